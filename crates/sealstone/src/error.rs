@@ -1,0 +1,90 @@
+//! What can go wrong, in words that a user can act on.
+
+use std::fmt;
+use std::io;
+
+/// Every failure of this crate.
+///
+/// Cryptographic failures say which part of the object failed and nothing about how: an attacker who
+/// sees the message learns nothing that the object itself does not show.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// Reading or writing failed.
+    Io(io::Error),
+    /// The bytes are not what the format allows; the text says which rule they break.
+    Malformed(&'static str),
+    /// The bytes follow a newer version of the format than this one reads.
+    Unsupported(&'static str),
+    /// No passphrase or recovery key that was given opens any slot or stanza.
+    WrongPassphrase,
+    /// None of the passports that were given is a recipient of the file.
+    NotRecipient,
+    /// The named part was changed, cut, or exchanged after it was made.
+    Altered(&'static str),
+    /// Argon2id would need more memory (KiB) or work (KiB × passes) than the limits allow.
+    KdfLimit {
+        /// What the object asks for.
+        wanted: u64,
+        /// The most that the caller allows.
+        allowed: u64,
+        /// Which of the two is exceeded: `"memory"` or `"work"`.
+        what: &'static str,
+    },
+    /// The system has not the memory that Argon2id needs, in KiB.
+    OutOfMemory(u32),
+    /// An argument of the caller is out of its range; the text says which and what is allowed.
+    Invalid(&'static str),
+    /// The file was signed by somebody other than the caller expects, or not at all.
+    WrongSender,
+    /// A trust store that was changed by something other than this program; the text says where.
+    StoreAltered(&'static str),
+}
+
+/// A result with this crate's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(e) => write!(f, "{e}"),
+            Self::Malformed(what) => write!(f, "malformed: {what}"),
+            Self::Unsupported(what) => write!(f, "made by a newer version: {what}"),
+            Self::WrongPassphrase => write!(f, "wrong passphrase"),
+            Self::NotRecipient => write!(f, "sealed for somebody else: none of the given passports is a recipient"),
+            Self::Altered(part) => write!(f, "the {part} was altered or damaged"),
+            Self::KdfLimit { wanted, allowed, what } => {
+                write!(f, "the key derivation asks for {wanted} KiB of {what}; the limit is {allowed} KiB")
+            }
+            Self::OutOfMemory(kib) => write!(f, "the key derivation needs {kib} KiB of memory, which the system does not have"),
+            Self::Invalid(what) => write!(f, "{what}"),
+            Self::WrongSender => write!(f, "signed by somebody else than expected"),
+            Self::StoreAltered(what) => write!(f, "the trust store was altered: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io(e) => Some(e),
+            _ => None,
+        }
+    }
+}
+
+impl From<io::Error> for Error {
+    /// An [`Error`] that travelled inside an [`io::Error`] (through a [`std::io::Read`] of ours) comes out as itself.
+    fn from(e: io::Error) -> Self {
+        e.downcast::<Error>().unwrap_or_else(Self::Io)
+    }
+}
+
+impl From<Error> for io::Error {
+    fn from(e: Error) -> Self {
+        match e {
+            Error::Io(e) => e,
+            other => Self::new(io::ErrorKind::InvalidData, other),
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Sealed files (`spec/file.md`).

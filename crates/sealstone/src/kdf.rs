@@ -1,0 +1,215 @@
+//! Argon2id for passphrases: profiles, bounds, and the one function that runs it.
+
+use sealstone_primitives::secret::Secret;
+use unicode_normalization::UnicodeNormalization;
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::{Error, Result};
+
+/// Argon2id cost parameters within the bounds of the format (`spec/passport.md`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KdfParams {
+    memory_kib: u32,
+    passes: u32,
+    lanes: u32,
+}
+
+/// The most that a reader spends on parameters that somebody else chose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KdfLimits {
+    /// Memory in KiB.
+    pub memory_kib: u64,
+    /// Memory in KiB times passes.
+    pub work_kib: u64,
+}
+
+/// A passphrase or recovery key in the form that Argon2id takes. Wiped on drop, never printed.
+pub struct Passphrase(Zeroizing<Vec<u8>>);
+
+/// Bytes of salt in every slot and stanza.
+pub(crate) const SALT_LEN: usize = 32;
+
+/// A writer goes no lower than the OWASP recommendations (7 MiB, 5 passes).
+const MIN_MEMORY_KIB: u32 = 7168;
+const MIN_WORK_KIB: u64 = 35_840;
+const MAX_LANES: u32 = 16;
+
+impl KdfParams {
+    /// 1 GiB, 4 passes: about a second. For what lives long; the default.
+    pub const SENSITIVE: Self = Self { memory_kib: 1 << 20, passes: 4, lanes: 1 };
+    /// 256 MiB, 3 passes.
+    pub const MODERATE: Self = Self { memory_kib: 1 << 18, passes: 3, lanes: 1 };
+    /// 64 MiB, 3 passes: about a tenth of a second.
+    pub const INTERACTIVE: Self = Self { memory_kib: 1 << 16, passes: 3, lanes: 1 };
+
+    /// Own parameters: memory in KiB, passes, lanes (RFC 9106 m, t, p).
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if they are weaker than 7168 KiB and 35,840 KiB × passes, or `lanes` is not in 1–16.
+    pub fn new(memory_kib: u32, passes: u32, lanes: u32) -> Result<Self> {
+        let params = Self::read(memory_kib, passes, lanes)?;
+        if memory_kib < MIN_MEMORY_KIB || params.work_kib() < MIN_WORK_KIB {
+            return Err(Error::Invalid("Argon2id needs at least 7168 KiB, and memory times passes of at least 35840 KiB"));
+        }
+        Ok(params)
+    }
+
+    /// Parameters from a file: only what Argon2 itself demands; [`KdfLimits`] bound them from above.
+    pub(crate) fn read(memory_kib: u32, passes: u32, lanes: u32) -> Result<Self> {
+        if passes == 0 || !(1..=MAX_LANES).contains(&lanes) || memory_kib < 8 * lanes {
+            return Err(Error::Malformed("Argon2id parameters"));
+        }
+        Ok(Self { memory_kib, passes, lanes })
+    }
+
+    /// Memory in KiB (m).
+    pub fn memory_kib(&self) -> u32 {
+        self.memory_kib
+    }
+
+    /// Passes over the memory (t).
+    pub fn passes(&self) -> u32 {
+        self.passes
+    }
+
+    /// Lanes (p).
+    pub fn lanes(&self) -> u32 {
+        self.lanes
+    }
+
+    fn work_kib(&self) -> u64 {
+        u64::from(self.memory_kib) * u64::from(self.passes)
+    }
+}
+
+impl Default for KdfParams {
+    fn default() -> Self {
+        Self::SENSITIVE
+    }
+}
+
+impl Default for KdfLimits {
+    /// 2 GiB of memory; 64 GiB of memory times passes.
+    fn default() -> Self {
+        Self { memory_kib: 2 << 20, work_kib: 64 << 20 }
+    }
+}
+
+impl KdfLimits {
+    /// Accepts `params` or says by how much they are too high. Called before any memory is taken.
+    pub(crate) fn check(&self, params: &KdfParams) -> Result<()> {
+        let memory = u64::from(params.memory_kib);
+        if memory > self.memory_kib {
+            return Err(Error::KdfLimit { wanted: memory, allowed: self.memory_kib, what: "memory" });
+        }
+        if params.work_kib() > self.work_kib {
+            return Err(Error::KdfLimit { wanted: params.work_kib(), allowed: self.work_kib, what: "work" });
+        }
+        Ok(())
+    }
+}
+
+impl Passphrase {
+    /// From text as typed: UTF-8 is normalised to NFC, so that the same words give the same key on every keyboard.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if it is empty.
+    pub fn new(typed: &[u8]) -> Result<Self> {
+        if typed.is_empty() {
+            return Err(Error::Invalid("the passphrase is empty"));
+        }
+        let bytes = match std::str::from_utf8(typed) {
+            Ok(text) => {
+                // NFC is at most three times as long (Unicode Annex 15): no reallocation leaves an unwiped copy.
+                let mut normal = String::with_capacity(3 * typed.len());
+                normal.extend(text.nfc());
+                normal.into_bytes()
+            }
+            Err(_) => typed.to_vec(),
+        };
+        Ok(Self(Zeroizing::new(bytes)))
+    }
+
+    /// From a file or descriptor: like [`Passphrase::new`] without one line ending at the end.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if nothing is left.
+    pub fn from_line(read: &[u8]) -> Result<Self> {
+        let line = read.strip_suffix(b"\n").unwrap_or(read);
+        Self::new(line.strip_suffix(b"\r").unwrap_or(line))
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Passphrase {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Passphrase(..)")
+    }
+}
+
+/// Argon2id (RFC 9106, version 0x13) to a 32-byte key. `params` must have passed [`KdfLimits::check`].
+pub(crate) fn derive(passphrase: &Passphrase, salt: &[u8; SALT_LEN], params: &KdfParams) -> Result<Secret<32>> {
+    let out_of_memory = || Error::OutOfMemory(params.memory_kib);
+    let cost = argon2::Params::new(params.memory_kib, params.passes, params.lanes, Some(32))
+        .map_err(|_| Error::Malformed("Argon2id parameters"))?;
+    let blocks = cost.block_count();
+    let mut memory: Vec<argon2::Block> = Vec::new();
+    memory.try_reserve_exact(blocks).map_err(|_| out_of_memory())?;
+    memory.resize(blocks, argon2::Block::default());
+    let mut key = Secret::zeroed();
+    let result = argon2::Argon2::new(argon2::Algorithm::Argon2id, argon2::Version::V0x13, cost)
+        .hash_password_into_with_memory(passphrase.as_bytes(), salt, &mut key.expose_mut()[..], &mut memory);
+    for block in &mut memory {
+        block.as_mut().zeroize();
+    }
+    result.map_err(|_| Error::Malformed("Argon2id parameters"))?;
+    Ok(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weak_or_absurd_parameters_are_refused_by_writers() {
+        for (m, t, p) in [(7167, 5, 1), (7168, 4, 1), (65536, 0, 1), (65536, 3, 0), (65536, 3, 17)] {
+            assert!(KdfParams::new(m, t, p).is_err(), "{m} {t} {p}");
+        }
+        KdfParams::new(7168, 5, 1).unwrap();
+    }
+
+    #[test]
+    fn limits_stop_before_memory_is_taken() {
+        let limits = KdfLimits::default();
+        limits.check(&KdfParams::SENSITIVE).unwrap();
+        let huge = KdfParams::read(u32::MAX, 1, 1).unwrap();
+        assert!(matches!(limits.check(&huge), Err(Error::KdfLimit { what: "memory", .. })));
+        let long = KdfParams::read(1 << 20, u32::MAX, 1).unwrap();
+        assert!(matches!(limits.check(&long), Err(Error::KdfLimit { what: "work", .. })));
+    }
+
+    #[test]
+    fn passphrases_are_normalised_and_lose_one_line_ending() {
+        let composed = Passphrase::new("caf\u{e9}".as_bytes()).unwrap();
+        let decomposed = Passphrase::from_line("cafe\u{301}\r\n".as_bytes()).unwrap();
+        assert_eq!(composed.as_bytes(), decomposed.as_bytes());
+        assert_eq!(Passphrase::from_line(b"a\n\n").unwrap().as_bytes(), b"a\n");
+        assert_eq!(Passphrase::new(b"\xff\xfe").unwrap().as_bytes(), b"\xff\xfe");
+        assert!(Passphrase::from_line(b"\n").is_err());
+        assert_eq!(format!("{composed:?}"), "Passphrase(..)");
+    }
+
+    #[test]
+    fn argon2id_is_that_of_the_phc_reference() {
+        // `echo -n password | argon2 somesaltsomesaltsomesaltsomesalt -id -t 3 -k 32 -p 1 -l 32 -r` (Debian's argon2 0~20190702).
+        let params = KdfParams::read(32, 3, 1).unwrap();
+        let passphrase = Passphrase::new(b"password").unwrap();
+        let key = derive(&passphrase, b"somesaltsomesaltsomesaltsomesalt", &params).unwrap();
+        assert_eq!(data_encoding::HEXLOWER.encode(&key.expose()[..]), REFERENCE);
+    }
+
+    const REFERENCE: &str = "17b461827a1b66a4d4a47a9406797f51669e3889698593a535b665d92047318c";
+}

@@ -1,0 +1,99 @@
+//! Fingerprints: 256 bits that name a passport.
+
+use std::fmt;
+use std::str::FromStr;
+
+use data_encoding::HEXLOWER;
+use minicbor::{Decode, Encode};
+use sealstone_primitives::hash::Sha3_256;
+
+use crate::{Error, Result};
+
+/// The name of a passport: a hash over all of its public keys (`spec/passport.md`).
+///
+/// Shown as 16 groups of 4 hexadecimal digits; read with dashes, spaces, or neither, in either case.
+///
+/// ```
+/// use sealstone::passport::Fingerprint;
+/// let shown = "0123-4567-89ab-cdef-0123-4567-89ab-cdef-0123-4567-89ab-cdef-0123-4567-89ab-cdef";
+/// let fingerprint: Fingerprint = shown.parse()?;
+/// assert_eq!(fingerprint.to_string(), shown);
+/// # Ok::<(), sealstone::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+#[cbor(transparent)]
+pub struct Fingerprint(#[cbor(n(0), with = "minicbor::bytes")] [u8; 32]);
+
+const DOMAIN: &[u8] = b"sealstone.fingerprint.v1\0";
+
+impl Fingerprint {
+    /// From the SHA3-256 of each public key, in the order of the specification.
+    pub(crate) fn of_digests(digests: &[[u8; 32]; 5]) -> Self {
+        let mut hash = Sha3_256::new();
+        hash.update(DOMAIN);
+        digests.iter().for_each(|digest| hash.update(digest));
+        Self(hash.finish())
+    }
+
+    /// The 32 bytes.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// From its 32 bytes.
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The first two groups, for messages that name a passport by its label already.
+    pub fn short(&self) -> String {
+        HEXLOWER.encode(&self.0[..4])
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, pair) in self.0.chunks_exact(2).enumerate() {
+            write!(f, "{}{:02x}{:02x}", if i == 0 { "" } else { "-" }, pair[0], pair[1])?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Fingerprint({self})")
+    }
+}
+
+impl FromStr for Fingerprint {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let digits: String = text.chars().filter(|c| !c.is_whitespace() && *c != '-').collect();
+        let bytes = HEXLOWER.decode(digits.to_ascii_lowercase().as_bytes());
+        let bytes = bytes.ok().and_then(|bytes| bytes.try_into().ok());
+        bytes.map(Self).ok_or(Error::Invalid("a fingerprint is 64 hexadecimal digits"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_spellings_are_read() {
+        let plain = "00112233445566778899aabbccddeeff".repeat(2);
+        let fingerprint: Fingerprint = plain.parse().unwrap();
+        assert_eq!(fingerprint.to_string().parse::<Fingerprint>().unwrap(), fingerprint);
+        assert_eq!(plain.to_uppercase().parse::<Fingerprint>().unwrap(), fingerprint);
+        assert_eq!(fingerprint.to_string().replace('-', " ").parse::<Fingerprint>().unwrap(), fingerprint);
+    }
+
+    #[test]
+    fn other_text_is_refused() {
+        for bad in ["", "00", &"0".repeat(63), &"0".repeat(66), &"g".repeat(64)] {
+            assert!(bad.parse::<Fingerprint>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! `Sign(domain, message)`: Ed25519 and ML-DSA-87 together, both required (`spec/README.md`).
+
+use sealstone_primitives::secret::Secret;
+use sealstone_primitives::sign::{ed25519, ml_dsa_87};
+
+use crate::{Error, Result};
+
+/// What a pair of signatures is for; it is part of what is signed, so that one kind never passes for another.
+#[derive(Clone, Copy)]
+pub(crate) struct Domain(pub(crate) &'static str);
+
+/// Bytes of an Ed25519 and an ML-DSA-87 signature together.
+pub(crate) const SIGNATURE_LEN: usize = ed25519::SIGNATURE_LEN + ml_dsa_87::SIGNATURE_LEN;
+
+/// Both signatures over one message.
+#[derive(Clone)]
+pub(crate) struct Signature {
+    pub(crate) ed25519: [u8; ed25519::SIGNATURE_LEN],
+    pub(crate) ml_dsa_87: Box<[u8; ml_dsa_87::SIGNATURE_LEN]>,
+}
+
+/// Makes both signatures.
+pub(crate) struct SigningKeys {
+    ed25519: ed25519::SigningKey,
+    ml_dsa_87: ml_dsa_87::SigningKey,
+}
+
+/// Checks both signatures.
+#[derive(Clone)]
+pub(crate) struct VerifyingKeys {
+    ed25519: ed25519::VerifyingKey,
+    ml_dsa_87: ml_dsa_87::VerifyingKey,
+}
+
+impl SigningKeys {
+    pub(crate) fn from_seeds(ed25519: &Secret<32>, ml_dsa_87: &Secret<32>) -> Self {
+        Self { ed25519: ed25519::SigningKey::from_seed(ed25519), ml_dsa_87: ml_dsa_87::SigningKey::from_seed(ml_dsa_87) }
+    }
+
+    pub(crate) fn public(&self) -> (ed25519::VerifyingKey, ml_dsa_87::VerifyingKey) {
+        (self.ed25519.verifying_key(), self.ml_dsa_87.verifying_key())
+    }
+
+    pub(crate) fn sign(&self, domain: Domain, message: &[u8]) -> Signature {
+        let framed = domain.frame(message);
+        Signature {
+            ed25519: self.ed25519.sign(&framed),
+            ml_dsa_87: self.ml_dsa_87.sign(&framed, domain.0.as_bytes()).expect("a domain is shorter than 255 bytes"),
+        }
+    }
+}
+
+impl VerifyingKeys {
+    pub(crate) fn from_bytes(ed25519: &[u8; 32], ml_dsa_87: &[u8]) -> Result<Self> {
+        let bad = |_| Error::Malformed("signature key");
+        Ok(Self {
+            ed25519: ed25519::VerifyingKey::from_bytes(ed25519).map_err(bad)?,
+            ml_dsa_87: ml_dsa_87::VerifyingKey::from_bytes(ml_dsa_87).map_err(bad)?,
+        })
+    }
+
+    /// Succeeds only if both signatures are right; `part` names what was signed.
+    pub(crate) fn verify(&self, domain: Domain, message: &[u8], signature: &Signature, part: &'static str) -> Result<()> {
+        let framed = domain.frame(message);
+        let classical = self.ed25519.verify(&framed, &signature.ed25519);
+        let post_quantum = self.ml_dsa_87.verify(&framed, domain.0.as_bytes(), &signature.ml_dsa_87[..]);
+        classical.and(post_quantum).map_err(|_| Error::Altered(part))
+    }
+}
+
+impl Signature {
+    /// `ed25519 ‖ ml-dsa-87`.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        [&self.ed25519[..], &self.ml_dsa_87[..]].concat()
+    }
+
+    pub(crate) fn from_parts(ed25519: &[u8], ml_dsa_87: &[u8]) -> Result<Self> {
+        let wrong_size = |_| Error::Malformed("signature");
+        Ok(Self {
+            ed25519: ed25519.try_into().map_err(wrong_size)?,
+            ml_dsa_87: Box::new(ml_dsa_87.try_into().map_err(wrong_size)?),
+        })
+    }
+
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let (ed25519, ml_dsa_87) =
+            bytes.split_at_checked(ed25519::SIGNATURE_LEN).ok_or(Error::Malformed("signature"))?;
+        Self::from_parts(ed25519, ml_dsa_87)
+    }
+}
+
+impl Domain {
+    /// `domain ‖ 0x00 ‖ message`.
+    fn frame(self, message: &[u8]) -> Vec<u8> {
+        [self.0.as_bytes(), &[0], message].concat()
+    }
+}

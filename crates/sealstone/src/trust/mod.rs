@@ -1,0 +1,1 @@
+//! The trust store (`spec/trust.md`).

@@ -1,0 +1,297 @@
+//! Armor: binary objects as text, read strictly and in constant memory (`spec/README.md`).
+
+use std::io::{self, BufRead, Read, Write};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+
+use crate::{Error, Result};
+
+/// What an armored object is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Label {
+    File,
+    SecretPassport,
+    PublicPassport,
+}
+
+/// Bytes that one full line carries.
+const LINE_BYTES: usize = 48;
+/// Characters of one full line.
+const LINE_CHARS: usize = 64;
+/// White space that may stand before the first line, and after the last.
+const MAX_BLANK: usize = 1024;
+
+impl Label {
+    fn name(self) -> &'static str {
+        match self {
+            Self::File => "SEALSTONE FILE",
+            Self::SecretPassport => "SEALSTONE SECRET PASSPORT",
+            Self::PublicPassport => "SEALSTONE PUBLIC PASSPORT",
+        }
+    }
+
+    fn begin(self) -> String {
+        format!("-----BEGIN {}-----", self.name())
+    }
+
+    fn end(self) -> String {
+        format!("-----END {}-----", self.name())
+    }
+}
+
+/// Whether `start`, the first bytes of an object, is armor of any kind.
+pub(crate) fn is_armored(start: &[u8]) -> bool {
+    start.trim_ascii_start().starts_with(b"-----BEGIN SEALSTONE ")
+}
+
+/// `bytes` as armored text.
+pub(crate) fn encode(label: Label, bytes: &[u8]) -> String {
+    let mut writer = ArmorWriter::new(label, Vec::new());
+    let text = writer.write_all(bytes).and_then(|()| writer.finish());
+    text.ok().and_then(|text| String::from_utf8(text).ok()).expect("a Vec takes every byte, and base64 is ASCII")
+}
+
+/// The bytes of the armored `text`, which must hold nothing else.
+pub(crate) fn decode(label: Label, text: &[u8]) -> Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    ArmorReader::new(label, text).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Writes armor around what is written to it; [`ArmorWriter::finish`] must be called.
+pub(crate) struct ArmorWriter<W> {
+    inner: W,
+    label: Label,
+    started: bool,
+    /// Bytes that do not fill a line yet.
+    rest: Vec<u8>,
+    text: String,
+}
+
+impl<W: Write> ArmorWriter<W> {
+    pub(crate) fn new(label: Label, inner: W) -> Self {
+        Self { inner, label, started: false, rest: Vec::with_capacity(LINE_BYTES), text: String::new() }
+    }
+
+    /// Writes the last line and the end line.
+    pub(crate) fn finish(mut self) -> io::Result<W> {
+        self.start();
+        if !self.rest.is_empty() {
+            BASE64.encode_string(&self.rest, &mut self.text);
+            self.text.push('\n');
+        }
+        self.text.push_str(&self.label.end());
+        self.text.push('\n');
+        self.inner.write_all(self.text.as_bytes())?;
+        self.inner.flush()?;
+        Ok(self.inner)
+    }
+
+    fn start(&mut self) {
+        if !self.started {
+            self.started = true;
+            self.text.push_str(&self.label.begin());
+            self.text.push('\n');
+        }
+    }
+
+    fn push_line(&mut self, line: &[u8]) {
+        BASE64.encode_string(line, &mut self.text);
+        self.text.push('\n');
+    }
+}
+
+impl<W: Write> Write for ArmorWriter<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.start();
+        let fill = bytes.len().min(LINE_BYTES - self.rest.len());
+        self.rest.extend_from_slice(&bytes[..fill]);
+        if self.rest.len() == LINE_BYTES {
+            let line = std::mem::take(&mut self.rest);
+            self.push_line(&line);
+            let mut lines = bytes[fill..].chunks_exact(LINE_BYTES);
+            lines.by_ref().for_each(|line| self.push_line(line));
+            self.rest = lines.remainder().to_vec();
+        }
+        self.inner.write_all(self.text.as_bytes())?;
+        self.text.clear();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+/// Reads the bytes out of armor; every departure from the format is an [`Error::Malformed`] inside the [`io::Error`].
+pub(crate) struct ArmorReader<R> {
+    inner: R,
+    label: Label,
+    state: State,
+    bytes: [u8; LINE_BYTES],
+    at: usize,
+    len: usize,
+}
+
+#[derive(PartialEq)]
+enum State {
+    Before,
+    Inside,
+    /// A line shorter than the others was read: only the end line may follow.
+    Last,
+    After,
+}
+
+impl<R: BufRead> ArmorReader<R> {
+    pub(crate) fn new(label: Label, inner: R) -> Self {
+        Self { inner, label, state: State::Before, bytes: [0; LINE_BYTES], at: 0, len: 0 }
+    }
+
+    /// Decodes the next line into `bytes`; leaves it empty at the end.
+    fn next_line(&mut self) -> Result<()> {
+        (self.at, self.len) = (0, 0);
+        if self.state == State::Before {
+            self.begin()?;
+        }
+        if self.state == State::After {
+            return Ok(());
+        }
+        let line = read_line(&mut self.inner)?;
+        if line == self.label.end().as_bytes() {
+            self.state = State::After;
+            return self.only_blank_follows();
+        }
+        if self.state == State::Last || line.is_empty() || line.len() > LINE_CHARS {
+            return Err(Error::Malformed("armor: a line has the wrong length"));
+        }
+        self.len = BASE64
+            .decode_slice(&line, &mut self.bytes)
+            .map_err(|_| Error::Malformed("armor: a line is not canonical base64"))?;
+        if self.len < LINE_BYTES {
+            self.state = State::Last;
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        let mut blank = 0;
+        loop {
+            let line = read_line(&mut self.inner)?;
+            if line.trim_ascii() == self.label.begin().as_bytes() {
+                self.state = State::Inside;
+                return Ok(());
+            }
+            blank += line.len() + 1;
+            if !line.trim_ascii().is_empty() || blank > MAX_BLANK {
+                return Err(Error::Malformed("armor: the BEGIN line is missing or of another kind"));
+            }
+        }
+    }
+
+    fn only_blank_follows(&mut self) -> Result<()> {
+        let mut rest = Vec::new();
+        self.inner.by_ref().take(MAX_BLANK as u64 + 1).read_to_end(&mut rest)?;
+        let blank = rest.len() <= MAX_BLANK && rest.trim_ascii().is_empty();
+        if blank { Ok(()) } else { Err(Error::Malformed("armor: something follows the END line")) }
+    }
+}
+
+impl<R: BufRead> Read for ArmorReader<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let mut done = 0;
+        while done < out.len() {
+            if self.at == self.len {
+                self.next_line()?;
+                if self.len == 0 {
+                    break;
+                }
+            }
+            let n = (out.len() - done).min(self.len - self.at);
+            out[done..done + n].copy_from_slice(&self.bytes[self.at..self.at + n]);
+            self.at += n;
+            done += n;
+        }
+        Ok(done)
+    }
+}
+
+/// One line without its ending (LF or CRLF), never more than [`MAX_BLANK`] bytes.
+fn read_line(inner: &mut impl BufRead) -> Result<Vec<u8>> {
+    let mut line = Vec::with_capacity(LINE_CHARS + 2);
+    inner.by_ref().take(MAX_BLANK as u64).read_until(b'\n', &mut line)?;
+    if line.pop_if(|&mut last| last == b'\n').is_none() {
+        // Only the END line may be without an ending.
+        if !line.starts_with(b"-----END ") {
+            return Err(Error::Malformed("armor: cut short, or a line is too long"));
+        }
+    }
+    line.pop_if(|&mut last| last == b'\r');
+    Ok(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LABEL: Label = Label::PublicPassport;
+
+    fn body(lines: &str) -> Vec<u8> {
+        format!("-----BEGIN SEALSTONE PUBLIC PASSPORT-----\n{lines}-----END SEALSTONE PUBLIC PASSPORT-----\n").into_bytes()
+    }
+
+    #[test]
+    fn every_length_comes_back() {
+        for len in 0..200 {
+            let bytes: Vec<u8> = (0..len).map(|i| (i % 251) as u8).collect();
+            let text = encode(LABEL, &bytes);
+            assert!(is_armored(text.as_bytes()));
+            assert!(text.lines().all(|line| line.len() <= 64));
+            assert_eq!(decode(LABEL, text.as_bytes()).unwrap(), bytes, "{len}");
+            assert_eq!(decode(LABEL, text.replace('\n', "\r\n").as_bytes()).unwrap(), bytes, "{len} with CRLF");
+            assert_eq!(decode(LABEL, format!(" \n\t\n{} \n", text.trim_end()).as_bytes()).unwrap(), bytes);
+        }
+    }
+
+    #[test]
+    fn pieces_of_any_size_make_the_same_text() {
+        let bytes: Vec<u8> = (0..1000).map(|i| (i % 251) as u8).collect();
+        for piece in [1, 7, 47, 48, 49, 500] {
+            let mut writer = ArmorWriter::new(LABEL, Vec::new());
+            bytes.chunks(piece).for_each(|part| writer.write_all(part).unwrap());
+            assert_eq!(writer.finish().unwrap(), encode(LABEL, &bytes).into_bytes());
+        }
+    }
+
+    #[test]
+    fn every_departure_is_refused() {
+        let full = "A".repeat(64);
+        let bad = [
+            ("short line inside", body(&format!("{}\n{full}\n", "A".repeat(60)))),
+            ("long line", body(&format!("{full}AAAA\n"))),
+            ("no padding", body("AAA\n")),
+            ("bits after the end", body("AAB=\n")),
+            ("padding in the middle", body("AA==AAAA\n")),
+            ("foreign character", body("AA*A\n")),
+            ("space inside", body("AA AA\n")),
+            ("empty line", body(&format!("{full}\n\n"))),
+            ("other label", encode(Label::File, b"x").into_bytes()),
+            ("no end", b"-----BEGIN SEALSTONE PUBLIC PASSPORT-----\nAAAA\n".to_vec()),
+            ("text before", [b"hello\n".to_vec(), body("AAAA\n")].concat()),
+            ("text after", [body("AAAA\n"), b"hello\n".to_vec()].concat()),
+            ("endless blank", vec![b'\n'; 1 << 20]),
+            ("endless line", vec![b'A'; 1 << 20]),
+        ];
+        for (name, text) in bad {
+            assert!(matches!(decode(LABEL, &text), Err(Error::Malformed(_))), "{name} was taken");
+        }
+    }
+
+    #[test]
+    fn every_cut_is_refused() {
+        let text = encode(LABEL, &[7; 100]);
+        for len in 0..text.len() - 1 {
+            assert!(decode(LABEL, &text.as_bytes()[..len]).is_err(), "{len}");
+        }
+    }
+}
