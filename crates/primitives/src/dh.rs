@@ -1,0 +1,3 @@
+//! Diffie-Hellman key agreement.
+
+pub mod x25519;

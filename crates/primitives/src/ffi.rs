@@ -1,0 +1,33 @@
+//! Everything that aws-lc-rs does not offer, called in aws-lc directly.
+//!
+//! Each submodule wraps one kind of C object in an owner that frees it on every path, and turns every
+//! return code into a `Result`. The rest of the crate is safe code over these.
+
+pub(crate) mod aead;
+pub(crate) mod curve25519;
+pub(crate) mod hmac;
+pub(crate) mod kem;
+pub(crate) mod pkey;
+pub(crate) mod pqdsa;
+
+use std::ffi::c_int;
+use std::ptr::NonNull;
+
+use crate::Error;
+
+/// aws-lc's convention: 1 is success, everything else failure.
+fn check(code: c_int) -> Result<(), Error> {
+    if code == 1 { Ok(()) } else { Err(failure()) }
+}
+
+/// aws-lc's convention: a null pointer is failure.
+fn check_ptr<T>(pointer: *mut T) -> Result<NonNull<T>, Error> {
+    NonNull::new(pointer).ok_or_else(failure)
+}
+
+/// Our error, with the thread's queue emptied so that no later caller in this process reads our failure as its own.
+fn failure() -> Error {
+    // SAFETY: touches only aws-lc's own thread-local error queue.
+    unsafe { aws_lc_sys::ERR_clear_error() };
+    Error
+}

@@ -1,0 +1,95 @@
+//! SHA3-256 and SHA3-512 (FIPS 202). For what is public: a digest is returned as a plain array.
+
+use aws_lc_rs::digest::{self, Context};
+
+/// The SHA3-256 digest of `data`.
+///
+/// ```
+/// use sealstone_primitives::hash::sha3_256;
+///
+/// assert_eq!(sha3_256(b"")[..4], [0xa7, 0xff, 0xc6, 0xf8]);
+/// ```
+#[must_use]
+pub fn sha3_256(data: &[u8]) -> [u8; 32] {
+    fixed(&digest::digest(&digest::SHA3_256, data))
+}
+
+/// The SHA3-512 digest of `data`.
+#[must_use]
+pub fn sha3_512(data: &[u8]) -> [u8; 64] {
+    fixed(&digest::digest(&digest::SHA3_512, data))
+}
+
+/// SHA3-256 over data that arrives in pieces.
+///
+/// ```
+/// use sealstone_primitives::hash::{Sha3_256, sha3_256};
+///
+/// let mut hash = Sha3_256::new();
+/// hash.update(b"in ");
+/// hash.update(b"pieces");
+/// assert_eq!(hash.finish(), sha3_256(b"in pieces"));
+/// ```
+#[derive(Clone)]
+pub struct Sha3_256(Context);
+
+impl Sha3_256 {
+    /// Of no data yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(Context::new(&digest::SHA3_256))
+    }
+
+    /// Appends `data`.
+    pub fn update(&mut self, data: &[u8]) {
+        self.0.update(data);
+    }
+
+    /// The digest of everything appended.
+    #[must_use]
+    pub fn finish(self) -> [u8; 32] {
+        fixed(&self.0.finish())
+    }
+}
+
+impl Default for Sha3_256 {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// SHA3-512 over data that arrives in pieces.
+#[derive(Clone)]
+pub struct Sha3_512(Context);
+
+impl Sha3_512 {
+    /// Of no data yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(Context::new(&digest::SHA3_512))
+    }
+
+    /// Appends `data`.
+    pub fn update(&mut self, data: &[u8]) {
+        self.0.update(data);
+    }
+
+    /// The digest of everything appended.
+    #[must_use]
+    pub fn finish(self) -> [u8; 64] {
+        fixed(&self.0.finish())
+    }
+}
+
+impl Default for Sha3_512 {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn fixed<const N: usize>(digest: &digest::Digest) -> [u8; N] {
+    digest
+        .as_ref()
+        .try_into()
+        .expect("the algorithm fixes the length")
+}

@@ -1,0 +1,3 @@
+//! Key encapsulation.
+
+pub mod ml_kem_1024;

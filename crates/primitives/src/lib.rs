@@ -1,0 +1,51 @@
+//! Safe, typed wrappers over aws-lc: the only crate of Sealstone that calls it.
+//!
+//! | module | what | standard |
+//! |---|---|---|
+//! | [`secret`] | secret bytes on locked pages, wiped on drop | |
+//! | [`rng`] | randomness | |
+//! | [`ct`] | comparison in constant time | |
+//! | [`hash`] | SHA3-256, SHA3-512 | FIPS 202 |
+//! | [`mac`] | HMAC-SHA3-256 | FIPS 198-1 |
+//! | [`kdf`] | HKDF-SHA3-256 | RFC 5869 |
+//! | [`aead`] | XChaCha20-Poly1305, AES-256-GCM | draft-irtf-cfrg-xchacha, SP 800-38D |
+//! | [`kem`] | ML-KEM-1024 | FIPS 203 |
+//! | [`dh`] | X25519 | RFC 7748 |
+//! | [`sign`] | Ed25519, ML-DSA-65, ML-DSA-87 | RFC 8032, FIPS 204 |
+//!
+//! What `aws-lc-rs` offers without copying a secret key to memory that cannot be locked is used from there; the rest is
+//! called through `aws-lc-sys`, in one private module. A key of one kind is a type of its own and cannot be passed where
+//! another is meant. Every failure is the same [`Error`].
+//!
+//! ```
+//! use sealstone_primitives::{aead::XChaCha20Poly1305, kdf, kem::ml_kem_1024::DecapsulationKey, rng, secret::Secret};
+//!
+//! let recipient = DecapsulationKey::from_seed(&Secret::random());
+//! let (ciphertext, shared) = recipient.encapsulation_key().encapsulate();
+//! let key = kdf::extract(b"", &[shared.expose(), ciphertext.as_bytes()]).expand_secret(&[b"file key"]);
+//! let mut data = *b"text";
+//! let tag = XChaCha20Poly1305::new(&key).seal_in_place(&rng::array(), b"", &mut data);
+//! # let _ = tag;
+//! ```
+
+mod error;
+mod ffi;
+mod pages;
+
+pub use error::Error;
+
+// Secrets and randomness.
+pub mod ct;
+pub mod rng;
+pub mod secret;
+
+// Symmetric.
+pub mod aead;
+pub mod hash;
+pub mod kdf;
+pub mod mac;
+
+// Public-key.
+pub mod dh;
+pub mod kem;
+pub mod sign;
