@@ -31,3 +31,9 @@ fn failure() -> Error {
     unsafe { aws_lc_sys::ERR_clear_error() };
     Error
 }
+
+/// Overwrites `bytes` with zeros in a way that the compiler does not leave out.
+pub(crate) fn cleanse(bytes: &mut [u8]) {
+    // SAFETY: the pointer goes with its length.
+    unsafe { aws_lc_sys::OPENSSL_cleanse(bytes.as_mut_ptr().cast(), bytes.len()) };
+}

@@ -2,7 +2,9 @@
 
 use std::ptr::NonNull;
 
-use zeroize::Zeroize;
+use crate::ffi;
+
+mod pool;
 
 #[cfg(unix)]
 mod unix;
@@ -18,11 +20,9 @@ use heap as os;
 ///
 /// The address never changes, so C objects that must not move can live in it.
 pub(crate) struct Pages {
-    start: NonNull<u8>,
-    len: usize,
-    locked: bool,
-    /// The process that has these pages, if its forked children have not.
-    only_in: Option<u32>,
+    block: Block,
+    /// How many bytes at the start are in use; the rest is never touched.
+    used: usize,
 }
 
 // SAFETY: `Pages` owns its memory exclusively and hands it out only through `&self` and `&mut self`, like a `Box<[u8]>`.
@@ -31,50 +31,45 @@ unsafe impl Send for Pages {}
 unsafe impl Sync for Pages {}
 
 impl Pages {
-    /// At least `min_len` zero bytes, rounded up to whole pages.
+    /// `len` zero bytes on pages of their own.
     ///
     /// Aborts like any allocation when the system has no memory left.
-    pub(crate) fn new(min_len: usize) -> Self {
-        let len = min_len.max(1).next_multiple_of(os::page_size());
-        let block = os::map(len);
-        let only_in = block.absent_after_fork.then(std::process::id);
+    pub(crate) fn new(len: usize) -> Self {
+        let pages = len.max(1).next_multiple_of(os::page_size());
         Self {
-            start: block.start,
-            len,
-            locked: block.locked,
-            only_in,
+            block: pool::take(pages).unwrap_or_else(|| os::map(pages)),
+            used: len,
         }
     }
 
     /// Whether the system keeps these pages out of swap.
     pub(crate) fn is_locked(&self) -> bool {
-        self.locked
+        self.block.locked
     }
 
     pub(crate) fn as_slice(&self) -> &[u8] {
-        // SAFETY: `start` is valid for reads of `len` initialised bytes for as long as `self` lives, and
+        // SAFETY: the block is valid for reads of `used` initialised bytes for as long as `self` lives, and
         // writers need `&mut self`.
-        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+        unsafe { std::slice::from_raw_parts(self.as_ptr(), self.used) }
     }
 
     pub(crate) fn as_mut_slice(&mut self) -> &mut [u8] {
         // SAFETY: as in `as_slice`, and `&mut self` makes the borrow exclusive.
-        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+        unsafe { std::slice::from_raw_parts_mut(self.as_ptr(), self.used) }
     }
 
     /// The start of the block, aligned to a page.
     pub(crate) fn as_ptr(&self) -> *mut u8 {
-        self.start.as_ptr()
+        self.block.start.as_ptr()
     }
 
     /// Whether this is a forked child, which does not have the pages.
     pub(crate) fn is_absent(&self) -> bool {
-        self.only_in
-            .is_some_and(|owner| owner != std::process::id())
+        self.block.is_absent()
     }
 
-    /// Wipes with `wipe`, then returns the memory to the system. The wipe is an argument only so that a
-    /// test can leave it out and see that this is noticed.
+    /// Wipes with `wipe`, then gives the block up. The wipe is an argument only so that a test can leave it out
+    /// and see that this is noticed. To be called once.
     fn release(&mut self, wipe: impl FnOnce(&mut [u8])) {
         if self.is_absent() {
             return; // What is mapped here now, if anything, belongs to somebody else.
@@ -82,24 +77,37 @@ impl Pages {
         wipe(self.as_mut_slice());
         #[cfg(test)]
         tests::observe(self.as_slice());
-        // SAFETY: `start` and `len` come from `os::map`, and `release` is called once, from `drop`.
-        unsafe { os::unmap(self.start, self.len) }
+        if let Some(block) = pool::put(self.block) {
+            // SAFETY: the block came from `os::map` or from a `Pages` before us by way of the pool, and we are the last
+            // to use it.
+            unsafe { os::unmap(block.start, block.len) }
+        }
     }
 }
 
 impl Drop for Pages {
     fn drop(&mut self) {
-        self.release(|bytes| bytes.zeroize());
+        self.release(ffi::cleanse);
     }
 }
 
 /// What the system gave.
+#[derive(Clone, Copy)]
 struct Block {
     start: NonNull<u8>,
+    /// In bytes, a multiple of the page size.
+    len: usize,
     /// Kept out of swap.
     locked: bool,
-    /// Kept out of forked children.
-    absent_after_fork: bool,
+    /// The process that has this block, if its forked children have not.
+    only_in: Option<u32>,
+}
+
+impl Block {
+    fn is_absent(&self) -> bool {
+        self.only_in
+            .is_some_and(|owner| owner != std::process::id())
+    }
 }
 
 #[cfg(test)]

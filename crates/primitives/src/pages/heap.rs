@@ -18,8 +18,9 @@ pub(super) fn map(len: usize) -> Block {
     let start = NonNull::new(start).unwrap_or_else(|| handle_alloc_error(layout));
     Block {
         start,
+        len,
         locked: false,
-        absent_after_fork: false,
+        only_in: None,
     }
 }
 

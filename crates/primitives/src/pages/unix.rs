@@ -39,11 +39,13 @@ pub(super) fn map(len: usize) -> Block {
     // SAFETY: `start..start + len` was just mapped; `mlock` changes none of its contents.
     let locked = unsafe { libc::mlock(start, len) } == 0;
     keep_out_of_dumps(start, len);
-    let absent_after_fork = keep_out_of_children(start, len);
+    let only_in = keep_out_of_children(start, len).then(std::process::id);
+    let start = NonNull::new(start.cast()).expect("not address 0");
     Block {
-        start: NonNull::new(start.cast()).expect("not address 0"),
+        start,
+        len,
         locked,
-        absent_after_fork,
+        only_in,
     }
 }
 
