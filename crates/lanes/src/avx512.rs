@@ -1,0 +1,151 @@
+//! AVX-512: eight words in a register.
+
+use crate::word::{Lanes, Word};
+use core::arch::x86_64::*;
+
+/// Proof that the CPU has AVX-512F and AVX-512VL (and so AVX2).
+#[derive(Clone, Copy, Debug)]
+pub struct Avx512(());
+
+impl Avx512 {
+    /// The token, if the CPU has the instructions and `SEALSTONE_CPU_DISABLE_AVX512F` is not set.
+    pub(crate) fn detect() -> Option<Self> {
+        let has = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx2");
+        (has && !crate::cpu::disabled("AVX512F")).then_some(Self(()))
+    }
+}
+
+/// Eight words.
+#[derive(Clone, Copy, Debug)]
+pub struct U64x8(__m512i);
+
+// SAFETY of every block below: a `U64x8` was made from an `Avx512`, or the function has one as an argument, and only detection
+// makes those: the CPU has AVX-512F. Loads and stores are unaligned and go through references to exactly 64 bytes.
+
+impl Word for U64x8 {
+    type Cpu = Avx512;
+
+    #[inline(always)]
+    fn splat(_: Avx512, x: u64) -> Self {
+        // SAFETY: the token.
+        Self(unsafe { _mm512_set1_epi64(x.cast_signed()) })
+    }
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        // SAFETY: `self` is made from a token.
+        Self(unsafe { _mm512_add_epi64(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        // SAFETY: `self` is made from a token.
+        Self(unsafe { _mm512_sub_epi64(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        // SAFETY: `self` is made from a token.
+        Self(unsafe { _mm512_xor_si512(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn rotl<const R: u32>(self) -> Self {
+        // A constant vector of counts becomes the immediate form; the immediate intrinsic wants an `i32` parameter.
+        // SAFETY: `self` is made from a token.
+        Self(unsafe { _mm512_rolv_epi64(self.0, _mm512_set1_epi64(R as i64)) })
+    }
+    #[inline(always)]
+    fn rotr<const R: u32>(self) -> Self {
+        // SAFETY: `self` is made from a token.
+        Self(unsafe { _mm512_rorv_epi64(self.0, _mm512_set1_epi64(R as i64)) })
+    }
+}
+
+impl Lanes<8> for U64x8 {
+    type Lane = u64;
+
+    #[inline(always)]
+    fn load(_: Avx512, words: &[u64; 8]) -> Self {
+        // SAFETY: the token; 64 readable bytes.
+        Self(unsafe { _mm512_loadu_si512(words.as_ptr().cast()) })
+    }
+    #[inline(always)]
+    fn to_array(self) -> [u64; 8] {
+        let mut words = [0; 8];
+        // SAFETY: `self` is made from a token; 64 writable bytes.
+        unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), self.0) };
+        words
+    }
+    #[inline(always)]
+    fn load_blocks(_: Avx512, blocks: [&[u8; 64]; 8]) -> [Self; 8] {
+        // SAFETY: the token; 64 readable bytes at each reference.
+        let rows = blocks.map(|block| unsafe { _mm512_loadu_si512(block.as_ptr().cast()) });
+        // SAFETY: the token.
+        unsafe { transpose(rows) }.map(Self)
+    }
+    #[inline(always)]
+    fn to_blocks(words: [Self; 8]) -> [[u8; 64]; 8] {
+        // SAFETY: `words` are made from a token.
+        let rows = unsafe { transpose(words.map(|word| word.0)) };
+        rows.map(|row| {
+            let mut block = [0; 64];
+            // SAFETY: the same; 64 writable bytes.
+            unsafe { _mm512_storeu_si512(block.as_mut_ptr().cast(), row) };
+            block
+        })
+    }
+}
+
+/// Rows to columns, in three rounds: pairs of words, then of pairs, then of halves.
+///
+/// # Safety
+/// The CPU must have AVX-512F.
+#[inline(always)]
+unsafe fn transpose([r0, r1, r2, r3, r4, r5, r6, r7]: [__m512i; 8]) -> [__m512i; 8] {
+    // SAFETY: the caller promises AVX-512F.
+    unsafe {
+        let (a0, a1) = (_mm512_unpacklo_epi64(r0, r1), _mm512_unpackhi_epi64(r0, r1));
+        let (a2, a3) = (_mm512_unpacklo_epi64(r2, r3), _mm512_unpackhi_epi64(r2, r3));
+        let (a4, a5) = (_mm512_unpacklo_epi64(r4, r5), _mm512_unpackhi_epi64(r4, r5));
+        let (a6, a7) = (_mm512_unpacklo_epi64(r6, r7), _mm512_unpackhi_epi64(r6, r7));
+        // a0 = words 0,2,4,6 of rows 0 and 1, interleaved; a1 = words 1,3,5,7.
+        let (b0, b2) = quarters(a0, a2);
+        let (b1, b3) = quarters(a1, a3);
+        let (b4, b6) = quarters(a4, a6);
+        let (b5, b7) = quarters(a5, a7);
+        // b0 = words 0 and 4 of rows 0 to 3; b2 = words 2 and 6.
+        let (c0, c4) = halves(b0, b4);
+        let (c1, c5) = halves(b1, b5);
+        let (c2, c6) = halves(b2, b6);
+        let (c3, c7) = halves(b3, b7);
+        [c0, c1, c2, c3, c4, c5, c6, c7]
+    }
+}
+
+/// The even and the odd 128-bit quarters of `a` and `b`, alternating.
+///
+/// # Safety
+/// The CPU must have AVX-512F.
+#[inline(always)]
+unsafe fn quarters(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+    // SAFETY: the caller promises AVX-512F.
+    unsafe {
+        let even = _mm512_permutex2var_epi64(a, _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13), b);
+        let odd = _mm512_permutex2var_epi64(a, _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15), b);
+        (even, odd)
+    }
+}
+
+/// The low halves of `a` and `b`, and the high halves.
+///
+/// # Safety
+/// The CPU must have AVX-512F.
+#[inline(always)]
+unsafe fn halves(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+    // SAFETY: the caller promises AVX-512F.
+    unsafe {
+        (
+            _mm512_shuffle_i64x2::<0x44>(a, b),
+            _mm512_shuffle_i64x2::<0xee>(a, b),
+        )
+    }
+}

@@ -1,0 +1,110 @@
+//! The one dispatch point.
+
+use crate::{Lanes, Portable};
+use std::sync::OnceLock;
+
+#[cfg(target_arch = "x86_64")]
+use crate::{Avx2, Avx512, U64x4, U64x8};
+#[cfg(target_arch = "aarch64")]
+use crate::{Neon, U64x2};
+
+/// A computation with one independent stream in every lane, written once for all instruction sets.
+pub trait Kernel {
+    /// What it gives.
+    type Output;
+
+    /// Runs on lanes of one instruction set. Mark it `#[inline(always)]`, and everything it calls, so that all is compiled
+    /// with the instructions of the caller.
+    fn run<const N: usize, L: Lanes<N, Lane = u64>>(self, cpu: L::Cpu) -> Self::Output;
+}
+
+/// An instruction set that this CPU has.
+///
+/// Tests and measurements switch levels off with the environment variables `SEALSTONE_CPU_DISABLE_AVX512F`,
+/// `SEALSTONE_CPU_DISABLE_AVX2` and `SEALSTONE_CPU_DISABLE_NEON`, set to anything. They are read once.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Cpu {
+    /// Plain Rust, one word at a time.
+    Portable(Portable),
+    /// Four words in a vector.
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2),
+    /// Eight words in a vector.
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Avx512),
+    /// Two words in a vector.
+    #[cfg(target_arch = "aarch64")]
+    Neon(Neon),
+}
+
+impl Cpu {
+    /// The best that the CPU has. Detected once.
+    pub fn best() -> Self {
+        static BEST: OnceLock<Cpu> = OnceLock::new();
+        *BEST.get_or_init(|| Self::available().next().unwrap_or(Self::Portable(Portable)))
+    }
+
+    /// All that the CPU has, best first; the portable one is the last. For tests and measurements.
+    pub fn available() -> impl Iterator<Item = Self> {
+        let levels = [
+            #[cfg(target_arch = "x86_64")]
+            Avx512::detect().map(Self::Avx512),
+            #[cfg(target_arch = "x86_64")]
+            Avx2::detect().map(Self::Avx2),
+            #[cfg(target_arch = "aarch64")]
+            Neon::detect().map(Self::Neon),
+            Some(Self::Portable(Portable)),
+        ];
+        levels.into_iter().flatten()
+    }
+
+    /// Runs `kernel` on this instruction set.
+    pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        match self {
+            Self::Portable(cpu) => portable(cpu, kernel),
+            // SAFETY: the token proves that the CPU has AVX2.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(cpu) => unsafe { avx2(cpu, kernel) },
+            // SAFETY: the token proves that the CPU has AVX-512F and AVX-512VL.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512(cpu) => unsafe { avx512(cpu, kernel) },
+            // SAFETY: the token proves that the CPU has NEON.
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon(cpu) => unsafe { neon(cpu, kernel) },
+        }
+    }
+}
+
+/// Whether a test has switched a level off.
+pub(crate) fn disabled(level: &str) -> bool {
+    std::env::var_os(format!("SEALSTONE_CPU_DISABLE_{level}")).is_some()
+}
+
+// One entry for each instruction set; never inlined, so that the machine code of a kernel is one function.
+
+#[inline(never)]
+fn portable<K: Kernel>(cpu: Portable, kernel: K) -> K::Output {
+    kernel.run::<1, u64>(cpu)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+fn avx2<K: Kernel>(cpu: Avx2, kernel: K) -> K::Output {
+    kernel.run::<4, U64x4>(cpu)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+#[target_feature(enable = "avx2,avx512f,avx512vl")]
+fn avx512<K: Kernel>(cpu: Avx512, kernel: K) -> K::Output {
+    kernel.run::<8, U64x8>(cpu)
+}
+
+#[cfg(target_arch = "aarch64")]
+#[inline(never)]
+#[target_feature(enable = "neon")]
+fn neon<K: Kernel>(cpu: Neon, kernel: K) -> K::Output {
+    kernel.run::<2, U64x2>(cpu)
+}

@@ -1,0 +1,69 @@
+//! 64-bit words, and several of them side by side, on every instruction set.
+//!
+//! Sealstone's kernels are written once, over the traits of this crate, and compiled for each instruction set behind one
+//! dispatch point. This is the only crate of the project with SIMD `unsafe`.
+//!
+//! | to say | use |
+//! |---|---|
+//! | arithmetic on a word, or on many at once | [`Word`] |
+//! | one word with its bytes | [`Scalar`] |
+//! | N words side by side, one independent stream in each | [`Lanes`] |
+//! | a kernel | [`Kernel`] |
+//! | which instruction set to run it on | [`Cpu`] |
+//!
+//! ```
+//! use sealstone_lanes::{Cpu, Kernel, Lanes};
+//!
+//! /// The sum of 1 + 2 + … + 100, once in every lane.
+//! struct Sum;
+//! impl Kernel for Sum {
+//!     type Output = Vec<u64>;
+//!     #[inline(always)]
+//!     fn run<const N: usize, L: Lanes<N, Lane = u64>>(self, cpu: L::Cpu) -> Vec<u64> {
+//!         let mut sum = L::splat(cpu, 0);
+//!         for i in 1..=100 {
+//!             sum = sum.add(L::splat(cpu, i));
+//!         }
+//!         sum.to_array().to_vec()
+//!     }
+//! }
+//! assert!(Cpu::best().run(Sum).iter().all(|&x| x == 5050));
+//! ```
+//!
+//! # What a kernel cannot do
+//!
+//! The traits have no comparison and no conversion to `usize`. So a kernel that is generic over them can neither branch on a
+//! value nor index by one, whatever the value is: a secret does not show in its timing. And a back end of symbolic words turns
+//! the same source into formulas that can be compared with a specification.
+//!
+//! # Why it is sound
+//!
+//! A vector can be made only with a token of its instruction set ([`Word::splat`], [`Lanes::load`], …), and a token can be
+//! made only by detection ([`Cpu::best`], [`Cpu::available`]). Who holds a vector may use the instruction set.
+#![cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    forbid(unsafe_code)
+)]
+
+mod cpu;
+mod portable;
+mod word;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+
+pub use cpu::{Cpu, Kernel};
+pub use portable::Portable;
+pub use word::{Lanes, Scalar, Word};
+
+#[cfg(target_arch = "aarch64")]
+pub use neon::{Neon, U64x2};
+#[cfg(target_arch = "x86_64")]
+pub use {
+    avx2::{Avx2, U64x4},
+    avx512::{Avx512, U64x8},
+};

@@ -1,0 +1,165 @@
+//! The portable back end, `u64`; and arrays of scalars, which say what lanes mean.
+//!
+//! An array of `N` scalars is the oracle of the vector back ends, and, with a symbolic scalar, their model.
+
+use crate::word::{Lanes, Scalar, Word};
+
+/// The token of the portable back end: every CPU has it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Portable;
+
+impl Word for u64 {
+    type Cpu = Portable;
+
+    #[inline(always)]
+    fn splat(_: Portable, x: u64) -> u64 {
+        x
+    }
+    #[inline(always)]
+    fn add(self, other: u64) -> u64 {
+        opaque(self.wrapping_add(other))
+    }
+    #[inline(always)]
+    fn sub(self, other: u64) -> u64 {
+        opaque(self.wrapping_sub(other))
+    }
+    #[inline(always)]
+    fn xor(self, other: u64) -> u64 {
+        self ^ other
+    }
+    #[inline(always)]
+    fn rotl<const R: u32>(self) -> u64 {
+        self.rotate_left(R)
+    }
+    #[inline(always)]
+    fn rotr<const R: u32>(self) -> u64 {
+        self.rotate_right(R)
+    }
+}
+
+/// `x`, as a value the optimiser knows nothing about; no instruction.
+///
+/// Left alone, LLVM does two things to a chain of additions and rotations. With vector instructions at hand it packs the words of
+/// one block into vectors, and the shuffles cost several times what the packing saves. And it reassociates sums across rounds,
+/// which doubles the number of additions.
+#[inline(always)]
+fn opaque(x: u64) -> u64 {
+    #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
+    let x = {
+        let mut x = x;
+        // SAFETY: a comment.
+        unsafe {
+            core::arch::asm!("/* {} */", inout(reg) x, options(pure, nomem, nostack, preserves_flags))
+        };
+        x
+    };
+    x
+}
+
+impl Scalar for u64 {
+    type Byte = u8;
+
+    #[inline(always)]
+    fn byte(_: Portable, x: u8) -> u8 {
+        x
+    }
+    #[inline(always)]
+    fn from_le_bytes(bytes: [u8; 8]) -> u64 {
+        u64::from_le_bytes(bytes)
+    }
+    #[inline(always)]
+    fn to_le_bytes(self) -> [u8; 8] {
+        u64::to_le_bytes(self)
+    }
+    #[inline(always)]
+    fn pad(byte: u8, bits: u32) -> u8 {
+        let mark = 0x80_u8 >> bits;
+        byte & !(mark | (mark - 1)) | mark
+    }
+}
+
+/// A scalar is one lane.
+impl<W: Scalar> Lanes<1> for W {
+    type Lane = W;
+
+    #[inline(always)]
+    fn load(_: W::Cpu, words: &[W; 1]) -> W {
+        words[0]
+    }
+    #[inline(always)]
+    fn to_array(self) -> [W; 1] {
+        [self]
+    }
+    #[inline(always)]
+    fn load_blocks(_: W::Cpu, blocks: [&[W::Byte; 64]; 1]) -> [W; 8] {
+        words(blocks[0])
+    }
+    #[inline(always)]
+    fn to_blocks(words: [W; 8]) -> [[W::Byte; 64]; 1] {
+        [block(words)]
+    }
+}
+
+/// The eight little-endian words of a block.
+#[inline(always)]
+fn words<W: Scalar>(block: &[W::Byte; 64]) -> [W; 8] {
+    core::array::from_fn(|j| W::from_le_bytes(core::array::from_fn(|k| block[8 * j + k])))
+}
+
+/// The inverse of [`words`].
+#[inline(always)]
+fn block<W: Scalar>(words: [W; 8]) -> [W::Byte; 64] {
+    let bytes = words.map(W::to_le_bytes);
+    core::array::from_fn(|k| bytes[k / 8][k % 8])
+}
+
+impl<W: Word, const N: usize> Word for [W; N] {
+    type Cpu = W::Cpu;
+
+    #[inline(always)]
+    fn splat(cpu: W::Cpu, x: u64) -> Self {
+        [W::splat(cpu, x); N]
+    }
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        core::array::from_fn(|i| self[i].add(other[i]))
+    }
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        core::array::from_fn(|i| self[i].sub(other[i]))
+    }
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        core::array::from_fn(|i| self[i].xor(other[i]))
+    }
+    #[inline(always)]
+    fn rotl<const R: u32>(self) -> Self {
+        self.map(W::rotl::<R>)
+    }
+    #[inline(always)]
+    fn rotr<const R: u32>(self) -> Self {
+        self.map(W::rotr::<R>)
+    }
+}
+
+impl<W: Scalar, const N: usize> Lanes<N> for [W; N] {
+    type Lane = W;
+
+    #[inline(always)]
+    fn load(_: W::Cpu, words: &[W; N]) -> Self {
+        *words
+    }
+    #[inline(always)]
+    fn to_array(self) -> [W; N] {
+        self
+    }
+    #[inline(always)]
+    fn load_blocks(_: W::Cpu, blocks: [&[W::Byte; 64]; N]) -> [Self; 8] {
+        let words = blocks.map(words::<W>);
+        core::array::from_fn(|j| core::array::from_fn(|i| words[i][j]))
+    }
+    #[inline(always)]
+    fn to_blocks(words: [Self; 8]) -> [[W::Byte; 64]; N] {
+        core::array::from_fn(|i| block(words.map(|word| word[i])))
+    }
+}

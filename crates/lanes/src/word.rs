@@ -1,0 +1,50 @@
+//! What a kernel may do with words.
+
+/// A 64-bit word, or several side by side that all do the same. Arithmetic is modulo 2^64.
+pub trait Word: Copy {
+    /// What must be in hand before a word can be made: proof that the CPU has the instructions.
+    type Cpu: Copy;
+
+    /// The public constant `x`, in every lane.
+    fn splat(cpu: Self::Cpu, x: u64) -> Self;
+    /// `self + other`.
+    fn add(self, other: Self) -> Self;
+    /// `self - other`.
+    fn sub(self, other: Self) -> Self;
+    /// `self ⊕ other`.
+    fn xor(self, other: Self) -> Self;
+    /// `self` rotated left by `R` bits, 0 < R < 64.
+    fn rotl<const R: u32>(self) -> Self;
+    /// `self` rotated right by `R` bits, 0 < R < 64.
+    fn rotr<const R: u32>(self) -> Self;
+}
+
+/// One word, and the bytes it is made of.
+pub trait Scalar: Word {
+    /// `u8`, or a symbolic byte.
+    type Byte: Copy;
+
+    /// The public constant `x`.
+    fn byte(cpu: Self::Cpu, x: u8) -> Self::Byte;
+    /// The word whose little-endian bytes these are.
+    fn from_le_bytes(bytes: [Self::Byte; 8]) -> Self;
+    /// The little-endian bytes of this word.
+    fn to_le_bytes(self) -> [Self::Byte; 8];
+    /// `byte` with its `bits` most significant bits kept, the next one set and the others cleared, 0 < bits < 8.
+    fn pad(byte: Self::Byte, bits: u32) -> Self::Byte;
+}
+
+/// `N` words side by side, for `N` independent streams that advance in step.
+pub trait Lanes<const N: usize>: Word {
+    /// One of the words.
+    type Lane: Scalar;
+
+    /// Lane `i` is `words[i]`.
+    fn load(cpu: Self::Cpu, words: &[Self::Lane; N]) -> Self;
+    /// The inverse of [`Lanes::load`].
+    fn to_array(self) -> [Self::Lane; N];
+    /// Reads one 64-byte block for every lane: lane `i` of word `j` is the `j`-th little-endian word of `blocks[i]`.
+    fn load_blocks(cpu: Self::Cpu, blocks: [&[<Self::Lane as Scalar>::Byte; 64]; N]) -> [Self; 8];
+    /// The inverse of [`Lanes::load_blocks`].
+    fn to_blocks(words: [Self; 8]) -> [[<Self::Lane as Scalar>::Byte; 64]; N];
+}

@@ -1,0 +1,83 @@
+//! Threefish-512: 8 words, 72 rounds.
+//!
+//! The word permutation comes back to the identity after four rounds. It is folded into the numbers of the words, so that no
+//! word ever moves.
+
+use super::{Block, Schedule, mix, subkey, unmix};
+use sealstone_lanes::Word;
+
+/// Round `d` modulo 8: the pairs of words that are mixed, each with its rotation.
+macro_rules! round {
+    ($step:ident $v:ident 0) => {
+        $step!($v; 0 1 46, 2 3 36, 4 5 19, 6 7 37);
+    };
+    ($step:ident $v:ident 1) => {
+        $step!($v; 2 1 33, 4 7 27, 6 5 14, 0 3 42);
+    };
+    ($step:ident $v:ident 2) => {
+        $step!($v; 4 1 17, 6 3 49, 0 5 36, 2 7 39);
+    };
+    ($step:ident $v:ident 3) => {
+        $step!($v; 6 1 44, 0 7 9, 2 5 54, 4 3 56);
+    };
+    ($step:ident $v:ident 4) => {
+        $step!($v; 0 1 39, 2 3 30, 4 5 34, 6 7 24);
+    };
+    ($step:ident $v:ident 5) => {
+        $step!($v; 2 1 13, 4 7 50, 6 5 10, 0 3 17);
+    };
+    ($step:ident $v:ident 6) => {
+        $step!($v; 4 1 25, 6 3 29, 0 5 39, 2 7 43);
+    };
+    ($step:ident $v:ident 7) => {
+        $step!($v; 6 1 8, 0 7 35, 2 5 56, 4 3 22);
+    };
+}
+
+impl<W: Word> Block<W> for [W; 8] {
+    #[inline(always)]
+    fn encrypt(self, cpu: W::Cpu, key: &Self, tweak: &[W; 2]) -> Self {
+        let schedule = Schedule::new(cpu, key, tweak);
+        let mut v = self;
+        macro_rules! eight_rounds {
+            ($($d:literal)*) => { $(
+                subkey!(add schedule v; 2 * $d; 0 1 2 3 4 5 6 7);
+                round!(mix v 0);
+                round!(mix v 1);
+                round!(mix v 2);
+                round!(mix v 3);
+                subkey!(add schedule v; 2 * $d + 1; 0 1 2 3 4 5 6 7);
+                round!(mix v 4);
+                round!(mix v 5);
+                round!(mix v 6);
+                round!(mix v 7);
+            )* };
+        }
+        eight_rounds!(0 1 2 3 4 5 6 7 8);
+        subkey!(add schedule v; 18; 0 1 2 3 4 5 6 7);
+        v
+    }
+
+    #[inline(always)]
+    fn decrypt(self, cpu: W::Cpu, key: &Self, tweak: &[W; 2]) -> Self {
+        let schedule = Schedule::new(cpu, key, tweak);
+        let mut v = self;
+        macro_rules! eight_rounds {
+            ($($d:literal)*) => { $(
+                round!(unmix v 7);
+                round!(unmix v 6);
+                round!(unmix v 5);
+                round!(unmix v 4);
+                subkey!(sub schedule v; 2 * $d + 1; 0 1 2 3 4 5 6 7);
+                round!(unmix v 3);
+                round!(unmix v 2);
+                round!(unmix v 1);
+                round!(unmix v 0);
+                subkey!(sub schedule v; 2 * $d; 0 1 2 3 4 5 6 7);
+            )* };
+        }
+        subkey!(sub schedule v; 18; 0 1 2 3 4 5 6 7);
+        eight_rounds!(8 7 6 5 4 3 2 1 0);
+        v
+    }
+}

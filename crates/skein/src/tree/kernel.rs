@@ -1,0 +1,63 @@
+//! Many nodes of one level at a time, one in each lane.
+
+use crate::threefish::Block;
+use crate::tweak::{Tweak, Type};
+use sealstone_lanes::{Kernel, Lanes};
+
+/// Hashes full nodes of `BLOCKS` blocks, which follow each other on their level.
+pub(crate) struct Nodes<'a, const BLOCKS: usize> {
+    /// The chaining value that every node starts from.
+    pub(crate) start: &'a [u64; 8],
+    /// 1 for leaves.
+    pub(crate) level: u8,
+    /// Where on its level the first node begins, in bytes.
+    pub(crate) position: u64,
+    /// The nodes.
+    pub(crate) nodes: &'a [[[u8; 64]; BLOCKS]],
+    /// The value of each.
+    pub(crate) values: &'a mut [[u8; 64]],
+}
+
+impl<const BLOCKS: usize> Kernel for Nodes<'_, BLOCKS> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const N: usize, L: Lanes<N, Lane = u64>>(self, cpu: L::Cpu) {
+        let mut position = self.position;
+        for (group, values) in self.nodes.chunks(N).zip(self.values.chunks_mut(N)) {
+            let Some(first) = group.first() else { return };
+            // Fewer nodes than lanes: the other lanes repeat one, and their values are dropped.
+            let nodes = core::array::from_fn(|i| group.get(i).unwrap_or(first));
+            let hashed = hash::<N, L, BLOCKS>(cpu, self.start, self.level, position, nodes);
+            values
+                .iter_mut()
+                .zip(hashed)
+                .for_each(|(to, value)| *to = value);
+            position = position.wrapping_add((N * BLOCKS * 64) as u64);
+        }
+    }
+}
+
+/// UBI over N nodes at once.
+#[inline(always)]
+fn hash<const N: usize, L: Lanes<N, Lane = u64>, const BLOCKS: usize>(
+    cpu: L::Cpu,
+    start: &[u64; 8],
+    level: u8,
+    position: u64,
+    nodes: [&[[u8; 64]; BLOCKS]; N],
+) -> [[u8; 64]; N] {
+    let positions = core::array::from_fn(|i| position.wrapping_add((i * BLOCKS * 64) as u64));
+    let mut position = L::load(cpu, &positions);
+    let mut chain = start.map(|word| L::splat(cpu, word));
+    let tweak = Tweak::new(Type::Message).in_tree(level, 0);
+    for i in 0..BLOCKS {
+        let tweak = if i > 0 { tweak.after_first() } else { tweak };
+        let tweak = if i + 1 == BLOCKS { tweak.last() } else { tweak };
+        position = position.add(L::splat(cpu, 64));
+        let block = L::load_blocks(cpu, nodes.map(|node| &node[i]));
+        let cipher = block.encrypt(cpu, &chain, &[position, L::splat(cpu, tweak.words()[1])]);
+        chain = core::array::from_fn(|j| cipher[j].xor(block[j]));
+    }
+    L::to_blocks(chain)
+}

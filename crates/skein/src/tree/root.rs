@@ -1,0 +1,140 @@
+//! From pieces to the root.
+
+use super::{FAN_OUT, HASH, PIECE, Subtree, Value, hash_node, subtree, to_bytes};
+use crate::output::output_block;
+use sealstone_lanes::Portable;
+
+/// Level of the value of a piece.
+const PIECE_LEVEL: u8 = 3;
+
+/// Collects the sub-trees of all pieces, in order.
+#[derive(Clone, Debug, Default)]
+pub struct Root {
+    pieces: u64,
+    ended: bool,
+    /// Level 4, the first above the pieces, and up.
+    levels: Vec<Level>,
+}
+
+/// The nodes of one level.
+#[derive(Clone, Debug, Default)]
+struct Level {
+    /// Nodes that are hashed and have gone up.
+    done: u64,
+    /// Children of the node after them; at most [`FAN_OUT`]. A full node stays until there is a child for the next.
+    children: Vec<Value>,
+}
+
+impl Root {
+    /// No piece yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the next piece.
+    ///
+    /// # Panics
+    /// If it is not the next, or follows a piece shorter than [`PIECE`].
+    pub fn push(&mut self, piece: Subtree) {
+        assert_eq!(piece.index, self.pieces, "pieces come in order");
+        assert!(!self.ended, "only the last piece may be short");
+        self.pieces += 1;
+        self.ended = piece.last;
+        self.add(0, piece.value);
+    }
+
+    /// The hash of the message.
+    pub fn finish(mut self) -> [u8; HASH] {
+        if self.pieces == 0 {
+            self.push(subtree(0, &[]));
+        }
+        let mut above = 0;
+        loop {
+            match &self.levels[above] {
+                Level { done: 0, children } if children.len() == 1 => return output(&children[0]),
+                _ => self.close(above),
+            }
+            above += 1;
+        }
+    }
+
+    /// Gives the current node of the level `above` the lowest one more child.
+    fn add(&mut self, above: usize, child: Value) {
+        if above == self.levels.len() {
+            self.levels.push(Level::default());
+        }
+        if self.levels[above].children.len() == FAN_OUT {
+            self.close(above);
+        }
+        self.levels[above].children.push(child);
+    }
+
+    /// Hashes the current node of a level and sends its value up.
+    fn close(&mut self, above: usize) {
+        let Level { done, children } = &mut self.levels[above];
+        let level = PIECE_LEVEL + 1 + above as u8;
+        let value = hash_node(
+            level,
+            *done * (FAN_OUT * HASH) as u64,
+            children.as_flattened(),
+        );
+        *done += 1;
+        children.clear();
+        self.add(above + 1, value);
+    }
+}
+
+/// The output transform over the root's value.
+fn output(value: &Value) -> [u8; HASH] {
+    let (words, _) = value.as_chunks();
+    let chain = core::array::from_fn(|i| u64::from_le_bytes(words[i]));
+    to_bytes(output_block(Portable, &chain, 0))
+}
+
+/// Hashes a message that comes in parts, in this thread. Holds at most one piece.
+#[derive(Clone, Debug, Default)]
+pub struct TreeHasher {
+    root: Root,
+    piece: Vec<u8>,
+}
+
+impl TreeHasher {
+    /// An empty message.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds bytes to the message.
+    pub fn update(&mut self, mut message: &[u8]) {
+        if !self.piece.is_empty() {
+            let (head, tail) = message.split_at(message.len().min(PIECE - self.piece.len()));
+            self.piece.extend_from_slice(head);
+            message = tail;
+            if self.piece.len() < PIECE {
+                return;
+            }
+            self.root.push(subtree(self.root.pieces, &self.piece));
+            self.piece.clear();
+        }
+        let (pieces, rest) = message.as_chunks::<PIECE>();
+        for piece in pieces {
+            self.root.push(subtree(self.root.pieces, piece));
+        }
+        self.piece.extend_from_slice(rest);
+    }
+
+    /// The hash of the message.
+    pub fn finish(mut self) -> [u8; HASH] {
+        if !self.piece.is_empty() {
+            self.root.push(subtree(self.root.pieces, &self.piece));
+        }
+        self.root.finish()
+    }
+}
+
+/// The hash of a message in memory.
+pub fn hash(message: &[u8]) -> [u8; HASH] {
+    let mut hasher = TreeHasher::new();
+    hasher.update(message);
+    hasher.finish()
+}

@@ -1,0 +1,131 @@
+//! UBI, Unique Block Iteration (Skein 1.3, section 3.4): Threefish as a hash of arbitrary strings.
+
+use crate::threefish::Block;
+use crate::tweak::{Tweak, Type};
+use sealstone_lanes::{Scalar, Word};
+
+/// One invocation of UBI, over a message that comes in parts. Generic over the word, so that a prover can run it on symbols.
+#[derive(Clone)]
+pub struct Ubi<S: Scalar, const N: usize> {
+    cpu: S::Cpu,
+    chain: [S; N],
+    tweak: Tweak,
+    /// The last bytes of the message so far. A full block waits here too: the last one is flagged, and no later byte tells.
+    block: [[S::Byte; 8]; N],
+    filled: usize,
+}
+
+impl<S: Scalar, const N: usize> Ubi<S, N>
+where
+    [S; N]: Block<S>,
+{
+    /// Begins at chaining value `start`.
+    pub fn new(cpu: S::Cpu, start: [S; N], kind: Type) -> Self {
+        Self::with_tweak(cpu, start, Tweak::new(kind))
+    }
+
+    /// Begins with any tweak: a node of a tree.
+    pub(crate) fn with_tweak(cpu: S::Cpu, start: [S; N], tweak: Tweak) -> Self {
+        Self {
+            cpu,
+            chain: start,
+            tweak,
+            block: [[S::byte(cpu, 0); 8]; N],
+            filled: 0,
+        }
+    }
+
+    /// Adds bytes to the message.
+    pub fn update(&mut self, mut message: &[S::Byte]) {
+        let room = 8 * N - self.filled;
+        if message.len() > room {
+            if self.filled > 0 {
+                let (head, tail) = message.split_at(room);
+                self.fill(head);
+                self.tweak = absorb(self.cpu, &mut self.chain, self.tweak, &[self.block]);
+                self.filled = 0;
+                message = tail;
+            }
+            let (whole, tail) = message.split_at((message.len() - 1) / (8 * N) * (8 * N));
+            let (words, _) = whole.as_chunks();
+            let (blocks, _) = words.as_chunks();
+            self.tweak = absorb(self.cpu, &mut self.chain, self.tweak, blocks);
+            message = tail;
+        }
+        self.fill(message);
+    }
+
+    /// Ends the message: its hash.
+    pub fn finish(mut self) -> [S; N] {
+        self.block.as_flattened_mut()[self.filled..].fill(S::byte(self.cpu, 0));
+        absorb_last(self.cpu, self.chain, self.tweak, &self.block, self.filled)
+    }
+
+    /// Ends a message of which only the `bits` most significant bits of the last byte count, 1 to 8.
+    pub fn finish_bits(mut self, bits: u32) -> [S; N] {
+        if let Some(last) = self.filled.checked_sub(1).filter(|_| bits < 8) {
+            let bytes = self.block.as_flattened_mut();
+            bytes[last] = S::pad(bytes[last], bits);
+            self.tweak = self.tweak.bit_padded();
+        }
+        self.finish()
+    }
+
+    fn fill(&mut self, bytes: &[S::Byte]) {
+        self.block.as_flattened_mut()[self.filled..][..bytes.len()].copy_from_slice(bytes);
+        self.filled += bytes.len();
+    }
+}
+
+/// Hashes full blocks, none of which is the last of the message: where the time goes in serial hashing.
+#[inline(never)]
+fn absorb<S: Scalar, const N: usize>(
+    cpu: S::Cpu,
+    chain: &mut [S; N],
+    mut tweak: Tweak,
+    blocks: &[[[S::Byte; 8]; N]],
+) -> Tweak
+where
+    [S; N]: Block<S>,
+{
+    let mut value = *chain;
+    for block in blocks {
+        tweak = tweak.advance(8 * N);
+        value = compress(cpu, value, tweak, block);
+        tweak = tweak.after_first();
+    }
+    *chain = value;
+    tweak
+}
+
+/// Hashes the last block, of which `filled` bytes are message and the rest are zero.
+#[inline(never)]
+fn absorb_last<S: Scalar, const N: usize>(
+    cpu: S::Cpu,
+    chain: [S; N],
+    tweak: Tweak,
+    block: &[[S::Byte; 8]; N],
+    filled: usize,
+) -> [S; N]
+where
+    [S; N]: Block<S>,
+{
+    compress(cpu, chain, tweak.advance(filled).last(), block)
+}
+
+/// E(chain, tweak, block) ⊕ block.
+#[inline(always)]
+fn compress<S: Scalar, const N: usize>(
+    cpu: S::Cpu,
+    chain: [S; N],
+    tweak: Tweak,
+    block: &[[S::Byte; 8]; N],
+) -> [S; N]
+where
+    [S; N]: Block<S>,
+{
+    let block = block.map(S::from_le_bytes);
+    let tweak = tweak.words().map(|word| S::splat(cpu, word));
+    let cipher = block.encrypt(cpu, &chain, &tweak);
+    core::array::from_fn(|i| Word::xor(cipher[i], block[i]))
+}

@@ -1,0 +1,125 @@
+//! The tree hash of sealed files against the recursive specification.
+
+mod spec;
+
+use sealstone_skein::Cpu;
+use sealstone_skein::tree::{self, FAN_OUT, LEAF, PIECE, Root, TreeHasher};
+
+/// Bytes with an odd period, so that swapped blocks show.
+fn message(len: usize) -> Vec<u8> {
+    (0..251).cycle().take(len).collect()
+}
+
+fn expected(message: &[u8]) -> Vec<u8> {
+    let skein = spec::Skein {
+        block: 64,
+        output_bits: 512,
+        tree: [6, 4, 255],
+        ..Default::default()
+    };
+    skein.hash(message, 8 * message.len())
+}
+
+fn by_pieces(cpu: Cpu, message: &[u8]) -> [u8; 64] {
+    let mut root = Root::new();
+    for (index, piece) in (0..).zip(message.chunks(PIECE)) {
+        root.push(tree::subtree_on(cpu, index, piece));
+    }
+    root.finish()
+}
+
+#[test]
+fn every_boundary() {
+    let edges = [
+        0,
+        64,
+        LEAF,
+        2 * LEAF,
+        8 * LEAF,
+        FAN_OUT * LEAF,
+        17 * LEAF,
+        8 * FAN_OUT * LEAF,
+        PIECE,
+        PIECE + LEAF,
+        2 * PIECE,
+    ];
+    for edge in edges {
+        for len in edge.saturating_sub(1)..=edge + 1 {
+            let message = message(len);
+            let expected = expected(&message);
+            for cpu in Cpu::available() {
+                assert_eq!(
+                    by_pieces(cpu, &message)[..],
+                    expected,
+                    "{len} bytes on {cpu:?}"
+                );
+            }
+            assert_eq!(tree::hash(&message)[..], expected, "{len} bytes");
+        }
+    }
+}
+
+#[test]
+fn every_number_of_leaves_in_two_nodes() {
+    for leaves in 0..=2 * FAN_OUT {
+        let message = message(leaves * LEAF + 100);
+        let expected = expected(&message);
+        for cpu in Cpu::available() {
+            assert_eq!(
+                by_pieces(cpu, &message)[..],
+                expected,
+                "{leaves} leaves on {cpu:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn however_the_message_is_cut() {
+    let message = message(PIECE + 5 * LEAF + 7);
+    let expected = tree::hash(&message);
+    for step in [1000, LEAF, PIECE - 1, PIECE, PIECE + 1, message.len()] {
+        let mut hasher = TreeHasher::new();
+        message.chunks(step).for_each(|part| hasher.update(part));
+        assert_eq!(hasher.finish(), expected, "in parts of {step}");
+    }
+}
+
+/// Computed by pyskein 1.0: `skein512(tree=(6, 4, 255))`. The second is the worked example of `spec/tree.md`.
+const PYSKEIN: [(usize, &str); 6] = [
+    (
+        0,
+        "b40b0f84c78a62ebd004edfe147c67ddd52f0b4d055ea455788562ee96f47bd61856e99cb3281a62b5c976afad536ed15b995289917fe2887c1cb27c76ef03f9",
+    ),
+    (
+        70_000,
+        "de1c750589ec367cbc403a0135a545b0a34586c9e35b2a5e4fa077ec3f32a9c89cbc368eefc9c450ae16a93c642e63947ceae1e5ef955c23ca8b9278e2ce5c51",
+    ),
+    (
+        4_097,
+        "ac1cfb32d90e1a78a1831b4426306ab46560463af4bbc48aa84c9b2bf38938d0764f6f09928b16a690d52ca1b8e89772c5a9bbe3edad1737019191e5c0d111da",
+    ),
+    (
+        65_537,
+        "4d0a7b928410607e1556cfe87213d107052dc05f267cd7011a73eb3deb808e45629c428a470904ce1419ec94fcab18c61d7c8d2515b8f16794441339bd9f4ab1",
+    ),
+    (
+        1_048_577,
+        "c5d2369285a615a50fe9e98f007d16734e1cf5e73a0fa4481e9db904afcb6929fc166d852700653e5fb1dbbaa9919b4a6af2a2a95cfba14231d3e254489993b2",
+    ),
+    (
+        5_000_000,
+        "a38ebaef2e828745ff653d03c21e69ef5c235c93469ee62fe068fac44b3ff6390de110e123593120d7a17f0cf0f062e3a1710eb541d89cf7bfefa54cff2a9815",
+    ),
+];
+
+#[test]
+fn against_pyskein() {
+    for (len, expected) in PYSKEIN {
+        let hash: String = tree::hash(&message(len))
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        assert_eq!(hash, expected, "{len} bytes");
+    }
+}
