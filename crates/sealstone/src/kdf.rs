@@ -1,5 +1,8 @@
 //! Argon2id for passphrases: profiles, bounds, and the one function that runs it.
 
+use bip39::Language;
+use minicbor::{Decode, Decoder, Encode};
+use sealstone_primitives::rng;
 use sealstone_primitives::secret::Secret;
 use unicode_normalization::UnicodeNormalization;
 use zeroize::{Zeroize, Zeroizing};
@@ -7,10 +10,15 @@ use zeroize::{Zeroize, Zeroizing};
 use crate::{Error, Result};
 
 /// Argon2id cost parameters within the bounds of the format (`spec/passport.md`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+///
+/// In CBOR they are `[m, t, p]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode)]
 pub struct KdfParams {
+    #[n(0)]
     memory_kib: u32,
+    #[n(1)]
     passes: u32,
+    #[n(2)]
     lanes: u32,
 }
 
@@ -34,24 +42,50 @@ const MIN_MEMORY_KIB: u32 = 7168;
 const MIN_WORK_KIB: u64 = 35_840;
 const MAX_LANES: u32 = 16;
 
+/// Of 11 bits each.
+const GENERATED_WORDS: usize = 10;
+/// The longest word of the BIP-39 English list.
+const MAX_WORD: usize = 8;
+
 impl KdfParams {
     /// 1 GiB, 4 passes: about a second. For what lives long; the default.
-    pub const SENSITIVE: Self = Self { memory_kib: 1 << 20, passes: 4, lanes: 1 };
+    pub const SENSITIVE: Self = Self {
+        memory_kib: 1 << 20,
+        passes: 4,
+        lanes: 1,
+    };
     /// 256 MiB, 3 passes.
-    pub const MODERATE: Self = Self { memory_kib: 1 << 18, passes: 3, lanes: 1 };
+    pub const MODERATE: Self = Self {
+        memory_kib: 1 << 18,
+        passes: 3,
+        lanes: 1,
+    };
     /// 64 MiB, 3 passes: about a tenth of a second.
-    pub const INTERACTIVE: Self = Self { memory_kib: 1 << 16, passes: 3, lanes: 1 };
+    pub const INTERACTIVE: Self = Self {
+        memory_kib: 1 << 16,
+        passes: 3,
+        lanes: 1,
+    };
 
     /// Own parameters: memory in KiB, passes, lanes (RFC 9106 m, t, p).
     ///
     /// # Errors
     /// [`Error::Invalid`] if they are weaker than 7168 KiB and 35,840 KiB × passes, or `lanes` is not in 1–16.
     pub fn new(memory_kib: u32, passes: u32, lanes: u32) -> Result<Self> {
-        let params = Self::read(memory_kib, passes, lanes)?;
-        if memory_kib < MIN_MEMORY_KIB || params.work_kib() < MIN_WORK_KIB {
-            return Err(Error::Invalid("Argon2id needs at least 7168 KiB, and memory times passes of at least 35840 KiB"));
-        }
+        let params = Self::read(memory_kib, passes, lanes)
+            .map_err(|_| Error::Invalid("Argon2id needs 1 to 16 lanes and a pass"))?;
+        params.check_strength()?;
         Ok(params)
+    }
+
+    /// Refuses what a writer must not write, though a reader takes it.
+    pub(crate) fn check_strength(&self) -> Result<()> {
+        if self.memory_kib < MIN_MEMORY_KIB || self.work_kib() < MIN_WORK_KIB {
+            return Err(Error::Invalid(
+                "Argon2id needs at least 7168 KiB, and memory times passes of at least 35840 KiB",
+            ));
+        }
+        Ok(())
     }
 
     /// Parameters from a file: only what Argon2 itself demands; [`KdfLimits`] bound them from above.
@@ -59,7 +93,11 @@ impl KdfParams {
         if passes == 0 || !(1..=MAX_LANES).contains(&lanes) || memory_kib < 8 * lanes {
             return Err(Error::Malformed("Argon2id parameters"));
         }
-        Ok(Self { memory_kib, passes, lanes })
+        Ok(Self {
+            memory_kib,
+            passes,
+            lanes,
+        })
     }
 
     /// Memory in KiB (m).
@@ -82,6 +120,14 @@ impl KdfParams {
     }
 }
 
+impl<'b, C> Decode<'b, C> for KdfParams {
+    fn decode(d: &mut Decoder<'b>, ctx: &mut C) -> Result<Self, minicbor::decode::Error> {
+        let (memory_kib, passes, lanes) = Decode::decode(d, ctx)?;
+        Self::read(memory_kib, passes, lanes)
+            .map_err(|_| minicbor::decode::Error::message("Argon2id parameters"))
+    }
+}
+
 impl Default for KdfParams {
     fn default() -> Self {
         Self::SENSITIVE
@@ -91,7 +137,10 @@ impl Default for KdfParams {
 impl Default for KdfLimits {
     /// 2 GiB of memory; 64 GiB of memory times passes.
     fn default() -> Self {
-        Self { memory_kib: 2 << 20, work_kib: 64 << 20 }
+        Self {
+            memory_kib: 2 << 20,
+            work_kib: 64 << 20,
+        }
     }
 }
 
@@ -100,10 +149,18 @@ impl KdfLimits {
     pub(crate) fn check(&self, params: &KdfParams) -> Result<()> {
         let memory = u64::from(params.memory_kib);
         if memory > self.memory_kib {
-            return Err(Error::KdfLimit { wanted: memory, allowed: self.memory_kib, what: "memory" });
+            return Err(Error::KdfLimit {
+                wanted: memory,
+                allowed: self.memory_kib,
+                what: "memory",
+            });
         }
         if params.work_kib() > self.work_kib {
-            return Err(Error::KdfLimit { wanted: params.work_kib(), allowed: self.work_kib, what: "work" });
+            return Err(Error::KdfLimit {
+                wanted: params.work_kib(),
+                allowed: self.work_kib,
+                what: "work",
+            });
         }
         Ok(())
     }
@@ -139,6 +196,28 @@ impl Passphrase {
         Self::new(line.strip_suffix(b"\r").unwrap_or(line))
     }
 
+    /// A random one: ten words of the BIP-39 English list with dashes between them, 110 bits.
+    ///
+    /// ```
+    /// let passphrase = sealstone::Passphrase::generate();
+    /// let to_show = std::str::from_utf8(passphrase.expose()).unwrap();
+    /// assert_eq!(to_show.split('-').count(), 10);
+    /// ```
+    pub fn generate() -> Self {
+        let list = Language::English.word_list();
+        let mut text = Vec::with_capacity(GENERATED_WORDS * (MAX_WORD + 1));
+        for i in 0..GENERATED_WORDS {
+            text.extend_from_slice(if i == 0 { b"" } else { b"-" });
+            text.extend_from_slice(list[rng::below(list.len() as u32) as usize].as_bytes());
+        }
+        Self(Zeroizing::new(text))
+    }
+
+    /// Its bytes, to show a generated one to its owner.
+    pub fn expose(&self) -> &[u8] {
+        &self.0
+    }
+
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.0
     }
@@ -151,17 +230,28 @@ impl std::fmt::Debug for Passphrase {
 }
 
 /// Argon2id (RFC 9106, version 0x13) to a 32-byte key. `params` must have passed [`KdfLimits::check`].
-pub(crate) fn derive(passphrase: &Passphrase, salt: &[u8; SALT_LEN], params: &KdfParams) -> Result<Secret<32>> {
+pub(crate) fn derive(
+    passphrase: &Passphrase,
+    salt: &[u8; SALT_LEN],
+    params: &KdfParams,
+) -> Result<Secret<32>> {
     let out_of_memory = || Error::OutOfMemory(params.memory_kib);
     let cost = argon2::Params::new(params.memory_kib, params.passes, params.lanes, Some(32))
         .map_err(|_| Error::Malformed("Argon2id parameters"))?;
     let blocks = cost.block_count();
     let mut memory: Vec<argon2::Block> = Vec::new();
-    memory.try_reserve_exact(blocks).map_err(|_| out_of_memory())?;
+    memory
+        .try_reserve_exact(blocks)
+        .map_err(|_| out_of_memory())?;
     memory.resize(blocks, argon2::Block::default());
     let mut key = Secret::zeroed();
     let result = argon2::Argon2::new(argon2::Algorithm::Argon2id, argon2::Version::V0x13, cost)
-        .hash_password_into_with_memory(passphrase.as_bytes(), salt, &mut key.expose_mut()[..], &mut memory);
+        .hash_password_into_with_memory(
+            passphrase.as_bytes(),
+            salt,
+            &mut key.expose_mut()[..],
+            &mut memory,
+        );
     for block in &mut memory {
         block.as_mut().zeroize();
     }
@@ -175,7 +265,13 @@ mod tests {
 
     #[test]
     fn weak_or_absurd_parameters_are_refused_by_writers() {
-        for (m, t, p) in [(7167, 5, 1), (7168, 4, 1), (65536, 0, 1), (65536, 3, 0), (65536, 3, 17)] {
+        for (m, t, p) in [
+            (7167, 5, 1),
+            (7168, 4, 1),
+            (65536, 0, 1),
+            (65536, 3, 0),
+            (65536, 3, 17),
+        ] {
             assert!(KdfParams::new(m, t, p).is_err(), "{m} {t} {p}");
         }
         KdfParams::new(7168, 5, 1).unwrap();
@@ -186,9 +282,15 @@ mod tests {
         let limits = KdfLimits::default();
         limits.check(&KdfParams::SENSITIVE).unwrap();
         let huge = KdfParams::read(u32::MAX, 1, 1).unwrap();
-        assert!(matches!(limits.check(&huge), Err(Error::KdfLimit { what: "memory", .. })));
+        assert!(matches!(
+            limits.check(&huge),
+            Err(Error::KdfLimit { what: "memory", .. })
+        ));
         let long = KdfParams::read(1 << 20, u32::MAX, 1).unwrap();
-        assert!(matches!(limits.check(&long), Err(Error::KdfLimit { what: "work", .. })));
+        assert!(matches!(
+            limits.check(&long),
+            Err(Error::KdfLimit { what: "work", .. })
+        ));
     }
 
     #[test]
@@ -197,9 +299,47 @@ mod tests {
         let decomposed = Passphrase::from_line("cafe\u{301}\r\n".as_bytes()).unwrap();
         assert_eq!(composed.as_bytes(), decomposed.as_bytes());
         assert_eq!(Passphrase::from_line(b"a\n\n").unwrap().as_bytes(), b"a\n");
-        assert_eq!(Passphrase::new(b"\xff\xfe").unwrap().as_bytes(), b"\xff\xfe");
+        assert_eq!(
+            Passphrase::new(b"\xff\xfe").unwrap().as_bytes(),
+            b"\xff\xfe"
+        );
         assert!(Passphrase::from_line(b"\n").is_err());
         assert_eq!(format!("{composed:?}"), "Passphrase(..)");
+    }
+
+    #[test]
+    fn generated_passphrases_are_ten_words_of_the_list() {
+        let list = Language::English.word_list();
+        assert_eq!(
+            (list.len(), list.iter().map(|word| word.len()).max()),
+            (2048, Some(MAX_WORD))
+        );
+        let (a, b) = (Passphrase::generate(), Passphrase::generate());
+        let words: Vec<&str> = std::str::from_utf8(a.expose())
+            .unwrap()
+            .split('-')
+            .collect();
+        assert_eq!(words.len(), 10);
+        assert!(words.iter().all(|word| list.contains(word)));
+        assert_ne!(a.expose(), b.expose());
+    }
+
+    #[test]
+    fn parameters_that_argon2_cannot_take_are_not_decoded() {
+        let decode = |m: u64, t: u32, p: u32| {
+            minicbor::decode::<KdfParams>(&minicbor::to_vec((m, t, p)).unwrap()).is_ok()
+        };
+        assert!(decode(8, 1, 1) && decode(u64::from(u32::MAX), u32::MAX, 16));
+        for (m, t, p) in [
+            (7, 1, 1),
+            (8, 0, 1),
+            (8, 1, 0),
+            (127, 1, 16),
+            (1 << 20, 1, 17),
+            (1 << 32, 1, 1),
+        ] {
+            assert!(!decode(m, t, p), "{m} {t} {p}");
+        }
     }
 
     #[test]
