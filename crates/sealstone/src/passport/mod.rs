@@ -1,9 +1,33 @@
 //! Passports: identities whose keys all follow from one 32-byte root seed (`spec/passport.md`).
+//!
+//! | a person wants to | types |
+//! |---|---|
+//! | have an identity | [`Passport`], unlocked, and [`Fingerprint`], its name |
+//! | hand out its public half, read somebody's | [`PublicPassport`], [`Contact`], [`Succession`] |
+//! | keep it in a file, under passphrases | [`SecretPassport`], [`Unlocked`], [`Slot`], [`NewSlot`] |
+//! | get back in | [`RecoveryKey`], [`Words`], [`Share`] |
 
 mod fingerprint;
+mod identity;
+mod keys;
 mod public;
+mod recovery;
+mod secret;
+mod shamir;
+mod share;
+mod slot;
+mod spell;
+mod unlocked;
+mod words;
 
 pub use fingerprint::Fingerprint;
+pub use identity::Passport;
 pub use public::{Contact, PublicPassport, Succession};
+pub use recovery::RecoveryKey;
+pub use secret::SecretPassport;
+pub use share::Share;
+pub use slot::{NewSlot, Slot, SlotKey, SlotKind};
+pub use unlocked::Unlocked;
+pub use words::Words;
 
 pub(crate) use public::RecipientKeys;

@@ -1,0 +1,174 @@
+//! Backup shares: k of n restore the root seed, fewer say nothing about it (`spec/passport.md`, "Backups").
+
+use std::fmt;
+
+use sealstone_primitives::hash::Sha3_256;
+use sealstone_primitives::rng;
+use sealstone_primitives::secret::Secret;
+use zeroize::Zeroizing;
+
+use super::{Fingerprint, shamir, spell};
+use crate::{Error, Result};
+
+/// One share of a root seed. Wiped on drop, never printed by itself.
+pub struct Share {
+    set: Set,
+    x: u8,
+    y: Secret<32>,
+}
+
+/// What all shares of one split have in common.
+#[derive(Clone, Copy, PartialEq)]
+struct Set {
+    threshold: u8,
+    /// The first bytes of the passport's fingerprint.
+    passport: [u8; 8],
+    id: [u8; 4],
+}
+
+const VERSION: u8 = 1;
+const MAX_SHARES: u8 = 16;
+const PREFIX: &str = "SEALSTONE-SHARE-";
+const DOMAIN: &[u8] = b"sealstone.share.v1\0";
+
+/// Bytes before the checksum.
+const CONTENT_LEN: usize = 47;
+const LEN: usize = CONTENT_LEN + 4;
+
+impl Share {
+    /// Reads a share as it was shown; case, dashes and white space do not matter.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if it is not a share or was mistyped, [`Error::Unsupported`] if it is of a newer version.
+    pub fn parse(typed: &str) -> Result<Self> {
+        let text = spell::compact(typed);
+        let digits = text
+            .strip_prefix("SEALSTONESHARE")
+            .ok_or(Error::Invalid("a share begins with SEALSTONE-SHARE-"))?;
+        let bytes = spell::decode::<LEN>(digits).ok_or(Error::Invalid(MISTYPED))?;
+        let (content, sum) = bytes
+            .split_first_chunk::<CONTENT_LEN>()
+            .expect("it is longer");
+        if checksum(content) != sum {
+            return Err(Error::Invalid(MISTYPED));
+        }
+        Self::from_content(content)
+    }
+
+    /// The text to hand out.
+    pub fn expose(&self) -> Zeroizing<String> {
+        let mut bytes = Zeroizing::new([0; LEN]);
+        bytes[..3].copy_from_slice(&[VERSION, self.set.threshold, self.x]);
+        bytes[3..11].copy_from_slice(&self.set.passport);
+        bytes[11..15].copy_from_slice(&self.set.id);
+        bytes[15..CONTENT_LEN].copy_from_slice(self.y.expose());
+        let sum = checksum(&bytes[..CONTENT_LEN]);
+        bytes[CONTENT_LEN..].copy_from_slice(&sum);
+        spell::group(PREFIX, &spell::encode(&bytes[..]), 8)
+    }
+
+    /// Which share of its split this is.
+    pub fn number(&self) -> u8 {
+        self.x
+    }
+
+    /// How many shares restore the passport.
+    pub fn threshold(&self) -> u8 {
+        self.set.threshold
+    }
+
+    /// The first 8 bytes of the passport's fingerprint.
+    pub fn passport(&self) -> [u8; 8] {
+        self.set.passport
+    }
+
+    fn from_content(content: &[u8; CONTENT_LEN]) -> Result<Self> {
+        let [version, threshold, x] = [content[0], content[1], content[2]];
+        if version != VERSION {
+            return Err(Error::Unsupported("share version"));
+        }
+        if !(2..=MAX_SHARES).contains(&threshold) || x == 0 {
+            return Err(Error::Invalid(MISTYPED));
+        }
+        let set = Set {
+            threshold,
+            passport: array(&content[3..11]),
+            id: array(&content[11..15]),
+        };
+        Ok(Self {
+            set,
+            x,
+            y: Secret::with(|y| y.copy_from_slice(&content[15..])),
+        })
+    }
+}
+
+impl fmt::Debug for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Share({} of a split that needs {}, ..)",
+            self.x, self.set.threshold
+        )
+    }
+}
+
+/// Splits `seed` so that any `threshold` of `count` shares restore it.
+pub(super) fn split(
+    seed: &Secret<32>,
+    fingerprint: Fingerprint,
+    threshold: u8,
+    count: u8,
+) -> Result<Vec<Share>> {
+    if threshold < 2 || threshold > count || count > MAX_SHARES {
+        return Err(Error::Invalid(
+            "a split needs at least 2 shares and has at most 16",
+        ));
+    }
+    let random = (1..threshold).map(|_| Secret::random());
+    let coefficients: Vec<Secret<32>> = std::iter::once(seed.duplicate()).chain(random).collect();
+    let set = Set {
+        threshold,
+        passport: array(&fingerprint.as_bytes()[..8]),
+        id: rng::array(),
+    };
+    Ok((1..=count)
+        .map(|x| Share {
+            set,
+            x,
+            y: shamir::evaluate(&coefficients, x),
+        })
+        .collect())
+}
+
+/// The root seed behind `shares`; the caller compares its fingerprint with [`Share::passport`].
+pub(super) fn join(shares: &[Share]) -> Result<Secret<32>> {
+    let set = shares.first().ok_or(Error::Invalid(TOO_FEW))?.set;
+    if shares.iter().any(|share| share.set != set) {
+        return Err(Error::Invalid("the shares come from different splits"));
+    }
+    let repeated = |(i, share): (usize, &Share)| shares[..i].iter().any(|other| other.x == share.x);
+    if shares.iter().enumerate().any(repeated) {
+        return Err(Error::Invalid("one share was given twice"));
+    }
+    if shares.len() < usize::from(set.threshold) {
+        return Err(Error::Invalid(TOO_FEW));
+    }
+    let points: Vec<(u8, &Secret<32>)> = shares.iter().map(|share| (share.x, &share.y)).collect();
+    Ok(shamir::interpolate(&points))
+}
+
+const TOO_FEW: &str = "more shares are needed";
+const MISTYPED: &str = "not a share, or mistyped: compare it with the original";
+
+/// Catches typing errors; it protects against nobody.
+fn checksum(content: &[u8]) -> [u8; 4] {
+    let mut hash = Sha3_256::new();
+    hash.update(DOMAIN);
+    hash.update(content);
+    array(&hash.finish()[..4])
+}
+
+fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    bytes.try_into().expect("the callers cut it to this length")
+}

@@ -1,0 +1,222 @@
+//! One slot of a secret passport: the root seed wrapped under a passphrase or a recovery key.
+
+use minicbor::{Decode, Encode};
+use sealstone_primitives::aead::XChaCha20Poly1305;
+use sealstone_primitives::rng;
+use sealstone_primitives::secret::Secret;
+
+use super::{Fingerprint, RecoveryKey};
+use crate::kdf::{self, SALT_LEN};
+use crate::wire::{cbor, text};
+use crate::{Error, KdfParams, Passphrase, Result};
+
+/// One way to unlock a passport, as its file shows it to everybody.
+#[derive(Clone, Encode, Decode)]
+#[cbor(map)]
+pub struct Slot {
+    #[n(0)]
+    id: u32,
+    #[n(1)]
+    kind: SlotKind,
+    #[n(2)]
+    name: String,
+    #[n(3)]
+    created: u64,
+    #[n(4)]
+    kdf: KdfParams,
+    #[cbor(n(5), with = "minicbor::bytes")]
+    salt: [u8; SALT_LEN],
+    #[cbor(n(6), with = "minicbor::bytes")]
+    wrapped: [u8; WRAPPED_LEN],
+}
+
+/// What opens a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[cbor(index_only)]
+pub enum SlotKind {
+    /// Something that its owner made up or remembers.
+    #[n(1)]
+    Passphrase,
+    /// A [`RecoveryKey`].
+    #[n(2)]
+    RecoveryKey,
+}
+
+/// A slot to be written.
+pub struct NewSlot<'a> {
+    /// What will open it.
+    pub key: SlotKey<'a>,
+    /// What its owner calls it: 0 to 64 bytes of printable text.
+    pub name: &'a str,
+    /// Now: seconds since 1970.
+    pub created: u64,
+    /// What every try to open it will cost.
+    pub params: KdfParams,
+}
+
+/// The secret that opens a slot.
+#[derive(Clone, Copy, Debug)]
+pub enum SlotKey<'a> {
+    /// A passphrase.
+    Passphrase(&'a Passphrase),
+    /// A recovery key.
+    RecoveryKey(&'a RecoveryKey),
+}
+
+/// What a slot is bound to besides its own fields.
+#[derive(Clone, Copy)]
+pub(super) struct Owner<'a> {
+    pub(super) fingerprint: &'a Fingerprint,
+    pub(super) label: &'a str,
+    pub(super) created: u64,
+}
+
+/// `context` of the specification.
+#[derive(Encode)]
+struct Context<'a>(
+    #[n(0)] &'a Fingerprint,
+    #[n(1)] &'a str,
+    #[n(2)] u64,
+    #[n(3)] u32,
+    #[n(4)] SlotKind,
+    #[n(5)] &'a str,
+    #[n(6)] u64,
+    #[n(7)] KdfParams,
+    #[cbor(n(8), with = "minicbor::bytes")] &'a [u8; SALT_LEN],
+);
+
+const WRAPPED_LEN: usize = 32 + 16;
+const MAX_NAME: usize = 64;
+const DOMAIN: &[u8] = b"sealstone.slot.v1\0";
+/// Each key encrypts one message only.
+const NONCE: [u8; 24] = [0; 24];
+
+impl Slot {
+    /// Its number, which no other slot of this passport ever gets again.
+    pub fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// What opens it.
+    pub fn kind(&self) -> SlotKind {
+        self.kind
+    }
+
+    /// What its owner calls it; may be empty.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// When it was written, by its owner's clock: seconds since 1970.
+    pub fn created(&self) -> u64 {
+        self.created
+    }
+
+    /// What a try to open it costs.
+    pub fn params(&self) -> KdfParams {
+        self.kdf
+    }
+
+    /// Wraps `seed`.
+    pub(super) fn wrap(
+        id: u32,
+        new: &NewSlot<'_>,
+        owner: Owner<'_>,
+        seed: &Secret<32>,
+    ) -> Result<Self> {
+        text::check(new.name, 0, MAX_NAME, "")
+            .map_err(|_| Error::Invalid("a slot name is at most 64 bytes of printable text"))?;
+        let mut slot = Self {
+            id,
+            kind: new.key.kind(),
+            name: new.name.to_owned(),
+            created: new.created,
+            kdf: new.params,
+            salt: rng::array(),
+            wrapped: [0; WRAPPED_LEN],
+        };
+        let cipher = slot.cipher(new.key.passphrase())?;
+        let mut body = seed.duplicate();
+        let tag = cipher.seal_in_place(&NONCE, &slot.associated_data(owner), body.expose_mut());
+        let (wrapped, rest) = slot.wrapped.split_at_mut(32);
+        wrapped.copy_from_slice(body.expose());
+        rest.copy_from_slice(&tag);
+        Ok(slot)
+    }
+
+    /// Tries to unwrap the seed; `None` if the passphrase is another, or the slot was altered. The parameters must have passed
+    /// [`KdfLimits::check`](crate::KdfLimits).
+    pub(super) fn unwrap(
+        &self,
+        passphrase: &Passphrase,
+        owner: Owner<'_>,
+    ) -> Result<Option<Secret<32>>> {
+        let cipher = self.cipher(passphrase)?;
+        let (wrapped, tag) = self
+            .wrapped
+            .split_first_chunk::<32>()
+            .expect("it is longer");
+        let tag = tag.try_into().expect("a tag is what is left");
+        let mut seed = Secret::<32>::with(|seed| seed.copy_from_slice(wrapped));
+        let opened =
+            cipher.open_in_place(&NONCE, &self.associated_data(owner), seed.expose_mut(), tag);
+        Ok(opened.ok().map(|()| seed))
+    }
+
+    /// What the encoding does not check by itself.
+    pub(super) fn check(&self) -> Result<()> {
+        text::check(&self.name, 0, MAX_NAME, "slot name")
+    }
+
+    #[cfg(test)]
+    pub(super) fn set_params(&mut self, params: KdfParams) {
+        self.kdf = params;
+    }
+
+    fn cipher(&self, passphrase: &Passphrase) -> Result<XChaCha20Poly1305> {
+        Ok(XChaCha20Poly1305::new(&kdf::derive(
+            passphrase, &self.salt, &self.kdf,
+        )?))
+    }
+
+    fn associated_data(&self, owner: Owner<'_>) -> Vec<u8> {
+        let context = Context(
+            owner.fingerprint,
+            owner.label,
+            owner.created,
+            self.id,
+            self.kind,
+            &self.name,
+            self.created,
+            self.kdf,
+            &self.salt,
+        );
+        [DOMAIN, &cbor::encode(&context)].concat()
+    }
+}
+
+impl SlotKey<'_> {
+    fn kind(&self) -> SlotKind {
+        match self {
+            Self::Passphrase(_) => SlotKind::Passphrase,
+            Self::RecoveryKey(_) => SlotKind::RecoveryKey,
+        }
+    }
+
+    fn passphrase(&self) -> &Passphrase {
+        match self {
+            Self::Passphrase(passphrase) => passphrase,
+            Self::RecoveryKey(key) => key.passphrase(),
+        }
+    }
+}
+
+impl std::fmt::Debug for Slot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "Slot({}, {:?}, {:?}, {:?})",
+            self.id, self.kind, self.name, self.kdf
+        )
+    }
+}
