@@ -34,10 +34,13 @@ pub(crate) struct VerifyingKeys {
 
 impl SigningKeys {
     pub(crate) fn from_seeds(ed25519: &Secret<32>, ml_dsa_87: &Secret<32>) -> Self {
-        Self { ed25519: ed25519::SigningKey::from_seed(ed25519), ml_dsa_87: ml_dsa_87::SigningKey::from_seed(ml_dsa_87) }
+        Self {
+            ed25519: ed25519::SigningKey::from_seed(ed25519),
+            ml_dsa_87: ml_dsa_87::SigningKey::from_seed(ml_dsa_87),
+        }
     }
 
-    pub(crate) fn public(&self) -> (ed25519::VerifyingKey, ml_dsa_87::VerifyingKey) {
+    pub(crate) fn public(&self) -> (&ed25519::VerifyingKey, &ml_dsa_87::VerifyingKey) {
         (self.ed25519.verifying_key(), self.ml_dsa_87.verifying_key())
     }
 
@@ -45,7 +48,10 @@ impl SigningKeys {
         let framed = domain.frame(message);
         Signature {
             ed25519: self.ed25519.sign(&framed),
-            ml_dsa_87: self.ml_dsa_87.sign(&framed, domain.0.as_bytes()).expect("a domain is shorter than 255 bytes"),
+            ml_dsa_87: self
+                .ml_dsa_87
+                .sign(&framed, domain.0.as_bytes())
+                .expect("a domain is shorter than 255 bytes"),
         }
     }
 }
@@ -60,11 +66,21 @@ impl VerifyingKeys {
     }
 
     /// Succeeds only if both signatures are right; `part` names what was signed.
-    pub(crate) fn verify(&self, domain: Domain, message: &[u8], signature: &Signature, part: &'static str) -> Result<()> {
+    pub(crate) fn verify(
+        &self,
+        domain: Domain,
+        message: &[u8],
+        signature: &Signature,
+        part: &'static str,
+    ) -> Result<()> {
         let framed = domain.frame(message);
         let classical = self.ed25519.verify(&framed, &signature.ed25519);
-        let post_quantum = self.ml_dsa_87.verify(&framed, domain.0.as_bytes(), &signature.ml_dsa_87[..]);
-        classical.and(post_quantum).map_err(|_| Error::Altered(part))
+        let post_quantum =
+            self.ml_dsa_87
+                .verify(&framed, domain.0.as_bytes(), &signature.ml_dsa_87[..]);
+        classical
+            .and(post_quantum)
+            .map_err(|_| Error::Altered(part))
     }
 }
 
@@ -83,8 +99,9 @@ impl Signature {
     }
 
     pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let (ed25519, ml_dsa_87) =
-            bytes.split_at_checked(ed25519::SIGNATURE_LEN).ok_or(Error::Malformed("signature"))?;
+        let (ed25519, ml_dsa_87) = bytes
+            .split_at_checked(ed25519::SIGNATURE_LEN)
+            .ok_or(Error::Malformed("signature"))?;
         Self::from_parts(ed25519, ml_dsa_87)
     }
 }

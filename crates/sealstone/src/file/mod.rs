@@ -1,1 +1,58 @@
 //! Sealed files (`spec/file.md`).
+//!
+//! | to | use |
+//! |---|---|
+//! | seal | [`Sealer`] |
+//! | see what anybody can see | [`Sealed`] |
+//! | see what recipients see, decide about the sender, and open | [`Sealed::unlock`], [`Opening`] |
+//! | read parts of a large file | [`SealedReader`] |
+//! | read armored files like binary ones | [`Dearmored`] |
+
+mod chunk;
+mod dearmor;
+mod header;
+mod keys;
+mod open;
+mod pipeline;
+mod private;
+mod seal;
+mod seek;
+mod stanza;
+mod trailer;
+
+pub use dearmor::Dearmored;
+pub use header::{RecipientInfo, Suite};
+pub use open::{Keys, Opening, Sealed};
+pub use private::{Metadata, Sender};
+pub use seal::{Receipt, Sealer};
+pub use seek::SealedReader;
+
+use crate::sign::Domain;
+
+/// How many threads work on one file. Each holds one chunk of 1 MiB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Workers(usize);
+
+/// More would not fit in the 64 MiB that sealing and opening may take beside Argon2id.
+const MAX_WORKERS: usize = 32;
+
+/// What the sender's signatures are for.
+const DOMAIN: Domain = Domain("sealstone.file.v1");
+
+impl Workers {
+    /// So many threads, within 1–32.
+    pub fn new(count: usize) -> Self {
+        Self(count.clamp(1, MAX_WORKERS))
+    }
+
+    pub(crate) fn count(self) -> usize {
+        self.0
+    }
+}
+
+impl Default for Workers {
+    /// One more than there are processors, so that one can wait for input or output.
+    fn default() -> Self {
+        Self::new(std::thread::available_parallelism().map_or(1, |n| n.get()) + 1)
+    }
+}

@@ -40,16 +40,13 @@ impl Label {
     }
 }
 
-/// Whether `start`, the first bytes of an object, is armor of any kind.
-pub(crate) fn is_armored(start: &[u8]) -> bool {
-    start.trim_ascii_start().starts_with(b"-----BEGIN SEALSTONE ")
-}
-
 /// `bytes` as armored text.
 pub(crate) fn encode(label: Label, bytes: &[u8]) -> String {
     let mut writer = ArmorWriter::new(label, Vec::new());
     let text = writer.write_all(bytes).and_then(|()| writer.finish());
-    text.ok().and_then(|text| String::from_utf8(text).ok()).expect("a Vec takes every byte, and base64 is ASCII")
+    text.ok()
+        .and_then(|text| String::from_utf8(text).ok())
+        .expect("a Vec takes every byte, and base64 is ASCII")
 }
 
 /// The bytes of the armored `text`, which must hold nothing else.
@@ -71,7 +68,13 @@ pub(crate) struct ArmorWriter<W> {
 
 impl<W: Write> ArmorWriter<W> {
     pub(crate) fn new(label: Label, inner: W) -> Self {
-        Self { inner, label, started: false, rest: Vec::with_capacity(LINE_BYTES), text: String::new() }
+        Self {
+            inner,
+            label,
+            started: false,
+            rest: Vec::with_capacity(LINE_BYTES),
+            text: String::new(),
+        }
     }
 
     /// Writes the last line and the end line.
@@ -145,7 +148,14 @@ enum State {
 
 impl<R: BufRead> ArmorReader<R> {
     pub(crate) fn new(label: Label, inner: R) -> Self {
-        Self { inner, label, state: State::Before, bytes: [0; LINE_BYTES], at: 0, len: 0 }
+        Self {
+            inner,
+            label,
+            state: State::Before,
+            bytes: [0; LINE_BYTES],
+            at: 0,
+            len: 0,
+        }
     }
 
     /// Decodes the next line into `bytes`; leaves it empty at the end.
@@ -158,7 +168,7 @@ impl<R: BufRead> ArmorReader<R> {
             return Ok(());
         }
         let line = read_line(&mut self.inner)?;
-        if line == self.label.end().as_bytes() {
+        if line.trim_ascii_end() == self.label.end().as_bytes() {
             self.state = State::After;
             return self.only_blank_follows();
         }
@@ -184,16 +194,25 @@ impl<R: BufRead> ArmorReader<R> {
             }
             blank += line.len() + 1;
             if !line.trim_ascii().is_empty() || blank > MAX_BLANK {
-                return Err(Error::Malformed("armor: the BEGIN line is missing or of another kind"));
+                return Err(Error::Malformed(
+                    "armor: the BEGIN line is missing or of another kind",
+                ));
             }
         }
     }
 
     fn only_blank_follows(&mut self) -> Result<()> {
         let mut rest = Vec::new();
-        self.inner.by_ref().take(MAX_BLANK as u64 + 1).read_to_end(&mut rest)?;
+        self.inner
+            .by_ref()
+            .take(MAX_BLANK as u64 + 1)
+            .read_to_end(&mut rest)?;
         let blank = rest.len() <= MAX_BLANK && rest.trim_ascii().is_empty();
-        if blank { Ok(()) } else { Err(Error::Malformed("armor: something follows the END line")) }
+        if blank {
+            Ok(())
+        } else {
+            Err(Error::Malformed("armor: something follows the END line"))
+        }
     }
 }
 
@@ -219,7 +238,10 @@ impl<R: BufRead> Read for ArmorReader<R> {
 /// One line without its ending (LF or CRLF), never more than [`MAX_BLANK`] bytes.
 fn read_line(inner: &mut impl BufRead) -> Result<Vec<u8>> {
     let mut line = Vec::with_capacity(LINE_CHARS + 2);
-    inner.by_ref().take(MAX_BLANK as u64).read_until(b'\n', &mut line)?;
+    inner
+        .by_ref()
+        .take(MAX_BLANK as u64)
+        .read_until(b'\n', &mut line)?;
     if line.pop_if(|&mut last| last == b'\n').is_none() {
         // Only the END line may be without an ending.
         if !line.starts_with(b"-----END ") {
@@ -245,11 +267,17 @@ mod tests {
         for len in 0..200 {
             let bytes: Vec<u8> = (0..len).map(|i| (i % 251) as u8).collect();
             let text = encode(LABEL, &bytes);
-            assert!(is_armored(text.as_bytes()));
             assert!(text.lines().all(|line| line.len() <= 64));
             assert_eq!(decode(LABEL, text.as_bytes()).unwrap(), bytes, "{len}");
-            assert_eq!(decode(LABEL, text.replace('\n', "\r\n").as_bytes()).unwrap(), bytes, "{len} with CRLF");
-            assert_eq!(decode(LABEL, format!(" \n\t\n{} \n", text.trim_end()).as_bytes()).unwrap(), bytes);
+            assert_eq!(
+                decode(LABEL, text.replace('\n', "\r\n").as_bytes()).unwrap(),
+                bytes,
+                "{len} with CRLF"
+            );
+            assert_eq!(
+                decode(LABEL, format!(" \n\t\n{} \n", text.trim_end()).as_bytes()).unwrap(),
+                bytes
+            );
         }
     }
 
@@ -258,7 +286,9 @@ mod tests {
         let bytes: Vec<u8> = (0..1000).map(|i| (i % 251) as u8).collect();
         for piece in [1, 7, 47, 48, 49, 500] {
             let mut writer = ArmorWriter::new(LABEL, Vec::new());
-            bytes.chunks(piece).for_each(|part| writer.write_all(part).unwrap());
+            bytes
+                .chunks(piece)
+                .for_each(|part| writer.write_all(part).unwrap());
             assert_eq!(writer.finish().unwrap(), encode(LABEL, &bytes).into_bytes());
         }
     }
@@ -267,7 +297,10 @@ mod tests {
     fn every_departure_is_refused() {
         let full = "A".repeat(64);
         let bad = [
-            ("short line inside", body(&format!("{}\n{full}\n", "A".repeat(60)))),
+            (
+                "short line inside",
+                body(&format!("{}\n{full}\n", "A".repeat(60))),
+            ),
             ("long line", body(&format!("{full}AAAA\n"))),
             ("no padding", body("AAA\n")),
             ("bits after the end", body("AAB=\n")),
@@ -276,14 +309,23 @@ mod tests {
             ("space inside", body("AA AA\n")),
             ("empty line", body(&format!("{full}\n\n"))),
             ("other label", encode(Label::File, b"x").into_bytes()),
-            ("no end", b"-----BEGIN SEALSTONE PUBLIC PASSPORT-----\nAAAA\n".to_vec()),
-            ("text before", [b"hello\n".to_vec(), body("AAAA\n")].concat()),
+            (
+                "no end",
+                b"-----BEGIN SEALSTONE PUBLIC PASSPORT-----\nAAAA\n".to_vec(),
+            ),
+            (
+                "text before",
+                [b"hello\n".to_vec(), body("AAAA\n")].concat(),
+            ),
             ("text after", [body("AAAA\n"), b"hello\n".to_vec()].concat()),
             ("endless blank", vec![b'\n'; 1 << 20]),
             ("endless line", vec![b'A'; 1 << 20]),
         ];
         for (name, text) in bad {
-            assert!(matches!(decode(LABEL, &text), Err(Error::Malformed(_))), "{name} was taken");
+            assert!(
+                matches!(decode(LABEL, &text), Err(Error::Malformed(_))),
+                "{name} was taken"
+            );
         }
     }
 

@@ -9,7 +9,9 @@ pub(crate) fn encode<T: Encode<()>>(value: &T) -> Vec<u8> {
     let mut out = Vec::with_capacity(512);
     match minicbor::encode(value, &mut out) {
         Ok(()) => out,
-        Err(_) => unreachable!("our encoders make no errors of their own, and a Vec takes every byte"),
+        Err(_) => {
+            unreachable!("our encoders make no errors of their own, and a Vec takes every byte")
+        }
     }
 }
 
@@ -17,9 +19,16 @@ pub(crate) fn encode<T: Encode<()>>(value: &T) -> Vec<u8> {
 ///
 /// Decoding, encoding again and comparing refuses long-form integers, unsorted, repeated or unknown keys, indefinite lengths
 /// and trailing bytes at once. Nothing is allocated on the word of a length field: `bytes` bounds all memory.
-pub(crate) fn decode<'b, T: Decode<'b, ()> + Encode<()>>(bytes: &'b [u8], what: &'static str) -> Result<T> {
+pub(crate) fn decode<'b, T: Decode<'b, ()> + Encode<()>>(
+    bytes: &'b [u8],
+    what: &'static str,
+) -> Result<T> {
     let value: T = minicbor::decode(bytes).map_err(|_| Error::Malformed(what))?;
-    if encode(&value) == bytes { Ok(value) } else { Err(Error::Malformed(what)) }
+    if encode(&value) == bytes {
+        Ok(value)
+    } else {
+        Err(Error::Malformed(what))
+    }
 }
 
 #[cfg(test)]
@@ -42,31 +51,76 @@ mod tests {
     #[test]
     fn the_one_encoding_is_read() {
         let sample: Sample = decode(GOOD, "sample").unwrap();
-        assert_eq!(sample, Sample { number: 5, bytes: [0xaa, 0xbb], note: None });
+        assert_eq!(
+            sample,
+            Sample {
+                number: 5,
+                bytes: [0xaa, 0xbb],
+                note: None
+            }
+        );
         assert_eq!(encode(&sample), GOOD);
     }
 
     #[test]
     fn every_other_encoding_is_refused() {
         let bad: &[(&str, &[u8])] = &[
-            ("trailing byte", &[0xa2, 0x00, 0x05, 0x01, 0x42, 0xaa, 0xbb, 0x00]),
-            ("long integer", &[0xa2, 0x00, 0x18, 0x05, 0x01, 0x42, 0xaa, 0xbb]),
-            ("long length", &[0xa2, 0x00, 0x05, 0x01, 0x58, 0x02, 0xaa, 0xbb]),
+            (
+                "trailing byte",
+                &[0xa2, 0x00, 0x05, 0x01, 0x42, 0xaa, 0xbb, 0x00],
+            ),
+            (
+                "long integer",
+                &[0xa2, 0x00, 0x18, 0x05, 0x01, 0x42, 0xaa, 0xbb],
+            ),
+            (
+                "long length",
+                &[0xa2, 0x00, 0x05, 0x01, 0x58, 0x02, 0xaa, 0xbb],
+            ),
             ("unsorted keys", &[0xa2, 0x01, 0x42, 0xaa, 0xbb, 0x00, 0x05]),
-            ("repeated key", &[0xa3, 0x00, 0x05, 0x00, 0x05, 0x01, 0x42, 0xaa, 0xbb]),
-            ("unknown key", &[0xa3, 0x00, 0x05, 0x01, 0x42, 0xaa, 0xbb, 0x09, 0x00]),
+            (
+                "repeated key",
+                &[0xa3, 0x00, 0x05, 0x00, 0x05, 0x01, 0x42, 0xaa, 0xbb],
+            ),
+            (
+                "unknown key",
+                &[0xa3, 0x00, 0x05, 0x01, 0x42, 0xaa, 0xbb, 0x09, 0x00],
+            ),
             ("missing key", &[0xa1, 0x00, 0x05]),
-            ("indefinite map", &[0xbf, 0x00, 0x05, 0x01, 0x42, 0xaa, 0xbb, 0xff]),
-            ("explicit null", &[0xa3, 0x00, 0x05, 0x01, 0x42, 0xaa, 0xbb, 0x02, 0xf6]),
-            ("float", &[0xa2, 0x00, 0xf9, 0x45, 0x00, 0x01, 0x42, 0xaa, 0xbb]),
+            (
+                "indefinite map",
+                &[0xbf, 0x00, 0x05, 0x01, 0x42, 0xaa, 0xbb, 0xff],
+            ),
+            (
+                "explicit null",
+                &[0xa3, 0x00, 0x05, 0x01, 0x42, 0xaa, 0xbb, 0x02, 0xf6],
+            ),
+            (
+                "float",
+                &[0xa2, 0x00, 0xf9, 0x45, 0x00, 0x01, 0x42, 0xaa, 0xbb],
+            ),
             ("tag", &[0xa2, 0x00, 0xc1, 0x05, 0x01, 0x42, 0xaa, 0xbb]),
-            ("wrong size", &[0xa2, 0x00, 0x05, 0x01, 0x43, 0xaa, 0xbb, 0xcc]),
-            ("invalid UTF-8", &[0xa3, 0x00, 0x05, 0x01, 0x42, 0xaa, 0xbb, 0x02, 0x61, 0xff]),
-            ("hostile length", &[0xa2, 0x00, 0x05, 0x01, 0x5b, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]),
+            (
+                "wrong size",
+                &[0xa2, 0x00, 0x05, 0x01, 0x43, 0xaa, 0xbb, 0xcc],
+            ),
+            (
+                "invalid UTF-8",
+                &[0xa3, 0x00, 0x05, 0x01, 0x42, 0xaa, 0xbb, 0x02, 0x61, 0xff],
+            ),
+            (
+                "hostile length",
+                &[
+                    0xa2, 0x00, 0x05, 0x01, 0x5b, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+                ],
+            ),
             ("empty", &[]),
         ];
         for (name, bytes) in bad {
-            assert!(decode::<Sample>(bytes, "sample").is_err(), "{name} was taken");
+            assert!(
+                decode::<Sample>(bytes, "sample").is_err(),
+                "{name} was taken"
+            );
         }
     }
 

@@ -12,6 +12,12 @@ pub(crate) fn pad(bytes: &mut Vec<u8>, len: usize) {
     bytes.resize(len, 0);
 }
 
+/// Makes `bytes`, of which the first `content` are content, padded as a whole.
+pub(crate) fn pad_slice(bytes: &mut [u8], content: usize) {
+    bytes[content] = MARK;
+    bytes[content + 1..].fill(0);
+}
+
 /// The length of the content in padded bytes.
 pub(crate) fn content_len(padded: &[u8]) -> Result<usize> {
     match padded.iter().rposition(|&b| b != 0) {
@@ -59,12 +65,22 @@ mod tests {
     #[test]
     fn padme_follows_the_paper() {
         // E = floor(log2 L), S = floor(log2 E) + 1, round up to a multiple of 2^(E-S).
-        for (len, padded) in [(0, 1024), (1023, 1024), (1024, 1024), (1025, 1088), (1 << 20, 1 << 20), ((1 << 20) + 1, (1 << 20) + (1 << 15))] {
+        for (len, padded) in [
+            (0, 1024),
+            (1023, 1024),
+            (1024, 1024),
+            (1025, 1088),
+            (1 << 20, 1 << 20),
+            ((1 << 20) + 1, (1 << 20) + (1 << 15)),
+        ] {
             assert_eq!(padme(len), padded, "{len}");
         }
         for len in (1024..5_000_000).step_by(997) {
             let padded = padme(len);
-            assert!(padded >= len && padded - len <= len * 12 / 100, "{len} -> {padded}");
+            assert!(
+                padded >= len && padded - len <= len * 12 / 100,
+                "{len} -> {padded}"
+            );
         }
         assert_eq!(padme(u64::MAX), u64::MAX);
     }

@@ -10,14 +10,24 @@ fn misleading(c: char) -> bool {
 /// Accepts `text` if it is `min..=max` bytes of printable text.
 pub(crate) fn check(text: &str, min: usize, max: usize, what: &'static str) -> Result<()> {
     let fits = (min..=max).contains(&text.len());
-    if fits && !text.chars().any(misleading) { Ok(()) } else { Err(Error::Malformed(what)) }
+    if fits && !text.chars().any(misleading) {
+        Ok(())
+    } else {
+        Err(Error::Malformed(what))
+    }
 }
 
 /// Like [`check`] for text of several lines: line feeds and tabs are allowed.
 pub(crate) fn check_lines(text: &str, min: usize, max: usize, what: &'static str) -> Result<()> {
     let fits = (min..=max).contains(&text.len());
-    let clean = !text.chars().any(|c| misleading(c) && c != '\n' && c != '\t');
-    if fits && clean { Ok(()) } else { Err(Error::Malformed(what)) }
+    let clean = !text
+        .chars()
+        .any(|c| misleading(c) && c != '\n' && c != '\t');
+    if fits && clean {
+        Ok(())
+    } else {
+        Err(Error::Malformed(what))
+    }
 }
 
 #[cfg(test)]
@@ -35,7 +45,15 @@ mod tests {
 
     #[test]
     fn misleading_or_oversized_text_is_refused() {
-        for bad in ["", "a\nb", "a\x1b[2J", "a\u{202e}b", "a\u{2066}b", "\u{85}", "\u{7f}"] {
+        for bad in [
+            "",
+            "a\nb",
+            "a\x1b[2J",
+            "a\u{202e}b",
+            "a\u{2066}b",
+            "\u{85}",
+            "\u{7f}",
+        ] {
             assert!(check(bad, 1, 64, "label").is_err(), "{bad:?}");
         }
         assert!(check(&"a".repeat(65), 1, 64, "label").is_err());

@@ -1,0 +1,254 @@
+//! The outer form of a sealed file: prefix and header. Everything here can be read by everybody who has the file.
+
+use std::io::Read;
+
+use minicbor::{Decode, Encode};
+use sealstone_primitives::kem::ml_kem_1024;
+
+use crate::passport::Fingerprint;
+use crate::wire::cbor;
+use crate::{Error, KdfParams, Result};
+
+/// The cipher of the payload. Every reader reads both.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Suite {
+    /// XChaCha20-Poly1305: fast everywhere.
+    #[default]
+    XChaCha20Poly1305,
+    /// AES-256-GCM: several times faster on processors with AES instructions.
+    Aes256Gcm,
+}
+
+/// One way to open a sealed file, as anybody can see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecipientInfo {
+    /// A passport, by its fingerprint.
+    Passport(Fingerprint),
+    /// A passport that is not named.
+    Anonymous,
+    /// A passphrase, with its Argon2id parameters.
+    Passphrase(KdfParams),
+}
+
+/// A header that follows the rules of the format, with the bytes that it came from.
+pub(crate) struct Header {
+    pub(crate) suite: Suite,
+    pub(crate) stanzas: Vec<Stanza>,
+    /// The private part, encrypted.
+    pub(crate) private: Vec<u8>,
+    /// Prefix and header as they stand in the file.
+    pub(crate) encoded: Vec<u8>,
+}
+
+/// CDDL `stanza`: the file key, wrapped for one recipient.
+#[derive(Clone, Encode, Decode)]
+#[cbor(flat)]
+pub(crate) enum Stanza {
+    #[n(1)]
+    Passport {
+        /// Fingerprint, or empty.
+        #[cbor(n(0), with = "minicbor::bytes")]
+        recipient: Vec<u8>,
+        #[cbor(n(1), with = "minicbor::bytes")]
+        epk: [u8; 32],
+        #[cbor(n(2), with = "minicbor::bytes")]
+        ciphertext: Vec<u8>,
+        #[cbor(n(3), with = "minicbor::bytes")]
+        wrapped: [u8; WRAPPED_LEN],
+    },
+    #[n(2)]
+    Passphrase {
+        #[n(0)]
+        memory_kib: u32,
+        #[n(1)]
+        passes: u32,
+        #[n(2)]
+        lanes: u32,
+        #[cbor(n(3), with = "minicbor::bytes")]
+        salt: [u8; 32],
+        #[cbor(n(4), with = "minicbor::bytes")]
+        wrapped: [u8; WRAPPED_LEN],
+    },
+}
+
+/// The header MAC.
+pub(crate) const MAC_LEN: usize = 32;
+/// An AEAD tag.
+pub(crate) const TAG_LEN: usize = 16;
+/// A file key under XChaCha20-Poly1305.
+pub(crate) const WRAPPED_LEN: usize = 32 + TAG_LEN;
+/// The most recipients of a file.
+pub(crate) const MAX_STANZAS: usize = 1024;
+/// The most passphrases of a file: each costs its opener an Argon2id.
+pub(crate) const MAX_PASSPHRASES: usize = 8;
+
+const PREFIX_LEN: usize = 16;
+const MAGIC: [u8; 9] = *b"\x89SEAL\r\n\x1a\n";
+const VERSION: u8 = 1;
+const MAX_HEADER_LEN: u32 = 4 << 20;
+const PRIVATE_LEN: std::ops::RangeInclusive<usize> = 17..=65_536;
+
+/// CDDL `header`.
+#[derive(Encode, Decode)]
+#[cbor(map)]
+struct HeaderBody {
+    #[n(0)]
+    stanzas: Vec<Stanza>,
+    #[cbor(n(1), with = "minicbor::bytes")]
+    private: Vec<u8>,
+}
+
+impl Header {
+    /// Puts a new header together.
+    pub(crate) fn new(suite: Suite, stanzas: Vec<Stanza>, private: Vec<u8>) -> Result<Self> {
+        let body = HeaderBody { stanzas, private };
+        let encoded_body = cbor::encode(&body);
+        let len = u32::try_from(encoded_body.len())
+            .ok()
+            .filter(|&len| len <= MAX_HEADER_LEN);
+        let len = len.ok_or(Error::Invalid("too many recipients"))?;
+        let mut encoded = MAGIC.to_vec();
+        encoded.extend([VERSION, suite.id(), 0]);
+        encoded.extend(len.to_be_bytes());
+        encoded.extend(encoded_body);
+        Ok(Self {
+            suite,
+            stanzas: body.stanzas,
+            private: body.private,
+            encoded,
+        })
+    }
+
+    /// Reads prefix and header; `reader` then stands at the header MAC.
+    pub(crate) fn read(reader: &mut impl Read) -> Result<Self> {
+        let mut encoded = vec![0; PREFIX_LEN];
+        read_exact(reader, &mut encoded)?;
+        let (suite, len) = parse_prefix(&encoded)?;
+        // `take` and `read_to_end` grow the buffer with what arrives: a length alone takes no memory.
+        reader
+            .by_ref()
+            .take(u64::from(len))
+            .read_to_end(&mut encoded)?;
+        if encoded.len() != PREFIX_LEN + len as usize {
+            return Err(CUT_SHORT);
+        }
+        let body: HeaderBody = cbor::decode(&encoded[PREFIX_LEN..], "sealed file header")?;
+        body.check()?;
+        Ok(Self {
+            suite,
+            stanzas: body.stanzas,
+            private: body.private,
+            encoded,
+        })
+    }
+}
+
+impl Stanza {
+    pub(crate) fn info(&self) -> Result<RecipientInfo> {
+        match self {
+            Self::Passport {
+                recipient,
+                ciphertext,
+                ..
+            } => {
+                if ciphertext.len() != ml_kem_1024::CIPHERTEXT_LEN {
+                    return Err(Error::Malformed("sealed file header: ML-KEM ciphertext"));
+                }
+                match (
+                    recipient.is_empty(),
+                    <[u8; 32]>::try_from(recipient.as_slice()),
+                ) {
+                    (true, _) => Ok(RecipientInfo::Anonymous),
+                    (_, Ok(bytes)) => Ok(RecipientInfo::Passport(Fingerprint::from_bytes(bytes))),
+                    _ => Err(Error::Malformed("sealed file header: recipient")),
+                }
+            }
+            Self::Passphrase {
+                memory_kib,
+                passes,
+                lanes,
+                ..
+            } => Ok(RecipientInfo::Passphrase(KdfParams::read(
+                *memory_kib,
+                *passes,
+                *lanes,
+            )?)),
+        }
+    }
+}
+
+impl Suite {
+    fn id(self) -> u8 {
+        match self {
+            Self::XChaCha20Poly1305 => 1,
+            Self::Aes256Gcm => 2,
+        }
+    }
+
+    fn from_id(id: u8) -> Result<Self> {
+        match id {
+            1 => Ok(Self::XChaCha20Poly1305),
+            2 => Ok(Self::Aes256Gcm),
+            _ => Err(Error::Unsupported("sealed file suite")),
+        }
+    }
+}
+
+impl std::fmt::Display for Suite {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::XChaCha20Poly1305 => "xchacha20poly1305",
+            Self::Aes256Gcm => "aes256gcm",
+        })
+    }
+}
+
+impl HeaderBody {
+    fn check(&self) -> Result<()> {
+        if !(1..=MAX_STANZAS).contains(&self.stanzas.len()) {
+            return Err(Error::Malformed("sealed file header: number of recipients"));
+        }
+        let mut passphrases = 0;
+        for stanza in &self.stanzas {
+            passphrases += usize::from(matches!(stanza.info()?, RecipientInfo::Passphrase(_)));
+        }
+        if passphrases > MAX_PASSPHRASES {
+            return Err(Error::Malformed(
+                "sealed file header: number of passphrases",
+            ));
+        }
+        let fits = PRIVATE_LEN.contains(&self.private.len());
+        if fits {
+            Ok(())
+        } else {
+            Err(Error::Malformed("sealed file header: private part"))
+        }
+    }
+}
+
+/// What a file says that ends before it should.
+pub(crate) const CUT_SHORT: Error = Error::Altered("end of the file (it is cut short)");
+
+/// `read_exact` whose early end is an altered file rather than an input error.
+pub(crate) fn read_exact(reader: &mut impl Read, bytes: &mut [u8]) -> Result<()> {
+    reader.read_exact(bytes).map_err(|e| match e.kind() {
+        std::io::ErrorKind::UnexpectedEof => CUT_SHORT,
+        _ => e.into(),
+    })
+}
+
+fn parse_prefix(prefix: &[u8]) -> Result<(Suite, u32)> {
+    let (magic, rest) = prefix.split_at(MAGIC.len());
+    if magic != MAGIC {
+        return Err(Error::Malformed("not a sealed file"));
+    }
+    if rest[0] != VERSION {
+        return Err(Error::Unsupported("sealed file version"));
+    }
+    let suite = Suite::from_id(rest[1])?;
+    let len = u32::from_be_bytes([rest[3], rest[4], rest[5], rest[6]]);
+    if rest[2] != 0 || !(1..=MAX_HEADER_LEN).contains(&len) {
+        return Err(Error::Malformed("sealed file prefix"));
+    }
+    Ok((suite, len))
+}

@@ -1,0 +1,382 @@
+//! Opening, in three steps that cannot be taken in another order: [`Sealed`] (what anybody sees), [`Opening`] (what recipients
+//! see), content (after the caller has decided about the sender).
+
+use std::io::{Read, Write};
+
+use sealstone_primitives::secret::Secret;
+use sealstone_skein::tree;
+
+use super::Workers;
+use super::chunk::{CHUNK_LEN, CONTENT_LEN, ChunkCipher, MAX_CHUNKS, MIN_CHUNK_LEN};
+use super::header::{CUT_SHORT, Header, MAC_LEN, RecipientInfo, Suite, read_exact};
+use super::keys::{FileKeys, Schedule};
+use super::pipeline::{self, Buffer, Sink, Source, read_up_to};
+use super::private::{self, Metadata, Sender};
+use super::stanza::{self, Fit};
+use super::trailer::{self, Trailer};
+use crate::passport::{Contact, Passport};
+use crate::sign::Signature;
+use crate::{Error, KdfLimits, Passphrase, Result};
+
+/// A sealed file whose header has been read and follows the format. Nothing in it is authenticated.
+pub struct Sealed<R> {
+    header: Header,
+    mac: [u8; MAC_LEN],
+    reader: R,
+}
+
+/// What a user has to open a file with.
+#[derive(Clone, Copy, Default)]
+pub struct Keys<'a> {
+    /// Passports of the user.
+    pub passports: &'a [&'a Passport],
+    /// Passphrases to try.
+    pub passphrases: &'a [&'a Passphrase],
+    /// Bounds on the Argon2id parameters that the file demands.
+    pub limits: KdfLimits,
+}
+
+/// A sealed file after its header was unlocked and authenticated: the sender's claim and the metadata can be
+/// seen, the content comes only with a decision about the sender.
+pub struct Opening<R> {
+    pub(crate) sender: Sender,
+    pub(crate) metadata: Metadata,
+    pub(crate) keys: FileKeys,
+    /// Where in the file the payload begins.
+    pub(crate) payload_start: u64,
+    pub(crate) reader: R,
+}
+
+impl<'a> Keys<'a> {
+    /// Several passports and passphrases, with the default limits.
+    pub fn new(passports: &'a [&'a Passport], passphrases: &'a [&'a Passphrase]) -> Self {
+        Self {
+            passports,
+            passphrases,
+            limits: KdfLimits::default(),
+        }
+    }
+}
+
+impl<R: Read> Sealed<R> {
+    /// Reads the header. `reader` gives the binary form: see [`super::Dearmored`].
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if this is not a sealed file, [`Error::Unsupported`] if it is of a newer version, [`Error::Altered`] if it is cut short.
+    pub fn read(mut reader: R) -> Result<Self> {
+        let header = Header::read(&mut reader)?;
+        let mut mac = [0; MAC_LEN];
+        read_exact(&mut reader, &mut mac)?;
+        Ok(Self {
+            header,
+            mac,
+            reader,
+        })
+    }
+
+    /// The payload cipher.
+    pub fn suite(&self) -> Suite {
+        self.header.suite
+    }
+
+    /// Everybody who can open it, as far as the file tells.
+    pub fn recipients(&self) -> impl Iterator<Item = RecipientInfo> {
+        self.header
+            .stanzas
+            .iter()
+            .filter_map(|stanza| stanza.info().ok())
+    }
+
+    /// Bytes of the header, its prefix and its MAC: the payload begins behind them.
+    pub fn header_len(&self) -> u64 {
+        (self.header.encoded.len() + MAC_LEN) as u64
+    }
+
+    /// Unwraps the file key, authenticates the header and decrypts the private part.
+    ///
+    /// # Errors
+    /// [`Error::NotRecipient`] or [`Error::WrongPassphrase`] if nothing in `keys` fits, [`Error::KdfLimit`] before memory is taken,
+    /// [`Error::Altered`] if the header is not what the sender wrote.
+    pub fn unlock(self, keys: &Keys<'_>) -> Result<Opening<R>> {
+        let file_key = self.file_key(keys)?;
+        let schedule = Schedule::new(&file_key);
+        schedule.check_header_mac(&self.header, &self.mac)?;
+        let private = schedule
+            .private_cipher()
+            .open(&self.header.private)
+            .ok_or(Error::Altered("header"))?;
+        let (sender, metadata) = private::decode(&private)?;
+        Ok(Opening {
+            sender,
+            metadata,
+            keys: schedule.file_keys(&self.header, &self.mac),
+            payload_start: self.header_len(),
+            reader: self.reader,
+        })
+    }
+
+    /// Stanzas that name a passport come first, then anonymous ones, then passphrases, which cost most.
+    fn file_key(&self, keys: &Keys<'_>) -> Result<Secret<32>> {
+        let named = |passport: &Passport| {
+            self.header
+                .stanzas
+                .iter()
+                .find(|s| stanza::names(s, &passport.fingerprint()))
+        };
+        for passport in keys.passports {
+            if let Some(stanza) = named(passport)
+                && let Fit::Key(key) = stanza::unwrap_with_passport(stanza, passport)?
+            {
+                return Ok(key);
+            }
+        }
+        for stanza in &self.header.stanzas {
+            for passport in keys.passports {
+                if let Fit::Key(key) = stanza::unwrap_with_passport(stanza, passport)? {
+                    return Ok(key);
+                }
+            }
+        }
+        self.file_key_by_passphrase(keys)
+    }
+
+    fn file_key_by_passphrase(&self, keys: &Keys<'_>) -> Result<Secret<32>> {
+        let has_passphrase = self
+            .recipients()
+            .any(|r| matches!(r, RecipientInfo::Passphrase(_)));
+        if keys.passphrases.is_empty() || !has_passphrase {
+            return Err(Error::NotRecipient);
+        }
+        for stanza in &self.header.stanzas {
+            for passphrase in keys.passphrases {
+                if let Fit::Key(key) =
+                    stanza::unwrap_with_passphrase(stanza, passphrase, &keys.limits)?
+                {
+                    return Ok(key);
+                }
+            }
+        }
+        Err(Error::WrongPassphrase)
+    }
+}
+
+impl<R: Read + Send> Opening<R> {
+    /// Who is said to have sealed the file.
+    pub fn sender(&self) -> &Sender {
+        &self.sender
+    }
+
+    /// Name, time and note.
+    pub fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+
+    /// Writes the content of an unsigned file.
+    ///
+    /// Each piece is authenticated by the file key before it is written, but only success says that the file is whole: on an error, what was written must be thrown away.
+    ///
+    /// # Errors
+    /// [`Error::WrongSender`] if the file is signed, [`Error::Altered`] if it is not as it was sealed, [`Error::Io`].
+    pub fn open_unsigned(self, output: impl Write + Send, workers: Workers) -> Result<u64> {
+        if self.sender.is_signed() {
+            return Err(Error::WrongSender);
+        }
+        self.open(None, output, workers)
+    }
+
+    /// Writes the content of a file that `sender` signed.
+    ///
+    /// The signatures cover the whole file and stand at its end: on an error, what was written must be thrown away.
+    ///
+    /// # Errors
+    /// [`Error::WrongSender`] if the file names another sender or none, [`Error::Altered`] if it is not as `sender` sealed it, [`Error::Io`].
+    pub fn open_signed(
+        self,
+        sender: &Contact,
+        output: impl Write + Send,
+        workers: Workers,
+    ) -> Result<u64> {
+        if self.sender.fingerprint() != Some(sender.fingerprint()) {
+            return Err(Error::WrongSender);
+        }
+        self.open(Some(sender), output, workers)
+    }
+
+    fn open(
+        self,
+        sender: Option<&Contact>,
+        output: impl Write + Send,
+        workers: Workers,
+    ) -> Result<u64> {
+        let Self { keys, reader, .. } = self;
+        let mut source = PayloadSource::new(reader, trailer::sealed_len(sender.is_some()));
+        let mut sink = ContentSink::new(output, sender.is_some().then(tree::Root::new));
+        pipeline::run(
+            workers.count(),
+            &mut source,
+            &open_chunk(&keys.payload, sender.is_some()),
+            &mut sink,
+        )?;
+        sink.output.flush()?;
+        let (trailer, signature) =
+            check_lengths(&keys, &source.ahead, source.payload_len, sender.is_some())?;
+        if trailer.content_len != sink.content_len {
+            return Err(Error::Altered("content"));
+        }
+        if let Some(sender) = sender {
+            let (root, signature) = sink.root.zip(signature).ok_or(Error::WrongSender)?;
+            check_signature(&keys, &trailer, &signature, sender, &root.finish())?;
+        }
+        Ok(trailer.content_len)
+    }
+}
+
+/// What a worker does with a chunk: hash the ciphertext if a signature is to be checked, then decrypt.
+fn open_chunk(cipher: &ChunkCipher, signed: bool) -> impl Fn(&mut OpenChunk) -> Result<()> + Sync {
+    move |chunk| {
+        let bytes = chunk.buffer.first(chunk.len);
+        chunk.node = signed.then(|| tree::subtree(chunk.index, bytes));
+        chunk.content = cipher.open(chunk.index, chunk.last, bytes)?;
+        Ok(())
+    }
+}
+
+/// Opens the trailer, which must agree with the length of the payload that was found.
+pub(crate) fn check_lengths(
+    keys: &FileKeys,
+    sealed: &[u8],
+    payload_len: u64,
+    signed: bool,
+) -> Result<(Trailer, Option<Signature>)> {
+    let plaintext = keys.trailer.open(sealed).ok_or(Error::Altered("trailer"))?;
+    let (trailer, signature) = Trailer::decode(&plaintext, signed)?;
+    if trailer.payload_len != payload_len {
+        return Err(Error::Altered("content"));
+    }
+    Ok((trailer, signature))
+}
+
+/// Checks both signatures of `sender` over a payload with this root.
+pub(crate) fn check_signature(
+    keys: &FileKeys,
+    trailer: &Trailer,
+    signature: &Signature,
+    sender: &Contact,
+    root: &[u8; 64],
+) -> Result<()> {
+    let message = trailer.signed_message(&keys.header_digest, root);
+    sender
+        .verifying()
+        .verify(super::DOMAIN, &message, signature, "sender's signature")
+}
+
+struct OpenChunk {
+    index: u64,
+    last: bool,
+    /// A chunk and what follows it: bytes up to the lookahead are kept for the next one.
+    buffer: Buffer,
+    len: usize,
+    content: usize,
+    node: Option<tree::Subtree>,
+}
+
+impl Default for OpenChunk {
+    fn default() -> Self {
+        let buffer = Buffer::new(CHUNK_LEN + trailer::sealed_len(true) + 1);
+        Self {
+            index: 0,
+            last: false,
+            buffer,
+            len: 0,
+            content: 0,
+            node: None,
+        }
+    }
+}
+
+/// Cuts the payload into chunks and keeps what is behind it, the trailer.
+struct PayloadSource<R> {
+    reader: R,
+    trailer_len: usize,
+    index: u64,
+    /// Bytes read but not given out. While more than `trailer_len` bytes follow a full chunk, it is not the last.
+    ahead: Vec<u8>,
+    payload_len: u64,
+    over: bool,
+}
+
+impl<R: Read> PayloadSource<R> {
+    fn new(reader: R, trailer_len: usize) -> Self {
+        Self {
+            reader,
+            trailer_len,
+            index: 0,
+            ahead: Vec::new(),
+            payload_len: 0,
+            over: false,
+        }
+    }
+}
+
+impl<R: Read + Send> Source<OpenChunk> for PayloadSource<R> {
+    fn next(&mut self, chunk: &mut OpenChunk) -> Result<bool> {
+        if self.over {
+            return Ok(false);
+        }
+        let most = CHUNK_LEN + self.trailer_len + 1;
+        let kept = self.ahead.len();
+        chunk.buffer.first(kept).copy_from_slice(&self.ahead);
+        let len = read_up_to(&mut self.reader, &mut chunk.buffer, kept, most)?;
+        chunk.index = self.index;
+        chunk.last = len < most;
+        chunk.len = if chunk.last {
+            len.saturating_sub(self.trailer_len)
+        } else {
+            CHUNK_LEN
+        };
+        if chunk.len < MIN_CHUNK_LEN || self.index == MAX_CHUNKS {
+            return Err(CUT_SHORT);
+        }
+        self.ahead.clear();
+        self.ahead
+            .extend_from_slice(&chunk.buffer.first(len)[chunk.len..]);
+        self.payload_len += chunk.len as u64;
+        self.over = chunk.last;
+        self.index += 1;
+        Ok(true)
+    }
+}
+
+struct ContentSink<W> {
+    output: W,
+    root: Option<tree::Root>,
+    content_len: u64,
+    /// A chunk that was not full has been seen: only padding may follow.
+    ended: bool,
+}
+
+impl<W> ContentSink<W> {
+    fn new(output: W, root: Option<tree::Root>) -> Self {
+        Self {
+            output,
+            root,
+            content_len: 0,
+            ended: false,
+        }
+    }
+}
+
+impl<W: Write + Send> Sink<OpenChunk> for ContentSink<W> {
+    fn take(&mut self, chunk: &mut OpenChunk) -> Result<()> {
+        if self.ended && chunk.content != 0 {
+            return Err(Error::Malformed("content after its end"));
+        }
+        self.ended |= chunk.content < CONTENT_LEN;
+        self.output.write_all(chunk.buffer.first(chunk.content))?;
+        self.content_len += chunk.content as u64;
+        if let (Some(root), Some(node)) = (&mut self.root, chunk.node.take()) {
+            root.push(node);
+        }
+        Ok(())
+    }
+}

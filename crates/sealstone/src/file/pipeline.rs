@@ -1,0 +1,313 @@
+//! Chunks through threads: read in order, worked on in parallel, written in order, in constant memory.
+//!
+//! Every worker does all three for one chunk at a time: it takes the next chunk from the source (one worker at a time), works on it
+//! (all at once), waits for its turn, and gives it to the sink. So reading, cryptography and writing of different chunks overlap, a chunk stays in one
+//! core's cache, and there are never more buffers than workers.
+
+use std::io::{self, Read};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use zeroize::Zeroize;
+
+use crate::{Error, Result};
+
+/// Gives chunks in order.
+pub(crate) trait Source<C>: Send {
+    /// Fills `chunk` with the next one; `false` at the end.
+    fn next(&mut self, chunk: &mut C) -> Result<bool>;
+}
+
+/// Takes chunks in order.
+pub(crate) trait Sink<C>: Send {
+    fn take(&mut self, chunk: &mut C) -> Result<()>;
+}
+
+/// A buffer of fixed length; what was used of it is wiped when the work is over.
+pub(crate) struct Buffer {
+    bytes: Vec<u8>,
+    used: usize,
+}
+
+impl Buffer {
+    pub(crate) fn new(len: usize) -> Self {
+        Self {
+            bytes: vec![0; len],
+            used: 0,
+        }
+    }
+
+    /// The first `len` bytes.
+    pub(crate) fn first(&mut self, len: usize) -> &mut [u8] {
+        self.used = self.used.max(len);
+        &mut self.bytes[..len]
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        self.bytes[..self.used].zeroize();
+    }
+}
+
+/// Fills `buffer` from `from` to `to` as far as the reader goes, and says how far.
+///
+/// Asks for no more than [`READ_STEP`] at first, so that a short input does not touch, and have to wipe, a whole buffer.
+pub(crate) fn read_up_to(
+    reader: &mut impl Read,
+    buffer: &mut Buffer,
+    from: usize,
+    to: usize,
+) -> Result<usize> {
+    let mut filled = from;
+    let mut step = READ_STEP;
+    while filled < to {
+        let end = to.min(filled.saturating_add(step));
+        match reader.read(&mut buffer.first(end)[filled..]) {
+            Ok(0) => break,
+            Ok(n) => filled += n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e.into()),
+        }
+        step = usize::MAX;
+    }
+    Ok(filled)
+}
+
+const READ_STEP: usize = 1 << 16;
+
+/// Runs every chunk of `source` through `work` into `sink` with so many threads (at least one, the caller's own).
+///
+/// The error that comes back is that of the first chunk, in order, that had one; the sink has then taken all chunks before it and none after it.
+pub(crate) fn run<C: Default + Send>(
+    workers: usize,
+    source: &mut impl Source<C>,
+    work: &(impl Fn(&mut C) -> Result<()> + Sync),
+    sink: &mut impl Sink<C>,
+) -> Result<()> {
+    let line = Line {
+        source: Mutex::new((0, source)),
+        sink: Mutex::new(Turn {
+            next: 0,
+            over: None,
+            sink,
+        }),
+        moved: Condvar::new(),
+    };
+    thread::scope(|scope| {
+        for _ in 1..workers {
+            scope.spawn(|| line.work(work));
+        }
+        line.work(work);
+    });
+    let turn = line
+        .sink
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    turn.over.unwrap_or(Err(WORKER_DIED))
+}
+
+struct Line<'a, S, K> {
+    /// The number of the next chunk, and where it comes from.
+    source: Mutex<(u64, &'a mut S)>,
+    sink: Mutex<Turn<'a, K>>,
+    moved: Condvar,
+}
+
+struct Turn<'a, K> {
+    /// The chunk that the sink takes next.
+    next: u64,
+    /// How the run ended, once it has.
+    over: Option<Result<()>>,
+    sink: &'a mut K,
+}
+
+impl<'a, S, K> Line<'a, S, K> {
+    fn work<C: Default + Send>(&self, work: &impl Fn(&mut C) -> Result<()>)
+    where
+        S: Source<C>,
+        K: Sink<C>,
+    {
+        let stop = StopOnPanic(self);
+        let mut chunk = C::default();
+        loop {
+            let (number, filled) = self.fetch(&mut chunk);
+            let done = filled.and_then(|more| {
+                if more {
+                    work(&mut chunk).map(|()| true)
+                } else {
+                    Ok(false)
+                }
+            });
+            if !self.deliver(number, done, &mut chunk) {
+                break;
+            }
+        }
+        std::mem::forget(stop);
+    }
+
+    fn fetch<C>(&self, chunk: &mut C) -> (u64, Result<bool>)
+    where
+        S: Source<C>,
+    {
+        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = source.0;
+        source.0 += 1;
+        (number, source.1.next(chunk))
+    }
+
+    /// Waits for the turn of chunk `number`, then passes it on; `false` when the run is over.
+    fn deliver<C>(&self, number: u64, done: Result<bool>, chunk: &mut C) -> bool
+    where
+        K: Sink<C>,
+    {
+        let mut turn = self.lock_turn();
+        while turn.next != number && turn.over.is_none() {
+            turn = self
+                .moved
+                .wait(turn)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        if turn.over.is_some() {
+            return false;
+        }
+        turn.over = match done {
+            Ok(true) => turn.sink.take(chunk).err().map(Err),
+            Ok(false) => Some(Ok(())),
+            Err(e) => Some(Err(e)),
+        };
+        turn.next += 1;
+        self.moved.notify_all();
+        turn.over.is_none()
+    }
+
+    fn lock_turn(&self) -> MutexGuard<'_, Turn<'a, K>> {
+        self.sink.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Lets the other workers go when one panics, so that the panic reaches the caller instead of a deadlock.
+struct StopOnPanic<'l, 'a, S, K>(&'l Line<'a, S, K>);
+
+impl<S, K> Drop for StopOnPanic<'_, '_, S, K> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.lock_turn().over = Some(Err(WORKER_DIED));
+            self.0.moved.notify_all();
+        }
+    }
+}
+
+const WORKER_DIED: Error = Error::Invalid("a worker thread stopped early");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Count {
+        next: u64,
+        end: u64,
+        fail_at: Option<u64>,
+    }
+
+    impl Source<u64> for Count {
+        fn next(&mut self, chunk: &mut u64) -> Result<bool> {
+            if self.fail_at == Some(self.next) {
+                return Err(Error::Invalid("source"));
+            }
+            *chunk = self.next;
+            self.next += 1;
+            Ok(*chunk < self.end)
+        }
+    }
+
+    #[derive(Default)]
+    struct Collect {
+        taken: Vec<u64>,
+        fail_at: Option<u64>,
+    }
+
+    impl Sink<u64> for Collect {
+        fn take(&mut self, chunk: &mut u64) -> Result<()> {
+            if self.fail_at == Some(*chunk) {
+                return Err(Error::Invalid("sink"));
+            }
+            self.taken.push(*chunk);
+            Ok(())
+        }
+    }
+
+    fn collect(
+        workers: usize,
+        source_fails: Option<u64>,
+        work_fails: Option<u64>,
+        sink_fails: Option<u64>,
+    ) -> (Result<()>, Vec<u64>) {
+        let mut source = Count {
+            next: 0,
+            end: 100,
+            fail_at: source_fails,
+        };
+        let mut sink = Collect {
+            fail_at: sink_fails,
+            ..Collect::default()
+        };
+        let work = |chunk: &mut u64| {
+            if *chunk % 7 == 0 {
+                thread::yield_now();
+            }
+            if Some(*chunk) == work_fails {
+                Err(Error::Invalid("work"))
+            } else {
+                Ok(())
+            }
+        };
+        let result = run(workers, &mut source, &work, &mut sink);
+        (result, sink.taken)
+    }
+
+    #[test]
+    fn order_is_kept_for_any_number_of_workers() {
+        for workers in [1, 2, 3, 8] {
+            let (result, taken) = collect(workers, None, None, None);
+            result.unwrap();
+            assert_eq!(taken, (0..100).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn the_first_error_in_order_wins_and_everything_before_it_is_taken() {
+        for workers in [1, 2, 5] {
+            for (source, work, sink, first) in [
+                (Some(40), None, None, 40),
+                (None, Some(41), None, 41),
+                (None, None, Some(42), 42),
+                (Some(50), Some(30), Some(60), 30),
+            ] {
+                let (result, taken) = collect(workers, source, work, sink);
+                assert!(result.is_err());
+                assert_eq!(taken, (0..first).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn a_panic_reaches_the_caller() {
+        let panics = std::panic::catch_unwind(|| {
+            let mut source = Count {
+                next: 0,
+                end: 100,
+                fail_at: None,
+            };
+            let work = |chunk: &mut u64| {
+                if *chunk == 20 {
+                    panic!("planted")
+                } else {
+                    Ok(())
+                }
+            };
+            run(3, &mut source, &work, &mut Collect::default())
+        });
+        assert!(panics.is_err());
+    }
+}

@@ -1,0 +1,410 @@
+//! Sealing: from a reader to a writer, in constant memory.
+
+use std::io::{Read, Write};
+
+use sealstone_primitives::rng;
+use sealstone_primitives::secret::Secret;
+use sealstone_skein::tree;
+
+use super::Workers;
+use super::chunk::{CHUNK_LEN, CONTENT_LEN, ChunkCipher, MAX_CHUNKS};
+use super::header::{Header, MAX_PASSPHRASES, MAX_STANZAS, Stanza, Suite, TAG_LEN};
+use super::keys::{FileKeys, Schedule};
+use super::pipeline::{self, Buffer, Sink, Source, read_up_to};
+use super::private::{self, Metadata, Sender};
+use super::stanza;
+use super::trailer::Trailer;
+use crate::passport::{Contact, Passport};
+use crate::wire::armor::{ArmorWriter, Label};
+use crate::wire::pad;
+use crate::{Error, KdfParams, Passphrase, Result};
+
+/// Everything that is decided before a file is sealed: for whom, from whom, how.
+///
+/// ```
+/// use sealstone::file::{Keys, Sealed, Sealer, Sender, Workers};
+/// use sealstone::passport::Passport;
+///
+/// let (alice, bob) = (Passport::generate("Alice", 0)?, Passport::generate("Bob", 0)?);
+/// let mut sealer = Sealer::new();
+/// sealer.to_passport(bob.contact()).signed_by(&alice);
+/// let mut file = Vec::new();
+/// sealer.seal(&b"attack at dawn"[..], &mut file, Workers::default())?;
+///
+/// let opening = Sealed::read(&file[..])?.unlock(&Keys::new(&[&bob], &[]))?;
+/// let Sender::Carried(sender) = opening.sender().clone() else { panic!("the sender travels in the file") };
+/// let mut content = Vec::new();
+/// opening.open_signed(&sender, &mut content, Workers::default())?;
+/// assert_eq!(content, b"attack at dawn");
+/// # Ok::<(), sealstone::Error>(())
+/// ```
+#[derive(Default)]
+pub struct Sealer<'a> {
+    suite: Suite,
+    recipients: Vec<Recipient<'a>>,
+    sender: Option<(&'a Passport, Carry)>,
+    metadata: Metadata,
+    hide_length: bool,
+    armor: bool,
+}
+
+/// Whether the sender's public keys travel in the file.
+#[derive(Clone, Copy, PartialEq)]
+enum Carry {
+    Keys,
+    Fingerprint,
+}
+
+enum Recipient<'a> {
+    Passport(&'a Contact),
+    Anonymous(&'a Contact),
+    Passphrase(&'a Passphrase, KdfParams),
+}
+
+/// What sealing made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// Bytes of content.
+    pub content_len: u64,
+    /// Bytes of the sealed file before armor.
+    pub sealed_len: u64,
+}
+
+impl<'a> Sealer<'a> {
+    /// Nothing decided yet: suite 1, no recipients, unsigned.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a recipient whose fingerprint everybody can see in the file.
+    pub fn to_passport(&mut self, contact: &'a Contact) -> &mut Self {
+        self.recipients.push(Recipient::Passport(contact));
+        self
+    }
+
+    /// Adds a recipient whom the file does not name; its opener tries every such stanza.
+    pub fn to_anonymous(&mut self, contact: &'a Contact) -> &mut Self {
+        self.recipients.push(Recipient::Anonymous(contact));
+        self
+    }
+
+    /// Adds a passphrase.
+    pub fn to_passphrase(&mut self, passphrase: &'a Passphrase, params: KdfParams) -> &mut Self {
+        self.recipients
+            .push(Recipient::Passphrase(passphrase, params));
+        self
+    }
+
+    /// Signs as `passport`; its public keys travel in the file, for recipients only.
+    pub fn signed_by(&mut self, passport: &'a Passport) -> &mut Self {
+        self.sender = Some((passport, Carry::Keys));
+        self
+    }
+
+    /// Signs as `passport`; only its fingerprint travels, for recipients who have its public passport.
+    pub fn signed_without_carrying(&mut self, passport: &'a Passport) -> &mut Self {
+        self.sender = Some((passport, Carry::Fingerprint));
+        self
+    }
+
+    /// Name, time and note for the recipients.
+    pub fn metadata(&mut self, metadata: Metadata) -> &mut Self {
+        self.metadata = metadata;
+        self
+    }
+
+    /// Pads the content so that its length tells little (Padmé: at most 12 % more).
+    pub fn hide_length(&mut self) -> &mut Self {
+        self.hide_length = true;
+        self
+    }
+
+    /// Writes text instead of bytes.
+    pub fn armored(&mut self) -> &mut Self {
+        self.armor = true;
+        self
+    }
+
+    /// Chooses the payload cipher.
+    pub fn suite(&mut self, suite: Suite) -> &mut Self {
+        self.suite = suite;
+        self
+    }
+
+    /// Seals everything that `input` gives into `output`.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is no recipient or too many, or the metadata is out of range; [`Error::Io`] if reading or writing fails: then what was
+    /// written is not a sealed file and must be thrown away.
+    pub fn seal(
+        &self,
+        input: impl Read + Send,
+        mut output: impl Write + Send,
+        workers: Workers,
+    ) -> Result<Receipt> {
+        if !self.armor {
+            return self.seal_binary(input, &mut output, workers);
+        }
+        let mut armor = ArmorWriter::new(Label::File, output);
+        let receipt = self.seal_binary(input, &mut armor, workers)?;
+        armor.finish()?;
+        Ok(receipt)
+    }
+
+    fn seal_binary(
+        &self,
+        input: impl Read + Send,
+        output: &mut (impl Write + Send),
+        workers: Workers,
+    ) -> Result<Receipt> {
+        let file_key = Secret::random();
+        let schedule = Schedule::new(&file_key);
+        let header = Header::new(
+            self.suite,
+            self.stanzas(&file_key)?,
+            self.private_part(&schedule)?,
+        )?;
+        let mac = schedule.header_mac(&header);
+        let keys = schedule.file_keys(&header, &mac);
+        output.write_all(&header.encoded)?;
+        output.write_all(&mac)?;
+
+        let payload = self.seal_payload(&keys.payload, input, output, workers)?;
+        let trailer = self.trailer(keys, &payload);
+        output.write_all(&trailer)?;
+        output.flush()?;
+        let head_len = (header.encoded.len() + mac.len()) as u64;
+        Ok(Receipt {
+            content_len: payload.content_len,
+            sealed_len: head_len + payload.len + trailer.len() as u64,
+        })
+    }
+
+    fn stanzas(&self, file_key: &Secret<32>) -> Result<Vec<Stanza>> {
+        let passphrases = self
+            .recipients
+            .iter()
+            .filter(|r| matches!(r, Recipient::Passphrase(..)))
+            .count();
+        if self.recipients.is_empty()
+            || self.recipients.len() > MAX_STANZAS
+            || passphrases > MAX_PASSPHRASES
+        {
+            return Err(Error::Invalid(
+                "a sealed file has 1 to 1024 recipients, at most 8 of them passphrases",
+            ));
+        }
+        let mut stanzas = self
+            .recipients
+            .iter()
+            .map(|r| r.wrap(file_key))
+            .collect::<Result<Vec<_>>>()?;
+        if self
+            .recipients
+            .iter()
+            .any(|r| matches!(r, Recipient::Anonymous(_)))
+        {
+            shuffle(&mut stanzas);
+        }
+        Ok(stanzas)
+    }
+
+    fn private_part(&self, schedule: &Schedule) -> Result<Vec<u8>> {
+        self.metadata.check()?;
+        let sender = match self.sender {
+            None => Sender::Unsigned,
+            Some((passport, Carry::Fingerprint)) => Sender::Named(passport.fingerprint()),
+            Some((passport, Carry::Keys)) => Sender::Carried(Box::new(passport.contact().clone())),
+        };
+        Ok(schedule
+            .private_cipher()
+            .seal(&private::encode(&sender, &self.metadata)))
+    }
+
+    fn seal_payload(
+        &self,
+        cipher: &ChunkCipher,
+        input: impl Read + Send,
+        output: &mut (impl Write + Send),
+        workers: Workers,
+    ) -> Result<Payload> {
+        let signed = self.sender.is_some();
+        let mut source = ContentSource::new(input, self.hide_length);
+        let mut sink = PayloadSink {
+            output,
+            payload: Payload::default(),
+            root: signed.then(tree::Root::new),
+        };
+        let work = |chunk: &mut SealChunk| {
+            chunk.len = cipher.seal(
+                chunk.index,
+                chunk.last,
+                chunk.buffer.first(chunk.len + TAG_LEN),
+            );
+            chunk.node = signed.then(|| tree::subtree(chunk.index, chunk.buffer.first(chunk.len)));
+            Ok(())
+        };
+        pipeline::run(workers.count(), &mut source, &work, &mut sink)?;
+        let PayloadSink {
+            mut payload, root, ..
+        } = sink;
+        payload.content_len = source.content_len;
+        payload.root = root.map(tree::Root::finish);
+        Ok(payload)
+    }
+
+    fn trailer(&self, keys: FileKeys, payload: &Payload) -> Vec<u8> {
+        let trailer = Trailer {
+            payload_len: payload.len,
+            content_len: payload.content_len,
+        };
+        let signature = self.sender.zip(payload.root).map(|((passport, _), root)| {
+            passport.signing().sign(
+                super::DOMAIN,
+                &trailer.signed_message(&keys.header_digest, &root),
+            )
+        });
+        keys.trailer.seal(&trailer.encode(signature.as_ref()))
+    }
+}
+
+impl Recipient<'_> {
+    fn wrap(&self, file_key: &Secret<32>) -> Result<Stanza> {
+        match self {
+            Self::Passport(contact) => stanza::wrap_for_passport(file_key, contact, false),
+            Self::Anonymous(contact) => stanza::wrap_for_passport(file_key, contact, true),
+            Self::Passphrase(passphrase, params) => {
+                stanza::wrap_for_passphrase(file_key, passphrase, params)
+            }
+        }
+    }
+}
+
+/// Lengths and root of a payload.
+#[derive(Default)]
+struct Payload {
+    len: u64,
+    content_len: u64,
+    root: Option<[u8; 64]>,
+}
+
+struct SealChunk {
+    index: u64,
+    last: bool,
+    /// [`CHUNK_LEN`] bytes, of which `len` are the padded plaintext, later the ciphertext and tag.
+    buffer: Buffer,
+    len: usize,
+    node: Option<tree::Subtree>,
+}
+
+impl Default for SealChunk {
+    fn default() -> Self {
+        Self {
+            index: 0,
+            last: false,
+            buffer: Buffer::new(CHUNK_LEN),
+            len: 0,
+            node: None,
+        }
+    }
+}
+
+/// Cuts the content into padded plaintexts.
+struct ContentSource<R> {
+    input: R,
+    hide_length: bool,
+    index: u64,
+    content_len: u64,
+    /// No or one byte read ahead: whether there is one tells whether a chunk is the last.
+    ahead: Vec<u8>,
+    /// Bytes of content that the padding imitates, once the content has ended.
+    padded_len: Option<u64>,
+    over: bool,
+}
+
+impl<R: Read> ContentSource<R> {
+    fn new(input: R, hide_length: bool) -> Self {
+        Self {
+            input,
+            hide_length,
+            index: 0,
+            content_len: 0,
+            ahead: Vec::new(),
+            padded_len: None,
+            over: false,
+        }
+    }
+
+    /// Reads as much content as fits, and says how much; notes the end.
+    fn fill(&mut self, buffer: &mut Buffer) -> Result<usize> {
+        if self.padded_len.is_some() {
+            return Ok(0);
+        }
+        let kept = self.ahead.len();
+        buffer.first(kept).copy_from_slice(&self.ahead);
+        let mut len = read_up_to(&mut self.input, buffer, kept, CONTENT_LEN + 1)?;
+        self.ahead.clear();
+        if len > CONTENT_LEN {
+            len = CONTENT_LEN;
+            self.ahead.push(buffer.first(CONTENT_LEN + 1)[CONTENT_LEN]);
+        }
+        self.content_len += len as u64;
+        if self.ahead.is_empty() {
+            let hidden = if self.hide_length {
+                pad::padme(self.content_len)
+            } else {
+                0
+            };
+            self.padded_len = Some(hidden.max(self.content_len));
+        }
+        Ok(len)
+    }
+}
+
+impl<R: Read + Send> Source<SealChunk> for ContentSource<R> {
+    fn next(&mut self, chunk: &mut SealChunk) -> Result<bool> {
+        if self.over {
+            return Ok(false);
+        }
+        if self.index == MAX_CHUNKS {
+            return Err(Error::Invalid("a sealed file holds at most 256 TiB"));
+        }
+        let content = self.fill(&mut chunk.buffer)?;
+        // How much of this chunk content and padding would fill, were the content as long as it shall look.
+        let left = self
+            .padded_len
+            .map_or(u64::MAX, |len| len - self.index * CONTENT_LEN as u64);
+        chunk.index = self.index;
+        chunk.last = left <= CONTENT_LEN as u64;
+        chunk.len = left.min(CONTENT_LEN as u64) as usize + 1;
+        pad::pad_slice(chunk.buffer.first(chunk.len), content);
+        self.over = chunk.last;
+        self.index += 1;
+        Ok(true)
+    }
+}
+
+struct PayloadSink<'o, W> {
+    output: &'o mut W,
+    payload: Payload,
+    root: Option<tree::Root>,
+}
+
+impl<W: Write + Send> Sink<SealChunk> for PayloadSink<'_, W> {
+    fn take(&mut self, chunk: &mut SealChunk) -> Result<()> {
+        self.output.write_all(chunk.buffer.first(chunk.len))?;
+        self.payload.len += chunk.len as u64;
+        if let (Some(root), Some(node)) = (&mut self.root, chunk.node.take()) {
+            root.push(node);
+        }
+        Ok(())
+    }
+}
+
+/// Fisher–Yates with the system's randomness.
+fn shuffle<T>(items: &mut [T]) {
+    for i in (1..items.len()).rev() {
+        let bound = u32::try_from(i + 1).expect("at most 1024 stanzas");
+        items.swap(i, rng::below(bound) as usize);
+    }
+}

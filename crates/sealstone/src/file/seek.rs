@@ -1,0 +1,177 @@
+//! Random access to the content of a sealed file.
+
+use std::io::{self, Read, Seek, SeekFrom};
+
+use sealstone_skein::tree;
+
+use super::chunk::{CHUNK_LEN, CONTENT_LEN, MAX_CHUNKS, MIN_CHUNK_LEN};
+use super::header::{CUT_SHORT, read_exact};
+use super::keys::FileKeys;
+use super::open::{Opening, check_lengths, check_signature};
+use super::pipeline::Buffer;
+use super::private::{Metadata, Sender};
+use super::trailer::{self, Trailer};
+use crate::passport::Contact;
+use crate::sign::Signature;
+use crate::{Error, Result};
+
+/// Reads any part of the content of a sealed file; a part costs the chunks that it touches.
+///
+/// What it reads is authenticated by the file key, that is, by anybody who could open the file, and not by the sender until
+/// [`SealedReader::verify_sender`] has gone through the whole file.
+pub struct SealedReader<R> {
+    reader: R,
+    sender: Sender,
+    metadata: Metadata,
+    keys: FileKeys,
+    payload_start: u64,
+    lengths: Trailer,
+    signature: Option<Signature>,
+    position: u64,
+    chunk: Buffer,
+    /// Number of the chunk that is decrypted in `chunk`, and how much content it has.
+    held: Option<(u64, usize)>,
+}
+
+impl<R: Read + Seek> SealedReader<R> {
+    /// Takes over an unlocked file (binary form) and checks its trailer's lengths against the file's.
+    ///
+    /// # Errors
+    /// [`Error::Altered`] if the end of the file is not as it was sealed, [`Error::Io`].
+    pub fn new(opening: Opening<R>) -> Result<Self> {
+        let Opening {
+            sender,
+            metadata,
+            keys,
+            payload_start,
+            mut reader,
+        } = opening;
+        let trailer_len = trailer::sealed_len(sender.is_signed());
+        let end = reader.seek(SeekFrom::End(0))?;
+        let payload_len = end
+            .checked_sub(payload_start + trailer_len as u64)
+            .ok_or(CUT_SHORT)?;
+        reader.seek(SeekFrom::Start(payload_start + payload_len))?;
+        let mut sealed = vec![0; trailer_len];
+        read_exact(&mut reader, &mut sealed)?;
+        let (lengths, signature) = check_lengths(&keys, &sealed, payload_len, sender.is_signed())?;
+        let chunks = payload_len.div_ceil(CHUNK_LEN as u64);
+        let last_len = payload_len - (chunks.saturating_sub(1)) * CHUNK_LEN as u64;
+        if chunks == 0
+            || chunks > MAX_CHUNKS
+            || last_len < MIN_CHUNK_LEN as u64
+            || lengths.content_len > chunks * CONTENT_LEN as u64
+        {
+            return Err(CUT_SHORT);
+        }
+        let chunk = Buffer::new(CHUNK_LEN);
+        Ok(Self {
+            reader,
+            sender,
+            metadata,
+            keys,
+            payload_start,
+            lengths,
+            signature,
+            position: 0,
+            chunk,
+            held: None,
+        })
+    }
+
+    /// Bytes of content.
+    pub fn content_len(&self) -> u64 {
+        self.lengths.content_len
+    }
+
+    /// Who is said to have sealed the file.
+    pub fn sender(&self) -> &Sender {
+        &self.sender
+    }
+
+    /// Name, time and note.
+    pub fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+
+    /// Reads the whole payload once and checks that `sender` signed it.
+    ///
+    /// # Errors
+    /// [`Error::WrongSender`] if the file names another sender or none, [`Error::Altered`] if a signature does not fit.
+    pub fn verify_sender(&mut self, sender: &Contact) -> Result<()> {
+        if self.sender.fingerprint() != Some(sender.fingerprint()) {
+            return Err(Error::WrongSender);
+        }
+        self.held = None;
+        let mut root = tree::Root::new();
+        for index in 0..self.chunks() {
+            let len = self.load(index)?;
+            root.push(tree::subtree(index, self.chunk.first(len)));
+        }
+        let signature = self.signature.as_ref().ok_or(Error::WrongSender)?;
+        check_signature(&self.keys, &self.lengths, signature, sender, &root.finish())
+    }
+
+    fn chunks(&self) -> u64 {
+        self.lengths.payload_len.div_ceil(CHUNK_LEN as u64)
+    }
+
+    /// Reads the ciphertext of a chunk.
+    fn load(&mut self, index: u64) -> Result<usize> {
+        let start = index * CHUNK_LEN as u64;
+        let len = (self.lengths.payload_len - start).min(CHUNK_LEN as u64) as usize;
+        self.reader
+            .seek(SeekFrom::Start(self.payload_start + start))?;
+        read_exact(&mut self.reader, self.chunk.first(len))?;
+        Ok(len)
+    }
+
+    /// The content of a chunk.
+    fn content(&mut self, index: u64) -> Result<usize> {
+        if let Some((held, content)) = self.held
+            && held == index
+        {
+            return Ok(content);
+        }
+        self.held = None;
+        let len = self.load(index)?;
+        let last = index + 1 == self.chunks();
+        let content = self.keys.payload.open(index, last, self.chunk.first(len))?;
+        let expected = self
+            .lengths
+            .content_len
+            .saturating_sub(index * CONTENT_LEN as u64)
+            .min(CONTENT_LEN as u64);
+        if content as u64 != expected {
+            return Err(Error::Altered("content"));
+        }
+        self.held = Some((index, content));
+        Ok(content)
+    }
+}
+
+impl<R: Read + Seek> Read for SealedReader<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        if self.position >= self.lengths.content_len || bytes.is_empty() {
+            return Ok(0);
+        }
+        let content = self.content(self.position / CONTENT_LEN as u64)?;
+        let start = (self.position % CONTENT_LEN as u64) as usize;
+        let n = bytes.len().min(content - start);
+        bytes[..n].copy_from_slice(&self.chunk.first(start + n)[start..]);
+        self.position += n as u64;
+        Ok(n)
+    }
+}
+
+impl<R> Seek for SealedReader<R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let target = match to {
+            SeekFrom::Start(position) => Some(position),
+            SeekFrom::Current(offset) => self.position.checked_add_signed(offset),
+            SeekFrom::End(offset) => self.lengths.content_len.checked_add_signed(offset),
+        };
+        self.position = target.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+        Ok(self.position)
+    }
+}

@@ -1,0 +1,165 @@
+//! Wrapping the file key for one recipient (`spec/file.md`, "Header").
+
+use sealstone_primitives::dh::x25519;
+use sealstone_primitives::kdf as hkdf;
+use sealstone_primitives::kem::ml_kem_1024;
+use sealstone_primitives::rng;
+use sealstone_primitives::secret::Secret;
+
+use super::header::{Stanza, WRAPPED_LEN};
+use super::keys::OneTime;
+use crate::kdf::{self, SALT_LEN};
+use crate::passport::{Contact, Fingerprint, Passport, RecipientKeys};
+use crate::{Error, KdfLimits, KdfParams, Passphrase, Result};
+
+/// A stanza for `contact`, with its fingerprint or anonymous.
+pub(crate) fn wrap_for_passport(
+    file_key: &Secret<32>,
+    contact: &Contact,
+    anonymous: bool,
+) -> Result<Stanza> {
+    let keys = contact.recipient();
+    let ephemeral = x25519::PrivateKey::generate();
+    let epk = *ephemeral.public_key().as_bytes();
+    let ss_x = ephemeral
+        .agree(&keys.x25519)
+        .map_err(|_| Error::Invalid("the recipient's X25519 key is of low order"))?;
+    let (ciphertext, ss_k) = keys.ml_kem_1024.encapsulate();
+    let kek = combine(&ss_k, &ss_x, ciphertext.as_bytes(), &epk, keys);
+    let recipient = if anonymous {
+        Vec::new()
+    } else {
+        contact.fingerprint().as_bytes().to_vec()
+    };
+    Ok(Stanza::Passport {
+        recipient,
+        epk,
+        ciphertext: ciphertext.as_bytes().to_vec(),
+        wrapped: wrap(&kek, file_key),
+    })
+}
+
+/// A stanza that `passphrase` opens.
+pub(crate) fn wrap_for_passphrase(
+    file_key: &Secret<32>,
+    passphrase: &Passphrase,
+    params: &KdfParams,
+) -> Result<Stanza> {
+    let salt: [u8; SALT_LEN] = rng::array();
+    let kek = kdf::derive(passphrase, &salt, params)?;
+    Ok(Stanza::Passphrase {
+        memory_kib: params.memory_kib(),
+        passes: params.passes(),
+        lanes: params.lanes(),
+        salt,
+        wrapped: wrap(&kek, file_key),
+    })
+}
+
+/// What a stanza is for one passport.
+pub(crate) enum Fit {
+    /// It gave the file key.
+    Key(Secret<32>),
+    /// It is for somebody else.
+    Other,
+}
+
+/// Tries a stanza with one passport. A stanza that names the passport and does not unwrap is an error.
+pub(crate) fn unwrap_with_passport(stanza: &Stanza, passport: &Passport) -> Result<Fit> {
+    let Stanza::Passport {
+        recipient,
+        epk,
+        ciphertext,
+        wrapped,
+    } = stanza
+    else {
+        return Ok(Fit::Other);
+    };
+    let named = !recipient.is_empty();
+    if named && recipient != passport.fingerprint().as_bytes() {
+        return Ok(Fit::Other);
+    }
+    match unwrap_passport_stanza(epk, ciphertext, wrapped, passport) {
+        Some(key) => Ok(Fit::Key(key)),
+        None if named => Err(Error::Altered("header")),
+        None => Ok(Fit::Other),
+    }
+}
+
+/// Tries a stanza with one passphrase; the parameters are checked before any memory is taken.
+pub(crate) fn unwrap_with_passphrase(
+    stanza: &Stanza,
+    passphrase: &Passphrase,
+    limits: &KdfLimits,
+) -> Result<Fit> {
+    let Stanza::Passphrase {
+        memory_kib,
+        passes,
+        lanes,
+        salt,
+        wrapped,
+    } = stanza
+    else {
+        return Ok(Fit::Other);
+    };
+    let params = KdfParams::read(*memory_kib, *passes, *lanes)?;
+    limits.check(&params)?;
+    let kek = kdf::derive(passphrase, salt, &params)?;
+    Ok(unwrap(&kek, wrapped).map_or(Fit::Other, Fit::Key))
+}
+
+/// Whether the stanza is for this passport by name.
+pub(crate) fn names(stanza: &Stanza, fingerprint: &Fingerprint) -> bool {
+    matches!(stanza, Stanza::Passport { recipient, .. } if recipient == fingerprint.as_bytes())
+}
+
+fn unwrap_passport_stanza(
+    epk: &[u8; 32],
+    ciphertext: &[u8],
+    wrapped: &[u8; WRAPPED_LEN],
+    passport: &Passport,
+) -> Option<Secret<32>> {
+    let ss_x = passport
+        .x25519()
+        .agree(&x25519::PublicKey::from_bytes(*epk))
+        .ok()?;
+    let ciphertext = ml_kem_1024::Ciphertext::from_bytes(ciphertext).ok()?;
+    let ss_k = passport.ml_kem_1024().decapsulate(&ciphertext);
+    let kek = combine(
+        &ss_k,
+        &ss_x,
+        ciphertext.as_bytes(),
+        epk,
+        passport.contact().recipient(),
+    );
+    unwrap(&kek, wrapped)
+}
+
+/// The combiner: one key from both shared secrets, bound to both ciphertexts and both public keys.
+fn combine(
+    ss_k: &Secret<32>,
+    ss_x: &Secret<32>,
+    ciphertext: &[u8],
+    epk: &[u8; 32],
+    keys: &RecipientKeys,
+) -> Secret<32> {
+    let ikm = [
+        &ss_k.expose()[..],
+        &ss_x.expose()[..],
+        ciphertext,
+        epk,
+        &keys.ml_kem_1024.to_bytes()[..],
+        keys.x25519.as_bytes(),
+    ];
+    hkdf::extract(b"sealstone.stanza.v1", &ikm).expand_secret(&[b"kek"])
+}
+
+fn wrap(kek: &Secret<32>, file_key: &Secret<32>) -> [u8; WRAPPED_LEN] {
+    let sealed = OneTime::new(kek).seal(&file_key.expose()[..]);
+    sealed.try_into().expect("32 bytes and a tag are 48 bytes")
+}
+
+fn unwrap(kek: &Secret<32>, wrapped: &[u8; WRAPPED_LEN]) -> Option<Secret<32>> {
+    let opened = OneTime::new(kek).open(wrapped)?;
+    Secret::from_slice(&opened).ok()
+}

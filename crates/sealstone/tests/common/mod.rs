@@ -1,0 +1,78 @@
+//! What the tests of sealed files share.
+#![allow(dead_code, reason = "each test file uses its own part of it")]
+
+use std::sync::LazyLock;
+
+use sealstone::file::{Keys, Opening, Sealed, Sealer, Workers};
+use sealstone::passport::Passport;
+use sealstone::{Error, Result};
+
+pub(crate) static ALICE: LazyLock<Passport> =
+    LazyLock::new(|| Passport::generate("Alice", 1).unwrap());
+pub(crate) static BOB: LazyLock<Passport> = LazyLock::new(|| Passport::generate("Bob", 2).unwrap());
+pub(crate) static CAROL: LazyLock<Passport> =
+    LazyLock::new(|| Passport::generate("Carol", 3).unwrap());
+
+/// Bytes of a full chunk in the file.
+pub(crate) const CHUNK_LEN: usize = 1 << 20;
+/// The most content of a chunk.
+pub(crate) const CONTENT_LEN: usize = CHUNK_LEN - 17;
+/// The trailer of a signed and an unsigned file.
+pub(crate) const SIGNED_TRAILER_LEN: usize = 4723;
+pub(crate) const UNSIGNED_TRAILER_LEN: usize = 32;
+
+/// Content that repeats with an odd period, so that swapped blocks show.
+pub(crate) fn content(len: usize) -> Vec<u8> {
+    (0..len).map(|i| (i % 251) as u8).collect()
+}
+
+/// Seals for Bob, as Alice.
+pub(crate) fn sealed_by_alice(content: &[u8]) -> Vec<u8> {
+    let mut sealer = Sealer::new();
+    sealer.to_passport(BOB.contact()).signed_by(&ALICE);
+    seal(&sealer, content)
+}
+
+/// Seals for Bob, unsigned.
+pub(crate) fn sealed_unsigned(content: &[u8]) -> Vec<u8> {
+    let mut sealer = Sealer::new();
+    sealer.to_passport(BOB.contact());
+    seal(&sealer, content)
+}
+
+pub(crate) fn seal(sealer: &Sealer<'_>, content: &[u8]) -> Vec<u8> {
+    let mut file = Vec::new();
+    let receipt = sealer.seal(content, &mut file, Workers::new(3)).unwrap();
+    assert_eq!(receipt.content_len, content.len() as u64);
+    file
+}
+
+pub(crate) fn unlock<'f>(file: &'f [u8], passport: &Passport) -> Result<Opening<&'f [u8]>> {
+    Sealed::read(file)?.unlock(&Keys::new(&[passport], &[]))
+}
+
+/// Opens as Bob: as Alice's if it says that it is signed, else as unsigned.
+pub(crate) fn open_as_bob(file: &[u8]) -> Result<Vec<u8>> {
+    let opening = unlock(file, &BOB)?;
+    let mut out = Vec::new();
+    match opening.sender().is_signed() {
+        true => opening.open_signed(ALICE.contact(), &mut out, Workers::new(2))?,
+        false => opening.open_unsigned(&mut out, Workers::new(2))?,
+    };
+    Ok(out)
+}
+
+/// Asserts that a changed file is refused for the right kind of reason.
+pub(crate) fn assert_refused(file: &[u8], what: &str) {
+    match open_as_bob(file) {
+        Ok(_) => panic!("{what}: was opened"),
+        Err(
+            Error::Altered(_)
+            | Error::Malformed(_)
+            | Error::Unsupported(_)
+            | Error::NotRecipient
+            | Error::WrongSender,
+        ) => {}
+        Err(other) => panic!("{what}: unexpected {other:?}"),
+    }
+}

@@ -1,0 +1,199 @@
+//! Whatever is changed in a sealed file, it is refused.
+
+mod common;
+
+use common::*;
+use sealstone::file::{Sealed, Sealer, Suite};
+
+fn head_len(file: &[u8]) -> usize {
+    Sealed::read(file).unwrap().header_len() as usize
+}
+
+#[test]
+fn every_prefix_of_a_small_file() {
+    for file in [
+        sealed_by_alice(b"a small file"),
+        sealed_unsigned(b"a small file"),
+    ] {
+        for len in 0..file.len() {
+            assert_refused(
+                &file[..len],
+                &format!("the first {len} of {} bytes", file.len()),
+            );
+        }
+    }
+}
+
+#[test]
+fn every_flipped_byte_of_a_small_file() {
+    for file in [
+        sealed_by_alice(b"a small file"),
+        sealed_unsigned(b"a small file"),
+    ] {
+        for at in 0..file.len() {
+            let mut changed = file.clone();
+            changed[at] ^= 1 << (at % 8);
+            assert_refused(&changed, &format!("byte {at} of {}", file.len()));
+        }
+    }
+}
+
+#[test]
+fn every_flipped_character_of_an_armored_file() {
+    let mut sealer = Sealer::new();
+    sealer.to_passport(BOB.contact()).armored();
+    let file = seal(&sealer, b"a small file");
+    for at in 0..file.len() {
+        let mut changed = file.clone();
+        changed[at] ^= 1 << (at % 7);
+        let result = sealstone::file::Dearmored::detect(&changed[..])
+            .map_err(sealstone::Error::from)
+            .and_then(|reader| {
+                let opening =
+                    Sealed::read(reader)?.unlock(&sealstone::file::Keys::new(&[&BOB], &[]))?;
+                opening.open_unsigned(std::io::sink(), sealstone::file::Workers::new(1))
+            });
+        // The line endings may change between forms that are allowed.
+        let blank = file[at].is_ascii_whitespace() && changed[at].is_ascii_whitespace();
+        assert!(result.is_err() || blank, "character {at}");
+    }
+}
+
+#[test]
+fn bytes_at_the_end() {
+    for file in [
+        sealed_by_alice(b"x"),
+        sealed_unsigned(b"x"),
+        sealed_unsigned(&content(CONTENT_LEN)),
+    ] {
+        for extra in [1, 16, 17, 32, 4723, CHUNK_LEN] {
+            assert_refused(
+                &[&file[..], &vec![0; extra]].concat(),
+                &format!("{extra} bytes more"),
+            );
+        }
+        assert_refused(&[&file[..], &file[..]].concat(), "the file twice");
+    }
+}
+
+/// A file cut into head, chunks and trailer.
+struct Cut {
+    head: Vec<u8>,
+    chunks: Vec<Vec<u8>>,
+    trailer: Vec<u8>,
+}
+
+impl Cut {
+    fn new(file: &[u8], trailer_len: usize) -> Self {
+        let (head, rest) = file.split_at(head_len(file));
+        let (payload, trailer) = rest.split_at(rest.len() - trailer_len);
+        Self {
+            head: head.to_vec(),
+            chunks: payload.chunks(CHUNK_LEN).map(<[u8]>::to_vec).collect(),
+            trailer: trailer.to_vec(),
+        }
+    }
+
+    fn join(&self, order: &[usize]) -> Vec<u8> {
+        let chunks = order.iter().flat_map(|&i| self.chunks[i].iter().copied());
+        self.head
+            .iter()
+            .copied()
+            .chain(chunks)
+            .chain(self.trailer.iter().copied())
+            .collect()
+    }
+}
+
+#[test]
+fn chunks_moved_dropped_repeated_or_foreign() {
+    for suite in [Suite::XChaCha20Poly1305, Suite::Aes256Gcm] {
+        for signed in [true, false] {
+            let make = |content: &[u8]| {
+                let mut sealer = Sealer::new();
+                sealer.to_passport(BOB.contact()).suite(suite);
+                if signed {
+                    sealer.signed_by(&ALICE);
+                }
+                seal(&sealer, content)
+            };
+            // Two full chunks, and one that is exactly full but last: moved chunks keep every length.
+            let file = make(&content(3 * CONTENT_LEN));
+            let cut = Cut::new(
+                &file,
+                if signed {
+                    SIGNED_TRAILER_LEN
+                } else {
+                    UNSIGNED_TRAILER_LEN
+                },
+            );
+            assert!(cut.join(&[0, 1, 2]) == file);
+            let orders: [&[usize]; 13] = [
+                &[],
+                &[0],
+                &[2],
+                &[0, 1],
+                &[0, 2],
+                &[1, 2],
+                &[1, 0, 2],
+                &[2, 1, 0],
+                &[0, 2, 1],
+                &[0, 0, 2],
+                &[0, 1, 1, 2],
+                &[0, 1, 2, 2],
+                &[0, 1, 2, 0],
+            ];
+            for order in orders {
+                assert_refused(&cut.join(order), &format!("chunks {order:?}"));
+            }
+            let mut foreign = Cut::new(&file, cut.trailer.len());
+            foreign.chunks[1].clone_from(
+                &Cut::new(&make(&content(3 * CONTENT_LEN)), cut.trailer.len()).chunks[1],
+            );
+            assert_refused(&foreign.join(&[0, 1, 2]), "a chunk of another file");
+        }
+    }
+}
+
+#[test]
+fn every_cut_at_a_chunk_boundary_of_a_large_file() {
+    for file in [
+        sealed_by_alice(&content(5 * CHUNK_LEN)),
+        sealed_unsigned(&content(5 * CHUNK_LEN)),
+    ] {
+        let head = head_len(&file);
+        for chunks in 0..=5 {
+            for delta in [-1i64, 0, 1, 31, 32, 33, 4722, 4723, 4724] {
+                let len = (head + chunks * CHUNK_LEN) as i64 + delta;
+                if let Some(prefix) = file
+                    .get(..len as usize)
+                    .filter(|prefix| prefix.len() < file.len())
+                {
+                    assert_refused(prefix, &format!("{len} bytes"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn parts_of_two_files_do_not_mix() {
+    let (one, two) = (sealed_by_alice(b"one"), sealed_by_alice(b"two"));
+    let (a, b) = (
+        Cut::new(&one, SIGNED_TRAILER_LEN),
+        Cut::new(&two, SIGNED_TRAILER_LEN),
+    );
+    for (head, chunk, trailer) in [(&b, &a, &a), (&a, &b, &a), (&a, &a, &b), (&b, &a, &b)] {
+        let mixed = [&head.head[..], &chunk.chunks[0], &trailer.trailer].concat();
+        assert_refused(&mixed, "mixed parts");
+    }
+}
+
+#[test]
+fn a_header_mac_of_another_file() {
+    let (one, two) = (sealed_unsigned(b"one"), sealed_unsigned(b"two"));
+    let head = head_len(&one);
+    let mut mixed = one.clone();
+    mixed[head - 32..head].copy_from_slice(&two[head - 32..head]);
+    assert_refused(&mixed, "header MAC");
+}

@@ -1,0 +1,331 @@
+//! What is sealed comes back, in every form.
+
+mod common;
+
+use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
+
+use common::*;
+use sealstone::file::{
+    Dearmored, Keys, Metadata, RecipientInfo, Sealed, SealedReader, Sealer, Sender, Suite, Workers,
+};
+use sealstone::{KdfParams, Passphrase};
+
+#[test]
+fn sizes_around_every_boundary() {
+    for len in [
+        0,
+        1,
+        2,
+        CONTENT_LEN - 1,
+        CONTENT_LEN,
+        CONTENT_LEN + 1,
+        CHUNK_LEN,
+        2 * CONTENT_LEN,
+        2 * CONTENT_LEN + 1,
+        3 * CHUNK_LEN + 5,
+    ] {
+        let content = content(len);
+        for file in [sealed_by_alice(&content), sealed_unsigned(&content)] {
+            assert!(open_as_bob(&file).unwrap() == content, "{len}");
+        }
+    }
+}
+
+#[test]
+fn the_file_is_as_long_as_the_specification_says() {
+    for len in [0, 1, CONTENT_LEN, CONTENT_LEN + 1] {
+        let file = sealed_unsigned(&content(len));
+        let head = Sealed::read(&file[..]).unwrap().header_len() as usize;
+        let chunks = len.div_ceil(CONTENT_LEN).max(1);
+        assert_eq!(file.len(), head + len + 17 * chunks + UNSIGNED_TRAILER_LEN);
+    }
+}
+
+#[test]
+fn every_combination_of_choices() {
+    let content = content(CONTENT_LEN + 1000);
+    for suite in [Suite::XChaCha20Poly1305, Suite::Aes256Gcm] {
+        for choices in 0..16u32 {
+            let mut sealer = Sealer::new();
+            sealer
+                .suite(suite)
+                .to_passport(CAROL.contact())
+                .to_passport(BOB.contact());
+            match choices % 3 {
+                0 => &mut sealer,
+                1 => sealer.signed_by(&ALICE),
+                _ => sealer.signed_without_carrying(&ALICE),
+            };
+            if choices & 4 != 0 {
+                sealer.hide_length();
+            }
+            if choices & 8 != 0 {
+                sealer.armored();
+            }
+            let file = seal(&sealer, &content);
+            let mut binary = Vec::new();
+            let mut dearmored = Dearmored::detect(&file[..]).unwrap();
+            assert_eq!(dearmored.is_armored(), choices & 8 != 0);
+            dearmored.read_to_end(&mut binary).unwrap();
+            assert!(
+                open_as_bob(&binary).unwrap() == content,
+                "{suite} {choices}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_number_of_workers_changes_nothing() {
+    let content = content(5 * CHUNK_LEN + 77);
+    for workers in [1, 2, 3, 8] {
+        let mut sealer = Sealer::new();
+        sealer.to_passport(BOB.contact()).signed_by(&ALICE);
+        let mut file = Vec::new();
+        sealer
+            .seal(&content[..], &mut file, Workers::new(workers))
+            .unwrap();
+        assert!(open_as_bob(&file).unwrap() == content);
+        let mut out = Vec::new();
+        unlock(&file, &BOB)
+            .unwrap()
+            .open_signed(ALICE.contact(), &mut out, Workers::new(workers))
+            .unwrap();
+        assert!(out == content);
+    }
+}
+
+/// Gives and takes a few bytes at a time, like a slow pipe.
+struct Trickle<T>(T, usize);
+
+impl<T: Read> Read for Trickle<T> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.1 = self.1 % 4099 + 1;
+        if self.1.is_multiple_of(7) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let n = bytes.len().min(self.1);
+        self.0.read(&mut bytes[..n])
+    }
+}
+
+impl<T: Write> Write for Trickle<T> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.1 = self.1 % 4099 + 1;
+        self.0.write(&bytes[..bytes.len().min(self.1)])
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[test]
+fn short_reads_and_writes_are_no_ends() {
+    let content = content(2 * CONTENT_LEN);
+    let mut sealer = Sealer::new();
+    sealer.to_passport(BOB.contact());
+    let mut file = Vec::new();
+    sealer
+        .seal(
+            Trickle(&content[..], 0),
+            Trickle(&mut file, 0),
+            Workers::default(),
+        )
+        .unwrap();
+    let mut out = Vec::new();
+    let opening = Sealed::read(Trickle(&file[..], 1))
+        .unwrap()
+        .unlock(&Keys::new(&[&BOB], &[]))
+        .unwrap();
+    opening
+        .open_unsigned(Trickle(&mut out, 2), Workers::default())
+        .unwrap();
+    assert!(out == content);
+}
+
+#[test]
+fn recipients_are_found_and_shown() {
+    let params = KdfParams::new(7168, 5, 1).unwrap();
+    let (right, wrong) = (
+        Passphrase::new(b"right").unwrap(),
+        Passphrase::new(b"wrong").unwrap(),
+    );
+    let mut sealer = Sealer::new();
+    sealer
+        .to_anonymous(BOB.contact())
+        .to_passport(CAROL.contact())
+        .to_passphrase(&right, params);
+    let file = seal(&sealer, b"content");
+
+    let seen: Vec<_> = Sealed::read(&file[..]).unwrap().recipients().collect();
+    assert_eq!(seen.len(), 3);
+    for info in [
+        RecipientInfo::Anonymous,
+        RecipientInfo::Passport(CAROL.fingerprint()),
+        RecipientInfo::Passphrase(params),
+    ] {
+        assert!(seen.contains(&info), "{info:?}");
+    }
+    let sealed = || Sealed::read(&file[..]).unwrap();
+    for keys in [
+        Keys::new(&[&BOB], &[]),
+        Keys::new(&[&ALICE, &CAROL], &[]),
+        Keys::new(&[], &[&wrong, &right]),
+    ] {
+        let mut out = Vec::new();
+        sealed()
+            .unlock(&keys)
+            .unwrap()
+            .open_unsigned(&mut out, Workers::new(1))
+            .unwrap();
+        assert_eq!(out, b"content");
+    }
+    assert!(matches!(
+        sealed().unlock(&Keys::new(&[&ALICE], &[])),
+        Err(sealstone::Error::NotRecipient)
+    ));
+    assert!(matches!(
+        sealed().unlock(&Keys::new(&[], &[&wrong])),
+        Err(sealstone::Error::WrongPassphrase)
+    ));
+    assert!(matches!(
+        sealed().unlock(&Keys::new(&[], &[])),
+        Err(sealstone::Error::NotRecipient)
+    ));
+}
+
+#[test]
+fn metadata_and_sender_are_seen_by_recipients_only() {
+    let metadata = Metadata {
+        name: Some("secret-name.pdf".into()),
+        modified: Some(1_700_000_000),
+        note: Some("for your eyes".into()),
+    };
+    let mut sealer = Sealer::new();
+    sealer
+        .to_passport(BOB.contact())
+        .signed_by(&ALICE)
+        .metadata(metadata.clone());
+    let file = seal(&sealer, b"content");
+    let opening = unlock(&file, &BOB).unwrap();
+    assert_eq!(opening.metadata(), &metadata);
+    let Sender::Carried(sender) = opening.sender() else {
+        panic!("not carried")
+    };
+    assert_eq!(
+        (sender.fingerprint(), sender.label()),
+        (ALICE.fingerprint(), "Alice")
+    );
+
+    let shown = |needle: &[u8]| file.windows(needle.len()).any(|window| window == needle);
+    assert!(!shown(b"secret-name") && !shown(b"for your eyes") && !shown(b"Alice"));
+    assert!(!shown(ALICE.fingerprint().as_bytes()));
+    assert!(shown(BOB.fingerprint().as_bytes()));
+}
+
+#[test]
+fn the_wrong_kind_of_opening_is_refused() {
+    let (signed, unsigned) = (sealed_by_alice(b"x"), sealed_unsigned(b"x"));
+    let one = Workers::new(1);
+    let mut out = Vec::new();
+    let wrong = |result: sealstone::Result<u64>| {
+        assert!(matches!(result, Err(sealstone::Error::WrongSender)))
+    };
+    wrong(unlock(&signed, &BOB).unwrap().open_unsigned(&mut out, one));
+    wrong(
+        unlock(&signed, &BOB)
+            .unwrap()
+            .open_signed(CAROL.contact(), &mut out, one),
+    );
+    wrong(
+        unlock(&unsigned, &BOB)
+            .unwrap()
+            .open_signed(ALICE.contact(), &mut out, one),
+    );
+    assert!(out.is_empty());
+}
+
+#[test]
+fn padding_hides_lengths() {
+    let len = |content_len: usize| {
+        let mut sealer = Sealer::new();
+        sealer.to_passport(BOB.contact()).hide_length();
+        let file = seal(&sealer, &content(content_len));
+        assert!(open_as_bob(&file).unwrap() == content(content_len));
+        file.len()
+    };
+    assert_eq!(len(0), len(1024));
+    assert_eq!(len(2_000_001), len(2_030_000));
+    // Padding alone can fill further chunks.
+    assert_eq!(len(CONTENT_LEN - 5), len(CONTENT_LEN + 5));
+}
+
+#[test]
+fn any_part_can_be_read() {
+    let content = content(3 * CONTENT_LEN + 100);
+    for hidden in [false, true] {
+        let mut sealer = Sealer::new();
+        sealer.to_passport(BOB.contact()).signed_by(&ALICE);
+        if hidden {
+            sealer.hide_length();
+        }
+        let file = seal(&sealer, &content);
+        let opening = Sealed::read(Cursor::new(&file))
+            .unwrap()
+            .unlock(&Keys::new(&[&BOB], &[]))
+            .unwrap();
+        let mut reader = SealedReader::new(opening).unwrap();
+        assert_eq!(reader.content_len(), content.len() as u64);
+        for start in [
+            0,
+            1,
+            CONTENT_LEN - 3,
+            CONTENT_LEN,
+            2 * CONTENT_LEN + 7,
+            content.len() - 1,
+            content.len(),
+            content.len() + 10,
+        ] {
+            let mut part = Vec::new();
+            reader.seek(SeekFrom::Start(start as u64)).unwrap();
+            reader.by_ref().take(1000).read_to_end(&mut part).unwrap();
+            let expected = content.get(start..).unwrap_or(&[]);
+            assert_eq!(part, expected[..expected.len().min(1000)], "{start}");
+        }
+        reader.seek(SeekFrom::End(-5)).unwrap();
+        let mut tail = Vec::new();
+        reader.read_to_end(&mut tail).unwrap();
+        assert_eq!(tail, content[content.len() - 5..]);
+        assert!(reader.seek(SeekFrom::Current(-(1 << 40))).is_err());
+        reader.verify_sender(ALICE.contact()).unwrap();
+        assert!(reader.verify_sender(CAROL.contact()).is_err());
+    }
+}
+
+#[test]
+fn overhead_is_small() {
+    let len = 66 << 20;
+    for (carry, most) in [(false, 8 << 10), (true, 13 << 10)] {
+        let metadata = Metadata {
+            name: Some("a file name of usual length.tar.zst".into()),
+            modified: Some(1),
+            note: None,
+        };
+        let mut sealer = Sealer::new();
+        sealer.to_passport(BOB.contact()).metadata(metadata);
+        if carry {
+            sealer.signed_by(&ALICE)
+        } else {
+            sealer.signed_without_carrying(&ALICE)
+        };
+        let receipt = sealer
+            .seal(io::repeat(7).take(len), io::sink(), Workers::default())
+            .unwrap();
+        assert!(
+            receipt.sealed_len - len <= most,
+            "{} bytes",
+            receipt.sealed_len - len
+        );
+    }
+}
