@@ -1,0 +1,75 @@
+# Everything a person does here is one word: see `make help`.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# Rust may be installed but not on the PATH of this shell.
+export PATH := $(CURDIR)/.tools/bin:$(PATH):$(HOME)/.cargo/bin
+# One build directory for the workspace, the benchmarks and the fuzz targets.
+export CARGO_TARGET_DIR ?= $(CURDIR)/target
+
+PREFIX ?= $(HOME)/.local
+DESTDIR ?=
+SECONDS ?= 30
+CARGO_FLAGS ?=
+ARGS ?=
+FILE ?=
+
+# Workspaces of their own, outside the one at the root.
+OTHER_WORKSPACES := $(patsubst %/Cargo.toml,%,$(wildcard bench/Cargo.toml fuzz/Cargo.toml python/Cargo.toml))
+
+define newline
+
+
+endef
+
+.PHONY: help demo test lint prove bench fuzz install clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+
+demo: ## protect a real file and try to break it (FILE=path, else one it makes)
+	@scripts/setup build
+	scripts/demo $(if $(FILE),"$(FILE)")
+
+test: ## every test, with the published vectors
+	@scripts/setup test
+	scripts/fetch-vectors
+	cargo test --workspace --no-fail-fast $(CARGO_FLAGS)
+	scripts/tests/run layers sizes tree setup jobs
+
+lint: ## format, lints, documentation, layers, sizes, dependencies
+	@scripts/setup lint
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets $(CARGO_FLAGS) -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps $(CARGO_FLAGS)
+	$(foreach w,$(OTHER_WORKSPACES),cargo fmt --manifest-path $(w)/Cargo.toml --check$(newline))
+	$(foreach w,$(OTHER_WORKSPACES),cargo clippy --manifest-path $(w)/Cargo.toml --all-targets $(CARGO_FLAGS) -- -D warnings$(newline))
+	scripts/check-layers
+	scripts/check-sizes
+	scripts/check-tree
+	scripts/check-shell
+	scripts/check-dependencies
+	scripts/tests/run shell dependencies
+
+prove: ## prove the kernels' machine code equal to their specifications
+	@[[ -d crates/proofs ]] || { echo "no prover in this version: see ASSURANCE.md" >&2; exit 1; }
+	@scripts/setup prove
+	cargo run --release $(CARGO_FLAGS) -p sealstone-proofs -- $(ARGS)
+
+bench: ## measure against the peers, alternating, in one run (ARGS=… is passed on)
+	@scripts/setup bench
+	cargo run --release $(CARGO_FLAGS) --manifest-path bench/Cargo.toml -- $(ARGS)
+
+fuzz: ## every fuzz target for SECONDS=30 each
+	@scripts/setup fuzz
+	scripts/fuzz $(SECONDS)
+
+install: ## the command, manual pages and completions into PREFIX=~/.local
+	@scripts/setup build
+	PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install
+
+clean: ## what was built (the tools in .tools/ stay)
+	cargo clean

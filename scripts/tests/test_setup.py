@@ -1,0 +1,126 @@
+"""scripts/setup on machines that lack something, played by stand-ins on the PATH."""
+
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parents[2]
+
+PLAIN = ["bash", "cat", "chmod", "dirname", "env", "find", "head", "sed", "sort"]
+COMPLETE = {
+    "cc": "exit 0",
+    "cargo": "exit 0",
+    "git": "exit 0",
+    "python3": "exit 0",
+    "rustc": "echo 'rustc 1.95.0 (0 2026-01-01)'",
+}
+# Records how it was called; installing puts the program of that name on the PATH.
+APT_GET = """
+echo "apt-get $*" >>"$LOG"
+[[ " $* " != *" gcc "* ]] || printf '#!/bin/sh\\nexit 0\\n' >"$BIN/cc"
+chmod +x "$BIN"/*
+"""
+RUSTUP = """
+echo "rustup $*" >>"$LOG"
+printf '#!/bin/sh\\necho rustc 1.95.0\\n' >"$BIN/rustc"
+chmod +x "$BIN/rustc"
+"""
+
+
+class Setup(unittest.TestCase):
+    """A machine with nothing but the tools of Debian's base system and what the test adds."""
+
+    def setUp(self):
+        self.bin = Path(tempfile.mkdtemp(prefix="sealstone-setup-")).resolve()
+        self.addCleanup(shutil.rmtree, self.bin)
+        for name in PLAIN:
+            (self.bin / name).symlink_to(shutil.which(name))
+        self.add("apt-get", APT_GET)
+        self.add("apt-cache", "echo 'Candidate: (none)'")
+        self.add("sudo", 'exec "$@"')
+        for name, body in COMPLETE.items():
+            self.add(name, body)
+
+    def add(self, name, body):
+        (self.bin / name).write_text(f"#!{shutil.which('bash')}\n{body}\n", encoding="utf-8")
+        (self.bin / name).chmod(0o755)
+
+    def remove(self, *names):
+        for name in names:
+            (self.bin / name).unlink()
+
+    def run_setup(self, *jobs):
+        environment = {
+            "PATH": str(self.bin),
+            "HOME": str(self.bin / "home"),
+            "BIN": str(self.bin),
+            "LOG": str(self.bin / "log"),
+        }
+        command = [HERE / "scripts/setup", *jobs]
+        return subprocess.run(command, capture_output=True, text=True, env=environment)
+
+    def assert_dies(self, done, *expected):
+        self.assertNotEqual(done.returncode, 0)
+        for text in expected:
+            self.assertIn(text, done.stderr)
+
+    def log(self):
+        return (self.bin / "log").read_text(encoding="utf-8")
+
+    def test_complete_machine_is_silent_and_quick(self):
+        start = time.monotonic()
+        done = self.run_setup("build", "test")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        self.assertLess(time.monotonic() - start, 3)
+        self.assertFalse((self.bin / "log").exists())
+
+    def test_installs_a_missing_compiler_and_says_so(self):
+        self.add("cc", "exit 1")
+        done = self.run_setup("build")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("setup: installing with apt-get: gcc libc6-dev\n", done.stderr)
+        self.assertIn("apt-get update", self.log())
+        self.assertRegex(self.log(), "apt-get install .*--no-install-recommends.* gcc libc6-dev")
+
+    def test_collects_what_all_jobs_need(self):
+        self.add("cc", "exit 1")
+        self.remove("git")
+        self.add("python3", "exit 1")
+        done = self.run_setup("build", "test")
+        self.assertIn("installing with apt-get: gcc git libc6-dev python3 python3-venv\n", done.stderr)
+
+    def test_failing_apt_get_is_a_failure(self):
+        self.add("cc", "exit 1")
+        self.add("apt-get", "exit 100")
+        self.assertEqual(self.run_setup("build").returncode, 100)
+
+    def test_another_system_is_told_what_is_missing(self):
+        self.add("cc", "exit 1")
+        self.remove("apt-get")
+        self.assert_dies(self.run_setup("build"), "missing", "gcc libc6-dev")
+
+    def test_no_rust_and_no_package_for_it(self):
+        self.remove("cargo", "rustc")
+        self.assert_dies(self.run_setup("build"), "no package 'rustup'", "https://rustup.rs")
+
+    def test_no_rust_but_a_package_for_it(self):
+        self.remove("cargo", "rustc")
+        self.add("apt-cache", "echo '  Candidate: 1.27.1-3'")
+        self.add("rustup", RUSTUP)
+        done = self.run_setup("build")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(self.log(), "apt-get install .* rustup")
+        self.assertIn("rustup toolchain install stable", self.log())
+
+    def test_old_rust(self):
+        self.add("rustc", "echo 'rustc 1.63.0 (4b91a6ea7 2022-08-08)'")
+        self.assert_dies(self.run_setup("build"), "rustc 1.63.0 is too old", "rustup update stable")
+
+    def test_unknown_job(self):
+        self.assert_dies(self.run_setup("everything"), "unknown job: everything")
+
+    def test_no_job(self):
+        self.assert_dies(self.run_setup(), "usage:")
