@@ -172,3 +172,67 @@ fn checksum(content: &[u8]) -> [u8; 4] {
 fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
     bytes.try_into().expect("the callers cut it to this length")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::passport::Passport;
+
+    fn alice() -> Passport {
+        Passport::generate("Alice", 0).unwrap()
+    }
+
+    /// The text of a share with any content and the right checksum.
+    fn forged(share: &Share, at: usize, byte: u8) -> String {
+        let typed = spell::compact(&share.expose());
+        let mut bytes = spell::decode::<LEN>(&typed["SEALSTONESHARE".len()..]).unwrap();
+        bytes[at] = byte;
+        let sum = checksum(&bytes[..CONTENT_LEN]);
+        bytes[CONTENT_LEN..].copy_from_slice(&sum);
+        spell::group(PREFIX, &spell::encode(&bytes[..]), 8).to_string()
+    }
+
+    #[test]
+    fn shares_that_restore_another_seed_are_refused() {
+        let mut shares = alice().split(2, 3).unwrap();
+        let other = !shares[2].y.expose()[0];
+        shares[2] = Share::parse(&forged(&shares[2], 15, other)).unwrap();
+        for chosen in [&shares[1..], &shares] {
+            assert!(matches!(
+                Passport::from_shares(chosen, "Alice", 0),
+                Err(Error::Altered("share"))
+            ));
+        }
+        Passport::from_shares(&shares[..2], "Alice", 0).unwrap();
+    }
+
+    #[test]
+    fn fields_out_of_bounds_are_refused() {
+        let share = &alice().split(2, 2).unwrap()[0];
+        for (at, byte) in [(1, 0), (1, 1), (1, 17), (1, 255), (2, 0)] {
+            assert!(
+                matches!(
+                    Share::parse(&forged(share, at, byte)),
+                    Err(Error::Invalid(_))
+                ),
+                "{at}: {byte}"
+            );
+        }
+        assert!(matches!(
+            Share::parse(&forged(share, 0, 2)),
+            Err(Error::Unsupported(_))
+        ));
+    }
+
+    #[test]
+    fn every_split_draws_new_coefficients() {
+        let alice = alice();
+        let (a, b) = (alice.split(2, 2).unwrap(), alice.split(2, 2).unwrap());
+        assert!(
+            a.iter()
+                .zip(&b)
+                .all(|(a, b)| a.y != b.y && a.set.id != b.set.id)
+        );
+        assert!(a.iter().all(|share| share.y != *alice.seed()));
+    }
+}
