@@ -171,17 +171,51 @@ impl<R: Read + Send> Opening<R> {
         &self.metadata
     }
 
+    /// Where in the file the payload begins.
+    pub fn payload_start(&self) -> u64 {
+        self.payload_start
+    }
+
+    /// Exchanges the reader that gives what follows the header, for those who go through a file twice: what `replace` returns must stand at the same place.
+    ///
+    /// # Errors
+    /// Those of `replace`.
+    pub fn with_payload<Q, E>(
+        self,
+        replace: impl FnOnce(R) -> Result<Q, E>,
+    ) -> Result<Opening<Q>, E> {
+        let Self {
+            sender,
+            metadata,
+            keys,
+            payload_start,
+            reader,
+        } = self;
+        Ok(Opening {
+            sender,
+            metadata,
+            keys,
+            payload_start,
+            reader: replace(reader)?,
+        })
+    }
+
+    /// Checks everything that [`Opening::open_signed`] checks and writes nothing. The reader then stands at its end: see [`Opening::with_payload`].
+    ///
+    /// # Errors
+    /// As for [`Opening::open_signed`].
+    pub fn verify_signed(&mut self, sender: &Contact, workers: Workers) -> Result<u64> {
+        self.run(Some(sender), std::io::sink(), workers)
+    }
+
     /// Writes the content of an unsigned file.
     ///
     /// Each piece is authenticated by the file key before it is written, but only success says that the file is whole: on an error, what was written must be thrown away.
     ///
     /// # Errors
     /// [`Error::WrongSender`] if the file is signed, [`Error::Altered`] if it is not as it was sealed, [`Error::Io`].
-    pub fn open_unsigned(self, output: impl Write + Send, workers: Workers) -> Result<u64> {
-        if self.sender.is_signed() {
-            return Err(Error::WrongSender);
-        }
-        self.open(None, output, workers)
+    pub fn open_unsigned(mut self, output: impl Write + Send, workers: Workers) -> Result<u64> {
+        self.run(None, output, workers)
     }
 
     /// Writes the content of a file that `sender` signed.
@@ -191,23 +225,23 @@ impl<R: Read + Send> Opening<R> {
     /// # Errors
     /// [`Error::WrongSender`] if the file names another sender or none, [`Error::Altered`] if it is not as `sender` sealed it, [`Error::Io`].
     pub fn open_signed(
-        self,
+        mut self,
         sender: &Contact,
         output: impl Write + Send,
         workers: Workers,
     ) -> Result<u64> {
-        if self.sender.fingerprint() != Some(sender.fingerprint()) {
-            return Err(Error::WrongSender);
-        }
-        self.open(Some(sender), output, workers)
+        self.run(Some(sender), output, workers)
     }
 
-    fn open(
-        self,
+    fn run(
+        &mut self,
         sender: Option<&Contact>,
         output: impl Write + Send,
         workers: Workers,
     ) -> Result<u64> {
+        if self.sender.fingerprint() != sender.map(Contact::fingerprint) {
+            return Err(Error::WrongSender);
+        }
         let Self { keys, reader, .. } = self;
         let mut source = PayloadSource::new(reader, trailer::sealed_len(sender.is_some()));
         let mut sink = ContentSink::new(output, sender.is_some().then(tree::Root::new));
@@ -219,13 +253,13 @@ impl<R: Read + Send> Opening<R> {
         )?;
         sink.output.flush()?;
         let (trailer, signature) =
-            check_lengths(&keys, &source.ahead, source.payload_len, sender.is_some())?;
+            check_lengths(keys, &source.ahead, source.payload_len, sender.is_some())?;
         if trailer.content_len != sink.content_len {
             return Err(Error::Altered("content"));
         }
         if let Some(sender) = sender {
             let (root, signature) = sink.root.zip(signature).ok_or(Error::WrongSender)?;
-            check_signature(&keys, &trailer, &signature, sender, &root.finish())?;
+            check_signature(keys, &trailer, &signature, sender, &root.finish())?;
         }
         Ok(trailer.content_len)
     }
@@ -378,5 +412,44 @@ impl<W: Write + Send> Sink<OpenChunk> for ContentSink<W> {
             root.push(node);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::Sealer;
+
+    #[test]
+    fn a_file_can_be_verified_first_and_then_opened() {
+        let alice = Passport::generate("Alice", 0).unwrap();
+        let mut file = Vec::new();
+        let mut sealer = Sealer::new();
+        sealer.to_passport(alice.contact()).signed_by(&alice);
+        let content = vec![7; CONTENT_LEN + 1];
+        sealer
+            .seal(&content[..], &mut file, Workers::new(2))
+            .unwrap();
+
+        let keys = Keys::new(&[&alice], &[]);
+        let mut opening = Sealed::read(&file[..]).unwrap().unlock(&keys).unwrap();
+        let start = opening.payload_start() as usize;
+        let verified = opening.verify_signed(alice.contact(), Workers::new(2));
+        assert_eq!(verified.unwrap(), content.len() as u64);
+        let again = opening.with_payload(|_| Ok::<_, Error>(&file[start..]));
+        let mut opened = Vec::new();
+        again
+            .unwrap()
+            .open_signed(alice.contact(), &mut opened, Workers::new(2))
+            .unwrap();
+        assert!(opened == content);
+
+        *file.last_mut().unwrap() ^= 1;
+        let mut opening = Sealed::read(&file[..]).unwrap().unlock(&keys).unwrap();
+        assert!(
+            opening
+                .verify_signed(alice.contact(), Workers::new(2))
+                .is_err()
+        );
     }
 }
