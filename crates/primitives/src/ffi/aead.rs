@@ -5,7 +5,7 @@ use std::ptr;
 use aws_lc_sys as sys;
 use sys::{EVP_AEAD, EVP_AEAD_CTX};
 
-use super::check;
+use super::{check, wipe_stack};
 use crate::Error;
 use crate::pages::Pages;
 
@@ -44,6 +44,7 @@ impl Context {
                 ptr::null_mut(),
             )
         };
+        wipe_stack();
         check(code).expect("both algorithms take 32-byte keys and 16-byte tags");
         context
     }
@@ -77,6 +78,7 @@ impl Context {
                 aad.len(),
             )
         };
+        wipe_stack();
         check(code)?;
         if tag_len == TAG_LEN {
             Ok(tag)
@@ -109,6 +111,7 @@ impl Context {
                 aad.len(),
             )
         };
+        wipe_stack();
         check(code)
     }
 

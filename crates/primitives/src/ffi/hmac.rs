@@ -5,7 +5,7 @@ use std::ptr;
 use aws_lc_sys as sys;
 use sys::HMAC_CTX;
 
-use super::check;
+use super::{check, wipe_stack};
 use crate::pages::Pages;
 
 pub(crate) const TAG_LEN: usize = 32;
@@ -35,6 +35,7 @@ impl Context {
                 ptr::null_mut(),
             )
         };
+        wipe_stack();
         check(code).expect("HMAC takes keys of any length");
         context
     }
@@ -59,6 +60,7 @@ impl Context {
         let mut len = 0;
         // SAFETY: the context is initialised and borrowed exclusively; SHA3-256 writes exactly `TAG_LEN` bytes.
         let code = unsafe { sys::HMAC_Final(self.as_ptr(), tag.as_mut_ptr(), &mut len) };
+        wipe_stack();
         check(code).expect("the context is initialised");
         assert_eq!(len as usize, TAG_LEN);
     }

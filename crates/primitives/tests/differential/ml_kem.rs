@@ -56,7 +56,7 @@ proptest! {
 /// Two 12-bit coefficients to three bytes (FIPS 203 algorithm 5).
 fn set_coefficient(bytes: &mut [u8], index: usize, value: u16) {
     let pair = &mut bytes[index / 2 * 3..][..3];
-    if index % 2 == 0 {
+    if index.is_multiple_of(2) {
         pair[0] = value as u8;
         pair[1] = pair[1] & 0xf0 | (value >> 8) as u8;
     } else {

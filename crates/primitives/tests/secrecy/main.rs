@@ -1,0 +1,8 @@
+//! What happens to secrets besides being used: not printed, locked, absent from children, wiped.
+#![cfg(target_os = "linux")]
+
+mod forked;
+mod locked;
+mod memory;
+mod printed;
+mod wiped;
