@@ -43,14 +43,14 @@ test: ## every test, with the published vectors
 lint: ## format, lints, documentation, layers, sizes, dependencies
 	@scripts/setup lint
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets $(CARGO_FLAGS) -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps $(CARGO_FLAGS)
 	$(foreach w,$(OTHER_WORKSPACES),cargo fmt --manifest-path $(w)/Cargo.toml --check$(newline))
-	$(foreach w,$(OTHER_WORKSPACES),cargo clippy --manifest-path $(w)/Cargo.toml --all-targets $(CARGO_FLAGS) -- -D warnings$(newline))
 	scripts/check-layers
 	scripts/check-sizes
 	scripts/check-tree
 	scripts/check-shell
+	cargo clippy --workspace --all-targets $(CARGO_FLAGS) -- -D warnings
+	$(foreach w,$(OTHER_WORKSPACES),cargo clippy --manifest-path $(w)/Cargo.toml --all-targets $(CARGO_FLAGS) -- -D warnings$(newline))
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps $(CARGO_FLAGS)
 	scripts/check-dependencies
 	scripts/tests/run shell dependencies
 
