@@ -1,0 +1,147 @@
+//! One change: an entry of the log (`spec/trust.md`, CDDL `entry`).
+
+use minicbor::bytes::ByteVec;
+use minicbor::{Decode, Encode};
+
+use super::Status;
+use crate::passport::Fingerprint;
+use crate::wire::{cbor, text};
+use crate::{Error, Result};
+
+/// One change of the store, as `trust log` shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[cbor(map)]
+pub struct Entry {
+    #[n(0)]
+    pub(super) sequence: u64,
+    #[n(1)]
+    pub(super) time: u64,
+    #[n(2)]
+    pub(super) event: Event,
+    #[n(3)]
+    pub(super) fingerprint: Fingerprint,
+    #[n(4)]
+    pub(super) label: String,
+    #[n(5)]
+    pub(super) operator: String,
+    #[n(6)]
+    pub(super) note: String,
+    /// A `passport-body`.
+    #[n(7)]
+    pub(super) body: Option<ByteVec>,
+}
+
+/// What field 2 says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[cbor(index_only)]
+pub(super) enum Event {
+    #[n(0)]
+    Pending,
+    #[n(1)]
+    Approved,
+    #[n(2)]
+    Denied,
+    #[n(3)]
+    Revoked,
+    #[n(4)]
+    Rekeyed,
+}
+
+/// Bytes of the longest encoded entry.
+pub(super) const MAX_ENTRY: usize = 16_384;
+/// What stands for a fingerprint in the entry of a rekey.
+pub(super) const NOBODY: [u8; 32] = [0; 32];
+
+const MAX_LABEL: usize = 64;
+const MAX_OPERATOR: usize = 64;
+const MAX_NOTE: usize = 1024;
+
+impl Entry {
+    /// The place in the log: 0, 1, 2, …
+    #[must_use]
+    pub fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    /// When, by the clock of who made it: seconds since 1970.
+    #[must_use]
+    pub fn time(&self) -> u64 {
+        self.time
+    }
+
+    /// The status after this entry; `None` if it says that the store was given a new key.
+    #[must_use]
+    pub fn status(&self) -> Option<Status> {
+        match self.event {
+            Event::Pending => Some(Status::Pending),
+            Event::Approved => Some(Status::Approved),
+            Event::Denied => Some(Status::Denied),
+            Event::Revoked => Some(Status::Revoked),
+            Event::Rekeyed => None,
+        }
+    }
+
+    /// Whose record changed; `None` for a new key.
+    #[must_use]
+    pub fn fingerprint(&self) -> Option<Fingerprint> {
+        self.status().map(|_| self.fingerprint)
+    }
+
+    /// The label after this entry: 0 to 64 bytes of printable text.
+    #[must_use]
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// Who made it: 0 to 64 bytes of printable text.
+    #[must_use]
+    pub fn operator(&self) -> &str {
+        &self.operator
+    }
+
+    /// The note after this entry: 0 to 1024 bytes of printable text.
+    #[must_use]
+    pub fn note(&self) -> &str {
+        &self.note
+    }
+
+    /// Whether public keys came with it that the store had not before.
+    #[must_use]
+    pub fn brings_keys(&self) -> bool {
+        self.body.is_some()
+    }
+
+    pub(super) fn encode(&self) -> Vec<u8> {
+        cbor::encode(self)
+    }
+
+    /// The entry of which `bytes` is the one encoding.
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self> {
+        let entry: Self = cbor::decode(bytes, "entry")?;
+        entry.check().map(|()| entry)
+    }
+
+    /// Succeeds if the format allows what the fields hold.
+    pub(super) fn check(&self) -> Result<()> {
+        text::check(&self.label, 0, MAX_LABEL, "label")?;
+        text::check(&self.operator, 0, MAX_OPERATOR, "operator")?;
+        text::check(&self.note, 0, MAX_NOTE, "note")?;
+        let about_somebody =
+            !self.label.is_empty() || self.body.is_some() || self.fingerprint.as_bytes() != &NOBODY;
+        if self.event == Event::Rekeyed && about_somebody {
+            return Err(Error::Malformed("entry of a new key"));
+        }
+        Ok(())
+    }
+}
+
+impl From<Status> for Event {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Pending => Self::Pending,
+            Status::Approved => Self::Approved,
+            Status::Denied => Self::Denied,
+            Status::Revoked => Self::Revoked,
+        }
+    }
+}

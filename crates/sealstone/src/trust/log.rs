@@ -1,0 +1,185 @@
+//! The file `log`: a chain of authenticated entries (`spec/trust.md`, "Files").
+
+use sealstone_primitives::hash::Sha3_256;
+
+use super::entry::{Entry, MAX_ENTRY};
+use super::head::Head;
+use super::key::{KeyId, StoreKey};
+use super::{VERSION, altered};
+use crate::{Error, Result};
+
+/// What all entries up to one hash to.
+pub(super) type Link = [u8; 32];
+
+/// The link before the first entry.
+pub(super) const NO_LINK: Link = [0; 32];
+/// Bytes before the first entry.
+pub(super) const HEADER_LEN: usize = 32;
+/// Bytes of the longest log.
+pub(super) const MAX_LOG: usize = 64 << 20;
+
+const MAGIC: [u8; 16] = *b"SEALTRUST\x01\0\0\0\0\0\0";
+const LEN_LEN: usize = 4;
+const MAC_LEN: usize = 32;
+
+/// The authentic entries of a log.
+#[derive(Default)]
+pub(super) struct Log {
+    entries: Vec<Entry>,
+    links: Vec<Link>,
+    /// Bytes of all frames, without the header.
+    size: usize,
+}
+
+impl Log {
+    /// Reads a log under the key that it names. Fails unless the first entries are those that
+    /// `head` counts; what comes after them and is not authentic is left out: returned is how many
+    /// bytes that are.
+    pub(super) fn read(bytes: &[u8], key: &StoreKey, head: &Head) -> Result<(Self, usize)> {
+        let mut log = Self::default();
+        let mut rest = &bytes[HEADER_LEN..];
+        while !rest.is_empty() {
+            match log.read_entry(rest, key) {
+                Ok(after) => rest = after,
+                Err(e) if log.len() < head.count() => return Err(e),
+                Err(_) => break,
+            }
+        }
+        if log.link_at(head.count()) != Some(head.link()) {
+            return Err(altered("its log and its head disagree"));
+        }
+        Ok((log, rest.len()))
+    }
+
+    /// Takes the entry that `bytes` begins with; returns what follows it.
+    fn read_entry<'b>(&mut self, bytes: &'b [u8], key: &StoreKey) -> Result<&'b [u8]> {
+        let malformed = || altered("an entry of its log is malformed");
+        let (len, rest) = bytes.split_first_chunk::<LEN_LEN>().ok_or_else(malformed)?;
+        let len = usize::try_from(u32::from_be_bytes(*len))
+            .ok()
+            .filter(|len| (1..=MAX_ENTRY).contains(len));
+        let (encoded, rest) = len
+            .and_then(|len| rest.split_at_checked(len))
+            .ok_or_else(malformed)?;
+        let (mac, rest) = rest.split_first_chunk::<MAC_LEN>().ok_or_else(malformed)?;
+        let entry = Entry::decode(encoded).map_err(|_| malformed())?;
+        let link = chain(self.link(), encoded);
+        if entry.sequence != self.len() || mac_of(key, &entry, &link).verify(mac).is_err() {
+            return Err(altered("an entry of its log is not authentic"));
+        }
+        self.take(entry, link, encoded.len());
+        Ok(rest)
+    }
+
+    /// Adds `entry`, numbered and checked, if the log stays within `limit` bytes; returns its
+    /// frame.
+    pub(super) fn push(
+        &mut self,
+        mut entry: Entry,
+        key: &StoreKey,
+        limit: usize,
+    ) -> Result<Vec<u8>> {
+        entry.sequence = self.len();
+        entry.check().map_err(|_| Error::Invalid(TEXT_RULES))?;
+        let encoded = entry.encode();
+        if encoded.len() > MAX_ENTRY {
+            return Err(Error::Invalid(
+                "the passport is too large for the trust store",
+            ));
+        }
+        if HEADER_LEN + self.size + frame_len(encoded.len()) > limit {
+            return Err(Error::Invalid("the trust store is full"));
+        }
+        let link = chain(self.link(), &encoded);
+        let framed = frame(&encoded, &mac_of(key, &entry, &link).finish());
+        self.take(entry, link, encoded.len());
+        Ok(framed)
+    }
+
+    /// The whole file under `key`.
+    pub(super) fn to_bytes(&self, key: &StoreKey) -> Vec<u8> {
+        let mut out = Vec::with_capacity(HEADER_LEN + self.size);
+        out.extend_from_slice(&header(&key.id()));
+        for (entry, link) in self.entries.iter().zip(&self.links) {
+            out.extend(frame(&entry.encode(), &mac_of(key, entry, link).finish()));
+        }
+        out
+    }
+
+    pub(super) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The number of entries.
+    pub(super) fn len(&self) -> u64 {
+        self.entries.len() as u64
+    }
+
+    /// The link of the last entry.
+    pub(super) fn link(&self) -> &Link {
+        self.links.last().unwrap_or(&NO_LINK)
+    }
+
+    /// The link of the last of the first `count` entries.
+    pub(super) fn link_at(&self, count: u64) -> Option<&Link> {
+        match usize::try_from(count).ok()?.checked_sub(1) {
+            None => Some(&NO_LINK),
+            Some(last) => self.links.get(last),
+        }
+    }
+
+    fn take(&mut self, entry: Entry, link: Link, encoded_len: usize) {
+        self.entries.push(entry);
+        self.links.push(link);
+        self.size += frame_len(encoded_len);
+    }
+}
+
+const TEXT_RULES: &str = "label and operator are at most 64 bytes and a note at most 1024, without control characters or direction overrides";
+
+/// The header of a log under the key with this id.
+pub(super) fn header(id: &KeyId) -> [u8; HEADER_LEN] {
+    let mut header = [0; HEADER_LEN];
+    header[..16].copy_from_slice(&MAGIC);
+    header[16..].copy_from_slice(id);
+    header
+}
+
+/// The id of the key that a log is under.
+pub(super) fn key_id(log: &[u8]) -> Result<KeyId> {
+    let header = log
+        .first_chunk::<HEADER_LEN>()
+        .filter(|header| header.starts_with(&MAGIC));
+    let id = header.and_then(|header| header.last_chunk::<16>());
+    id.copied().ok_or_else(|| altered("its log is malformed"))
+}
+
+/// The byte of a log that tells its version.
+pub(super) fn version(log: &[u8]) -> Option<u8> {
+    log.strip_prefix(&MAGIC[..9])?.first().copied()
+}
+
+fn chain(before: &Link, encoded: &[u8]) -> Link {
+    let mut hash = Sha3_256::new();
+    hash.update(b"sealstone.trust.link.v1\0");
+    hash.update(before);
+    hash.update(encoded);
+    hash.finish()
+}
+
+fn mac_of(key: &StoreKey, entry: &Entry, link: &Link) -> sealstone_primitives::mac::HmacSha3_256 {
+    let mut mac = key.record_mac(&entry.fingerprint);
+    mac.update(link);
+    mac
+}
+
+fn frame(encoded: &[u8], mac: &[u8; MAC_LEN]) -> Vec<u8> {
+    let len = u32::try_from(encoded.len()).expect("an entry is at most 16,384 bytes");
+    [&len.to_be_bytes()[..], encoded, mac].concat()
+}
+
+fn frame_len(encoded_len: usize) -> usize {
+    LEN_LEN + encoded_len + MAC_LEN
+}
+
+const _: () = assert!(MAGIC[9] == VERSION);

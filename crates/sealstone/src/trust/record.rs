@@ -1,0 +1,191 @@
+//! What the store knows about one passport, gathered from the log.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use super::altered;
+use super::entry::Entry;
+use crate::Result;
+use crate::passport::{Contact, Fingerprint};
+
+/// What the user decided about a passport.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// Met, not yet decided: its files are withheld.
+    Pending,
+    /// The user has compared the fingerprint: its files open.
+    Approved,
+    /// The user does not want it: its files never open.
+    Denied,
+    /// Its owner lost control of it: its files never open, and only
+    /// [`super::TrustStore::reinstate`] changes that.
+    Revoked,
+}
+
+/// What the store knows about one passport.
+#[derive(Clone, Copy)]
+pub struct Record<'a> {
+    first: &'a Entry,
+    last: &'a Entry,
+    body: Option<&'a Entry>,
+}
+
+/// Where in the log the parts of each record are, in the order in which the passports were met.
+#[derive(Default)]
+pub(super) struct Index {
+    records: Vec<Places>,
+    by_fingerprint: HashMap<Fingerprint, usize>,
+}
+
+/// Positions in the log.
+struct Places {
+    first: usize,
+    last: usize,
+    body: Option<usize>,
+}
+
+impl Status {
+    /// The word for it in messages, lists and JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Approved => "approved",
+            Self::Denied => "denied",
+            Self::Revoked => "revoked",
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl<'a> Record<'a> {
+    /// Whose record this is.
+    #[must_use]
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.last.fingerprint
+    }
+
+    /// What was decided.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.last
+            .status()
+            .expect("the index leaves out entries without a status")
+    }
+
+    /// What the user calls the owner; at first what the owner calls itself. May be empty.
+    #[must_use]
+    pub fn label(&self) -> &'a str {
+        &self.last.label
+    }
+
+    /// When the record was made: seconds since 1970.
+    #[must_use]
+    pub fn first_seen(&self) -> u64 {
+        self.first.time
+    }
+
+    /// When it was last changed: seconds since 1970.
+    #[must_use]
+    pub fn changed(&self) -> u64 {
+        self.last.time
+    }
+
+    /// Who changed it last.
+    #[must_use]
+    pub fn operator(&self) -> &'a str {
+        &self.last.operator
+    }
+
+    /// What the operator noted. May be empty.
+    #[must_use]
+    pub fn note(&self) -> &'a str {
+        &self.last.note
+    }
+
+    /// The public keys, if the store has ever seen them.
+    ///
+    /// # Errors
+    /// [`crate::Error::StoreAltered`] if they are not those of the fingerprint.
+    pub fn contact(&self) -> Result<Option<Contact>> {
+        let body = self.body.and_then(|entry| entry.body.as_ref());
+        let contact = body
+            .map(|body| Contact::from_encoded_body(body))
+            .transpose();
+        match contact {
+            Ok(Some(contact)) if contact.fingerprint() != self.fingerprint() => {
+                Err(altered("a record holds the keys of another passport"))
+            }
+            Ok(contact) => Ok(contact),
+            Err(_) => Err(altered("the keys in a record are malformed")),
+        }
+    }
+}
+
+impl fmt::Debug for Record<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Record({}, {:?}, {})",
+            self.status(),
+            self.label(),
+            self.fingerprint()
+        )
+    }
+}
+
+impl Index {
+    /// Notes `entry`, which is at `position` of the log.
+    pub(super) fn add(&mut self, position: usize, entry: &Entry) {
+        let Some(fingerprint) = entry.fingerprint() else {
+            return;
+        };
+        let body = entry.body.is_some().then_some(position);
+        let number = *self
+            .by_fingerprint
+            .entry(fingerprint)
+            .or_insert(self.records.len());
+        match self.records.get_mut(number) {
+            Some(places) => {
+                places.last = position;
+                places.body = body.or(places.body);
+            }
+            None => self.records.push(Places {
+                first: position,
+                last: position,
+                body,
+            }),
+        }
+    }
+
+    pub(super) fn get<'a>(
+        &self,
+        entries: &'a [Entry],
+        fingerprint: &Fingerprint,
+    ) -> Option<Record<'a>> {
+        let number = *self.by_fingerprint.get(fingerprint)?;
+        Some(self.records[number].record(entries))
+    }
+
+    pub(super) fn iter<'a>(
+        &'a self,
+        entries: &'a [Entry],
+    ) -> impl ExactSizeIterator<Item = Record<'a>> {
+        self.records.iter().map(|places| places.record(entries))
+    }
+}
+
+impl Places {
+    fn record<'a>(&self, entries: &'a [Entry]) -> Record<'a> {
+        Record {
+            first: &entries[self.first],
+            last: &entries[self.last],
+            body: self.body.map(|at| &entries[at]),
+        }
+    }
+}

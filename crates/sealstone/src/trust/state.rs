@@ -1,0 +1,223 @@
+//! Reading the three files, and the order in which they are written (`spec/trust.md`, "Writing" and
+//! "Reading").
+
+use super::entry::Entry;
+use super::head::Head;
+use super::key::{self, StoreKey};
+use super::log::{self, Log, MAX_LOG};
+use super::record::Index;
+use super::{VERSION, altered};
+use crate::{Error, Result};
+
+use super::{File, ReadSession, Record, WriteSession};
+use crate::passport::Fingerprint;
+
+/// What the files say.
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) log: Log,
+    index: Index,
+    pub(super) interrupted: Interrupted,
+}
+
+/// What a writer that was stopped half-way left behind. The next change puts it in order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Interrupted {
+    /// The store was about to be made.
+    pub creation: bool,
+    /// The store was about to be given a new key.
+    pub rekey: bool,
+    /// Entries that were written whole, which the head does not count yet. They are in force.
+    pub uncounted: u64,
+    /// Bytes of an entry that was not written whole. They count for nothing.
+    pub torn: u64,
+}
+
+/// The state with the key that allows to change it, which is kept no longer than the change takes.
+pub(super) struct Unlocked {
+    pub(super) state: State,
+    /// The key of the log; none before the store is made.
+    key: Option<StoreKey>,
+}
+
+/// Bytes of the longest key or head.
+const MAX_SMALL: usize = 128;
+
+impl State {
+    pub(super) fn get(&self, fingerprint: &Fingerprint) -> Option<Record<'_>> {
+        self.index.get(self.log.entries(), fingerprint)
+    }
+
+    pub(super) fn records(&self) -> impl ExactSizeIterator<Item = Record<'_>> {
+        self.index.iter(self.log.entries())
+    }
+
+    fn new(log: Log, interrupted: Interrupted) -> Self {
+        let mut index = Index::default();
+        log.entries()
+            .iter()
+            .enumerate()
+            .for_each(|(position, entry)| index.add(position, entry));
+        Self {
+            log,
+            index,
+            interrupted,
+        }
+    }
+}
+
+impl Unlocked {
+    /// Reads and verifies everything.
+    pub(super) fn load(session: &impl ReadSession) -> Result<Self> {
+        let read = |file, limit: usize| -> Result<Option<Vec<u8>>> {
+            let bytes = session.read(file, limit + 1)?;
+            let fits = bytes.as_ref().is_none_or(|bytes| bytes.len() <= limit);
+            if fits {
+                Ok(bytes)
+            } else {
+                Err(altered("one of its files is too long"))
+            }
+        };
+        let key = read(File::Key, MAX_SMALL)?.map(zeroize::Zeroizing::new);
+        match (key, read(File::Log, MAX_LOG)?, read(File::Head, MAX_SMALL)?) {
+            (Some(key), Some(log), Some(head)) => Self::verify(&key, &log, &head),
+            (None, None, None) => Ok(Self {
+                state: State::default(),
+                key: None,
+            }),
+            (None, Some(log), _) => Self::unborn(&log),
+            (Some(_), None, _) => Err(altered("its log is missing")),
+            (Some(_), _, None) => Err(altered("its head is missing")),
+            (None, None, Some(_)) => Err(altered("its key and its log are missing")),
+        }
+    }
+
+    fn verify(key: &[u8], log: &[u8], head: &[u8]) -> Result<Self> {
+        check_version(key, log, head)?;
+        let mut keys = key::decode(key)?;
+        let head = Head::decode(head, &keys)?;
+        let log_key_id = log::key_id(log)?;
+        let rekey = keys.len() > 1;
+        let named = keys.iter().position(|key| key.id() == log_key_id);
+        let key = keys.swap_remove(named.ok_or_else(|| altered("its log belongs to another key"))?);
+        let (log, torn) = Log::read(log, &key, &head)?;
+        let interrupted = Interrupted {
+            creation: false,
+            rekey,
+            uncounted: log.len() - head.count(),
+            torn: torn as u64,
+        };
+        Ok(Self {
+            state: State::new(log, interrupted),
+            key: Some(key),
+        })
+    }
+
+    /// A store without a key is one that was never finished, if its log holds no entry.
+    fn unborn(log: &[u8]) -> Result<Self> {
+        log::key_id(log)?;
+        if log.len() > log::HEADER_LEN {
+            return Err(altered("its key is missing"));
+        }
+        let interrupted = Interrupted {
+            creation: true,
+            ..Interrupted::default()
+        };
+        Ok(Self {
+            state: State::new(Log::default(), interrupted),
+            key: None,
+        })
+    }
+
+    /// Whether there is a store.
+    pub(super) fn exists(&self) -> bool {
+        self.key.is_some()
+    }
+
+    /// Adds `entry`, unless the log would then be longer than `limit` bytes.
+    pub(super) fn append(
+        &mut self,
+        session: &mut impl WriteSession,
+        entry: Entry,
+        limit: usize,
+    ) -> Result<()> {
+        let key = self.prepare(session)?;
+        let framed = self.state.push(entry, &key, limit)?;
+        if self.state.interrupted.torn == 0 {
+            session.append(File::Log, &framed)?;
+        } else {
+            session.replace(File::Log, &self.state.log.to_bytes(&key))?;
+        }
+        session.replace(File::Head, &self.state.head(&key))?;
+        self.finish(key);
+        Ok(())
+    }
+
+    /// Gives the store a new key; `entry` says so in the log. At every moment `key` holds the
+    /// secret that the log is under.
+    pub(super) fn rekey(&mut self, session: &mut impl WriteSession, entry: Entry) -> Result<()> {
+        let old = self.prepare(session)?;
+        let new = StoreKey::random();
+        self.state.push(entry, &new, MAX_LOG)?;
+        session.replace(File::Key, &key::encode(&[&old, &new]))?;
+        session.replace(File::Log, &self.state.log.to_bytes(&new))?;
+        session.replace(File::Head, &self.state.head(&new))?;
+        session.replace(File::Key, &key::encode(&[&new]))?;
+        self.finish(new);
+        Ok(())
+    }
+
+    /// Makes the store if there is none, and ends a rekey that was interrupted, under the key that
+    /// the log is under.
+    fn prepare(&mut self, session: &mut impl WriteSession) -> Result<StoreKey> {
+        let Some(key) = self.key.take() else {
+            return create(session);
+        };
+        if self.state.interrupted.rekey {
+            session.replace(File::Head, &self.state.head(&key))?;
+            session.replace(File::Key, &key::encode(&[&key]))?;
+        }
+        Ok(key)
+    }
+
+    fn finish(&mut self, key: StoreKey) {
+        self.key = Some(key);
+        self.state.interrupted = Interrupted::default();
+    }
+}
+
+impl State {
+    fn push(&mut self, entry: Entry, key: &StoreKey, limit: usize) -> Result<Vec<u8>> {
+        let framed = self.log.push(entry, key, limit)?;
+        let position = self.log.entries().len() - 1;
+        self.index.add(position, &self.log.entries()[position]);
+        Ok(framed)
+    }
+
+    fn head(&self, key: &StoreKey) -> Vec<u8> {
+        Head::new(key, self.log.len(), *self.log.link()).encode()
+    }
+}
+
+/// The key comes last: without it there is no store, so that a half-made one is told from a damaged
+/// one.
+fn create(session: &mut impl WriteSession) -> Result<StoreKey> {
+    let key = StoreKey::random();
+    session.replace(File::Log, &log::header(&key.id()))?;
+    session.replace(File::Head, &Head::new(&key, 0, log::NO_LINK).encode())?;
+    session.replace(File::Key, &key::encode(&[&key]))?;
+    Ok(key)
+}
+
+/// All three files agree when they are of a newer version; one alone that names another version was
+/// altered.
+fn check_version(key: &[u8], log: &[u8], head: &[u8]) -> Result<()> {
+    let versions = [key.get(1).copied(), log::version(log), head.get(1).copied()];
+    let newer = versions[0].is_some_and(|version| version > VERSION)
+        && versions.iter().all(|version| *version == versions[0]);
+    if newer {
+        Err(Error::Unsupported("trust store"))
+    } else {
+        Ok(())
+    }
+}

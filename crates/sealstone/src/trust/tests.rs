@@ -1,0 +1,203 @@
+//! What only the inside can show: carried keys, entries that no writer makes, and limits too large
+//! to reach from outside.
+
+use sealstone_primitives::secret::Secret;
+
+use super::entry::Entry;
+use super::key::StoreKey;
+use super::log::{self, Log};
+use super::*;
+use crate::passport::Passport;
+
+fn person(number: u8, label: &str) -> Contact {
+    let passport = Passport::from_seed(Secret::from_array(&mut [number; 32]), label, 1).unwrap();
+    passport.public().contact().clone()
+}
+
+fn carried(contact: &Contact) -> Contact {
+    Contact::from_encoded_body(&contact.encoded_carried()).unwrap()
+}
+
+fn entry() -> Entry {
+    let change = Change {
+        time: 5,
+        operator: "bob",
+        note: Some("note"),
+    };
+    let fingerprint = Fingerprint::from_bytes([7; 32]);
+    Entry {
+        event: Event::Approved,
+        label: "Alice".into(),
+        ..State::default().draft(&fingerprint, &change)
+    }
+}
+
+#[test]
+fn carried_keys_are_completed_and_never_the_other_way() {
+    let mut store = TrustStore::open(Memory::default()).unwrap();
+    let full = person(1, "Carol");
+    let (carried, fingerprint) = (carried(&full), full.fingerprint());
+    let change = Change {
+        time: 5,
+        ..Change::default()
+    };
+    let complete = |record: Record<'_>| record.contact().unwrap().unwrap().is_complete();
+    for (contact, complete_after, entries) in [
+        (&carried, false, 1),
+        (&carried, false, 1),
+        (&full, true, 2),
+        (&carried, true, 2),
+        (&full, true, 2),
+    ] {
+        assert_eq!(
+            complete(store.meet(contact, &change).unwrap()),
+            complete_after
+        );
+        assert_eq!(store.log().len(), entries);
+    }
+    store
+        .set_status(&fingerprint, Status::Approved, &change)
+        .unwrap();
+    assert!(complete(store.get(&fingerprint).unwrap()));
+}
+
+#[test]
+fn keys_of_another_passport_are_noticed() {
+    let memory = Memory::default();
+    let mut store = TrustStore::open(memory.clone()).unwrap();
+    let body = Some(person(1, "Carol").encoded_body().into());
+    store
+        .change(MAX_LOG, |_| Ok(Some(Entry { body, ..entry() })))
+        .unwrap();
+    assert!(matches!(
+        TrustStore::open(memory).unwrap().check(),
+        Err(Error::StoreAltered(_))
+    ));
+}
+
+#[test]
+fn entries_that_no_writer_makes_are_refused() {
+    let good = entry().encode();
+    assert_eq!(Entry::decode(&good).unwrap(), entry());
+    let status_5 = {
+        let mut bytes = good.clone();
+        let at = bytes.iter().position(|byte| *byte == 0x02).unwrap();
+        bytes[at + 1] = 5;
+        bytes
+    };
+    let rekeyed = || Entry {
+        event: Event::Rekeyed,
+        fingerprint: Fingerprint::from_bytes(entry::NOBODY),
+        label: String::new(),
+        ..entry()
+    };
+    Entry::decode(&rekeyed().encode()).unwrap();
+    let bad = [
+        ("unknown status", status_5),
+        ("trailing byte", [&good[..], &[0]].concat()),
+        (
+            "control character",
+            Entry {
+                label: "a\x1b".into(),
+                ..entry()
+            }
+            .encode(),
+        ),
+        (
+            "long label",
+            Entry {
+                label: "a".repeat(65),
+                ..entry()
+            }
+            .encode(),
+        ),
+        (
+            "long operator",
+            Entry {
+                operator: "a".repeat(65),
+                ..entry()
+            }
+            .encode(),
+        ),
+        (
+            "long note",
+            Entry {
+                note: "a".repeat(1025),
+                ..entry()
+            }
+            .encode(),
+        ),
+        (
+            "somebody's rekey",
+            Entry {
+                event: Event::Rekeyed,
+                label: String::new(),
+                ..entry()
+            }
+            .encode(),
+        ),
+        (
+            "rekey with a label",
+            Entry {
+                label: "a".into(),
+                ..rekeyed()
+            }
+            .encode(),
+        ),
+        (
+            "rekey with keys",
+            Entry {
+                body: Some(vec![0].into()),
+                ..rekeyed()
+            }
+            .encode(),
+        ),
+    ];
+    for (name, bytes) in bad {
+        assert!(Entry::decode(&bytes).is_err(), "{name} was taken");
+    }
+}
+
+#[test]
+fn a_log_stops_at_its_limit_and_an_entry_at_its_own() {
+    let key = StoreKey::random();
+    let mut log = Log::default();
+    let frame = log.push(entry(), &key, usize::MAX).unwrap().len();
+    let limit = log::HEADER_LEN + 3 * frame;
+    log.push(entry(), &key, limit).unwrap();
+    assert!(matches!(
+        log.push(entry(), &key, limit - 1),
+        Err(Error::Invalid("the trust store is full"))
+    ));
+    assert_eq!(log.len(), 2);
+    log.push(entry(), &key, limit).unwrap();
+    assert_eq!(log.to_bytes(&key).len(), limit);
+
+    let large = Entry {
+        body: Some(vec![0; 16_384].into()),
+        ..entry()
+    };
+    assert!(matches!(
+        log.push(large, &key, usize::MAX),
+        Err(Error::Invalid(_))
+    ));
+}
+
+#[test]
+fn every_other_key_file_is_refused() {
+    let (one, two) = (StoreKey::random(), StoreKey::random());
+    assert_eq!(key::decode(&key::encode(&[&one])).unwrap().len(), 1);
+    let both = key::encode(&[&one, &two]);
+    let read = key::decode(&both).unwrap();
+    assert_eq!([read[0].id(), read[1].id()], [one.id(), two.id()]);
+    assert!(key::decode(&key::encode(&[])).is_err());
+    assert!(key::decode(&key::encode(&[&one, &two, &one])).is_err());
+    for at in (0..5).chain(37..39) {
+        let mut altered = both.to_vec();
+        altered[at] ^= 1;
+        assert!(key::decode(&altered).is_err(), "byte {at}");
+    }
+    for len in 0..both.len() {
+        assert!(key::decode(&both[..len]).is_err(), "{len} bytes");
+    }
+}
