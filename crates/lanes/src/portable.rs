@@ -17,11 +17,11 @@ impl Word for u64 {
     }
     #[inline(always)]
     fn add(self, other: u64) -> u64 {
-        opaque(self.wrapping_add(other))
+        self.wrapping_add(other)
     }
     #[inline(always)]
     fn sub(self, other: u64) -> u64 {
-        opaque(self.wrapping_sub(other))
+        self.wrapping_sub(other)
     }
     #[inline(always)]
     fn xor(self, other: u64) -> u64 {
@@ -35,25 +35,21 @@ impl Word for u64 {
     fn rotr<const R: u32>(self) -> u64 {
         self.rotate_right(R)
     }
-}
-
-/// `x`, as a value the optimiser knows nothing about; no instruction.
-///
-/// Left alone, LLVM does two things to a chain of additions and rotations. With vector instructions at hand it packs the words of
-/// one block into vectors, and the shuffles cost several times what the packing saves. And it reassociates sums across rounds,
-/// which doubles the number of additions.
-#[inline(always)]
-fn opaque(x: u64) -> u64 {
-    #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
-    let x = {
-        let mut x = x;
-        // SAFETY: a comment.
-        unsafe {
-            core::arch::asm!("/* {} */", inout(reg) x, options(pure, nomem, nostack, preserves_flags))
+    #[inline(always)]
+    fn opaque(self) -> u64 {
+        #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
+        let this = {
+            let mut this = self;
+            // SAFETY: a comment, which changes nothing.
+            unsafe {
+                core::arch::asm!("/* {} */", inout(reg) this, options(pure, nomem, nostack, preserves_flags));
+            }
+            this
         };
-        x
-    };
-    x
+        #[cfg(any(not(any(target_arch = "x86_64", target_arch = "aarch64")), miri))]
+        let this = self;
+        this
+    }
 }
 
 impl Scalar for u64 {

@@ -17,6 +17,16 @@ pub trait Word: Copy {
     fn rotl<const R: u32>(self) -> Self;
     /// `self` rotated right by `R` bits, 0 < R < 64.
     fn rotr<const R: u32>(self) -> Self;
+
+    /// The same value; in a scalar, one that the optimiser knows nothing about. It costs no instruction.
+    ///
+    /// Left alone, LLVM harms long chains of additions and rotations. With vector instructions at hand it packs the words of
+    /// one block into vectors, and the shuffles cost several times what the packing saves. And it moves constants from sum to
+    /// sum across rounds, which doubles the number of additions. An opaque value every few rounds prevents both.
+    #[inline(always)]
+    fn opaque(self) -> Self {
+        self
+    }
 }
 
 /// One word, and the bytes it is made of.

@@ -1,12 +1,55 @@
-//! Skein 1.3 and Threefish.
+//! Skein 1.3 and Threefish, in all the ways of the specification (Ferguson, Lucks, Schneier, Whiting, Bellare, Kohno, Callas,
+//! Walker: *The Skein Hash Function Family*, version 1.3, 2010), and a tree hash at the speed of memory.
+//!
+//! | to | use |
+//! |---|---|
+//! | hash a large file on all cores | [`tree`] |
+//! | hash | [`Skein512`], [`Skein256`], [`Skein1024`] |
+//! | give a hash a key, a purpose, a nonce, a length in bits | [`Parameters`] |
+//! | authenticate a message | [`Mac`] |
+//! | derive keys from a master key | [`derive_key`] |
+//! | derive a key from a password (rather use Argon2) | [`derive_key_from_password`] |
+//! | get pseudo-random bytes | [`Prng`] |
+//! | encrypt a stream | [`StreamCipher`] |
+//! | encrypt a block | [`threefish`] |
+//! | build something else from the same parts | [`Ubi`], [`output_block`] |
+//! | read every intermediate value | [`trace`] |
+//!
+//! ```
+//! use sealstone_skein::{Parameters, Skein512};
+//!
+//! let mut skein = Skein512::new();
+//! skein.update(b"one part, ");
+//! skein.update(b"and another");
+//! assert_eq!(skein.finish(), Skein512::hash(b"one part, and another"));
+//!
+//! let purpose = Parameters::new().personalization(b"20261120 me@example.com file names").output_bits(100);
+//! assert_eq!(Skein512::with(&purpose).chain(b"message").finish().len(), 13);
+//! ```
 #![forbid(unsafe_code)]
 
+mod kdf;
+mod mac;
 mod output;
+mod parameters;
+mod pbkdf;
+mod prng;
+mod skein;
+mod stream;
 pub mod threefish;
+pub mod trace;
 pub mod tree;
 mod tweak;
 mod ubi;
 
+pub use kdf::derive_key;
+pub use mac::Mac;
+pub use output::{Output, output_block};
+pub use parameters::Parameters;
+pub use pbkdf::derive_key_from_password;
+pub use prng::Prng;
 pub use sealstone_lanes::Cpu;
+pub use skein::{Skein, Skein256, Skein512, Skein1024};
+pub use stream::StreamCipher;
 pub use tweak::Type;
 pub use ubi::Ubi;

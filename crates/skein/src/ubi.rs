@@ -3,6 +3,7 @@
 use crate::threefish::Block;
 use crate::tweak::{Tweak, Type};
 use sealstone_lanes::{Scalar, Word};
+use zeroize::Zeroize;
 
 /// One invocation of UBI, over a message that comes in parts. Generic over the word, so that a prover can run it on symbols.
 #[derive(Clone)]
@@ -55,20 +56,30 @@ where
         self.fill(message);
     }
 
-    /// Ends the message: its hash.
-    pub fn finish(mut self) -> [S; N] {
+    /// Ends the message: its hash. What stays in place is spent.
+    pub fn finish(&mut self) -> [S; N] {
         self.block.as_flattened_mut()[self.filled..].fill(S::byte(self.cpu, 0));
         absorb_last(self.cpu, self.chain, self.tweak, &self.block, self.filled)
     }
 
     /// Ends a message of which only the `bits` most significant bits of the last byte count, 1 to 8.
-    pub fn finish_bits(mut self, bits: u32) -> [S; N] {
+    pub fn finish_bits(&mut self, bits: u32) -> [S; N] {
         if let Some(last) = self.filled.checked_sub(1).filter(|_| bits < 8) {
             let bytes = self.block.as_flattened_mut();
             bytes[last] = S::pad(bytes[last], bits);
             self.tweak = self.tweak.bit_padded();
         }
         self.finish()
+    }
+
+    /// Overwrites all that depends on the message.
+    pub(crate) fn wipe(&mut self)
+    where
+        [S; N]: Zeroize,
+        [[S::Byte; 8]; N]: Zeroize,
+    {
+        self.chain.zeroize();
+        self.block.zeroize();
     }
 
     fn fill(&mut self, bytes: &[S::Byte]) {

@@ -2,8 +2,10 @@
 
 mod spec;
 
-use sealstone_skein::Cpu;
-use sealstone_skein::tree::{self, FAN_OUT, LEAF, PIECE, Root, TreeHasher};
+use sealstone_skein::tree::{
+    self, FAN_OUT, LEAF, PIECE, Pieces, Proof, Root, Shape, TreeHasher, TreeSkein,
+};
+use sealstone_skein::{Cpu, Parameters};
 
 /// Bytes with an odd period, so that swapped blocks show.
 fn message(len: usize) -> Vec<u8> {
@@ -122,4 +124,108 @@ fn against_pyskein() {
             .collect();
         assert_eq!(hash, expected, "{len} bytes");
     }
+}
+
+#[test]
+fn the_general_tree_is_the_same() {
+    let message = message(PIECE + 17 * LEAF + 5);
+    let mut general = TreeSkein::<8>::with(&Parameters::new(), Shape::new(6, 4, 255).unwrap());
+    general.update(&message);
+    assert_eq!(general.finish(), tree::hash(&message));
+}
+
+#[test]
+fn shapes_that_the_specification_does_not_allow() {
+    assert!(Shape::new(0, 1, 2).is_none());
+    assert!(Shape::new(1, 0, 2).is_none());
+    assert!(Shape::new(1, 1, 1).is_none());
+    assert!(Shape::new(255, 255, 255).is_some());
+}
+
+/// The first, a middle and the last piece of messages with up to two levels above the pieces.
+#[test]
+fn proofs() {
+    for (whole, rest) in [
+        (0, 0),
+        (0, 5),
+        (1, 0),
+        (2, 0),
+        (15, 1),
+        (16, 0),
+        (16, 1),
+        (33, 70_000),
+    ] {
+        let message = message(whole * PIECE + rest);
+        let length = message.len() as u64;
+        let mut pieces = Pieces::new();
+        let chunks: Vec<&[u8]> = if message.is_empty() {
+            vec![&[]]
+        } else {
+            message.chunks(PIECE).collect()
+        };
+        chunks
+            .iter()
+            .zip(0..)
+            .for_each(|(piece, index)| pieces.push(tree::subtree(index, piece)));
+        let hash = tree::hash(&message);
+        assert_eq!(pieces.hash(), hash);
+        assert!(pieces.prove(chunks.len() as u64).is_none());
+        for index in [0, chunks.len() / 2, chunks.len() - 1] {
+            let proof = pieces.prove(index as u64).unwrap();
+            let proof = Proof::from_bytes(proof.as_bytes()).unwrap();
+            let index_in = index as u64;
+            assert!(
+                proof.verify(&hash, length, index_in, chunks[index]),
+                "piece {index} of {length} bytes"
+            );
+            assert!(
+                !proof.verify(&hash, length, index_in + 1, chunks[index]),
+                "another place"
+            );
+            let longer = proof.verify(&hash, length + PIECE as u64, index_in, chunks[index]);
+            assert!(index + 1 < chunks.len() || !longer, "another length");
+            let mut other = chunks[index].to_vec();
+            other.iter_mut().take(1).for_each(|byte| *byte ^= 1);
+            assert!(
+                other.is_empty() || !proof.verify(&hash, length, index_in, &other),
+                "another piece"
+            );
+            let mut bytes = proof.as_bytes().to_vec();
+            for i in (0..bytes.len()).step_by(64) {
+                bytes[i] ^= 1;
+                assert!(
+                    !Proof::from_bytes(&bytes).unwrap().verify(
+                        &hash,
+                        length,
+                        index_in,
+                        chunks[index]
+                    ),
+                    "another sibling"
+                );
+                bytes[i] ^= 1;
+            }
+            bytes.extend([0; 64]);
+            assert!(
+                !Proof::from_bytes(&bytes)
+                    .unwrap()
+                    .verify(&hash, length, index_in, chunks[index]),
+                "too long"
+            );
+            assert!(Proof::from_bytes(&[0; 63]).is_none());
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "pieces come in order")]
+fn pieces_out_of_order() {
+    Root::new().push(tree::subtree(1, &[0]));
+}
+
+#[test]
+#[should_panic(expected = "only the last piece may be short")]
+fn a_short_piece_in_the_middle() {
+    let mut root = Root::new();
+    root.push(tree::subtree(0, &[0]));
+    root.push(tree::subtree(1, &[0]));
 }

@@ -1,20 +1,44 @@
 //! Threefish, the tweakable block cipher (Skein 1.3, section 3.3), for one block or one in every lane.
 
+mod cipher;
 mod t1024;
 mod t256;
 mod t512;
 
+pub use cipher::{Threefish, Threefish256, Threefish512, Threefish1024};
+
 use sealstone_lanes::Word;
 
 /// C240, the constant of the key schedule (section 3.3.2).
-const C240: u64 = 0x1BD1_1BDA_A9FC_1A22;
+pub(crate) const C240: u64 = 0x1BD1_1BDA_A9FC_1A22;
 
 /// A block: 4, 8 or 16 words. Implemented for exactly these three.
 pub trait Block<W: Word>: Copy {
     /// E(key, tweak, self).
-    fn encrypt(self, cpu: W::Cpu, key: &Self, tweak: &[W; 2]) -> Self;
+    #[inline(always)]
+    fn encrypt(self, cpu: W::Cpu, key: &Self, tweak: &[W; 2]) -> Self {
+        self.encrypt_observed(cpu, key, tweak, |_, _| ())
+    }
+    /// [`Block::encrypt`], calling `observe` with the state after each step. The words do not move: after round d, word i of the
+    /// specification is at place π^d(i).
+    fn encrypt_observed(
+        self,
+        cpu: W::Cpu,
+        key: &Self,
+        tweak: &[W; 2],
+        observe: impl FnMut(Step, &Self),
+    ) -> Self;
     /// The inverse: encrypt then decrypt is the identity.
     fn decrypt(self, cpu: W::Cpu, key: &Self, tweak: &[W; 2]) -> Self;
+}
+
+/// A step of the encryption.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The subkey of this number, from 0, has been added.
+    Subkey(usize),
+    /// The round of this number, from 1, is done.
+    Round(usize),
 }
 
 /// MIX on pairs of words (section 3.3.1): `a b r` mixes words a and b with a rotation by r.
@@ -36,7 +60,7 @@ macro_rules! unmix {
 /// Adds (`add`) or subtracts (`sub`) the words of subkey `s`. Unrolled here, so that word and subkey are constant numbers.
 macro_rules! subkey {
     ($op:ident $schedule:ident $v:ident; $s:expr; $($i:literal)*) => { $(
-        $v[$i] = $v[$i].$op($schedule.word($s, $i));
+        $v[$i] = $v[$i].$op($schedule.word($s, $i)).opaque();
     )* };
 }
 

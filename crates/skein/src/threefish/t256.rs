@@ -3,7 +3,7 @@
 //! The word permutation comes back to the identity after two rounds. It is folded into the numbers of the words, so that no
 //! word ever moves.
 
-use super::{Block, Schedule, mix, subkey, unmix};
+use super::{Block, Schedule, Step, mix, subkey, unmix};
 use sealstone_lanes::Word;
 
 /// Round `d` modulo 8: the pairs of words that are mixed, each with its rotation.
@@ -36,25 +36,42 @@ macro_rules! round {
 
 impl<W: Word> Block<W> for [W; 4] {
     #[inline(always)]
-    fn encrypt(self, cpu: W::Cpu, key: &Self, tweak: &[W; 2]) -> Self {
+    fn encrypt_observed(
+        self,
+        cpu: W::Cpu,
+        key: &Self,
+        tweak: &[W; 2],
+        mut observe: impl FnMut(Step, &Self),
+    ) -> Self {
         let schedule = Schedule::new(cpu, key, tweak);
         let mut v = self;
         macro_rules! eight_rounds {
             ($($d:literal)*) => { $(
                 subkey!(add schedule v; 2 * $d; 0 1 2 3);
+                observe(Step::Subkey(2 * $d), &v);
                 round!(mix v 0);
+                observe(Step::Round(8 * $d + 1), &v);
                 round!(mix v 1);
+                observe(Step::Round(8 * $d + 2), &v);
                 round!(mix v 2);
+                observe(Step::Round(8 * $d + 3), &v);
                 round!(mix v 3);
+                observe(Step::Round(8 * $d + 4), &v);
                 subkey!(add schedule v; 2 * $d + 1; 0 1 2 3);
+                observe(Step::Subkey(2 * $d + 1), &v);
                 round!(mix v 4);
+                observe(Step::Round(8 * $d + 5), &v);
                 round!(mix v 5);
+                observe(Step::Round(8 * $d + 6), &v);
                 round!(mix v 6);
+                observe(Step::Round(8 * $d + 7), &v);
                 round!(mix v 7);
+                observe(Step::Round(8 * $d + 8), &v);
             )* };
         }
         eight_rounds!(0 1 2 3 4 5 6 7 8);
         subkey!(add schedule v; 18; 0 1 2 3);
+        observe(Step::Subkey(18), &v);
         v
     }
 

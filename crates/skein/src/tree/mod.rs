@@ -18,10 +18,16 @@
 //! assert_eq!(root.finish(), hasher.finish());
 //! ```
 
+mod general;
 mod kernel;
+mod proof;
 mod root;
+mod shape;
 
+pub use general::TreeSkein;
+pub use proof::{Pieces, Proof};
 pub use root::{Root, TreeHasher, hash};
+pub use shape::Shape;
 
 use crate::tweak::{Tweak, Type};
 use crate::ubi::Ubi;

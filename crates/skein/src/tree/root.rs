@@ -72,20 +72,24 @@ impl Root {
     /// Hashes the current node of a level and sends its value up.
     fn close(&mut self, above: usize) {
         let Level { done, children } = &mut self.levels[above];
-        let level = PIECE_LEVEL + 1 + above as u8;
-        let value = hash_node(
-            level,
-            *done * (FAN_OUT * HASH) as u64,
-            children.as_flattened(),
-        );
+        let value = value_of_level(above as u8 + 1, *done, children);
         *done += 1;
         children.clear();
         self.add(above + 1, value);
     }
 }
 
+/// The value of node `index` that is `above` levels above the pieces.
+pub(super) fn value_of_level(above: u8, index: u64, children: &[Value]) -> Value {
+    hash_node(
+        PIECE_LEVEL + above,
+        index * (FAN_OUT * HASH) as u64,
+        children.as_flattened(),
+    )
+}
+
 /// The output transform over the root's value.
-fn output(value: &Value) -> [u8; HASH] {
+pub(super) fn output(value: &Value) -> [u8; HASH] {
     let (words, _) = value.as_chunks();
     let chain = core::array::from_fn(|i| u64::from_le_bytes(words[i]));
     to_bytes(output_block(Portable, &chain, 0))

@@ -145,7 +145,7 @@ pub struct Skein<'a> {
 }
 
 impl Skein<'_> {
-    /// Section 3.5.4: the chaining value before the message.
+    /// Section 3.5.5: the chaining value before the message.
     pub fn start(&self) -> Vec<u8> {
         let zero = vec![0; self.block];
         let k = if self.key.is_empty() {
@@ -201,7 +201,7 @@ impl Skein<'_> {
         self.tree(g, &next, bits, l + 1)
     }
 
-    /// Section 3.5.5.
+    /// Section 3.5.3.
     fn output(&self, g: &[u8]) -> Vec<u8> {
         let bytes = self.output_bits.div_ceil(8) as usize;
         let mut out: Vec<u8> = (0..bytes.div_ceil(self.block) as u64)

@@ -1,0 +1,110 @@
+//! The hash function itself (Skein 1.3, section 3.5), without a tree.
+
+use crate::output::Output;
+use crate::parameters::Parameters;
+use crate::threefish::Block;
+use crate::tweak::Type;
+use crate::ubi::Ubi;
+use sealstone_lanes::Portable;
+
+/// Skein with a state of 256 bits: for devices with little memory.
+pub type Skein256 = Skein<4>;
+/// Skein with a state of 512 bits, the one to use.
+pub type Skein512 = Skein<8>;
+/// Skein with a state of 1024 bits, the most conservative.
+pub type Skein1024 = Skein<16>;
+
+/// A message being hashed, with a state of `N` words. Wiped when dropped.
+#[derive(Clone)]
+pub struct Skein<const N: usize>
+where
+    [u64; N]: Block<u64>,
+{
+    ubi: Ubi<u64, N>,
+    output_bits: u64,
+}
+
+impl<const N: usize> Skein<N>
+where
+    [u64; N]: Block<u64>,
+{
+    /// A hash as long as the state, without further parameters.
+    pub fn new() -> Self {
+        Self::with(&Parameters::new())
+    }
+
+    /// A hash with parameters.
+    pub fn with(parameters: &Parameters<'_>) -> Self {
+        let start = parameters.start(Portable, None);
+        Self {
+            ubi: Ubi::new(Portable, start, Type::Message),
+            output_bits: parameters.bits::<N>(),
+        }
+    }
+
+    /// Adds bytes to the message.
+    pub fn update(&mut self, message: &[u8]) {
+        self.ubi.update(message);
+    }
+
+    /// [`Skein::update`] by value.
+    pub fn chain(mut self, message: &[u8]) -> Self {
+        self.update(message);
+        self
+    }
+
+    /// The hash. If its length is not a number of bytes, the last byte is filled with zero bits at the low end.
+    pub fn finish(self) -> Vec<u8> {
+        self.output().into_vec()
+    }
+
+    /// The hash of the message and of the `bits` most significant bits of `last` after it, 1 to 8.
+    ///
+    /// # Panics
+    /// If `bits` is 0 or more than 8.
+    pub fn finish_bits(mut self, last: u8, bits: u32) -> Vec<u8> {
+        assert!((1..=8).contains(&bits), "{bits} bits of a byte");
+        self.update(&[last]);
+        let chain = self.ubi.finish_bits(bits);
+        Output::new(chain, self.output_bits).into_vec()
+    }
+
+    /// The hash, to be read in parts: for long outputs.
+    pub fn output(mut self) -> Output<N> {
+        Output::new(self.ubi.finish(), self.output_bits)
+    }
+}
+
+impl<const N: usize> Default for Skein<N>
+where
+    [u64; N]: Block<u64>,
+{
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<const N: usize> Drop for Skein<N>
+where
+    [u64; N]: Block<u64>,
+{
+    fn drop(&mut self) {
+        self.ubi.wipe();
+    }
+}
+
+macro_rules! hash {
+    ($skein:ident, $bytes:literal) => {
+        impl $skein {
+            /// The hash of a message in memory, as long as the state.
+            pub fn hash(message: &[u8]) -> [u8; $bytes] {
+                let mut hash = [0; $bytes];
+                Self::new().chain(message).output().read(&mut hash);
+                hash
+            }
+        }
+    };
+}
+hash!(Skein256, 32);
+hash!(Skein512, 64);
+hash!(Skein1024, 128);

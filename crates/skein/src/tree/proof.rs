@@ -1,0 +1,130 @@
+//! Proofs that a piece belongs to a message: checking a part without reading the rest.
+
+use super::root::{output, value_of_level};
+use super::{FAN_OUT, HASH, PIECE, Root, Subtree, Value, subtree};
+use subtle::ConstantTimeEq;
+
+/// The values of all pieces of a message: 64 bytes for each MiB. Makes proofs.
+///
+/// ```
+/// use sealstone_skein::tree::{self, PIECE, Pieces};
+///
+/// let message = vec![7; 20 * PIECE + 1000];
+/// let mut pieces = Pieces::new();
+/// for (index, piece) in (0..).zip(message.chunks(PIECE)) {
+///     pieces.push(tree::subtree(index, piece));
+/// }
+/// let proof = pieces.prove(20).unwrap();
+/// assert!(proof.verify(&tree::hash(&message), message.len() as u64, 20, &message[20 * PIECE..]));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Pieces {
+    root: Root,
+    values: Vec<Value>,
+}
+
+impl Pieces {
+    /// No piece yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the next piece.
+    ///
+    /// # Panics
+    /// As [`Root::push`].
+    pub fn push(&mut self, piece: Subtree) {
+        self.values.push(piece.value);
+        self.root.push(piece);
+    }
+
+    /// The hash of the pieces so far. More can be added.
+    pub fn hash(&self) -> [u8; HASH] {
+        self.root.clone().finish()
+    }
+
+    /// The proof for piece `index`, if there is one.
+    pub fn prove(&self, index: u64) -> Option<Proof> {
+        let mut at = usize::try_from(index)
+            .ok()
+            .filter(|&at| at < self.values.len())?;
+        let mut siblings = Vec::new();
+        let mut level = self.values.clone();
+        for above in 1.. {
+            if level.len() == 1 {
+                break;
+            }
+            let node = at / FAN_OUT * FAN_OUT;
+            let children = &level[node..level.len().min(node + FAN_OUT)];
+            siblings.extend(
+                children
+                    .iter()
+                    .enumerate()
+                    .filter(|(i, _)| node + i != at)
+                    .map(|(_, value)| value),
+            );
+            level = level
+                .chunks(FAN_OUT)
+                .zip(0..)
+                .map(|(node, i)| value_of_level(above, i, node))
+                .collect();
+            at /= FAN_OUT;
+        }
+        Some(Proof { siblings })
+    }
+}
+
+/// The values that a verifier needs beside the piece: its siblings, the siblings of its parent, and so on up, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proof {
+    siblings: Vec<Value>,
+}
+
+impl Proof {
+    /// The values, one after the other.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.siblings.as_flattened()
+    }
+
+    /// From [`Proof::as_bytes`]. None if the length is not a number of values.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (values, rest) = bytes.as_chunks();
+        rest.is_empty().then(|| Self {
+            siblings: values.to_vec(),
+        })
+    }
+
+    /// Whether `piece` is piece `index` of a message of `length` bytes with this hash.
+    ///
+    /// The length must come from where the hash comes from: a proof shows where the piece is, not where the message ends.
+    #[must_use]
+    pub fn verify(&self, hash: &[u8; HASH], length: u64, index: u64, piece: &[u8]) -> bool {
+        self.root(length, index, piece)
+            .is_some_and(|root| root.ct_eq(hash).into())
+    }
+
+    /// The hash that the piece and the proof lead to. None if they do not fit the length.
+    fn root(&self, length: u64, index: u64, piece: &[u8]) -> Option<[u8; HASH]> {
+        let start = index.checked_mul(PIECE as u64)?;
+        let expected = length.checked_sub(start)?.min(PIECE as u64);
+        if piece.len() as u64 != expected || piece.is_empty() && index > 0 {
+            return None;
+        }
+        let mut value = subtree(index, piece).value;
+        let mut at = index;
+        let mut nodes = length.div_ceil(PIECE as u64);
+        let mut siblings = &self.siblings[..];
+        for above in 1.. {
+            if nodes <= 1 {
+                break;
+            }
+            let parent = at / FAN_OUT as u64;
+            let children = (nodes - parent * FAN_OUT as u64).min(FAN_OUT as u64) as usize;
+            let (others, rest) = siblings.split_at_checked(children - 1)?;
+            let (before, after) = others.split_at((at % FAN_OUT as u64) as usize);
+            value = value_of_level(above, parent, &[before, &[value], after].concat());
+            (at, nodes, siblings) = (parent, nodes.div_ceil(FAN_OUT as u64), rest);
+        }
+        siblings.is_empty().then(|| output(&value))
+    }
+}

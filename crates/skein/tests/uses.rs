@@ -1,0 +1,125 @@
+//! KDF, PBKDF, PRNG and stream cipher, each composed from the functions of the specification.
+
+mod spec;
+
+use sealstone_skein::{Mac, Prng, StreamCipher, derive_key, derive_key_from_password};
+
+const KEY: &[u8] =
+    b"a key that is longer than sixty-four bytes, so that it takes two blocks of UBI";
+
+fn zero_block() -> Vec<u8> {
+    vec![0; 64]
+}
+
+#[test]
+fn a_derived_key_is_a_keyed_hash_of_nothing() {
+    let skein = spec::Skein {
+        block: 64,
+        output_bits: 800,
+        key: KEY,
+        arguments: vec![(spec::KDF, b"name")],
+        tree: [0; 3],
+    };
+    let mut key = [0; 100];
+    derive_key::<8>(KEY, b"name", &mut key);
+    assert_eq!(key[..], skein.hash(b"", 0));
+}
+
+#[test]
+fn a_password_key_is_a_narrow_tree_over_repeated_salt() {
+    let skein = spec::Skein {
+        block: 32,
+        output_bits: 256,
+        key: b"password",
+        arguments: vec![],
+        tree: [1, 1, 255],
+    };
+    for repetitions in [0, 1, 2, 1000] {
+        let salt = b"a salt of 21 bytes...".repeat(repetitions);
+        let mut key = [0; 32];
+        derive_key_from_password::<4>(
+            b"password",
+            b"a salt of 21 bytes...",
+            repetitions as u64,
+            &mut key,
+        );
+        assert_eq!(
+            key[..],
+            skein.hash(&salt, 8 * salt.len()),
+            "{repetitions} repetitions"
+        );
+    }
+}
+
+/// Section 4.9, word by word.
+#[test]
+fn prng() {
+    let hash = spec::Skein {
+        block: 64,
+        output_bits: 512,
+        ..Default::default()
+    };
+    let reseed =
+        |state: &[u8], seed: &[u8]| hash.hash(&[state, seed].concat(), 8 * (64 + seed.len()));
+    let output = |state: &[u8], bytes: usize| -> Vec<u8> {
+        let blocks = (0..bytes.div_ceil(64) as u64)
+            .flat_map(|i| spec::ubi(state, &i.to_le_bytes(), 64, spec::OUT << 120));
+        blocks.take(bytes).collect()
+    };
+
+    let mut state = reseed(&zero_block(), b"seed");
+    let mut prng = Prng::<8>::new(b"seed");
+    for len in [1, 64, 0, 1000] {
+        let expected = output(&state, 64 + len);
+        let mut bytes = vec![0xff; len];
+        prng.fill(&mut bytes);
+        assert_eq!(bytes, expected[64..]);
+        state = expected[..64].to_vec();
+    }
+    state = reseed(&state, b"more");
+    prng.reseed(b"more");
+    let mut bytes = [0; 10];
+    prng.fill(&mut bytes);
+    assert_eq!(bytes[..], output(&state, 74)[64..]);
+}
+
+/// Computed by pyskein 1.0: `StreamCipher(bytes(range(32)), nonce=b"nonce").keystream(80)`.
+const PYSKEIN_STREAM: &str = "742138f772e2bb2890d5bb9ec3642799308c25d843f6bae2352a2fa5f4430dc860956678ccb1981eee6d41fc53b2ece9c20571bd7cbb60b36936213c99a65b72d18a56734ff563ef7694bbc335071874";
+
+#[test]
+fn stream_cipher() {
+    let key: Vec<u8> = (0..32).collect();
+    let mut stream = [0; 80];
+    StreamCipher::<8>::new(&key, b"nonce").apply(&mut stream);
+    assert_eq!(
+        stream
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<String>(),
+        PYSKEIN_STREAM
+    );
+
+    let mut parts = [0xff; 80];
+    let mut cipher = StreamCipher::<8>::new(&key, b"nonce");
+    cipher.seek(13);
+    cipher.apply(&mut parts[13..64]);
+    cipher.apply(&mut parts[64..]);
+    cipher.seek(0);
+    cipher.apply(&mut parts[..13]);
+    assert!(
+        parts
+            .iter()
+            .zip(stream)
+            .all(|(part, byte)| part ^ byte == 0xff)
+    );
+}
+
+#[test]
+fn mac_refuses_wrong_and_short_tags() {
+    let mac = || Mac::<16>::new(KEY, 128).chain(b"message");
+    let mut tag = mac().finish();
+    assert!(mac().verify(&tag));
+    assert!(!mac().verify(&tag[..15]));
+    tag[0] ^= 1;
+    assert!(!mac().verify(&tag));
+}
