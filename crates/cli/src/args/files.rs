@@ -1,0 +1,175 @@
+//! `seal`, `open` and `inspect`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::{GenerateArgs, Profile, RecipientPassphraseArgs, UnlockArgs};
+
+/// `seal`
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  sealstone seal -r bob.pub --from alice.passport -o report.sealed report.pdf
+  tar c photos | sealstone seal -r bob.pub > photos.sealed
+  sealstone seal -p --unsigned notes.txt
+
+Without -r, -R, --to and -p the file is sealed to your default passport; without --from and --unsigned that passport signs.")]
+pub(crate) struct SealArgs {
+    /// The file; `-` or nothing is standard input
+    pub(crate) input: Option<PathBuf>,
+    /// Where to; `-` is standard output [default: IN.sealed]
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace OUT if it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+
+    /// Seal to a public passport
+    #[arg(
+        short,
+        long = "recipient",
+        value_name = "FILE.pub",
+        help_heading = "Recipients"
+    )]
+    pub(crate) recipient: Vec<PathBuf>,
+    /// Seal to every public passport in a list: paths one a line, `#` comments, or public passports themselves
+    #[arg(
+        short = 'R',
+        long = "recipients-file",
+        value_name = "LIST",
+        help_heading = "Recipients"
+    )]
+    pub(crate) recipients_file: Vec<PathBuf>,
+    /// Seal to an approved passport of the trust store, by label or fingerprint
+    #[arg(long, value_name = "NAME", help_heading = "Recipients")]
+    pub(crate) to: Vec<String>,
+    /// Do not name the recipients in the file
+    #[arg(long, help_heading = "Recipients")]
+    pub(crate) anonymous: bool,
+    /// Seal to a passphrase
+    #[arg(short, long, help_heading = "Recipients")]
+    pub(crate) passphrase_recipient: bool,
+    /// What a guess at the passphrase of `-p` costs
+    #[arg(
+        long,
+        value_name = "PROFILE",
+        default_value = "sensitive",
+        requires = "passphrase_recipient",
+        help_heading = "Recipients"
+    )]
+    pub(crate) profile: Profile,
+
+    #[command(flatten)]
+    pub(crate) sender: Sender,
+
+    /// Payload cipher: aes256gcm is several times faster on processors with AES instructions
+    #[arg(long, value_enum, default_value_t = Suite::Xchacha20poly1305, help_heading = "Form")]
+    pub(crate) suite: Suite,
+    /// Write text that survives mail and chat
+    #[arg(short, long, help_heading = "Form")]
+    pub(crate) armor: bool,
+    /// Hide the length: add up to 12 %
+    #[arg(long, help_heading = "Form")]
+    pub(crate) pad: bool,
+    /// The name that recipients see [default: that of IN]
+    #[arg(
+        long,
+        value_name = "NAME",
+        conflicts_with = "no_name",
+        help_heading = "Form"
+    )]
+    pub(crate) name: Option<String>,
+    /// Tell recipients neither name nor time
+    #[arg(long, help_heading = "Form")]
+    pub(crate) no_name: bool,
+    /// A note for the recipients
+    #[arg(long, value_name = "TEXT", help_heading = "Form")]
+    pub(crate) note: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) unlock: UnlockArgs,
+    #[command(flatten)]
+    pub(crate) recipient_passphrase: RecipientPassphraseArgs,
+    #[command(flatten)]
+    pub(crate) generate: GenerateArgs,
+}
+
+/// Who signs.
+#[derive(Args)]
+#[command(next_help_heading = "Sender")]
+pub(crate) struct Sender {
+    /// Sign with this passport [default: the default passport]
+    #[arg(long, value_name = "FILE.passport", conflicts_with = "unsigned")]
+    pub(crate) from: Option<PathBuf>,
+    /// Do not sign: recipients cannot know who sealed the file
+    #[arg(long)]
+    pub(crate) unsigned: bool,
+    /// Carry only your fingerprint in the file, for recipients who have your public passport
+    #[arg(long, conflicts_with = "unsigned")]
+    pub(crate) no_carry: bool,
+}
+
+/// The payload cipher.
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Suite {
+    /// Fast on every machine
+    Xchacha20poly1305,
+    /// Faster with AES instructions
+    Aes256gcm,
+}
+
+impl From<Suite> for sealstone::file::Suite {
+    fn from(suite: Suite) -> Self {
+        match suite {
+            Suite::Xchacha20poly1305 => Self::XChaCha20Poly1305,
+            Suite::Aes256gcm => Self::Aes256Gcm,
+        }
+    }
+}
+
+/// `open`
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  sealstone open -i bob.passport -o report.pdf report.sealed
+  sealstone open photos.sealed -o - | tar x
+
+Content of a signed file is released only after its signatures have been checked, and only if the sender is approved in
+the trust store, is yourself, or is named with --from.")]
+pub(crate) struct OpenArgs {
+    /// The sealed file; `-` or nothing is standard input
+    pub(crate) input: Option<PathBuf>,
+    /// Where to; `-` is standard output [default: IN without .sealed]
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace OUT if it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Open with this passport [default: the default passport]
+    #[arg(short, long = "identity", value_name = "FILE.passport")]
+    pub(crate) identity: Vec<PathBuf>,
+    /// Open with a passphrase, even if a passport would do
+    #[arg(short, long)]
+    pub(crate) passphrase: bool,
+
+    /// The sender must be this one, who then counts as approved
+    #[arg(long, value_name = "FILE.pub", help_heading = "Sender")]
+    pub(crate) from: Option<PathBuf>,
+    /// Release the content even if the sender is a stranger
+    #[arg(long, help_heading = "Sender")]
+    pub(crate) accept_pending: bool,
+    /// Refuse files that nobody signed
+    #[arg(long, help_heading = "Sender")]
+    pub(crate) require_signed: bool,
+
+    #[command(flatten)]
+    pub(crate) unlock: UnlockArgs,
+}
+
+/// `inspect`
+#[derive(Args)]
+pub(crate) struct InspectArgs {
+    /// A sealed file, public passport or secret passport; `-` is standard input
+    pub(crate) input: PathBuf,
+}

@@ -1,0 +1,95 @@
+//! The command line: one file per verb. Help texts are the doc comments.
+
+mod files;
+mod passphrase;
+mod passport;
+mod trust;
+mod values;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+pub(crate) use files::{InspectArgs, OpenArgs, SealArgs, Sender};
+pub(crate) use passphrase::{
+    GenerateArgs, NewPassphraseArgs, PassphraseArgs, RecipientPassphraseArgs, UnlockArgs,
+};
+pub(crate) use passport::{
+    BackupArgs, ExportArgs, JoinArgs, NewArgs, PassportCommand, RestoreArgs, RotateArgs, ShowArgs,
+    SlotAddArgs, SlotChangeArgs, SlotCommand, SlotKeyArgs, SlotRemoveArgs, SplitArgs,
+};
+pub(crate) use trust::{ApproveArgs, CheckArgs, DecideArgs, RekeyArgs, TrustCommand};
+pub(crate) use values::{MemorySize, Profile};
+
+/// Keep files secret for decades, and know who sent them.
+///
+/// A passport is your identity. Its public half (FILE.pub) is what you hand out; with the secret half (FILE.passport) you open what was sealed for you,
+/// and sign what you seal.
+#[derive(Parser)]
+#[command(
+    name = "sealstone",
+    version,
+    propagate_version = true,
+    arg_required_else_help = true,
+    subcommand_required = true
+)]
+#[command(after_long_help = crate::exit::help(), after_help = "`--help` also shows examples and the exit codes.")]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: GlobalArgs,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every command takes.
+#[derive(Args)]
+#[command(next_help_heading = "Everywhere")]
+pub(crate) struct GlobalArgs {
+    /// One JSON object on standard output instead of text; errors as JSON on standard error
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// No messages except warnings and errors
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// No progress bars
+    #[arg(long, global = true)]
+    pub(crate) no_progress: bool,
+    /// Directory of the trust store
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        env = "SEALSTONE_TRUST_DIR",
+        hide_env_values = true
+    )]
+    pub(crate) trust_dir: Option<PathBuf>,
+}
+
+/// The verbs.
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Make, show, back up and replace passports
+    #[command(subcommand)]
+    Passport(PassportCommand),
+    /// Encrypt a file for its recipients, signed by you
+    Seal(Box<SealArgs>),
+    /// Decrypt a sealed file and check who sealed it
+    Open(OpenArgs),
+    /// Show what anybody can see of a sealed file or passport
+    Inspect(InspectArgs),
+    /// Decide whose files open
+    #[command(subcommand)]
+    Trust(TrustCommand),
+    /// Check this program on this machine
+    Selftest,
+    /// Print a completion script for a shell
+    Completions {
+        /// bash, elvish, fish, powershell or zsh
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages
+    Man {
+        /// Where to; the main page goes to standard output if this is left out
+        dir: Option<PathBuf>,
+    },
+}

@@ -1,0 +1,257 @@
+//! `passport …`
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::{GenerateArgs, NewPassphraseArgs, PassphraseArgs, Profile, UnlockArgs};
+
+/// `passport …`
+#[derive(Subcommand)]
+pub(crate) enum PassportCommand {
+    /// Make a passport: FILE.passport, to be kept, and FILE.pub, to be handed out
+    New(NewArgs),
+    /// Show a secret or public passport; needs no passphrase
+    Show(ShowArgs),
+    /// Write the public half again
+    Export(ExportArgs),
+    /// The ways to unlock a passport
+    #[command(subcommand)]
+    Slot(SlotCommand),
+    /// Make a new passport that the old one signs over to
+    Rotate(RotateArgs),
+    /// Back a passport up as shares, some of which restore it
+    Split(SplitArgs),
+    /// Restore a passport from shares
+    Join(JoinArgs),
+    /// Show a passport as 24 words or a QR code, to be kept on paper
+    Backup(BackupArgs),
+    /// Restore a passport from its 24 words
+    Restore(RestoreArgs),
+}
+
+/// `passport new`
+#[derive(Args)]
+pub(crate) struct NewArgs {
+    /// Where to; the public half goes next to it [default: your default passport]
+    #[arg(short, long, value_name = "FILE.passport")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) identity: IdentityArgs,
+    #[command(flatten)]
+    pub(crate) passphrase: PassphraseArgs,
+    #[command(flatten)]
+    pub(crate) generate: GenerateArgs,
+}
+
+/// What a new file says and costs.
+#[derive(Args)]
+pub(crate) struct IdentityArgs {
+    /// What you call yourself; everybody sees it [default: your user name]
+    #[arg(long)]
+    pub(crate) label: Option<String>,
+    /// What a guess at the passphrase costs: sensitive (1 GiB), moderate (256 MiB), interactive (64 MiB), custom:m=256MiB,t=3,p=1
+    #[arg(long, value_name = "PROFILE", default_value = "sensitive")]
+    pub(crate) profile: Profile,
+}
+
+/// `passport show`
+#[derive(Args)]
+pub(crate) struct ShowArgs {
+    /// FILE.passport or FILE.pub [default: your default passport]
+    pub(crate) file: Option<PathBuf>,
+}
+
+/// `passport export`
+#[derive(Args)]
+pub(crate) struct ExportArgs {
+    /// The passport
+    #[arg(value_name = "FILE.passport")]
+    pub(crate) file: PathBuf,
+    /// Where to; `-` is standard output
+    #[arg(short, long, value_name = "FILE.pub", default_value = "-")]
+    pub(crate) output: PathBuf,
+    /// Replace FILE.pub if it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) unlock: UnlockArgs,
+}
+
+/// `passport slot …`
+#[derive(Subcommand)]
+pub(crate) enum SlotCommand {
+    /// Show the slots; needs no passphrase
+    List(SlotListArgs),
+    /// Add a passphrase or a recovery key
+    Add(SlotAddArgs),
+    /// Remove a slot
+    Remove(SlotRemoveArgs),
+    /// Change the passphrase, the recovery key or the cost of a slot
+    Change(SlotChangeArgs),
+}
+
+/// `passport slot list`
+#[derive(Args)]
+pub(crate) struct SlotListArgs {
+    /// The passport
+    #[arg(value_name = "FILE.passport")]
+    pub(crate) file: PathBuf,
+}
+
+/// What opens a slot, and what it costs.
+#[derive(Args)]
+pub(crate) struct SlotKeyArgs {
+    /// What you call the slot; everybody who has the file sees it
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// A recovery key, made up and shown once, instead of a passphrase
+    #[arg(long, conflicts_with_all = ["new_passphrase_file", "new_passphrase_fd", "generate_passphrase"])]
+    pub(crate) recovery: bool,
+    #[command(flatten)]
+    pub(crate) new: NewPassphraseArgs,
+    #[command(flatten)]
+    pub(crate) generate: GenerateArgs,
+}
+
+/// `passport slot add`
+#[derive(Args)]
+pub(crate) struct SlotAddArgs {
+    /// The passport
+    #[arg(value_name = "FILE.passport")]
+    pub(crate) file: PathBuf,
+    /// What a guess costs [default: as much as the slot that unlocked]
+    #[arg(long, value_name = "PROFILE")]
+    pub(crate) profile: Option<Profile>,
+    #[command(flatten)]
+    pub(crate) key: SlotKeyArgs,
+    #[command(flatten)]
+    pub(crate) unlock: UnlockArgs,
+}
+
+/// `passport slot remove`
+#[derive(Args)]
+pub(crate) struct SlotRemoveArgs {
+    /// The passport
+    #[arg(value_name = "FILE.passport")]
+    pub(crate) file: PathBuf,
+    /// The number of the slot
+    pub(crate) id: u32,
+    #[command(flatten)]
+    pub(crate) unlock: UnlockArgs,
+}
+
+/// `passport slot change`
+#[derive(Args)]
+pub(crate) struct SlotChangeArgs {
+    /// The passport
+    #[arg(value_name = "FILE.passport")]
+    pub(crate) file: PathBuf,
+    /// The number of the slot [default: the one that unlocks]
+    pub(crate) id: Option<u32>,
+    /// What a guess costs [default: as before]
+    #[arg(long, value_name = "PROFILE")]
+    pub(crate) profile: Option<Profile>,
+    #[command(flatten)]
+    pub(crate) key: SlotKeyArgs,
+    #[command(flatten)]
+    pub(crate) unlock: UnlockArgs,
+}
+
+/// `passport rotate`
+#[derive(Args)]
+pub(crate) struct RotateArgs {
+    /// The passport that is to be replaced
+    #[arg(value_name = "OLD.passport")]
+    pub(crate) old: PathBuf,
+    /// Where the new one goes; its public half goes next to it
+    #[arg(short, long, value_name = "NEW.passport")]
+    pub(crate) output: PathBuf,
+    /// What you call yourself [default: as before]
+    #[arg(long)]
+    pub(crate) label: Option<String>,
+    /// What a guess at the passphrase costs [default: as much as the slot that unlocked]
+    #[arg(long, value_name = "PROFILE")]
+    pub(crate) profile: Option<Profile>,
+    #[command(flatten)]
+    pub(crate) unlock: UnlockArgs,
+    #[command(flatten)]
+    pub(crate) new: NewPassphraseArgs,
+    #[command(flatten)]
+    pub(crate) generate: GenerateArgs,
+}
+
+/// `passport split`
+#[derive(Args)]
+pub(crate) struct SplitArgs {
+    /// The passport
+    #[arg(value_name = "FILE.passport")]
+    pub(crate) file: PathBuf,
+    /// How many shares restore it, at least 2
+    #[arg(short = 'k', long, value_name = "K")]
+    pub(crate) threshold: u8,
+    /// How many shares to make, at most 16
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) shares: u8,
+    /// Write PREFIX-1.share, PREFIX-2.share, … instead of to standard output
+    #[arg(short, long, value_name = "PREFIX")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) unlock: UnlockArgs,
+}
+
+/// `passport join`
+#[derive(Args)]
+pub(crate) struct JoinArgs {
+    /// Files with one share each, or more than one a line each; `-` is standard input
+    #[arg(required = true, value_name = "SHARE")]
+    pub(crate) shares: Vec<PathBuf>,
+    /// Where the passport goes; its public half goes next to it
+    #[arg(short, long, value_name = "NEW.passport")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) identity: IdentityArgs,
+    #[command(flatten)]
+    pub(crate) passphrase: PassphraseArgs,
+    #[command(flatten)]
+    pub(crate) generate: GenerateArgs,
+}
+
+/// `passport backup`
+#[derive(Args)]
+pub(crate) struct BackupArgs {
+    /// The passport
+    #[arg(value_name = "FILE.passport")]
+    pub(crate) file: PathBuf,
+    /// As 24 words (the default)
+    #[arg(long, conflicts_with = "qr")]
+    pub(crate) words: bool,
+    /// As a QR code of the 24 words; to a file it is SVG or PNG by its name
+    #[arg(long)]
+    pub(crate) qr: bool,
+    /// Where to; the file is readable by you only
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    /// Write to standard output although it is no terminal
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) unlock: UnlockArgs,
+}
+
+/// `passport restore`
+#[derive(Args)]
+pub(crate) struct RestoreArgs {
+    /// Where the passport goes; its public half goes next to it
+    #[arg(short, long, value_name = "NEW.passport")]
+    pub(crate) output: PathBuf,
+    /// Read the words from a file; `-` is standard input [default: asks]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) words_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) identity: IdentityArgs,
+    #[command(flatten)]
+    pub(crate) passphrase: PassphraseArgs,
+    #[command(flatten)]
+    pub(crate) generate: GenerateArgs,
+}

@@ -1,0 +1,99 @@
+//! `inspect`: what anybody can see.
+
+use std::io::{BufReader, Read};
+
+use sealstone::file::{Dearmored, RecipientInfo, Sealed};
+use sealstone::passport::SecretPassport;
+use serde_json::{Value, json};
+
+use super::passport::show;
+use crate::args::{InspectArgs, Profile};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::identity::{self, MAX_LEN};
+use crate::io::input::{Input, read_limited};
+use crate::io::kind::Kind;
+use crate::message::{About, Failure, Result};
+
+/// What tells one kind of file from another.
+const START_LEN: u64 = 2048;
+
+pub(super) fn run(args: &InspectArgs, context: &Context) -> Result<()> {
+    let input = Input::open(Some(&args.input), "the file")?;
+    let mut start = Vec::new();
+    (&input).take(START_LEN).read_to_end(&mut start)?;
+    let whole = (&start[..]).chain(&input);
+    match Kind::of(&start) {
+        Kind::SealedFile => sealed_file(whole, &input, context),
+        Kind::SecretPassport => {
+            let bytes = read_limited(whole, MAX_LEN).about(input.name())?;
+            show::secret(
+                &SecretPassport::from_armor(&bytes).about(input.name())?,
+                context,
+            )
+        }
+        Kind::PublicPassport => {
+            let bytes = read_limited(whole, MAX_LEN).about(input.name())?;
+            show::public(
+                &identity::parse_public(&bytes).about(input.name())?,
+                context,
+            )
+        }
+        Kind::Other => Err(
+            Failure::new(Exit::Format, "neither a sealed file nor a passport").about(input.name()),
+        ),
+    }
+}
+
+fn sealed_file(reader: impl Read, input: &Input, context: &Context) -> Result<()> {
+    let reader = Dearmored::detect(BufReader::new(reader)).about(input.name())?;
+    let armored = reader.is_armored();
+    let sealed = Sealed::read(reader).about(input.name())?;
+    let recipients: Vec<RecipientInfo> = sealed.recipients().collect();
+    let size = input.regular().map(|metadata| metadata.len());
+    let text = || {
+        let form = if armored { "armored" } else { "binary" };
+        let size = size.map_or(String::new(), |size| {
+            format!("  size        {size} bytes\n")
+        });
+        let people: String = recipients.iter().map(recipient_line).collect();
+        format!(
+            "sealed file (version 1, {form})\n  suite       {}\n{size}  header      {} bytes\n{people}  sender      only recipients can see whether it is signed, and by whom\n",
+            sealed.suite(),
+            sealed.header_len()
+        )
+    };
+    context.print(text, || {
+        json!({
+            "type": "sealed-file",
+            "version": 1,
+            "suite": sealed.suite().to_string(),
+            "armored": armored,
+            "size": size,
+            "header_bytes": sealed.header_len(),
+            "recipients": recipients.iter().map(recipient_json).collect::<Vec<_>>(),
+        })
+    })
+}
+
+fn recipient_line(recipient: &RecipientInfo) -> String {
+    match recipient {
+        RecipientInfo::Passport(fingerprint) => format!("  recipient   {fingerprint}\n"),
+        RecipientInfo::Anonymous => "  recipient   anonymous\n".to_owned(),
+        RecipientInfo::Passphrase(params) => {
+            format!("  recipient   a passphrase ({})\n", Profile::name(params))
+        }
+    }
+}
+
+fn recipient_json(recipient: &RecipientInfo) -> Value {
+    match recipient {
+        RecipientInfo::Passport(fingerprint) => {
+            json!({"kind": "passport", "fingerprint": fingerprint.to_string()})
+        }
+        RecipientInfo::Anonymous => json!({"kind": "anonymous"}),
+        RecipientInfo::Passphrase(params) => {
+            json!({"kind": "passphrase", "memory_kib": params.memory_kib(), "passes": params.passes(), "lanes": params.lanes()})
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! The verbs, one file each.
+
+mod inspect;
+mod manual;
+mod open;
+mod passport;
+mod seal;
+mod selftest;
+mod trust;
+
+use crate::args::Command;
+use crate::context::Context;
+use crate::message::Result;
+
+/// Runs one command.
+pub(crate) fn run(command: Command, context: &Context) -> Result<()> {
+    match command {
+        Command::Passport(command) => passport::run(command, context),
+        Command::Seal(args) => seal::run(&args, context),
+        Command::Open(args) => open::run(&args, context),
+        Command::Inspect(args) => inspect::run(&args, context),
+        Command::Trust(command) => trust::run(command, context),
+        Command::Selftest => selftest::run(context),
+        Command::Completions { shell } => manual::completions(shell),
+        Command::Man { dir } => manual::pages(dir.as_deref(), context),
+    }
+}

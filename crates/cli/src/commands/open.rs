@@ -1,0 +1,256 @@
+//! `open`
+
+mod keys;
+mod sender;
+
+use std::cell::RefCell;
+use std::io::{self, BufReader, Read, Seek};
+use std::path::Path;
+
+use sealstone::file::{Dearmored, Metadata, Opening, Sealed, Sender, Workers};
+use sealstone::passport::Contact;
+use serde_json::{Value, json};
+
+use self::keys::KeyRing;
+use self::sender::{Known, Verdict};
+use crate::args::OpenArgs;
+use crate::context::Context;
+use crate::io::input::Input;
+use crate::io::output::{Destination, Nature, Output};
+use crate::io::spool::spool;
+use crate::message::{About, Failure, Result};
+use crate::progress::{Counter, Progress};
+
+/// What follows the header, from wherever it is read.
+type Payload<'a> = Box<dyn Read + Send + 'a>;
+
+/// What it takes to open a file.
+struct Job<'a> {
+    args: &'a OpenArgs,
+    input: Input,
+    /// Where in the input the sealed file begins.
+    start: u64,
+    output: Output,
+    destination: Destination,
+    counter: Counter,
+    context: &'a Context,
+}
+
+/// What came of it, for the messages.
+struct Opened {
+    bytes: u64,
+    metadata: Metadata,
+    sender: Option<Known>,
+}
+
+/// Larger reads go past the buffer.
+const BUFFER_LEN: usize = 64 << 10;
+
+pub(super) fn run(args: &OpenArgs, context: &Context) -> Result<()> {
+    let job = Job::prepare(args, context)?;
+    let mut keys = KeyRing::new(args, context)?;
+    let sealed = Sealed::read(job.reader()?).about(job.input.name())?;
+    let opening = keys.unlock(sealed, &job.input.name())?;
+    let opened = job.release(opening, &mut keys)?;
+    job.finish(&opened)
+}
+
+impl<'a> Job<'a> {
+    fn prepare(args: &'a OpenArgs, context: &'a Context) -> Result<Self> {
+        let input = Input::open(args.input.as_deref(), "IN")?;
+        let destination = destination(args, &input)?;
+        let output = Output::create(&destination, args.force, Nature::Content, &input)?;
+        let start = input.position();
+        Ok(Self {
+            args,
+            input,
+            start,
+            output,
+            destination,
+            counter: Counter::default(),
+            context,
+        })
+    }
+
+    /// Reads binary and armored files alike, from where the input stands.
+    fn reader(&self) -> Result<Payload<'_>> {
+        let buffered = BufReader::with_capacity(BUFFER_LEN, self.counter.count(&self.input));
+        Ok(Box::new(Dearmored::detect(buffered)?))
+    }
+
+    /// Writes the content if the sender may be opened; if not, says why.
+    fn release<'o>(
+        &'o self,
+        opening: Opening<Payload<'o>>,
+        keys: &mut KeyRing<'_>,
+    ) -> Result<Opened> {
+        let metadata = opening.metadata().clone();
+        let (bytes, sender) = match self.decide(opening.sender(), keys)? {
+            Verdict::Unsigned => {
+                self.context.warn("unsigned: anyone could have sealed this");
+                let _progress = self.progress("opening");
+                (
+                    opening
+                        .open_unsigned(&self.output, Workers::default())
+                        .about(self.input.name())?,
+                    None,
+                )
+            }
+            Verdict::Release(sender) => (self.release_signed(opening, &sender)?, Some(sender)),
+            Verdict::Withhold(sender) => {
+                self.verify(opening, &sender.contact)?;
+                sender.record(self.context)?;
+                return Err(sender.withheld().about(self.input.name()));
+            }
+        };
+        Ok(Opened {
+            bytes,
+            metadata,
+            sender,
+        })
+    }
+
+    fn decide(&self, sender: &Sender, keys: &mut KeyRing<'_>) -> Result<Verdict> {
+        sender::decide(sender, self.args, keys, self.context).about(self.input.name())
+    }
+
+    /// What goes to a stream cannot be taken back: the signatures, which cover everything, are checked before its first byte.
+    fn release_signed<'o>(
+        &'o self,
+        mut opening: Opening<Payload<'o>>,
+        sender: &Known,
+    ) -> Result<u64> {
+        if self.output.is_stream() {
+            opening = self.verify(opening, &sender.contact)?;
+            sender.record(self.context)?;
+        }
+        let progress = self.progress("opening");
+        let bytes = opening
+            .open_signed(&sender.contact, &self.output, Workers::default())
+            .about(self.input.name())?;
+        drop(progress);
+        if !self.output.is_stream() {
+            sender.record(self.context)?;
+        }
+        Ok(bytes)
+    }
+
+    /// Checks the whole file, writes nothing, and goes back to the beginning. A pipe is kept in a temporary file, sealed as it is.
+    fn verify<'o>(
+        &'o self,
+        opening: Opening<Payload<'o>>,
+        sender: &Contact,
+    ) -> Result<Opening<Payload<'o>>> {
+        let spooled = RefCell::new(None);
+        let mut opening = match self.input.regular() {
+            Some(_) => opening,
+            None => opening.with_payload(|reader| {
+                let file = spool(reader)?;
+                *spooled.borrow_mut() = Some(file.try_clone()?);
+                Ok::<Payload<'o>, Failure>(Box::new(self.counter.count(file)))
+            })?,
+        };
+        let progress = self.progress("verifying");
+        opening
+            .verify_signed(sender, Workers::default())
+            .about(self.input.name())?;
+        drop(progress);
+        match spooled.into_inner() {
+            // Both descriptors share one position.
+            Some(mut file) => file.rewind()?,
+            None => opening = self.again(opening)?,
+        }
+        Ok(opening)
+    }
+
+    /// Goes back to the payload of a regular file.
+    fn again<'o>(&'o self, opening: Opening<Payload<'o>>) -> Result<Opening<Payload<'o>>> {
+        self.input.rewind(self.start)?;
+        let mut reader = self.reader()?;
+        io::copy(
+            &mut reader.by_ref().take(opening.payload_start()),
+            &mut io::sink(),
+        )?;
+        opening.with_payload(|_| Ok(reader))
+    }
+
+    fn progress(&self, verb: &str) -> Progress {
+        let total = self
+            .input
+            .regular()
+            .map(|metadata| metadata.len().saturating_sub(self.start));
+        Progress::bytes(self.context, verb, total, &self.counter)
+    }
+
+    fn finish(self, opened: &Opened) -> Result<()> {
+        let Self {
+            input,
+            output,
+            destination,
+            context,
+            ..
+        } = self;
+        output.commit()?;
+        let (to_stdout, target) = match &destination {
+            Destination::Stdout { .. } => (true, None),
+            Destination::File(path) => (false, Some(path.display().to_string())),
+        };
+        context.result(
+            to_stdout,
+            &opened.text(&input.name(), target.as_deref()),
+            || opened.json(target.as_deref()),
+        )
+    }
+}
+
+impl Opened {
+    fn text(&self, input: &str, target: Option<&str>) -> String {
+        let sender = self
+            .sender
+            .as_ref()
+            .map_or("unsigned".to_owned(), Known::describe);
+        let mut text = format!(
+            "opened {input} to {} ({sender})",
+            target.unwrap_or("standard output")
+        );
+        let name = self.metadata.name.as_deref().filter(|name| {
+            target.is_none_or(|target| Path::new(target).file_name() != Some(name.as_ref()))
+        });
+        if let Some(name) = name {
+            text += &format!("\n  it was sealed as {name}");
+        }
+        if let Some(note) = &self.metadata.note {
+            text += &format!("\n  note: {}", note.replace('\n', "\n        "));
+        }
+        text
+    }
+
+    fn json(&self, target: Option<&str>) -> Value {
+        json!({
+            "output": target,
+            "content_bytes": self.bytes,
+            "signed": self.sender.is_some(),
+            "sender": self.sender.as_ref().map(Known::json),
+            "name": self.metadata.name,
+            "modified": self.metadata.modified,
+            "note": self.metadata.note,
+        })
+    }
+}
+
+fn destination(args: &OpenArgs, input: &Input) -> Result<Destination> {
+    Destination::new(args.output.as_deref(), || match input.path() {
+        None => Ok(Destination::Stdout { forced: false }),
+        Some(path)
+            if path
+                .extension()
+                .is_some_and(|extension| extension == "sealed") =>
+        {
+            Ok(Destination::File(path.with_extension("")))
+        }
+        Some(path) => {
+            let failure = Failure::usage(format!("{} does not end in .sealed", path.display()));
+            Err(failure.hint("say where the content goes with -o OUT; - is standard output"))
+        }
+    })
+}

@@ -1,0 +1,176 @@
+//! What the user has to open a file with. The header decides what is asked for.
+
+use std::io::Read;
+
+use sealstone::KdfParams;
+use sealstone::file::{Keys, Opening, RecipientInfo, Sealed};
+use sealstone::passport::{Fingerprint, Passport};
+
+use crate::args::OpenArgs;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::identity::Identity;
+use crate::message::{About, Failure, Result};
+use crate::passphrase::Passphrases;
+use crate::paths;
+use crate::progress::Progress;
+
+/// Passports, locked and unlocked, and a passphrase.
+pub(super) struct KeyRing<'a> {
+    identities: Vec<Identity>,
+    unlocked: Vec<Passport>,
+    passphrases: Passphrases,
+    prefer_passphrase: bool,
+    context: &'a Context,
+}
+
+/// What a header wants.
+enum Wanted {
+    /// Any of these passports, by position.
+    Passports(Vec<usize>),
+    /// A passphrase that costs this much to try.
+    Passphrase(KdfParams),
+}
+
+impl<'a> KeyRing<'a> {
+    /// What the options name, or the default passport.
+    pub(super) fn new(args: &OpenArgs, context: &'a Context) -> Result<Self> {
+        let default = || paths::existing_default_passport().into_iter().collect();
+        let paths = if args.identity.is_empty() {
+            default()
+        } else {
+            args.identity.clone()
+        };
+        let identities = paths
+            .iter()
+            .map(|path| Identity::load(path))
+            .collect::<Result<_>>()?;
+        let passphrases = Passphrases::new(&args.unlock);
+        Ok(Self {
+            identities,
+            unlocked: Vec::new(),
+            passphrases,
+            prefer_passphrase: args.passphrase,
+            context,
+        })
+    }
+
+    /// Unlocks the file, and for that the one passport that it names, or everything that may fit.
+    pub(super) fn unlock<R: Read>(&mut self, sealed: Sealed<R>, name: &str) -> Result<Opening<R>> {
+        match self.wanted(sealed.recipients().collect()).about(name)? {
+            Wanted::Passports(positions) => {
+                self.unlock_passports(&positions)?;
+                let passports: Vec<&Passport> = self.unlocked.iter().collect();
+                let keys = Keys::new(&passports, &[]);
+                sealed.unlock(&keys).about(name)
+            }
+            Wanted::Passphrase(params) => {
+                let limits = self.passphrases.limits;
+                self.passphrases.with(name, self.context, |passphrase| {
+                    let _progress = Progress::derivation(self.context, &params);
+                    let passphrases = [passphrase];
+                    let keys = Keys {
+                        limits,
+                        ..Keys::new(&[], &passphrases)
+                    };
+                    sealed.unlock(&keys).about(name)
+                })
+            }
+        }
+    }
+
+    /// Whether a passport is the user's own.
+    pub(super) fn owns(&self, fingerprint: &Fingerprint) -> bool {
+        self.identities
+            .iter()
+            .any(|identity| identity.locked.fingerprint() == *fingerprint)
+    }
+
+    /// One of the user's own passports, unlocked.
+    pub(super) fn own(&mut self, fingerprint: &Fingerprint) -> Result<Option<&Passport>> {
+        let same = |passport: &Passport| passport.fingerprint() == *fingerprint;
+        if !self.unlocked.iter().any(same)
+            && let Some(position) = self
+                .identities
+                .iter()
+                .position(|identity| identity.locked.fingerprint() == *fingerprint)
+        {
+            self.unlock_passport(position)?;
+        }
+        Ok(self.unlocked.iter().find(|passport| same(passport)))
+    }
+
+    /// All that open; where one passphrase is tried on several passports, it need not be that of each.
+    fn unlock_passports(&mut self, positions: &[usize]) -> Result<()> {
+        let mut failed = None;
+        for &position in positions {
+            match self.unlock_passport(position) {
+                Err(failure)
+                    if failure.exit != Exit::Authentication || self.passphrases.is_typed() =>
+                {
+                    return Err(failure);
+                }
+                Err(failure) => failed = Some(failure),
+                Ok(()) => {}
+            }
+        }
+        failed
+            .filter(|_| self.unlocked.is_empty())
+            .map_or(Ok(()), Err)
+    }
+
+    fn unlock_passport(&mut self, position: usize) -> Result<()> {
+        let unlocked = self.identities[position].unlock(&self.passphrases, self.context)?;
+        self.unlocked.push(unlocked.into_passport());
+        Ok(())
+    }
+
+    /// A passport that the file names comes first, then anonymous recipients, then a passphrase, which costs most.
+    fn wanted(&self, recipients: Vec<RecipientInfo>) -> Result<Wanted> {
+        let passphrase = recipients.iter().find_map(|recipient| match recipient {
+            RecipientInfo::Passphrase(params) => Some(*params),
+            _ => None,
+        });
+        if self.prefer_passphrase {
+            let none = || {
+                Failure::new(Exit::Authentication, "it is not sealed with a passphrase")
+                    .hint("leave out -p")
+            };
+            return passphrase.map(Wanted::Passphrase).ok_or_else(none);
+        }
+        let named = |identity: &Identity| {
+            recipients.contains(&RecipientInfo::Passport(identity.locked.fingerprint()))
+        };
+        if let Some(position) = self.identities.iter().position(named) {
+            return Ok(Wanted::Passports(vec![position]));
+        }
+        if recipients.contains(&RecipientInfo::Anonymous) && !self.identities.is_empty() {
+            return Ok(Wanted::Passports((0..self.identities.len()).collect()));
+        }
+        passphrase
+            .map(Wanted::Passphrase)
+            .ok_or_else(|| self.nothing_fits(&recipients))
+    }
+
+    fn nothing_fits(&self, recipients: &[RecipientInfo]) -> Failure {
+        let named = recipients.iter().filter_map(|recipient| match recipient {
+            RecipientInfo::Passport(fingerprint) => Some(format!("\n{fingerprint}")),
+            _ => None,
+        });
+        let named: String = named.take(8).collect();
+        let hint = if named.is_empty() {
+            "its recipients are anonymous".to_owned()
+        } else {
+            format!("it is sealed for{named}")
+        };
+        if self.identities.is_empty() {
+            return Failure::usage("a passport is needed to open it")
+                .hint(format!("choose -i FILE.passport; {hint}"));
+        }
+        Failure::new(
+            Exit::Authentication,
+            "sealed for somebody else: none of your passports is a recipient",
+        )
+        .hint(hint)
+    }
+}

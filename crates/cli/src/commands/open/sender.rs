@@ -1,0 +1,220 @@
+//! Whether the content of a file may be released: who signed it, and what the user decided about them.
+
+use sealstone::file::Sender;
+use sealstone::passport::{Contact, Fingerprint};
+use sealstone::trust::Status;
+use serde_json::{Value, json};
+
+use super::keys::KeyRing;
+use crate::args::OpenArgs;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::identity::load_public;
+use crate::message::{Failure, Result};
+use crate::trust::{self, Store};
+
+/// What is to be done with the content.
+pub(super) enum Verdict {
+    /// Nobody signed, and that is accepted.
+    Unsigned,
+    /// Released once the signatures of this sender have been checked.
+    Release(Known),
+    /// Not released; the sender is recorded once the signatures have been checked.
+    Withhold(Known),
+}
+
+/// A sender whose keys are known.
+pub(super) struct Known {
+    pub(super) contact: Contact,
+    standing: Standing,
+    /// What the user calls the sender.
+    label: String,
+}
+
+/// Why a sender is opened, or not.
+#[derive(Clone, Copy, PartialEq)]
+enum Standing {
+    /// It is the user.
+    Own,
+    /// Approved in the trust store.
+    Approved,
+    /// Named with `--from`.
+    Expected,
+    /// A stranger so far.
+    Pending,
+}
+
+/// Decides before anything is decrypted. Whoever is denied or revoked stays so, whatever else speaks for them.
+pub(super) fn decide(
+    sender: &Sender,
+    args: &OpenArgs,
+    keys: &mut KeyRing<'_>,
+    context: &Context,
+) -> Result<Verdict> {
+    let expected = args
+        .from
+        .as_deref()
+        .map(load_public)
+        .transpose()?
+        .map(|public| public.contact().clone());
+    let Some(fingerprint) = sender.fingerprint() else {
+        return unsigned(args, expected.is_some());
+    };
+    let store = trust::open(context)?;
+    refuse_barred(&fingerprint, &store)?;
+    if let Some(contact) = expected {
+        if contact.fingerprint() != fingerprint {
+            let hint = format!("the file says that its sender is\n{fingerprint}");
+            return Err(Failure::new(
+                Exit::Authentication,
+                "signed by somebody else than --from names",
+            )
+            .hint(hint));
+        }
+        return Ok(Verdict::Release(Known::new(
+            contact,
+            Standing::Expected,
+            &store,
+        )));
+    }
+    let carried = match sender {
+        Sender::Carried(contact) => Some(Contact::clone(contact)),
+        _ => None,
+    };
+    if keys.owns(&fingerprint) {
+        let contact = match carried {
+            Some(contact) => Some(contact),
+            None => keys
+                .own(&fingerprint)?
+                .map(|passport| passport.contact().clone()),
+        };
+        let contact = contact.ok_or_else(|| unknown_keys(&fingerprint))?;
+        return Ok(Verdict::Release(Known::new(contact, Standing::Own, &store)));
+    }
+    from_store(&fingerprint, carried, args.accept_pending, &store)
+}
+
+fn unsigned(args: &OpenArgs, expected: bool) -> Result<Verdict> {
+    if expected {
+        return Err(Failure::new(
+            Exit::Authentication,
+            "nobody signed it, and --from names a sender",
+        ));
+    }
+    if args.require_signed {
+        return Err(Failure::new(
+            Exit::Pending,
+            "nobody signed it, and --require-signed asks for a sender",
+        ));
+    }
+    Ok(Verdict::Unsigned)
+}
+
+fn refuse_barred(fingerprint: &Fingerprint, store: &Store) -> Result<()> {
+    let barred = store
+        .get(fingerprint)
+        .filter(|record| trust::is_barred(record.status()));
+    let Some(record) = barred else { return Ok(()) };
+    let what = format!(
+        "its sender, {}, is {} in your trust store",
+        trust::name(&record),
+        record.status()
+    );
+    Err(Failure::new(Exit::Denied, what).hint(format!("see: sealstone trust show {fingerprint}")))
+}
+
+fn from_store(
+    fingerprint: &Fingerprint,
+    carried: Option<Contact>,
+    accept_pending: bool,
+    store: &Store,
+) -> Result<Verdict> {
+    let record = store.get(fingerprint);
+    let stored = record.map(|record| record.contact()).transpose()?.flatten();
+    let contact = stored
+        .or(carried)
+        .ok_or_else(|| unknown_keys(fingerprint))?;
+    if record.is_some_and(|record| record.status() == Status::Approved) {
+        return Ok(Verdict::Release(Known::new(
+            contact,
+            Standing::Approved,
+            store,
+        )));
+    }
+    let stranger = Known::new(contact, Standing::Pending, store);
+    Ok(if accept_pending {
+        Verdict::Release(stranger)
+    } else {
+        Verdict::Withhold(stranger)
+    })
+}
+
+fn unknown_keys(fingerprint: &Fingerprint) -> Failure {
+    let what = "the sender is known by fingerprint only, so the signatures cannot be checked";
+    Failure::new(Exit::Pending, what).hint(format!(
+        "get the public passport of\n{fingerprint}\nand give it with --from FILE.pub, or approve it: sealstone trust approve FILE.pub"
+    ))
+}
+
+impl Known {
+    fn new(contact: Contact, standing: Standing, store: &Store) -> Self {
+        let record = store.get(&contact.fingerprint());
+        let label = record
+            .map(|record| record.label())
+            .filter(|label| !label.is_empty())
+            .unwrap_or(contact.label());
+        let label = label.to_owned();
+        Self {
+            contact,
+            standing,
+            label,
+        }
+    }
+
+    /// Remembers strangers, and keys that the store had not, now that the signatures have been checked.
+    pub(super) fn record(&self, context: &Context) -> Result<()> {
+        if !matches!(self.standing, Standing::Pending | Standing::Approved) {
+            return Ok(());
+        }
+        let operator = trust::operator(None);
+        trust::open(context)?.meet(&self.contact, &trust::change(&operator, None))?;
+        Ok(())
+    }
+
+    /// Why the content stays where it is.
+    pub(super) fn withheld(&self) -> Failure {
+        let fingerprint = self.contact.fingerprint();
+        let what = format!(
+            "you have not approved its sender, who goes by {:?}; the file is whole and stays sealed",
+            self.label
+        );
+        Failure::new(Exit::Pending, what).hint(format!(
+            "fingerprint {fingerprint}\ncompare it with its owner, then: sealstone trust approve {fingerprint}\nor open this one file with --accept-pending"
+        ))
+    }
+
+    /// Who it is, for people.
+    pub(super) fn describe(&self) -> String {
+        match self.standing {
+            Standing::Own => "from yourself".to_owned(),
+            Standing::Approved => format!("from {}, approved", self.label),
+            Standing::Expected => format!("from {}, as expected", self.label),
+            Standing::Pending => format!(
+                "from {:?}, NOT APPROVED: {}",
+                self.label,
+                self.contact.fingerprint()
+            ),
+        }
+    }
+
+    /// Who it is, for machines.
+    pub(super) fn json(&self) -> Value {
+        let standing = match self.standing {
+            Standing::Own => "own",
+            Standing::Approved => "approved",
+            Standing::Expected => "expected",
+            Standing::Pending => "pending",
+        };
+        json!({"fingerprint": self.contact.fingerprint().to_string(), "label": self.label, "trust": standing})
+    }
+}

@@ -1,0 +1,33 @@
+//! `passport export`
+
+use std::io::Write;
+
+use serde_json::json;
+
+use crate::args::ExportArgs;
+use crate::context::Context;
+use crate::identity::Identity;
+use crate::io::input::{DASH, Input};
+use crate::io::output::{Destination, Nature, Output};
+use crate::message::Result;
+use crate::passphrase::Passphrases;
+
+pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<()> {
+    let identity = Identity::load(&args.file)?;
+    let to_stdout = args.output.as_os_str() == DASH;
+    let destination = Destination::new(Some(&args.output), || unreachable!("clap has a default"))?;
+    let input = Input::open(Some(&args.file), "the passport")?;
+    let output = Output::create(&destination, args.force, Nature::Text, &input)?;
+    let unlocked = identity.unlock(&Passphrases::new(&args.unlock), context)?;
+    let public = unlocked.passport().public();
+    if to_stdout && context.json() {
+        return context.print(String::new, || json!({"public": public.to_armor()}));
+    }
+    (&output).write_all(public.to_armor().as_bytes())?;
+    output.commit()?;
+    if to_stdout {
+        return Ok(());
+    }
+    let text = format!("wrote {} (hand it out)", args.output.display());
+    context.result(false, &text, || json!({"output": args.output, "fingerprint": public.contact().fingerprint().to_string()}))
+}

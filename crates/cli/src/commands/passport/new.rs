@@ -1,0 +1,42 @@
+//! `passport new`
+
+use sealstone::passport::Passport;
+
+use super::birth::{FirstSlot, Place, label};
+use crate::args::NewArgs;
+use crate::context::Context;
+use crate::io::{keep, temp};
+use crate::message::{Failure, Result};
+use crate::passphrase::Source;
+use crate::{clock, paths};
+
+pub(super) fn run(args: &NewArgs, context: &Context) -> Result<()> {
+    let place = match &args.output {
+        Some(path) => Place::new(path)?,
+        None => default_place()?,
+    };
+    let passport =
+        Passport::generate(&label(args.identity.label.as_deref(), &place), clock::now())?;
+    let slot = FirstSlot {
+        source: Source::of(&args.passphrase),
+        generate: args.generate.generate_passphrase,
+        params: args.identity.profile.0,
+        context,
+    };
+    slot.write(&passport, &passport.public(), &place)
+}
+
+fn default_place() -> Result<Place> {
+    let path = paths::default_passport()?;
+    if path.exists() {
+        let failure = Failure::new(
+            crate::exit::Exit::Io,
+            format!("you have a default passport: {}", path.display()),
+        );
+        return Err(failure.hint(
+            "make another one with -o FILE.passport, or replace it with: sealstone passport rotate",
+        ));
+    }
+    keep::make_private_directory(&temp::directory_of(&path))?;
+    Place::new(&path)
+}

@@ -1,0 +1,65 @@
+//! `passport restore`
+
+use std::path::Path;
+
+use sealstone::passport::{Passport, Words};
+
+use super::birth::{FirstSlot, Place, label};
+use crate::args::RestoreArgs;
+use crate::clock;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::io::{input, terminal};
+use crate::message::{About, Failure, Result};
+use crate::passphrase::Source;
+
+/// 24 words are shorter.
+const MAX_LEN: usize = 4096;
+
+pub(super) fn run(args: &RestoreArgs, context: &Context) -> Result<()> {
+    let place = Place::new(&args.output)?;
+    let words = match &args.words_file {
+        Some(path) => read(path)?,
+        None => ask(context)?,
+    };
+    let passport = Passport::from_words(
+        &words,
+        &label(args.identity.label.as_deref(), &place),
+        clock::now(),
+    )?;
+    let slot = FirstSlot {
+        source: Source::of(&args.passphrase),
+        generate: args.generate.generate_passphrase,
+        params: args.identity.profile.0,
+        context,
+    };
+    slot.write(&passport, &passport.public(), &place)
+}
+
+fn read(path: &Path) -> Result<Words> {
+    let bytes = input::read_small(path, "the words", MAX_LEN)?;
+    let words = std::str::from_utf8(&bytes).ok().map(Words::parse);
+    match words {
+        Some(Ok(words)) => Ok(words),
+        Some(Err(e)) => Err(Failure::new(Exit::Format, e.to_string()).about(path.display())),
+        None => Err(Failure::new(Exit::Format, "not text").about(path.display())),
+    }
+}
+
+/// Until they fit together: the last word is a check on all.
+fn ask(context: &Context) -> Result<Words> {
+    if !terminal::is_there() {
+        let failure = Failure::usage("the words are needed, and there is no terminal to ask on");
+        return Err(failure.hint("use --words-file FILE, or --words-file - for standard input"));
+    }
+    loop {
+        let typed = terminal::ask("The 24 words, separated by spaces: ").about("the terminal")?;
+        if typed.trim().is_empty() {
+            return Err(Failure::usage("no words were given"));
+        }
+        match Words::parse(&typed) {
+            Ok(words) => return Ok(words),
+            Err(e) => context.warn(&format!("{e}; once more")),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! `passport split` and `passport join`
+
+use std::path::{Path, PathBuf};
+
+use sealstone::passport::{Passport, Share};
+use serde_json::json;
+use zeroize::Zeroizing;
+
+use super::birth::{FirstSlot, Place, label};
+use crate::args::{JoinArgs, SplitArgs};
+use crate::clock;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::identity::Identity;
+use crate::io::input::read_small;
+use crate::io::keep;
+use crate::message::{About, Failure, Result};
+use crate::passphrase::{Passphrases, Source};
+use crate::paths::with_suffix;
+
+/// 16 shares are shorter.
+const MAX_LEN: usize = 16 << 10;
+
+pub(super) fn split(args: &SplitArgs, context: &Context) -> Result<()> {
+    let identity = Identity::load(&args.file)?;
+    let paths = args
+        .output
+        .as_deref()
+        .map(|prefix| share_paths(prefix, args.shares))
+        .transpose()?;
+    let unlocked = identity.unlock(&Passphrases::new(&args.unlock), context)?;
+    let shares = unlocked.passport().split(args.threshold, args.shares)?;
+    let text: Vec<Zeroizing<String>> = shares.iter().map(Share::expose).collect();
+    match paths {
+        Some(paths) => write(&paths, &text, context)?,
+        None => print(&text, context)?,
+    }
+    let any = format!(
+        "any {} of these {} shares restore the passport; give each to somebody else",
+        args.threshold, args.shares
+    );
+    context.say(&any);
+    Ok(())
+}
+
+pub(super) fn join(args: &JoinArgs, context: &Context) -> Result<()> {
+    let place = Place::new(&args.output)?;
+    let mut shares = Vec::new();
+    for path in &args.shares {
+        shares.extend(read(path)?);
+    }
+    let passport = Passport::from_shares(
+        &shares,
+        &label(args.identity.label.as_deref(), &place),
+        clock::now(),
+    )?;
+    let slot = FirstSlot {
+        source: Source::of(&args.passphrase),
+        generate: args.generate.generate_passphrase,
+        params: args.identity.profile.0,
+        context,
+    };
+    slot.write(&passport, &passport.public(), &place)
+}
+
+fn share_paths(prefix: &Path, count: u8) -> Result<Vec<PathBuf>> {
+    let paths: Vec<PathBuf> = (1..=count)
+        .map(|i| with_suffix(prefix, &format!("-{i}.share")))
+        .collect();
+    keep::must_be_new(paths.iter().map(PathBuf::as_path))?;
+    Ok(paths)
+}
+
+fn write(paths: &[PathBuf], text: &[Zeroizing<String>], context: &Context) -> Result<()> {
+    for (path, share) in paths.iter().zip(text) {
+        let line = Zeroizing::new(format!("{}\n", **share));
+        keep::write_new(path, line.as_bytes(), keep::SECRET)?;
+    }
+    let names: Vec<String> = paths
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    context.result(
+        false,
+        &format!("wrote {}", names.join(", ")),
+        || json!({"output": names}),
+    )
+}
+
+fn print(text: &[Zeroizing<String>], context: &Context) -> Result<()> {
+    let lines = || {
+        text.iter()
+            .map(|share| format!("{}\n", **share))
+            .collect::<String>()
+    };
+    context.print(
+        lines,
+        || json!({"shares": text.iter().map(|share| share.as_str()).collect::<Vec<_>>()}),
+    )
+}
+
+/// The shares in a file, one a line.
+fn read(path: &Path) -> Result<Vec<Share>> {
+    let bytes = read_small(path, "the shares", MAX_LEN)?;
+    let text = std::str::from_utf8(&bytes)
+        .map_err(|_| Failure::new(Exit::Format, "not a share").about(path.display()))?;
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let shares: Vec<Share> = lines
+        .map(|line| {
+            Share::parse(line)
+                .map_err(not_a_share)
+                .about(path.display())
+        })
+        .collect::<Result<_>>()?;
+    if shares.is_empty() {
+        return Err(Failure::new(Exit::Format, "there is no share in it").about(path.display()));
+    }
+    Ok(shares)
+}
+
+/// What a file holds is a matter of format, not of usage.
+fn not_a_share(error: sealstone::Error) -> Failure {
+    Failure::new(Exit::Format, error.to_string())
+}

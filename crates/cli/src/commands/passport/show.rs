@@ -1,0 +1,140 @@
+//! `passport show`, and what it has in common with `inspect`.
+
+use std::path::Path;
+
+use sealstone::passport::{PublicPassport, SecretPassport, Slot, SlotKind};
+use serde_json::{Value, json};
+
+use crate::args::{Profile, ShowArgs};
+use crate::clock;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::identity::{self, Identity, MAX_LEN};
+use crate::io::input::read_small;
+use crate::io::kind::Kind;
+use crate::message::{About, Failure, Result};
+use crate::paths;
+use crate::trust;
+
+pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<()> {
+    let path = args.file.clone().map_or_else(paths::default_passport, Ok)?;
+    let bytes = read_small(&path, "the passport", MAX_LEN)?;
+    match Kind::of(&bytes) {
+        Kind::SecretPassport => secret(
+            &SecretPassport::from_armor(&bytes).about(path.display())?,
+            context,
+        ),
+        Kind::PublicPassport => public(
+            &identity::parse_public(&bytes).about(path.display())?,
+            context,
+        ),
+        other => Err(Failure::new(
+            Exit::Format,
+            format!("not a passport: this is {}", other.name()),
+        )
+        .about(path.display())),
+    }
+}
+
+/// Shows what a locked passport shows.
+pub(crate) fn secret(passport: &SecretPassport, context: &Context) -> Result<()> {
+    let text = || {
+        let head = format!(
+            "secret passport (locked)\n  label        {}\n  fingerprint  {}\n  created      {}\n",
+            passport.label(),
+            passport.fingerprint(),
+            clock::show(passport.created())
+        );
+        head + &slot_table(passport.slots())
+    };
+    context.print(text, || {
+        json!({
+            "type": "secret-passport",
+            "label": passport.label(),
+            "fingerprint": passport.fingerprint().to_string(),
+            "created": passport.created(),
+            "slots": passport.slots().iter().map(slot_json).collect::<Vec<_>>(),
+        })
+    })
+}
+
+/// Shows a public passport and what the trust store says of it.
+pub(crate) fn public(passport: &PublicPassport, context: &Context) -> Result<()> {
+    let contact = passport.contact();
+    let standing = trust::standing(&contact.fingerprint(), context)?;
+    let succession = passport.succession();
+    let text = || {
+        let mut text = format!(
+            "public passport\n  label        {}\n  fingerprint  {}\n  created      {}\n",
+            contact.label(),
+            contact.fingerprint(),
+            clock::show(contact.created())
+        );
+        if let Some(succession) = succession {
+            text += &format!("  succeeds     {} (it says)\n", succession.predecessor());
+        }
+        text + &format!(
+            "  trust        {}\n",
+            standing.as_deref().unwrap_or("never met")
+        )
+    };
+    context.print(text, || {
+        json!({
+            "type": "public-passport",
+            "label": contact.label(),
+            "fingerprint": contact.fingerprint().to_string(),
+            "created": contact.created(),
+            "predecessor": succession.map(|succession| succession.predecessor().to_string()),
+            "trust": standing,
+        })
+    })
+}
+
+/// `passport slot list`
+pub(super) fn slots(path: &Path, context: &Context) -> Result<()> {
+    let identity = Identity::load(path)?;
+    let slots = identity.locked.slots();
+    context.print(
+        || slot_table(slots),
+        || json!({"slots": slots.iter().map(slot_json).collect::<Vec<_>>()}),
+    )
+}
+
+fn slot_table(slots: &[Slot]) -> String {
+    let line = |slot: &Slot| {
+        let name = if slot.name().is_empty() {
+            String::new()
+        } else {
+            format!("  {}", slot.name())
+        };
+        format!(
+            "  slot {:<3} {:<13} {:<12} {}{name}\n",
+            slot.id(),
+            kind(slot),
+            Profile::name(&slot.params()),
+            clock::show(slot.created())
+        )
+    };
+    slots.iter().map(line).collect()
+}
+
+fn slot_json(slot: &Slot) -> Value {
+    let params = slot.params();
+    json!({
+        "id": slot.id(),
+        "kind": kind(slot),
+        "name": slot.name(),
+        "created": slot.created(),
+        "profile": Profile::name(&params),
+        "memory_kib": params.memory_kib(),
+        "passes": params.passes(),
+        "lanes": params.lanes(),
+    })
+}
+
+fn kind(slot: &Slot) -> &'static str {
+    match slot.kind() {
+        SlotKind::Passphrase => "passphrase",
+        SlotKind::RecoveryKey => "recovery key",
+    }
+}

@@ -1,0 +1,226 @@
+//! `seal`
+
+use std::path::{Path, PathBuf};
+
+use sealstone::file::{Metadata, Receipt, Sealer, Workers};
+use sealstone::passport::{Contact, Passport};
+use serde_json::json;
+
+use self::recipients::Recipients;
+use crate::args::{SealArgs, Sender};
+use crate::clock;
+use crate::context::Context;
+use crate::identity::Identity;
+use crate::io::input::{DASH, Input};
+use crate::io::output::{Destination, Nature, Output};
+use crate::message::{Failure, Result};
+use crate::passphrase::{self, Chosen, Passphrases, Source};
+use crate::paths::{self, with_suffix};
+use crate::progress::{Counter, Progress};
+
+mod recipients;
+
+/// Everything that sealing needs, checked before anybody is asked for a passphrase.
+struct Job<'a> {
+    args: &'a SealArgs,
+    recipients: Recipients,
+    sender: Option<Identity>,
+    input: Input,
+    output: Output,
+    to_stdout: bool,
+}
+
+/// What is unlocked for it.
+struct Unlocked {
+    sender: Option<Passport>,
+    passphrase: Option<Chosen>,
+}
+
+pub(super) fn run(args: &SealArgs, context: &Context) -> Result<()> {
+    let job = Job::prepare(args, context)?;
+    let unlocked = job.unlock(context)?;
+    let receipt = job.seal(&unlocked, context)?;
+    job.finish(&unlocked, &receipt, context)
+}
+
+impl<'a> Job<'a> {
+    fn prepare(args: &'a SealArgs, context: &Context) -> Result<Self> {
+        let sender = sender(&args.sender)?;
+        let recipients = Recipients::gather(args, context)?;
+        let input = Input::open(args.input.as_deref(), "IN")?;
+        let destination = Destination::new(args.output.as_deref(), || {
+            Ok(input
+                .path()
+                .map_or(Destination::Stdout { forced: false }, |path| {
+                    Destination::File(with_suffix(path, ".sealed"))
+                }))
+        })?;
+        let nature = if args.armor {
+            Nature::Text
+        } else {
+            Nature::Binary
+        };
+        let output = Output::create(&destination, args.force, nature, &input)?;
+        let to_stdout = matches!(destination, Destination::Stdout { .. });
+        Ok(Self {
+            args,
+            recipients,
+            sender,
+            input,
+            output,
+            to_stdout,
+        })
+    }
+
+    fn unlock(&self, context: &Context) -> Result<Unlocked> {
+        let passphrases = Passphrases::new(&self.args.unlock);
+        let unlock = |identity: &Identity| identity.unlock(&passphrases, context);
+        let sender = self.sender.as_ref().map(unlock).transpose()?;
+        let passphrase = self
+            .args
+            .passphrase_recipient
+            .then(|| self.choose_passphrase(context))
+            .transpose()?;
+        Ok(Unlocked {
+            sender: sender.map(|unlocked| unlocked.into_passport()),
+            passphrase,
+        })
+    }
+
+    fn choose_passphrase(&self, context: &Context) -> Result<Chosen> {
+        let source = match (
+            Source::of_recipient(&self.args.recipient_passphrase),
+            &self.sender,
+        ) {
+            // Nothing is to be unlocked: the one passphrase that was given can only be meant for this.
+            (Source::Terminal, None) => Source::of(&self.args.unlock.passphrase),
+            (source, _) => source,
+        };
+        passphrase::choose(
+            "the file",
+            &source,
+            self.args.generate.generate_passphrase,
+            context,
+        )
+    }
+
+    fn seal(&self, unlocked: &Unlocked, context: &Context) -> Result<Receipt> {
+        let mut sealer = Sealer::new();
+        sealer
+            .suite(self.args.suite.into())
+            .metadata(self.metadata()?);
+        for contact in self.recipients.contacts() {
+            if self.args.anonymous {
+                sealer.to_anonymous(contact)
+            } else {
+                sealer.to_passport(contact)
+            };
+        }
+        if let Some(chosen) = &unlocked.passphrase {
+            sealer.to_passphrase(&chosen.passphrase, self.args.profile.0);
+        }
+        if let Some(passport) = &unlocked.sender {
+            if self.args.sender.no_carry {
+                sealer.signed_without_carrying(passport)
+            } else {
+                sealer.signed_by(passport)
+            };
+        }
+        if self.args.armor {
+            sealer.armored();
+        }
+        if self.args.pad {
+            sealer.hide_length();
+        }
+        self.run(&sealer, context)
+    }
+
+    fn run(&self, sealer: &Sealer<'_>, context: &Context) -> Result<Receipt> {
+        let counter = Counter::default();
+        let _progress = Progress::bytes(context, "sealing", self.input.remaining(), &counter);
+        Ok(sealer.seal(counter.count(&self.input), &self.output, Workers::default())?)
+    }
+
+    /// Name and time of a regular file, unless the user says otherwise.
+    fn metadata(&self) -> Result<Metadata> {
+        let regular = self.input.regular().filter(|_| !self.args.no_name);
+        let own_name = || {
+            regular
+                .and(self.input.path())
+                .and_then(Path::file_name)
+                .map(|name| name.to_string_lossy().into_owned())
+        };
+        let modified = regular
+            .and_then(|metadata| metadata.modified().ok())
+            .and_then(clock::since_1970);
+        Ok(Metadata {
+            name: self.args.name.clone().or_else(own_name),
+            modified,
+            note: self.args.note.clone(),
+        })
+    }
+
+    fn finish(self, unlocked: &Unlocked, receipt: &Receipt, context: &Context) -> Result<()> {
+        let Self {
+            args,
+            recipients,
+            input,
+            output,
+            to_stdout,
+            ..
+        } = self;
+        let target = target(args, &input);
+        output.commit()?;
+        let passphrases = usize::from(unlocked.passphrase.is_some());
+        let count = recipients.contacts().count() + passphrases;
+        let signer = unlocked.sender.as_ref().map(Passport::contact);
+        let signed = signer.map_or("unsigned".to_owned(), |contact| {
+            format!("signed by {}", contact.label())
+        });
+        let people = if count == 1 {
+            "1 recipient".to_owned()
+        } else {
+            format!("{count} recipients")
+        };
+        let text = format!("sealed {} to {target} ({people}, {signed})", input.name());
+        context.result(to_stdout, &text, || {
+            json!({
+                "output": (!to_stdout).then_some(&target),
+                "content_bytes": receipt.content_len,
+                "sealed_bytes": receipt.sealed_len,
+                "suite": sealstone::file::Suite::from(args.suite).to_string(),
+                "recipients": recipients.contacts().map(recipient_json).collect::<Vec<_>>(),
+                "passphrases": passphrases,
+                "sender": signer.map(recipient_json),
+                "generated_passphrase": unlocked.passphrase.as_ref().and_then(|chosen| chosen.generated.as_deref()),
+            })
+        })
+    }
+}
+
+/// The passport that signs: the one that is named, else the default one.
+fn sender(args: &Sender) -> Result<Option<Identity>> {
+    if args.unsigned {
+        return Ok(None);
+    }
+    match args.from.clone().or_else(paths::existing_default_passport) {
+        Some(path) => Identity::load(&path).map(Some),
+        None => Err(Failure::usage("nobody is named to sign the file")
+            .hint("choose --from PASSPORT or --unsigned")),
+    }
+}
+
+fn target(args: &SealArgs, input: &Input) -> String {
+    let path: Option<PathBuf> = args
+        .output
+        .clone()
+        .or_else(|| input.path().map(|path| with_suffix(path, ".sealed")));
+    match path {
+        Some(path) if path != Path::new(DASH) => path.display().to_string(),
+        _ => "standard output".to_owned(),
+    }
+}
+
+fn recipient_json(contact: &Contact) -> serde_json::Value {
+    json!({"fingerprint": contact.fingerprint().to_string(), "label": contact.label()})
+}

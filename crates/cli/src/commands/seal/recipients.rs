@@ -1,0 +1,181 @@
+//! For whom a file is sealed.
+
+use std::path::{Path, PathBuf};
+
+use sealstone::passport::Contact;
+use sealstone::trust::{Record, Status};
+
+use crate::args::SealArgs;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::identity::{self, Identity};
+use crate::io::input::{DASH, read_small};
+use crate::io::temp::directory_of;
+use crate::message::{About, Failure, Result};
+use crate::paths;
+use crate::trust::{self, Store};
+
+/// The passports that a file is sealed to, each once.
+pub(super) struct Recipients(Vec<Contact>);
+
+/// 1024 public passports are shorter.
+const MAX_LIST: usize = 32 << 20;
+const BEGIN: &str = "-----BEGIN ";
+const END: &str = "-----END ";
+
+impl Recipients {
+    /// Everybody that the options name; the user alone if they name nobody.
+    pub(super) fn gather(args: &SealArgs, context: &Context) -> Result<Self> {
+        let mut all = Self(Vec::new());
+        for path in &args.recipient {
+            all.add(identity::load_public(path)?.contact().clone());
+        }
+        for path in &args.recipients_file {
+            list(path)?.into_iter().for_each(|contact| all.add(contact));
+        }
+        all.refuse_revoked(context)?;
+        if !args.to.is_empty() {
+            let store = trust::open(context)?;
+            for name in &args.to {
+                all.add(approved(&store, name)?);
+            }
+        }
+        if all.0.is_empty() && !args.passphrase_recipient {
+            all.add(oneself()?);
+        }
+        Ok(all)
+    }
+
+    pub(super) fn contacts(&self) -> impl Iterator<Item = &Contact> {
+        self.0.iter()
+    }
+
+    fn add(&mut self, contact: Contact) {
+        if self
+            .0
+            .iter()
+            .all(|other| other.fingerprint() != contact.fingerprint())
+        {
+            self.0.push(contact);
+        }
+    }
+
+    /// What is sealed to a passport that its owner lost control of is lost as well.
+    fn refuse_revoked(&self, context: &Context) -> Result<()> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        let store = trust::open(context)?;
+        let revoked = self.0.iter().find(|contact| {
+            store
+                .get(&contact.fingerprint())
+                .is_some_and(|record| record.status() == Status::Revoked)
+        });
+        revoked.map_or(Ok(()), |contact| {
+            Err(barred(contact.label(), Status::Revoked))
+        })
+    }
+}
+
+/// The passports in a list: paths relative to it, or public passports themselves.
+fn list(path: &Path) -> Result<Vec<Contact>> {
+    let bytes = read_small(path, "the list of recipients", MAX_LIST)?;
+    let text = std::str::from_utf8(&bytes).map_err(|_| {
+        Failure::new(Exit::Format, "not a list of recipients").about(path.display())
+    })?;
+    let base = if path == Path::new(DASH) {
+        PathBuf::from(".")
+    } else {
+        directory_of(path)
+    };
+    let mut contacts = Vec::new();
+    let mut lines = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with('#'));
+    while let Some(line) = lines.next() {
+        let passport = match line.starts_with(BEGIN) {
+            true => {
+                identity::parse_public(armor(line, &mut lines).as_bytes()).about(path.display())?
+            }
+            false => identity::load_public(&base.join(line)).about(path.display())?,
+        };
+        contacts.push(passport.contact().clone());
+    }
+    if contacts.is_empty() {
+        return Err(Failure::usage("the list names nobody").about(path.display()));
+    }
+    Ok(contacts)
+}
+
+/// The lines of one armored object, of which `first` has been read.
+fn armor<'a>(first: &'a str, lines: &mut impl Iterator<Item = &'a str>) -> String {
+    let mut text = format!("{first}\n");
+    for line in lines {
+        text.push_str(line);
+        text.push('\n');
+        if line.starts_with(END) {
+            break;
+        }
+    }
+    text
+}
+
+/// The keys of an approved record. Strangers may call themselves what they like: an approved record goes before all others of the name.
+fn approved(store: &Store, name: &str) -> Result<Contact> {
+    let is_approved = |record: &Record<'_>| record.status() == Status::Approved;
+    let found = store.find_all(name);
+    let record = match found
+        .iter()
+        .filter(|record| is_approved(record))
+        .collect::<Vec<_>>()[..]
+    {
+        [only] => *only,
+        _ => store.find(name).about(name)?,
+    };
+    if trust::is_barred(record.status()) {
+        return Err(barred(name, record.status()));
+    }
+    if !is_approved(&record) {
+        let fingerprint = record.fingerprint();
+        let hint = format!(
+            "compare the fingerprint with its owner, then: sealstone trust approve {fingerprint}"
+        );
+        return Err(Failure::new(Exit::Pending, format!("{name} is not approved")).hint(hint));
+    }
+    let keys = record.contact()?;
+    let none = || {
+        Failure::new(
+            Exit::Pending,
+            format!("the trust store has no keys of {name}"),
+        )
+        .hint("seal with -r FILE.pub")
+    };
+    keys.ok_or_else(none)
+}
+
+fn barred(name: &str, status: Status) -> Failure {
+    Failure::new(
+        Exit::Denied,
+        format!("{name} is {status} in your trust store"),
+    )
+    .hint("see: sealstone trust show NAME")
+}
+
+/// The owner of the default passport.
+fn oneself() -> Result<Contact> {
+    let nobody = || {
+        Failure::usage("no recipient").hint("choose -r FILE.pub, --to NAME or -p for a passphrase")
+    };
+    let secret = paths::existing_default_passport().ok_or_else(nobody)?;
+    let public = paths::public_half(&secret);
+    let contact = identity::load_public(&public)?.contact().clone();
+    if contact.fingerprint() != Identity::load(&secret)?.locked.fingerprint() {
+        return Err(Failure::new(
+            Exit::Authentication,
+            format!("not the public half of {}", secret.display()),
+        )
+        .about(public.display()));
+    }
+    Ok(contact)
+}

@@ -1,0 +1,103 @@
+//! Known answers from the standards themselves.
+
+use sealstone_primitives::aead::{Aes256Gcm, XChaCha20Poly1305};
+use sealstone_primitives::dh::x25519;
+use sealstone_primitives::hash::sha3_256;
+use sealstone_primitives::kem::ml_kem_1024;
+use sealstone_primitives::secret::Secret;
+use sealstone_primitives::sign::{ed25519, ml_dsa_87};
+
+/// What is computed, and whether it comes out right.
+pub(super) type Answer = (&'static str, fn() -> bool);
+
+/// One for each primitive that everything rests on.
+pub(super) const ANSWERS: [Answer; 7] = [
+    ("SHA3-256: FIPS 202 example", sha3),
+    (
+        "XChaCha20-Poly1305: draft-irtf-cfrg-xchacha-03, A.3.1",
+        xchacha,
+    ),
+    ("AES-256-GCM: the GCM specification, test case 14", aes_gcm),
+    ("X25519: RFC 7748, 5.2", x25519_vector),
+    ("Ed25519: RFC 8032, 7.1, test 1", ed25519_vector),
+    ("ML-KEM-1024: both sides agree", ml_kem),
+    ("ML-DSA-87: signs, verifies, refuses", ml_dsa),
+];
+
+fn sha3() -> bool {
+    sha3_256(b"abc") == hex("3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532")
+}
+
+fn xchacha() -> bool {
+    let key = hex("808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9f");
+    let nonce = hex("404142434445464748494a4b4c4d4e4f5051525354555657");
+    let aad: [u8; 12] = hex("50515253c0c1c2c3c4c5c6c7");
+    let mut text = *b"Ladies and Gentlemen of the class of '99: If I could offer you only one tip for the future, sunscreen would be it.";
+    let tag = XChaCha20Poly1305::new(&secret(key)).seal_in_place(&nonce, &aad, &mut text);
+    text.starts_with(&hex::<16>("bd6d179d3e83d43b9576579493c0e939"))
+        && tag == hex("c0875924c1c7987947deafd8780acf49")
+}
+
+fn aes_gcm() -> bool {
+    let mut text = [0; 16];
+    let tag = Aes256Gcm::new(&secret([0; 32])).seal_in_place(&[0; 12], b"", &mut text);
+    text == hex("cea7403d4d606b6e074ec5d3baf39d18")
+        && tag == hex("d0d1c8a799996bf0265b98b5d48ab919")
+}
+
+fn x25519_vector() -> bool {
+    let scalar = hex("a546e36bf0527c9d3b16154b82465edd62144c0ac1fc5a18506a2244ba449ac4");
+    let point = hex("e6db6867583030db3594c1a424b15f7c726624ec26b3353b10a903a6d0ab1c4c");
+    let agreed =
+        x25519::PrivateKey::from_seed(secret(scalar)).agree(&x25519::PublicKey::from_bytes(point));
+    agreed.is_ok_and(|agreed| {
+        *agreed.expose() == hex("c3da55379de9c6908e94ea4df28d084f32eccf03491c71f754b4075577a28552")
+    })
+}
+
+fn ed25519_vector() -> bool {
+    let key = ed25519::SigningKey::from_seed(&secret(hex(
+        "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60",
+    )));
+    let signature = key.sign(b"");
+    *key.verifying_key().as_bytes()
+        == hex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a")
+        && signature.starts_with(&hex::<32>(
+            "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e06522490155",
+        ))
+        && key.verifying_key().verify(b"", &signature).is_ok()
+}
+
+fn ml_kem() -> bool {
+    let key = ml_kem_1024::DecapsulationKey::from_seed(&Secret::random());
+    let (ciphertext, sent) = key.encapsulation_key().encapsulate();
+    key.decapsulate(&ciphertext).expose() == sent.expose()
+}
+
+fn ml_dsa() -> bool {
+    let key = ml_dsa_87::SigningKey::from_seed(&Secret::random());
+    let Ok(signature) = key.sign(b"message", b"selftest") else {
+        return false;
+    };
+    let verifies = |message: &[u8]| {
+        key.verifying_key()
+            .verify(message, b"selftest", &signature[..])
+            .is_ok()
+    };
+    verifies(b"message") && !verifies(b"massage")
+}
+
+fn secret(bytes: [u8; 32]) -> Secret<32> {
+    let mut bytes = bytes;
+    Secret::from_array(&mut bytes)
+}
+
+/// The bytes that the hexadecimal `text` stands for.
+fn hex<const N: usize>(text: &str) -> [u8; N] {
+    let mut bytes = [0; N];
+    for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
+        let digits = std::str::from_utf8(digits).expect("the constants are ASCII");
+        *byte = u8::from_str_radix(digits, 16).expect("the constants are hexadecimal");
+    }
+    bytes
+}

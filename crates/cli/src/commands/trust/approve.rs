@@ -1,0 +1,101 @@
+//! `trust approve`
+
+use sealstone::passport::{PublicPassport, Succession};
+use sealstone::trust::Status;
+
+use super::decide::{self, Subject};
+use crate::args::ApproveArgs;
+use crate::clock;
+use crate::context::Context;
+use crate::io::terminal;
+use crate::message::{About, Failure, Result};
+use crate::trust::{self, Store};
+
+pub(super) fn run(args: &ApproveArgs, context: &Context) -> Result<()> {
+    let mut store = trust::open(context)?;
+    let subjects = decide::subjects(&args.decide, &store)?;
+    for subject in &subjects {
+        introduce(subject, &store, context)?;
+        compare(args, subject)?;
+        reinstate(args, subject, &mut store)?;
+        subject.decide(&args.decide, Status::Approved, &mut store)?;
+    }
+    decide::report(&subjects, &store, context)
+}
+
+/// Says who it is, and whom it succeeds.
+fn introduce(subject: &Subject, store: &Store, context: &Context) -> Result<()> {
+    context.say(&format!(
+        "{}\n  fingerprint {}",
+        subject.label, subject.fingerprint
+    ));
+    match subject.public.as_deref() {
+        Some(public) => public.succession().map_or(Ok(()), |succession| {
+            check_succession(public, succession, store, context)
+        }),
+        None => Ok(()),
+    }
+}
+
+/// A succession from somebody who is known must be true; from a stranger it means nothing.
+fn check_succession(
+    public: &PublicPassport,
+    succession: &Succession,
+    store: &Store,
+    context: &Context,
+) -> Result<()> {
+    let predecessor = succession.predecessor();
+    let record = store.get(&predecessor);
+    let contact = record.map(|record| record.contact()).transpose()?.flatten();
+    let (Some(record), Some(contact)) = (record, contact) else {
+        context.say(&format!(
+            "  says that it succeeds {predecessor}, which you do not know"
+        ));
+        return Ok(());
+    };
+    let fingerprint = public.contact().fingerprint();
+    succession
+        .verify(&contact, &fingerprint)
+        .about("its claim to succeed somebody")?;
+    let (name, status) = (trust::name(&record), record.status());
+    context.say(&format!(
+        "  succeeds {name} ({status}), who signed it over on {}",
+        clock::show(succession.time())
+    ));
+    if trust::is_barred(status) {
+        context.warn(&format!(
+            "{name} is {status}: whoever signed this over may be the one you keep out"
+        ));
+    }
+    Ok(())
+}
+
+/// On a terminal, asks whether the fingerprint has been compared.
+fn compare(args: &ApproveArgs, subject: &Subject) -> Result<()> {
+    if args.yes || !terminal::is_interactive() {
+        return Ok(());
+    }
+    let question = format!(
+        "Is this what {} tells you on another way, such as the phone?",
+        subject.label
+    );
+    match terminal::confirm(&question)? {
+        true => Ok(()),
+        false => Err(Failure::usage("not approved")
+            .hint("compare the fingerprint first; `sealstone trust deny` keeps its files out")),
+    }
+}
+
+fn reinstate(args: &ApproveArgs, subject: &Subject, store: &mut Store) -> Result<()> {
+    let revoked = store
+        .get(&subject.fingerprint)
+        .is_some_and(|record| record.status() == Status::Revoked);
+    if args.reinstate && revoked {
+        let operator = trust::operator(args.decide.change.operator.as_deref());
+        store.reinstate(
+            &subject.fingerprint,
+            &trust::change(&operator, args.decide.change.note.as_deref()),
+        )?;
+    }
+    Ok(())
+}

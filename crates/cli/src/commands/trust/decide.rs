@@ -1,0 +1,126 @@
+//! `trust deny` and `trust revoke`, and what they share with `trust approve`.
+
+use std::path::Path;
+
+use sealstone::passport::{Fingerprint, PublicPassport};
+use sealstone::trust::Status;
+use serde_json::json;
+
+use super::show::record_json;
+use crate::args::DecideArgs;
+use crate::context::Context;
+use crate::identity::load_public;
+use crate::message::{About, Failure, Result};
+use crate::trust::{self, Store};
+
+/// Whom a decision is about.
+pub(super) struct Subject {
+    pub(super) fingerprint: Fingerprint,
+    /// Given if the user named a file.
+    pub(super) public: Option<Box<PublicPassport>>,
+    pub(super) label: String,
+}
+
+pub(super) fn run(args: &DecideArgs, status: Status, context: &Context) -> Result<()> {
+    let mut store = trust::open(context)?;
+    let subjects = subjects(args, &store)?;
+    for subject in &subjects {
+        subject.decide(args, status, &mut store)?;
+    }
+    report(&subjects, &store, context)
+}
+
+/// Finds everybody before anything is changed.
+pub(super) fn subjects(args: &DecideArgs, store: &Store) -> Result<Vec<Subject>> {
+    if args.label.is_some() && args.names.len() > 1 {
+        return Err(Failure::usage("one label does not fit several passports"));
+    }
+    args.names
+        .iter()
+        .map(|name| Subject::find(name, store))
+        .collect()
+}
+
+/// Says what the store says now.
+pub(super) fn report(subjects: &[Subject], store: &Store, context: &Context) -> Result<()> {
+    let records: Vec<_> = subjects
+        .iter()
+        .filter_map(|subject| store.get(&subject.fingerprint))
+        .collect();
+    let lines: Vec<String> = records
+        .iter()
+        .map(|record| format!("{} is {}", trust::name(record), record.status()))
+        .collect();
+    context.result(
+        false,
+        &lines.join("\n"),
+        || json!({"records": records.iter().map(record_json).collect::<Vec<_>>()}),
+    )
+}
+
+impl Subject {
+    /// A file if there is one of that name, else a record.
+    fn find(name: &str, store: &Store) -> Result<Self> {
+        let path = Path::new(name);
+        if path.extension().is_some_and(|extension| extension == "pub") || path.exists() {
+            let public = load_public(path)?;
+            let label = public.contact().label().to_owned();
+            return Ok(Self {
+                fingerprint: public.contact().fingerprint(),
+                public: Some(Box::new(public)),
+                label,
+            });
+        }
+        let record = match store.find(name) {
+            // A whole fingerprint needs no record: it may be denied before it is met.
+            Err(e) => {
+                return name
+                    .parse()
+                    .map(|fingerprint| Self {
+                        fingerprint,
+                        public: None,
+                        label: name.to_owned(),
+                    })
+                    .map_err(|_| e)
+                    .about(name);
+            }
+            Ok(record) => record,
+        };
+        Ok(Self {
+            fingerprint: record.fingerprint(),
+            public: None,
+            label: trust::name(&record),
+        })
+    }
+
+    /// Stores the keys that came with it, the decision, and the label.
+    pub(super) fn decide(
+        &self,
+        args: &DecideArgs,
+        status: Status,
+        store: &mut Store,
+    ) -> Result<()> {
+        let operator = trust::operator(args.change.operator.as_deref());
+        let change = trust::change(&operator, args.change.note.as_deref());
+        if let Some(public) = &self.public {
+            store.meet(public.contact(), &change)?;
+        }
+        store
+            .set_status(&self.fingerprint, status, &change)
+            .map_err(|e| explain(e, &self.label))?;
+        if let Some(label) = &args.label {
+            store.relabel(&self.fingerprint, label, &change)?;
+        }
+        Ok(())
+    }
+}
+
+fn explain(error: sealstone::Error, label: &str) -> Failure {
+    let revoked = error.to_string().contains("reinstate");
+    let failure = Failure::from(error).about(label);
+    if revoked {
+        failure.hint("if its owner is in control again: sealstone trust approve --reinstate")
+    } else {
+        failure
+    }
+}

@@ -1,0 +1,62 @@
+//! `trust log`
+
+use sealstone::trust::Entry;
+use serde_json::{Value, json};
+
+use crate::clock;
+use crate::context::Context;
+use crate::message::Result;
+use crate::trust;
+
+pub(super) fn run(context: &Context) -> Result<()> {
+    let store = trust::open(context)?;
+    context.print(
+        || {
+            store
+                .log()
+                .map(|entry| format!("{}{}", line(entry), whose(entry)))
+                .collect()
+        },
+        || json!({"entries": store.log().map(entry_json).collect::<Vec<_>>()}),
+    )
+}
+
+/// What changed, when and by whom.
+pub(super) fn line(entry: &Entry) -> String {
+    let event = entry.status().map_or("rekeyed", |status| status.name());
+    let by = if entry.operator().is_empty() {
+        String::new()
+    } else {
+        format!(" by {}", entry.operator())
+    };
+    let keys = if entry.brings_keys() {
+        ", keys stored"
+    } else {
+        ""
+    };
+    format!(
+        "#{:<4} {} {event}{by}{keys}\n",
+        entry.sequence(),
+        clock::show(entry.time())
+    )
+}
+
+/// One entry for machines.
+pub(super) fn entry_json(entry: &Entry) -> Value {
+    json!({
+        "sequence": entry.sequence(),
+        "time": entry.time(),
+        "event": entry.status().map_or("rekeyed", |status| status.name()),
+        "fingerprint": entry.fingerprint().map(|fingerprint| fingerprint.to_string()),
+        "label": entry.label(),
+        "operator": entry.operator(),
+        "note": entry.note(),
+        "brings_keys": entry.brings_keys(),
+    })
+}
+
+fn whose(entry: &Entry) -> String {
+    entry.fingerprint().map_or(String::new(), |fingerprint| {
+        format!("      {fingerprint}  {}\n", entry.label())
+    })
+}

@@ -1,0 +1,27 @@
+//! `trust …`
+
+mod approve;
+mod decide;
+mod log;
+mod show;
+mod store;
+
+use sealstone::trust::Status;
+
+use crate::args::TrustCommand;
+use crate::context::Context;
+use crate::message::Result;
+
+/// Runs one of them.
+pub(crate) fn run(command: TrustCommand, context: &Context) -> Result<()> {
+    match command {
+        TrustCommand::List => show::list(context),
+        TrustCommand::Show(args) => show::one(&args.name, context),
+        TrustCommand::Approve(args) => approve::run(&args, context),
+        TrustCommand::Deny(args) => decide::run(&args, Status::Denied, context),
+        TrustCommand::Revoke(args) => decide::run(&args, Status::Revoked, context),
+        TrustCommand::Log => log::run(context),
+        TrustCommand::Check(args) => store::check(&args, context),
+        TrustCommand::Rekey(args) => store::rekey(&args, context),
+    }
+}

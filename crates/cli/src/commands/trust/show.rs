@@ -1,0 +1,95 @@
+//! `trust list` and `trust show`
+
+use sealstone::trust::Record;
+use serde_json::{Value, json};
+
+use super::log;
+use crate::clock;
+use crate::context::Context;
+use crate::message::{About, Result};
+use crate::trust;
+
+pub(super) fn list(context: &Context) -> Result<()> {
+    let store = trust::open(context)?;
+    let line = |record: Record<'_>| {
+        format!(
+            "{:<9} {}  {}\n",
+            record.status(),
+            record.fingerprint(),
+            record.label()
+        )
+    };
+    if store.iter().len() == 0 {
+        context.say("the trust store is empty");
+    }
+    context.print(
+        || store.iter().map(line).collect(),
+        || json!({"records": store.iter().map(|record| record_json(&record)).collect::<Vec<_>>()}),
+    )
+}
+
+pub(super) fn one(name: &str, context: &Context) -> Result<()> {
+    let store = trust::open(context)?;
+    let record = store.find(name).about(name)?;
+    let contact = record.contact()?;
+    let keys = match &contact {
+        Some(contact) if contact.is_complete() => "all",
+        Some(_) => "all that sealed files need",
+        None => "none",
+    };
+    let history = || {
+        store
+            .log()
+            .filter(|entry| entry.fingerprint() == Some(record.fingerprint()))
+    };
+    let text = || {
+        let mut text = format!(
+            "{}\n  label        {}\n  fingerprint  {}\n",
+            record.status(),
+            record.label(),
+            record.fingerprint()
+        );
+        if let Some(contact) = contact
+            .as_ref()
+            .filter(|contact| contact.label() != record.label())
+        {
+            text += &format!("  calls itself {}\n", contact.label());
+        }
+        text += &format!(
+            "  first seen   {}\n  changed      {}",
+            clock::show(record.first_seen()),
+            clock::show(record.changed())
+        );
+        text += &if record.operator().is_empty() {
+            "\n".to_owned()
+        } else {
+            format!(" by {}\n", record.operator())
+        };
+        if !record.note().is_empty() {
+            text += &format!("  note         {}\n", record.note());
+        }
+        text += &format!("  keys         {keys}\n");
+        text + &history()
+            .map(|entry| format!("  {}", log::line(entry)))
+            .collect::<String>()
+    };
+    context.print(text, || {
+        let mut value = record_json(&record);
+        value["keys"] = keys.into();
+        value["history"] = history().map(log::entry_json).collect();
+        value
+    })
+}
+
+/// One record for machines.
+pub(super) fn record_json(record: &Record<'_>) -> Value {
+    json!({
+        "fingerprint": record.fingerprint().to_string(),
+        "status": record.status().to_string(),
+        "label": record.label(),
+        "first_seen": record.first_seen(),
+        "changed": record.changed(),
+        "operator": record.operator(),
+        "note": record.note(),
+    })
+}

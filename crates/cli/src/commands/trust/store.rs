@@ -1,0 +1,57 @@
+//! `trust check` and `trust rekey`
+
+use sealstone::passport::Fingerprint;
+use sealstone::trust::Interrupted;
+use serde_json::json;
+
+use crate::args::{CheckArgs, RekeyArgs};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::message::{Failure, Result};
+use crate::trust;
+
+pub(super) fn check(args: &CheckArgs, context: &Context) -> Result<()> {
+    let mut store = trust::open(context)?;
+    let report = store.check()?;
+    if let Some(expected) = args.expect
+        && !store.extends(expected.count, &expected.link)
+    {
+        let failure = Failure::new(
+            Exit::StoreAltered,
+            "the trust store does not continue what that check saw",
+        );
+        return Err(
+            failure.hint("an older copy was put back, or it is another store: do not rely on it")
+        );
+    }
+    let checkpoint = format!("{}:{}", report.count, hex(&report.link));
+    if report.interrupted != Interrupted::default() {
+        context.say("a change was interrupted; the next one completes it");
+    }
+    let text = || {
+        format!(
+            "whole: {} records, {} changes\n{checkpoint}\n",
+            store.iter().len(),
+            report.count
+        )
+    };
+    context.print(text, || json!({"records": store.iter().len(), "changes": report.count, "checkpoint": checkpoint}))?;
+    context.say("keep the last line elsewhere, and give it to --expect later: it shows if an older store is put back");
+    Ok(())
+}
+
+pub(super) fn rekey(args: &RekeyArgs, context: &Context) -> Result<()> {
+    let mut store = trust::open(context)?;
+    let operator = trust::operator(args.change.operator.as_deref());
+    store.rekey(&trust::change(&operator, args.change.note.as_deref()))?;
+    context.result(
+        false,
+        "the trust store has a new key",
+        || json!({"rekeyed": true}),
+    )
+}
+
+/// A link looks like a fingerprint without dashes.
+fn hex(link: &[u8; 32]) -> String {
+    Fingerprint::from_bytes(*link).to_string().replace('-', "")
+}

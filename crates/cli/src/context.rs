@@ -1,0 +1,121 @@
+//! How this run talks: to people or machines, loud or quiet.
+
+use std::io::{IsTerminal, Write, stderr, stdout};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use crate::args::GlobalArgs;
+use crate::message::{Failure, Result};
+
+/// What the global options ask for.
+pub(crate) struct Context {
+    json: bool,
+    quiet: bool,
+    /// Whether progress may be shown.
+    pub(crate) progress: bool,
+    colour: bool,
+    /// The directory of the trust store, if it is not the usual one.
+    pub(crate) trust_dir: Option<PathBuf>,
+}
+
+impl Context {
+    pub(crate) fn new(args: &GlobalArgs) -> Self {
+        let terminal = stderr().is_terminal();
+        Self {
+            json: args.json,
+            quiet: args.quiet || args.json,
+            progress: terminal && !args.no_progress && !args.quiet && !args.json,
+            colour: terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+            trust_dir: args.trust_dir.clone(),
+        }
+    }
+
+    /// Tells people what was done.
+    pub(crate) fn say(&self, text: &str) {
+        if !self.quiet {
+            self.tell(text);
+        }
+    }
+
+    /// Tells what must not be overlooked.
+    pub(crate) fn warn(&self, text: &str) {
+        match self.json {
+            true => self.tell(&json!({"warning": text}).to_string()),
+            false => self.tell(&format!("{} {text}", self.paint("33", "warning:"))),
+        }
+    }
+
+    /// Shows a secret that was made up and is shown this once, whatever was asked for otherwise. Machines find it in the result.
+    pub(crate) fn show_secret(&self, what: &str, secret: &str) {
+        if !self.json {
+            self.tell(&format!("{what}\n\n    {secret}\n"));
+        }
+    }
+
+    /// Whether results are for machines.
+    pub(crate) fn json(&self) -> bool {
+        self.json
+    }
+
+    /// Writes the result to standard output: `text` for people (nothing if it is empty), or `value`.
+    pub(crate) fn print(
+        &self,
+        text: impl FnOnce() -> String,
+        value: impl FnOnce() -> Value,
+    ) -> Result<()> {
+        let mut text = if self.json {
+            value().to_string()
+        } else {
+            text()
+        };
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        stdout().write_all(text.as_bytes())?;
+        Ok(stdout().flush()?)
+    }
+
+    /// Like [`Context::print`] for a command that may have put content on standard output: then the result goes to standard error.
+    pub(crate) fn result(
+        &self,
+        content_on_stdout: bool,
+        text: &str,
+        value: impl FnOnce() -> Value,
+    ) -> Result<()> {
+        if !self.json {
+            self.say(text);
+            return Ok(());
+        }
+        if content_on_stdout {
+            self.tell(&value().to_string());
+            return Ok(());
+        }
+        self.print(String::new, value)
+    }
+
+    /// Says why the command failed.
+    pub(crate) fn report(&self, failure: &Failure) -> ExitCode {
+        if let Some(text) = failure.text() {
+            match self.json {
+                true => self.tell(&failure.json().to_string()),
+                false => self.tell(&format!("{} {text}", self.paint("31", "sealstone:"))),
+            }
+        }
+        failure.exit.code().into()
+    }
+
+    /// Standard error may be closed; there is nobody to tell that to.
+    fn tell(&self, text: &str) {
+        let _ = writeln!(stderr(), "{text}");
+    }
+
+    fn paint(&self, colour: &str, text: &str) -> String {
+        if self.colour {
+            format!("\x1b[1;{colour}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}

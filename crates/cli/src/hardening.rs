@@ -1,0 +1,15 @@
+//! What the system can do to keep secrets in this process.
+
+/// Keeps memory out of core dumps and away from debuggers of the same user. A system that cannot is no reason to stop.
+pub(crate) fn apply() {
+    use rustix::process::{Resource, Rlimit, setrlimit};
+    let _ = setrlimit(
+        Resource::Core,
+        Rlimit {
+            current: Some(0),
+            maximum: Some(0),
+        },
+    );
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+}

@@ -1,0 +1,138 @@
+//! Where content and small files are read from.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom, stdin};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use zeroize::Zeroizing;
+
+use crate::exit::Exit;
+use crate::message::{self, About, Failure, Result};
+
+/// An open input: a file, a pipe, a device.
+pub(crate) struct Input {
+    file: File,
+    metadata: Metadata,
+    path: Option<PathBuf>,
+}
+
+/// What stands for standard input and output.
+pub(crate) const DASH: &str = "-";
+
+/// Who reads standard input.
+static STDIN: Mutex<Option<String>> = Mutex::new(None);
+
+impl Input {
+    /// Opens a file, or standard input for `-` and nothing.
+    pub(crate) fn open(path: Option<&Path>, what: &str) -> Result<Self> {
+        let path = path.filter(|path| *path != Path::new(DASH));
+        let file = match path {
+            Some(path) => File::open(path).about(path.display())?,
+            None => claim_stdin(what)?,
+        };
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            let failure = Failure::new(Exit::Io, "is a directory")
+                .hint("pack it first, as in: tar c DIR | sealstone seal … > DIR.tar.sealed");
+            return Err(failure.about(path.unwrap_or(Path::new(DASH)).display()));
+        }
+        Ok(Self {
+            file,
+            metadata,
+            path: path.map(Path::to_owned),
+        })
+    }
+
+    /// The path; nothing for standard input.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// What messages call it.
+    pub(crate) fn name(&self) -> String {
+        self.path
+            .as_ref()
+            .map_or("standard input".into(), |path| path.display().to_string())
+    }
+
+    /// Its metadata if it is a regular file.
+    pub(crate) fn regular(&self) -> Option<&Metadata> {
+        self.metadata.is_file().then_some(&self.metadata)
+    }
+
+    /// Where the next read reads; standard input need not stand at its beginning.
+    pub(crate) fn position(&self) -> u64 {
+        (&self.file).stream_position().unwrap_or(0)
+    }
+
+    /// How many bytes are left to read, if anybody knows.
+    pub(crate) fn remaining(&self) -> Option<u64> {
+        self.regular()
+            .map(|metadata| metadata.len().saturating_sub(self.position()))
+    }
+
+    /// Its metadata, to tell whether something is the same file.
+    pub(crate) fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+
+    /// Goes back to `position`; only for regular files.
+    pub(crate) fn rewind(&self, position: u64) -> io::Result<()> {
+        (&self.file).seek(SeekFrom::Start(position)).map(drop)
+    }
+}
+
+impl Read for &Input {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        (&self.file)
+            .read(bytes)
+            .map_err(|e| message::of_file(&self.name(), &e))
+    }
+}
+
+/// Standard input, for one reader only.
+fn claim_stdin(what: &str) -> Result<File> {
+    let mut owner = STDIN
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some(owner) = &*owner {
+        return Err(Failure::usage(format!(
+            "{owner} and {what} cannot both come from standard input"
+        )));
+    }
+    *owner = Some(what.to_owned());
+    Ok(stdin().as_fd().try_clone_to_owned()?.into())
+}
+
+/// Reads a whole small file that may be secret: a passport, a passphrase, a list.
+pub(crate) fn read_small(path: &Path, what: &str, limit: usize) -> Result<Zeroizing<Vec<u8>>> {
+    let input = Input::open(Some(path), what)?;
+    read_limited(&input, limit)
+}
+
+/// Reads everything, but not more than `limit` bytes. The buffer is never moved, so that no copy of a secret stays behind.
+pub(crate) fn read_limited(reader: impl Read, limit: usize) -> Result<Zeroizing<Vec<u8>>> {
+    let mut bytes = Zeroizing::new(Vec::with_capacity(limit + 1));
+    reader.take(limit as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > limit {
+        return Err(Failure::new(
+            Exit::Format,
+            format!("longer than {limit} bytes"),
+        ));
+    }
+    Ok(bytes)
+}
+
+/// The descriptor with this number, read through the system's name for it.
+pub(crate) fn descriptor(number: u32, what: &str) -> Result<File> {
+    match number {
+        0 => claim_stdin(what),
+        _ => {
+            let path = format!("/dev/fd/{number}");
+            File::open(&path)
+                .map_err(|e| Failure::from(e).about(format!("file descriptor {number}")))
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Files that must not be lost: passports, shares, backups.
+
+use std::fs::DirBuilder;
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::Path;
+
+use super::output::exists;
+use super::temp::{Existing, TempFile, directory_of};
+use crate::message::{About, Failure, Result};
+
+/// Readable by the owner only.
+pub(crate) const SECRET: u32 = 0o600;
+/// Readable by everybody, where the umask allows.
+pub(crate) const PUBLIC: u32 = 0o666;
+
+/// Writes a new file, durably; never replaces one.
+pub(crate) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
+    let mode = if mode == PUBLIC {
+        PUBLIC & !super::output::umask()
+    } else {
+        mode
+    };
+    commit(path, bytes, mode, Existing::Keep)
+}
+
+/// Replaces a file that still holds `before`, durably, with its mode but never readable by others.
+pub(crate) fn replace(path: &Path, before: &[u8], bytes: &[u8]) -> Result<()> {
+    // The file itself, not a link to it.
+    let path = path.canonicalize().about(path.display())?;
+    let now = super::input::read_small(&path, "the passport", before.len() + 1)?;
+    if **now != *before {
+        let failure = Failure::new(crate::exit::Exit::Io, "somebody else changed it meanwhile");
+        return Err(failure
+            .hint("nothing was changed: try again")
+            .about(path.display()));
+    }
+    let mode = path.metadata().about(path.display())?.permissions().mode() & SECRET;
+    commit(&path, bytes, mode, Existing::Replace)
+}
+
+/// Fails if any of `paths` exists: keys are never overwritten.
+pub(crate) fn must_be_new<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Result<()> {
+    paths.into_iter().try_for_each(|path| {
+        if path.symlink_metadata().is_ok() {
+            Err(never_replaced(path))
+        } else {
+            Ok(())
+        }
+    })
+}
+
+/// Makes the directory for a file, 0700, if it does not exist.
+pub(crate) fn make_private_directory(directory: &Path) -> Result<()> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(directory)
+        .about(directory.display())
+}
+
+fn commit(path: &Path, bytes: &[u8], mode: u32, existing: Existing) -> Result<()> {
+    let written = TempFile::new(&directory_of(path)).and_then(|temp| {
+        temp.file().write_all(bytes)?;
+        temp.commit(path, existing, mode, true)
+    });
+    written.map_err(|e| match e.kind() {
+        std::io::ErrorKind::AlreadyExists => never_replaced(path),
+        _ => Failure::from(e).about(path.display()),
+    })
+}
+
+fn never_replaced(path: &Path) -> Failure {
+    exists(path)
+        .hint("passports and backups are never overwritten: use another -o, or move it away")
+}

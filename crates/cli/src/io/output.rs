@@ -1,0 +1,215 @@
+//! Where content goes: a file that appears whole or not at all, or a stream.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Write, stdout};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use super::input::{DASH, Input};
+use super::keep::PUBLIC;
+use super::temp::{Existing, TempFile, directory_of};
+use super::terminal::check_text;
+use crate::exit::Exit;
+use crate::message::{self, About, Failure, Result};
+
+/// Where content goes.
+pub(crate) enum Destination {
+    /// Standard output; `forced` if the user said `-o -`.
+    Stdout { forced: bool },
+    /// A file.
+    File(PathBuf),
+}
+
+/// An output that is being written.
+pub(crate) enum Output {
+    /// Nobody sees anything of it before [`Output::commit`].
+    Whole(Box<Whole>),
+    /// Standard output, a pipe, a device: what is written is gone. And what messages call it.
+    Stream(File, String),
+    /// A terminal, which gets text only.
+    Terminal(File),
+}
+
+/// A file that is not there yet.
+pub(crate) struct Whole {
+    temp: TempFile,
+    target: PathBuf,
+    shown: PathBuf,
+    existing: Existing,
+    mode: u32,
+}
+
+const STDOUT: &str = "standard output";
+
+/// What is written.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Nature {
+    /// Never shown on a terminal.
+    Binary,
+    /// Text as far as anybody knows.
+    Content,
+    /// Text for sure.
+    Text,
+}
+
+impl Destination {
+    /// What `-o` asks for; `otherwise` if it is not given.
+    pub(crate) fn new(
+        option: Option<&Path>,
+        otherwise: impl FnOnce() -> Result<Self>,
+    ) -> Result<Self> {
+        match option {
+            Some(path) if path == Path::new(DASH) => Ok(Self::Stdout { forced: true }),
+            Some(path) => Ok(Self::File(path.to_owned())),
+            None => otherwise(),
+        }
+    }
+}
+
+impl Output {
+    /// Opens the destination. Fails early with everything that would fail later.
+    pub(crate) fn create(
+        destination: &Destination,
+        force: bool,
+        nature: Nature,
+        input: &Input,
+    ) -> Result<Self> {
+        match destination {
+            Destination::Stdout { forced } => standard(*forced, nature),
+            Destination::File(path) => named(path, force, input),
+        }
+    }
+
+    /// Whether what is written can be taken back.
+    pub(crate) fn is_stream(&self) -> bool {
+        !matches!(self, Self::Whole(_))
+    }
+
+    /// Makes everything visible that was written.
+    pub(crate) fn commit(self) -> Result<()> {
+        match self {
+            Self::Whole(whole) => whole.commit(),
+            Self::Stream(..) | Self::Terminal(_) => Ok(()),
+        }
+    }
+
+    fn put(&self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Whole(whole) => whole.temp.file().write(bytes),
+            Self::Stream(file, _) => (&*file).write(bytes),
+            Self::Terminal(file) => check_text(bytes).and_then(|()| (&*file).write(bytes)),
+        }
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Self::Whole(whole) => whole.shown.display().to_string(),
+            Self::Stream(_, name) => name.clone(),
+            Self::Terminal(_) => STDOUT.to_owned(),
+        }
+    }
+}
+
+impl Write for &Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.put(bytes)
+            .map_err(|e| message::of_file(&self.name(), &e))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Whole {
+    fn new(path: &Path, existing: Existing) -> io::Result<Self> {
+        // Behind a link, the file that it leads to is replaced, and keeps who may read it.
+        let (target, mode) = match path.canonicalize() {
+            Ok(target) => {
+                let mode = target.metadata()?.permissions().mode() & 0o777;
+                (target, mode)
+            }
+            Err(_) => (path.to_owned(), PUBLIC & !umask()),
+        };
+        Ok(Self {
+            temp: TempFile::new(&directory_of(&target))?,
+            target,
+            shown: path.to_owned(),
+            existing,
+            mode,
+        })
+    }
+
+    fn commit(self) -> Result<()> {
+        let done = self
+            .temp
+            .commit(&self.target, self.existing, self.mode, false);
+        done.map_err(|e| match e.kind() {
+            io::ErrorKind::AlreadyExists => replaceable(&self.shown),
+            _ => Failure::from(e).about(self.shown.display()),
+        })
+    }
+}
+
+/// What new files may not be (the system only tells it by setting it).
+pub(crate) fn umask() -> u32 {
+    use rustix::fs::Mode;
+    use rustix::process::umask;
+    let mask = umask(Mode::from_raw_mode(0o077));
+    umask(mask);
+    mask.as_raw_mode()
+}
+
+/// Says that a file exists.
+pub(crate) fn exists(path: &Path) -> Failure {
+    Failure::new(Exit::Io, format!("{} exists", path.display()))
+}
+
+fn replaceable(path: &Path) -> Failure {
+    exists(path).hint("use another -o, or --force to replace it")
+}
+
+fn standard(forced: bool, nature: Nature) -> Result<Output> {
+    let file = File::from(stdout().as_fd().try_clone_to_owned()?);
+    if !file.is_terminal() || forced || nature == Nature::Text {
+        return Ok(Output::Stream(file, STDOUT.to_owned()));
+    }
+    match nature {
+        Nature::Binary => Err(
+            Failure::usage("this would write binary data to the terminal")
+                .hint("choose -o FILE, --armor for text, or -o - to insist"),
+        ),
+        _ => Ok(Output::Terminal(file)),
+    }
+}
+
+fn named(path: &Path, force: bool, input: &Input) -> Result<Output> {
+    let Ok(metadata) = path.metadata() else {
+        let whole = Whole::new(path, Existing::Keep).about(path.display())?;
+        return Ok(Output::Whole(Box::new(whole)));
+    };
+    if (metadata.dev(), metadata.ino()) == (input.metadata().dev(), input.metadata().ino())
+        && metadata.is_file()
+    {
+        return Err(
+            Failure::usage(format!("{} is the input", path.display())).hint("use another -o")
+        );
+    }
+    if metadata.is_dir() {
+        return Err(Failure::new(Exit::Io, "is a directory").about(path.display()));
+    }
+    if !metadata.is_file() {
+        // A pipe or a device cannot be replaced; it takes what is written.
+        let file = File::options()
+            .write(true)
+            .open(path)
+            .about(path.display())?;
+        return Ok(Output::Stream(file, path.display().to_string()));
+    }
+    if !force {
+        return Err(replaceable(path));
+    }
+    let whole = Whole::new(path, Existing::Replace).about(path.display())?;
+    Ok(Output::Whole(Box::new(whole)))
+}

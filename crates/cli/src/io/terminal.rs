@@ -1,0 +1,94 @@
+//! Talking to the person at the terminal, whatever standard input and output are.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, IsTerminal, Write, stderr, stdin};
+use std::sync::Mutex;
+
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+use zeroize::Zeroizing;
+
+/// How the terminal was before a question hid what is typed.
+static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
+
+const TERMINAL: &str = "/dev/tty";
+
+/// Whether there is a person to ask.
+pub(crate) fn is_there() -> bool {
+    File::open(TERMINAL).is_ok()
+}
+
+/// Whether somebody sits at standard input and sees standard error.
+pub(crate) fn is_interactive() -> bool {
+    stdin().is_terminal() && stderr().is_terminal()
+}
+
+/// Asks for a secret; what is typed is not shown.
+pub(crate) fn ask_secret(question: &str) -> io::Result<Zeroizing<String>> {
+    remember();
+    let answer = rpassword::prompt_password(format!("{question}: "));
+    let terminal = File::options().write(true).open(TERMINAL);
+    // The line ending was not shown either.
+    let _ = terminal.and_then(|mut terminal| terminal.write_all(b"\n"));
+    forget();
+    match answer {
+        // Ctrl-C: the signal is on its way and ends the process.
+        Err(e) if e.kind() == io::ErrorKind::Interrupted => loop {
+            std::thread::park();
+        },
+        answer => answer.map(Zeroizing::new),
+    }
+}
+
+/// Asks for a line.
+pub(crate) fn ask(question: &str) -> io::Result<Zeroizing<String>> {
+    let mut terminal = File::options().read(true).write(true).open(TERMINAL)?;
+    terminal.write_all(question.as_bytes())?;
+    let mut line = Zeroizing::new(String::with_capacity(1024));
+    BufReader::new(terminal).read_line(&mut line)?;
+    Ok(line)
+}
+
+/// Asks a question that is answered with y or anything else.
+pub(crate) fn confirm(question: &str) -> io::Result<bool> {
+    let answer = ask(&format!("{question} [y/N] "))?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+/// Puts the terminal back as it was before a question.
+pub(crate) fn restore() {
+    let before = BEFORE
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+        .take();
+    if let (Some(before), Ok(terminal)) = (before, File::open(TERMINAL)) {
+        let _ = tcsetattr(terminal, OptionalActions::Now, &before);
+    }
+}
+
+fn remember() {
+    let attributes = File::open(TERMINAL)
+        .ok()
+        .and_then(|terminal| tcgetattr(terminal).ok());
+    *BEFORE
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner) = attributes;
+}
+
+fn forget() {
+    BEFORE
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+        .take();
+}
+
+/// Fails unless `bytes` are harmless on a terminal: control characters in somebody's file could imitate or change what is on the screen.
+pub(crate) fn check_text(bytes: &[u8]) -> io::Result<()> {
+    let harmful = |&b: &u8| (b < b' ' && !matches!(b, b'\n' | b'\r' | b'\t')) || b == 0x7f;
+    if bytes.iter().any(harmful) {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "the content is not text (choose -o FILE, or -o - to see it all the same)",
+        ));
+    }
+    Ok(())
+}

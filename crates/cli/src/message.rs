@@ -1,0 +1,156 @@
+//! What went wrong and what to do about it.
+
+use std::fmt::Display;
+use std::io;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use sealstone::Error;
+use serde_json::json;
+
+use crate::exit::Exit;
+
+/// A reason to stop: an exit code, what happened, and what to do.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    what: String,
+    hint: Option<String>,
+    /// Whether nothing is to be said: somebody else has said it, or nobody listens.
+    silent: bool,
+}
+
+/// A result with a [`Failure`].
+pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
+
+impl Failure {
+    pub(crate) fn new(exit: Exit, what: impl Into<String>) -> Self {
+        Self {
+            exit,
+            what: what.into(),
+            hint: None,
+            silent: false,
+        }
+    }
+
+    pub(crate) fn usage(what: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, what)
+    }
+
+    pub(crate) fn silent(exit: Exit) -> Self {
+        Self {
+            silent: true,
+            ..Self::new(exit, "")
+        }
+    }
+
+    /// Says what to do.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Says what it is about, usually a file.
+    pub(crate) fn about(mut self, subject: impl Display) -> Self {
+        self.what = format!("{subject}: {}", self.what);
+        self
+    }
+
+    /// The text for people.
+    pub(crate) fn text(&self) -> Option<String> {
+        let hint = self
+            .hint
+            .as_ref()
+            .map(|hint| format!("\n  {}", hint.replace('\n', "\n  ")));
+        (!self.silent).then(|| format!("{}{}", self.what, hint.unwrap_or_default()))
+    }
+
+    /// The object for machines.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        json!({"error": {"code": self.exit.code(), "kind": self.exit.kind(), "message": self.what, "hint": self.hint}})
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let exit = Exit::of(&error);
+        match error {
+            Error::Io(e) => e.into(),
+            Error::Altered(_) => Self::new(exit, error.to_string()).hint("get another copy from where it came from"),
+            Error::Unsupported(_) => Self::new(exit, error.to_string()).hint("get a newer sealstone"),
+            Error::KdfLimit { .. } => Self::new(exit, error.to_string()).hint("if you trust the file, allow more with --kdf-max-memory"),
+            Error::OutOfMemory(_) => Self::new(exit, error.to_string()).hint("close other programs, or use a machine with more memory"),
+            Error::StoreAltered(_) => Self::new(exit, error.to_string())
+                .hint("put back a backup of its directory, or move it away to begin a new store; until then nobody is trusted"),
+            _ => Self::new(exit, error.to_string()),
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Self::silent(Exit::Io);
+        }
+        Self::new(Exit::Io, plain(&error))
+    }
+}
+
+/// Says what a result is about.
+pub(crate) trait About<T> {
+    /// Puts `subject` before the message.
+    fn about(self, subject: impl Display) -> Result<T>;
+}
+
+impl<T, E: Into<Failure>> About<T> for std::result::Result<T, E> {
+    fn about(self, subject: impl Display) -> Result<T> {
+        self.map_err(|e| e.into().about(subject))
+    }
+}
+
+/// Reports what the command line parser has to say: help, version, or an error.
+pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
+    let asked_for = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    );
+    let json = std::env::args_os().any(|arg| arg == "--json");
+    if !asked_for && json {
+        let text = error.to_string();
+        let what = text
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .trim_start_matches("error: ");
+        eprintln!("{}", Failure::usage(what).json());
+        return Exit::Usage.code().into();
+    }
+    match error.print() {
+        Ok(()) if asked_for => ExitCode::SUCCESS,
+        Ok(()) => Exit::Usage.code().into(),
+        Err(_) => Exit::Io.code().into(),
+    }
+}
+
+/// Replaces the report of a panic by one that a user can act on.
+pub(crate) fn report_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        eprintln!(
+            "sealstone: internal error: {panic}\n  this is a defect: please report it. No output was left behind."
+        );
+    }));
+}
+
+/// The same error, saying which file it is about.
+pub(crate) fn of_file(name: &str, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{name}: {}", plain(error)))
+}
+
+/// The system's words without the number.
+fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error")
+        .next()
+        .unwrap_or_default()
+        .to_owned()
+}

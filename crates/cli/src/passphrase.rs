@@ -1,0 +1,208 @@
+//! Passphrases: from files, descriptors, the environment, a terminal, or made up.
+
+use std::cell::OnceCell;
+use std::fs::File;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use sealstone::{KdfLimits, Passphrase};
+use zeroize::Zeroizing;
+
+use crate::args::{NewPassphraseArgs, PassphraseArgs, RecipientPassphraseArgs, UnlockArgs};
+use crate::context::Context;
+use crate::io::{input, terminal};
+use crate::message::{About, Failure, Result};
+
+/// Where a passphrase comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Source {
+    File(PathBuf),
+    Descriptor(u32),
+    Environment,
+    Terminal,
+}
+
+/// The passphrase of one source, read once, and how much work it may cause.
+pub(crate) struct Passphrases {
+    source: Source,
+    pub(crate) limits: KdfLimits,
+    read: OnceCell<Passphrase>,
+}
+
+/// A passphrase that was chosen, and its text if it was made up here.
+pub(crate) struct Chosen {
+    pub(crate) passphrase: Passphrase,
+    pub(crate) generated: Option<Zeroizing<String>>,
+}
+
+/// The environment variable.
+pub(crate) const VARIABLE: &str = "SEALSTONE_PASSPHRASE";
+/// More is a wrong file.
+const MAX_LEN: usize = 64 << 10;
+
+impl Source {
+    /// What the options say, else the environment, else the terminal.
+    pub(crate) fn of(args: &PassphraseArgs) -> Self {
+        let environment = || {
+            std::env::var_os(VARIABLE)
+                .is_some()
+                .then_some(Self::Environment)
+        };
+        option(args.passphrase_file.as_deref(), args.passphrase_fd)
+            .or_else(environment)
+            .unwrap_or(Self::Terminal)
+    }
+
+    /// What the options for a new passphrase say, else the terminal.
+    pub(crate) fn of_new(args: &NewPassphraseArgs) -> Self {
+        option(args.new_passphrase_file.as_deref(), args.new_passphrase_fd)
+            .unwrap_or(Self::Terminal)
+    }
+
+    /// What the options for a recipient's passphrase say, else the terminal.
+    pub(crate) fn of_recipient(args: &RecipientPassphraseArgs) -> Self {
+        option(
+            args.recipient_passphrase_file.as_deref(),
+            args.recipient_passphrase_fd,
+        )
+        .unwrap_or(Self::Terminal)
+    }
+
+    /// Reads it; nothing if it is to be typed.
+    fn read(&self, context: &Context) -> Result<Option<Passphrase>> {
+        let (line, name) = match self {
+            Self::Terminal => return Ok(None),
+            Self::File(path) => (read_file(path, context)?, path.display().to_string()),
+            Self::Descriptor(number) => {
+                let file = input::descriptor(*number, "the passphrase")?;
+                let name = format!("file descriptor {number}");
+                (input::read_limited(file, MAX_LEN).about(&name)?, name)
+            }
+            Self::Environment => {
+                let value = std::env::var_os(VARIABLE).unwrap_or_default();
+                (
+                    Zeroizing::new(value.into_encoded_bytes()),
+                    VARIABLE.to_owned(),
+                )
+            }
+        };
+        Passphrase::from_line(&line).about(name).map(Some)
+    }
+}
+
+impl Passphrases {
+    /// For everything that is to be unlocked.
+    pub(crate) fn new(args: &UnlockArgs) -> Self {
+        Self {
+            source: Source::of(&args.passphrase),
+            limits: args.limits(),
+            read: OnceCell::new(),
+        }
+    }
+
+    /// Whether somebody types it, and may mistype it.
+    pub(crate) fn is_typed(&self) -> bool {
+        self.source == Source::Terminal
+    }
+
+    /// The passphrase for `what`: the same for everything, or typed for each.
+    pub(crate) fn with<T>(
+        &self,
+        what: &str,
+        context: &Context,
+        use_it: impl FnOnce(&Passphrase) -> Result<T>,
+    ) -> Result<T> {
+        if self.is_typed() {
+            return use_it(&typed(&format!("Passphrase for {what}"))?);
+        }
+        if self.read.get().is_none()
+            && let Some(passphrase) = self.source.read(context)?
+        {
+            let _ = self.read.set(passphrase);
+        }
+        use_it(
+            self.read
+                .get()
+                .expect("a source that is not the terminal gives a passphrase or an error"),
+        )
+    }
+}
+
+/// A new passphrase for `what`: made up if asked for, else from its source; typed twice, or made up on an empty answer.
+pub(crate) fn choose(
+    what: &str,
+    source: &Source,
+    generate: bool,
+    context: &Context,
+) -> Result<Chosen> {
+    if generate {
+        return made_up(what, context);
+    }
+    if let Some(passphrase) = source.read(context)? {
+        return Ok(Chosen {
+            passphrase,
+            generated: None,
+        });
+    }
+    need_terminal()?;
+    loop {
+        let first =
+            terminal::ask_secret(&format!("New passphrase for {what} (empty: make one up)"))?;
+        if first.is_empty() {
+            return made_up(what, context);
+        }
+        if *terminal::ask_secret("The same again")? == *first {
+            return Ok(Chosen {
+                passphrase: Passphrase::new(first.as_bytes())?,
+                generated: None,
+            });
+        }
+        context.warn("the two are not the same; once more");
+    }
+}
+
+fn made_up(what: &str, context: &Context) -> Result<Chosen> {
+    let passphrase = Passphrase::generate();
+    let text = std::str::from_utf8(passphrase.expose()).expect("generated passphrases are words");
+    let text = Zeroizing::new(text.to_owned());
+    context.show_secret(
+        &format!("The passphrase for {what}, made up and shown this once:"),
+        &text,
+    );
+    Ok(Chosen {
+        passphrase,
+        generated: Some(text),
+    })
+}
+
+fn typed(question: &str) -> Result<Passphrase> {
+    need_terminal()?;
+    Ok(Passphrase::new(terminal::ask_secret(question)?.as_bytes())?)
+}
+
+fn need_terminal() -> Result<()> {
+    if terminal::is_there() {
+        return Ok(());
+    }
+    let failure = Failure::usage("a passphrase is needed, and there is no terminal to ask on");
+    Err(failure.hint(format!(
+        "use --passphrase-file FILE, --passphrase-fd N, or the environment variable {VARIABLE}"
+    )))
+}
+
+fn option(file: Option<&Path>, descriptor: Option<u32>) -> Option<Source> {
+    file.map(|path| Source::File(path.to_owned()))
+        .or(descriptor.map(Source::Descriptor))
+}
+
+fn read_file(path: &Path, context: &Context) -> Result<Zeroizing<Vec<u8>>> {
+    let file = File::open(path).about(path.display())?;
+    let metadata = file.metadata()?;
+    if metadata.is_file() && metadata.permissions().mode() & 0o077 != 0 {
+        context.warn(&format!(
+            "{} can be read by others: chmod 600 it",
+            path.display()
+        ));
+    }
+    input::read_limited(file, MAX_LEN).about(path.display())
+}

@@ -1,0 +1,80 @@
+//! Ctrl-C and its relatives: temporary files go, the terminal comes back, then the signal does what it always does.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::io::terminal;
+
+/// Temporary files that have names.
+static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// A temporary file that goes with this value, or with the process if a signal ends it.
+pub(crate) struct Temporary(PathBuf);
+
+/// Starts the thread that waits for signals. Without it signals only leave more behind.
+pub(crate) fn install() {
+    let wanted = [SIGHUP, SIGINT, SIGTERM]
+        .into_iter()
+        .filter(|&signal| !is_ignored(signal));
+    let Ok(mut signals) = Signals::new(wanted) else {
+        return;
+    };
+    let wait = move || {
+        if let Some(signal) = signals.forever().next() {
+            end_by(signal);
+        }
+    };
+    drop(
+        std::thread::Builder::new()
+            .name("signals".into())
+            .spawn(wait),
+    );
+}
+
+impl Temporary {
+    /// Takes charge of a file that is about to be made.
+    pub(crate) fn new(path: PathBuf) -> Self {
+        registry().push(path.clone());
+        Self(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // It is gone already if it was renamed.
+        let _ = std::fs::remove_file(&self.0);
+        registry().retain(|path| *path != self.0);
+    }
+}
+
+fn registry() -> MutexGuard<'static, Vec<PathBuf>> {
+    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn end_by(signal: i32) {
+    let files = registry();
+    for path in files.iter() {
+        let _ = std::fs::remove_file(path);
+    }
+    terminal::restore();
+    // Only returns if the system refuses to end the process.
+    let _ = signal_hook::low_level::emulate_default_handler(signal);
+    std::process::exit(128 + signal);
+}
+
+/// Whether the caller wants the signal ignored, as `nohup` does.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0);
+    mask >> (signal - 1) & 1 == 1
+}

@@ -1,0 +1,66 @@
+//! The trust store of this user.
+
+use std::path::PathBuf;
+
+use sealstone::passport::Fingerprint;
+use sealstone::trust::{Change, Record, Status, TrustStore};
+
+use crate::clock;
+use crate::context::Context;
+use crate::message::{About, Result};
+use crate::paths;
+use crate::trust_storage::Directory;
+
+/// The store in its directory.
+pub(crate) type Store = TrustStore<Directory>;
+
+/// Opens it; one that does not exist is empty.
+pub(crate) fn open(context: &Context) -> Result<Store> {
+    let directory = directory(context)?;
+    TrustStore::open(Directory::new(&directory)).about(directory.display())
+}
+
+/// Where it is.
+pub(crate) fn directory(context: &Context) -> Result<PathBuf> {
+    context
+        .trust_dir
+        .clone()
+        .map_or_else(|| Ok(paths::data_dir()?.join("trust")), Ok)
+}
+
+/// What the store says of a passport, in a word; nothing if it was never met.
+pub(crate) fn standing(fingerprint: &Fingerprint, context: &Context) -> Result<Option<String>> {
+    Ok(open(context)?
+        .get(fingerprint)
+        .map(|record| record.status().to_string()))
+}
+
+/// Whether files of this sender must never open.
+pub(crate) fn is_barred(status: Status) -> bool {
+    matches!(status, Status::Denied | Status::Revoked)
+}
+
+/// What messages call the owner of a record.
+pub(crate) fn name(record: &Record<'_>) -> String {
+    match record.label() {
+        "" => record.fingerprint().to_string(),
+        label => label.to_owned(),
+    }
+}
+
+/// A change that is made now by this user.
+pub(crate) fn change<'a>(operator: &'a str, note: Option<&'a str>) -> Change<'a> {
+    Change {
+        time: clock::now(),
+        operator,
+        note,
+    }
+}
+
+/// Who decides: whoever the options name, else the user.
+pub(crate) fn operator(asked: Option<&str>) -> String {
+    asked
+        .map(str::to_owned)
+        .or_else(paths::user_name)
+        .unwrap_or_default()
+}
