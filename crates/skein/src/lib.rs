@@ -28,6 +28,8 @@
 //! ```
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "digest")]
+mod digest;
 mod kdf;
 mod mac;
 mod output;
@@ -42,6 +44,8 @@ pub mod tree;
 mod tweak;
 mod ubi;
 
+#[cfg(feature = "digest")]
+pub use digest::FixedSkein;
 pub use kdf::derive_key;
 pub use mac::Mac;
 pub use output::{Output, output_block};

@@ -51,11 +51,14 @@ fn to_bytes(words: &[u64]) -> Vec<u8> {
     words.iter().flat_map(|w| w.to_le_bytes()).collect()
 }
 
+/// Section 3.3.2.
+pub const C240: u64 = 0x1BD11BDAA9FC1A22;
+
 /// Section 3.3.2: subkey `s`.
 fn subkey(key: &[u64], tweak: [u64; 2], s: usize) -> Vec<u64> {
     let nw = key.len();
     let mut k = key.to_vec();
-    k.push(key.iter().fold(0x1BD11BDAA9FC1A22, |x, y| x ^ y));
+    k.push(key.iter().fold(C240, |x, y| x ^ y));
     let t = [tweak[0], tweak[1], tweak[0] ^ tweak[1]];
     let mut subkey: Vec<u64> = (0..nw).map(|i| k[(s + i) % (nw + 1)]).collect();
     subkey[nw - 3] = subkey[nw - 3].wrapping_add(t[s % 3]);
@@ -66,12 +69,18 @@ fn subkey(key: &[u64], tweak: [u64; 2], s: usize) -> Vec<u64> {
 
 /// Section 3.3: E(K, T, P).
 pub fn threefish(key: &[u64], tweak: [u64; 2], plaintext: &[u64]) -> Vec<u64> {
+    rounds(key, tweak, plaintext).pop().unwrap()
+}
+
+/// Section 3.3: v_1, v_2, … after each round, and the ciphertext.
+pub fn rounds(key: &[u64], tweak: [u64; 2], plaintext: &[u64]) -> Vec<Vec<u64>> {
     let nw = key.len();
     let rounds = if nw == 16 { 80 } else { 72 };
     let add = |v: Vec<u64>, k: Vec<u64>| -> Vec<u64> {
         v.iter().zip(k).map(|(v, k)| v.wrapping_add(k)).collect()
     };
     let mut v = plaintext.to_vec();
+    let mut all = Vec::new();
     for d in 0..rounds {
         let e = if d % 4 == 0 {
             add(v, subkey(key, tweak, d / 4))
@@ -84,8 +93,15 @@ pub fn threefish(key: &[u64], tweak: [u64; 2], plaintext: &[u64]) -> Vec<u64> {
             f[2 * j + 1] = e[2 * j + 1].rotate_left(rotation(nw, d, j)) ^ f[2 * j];
         }
         v = (0..nw).map(|i| f[permutation(nw, i)]).collect();
+        all.push(v.clone());
     }
-    add(v, subkey(key, tweak, rounds / 4))
+    all.push(add(v, subkey(key, tweak, rounds / 4)));
+    all
+}
+
+/// π^d(i): where word i of v_d is, if words do not move.
+pub fn place(nw: usize, d: usize, i: usize) -> usize {
+    (0..d).fold(i, |i, _| permutation(nw, i))
 }
 
 /// Section 3.4: UBI(G, M, T_s), where M has `bits` bits.
