@@ -183,3 +183,42 @@ fn frame_len(encoded_len: usize) -> usize {
 }
 
 const _: () = assert!(MAGIC[9] == VERSION);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::passport::Fingerprint;
+    use crate::trust::entry::Event;
+
+    /// A log of one authentic entry that says it has this number.
+    fn numbered(sequence: u64, key: &StoreKey) -> Result<(Log, usize)> {
+        let text = String::new;
+        let entry = Entry {
+            sequence,
+            time: 0,
+            event: Event::Denied,
+            fingerprint: Fingerprint::from_bytes([7; 32]),
+            label: text(),
+            operator: text(),
+            note: text(),
+            body: None,
+        };
+        let encoded = entry.encode();
+        let link = chain(&NO_LINK, &encoded);
+        let frame = frame(&encoded, &mac_of(key, &entry, &link).finish());
+        let head = Head::new(key, 1, link);
+        Log::read(&[&header(&key.id())[..], &frame].concat(), key, &head)
+    }
+
+    #[test]
+    fn an_entry_with_another_number_is_refused_even_if_it_is_authentic() {
+        let key = StoreKey::random();
+        assert_eq!(numbered(0, &key).unwrap().0.len(), 1);
+        for sequence in [1, 2, u64::MAX] {
+            assert!(matches!(
+                numbered(sequence, &key),
+                Err(Error::StoreAltered(_))
+            ));
+        }
+    }
+}
