@@ -1,0 +1,198 @@
+//! A second implementation of `spec/trust.md`, written from the page and not from the crate: it
+//! shows that the page says enough, and with one of its rules left out it shows which alterations
+//! that rule is there to catch.
+
+use sealstone_primitives::hash::sha3_256;
+use sealstone_primitives::kdf::{self, Prk};
+use sealstone_primitives::mac::HmacSha3_256;
+
+use super::fixture::Files;
+
+/// Which rules hold; all of them in the real format.
+#[derive(Clone, Copy)]
+pub(crate) struct Rules {
+    /// What is authenticated says whose record it is: by the MAC key and by the hashed entry.
+    pub(crate) bind_fingerprint: bool,
+    /// The number of entries is kept outside of the log.
+    pub(crate) head: bool,
+}
+
+/// An entry without keys.
+pub(crate) struct Entry {
+    pub(crate) time: u64,
+    pub(crate) status: u8,
+    pub(crate) fingerprint: [u8; 32],
+    pub(crate) label: &'static str,
+    pub(crate) operator: &'static str,
+    pub(crate) note: &'static str,
+}
+
+pub(crate) const SPECIFIED: Rules = Rules {
+    bind_fingerprint: true,
+    head: true,
+};
+
+/// Where field 3 begins in an entry: after the map, `00 sequence`, `01 time`, `02 status`, and `03
+/// 58 20`.
+pub(crate) fn fingerprint_at(entry: &[u8]) -> usize {
+    let mut at = 1;
+    for _ in 0..3 {
+        at += 1 + head_len(entry[at + 1]);
+    }
+    at + 3
+}
+
+/// The three files of a store with this secret and these entries.
+pub(crate) fn write(secret: &[u8; 32], entries: &[Entry], rules: Rules) -> Files {
+    let prk = kdf::extract(b"sealstone.trust.v1", &[secret]);
+    let id = expand::<16>(&prk, &[b"id"]);
+    let mut log = [&b"SEALTRUST\x01\0\0\0\0\0\0"[..], &id].concat();
+    let mut link = [0; 32];
+    for (sequence, entry) in entries.iter().enumerate() {
+        let encoded = encode(sequence as u64, entry);
+        link = chain(&link, &encoded, rules);
+        log.extend((encoded.len() as u32).to_be_bytes());
+        log.extend(&encoded);
+        log.extend(hmac(&record_key(&prk, &entry.fingerprint, rules), &[&link]));
+    }
+    let count = entries.len() as u64;
+    let mac = hmac(
+        &expand(&prk, &[b"head"]),
+        &[&id, &count.to_be_bytes(), &link],
+    );
+    let head = [
+        &[0x85, 0x01, 0x50][..],
+        &id,
+        &uint(0, count),
+        &[0x58, 32],
+        &link,
+        &[0x58, 32],
+        &mac,
+    ]
+    .concat();
+    let key = [&[0x82, 0x01, 0x81, 0x58, 32][..], secret].concat();
+    Files {
+        key: Some(key),
+        log: Some(log),
+        head: Some(head),
+    }
+}
+
+/// Whether a store at rest (no rekey under way, nothing uncounted) is authentic.
+pub(crate) fn verify(files: &Files, rules: Rules) -> bool {
+    let (Some(key), Some(log), Some(head)) = (&files.key, &files.log, &files.head) else {
+        return false;
+    };
+    verify_files(key, log, head, rules).is_some()
+}
+
+fn verify_files(key: &[u8], log: &[u8], head: &[u8], rules: Rules) -> Option<()> {
+    let secret: &[u8; 32] = key
+        .strip_prefix(&[0x82, 0x01, 0x81, 0x58, 32])?
+        .try_into()
+        .ok()?;
+    let prk = kdf::extract(b"sealstone.trust.v1", &[secret]);
+    let id = expand::<16>(&prk, &[b"id"]);
+    let mut rest = log
+        .strip_prefix(b"SEALTRUST\x01\0\0\0\0\0\0")?
+        .strip_prefix(&id)?;
+    let (mut count, mut link) = (0u64, [0; 32]);
+    while !rest.is_empty() {
+        let len = u32::from_be_bytes(*rest.first_chunk()?) as usize;
+        let (entry, mac) = rest.get(4..4 + len + 32)?.split_at(len);
+        let sequence = [&[entry[0], 0x00][..], &uint(0, count), &[0x01]].concat();
+        let fingerprint: &[u8; 32] = entry.get(fingerprint_at(entry)..)?.first_chunk()?;
+        link = chain(&link, entry, rules);
+        if !entry.starts_with(&sequence)
+            || mac != hmac(&record_key(&prk, fingerprint, rules), &[&link])
+        {
+            return None;
+        }
+        count += 1;
+        rest = &rest[4 + len + 32..];
+    }
+    let mac = hmac(
+        &expand(&prk, &[b"head"]),
+        &[&id, &count.to_be_bytes(), &link],
+    );
+    let expected = [
+        &[0x85, 0x01, 0x50][..],
+        &id,
+        &uint(0, count),
+        &[0x58, 32],
+        &link,
+        &[0x58, 32],
+        &mac,
+    ]
+    .concat();
+    (!rules.head || head == expected).then_some(())
+}
+
+fn encode(sequence: u64, entry: &Entry) -> Vec<u8> {
+    let text = |text: &str| [&uint(3, text.len() as u64)[..], text.as_bytes()].concat();
+    let parts = [
+        vec![0xa7, 0x00],
+        uint(0, sequence),
+        vec![0x01],
+        uint(0, entry.time),
+        vec![0x02, entry.status, 0x03, 0x58, 32],
+        entry.fingerprint.to_vec(),
+        vec![0x04],
+        text(entry.label),
+        vec![0x05],
+        text(entry.operator),
+        vec![0x06],
+        text(entry.note),
+    ];
+    parts.concat()
+}
+
+/// The head of a CBOR item of a major type (RFC 8949 section 3).
+fn uint(major: u8, value: u64) -> Vec<u8> {
+    let first = major << 5;
+    match value {
+        0..24 => vec![first | value as u8],
+        24..0x100 => vec![first | 24, value as u8],
+        0x100..0x1_0000 => [&[first | 25][..], &(value as u16).to_be_bytes()].concat(),
+        0x1_0000..0x1_0000_0000 => [&[first | 26][..], &(value as u32).to_be_bytes()].concat(),
+        _ => [&[first | 27][..], &value.to_be_bytes()].concat(),
+    }
+}
+
+/// Bytes of the head that begins with this one.
+fn head_len(first: u8) -> usize {
+    match first & 0x1f {
+        24 => 2,
+        25 => 3,
+        26 => 5,
+        27 => 9,
+        _ => 1,
+    }
+}
+
+fn chain(before: &[u8; 32], entry: &[u8], rules: Rules) -> [u8; 32] {
+    let mut entry = entry.to_vec();
+    if !rules.bind_fingerprint {
+        let at = fingerprint_at(&entry);
+        entry[at..at + 32].fill(0);
+    }
+    sha3_256(&[&b"sealstone.trust.link.v1\0"[..], before, &entry].concat())
+}
+
+fn record_key(prk: &Prk, fingerprint: &[u8; 32], rules: Rules) -> [u8; 32] {
+    if rules.bind_fingerprint {
+        expand(prk, &[b"record", fingerprint])
+    } else {
+        expand(prk, &[b"record"])
+    }
+}
+
+fn expand<const N: usize>(prk: &Prk, info: &[&[u8]]) -> [u8; N] {
+    *prk.expand_secret(info).expose()
+}
+
+fn hmac(key: &[u8; 32], parts: &[&[u8]]) -> [u8; 32] {
+    let mut mac = HmacSha3_256::new(key);
+    parts.iter().for_each(|part| mac.update(part));
+    mac.finish()
+}
