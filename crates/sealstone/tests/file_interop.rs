@@ -111,7 +111,11 @@ fn matrix() -> Vec<Case> {
             content_len,
             ..Case::default()
         };
-        for sender in [From::Nobody, From::Carried(Who::Alice), From::Named(Who::Alice)] {
+        for sender in [
+            From::Nobody,
+            From::Carried(Who::Alice),
+            From::Named(Who::Alice),
+        ] {
             cases.push(sealed(1000, sender));
             cases.push(Case {
                 armored: true,
@@ -138,9 +142,8 @@ fn matrix() -> Vec<Case> {
 }
 
 fn recipients() -> impl Iterator<Item = Case> {
-    let passphrase = |m, t, p, words: &str| {
-        To::Passphrase(KdfParams::new(m, t, p).unwrap(), words.to_owned())
-    };
+    let passphrase =
+        |m, t, p, words: &str| To::Passphrase(KdfParams::new(m, t, p).unwrap(), words.to_owned());
     [
         vec![
             To::Passport(Who::Bob),

@@ -13,6 +13,7 @@ import hmac
 import os
 import random
 import sys
+import textwrap
 import unicodedata
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -207,9 +208,10 @@ def check_stanza(stanza):
 
 
 def unwrap(stanzas, keys):
+    """The file key. Stanzas that name a passport are tried first, then anonymous ones, then passphrases."""
     passports = [key for key in keys if isinstance(key, Passport)]
     passphrases = [key for key in keys if isinstance(key, str)]
-    for stanza in stanzas:
+    for stanza in sorted(stanzas, key=lambda stanza: (stanza[0], stanza[1] == b"")):
         candidates = passports if stanza[0] == 1 else passphrases
         for key in candidates:
             if stanza[0] == 1 and stanza[1] not in (b"", key.fingerprint):
@@ -385,9 +387,8 @@ def show(spelled, path):
     print("content:", len(file.content), "bytes, SHA3-256", sha3(file.content).hex())
 
 
-def counting():
+def counting(produced=0):
     """Instead of random bytes 00 01 02 … for the worked example."""
-    produced = 0
 
     def take(n):
         nonlocal produced
@@ -398,9 +399,12 @@ def counting():
 
 
 def example():
-    rows = passphrase_example() | passport_example()
-    for name, value in rows.items():
-        print(f"{name}: {value.hex()}")
+    for rows in (passphrase_example(), passport_example()):
+        print("```")
+        for name, value in rows.items():
+            lines = textwrap.wrap(value.hex(), 96)
+            print(f"{name:<14} =", ("\n" + " " * 17).join(lines))
+        print("```")
 
 
 def passphrase_example():
@@ -431,19 +435,19 @@ def passphrase_example():
 def passport_example():
     alice = Passport(bytes(range(32)), "Alice", 1767225600)
     recipient = Recipient(passport=alice)
-    _, _, epk, ct, wrapped = Sealer([], random=counting()).stanza(recipient, bytes(range(32)))
+    _, _, epk, ct, wrapped = Sealer([], random=counting(64)).stanza(recipient, bytes(range(32)))
     ss_k, ss_x = alice.decapsulate(ct), alice.exchange(epk)
     return {
         "rx": alice.keys[0],
         "SHA3-256(rk)": sha3(alice.keys[1]),
-        "e": bytes(range(32)),
+        "e": bytes(range(64, 96)),
         "epk": epk,
-        "SHA3-256(ct)": sha3(ct),
+        "ct": ct,
         "ss_x": ss_x,
         "ss_k": ss_k,
-        "stanza prk": mac(STANZA, ss_k + ss_x + ct + epk + alice.keys[1] + alice.keys[0]),
-        "stanza kek": stanza_kek(ss_k, ss_x, ct, epk, alice.keys[1], alice.keys[0]),
-        "stanza wrapped": wrapped,
+        "prk": mac(STANZA, ss_k + ss_x + ct + epk + alice.keys[1] + alice.keys[0]),
+        "kek": stanza_kek(ss_k, ss_x, ct, epk, alice.keys[1], alice.keys[0]),
+        "wrapped": wrapped,
     }
 
 

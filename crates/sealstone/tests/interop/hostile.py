@@ -174,7 +174,7 @@ HOSTILE = [
     forge("private part without padding", private_padded=lambda padded: padded.rstrip(b"\0")[:-1]),
     forge("private part that ends in 2", private_padded=lambda padded: padded[:-1] + b"\2"),
     forge("private part not in steps of 64", private_padded=lambda padded: padded + bytes(3)),
-    forge("private part with more padding than needed", private_padded=lambda padded: padded + bytes(64)),
+    forge("right: private part with more padding than needed", private_padded=lambda padded: padded + bytes(64)),
     # Sender.
     private("unsigned, but with a sender", {0: bytes(32)}),
     forge("signed, but without a sender", True, private_map=lambda _: {}),
@@ -211,5 +211,6 @@ HOSTILE = [
     ("armor with long lines", badly_armored(lambda text: text.replace(b"\n", b"", 3).replace(b"-----", b"-----\n", 2))),
     ("armor with a blank line", badly_armored(lambda text: text.replace(b"\n", b"\n\n", 2))),
     ("armor without its last line", badly_armored(lambda text: text[: text.rindex(b"-----END")])),
-    ("armor with a space at the end of a line", badly_armored(lambda text: text.replace(b"\n", b" \n", 2))),
+    ("right: armor without its last line ending", badly_armored(lambda text: text[:-1])),
+    ("armor with a space at the end of a line of base64", badly_armored(lambda text: text[:-200] + text[-200:].replace(b"\n", b" \n", 1))),
 ]
