@@ -19,7 +19,7 @@ impl Avx512 {
 
 /// Eight words.
 #[derive(Clone, Copy, Debug)]
-pub struct U64x8(__m512i);
+pub struct U64x8(pub(crate) __m512i);
 
 // SAFETY of every block below: a `U64x8` was made from an `Avx512`, or the function has one as an argument, and only detection
 // makes those: the CPU has AVX-512F. Loads and stores are unaligned and go through references to exactly 64 bytes.

@@ -4,7 +4,7 @@ use crate::{Lanes, Portable};
 use std::sync::OnceLock;
 
 #[cfg(target_arch = "x86_64")]
-use crate::{Avx2, Avx512, U64x4, U64x8};
+use crate::{Avx2, Avx512, Both, U64x4};
 #[cfg(target_arch = "aarch64")]
 use crate::{Neon, U64x2};
 
@@ -30,7 +30,7 @@ pub enum Cpu {
     /// Four words in a vector.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
-    /// Eight words in a vector.
+    /// Eight words in a vector, and one beside it.
     #[cfg(target_arch = "x86_64")]
     Avx512(Avx512),
     /// Two words in a vector.
@@ -99,7 +99,7 @@ fn avx2<K: Kernel>(cpu: Avx2, kernel: K) -> K::Output {
 #[inline(never)]
 #[target_feature(enable = "avx2,avx512f,avx512vl")]
 fn avx512<K: Kernel>(cpu: Avx512, kernel: K) -> K::Output {
-    kernel.run::<8, U64x8>(cpu)
+    kernel.run::<9, Both>(cpu)
 }
 
 #[cfg(target_arch = "aarch64")]

@@ -53,6 +53,8 @@ mod word;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod both;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 
@@ -66,4 +68,5 @@ pub use neon::{Neon, U64x2};
 pub use {
     avx2::{Avx2, U64x4},
     avx512::{Avx512, U64x8},
+    both::Both,
 };

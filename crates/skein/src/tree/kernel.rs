@@ -19,13 +19,17 @@ pub(crate) struct Nodes<'a, const BLOCKS: usize> {
 }
 
 impl<const BLOCKS: usize> Kernel for Nodes<'_, BLOCKS> {
-    type Output = ();
+    /// How many nodes are hashed. The last ones may be so few that they are faster one at a time.
+    type Output = usize;
 
     #[inline(always)]
-    fn run<const N: usize, L: Lanes<N, Lane = u64>>(self, cpu: L::Cpu) {
+    fn run<const N: usize, L: Lanes<N, Lane = u64>>(self, cpu: L::Cpu) -> usize {
         let mut position = self.position;
+        let mut done = 0;
         for (group, values) in self.nodes.chunks(N).zip(self.values.chunks_mut(N)) {
-            let Some(first) = group.first() else { return };
+            let Some(first) = group.first().filter(|_| 4 * group.len() > N) else {
+                break;
+            };
             // Fewer nodes than lanes: the other lanes repeat one, and their values are dropped.
             let nodes = core::array::from_fn(|i| group.get(i).unwrap_or(first));
             let hashed = hash::<N, L, BLOCKS>(cpu, self.start, self.level, position, nodes);
@@ -34,7 +38,9 @@ impl<const BLOCKS: usize> Kernel for Nodes<'_, BLOCKS> {
                 .zip(hashed)
                 .for_each(|(to, value)| *to = value);
             position = position.wrapping_add((N * BLOCKS * 64) as u64);
+            done += group.len();
         }
+        done
     }
 }
 

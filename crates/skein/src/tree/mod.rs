@@ -135,13 +135,20 @@ fn hash_level<'a, const BLOCKS: usize>(
 ) -> &'a [Value] {
     let (blocks, _) = message.as_chunks::<64>();
     let (nodes, _) = blocks.as_chunks::<BLOCKS>();
-    cpu.run(Nodes {
+    let done = cpu.run(Nodes {
         start: &START,
         level,
         position,
         nodes,
         values: &mut values[..nodes.len()],
     });
+    for (i, node) in nodes.iter().enumerate().skip(done) {
+        values[i] = hash_node(
+            level,
+            position + (i * BLOCKS * 64) as u64,
+            node.as_flattened(),
+        );
+    }
 
     let (whole, rest) = message.split_at(nodes.len() * BLOCKS * 64);
     if rest.is_empty() && !whole.is_empty() {
