@@ -44,7 +44,12 @@ def describe(case):
     lines += [("sender", sender), ("armored", yes_no(sealer.armored)), ("padded", yes_no(sealer.hide_length))]
     lines += [(name, value) for name in ("name", "modified", "note") if (value := getattr(sealer, name)) is not None]
     lines += [("content", case["content"])]
-    return "".join(f"{name}: {str(value).replace(chr(10), '|')}\n" for name, value in lines)
+    return "".join(f"{name}: {spelled(value)}\n" for name, value in lines)
+
+
+def spelled(value):
+    """As it stands in a line; `None` if there is no line."""
+    return None if value is None else str(value).replace("\n", "|")
 
 
 def yes_no(value):
@@ -126,8 +131,8 @@ def check_one(case, data, key):
     assert file.suite == int(case["suite"]), "suite"
     assert file.armored == YES_NO[case["armored"]], "armor"
     assert file.padded or not YES_NO[case["padded"]], "padding"
-    metadata = (file.name, file.modified and str(file.modified), file.note and file.note.replace("\n", "|"))
-    assert metadata == tuple(map(case.get, ("name", "modified", "note"))), "metadata"
+    for name in ("name", "modified", "note"):
+        assert spelled(getattr(file, name)) == case.get(name), name
     assert sorted(map(stanza_name, file.stanzas)) == sorted(map(recipient_name, case["to"])), "stanzas"
     check_sender(case["sender"], file.sender)
 
