@@ -121,8 +121,20 @@ impl Header {
 
     /// Reads prefix and header; `reader` then stands at the header MAC.
     pub(crate) fn read(reader: &mut impl Read) -> Result<Self> {
-        let mut encoded = vec![0; PREFIX_LEN];
-        read_exact(reader, &mut encoded)?;
+        let mut encoded = Vec::with_capacity(PREFIX_LEN);
+        reader
+            .by_ref()
+            .take(PREFIX_LEN as u64)
+            .read_to_end(&mut encoded)?;
+        if encoded.len() < PREFIX_LEN {
+            // A short file of another kind is of another kind, not a sealed file cut short.
+            let begun = encoded.len().min(MAGIC.len());
+            return Err(if begun > 0 && encoded[..begun] == MAGIC[..begun] {
+                CUT_SHORT
+            } else {
+                OTHER_KIND
+            });
+        }
         let (suite, len) = parse_prefix(&encoded)?;
         // `take` and `read_to_end` grow the buffer with what arrives: a length alone takes no memory.
         reader
@@ -226,6 +238,8 @@ impl HeaderBody {
     }
 }
 
+const OTHER_KIND: Error = Error::Malformed("not a sealed file");
+
 /// What a file says that ends before it should.
 pub(crate) const CUT_SHORT: Error = Error::Altered("end of the file (it is cut short)");
 
@@ -240,7 +254,7 @@ pub(crate) fn read_exact(reader: &mut impl Read, bytes: &mut [u8]) -> Result<()>
 fn parse_prefix(prefix: &[u8]) -> Result<(Suite, u32)> {
     let (magic, rest) = prefix.split_at(MAGIC.len());
     if magic != MAGIC {
-        return Err(Error::Malformed("not a sealed file"));
+        return Err(OTHER_KIND);
     }
     if rest[0] != VERSION {
         return Err(Error::Unsupported("sealed file version"));

@@ -431,7 +431,8 @@ mod tests {
             .seal(&content[..], &mut file, Workers::new(2))
             .unwrap();
 
-        let keys = Keys::new(&[&alice], &[]);
+        let passports = [&alice];
+        let keys = Keys::new(&passports, &[]);
         let mut opening = Sealed::read(&file[..]).unwrap().unlock(&keys).unwrap();
         let start = opening.payload_start() as usize;
         let verified = opening.verify_signed(alice.contact(), Workers::new(2));
