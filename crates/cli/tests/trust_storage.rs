@@ -12,8 +12,12 @@ use sealstone::passport::Fingerprint;
 use sealstone::trust::{Change, Interrupted, Status, TrustStore};
 use sealstone_primitives::rng;
 
-use super::fixture::{START, at, name, noted};
-use super::trust_storage::Directory;
+use trust_storage::Directory;
+
+#[path = "../src/trust_storage.rs"]
+mod trust_storage;
+
+const START: u64 = 1_790_000_000;
 
 /// A directory that is removed when the test is over.
 struct Scratch(PathBuf);
@@ -37,6 +41,19 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         fs::remove_dir_all(&self.0).unwrap();
+    }
+}
+
+/// A name without keys.
+fn name(number: u8) -> Fingerprint {
+    Fingerprint::from_bytes([number; 32])
+}
+
+fn at(seconds: u64) -> Change<'static> {
+    Change {
+        time: START + seconds,
+        operator: "bob",
+        note: None,
     }
 }
 
@@ -221,7 +238,7 @@ fn writer() {
             .unwrap();
         writeln!(std::io::stderr(), "done {fingerprint}").unwrap();
         if number % 5 == 4 {
-            store.rekey(&noted(1, "again")).unwrap();
+            store.rekey(&at(1)).unwrap();
         }
     }
 }
@@ -230,7 +247,7 @@ fn start_writer(path: &Path, changes: u32) -> Child {
     let program = std::env::current_exe().unwrap();
     let mut command = Command::new(program);
     command
-        .args(["--exact", "files::writer", "--nocapture"])
+        .args(["--exact", "writer", "--nocapture"])
         .env(WRITER, path)
         .env(CHANGES, changes.to_string());
     command
