@@ -59,9 +59,11 @@ prove: ## prove the kernels' machine code equal to their specifications
 	@scripts/setup prove
 	cargo run --release $(CARGO_FLAGS) -p sealstone-proofs -- $(ARGS)
 
-bench: ## measure against the peers, alternating, in one run (ARGS=… is passed on)
+bench: ## measure against the peers, alternating, in one run (ARGS=… goes to bench/files.py)
 	@scripts/setup bench
-	cargo run --release $(CARGO_FLAGS) --manifest-path bench/Cargo.toml -- $(ARGS)
+	cargo build --release $(CARGO_FLAGS) -p sealstone-cli
+	$(if $(wildcard bench/Cargo.toml),cargo run --release $(CARGO_FLAGS) --manifest-path bench/Cargo.toml)
+	bench/files.py --sealstone $(CARGO_TARGET_DIR)/release/sealstone $(ARGS)
 
 fuzz: ## every fuzz target for SECONDS=30 each
 	@scripts/setup fuzz

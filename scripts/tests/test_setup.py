@@ -89,8 +89,8 @@ class Setup(unittest.TestCase):
         self.add("cc", "exit 1")
         self.remove("git")
         self.add("python3", "exit 1")
-        done = self.run_setup("test", "lint")
-        self.assertIn("installing with apt-get: gcc libc6-dev python3 python3-pip python3-venv git shellcheck\n", done.stderr)
+        done = self.run_setup("build", "test", "prove")
+        self.assertIn("installing with apt-get: gcc libc6-dev python3 python3-pip python3-venv git\n", done.stderr)
 
     def test_failing_apt_get_is_a_failure(self):
         self.add("cc", "exit 1")
