@@ -51,12 +51,25 @@ impl fmt::Display for Error {
             Self::Malformed(what) => write!(f, "malformed: {what}"),
             Self::Unsupported(what) => write!(f, "made by a newer version: {what}"),
             Self::WrongPassphrase => write!(f, "wrong passphrase"),
-            Self::NotRecipient => write!(f, "sealed for somebody else: none of the given passports is a recipient"),
+            Self::NotRecipient => write!(
+                f,
+                "sealed for somebody else: none of the given passports is a recipient"
+            ),
             Self::Altered(part) => write!(f, "the {part} was altered or damaged"),
-            Self::KdfLimit { wanted, allowed, what } => {
-                write!(f, "the key derivation asks for {wanted} KiB of {what}; the limit is {allowed} KiB")
+            Self::KdfLimit {
+                wanted,
+                allowed,
+                what,
+            } => {
+                write!(
+                    f,
+                    "the key derivation asks for {wanted} KiB of {what}; the limit is {allowed} KiB"
+                )
             }
-            Self::OutOfMemory(kib) => write!(f, "the key derivation needs {kib} KiB of memory, which the system does not have"),
+            Self::OutOfMemory(kib) => write!(
+                f,
+                "the key derivation needs {kib} KiB of memory, which the system does not have"
+            ),
             Self::Invalid(what) => write!(f, "{what}"),
             Self::WrongSender => write!(f, "signed by somebody else than expected"),
             Self::StoreAltered(what) => write!(f, "the trust store was altered: {what}"),

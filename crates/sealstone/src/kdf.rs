@@ -22,7 +22,7 @@ pub struct KdfParams {
     lanes: u32,
 }
 
-/// The most that a reader spends on parameters that somebody else chose.
+/// The most that a reader spends on parameters that somebody else chose: on everything together that one unlocking tries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KdfLimits {
     /// Memory in KiB.
@@ -158,6 +158,26 @@ impl KdfLimits {
         if params.work_kib() > self.work_kib {
             return Err(Error::KdfLimit {
                 wanted: params.work_kib(),
+                allowed: self.work_kib,
+                what: "work",
+            });
+        }
+        Ok(())
+    }
+
+    /// Accepts everything that is to be tried, one after the other: each by itself, and the work of all of them together.
+    pub(crate) fn check_all<'a>(
+        &self,
+        tries: impl IntoIterator<Item = &'a KdfParams>,
+    ) -> Result<()> {
+        let mut work = 0u64;
+        for params in tries {
+            self.check(params)?;
+            work = work.saturating_add(params.work_kib());
+        }
+        if work > self.work_kib {
+            return Err(Error::KdfLimit {
+                wanted: work,
                 allowed: self.work_kib,
                 what: "work",
             });

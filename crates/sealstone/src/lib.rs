@@ -6,7 +6,7 @@
 //! | a person wants to | types |
 //! |---|---|
 //! | have an identity, hand out its public half, back it up | [`passport`] |
-//! | keep a file secret, and know who sealed it | [`file`] |
+//! | keep a file secret, and know who sealed it | [`mod@file`] |
 //! | remember whom they trust | [`trust`] |
 #![forbid(unsafe_code)]
 

@@ -35,11 +35,12 @@ fn short_bstr(bytes: &[u8]) -> Vec<u8> {
 
 fn passphrase_stanza(m: [u8; 5], t: [u8; 5], p: u8) -> Vec<u8> {
     [
-        &[0x86, 0x02][..],
+        &[0x87, 0x02][..],
         &m,
         &t,
         &[p],
         &short_bstr(&[1; 32]),
+        &short_bstr(&[4; 32]),
         &short_bstr(&[2; 48]),
     ]
     .concat()

@@ -275,7 +275,7 @@ fn any_part_can_be_read() {
             .unwrap()
             .unlock(&Keys::new(&[&BOB], &[]))
             .unwrap();
-        let mut reader = SealedReader::new(opening).unwrap();
+        let mut reader = SealedReader::new_unverified(opening).unwrap();
         assert_eq!(reader.content_len(), content.len() as u64);
         for start in [
             0,
@@ -301,6 +301,37 @@ fn any_part_can_be_read() {
         reader.verify_sender(ALICE.contact()).unwrap();
         assert!(reader.verify_sender(CAROL.contact()).is_err());
     }
+}
+
+#[test]
+fn what_is_read_after_verifying_is_what_was_verified() {
+    let file = sealed_by_alice(&content(CONTENT_LEN + 100));
+    let opening = Sealed::read(Cursor::new(file.clone())).unwrap();
+    let opening = opening.unlock(&Keys::new(&[&BOB], &[])).unwrap();
+    let start = opening.payload_start();
+    // The same file twice, whose second half can be exchanged while it is read.
+    let shared = std::rc::Rc::new(std::cell::RefCell::new(Cursor::new(file)));
+    struct Shared(std::rc::Rc<std::cell::RefCell<Cursor<Vec<u8>>>>);
+    impl Read for Shared {
+        fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+            self.0.borrow_mut().read(bytes)
+        }
+    }
+    impl Seek for Shared {
+        fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+            self.0.borrow_mut().seek(to)
+        }
+    }
+    let opening = opening
+        .with_payload(|_| io::Result::Ok(Shared(shared.clone())))
+        .unwrap();
+    let mut reader = SealedReader::new_unverified(opening).unwrap();
+    reader.verify_sender(ALICE.contact()).unwrap();
+    let mut byte = [0];
+    reader.read_exact(&mut byte).unwrap();
+    shared.borrow_mut().get_mut()[start as usize + CHUNK_LEN + 5] ^= 1;
+    reader.seek(SeekFrom::Start(CONTENT_LEN as u64)).unwrap();
+    assert!(reader.read_exact(&mut byte).is_err());
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use data_encoding::HEXLOWER;
 use sealstone::Passphrase;
 use sealstone::file::{Keys, Sealed, Workers};
+use sealstone::passport::Passport;
 use sealstone_primitives::aead::XChaCha20Poly1305;
 use sealstone_primitives::dh::x25519;
 use sealstone_primitives::hash::{sha3_256, sha3_512};
@@ -17,7 +18,7 @@ use sealstone_primitives::secret::Secret;
 const PAGE: &str = include_str!("../../../spec/file.md");
 const PASSPHRASE: &[u8] = b"correct horse battery staple";
 /// Prefix, header and header MAC of the file.
-const HEAD_LEN: usize = 16 + 0xb1 + 32;
+const HEAD_LEN: usize = 16 + 0xd3 + 32;
 
 /// The `name = value` lines of one of the example's blocks; a line that begins with spaces goes on with the value before it.
 struct Block(HashMap<&'static str, Vec<u8>>);
@@ -133,13 +134,17 @@ fn every_part_is_sealed_as_the_page_says() {
 
 #[test]
 fn the_passphrase_gives_the_kek() {
-    let mut kek = [0; 32];
+    let mut stretched = [0; 32];
     let cost = argon2::Params::new(7168, 5, 1, Some(32)).unwrap();
     let salt: Vec<u8> = (0x20..0x40).collect();
     argon2::Argon2::new(argon2::Algorithm::Argon2id, argon2::Version::V0x13, cost)
-        .hash_password_into(PASSPHRASE, &salt, &mut kek)
+        .hash_password_into(PASSPHRASE, &salt, &mut stretched)
         .unwrap();
-    assert_eq!(kek[..], *Block::read(0).bytes("kek"));
+    let file = Block::read(0);
+    assert_eq!(stretched[..], *file.bytes("argon2id"));
+    let prk = kdf::extract(b"sealstone.passphrase.v1", &[&stretched]);
+    file.assert_secret("commitment", &prk.expand_secret(&[b"commitment"]));
+    file.assert_secret("kek", &prk.expand_secret(&[b"kek"]));
 }
 
 #[test]
@@ -165,7 +170,10 @@ fn the_passport_stanza_unwraps() {
     let mut extract = HmacSha3_256::new(b"sealstone.stanza.v1");
     extract.update(&ikm);
     assert_eq!(extract.finish()[..], *stanza.bytes("prk"));
-    let kek = kdf::extract(b"sealstone.stanza.v1", &[&ikm]).expand_secret(&[b"kek"]);
+    let alice = Passport::from_seed(Secret::from_slice(&seed).unwrap(), "Alice", 0).unwrap();
+    let fingerprint = alice.fingerprint();
+    let info = [&b"kek"[..], fingerprint.as_bytes()];
+    let kek = kdf::extract(b"sealstone.stanza.v1", &[&ikm]).expand_secret(&info);
     stanza.assert_secret("kek", &kek);
     let file_key = Block::read(0);
     let wrapped = stanza.sealed("kek", file_key.bytes("file key"));

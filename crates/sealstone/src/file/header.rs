@@ -30,6 +30,16 @@ pub enum RecipientInfo {
     Passphrase(KdfParams),
 }
 
+impl RecipientInfo {
+    /// What a try costs, if it is a passphrase.
+    pub(crate) fn params(self) -> Option<KdfParams> {
+        match self {
+            Self::Passphrase(params) => Some(params),
+            Self::Passport(_) | Self::Anonymous => None,
+        }
+    }
+}
+
 /// A header that follows the rules of the format, with the bytes that it came from.
 pub(crate) struct Header {
     pub(crate) suite: Suite,
@@ -66,7 +76,10 @@ pub(crate) enum Stanza {
         lanes: u32,
         #[cbor(n(3), with = "minicbor::bytes")]
         salt: [u8; 32],
+        /// Says which passphrase it is before anything is unwrapped, so that a stanza has one passphrase only.
         #[cbor(n(4), with = "minicbor::bytes")]
+        commitment: [u8; COMMITMENT_LEN],
+        #[cbor(n(5), with = "minicbor::bytes")]
         wrapped: [u8; WRAPPED_LEN],
     },
 }
@@ -77,6 +90,8 @@ pub(crate) const MAC_LEN: usize = 32;
 pub(crate) const TAG_LEN: usize = 16;
 /// A file key under XChaCha20-Poly1305.
 pub(crate) const WRAPPED_LEN: usize = 32 + TAG_LEN;
+/// What a passphrase stanza says of its key.
+pub(crate) const COMMITMENT_LEN: usize = 32;
 /// The most recipients of a file.
 pub(crate) const MAX_STANZAS: usize = 1024;
 /// The most passphrases of a file: each costs its opener an Argon2id.

@@ -44,6 +44,8 @@ pub struct Opening<R> {
     pub(crate) keys: FileKeys,
     /// Where in the file the payload begins.
     pub(crate) payload_start: u64,
+    /// The chunks of a payload whose signatures have verified: what is released later must be these.
+    pub(crate) verified: Option<Vec<tree::Subtree>>,
     pub(crate) reader: R,
 }
 
@@ -111,6 +113,7 @@ impl<R: Read> Sealed<R> {
             metadata,
             keys: schedule.file_keys(&self.header, &self.mac),
             payload_start: self.header_len(),
+            verified: None,
             reader: self.reader,
         })
     }
@@ -141,17 +144,15 @@ impl<R: Read> Sealed<R> {
     }
 
     fn file_key_by_passphrase(&self, keys: &Keys<'_>) -> Result<Secret<32>> {
-        let has_passphrase = self
-            .recipients()
-            .any(|r| matches!(r, RecipientInfo::Passphrase(_)));
-        if keys.passphrases.is_empty() || !has_passphrase {
+        let params: Vec<_> = self.recipients().filter_map(|r| r.params()).collect();
+        if keys.passphrases.is_empty() || params.is_empty() {
             return Err(Error::NotRecipient);
         }
+        let tries = keys.passphrases.iter().flat_map(|_| &params);
+        keys.limits.check_all(tries)?;
         for stanza in &self.header.stanzas {
             for passphrase in keys.passphrases {
-                if let Fit::Key(key) =
-                    stanza::unwrap_with_passphrase(stanza, passphrase, &keys.limits)?
-                {
+                if let Fit::Key(key) = stanza::unwrap_with_passphrase(stanza, passphrase)? {
                     return Ok(key);
                 }
             }
@@ -189,6 +190,7 @@ impl<R: Read + Send> Opening<R> {
             metadata,
             keys,
             payload_start,
+            verified,
             reader,
         } = self;
         Ok(Opening {
@@ -196,16 +198,27 @@ impl<R: Read + Send> Opening<R> {
             metadata,
             keys,
             payload_start,
+            verified,
             reader: replace(reader)?,
         })
     }
 
     /// Checks everything that [`Opening::open_signed`] checks and writes nothing. The reader then stands at its end: see [`Opening::with_payload`].
     ///
+    /// An opening after this writes nothing but what was verified, even if the file changes in between: the hash of each chunk is kept, 80 bytes for 1 MiB.
+    ///
     /// # Errors
     /// As for [`Opening::open_signed`].
     pub fn verify_signed(&mut self, sender: &Contact, workers: Workers) -> Result<u64> {
-        self.run(Some(sender), std::io::sink(), workers)
+        let mut nodes = Vec::new();
+        let content_len = self.run(
+            Some(sender),
+            std::io::sink(),
+            workers,
+            Seen::Collect(&mut nodes),
+        )?;
+        self.verified = Some(nodes);
+        Ok(content_len)
     }
 
     /// Writes the content of an unsigned file.
@@ -215,7 +228,7 @@ impl<R: Read + Send> Opening<R> {
     /// # Errors
     /// [`Error::WrongSender`] if the file is signed, [`Error::Altered`] if it is not as it was sealed, [`Error::Io`].
     pub fn open_unsigned(mut self, output: impl Write + Send, workers: Workers) -> Result<u64> {
-        self.run(None, output, workers)
+        self.run(None, output, workers, Seen::Ignore)
     }
 
     /// Writes the content of a file that `sender` signed.
@@ -230,7 +243,9 @@ impl<R: Read + Send> Opening<R> {
         output: impl Write + Send,
         workers: Workers,
     ) -> Result<u64> {
-        self.run(Some(sender), output, workers)
+        let verified = self.verified.take();
+        let seen = verified.as_deref().map_or(Seen::Ignore, Seen::Expect);
+        self.run(Some(sender), output, workers, seen)
     }
 
     fn run(
@@ -238,13 +253,14 @@ impl<R: Read + Send> Opening<R> {
         sender: Option<&Contact>,
         output: impl Write + Send,
         workers: Workers,
+        seen: Seen<'_>,
     ) -> Result<u64> {
         if self.sender.fingerprint() != sender.map(Contact::fingerprint) {
             return Err(Error::WrongSender);
         }
         let Self { keys, reader, .. } = self;
         let mut source = PayloadSource::new(reader, trailer::sealed_len(sender.is_some()));
-        let mut sink = ContentSink::new(output, sender.is_some().then(tree::Root::new));
+        let mut sink = ContentSink::new(output, sender.is_some().then(tree::Root::new), seen);
         pipeline::run(
             workers.count(),
             &mut source,
@@ -381,36 +397,61 @@ impl<R: Read + Send> Source<OpenChunk> for PayloadSource<R> {
     }
 }
 
-struct ContentSink<W> {
+/// What becomes of the hashes of the chunks beside the root.
+enum Seen<'a> {
+    Ignore,
+    Collect(&'a mut Vec<tree::Subtree>),
+    /// They must be these, in order.
+    Expect(&'a [tree::Subtree]),
+}
+
+impl Seen<'_> {
+    fn take(&mut self, node: &tree::Subtree) -> Result<()> {
+        match self {
+            Self::Ignore => {}
+            Self::Collect(nodes) => nodes.push(node.clone()),
+            Self::Expect(nodes) => match nodes.split_first() {
+                Some((expected, rest)) if expected == node => *nodes = rest,
+                _ => return Err(Error::Altered("content, between verifying and opening,")),
+            },
+        }
+        Ok(())
+    }
+}
+
+struct ContentSink<'s, W> {
     output: W,
     root: Option<tree::Root>,
+    seen: Seen<'s>,
     content_len: u64,
     /// A chunk that was not full has been seen: only padding may follow.
     ended: bool,
 }
 
-impl<W> ContentSink<W> {
-    fn new(output: W, root: Option<tree::Root>) -> Self {
+impl<'s, W> ContentSink<'s, W> {
+    fn new(output: W, root: Option<tree::Root>, seen: Seen<'s>) -> Self {
         Self {
             output,
             root,
+            seen,
             content_len: 0,
             ended: false,
         }
     }
 }
 
-impl<W: Write + Send> Sink<OpenChunk> for ContentSink<W> {
+impl<W: Write + Send> Sink<OpenChunk> for ContentSink<'_, W> {
     fn take(&mut self, chunk: &mut OpenChunk) -> Result<()> {
+        if let (Some(root), Some(node)) = (&mut self.root, chunk.node.take()) {
+            self.seen.take(&node)?;
+            root.push(node);
+        }
         if self.ended && chunk.content != 0 {
             return Err(Error::Malformed("content after its end"));
         }
         self.ended |= chunk.content < CONTENT_LEN;
         self.output.write_all(chunk.buffer.first(chunk.content))?;
         self.content_len += chunk.content as u64;
-        if let (Some(root), Some(node)) = (&mut self.root, chunk.node.take()) {
-            root.push(node);
-        }
         Ok(())
     }
 }
@@ -451,6 +492,45 @@ mod tests {
             opening
                 .verify_signed(alice.contact(), Workers::new(2))
                 .is_err()
+        );
+    }
+
+    #[test]
+    fn nothing_is_released_of_what_changed_after_it_was_verified() {
+        let alice = Passport::generate("Alice", 0).unwrap();
+        let mut sealer = Sealer::new();
+        sealer.to_passport(alice.contact()).signed_by(&alice);
+        let mut file = Vec::new();
+        let content = vec![7; 2 * CONTENT_LEN];
+        sealer
+            .seal(&content[..], &mut file, Workers::new(1))
+            .unwrap();
+
+        let passports = [&alice];
+        let mut opening = Sealed::read(&file[..])
+            .unwrap()
+            .unlock(&Keys::new(&passports, &[]))
+            .unwrap();
+        opening
+            .verify_signed(alice.contact(), Workers::new(1))
+            .unwrap();
+        // Another recipient knows the file key: it encrypts other content into the second chunk.
+        let mut changed = file[opening.payload_start() as usize..].to_vec();
+        let end = changed.len() - trailer::sealed_len(true);
+        let mut evil = vec![9; CONTENT_LEN];
+        evil.push(1);
+        evil.resize(CHUNK_LEN, 0);
+        opening.keys.payload.seal(1, true, &mut evil);
+        changed[end - CHUNK_LEN..end].copy_from_slice(&evil);
+        let opening = opening
+            .with_payload(|_| Ok::<_, Error>(&changed[..]))
+            .unwrap();
+        let mut out = Vec::new();
+        let result = opening.open_signed(alice.contact(), &mut out, Workers::new(1));
+        assert!(matches!(result, Err(Error::Altered(_))));
+        assert!(
+            out == content[..CONTENT_LEN],
+            "only what was verified comes out"
         );
     }
 }

@@ -153,7 +153,16 @@ impl<'a, S, K> Line<'a, S, K> {
         let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
         let number = source.0;
         source.0 += 1;
-        (number, source.1.next(chunk))
+        // After a panic in it the source is not asked again; the run is over anyway.
+        let sound = !self.source.is_poisoned();
+        (
+            number,
+            if sound {
+                source.1.next(chunk)
+            } else {
+                Ok(false)
+            },
+        )
     }
 
     /// Waits for the turn of chunk `number`, then passes it on; `false` when the run is over.

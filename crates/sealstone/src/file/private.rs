@@ -82,10 +82,13 @@ impl Sender {
 }
 
 impl Metadata {
-    /// Checks lengths, and that a name is a name and not a path.
-    pub(crate) fn check(&self) -> Result<()> {
+    /// Checks lengths, that nothing misleads on a screen, and that a name is a name and not a path. Sealing checks it as well.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`].
+    pub fn check(&self) -> Result<()> {
         if let Some(name) = &self.name {
-            text::check(name, 1, MAX_NAME, "file name")?;
+            text::check_line(name, 1, MAX_NAME, "file name")?;
             if name.contains('/') || name == "." || name == ".." {
                 return Err(Error::Malformed("file name"));
             }

@@ -18,7 +18,7 @@ use crate::{Error, Result};
 /// Reads any part of the content of a sealed file; a part costs the chunks that it touches.
 ///
 /// What it reads is authenticated by the file key, that is, by anybody who could open the file, and not by the sender until
-/// [`SealedReader::verify_sender`] has gone through the whole file.
+/// [`SealedReader::verify_sender`] has gone through the whole file; from then on it reads nothing but what was verified.
 pub struct SealedReader<R> {
     reader: R,
     sender: Sender,
@@ -31,19 +31,23 @@ pub struct SealedReader<R> {
     chunk: Buffer,
     /// Number of the chunk that is decrypted in `chunk`, and how much content it has.
     held: Option<(u64, usize)>,
+    /// The chunks that the sender signed, once that is known.
+    verified: Option<Vec<tree::Subtree>>,
 }
 
 impl<R: Read + Seek> SealedReader<R> {
-    /// Takes over an unlocked file (binary form) and checks its trailer's lengths against the file's.
+    /// Takes over an unlocked file (binary form) and checks its trailer's lengths against the file's. The sender is unverified as yet: anybody
+    /// who can open the file can have written what is read before [`SealedReader::verify_sender`].
     ///
     /// # Errors
     /// [`Error::Altered`] if the end of the file is not as it was sealed, [`Error::Io`].
-    pub fn new(opening: Opening<R>) -> Result<Self> {
+    pub fn new_unverified(opening: Opening<R>) -> Result<Self> {
         let Opening {
             sender,
             metadata,
             keys,
             payload_start,
+            verified: _,
             mut reader,
         } = opening;
         let trailer_len = trailer::sealed_len(sender.is_signed());
@@ -76,6 +80,7 @@ impl<R: Read + Seek> SealedReader<R> {
             position: 0,
             chunk,
             held: None,
+            verified: None,
         })
     }
 
@@ -104,12 +109,17 @@ impl<R: Read + Seek> SealedReader<R> {
         }
         self.held = None;
         let mut root = tree::Root::new();
+        let mut nodes = Vec::new();
         for index in 0..self.chunks() {
             let len = self.load(index)?;
-            root.push(tree::subtree(index, self.chunk.first(len)));
+            let node = tree::subtree(index, self.chunk.first(len));
+            nodes.push(node.clone());
+            root.push(node);
         }
         let signature = self.signature.as_ref().ok_or(Error::WrongSender)?;
-        check_signature(&self.keys, &self.lengths, signature, sender, &root.finish())
+        check_signature(&self.keys, &self.lengths, signature, sender, &root.finish())?;
+        self.verified = Some(nodes);
+        Ok(())
     }
 
     fn chunks(&self) -> u64 {
@@ -135,6 +145,11 @@ impl<R: Read + Seek> SealedReader<R> {
         }
         self.held = None;
         let len = self.load(index)?;
+        if let Some(nodes) = &self.verified
+            && nodes.get(index as usize) != Some(&tree::subtree(index, self.chunk.first(len)))
+        {
+            return Err(Error::Altered("content, after it was verified,"));
+        }
         let last = index + 1 == self.chunks();
         let content = self.keys.payload.open(index, last, self.chunk.first(len))?;
         let expected = self

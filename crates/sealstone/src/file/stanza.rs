@@ -1,16 +1,17 @@
 //! Wrapping the file key for one recipient (`spec/file.md`, "Header").
 
+use sealstone_primitives::ct;
 use sealstone_primitives::dh::x25519;
 use sealstone_primitives::kdf as hkdf;
 use sealstone_primitives::kem::ml_kem_1024;
 use sealstone_primitives::rng;
 use sealstone_primitives::secret::Secret;
 
-use super::header::{Stanza, WRAPPED_LEN};
+use super::header::{COMMITMENT_LEN, Stanza, WRAPPED_LEN};
 use super::keys::OneTime;
 use crate::kdf::{self, SALT_LEN};
-use crate::passport::{Contact, Fingerprint, Passport, RecipientKeys};
-use crate::{Error, KdfLimits, KdfParams, Passphrase, Result};
+use crate::passport::{Contact, Fingerprint, Passport};
+use crate::{Error, KdfParams, Passphrase, Result};
 
 /// A stanza for `contact`, with its fingerprint or anonymous.
 pub(crate) fn wrap_for_passport(
@@ -25,7 +26,7 @@ pub(crate) fn wrap_for_passport(
         .agree(&keys.x25519)
         .map_err(|_| Error::Invalid("the recipient's X25519 key is of low order"))?;
     let (ciphertext, ss_k) = keys.ml_kem_1024.encapsulate();
-    let kek = combine(&ss_k, &ss_x, ciphertext.as_bytes(), &epk, keys);
+    let kek = combine(&ss_k, &ss_x, ciphertext.as_bytes(), &epk, contact);
     let recipient = if anonymous {
         Vec::new()
     } else {
@@ -46,12 +47,13 @@ pub(crate) fn wrap_for_passphrase(
     params: &KdfParams,
 ) -> Result<Stanza> {
     let salt: [u8; SALT_LEN] = rng::array();
-    let kek = kdf::derive(passphrase, &salt, params)?;
+    let (kek, commitment) = stretch(passphrase, &salt, params)?;
     Ok(Stanza::Passphrase {
         memory_kib: params.memory_kib(),
         passes: params.passes(),
         lanes: params.lanes(),
         salt,
+        commitment,
         wrapped: wrap(&kek, file_key),
     })
 }
@@ -86,26 +88,27 @@ pub(crate) fn unwrap_with_passport(stanza: &Stanza, passport: &Passport) -> Resu
     }
 }
 
-/// Tries a stanza with one passphrase; the parameters are checked before any memory is taken.
-pub(crate) fn unwrap_with_passphrase(
-    stanza: &Stanza,
-    passphrase: &Passphrase,
-    limits: &KdfLimits,
-) -> Result<Fit> {
+/// Tries a stanza with one passphrase. Its parameters must have passed [`KdfLimits::check`](crate::KdfLimits).
+pub(crate) fn unwrap_with_passphrase(stanza: &Stanza, passphrase: &Passphrase) -> Result<Fit> {
     let Stanza::Passphrase {
         memory_kib,
         passes,
         lanes,
         salt,
+        commitment,
         wrapped,
     } = stanza
     else {
         return Ok(Fit::Other);
     };
     let params = KdfParams::read(*memory_kib, *passes, *lanes)?;
-    limits.check(&params)?;
-    let kek = kdf::derive(passphrase, salt, &params)?;
-    Ok(unwrap(&kek, wrapped).map_or(Fit::Other, Fit::Key))
+    let (kek, found) = stretch(passphrase, salt, &params)?;
+    if !ct::eq(&found, commitment) {
+        return Ok(Fit::Other);
+    }
+    unwrap(&kek, wrapped)
+        .map(Fit::Key)
+        .ok_or(Error::Altered("header"))
 }
 
 /// Whether the stanza is for this passport by name.
@@ -125,24 +128,22 @@ fn unwrap_passport_stanza(
         .ok()?;
     let ciphertext = ml_kem_1024::Ciphertext::from_bytes(ciphertext).ok()?;
     let ss_k = passport.ml_kem_1024().decapsulate(&ciphertext);
-    let kek = combine(
-        &ss_k,
-        &ss_x,
-        ciphertext.as_bytes(),
-        epk,
-        passport.contact().recipient(),
-    );
+    let kek = combine(&ss_k, &ss_x, ciphertext.as_bytes(), epk, passport.contact());
     unwrap(&kek, wrapped)
 }
 
-/// The combiner: one key from both shared secrets, bound to both ciphertexts and both public keys.
+/// The combiner: one key from both shared secrets, bound to both ciphertexts, both public keys and the whole passport.
+///
+/// The fingerprint matters where a stanza names nobody: a passport proves that its owner has its signature keys, not these two, so without it
+/// what is sealed to a passport that was made with somebody else's two keys would open for that somebody.
 fn combine(
     ss_k: &Secret<32>,
     ss_x: &Secret<32>,
     ciphertext: &[u8],
     epk: &[u8; 32],
-    keys: &RecipientKeys,
+    recipient: &Contact,
 ) -> Secret<32> {
+    let keys = recipient.recipient();
     let ikm = [
         &ss_k.expose()[..],
         &ss_x.expose()[..],
@@ -151,7 +152,20 @@ fn combine(
         &keys.ml_kem_1024.to_bytes()[..],
         keys.x25519.as_bytes(),
     ];
-    hkdf::extract(b"sealstone.stanza.v1", &ikm).expand_secret(&[b"kek"])
+    let prk = hkdf::extract(b"sealstone.stanza.v1", &ikm);
+    prk.expand_secret(&[b"kek", recipient.fingerprint().as_bytes()])
+}
+
+/// The key and the commitment of a passphrase stanza.
+fn stretch(
+    passphrase: &Passphrase,
+    salt: &[u8; SALT_LEN],
+    params: &KdfParams,
+) -> Result<(Secret<32>, [u8; COMMITMENT_LEN])> {
+    let stretched = kdf::derive(passphrase, salt, params)?;
+    let prk = hkdf::extract(b"sealstone.passphrase.v1", &[stretched.expose()]);
+    let commitment: Secret<COMMITMENT_LEN> = prk.expand_secret(&[b"commitment"]);
+    Ok((prk.expand_secret(&[b"kek"]), *commitment.expose()))
 }
 
 fn wrap(kek: &Secret<32>, file_key: &Secret<32>) -> [u8; WRAPPED_LEN] {

@@ -54,7 +54,13 @@ impl Fingerprint {
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, pair) in self.0.chunks_exact(2).enumerate() {
-            write!(f, "{}{:02x}{:02x}", if i == 0 { "" } else { "-" }, pair[0], pair[1])?;
+            write!(
+                f,
+                "{}{:02x}{:02x}",
+                if i == 0 { "" } else { "-" },
+                pair[0],
+                pair[1]
+            )?;
         }
         Ok(())
     }
@@ -70,10 +76,15 @@ impl FromStr for Fingerprint {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let digits: String = text.chars().filter(|c| !c.is_whitespace() && *c != '-').collect();
+        let digits: String = text
+            .chars()
+            .filter(|c| !c.is_whitespace() && *c != '-')
+            .collect();
         let bytes = HEXLOWER.decode(digits.to_ascii_lowercase().as_bytes());
         let bytes = bytes.ok().and_then(|bytes| bytes.try_into().ok());
-        bytes.map(Self).ok_or(Error::Invalid("a fingerprint is 64 hexadecimal digits"))
+        bytes
+            .map(Self)
+            .ok_or(Error::Invalid("a fingerprint is 64 hexadecimal digits"))
     }
 }
 
@@ -85,9 +96,22 @@ mod tests {
     fn all_spellings_are_read() {
         let plain = "00112233445566778899aabbccddeeff".repeat(2);
         let fingerprint: Fingerprint = plain.parse().unwrap();
-        assert_eq!(fingerprint.to_string().parse::<Fingerprint>().unwrap(), fingerprint);
-        assert_eq!(plain.to_uppercase().parse::<Fingerprint>().unwrap(), fingerprint);
-        assert_eq!(fingerprint.to_string().replace('-', " ").parse::<Fingerprint>().unwrap(), fingerprint);
+        assert_eq!(
+            fingerprint.to_string().parse::<Fingerprint>().unwrap(),
+            fingerprint
+        );
+        assert_eq!(
+            plain.to_uppercase().parse::<Fingerprint>().unwrap(),
+            fingerprint
+        );
+        assert_eq!(
+            fingerprint
+                .to_string()
+                .replace('-', " ")
+                .parse::<Fingerprint>()
+                .unwrap(),
+            fingerprint
+        );
     }
 
     #[test]

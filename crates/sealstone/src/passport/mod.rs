@@ -29,5 +29,3 @@ pub use share::Share;
 pub use slot::{NewSlot, Slot, SlotKey, SlotKind};
 pub use unlocked::Unlocked;
 pub use words::Words;
-
-pub(crate) use public::RecipientKeys;

@@ -115,11 +115,15 @@ impl PublicPassport {
         let signed: Signed = cbor::decode(&encoded, "public passport")?;
         let body: Body = cbor::decode(&signed.body, "public passport")?;
         if body.ml_dsa_65.len() == DIGEST_LEN {
-            return Err(Error::Malformed("public passport: the ML-DSA-65 key is missing"));
+            return Err(Error::Malformed(
+                "public passport: the ML-DSA-65 key is missing",
+            ));
         }
         let contact = Contact::from_body(body)?;
         let signature = Signature::from_parts(&signed.ed25519, &signed.ml_dsa_87)?;
-        contact.verifying.verify(DOMAIN, &signed.body, &signature, "public passport")?;
+        contact
+            .verifying
+            .verify(DOMAIN, &signed.body, &signature, "public passport")?;
         Ok(Self { contact, encoded })
     }
 
@@ -153,12 +157,26 @@ impl Contact {
             ml_kem_1024: ml_kem_1024::EncapsulationKey::from_bytes(&body.ml_kem_1024)
                 .map_err(|_| Error::Malformed("ML-KEM-1024 key"))?,
         };
-        Ok(Self { body, fingerprint, verifying, recipient })
+        Ok(Self {
+            body,
+            fingerprint,
+            verifying,
+            recipient,
+        })
     }
 
-    /// From the CBOR of a `passport-body`, full or carried, without a succession.
+    /// From the CBOR of a `passport-body`, full or carried.
     pub(crate) fn from_encoded_body(encoded: &[u8]) -> Result<Self> {
         Self::from_body(cbor::decode(encoded, "carried passport")?)
+    }
+
+    /// From the carried form that travels in a sealed file.
+    pub(crate) fn from_carried(encoded: &[u8]) -> Result<Self> {
+        let contact = Self::from_encoded_body(encoded)?;
+        if contact.is_complete() || contact.body.succession.is_some() {
+            return Err(Error::Malformed("carried passport"));
+        }
+        Ok(contact)
     }
 
     /// The `passport-body` as it stands.
@@ -213,14 +231,23 @@ impl std::fmt::Debug for Contact {
 
 impl std::fmt::Debug for PublicPassport {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "PublicPassport({:?}, {})", self.contact.label(), self.contact.fingerprint)
+        write!(
+            f,
+            "PublicPassport({:?}, {})",
+            self.contact.label(),
+            self.contact.fingerprint
+        )
     }
 }
 
 impl Body {
     fn fingerprint(&self) -> Result<Fingerprint> {
         let ml_dsa_65 = match self.ml_dsa_65.len() {
-            DIGEST_LEN => self.ml_dsa_65.as_slice().try_into().map_err(|_| Error::Malformed("ML-DSA-65 key"))?,
+            DIGEST_LEN => self
+                .ml_dsa_65
+                .as_slice()
+                .try_into()
+                .map_err(|_| Error::Malformed("ML-DSA-65 key"))?,
             ML_DSA_65_LEN => sha3_256(&self.ml_dsa_65),
             _ => return Err(Error::Malformed("ML-DSA-65 key")),
         };
@@ -246,8 +273,17 @@ impl Succession {
     }
 
     /// What the predecessor signs: `predecessor ‖ successor ‖ u64(time)`.
-    pub(crate) fn message(predecessor: &Fingerprint, successor: &Fingerprint, time: u64) -> Vec<u8> {
-        [&predecessor.as_bytes()[..], &successor.as_bytes()[..], &time.to_be_bytes()[..]].concat()
+    pub(crate) fn message(
+        predecessor: &Fingerprint,
+        successor: &Fingerprint,
+        time: u64,
+    ) -> Vec<u8> {
+        [
+            &predecessor.as_bytes()[..],
+            &successor.as_bytes()[..],
+            &time.to_be_bytes()[..],
+        ]
+        .concat()
     }
 
     /// The passport that is said to have been replaced.
@@ -270,6 +306,8 @@ impl Succession {
         }
         let signature = Signature::from_parts(&self.ed25519, &self.ml_dsa_87)?;
         let message = Self::message(&self.predecessor, successor, self.time);
-        predecessor.verifying.verify(SUCCESSION_DOMAIN, &message, &signature, "succession")
+        predecessor
+            .verifying
+            .verify(SUCCESSION_DOMAIN, &message, &signature, "succession")
     }
 }

@@ -139,8 +139,8 @@ impl SecretPassport {
     /// Each try costs one Argon2id with the slot's parameters.
     ///
     /// # Errors
-    /// [`Error::WrongPassphrase`] if no slot opens, [`Error::KdfLimit`] before anything is computed if one of those to be
-    /// tried asks for more than `limits`, [`Error::Altered`] if a slot opens but the file was changed by somebody who could not,
+    /// [`Error::WrongPassphrase`] if no slot opens, [`Error::KdfLimit`] before anything is computed if those to be
+    /// tried ask for more than `limits`, one for memory or all together for work, [`Error::Altered`] if a slot opens but the file was changed by somebody who could not,
     /// [`Error::Invalid`] if there is no slot of that number, [`Error::OutOfMemory`].
     pub fn unlock(
         &self,
@@ -152,9 +152,8 @@ impl SecretPassport {
             .ok()
             .and_then(|text| RecoveryKey::parse(text).ok());
         let tries = self.tries(passphrase, recovery.as_ref(), slot)?;
-        tries
-            .iter()
-            .try_for_each(|(slot, _)| limits.check(&slot.params()))?;
+        let params: Vec<_> = tries.iter().map(|(slot, _)| slot.params()).collect();
+        limits.check_all(&params)?;
         for (slot, passphrase) in tries {
             if let Some(seed) = slot.unwrap(passphrase, self.body.owner())? {
                 return Ok(Unlocked::new(self.verify(seed)?, self.clone(), slot.id()));

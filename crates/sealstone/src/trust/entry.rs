@@ -125,7 +125,7 @@ impl Entry {
     pub(super) fn check(&self) -> Result<()> {
         text::check(&self.label, 0, MAX_LABEL, "label")?;
         text::check(&self.operator, 0, MAX_OPERATOR, "operator")?;
-        text::check(&self.note, 0, MAX_NOTE, "note")?;
+        text::check_line(&self.note, 0, MAX_NOTE, "note")?;
         let about_somebody =
             !self.label.is_empty() || self.body.is_some() || self.fingerprint.as_bytes() != &NOBODY;
         if self.event == Event::Rekeyed && about_somebody {

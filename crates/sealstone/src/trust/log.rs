@@ -135,7 +135,7 @@ impl Log {
     }
 }
 
-const TEXT_RULES: &str = "label and operator are at most 64 bytes and a note at most 1024, without control characters or direction overrides";
+const TEXT_RULES: &str = "label and operator are at most 64 bytes and a note at most 1024, of characters that can be seen; a label has no spaces at its ends and no two in a row";
 
 /// The header of a log under the key with this id.
 pub(super) fn header(id: &KeyId) -> [u8; HEADER_LEN] {

@@ -2,28 +2,78 @@
 
 use crate::{Error, Result};
 
+use unicode_normalization::is_nfc;
+
+/// Ranges of characters that are not seen, or change how what is around them is seen: Unicode 16 categories Cf, Zl and Zp, the
+/// private use area and its kin, and what `Default_Ignorable_Code_Point` holds beside them.
+const UNSEEN: &[std::ops::RangeInclusive<char>] = &[
+    '\u{ad}'..='\u{ad}',
+    '\u{34f}'..='\u{34f}',
+    '\u{600}'..='\u{605}',
+    '\u{61c}'..='\u{61c}',
+    '\u{6dd}'..='\u{6dd}',
+    '\u{70f}'..='\u{70f}',
+    '\u{890}'..='\u{891}',
+    '\u{8e2}'..='\u{8e2}',
+    '\u{115f}'..='\u{1160}',
+    '\u{17b4}'..='\u{17b5}',
+    '\u{180b}'..='\u{180f}',
+    '\u{200b}'..='\u{200f}',
+    '\u{2028}'..='\u{202e}',
+    '\u{2060}'..='\u{206f}',
+    '\u{2800}'..='\u{2800}',
+    '\u{3164}'..='\u{3164}',
+    '\u{e000}'..='\u{f8ff}',
+    '\u{fe00}'..='\u{fe0f}',
+    '\u{feff}'..='\u{feff}',
+    '\u{ffa0}'..='\u{ffa0}',
+    '\u{fff0}'..='\u{fffb}',
+    '\u{110bd}'..='\u{110bd}',
+    '\u{110cd}'..='\u{110cd}',
+    '\u{13430}'..='\u{1343f}',
+    '\u{1bca0}'..='\u{1bca3}',
+    '\u{1d173}'..='\u{1d17a}',
+    '\u{e0000}'..='\u{10ffff}',
+];
+
 /// Whether `c` would let text hide, overwrite or reorder what is shown around it.
 fn misleading(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    c.is_control() || UNSEEN.iter().any(|range| range.contains(&c))
 }
 
-/// Accepts `text` if it is `min..=max` bytes of printable text.
+/// Whether spaces could make two texts look alike: at an end, doubled, or of another width.
+fn odd_spaces(text: &str) -> bool {
+    let other = |c: char| c.is_whitespace() && c != ' ';
+    text.starts_with(' ') || text.ends_with(' ') || text.contains("  ") || text.contains(other)
+}
+
+/// Accepts `text`, by which people recognise something, if it is `min..=max` bytes that do not look like other bytes.
 pub(crate) fn check(text: &str, min: usize, max: usize, what: &'static str) -> Result<()> {
-    let fits = (min..=max).contains(&text.len());
-    if fits && !text.chars().any(misleading) {
-        Ok(())
-    } else {
-        Err(Error::Malformed(what))
-    }
+    let clear = is_nfc(text) && !odd_spaces(text) && !text.chars().any(misleading);
+    fits(text, min, max, clear, what)
 }
 
-/// Like [`check`] for text of several lines: line feeds and tabs are allowed.
+/// Accepts one line of text: it may contain what is not seen (emoji are made with it), but no control characters and nothing that reorders.
+pub(crate) fn check_line(text: &str, min: usize, max: usize, what: &'static str) -> Result<()> {
+    fits(text, min, max, !text.chars().any(reordering), what)
+}
+
+/// Like [`check_line`] for text of several lines: line feeds and tabs are allowed.
 pub(crate) fn check_lines(text: &str, min: usize, max: usize, what: &'static str) -> Result<()> {
-    let fits = (min..=max).contains(&text.len());
-    let clean = !text
+    let clear = !text
         .chars()
-        .any(|c| misleading(c) && c != '\n' && c != '\t');
-    if fits && clean {
+        .any(|c| reordering(c) && c != '\n' && c != '\t');
+    fits(text, min, max, clear, what)
+}
+
+/// Control characters, line and paragraph separators, bidirectional embeddings, overrides and isolates.
+fn reordering(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn fits(text: &str, min: usize, max: usize, clear: bool, what: &'static str) -> Result<()> {
+    let fits = clear && (min..=max).contains(&text.len());
+    if fits {
         Ok(())
     } else {
         Err(Error::Malformed(what))
@@ -53,10 +103,31 @@ mod tests {
             "a\u{2066}b",
             "\u{85}",
             "\u{7f}",
+            "Alice\u{200b}",
+            "Alice\u{200d}",
+            "Alice\u{ad}",
+            "Alice\u{3164}",
+            "Alice\u{e0041}",
+            "Alice\u{2028}",
+            "Alice ",
+            " Alice",
+            "Al  ice",
+            "Al\u{a0}ice",
+            "A\u{30a}lice",
         ] {
             assert!(check(bad, 1, 64, "label").is_err(), "{bad:?}");
         }
         assert!(check(&"a".repeat(65), 1, 64, "label").is_err());
-        assert!(check_lines("a\rb", 1, 64, "note").is_err());
+        for bad in ["a\rb", "a\u{2029}b", "a\u{202e}b", "a\u{9b}31m"] {
+            assert!(check_lines(bad, 1, 64, "note").is_err(), "{bad:?}");
+            assert!(check_line(bad, 1, 64, "name").is_err(), "{bad:?}");
+        }
+        check_line(
+            "A\u{30a}  \u{1f469}\u{200d}\u{1f4bb}\u{fe0f}.pdf",
+            1,
+            64,
+            "name",
+        )
+        .unwrap();
     }
 }

@@ -35,6 +35,7 @@ from wire import Refused, armor, dearmor, decode, encode, fields, need, number, 
 MAGIC = b"\x89SEAL\r\n\x1a\n"
 DOMAIN = b"sealstone.file.v1"
 STANZA = b"sealstone.stanza.v1"
+PASSPHRASE = b"sealstone.passphrase.v1"
 CHUNK = 1 << 20
 CONTENT = CHUNK - 17
 TRAILER, SIGNED_TRAILER = 32, 32 + 64 + 4627
@@ -103,8 +104,15 @@ def u64(value):
 # Keys.
 
 
-def stanza_kek(ss_k, ss_x, ct, epk, rk, rx):
-    return expand(mac(STANZA, ss_k + ss_x + ct + epk + rk + rx), b"kek", 32)
+def stanza_kek(ss_k, ss_x, ct, epk, recipient):
+    rx, rk = recipient.keys[:2]
+    return expand(mac(STANZA, ss_k + ss_x + ct + epk + rk + rx), b"kek" + recipient.fingerprint, 32)
+
+
+def stretch(passphrase, salt, m, t, p):
+    """The commitment and the kek of a passphrase stanza."""
+    prk = mac(PASSPHRASE, argon2id(passphrase, salt, m, t, p))
+    return expand(prk, b"commitment", 32), expand(prk, b"kek", 32)
 
 
 class FileKeys:
@@ -200,11 +208,11 @@ def check_stanza(stanza):
         for value, lengths in zip(stanza[1:], [(0, 32), (32,), (1568,), (48,)]):
             octets(value, *lengths)
     else:
-        need(stanza[0] == 2 and len(stanza) == 6, "stanza")
+        need(stanza[0] == 2 and len(stanza) == 7, "stanza")
         m, t, p = map(number, stanza[1:4])
         need(1 <= p <= 16 and 8 * p <= m <= 2 << 20 and t >= 1 and m * t <= 64 << 20, "Argon2id bounds")
-        octets(stanza[4], 32)
-        octets(stanza[5], 48)
+        for value, length in zip(stanza[4:], (32, 32, 48)):
+            octets(value, length)
 
 
 def unwrap(stanzas, keys):
@@ -225,13 +233,15 @@ def unwrap(stanzas, keys):
 
 def kek_of(stanza, key):
     if stanza[0] == 2:
-        return argon2id(key, stanza[4], *stanza[1:4])
+        commitment, kek = stretch(key, stanza[4], *stanza[1:4])
+        need(commitment == stanza[5], "another passphrase")
+        return kek
     _, _, epk, ct, _ = stanza
     try:
         ss_x = key.exchange(epk)
     except ValueError:
         raise Refused("an all-zero X25519 result") from None
-    return stanza_kek(key.decapsulate(ct), ss_x, ct, epk, key.keys[1], key.keys[0])
+    return stanza_kek(key.decapsulate(ct), ss_x, ct, epk, key)
 
 
 def read_private(padded):
@@ -321,14 +331,14 @@ class Sealer:
     def stanza(self, recipient, file_key):
         if recipient.passport is None:
             salt = self.random(32)
-            kek = argon2id(recipient.passphrase, salt, *recipient.params)
-            return [2, *recipient.params, salt, xseal(kek, file_key)]
+            commitment, kek = stretch(recipient.passphrase, salt, *recipient.params)
+            return [2, *recipient.params, salt, commitment, xseal(kek, file_key)]
         rx, rk = recipient.passport.keys[:2]
         ephemeral = X25519PrivateKey.from_private_bytes(self.random(32))
         epk = ephemeral.public_key().public_bytes_raw()
         ss_x = ephemeral.exchange(X25519PublicKey.from_public_bytes(rx))
         ss_k, ct = ML_KEM_1024._encaps_internal(rk, self.random(32))
-        kek = stanza_kek(ss_k, ss_x, ct, epk, rk, rx)
+        kek = stanza_kek(ss_k, ss_x, ct, epk, recipient.passport)
         name = b"" if recipient.anonymous else recipient.passport.fingerprint
         return [1, name, epk, ct, xseal(kek, file_key)]
 
@@ -414,10 +424,13 @@ def passphrase_example():
     suite, header, tag, head, rest = parse(data)
     file = FileKeys(bytes(range(32)))
     file.bind(head)
+    _, m, t, p, salt, commitment, wrapped = header[0][0]
     return {
         "file key": bytes(range(32)),
-        "kek": argon2id(recipient.passphrase, header[0][0][4], *recipient.params),
-        "wrapped": header[0][0][5],
+        "argon2id": argon2id(recipient.passphrase, salt, m, t, p),
+        "commitment": commitment,
+        "kek": stretch(recipient.passphrase, salt, m, t, p)[1],
+        "wrapped": wrapped,
         "prk": file.prk,
         "header MAC key": file.header_mac,
         "header MAC": tag,
@@ -446,7 +459,7 @@ def passport_example():
         "ss_x": ss_x,
         "ss_k": ss_k,
         "prk": mac(STANZA, ss_k + ss_x + ct + epk + alice.keys[1] + alice.keys[0]),
-        "kek": stanza_kek(ss_k, ss_x, ct, epk, alice.keys[1], alice.keys[0]),
+        "kek": stanza_kek(ss_k, ss_x, ct, epk, alice),
         "wrapped": wrapped,
     }
 

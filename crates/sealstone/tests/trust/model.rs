@@ -33,7 +33,7 @@ fn status() -> impl Strategy<Value = Status> {
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         6 => (0..5u8, status(), proptest::option::of("[ -~äß名]{0,20}")).prop_map(|(who, status, note)| Step::SetStatus(who, status, note)),
-        2 => (0..5u8, "[ -~äß名]{0,20}").prop_map(|(who, label)| Step::Relabel(who, label)),
+        2 => (0..5u8, "([!-~äß名]( [!-~äß名])?){0,6}").prop_map(|(who, label)| Step::Relabel(who, label)),
         2 => (0..5u8).prop_map(Step::Reinstate),
         1 => Just(Step::Rekey),
     ]

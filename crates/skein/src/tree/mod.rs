@@ -64,8 +64,8 @@ const START: [u64; 8] = [
 /// The value of a node.
 type Value = [u8; HASH];
 
-/// What one piece contributes to the root.
-#[derive(Clone, Debug)]
+/// What one piece contributes to the root. Equal for equal pieces only (it is a hash of 512 bits).
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subtree {
     index: u64,
     value: Value,
