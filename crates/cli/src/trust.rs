@@ -14,18 +14,24 @@ use crate::trust_storage::Directory;
 /// The store in its directory.
 pub(crate) type Store = TrustStore<Directory>;
 
+/// The environment variable that says where it is.
+const VARIABLE: &str = "SEALSTONE_TRUST_DIR";
+
 /// Opens it; one that does not exist is empty.
 pub(crate) fn open(context: &Context) -> Result<Store> {
     let directory = directory(context)?;
     TrustStore::open(Directory::new(&directory)).about(directory.display())
 }
 
-/// Where it is.
+/// Where it is: what the option says, else the environment, else the user's data directory.
 pub(crate) fn directory(context: &Context) -> Result<PathBuf> {
-    context
-        .trust_dir
-        .clone()
-        .map_or_else(|| Ok(paths::data_dir()?.join("trust")), Ok)
+    let environment = || {
+        std::env::var_os(VARIABLE)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
+    let named = context.trust_dir.clone().or_else(environment);
+    named.map_or_else(|| Ok(paths::data_dir()?.join("trust")), Ok)
 }
 
 /// What the store says of a passport, in a word; nothing if it was never met.

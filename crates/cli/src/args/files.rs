@@ -17,6 +17,7 @@ Examples:
 Without -r, -R, --to and -p the file is sealed to your default passport; without --from and --unsigned that passport signs.")]
 pub(crate) struct SealArgs {
     /// The file; `-` or nothing is standard input
+    #[arg(value_name = "IN")]
     pub(crate) input: Option<PathBuf>,
     /// Where to; `-` is standard output [default: IN.sealed]
     #[arg(short, long, value_name = "OUT")]
@@ -135,10 +136,10 @@ Examples:
   sealstone open -i bob.passport -o report.pdf report.sealed
   sealstone open photos.sealed -o - | tar x
 
-Content of a signed file is released only after its signatures have been checked, and only if the sender is approved in
-the trust store, is yourself, or is named with --from.")]
+Content of a signed file is released only after its signatures have been checked, and only if the sender is approved in the trust store, is yourself, or is named with --from.")]
 pub(crate) struct OpenArgs {
     /// The sealed file; `-` or nothing is standard input
+    #[arg(value_name = "IN")]
     pub(crate) input: Option<PathBuf>,
     /// Where to; `-` is standard output [default: IN without .sealed]
     #[arg(short, long, value_name = "OUT")]
@@ -171,5 +172,6 @@ pub(crate) struct OpenArgs {
 #[derive(Args)]
 pub(crate) struct InspectArgs {
     /// A sealed file, public passport or secret passport; `-` is standard input
+    #[arg(value_name = "FILE")]
     pub(crate) input: PathBuf,
 }

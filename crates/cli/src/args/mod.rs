@@ -54,14 +54,8 @@ pub(crate) struct GlobalArgs {
     /// No progress bars
     #[arg(long, global = true)]
     pub(crate) no_progress: bool,
-    /// Directory of the trust store
-    #[arg(
-        long,
-        global = true,
-        value_name = "DIR",
-        env = "SEALSTONE_TRUST_DIR",
-        hide_env_values = true
-    )]
+    /// Directory of the trust store [default: $SEALSTONE_TRUST_DIR, or `trust` in your data directory]
+    #[arg(long, global = true, value_name = "DIR")]
     pub(crate) trust_dir: Option<PathBuf>,
 }
 

@@ -188,10 +188,10 @@ pub(crate) struct SplitArgs {
     #[arg(value_name = "FILE.passport")]
     pub(crate) file: PathBuf,
     /// How many shares restore it, at least 2
-    #[arg(short = 'k', long, value_name = "K")]
+    #[arg(short = 'k', long, value_name = "K", value_parser = clap::value_parser!(u8).range(2..=16))]
     pub(crate) threshold: u8,
     /// How many shares to make, at most 16
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=16))]
     pub(crate) shares: u8,
     /// Write PREFIX-1.share, PREFIX-2.share, … instead of to standard output
     #[arg(short, long, value_name = "PREFIX")]

@@ -52,9 +52,7 @@ impl Input {
 
     /// What messages call it.
     pub(crate) fn name(&self) -> String {
-        self.path
-            .as_ref()
-            .map_or("standard input".into(), |path| path.display().to_string())
+        name_of(self.path.as_deref().unwrap_or(Path::new(DASH)))
     }
 
     /// Its metadata if it is a regular file.
@@ -89,6 +87,15 @@ impl Read for &Input {
         (&self.file)
             .read(bytes)
             .map_err(|e| message::of_file(&self.name(), &e))
+    }
+}
+
+/// What messages call a path that may be `-`.
+pub(crate) fn name_of(path: &Path) -> String {
+    if path == Path::new(DASH) {
+        "standard input".to_owned()
+    } else {
+        path.display().to_string()
     }
 }
 

@@ -41,8 +41,8 @@ fn read(path: &Path) -> Result<Words> {
     let words = std::str::from_utf8(&bytes).ok().map(Words::parse);
     match words {
         Some(Ok(words)) => Ok(words),
-        Some(Err(e)) => Err(Failure::new(Exit::Format, e.to_string()).about(path.display())),
-        None => Err(Failure::new(Exit::Format, "not text").about(path.display())),
+        Some(Err(e)) => Err(Failure::new(Exit::Format, e.to_string()).about(input::name_of(path))),
+        None => Err(Failure::new(Exit::Format, "not text").about(input::name_of(path))),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::clock;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::identity::Identity;
-use crate::io::input::read_small;
+use crate::io::input::{name_of, read_small};
 use crate::io::keep;
 use crate::message::{About, Failure, Result};
 use crate::passphrase::{Passphrases, Source};
@@ -103,17 +103,13 @@ fn print(text: &[Zeroizing<String>], context: &Context) -> Result<()> {
 fn read(path: &Path) -> Result<Vec<Share>> {
     let bytes = read_small(path, "the shares", MAX_LEN)?;
     let text = std::str::from_utf8(&bytes)
-        .map_err(|_| Failure::new(Exit::Format, "not a share").about(path.display()))?;
+        .map_err(|_| Failure::new(Exit::Format, "not a share").about(name_of(path)))?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let shares: Vec<Share> = lines
-        .map(|line| {
-            Share::parse(line)
-                .map_err(not_a_share)
-                .about(path.display())
-        })
+        .map(|line| Share::parse(line).map_err(not_a_share).about(name_of(path)))
         .collect::<Result<_>>()?;
     if shares.is_empty() {
-        return Err(Failure::new(Exit::Format, "there is no share in it").about(path.display()));
+        return Err(Failure::new(Exit::Format, "there is no share in it").about(name_of(path)));
     }
     Ok(shares)
 }

@@ -10,7 +10,7 @@ use crate::clock;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::identity::{self, Identity, MAX_LEN};
-use crate::io::input::read_small;
+use crate::io::input::{name_of, read_small};
 use crate::io::kind::Kind;
 use crate::message::{About, Failure, Result};
 use crate::paths;
@@ -21,18 +21,21 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<()> {
     let bytes = read_small(&path, "the passport", MAX_LEN)?;
     match Kind::of(&bytes) {
         Kind::SecretPassport => secret(
-            &SecretPassport::from_armor(&bytes).about(path.display())?,
+            &SecretPassport::from_armor(&bytes).about(name_of(&path))?,
             context,
         ),
         Kind::PublicPassport => public(
-            &identity::parse_public(&bytes).about(path.display())?,
+            &identity::parse_public(&bytes).about(name_of(&path))?,
             context,
         ),
-        other => Err(Failure::new(
+        other @ (Kind::SealedFile | Kind::Other) => Err(Failure::new(
             Exit::Format,
-            format!("not a passport: this is {}", other.name()),
+            match other {
+                Kind::SealedFile => "not a passport: this is a sealed file",
+                _ => "not a passport",
+            },
         )
-        .about(path.display())),
+        .about(name_of(&path))),
     }
 }
 
