@@ -1,9 +1,9 @@
 //! Ctrl-C and its relatives: temporary files go, the terminal comes back, then the signal does what it always does.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 use crate::io::terminal;
@@ -16,6 +16,7 @@ pub(crate) struct Temporary(PathBuf);
 
 /// Starts the thread that waits for signals. Without it signals only leave more behind.
 pub(crate) fn install() {
+    ignore(SIGXFSZ);
     let wanted = [SIGHUP, SIGINT, SIGTERM]
         .into_iter()
         .filter(|&signal| !is_ignored(signal));
@@ -56,6 +57,12 @@ impl Drop for Temporary {
 
 fn registry() -> MutexGuard<'static, Vec<PathBuf>> {
     TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A file that grows beyond the limit of this process is an error like others, which is reported.
+fn ignore(signal: i32) {
+    // If this fails, the signal ends the process, as it would have anyway.
+    let _ = signal_hook::flag::register(signal, Arc::default());
 }
 
 fn end_by(signal: i32) {
