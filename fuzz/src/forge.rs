@@ -1,0 +1,128 @@
+//! Keys and seals as `spec/file.md` and `spec/passport.md` define them, for files that only a malicious writer makes.
+
+use std::sync::LazyLock;
+
+use sealstone_primitives::aead::XChaCha20Poly1305;
+use sealstone_primitives::dh::x25519;
+use sealstone_primitives::hash::sha3_512;
+use sealstone_primitives::kdf::{self, Prk};
+use sealstone_primitives::kem::ml_kem_1024;
+use sealstone_primitives::mac::HmacSha3_256;
+use sealstone_primitives::secret::Secret;
+use sealstone_primitives::sign::{ed25519, ml_dsa_87};
+
+use crate::golden;
+
+const FILE_KEY: [u8; 32] = [0x5e; 32];
+
+/// A stanza that wraps [`FILE_KEY`] for Bob, in CBOR.
+static STANZA: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let bob = passport_keys("bob");
+    let rx = x25519::PrivateKey::from_seed(bob.expand_secret(&[b"x25519"]));
+    let rk = ml_kem_1024::DecapsulationKey::from_seed(&bob.expand_secret(&[b"ml-kem-1024"]))
+        .encapsulation_key();
+    let ephemeral = x25519::PrivateKey::from_seed(Secret::from_array(&mut [7; 32]));
+    let (epk, rx) = (ephemeral.public_key(), rx.public_key());
+    let ss_x = ephemeral.agree(rx).expect("no low-order point");
+    let (ct, ss_k) = rk.encapsulate();
+    let (ct, rk) = (ct.as_bytes(), rk.to_bytes());
+    let ikm: [&[u8]; 6] = [
+        ss_k.expose(),
+        ss_x.expose(),
+        ct,
+        epk.as_bytes(),
+        &rk,
+        rx.as_bytes(),
+    ];
+    let kek = kdf::extract(b"sealstone.stanza.v1", &ikm).expand_secret(&[b"kek"]);
+    let mut stanza = vec![0x85, 0x01];
+    for field in [
+        golden::BOB.fingerprint().as_bytes(),
+        &epk.as_bytes()[..],
+        ct,
+        &seal(&kek, 0, &FILE_KEY),
+    ] {
+        stanza.extend(bstr(field));
+    }
+    stanza
+});
+
+/// The `prk` of a golden passport.
+fn passport_keys(name: &str) -> Prk {
+    kdf::extract(b"sealstone.passport.v1", &[golden::seed(name).expose()])
+}
+
+/// XChaCha20-Poly1305 with the nonce of a last chunk of this number, or of all zeros.
+fn seal(key: &Secret<32>, last: u8, plaintext: &[u8]) -> Vec<u8> {
+    let mut nonce = [0; 24];
+    nonce[23] = last;
+    let mut bytes = plaintext.to_vec();
+    let tag = XChaCha20Poly1305::new(key).seal_in_place(&nonce, b"", &mut bytes);
+    bytes.extend(tag);
+    bytes
+}
+
+/// A byte string in CBOR.
+pub(crate) fn bstr(bytes: &[u8]) -> Vec<u8> {
+    let mut out = match bytes.len() {
+        len @ 0..24 => vec![0x40 | len as u8],
+        len @ 24..0x100 => vec![0x58, len as u8],
+        len @ 0x100..0x1_0000 => [&[0x59][..], &(len as u16).to_be_bytes()].concat(),
+        len => [&[0x5a][..], &(len as u32).to_be_bytes()].concat(),
+    };
+    out.extend(bytes);
+    out
+}
+
+/// An unsigned file for Bob in suite 1 with these plaintexts: private part (before encryption, padding included), the one chunk, the trailer. `None`
+/// for the trailer is the right one for `content_len`.
+pub(crate) fn file(
+    private: &[u8],
+    chunk: &[u8],
+    trailer: Option<&[u8]>,
+    content_len: usize,
+) -> Vec<u8> {
+    let prk = kdf::extract(b"sealstone.file.v1", &[&FILE_KEY]);
+    let private = seal(&prk.expand_secret(&[b"private"]), 0, private);
+    let header = [&[0xa2, 0x00, 0x81][..], &STANZA, &[0x01], &bstr(&private)].concat();
+    let mut file = b"\x89SEAL\r\n\x1a\n\x01\x01\x00".to_vec();
+    file.extend((header.len() as u32).to_be_bytes());
+    file.extend(header);
+    let mut mac = HmacSha3_256::new(prk.expand_secret::<32>(&[b"header-mac"]).expose());
+    mac.update(&file);
+    file.extend(mac.finish());
+    let h = sha3_512(&file);
+    let payload = seal(&prk.expand_secret(&[b"payload", &h]), 1, chunk);
+    let lengths = [payload.len() as u64, content_len as u64]
+        .map(u64::to_be_bytes)
+        .concat();
+    let trailer = seal(
+        &prk.expand_secret(&[b"trailer", &h]),
+        0,
+        trailer.unwrap_or(&lengths),
+    );
+    [file, payload, trailer].concat()
+}
+
+/// A public passport with this body, in CBOR, signed by Alice's keys whatever it says.
+pub(crate) fn public_passport(body: &[u8]) -> Vec<u8> {
+    static KEYS: LazyLock<(ed25519::SigningKey, ml_dsa_87::SigningKey)> = LazyLock::new(|| {
+        let alice = passport_keys("alice");
+        let ed25519 = ed25519::SigningKey::from_seed(&alice.expand_secret(&[b"ed25519"]));
+        (
+            ed25519,
+            ml_dsa_87::SigningKey::from_seed(&alice.expand_secret(&[b"ml-dsa-87"])),
+        )
+    });
+    let domain = b"sealstone.passport.v1";
+    let message = [domain, &b"\0"[..], body].concat();
+    let ed25519 = KEYS.0.sign(&message);
+    let ml_dsa_87 = KEYS.1.sign(&message, domain).expect("a short context");
+    [
+        &[0x83][..],
+        &bstr(body),
+        &bstr(&ed25519),
+        &bstr((*ml_dsa_87).as_ref()),
+    ]
+    .concat()
+}

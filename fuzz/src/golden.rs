@@ -1,0 +1,75 @@
+//! The valid objects that targets begin with.
+
+use std::sync::LazyLock;
+
+use data_encoding::BASE64;
+use sealstone::passport::Passport;
+use sealstone_primitives::hash::sha3_256;
+use sealstone_primitives::secret::Secret;
+
+macro_rules! golden {
+    ($name:literal) => {
+        include_bytes!(concat!("../../crates/sealstone/tests/golden/v1/", $name)).as_slice()
+    };
+}
+
+/// Sealed files that Bob opens, and the content of each; the last one is armored.
+pub(crate) const SEALED: [(&[u8], usize); 7] = [
+    (golden!("files/unsigned.sealed"), 1000),
+    (golden!("files/signed.sealed"), 1000),
+    (golden!("files/signed-not-carried.sealed"), 100),
+    (golden!("files/aes-empty.sealed"), 0),
+    (golden!("files/anonymous.sealed"), 1),
+    (golden!("files/padded.sealed"), 1500),
+    (golden!("files/aes-everything.sealed"), 333),
+];
+
+pub(crate) const SECRET: [&[u8]; 2] = [golden!("alice.passport"), golden!("bob.passport")];
+pub(crate) const PUBLIC: [&[u8]; 2] = [golden!("alice.pub"), golden!("bob.pub")];
+pub(crate) const WORDS: &[u8] = golden!("alice.words");
+pub(crate) const SHARES: &[u8] = golden!("alice.shares");
+/// Key, log and head.
+pub(crate) const TRUST: [&[u8]; 3] = [
+    golden!("trust/key"),
+    golden!("trust/log"),
+    golden!("trust/head"),
+];
+
+pub(crate) static ALICE: LazyLock<Passport> =
+    LazyLock::new(|| person("alice", "Alice", 1_767_225_600));
+pub(crate) static BOB: LazyLock<Passport> =
+    LazyLock::new(|| person("bob", "Bob Åström", 1_767_225_601));
+
+fn person(name: &str, label: &str, created: u64) -> Passport {
+    Passport::from_seed(seed(name), label, created).expect("a label that is allowed")
+}
+
+/// The root seed of `alice` or `bob`.
+pub(crate) fn seed(name: &str) -> Secret<32> {
+    let digest = sha3_256(format!("sealstone golden v1 {name}").as_bytes());
+    Secret::from_slice(&digest).expect("32 bytes")
+}
+
+/// 00 01 … fa and again from 00: the content of every golden file.
+pub(crate) fn content(len: usize) -> Vec<u8> {
+    (0..len).map(|i| (i % 251) as u8).collect()
+}
+
+/// The bytes in an armored text that is known to be right.
+pub(crate) fn dearmor(text: &[u8]) -> Vec<u8> {
+    let lines = text
+        .split(|&byte| byte == b'\n')
+        .filter(|line| !line.starts_with(b"-"));
+    let digits: Vec<u8> = lines.flatten().copied().collect();
+    BASE64.decode(&digits).expect("a golden file")
+}
+
+/// `bytes` as the armored text that the specification gives them.
+pub(crate) fn armor(label: &str, bytes: &[u8]) -> String {
+    let mut text = format!("-----BEGIN SEALSTONE {label}-----\n");
+    for line in bytes.chunks(48) {
+        text.push_str(&BASE64.encode(line));
+        text.push('\n');
+    }
+    text + &format!("-----END SEALSTONE {label}-----\n")
+}

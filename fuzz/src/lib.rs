@@ -1,0 +1,23 @@
+//! What the fuzz targets do with their bytes. Each function takes anything and panics if the library panics or breaks a
+//! promise; `fuzz_targets/` hands libFuzzer's bytes to them.
+//!
+//! Random bytes never get through a MAC or a signature. So most targets begin with a valid object, the golden files of the
+//! crate, and read their bytes as [edits](edit) of it, or they forge: they let the bytes choose the plaintexts and then
+//! encrypt, authenticate and sign as a malicious writer would.
+#![forbid(unsafe_code)]
+
+mod edit;
+mod forge;
+mod golden;
+mod passports;
+mod sealed;
+mod text;
+mod trust;
+
+pub use passports::{public_passport, secret_passport};
+pub use sealed::{armor, sealed_forged, sealed_header, sealed_open};
+pub use text::text;
+pub use trust::trust_store;
+
+/// Whether this build carries the planted bugs: see `README.md`.
+const PLANTED: bool = cfg!(feature = "planted");
