@@ -188,7 +188,7 @@ impl<R: BufRead> ArmorReader<R> {
         let mut blank = 0;
         loop {
             let line = read_line(&mut self.inner)?;
-            if line.trim_ascii() == self.label.begin().as_bytes() {
+            if line.trim_ascii_start() == self.label.begin().as_bytes() {
                 self.state = State::Inside;
                 return Ok(());
             }
@@ -308,6 +308,13 @@ mod tests {
             ("foreign character", body("AA*A\n")),
             ("space inside", body("AA AA\n")),
             ("empty line", body(&format!("{full}\n\n"))),
+            (
+                "space after the first line",
+                String::from_utf8(body("AAAA\n"))
+                    .unwrap()
+                    .replacen("-----\n", "----- \n", 1)
+                    .into_bytes(),
+            ),
             ("other label", encode(Label::File, b"x").into_bytes()),
             (
                 "no end",

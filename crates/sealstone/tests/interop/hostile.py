@@ -212,5 +212,6 @@ HOSTILE = [
     ("armor with a blank line", badly_armored(lambda text: text.replace(b"\n", b"\n\n", 2))),
     ("armor without its last line", badly_armored(lambda text: text[: text.rindex(b"-----END")])),
     ("right: armor without its last line ending", badly_armored(lambda text: text[:-1])),
+    ("armor with a space after the first line", badly_armored(lambda text: text.replace(b"\n", b" \n", 1))),
     ("armor with a space at the end of a line of base64", badly_armored(lambda text: text[:-200] + text[-200:].replace(b"\n", b" \n", 1))),
 ]
