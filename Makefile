@@ -38,6 +38,8 @@ test: ## every test, with the published vectors
 	@scripts/setup test
 	scripts/fetch-vectors
 	cargo test --workspace --no-fail-fast $(CARGO_FLAGS)
+	scripts/test-interop
+	scripts/assurance --check
 	scripts/tests/run layers sizes tree setup jobs
 
 lint: ## format, lints, documentation, layers, sizes, dependencies

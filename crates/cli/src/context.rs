@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use crate::args::GlobalArgs;
-use crate::message::{Failure, Result};
+use crate::message::{Failure, Result, printable};
 
 /// What the global options ask for.
 pub(crate) struct Context {
@@ -15,9 +15,14 @@ pub(crate) struct Context {
     quiet: bool,
     /// Whether progress may be shown.
     pub(crate) progress: bool,
-    colour: bool,
+    coloured: bool,
     /// The directory of the trust store, if it is not the usual one.
     pub(crate) trust_dir: Option<PathBuf>,
+}
+
+/// Whether messages may have colours (https://no-color.org).
+pub(crate) fn is_coloured() -> bool {
+    stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 impl Context {
@@ -27,7 +32,7 @@ impl Context {
             json: args.json,
             quiet: args.quiet || args.json,
             progress: terminal && !args.no_progress && !args.quiet && !args.json,
-            colour: terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+            coloured: is_coloured(),
             trust_dir: args.trust_dir.clone(),
         }
     }
@@ -35,7 +40,7 @@ impl Context {
     /// Tells people what was done.
     pub(crate) fn say(&self, text: &str) {
         if !self.quiet {
-            self.tell(text);
+            self.tell(&printable(text));
         }
     }
 
@@ -43,7 +48,11 @@ impl Context {
     pub(crate) fn warn(&self, text: &str) {
         match self.json {
             true => self.tell(&json!({"warning": text}).to_string()),
-            false => self.tell(&format!("{} {text}", self.paint("33", "warning:"))),
+            false => self.tell(&format!(
+                "{} {}",
+                self.paint("33", "warning:"),
+                printable(text)
+            )),
         }
     }
 
@@ -100,7 +109,11 @@ impl Context {
         if let Some(text) = failure.text() {
             match self.json {
                 true => self.tell(&failure.json().to_string()),
-                false => self.tell(&format!("{} {text}", self.paint("31", "sealstone:"))),
+                false => self.tell(&format!(
+                    "{} {}",
+                    self.paint("31", "sealstone:"),
+                    printable(&text)
+                )),
             }
         }
         failure.exit.code().into()
@@ -112,7 +125,7 @@ impl Context {
     }
 
     fn paint(&self, colour: &str, text: &str) -> String {
-        if self.colour {
+        if self.coloured {
             format!("\x1b[1;{colour}m{text}\x1b[0m")
         } else {
             text.to_owned()

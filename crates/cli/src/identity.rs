@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::io::input::read_small;
+use crate::io::input::{name_of, read_small};
 use crate::io::kind::Kind;
 use crate::message::{About, Failure, Result};
 use crate::passphrase::Passphrases;
@@ -39,11 +39,11 @@ impl Identity {
             );
             return Err(failure
                 .hint("the secret half ends in .passport")
-                .about(path.display()));
+                .about(name_of(path)));
         }
         let locked = SecretPassport::from_armor(&bytes)
             .map_err(|e| explain(e, &bytes, Kind::SecretPassport))
-            .about(path.display())?;
+            .about(name_of(path))?;
         Ok(Self {
             path: path.to_owned(),
             bytes,
@@ -53,7 +53,7 @@ impl Identity {
 
     /// What messages call it.
     pub(crate) fn name(&self) -> String {
-        self.path.display().to_string()
+        name_of(&self.path)
     }
 
     /// Unlocks it; who types the passphrase may mistype it.
@@ -65,7 +65,7 @@ impl Identity {
             });
             tries -= 1;
             match unlocked {
-                Err(failure) if tries > 0 && failure.exit == Exit::Authentication => {
+                Err(failure) if tries > 0 && failure.is_wrong_passphrase() => {
                     context.warn("wrong passphrase; once more")
                 }
                 other => return other,
@@ -86,7 +86,7 @@ impl Identity {
             .map(|slot| Progress::derivation(context, &slot.params()));
         self.locked
             .unlock(passphrase, None, limits)
-            .about(self.path.display())
+            .about(self.name())
     }
 }
 
@@ -100,9 +100,9 @@ pub(crate) fn load_public(path: &Path) -> Result<PublicPassport> {
         );
         return Err(failure
             .hint(format!("it should be {}", public_half(path).display()))
-            .about(path.display()));
+            .about(name_of(path)));
     }
-    parse_public(&bytes).about(path.display())
+    parse_public(&bytes).about(name_of(path))
 }
 
 /// Reads a public passport from its text.
@@ -116,8 +116,9 @@ fn explain(error: sealstone::Error, bytes: &[u8], wanted: Kind) -> Failure {
     if kind == wanted {
         return error.into();
     }
-    Failure::new(
-        Exit::Format,
-        format!("not {}: this is {}", wanted.name(), kind.name()),
-    )
+    let this = match kind {
+        Kind::Other => String::new(),
+        other => format!(": this is {}", other.name()),
+    };
+    Failure::new(Exit::Format, format!("not {}{this}", wanted.name()))
 }

@@ -1,13 +1,14 @@
 //! What went wrong and what to do about it.
 
 use std::fmt::Display;
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use sealstone::Error;
 use serde_json::json;
 
+use crate::context;
 use crate::exit::Exit;
 
 /// A reason to stop: an exit code, what happened, and what to do.
@@ -18,6 +19,7 @@ pub(crate) struct Failure {
     hint: Option<String>,
     /// Whether nothing is to be said: somebody else has said it, or nobody listens.
     silent: bool,
+    wrong_passphrase: bool,
 }
 
 /// A result with a [`Failure`].
@@ -30,7 +32,13 @@ impl Failure {
             what: what.into(),
             hint: None,
             silent: false,
+            wrong_passphrase: false,
         }
+    }
+
+    /// Whether another passphrase may help; what was altered stays so.
+    pub(crate) fn is_wrong_passphrase(&self) -> bool {
+        self.wrong_passphrase
     }
 
     pub(crate) fn usage(what: impl Into<String>) -> Self {
@@ -76,7 +84,12 @@ impl From<Error> for Failure {
         let exit = Exit::of(&error);
         match error {
             Error::Io(e) => e.into(),
+            Error::WrongPassphrase => Self {
+                wrong_passphrase: true,
+                ..Self::new(exit, error.to_string())
+            },
             Error::Altered(_) => Self::new(exit, error.to_string()).hint("get another copy from where it came from"),
+            Error::Malformed(what) if what.starts_with("not a ") => Self::new(exit, what),
             Error::Unsupported(_) => Self::new(exit, error.to_string()).hint("get a newer sealstone"),
             Error::KdfLimit { .. } => Self::new(exit, error.to_string()).hint("if you trust the file, allow more with --kdf-max-memory"),
             Error::OutOfMemory(_) => Self::new(exit, error.to_string()).hint("close other programs, or use a machine with more memory"),
@@ -108,6 +121,22 @@ impl<T, E: Into<Failure>> About<T> for std::result::Result<T, E> {
     }
 }
 
+/// Text with nothing in it that a terminal would obey: names of files may hold anything.
+pub(crate) fn printable(text: &str) -> String {
+    let harmful = |c: char| {
+        (c.is_control() && c != '\n' && c != '\t')
+            || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match harmful(c) {
+            true => out.extend(c.escape_unicode()),
+            false => out.push(c),
+        }
+    }
+    out
+}
+
 /// Reports what the command line parser has to say: help, version, or an error.
 pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
     let asked_for = matches!(
@@ -125,7 +154,20 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
         eprintln!("{}", Failure::usage(what).json());
         return Exit::Usage.code().into();
     }
-    match error.print() {
+    let printed = match asked_for {
+        true => error.print(),
+        // In the voice of all other messages.
+        false => {
+            let text = error.render();
+            let text = if context::is_coloured() {
+                text.ansi().to_string()
+            } else {
+                text.to_string()
+            };
+            io::stderr().write_all(text.replacen("error:", "sealstone:", 1).as_bytes())
+        }
+    };
+    match printed {
         Ok(()) if asked_for => ExitCode::SUCCESS,
         Ok(()) => Exit::Usage.code().into(),
         Err(_) => Exit::Io.code().into(),
@@ -136,7 +178,7 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
 pub(crate) fn report_panics() {
     std::panic::set_hook(Box::new(|panic| {
         eprintln!(
-            "sealstone: internal error: {panic}\n  this is a defect: please report it. No output was left behind."
+            "sealstone: internal error: {panic}\n  this is a defect: please report it. No output file was left behind."
         );
     }));
 }

@@ -98,7 +98,11 @@ impl<'a> Job<'a> {
             }
             Verdict::Release(sender) => (self.release_signed(opening, &sender)?, Some(sender)),
             Verdict::Withhold(sender) => {
-                self.verify(opening, &sender.contact)?;
+                let mut opening = opening;
+                let _progress = self.progress("verifying");
+                opening
+                    .verify_signed(&sender.contact, Workers::default())
+                    .about(self.input.name())?;
                 sender.record(self.context)?;
                 return Err(sender.withheld().about(self.input.name()));
             }

@@ -28,6 +28,7 @@ struct Job<'a> {
     input: Input,
     output: Output,
     to_stdout: bool,
+    metadata: Metadata,
 }
 
 /// What is unlocked for it.
@@ -55,6 +56,7 @@ impl<'a> Job<'a> {
                     Destination::File(with_suffix(path, ".sealed"))
                 }))
         })?;
+        let metadata = metadata(args, &input)?;
         let nature = if args.armor {
             Nature::Text
         } else {
@@ -69,6 +71,7 @@ impl<'a> Job<'a> {
             input,
             output,
             to_stdout,
+            metadata,
         })
     }
 
@@ -108,7 +111,7 @@ impl<'a> Job<'a> {
         let mut sealer = Sealer::new();
         sealer
             .suite(self.args.suite.into())
-            .metadata(self.metadata()?);
+            .metadata(self.metadata.clone());
         for contact in self.recipients.contacts() {
             if self.args.anonymous {
                 sealer.to_anonymous(contact)
@@ -141,25 +144,6 @@ impl<'a> Job<'a> {
         Ok(sealer.seal(counter.count(&self.input), &self.output, Workers::default())?)
     }
 
-    /// Name and time of a regular file, unless the user says otherwise.
-    fn metadata(&self) -> Result<Metadata> {
-        let regular = self.input.regular().filter(|_| !self.args.no_name);
-        let own_name = || {
-            regular
-                .and(self.input.path())
-                .and_then(Path::file_name)
-                .map(|name| name.to_string_lossy().into_owned())
-        };
-        let modified = regular
-            .and_then(|metadata| metadata.modified().ok())
-            .and_then(clock::since_1970);
-        Ok(Metadata {
-            name: self.args.name.clone().or_else(own_name),
-            modified,
-            note: self.args.note.clone(),
-        })
-    }
-
     fn finish(self, unlocked: &Unlocked, receipt: &Receipt, context: &Context) -> Result<()> {
         let Self {
             args,
@@ -177,10 +161,11 @@ impl<'a> Job<'a> {
         let signed = signer.map_or("unsigned".to_owned(), |contact| {
             format!("signed by {}", contact.label())
         });
-        let people = if count == 1 {
-            "1 recipient".to_owned()
-        } else {
-            format!("{count} recipients")
+        let only = recipients.contacts().next().filter(|_| count == 1);
+        let people = match only {
+            Some(contact) => format!("for {} {}", contact.label(), contact.fingerprint().short()),
+            None if count == 1 => "for a passphrase".to_owned(),
+            None => format!("{count} recipients"),
         };
         let text = format!("sealed {} to {target} ({people}, {signed})", input.name());
         context.result(to_stdout, &text, || {
@@ -208,6 +193,37 @@ fn sender(args: &Sender) -> Result<Option<Identity>> {
         None => Err(Failure::usage("nobody is named to sign the file")
             .hint("choose --from PASSPORT or --unsigned")),
     }
+}
+
+/// Name and time of a regular file, unless the user says otherwise.
+fn metadata(args: &SealArgs, input: &Input) -> Result<Metadata> {
+    let regular = input.regular().filter(|_| !args.no_name);
+    let own_name = || regular.and(input.path()).and_then(tellable_name);
+    let modified = regular
+        .and_then(|metadata| metadata.modified().ok())
+        .and_then(clock::since_1970);
+    let metadata = Metadata {
+        name: args.name.clone().or_else(own_name),
+        modified,
+        note: args.note.clone(),
+    };
+    let rules = |_| {
+        Failure::usage("this --name or --note cannot be sealed").hint(
+            "a name is 1 to 255 bytes without `/`, a note at most 4096; neither has control characters",
+        )
+    };
+    metadata.check().map_err(rules)?;
+    Ok(metadata)
+}
+
+/// The name of a file, if it is one that can be shown to others.
+fn tellable_name(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?.to_owned();
+    let metadata = Metadata {
+        name: Some(name),
+        ..Metadata::default()
+    };
+    metadata.check().ok().and(metadata.name)
 }
 
 fn target(args: &SealArgs, input: &Input) -> String {

@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write, stdout};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use super::input::{DASH, Input};
 use super::keep::PUBLIC;
@@ -28,7 +29,13 @@ pub(crate) enum Output {
     /// Standard output, a pipe, a device: what is written is gone. And what messages call it.
     Stream(File, String),
     /// A terminal, which gets text only.
-    Terminal(File),
+    Terminal(Terminal),
+}
+
+/// A terminal, and the bytes of a character or line ending that was cut in two.
+pub(crate) struct Terminal {
+    file: File,
+    rest: Mutex<Vec<u8>>,
 }
 
 /// A file that is not there yet.
@@ -98,7 +105,7 @@ impl Output {
         match self {
             Self::Whole(whole) => whole.temp.file().write(bytes),
             Self::Stream(file, _) => (&*file).write(bytes),
-            Self::Terminal(file) => check_text(bytes).and_then(|()| (&*file).write(bytes)),
+            Self::Terminal(terminal) => terminal.put(bytes).map(|()| bytes.len()),
         }
     }
 
@@ -118,6 +125,18 @@ impl Write for &Output {
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Terminal {
+    /// Shows what is text, as soon as it is known to be.
+    fn put(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner);
+        rest.extend_from_slice(bytes);
+        let shown = check_text(&rest)?;
+        (&self.file).write_all(&rest[..shown])?;
+        rest.drain(..shown);
         Ok(())
     }
 }
@@ -180,7 +199,10 @@ fn standard(forced: bool, nature: Nature) -> Result<Output> {
             Failure::usage("this would write binary data to the terminal")
                 .hint("choose -o FILE, --armor for text, or -o - to insist"),
         ),
-        _ => Ok(Output::Terminal(file)),
+        _ => Ok(Output::Terminal(Terminal {
+            file,
+            rest: Mutex::default(),
+        })),
     }
 }
 

@@ -7,6 +7,8 @@ use std::sync::Mutex;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use zeroize::Zeroizing;
 
+use crate::message::printable;
+
 /// How the terminal was before a question hid what is typed.
 static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
 
@@ -26,9 +28,6 @@ pub(crate) fn is_interactive() -> bool {
 pub(crate) fn ask_secret(question: &str) -> io::Result<Zeroizing<String>> {
     remember();
     let answer = rpassword::prompt_password(format!("{question}: "));
-    let terminal = File::options().write(true).open(TERMINAL);
-    // The line ending was not shown either.
-    let _ = terminal.and_then(|mut terminal| terminal.write_all(b"\n"));
     forget();
     match answer {
         // Ctrl-C: the signal is on its way and ends the process.
@@ -82,13 +81,55 @@ fn forget() {
 }
 
 /// Fails unless `bytes` are harmless on a terminal: control characters in somebody's file could imitate or change what is on the screen.
-pub(crate) fn check_text(bytes: &[u8]) -> io::Result<()> {
-    let harmful = |&b: &u8| (b < b' ' && !matches!(b, b'\n' | b'\r' | b'\t')) || b == 0x7f;
-    if bytes.iter().any(harmful) {
-        return Err(io::Error::new(
+///
+/// Returns how many of the bytes can be shown now: those of a character that is cut in two have to wait for the rest of it.
+pub(crate) fn check_text(bytes: &[u8]) -> io::Result<usize> {
+    let not_text = || {
+        io::Error::new(
             io::ErrorKind::InvalidInput,
             "the content is not text (choose -o FILE, or -o - to see it all the same)",
-        ));
+        )
+    };
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(e) if e.error_len().is_none() => {
+            std::str::from_utf8(&bytes[..e.valid_up_to()]).map_err(|_| not_text())?
+        }
+        Err(_) => return Err(not_text()),
+    };
+    // A carriage return at the end of a piece waits for the line feed in the next.
+    let text = text.strip_suffix('\r').unwrap_or(text);
+    let lines = text.replace("\r\n", "\n");
+    if printable(&lines) != lines {
+        return Err(not_text());
     }
-    Ok(())
+    Ok(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_shown_and_what_a_terminal_would_obey_is_not() {
+        for (good, shown) in [
+            (&b"plain\r\ntext\n"[..], 12),
+            ("Grüße\t名前".as_bytes(), 14),
+            (b"half a character \xc3", 17),
+            (b"half a line ending\r", 18),
+        ] {
+            assert_eq!(check_text(good).unwrap(), shown, "{good:?}");
+        }
+        for bad in [
+            &b"\x1b[31m"[..],
+            b"\x9b31m",
+            b"\xc2\x9b31m",
+            "\u{202e}".as_bytes(),
+            b"over\rwritten",
+            b"\x08",
+            b"\x00",
+        ] {
+            assert!(check_text(bad).is_err(), "{bad:?}");
+        }
+    }
 }

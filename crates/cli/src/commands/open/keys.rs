@@ -79,13 +79,6 @@ impl<'a> KeyRing<'a> {
         }
     }
 
-    /// Whether a passport is the user's own.
-    pub(super) fn owns(&self, fingerprint: &Fingerprint) -> bool {
-        self.identities
-            .iter()
-            .any(|identity| identity.locked.fingerprint() == *fingerprint)
-    }
-
     /// One of the user's own passports, unlocked.
     pub(super) fn own(&mut self, fingerprint: &Fingerprint) -> Result<Option<&Passport>> {
         let same = |passport: &Passport| passport.fingerprint() == *fingerprint;
@@ -105,9 +98,7 @@ impl<'a> KeyRing<'a> {
         let mut failed = None;
         for &position in positions {
             match self.unlock_passport(position) {
-                Err(failure)
-                    if failure.exit != Exit::Authentication || self.passphrases.is_typed() =>
-                {
+                Err(failure) if !failure.is_wrong_passphrase() || self.passphrases.is_typed() => {
                     return Err(failure);
                 }
                 Err(failure) => failed = Some(failure),

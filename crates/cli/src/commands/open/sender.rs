@@ -81,14 +81,9 @@ pub(super) fn decide(
         Sender::Carried(contact) => Some(Contact::clone(contact)),
         _ => None,
     };
-    if keys.owns(&fingerprint) {
-        let contact = match carried {
-            Some(contact) => Some(contact),
-            None => keys
-                .own(&fingerprint)?
-                .map(|passport| passport.contact().clone()),
-        };
-        let contact = contact.ok_or_else(|| unknown_keys(&fingerprint))?;
+    // A locked passport only claims its fingerprint: the sender is the user if a passport that was unlocked says so.
+    if let Some(passport) = keys.own(&fingerprint)? {
+        let contact = passport.contact().clone();
         return Ok(Verdict::Release(Known::new(contact, Standing::Own, &store)));
     }
     from_store(&fingerprint, carried, args.accept_pending, &store)
@@ -177,7 +172,11 @@ impl Known {
             return Ok(());
         }
         let operator = trust::operator(None);
-        trust::open(context)?.meet(&self.contact, &trust::change(&operator, None))?;
+        let mut store = trust::open(context)?;
+        // A store that is full must not keep approved senders out.
+        if let Err(e) = store.meet(&self.contact, &trust::change(&operator, None)) {
+            context.warn(&format!("the trust store did not remember the sender: {e}"));
+        }
         Ok(())
     }
 

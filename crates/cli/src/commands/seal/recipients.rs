@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use sealstone::passport::Contact;
+use sealstone::passport::{Contact, Fingerprint};
 use sealstone::trust::{Record, Status};
 
 use crate::args::SealArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::identity::{self, Identity};
-use crate::io::input::{DASH, read_small};
+use crate::io::input::{DASH, name_of, read_small};
 use crate::io::temp::directory_of;
 use crate::message::{About, Failure, Result};
 use crate::paths;
@@ -33,7 +33,6 @@ impl Recipients {
         for path in &args.recipients_file {
             list(path)?.into_iter().for_each(|contact| all.add(contact));
         }
-        all.refuse_revoked(context)?;
         if !args.to.is_empty() {
             let store = trust::open(context)?;
             for name in &args.to {
@@ -43,6 +42,7 @@ impl Recipients {
         if all.0.is_empty() && !args.passphrase_recipient {
             all.add(oneself()?);
         }
+        all.refuse_barred(context)?;
         Ok(all)
     }
 
@@ -60,29 +60,29 @@ impl Recipients {
         }
     }
 
-    /// What is sealed to a passport that its owner lost control of is lost as well.
-    fn refuse_revoked(&self, context: &Context) -> Result<()> {
+    /// Nobody means to seal to somebody whom they keep out, and what is sealed to a passport that its owner lost control of is lost as well.
+    fn refuse_barred(&self, context: &Context) -> Result<()> {
         if self.0.is_empty() {
             return Ok(());
         }
         let store = trust::open(context)?;
-        let revoked = self.0.iter().find(|contact| {
-            store
-                .get(&contact.fingerprint())
-                .is_some_and(|record| record.status() == Status::Revoked)
-        });
-        revoked.map_or(Ok(()), |contact| {
-            Err(barred(contact.label(), Status::Revoked))
-        })
+        for contact in &self.0 {
+            let fingerprint = contact.fingerprint();
+            if let Some(record) = store.get(&fingerprint)
+                && trust::is_barred(record.status())
+            {
+                return Err(barred(contact.label(), &fingerprint, record.status()));
+            }
+        }
+        Ok(())
     }
 }
 
 /// The passports in a list: paths relative to it, or public passports themselves.
 fn list(path: &Path) -> Result<Vec<Contact>> {
     let bytes = read_small(path, "the list of recipients", MAX_LIST)?;
-    let text = std::str::from_utf8(&bytes).map_err(|_| {
-        Failure::new(Exit::Format, "not a list of recipients").about(path.display())
-    })?;
+    let text = std::str::from_utf8(&bytes)
+        .map_err(|_| Failure::new(Exit::Format, "not a list of recipients").about(name_of(path)))?;
     let base = if path == Path::new(DASH) {
         PathBuf::from(".")
     } else {
@@ -96,14 +96,14 @@ fn list(path: &Path) -> Result<Vec<Contact>> {
     while let Some(line) = lines.next() {
         let passport = match line.starts_with(BEGIN) {
             true => {
-                identity::parse_public(armor(line, &mut lines).as_bytes()).about(path.display())?
+                identity::parse_public(armor(line, &mut lines).as_bytes()).about(name_of(path))?
             }
-            false => identity::load_public(&base.join(line)).about(path.display())?,
+            false => identity::load_public(&base.join(line)).about(name_of(path))?,
         };
         contacts.push(passport.contact().clone());
     }
     if contacts.is_empty() {
-        return Err(Failure::usage("the list names nobody").about(path.display()));
+        return Err(Failure::usage("the list names nobody").about(name_of(path)));
     }
     Ok(contacts)
 }
@@ -134,7 +134,7 @@ fn approved(store: &Store, name: &str) -> Result<Contact> {
         _ => store.find(name).about(name)?,
     };
     if trust::is_barred(record.status()) {
-        return Err(barred(name, record.status()));
+        return Err(barred(name, &record.fingerprint(), record.status()));
     }
     if !is_approved(&record) {
         let fingerprint = record.fingerprint();
@@ -154,15 +154,16 @@ fn approved(store: &Store, name: &str) -> Result<Contact> {
     keys.ok_or_else(none)
 }
 
-fn barred(name: &str, status: Status) -> Failure {
+fn barred(name: &str, fingerprint: &Fingerprint, status: Status) -> Failure {
     Failure::new(
         Exit::Denied,
         format!("{name} is {status} in your trust store"),
     )
-    .hint("see: sealstone trust show NAME")
+    .hint(format!("see: sealstone trust show {fingerprint}"))
 }
 
-/// The owner of the default passport.
+/// The owner of the default passport, as its public half says. It signs itself, but only unlocking the secret half would tell that it is the user's: what
+/// is sealed names the recipient, so that somebody else's is seen.
 fn oneself() -> Result<Contact> {
     let nobody = || {
         Failure::usage("no recipient").hint("choose -r FILE.pub, --to NAME or -p for a passphrase")

@@ -13,6 +13,10 @@ use crate::trust::{self, Store};
 
 pub(super) fn run(args: &ApproveArgs, context: &Context) -> Result<()> {
     let mut store = trust::open(context)?;
+    args.decide
+        .names
+        .iter()
+        .try_for_each(|name| refuse_prefix(name))?;
     let subjects = decide::subjects(&args.decide, &store)?;
     for subject in &subjects {
         introduce(subject, &store, context)?;
@@ -22,6 +26,23 @@ pub(super) fn run(args: &ApproveArgs, context: &Context) -> Result<()> {
     }
     decide::report(&subjects, &store, context)
 }
+
+/// The beginning of a fingerprint finds a record, but a stranger can search for a passport that begins like another one.
+fn refuse_prefix(name: &str) -> Result<()> {
+    let digits: String = name.chars().filter(|c| !matches!(c, '-' | ' ')).collect();
+    let hexadecimal = digits.chars().all(|c| c.is_ascii_hexdigit());
+    if hexadecimal && (MIN_DIGITS..32).contains(&digits.len()) {
+        return Err(
+            Failure::usage(format!("{name} is too short to approve a fingerprint by")).hint(
+                "give the whole fingerprint, as its owner tells it to you, or the file FILE.pub",
+            ),
+        );
+    }
+    Ok(())
+}
+
+/// As many digits stand for the fingerprint of a record.
+const MIN_DIGITS: usize = 8;
 
 /// Says who it is, and whom it succeeds.
 fn introduce(subject: &Subject, store: &Store, context: &Context) -> Result<()> {
@@ -49,7 +70,7 @@ fn check_succession(
     let contact = record.map(|record| record.contact()).transpose()?.flatten();
     let (Some(record), Some(contact)) = (record, contact) else {
         context.say(&format!(
-            "  says that it succeeds {predecessor}, which you do not know"
+            "  says that it succeeds {predecessor}, whose keys you do not have: this cannot be checked"
         ));
         return Ok(());
     };
@@ -76,8 +97,8 @@ fn compare(args: &ApproveArgs, subject: &Subject) -> Result<()> {
         return Ok(());
     }
     let question = format!(
-        "Is this what {} tells you on another way, such as the phone?",
-        subject.label
+        "{}\nDoes {} confirm this fingerprint in person or on the phone?",
+        subject.fingerprint, subject.label
     );
     match terminal::confirm(&question)? {
         true => Ok(()),

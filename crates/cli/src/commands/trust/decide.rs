@@ -9,6 +9,7 @@ use serde_json::json;
 use super::show::record_json;
 use crate::args::DecideArgs;
 use crate::context::Context;
+use crate::exit::Exit;
 use crate::identity::load_public;
 use crate::message::{About, Failure, Result};
 use crate::trust::{self, Store};
@@ -59,10 +60,14 @@ pub(super) fn report(subjects: &[Subject], store: &Store, context: &Context) -> 
 }
 
 impl Subject {
-    /// A file if there is one of that name, else a record.
+    /// A whole fingerprint, or a file that is spelled like one, or the label or beginning of a fingerprint of a record. What files lie around
+    /// does not change what a name means.
     fn find(name: &str, store: &Store) -> Result<Self> {
+        if let Ok(fingerprint) = name.parse() {
+            return Ok(Self::of_fingerprint(fingerprint, store));
+        }
         let path = Path::new(name);
-        if path.extension().is_some_and(|extension| extension == "pub") || path.exists() {
+        if path.extension().is_some_and(|extension| extension == "pub") || name.contains('/') {
             let public = load_public(path)?;
             let label = public.contact().label().to_owned();
             return Ok(Self {
@@ -71,26 +76,19 @@ impl Subject {
                 label,
             });
         }
-        let record = match store.find(name) {
-            // A whole fingerprint needs no record: it may be denied before it is met.
-            Err(e) => {
-                return name
-                    .parse()
-                    .map(|fingerprint| Self {
-                        fingerprint,
-                        public: None,
-                        label: name.to_owned(),
-                    })
-                    .map_err(|_| e)
-                    .about(name);
-            }
-            Ok(record) => record,
-        };
-        Ok(Self {
-            fingerprint: record.fingerprint(),
+        let record = store.find(name).about(name)?;
+        Ok(Self::of_fingerprint(record.fingerprint(), store))
+    }
+
+    /// It needs no record: it may be denied before it is met.
+    fn of_fingerprint(fingerprint: Fingerprint, store: &Store) -> Self {
+        let record = store.get(&fingerprint);
+        let label = record.map_or_else(|| fingerprint.to_string(), |record| trust::name(&record));
+        Self {
+            fingerprint,
             public: None,
-            label: trust::name(&record),
-        })
+            label,
+        }
     }
 
     /// Stores the keys that came with it, the decision, and the label.
@@ -100,6 +98,14 @@ impl Subject {
         status: Status,
         store: &mut Store,
     ) -> Result<()> {
+        let revoked = store
+            .get(&self.fingerprint)
+            .is_some_and(|record| record.status() == Status::Revoked);
+        if revoked && status != Status::Revoked {
+            let failure = Failure::new(Exit::Denied, format!("{} is revoked", self.label));
+            return Err(failure
+                .hint("if its owner is in control again: sealstone trust approve --reinstate"));
+        }
         let operator = trust::operator(args.change.operator.as_deref());
         let change = trust::change(&operator, args.change.note.as_deref());
         if let Some(public) = &self.public {
@@ -107,20 +113,10 @@ impl Subject {
         }
         store
             .set_status(&self.fingerprint, status, &change)
-            .map_err(|e| explain(e, &self.label))?;
+            .about(&self.label)?;
         if let Some(label) = &args.label {
             store.relabel(&self.fingerprint, label, &change)?;
         }
         Ok(())
-    }
-}
-
-fn explain(error: sealstone::Error, label: &str) -> Failure {
-    let revoked = error.to_string().contains("reinstate");
-    let failure = Failure::from(error).about(label);
-    if revoked {
-        failure.hint("if its owner is in control again: sealstone trust approve --reinstate")
-    } else {
-        failure
     }
 }

@@ -1,0 +1,345 @@
+//! Everyday use with a default passport, and every form of sealed file.
+
+use serde_json::Value;
+
+use crate::world::{PROFILE, World, succeed};
+
+#[test]
+fn the_default_passport_signs_seals_to_oneself_and_opens() {
+    let world = World::empty();
+    world.done(&["passport", "new", "-q", PROFILE]);
+    for (name, mode) in [
+        ("data", 0o700),
+        ("data/sealstone", 0o700),
+        ("data/sealstone/default.passport", 0o600),
+    ] {
+        assert_eq!(world.mode(name), mode, "{name}");
+    }
+    world.write("plan.txt", b"attack at dawn\n");
+    world.done(&["seal", "plan.txt"]);
+    let opened = world.done(&["open", "-o", "-", "plan.txt.sealed"]);
+    assert_eq!(opened, b"attack at dawn\n");
+    assert!(
+        world
+            .refused(&["passport", "new", PROFILE], 3)
+            .contains("you have a default passport")
+    );
+}
+
+#[test]
+fn every_form_comes_back() {
+    let world = World::new();
+    let content: Vec<u8> = (0..(1 << 20) + 12_345)
+        .map(|i: u32| (i % 251) as u8)
+        .collect();
+    world.write("in", &content);
+    let forms: [&[&str]; 8] = [
+        &["-r", "bob.pub", "--from", "alice.passport"],
+        &[
+            "-r",
+            "bob.pub",
+            "--from",
+            "alice.passport",
+            "--suite",
+            "aes256gcm",
+            "--pad",
+        ],
+        &[
+            "-r",
+            "bob.pub",
+            "--from",
+            "alice.passport",
+            "--armor",
+            "--no-carry",
+        ],
+        &[
+            "-r",
+            "alice.pub",
+            "-r",
+            "bob.pub",
+            "--anonymous",
+            "--unsigned",
+        ],
+        &["--to", "alice", "-r", "bob.pub", "--unsigned", "--no-name"],
+        &["-R", "list", "--from", "bob.passport"],
+        &["-R", "both", "--unsigned", "--note", "two\nlines"],
+        &["-p", PROFILE, "--unsigned"],
+    ];
+    world.write("list", b"# people\n\n  bob.pub\n");
+    world.write(
+        "both",
+        &[
+            world.read("alice.pub"),
+            b"\n# and\n".to_vec(),
+            world.read("bob.pub"),
+        ]
+        .concat(),
+    );
+    for form in forms {
+        let seal = [&["seal", "-q", "--force", "-o", "sealed", "in"], form].concat();
+        world.done(&seal);
+        world.done(&[
+            "open",
+            "-q",
+            "-i",
+            "bob.passport",
+            "--force",
+            "-o",
+            "out",
+            "sealed",
+        ]);
+        assert!(world.read("out") == content, "{form:?}");
+        assert!(
+            world.done(&["open", "-q", "-i", "bob.passport", "-o", "-", "sealed"]) == content,
+            "{form:?}"
+        );
+    }
+}
+
+#[test]
+fn several_passports_are_tried_with_one_passphrase() {
+    let world = World::new();
+    world.write("other", b"another passphrase");
+    world.done(&[
+        "passport",
+        "new",
+        "-q",
+        "-o",
+        "eve.passport",
+        PROFILE,
+        "--passphrase-file",
+        "other",
+    ]);
+    world.done(&[
+        "seal",
+        "-r",
+        "bob.pub",
+        "--anonymous",
+        "--unsigned",
+        "plan.txt",
+    ]);
+    let passports = [
+        "-i",
+        "eve.passport",
+        "-i",
+        "alice.passport",
+        "-i",
+        "bob.passport",
+    ];
+    let opened = world.done(&[&["open", "-o", "-", "plan.txt.sealed"], &passports[..]].concat());
+    assert_eq!(opened, b"attack at dawn\n");
+}
+
+#[test]
+fn recovery_keys_and_generated_passphrases_open() {
+    let world = World::empty();
+    let made = world.done(&[
+        "passport",
+        "new",
+        "--json",
+        "-o",
+        "a.passport",
+        PROFILE,
+        "--generate-passphrase",
+    ]);
+    let passphrase = field(&made, "generated_passphrase");
+    world.write("generated", passphrase.as_bytes());
+    let unlock = ["--passphrase-file", "generated"];
+    let added = world.done(
+        &[
+            &[
+                "passport",
+                "slot",
+                "add",
+                "--json",
+                "--recovery",
+                "a.passport",
+            ],
+            &unlock[..],
+        ]
+        .concat(),
+    );
+    world.write(
+        "recovery",
+        field(&added, "recovery_key")
+            .to_lowercase()
+            .replace('-', " ")
+            .as_bytes(),
+    );
+    world.done(&[
+        "passport",
+        "export",
+        "a.passport",
+        "--passphrase-file",
+        "recovery",
+    ]);
+}
+
+#[test]
+fn json_is_one_object_a_command() {
+    let world = World::new();
+    world.done(&[
+        "seal",
+        "-q",
+        "-r",
+        "bob.pub",
+        "--from",
+        "alice.passport",
+        "-o",
+        "sealed",
+        "plan.txt",
+    ]);
+    let commands: [&[&str]; 13] = [
+        &["passport", "show", "alice.passport"],
+        &["passport", "show", "alice.pub"],
+        &["passport", "slot", "list", "alice.passport"],
+        &["passport", "split", "alice.passport", "-k", "2", "-n", "2"],
+        &["passport", "backup", "alice.passport", "--force"],
+        &["passport", "export", "alice.passport"],
+        &["inspect", "sealed"],
+        &["open", "-i", "bob.passport", "-o", "opened", "sealed"],
+        &["trust", "list"],
+        &["trust", "show", "alice"],
+        &["trust", "log"],
+        &["trust", "check"],
+        &["selftest"],
+    ];
+    for command in commands {
+        let printed = world.done(&[command, &["--json"]].concat());
+        let value: Value =
+            serde_json::from_slice(&printed).unwrap_or_else(|e| panic!("{command:?}: {e}"));
+        assert!(value.is_object(), "{command:?}");
+    }
+    let said = world.refused(
+        &[
+            "--json",
+            "open",
+            "-o",
+            "opened",
+            "-i",
+            "bob.passport",
+            "sealed",
+        ],
+        3,
+    );
+    let error: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(
+        (&error["error"]["code"], &error["error"]["kind"]),
+        (&3.into(), &"io".into())
+    );
+}
+
+#[test]
+fn what_goes_to_standard_output_is_content_only() {
+    let world = World::new();
+    let sealed = world.done(&[
+        "seal",
+        "--json",
+        "-r",
+        "bob.pub",
+        "--unsigned",
+        "-o",
+        "-",
+        "plan.txt",
+    ]);
+    world.write("sealed", &sealed);
+    let opened = world.done(&["open", "--json", "-i", "bob.passport", "-o", "-", "sealed"]);
+    assert_eq!(opened, b"attack at dawn\n");
+}
+
+#[test]
+fn names_that_cannot_be_shown_are_not_told() {
+    let world = World::new();
+    world.write("evil\x1b[2Jname", b"x");
+    world.done(&[
+        "seal",
+        "-q",
+        "-r",
+        "bob.pub",
+        "--unsigned",
+        "-o",
+        "sealed",
+        "evil\x1b[2Jname",
+    ]);
+    let told = world.done(&[
+        "open",
+        "--json",
+        "-i",
+        "bob.passport",
+        "-o",
+        "out",
+        "sealed",
+    ]);
+    let told: Value = serde_json::from_slice(&told).unwrap();
+    assert_eq!(told["name"], Value::Null);
+}
+
+#[test]
+fn a_rotated_passport_is_recognised_and_the_old_one_still_opens() {
+    let world = World::new();
+    world.done(&[
+        "seal",
+        "-q",
+        "-r",
+        "alice.pub",
+        "--unsigned",
+        "-o",
+        "old.sealed",
+        "plan.txt",
+    ]);
+    world.done(&[
+        "passport",
+        "rotate",
+        "-q",
+        "alice.passport",
+        "-o",
+        "alice2.passport",
+    ]);
+    let said = world
+        .command(&["trust", "approve", "alice2.pub"])
+        .output()
+        .unwrap()
+        .stderr;
+    assert!(
+        String::from_utf8(said)
+            .unwrap()
+            .contains("succeeds alice (approved), who signed it over")
+    );
+    world.done(&[
+        "open",
+        "-q",
+        "-i",
+        "alice.passport",
+        "-o",
+        "-",
+        "old.sealed",
+    ]);
+}
+
+#[test]
+fn manual_and_completions_cover_every_verb() {
+    let world = World::empty();
+    world.done(&["man", "-q", "man"]);
+    for page in [
+        "sealstone.1",
+        "sealstone-seal.1",
+        "sealstone-passport-slot-add.1",
+        "sealstone-trust-approve.1",
+    ] {
+        assert!(
+            world.read(&format!("man/{page}")).starts_with(b".ie"),
+            "{page}"
+        );
+    }
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = String::from_utf8(world.done(&["completions", shell])).unwrap();
+        assert!(script.contains("accept-pending"), "{shell}");
+    }
+    let page = String::from_utf8(succeed(&mut world.command(&["man"]))).unwrap();
+    assert!(page.contains("Exit codes"));
+}
+
+fn field(json: &[u8], name: &str) -> String {
+    let value: Value = serde_json::from_slice(json).unwrap();
+    value[name].as_str().unwrap().to_owned()
+}

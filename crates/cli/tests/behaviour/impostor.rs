@@ -1,0 +1,191 @@
+//! Somebody who can write to the user's files, or send some, tries to pass for somebody else.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+
+use crate::world::{PROFILE, World};
+
+/// The 32 bytes of a fingerprint, as `passport show` tells it.
+fn fingerprint(world: &World, file: &str) -> (String, Vec<u8>) {
+    let shown = world.done(&["--json", "passport", "show", file]);
+    let value: serde_json::Value = serde_json::from_slice(&shown).unwrap();
+    let text = value["fingerprint"].as_str().unwrap().to_owned();
+    let digits = text.replace('-', "");
+    let byte = |i: usize| u8::from_str_radix(&digits[i..i + 2], 16).unwrap();
+    (text, (0..64).step_by(2).map(byte).collect())
+}
+
+/// Exchanges bytes inside an armored file.
+fn exchange(armored: &[u8], old: &[u8], new: &[u8]) -> String {
+    let text = std::str::from_utf8(armored).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let (begin, end) = (lines[0], lines[lines.len() - 1]);
+    let mut bytes = BASE64.decode(lines[1..lines.len() - 1].concat()).unwrap();
+    let at = bytes.windows(old.len()).position(|w| w == old).unwrap();
+    bytes[at..at + new.len()].copy_from_slice(new);
+    let body = BASE64.encode(bytes);
+    let body: Vec<&str> = (0..body.len())
+        .step_by(64)
+        .map(|i| &body[i..body.len().min(i + 64)])
+        .collect();
+    format!("{begin}\n{}\n{end}\n", body.join("\n"))
+}
+
+#[test]
+fn a_locked_passport_with_another_fingerprint_makes_nobody_yourself() {
+    let world = World::new();
+    world.done(&[
+        "passport",
+        "new",
+        "-q",
+        "-o",
+        "mallory.passport",
+        "--label",
+        "Mallory",
+        PROFILE,
+    ]);
+    world.write("words", b"the passphrase of the file\n");
+    let seal = [
+        "seal",
+        "-q",
+        "-p",
+        "--profile=custom:m=7MiB,t=5,p=1",
+        "--recipient-passphrase-file",
+        "words",
+    ];
+    world.done(
+        &[
+            &seal[..],
+            &[
+                "--from",
+                "mallory.passport",
+                "-o",
+                "evil.sealed",
+                "plan.txt",
+            ],
+        ]
+        .concat(),
+    );
+    world.done(
+        &[
+            &seal[..],
+            &[
+                "-r",
+                "bob.pub",
+                "--from",
+                "mallory.passport",
+                "-o",
+                "both.sealed",
+                "plan.txt",
+            ],
+        ]
+        .concat(),
+    );
+
+    let (_, bob) = fingerprint(&world, "bob.passport");
+    let (_, mallory) = fingerprint(&world, "mallory.passport");
+    let changed = exchange(&world.read("bob.passport"), &bob, &mallory);
+    world.write("changed.passport", changed.as_bytes());
+
+    let open = |file: &str, passports: &[&str], code| {
+        let mut args = vec!["open", "-p", "--passphrase-file", "words", "-o", "out"];
+        passports
+            .iter()
+            .for_each(|passport| args.extend(["-i", passport]));
+        args.push(file);
+        world.refused(&args, code)
+    };
+    open("evil.sealed", &["bob.passport"], 6);
+    open("evil.sealed", &["changed.passport"], 5);
+    let two = [
+        "open",
+        "-i",
+        "bob.passport",
+        "-i",
+        "changed.passport",
+        "-o",
+        "out",
+        "both.sealed",
+    ];
+    world.refused(&two, 5);
+    assert!(!world.path("out").exists());
+}
+
+#[test]
+fn a_file_that_is_called_like_a_fingerprint_is_not_asked_for_one() {
+    let world = World::new();
+    world.done(&[
+        "passport",
+        "new",
+        "-q",
+        "-o",
+        "mallory.passport",
+        "--label",
+        "Mallory",
+        PROFILE,
+    ]);
+    let (alice, _) = fingerprint(&world, "alice.passport");
+    let (mallory, _) = fingerprint(&world, "mallory.passport");
+    world.write(&alice, &world.read("mallory.pub"));
+    world.write("alice", &world.read("mallory.pub"));
+    for name in [&*alice, "alice"] {
+        world.done(&["trust", "approve", "--yes", name]);
+    }
+    let listed = String::from_utf8(world.done(&["trust", "list"])).unwrap();
+    assert!(
+        listed.contains(&alice) && !listed.contains(&mallory),
+        "{listed}"
+    );
+}
+
+#[test]
+fn the_beginning_of_a_fingerprint_approves_nobody() {
+    let world = World::new();
+    let (alice, _) = fingerprint(&world, "alice.passport");
+    for digits in [8, 9, 14, 24] {
+        let said = world.refused(
+            &["trust", "approve", "--yes", &alice[..digits + digits / 5]],
+            2,
+        );
+        assert!(said.contains("whole fingerprint"), "{said}");
+    }
+    world.done(&["trust", "show", &alice[..9]]);
+}
+
+#[test]
+fn nobody_seals_to_those_they_keep_out() {
+    let world = World::new();
+    for verb in ["deny", "revoke"] {
+        world.done(&["trust", verb, "-q", "bob.pub"]);
+        world.refused(
+            &[
+                "seal",
+                "-r",
+                "bob.pub",
+                "--unsigned",
+                "-o",
+                "out",
+                "plan.txt",
+            ],
+            7,
+        );
+        world.refused(
+            &["seal", "--to", "bob", "--unsigned", "-o", "out", "plan.txt"],
+            7,
+        );
+    }
+    assert!(!world.path("out").exists());
+}
+
+#[test]
+fn names_of_files_say_nothing_to_the_terminal() {
+    let world = World::new();
+    let said = world.refused(
+        &["open", "-i", "bob.passport", "a\x1b[31mb\u{202e}.sealed"],
+        3,
+    );
+    assert!(
+        said.contains("\\u{1b}") && !said.contains('\x1b') && !said.contains('\u{202e}'),
+        "{said}"
+    );
+}

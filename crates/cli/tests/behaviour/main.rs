@@ -1,0 +1,8 @@
+//! What transcripts cannot show: pipes, permissions, terminals, signals, what is left behind.
+
+mod files;
+mod flow;
+mod impostor;
+mod pipes;
+mod terminal;
+mod world;

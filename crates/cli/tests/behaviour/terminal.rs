@@ -1,0 +1,167 @@
+//! With a person at the terminal: a pseudo-terminal made by script(1).
+
+use std::io::Write;
+use std::process::Stdio;
+use std::time::Duration;
+
+use crate::world::{PASSPHRASE, PROFILE, World};
+
+/// What the screen shows and how it ended, when `typed` lines are typed. `None` if there is no script(1) of util-linux.
+fn session(world: &World, line: &str, typed: &[&str]) -> Option<(String, Option<i32>)> {
+    let quoted = line.replace('\'', "'\\''");
+    let script = format!("env -u SEALSTONE_PASSPHRASE script -qec '{quoted}' /dev/null");
+    let version = world.bash("script --version").output().ok()?;
+    if !String::from_utf8_lossy(&version.stdout).contains("util-linux") {
+        println!("skipped: script(1) of util-linux is not installed");
+        return None;
+    }
+    let mut child = world
+        .bash(&script)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut keyboard = child.stdin.take().unwrap();
+    for line in typed {
+        // People wait for the question.
+        std::thread::sleep(Duration::from_millis(700));
+        writeln!(keyboard, "{line}").unwrap();
+    }
+    if typed.is_empty() {
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    let output = child.wait_with_output().unwrap();
+    Some((
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+        output.status.code(),
+    ))
+}
+
+#[test]
+fn binary_is_not_written_to_a_terminal_unless_asked_for() {
+    let world = World::new();
+    let seal = "sealstone seal -r bob.pub --unsigned < plan.txt";
+    let Some((screen, code)) = session(&world, seal, &[]) else {
+        return;
+    };
+    assert!(screen.contains("binary data to the terminal"), "{screen}");
+    assert_eq!(code, Some(2));
+    let (screen, code) = session(&world, &format!("{seal} -a"), &[]).unwrap();
+    assert!(
+        screen.contains("BEGIN SEALSTONE FILE") && code == Some(0),
+        "{screen}"
+    );
+    let (_, code) = session(&world, &format!("{seal} -o -"), &[]).unwrap();
+    assert_eq!(code, Some(0));
+}
+
+#[test]
+fn content_that_could_harm_a_terminal_is_not_shown() {
+    let world = World::new();
+    world.write("nasty", b"\x1b[2Jhello");
+    world.done(&["seal", "-q", "-r", "bob.pub", "--unsigned", "nasty"]);
+    world.done(&["seal", "-q", "-r", "bob.pub", "--unsigned", "plan.txt"]);
+    let open = "sealstone open -q -i bob.passport --passphrase-file passphrase";
+    let Some((screen, code)) = session(&world, &format!("{open} < nasty.sealed"), &[]) else {
+        return;
+    };
+    assert!(
+        screen.contains("the content is not text") && !screen.contains("hello"),
+        "{screen}"
+    );
+    assert_eq!(code, Some(3));
+    let (screen, code) = session(&world, &format!("{open} < plan.txt.sealed"), &[]).unwrap();
+    assert!(
+        screen.contains("attack at dawn") && code == Some(0),
+        "{screen}"
+    );
+}
+
+#[test]
+fn passphrases_are_asked_for_without_echo_and_may_be_mistyped() {
+    let world = World::new();
+    let seal = "sealstone seal -r bob.pub --from alice.passport plan.txt";
+    let Some((screen, code)) = session(&world, seal, &["mistyped", PASSPHRASE]) else {
+        return;
+    };
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(
+        screen.contains("Passphrase for alice.passport: ")
+            && screen.contains("wrong passphrase; once more"),
+        "{screen}"
+    );
+    assert!(
+        !screen.contains("mistyped") && !screen.contains(PASSPHRASE),
+        "{screen}"
+    );
+}
+
+#[test]
+fn a_new_passphrase_is_typed_twice_or_made_up() {
+    let world = World::empty();
+    let new = format!("sealstone passport new -o a.passport {PROFILE}");
+    let Some((screen, code)) = session(&world, &new, &["one", "another", "one", "one"]) else {
+        return;
+    };
+    assert!(
+        code == Some(0) && screen.contains("not the same"),
+        "{screen}"
+    );
+    world.write("one", b"one");
+    world.done(&[
+        "passport",
+        "export",
+        "a.passport",
+        "--passphrase-file",
+        "one",
+    ]);
+
+    let new = format!("sealstone passport new -o b.passport {PROFILE}");
+    let (screen, code) = session(&world, &new, &[""]).unwrap();
+    assert_eq!(code, Some(0), "{screen}");
+    let words = screen
+        .lines()
+        .find(|line| line.split('-').count() == 10)
+        .unwrap();
+    world.write("words", words.trim().as_bytes());
+    world.done(&[
+        "passport",
+        "export",
+        "b.passport",
+        "--passphrase-file",
+        "words",
+    ]);
+}
+
+#[test]
+fn approval_is_asked_for_after_the_fingerprint_is_shown() {
+    let world = World::new();
+    let approve = "sealstone trust approve bob.pub";
+    let Some((screen, code)) = session(&world, approve, &["n"]) else {
+        return;
+    };
+    assert!(
+        screen.contains("fingerprint ") && code == Some(2),
+        "{screen}"
+    );
+    let (screen, code) = session(&world, approve, &["y"]).unwrap();
+    assert!(
+        screen.contains("bob is approved") && code == Some(0),
+        "{screen}"
+    );
+}
+
+#[test]
+fn colours_are_for_terminals_that_want_them() {
+    let world = World::new();
+    let fails = "sealstone open missing.sealed";
+    let Some((screen, _)) = session(&world, fails, &[]) else {
+        return;
+    };
+    assert!(
+        screen.contains("\x1b[1;31msealstone:\x1b[0m missing.sealed"),
+        "{screen}"
+    );
+    let (screen, _) = session(&world, &format!("NO_COLOR=1 {fails}"), &[]).unwrap();
+    assert!(screen.starts_with("sealstone: missing.sealed"), "{screen}");
+}
