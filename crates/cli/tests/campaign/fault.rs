@@ -1,0 +1,206 @@
+//! Killed, or refused by the system, at every single step that changes something: `strace` counts the system calls.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
+
+use crate::content::{Open, Seal};
+use crate::scale::{say, scaled, skip};
+use crate::slots::{self, Birth, Slot};
+use crate::store::{self, Store};
+use crate::victim::{End, Leftover, Victim};
+use crate::world::{Checked, Outcome, finish};
+
+/// What happens at a system call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The process is killed instead.
+    Kill,
+    /// There is no room.
+    NoSpace,
+}
+
+/// Calls that change files, under their names on all machines. A question mark means: if this machine has it.
+const CHANGES: &str = "write,writev,pwrite64,fsync,fdatasync,?rename,?renameat,renameat2,?link,linkat,fchmod,ftruncate";
+/// Everything that has to do with files, reading and the loading of libraries too.
+const EVERYTHING: &str = "%file,%desc";
+/// A few chunks.
+const LEN: u64 = 3 << 20;
+
+#[test]
+fn killed_at_every_step_of_a_passport() {
+    let victims = [slots::Verb::Add, slots::Verb::Change, slots::Verb::Remove];
+    let slots = victims.map(|verb| Slot::new(verb, Leftover::Nothing));
+    let chosen = scaled(&slots[1..2], &slots[..]);
+    chosen
+        .iter()
+        .for_each(|victim| campaign(victim, scaled(CHANGES, EVERYTHING), Fault::Kill));
+    campaign(&Birth::new(Leftover::Nothing), CHANGES, Fault::Kill);
+}
+
+#[test]
+fn killed_at_every_step_of_a_trust_store() {
+    for verb in [store::Verb::Approve, store::Verb::Rekey] {
+        campaign(&Store::new(verb), scaled(CHANGES, EVERYTHING), Fault::Kill);
+    }
+}
+
+#[test]
+fn no_space_at_every_step() {
+    campaign(
+        &Slot::new(slots::Verb::Change, Leftover::Nothing),
+        CHANGES,
+        Fault::NoSpace,
+    );
+    campaign(&Birth::new(Leftover::Nothing), CHANGES, Fault::NoSpace);
+    for verb in [store::Verb::Approve, store::Verb::Rekey] {
+        campaign(&Store::new(verb), CHANGES, Fault::NoSpace);
+    }
+}
+
+#[test]
+fn killed_at_every_step_of_a_file() {
+    let (seal, open) = (
+        Seal::of_len(LEN, Leftover::Nothing),
+        Open::of_len(LEN, Leftover::Nothing),
+    );
+    // Each of the many writes of long content is the same.
+    let calls = "linkat,fchmod,fsync,openat";
+    campaign(&seal, calls, Fault::Kill);
+    campaign(&open, calls, Fault::Kill);
+}
+
+fn campaign(victim: &dyn Victim, calls: &str, fault: Fault) {
+    if let Err(why) = can_trace() {
+        return skip("faults at every step", &why);
+    }
+    let steps =
+        everywhere(victim, calls, fault).unwrap_or_else(|e| panic!("{}: {e}", victim.name()));
+    say(&format!(
+        "{}: {} at each of {steps} steps",
+        victim.name(),
+        fault.name()
+    ));
+    assert!(steps > 0, "{}: no step was found", victim.name());
+}
+
+/// Goes through all `calls` of the command, one run for each. Returns how many there were.
+pub(crate) fn everywhere(victim: &dyn Victim, calls: &str, fault: Fault) -> Checked<u32> {
+    let mut steps = 0;
+    for call in calls_made(victim, calls)? {
+        for nth in 1.. {
+            let hit = at(victim, &call, nth, fault);
+            if !hit.map_err(|e| format!("{call} number {nth}: {e}"))? {
+                break;
+            }
+            steps += 1;
+        }
+    }
+    Ok(steps)
+}
+
+/// Which of `calls` the command makes.
+fn calls_made(victim: &dyn Victim, calls: &str) -> Checked<BTreeSet<String>> {
+    victim.reset();
+    let (outcome, log) = run(victim, &format!("trace={calls}"));
+    outcome.succeeded()?;
+    // PROCESS NAME(ARGUMENTS…
+    let name = |line: &str| Some(line.split_once(' ')?.1.split_once('(')?.0.trim().to_owned());
+    let is_name = |name: &String| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    Ok(log.lines().filter_map(name).filter(is_name).collect())
+}
+
+/// Whether there is an `nth` such call; if so the fault was there, and the check passed after it.
+fn at(victim: &dyn Victim, call: &str, nth: u32, fault: Fault) -> Checked<bool> {
+    victim.reset();
+    let (outcome, log) = run(
+        victim,
+        &format!("inject={call}:{}:when={nth}", fault.effect()),
+    );
+    let hit = log.lines().find(|line| fault.shows_in(line));
+    let end = fault.check(&outcome, hit)?;
+    victim.check(end).map(|()| hit.is_some())
+}
+
+/// Runs the command under `strace`, and returns what that wrote.
+fn run(victim: &dyn Victim, expression: &str) -> (Outcome, String) {
+    let world = victim.world();
+    let log = world.path("strace.log");
+    let strace = ["strace", "-f", "-qq", "-o"].map(OsString::from);
+    let options = [
+        log.clone().into(),
+        "-e".into(),
+        expression.into(),
+        "--".into(),
+    ];
+    let argv: Vec<OsString> = strace
+        .into_iter()
+        .chain(options)
+        .chain(victim.argv())
+        .collect();
+    let outcome = finish(world.command(&argv).spawn().unwrap());
+    (outcome, fs::read_to_string(log).unwrap())
+}
+
+impl Fault {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Kill => "killed",
+            Self::NoSpace => "no space",
+        }
+    }
+
+    fn effect(self) -> &'static str {
+        match self {
+            Self::Kill => "signal=KILL",
+            Self::NoSpace => "error=ENOSPC",
+        }
+    }
+
+    fn shows_in(self, line: &str) -> bool {
+        match self {
+            Self::Kill => line.contains("killed by SIGKILL"),
+            Self::NoSpace => line.contains("(INJECTED)"),
+        }
+    }
+
+    /// How the command ended, if that is an end that it may have.
+    fn check(self, outcome: &Outcome, hit: Option<&str>) -> Checked<End> {
+        match (self, hit) {
+            (_, None) => outcome.succeeded().map(|()| End::Done),
+            (Self::Kill, _) if outcome.status.signal() == Some(9) => Ok(End::Cut),
+            (Self::Kill, _) => Err(format!("killed, but ended with {}", outcome.status)),
+            // A message that cannot be written is no reason to fail, nor is one needed.
+            (Self::NoSpace, Some(line)) if line.contains("write(2,") => {
+                Ok(match outcome.status.success() {
+                    true => End::Done,
+                    false => End::Cut,
+                })
+            }
+            (Self::NoSpace, Some(_)) => outcome
+                .refused(&[3], "No space left on device")
+                .map(|()| End::Cut),
+        }
+    }
+}
+
+/// Whether processes can be traced here.
+pub(crate) fn can_trace() -> Checked {
+    let mut strace = Command::new("strace");
+    strace.args([
+        "-f",
+        "-qq",
+        "-o",
+        "/dev/null",
+        "-e",
+        "inject=write:signal=KILL:when=1000",
+        "true",
+    ]);
+    match strace.stderr(Stdio::piped()).output() {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        Err(e) => Err(format!("strace: {e}; apt-get install strace")),
+    }
+}

@@ -1,0 +1,60 @@
+//! How much is done: little every day, all of it in `scripts/campaign`.
+
+use std::io::Write;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Whether this is the long version. It fails where the everyday one does without what a machine does not offer.
+pub(crate) fn is_long() -> bool {
+    std::env::var("SEALSTONE_CAMPAIGN").is_ok_and(|value| value == "long")
+}
+
+/// One or the other.
+pub(crate) fn scaled<T>(everyday: T, long: T) -> T {
+    if is_long() { long } else { everyday }
+}
+
+/// Says something that is seen although the test passes.
+pub(crate) fn say(text: &str) {
+    writeln!(std::io::stderr(), "campaign: {text}").expect("standard error takes a line");
+}
+
+/// Says what cannot be done on this machine.
+///
+/// # Panics
+/// In the long version, which is whole or fails.
+pub(crate) fn skip(what: &str, why: &str) {
+    assert!(!is_long(), "{what}: {why}");
+    say(&format!("skipped: {what}: {why}"));
+}
+
+/// Random numbers (SplitMix64) that a seed repeats: `SEALSTONE_CAMPAIGN_SEED`.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new() -> Self {
+        let now = || {
+            let since = SystemTime::now().duration_since(UNIX_EPOCH);
+            since.expect("it is after 1970").as_micros() as u64
+        };
+        let asked = std::env::var("SEALSTONE_CAMPAIGN_SEED").ok();
+        Self(asked.map_or_else(now, |seed| seed.parse().expect("the seed is a number")))
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// From 0 to 1.
+    pub(crate) fn fraction(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Below `limit`.
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        (self.fraction() * limit as f64) as usize
+    }
+}
