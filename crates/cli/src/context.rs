@@ -20,7 +20,7 @@ pub(crate) struct Context {
     pub(crate) trust_dir: Option<PathBuf>,
 }
 
-/// Whether messages may have colours (https://no-color.org).
+/// Whether messages may have colours (<https://no-color.org>).
 pub(crate) fn is_coloured() -> bool {
     stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
