@@ -75,6 +75,11 @@ fn keys_of_another_passport_are_noticed() {
     ));
 }
 
+fn labelled(label: &str) -> Vec<u8> {
+    let label = label.into();
+    Entry { label, ..entry() }.encode()
+}
+
 #[test]
 fn entries_that_no_writer_makes_are_refused() {
     let good = entry().encode();
@@ -95,22 +100,8 @@ fn entries_that_no_writer_makes_are_refused() {
     let bad = [
         ("unknown status", status_5),
         ("trailing byte", [&good[..], &[0]].concat()),
-        (
-            "control character",
-            Entry {
-                label: "a\x1b".into(),
-                ..entry()
-            }
-            .encode(),
-        ),
-        (
-            "long label",
-            Entry {
-                label: "a".repeat(65),
-                ..entry()
-            }
-            .encode(),
-        ),
+        ("control character", labelled("a\x1b")),
+        ("long label", labelled(&"a".repeat(65))),
         (
             "long operator",
             Entry {
