@@ -34,7 +34,8 @@ static STANZA: LazyLock<Vec<u8>> = LazyLock::new(|| {
         &rk,
         rx.as_bytes(),
     ];
-    let kek = kdf::extract(b"sealstone.stanza.v1", &ikm).expand_secret(&[b"kek"]);
+    let kek = kdf::extract(b"sealstone.stanza.v1", &ikm)
+        .expand_secret(&[b"kek", golden::BOB.fingerprint().as_bytes()]);
     let mut stanza = vec![0x85, 0x01];
     for field in [
         golden::BOB.fingerprint().as_bytes(),

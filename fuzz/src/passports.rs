@@ -14,6 +14,7 @@ use crate::{PLANTED, forge};
 pub fn secret_passport(data: &[u8]) {
     let text = secret_text(data);
     let Ok(file) = SecretPassport::from_armor(&text) else {
+        assert!(!SECRET.contains(&&text[..]), "a golden passport is refused");
         return;
     };
     assert_eq!(normal(&text), file.to_armor().as_bytes());
@@ -86,7 +87,11 @@ pub fn public_passport(data: &[u8]) {
         );
     } else {
         let alice = golden::dearmor(PUBLIC[0]);
-        signed(&edited(first_bstr(&alice), &mut bytes));
+        let body = edited(first_bstr(&alice), &mut bytes);
+        assert!(
+            signed(&body) || body != first_bstr(&alice),
+            "a right passport is refused"
+        );
     }
 }
 
@@ -98,10 +103,10 @@ fn taken(object: &[u8]) -> bool {
     }
 }
 
-fn signed(body: &[u8]) {
+fn signed(body: &[u8]) -> bool {
     let text = golden::armor("PUBLIC PASSPORT", &forge::public_passport(body));
     let Ok(passport) = PublicPassport::from_armor(text.as_bytes()) else {
-        return;
+        return false;
     };
     assert_eq!(passport.to_armor(), text);
     let contact = passport.contact();
@@ -115,4 +120,5 @@ fn signed(body: &[u8]) {
             .to_passport(contact)
             .seal(&b""[..], std::io::sink(), Workers::new(1));
     drop(sealed);
+    true
 }

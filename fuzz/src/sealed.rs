@@ -14,6 +14,8 @@ use crate::{PLANTED, forge};
 /// The files among [`SEALED`] that are not armored.
 const BINARY: usize = SEALED.len() - 1;
 const PREFIX_LEN: usize = 16;
+/// A private part: name, time and note.
+const PRIVATE: &[u8] = b"\xa3\x01\x65a.txt\x02\x1a\x69\x55\xb9\x00\x03\x64note";
 
 /// Parses any header, and unlocks none that a writer did not make.
 pub fn sealed_header(data: &[u8]) {
@@ -111,6 +113,7 @@ pub fn sealed_forged(data: &[u8]) {
     let opening =
         match Sealed::read(&file[..]).and_then(|sealed| sealed.unlock(&Keys::new(&[&BOB], &[]))) {
             Ok(opening) => opening,
+            Err(error) if forged.is_right() => panic!("a right file is refused: {error}"),
             // As if names were not checked.
             Err(Error::Malformed("file name")) if PLANTED => {
                 panic!("opened with a name that is a path")
@@ -131,7 +134,6 @@ struct Forged {
 
 impl Forged {
     fn read(bytes: &mut Unstructured<'_>) -> arbitrary::Result<Self> {
-        const PRIVATE: &[u8] = b"\xa3\x01\x65a.txt\x02\x1a\x69\x55\xb9\x00\x03\x64note";
         let mode: u8 = bytes.arbitrary()?;
         let content: Vec<u8> = bytes.arbitrary()?;
         let trailer: Vec<u8> = bytes.arbitrary()?;
@@ -146,8 +148,7 @@ impl Forged {
             bytes.bytes(bytes.len())?.to_vec()
         };
         if mode & 4 == 0 {
-            private.push(1);
-            private.resize(private.len().next_multiple_of(64), 0);
+            private = padded(&private);
         }
         let trailer = (mode & 8 != 0).then_some(trailer);
         Ok(Self {
@@ -157,6 +158,17 @@ impl Forged {
             content,
         })
     }
+
+    /// Whether nothing was changed in the private part: if that is refused, this target forges for another format.
+    fn is_right(&self) -> bool {
+        self.private == padded(PRIVATE)
+    }
+}
+
+fn padded(private: &[u8]) -> Vec<u8> {
+    let mut padded = [private, &[1]].concat();
+    padded.resize(padded.len().next_multiple_of(64), 0);
+    padded
 }
 
 fn check_metadata(metadata: &Metadata) {

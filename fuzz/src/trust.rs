@@ -21,7 +21,10 @@ pub fn trust_store(data: &[u8]) {
         Err(Error::StoreAltered(_)) if PLANTED && same_but_the_log(&files) => {
             panic!("a log that nobody wrote")
         }
-        Err(_) => {}
+        Err(error) => assert!(
+            !same_but_the_log(&files) || files[1].as_deref() != Some(TRUST[1]),
+            "{error}"
+        ),
     }
 }
 

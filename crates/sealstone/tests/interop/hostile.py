@@ -4,6 +4,8 @@ HOSTILE is a list of (what is wrong, function of sender and recipient that makes
 that it shows if this writer itself makes files that nobody opens.
 """
 
+from types import SimpleNamespace
+
 import tree
 from file import CHUNK, CONTENT, MAGIC, Chunks, FileKeys, Recipient, Sealer, u64, xseal
 from passport import mac, sha3
@@ -115,6 +117,12 @@ def zero_key_first(alice, bob):
     return forger.seal(b"content")
 
 
+def borrowed_keys(alice, bob):
+    """An anonymous stanza for a passport of somebody else's with Bob's X25519 and ML-KEM keys in it."""
+    thief = SimpleNamespace(keys=bob.keys, fingerprint=alice.fingerprint)
+    return Forger([Recipient(passport=thief, anonymous=True)]).seal(b"content")
+
+
 def badly_armored(change):
     def seal(alice, bob):
         return change(armor(Forger([Recipient(passport=bob)]).seal(b"content"), "FILE"))
@@ -153,6 +161,7 @@ HOSTILE = [
     stanza("stanza with another wrapped key", altered(4)),
     ("a stanza that unwraps to a key of another header MAC", two_keys),
     ("a stanza that names the reader and is not for him", stolen_stanza),
+    ("an anonymous stanza for another passport with the same keys", borrowed_keys),
     # Private part.
     private("private part with an unknown field", {4: 0}),
     private("private part not deterministic", b"\xa1\x18\x02\x00"),
