@@ -38,7 +38,7 @@ test: ## every test, with the published vectors
 	@scripts/setup test
 	scripts/fetch-vectors
 	cargo test --workspace --no-fail-fast $(CARGO_FLAGS)
-	scripts/test-interop
+	scripts/test-interop $(CARGO_FLAGS)
 	scripts/assurance --check
 	scripts/tests/run layers sizes tree setup jobs
 

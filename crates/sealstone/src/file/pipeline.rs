@@ -262,7 +262,7 @@ mod tests {
             ..Collect::default()
         };
         let work = |chunk: &mut u64| {
-            if *chunk % 7 == 0 {
+            if chunk.is_multiple_of(7) {
                 thread::yield_now();
             }
             if Some(*chunk) == work_fails {
