@@ -201,9 +201,12 @@ fn a_signal_ends_it_and_leaves_nothing() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
+        // `wait` would close it, and the end of the input would race with the signal.
+        let input = child.stdin.take();
         wait_until_it_waits(&child);
         kill_process(Pid::from_child(&child), signal).unwrap();
         let status = child.wait().unwrap();
+        drop(input);
         assert_eq!(
             std::os::unix::process::ExitStatusExt::signal(&status),
             Some(signal.as_raw())
