@@ -231,7 +231,10 @@ fn alter_text(world: &World, text: &[u8], step: usize, command: &[&str]) {
         let mut altered = text.to_vec();
         altered[place] = if text[place] == b'A' { b'B' } else { b'A' };
         attempt(&altered, &format!("character {place}"));
-        attempt(&text[..place], &format!("{place} characters"));
+        // The last line may lack its ending.
+        if place < text.trim_ascii_end().len() {
+            attempt(&text[..place], &format!("{place} characters"));
+        }
     }
 }
 
