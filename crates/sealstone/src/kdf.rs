@@ -48,7 +48,7 @@ const GENERATED_WORDS: usize = 10;
 const MAX_WORD: usize = 8;
 
 impl KdfParams {
-    /// 1 GiB, 4 passes: about a second. For what lives long; the default.
+    /// 1 GiB, 4 passes: some seconds. For what lives long; the default.
     pub const SENSITIVE: Self = Self {
         memory_kib: 1 << 20,
         passes: 4,
