@@ -26,6 +26,11 @@ use context::Context;
 use exit::Exit;
 use message::Failure;
 
+/// Wipes what is freed: secrets pass through buffers of the terminal, of JSON and of pictures that know nothing of it.
+#[global_allocator]
+static ALLOCATOR: zeroizing_alloc::ZeroAlloc<std::alloc::System> =
+    zeroizing_alloc::ZeroAlloc(std::alloc::System);
+
 fn main() -> ExitCode {
     hardening::apply();
     signals::install();
@@ -39,5 +44,29 @@ fn main() -> ExitCode {
     match done.unwrap_or_else(|_| Err(Failure::silent(Exit::Internal))) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => context.report(&failure),
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::fs::File;
+    use std::os::unix::fs::FileExt;
+
+    /// Bytes at an address of this process, also of memory that was freed.
+    fn at(address: usize) -> [u8; 2048] {
+        let mut bytes = [0; 2048];
+        let memory = File::open("/proc/self/mem").unwrap();
+        memory.read_exact_at(&mut bytes, address as u64).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn freed_memory_is_wiped() {
+        let secret = std::hint::black_box(vec![0xa7_u8; 2048]);
+        let address = secret.as_ptr() as usize;
+        assert!(at(address).iter().all(|&byte| byte == 0xa7));
+        drop(secret);
+        // The allocator writes its own notes at the beginning of what it holds free.
+        assert!(!at(address).contains(&0xa7));
     }
 }

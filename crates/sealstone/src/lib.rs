@@ -21,3 +21,8 @@ pub mod trust;
 
 pub use error::{Error, Result};
 pub use kdf::{KdfLimits, KdfParams, Passphrase};
+
+/// The examples of the project's README are compiled and run as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -68,6 +68,18 @@ fn every_cut_is_noticed() {
 }
 
 #[test]
+fn a_newer_version_is_told_from_garbage() {
+    // [body, ed25519, ml_dsa_87], and the body of version 2 has nothing but a field 99 that this version does not know.
+    let body = [0xa2, 0x00, 0x02, 0x18, 0x63, 0x00];
+    let newer = [&[0x83, 0x46][..], &body, &[0x40, 0x40]].concat();
+    let result = PublicPassport::from_armor(armored(&newer).as_bytes());
+    assert!(matches!(result, Err(Error::Unsupported(_))), "{result:?}");
+    let garbage = [&[0x83, 0x46][..], &[0xff; 6], &[0x40, 0x40]].concat();
+    let result = PublicPassport::from_armor(armored(&garbage).as_bytes());
+    assert!(matches!(result, Err(Error::Malformed(_))), "{result:?}");
+}
+
+#[test]
 fn signatures_of_another_passport_are_refused() {
     // Everything up to the signatures is Alice's, the signatures are Bob's.
     let (alice, bob) = (

@@ -1,9 +1,11 @@
 //! Files that must not be lost: passports, shares, backups.
 
-use std::fs::DirBuilder;
-use std::io::Write;
+use std::fs::{DirBuilder, File};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
+
+use zeroize::Zeroizing;
 
 use super::output::exists;
 use super::temp::{Existing, TempFile, directory_of};
@@ -28,8 +30,8 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
 pub(crate) fn replace(path: &Path, before: &[u8], bytes: &[u8]) -> Result<()> {
     // The file itself, not a link to it.
     let path = path.canonicalize().about(path.display())?;
-    let now = super::input::read_small(&path, "the passport", before.len() + 1)?;
-    if **now != *before {
+    let _lock = lock(&path).about(path.display())?;
+    if !holds(&path, before).about(path.display())? {
         let failure = Failure::new(crate::exit::Exit::Io, "somebody else changed it meanwhile");
         return Err(failure
             .hint("nothing was changed: try again")
@@ -37,6 +39,27 @@ pub(crate) fn replace(path: &Path, before: &[u8], bytes: &[u8]) -> Result<()> {
     }
     let mode = path.metadata().about(path.display())?.permissions().mode() & SECRET;
     commit(&path, bytes, mode, Existing::Replace)
+}
+
+fn holds(path: &Path, bytes: &[u8]) -> std::io::Result<bool> {
+    let mut found = Zeroizing::new(Vec::with_capacity(bytes.len() + 1));
+    let longest = bytes.len() as u64 + 1;
+    File::open(path)?.take(longest).read_to_end(&mut found)?;
+    Ok(**found == *bytes)
+}
+
+/// Keeps every other change out while this one looks at the file and replaces it. Whoever waited has locked a file that is gone by then, and finds
+/// another one in its place.
+fn lock(path: &Path) -> std::io::Result<File> {
+    let file = File::open(path)?;
+    loop {
+        match file.lock() {
+            Err(e) if e.kind() == ErrorKind::Interrupted => {}
+            // Where a file system has no locks, only a change in this very moment would not be noticed.
+            Err(e) if e.kind() == ErrorKind::Unsupported => return Ok(file),
+            locked => return locked.map(|()| file),
+        }
+    }
 }
 
 /// Fails if any of `paths` exists: keys are never overwritten.
@@ -65,7 +88,7 @@ fn commit(path: &Path, bytes: &[u8], mode: u32, existing: Existing) -> Result<()
         temp.commit(path, existing, mode, true)
     });
     written.map_err(|e| match e.kind() {
-        std::io::ErrorKind::AlreadyExists => never_replaced(path),
+        ErrorKind::AlreadyExists => never_replaced(path),
         _ => Failure::from(e).about(path.display()),
     })
 }

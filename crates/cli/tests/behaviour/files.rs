@@ -195,7 +195,7 @@ fn a_signal_ends_it_and_leaves_nothing() {
         let world = World::new();
         let before = world.names();
         // It waits for input that does not come.
-        let mut seal = world.command(&["seal", "-r", "bob.pub", "--unsigned", "-o", "out"]);
+        let mut seal = world.heeding_signals(&["seal", "-r", "bob.pub", "--unsigned", "-o", "out"]);
         let mut child = seal
             .stdin(Stdio::piped())
             .stderr(Stdio::piped())

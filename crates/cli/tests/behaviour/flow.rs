@@ -1,5 +1,7 @@
 //! Everyday use with a default passport, and every form of sealed file.
 
+use std::process::{Child, Stdio};
+
 use serde_json::Value;
 
 use crate::world::{PROFILE, World, succeed};
@@ -173,6 +175,49 @@ fn recovery_keys_and_generated_passphrases_open() {
         "--passphrase-file",
         "recovery",
     ]);
+}
+
+/// All of them unlock first and change the file then; whoever comes late is told so, and no slot that was announced is missing.
+#[test]
+fn slot_changes_at_the_same_moment_lose_nothing() {
+    const AT_ONCE: usize = 8;
+    let world = World::new();
+    let add = [
+        "passport",
+        "slot",
+        "add",
+        "alice.passport",
+        "--recovery",
+        "--json",
+    ];
+    let changes: Vec<Child> = (0..AT_ONCE)
+        .map(|_| {
+            let mut command = world.command(&add);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            command.spawn().unwrap()
+        })
+        .collect();
+    let mut added = Vec::new();
+    for change in changes {
+        let output = change.wait_with_output().unwrap();
+        match output.status.code() {
+            Some(0) => added.push(field(&output.stdout, "recovery_key")),
+            code => {
+                assert_eq!(code, Some(3));
+                let said = String::from_utf8(output.stderr).unwrap();
+                assert!(said.contains("try again"), "{said}");
+            }
+        }
+    }
+    assert!(!added.is_empty());
+    for key in &added {
+        let mut list = world.command(&["passport", "backup", "alice.passport", "--force"]);
+        succeed(list.env("SEALSTONE_PASSPHRASE", key));
+    }
+    let slots = world.done(&["passport", "slot", "list", "alice.passport", "--json"]);
+    let slots: Value = serde_json::from_slice(&slots).unwrap();
+    assert_eq!(slots["slots"].as_array().unwrap().len(), 1 + added.len());
+    assert!(!world.names().iter().any(|name| name.ends_with(".tmp")));
 }
 
 #[test]

@@ -70,6 +70,16 @@ impl World {
         command
     }
 
+    /// The command where no signal is ignored, as `nohup` and the background of a script leave them.
+    pub(crate) fn heeding_signals(&self, args: &[&str]) -> Command {
+        let mut command = self.bare("env");
+        command
+            .arg("--default-signal=HUP,INT,TERM")
+            .arg(env!("CARGO_BIN_EXE_sealstone"))
+            .args(args);
+        command
+    }
+
     /// A line for bash, in which `sealstone` is the command.
     pub(crate) fn bash(&self, line: &str) -> Command {
         let directory = Path::new(env!("CARGO_BIN_EXE_sealstone")).parent().unwrap();

@@ -177,3 +177,66 @@ fn unwrap(kek: &Secret<32>, wrapped: &[u8; WRAPPED_LEN]) -> Option<Secret<32>> {
     let opened = OneTime::new(kek).open(wrapped)?;
     Secret::from_slice(&opened).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passport(label: &str) -> Passport {
+        Passport::generate(label, 1_767_225_600).unwrap()
+    }
+
+    fn opens(stanza: &Stanza, passport: &Passport, file_key: &Secret<32>) -> bool {
+        match unwrap_with_passport(stanza, passport) {
+            Ok(Fit::Key(key)) => key.expose() == file_key.expose(),
+            _ => false,
+        }
+    }
+
+    #[test]
+    fn a_passport_with_somebody_elses_encryption_keys_opens_nothing_for_them() {
+        let (mallory, bob) = (passport("Mallory"), passport("Bob"));
+        let mixed = mallory.contact().with_recipient_keys_of(bob.contact());
+        let file_key = Secret::random();
+        let wrapped = |contact: &Contact| wrap_for_passport(&file_key, contact, true).unwrap();
+        assert!(opens(&wrapped(bob.contact()), &bob, &file_key));
+        assert!(!opens(&wrapped(&mixed), &bob, &file_key));
+        // Taken for Bob's, which an attacker may claim: it does not unwrap either.
+        let Stanza::Passport {
+            epk,
+            ciphertext,
+            wrapped,
+            ..
+        } = wrapped(&mixed)
+        else {
+            unreachable!("it was made for a passport")
+        };
+        let named = Stanza::Passport {
+            recipient: bob.fingerprint().as_bytes().to_vec(),
+            epk,
+            ciphertext,
+            wrapped,
+        };
+        assert!(matches!(
+            unwrap_with_passport(&named, &bob),
+            Err(Error::Altered("header"))
+        ));
+    }
+
+    #[test]
+    fn a_key_that_unwraps_without_its_commitment_is_not_taken() {
+        let passphrase = Passphrase::new(b"one").unwrap();
+        let params = KdfParams::new(7 << 10, 5, 1).unwrap();
+        let file_key = Secret::random();
+        let mut stanza = wrap_for_passphrase(&file_key, &passphrase, &params).unwrap();
+        let opened = unwrap_with_passphrase(&stanza, &passphrase).unwrap();
+        assert!(matches!(opened, Fit::Key(key) if key.expose() == file_key.expose()));
+        // A wrapped key that is made to open under two passphrases can commit to one of them only.
+        let Stanza::Passphrase { commitment, .. } = &mut stanza else {
+            unreachable!("it was made for a passphrase")
+        };
+        commitment[0] ^= 1;
+        let opened = unwrap_with_passphrase(&stanza, &passphrase).unwrap();
+        assert!(matches!(opened, Fit::Other));
+    }
+}

@@ -113,7 +113,7 @@ impl PublicPassport {
 
     pub(crate) fn from_encoded(encoded: Vec<u8>) -> Result<Self> {
         let signed: Signed = cbor::decode(&encoded, "public passport")?;
-        let body: Body = cbor::decode(&signed.body, "public passport")?;
+        let body = Body::parse(&signed.body, "public passport")?;
         if body.ml_dsa_65.len() == DIGEST_LEN {
             return Err(Error::Malformed(
                 "public passport: the ML-DSA-65 key is missing",
@@ -146,9 +146,6 @@ impl PublicPassport {
 
 impl Contact {
     pub(crate) fn from_body(body: Body) -> Result<Self> {
-        if body.version != VERSION {
-            return Err(Error::Unsupported("passport version"));
-        }
         text::check(&body.label, 1, MAX_LABEL, "passport label")?;
         let fingerprint = body.fingerprint()?;
         let verifying = VerifyingKeys::from_bytes(&body.ed25519, &body.ml_dsa_87)?;
@@ -167,7 +164,7 @@ impl Contact {
 
     /// From the CBOR of a `passport-body`, full or carried.
     pub(crate) fn from_encoded_body(encoded: &[u8]) -> Result<Self> {
-        Self::from_body(cbor::decode(encoded, "carried passport")?)
+        Self::from_body(Body::parse(encoded, "carried passport")?)
     }
 
     /// From the carried form that travels in a sealed file.
@@ -221,6 +218,17 @@ impl Contact {
     pub(crate) fn recipient(&self) -> &RecipientKeys {
         &self.recipient
     }
+
+    /// What an attacker hands out who has no encryption keys: this passport with those of `other`.
+    #[cfg(test)]
+    pub(crate) fn with_recipient_keys_of(&self, other: &Self) -> Self {
+        let body = Body {
+            x25519: other.body.x25519,
+            ml_kem_1024: other.body.ml_kem_1024.clone(),
+            ..self.body.clone()
+        };
+        Self::from_body(body).expect("both halves are valid")
+    }
 }
 
 impl std::fmt::Debug for Contact {
@@ -241,6 +249,11 @@ impl std::fmt::Debug for PublicPassport {
 }
 
 impl Body {
+    fn parse(encoded: &[u8], what: &'static str) -> Result<Self> {
+        cbor::check_version(encoded, VERSION, what)?;
+        cbor::decode(encoded, what)
+    }
+
     fn fingerprint(&self) -> Result<Fingerprint> {
         let ml_dsa_65 = match self.ml_dsa_65.len() {
             DIGEST_LEN => self

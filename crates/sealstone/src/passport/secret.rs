@@ -271,7 +271,7 @@ impl fmt::Debug for SecretPassport {
 
 impl Body {
     fn parse(encoded: &[u8]) -> Result<Self> {
-        check_version(encoded)?;
+        cbor::check_version(encoded, VERSION, "secret passport")?;
         let body: Self = cbor::decode(encoded, "secret passport")?;
         text::check(&body.label, 1, MAX_LABEL, "passport label")?;
         body.slots.iter().try_for_each(Slot::check)?;
@@ -301,20 +301,6 @@ impl Body {
         let mut mac = HmacSha3_256::new(passport.file_mac().expose());
         mac.update(&cbor::encode(self));
         mac
-    }
-}
-
-/// Tells a newer version, of which nothing but field 0 is known, from garbage.
-fn check_version(body: &[u8]) -> Result<()> {
-    let mut decoder = minicbor::Decoder::new(body);
-    let version = decoder
-        .map()
-        .and_then(|_| decoder.u64())
-        .and_then(|key| Ok((key, decoder.u64()?)));
-    match version {
-        Ok((0, VERSION)) => Ok(()),
-        Ok((0, _)) => Err(Error::Unsupported("secret passport")),
-        _ => Err(Error::Malformed("secret passport")),
     }
 }
 

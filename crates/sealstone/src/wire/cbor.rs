@@ -31,6 +31,20 @@ pub(crate) fn decode<'b, T: Decode<'b, ()> + Encode<()>>(
     }
 }
 
+/// Tells a newer version of a map, of which nothing but field 0 is known, from garbage.
+pub(crate) fn check_version(map: &[u8], version: u64, what: &'static str) -> Result<()> {
+    let mut decoder = minicbor::Decoder::new(map);
+    let found = decoder
+        .map()
+        .and_then(|_| decoder.u64())
+        .and_then(|key| Ok((key, decoder.u64()?)));
+    match found {
+        Ok((0, found)) if found == version => Ok(()),
+        Ok((0, _)) => Err(Error::Unsupported(what)),
+        _ => Err(Error::Malformed(what)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
