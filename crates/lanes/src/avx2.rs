@@ -1,6 +1,6 @@
 //! AVX2: four words in a register.
 
-use crate::word::{Lanes, Word};
+use crate::word::{Lanes, Row, RowPair, Vector, Word};
 use core::arch::x86_64::*;
 
 /// Proof that the CPU has AVX2.
@@ -10,7 +10,7 @@ pub struct Avx2(());
 impl Avx2 {
     /// The token, if the CPU has the instructions and `SEALSTONE_CPU_DISABLE_AVX2` is not set.
     pub(crate) fn detect() -> Option<Self> {
-        (is_x86_feature_detected!("avx2") && !crate::cpu::disabled("AVX2")).then_some(Self(()))
+        (crate::cpu::has!("avx2") && !crate::cpu::disabled("AVX2")).then_some(Self(()))
     }
 }
 
@@ -45,6 +45,11 @@ impl Word for U64x4 {
         Self(unsafe { _mm256_xor_si256(self.0, other.0) })
     }
     #[inline(always)]
+    fn mul_lo32(self, other: Self) -> Self {
+        // SAFETY: `self` is made from a token.
+        Self(unsafe { _mm256_mul_epu32(self.0, other.0) })
+    }
+    #[inline(always)]
     fn rotl<const R: u32>(self) -> Self {
         // SAFETY: `self` is made from a token.
         Self(unsafe { rotate_left(self.0, R) })
@@ -76,13 +81,16 @@ unsafe fn rotate_left(x: __m256i, r: u32) -> __m256i {
                 _mm256_setr_epi64x(low as i64, high as i64, low as i64, high as i64),
             );
         }
+        if r == 1 {
+            return _mm256_or_si256(_mm256_add_epi64(x, x), _mm256_srli_epi64::<63>(x));
+        }
         let left = _mm256_sll_epi64(x, _mm_cvtsi64_si128(r as i64));
         let right = _mm256_srl_epi64(x, _mm_cvtsi64_si128(64 - r as i64));
         _mm256_or_si256(left, right)
     }
 }
 
-impl Lanes<4> for U64x4 {
+impl Vector<4> for U64x4 {
     type Lane = u64;
 
     #[inline(always)]
@@ -97,6 +105,9 @@ impl Lanes<4> for U64x4 {
         unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), self.0) };
         words
     }
+}
+
+impl Lanes<4> for U64x4 {
     #[inline(always)]
     fn load_blocks(_: Avx2, blocks: [&[u8; 64]; 4]) -> [Self; 8] {
         // SAFETY: the token; of 64 readable bytes at each reference, the first and the second 32.
@@ -133,6 +144,26 @@ impl Lanes<4> for U64x4 {
     }
 }
 
+impl Row for U64x4 {
+    type Table = (Avx2, [u64; 16]);
+
+    #[inline(always)]
+    fn turn<const K: usize>(self) -> Self {
+        // SAFETY: `self` is made from a token.
+        Self(unsafe { turn::<K>(self.0) })
+    }
+    #[inline(always)]
+    fn table(cpu: Avx2, words: &[u64; 16]) -> Self::Table {
+        (cpu, *words)
+    }
+    #[inline(always)]
+    fn pick((_, words): &Self::Table, numbers: [usize; 4]) -> Self {
+        let [a, b, c, d] = numbers.map(|number| words[number % 16].cast_signed());
+        // SAFETY: the token in the table.
+        Self(unsafe { _mm256_setr_epi64x(a, b, c, d) })
+    }
+}
+
 /// Rows to columns, in two rounds: pairs of words, then halves.
 ///
 /// # Safety
@@ -149,5 +180,59 @@ unsafe fn transpose([r0, r1, r2, r3]: [__m256i; 4]) -> [__m256i; 4] {
             _mm256_permute2x128_si256::<0x31>(a0, a2),
             _mm256_permute2x128_si256::<0x31>(a1, a3),
         ]
+    }
+}
+
+/// One row in each register.
+impl Vector<8> for [U64x4; 2] {
+    type Lane = u64;
+
+    #[inline(always)]
+    fn load(cpu: Avx2, words: &[u64; 8]) -> Self {
+        let [a, b, c, d, e, f, g, h] = *words;
+        [[a, b, c, d], [e, f, g, h]].map(|row| U64x4::load(cpu, &row))
+    }
+    #[inline(always)]
+    fn to_array(self) -> [u64; 8] {
+        let [[a, b, c, d], [e, f, g, h]] = self.map(U64x4::to_array);
+        [a, b, c, d, e, f, g, h]
+    }
+}
+
+impl RowPair for [U64x4; 2] {
+    // Eight registers of sixteen; the rest hold what a round needs.
+    const IN_STEP: usize = 1;
+
+    #[inline(always)]
+    fn turn<const K: usize>(self) -> Self {
+        self.map(Row::turn::<K>)
+    }
+    #[inline(always)]
+    fn swap_halves(self) -> Self {
+        let [U64x4(a), U64x4(b)] = self;
+        // SAFETY: `self` is made from a token.
+        unsafe {
+            [
+                U64x4(_mm256_permute2x128_si256::<0x20>(a, b)),
+                U64x4(_mm256_permute2x128_si256::<0x31>(a, b)),
+            ]
+        }
+    }
+}
+
+/// Word `i` is what word `(i + K) mod 4` was.
+///
+/// # Safety
+/// The CPU must have AVX2.
+#[inline(always)]
+pub(crate) unsafe fn turn<const K: usize>(row: __m256i) -> __m256i {
+    // SAFETY: the caller promises AVX2.
+    unsafe {
+        match K {
+            1 => _mm256_permute4x64_epi64::<0b00_11_10_01>(row),
+            2 => _mm256_permute4x64_epi64::<0b01_00_11_10>(row),
+            3 => _mm256_permute4x64_epi64::<0b10_01_00_11>(row),
+            _ => row,
+        }
     }
 }

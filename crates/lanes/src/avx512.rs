@@ -1,6 +1,10 @@
 //! AVX-512: eight words in a register.
 
-use crate::word::{Lanes, Word};
+mod row;
+
+pub use row::Row4;
+
+use crate::word::{Lanes, RowPair, Vector, Word};
 use core::arch::x86_64::*;
 
 /// Proof that the CPU has AVX-512F and AVX-512VL (and so AVX2).
@@ -10,9 +14,8 @@ pub struct Avx512(());
 impl Avx512 {
     /// The token, if the CPU has the instructions and `SEALSTONE_CPU_DISABLE_AVX512F` is not set.
     pub(crate) fn detect() -> Option<Self> {
-        let has = is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512vl")
-            && is_x86_feature_detected!("avx2");
+        use crate::cpu::has;
+        let has = [has!("avx512f"), has!("avx512vl"), has!("avx2")] == [true; 3];
         (has && !crate::cpu::disabled("AVX512F")).then_some(Self(()))
     }
 }
@@ -48,6 +51,11 @@ impl Word for U64x8 {
         Self(unsafe { _mm512_xor_si512(self.0, other.0) })
     }
     #[inline(always)]
+    fn mul_lo32(self, other: Self) -> Self {
+        // SAFETY: `self` is made from a token.
+        Self(unsafe { _mm512_mul_epu32(self.0, other.0) })
+    }
+    #[inline(always)]
     fn rotl<const R: u32>(self) -> Self {
         // A constant vector of counts becomes the immediate form; the immediate intrinsic wants an `i32` parameter.
         // SAFETY: `self` is made from a token.
@@ -60,7 +68,7 @@ impl Word for U64x8 {
     }
 }
 
-impl Lanes<8> for U64x8 {
+impl Vector<8> for U64x8 {
     type Lane = u64;
 
     #[inline(always)]
@@ -75,6 +83,9 @@ impl Lanes<8> for U64x8 {
         unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), self.0) };
         words
     }
+}
+
+impl Lanes<8> for U64x8 {
     #[inline(always)]
     fn load_blocks(_: Avx512, blocks: [&[u8; 64]; 8]) -> [Self; 8] {
         // SAFETY: the token; 64 readable bytes at each reference.
@@ -92,6 +103,29 @@ impl Lanes<8> for U64x8 {
             unsafe { _mm512_storeu_si512(block.as_mut_ptr().cast(), row) };
             block
         })
+    }
+}
+
+impl RowPair for U64x8 {
+    // All thirty-two registers hold state: the latency of one matrix hides behind the others.
+    const IN_STEP: usize = 4;
+
+    #[inline(always)]
+    fn turn<const K: usize>(self) -> Self {
+        // SAFETY: `self` is made from a token.
+        Self(unsafe {
+            match K {
+                1 => _mm512_permutex_epi64::<0b00_11_10_01>(self.0),
+                2 => _mm512_permutex_epi64::<0b01_00_11_10>(self.0),
+                3 => _mm512_permutex_epi64::<0b10_01_00_11>(self.0),
+                _ => self.0,
+            }
+        })
+    }
+    #[inline(always)]
+    fn swap_halves(self) -> Self {
+        // SAFETY: `self` is made from a token.
+        Self(unsafe { _mm512_shuffle_i64x2::<0b11_01_10_00>(self.0, self.0) })
     }
 }
 

@@ -3,7 +3,7 @@
 //! The vector units and the integer units of a core are different units. A kernel that keeps the first busy leaves the second
 //! idle, and one more stream in general-purpose registers costs little.
 
-use crate::word::{Lanes, Word};
+use crate::word::{Lanes, Vector, Word};
 use crate::{Avx512, Portable, U64x8};
 use core::arch::x86_64::__m512i;
 
@@ -32,6 +32,10 @@ impl Word for Both {
         // SAFETY: `self` is made from a token.
         let (vector, word) = unsafe { tie(vector.0, word) };
         Self(U64x8(vector), word)
+    }
+    #[inline(always)]
+    fn mul_lo32(self, other: Self) -> Self {
+        Self(self.0.mul_lo32(other.0), self.1.mul_lo32(other.1))
     }
     #[inline(always)]
     fn rotl<const R: u32>(self) -> Self {
@@ -66,7 +70,7 @@ fn tie(mut vector: __m512i, mut word: u64) -> (__m512i, u64) {
     (vector, word)
 }
 
-impl Lanes<9> for Both {
+impl Vector<9> for Both {
     type Lane = u64;
 
     #[inline(always)]
@@ -78,6 +82,9 @@ impl Lanes<9> for Both {
         let [a, b, c, d, e, f, g, h] = self.0.to_array();
         [a, b, c, d, e, f, g, h, self.1]
     }
+}
+
+impl Lanes<9> for Both {
     #[inline(always)]
     fn load_blocks(cpu: Avx512, [a, b, c, d, e, f, g, h, last]: [&[u8; 64]; 9]) -> [Self; 8] {
         let vectors = U64x8::load_blocks(cpu, [a, b, c, d, e, f, g, h]);

@@ -1,10 +1,9 @@
 //! The one dispatch point.
 
-use crate::{Lanes, Portable};
-use std::sync::OnceLock;
+use crate::{Lanes, Portable, Row, RowPair};
 
 #[cfg(target_arch = "x86_64")]
-use crate::{Avx2, Avx512, Both, U64x4};
+use crate::{Avx2, Avx512, Both, Row4, U64x4, U64x8};
 #[cfg(target_arch = "aarch64")]
 use crate::{Neon, U64x2};
 
@@ -18,7 +17,21 @@ pub trait Kernel {
     fn run<const N: usize, L: Lanes<N, Lane = u64>>(self, cpu: L::Cpu) -> Self::Output;
 }
 
+/// A computation on matrices of words with rows of four, written once for all instruction sets.
+pub trait RowKernel {
+    /// What it gives.
+    type Output;
+
+    /// Runs on rows of one instruction set. Mark it `#[inline(always)]`, as [`Kernel::run`].
+    fn run<R, P>(self, cpu: R::Cpu) -> Self::Output
+    where
+        R: Row<Lane = u64>,
+        P: RowPair<Lane = u64, Cpu = R::Cpu>;
+}
+
 /// An instruction set that this CPU has.
+///
+/// Without the crate feature `std`, what the CPU has is what the compiler was told that it has.
 ///
 /// Tests and measurements switch levels off with the environment variables `SEALSTONE_CPU_DISABLE_AVX512F`,
 /// `SEALSTONE_CPU_DISABLE_AVX2` and `SEALSTONE_CPU_DISABLE_NEON`, set to anything. They are read once.
@@ -41,8 +54,14 @@ pub enum Cpu {
 impl Cpu {
     /// The best that the CPU has. Detected once.
     pub fn best() -> Self {
-        static BEST: OnceLock<Cpu> = OnceLock::new();
-        *BEST.get_or_init(|| Self::available().next().unwrap_or(Self::Portable(Portable)))
+        let detect = || Self::available().next().unwrap_or(Self::Portable(Portable));
+        #[cfg(feature = "std")]
+        {
+            static BEST: std::sync::OnceLock<Cpu> = std::sync::OnceLock::new();
+            *BEST.get_or_init(detect)
+        }
+        #[cfg(not(feature = "std"))]
+        detect()
     }
 
     /// All that the CPU has, best first; the portable one is the last. For tests and measurements.
@@ -74,11 +93,49 @@ impl Cpu {
             Self::Neon(cpu) => unsafe { neon(cpu, kernel) },
         }
     }
+
+    /// Runs `kernel` on rows of this instruction set.
+    #[inline]
+    pub fn run_rows<K: RowKernel>(self, kernel: K) -> K::Output {
+        match self {
+            Self::Portable(cpu) => portable_rows(cpu, kernel),
+            // SAFETY: the token proves that the CPU has AVX2.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(cpu) => unsafe { avx2_rows(cpu, kernel) },
+            // SAFETY: the token proves that the CPU has AVX-512F and AVX-512VL.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512(cpu) => unsafe { avx512_rows(cpu, kernel) },
+            // SAFETY: the token proves that the CPU has NEON.
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon(cpu) => unsafe { neon_rows(cpu, kernel) },
+        }
+    }
 }
 
+/// Whether the CPU has a feature.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! has {
+    ($feature:tt) => {{
+        #[cfg(all(feature = "std", target_arch = "x86_64"))]
+        let has = std::arch::is_x86_feature_detected!($feature);
+        #[cfg(all(feature = "std", target_arch = "aarch64"))]
+        let has = std::arch::is_aarch64_feature_detected!($feature);
+        #[cfg(not(feature = "std"))]
+        let has = cfg!(target_feature = $feature);
+        has
+    }};
+}
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(crate) use has;
+
 /// Whether a test has switched a level off.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) fn disabled(level: &str) -> bool {
-    std::env::var_os(format!("SEALSTONE_CPU_DISABLE_{level}")).is_some()
+    #[cfg(feature = "std")]
+    let disabled = std::env::var_os(format!("SEALSTONE_CPU_DISABLE_{level}")).is_some();
+    #[cfg(not(feature = "std"))]
+    let disabled = level.is_empty();
+    disabled
 }
 
 // One entry for each instruction set; never inlined, so that the machine code of a kernel is one function.
@@ -107,4 +164,30 @@ fn avx512<K: Kernel>(cpu: Avx512, kernel: K) -> K::Output {
 #[target_feature(enable = "neon")]
 fn neon<K: Kernel>(cpu: Neon, kernel: K) -> K::Output {
     kernel.run::<2, U64x2>(cpu)
+}
+
+#[inline(never)]
+fn portable_rows<K: RowKernel>(cpu: Portable, kernel: K) -> K::Output {
+    kernel.run::<[u64; 4], [u64; 8]>(cpu)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+fn avx2_rows<K: RowKernel>(cpu: Avx2, kernel: K) -> K::Output {
+    kernel.run::<U64x4, [U64x4; 2]>(cpu)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+#[target_feature(enable = "avx2,avx512f,avx512vl")]
+fn avx512_rows<K: RowKernel>(cpu: Avx512, kernel: K) -> K::Output {
+    kernel.run::<Row4, U64x8>(cpu)
+}
+
+#[cfg(target_arch = "aarch64")]
+#[inline(never)]
+#[target_feature(enable = "neon")]
+fn neon_rows<K: RowKernel>(cpu: Neon, kernel: K) -> K::Output {
+    kernel.run::<[U64x2; 2], [U64x2; 4]>(cpu)
 }

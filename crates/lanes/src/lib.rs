@@ -7,12 +7,16 @@
 //! |---|---|
 //! | arithmetic on a word, or on many at once | [`Word`] |
 //! | one word with its bytes | [`Scalar`] |
-//! | N words side by side, one independent stream in each | [`Lanes`] |
-//! | a kernel | [`Kernel`] |
+//! | N words side by side | [`Vector`] |
+//! | one independent stream in each | [`Lanes`] |
+//! | rows of a matrix, whose words change places | [`Row`], [`RowPair`] |
+//! | an address computed from a word | [`Index`] |
+//! | a kernel | [`Kernel`], [`RowKernel`] |
+//! | aligned memory, prefetched and wiped | [`Line`], [`Place`], [`wipe`] |
 //! | which instruction set to run it on | [`Cpu`] |
 //!
 //! ```
-//! use sealstone_lanes::{Cpu, Kernel, Lanes};
+//! use sealstone_lanes::{Cpu, Kernel, Lanes, Vector, Word};
 //!
 //! /// The sum of 1 + 2 + … + 100, once in every lane.
 //! struct Sum;
@@ -32,20 +36,22 @@
 //!
 //! # What a kernel cannot do
 //!
-//! The traits have no comparison and no conversion to `usize`. So a kernel that is generic over them can neither branch on a
+//! The traits have no comparison and no conversion to `usize` (but for [`Index`], which has its name for that). So a kernel that is generic over them can neither branch on a
 //! value nor index by one, whatever the value is: a secret does not show in its timing. And a back end of symbolic words turns
 //! the same source into formulas that can be compared with a specification.
 //!
 //! # Why it is sound
 //!
-//! A vector can be made only with a token of its instruction set ([`Word::splat`], [`Lanes::load`], …), and a token can be
+//! A vector can be made only with a token of its instruction set ([`Word::splat`], [`Vector::load`], …), and a token can be
 //! made only by detection ([`Cpu::best`], [`Cpu::available`]). Who holds a vector may use the instruction set.
 #![cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64")),
     forbid(unsafe_code)
 )]
+#![cfg_attr(not(feature = "std"), no_std)]
 
 mod cpu;
+mod memory;
 mod portable;
 mod word;
 
@@ -58,15 +64,16 @@ mod both;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 
-pub use cpu::{Cpu, Kernel};
+pub use cpu::{Cpu, Kernel, RowKernel};
+pub use memory::{Line, Place, wipe};
 pub use portable::Portable;
-pub use word::{Lanes, Scalar, Word};
+pub use word::{Index, Lanes, Row, RowPair, Scalar, Vector, Word};
 
 #[cfg(target_arch = "aarch64")]
 pub use neon::{Neon, U64x2};
 #[cfg(target_arch = "x86_64")]
 pub use {
     avx2::{Avx2, U64x4},
-    avx512::{Avx512, U64x8},
+    avx512::{Avx512, Row4, U64x8},
     both::Both,
 };

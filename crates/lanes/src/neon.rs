@@ -1,6 +1,6 @@
 //! NEON: two words in a register.
 
-use crate::word::{Lanes, Word};
+use crate::word::{Lanes, Row, RowPair, Vector, Word};
 use core::arch::aarch64::*;
 
 /// Proof that the CPU has NEON.
@@ -10,8 +10,7 @@ pub struct Neon(());
 impl Neon {
     /// The token, if the CPU has the instructions and `SEALSTONE_CPU_DISABLE_NEON` is not set.
     pub(crate) fn detect() -> Option<Self> {
-        (std::arch::is_aarch64_feature_detected!("neon") && !crate::cpu::disabled("NEON"))
-            .then_some(Self(()))
+        (crate::cpu::has!("neon") && !crate::cpu::disabled("NEON")).then_some(Self(()))
     }
 }
 
@@ -46,6 +45,11 @@ impl Word for U64x2 {
         Self(unsafe { veorq_u64(self.0, other.0) })
     }
     #[inline(always)]
+    fn mul_lo32(self, other: Self) -> Self {
+        // SAFETY: `self` is made from a token.
+        Self(unsafe { vmull_u32(vmovn_u64(self.0), vmovn_u64(other.0)) })
+    }
+    #[inline(always)]
     fn rotl<const R: u32>(self) -> Self {
         // SAFETY: `self` is made from a token.
         Self(unsafe { rotate_left(self.0, R) })
@@ -71,7 +75,7 @@ unsafe fn rotate_left(x: uint64x2_t, r: u32) -> uint64x2_t {
     }
 }
 
-impl Lanes<2> for U64x2 {
+impl Vector<2> for U64x2 {
     type Lane = u64;
 
     #[inline(always)]
@@ -86,6 +90,9 @@ impl Lanes<2> for U64x2 {
         unsafe { vst1q_u64(words.as_mut_ptr(), self.0) };
         words
     }
+}
+
+impl Lanes<2> for U64x2 {
     #[inline(always)]
     fn load_blocks(cpu: Neon, [a, b]: [&[u8; 64]; 2]) -> [Self; 8] {
         let [p0, p1] = pair(cpu, a, b, 0);
@@ -99,6 +106,82 @@ impl Lanes<2> for U64x2 {
         let words = words.map(Self::to_array);
         core::array::from_fn(|i| <u64 as Lanes<1>>::to_blocks(words.map(|word| word[i]))[0])
     }
+}
+
+/// Half a row in each register.
+impl Vector<4> for [U64x2; 2] {
+    type Lane = u64;
+
+    #[inline(always)]
+    fn load(cpu: Neon, &[a, b, c, d]: &[u64; 4]) -> Self {
+        [[a, b], [c, d]].map(|half| U64x2::load(cpu, &half))
+    }
+    #[inline(always)]
+    fn to_array(self) -> [u64; 4] {
+        let [[a, b], [c, d]] = self.map(U64x2::to_array);
+        [a, b, c, d]
+    }
+}
+
+impl Row for [U64x2; 2] {
+    type Table = (Neon, [u64; 16]);
+
+    #[inline(always)]
+    fn turn<const K: usize>(self) -> Self {
+        let [low, high] = self;
+        match K {
+            1 => [middle(low, high), middle(high, low)],
+            2 => [high, low],
+            3 => [middle(high, low), middle(low, high)],
+            _ => self,
+        }
+    }
+    #[inline(always)]
+    fn table(cpu: Neon, words: &[u64; 16]) -> Self::Table {
+        (cpu, *words)
+    }
+    #[inline(always)]
+    fn pick((cpu, words): &Self::Table, numbers: [usize; 4]) -> Self {
+        <Self as Vector<4>>::load(*cpu, &numbers.map(|number| words[number % 16]))
+    }
+}
+
+/// A row in two registers, twice.
+impl Vector<8> for [U64x2; 4] {
+    type Lane = u64;
+
+    #[inline(always)]
+    fn load(cpu: Neon, &[a, b, c, d, e, f, g, h]: &[u64; 8]) -> Self {
+        [[a, b], [c, d], [e, f], [g, h]].map(|half| U64x2::load(cpu, &half))
+    }
+    #[inline(always)]
+    fn to_array(self) -> [u64; 8] {
+        let [[a, b], [c, d], [e, f], [g, h]] = self.map(U64x2::to_array);
+        [a, b, c, d, e, f, g, h]
+    }
+}
+
+impl RowPair for [U64x2; 4] {
+    const IN_STEP: usize = 1;
+
+    #[inline(always)]
+    fn turn<const K: usize>(self) -> Self {
+        let [a, b, c, d] = self;
+        let ([a, b], [c, d]) = (Row::turn::<K>([a, b]), Row::turn::<K>([c, d]));
+        [a, b, c, d]
+    }
+    #[inline(always)]
+    fn swap_halves(self) -> Self {
+        let [a, b, c, d] = self;
+        [a, c, b, d]
+    }
+}
+
+/// The second word of `a` and the first of `b`.
+#[inline(always)]
+fn middle(a: U64x2, b: U64x2) -> U64x2 {
+    // SAFETY: both are made from a token.
+    U64x2(unsafe { vextq_u64::<1>(a.0, b.0) })
 }
 
 /// Words `2i` and `2i + 1` of two blocks, i < 4.

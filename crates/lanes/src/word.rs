@@ -13,6 +13,8 @@ pub trait Word: Copy {
     fn sub(self, other: Self) -> Self;
     /// `self ⊕ other`.
     fn xor(self, other: Self) -> Self;
+    /// The product of the low halves: `(self mod 2^32) · (other mod 2^32)`.
+    fn mul_lo32(self, other: Self) -> Self;
     /// `self` rotated left by `R` bits, 0 < R < 64.
     fn rotl<const R: u32>(self) -> Self;
     /// `self` rotated right by `R` bits, 0 < R < 64.
@@ -44,17 +46,63 @@ pub trait Scalar: Word {
     fn pad(byte: Self::Byte, bits: u32) -> Self::Byte;
 }
 
-/// `N` words side by side, for `N` independent streams that advance in step.
-pub trait Lanes<const N: usize>: Word {
+/// `N` words side by side.
+pub trait Vector<const N: usize>: Word {
     /// One of the words.
     type Lane: Scalar;
 
     /// Lane `i` is `words[i]`.
     fn load(cpu: Self::Cpu, words: &[Self::Lane; N]) -> Self;
-    /// The inverse of [`Lanes::load`].
+    /// The inverse of [`Vector::load`].
     fn to_array(self) -> [Self::Lane; N];
+}
+
+/// `N` independent streams that advance in step, one in every lane.
+pub trait Lanes<const N: usize>: Vector<N> {
     /// Reads one 64-byte block for every lane: lane `i` of word `j` is the `j`-th little-endian word of `blocks[i]`.
     fn load_blocks(cpu: Self::Cpu, blocks: [&[<Self::Lane as Scalar>::Byte; 64]; N]) -> [Self; 8];
     /// The inverse of [`Lanes::load_blocks`].
     fn to_blocks(words: [Self; 8]) -> [[<Self::Lane as Scalar>::Byte; 64]; N];
+}
+
+/// A row of a matrix of words, four columns wide, as BLAKE2b works on.
+pub trait Row: Vector<4> {
+    /// Sixteen words, in the form that [`Row::pick`] is quickest with.
+    type Table: Copy;
+
+    /// The row turned left: word `i` is what word `(i + K) mod 4` was, 0 < K < 4.
+    fn turn<const K: usize>(self) -> Self;
+    /// The table of `words`.
+    fn table(cpu: Self::Cpu, words: &[Self::Lane; 16]) -> Self::Table;
+    /// The words of these numbers, which are constants, below 16.
+    fn pick(table: &Self::Table, numbers: [usize; 4]) -> Self;
+}
+
+/// Two rows of four words, one after the other, as Argon2 works on.
+pub trait RowPair: Vector<8> {
+    /// How many matrices of four row pairs a kernel should advance in step to keep the CPU busy: 1, 2 or 4.
+    const IN_STEP: usize;
+
+    /// Both rows turned left, as [`Row::turn`].
+    fn turn<const K: usize>(self) -> Self;
+    /// The second half of the first row and the first half of the second change places.
+    fn swap_halves(self) -> Self;
+}
+
+/// A word that memory may be addressed by, because it is public or because the algorithm says so (Argon2d). Kernels that must
+/// not do so are generic over [`Word`], which cannot.
+pub trait Index: Scalar {
+    /// `bool`, or a symbolic one.
+    type Truth: Copy;
+
+    /// `self` divided by 2^R, rounded down, 0 < R < 64.
+    fn shift_right<const R: u32>(self) -> Self;
+    /// `self` modulo `divisor`, which is less than 2^32. `self` too. Zero if the divisor is.
+    fn remainder(self, divisor: Self) -> Self;
+    /// Whether `self < other`.
+    fn is_below(self, other: Self) -> Self::Truth;
+    /// Whether `self = other`.
+    fn is_equal(self, other: Self) -> Self::Truth;
+    /// `yes` if `truth`, else `no`.
+    fn select(truth: Self::Truth, yes: Self, no: Self) -> Self;
 }

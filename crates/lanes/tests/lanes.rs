@@ -1,6 +1,8 @@
 //! Every back end against arrays of `u64`, operation by operation.
 
-use sealstone_lanes::{Cpu, Kernel, Lanes, Portable, Word};
+use sealstone_lanes::{
+    Cpu, Index, Kernel, Lanes, Line, Portable, Row, RowKernel, RowPair, Word, wipe,
+};
 
 /// Everything that a back end does, on the words of `input`, as plain numbers.
 struct Everything<'a>(&'a [u64]);
@@ -28,6 +30,7 @@ fn everything<const N: usize, L: Lanes<N, Lane = u64>>(cpu: L::Cpu, input: &[u64
             a.add(b),
             a.sub(b),
             a.xor(b),
+            a.mul_lo32(b),
             a.opaque(),
             L::splat(cpu, pair[0][0]),
         ] {
@@ -70,6 +73,110 @@ fn every_back_end_does_what_arrays_do() {
     for cpu in Cpu::available() {
         let (lanes, arrays) = cpu.run(Everything(&input));
         assert_eq!(lanes, arrays, "{cpu:?}");
+    }
+}
+
+/// All that is special about rows, the same way.
+struct Rows<'a>(&'a [u64; 16]);
+
+impl RowKernel for Rows<'_> {
+    type Output = (Vec<u64>, Vec<u64>);
+
+    #[inline(always)]
+    fn run<R, P>(self, cpu: R::Cpu) -> Self::Output
+    where
+        R: Row<Lane = u64>,
+        P: RowPair<Lane = u64, Cpu = R::Cpu>,
+    {
+        (
+            rows::<R, P>(cpu, self.0),
+            rows::<[u64; 4], [u64; 8]>(Portable, self.0),
+        )
+    }
+}
+
+#[inline(always)]
+fn rows<R, P>(cpu: R::Cpu, input: &[u64; 16]) -> Vec<u64>
+where
+    R: Row<Lane = u64>,
+    P: RowPair<Lane = u64, Cpu = R::Cpu>,
+{
+    let mut out = Vec::new();
+    let (quarters, halves) = (input.as_chunks::<4>().0, input.as_chunks::<8>().0);
+    let [a, b, ..] = [0, 1, 2, 3].map(|i| R::load(cpu, &quarters[i]));
+    let table = R::table(cpu, input);
+    for row in [
+        a.turn::<1>(),
+        a.turn::<2>(),
+        a.turn::<3>(),
+        a.add(b),
+        a.sub(b),
+        a.xor(b),
+        a.mul_lo32(b),
+        a.rotl::<7>(),
+        a.rotr::<24>(),
+        a.rotr::<63>(),
+        R::splat(cpu, input[5]),
+        R::pick(&table, [15, 0, 9, 7]),
+        R::pick(&table, [3, 12, 3, 8]),
+    ] {
+        out.extend(row.to_array());
+    }
+    let [a, b] = [0, 1].map(|i| P::load(cpu, &halves[i]));
+    for pair in [
+        a.turn::<1>(),
+        a.turn::<2>(),
+        a.turn::<3>(),
+        a.swap_halves(),
+        a.add(b),
+        a.mul_lo32(b),
+        a.rotr::<63>(),
+    ] {
+        out.extend(pair.to_array());
+    }
+    out
+}
+
+#[test]
+fn rows_of_every_back_end_do_what_arrays_do() {
+    let input = core::array::from_fn(|i| 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(2 * i as u64 + 1));
+    for cpu in Cpu::available() {
+        let (rows, arrays) = cpu.run_rows(Rows(&input));
+        assert_eq!(rows, arrays, "{cpu:?}");
+    }
+}
+
+#[test]
+fn rows_of_arrays_do_what_their_words_say() {
+    let row = [10, 11, 12, 13_u64];
+    assert_eq!(Row::turn::<1>(row), [11, 12, 13, 10]);
+    assert_eq!(Row::turn::<3>(row), [13, 10, 11, 12]);
+    let pair = [0, 1, 2, 3, 4, 5, 6, 7_u64];
+    assert_eq!(RowPair::turn::<2>(pair), [2, 3, 0, 1, 6, 7, 4, 5]);
+    assert_eq!(RowPair::swap_halves(pair), [0, 1, 4, 5, 2, 3, 6, 7]);
+    assert_eq!(
+        Word::mul_lo32(0x7_ffff_ffff, 0xffff_ffff_u64),
+        0xffff_fffe_0000_0001
+    );
+}
+
+#[test]
+fn indices_are_plain_arithmetic() {
+    assert_eq!(7_u64.remainder(4), 3);
+    assert_eq!(7_u64.remainder(0), 0);
+    assert_eq!((1_u64 << 40).shift_right::<32>(), 256);
+    assert!(1_u64.is_below(2) && !2_u64.is_below(2) && 2_u64.is_equal(2));
+    assert_eq!((u64::select(true, 1, 2), u64::select(false, 1, 2)), (1, 2));
+}
+
+#[test]
+fn wiped_lines_are_zero_and_their_neighbours_are_not() {
+    // Few, and so many that they are streamed.
+    for lines in [1, 3, (16 << 20) / 64 + 5] {
+        let mut memory = vec![Line([7; 8]); lines + 2];
+        wipe(&mut memory[1..=lines]);
+        assert!(memory[1..=lines].iter().all(|line| *line == Line([0; 8])));
+        assert_eq!((memory[0], memory[lines + 1]), (Line([7; 8]), Line([7; 8])));
     }
 }
 
