@@ -67,7 +67,7 @@ mod neon;
 pub use cpu::{Cpu, Kernel, RowKernel};
 pub use memory::{Line, Place, wipe};
 pub use portable::Portable;
-pub use word::{Index, Lanes, Row, RowPair, Scalar, Vector, Word};
+pub use word::{Column, Index, Lanes, Row, RowPair, Scalar, Vector, Word};
 
 #[cfg(target_arch = "aarch64")]
 pub use neon::{Neon, U64x2};

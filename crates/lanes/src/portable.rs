@@ -2,7 +2,7 @@
 //!
 //! An array of `N` scalars is the oracle of the vector back ends, and, with a symbolic scalar, their model.
 
-use crate::word::{Index, Lanes, Row, RowPair, Scalar, Vector, Word};
+use crate::word::{Column, Index, Lanes, Row, RowPair, Scalar, Vector, Word};
 
 /// The token of the portable back end: every CPU has it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -87,8 +87,8 @@ impl Index for u64 {
     }
     #[inline(always)]
     fn remainder(self, divisor: u64) -> u64 {
-        // Of 32 bits: on many CPUs that is several times as fast.
-        u64::from((self as u32).checked_rem(divisor as u32).unwrap_or(0))
+        // Of 32 bits, which many CPUs divide several times as fast; at least 1, so that there is nothing to check.
+        u64::from(self as u32 % (divisor as u32).max(1))
     }
     #[inline(always)]
     fn is_below(self, other: u64) -> bool {
@@ -100,7 +100,7 @@ impl Index for u64 {
     }
     #[inline(always)]
     fn select(truth: bool, yes: u64, no: u64) -> u64 {
-        if truth { yes } else { no }
+        core::hint::select_unpredictable(truth, yes, no)
     }
 }
 
@@ -220,6 +220,24 @@ impl<W: Scalar> Row for [W; 4] {
 impl<W: Scalar> RowPair for [W; 8] {
     const IN_STEP: usize = 1;
 
+    #[inline(always)]
+    fn columns_then_diagonals<C: Column, const N: usize>(rows: [[Self; N]; 4]) -> [[Self; N]; 4] {
+        // One column after the other, and nothing moves: four words fit into registers, four rows do not.
+        let [mut a, mut b, mut c, mut d] = rows;
+        macro_rules! columns {
+            ($n:ident: $($i:literal $j:literal $k:literal $l:literal),*) => { $(
+                let column = C::run([a[$n][$i], b[$n][$j], c[$n][$k], d[$n][$l]]);
+                [a[$n][$i], b[$n][$j], c[$n][$k], d[$n][$l]] = column.map(W::opaque);
+            )* };
+        }
+        for n in 0..N {
+            columns!(n: 0 0 0 0, 1 1 1 1, 2 2 2 2, 3 3 3 3);
+            columns!(n: 0 1 2 3, 1 2 3 0, 2 3 0 1, 3 0 1 2);
+            columns!(n: 4 4 4 4, 5 5 5 5, 6 6 6 6, 7 7 7 7);
+            columns!(n: 4 5 6 7, 5 6 7 4, 6 7 4 5, 7 4 5 6);
+        }
+        [a, b, c, d]
+    }
     #[inline(always)]
     fn turn<const K: usize>(self) -> Self {
         core::array::from_fn(|i| self[i / 4 * 4 + (i + K) % 4])

@@ -78,6 +78,12 @@ pub trait Row: Vector<4> {
     fn pick(table: &Self::Table, numbers: [usize; 4]) -> Self;
 }
 
+/// A computation on the four words of a column.
+pub trait Column {
+    /// The column afterwards.
+    fn run<W: Word>(column: [W; 4]) -> [W; 4];
+}
+
 /// Two rows of four words, one after the other, as Argon2 works on.
 pub trait RowPair: Vector<8> {
     /// How many matrices of four row pairs a kernel should advance in step to keep the CPU busy: 1, 2 or 4.
@@ -87,6 +93,25 @@ pub trait RowPair: Vector<8> {
     fn turn<const K: usize>(self) -> Self;
     /// The second half of the first row and the first half of the second change places.
     fn swap_halves(self) -> Self;
+    /// `C` on every column, then on every diagonal, of `N` pairs of 4 × 4 matrices; each of the four row pairs has a row of both
+    /// matrices.
+    #[inline(always)]
+    fn columns_then_diagonals<C: Column, const N: usize>(rows: [[Self; N]; 4]) -> [[Self; N]; 4] {
+        let [a, b, c, d] = C::run(rows);
+        // Now diagonals become columns. Row b, which `C` is likely to compute last, stays where it is.
+        let (a, c, d) = (
+            a.map(Self::turn::<3>),
+            c.map(Self::turn::<1>),
+            d.map(Self::turn::<2>),
+        );
+        let [a, b, c, d] = C::run([a, b, c, d]);
+        [
+            a.map(Self::turn::<1>),
+            b,
+            c.map(Self::turn::<3>),
+            d.map(Self::turn::<2>),
+        ]
+    }
 }
 
 /// A word that memory may be addressed by, because it is public or because the algorithm says so (Argon2d). Kernels that must
@@ -97,7 +122,7 @@ pub trait Index: Scalar {
 
     /// `self` divided by 2^R, rounded down, 0 < R < 64.
     fn shift_right<const R: u32>(self) -> Self;
-    /// `self` modulo `divisor`, which is less than 2^32. `self` too. Zero if the divisor is.
+    /// `self` modulo `divisor`; both are less than 2^32, and the divisor is not zero.
     fn remainder(self, divisor: Self) -> Self;
     /// Whether `self < other`.
     fn is_below(self, other: Self) -> Self::Truth;

@@ -1,0 +1,66 @@
+//! Memory that is kept from one hash to the next.
+
+use crate::Error;
+use crate::block::Block;
+use crate::pages::Pages;
+
+/// Memory for Argon2, kept so that the next hash does not have to get it from the system, page by page, again.
+///
+/// It grows to what a hash needs, in one piece, of huge pages where the system has them. Every hash leaves it wiped. It is
+/// given back on drop.
+///
+/// ```
+/// use sealstone_argon2::{Argon2, Arena, Params};
+///
+/// let argon2 = Argon2::new(Params::new(256, 1, 1)?);
+/// let mut arena = Arena::new();
+/// let mut tags = [[0; 32]; 2];
+/// for tag in &mut tags {
+///     argon2.hash(b"password", b"some salt", tag, &mut arena)?;
+/// }
+/// assert_eq!(tags[0], tags[1]);
+/// assert!(arena.kib() >= 256);
+/// # Ok::<(), sealstone_argon2::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Arena(Option<Pages>);
+
+impl Arena {
+    /// An empty one.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// One with room for `kib` KiB.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn with_kib(kib: u64) -> Result<Self, Error> {
+        let mut arena = Self::new();
+        arena.blocks(kib)?;
+        Ok(arena)
+    }
+
+    /// How much it holds, in KiB.
+    pub fn kib(&self) -> u64 {
+        self.0
+            .as_ref()
+            .map_or(0, |pages| pages.blocks().len() as u64)
+    }
+
+    /// Gives everything back to the system.
+    pub fn release(&mut self) {
+        self.0 = None;
+    }
+
+    /// The first `count` blocks, with anything in them.
+    pub(crate) fn blocks(&mut self, count: u64) -> Result<&mut [Block], Error> {
+        if self.kib() < count {
+            // First the old ones back, then the new ones: never both.
+            self.release();
+            self.0 = Some(Pages::new(count).ok_or(Error::OutOfMemory(count))?);
+        }
+        let blocks = self.0.as_mut().map_or(&mut [][..], Pages::blocks_mut);
+        Ok(&mut blocks[..count as usize])
+    }
+}

@@ -1,0 +1,309 @@
+//! The algorithm (RFC 9106, section 3.2).
+
+use crate::Error;
+use crate::blake2b::{LONGEST, Stream};
+use crate::block::{Block, WORDS, from_words, to_words};
+use crate::fill::{Monitor, Progress, Task, fill};
+use crate::hprime::hprime;
+use crate::params::Params;
+use core::sync::atomic::{AtomicBool, AtomicU64};
+use sealstone_lanes::{Cpu, wipe};
+use zeroize::{Zeroize, Zeroizing};
+
+#[cfg(feature = "std")]
+use crate::{arena::Arena, pool::Pool};
+
+/// Argon2 with its parameters and all that does not change from password to password.
+///
+/// ```
+/// use sealstone_argon2::{Argon2, Arena, Params};
+///
+/// let params = Params::new(1024, 2, 4).unwrap();
+/// let argon2 = Argon2::new(params).secret(b"pepper").associated_data(b"purpose").threads(2);
+/// let (mut arena, mut key) = (Arena::new(), [0; 32]);
+/// argon2.hash(b"password", b"16 bytes of salt", &mut key, &mut arena)?;
+/// # assert_ne!(key, [0; 32]);
+/// # Ok::<(), sealstone_argon2::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Argon2<'a> {
+    params: Params,
+    secret: &'a [u8],
+    associated_data: &'a [u8],
+    cpu: Option<Cpu>,
+    cancel: Option<&'a AtomicBool>,
+    progress: Option<&'a (dyn Fn(Progress) + Sync)>,
+    #[cfg(feature = "std")]
+    pool: Option<&'a dyn Pool>,
+    #[cfg(feature = "std")]
+    threads: usize,
+}
+
+impl<'a> Argon2<'a> {
+    /// Without a secret and associated data, on one thread.
+    pub fn new(params: Params) -> Self {
+        Self {
+            params,
+            secret: &[],
+            associated_data: &[],
+            cpu: None,
+            cancel: None,
+            progress: None,
+            #[cfg(feature = "std")]
+            pool: None,
+            #[cfg(feature = "std")]
+            threads: 1,
+        }
+    }
+
+    /// With a secret (K, also called pepper), which is not stored with the hash.
+    #[must_use]
+    pub fn secret(self, secret: &'a [u8]) -> Self {
+        Self { secret, ..self }
+    }
+
+    /// With associated data (X).
+    #[must_use]
+    pub fn associated_data(self, associated_data: &'a [u8]) -> Self {
+        Self {
+            associated_data,
+            ..self
+        }
+    }
+
+    /// On up to this many threads, no more than there are lanes. The result is the same for any number.
+    #[cfg(feature = "std")]
+    #[must_use]
+    pub fn threads(self, threads: usize) -> Self {
+        Self { threads, ..self }
+    }
+
+    /// On the threads of a pool of the caller.
+    #[cfg(feature = "std")]
+    #[must_use]
+    pub fn pool(self, pool: &'a dyn Pool) -> Self {
+        Self {
+            pool: Some(pool),
+            ..self
+        }
+    }
+
+    /// Stops with [`Error::Cancelled`], within about a millisecond, when somebody sets the flag.
+    #[must_use]
+    pub fn cancel(self, flag: &'a AtomicBool) -> Self {
+        Self {
+            cancel: Some(flag),
+            ..self
+        }
+    }
+
+    /// Calls `progress` about every millisecond on each thread.
+    #[must_use]
+    pub fn progress(self, progress: &'a (dyn Fn(Progress) + Sync)) -> Self {
+        Self {
+            progress: Some(progress),
+            ..self
+        }
+    }
+
+    /// On a certain instruction set: for tests and measurements.
+    #[must_use]
+    pub fn on(self, cpu: Cpu) -> Self {
+        Self {
+            cpu: Some(cpu),
+            ..self
+        }
+    }
+
+    #[cfg(feature = "std")]
+    pub(crate) fn with_params(self, params: Params) -> Self {
+        Self { params, ..self }
+    }
+
+    #[cfg(feature = "std")]
+    pub(crate) fn data(&self) -> &'a [u8] {
+        self.associated_data
+    }
+
+    /// The parameters.
+    pub fn params(&self) -> &Params {
+        &self.params
+    }
+
+    /// Hashes `password` (P) with `salt` (S) to `tag`, of 4 bytes or more; its length enters the hash. The memory of the arena
+    /// is wiped before this returns; on an error, `tag` is zero.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] if `tag` is shorter than 4 bytes; [`Error::TooLong`] for inputs of 2^32 bytes and more;
+    /// [`Error::OutOfMemory`]; [`Error::Cancelled`]; [`Error::Pool`].
+    #[cfg(feature = "std")]
+    pub fn hash(
+        &self,
+        password: &[u8],
+        salt: &[u8],
+        tag: &mut [u8],
+        arena: &mut Arena,
+    ) -> Result<(), Error> {
+        tag.fill(0);
+        self.check(password, salt, tag)?;
+        let memory = arena.blocks(self.params.blocks())?;
+        self.hash_with(password, salt, tag, memory)
+    }
+
+    /// [`Argon2::hash`] in memory of the caller, of at least [`Params::blocks`] blocks. What was in them does not matter; they
+    /// are wiped.
+    ///
+    /// # Errors
+    /// As [`Argon2::hash`]; [`Error::MemoryTooSmall`] instead of [`Error::OutOfMemory`].
+    pub fn hash_with(
+        &self,
+        password: &[u8],
+        salt: &[u8],
+        tag: &mut [u8],
+        memory: &mut [Block],
+    ) -> Result<(), Error> {
+        tag.fill(0);
+        self.check(password, salt, tag)?;
+        let needed = self.params.blocks();
+        let memory = usize::try_from(needed)
+            .ok()
+            .and_then(|blocks| memory.get_mut(..blocks));
+        let memory = memory.ok_or(Error::MemoryTooSmall(needed))?;
+        let result = self.fill(password, salt, tag.len(), memory);
+        if result.is_ok() {
+            self.finish(memory, tag);
+        }
+        wipe(memory.as_flattened_mut());
+        result
+    }
+
+    fn check(&self, password: &[u8], salt: &[u8], tag: &[u8]) -> Result<(), Error> {
+        if tag.len() < 4 {
+            return Err(Error::Parameter("a tag of at least 4 bytes"));
+        }
+        let inputs = [
+            (password, "the password"),
+            (salt, "the salt"),
+            (self.secret, "the secret"),
+            (self.associated_data, "the associated data"),
+            (tag, "the tag"),
+        ];
+        for (input, name) in inputs {
+            u32::try_from(input.len()).map_err(|_| Error::TooLong(name))?;
+        }
+        Ok(())
+    }
+
+    /// Steps 1 to 6.
+    fn fill(
+        &self,
+        password: &[u8],
+        salt: &[u8],
+        tag_len: usize,
+        memory: &mut [Block],
+    ) -> Result<(), Error> {
+        let h0 = self.h0(password, salt, tag_len);
+        self.first_blocks(&h0, memory);
+        let lanes = u64::from(self.params.lanes());
+        let monitor = Monitor {
+            total: u64::from(self.params.passes()) * self.params.blocks() - 2 * lanes,
+            done: AtomicU64::new(0),
+            cancel: self.cancel,
+            progress: self.progress,
+        };
+        fill(self.cpu(), &self.params, memory, &monitor, |task| {
+            self.run(task)
+        })
+    }
+
+    /// H_0 (step 1).
+    fn h0(&self, password: &[u8], salt: &[u8], tag_len: usize) -> Zeroizing<[u8; LONGEST]> {
+        let mut hash = Stream::new(self.cpu(), &[], LONGEST);
+        let params = &self.params;
+        let numbers = [
+            params.lanes(),
+            tag_len as u32,
+            params.memory_kib(),
+            params.passes(),
+            params.version() as u32,
+            params.variant() as u32,
+        ];
+        numbers
+            .iter()
+            .for_each(|number| hash.update(&number.to_le_bytes()));
+        for input in [password, salt, self.secret, self.associated_data] {
+            hash.update(&(input.len() as u32).to_le_bytes());
+            hash.update(input);
+        }
+        let h0 = Zeroizing::new(hash.finish());
+        hash.wipe();
+        h0
+    }
+
+    /// The first two blocks of each lane (steps 3 and 4).
+    fn first_blocks(&self, h0: &[u8; LONGEST], memory: &mut [Block]) {
+        let length = self.params.segment_blocks() as usize;
+        let mut bytes = Zeroizing::new([[0; 8]; WORDS]);
+        for (lane, segment) in memory
+            .chunks_mut(length)
+            .take(self.params.lanes() as usize)
+            .enumerate()
+        {
+            for (index, block) in segment.iter_mut().take(2).enumerate() {
+                let numbers = [(index as u32).to_le_bytes(), (lane as u32).to_le_bytes()];
+                hprime(
+                    self.cpu(),
+                    &[h0, numbers.as_flattened()],
+                    bytes.as_flattened_mut(),
+                );
+                *block = from_words(&bytes.map(u64::from_le_bytes));
+            }
+        }
+    }
+
+    /// The tag (steps 7 and 8): H′ of the sum of the last blocks of all lanes.
+    fn finish(&self, memory: &[Block], tag: &mut [u8]) {
+        let length = self.params.segment_blocks() as usize;
+        let mut sum = Zeroizing::new([0; WORDS]);
+        for segment in memory
+            .chunks(length)
+            .rev()
+            .take(self.params.lanes() as usize)
+        {
+            let Some(last) = segment.last() else { continue };
+            let mut words = to_words(last);
+            sum.iter_mut()
+                .zip(words)
+                .for_each(|(sum, word)| *sum ^= word);
+            words.zeroize();
+        }
+        let bytes = Zeroizing::new(sum.map(u64::to_le_bytes));
+        hprime(self.cpu(), &[bytes.as_flattened()], tag);
+    }
+
+    fn cpu(&self) -> Cpu {
+        self.cpu.unwrap_or_else(Cpu::best)
+    }
+
+    #[cfg(feature = "std")]
+    fn run(&self, task: Task<'_>) {
+        let lanes = self.params.lanes() as usize;
+        match self.pool {
+            Some(pool) => crate::pool::share(pool, task, lanes),
+            None => crate::pool::share(&crate::pool::Threads(self.threads), task, lanes),
+        }
+    }
+
+    #[cfg(not(feature = "std"))]
+    fn run(&self, task: Task<'_>) {
+        task.run();
+    }
+}
+
+impl core::fmt::Debug for Argon2<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Argon2")
+            .field("params", &self.params)
+            .finish_non_exhaustive()
+    }
+}

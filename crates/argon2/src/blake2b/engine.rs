@@ -1,0 +1,60 @@
+//! Who computes F.
+
+use super::compress::{Input, compress};
+use sealstone_lanes::{Cpu, Portable, Row, RowKernel, RowPair, Scalar, Word};
+
+/// Something that computes F: a CPU on numbers, or a [`Model`] on symbols.
+pub trait Engine: Copy {
+    /// The words it computes with.
+    type Scalar: Scalar;
+
+    /// The token of single words.
+    fn scalars(self) -> <Self::Scalar as Word>::Cpu;
+    /// `state` = F(`state`, `input`).
+    fn compress(self, state: &mut [Self::Scalar; 8], input: &Input<'_, Self::Scalar>);
+}
+
+impl Engine for Cpu {
+    type Scalar = u64;
+
+    fn scalars(self) -> Portable {
+        Portable
+    }
+    fn compress(self, state: &mut [u64; 8], input: &Input<'_, u64>) {
+        self.run_rows(Compress { state, input });
+    }
+}
+
+/// The same source on arrays of any scalar: what a prover runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Model<S: Scalar>(pub S::Cpu);
+
+impl<S: Scalar> Engine for Model<S> {
+    type Scalar = S;
+
+    fn scalars(self) -> S::Cpu {
+        self.0
+    }
+    fn compress(self, state: &mut [S; 8], input: &Input<'_, S>) {
+        compress::<[S; 4]>(self.0, self.0, state, input);
+    }
+}
+
+/// F on an instruction set.
+struct Compress<'a> {
+    state: &'a mut [u64; 8],
+    input: &'a Input<'a, u64>,
+}
+
+impl RowKernel for Compress<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<R, P>(self, cpu: R::Cpu)
+    where
+        R: Row<Lane = u64>,
+        P: RowPair<Lane = u64, Cpu = R::Cpu>,
+    {
+        compress::<R>(cpu, Portable, self.state, self.input);
+    }
+}

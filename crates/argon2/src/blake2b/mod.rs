@@ -1,0 +1,129 @@
+//! BLAKE2b (RFC 7693): with a key, of any output length, in one piece or streaming.
+
+mod compress;
+mod engine;
+mod stream;
+
+pub use compress::{IV, Input, compress};
+pub use engine::{Engine, Model};
+pub use stream::{BLOCK, Byte, LONGEST, Stream};
+
+use sealstone_lanes::Cpu;
+use zeroize::Zeroize;
+
+/// A message being hashed. Wiped on drop.
+///
+/// ```
+/// use sealstone_argon2::blake2b::Blake2b;
+///
+/// let whole = Blake2b::hash(b"one part, and another");
+/// let mut parts = Blake2b::new(64);
+/// parts.update(b"one part, ");
+/// parts.update(b"and another");
+/// assert_eq!(parts.finish().as_ref(), whole);
+///
+/// let tag = Blake2b::keyed(&[7; 32], 16).chain(b"message").finish();
+/// assert_eq!(tag.as_ref().len(), 16);
+/// assert!(Blake2b::keyed(&[7; 32], 16).chain(b"message").verify(tag.as_ref()));
+/// ```
+#[derive(Clone)]
+pub struct Blake2b {
+    stream: Stream<Cpu>,
+    output: usize,
+}
+
+/// A hash: 1 to 64 bytes, which [`AsRef`] gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Digest {
+    bytes: [u8; LONGEST],
+    len: usize,
+}
+
+impl Blake2b {
+    /// A hash of `output` bytes. Hashes of different lengths have nothing in common.
+    ///
+    /// # Panics
+    /// If `output` is not 1 to 64.
+    pub fn new(output: usize) -> Self {
+        Self::keyed(&[], output)
+    }
+
+    /// A hash of `output` bytes under `key`: a MAC (section 2.9). An empty key is none.
+    ///
+    /// # Panics
+    /// If `output` is not 1 to 64, or the key is longer than 64 bytes.
+    pub fn keyed(key: &[u8], output: usize) -> Self {
+        Self::on(Cpu::best(), key, output)
+    }
+
+    /// [`Blake2b::keyed`] on a certain instruction set: for tests and measurements.
+    ///
+    /// # Panics
+    /// As [`Blake2b::keyed`].
+    pub fn on(cpu: Cpu, key: &[u8], output: usize) -> Self {
+        assert!((1..=LONGEST).contains(&output), "1 to 64 bytes of output");
+        assert!(key.len() <= LONGEST, "a key of at most 64 bytes");
+        Self {
+            stream: Stream::new(cpu, key, output),
+            output,
+        }
+    }
+
+    /// The 64-byte hash of a message in one piece.
+    pub fn hash(message: &[u8]) -> [u8; LONGEST] {
+        Self::new(LONGEST).chain(message).finish().bytes
+    }
+
+    /// Adds bytes to the message.
+    pub fn update(&mut self, message: &[u8]) {
+        self.stream.update(message);
+    }
+
+    /// [`Blake2b::update`] by value.
+    #[must_use]
+    pub fn chain(mut self, message: &[u8]) -> Self {
+        self.update(message);
+        self
+    }
+
+    /// The hash.
+    pub fn finish(mut self) -> Digest {
+        let mut bytes = self.stream.finish();
+        bytes[self.output..].fill(0);
+        Digest {
+            bytes,
+            len: self.output,
+        }
+    }
+
+    /// Whether `tag` is the hash. How long this takes does not tell where they differ.
+    #[must_use]
+    pub fn verify(self, tag: &[u8]) -> bool {
+        let digest = self.finish();
+        subtle::ConstantTimeEq::ct_eq(digest.as_ref(), tag).into()
+    }
+}
+
+impl Drop for Blake2b {
+    fn drop(&mut self) {
+        self.stream.wipe();
+    }
+}
+
+impl core::fmt::Debug for Blake2b {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Blake2b(..)")
+    }
+}
+
+impl AsRef<[u8]> for Digest {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
+impl Zeroize for Digest {
+    fn zeroize(&mut self) {
+        self.bytes.zeroize();
+    }
+}

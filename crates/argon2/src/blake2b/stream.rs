@@ -1,0 +1,108 @@
+//! BLAKE2b over a message that comes in parts (RFC 7693, section 3.3).
+
+use super::compress::{IV, Input};
+use super::engine::Engine;
+use sealstone_lanes::{Scalar, Word};
+use zeroize::Zeroize;
+
+/// Bytes in a block of message.
+pub const BLOCK: usize = 128;
+/// The longest output in bytes; the longest key too.
+pub const LONGEST: usize = 64;
+
+/// A byte of an engine: `u8`, or a symbolic one.
+pub type Byte<E> = <<E as Engine>::Scalar as Scalar>::Byte;
+
+/// The state of a hash. Generic over the engine, so that a prover can run it on symbols.
+#[derive(Clone)]
+pub struct Stream<E: Engine> {
+    engine: E,
+    state: [E::Scalar; 8],
+    /// Bytes compressed so far.
+    count: u128,
+    /// The last bytes of the message so far. A full block waits here too: the last one is flagged, and no later byte tells.
+    block: [[Byte<E>; 8]; 16],
+    filled: usize,
+}
+
+impl<E: Engine> Stream<E> {
+    /// An output of `output` bytes, under a key, which may be empty. Neither is longer than [`LONGEST`].
+    pub fn new(engine: E, key: &[Byte<E>], output: usize) -> Self {
+        let cpu = engine.scalars();
+        let mut state = IV.map(|word| E::Scalar::splat(cpu, word));
+        let parameters = 0x0101_0000 ^ ((key.len() as u64) << 8) ^ output as u64;
+        state[0] = state[0].xor(E::Scalar::splat(cpu, parameters));
+        let block = [[E::Scalar::byte(cpu, 0); 8]; 16];
+        let mut stream = Self {
+            engine,
+            state,
+            count: 0,
+            block,
+            filled: 0,
+        };
+        if !key.is_empty() {
+            stream.fill(key);
+            stream.filled = BLOCK;
+        }
+        stream
+    }
+
+    /// Adds bytes to the message.
+    pub fn update(&mut self, mut message: &[Byte<E>]) {
+        let room = BLOCK - self.filled;
+        if message.len() > room {
+            if self.filled > 0 {
+                let (head, tail) = message.split_at(room);
+                self.fill(head);
+                self.compress(BLOCK, false);
+                message = tail;
+            }
+            while message.len() > BLOCK {
+                let (head, tail) = message.split_at(BLOCK);
+                self.filled = 0;
+                self.fill(head);
+                self.compress(BLOCK, false);
+                message = tail;
+            }
+            self.filled = 0;
+        }
+        self.fill(message);
+    }
+
+    /// Ends the message: its hash, of which only the bytes asked for count. What stays in place is spent.
+    pub fn finish(&mut self) -> [Byte<E>; LONGEST] {
+        let zero = E::Scalar::byte(self.engine.scalars(), 0);
+        self.block.as_flattened_mut()[self.filled..].fill(zero);
+        self.compress(self.filled, true);
+        let bytes = self.state.map(E::Scalar::to_le_bytes);
+        core::array::from_fn(|i| bytes[i / 8][i % 8])
+    }
+
+    /// Overwrites all that depends on the message.
+    pub fn wipe(&mut self)
+    where
+        [E::Scalar; 8]: Zeroize,
+        [[Byte<E>; 8]; 16]: Zeroize,
+    {
+        self.state.zeroize();
+        self.block.zeroize();
+    }
+
+    /// Compresses the block, of which `bytes` are message.
+    fn compress(&mut self, bytes: usize, last: bool) {
+        self.count += bytes as u128;
+        let splat = |word| E::Scalar::splat(self.engine.scalars(), word);
+        let words = self.block.map(E::Scalar::from_le_bytes);
+        let input = Input {
+            words: &words,
+            counter: [splat(self.count as u64), splat((self.count >> 64) as u64)],
+            last: splat(if last { u64::MAX } else { 0 }),
+        };
+        self.engine.compress(&mut self.state, &input);
+    }
+
+    fn fill(&mut self, bytes: &[Byte<E>]) {
+        self.block.as_flattened_mut()[self.filled..][..bytes.len()].copy_from_slice(bytes);
+        self.filled += bytes.len();
+    }
+}

@@ -1,0 +1,133 @@
+//! G, the compression function of Argon2 (RFC 9106, sections 3.5 and 3.6).
+
+use crate::block::Block;
+use sealstone_lanes::{Column, Line, RowPair, Word};
+
+/// `out` = G(`x`, `y`), or `out` ⊕ G(`x`, `y`) if `ADD`.
+///
+/// `first` gets word 0 of the new block before all is done: from it follows which block is needed next, and memory is slow.
+#[inline(always)]
+pub fn compress<P: RowPair, const ADD: bool>(
+    cpu: P::Cpu,
+    x: &Block<P::Lane>,
+    y: &Block<P::Lane>,
+    out: &mut Block<P::Lane>,
+    first: impl FnOnce(P::Lane),
+) {
+    // P (section 3.6) on matrix rows, then on matrix columns. A row of 16 words is a 4 × 4 matrix for P, and each line holds a row
+    // of two of them. Unrolled by hand: left alone, LLVM keeps the state in an array on the stack.
+    macro_rules! each {
+        ($do:ident) => {
+            each!($do: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
+        };
+        ($do:ident: $($i:literal)*) => { $( $do!($i); )* };
+    }
+    let mut state = [P::splat(cpu, 0); 16];
+    macro_rules! read {
+        ($i:literal) => {
+            state[$i] = load::<P>(cpu, &x[$i]).xor(load(cpu, &y[$i]));
+        };
+    }
+    each!(read);
+    macro_rules! keep {
+        ($i:literal) => {
+            let kept = if ADD {
+                state[$i].xor(load(cpu, &out[$i]))
+            } else {
+                state[$i]
+            };
+            out[$i] = Line(kept.to_array());
+        };
+    }
+    each!(keep);
+    macro_rules! rows {
+        ($($k:literal)*) => {
+            let [a, b, c, d] = P::columns_then_diagonals::<Mix, _>([
+                [$(state[4 * $k]),*], [$(state[4 * $k + 1]),*], [$(state[4 * $k + 2]),*], [$(state[4 * $k + 3]),*],
+            ]);
+            let mut i = 0..;
+            $(
+                let at = i.next().unwrap_or(0);
+                [state[4 * $k], state[4 * $k + 1], state[4 * $k + 2], state[4 * $k + 3]] = [a[at], b[at], c[at], d[at]];
+            )*
+        };
+    }
+    macro_rules! columns {
+        ($($q:literal)*) => {
+            let [a, b, c, d] = P::columns_then_diagonals::<Mix, _>([
+                [$(state[$q].swap_halves()),*], [$(state[4 + $q].swap_halves()),*],
+                [$(state[8 + $q].swap_halves()),*], [$(state[12 + $q].swap_halves()),*],
+            ]);
+            let mut i = 0..;
+            $(
+                let at = i.next().unwrap_or(0);
+                add(cpu, &mut out[$q], a[at].swap_halves());
+                add(cpu, &mut out[4 + $q], b[at].swap_halves());
+                add(cpu, &mut out[8 + $q], c[at].swap_halves());
+                add(cpu, &mut out[12 + $q], d[at].swap_halves());
+            )*
+        };
+    }
+    match P::IN_STEP {
+        4 => {
+            rows!(0 1 2 3);
+            columns!(0 1);
+            first(out[0].0[0]);
+            columns!(2 3);
+        }
+        2 => {
+            rows!(0 1);
+            rows!(2 3);
+            columns!(0 1);
+            first(out[0].0[0]);
+            columns!(2 3);
+        }
+        _ => {
+            rows!(0);
+            rows!(1);
+            rows!(2);
+            rows!(3);
+            columns!(0);
+            first(out[0].0[0]);
+            columns!(1);
+            columns!(2);
+            columns!(3);
+        }
+    }
+}
+
+#[inline(always)]
+fn load<P: RowPair>(cpu: P::Cpu, line: &Line<P::Lane>) -> P {
+    P::load(cpu, &line.0)
+}
+
+/// `line` ⊕= `value`.
+#[inline(always)]
+fn add<P: RowPair>(cpu: P::Cpu, line: &mut Line<P::Lane>, value: P) {
+    line.0 = value.xor(load(cpu, line)).to_array();
+}
+
+/// GB (section 3.6).
+struct Mix;
+
+impl Column for Mix {
+    #[inline(always)]
+    fn run<W: Word>([a, b, c, d]: [W; 4]) -> [W; 4] {
+        let a = multiply_add(a, b);
+        let d = d.xor(a).rotr::<32>();
+        let c = multiply_add(c, d);
+        let b = b.xor(c).rotr::<24>();
+        let a = multiply_add(a, b);
+        let d = d.xor(a).rotr::<16>();
+        let c = multiply_add(c, d);
+        let b = b.xor(c).rotr::<63>();
+        [a, b, c, d]
+    }
+}
+
+/// a + b + 2 · trunc(a) · trunc(b).
+#[inline(always)]
+fn multiply_add<W: Word>(a: W, b: W) -> W {
+    let product = a.mul_lo32(b);
+    a.add(b).add(product.add(product))
+}

@@ -1,0 +1,128 @@
+//! Filling the memory (RFC 9106, section 3.2, steps 3 to 6).
+
+mod addresses;
+mod kernel;
+mod monitor;
+mod segment;
+mod task;
+
+pub use monitor::Progress;
+pub use task::Task;
+
+pub(crate) use monitor::Monitor;
+
+use crate::Error;
+use crate::block::Block;
+use crate::index::{SLICES, Segment};
+use crate::params::{Params, Variant, Version};
+use core::sync::atomic::Ordering::Relaxed;
+use sealstone_lanes::{Cpu, Place, Portable};
+
+/// A segment, and all that its blocks depend on.
+#[derive(Clone, Copy)]
+pub(crate) struct Position {
+    params: Params,
+    pass: u32,
+    slice: usize,
+    lane: u64,
+}
+
+impl Position {
+    /// Blocks in a segment.
+    fn length(&self) -> usize {
+        self.params.segment_blocks() as usize
+    }
+
+    /// The number of the first block of this segment within its slice.
+    fn start(&self) -> usize {
+        self.lane as usize * self.length()
+    }
+
+    /// The first block that is not there from the start.
+    fn first(&self) -> usize {
+        if self.pass == 0 && self.slice == 0 {
+            2
+        } else {
+            0
+        }
+    }
+
+    /// Whether references come from a counter.
+    fn is_independent(&self) -> bool {
+        match self.params.variant() {
+            Variant::Argon2d => false,
+            Variant::Argon2i => true,
+            Variant::Argon2id => self.pass == 0 && self.slice < SLICES / 2,
+        }
+    }
+
+    /// Whether new blocks are added to what is there, or replace it.
+    fn adds(&self) -> bool {
+        self.pass > 0 && self.params.version() == Version::V0x13
+    }
+
+    fn segment(&self) -> Segment<u64> {
+        let (lanes, length) = (self.params.lanes().into(), self.params.segment_blocks());
+        Segment::new(
+            Portable,
+            self.pass == 0,
+            self.slice,
+            self.lane,
+            lanes,
+            length,
+        )
+    }
+}
+
+/// Fills `memory`, in which the first two blocks of each lane are. `run` does the tasks of each slice; when it returns they
+/// must be done.
+pub(crate) fn fill(
+    cpu: Cpu,
+    params: &Params,
+    memory: &mut [Block],
+    monitor: &Monitor<'_>,
+    mut run: impl FnMut(Task<'_>),
+) -> Result<(), Error> {
+    let place = memory
+        .first()
+        .map_or(Place::of(&[]), |block| Place::of(block));
+    let width = memory.len() / SLICES;
+    for pass in 0..params.passes() {
+        for slice in 0..SLICES {
+            let (before, rest) = memory.split_at_mut(slice * width);
+            let (blocks, after) = rest.split_at_mut(width);
+            let others = core::array::from_fn(|other| {
+                if other < slice {
+                    &before[other * width..][..width]
+                } else if other > slice {
+                    &after[(other - slice - 1) * width..][..width]
+                } else {
+                    &[]
+                }
+            });
+            let position = Position {
+                params: *params,
+                pass,
+                slice,
+                lane: 0,
+            };
+            run(Task {
+                cpu,
+                position,
+                blocks,
+                others,
+                memory: place,
+                monitor,
+            });
+            if monitor.is_cancelled() {
+                return Err(Error::Cancelled);
+            }
+        }
+    }
+    // A pool that did not do all that it was given must not lead to a hash that is wrong.
+    if monitor.done.load(Relaxed) != monitor.total {
+        Err(Error::Pool)
+    } else {
+        Ok(())
+    }
+}

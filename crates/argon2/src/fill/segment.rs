@@ -1,0 +1,149 @@
+//! Filling one segment, block by block.
+
+use super::Position;
+use super::addresses::Addresses;
+use super::kernel::{Compress, CompressAhead, Memory};
+use crate::block::Block;
+use crate::index::{Reference, SLICES, Segment};
+use sealstone_lanes::{Cpu, Place, Portable};
+
+/// A segment being filled.
+pub(super) struct Filling<'m> {
+    cpu: Cpu,
+    /// This segment.
+    blocks: &'m mut [Block],
+    past: Past<'m>,
+    segment: Segment<u64>,
+    memory: Memory,
+    adds: bool,
+    source: Source,
+}
+
+/// What was there before this segment.
+struct Past<'m> {
+    /// The other slices with all their lanes; the current one is empty here.
+    slices: [&'m [Block]; SLICES],
+    slice: usize,
+    /// The number of the first block of this segment within its slice.
+    start: usize,
+    /// Blocks in a segment.
+    length: usize,
+}
+
+/// Where references come from.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it is on the stack, once or twice for each thread"
+)]
+enum Source {
+    /// The block before: this is the reference of the next block.
+    Data(Reference<u64>),
+    /// A counter.
+    Counter(Addresses),
+}
+
+impl<'m> Filling<'m> {
+    pub(super) fn new(
+        cpu: Cpu,
+        position: Position,
+        blocks: &'m mut [Block],
+        slices: [&'m [Block]; SLICES],
+        start: Place,
+    ) -> Self {
+        let (segment, first, length) = (position.segment(), position.first(), position.length());
+        let past = Past {
+            slices,
+            slice: position.slice,
+            start: position.start(),
+            length,
+        };
+        let memory = Memory {
+            start,
+            width: u64::from(position.params.lanes()) * length as u64,
+        };
+        let source = if position.is_independent() {
+            Source::Counter(Addresses::new(&position))
+        } else {
+            let before = past.before(&blocks[..first]);
+            let reference = segment.reference(Portable, first as u64, before[0].0[0]);
+            memory.prefetch(reference);
+            Source::Data(reference)
+        };
+        Self {
+            cpu,
+            blocks,
+            past,
+            segment,
+            memory,
+            adds: position.adds(),
+            source,
+        }
+    }
+
+    /// Fills block `index`, when all before it are filled.
+    #[inline]
+    pub(super) fn step(&mut self, index: usize) {
+        let Self {
+            cpu,
+            past,
+            segment,
+            memory,
+            ..
+        } = self;
+        let (done, rest) = self.blocks.split_at_mut(index);
+        let Some(out) = rest.first_mut() else { return };
+        let x = past.before(done);
+        match &mut self.source {
+            Source::Counter(addresses) => {
+                let y = past.find(done, addresses.reference(*cpu, segment, index, *memory));
+                if self.adds {
+                    cpu.run_rows(Compress::<true> { x, y, out });
+                } else {
+                    cpu.run_rows(Compress::<false> { x, y, out });
+                }
+            }
+            Source::Data(reference) => {
+                let y = past.find(done, *reference);
+                let (next, memory) = (index as u64 + 1, *memory);
+                *reference = if self.adds {
+                    cpu.run_rows(CompressAhead::<true> {
+                        x,
+                        y,
+                        out,
+                        segment,
+                        next,
+                        memory,
+                    })
+                } else {
+                    cpu.run_rows(CompressAhead::<false> {
+                        x,
+                        y,
+                        out,
+                        segment,
+                        next,
+                        memory,
+                    })
+                };
+            }
+        }
+    }
+}
+
+impl Past<'_> {
+    /// The block just before the next one, when `done` is filled.
+    fn before<'b>(&'b self, done: &'b [Block]) -> &'b Block {
+        let earlier =
+            || &self.slices[(self.slice + SLICES - 1) % SLICES][self.start + self.length - 1];
+        done.last().unwrap_or_else(earlier)
+    }
+
+    /// The block that is referred to, which may be in this segment.
+    fn find<'b>(&'b self, done: &'b [Block], reference: Reference<u64>) -> &'b Block {
+        let (slice, block) = (reference.slice as usize, reference.block as usize);
+        if slice == self.slice {
+            &done[block - self.start]
+        } else {
+            &self.slices[slice][block]
+        }
+    }
+}

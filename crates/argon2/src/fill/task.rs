@@ -1,0 +1,97 @@
+//! Work that threads can share: the lanes of one slice.
+
+use super::Position;
+use super::monitor::Monitor;
+use super::segment::Filling;
+use crate::block::Block;
+use crate::index::SLICES;
+use core::ops::Range;
+use sealstone_lanes::{Cpu, Place};
+
+/// Some lanes of a slice. Tasks of one slice are independent of each other.
+pub struct Task<'m> {
+    pub(super) cpu: Cpu,
+    /// Of the first lane.
+    pub(super) position: Position,
+    /// These lanes' segments.
+    pub(super) blocks: &'m mut [Block],
+    pub(super) others: [&'m [Block]; SLICES],
+    pub(super) memory: Place,
+    pub(super) monitor: &'m Monitor<'m>,
+}
+
+/// Blocks between looking whether to go on: some hundred microseconds.
+const STRETCH: usize = 1024;
+
+impl<'m> Task<'m> {
+    /// Does the work.
+    pub fn run(self) {
+        let Self {
+            cpu,
+            position,
+            blocks,
+            others,
+            memory,
+            monitor,
+        } = self;
+        let segments = blocks.chunks_mut(position.length());
+        let mut lanes = segments.zip(position.lane..).map(|(blocks, lane)| {
+            Filling::new(cpu, Position { lane, ..position }, blocks, others, memory)
+        });
+        while let Some(mut a) = lanes.next() {
+            if let Some(mut b) = lanes.next() {
+                // Two lanes in step: while one waits for memory, the other computes.
+                fill(&position, monitor, 2, |index| {
+                    a.step(index);
+                    b.step(index);
+                });
+            } else {
+                fill(&position, monitor, 1, |index| a.step(index));
+            }
+        }
+    }
+
+    /// The first `lanes` lanes, and the others.
+    pub(crate) fn split(self, lanes: usize) -> Option<(Self, Self)> {
+        let at = lanes.checked_mul(self.position.length())?;
+        if self.blocks.is_empty() {
+            return None;
+        }
+        let at = at.min(self.blocks.len());
+        let (head, tail) = self.blocks.split_at_mut(at);
+        let lane = self.position.lane + lanes as u64;
+        let position = Position {
+            lane,
+            ..self.position
+        };
+        Some((
+            Self {
+                blocks: head,
+                ..self
+            },
+            Self {
+                blocks: tail,
+                position,
+                ..self
+            },
+        ))
+    }
+}
+
+/// Calls `step` for every block of a segment, unless the monitor says stop.
+fn fill(position: &Position, monitor: &Monitor<'_>, lanes: usize, mut step: impl FnMut(usize)) {
+    for stretch in stretches(position.first()..position.length()) {
+        if monitor.is_cancelled() {
+            return;
+        }
+        let blocks = stretch.len() * lanes;
+        stretch.for_each(&mut step);
+        monitor.advance(blocks as u64);
+    }
+}
+
+fn stretches(all: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let end = all.end;
+    all.step_by(STRETCH)
+        .map(move |start| start..end.min(start + STRETCH))
+}

@@ -1,0 +1,76 @@
+//! Argon2 (RFC 9106) in all its variants and versions, and BLAKE2b (RFC 7693), on every instruction set in one source.
+//!
+//! | to | use |
+//! |---|---|
+//! | store a password and verify it | [`hash_password`], [`verify_password`] |
+//! | the same with a pepper, threads, limits | [`PasswordHasher`], [`Limits`] |
+//! | derive a key from a password | [`Argon2::hash`] |
+//! | choose parameters | [`Params`], [`PROFILES`], [`calibrate`] |
+//! | keep memory from hash to hash | [`Arena`] |
+//! | bring memory, without an allocator | [`Argon2::hash_with`], [`Block`] |
+//! | use a thread pool, show progress, cancel | [`Pool`], [`Argon2::progress`], [`Argon2::cancel`] |
+//! | read and write PHC strings | [`PhcString`] |
+//! | hash | [`blake2b`] |
+//! | prove the same source | [`compress()`], [`Segment`], [`hprime()`], [`blake2b::Stream`] |
+//!
+//! ```
+//! use sealstone_argon2::{Argon2, Arena, Params};
+//!
+//! # let params = Params::new(1024, 3, 1)?;
+//! let mut key = [0; 32];
+//! Argon2::new(params).hash(b"passphrase", b"16 bytes of salt", &mut key, &mut Arena::new())?;
+//! # assert_ne!(key, [0; 32]);
+//! # Ok::<(), sealstone_argon2::Error>(())
+//! ```
+//!
+//! # What a hash leaves behind
+//!
+//! All memory that depends on the password is wiped before a function returns, on every path. What stays is what the compiler
+//! left in registers and on the stack.
+//!
+//! # Features
+//!
+//! `std` (default): everything. Without it there is the algorithm, BLAKE2b and PHC strings, and nothing is allocated.
+#![deny(unsafe_code)]
+#![cfg_attr(not(feature = "std"), no_std)]
+
+mod argon2;
+pub mod blake2b;
+mod block;
+mod compress;
+mod error;
+mod fill;
+mod hprime;
+mod index;
+mod params;
+mod phc;
+
+#[cfg(feature = "std")]
+mod arena;
+#[cfg(feature = "std")]
+mod calibrate;
+#[cfg(feature = "std")]
+mod pages;
+#[cfg(feature = "std")]
+mod password;
+#[cfg(feature = "std")]
+mod pool;
+
+pub use argon2::Argon2;
+pub use block::{Block, WORDS, ZERO_BLOCK, from_words, place, to_words};
+pub use compress::compress;
+pub use error::Error;
+pub use fill::{Progress, Task};
+pub use hprime::hprime;
+pub use index::{Reference, SLICES, Segment};
+pub use params::{PROFILES, Params, Variant, Version};
+pub use phc::PhcString;
+pub use sealstone_lanes::Cpu;
+
+#[cfg(feature = "std")]
+pub use {
+    arena::Arena,
+    calibrate::{Calibration, calibrate},
+    password::{Limits, PasswordHasher, Verified, hash_password, verify_password},
+    pool::Pool,
+};

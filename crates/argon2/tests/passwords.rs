@@ -1,0 +1,253 @@
+//! PHC strings, and passwords that are stored in them.
+
+use sealstone_argon2::{
+    Arena, Argon2, Error, Limits, PROFILES, Params, PasswordHasher, PhcString, Variant,
+    hash_password, verify_password,
+};
+
+/// The example of C2SP's `phc-strings.md`: password `hunter2`, secret `pepper`.
+const EXAMPLE: &str = "$argon2id$v=19$m=65536,t=2,p=1$gZiV/M1gPc22ElAH/Jh1Hw$CWOrkoo7oJBQ/iyh7uJ0LO2aLEfrHwTWllSAxT0zRno";
+
+/// `argon2 somesalt -d -t 2 -k 256 -p 2 -l 24 -v 10 -e` (Debian's argon2 0~20190702) of `password`.
+const OLD: &str = "$argon2d$v=16$m=256,t=2,p=2$c29tZXNhbHQ$gwTB7J3R6/4M1i2G6Yyd6K70l3Q5kTzM";
+
+fn small() -> Params {
+    Params::new(64, 1, 1).unwrap()
+}
+
+#[test]
+fn strings_of_others_verify() {
+    let hasher = PasswordHasher::with(Argon2::new(small()).secret(b"pepper"));
+    let mut arena = Arena::new();
+    assert!(
+        hasher
+            .verify(b"hunter2", EXAMPLE, &mut arena)
+            .unwrap()
+            .needs_rehash
+    );
+    assert_eq!(
+        hasher.verify(b"hunter3", EXAMPLE, &mut arena),
+        Err(Error::Mismatch)
+    );
+    assert_eq!(
+        verify_password(b"hunter2", EXAMPLE),
+        Err(Error::Mismatch),
+        "without the secret"
+    );
+    verify_password(b"password", OLD).unwrap();
+}
+
+#[test]
+fn rustcrypto_verifies_ours() {
+    use argon2::{Algorithm, Version};
+    let stored = hash_password(b"", &Params::new(128, 2, 3).unwrap()).unwrap();
+    let phc: PhcString = stored.parse().unwrap();
+    let cost = argon2::Params::new(128, 2, 3, Some(32)).unwrap();
+    let mut tag = [0; 32];
+    let theirs = argon2::Argon2::new(Algorithm::Argon2id, Version::V0x13, cost);
+    theirs
+        .hash_password_into(b"", phc.salt(), &mut tag)
+        .unwrap();
+    assert_eq!(phc.tag(), tag);
+}
+
+#[test]
+fn every_salt_is_new() {
+    let [a, b] = [0, 1].map(|_| hash_password(b"password", &small()).unwrap());
+    assert_ne!(a, b);
+    verify_password(b"password", &a).unwrap();
+    assert_eq!(verify_password(b"passwore", &b), Err(Error::Mismatch));
+}
+
+#[test]
+fn canonical_strings_are_read_and_written() {
+    for text in [
+        EXAMPLE,
+        OLD,
+        "$argon2i$v=19$m=8,t=1,p=1,keyid=Zm9v,data=Zm9vYg$c29tZXNhbHQ$c29tZXRhZ3NvbWV0",
+        "$argon2d$v=16$m=4294967295,t=4294967295,p=255,data=Zg$c29tZXNhbHQ$c29tZXRhZ3NvbWV0",
+    ] {
+        assert_eq!(text.parse::<PhcString>().unwrap().to_string(), text);
+    }
+}
+
+#[test]
+fn nothing_else_is_read() {
+    let good = "$argon2i$v=19$m=64,t=1,p=2,keyid=Zm9v,data=Zm9v$c29tZXNhbHQ$c29tZXRhZ3NvbWV0";
+    good.parse::<PhcString>().unwrap();
+    for (from, to) in [
+        ("$argon2i", "argon2i"),
+        ("$argon2i", " $argon2i"),
+        ("argon2i", "argon2"),
+        ("argon2i", "Argon2i"),
+        ("$v=19", ""),
+        ("v=19", "v=18"),
+        ("v=19", "v=019"),
+        ("v=19", "v=+19"),
+        ("m=64,t=1", "t=1,m=64"),
+        ("m=64", "m=064"),
+        ("m=64", "m=-64"),
+        ("m=64", "m=15"),
+        ("m=64", "m=4294967296"),
+        ("m=64", "m="),
+        ("m=64,", ""),
+        ("t=1", "t=0"),
+        ("p=2", "p=0"),
+        ("p=2", "p=256"),
+        ("p=2", "p=2,p=2"),
+        ("p=2", "p=2,x=1"),
+        ("keyid=Zm9v,data=Zm9v", "data=Zm9v,keyid=Zm9v"),
+        ("keyid=Zm9v", "keyid="),
+        ("data=Zm9v", "data="),
+        ("data=Zm9v", "data=Zm9v,"),
+        ("keyid=Zm9v", "keyid=c29tZXNhbHRz"),
+        ("$c29tZXNhbHQ$", "$"),
+        ("$c29tZXNhbHQ$", "$$"),
+        ("$c29tZXNhbHQ$", "$c29tZXNhbHR$"),
+        ("$c29tZXNhbHQ$", "$c29tZXNhbA$"),
+        ("$c29tZXRhZ3NvbWV0", "$c29tZXRhZ3NvbWV"),
+        ("$c29tZXRhZ3NvbWV0", "$c29tZXRhZ3NvbQ"),
+        ("$c29tZXRhZ3NvbWV0", "$c29tZXRhZ3NvbWV0="),
+        ("$c29tZXRhZ3NvbWV0", "$c29tZXRhZ3NvbWV0$"),
+        ("$c29tZXRhZ3NvbWV0", ""),
+    ] {
+        let bad = good.replacen(from, to, 1);
+        assert_ne!(bad, good, "{from}");
+        assert!(
+            matches!(bad.parse::<PhcString>(), Err(Error::Malformed(_))),
+            "{bad}"
+        );
+    }
+    let long = |bytes: usize| "A".repeat(bytes * 4 / 3);
+    for (salt, tag, is_good) in [
+        (48, 63, true),
+        (51, 30, false),
+        (30, 66, false),
+        (30, 9, false),
+        (6, 30, false),
+    ] {
+        let text = format!("$argon2id$v=19$m=64,t=1,p=1${}${}", long(salt), long(tag));
+        assert_eq!(text.parse::<PhcString>().is_ok(), is_good, "{text}");
+    }
+}
+
+#[test]
+fn what_asks_for_too_much_is_refused_before_any_memory() {
+    let stored =
+        |m: u64, t: u64| format!("$argon2id$v=19$m={m},t={t},p=1$c29tZXNhbHQ$c29tZXRhZ3NvbWV0");
+    let mut arena = Arena::new();
+    let hasher = PasswordHasher::new(small());
+    for (m, t) in [((2 << 20) + 1, 1), (1 << 20, 65), (8, u64::from(u32::MAX))] {
+        let refused = hasher.verify(b"password", &stored(m, t), &mut arena);
+        assert!(
+            matches!(refused, Err(Error::Limit { .. })),
+            "{m} {t}: {refused:?}"
+        );
+    }
+    assert_eq!(arena.kib(), 0);
+    let strict = hasher.limits(Limits {
+        memory_kib: 64,
+        work_kib: 128,
+    });
+    assert_eq!(
+        strict.verify(b"password", &stored(64, 2), &mut arena),
+        Err(Error::Mismatch)
+    );
+    assert!(matches!(
+        strict.verify(b"password", &stored(65, 1), &mut arena),
+        Err(Error::Limit { .. })
+    ));
+    assert!(matches!(
+        strict.verify(b"password", &stored(64, 3), &mut arena),
+        Err(Error::Limit { .. })
+    ));
+}
+
+#[test]
+fn a_rehash_is_needed_when_anything_differs() {
+    let mut arena = Arena::new();
+    let params = small();
+    let hasher = PasswordHasher::new(params);
+    let stored = hasher.hash(b"password", &mut arena).unwrap();
+    assert!(
+        !hasher
+            .verify(b"password", &stored, &mut arena)
+            .unwrap()
+            .needs_rehash
+    );
+    assert_eq!(
+        hasher.needs_rehash("$argon2id$"),
+        Err(Error::Malformed("the version"))
+    );
+    for other in [
+        PasswordHasher::new(params.with_variant(Variant::Argon2i)),
+        PasswordHasher::new(Params::new(65, 1, 1).unwrap()),
+        PasswordHasher::new(Params::new(64, 2, 1).unwrap()),
+        PasswordHasher::new(Params::new(64, 1, 2).unwrap()),
+        hasher.lengths(17, 32),
+        hasher.lengths(16, 33),
+    ] {
+        assert!(other.needs_rehash(&stored).unwrap(), "{other:?}");
+        assert!(
+            other
+                .verify(b"password", &stored, &mut arena)
+                .unwrap()
+                .needs_rehash
+        );
+    }
+    assert!(
+        !hasher.lengths(8, 32).needs_rehash(&stored).unwrap(),
+        "a longer salt does no harm"
+    );
+}
+
+#[test]
+fn associated_data_is_in_the_string() {
+    let mut arena = Arena::new();
+    let with = |data| PasswordHasher::with(Argon2::new(small()).associated_data(data));
+    let stored = with(b"one").hash(b"password", &mut arena).unwrap();
+    assert!(stored.contains(",data=b25l$"));
+    for data in [&b"one"[..], b""] {
+        assert!(with(data).verify(b"password", &stored, &mut arena).is_ok());
+    }
+    assert_eq!(
+        with(b"two").verify(b"password", &stored, &mut arena),
+        Err(Error::Mismatch)
+    );
+    let without = with(b"").hash(b"password", &mut arena).unwrap();
+    assert_eq!(
+        with(b"one").verify(b"password", &without, &mut arena),
+        Err(Error::Mismatch)
+    );
+}
+
+#[test]
+fn what_a_string_cannot_say_is_an_error_before_the_work() {
+    let mut arena = Arena::new();
+    let hasher = PasswordHasher::new(Params::SENSITIVE);
+    for (salt, tag) in [(7, 32), (49, 32), (16, 11), (16, 65)] {
+        assert!(matches!(
+            hasher.lengths(salt, tag).hash(b"password", &mut arena),
+            Err(Error::Parameter(_))
+        ));
+    }
+    let lanes = PasswordHasher::new(Params::new(1 << 20, 4, 256).unwrap());
+    assert!(matches!(
+        lanes.hash(b"password", &mut arena),
+        Err(Error::Parameter(_))
+    ));
+    assert_eq!(arena.kib(), 0);
+}
+
+#[test]
+fn profiles_have_names() {
+    for (name, params) in PROFILES {
+        assert_eq!(Params::profile(name), Some(params));
+        assert_eq!(
+            Params::new(params.memory_kib(), params.passes(), params.lanes()),
+            Ok(params)
+        );
+    }
+    assert_eq!(Params::profile("none"), None);
+    assert_eq!(Params::profile("sensitive").unwrap().memory_kib(), 1 << 20);
+}

@@ -1,0 +1,136 @@
+//! The test vectors of RFC 9106 and RFC 7693, of the crate and of the specification in `spec`.
+
+mod spec;
+
+use sealstone_argon2::blake2b::Blake2b;
+use sealstone_argon2::{Arena, Argon2, Block, Cpu, Params, Variant, ZERO_BLOCK};
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// RFC 9106, sections 5.1 to 5.3.
+const TAGS: [(Variant, &str); 3] = [
+    (
+        Variant::Argon2d,
+        "512b391b6f1162975371d30919734294f868e3be3984f3c1a13a4db9fabe4acb",
+    ),
+    (
+        Variant::Argon2i,
+        "c814d9d1dc7f37aa13f0d77f2494bda1c8de6b016dd388d29952a4c4672b6ce8",
+    ),
+    (
+        Variant::Argon2id,
+        "0d640df58d78766c08c037a34a8b53c9d01ef0452d75b65eb52520e96b01e659",
+    ),
+];
+
+#[test]
+fn rfc_9106_on_every_instruction_set_and_any_number_of_threads() {
+    for cpu in Cpu::available() {
+        for threads in 1..=5 {
+            for (variant, expected) in TAGS {
+                let params = Params::new(32, 3, 4).unwrap().with_variant(variant);
+                let argon2 = Argon2::new(params)
+                    .secret(&[3; 8])
+                    .associated_data(&[4; 12])
+                    .on(cpu)
+                    .threads(threads);
+                let mut tag = [0; 32];
+                argon2
+                    .hash(&[1; 32], &[2; 16], &mut tag, &mut Arena::new())
+                    .unwrap();
+                assert_eq!(hex(&tag), expected, "{variant:?} {cpu:?} {threads} threads");
+            }
+        }
+    }
+}
+
+#[test]
+fn rfc_9106_in_memory_of_the_caller() {
+    let params = Params::new(32, 3, 4).unwrap();
+    let argon2 = Argon2::new(params)
+        .secret(&[3; 8])
+        .associated_data(&[4; 12]);
+    // What was in the memory does not matter, and afterwards it is wiped, but not beyond what is needed.
+    let mut dirty: Block = ZERO_BLOCK;
+    dirty.iter_mut().for_each(|line| line.0 = [0x5555; 8]);
+    let (mut memory, mut tag) = ([dirty; 33], [0; 32]);
+    argon2
+        .hash_with(&[1; 32], &[2; 16], &mut tag, &mut memory)
+        .unwrap();
+    assert_eq!(hex(&tag), TAGS[2].1);
+    assert_eq!((memory[31], memory[32]), (ZERO_BLOCK, dirty));
+    assert!(memory[..32].iter().all(|block| *block == ZERO_BLOCK));
+}
+
+#[test]
+fn rfc_9106_by_the_specification() {
+    for (variant, expected) in TAGS {
+        let argon2 = spec::Argon2 {
+            p_password: vec![1; 32],
+            s_salt: vec![2; 16],
+            k_secret: vec![3; 8],
+            x_data: vec![4; 12],
+            p: 4,
+            t_tag: 32,
+            m: 32,
+            t: 3,
+            v: 0x13,
+            y: variant as usize,
+        };
+        assert_eq!(hex(&argon2.tag()), expected, "{variant:?}");
+    }
+}
+
+/// RFC 7693, appendix A.
+const ABC: &str = "ba80a53f981c4d0d6a2797b69f12f6e94c212f14685ac4b74b12bb6fdbffa2d1\
+                   7d87c5392aab792dc252d5de4533cc9518d38aa8dbf1925ab92386edd4009923";
+
+/// RFC 7693, appendix E: the hash of the hashes of many lengths, with a key and without.
+const SELF_TEST: &str = "c23a7800d98123bd10f506c61e29da5603d763b8bbad2e737f5e765a7bccd475";
+
+#[test]
+fn rfc_7693_on_every_instruction_set() {
+    for cpu in Cpu::available() {
+        let hash = |key: &[u8], message: &[u8], len| {
+            Blake2b::on(cpu, key, len)
+                .chain(message)
+                .finish()
+                .as_ref()
+                .to_vec()
+        };
+        assert_eq!(hex(&hash(&[], b"abc", 64)), ABC, "{cpu:?}");
+        assert_eq!(hex(&self_test(hash)), SELF_TEST, "{cpu:?}");
+    }
+    assert_eq!(hex(&Blake2b::hash(b"abc")), ABC);
+}
+
+#[test]
+fn rfc_7693_by_the_specification() {
+    assert_eq!(hex(&spec::blake2b(&[], b"abc", 64)), ABC);
+    assert_eq!(hex(&self_test(spec::blake2b)), SELF_TEST);
+}
+
+fn self_test(hash: impl Fn(&[u8], &[u8], usize) -> Vec<u8>) -> Vec<u8> {
+    let mut all = Vec::new();
+    for outlen in [20, 32, 48, 64] {
+        for inlen in [0, 3, 128, 129, 255, 1024] {
+            let message = sequence(inlen, inlen as u32);
+            all.extend(hash(&[], &message, outlen));
+            all.extend(hash(&sequence(outlen, outlen as u32), &message, outlen));
+        }
+    }
+    hash(&[], &all, 32)
+}
+
+/// `selftest_seq` of appendix E.
+fn sequence(len: usize, seed: u32) -> Vec<u8> {
+    let (mut a, mut b) = (0xDEAD4BAD_u32.wrapping_mul(seed), 1_u32);
+    let next = |_| {
+        let t = a.wrapping_add(b);
+        (a, b) = (b, t);
+        (t >> 24) as u8
+    };
+    (0..len).map(next).collect()
+}

@@ -1,0 +1,179 @@
+//! Long runs: memory, threads, cancelling, progress, errors.
+
+use sealstone_argon2::{Arena, Argon2, Error, Params, Pool, Progress, Task, Variant, ZERO_BLOCK};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+
+fn tag(argon2: Argon2<'_>, arena: &mut Arena) -> [u8; 32] {
+    let mut tag = [0; 32];
+    argon2
+        .hash(b"password", b"some salt", &mut tag, arena)
+        .unwrap();
+    tag
+}
+
+#[test]
+fn the_number_of_threads_does_not_matter() {
+    for variant in Variant::ALL {
+        let argon2 = Argon2::new(Params::new(1500, 2, 7).unwrap().with_variant(variant));
+        let expected = tag(argon2, &mut Arena::new());
+        for threads in [0, 2, 3, 4, 7, 8, 100] {
+            assert_eq!(
+                tag(argon2.threads(threads), &mut Arena::new()),
+                expected,
+                "{variant:?} {threads}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_arena_serves_many_sizes() {
+    let mut arena = Arena::new();
+    assert_eq!(arena.kib(), 0);
+    for kib in [100, 5000, 8, 3000, 5000, 9000] {
+        let argon2 = Argon2::new(Params::new(kib, 2, 1).unwrap());
+        assert_eq!(
+            tag(argon2, &mut arena),
+            tag(argon2, &mut Arena::new()),
+            "{kib}"
+        );
+    }
+    assert!(arena.kib() >= 9000);
+    arena.release();
+    assert_eq!(arena.kib(), 0);
+    assert!(Arena::with_kib(3000).unwrap().kib() >= 3000);
+}
+
+#[test]
+fn memory_that_is_not_there_is_an_error() {
+    let mut arena = Arena::new();
+    let params = Params::new(u32::MAX, 1, 1).unwrap();
+    // 4 TiB: more than an address space of 47 bits would mind, so ask for what no system has.
+    assert_eq!(
+        Arena::with_kib(1 << 50).err(),
+        Some(Error::OutOfMemory(1 << 50))
+    );
+    let mut tag = [1; 32];
+    let given = &mut [ZERO_BLOCK; 8];
+    let needed = Error::MemoryTooSmall(params.blocks());
+    assert_eq!(
+        Argon2::new(params).hash_with(b"", b"", &mut tag, given),
+        Err(needed)
+    );
+    assert_eq!(tag, [0; 32], "no tag without a result");
+    assert_eq!(
+        Argon2::new(params)
+            .hash(b"", b"", &mut [0; 3], &mut arena)
+            .err(),
+        Some(Error::Parameter("a tag of at least 4 bytes"))
+    );
+    assert_eq!(arena.kib(), 0);
+}
+
+#[test]
+fn parameters_have_bounds() {
+    for (memory, passes, lanes) in [
+        (7, 1, 1),
+        (15, 1, 2),
+        (8, 0, 1),
+        (8, 1, 0),
+        (u32::MAX, 1, 1 << 24),
+    ] {
+        assert!(
+            matches!(Params::new(memory, passes, lanes), Err(Error::Parameter(_))),
+            "{memory} {passes} {lanes}"
+        );
+    }
+    let most = Params::new(u32::MAX, u32::MAX, (1 << 24) - 1).unwrap();
+    assert_eq!(
+        most.blocks(),
+        u64::from(u32::MAX) / (4 * ((1 << 24) - 1)) * 4 * ((1 << 24) - 1)
+    );
+}
+
+#[test]
+fn progress_is_told_and_the_end_is_the_end() {
+    for (lanes, threads) in [(1, 1), (3, 1), (4, 3)] {
+        let seen = Mutex::new(Vec::new());
+        let watch = |progress: Progress| seen.lock().unwrap().push(progress);
+        let params = Params::new(10_000, 3, lanes).unwrap();
+        let expected = tag(Argon2::new(params), &mut Arena::new());
+        assert_eq!(
+            tag(
+                Argon2::new(params).threads(threads).progress(&watch),
+                &mut Arena::new()
+            ),
+            expected
+        );
+        let mut seen = seen.into_inner().unwrap();
+        seen.sort_by_key(|progress| progress.done);
+        let total = 3 * params.blocks() - 2 * u64::from(lanes);
+        assert!(seen.len() >= 3 * 4 * lanes as usize / 2);
+        assert!(seen.iter().all(|progress| progress.total == total));
+        assert_eq!(seen.last().unwrap().done, total);
+        assert!(seen.is_sorted_by(|a, b| a.done < b.done));
+    }
+}
+
+#[test]
+fn a_run_that_is_cancelled_leaves_nothing() {
+    for threads in [1, 2] {
+        let (flag, calls) = (AtomicBool::new(false), AtomicUsize::new(0));
+        let watch = |_: Progress| {
+            if calls.fetch_add(1, Relaxed) == 2 {
+                flag.store(true, Relaxed);
+            }
+        };
+        let params = Params::new(20_000, 100, 2).unwrap();
+        let argon2 = Argon2::new(params)
+            .threads(threads)
+            .cancel(&flag)
+            .progress(&watch);
+        let (mut tag, mut memory) = ([1; 32], vec![ZERO_BLOCK; 20_000]);
+        assert_eq!(
+            argon2.hash_with(b"password", b"some salt", &mut tag, &mut memory),
+            Err(Error::Cancelled)
+        );
+        assert_eq!(tag, [0; 32]);
+        assert!(memory.iter().all(|block| *block == ZERO_BLOCK));
+        assert!(calls.load(Relaxed) < 10, "it stops soon");
+    }
+}
+
+/// A pool that runs its tasks backwards.
+struct Backwards;
+
+impl Pool for Backwards {
+    fn threads(&self) -> usize {
+        3
+    }
+    fn run(&self, tasks: Vec<Task<'_>>) {
+        tasks.into_iter().rev().for_each(Task::run);
+    }
+}
+
+/// A pool that forgets one.
+struct Forgetful;
+
+impl Pool for Forgetful {
+    fn threads(&self) -> usize {
+        2
+    }
+    fn run(&self, tasks: Vec<Task<'_>>) {
+        tasks.into_iter().skip(1).for_each(Task::run);
+    }
+}
+
+#[test]
+fn pools_of_the_caller_are_used_and_not_trusted() {
+    let argon2 = Argon2::new(Params::new(500, 2, 5).unwrap());
+    let expected = tag(argon2, &mut Arena::new());
+    assert_eq!(tag(argon2.pool(&Backwards), &mut Arena::new()), expected);
+    let mut tag = [1; 32];
+    let result =
+        argon2
+            .pool(&Forgetful)
+            .hash(b"password", b"some salt", &mut tag, &mut Arena::new());
+    assert_eq!((result, tag), (Err(Error::Pool), [0; 32]));
+}
