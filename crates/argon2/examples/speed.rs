@@ -1,4 +1,5 @@
-//! How long Argon2 takes here, and how long RustCrypto's takes: alternating, minimum and median of some runs.
+//! How long Argon2 takes here, and how long RustCrypto's takes: alternating, minimum and median of some runs. For another
+//! instruction set, set `SEALSTONE_CPU_DISABLE_AVX512F`.
 //!
 //! `cargo run --release -p sealstone-argon2 --example speed -- [memory KiB] [passes] [lanes] [threads] [runs]`
 
@@ -18,45 +19,59 @@ fn main() {
         argon2::Params::new(memory, passes, lanes, Some(32)).expect("parameters of RFC 9106");
     let rustcrypto = argon2::Argon2::new(argon2::Algorithm::Argon2id, argon2::Version::V0x13, cost);
 
-    let mut times: Vec<(String, Vec<f64>)> = Vec::new();
+    let argon2 = Argon2::new(params).threads(threads);
+    let hash = |tag: &mut [u8; 32], arena: &mut Arena| {
+        argon2
+            .hash(b"password", b"somesaltsomesalt", tag, arena)
+            .expect("enough memory");
+    };
+    let (mut times, mut kept) = ([const { (Vec::new(), Vec::new()) }; 3], Arena::new());
     let mut tags = std::collections::HashSet::new();
-    let mut kept: Vec<Arena> = Cpu::available().map(|_| Arena::new()).collect();
     for _ in 0..runs {
-        let mut measure = |name: String, hash: &mut dyn FnMut(&mut [u8; 32])| {
-            let (mut tag, start) = ([0; 32], Instant::now());
+        let mut measure = |at: usize, hash: &mut dyn FnMut(&mut [u8; 32])| {
+            let (mut tag, start, processor) = ([0; 32], Instant::now(), processor_time());
             hash(&mut tag);
-            let time = start.elapsed().as_secs_f64() * 1e3;
+            times[at].0.push(start.elapsed().as_secs_f64() * 1e3);
+            times[at].1.push((processor_time() - processor) * 1e3);
             tags.insert(tag);
-            match times.iter_mut().find(|(other, _)| *other == name) {
-                Some((_, times)) => times.push(time),
-                None => times.push((name, vec![time])),
-            }
         };
-        for (cpu, kept) in Cpu::available().zip(&mut kept) {
-            let argon2 = Argon2::new(params).threads(threads).on(cpu);
-            let hash = |tag: &mut [u8; 32], arena: &mut Arena| {
-                argon2
-                    .hash(b"password", b"somesaltsomesalt", tag, arena)
-                    .expect("enough memory");
-            };
-            measure(format!("{cpu:?}, new arena"), &mut |tag| {
-                hash(tag, &mut Arena::new())
-            });
-            measure(format!("{cpu:?}, same arena"), &mut |tag| hash(tag, kept));
-        }
-        measure("RustCrypto argon2 0.6".into(), &mut |tag| {
+        measure(0, &mut |tag| hash(tag, &mut Arena::new()));
+        measure(1, &mut |tag| hash(tag, &mut kept));
+        measure(2, &mut |tag| {
             rustcrypto
                 .hash_password_into(b"password", b"somesaltsomesalt", tag)
                 .expect("enough memory");
         });
     }
     assert_eq!(tags.len(), 1, "everybody gets the same tag");
-    for (name, mut times) in times {
-        times.sort_by(f64::total_cmp);
+    println!(
+        "{:?}, {threads} threads, {memory} KiB, t = {passes}, p = {lanes}:",
+        Cpu::best()
+    );
+    for (name, (elapsed, processor)) in ["in a new arena", "in the same arena", "RustCrypto"]
+        .into_iter()
+        .zip(times)
+    {
+        let ([least, median], [cpu_least, cpu_median]) =
+            (statistics(elapsed), statistics(processor));
         println!(
-            "{name:32} minimum {:8.2} ms, median {:8.2} ms",
-            times[0],
-            times[times.len() / 2]
+            "{name:18} minimum {least:8.2} ms, median {median:8.2} ms; of this thread {cpu_least:8.2} ms, {cpu_median:8.2} ms"
         );
     }
+}
+
+/// Minimum and median.
+fn statistics(mut times: Vec<f64>) -> [f64; 2] {
+    times.sort_by(f64::total_cmp);
+    [times[0], times[times.len() / 2]]
+}
+
+/// Seconds that the main thread has had of a processor: what it takes when others run as well. Linux only; zero elsewhere.
+fn processor_time() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+    let nanoseconds = text
+        .split(' ')
+        .next()
+        .and_then(|text| text.parse::<f64>().ok());
+    nanoseconds.unwrap_or(0.0) / 1e9
 }

@@ -31,13 +31,14 @@ impl Arena {
         Self::default()
     }
 
-    /// One with room for `kib` KiB.
+    /// One with room for `kib` KiB, for a server that keeps it: on huge pages, however long that takes. (A hash that makes the
+    /// arena grow settles for small ones if huge pages come slowly.)
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn with_kib(kib: u64) -> Result<Self, Error> {
         let mut arena = Self::new();
-        arena.blocks(kib)?;
+        arena.grow(kib, 1, true)?;
         Ok(arena)
     }
 
@@ -53,14 +54,20 @@ impl Arena {
         self.0 = None;
     }
 
-    /// The first `count` blocks, with anything in them.
-    pub(crate) fn blocks(&mut self, count: u64) -> Result<&mut [Block], Error> {
+    /// The first `count` blocks, with anything in them. More are got on `threads` threads.
+    pub(crate) fn blocks(&mut self, count: u64, threads: usize) -> Result<&mut [Block], Error> {
+        self.grow(count, threads, false)?;
+        let blocks = self.0.as_mut().map_or(&mut [][..], Pages::blocks_mut);
+        Ok(&mut blocks[..count as usize])
+    }
+
+    fn grow(&mut self, count: u64, threads: usize, patience: bool) -> Result<(), Error> {
         if self.kib() < count {
             // First the old ones back, then the new ones: never both.
             self.release();
-            self.0 = Some(Pages::new(count).ok_or(Error::OutOfMemory(count))?);
+            let pages = Pages::new(count, threads, patience);
+            self.0 = Some(pages.ok_or(Error::OutOfMemory(count))?);
         }
-        let blocks = self.0.as_mut().map_or(&mut [][..], Pages::blocks_mut);
-        Ok(&mut blocks[..count as usize])
+        Ok(())
     }
 }

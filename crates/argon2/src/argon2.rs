@@ -11,7 +11,10 @@ use sealstone_lanes::{Cpu, wipe};
 use zeroize::{Zeroize, Zeroizing};
 
 #[cfg(feature = "std")]
-use crate::{arena::Arena, pool::Pool};
+use crate::{
+    arena::Arena,
+    pool::{Pool, Threads, share},
+};
 
 /// Argon2 with its parameters and all that does not change from password to password.
 ///
@@ -36,7 +39,7 @@ pub struct Argon2<'a> {
     #[cfg(feature = "std")]
     pool: Option<&'a dyn Pool>,
     #[cfg(feature = "std")]
-    threads: usize,
+    threads: Threads,
 }
 
 impl<'a> Argon2<'a> {
@@ -52,7 +55,7 @@ impl<'a> Argon2<'a> {
             #[cfg(feature = "std")]
             pool: None,
             #[cfg(feature = "std")]
-            threads: 1,
+            threads: Threads(1),
         }
     }
 
@@ -75,7 +78,10 @@ impl<'a> Argon2<'a> {
     #[cfg(feature = "std")]
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
-        Self { threads, ..self }
+        Self {
+            threads: Threads(threads.max(1)),
+            ..self
+        }
     }
 
     /// On the threads of a pool of the caller.
@@ -146,7 +152,7 @@ impl<'a> Argon2<'a> {
     ) -> Result<(), Error> {
         tag.fill(0);
         self.check(password, salt, tag)?;
-        let memory = arena.blocks(self.params.blocks())?;
+        let memory = arena.blocks(self.params.blocks(), self.workers().threads())?;
         self.hash_with(password, salt, tag, memory)
     }
 
@@ -287,11 +293,12 @@ impl<'a> Argon2<'a> {
 
     #[cfg(feature = "std")]
     fn run(&self, task: Task<'_>) {
-        let lanes = self.params.lanes() as usize;
-        match self.pool {
-            Some(pool) => crate::pool::share(pool, task, lanes),
-            None => crate::pool::share(&crate::pool::Threads(self.threads), task, lanes),
-        }
+        share(self.workers(), task, self.params.lanes() as usize);
+    }
+
+    #[cfg(feature = "std")]
+    fn workers(&self) -> &dyn Pool {
+        self.pool.unwrap_or(&self.threads)
     }
 
     #[cfg(not(feature = "std"))]

@@ -10,6 +10,8 @@ pub(crate) use other::Pages;
 mod linux {
     use crate::block::Block;
     use std::ptr::NonNull;
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+    use std::time::Duration;
 
     /// Blocks in a mapping of their own.
     #[derive(Debug)]
@@ -30,31 +32,35 @@ mod linux {
     const HUGE: usize = 2 << 20;
 
     impl Pages {
-        /// `count` blocks of zeros, if the system has them.
-        pub(crate) fn new(count: u64) -> Option<Self> {
+        /// `count` blocks of zeros, if the system has them; already there in memory, if the system can do that, as far as it is
+        /// not [`SLOW`]. With `patience` that is done to the end. The work is shared by `threads`.
+        pub(crate) fn new(count: u64, threads: usize, patience: bool) -> Option<Self> {
             let count = usize::try_from(count).ok()?;
             let bytes = count.checked_mul(size_of::<Block>())?.max(1);
-            // Room to begin where a huge page can, if there will be one.
-            let len = if bytes < HUGE {
-                bytes
-            } else {
-                bytes.checked_next_multiple_of(HUGE)?.checked_add(HUGE)?
-            };
+            if bytes < HUGE {
+                let mapping = map(bytes)?;
+                advise(mapping, bytes, libc::MADV_DONTDUMP);
+                return Some(Self {
+                    mapping,
+                    len: bytes,
+                    blocks: mapping.cast(),
+                    count,
+                });
+            }
+            // Room to begin where a huge page can.
+            let used = bytes.checked_next_multiple_of(HUGE)?;
+            let len = used.checked_add(HUGE)?;
             let mapping = map(len)?;
-            let start = if bytes < HUGE {
-                0
-            } else {
-                mapping.align_offset(HUGE)
-            };
-            // SAFETY: `start` is less than HUGE, by which the mapping is longer than the blocks are.
-            let blocks = unsafe { mapping.add(start) };
-            advise(blocks, len - start, libc::MADV_HUGEPAGE);
-            // What is in there is as good as the password.
-            advise(blocks, len - start, libc::MADV_DONTDUMP);
+            // SAFETY: less than HUGE, by which the mapping is longer than what is used.
+            let start = unsafe { mapping.add(mapping.align_offset(HUGE)) };
+            advise(start, used, libc::MADV_HUGEPAGE);
+            // What will be in there is as good as the password.
+            advise(start, used, libc::MADV_DONTDUMP);
+            populate(Region(start, used), threads, patience);
             Some(Self {
                 mapping,
                 len,
-                blocks: blocks.cast(),
+                blocks: start.cast(),
                 count,
             })
         }
@@ -76,6 +82,83 @@ mod linux {
             // SAFETY: this is the mapping that `map` made, whole, and nothing borrows from it any more.
             unsafe { libc::munmap(self.mapping.as_ptr().cast(), self.len) };
         }
+    }
+
+    /// A part of a mapping of ours, which outlives it.
+    #[derive(Clone, Copy)]
+    struct Region(NonNull<u8>, usize);
+
+    // SAFETY: an address and a length. What is done with them changes nothing that is in memory.
+    unsafe impl Send for Region {}
+    // SAFETY: as above.
+    unsafe impl Sync for Region {}
+
+    /// Bytes that are asked for at a time.
+    const STEP: usize = 2 * HUGE;
+
+    /// Longer than this for a step, and small pages are quicker: filling one takes about 0.4 ms on a machine that has it, but
+    /// several milliseconds on a virtual one whose host has to find the memory first. Small pages mostly have been used before.
+    const SLOW: Duration = Duration::from_micros(4500);
+
+    /// Asks for the memory of a region, on huge pages for as long as that is quick.
+    fn populate(region: Region, threads: usize, patience: bool) {
+        let steps = region.1.div_ceil(STEP);
+        let (next, slow) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let work = || {
+            while !slow.load(Relaxed) {
+                let step = next.fetch_add(1, Relaxed);
+                if step >= steps {
+                    return;
+                }
+                let start = processor_time();
+                // An old system cannot do this: pages then come when they are used.
+                region
+                    .from(step * STEP, STEP)
+                    .advise(libc::MADV_POPULATE_WRITE);
+                if !patience && processor_time().saturating_sub(start) > SLOW {
+                    slow.store(true, Relaxed);
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..threads.min(steps) {
+                // If there are no more threads, this one does it all.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+            }
+            work();
+        });
+        if slow.into_inner() {
+            region
+                .from(next.into_inner() * STEP, region.1)
+                .advise(libc::MADV_NOHUGEPAGE);
+        }
+    }
+
+    impl Region {
+        /// Up to `len` bytes from byte `start` on; none if that is behind the end.
+        fn from(self, start: usize, len: usize) -> Self {
+            let start = start.min(self.1);
+            // SAFETY: not behind the end of a mapping.
+            Self(unsafe { self.0.add(start) }, len.min(self.1 - start))
+        }
+
+        fn advise(self, advice: libc::c_int) {
+            advise(self.0, self.1, advice);
+        }
+    }
+
+    /// Processor time of this thread, which goes on while the system works for it, but not while others run.
+    fn processor_time() -> Duration {
+        let mut time = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        // SAFETY: the system writes to `time` only.
+        unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+        Duration::new(
+            time.tv_sec.unsigned_abs(),
+            time.tv_nsec.unsigned_abs() as u32,
+        )
     }
 
     fn map(len: usize) -> Option<NonNull<u8>> {
@@ -109,7 +192,7 @@ mod other {
 
     impl Pages {
         /// `count` blocks of zeros, if the system has them.
-        pub(crate) fn new(count: u64) -> Option<Self> {
+        pub(crate) fn new(count: u64, _threads: usize, _patience: bool) -> Option<Self> {
             let count = usize::try_from(count).ok()?;
             let mut blocks = Vec::new();
             blocks.try_reserve_exact(count).ok()?;
@@ -123,6 +206,40 @@ mod other {
 
         pub(crate) fn blocks_mut(&mut self) -> &mut [Block] {
             &mut self.0
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pages;
+    use crate::block::ZERO_BLOCK;
+    use sealstone_lanes::Line;
+
+    /// Sizes around a huge page and around two; every block can be written and keeps its value.
+    #[test]
+    fn pages_are_zero_and_all_of_them_are_there() {
+        for count in [1, 3, 2047, 2048, 2049, 4096, 6000] {
+            for (threads, patience) in [(1, false), (3, true)] {
+                let mut pages = Pages::new(count, threads, patience).unwrap();
+                assert_eq!(pages.blocks().len() as u64, count);
+                assert!(pages.blocks().iter().all(|block| *block == ZERO_BLOCK));
+                for (value, block) in (1..).zip(pages.blocks_mut()) {
+                    block.fill(Line([value; 8]));
+                }
+                assert!(
+                    (1..)
+                        .zip(pages.blocks())
+                        .all(|(value, block)| *block == [Line([value; 8]); 16])
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn pages_that_do_not_exist_are_none() {
+        for count in [1 << 40, u64::MAX / 1024, u64::MAX] {
+            assert!(Pages::new(count, 1, false).is_none());
         }
     }
 }

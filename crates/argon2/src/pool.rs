@@ -35,6 +35,7 @@ pub trait Pool: Sync {
 }
 
 /// This many threads, the caller's among them.
+#[derive(Clone, Copy)]
 pub(crate) struct Threads(pub(crate) usize);
 
 impl Pool for Threads {

@@ -20,7 +20,12 @@ fn pyca_vectors() {
             continue;
         };
         let cases: Vec<Case> = text.split("COUNT").skip(1).map(Case::parse).collect();
-        assert_eq!(cases.len(), 5);
+        let expected = match variant {
+            Variant::Argon2d => 4,
+            Variant::Argon2i => 5,
+            Variant::Argon2id => 6,
+        };
+        assert_eq!(cases.len(), expected, "every case is executed");
         cases.iter().for_each(|case| case.check(variant));
         println!("{}: {} cases, 0 disagreements", variant.name(), cases.len());
     }

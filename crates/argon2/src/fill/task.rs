@@ -52,6 +52,7 @@ impl<'m> Task<'m> {
     }
 
     /// The first `lanes` lanes, and the others.
+    #[cfg(feature = "std")]
     pub(crate) fn split(self, lanes: usize) -> Option<(Self, Self)> {
         let at = lanes.checked_mul(self.position.length())?;
         if self.blocks.is_empty() {
