@@ -25,7 +25,8 @@ fn main() {
             .hash(b"password", b"somesaltsomesalt", tag, arena)
             .expect("enough memory");
     };
-    let (mut times, mut kept) = ([const { (Vec::new(), Vec::new()) }; 3], Arena::new());
+    let mut kept = Arena::with_kib(memory.into()).expect("enough memory");
+    let mut times = [const { (Vec::new(), Vec::new()) }; 3];
     let mut tags = std::collections::HashSet::new();
     for _ in 0..runs {
         let mut measure = |at: usize, hash: &mut dyn FnMut(&mut [u8; 32])| {
@@ -48,7 +49,7 @@ fn main() {
         "{:?}, {threads} threads, {memory} KiB, t = {passes}, p = {lanes}:",
         Cpu::best()
     );
-    for (name, (elapsed, processor)) in ["in a new arena", "in the same arena", "RustCrypto"]
+    for (name, (elapsed, processor)) in ["in a new arena", "in a kept arena", "RustCrypto"]
         .into_iter()
         .zip(times)
     {
