@@ -2,10 +2,11 @@
 
 use bip39::Language;
 use minicbor::{Decode, Decoder, Encode};
+use sealstone_argon2::{Arena, Argon2, Params};
 use sealstone_primitives::rng;
 use sealstone_primitives::secret::Secret;
 use unicode_normalization::UnicodeNormalization;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use crate::{Error, Result};
 
@@ -250,33 +251,26 @@ impl std::fmt::Debug for Passphrase {
 }
 
 /// Argon2id (RFC 9106, version 0x13) to a 32-byte key. `params` must have passed [`KdfLimits::check`].
+///
+/// Its memory is taken only if the system has it, and wiped. Lanes run on as many threads as there are processors.
 pub(crate) fn derive(
     passphrase: &Passphrase,
     salt: &[u8; SALT_LEN],
     params: &KdfParams,
 ) -> Result<Secret<32>> {
-    let out_of_memory = || Error::OutOfMemory(params.memory_kib);
-    let cost = argon2::Params::new(params.memory_kib, params.passes, params.lanes, Some(32))
-        .map_err(|_| Error::Malformed("Argon2id parameters"))?;
-    let blocks = cost.block_count();
-    let mut memory: Vec<argon2::Block> = Vec::new();
-    memory
-        .try_reserve_exact(blocks)
-        .map_err(|_| out_of_memory())?;
-    memory.resize(blocks, argon2::Block::default());
+    let malformed = Error::Malformed("Argon2id parameters");
+    let Ok(cost) = Params::new(params.memory_kib, params.passes, params.lanes) else {
+        return Err(malformed);
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let argon2 = Argon2::new(cost).threads(threads);
     let mut key = Secret::zeroed();
-    let result = argon2::Argon2::new(argon2::Algorithm::Argon2id, argon2::Version::V0x13, cost)
-        .hash_password_into_with_memory(
-            passphrase.as_bytes(),
-            salt,
-            &mut key.expose_mut()[..],
-            &mut memory,
-        );
-    for block in &mut memory {
-        block.as_mut().zeroize();
+    let tag = &mut key.expose_mut()[..];
+    match argon2.hash(passphrase.as_bytes(), salt, tag, &mut Arena::new()) {
+        Ok(()) => Ok(key),
+        Err(sealstone_argon2::Error::OutOfMemory(_)) => Err(Error::OutOfMemory(params.memory_kib)),
+        Err(_) => Err(malformed),
     }
-    result.map_err(|_| Error::Malformed("Argon2id parameters"))?;
-    Ok(key)
 }
 
 #[cfg(test)]
