@@ -14,71 +14,72 @@ pub fn compress<P: RowPair, const ADD: bool>(
     out: &mut Block<P::Lane>,
     first: impl FnOnce(P::Lane),
 ) {
-    let mut state = core::array::from_fn(|i| load::<P>(cpu, &x[i]).xor(load(cpu, &y[i])));
-    for (line, words) in out.iter_mut().zip(state) {
-        let kept = if ADD {
-            words.xor(load(cpu, line))
-        } else {
-            words
+    // P (section 3.6) on matrix rows, then on matrix columns. A row of 16 words is a 4 × 4 matrix for P, and each line holds a row
+    // of two of them. Unrolled by hand: left alone, LLVM keeps the state in an array on the stack.
+    macro_rules! each {
+        ($do:ident) => {
+            each!($do: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
         };
-        line.0 = kept.to_array();
+        ($do:ident: $($i:literal)*) => { $( $do!($i); )* };
+    }
+    let mut state = [P::splat(cpu, 0); 16];
+    macro_rules! read {
+        ($i:literal) => {
+            state[$i] = load::<P>(cpu, &x[$i]).xor(load(cpu, &y[$i]));
+        };
+    }
+    each!(read);
+    macro_rules! keep {
+        ($i:literal) => {
+            store::<P, ADD>(cpu, &mut out[$i], state[$i]);
+        };
+    }
+    each!(keep);
+    macro_rules! rows {
+        ($($k:literal)*) => {
+            let [a, b, c, d] = P::columns_then_diagonals::<Mix, _>([
+                [$(state[4 * $k]),*], [$(state[4 * $k + 1]),*], [$(state[4 * $k + 2]),*], [$(state[4 * $k + 3]),*],
+            ]);
+            let mut i = 0..;
+            $(
+                let at = i.next().unwrap_or(0);
+                [state[4 * $k], state[4 * $k + 1], state[4 * $k + 2], state[4 * $k + 3]] = [a[at], b[at], c[at], d[at]];
+            )*
+        };
+    }
+    macro_rules! columns {
+        ($($q:literal)*) => {
+            let [a, b, c, d] = P::columns_then_diagonals::<Mix, _>([
+                [$(state[$q].swap_halves()),*], [$(state[4 + $q].swap_halves()),*],
+                [$(state[8 + $q].swap_halves()),*], [$(state[12 + $q].swap_halves()),*],
+            ]);
+            let mut i = 0..;
+            $(
+                let at = i.next().unwrap_or(0);
+                store::<P, true>(cpu, &mut out[$q], a[at].swap_halves());
+                store::<P, true>(cpu, &mut out[4 + $q], b[at].swap_halves());
+                store::<P, true>(cpu, &mut out[8 + $q], c[at].swap_halves());
+                store::<P, true>(cpu, &mut out[12 + $q], d[at].swap_halves());
+            )*
+        };
     }
     match P::IN_STEP {
         4 => {
-            rows::<P, 4>(&mut state, 0);
-            columns::<P, 2>(cpu, &state, out, 0);
+            rows!(0 1 2 3);
+            columns!(0 1);
             first(out[0].0[0]);
-            columns::<P, 2>(cpu, &state, out, 2);
-        }
-        2 => {
-            rows::<P, 2>(&mut state, 0);
-            rows::<P, 2>(&mut state, 2);
-            columns::<P, 2>(cpu, &state, out, 0);
-            first(out[0].0[0]);
-            columns::<P, 2>(cpu, &state, out, 2);
+            columns!(2 3);
         }
         _ => {
-            rows::<P, 1>(&mut state, 0);
-            rows::<P, 1>(&mut state, 1);
-            rows::<P, 1>(&mut state, 2);
-            rows::<P, 1>(&mut state, 3);
-            columns::<P, 1>(cpu, &state, out, 0);
+            rows!(0);
+            rows!(1);
+            rows!(2);
+            rows!(3);
+            columns!(0);
             first(out[0].0[0]);
-            columns::<P, 1>(cpu, &state, out, 1);
-            columns::<P, 1>(cpu, &state, out, 2);
-            columns::<P, 1>(cpu, &state, out, 3);
-        }
-    }
-}
-
-/// P (section 3.6) on `N` pairs of matrix rows, from pair `from` on. A row of 16 words is a 4 × 4 matrix for P; its words are in
-/// four lines, each with a row of two of these matrices.
-#[inline(always)]
-fn rows<P: RowPair, const N: usize>(state: &mut [P; 16], from: usize) {
-    let row = |row: usize| core::array::from_fn(|i| state[4 * (from + i) + row]);
-    let rows = P::columns_then_diagonals::<Mix, N>([row(0), row(1), row(2), row(3)]);
-    for i in 0..N {
-        for (row, pairs) in rows.iter().enumerate() {
-            state[4 * (from + i) + row] = pairs[i];
-        }
-    }
-}
-
-/// P on `N` pairs of matrix columns, from pair `from` on, added to `out`. A pair is in every fourth line: two words of one column,
-/// two of the other, and again.
-#[inline(always)]
-fn columns<P: RowPair, const N: usize>(
-    cpu: P::Cpu,
-    state: &[P; 16],
-    out: &mut Block<P::Lane>,
-    from: usize,
-) {
-    let row = |row: usize| core::array::from_fn(|i| state[4 * row + from + i].swap_halves());
-    let rows = P::columns_then_diagonals::<Mix, N>([row(0), row(1), row(2), row(3)]);
-    for (row, pairs) in rows.iter().enumerate() {
-        for (i, pair) in pairs.iter().enumerate() {
-            let line = &mut out[4 * row + from + i];
-            line.0 = pair.swap_halves().xor(load(cpu, line)).to_array();
+            columns!(1);
+            columns!(2);
+            columns!(3);
         }
     }
 }
@@ -86,6 +87,17 @@ fn columns<P: RowPair, const N: usize>(
 #[inline(always)]
 fn load<P: RowPair>(cpu: P::Cpu, line: &Line<P::Lane>) -> P {
     P::load(cpu, &line.0)
+}
+
+/// `line` = `value`, ⊕ what was in `line` if `ADD`.
+#[inline(always)]
+fn store<P: RowPair, const ADD: bool>(cpu: P::Cpu, line: &mut Line<P::Lane>, value: P) {
+    let value = if ADD {
+        value.xor(load(cpu, line))
+    } else {
+        value
+    };
+    line.0 = value.to_array();
 }
 
 /// GB (section 3.6).

@@ -86,7 +86,7 @@ pub trait Column {
 
 /// Two rows of four words, one after the other, as Argon2 works on.
 pub trait RowPair: Vector<8> {
-    /// How many matrices of four row pairs a kernel should advance in step to keep the CPU busy: 1, 2 or 4.
+    /// How many matrices of four row pairs a kernel should advance in step to keep the CPU busy: 1 or 4.
     const IN_STEP: usize;
 
     /// Both rows turned left, as [`Row::turn`].
