@@ -175,12 +175,10 @@ impl<'a> Argon2<'a> {
             .ok()
             .and_then(|blocks| memory.get_mut(..blocks));
         let memory = memory.ok_or(Error::MemoryTooSmall(needed))?;
-        let result = self.fill(password, salt, tag.len(), memory);
-        if result.is_ok() {
-            self.finish(memory, tag);
-        }
-        wipe(memory.as_flattened_mut());
-        result
+        let memory = Wiped(memory);
+        self.fill(password, salt, tag.len(), memory.0)?;
+        self.finish(memory.0, tag);
+        Ok(())
     }
 
     fn check(&self, password: &[u8], salt: &[u8], tag: &[u8]) -> Result<(), Error> {
@@ -241,9 +239,7 @@ impl<'a> Argon2<'a> {
             hash.update(&(input.len() as u32).to_le_bytes());
             hash.update(input);
         }
-        let h0 = Zeroizing::new(hash.finish());
-        hash.wipe();
-        h0
+        Zeroizing::new(hash.finish())
     }
 
     /// The first two blocks of each lane (steps 3 and 4).
@@ -304,6 +300,15 @@ impl<'a> Argon2<'a> {
     #[cfg(not(feature = "std"))]
     fn run(&self, task: Task<'_>) {
         task.run();
+    }
+}
+
+/// Memory that is wiped at the end, even of a panic in a callback or a pool.
+struct Wiped<'m>(&'m mut [Block]);
+
+impl Drop for Wiped<'_> {
+    fn drop(&mut self) {
+        wipe(self.0.as_flattened_mut());
     }
 }
 

@@ -23,4 +23,5 @@ pub fn hprime<E: Engine>(engine: E, parts: &[&[Byte<E>]], out: &mut [Byte<E>]) {
     }
     let len = rest.len();
     rest.copy_from_slice(&value[..len]);
+    E::wipe(&mut [], &mut value);
 }

@@ -12,6 +12,7 @@
 //! | read and write PHC strings | [`PhcString`] |
 //! | hash | [`blake2b`] |
 //! | prove the same source | [`compress()`], [`Segment`], [`hprime()`], [`blake2b::Stream`] |
+//! | prove the machine code | [`kernel`], [`blake2b::compress_on`] |
 //!
 //! ```
 //! use sealstone_argon2::{Argon2, Arena, Params};
@@ -42,6 +43,7 @@ mod error;
 mod fill;
 mod hprime;
 mod index;
+pub mod kernel;
 mod params;
 mod phc;
 

@@ -16,8 +16,8 @@ use zeroize::Zeroizing;
 /// # let params = Params::new(1024, 1, 1)?;
 /// let stored = hash_password(b"correct horse", &params)?;
 /// assert!(stored.starts_with("$argon2id$v=19$m="));
-/// assert!(verify_password(b"correct horse", &stored).is_ok());
-/// assert_eq!(verify_password(b"battery staple", &stored), Err(Error::Mismatch));
+/// assert!(!verify_password(b"correct horse", &stored, &params)?.needs_rehash);
+/// assert_eq!(verify_password(b"battery staple", &stored, &params), Err(Error::Mismatch));
 /// # Ok::<(), Error>(())
 /// ```
 ///
@@ -27,14 +27,13 @@ pub fn hash_password(password: &[u8], params: &Params) -> Result<String, Error> 
     PasswordHasher::new(*params).hash(password, &mut Arena::new())
 }
 
-/// Verifies a password against a stored string, of any parameters within [`Limits::default`].
+/// Verifies a password against a stored string, of any parameters within [`Limits::default`]; tells whether it should be hashed
+/// again because it was not with `params`.
 ///
 /// # Errors
 /// As [`PasswordHasher::verify`].
-pub fn verify_password(password: &[u8], stored: &str) -> Result<(), Error> {
-    PasswordHasher::new(Params::INTERACTIVE)
-        .verify(password, stored, &mut Arena::new())
-        .map(|_| ())
+pub fn verify_password(password: &[u8], stored: &str, params: &Params) -> Result<Verified, Error> {
+    PasswordHasher::new(*params).verify(password, stored, &mut Arena::new())
 }
 
 /// How an application stores passwords: the parameters for new ones, and limits for those it finds.

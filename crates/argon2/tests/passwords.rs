@@ -30,11 +30,15 @@ fn strings_of_others_verify() {
         Err(Error::Mismatch)
     );
     assert_eq!(
-        verify_password(b"hunter2", EXAMPLE),
+        verify_password(b"hunter2", EXAMPLE, &small()),
         Err(Error::Mismatch),
         "without the secret"
     );
-    verify_password(b"password", OLD).unwrap();
+    assert!(
+        verify_password(b"password", OLD, &small())
+            .unwrap()
+            .needs_rehash
+    );
 }
 
 #[test]
@@ -55,8 +59,15 @@ fn rustcrypto_verifies_ours() {
 fn every_salt_is_new() {
     let [a, b] = [0, 1].map(|_| hash_password(b"password", &small()).unwrap());
     assert_ne!(a, b);
-    verify_password(b"password", &a).unwrap();
-    assert_eq!(verify_password(b"passwore", &b), Err(Error::Mismatch));
+    assert!(
+        !verify_password(b"password", &a, &small())
+            .unwrap()
+            .needs_rehash
+    );
+    assert_eq!(
+        verify_password(b"passwore", &b, &small()),
+        Err(Error::Mismatch)
+    );
 }
 
 #[test]

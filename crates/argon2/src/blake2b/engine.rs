@@ -1,7 +1,9 @@
 //! Who computes F.
 
 use super::compress::{Input, compress};
+use super::stream::Byte;
 use sealstone_lanes::{Cpu, Portable, Row, RowKernel, RowPair, Scalar, Word};
+use zeroize::Zeroize;
 
 /// Something that computes F: a CPU on numbers, or a [`Model`] on symbols.
 pub trait Engine: Copy {
@@ -12,6 +14,8 @@ pub trait Engine: Copy {
     fn scalars(self) -> <Self::Scalar as Word>::Cpu;
     /// `state` = F(`state`, `input`).
     fn compress(self, state: &mut [Self::Scalar; 8], input: &Input<'_, Self::Scalar>);
+    /// Overwrites what a hash leaves behind.
+    fn wipe(words: &mut [Self::Scalar], bytes: &mut [Byte<Self>]);
 }
 
 impl Engine for Cpu {
@@ -21,7 +25,11 @@ impl Engine for Cpu {
         Portable
     }
     fn compress(self, state: &mut [u64; 8], input: &Input<'_, u64>) {
-        self.run_rows(Compress { state, input });
+        compress_on(self, state, input);
+    }
+    fn wipe(words: &mut [u64], bytes: &mut [u8]) {
+        words.zeroize();
+        bytes.zeroize();
     }
 }
 
@@ -38,9 +46,16 @@ impl<S: Scalar> Engine for Model<S> {
     fn compress(self, state: &mut [S; 8], input: &Input<'_, S>) {
         compress::<[S; 4]>(self.0, self.0, state, input);
     }
+    /// Symbols are no secrets.
+    fn wipe(_: &mut [S], _: &mut [S::Byte]) {}
 }
 
-/// F on an instruction set.
+/// F as the machine runs it: one function for each instruction set, without a branch, a loop or a way to panic.
+#[inline(never)]
+pub fn compress_on(cpu: Cpu, state: &mut [u64; 8], input: &Input<'_, u64>) {
+    cpu.run_rows(Compress { state, input });
+}
+
 struct Compress<'a> {
     state: &'a mut [u64; 8],
     input: &'a Input<'a, u64>,

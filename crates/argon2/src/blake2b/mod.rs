@@ -5,7 +5,7 @@ mod engine;
 mod stream;
 
 pub use compress::{IV, Input, compress};
-pub use engine::{Engine, Model};
+pub use engine::{Engine, Model, compress_on};
 pub use stream::{BLOCK, Byte, LONGEST, Stream};
 
 use sealstone_lanes::Cpu;
@@ -101,12 +101,6 @@ impl Blake2b {
     pub fn verify(self, tag: &[u8]) -> bool {
         let digest = self.finish();
         subtle::ConstantTimeEq::ct_eq(digest.as_ref(), tag).into()
-    }
-}
-
-impl Drop for Blake2b {
-    fn drop(&mut self) {
-        self.stream.wipe();
     }
 }
 

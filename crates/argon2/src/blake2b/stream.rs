@@ -3,7 +3,6 @@
 use super::compress::{IV, Input};
 use super::engine::Engine;
 use sealstone_lanes::{Scalar, Word};
-use zeroize::Zeroize;
 
 /// Bytes in a block of message.
 pub const BLOCK: usize = 128;
@@ -13,7 +12,7 @@ pub const LONGEST: usize = 64;
 /// A byte of an engine: `u8`, or a symbolic one.
 pub type Byte<E> = <<E as Engine>::Scalar as Scalar>::Byte;
 
-/// The state of a hash. Generic over the engine, so that a prover can run it on symbols.
+/// The state of a hash. Generic over the engine, so that a prover can run it on symbols. Wiped on drop.
 #[derive(Clone)]
 pub struct Stream<E: Engine> {
     engine: E,
@@ -78,16 +77,6 @@ impl<E: Engine> Stream<E> {
         core::array::from_fn(|i| bytes[i / 8][i % 8])
     }
 
-    /// Overwrites all that depends on the message.
-    pub fn wipe(&mut self)
-    where
-        [E::Scalar; 8]: Zeroize,
-        [[Byte<E>; 8]; 16]: Zeroize,
-    {
-        self.state.zeroize();
-        self.block.zeroize();
-    }
-
     /// Compresses the block, of which `bytes` are message.
     fn compress(&mut self, bytes: usize, last: bool) {
         self.count += bytes as u128;
@@ -104,5 +93,11 @@ impl<E: Engine> Stream<E> {
     fn fill(&mut self, bytes: &[Byte<E>]) {
         self.block.as_flattened_mut()[self.filled..][..bytes.len()].copy_from_slice(bytes);
         self.filled += bytes.len();
+    }
+}
+
+impl<E: Engine> Drop for Stream<E> {
+    fn drop(&mut self) {
+        E::wipe(&mut self.state, self.block.as_flattened_mut());
     }
 }

@@ -1,9 +1,9 @@
 //! Pseudo-random words that do not depend on data (RFC 9106, section 3.4.1.2): Argon2i, and the first half pass of Argon2id.
 
 use super::Position;
-use super::kernel::{Memory, compress_with_zero};
 use crate::block::{Block, WORDS, ZERO_BLOCK, place, to_words};
 use crate::index::{Reference, Segment};
+use crate::kernel::{Memory, with_zero};
 use sealstone_lanes::{Cpu, Portable};
 
 /// The references of the blocks of one segment, as many at a time as one address block holds.
@@ -61,10 +61,7 @@ impl Addresses {
     /// The next address block, for the blocks from `start` on.
     fn refill(&mut self, cpu: Cpu, segment: &Segment<u64>, start: usize) {
         *word_of(&mut self.input, 6) += 1;
-        let words = to_words(&compress_with_zero(
-            cpu,
-            &compress_with_zero(cpu, &self.input),
-        ));
+        let words = to_words(&with_zero(cpu, &with_zero(cpu, &self.input)));
         for (i, (reference, word)) in self.references.iter_mut().zip(words).enumerate() {
             *reference = segment.reference(Portable, (start + i) as u64, word);
         }

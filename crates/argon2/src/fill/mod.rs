@@ -1,7 +1,6 @@
 //! Filling the memory (RFC 9106, section 3.2, steps 3 to 6).
 
 mod addresses;
-mod kernel;
 mod monitor;
 mod segment;
 mod task;

@@ -2,9 +2,9 @@
 
 use super::Position;
 use super::addresses::Addresses;
-use super::kernel::{Compress, CompressAhead, Memory};
 use crate::block::Block;
 use crate::index::{Reference, SLICES, Segment};
+use crate::kernel::{self, Memory, Next};
 use sealstone_lanes::{Cpu, Place, Portable};
 
 /// A segment being filled.
@@ -96,34 +96,26 @@ impl<'m> Filling<'m> {
         match &mut self.source {
             Source::Counter(addresses) => {
                 let y = past.find(done, addresses.reference(*cpu, segment, index, *memory));
-                if self.adds {
-                    cpu.run_rows(Compress::<true> { x, y, out });
+                let compress = if self.adds {
+                    kernel::add
                 } else {
-                    cpu.run_rows(Compress::<false> { x, y, out });
-                }
+                    kernel::replace
+                };
+                compress(*cpu, x, y, out);
             }
             Source::Data(reference) => {
                 let y = past.find(done, *reference);
-                let (next, memory) = (index as u64 + 1, *memory);
-                *reference = if self.adds {
-                    cpu.run_rows(CompressAhead::<true> {
-                        x,
-                        y,
-                        out,
-                        segment,
-                        next,
-                        memory,
-                    })
-                } else {
-                    cpu.run_rows(CompressAhead::<false> {
-                        x,
-                        y,
-                        out,
-                        segment,
-                        next,
-                        memory,
-                    })
+                let next = Next {
+                    segment,
+                    index: index as u64 + 1,
+                    memory: *memory,
                 };
+                let compress = if self.adds {
+                    kernel::add_ahead
+                } else {
+                    kernel::replace_ahead
+                };
+                *reference = compress(*cpu, x, y, out, &next);
             }
         }
     }
