@@ -79,11 +79,7 @@ impl Identity {
         limits: &KdfLimits,
         context: &Context,
     ) -> Result<Unlocked> {
-        let _progress = self
-            .locked
-            .slots()
-            .first()
-            .map(|slot| Progress::derivation(context, &slot.params()));
+        let _progress = Progress::derivation(context);
         self.locked
             .unlock(passphrase, None, limits)
             .about(self.name())

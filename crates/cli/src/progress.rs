@@ -5,20 +5,29 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use sealstone::KdfParams;
+use sealstone::{KdfProgress, KdfWatch};
 
-use crate::args::MemorySize;
 use crate::context::Context;
 
 /// Shows how far the work is until it is dropped.
-pub(crate) struct Progress(Option<(mpsc::Sender<()>, JoinHandle<()>)>);
+pub(crate) struct Progress {
+    shown: Option<(mpsc::Sender<()>, JoinHandle<()>)>,
+    _watch: Option<KdfWatch>,
+}
 
-/// How many bytes have been read.
+/// How many bytes have been read, and how far a key derivation is that has to be done first.
 #[derive(Clone, Default)]
-pub(crate) struct Counter(Arc<AtomicU64>);
+pub(crate) struct Counter(Arc<Counts>);
+
+#[derive(Default)]
+struct Counts {
+    read: AtomicU64,
+    derived: AtomicU64,
+    to_derive: AtomicU64,
+}
 
 /// A reader that counts.
 pub(crate) struct Counted<R> {
@@ -30,65 +39,43 @@ pub(crate) struct Counted<R> {
 const PATIENCE: Duration = Duration::from_millis(500);
 const TICK: Duration = Duration::from_millis(100);
 
+const BAR: &str = "{prefix} {bar:24} {percent:>3} %  {binary_bytes} of {binary_total_bytes}  {binary_bytes_per_sec}  {eta} left";
+const SPINNER: &str = "{prefix} {spinner} {binary_bytes}  {binary_bytes_per_sec}  {elapsed}";
+
 impl Progress {
-    /// Of bytes, `total` if it is known.
+    /// Of bytes, `total` if it is known, and of the key derivation that comes before the first of them, if there is one.
     pub(crate) fn bytes(
         context: &Context,
-        verb: &str,
+        verb: &'static str,
         total: Option<u64>,
         counter: &Counter,
     ) -> Self {
-        let template = match total {
-            Some(_) => {
-                "{prefix} {bar:24} {percent:>3} %  {binary_bytes} of {binary_total_bytes}  {binary_bytes_per_sec}  {eta} left"
-            }
-            None => "{prefix} {spinner} {binary_bytes}  {binary_bytes_per_sec}  {elapsed}",
-        };
-        counter.0.store(0, Ordering::Relaxed);
-        Self::start(context, template, verb.to_owned(), total, counter.clone())
+        counter.0.read.store(0, Ordering::Relaxed);
+        Self::start(context, verb, total, counter.clone())
     }
 
-    /// Of a key derivation, which cannot say how far it is.
-    pub(crate) fn derivation(context: &Context, params: &KdfParams) -> Self {
-        let passes = if params.passes() == 1 {
-            "pass"
-        } else {
-            "passes"
-        };
-        let text = format!(
-            "deriving key ({}, {} {passes})…",
-            MemorySize(params.memory_kib().into()).spaced(),
-            params.passes()
-        );
-        Self::start(
-            context,
-            "{prefix} {spinner} {elapsed}",
-            text,
-            None,
-            Counter::default(),
-        )
+    /// Of a key derivation.
+    pub(crate) fn derivation(context: &Context) -> Self {
+        Self::start(context, "", None, Counter::default())
     }
 
-    fn start(
-        context: &Context,
-        template: &'static str,
-        prefix: String,
-        total: Option<u64>,
-        counter: Counter,
-    ) -> Self {
-        Self(context.progress.then(|| {
-            let (stop, stopped) = mpsc::channel();
-            (
-                stop,
-                thread::spawn(move || show(template, prefix, total, &counter, &stopped)),
-            )
-        }))
+    fn start(context: &Context, verb: &'static str, total: Option<u64>, counter: Counter) -> Self {
+        let watched = counter.clone();
+        let watch = || KdfWatch::new(move |progress| watched.derive(progress));
+        Self {
+            _watch: context.progress.then(watch),
+            shown: context.progress.then(|| {
+                let (stop, stopped) = mpsc::channel();
+                let show = move || show(verb, total, &counter, &stopped);
+                (stop, thread::spawn(show))
+            }),
+        }
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Some((stop, thread)) = self.0.take() {
+        if let Some((stop, thread)) = self.shown.take() {
             drop(stop);
             // A bar that failed is not worth a word.
             let _ = thread.join();
@@ -104,39 +91,82 @@ impl Counter {
             counter: self.clone(),
         }
     }
+
+    fn derive(&self, progress: KdfProgress) {
+        self.0.derived.store(progress.done, Ordering::Relaxed);
+        self.0.to_derive.store(progress.total, Ordering::Relaxed);
+    }
+
+    /// KiB done and to be done of a key derivation, while there is one.
+    fn derivation(&self) -> Option<(u64, u64)> {
+        let [done, total] =
+            [&self.0.derived, &self.0.to_derive].map(|count| count.load(Ordering::Relaxed));
+        (done < total).then_some((done, total))
+    }
+
+    fn bytes(&self) -> u64 {
+        self.0.read.load(Ordering::Relaxed)
+    }
 }
 
 impl<R: Read> Read for Counted<R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let n = self.inner.read(bytes)?;
-        self.counter.0.fetch_add(n as u64, Ordering::Relaxed);
+        self.counter.0.read.fetch_add(n as u64, Ordering::Relaxed);
         Ok(n)
     }
 }
 
-fn show(
-    template: &str,
-    prefix: String,
-    total: Option<u64>,
-    counter: &Counter,
-    stopped: &Receiver<()>,
-) {
+fn show(verb: &'static str, total: Option<u64>, counter: &Counter, stopped: &Receiver<()>) {
     let still_going = |wait| stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout);
-    let begun = std::time::Instant::now();
+    let mut begun = Instant::now();
     if !still_going(PATIENCE) {
         return;
     }
-    let bar = total.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
-    bar.set_style(
-        ProgressStyle::with_template(template)
-            .expect("the templates are constants")
-            .progress_chars("━╸─"),
-    );
-    bar.set_prefix(prefix);
-    let bar = bar.with_elapsed(begun.elapsed());
+    let mut bar: Option<Bar> = None;
     while still_going(TICK) {
-        bar.set_position(counter.0.load(Ordering::Relaxed));
-        bar.tick();
+        let (verb, done, total) = match counter.derivation() {
+            Some((done, total)) => ("deriving key", done << 10, Some(total << 10)),
+            None if verb.is_empty() => continue,
+            None => (verb, counter.bytes(), total),
+        };
+        match &bar {
+            Some(bar) if bar.verb == verb && bar.total == total => bar.shown.set_position(done),
+            before => {
+                // What comes second has begun now.
+                begun = if before.is_some() {
+                    Instant::now()
+                } else {
+                    begun
+                };
+                bar = Some(Bar::new(verb, total, done, begun));
+            }
+        }
     }
-    bar.finish_and_clear();
+}
+
+/// The bar of one kind of work.
+struct Bar {
+    verb: &'static str,
+    total: Option<u64>,
+    shown: ProgressBar,
+}
+
+impl Bar {
+    fn new(verb: &'static str, total: Option<u64>, done: u64, begun: Instant) -> Self {
+        let template = if total.is_some() { BAR } else { SPINNER };
+        let style = ProgressStyle::with_template(template).expect("the templates are constants");
+        let shown = total.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
+        shown.set_style(style.progress_chars("━╸─"));
+        shown.set_prefix(verb);
+        let shown = shown.with_elapsed(begun.elapsed()).with_position(done);
+        shown.tick();
+        Self { verb, total, shown }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.shown.finish_and_clear();
+    }
 }

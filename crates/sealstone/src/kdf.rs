@@ -10,6 +10,10 @@ use zeroize::Zeroizing;
 
 use crate::{Error, Result};
 
+mod watch;
+
+pub use watch::{KdfProgress, KdfWatch};
+
 /// Argon2id cost parameters within the bounds of the format (`spec/passport.md`).
 ///
 /// In CBOR they are `[m, t, p]`.
@@ -263,7 +267,16 @@ pub(crate) fn derive(
         return Err(malformed);
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let argon2 = Argon2::new(cost).threads(threads);
+    let watch = watch::current();
+    let report = |progress: sealstone_argon2::Progress| {
+        if let Some(watch) = &watch {
+            watch(KdfProgress {
+                done: progress.done,
+                total: progress.total,
+            });
+        }
+    };
+    let argon2 = Argon2::new(cost).threads(threads).progress(&report);
     let mut key = Secret::zeroed();
     let tag = &mut key.expose_mut()[..];
     match argon2.hash(passphrase.as_bytes(), salt, tag, &mut Arena::new()) {

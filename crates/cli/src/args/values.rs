@@ -69,13 +69,6 @@ impl MemorySize {
             format!("{}{unit}", self.0 >> shift)
         })
     }
-
-    /// `256 MiB`.
-    pub(crate) fn spaced(self) -> String {
-        let text = self.compact();
-        let (number, unit) = text.split_at(text.len() - 3);
-        format!("{number} {unit}")
-    }
 }
 
 impl FromStr for MemorySize {
@@ -138,6 +131,5 @@ mod tests {
         for text in ["", "4", "GiB", "4GB", "-1MiB", "99999999999999GiB"] {
             assert!(text.parse::<MemorySize>().is_err(), "{text}");
         }
-        assert_eq!(MemorySize(1 << 20).spaced(), "1 GiB");
     }
 }

@@ -178,7 +178,7 @@ impl<'a> Job<'a> {
         opening.with_payload(|_| Ok(reader))
     }
 
-    fn progress(&self, verb: &str) -> Progress {
+    fn progress(&self, verb: &'static str) -> Progress {
         let total = self
             .input
             .regular()

@@ -2,7 +2,6 @@
 
 use std::io::Read;
 
-use sealstone::KdfParams;
 use sealstone::file::{Keys, Opening, RecipientInfo, Sealed};
 use sealstone::passport::{Fingerprint, Passport};
 
@@ -28,8 +27,8 @@ pub(super) struct KeyRing<'a> {
 enum Wanted {
     /// Any of these passports, by position.
     Passports(Vec<usize>),
-    /// A passphrase that costs this much to try.
-    Passphrase(KdfParams),
+    /// A passphrase.
+    Passphrase,
 }
 
 impl<'a> KeyRing<'a> {
@@ -64,10 +63,10 @@ impl<'a> KeyRing<'a> {
                 let keys = Keys::new(&passports, &[]);
                 sealed.unlock(&keys).about(name)
             }
-            Wanted::Passphrase(params) => {
+            Wanted::Passphrase => {
                 let limits = self.passphrases.limits;
                 self.passphrases.with(name, self.context, |passphrase| {
-                    let _progress = Progress::derivation(self.context, &params);
+                    let _progress = Progress::derivation(self.context);
                     let passphrases = [passphrase];
                     let keys = Keys {
                         limits,
@@ -118,16 +117,18 @@ impl<'a> KeyRing<'a> {
 
     /// A passport that the file names comes first, then anonymous recipients, then a passphrase, which costs most.
     fn wanted(&self, recipients: Vec<RecipientInfo>) -> Result<Wanted> {
-        let passphrase = recipients.iter().find_map(|recipient| match recipient {
-            RecipientInfo::Passphrase(params) => Some(*params),
-            _ => None,
-        });
+        let is_passphrase =
+            |recipient: &RecipientInfo| matches!(recipient, RecipientInfo::Passphrase(_));
+        let passphrase = recipients
+            .iter()
+            .any(is_passphrase)
+            .then_some(Wanted::Passphrase);
         if self.prefer_passphrase {
             let none = || {
                 Failure::new(Exit::Authentication, "it is not sealed with a passphrase")
                     .hint("leave out -p")
             };
-            return passphrase.map(Wanted::Passphrase).ok_or_else(none);
+            return passphrase.ok_or_else(none);
         }
         let named = |identity: &Identity| {
             recipients.contains(&RecipientInfo::Passport(identity.locked.fingerprint()))
@@ -138,9 +139,7 @@ impl<'a> KeyRing<'a> {
         if recipients.contains(&RecipientInfo::Anonymous) && !self.identities.is_empty() {
             return Ok(Wanted::Passports((0..self.identities.len()).collect()));
         }
-        passphrase
-            .map(Wanted::Passphrase)
-            .ok_or_else(|| self.nothing_fits(&recipients))
+        passphrase.ok_or_else(|| self.nothing_fits(&recipients))
     }
 
     fn nothing_fits(&self, recipients: &[RecipientInfo]) -> Failure {

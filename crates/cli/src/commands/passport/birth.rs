@@ -97,7 +97,7 @@ impl FirstSlot<'_> {
             created: clock::now(),
             params: self.params,
         };
-        let progress = Progress::derivation(self.context, &self.params);
+        let progress = Progress::derivation(self.context);
         let secret = SecretPassport::new(passport, &slot)?;
         drop(progress);
         // First the secret half: a public half alone would invite files that nobody can open.

@@ -40,7 +40,7 @@ fn add(args: &SlotAddArgs, context: &Context) -> Result<()> {
         .profile
         .map_or_else(|| opened_params(&unlocked), |profile| profile.0);
     let key = Key::choose(&args.key, args.key.recovery, context)?;
-    let progress = Progress::derivation(context, &params);
+    let progress = Progress::derivation(context);
     let id = unlocked.add_slot(&key.slot(args.key.name.as_deref().unwrap_or(""), params))?;
     drop(progress);
     save(&identity, &unlocked)?;
@@ -73,7 +73,7 @@ fn change(args: &SlotChangeArgs, context: &Context) -> Result<()> {
     let recovery = args.key.recovery
         || (old.kind() == SlotKind::RecoveryKey && !asks_for_passphrase(&args.key));
     let key = Key::choose(&args.key, recovery, context)?;
-    let progress = Progress::derivation(context, &params);
+    let progress = Progress::derivation(context);
     unlocked.change_slot(id, &key.slot(&name, params))?;
     drop(progress);
     save(&identity, &unlocked)?;
