@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::block::Block;
-use crate::pages::Pages;
+use crate::pages::{Effort, Pages};
 
 /// Memory for Argon2, kept so that the next hash does not have to get it from the system, page by page, again.
 ///
@@ -38,7 +38,7 @@ impl Arena {
     /// [`Error::OutOfMemory`].
     pub fn with_kib(kib: u64) -> Result<Self, Error> {
         let mut arena = Self::new();
-        arena.grow(kib, 1, true)?;
+        arena.grow(kib, Effort::Patient)?;
         Ok(arena)
     }
 
@@ -54,18 +54,18 @@ impl Arena {
         self.0 = None;
     }
 
-    /// The first `count` blocks, with anything in them. More are got on `threads` threads.
-    pub(crate) fn blocks(&mut self, count: u64, threads: usize) -> Result<&mut [Block], Error> {
-        self.grow(count, threads, false)?;
+    /// The first `count` blocks, with anything in them.
+    pub(crate) fn blocks(&mut self, count: u64, effort: Effort) -> Result<&mut [Block], Error> {
+        self.grow(count, effort)?;
         let blocks = self.0.as_mut().map_or(&mut [][..], Pages::blocks_mut);
         Ok(&mut blocks[..count as usize])
     }
 
-    fn grow(&mut self, count: u64, threads: usize, patience: bool) -> Result<(), Error> {
+    fn grow(&mut self, count: u64, effort: Effort) -> Result<(), Error> {
         if self.kib() < count {
             // First the old ones back, then the new ones: never both.
             self.release();
-            let pages = Pages::new(count, threads, patience);
+            let pages = Pages::new(count, effort);
             self.0 = Some(pages.ok_or(Error::OutOfMemory(count))?);
         }
         Ok(())

@@ -13,6 +13,7 @@ use zeroize::{Zeroize, Zeroizing};
 #[cfg(feature = "std")]
 use crate::{
     arena::Arena,
+    pages::Effort,
     pool::{Pool, Threads, share},
 };
 
@@ -74,7 +75,8 @@ impl<'a> Argon2<'a> {
         }
     }
 
-    /// On up to this many threads, no more than there are lanes. The result is the same for any number.
+    /// On up to this many threads: one for each lane, and if there is one more, it gets memory from the system ahead of the others
+    /// when the arena has to grow. The result is the same for any number.
     #[cfg(feature = "std")]
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
@@ -152,7 +154,7 @@ impl<'a> Argon2<'a> {
     ) -> Result<(), Error> {
         tag.fill(0);
         self.check(password, salt, tag)?;
-        let memory = arena.blocks(self.params.blocks(), self.workers().threads())?;
+        let memory = arena.blocks(self.params.blocks(), self.effort())?;
         self.hash_with(password, salt, tag, memory)
     }
 
@@ -290,6 +292,21 @@ impl<'a> Argon2<'a> {
     #[cfg(feature = "std")]
     fn run(&self, task: Task<'_>) {
         share(self.workers(), task, self.params.lanes() as usize);
+    }
+
+    /// A thread that has no lane can get memory; a pool has no work for others than lanes.
+    #[cfg(feature = "std")]
+    fn effort(&self) -> Effort {
+        let threads = if self.pool.is_some() {
+            1
+        } else {
+            self.threads.0
+        };
+        if threads > self.params.lanes() as usize {
+            Effort::Ahead
+        } else {
+            Effort::Quick(threads)
+        }
     }
 
     #[cfg(feature = "std")]

@@ -66,8 +66,9 @@ pub fn compress<P: RowPair, const ADD: bool>(
     match P::IN_STEP {
         4 => {
             rows!(0 1 2 3);
-            columns!(0 1);
+            columns!(0);
             first(out[0].0[0]);
+            columns!(1);
             columns!(2 3);
         }
         _ => {

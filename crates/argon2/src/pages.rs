@@ -8,9 +8,12 @@ pub(crate) use other::Pages;
 
 #[cfg(target_os = "linux")]
 mod linux {
+    use super::Effort;
     use crate::block::Block;
     use std::ptr::NonNull;
+    use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+    use std::thread::{self, JoinHandle};
     use std::time::Duration;
 
     /// Blocks in a mapping of their own.
@@ -21,6 +24,8 @@ mod linux {
         len: usize,
         blocks: NonNull<Block>,
         count: usize,
+        /// The thread that populates the mapping, perhaps still.
+        helper: Option<(Arc<Populating>, JoinHandle<()>)>,
     }
 
     // SAFETY: `Pages` owns its mapping alone, like a `Box<[Block]>`.
@@ -32,9 +37,8 @@ mod linux {
     const HUGE: usize = 2 << 20;
 
     impl Pages {
-        /// `count` blocks of zeros, if the system has them; already there in memory, if the system can do that, as far as it is
-        /// not [`SLOW`]. With `patience` that is done to the end. The work is shared by `threads`.
-        pub(crate) fn new(count: u64, threads: usize, patience: bool) -> Option<Self> {
+        /// `count` blocks of zeros, if the system has them.
+        pub(crate) fn new(count: u64, effort: Effort) -> Option<Self> {
             let count = usize::try_from(count).ok()?;
             let bytes = count.checked_mul(size_of::<Block>())?.max(1);
             if bytes < HUGE {
@@ -45,6 +49,7 @@ mod linux {
                     len: bytes,
                     blocks: mapping.cast(),
                     count,
+                    helper: None,
                 });
             }
             // Room to begin where a huge page can.
@@ -56,12 +61,12 @@ mod linux {
             advise(start, used, libc::MADV_HUGEPAGE);
             // What will be in there is as good as the password.
             advise(start, used, libc::MADV_DONTDUMP);
-            populate(Region(start, used), threads, patience);
             Some(Self {
                 mapping,
                 len,
                 blocks: start.cast(),
                 count,
+                helper: populate(Region(start, used), effort),
             })
         }
 
@@ -79,13 +84,18 @@ mod linux {
 
     impl Drop for Pages {
         fn drop(&mut self) {
-            // SAFETY: this is the mapping that `map` made, whole, and nothing borrows from it any more.
+            if let Some((populating, thread)) = self.helper.take() {
+                populating.stop();
+                // It cannot panic; if it did, it would be gone as well.
+                let _ = thread.join();
+            }
+            // SAFETY: this is the mapping that `map` made, whole, and neither a borrow nor a thread is left that knows it.
             unsafe { libc::munmap(self.mapping.as_ptr().cast(), self.len) };
         }
     }
 
-    /// A part of a mapping of ours, which outlives it.
-    #[derive(Clone, Copy)]
+    /// A part of a mapping of ours, which outlives it: `Pages` ends the threads that have one before it ends the mapping.
+    #[derive(Clone, Copy, Debug)]
     struct Region(NonNull<u8>, usize);
 
     // SAFETY: an address and a length. What is done with them changes nothing that is in memory.
@@ -100,37 +110,74 @@ mod linux {
     /// several milliseconds on a virtual one whose host has to find the memory first. Small pages mostly have been used before.
     const SLOW: Duration = Duration::from_micros(4500);
 
-    /// Asks for the memory of a region, on huge pages for as long as that is quick.
-    fn populate(region: Region, threads: usize, patience: bool) {
-        let steps = region.1.div_ceil(STEP);
-        let (next, slow) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let work = || {
-            while !slow.load(Relaxed) {
-                let step = next.fetch_add(1, Relaxed);
-                if step >= steps {
+    /// Getting the memory of a region from the system before it is used, on any number of threads.
+    #[derive(Debug)]
+    struct Populating {
+        region: Region,
+        /// The next step that nobody has begun.
+        next: AtomicUsize,
+        /// Whether to stay with huge pages, however long that takes.
+        patience: bool,
+        small: AtomicBool,
+    }
+
+    /// Populates the region as `effort` says; a thread that still does so is returned.
+    fn populate(region: Region, effort: Effort) -> Option<(Arc<Populating>, JoinHandle<()>)> {
+        let populating = Populating {
+            region,
+            next: AtomicUsize::new(0),
+            patience: effort == Effort::Patient,
+            small: AtomicBool::new(false),
+        };
+        let threads = match effort {
+            Effort::Ahead => return populating.run_ahead(),
+            Effort::Patient => 1,
+            Effort::Quick(threads) => threads,
+        };
+        thread::scope(|scope| {
+            for _ in 1..threads.min(populating.steps()) {
+                // If there are no more threads, this one does it all.
+                let _ = thread::Builder::new().spawn_scoped(scope, || populating.work());
+            }
+            populating.work();
+        });
+        None
+    }
+
+    impl Populating {
+        /// Populates by a thread of its own, if there is one; else pages come when they are used.
+        fn run_ahead(self) -> Option<(Arc<Self>, JoinHandle<()>)> {
+            let (shared, builder) = (Arc::new(self), thread::Builder::new());
+            let helper = Arc::clone(&shared);
+            let thread = builder.spawn(move || helper.work()).ok()?;
+            Some((shared, thread))
+        }
+
+        fn work(&self) {
+            loop {
+                let step = self.next.fetch_add(1, Relaxed);
+                if step >= self.steps() {
                     return;
                 }
                 let start = processor_time();
                 // An old system cannot do this: pages then come when they are used.
-                region
-                    .from(step * STEP, STEP)
-                    .advise(libc::MADV_POPULATE_WRITE);
-                if !patience && processor_time().saturating_sub(start) > SLOW {
-                    slow.store(true, Relaxed);
+                let part = self.region.from(step * STEP, STEP);
+                part.advise(libc::MADV_POPULATE_WRITE);
+                let slow = processor_time().saturating_sub(start) > SLOW;
+                if slow && !self.patience && !self.small.swap(true, Relaxed) {
+                    let rest = self.region.from((step + 1) * STEP, self.region.1);
+                    rest.advise(libc::MADV_NOHUGEPAGE);
                 }
             }
-        };
-        std::thread::scope(|scope| {
-            for _ in 1..threads.min(steps) {
-                // If there are no more threads, this one does it all.
-                let _ = std::thread::Builder::new().spawn_scoped(scope, work);
-            }
-            work();
-        });
-        if slow.into_inner() {
-            region
-                .from(next.into_inner() * STEP, region.1)
-                .advise(libc::MADV_NOHUGEPAGE);
+        }
+
+        fn steps(&self) -> usize {
+            self.region.1.div_ceil(STEP)
+        }
+
+        /// No further step is begun.
+        fn stop(&self) {
+            self.next.store(usize::MAX / 2, Relaxed);
         }
     }
 
@@ -182,8 +229,20 @@ mod linux {
     }
 }
 
+/// How memory is got from the system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// At once, by this many threads: on huge pages for as long as these come quickly.
+    Quick(usize),
+    /// At once: on huge pages, however long that takes.
+    Patient,
+    /// As `Quick`, by a thread that runs ahead of whoever uses it.
+    Ahead,
+}
+
 #[cfg(not(target_os = "linux"))]
 mod other {
+    use super::Effort;
     use crate::block::{Block, ZERO_BLOCK};
 
     /// Blocks on the heap.
@@ -192,7 +251,7 @@ mod other {
 
     impl Pages {
         /// `count` blocks of zeros, if the system has them.
-        pub(crate) fn new(count: u64, _threads: usize, _patience: bool) -> Option<Self> {
+        pub(crate) fn new(count: u64, _effort: Effort) -> Option<Self> {
             let count = usize::try_from(count).ok()?;
             let mut blocks = Vec::new();
             blocks.try_reserve_exact(count).ok()?;
@@ -212,7 +271,7 @@ mod other {
 
 #[cfg(test)]
 mod tests {
-    use super::Pages;
+    use super::{Effort, Pages};
     use crate::block::ZERO_BLOCK;
     use sealstone_lanes::Line;
 
@@ -220,8 +279,13 @@ mod tests {
     #[test]
     fn pages_are_zero_and_all_of_them_are_there() {
         for count in [1, 3, 2047, 2048, 2049, 4096, 6000] {
-            for (threads, patience) in [(1, false), (3, true)] {
-                let mut pages = Pages::new(count, threads, patience).unwrap();
+            for effort in [
+                Effort::Quick(1),
+                Effort::Quick(3),
+                Effort::Patient,
+                Effort::Ahead,
+            ] {
+                let mut pages = Pages::new(count, effort).unwrap();
                 assert_eq!(pages.blocks().len() as u64, count);
                 assert!(pages.blocks().iter().all(|block| *block == ZERO_BLOCK));
                 for (value, block) in (1..).zip(pages.blocks_mut()) {
@@ -236,10 +300,27 @@ mod tests {
         }
     }
 
+    /// Given back while the helper is at work, read while it is, and sent to another thread.
+    #[test]
+    fn a_helper_changes_nothing_and_ends_with_the_pages() {
+        const COUNT: u64 = 100 << 10;
+        drop(Pages::new(COUNT, Effort::Ahead));
+        let mut pages = Pages::new(COUNT, Effort::Ahead).unwrap();
+        for (value, block) in (1..).zip(pages.blocks_mut()) {
+            block.fill(Line([value; 8]));
+        }
+        let pages = std::thread::spawn(|| pages).join().unwrap();
+        assert!(
+            (1..)
+                .zip(pages.blocks())
+                .all(|(value, block)| *block == [Line([value; 8]); 16])
+        );
+    }
+
     #[test]
     fn pages_that_do_not_exist_are_none() {
         for count in [1 << 40, u64::MAX / 1024, u64::MAX] {
-            assert!(Pages::new(count, 1, false).is_none());
+            assert!(Pages::new(count, Effort::Quick(1)).is_none());
         }
     }
 }
