@@ -39,6 +39,8 @@ pub(crate) struct Chosen {
 pub(crate) const VARIABLE: &str = "SEALSTONE_PASSPHRASE";
 /// More is a wrong file.
 const MAX_LEN: usize = 64 << 10;
+/// More of a password, which may be anything, is as well.
+const MAX_PASSWORD: usize = 16 << 20;
 
 impl Source {
     /// What the options say, else the environment, else the terminal.
@@ -70,23 +72,37 @@ impl Source {
 
     /// Reads it; nothing if it is to be typed.
     fn read(&self, context: &Context) -> Result<Option<Passphrase>> {
-        let (line, name) = match self {
+        let Some(line) = self.bytes(MAX_LEN, context)? else {
+            return Ok(None);
+        };
+        Passphrase::from_line(&line).about(self.name()).map(Some)
+    }
+
+    /// Reads up to `limit` bytes as they are; nothing if it is to be typed.
+    fn bytes(&self, limit: usize, context: &Context) -> Result<Option<Zeroizing<Vec<u8>>>> {
+        let bytes = match self {
             Self::Terminal => return Ok(None),
-            Self::File(path) => (read_file(path, context)?, path.display().to_string()),
+            Self::File(path) => read_file(path, limit, context)?,
             Self::Descriptor(number) => {
                 let file = input::descriptor(*number, "the passphrase")?;
-                let name = format!("file descriptor {number}");
-                (input::read_limited(file, MAX_LEN).about(&name)?, name)
+                input::read_limited(file, limit).about(self.name())?
             }
             Self::Environment => {
                 let value = std::env::var_os(VARIABLE).unwrap_or_default();
-                (
-                    Zeroizing::new(value.into_encoded_bytes()),
-                    VARIABLE.to_owned(),
-                )
+                Zeroizing::new(value.into_encoded_bytes())
             }
         };
-        Passphrase::from_line(&line).about(name).map(Some)
+        Ok(Some(bytes))
+    }
+
+    /// What messages call it.
+    fn name(&self) -> String {
+        match self {
+            Self::File(path) => path.display().to_string(),
+            Self::Descriptor(number) => format!("file descriptor {number}"),
+            Self::Environment => VARIABLE.to_owned(),
+            Self::Terminal => "the terminal".to_owned(),
+        }
     }
 }
 
@@ -125,6 +141,37 @@ impl Passphrases {
                 .get()
                 .expect("a source that is not the terminal gives a passphrase or an error"),
         )
+    }
+}
+
+/// How often a password is typed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Asking {
+    /// It can be tried again.
+    Once,
+    /// A typing mistake would stay.
+    Twice,
+}
+
+/// A password that is no passphrase of ours: its bytes as they come, which may be none.
+pub(crate) fn bytes(
+    args: &PassphraseArgs,
+    asking: Asking,
+    context: &Context,
+) -> Result<Zeroizing<Vec<u8>>> {
+    if let Some(bytes) = Source::of(args).bytes(MAX_PASSWORD, context)? {
+        if bytes.ends_with(b"\n") {
+            context.warn("the password ends with a line ending, which is part of it");
+        }
+        return Ok(bytes);
+    }
+    need_terminal()?;
+    loop {
+        let first = terminal::ask_secret("Password")?;
+        if asking == Asking::Once || *terminal::ask_secret("The same again")? == *first {
+            return Ok(Zeroizing::new(first.as_bytes().to_vec()));
+        }
+        context.warn("the two are not the same; once more");
     }
 }
 
@@ -195,7 +242,7 @@ fn option(file: Option<&Path>, descriptor: Option<u32>) -> Option<Source> {
         .or(descriptor.map(Source::Descriptor))
 }
 
-fn read_file(path: &Path, context: &Context) -> Result<Zeroizing<Vec<u8>>> {
+fn read_file(path: &Path, limit: usize, context: &Context) -> Result<Zeroizing<Vec<u8>>> {
     let file = File::open(path).about(path.display())?;
     let metadata = file.metadata()?;
     if metadata.is_file() && metadata.permissions().mode() & 0o077 != 0 {
@@ -204,5 +251,5 @@ fn read_file(path: &Path, context: &Context) -> Result<Zeroizing<Vec<u8>>> {
             path.display()
         ));
     }
-    input::read_limited(file, MAX_LEN).about(path.display())
+    input::read_limited(file, limit).about(path.display())
 }

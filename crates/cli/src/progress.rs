@@ -59,6 +59,11 @@ impl Progress {
         Self::start(context, "", None, Counter::default())
     }
 
+    /// Of a hash of a password, which `counter` is told about.
+    pub(crate) fn hash(context: &Context, counter: &Counter) -> Self {
+        Self::start(context, "", None, counter.clone())
+    }
+
     fn start(context: &Context, verb: &'static str, total: Option<u64>, counter: Counter) -> Self {
         let watched = counter.clone();
         let watch = || KdfWatch::new(move |progress| watched.derive(progress));
@@ -92,7 +97,8 @@ impl Counter {
         }
     }
 
-    fn derive(&self, progress: KdfProgress) {
+    /// A key derivation is so far.
+    pub(crate) fn derive(&self, progress: KdfProgress) {
         self.0.derived.store(progress.done, Ordering::Relaxed);
         self.0.to_derive.store(progress.total, Ordering::Relaxed);
     }

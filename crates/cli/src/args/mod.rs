@@ -3,6 +3,7 @@
 mod files;
 mod passphrase;
 mod passport;
+mod password;
 mod trust;
 mod values;
 
@@ -18,8 +19,11 @@ pub(crate) use passport::{
     BackupArgs, ExportArgs, JoinArgs, NewArgs, PassportCommand, RestoreArgs, RotateArgs, ShowArgs,
     SlotAddArgs, SlotChangeArgs, SlotCommand, SlotKeyArgs, SlotRemoveArgs, SplitArgs,
 };
+pub(crate) use password::{
+    BenchArgs, CalibrateArgs, Form, HashArgs, InputArgs, PasswordCommand, VerifyArgs,
+};
 pub(crate) use trust::{ApproveArgs, CheckArgs, DecideArgs, RekeyArgs, TrustCommand};
-pub(crate) use values::{MemorySize, Profile};
+pub(crate) use values::{Hex, MemorySize, Profile};
 
 /// Keep files secret for decades, and know who sent them.
 ///
@@ -74,6 +78,9 @@ pub(crate) enum Command {
     /// Decide whose files open
     #[command(subcommand)]
     Trust(TrustCommand),
+    /// Hash passwords and check them
+    #[command(subcommand)]
+    Password(PasswordCommand),
     /// Check this program on this machine
     Selftest,
     /// Print a completion script for a shell

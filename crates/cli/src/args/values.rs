@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use sealstone::KdfParams;
+use zeroize::Zeroizing;
 
 /// `sensitive`, `moderate`, `interactive` or `custom:m=256MiB,t=3,p=1`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,6 +12,10 @@ pub(crate) struct Profile(pub(crate) KdfParams);
 /// `4GiB`, `512MiB` or `65536KiB`, in KiB.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MemorySize(pub(crate) u64);
+
+/// Bytes in hexadecimal.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Hex(pub(crate) Zeroizing<Vec<u8>>);
 
 impl Profile {
     /// The name of `params`, or how to write them.
@@ -69,6 +74,13 @@ impl MemorySize {
             format!("{}{unit}", self.0 >> shift)
         })
     }
+
+    /// `256 MiB`.
+    pub(crate) fn spaced(self) -> String {
+        let text = self.compact();
+        let (number, unit) = text.split_at(text.len() - 3);
+        format!("{number} {unit}")
+    }
 }
 
 impl FromStr for MemorySize {
@@ -88,6 +100,43 @@ impl FromStr for MemorySize {
             .checked_mul(1 << shift)
             .map(Self)
             .ok_or_else(|| FORM.into())
+    }
+}
+
+impl Hex {
+    /// The bytes of digits of either case.
+    pub(crate) fn decode(digits: &[u8]) -> Result<Zeroizing<Vec<u8>>, &'static str> {
+        const FORM: &str = "bytes are written as an even number of hexadecimal digits";
+        let digit = |digit: &u8| char::from(*digit).to_digit(16).ok_or(FORM);
+        let (pairs, rest) = digits.as_chunks::<2>();
+        if !rest.is_empty() {
+            return Err(FORM);
+        }
+        // Room for all: nothing is moved, and no copy stays behind.
+        let mut bytes = Zeroizing::new(Vec::with_capacity(pairs.len()));
+        for [high, low] in pairs {
+            bytes.push((digit(high)? << 4 | digit(low)?) as u8);
+        }
+        Ok(bytes)
+    }
+
+    /// Digits in lower case.
+    pub(crate) fn encode(bytes: &[u8]) -> String {
+        let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or_default();
+        let pairs = bytes
+            .iter()
+            .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]);
+        let mut text = String::with_capacity(2 * bytes.len());
+        text.extend(pairs);
+        text
+    }
+}
+
+impl FromStr for Hex {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        Self::decode(text.as_bytes()).map(Self)
     }
 }
 
@@ -125,11 +174,22 @@ mod tests {
     }
 
     #[test]
+    fn hexadecimal_digits_come_in_pairs() {
+        assert_eq!(**Hex::decode(b"00fFa9").unwrap(), [0, 255, 0xa9]);
+        assert!(Hex::decode(b"").unwrap().is_empty());
+        assert_eq!(Hex::encode(&[0, 255, 0xa9]), "00ffa9");
+        for text in ["0", "0g", " 00", "0x00", "é"] {
+            assert!(text.parse::<Hex>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
     fn sizes_have_units() {
         assert_eq!("4GiB".parse(), Ok(MemorySize(4 << 20)));
         assert_eq!("4 MiB".parse(), Ok(MemorySize(4 << 10)));
         for text in ["", "4", "GiB", "4GB", "-1MiB", "99999999999999GiB"] {
             assert!(text.parse::<MemorySize>().is_err(), "{text}");
         }
+        assert_eq!(MemorySize(1 << 20).spaced(), "1 GiB");
     }
 }

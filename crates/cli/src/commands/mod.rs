@@ -4,6 +4,7 @@ mod inspect;
 mod manual;
 mod open;
 mod passport;
+mod password;
 mod seal;
 mod selftest;
 mod trust;
@@ -20,6 +21,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<()> {
         Command::Open(args) => open::run(&args, context),
         Command::Inspect(args) => inspect::run(&args, context),
         Command::Trust(command) => trust::run(command, context),
+        Command::Password(command) => password::run(command, context),
         Command::Selftest => selftest::run(context),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { dir } => manual::pages(dir.as_deref(), context),

@@ -119,9 +119,10 @@ pub(crate) fn read_small(path: &Path, what: &str, limit: usize) -> Result<Zeroiz
     read_limited(&input, limit)
 }
 
-/// Reads everything, but not more than `limit` bytes. The buffer is never moved, so that no copy of a secret stays behind.
+/// Reads everything, but not more than `limit` bytes. The buffer is not moved up to 64 KiB, so that no copy of a secret stays behind;
+/// what a larger one leaves when it grows, the allocator wipes.
 pub(crate) fn read_limited(reader: impl Read, limit: usize) -> Result<Zeroizing<Vec<u8>>> {
-    let mut bytes = Zeroizing::new(Vec::with_capacity(limit + 1));
+    let mut bytes = Zeroizing::new(Vec::with_capacity(limit.min(64 << 10) + 1));
     reader.take(limit as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > limit {
         return Err(Failure::new(

@@ -3,6 +3,7 @@
 mod files;
 mod flow;
 mod impostor;
+mod password;
 mod pipes;
 mod terminal;
 mod world;

@@ -165,3 +165,31 @@ fn colours_are_for_terminals_that_want_them() {
     let (screen, _) = session(&world, &format!("NO_COLOR=1 {fails}"), &[]).unwrap();
     assert!(screen.starts_with("sealstone: missing.sealed"), "{screen}");
 }
+
+#[test]
+fn passwords_are_asked_for_without_echo_and_twice_only_to_be_stored() {
+    let world = World::empty();
+    let hash = "sealstone password hash --memory-kib 64 --iterations 1";
+    let Some((screen, code)) = session(&world, hash, &["hunter2", "hunter3", "hunter2", "hunter2"])
+    else {
+        return;
+    };
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(
+        screen.contains("the two are not the same") && !screen.contains("hunter"),
+        "{screen}"
+    );
+    let stored = screen
+        .lines()
+        .find(|line| line.starts_with("$argon2id$"))
+        .unwrap();
+    world.write("stored", stored.trim().as_bytes());
+    let verify = "sealstone password verify --hash-file stored";
+    let (screen, code) = session(&world, verify, &["hunter2"]).unwrap();
+    assert!(
+        screen.contains("the right one") && code == Some(0),
+        "{screen}"
+    );
+    let (_, code) = session(&world, verify, &["hunter3"]).unwrap();
+    assert_eq!(code, Some(5));
+}

@@ -1,0 +1,64 @@
+//! What enters a hash.
+
+use sealstone::KdfProgress;
+use sealstone_argon2::{Arena, Argon2, Params, Progress as Blocks};
+use zeroize::Zeroizing;
+
+use super::threads;
+use crate::args::{Hex, InputArgs};
+use crate::context::Context;
+use crate::io::input::{self, Input};
+use crate::message::{About, Result};
+use crate::passphrase::{self, Asking};
+use crate::progress::{Counter, Progress};
+
+/// All inputs, read.
+pub(super) struct Inputs {
+    pub(super) password: Zeroizing<Vec<u8>>,
+    secret: Zeroizing<Vec<u8>>,
+    data: Vec<u8>,
+    threads: usize,
+}
+
+/// More is a wrong file.
+const MAX_SECRET: usize = 64 << 10;
+
+impl Inputs {
+    /// Reads them; the password last, since somebody may have to type it.
+    pub(super) fn read(args: &InputArgs, asking: Asking, context: &Context) -> Result<Self> {
+        let secret = match &args.secret_hex_file {
+            Some(path) => {
+                let file = Input::open(Some(path), "the secret")?;
+                let text = input::read_limited(&file, MAX_SECRET).about(file.name())?;
+                Hex::decode(text.trim_ascii_end())
+                    .map_err(|rule| crate::message::Failure::usage(rule).about(file.name()))?
+            }
+            None => Zeroizing::default(),
+        };
+        let data = args.associated_data_hex.as_ref();
+        Ok(Self {
+            secret,
+            data: data.map_or(Vec::new(), |data| data.0.to_vec()),
+            threads: threads(args.threads),
+            password: passphrase::bytes(&args.password, asking, context)?,
+        })
+    }
+
+    /// Hands over Argon2 with all of it but the password, which shows how far it is.
+    pub(super) fn with_argon2<T>(
+        &self,
+        params: &Params,
+        context: &Context,
+        use_it: impl FnOnce(Argon2<'_>, &mut Arena) -> T,
+    ) -> T {
+        let counter = Counter::default();
+        let _progress = Progress::hash(context, &counter);
+        let watch = |Blocks { done, total }| counter.derive(KdfProgress { done, total });
+        let argon2 = Argon2::new(*params)
+            .secret(&self.secret)
+            .associated_data(&self.data)
+            .threads(self.threads)
+            .progress(&watch);
+        use_it(argon2, &mut Arena::new())
+    }
+}

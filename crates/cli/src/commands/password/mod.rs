@@ -1,0 +1,74 @@
+//! `password …`: Argon2 (RFC 9106) for whoever stores passwords or derives keys.
+
+mod bench;
+mod calibrate;
+mod hash;
+mod inputs;
+mod verify;
+
+use sealstone_argon2::{Error, Params};
+use serde_json::{Value, json};
+
+use crate::args::{MemorySize, PasswordCommand};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::message::{Failure, Result};
+
+/// Runs one of them.
+pub(crate) fn run(command: PasswordCommand, context: &Context) -> Result<()> {
+    match command {
+        PasswordCommand::Hash(args) => hash::run(&args, context),
+        PasswordCommand::Verify(args) => verify::run(&args, context),
+        PasswordCommand::Calibrate(args) => calibrate::run(&args, context),
+        PasswordCommand::Bench(args) => bench::run(&args, context),
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let text = error.to_string();
+        match error {
+            Error::Parameter(_) | Error::TooLong(_) => Self::usage(text),
+            Error::OutOfMemory(_) => Self::new(Exit::KeyDerivation, text)
+                .hint("close other programs, or choose a smaller --profile or --memory-kib"),
+            Error::Malformed(_) => Self::new(Exit::Format, text).hint(
+                "it begins with $argon2id$ and goes on as `sealstone password hash` writes it",
+            ),
+            Error::Limit { .. } => Self::new(Exit::KeyDerivation, text)
+                .hint("if you trust where it comes from, allow more with --kdf-max-memory"),
+            Error::Mismatch => Self::new(Exit::Authentication, text),
+            _ => Self::new(Exit::Internal, text),
+        }
+    }
+}
+
+/// As many threads as asked for, or as there are processors.
+fn threads(option: Option<u16>) -> usize {
+    option.map_or_else(
+        || std::thread::available_parallelism().map_or(1, usize::from),
+        usize::from,
+    )
+}
+
+/// `argon2id, 64 MiB, 3 iterations, 1 lane`.
+fn describe(params: &Params) -> String {
+    let count = |n: u32, word| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
+    format!(
+        "{}, {}, {}, {}",
+        params.variant().name(),
+        MemorySize(params.memory_kib().into()).spaced(),
+        count(params.passes(), "iteration"),
+        count(params.lanes(), "lane")
+    )
+}
+
+/// The parameters for machines.
+fn to_json(params: &Params) -> Value {
+    json!({
+        "variant": params.variant().name(),
+        "version": params.version() as u32,
+        "memory_kib": params.memory_kib(),
+        "iterations": params.passes(),
+        "parallelism": params.lanes(),
+    })
+}

@@ -1,0 +1,65 @@
+//! `password verify`
+
+use std::path::Path;
+
+use sealstone_argon2::{Limits, PasswordHasher, PhcString};
+use serde_json::json;
+
+use super::inputs::Inputs;
+use super::{describe, to_json};
+use crate::args::{MemorySize, VerifyArgs};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::io::input::{self, Input};
+use crate::message::{About, Failure, Result};
+use crate::passphrase::Asking;
+
+/// More is no PHC string.
+const MAX_LEN: usize = 4096;
+
+pub(super) fn run(args: &VerifyArgs, context: &Context) -> Result<()> {
+    let wanted = args.cost.params()?;
+    let text = match &args.hash_file {
+        Some(path) => read(path)?,
+        None => args.hash.clone().unwrap_or_default(),
+    };
+    let stored: PhcString = text.parse()?;
+    let limits = limits(args.kdf_max_memory);
+    // Before anybody types anything.
+    limits.check(stored.params())?;
+    let inputs = Inputs::read(&args.inputs, Asking::Once, context)?;
+    inputs.with_argon2(stored.params(), context, |argon2, arena| {
+        let hasher = PasswordHasher::with(argon2).limits(limits);
+        hasher.verify(&inputs.password, &text, arena).map(drop)
+    })?;
+    let outdated = PasswordHasher::new(wanted).needs_rehash(&text)?;
+    context.say("the password is the right one");
+    if outdated {
+        context.say(&format!(
+            "its hash ({}) is not as new ones ({}): hash it again while you have it",
+            describe(stored.params()),
+            describe(&wanted)
+        ));
+    }
+    context.print(String::new, || {
+        json!({"verified": true, "needs_rehash": outdated, "parameters": to_json(stored.params())})
+    })
+}
+
+fn read(path: &Path) -> Result<String> {
+    let file = Input::open(Some(path), "the hash")?;
+    let bytes = input::read_limited(&file, MAX_LEN).about(file.name())?;
+    let text = std::str::from_utf8(&bytes).map(|text| text.trim_end_matches(['\r', '\n']));
+    text.map(str::to_owned)
+        .map_err(|_| Failure::new(Exit::Format, "not an Argon2 password hash").about(file.name()))
+}
+
+fn limits(memory: Option<MemorySize>) -> Limits {
+    let default = Limits::default();
+    let raised = |MemorySize(memory_kib)| Limits {
+        memory_kib,
+        // As many passes over it as over the default.
+        work_kib: memory_kib.saturating_mul(default.work_kib / default.memory_kib),
+    };
+    memory.map_or(default, raised)
+}
