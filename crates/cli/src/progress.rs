@@ -1,6 +1,6 @@
 //! Progress on the terminal, for work that takes long enough to ask for it.
 
-use std::io::{self, Read};
+use std::io::{self, Read, stderr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -8,6 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use rustix::termios::tcgetwinsize;
 use sealstone::{KdfProgress, KdfWatch};
 
 use crate::context::Context;
@@ -39,7 +40,11 @@ pub(crate) struct Counted<R> {
 const PATIENCE: Duration = Duration::from_millis(500);
 const TICK: Duration = Duration::from_millis(100);
 
-const BAR: &str = "{prefix} {bar:24} {percent:>3} %  {binary_bytes} of {binary_total_bytes}  {binary_bytes_per_sec}  {eta} left";
+const BAR: &str = "{prefix} {wide_bar} {percent:>3} %  {binary_bytes} of {binary_total_bytes}  {binary_bytes_per_sec}  {eta} left";
+/// For terminals in which the others would wrap.
+const NARROW: &str = "{prefix} {percent:>3} %  {eta} left";
+const WIDE: u16 = 78;
+
 const SPINNER: &str = "{prefix} {spinner} {binary_bytes}  {binary_bytes_per_sec}  {elapsed}";
 
 impl Progress {
@@ -160,7 +165,12 @@ struct Bar {
 
 impl Bar {
     fn new(verb: &'static str, total: Option<u64>, done: u64, begun: Instant) -> Self {
-        let template = if total.is_some() { BAR } else { SPINNER };
+        let is_narrow = tcgetwinsize(stderr()).is_ok_and(|size| size.ws_col < WIDE);
+        let template = match total {
+            Some(_) if is_narrow => NARROW,
+            Some(_) => BAR,
+            None => SPINNER,
+        };
         let style = ProgressStyle::with_template(template).expect("the templates are constants");
         let shown = total.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
         shown.set_style(style.progress_chars("━╸─"));

@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
+use sealstone::Error;
 use sealstone::passport::Fingerprint;
 use sealstone::trust::{Change, Record, Status, TrustStore};
 
 use crate::clock;
 use crate::context::Context;
-use crate::message::{About, Result};
+use crate::exit::Exit;
+use crate::message::{About, Failure, Result};
 use crate::paths;
 use crate::trust_storage::Directory;
 
@@ -20,7 +22,18 @@ const VARIABLE: &str = "SEALSTONE_TRUST_DIR";
 /// Opens it; one that does not exist is empty.
 pub(crate) fn open(context: &Context) -> Result<Store> {
     let directory = directory(context)?;
-    TrustStore::open(Directory::new(&directory)).about(directory.display())
+    TrustStore::open(Directory::new(&directory)).map_err(|error| {
+        let failure = Failure::from(error);
+        // Messages about one of its files say which.
+        let named = failure
+            .text()
+            .is_some_and(|text| text.starts_with(&*directory.to_string_lossy()));
+        if named {
+            failure
+        } else {
+            failure.about(directory.display())
+        }
+    })
 }
 
 /// Where it is: what the option says, else the environment, else the user's data directory.
@@ -51,6 +64,57 @@ pub(crate) fn name(record: &Record<'_>) -> String {
     match record.label() {
         "" => record.fingerprint().to_string(),
         label => label.to_owned(),
+    }
+}
+
+/// The one record that `name` means.
+pub(crate) fn find<'s>(store: &'s Store, name: &str) -> Result<Record<'s>> {
+    let all = store.find_all(name);
+    let listed: Vec<String> = all
+        .iter()
+        .map(|record| {
+            format!(
+                "{:<9} {}",
+                record.status().to_string(),
+                record.fingerprint()
+            )
+        })
+        .collect();
+    match all[..] {
+        [only] => Ok(only),
+        [] => store.find(name).about(name),
+        _ => Err(Failure::usage(format!(
+            "{name}: {} trust records have that name",
+            all.len()
+        ))
+        .hint(format!("use a fingerprint:\n{}", listed.join("\n")))),
+    }
+}
+
+/// Approved passports of others that go by the same name: small and capital letters do not tell people apart.
+pub(crate) fn namesakes<'s>(
+    label: &str,
+    fingerprint: &Fingerprint,
+    store: &'s Store,
+) -> Vec<Record<'s>> {
+    let lower = label.to_lowercase();
+    let is_namesake = |record: &Record<'_>| {
+        record.status() == Status::Approved
+            && record.fingerprint() != *fingerprint
+            && !lower.is_empty()
+            && record.label().to_lowercase() == lower
+    };
+    store.iter().filter(is_namesake).collect()
+}
+
+/// A change that failed on its way to the disk: the log may have it, and then the next reader completes it.
+pub(crate) fn unsure(error: Error) -> Failure {
+    let failure = Failure::from(error);
+    match failure.exit {
+        Exit::Io => failure
+            .hint("the change may have taken effect all the same: see sealstone trust list")
+            .about("the trust store"),
+        _ => failure,
     }
 }
 

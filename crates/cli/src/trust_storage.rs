@@ -162,13 +162,17 @@ fn make_directory(path: &Path) -> io::Result<()> {
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
-    match DirBuilder::new().mode(DIRECTORY_MODE).create(path) {
+    let make = || match DirBuilder::new().mode(DIRECTORY_MODE).create(path) {
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made.and_then(|()| sync_directory(parent)),
+    };
+    match make() {
         Err(e) if e.kind() == io::ErrorKind::NotFound && parent != path => {
             make_directory(parent)?;
-            make_directory(path)
+            // Where nobody can make anything, such as /proc, it is still not found.
+            make()
         }
-        made => made.and_then(|()| sync_directory(parent)),
+        made => made,
     }
 }
 

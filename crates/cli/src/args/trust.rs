@@ -28,7 +28,8 @@ pub(crate) enum TrustCommand {
 /// `trust show`
 #[derive(Args)]
 pub(crate) struct TrustShowArgs {
-    /// Label, fingerprint, or the first 8 or more digits of it
+    /// A public passport, or the label or fingerprint of a record, or 8 or more of its first digits
+    #[arg(value_name = "NAME_OR_FILE.pub")]
     pub(crate) name: String,
 }
 

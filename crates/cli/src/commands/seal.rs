@@ -48,7 +48,13 @@ impl<'a> Job<'a> {
     fn prepare(args: &'a SealArgs, context: &Context) -> Result<Self> {
         let sender = sender(&args.sender)?;
         let recipients = Recipients::gather(args, context)?;
-        let input = Input::open(args.input.as_deref(), "IN")?;
+        let input = Input::open(args.input.as_deref(), "IN").map_err(|failure| {
+            match args.input.as_deref().is_some_and(Path::is_dir) {
+                true => failure
+                    .hint("pack it first, as in: tar c DIR | sealstone seal … > DIR.tar.sealed"),
+                false => failure,
+            }
+        })?;
         let destination = Destination::new(args.output.as_deref(), || {
             Ok(input
                 .path()
@@ -191,7 +197,7 @@ fn sender(args: &Sender) -> Result<Option<Identity>> {
     match args.from.clone().or_else(paths::existing_default_passport) {
         Some(path) => Identity::load(&path).map(Some),
         None => Err(Failure::usage("nobody is named to sign the file")
-            .hint("choose --from PASSPORT or --unsigned")),
+            .hint("make a passport of your own: sealstone passport new\nor choose --from PASSPORT or --unsigned")),
     }
 }
 

@@ -34,8 +34,7 @@ impl Input {
         };
         let metadata = file.metadata()?;
         if metadata.is_dir() {
-            let failure = Failure::new(Exit::Io, "is a directory")
-                .hint("pack it first, as in: tar c DIR | sealstone seal … > DIR.tar.sealed");
+            let failure = Failure::new(Exit::Io, "is a directory");
             return Err(failure.about(path.unwrap_or(Path::new(DASH)).display()));
         }
         Ok(Self {
@@ -116,7 +115,7 @@ fn claim_stdin(what: &str) -> Result<File> {
 /// Reads a whole small file that may be secret: a passport, a passphrase, a list.
 pub(crate) fn read_small(path: &Path, what: &str, limit: usize) -> Result<Zeroizing<Vec<u8>>> {
     let input = Input::open(Some(path), what)?;
-    read_limited(&input, limit)
+    read_limited(&input, limit).about(name_of(path))
 }
 
 /// Reads everything, but not more than `limit` bytes. The buffer is not moved up to 64 KiB, so that no copy of a secret stays behind;
@@ -127,7 +126,7 @@ pub(crate) fn read_limited(reader: impl Read, limit: usize) -> Result<Zeroizing<
     if bytes.len() > limit {
         return Err(Failure::new(
             Exit::Format,
-            format!("longer than {limit} bytes"),
+            format!("longer than {limit} bytes, so it is something else"),
         ));
     }
     Ok(bytes)

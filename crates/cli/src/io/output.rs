@@ -3,12 +3,13 @@
 use std::fs::File;
 use std::io::{self, IsTerminal, Write, stdout};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::input::{DASH, Input};
 use super::keep::PUBLIC;
+use super::kind::Kind;
 use super::temp::{Existing, TempFile, directory_of};
 use super::terminal::check_text;
 use crate::exit::Exit;
@@ -185,6 +186,21 @@ pub(crate) fn exists(path: &Path) -> Failure {
     Failure::new(Exit::Io, format!("{} exists", path.display()))
 }
 
+/// A key that is gone is gone for good: not even `--force` replaces one.
+fn refuse_secret_passport(path: &Path) -> Result<()> {
+    let mut start = [0; 512];
+    let len = File::open(path)
+        .and_then(|file| file.read_at(&mut start, 0))
+        .about(path.display())?;
+    if Kind::of(&start[..len]) != Kind::SecretPassport {
+        return Ok(());
+    }
+    let failure = Failure::new(Exit::Io, "is a secret passport, and is never replaced");
+    Err(failure
+        .hint("use another -o, or move it away")
+        .about(path.display()))
+}
+
 fn replaceable(path: &Path) -> Failure {
     exists(path).hint("use another -o, or --force to replace it")
 }
@@ -232,6 +248,7 @@ fn named(path: &Path, force: bool, input: &Input) -> Result<Output> {
     if !force {
         return Err(replaceable(path));
     }
+    refuse_secret_passport(path)?;
     let whole = Whole::new(path, Existing::Replace).about(path.display())?;
     Ok(Output::Whole(Box::new(whole)))
 }

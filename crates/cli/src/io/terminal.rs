@@ -1,7 +1,7 @@
 //! Talking to the person at the terminal, whatever standard input and output are.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, IsTerminal, Write, stderr, stdin};
+use std::io::{self, BufRead, BufReader, Write};
 use std::sync::Mutex;
 
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
@@ -17,11 +17,6 @@ const TERMINAL: &str = "/dev/tty";
 /// Whether there is a person to ask.
 pub(crate) fn is_there() -> bool {
     File::open(TERMINAL).is_ok()
-}
-
-/// Whether somebody sits at standard input and sees standard error.
-pub(crate) fn is_interactive() -> bool {
-    stdin().is_terminal() && stderr().is_terminal()
 }
 
 /// Asks for a secret; what is typed is not shown.

@@ -341,7 +341,7 @@ fn a_rotated_passport_is_recognised_and_the_old_one_still_opens() {
         "alice2.passport",
     ]);
     let said = world
-        .command(&["trust", "approve", "alice2.pub"])
+        .command(&["trust", "approve", "--yes", "alice2.pub"])
         .output()
         .unwrap()
         .stderr;

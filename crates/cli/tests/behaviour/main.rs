@@ -1,5 +1,6 @@
 //! What transcripts cannot show: pipes, permissions, terminals, signals, what is left behind.
 
+mod careful;
 mod files;
 mod flow;
 mod impostor;

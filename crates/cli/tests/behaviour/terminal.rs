@@ -144,6 +144,12 @@ fn approval_is_asked_for_after_the_fingerprint_is_shown() {
         screen.contains("fingerprint ") && code == Some(2),
         "{screen}"
     );
+    // Also where standard input is something else, as in a loop over files.
+    let (screen, code) = session(&world, &format!("{approve} < /dev/null"), &["n"]).unwrap();
+    assert!(
+        screen.contains("not approved") && code == Some(2),
+        "{screen}"
+    );
     let (screen, code) = session(&world, approve, &["y"]).unwrap();
     assert!(
         screen.contains("bob is approved") && code == Some(0),

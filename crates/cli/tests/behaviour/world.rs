@@ -24,7 +24,7 @@ impl World {
                 "passport", "new", "-q", "-o", &passport, "--label", name, PROFILE,
             ]);
         }
-        world.done(&["trust", "approve", "-q", "alice.pub"]);
+        world.done(&["trust", "approve", "-q", "--yes", "alice.pub"]);
         world.write("plan.txt", b"attack at dawn\n");
         world
     }

@@ -2,7 +2,7 @@
 
 use sealstone::file::Sender;
 use sealstone::passport::{Contact, Fingerprint};
-use sealstone::trust::Status;
+use sealstone::trust::{Record, Status};
 use serde_json::{Value, json};
 
 use super::keys::KeyRing;
@@ -29,6 +29,8 @@ pub(super) struct Known {
     standing: Standing,
     /// What the user calls the sender.
     label: String,
+    /// Whom a stranger of the same name is not: approved passports.
+    namesakes: Vec<Fingerprint>,
 }
 
 /// Why a sender is opened, or not.
@@ -159,10 +161,15 @@ impl Known {
             .filter(|label| !label.is_empty())
             .unwrap_or(contact.label());
         let label = label.to_owned();
+        let namesakes = trust::namesakes(&label, &contact.fingerprint(), store)
+            .iter()
+            .map(Record::fingerprint)
+            .collect();
         Self {
             contact,
             standing,
             label,
+            namesakes,
         }
     }
 
@@ -187,8 +194,18 @@ impl Known {
             "you have not approved its sender, who goes by {:?}; the file is whole and stays sealed",
             self.label
         );
+        let namesakes: String = self
+            .namesakes
+            .iter()
+            .map(|known| {
+                format!(
+                    "it is NOT the {:?} whom you approved: {known}\n",
+                    self.label
+                )
+            })
+            .collect();
         Failure::new(Exit::Pending, what).hint(format!(
-            "fingerprint {fingerprint}\ncompare it with its owner, then: sealstone trust approve {fingerprint}\nor open this one file with --accept-pending"
+            "fingerprint {fingerprint}\n{namesakes}compare it with its owner, then: sealstone trust approve {fingerprint}\nor open this one file with --accept-pending"
         ))
     }
 

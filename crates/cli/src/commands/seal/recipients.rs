@@ -131,7 +131,7 @@ fn approved(store: &Store, name: &str) -> Result<Contact> {
         .collect::<Vec<_>>()[..]
     {
         [only] => *only,
-        _ => store.find(name).about(name)?,
+        _ => trust::find(store, name)?,
     };
     if trust::is_barred(record.status()) {
         return Err(barred(name, &record.fingerprint(), record.status()));

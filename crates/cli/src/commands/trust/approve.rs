@@ -8,7 +8,7 @@ use crate::args::ApproveArgs;
 use crate::clock;
 use crate::context::Context;
 use crate::io::terminal;
-use crate::message::{About, Failure, Result};
+use crate::message::{About, Failure, Result, printable};
 use crate::trust::{self, Store};
 
 pub(super) fn run(args: &ApproveArgs, context: &Context) -> Result<()> {
@@ -50,12 +50,24 @@ fn introduce(subject: &Subject, store: &Store, context: &Context) -> Result<()> 
         "{}\n  fingerprint {}",
         subject.label, subject.fingerprint
     ));
-    match subject.public.as_deref() {
-        Some(public) => public.succession().map_or(Ok(()), |succession| {
-            check_succession(public, succession, store, context)
-        }),
-        None => Ok(()),
+    let public = subject.public.as_deref();
+    let succession = public.and_then(|public| public.succession().map(|it| (public, it)));
+    if let Some((public, succession)) = succession {
+        check_succession(public, succession, store, context)?;
     }
+    for namesake in trust::namesakes(&subject.label, &subject.fingerprint, store) {
+        let whole = namesake.fingerprint();
+        match succession.is_some_and(|(_, succession)| succession.predecessor() == whole) {
+            true => context.say(&format!(
+                "  if the old one is not to be trusted any more: sealstone trust revoke {whole}"
+            )),
+            false => context.warn(&format!(
+                "this is not the {} whom you approved as {whole}; --label gives it another name",
+                trust::name(&namesake)
+            )),
+        }
+    }
+    Ok(())
 }
 
 /// A succession from somebody who is known must be true; from a stranger it means nothing.
@@ -91,14 +103,15 @@ fn check_succession(
     Ok(())
 }
 
-/// On a terminal, asks whether the fingerprint has been compared.
+/// Where there is a person, asks whether the fingerprint has been compared, whatever standard input is.
 fn compare(args: &ApproveArgs, subject: &Subject) -> Result<()> {
-    if args.yes || !terminal::is_interactive() {
+    if args.yes || !terminal::is_there() {
         return Ok(());
     }
     let question = format!(
-        "{}\nDoes {} confirm this fingerprint in person or on the phone?",
-        subject.fingerprint, subject.label
+        "Does {} confirm the fingerprint\n{}\nin person or on the phone?",
+        printable(&subject.label),
+        subject.fingerprint
     );
     match terminal::confirm(&question)? {
         true => Ok(()),
@@ -113,10 +126,10 @@ fn reinstate(args: &ApproveArgs, subject: &Subject, store: &mut Store) -> Result
         .is_some_and(|record| record.status() == Status::Revoked);
     if args.reinstate && revoked {
         let operator = trust::operator(args.decide.change.operator.as_deref());
-        store.reinstate(
-            &subject.fingerprint,
-            &trust::change(&operator, args.decide.change.note.as_deref()),
-        )?;
+        let change = trust::change(&operator, args.decide.change.note.as_deref());
+        store
+            .reinstate(&subject.fingerprint, &change)
+            .map_err(trust::unsure)?;
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use crate::args::DecideArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::identity::load_public;
-use crate::message::{About, Failure, Result};
+use crate::message::{Failure, Result};
 use crate::trust::{self, Store};
 
 /// Whom a decision is about.
@@ -62,7 +62,7 @@ pub(super) fn report(subjects: &[Subject], store: &Store, context: &Context) -> 
 impl Subject {
     /// A whole fingerprint, or a file that is spelled like one, or the label or beginning of a fingerprint of a record. What files lie around
     /// does not change what a name means.
-    fn find(name: &str, store: &Store) -> Result<Self> {
+    pub(super) fn find(name: &str, store: &Store) -> Result<Self> {
         if let Ok(fingerprint) = name.parse() {
             return Ok(Self::of_fingerprint(fingerprint, store));
         }
@@ -76,7 +76,7 @@ impl Subject {
                 label,
             });
         }
-        let record = store.find(name).about(name)?;
+        let record = trust::find(store, name)?;
         Ok(Self::of_fingerprint(record.fingerprint(), store))
     }
 
@@ -109,13 +109,17 @@ impl Subject {
         let operator = trust::operator(args.change.operator.as_deref());
         let change = trust::change(&operator, args.change.note.as_deref());
         if let Some(public) = &self.public {
-            store.meet(public.contact(), &change)?;
+            store
+                .meet(public.contact(), &change)
+                .map_err(trust::unsure)?;
         }
         store
             .set_status(&self.fingerprint, status, &change)
-            .about(&self.label)?;
+            .map_err(|e| trust::unsure(e).about(&self.label))?;
         if let Some(label) = &args.label {
-            store.relabel(&self.fingerprint, label, &change)?;
+            store
+                .relabel(&self.fingerprint, label, &change)
+                .map_err(trust::unsure)?;
         }
         Ok(())
     }

@@ -3,10 +3,11 @@
 use sealstone::trust::Record;
 use serde_json::{Value, json};
 
+use super::decide::Subject;
 use super::log;
 use crate::clock;
 use crate::context::Context;
-use crate::message::{About, Result};
+use crate::message::{Failure, Result};
 use crate::trust;
 
 pub(super) fn list(context: &Context) -> Result<()> {
@@ -30,7 +31,9 @@ pub(super) fn list(context: &Context) -> Result<()> {
 
 pub(super) fn one(name: &str, context: &Context) -> Result<()> {
     let store = trust::open(context)?;
-    let record = store.find(name).about(name)?;
+    let fingerprint = Subject::find(name, &store)?.fingerprint;
+    let none = || Failure::usage(format!("{name}: the trust store has no record of it"));
+    let record = store.get(&fingerprint).ok_or_else(none)?;
     let contact = record.contact()?;
     let keys = match &contact {
         Some(contact) if contact.is_complete() => "all",

@@ -30,13 +30,13 @@ pub(super) fn check(args: &CheckArgs, context: &Context) -> Result<()> {
     }
     let text = || {
         format!(
-            "whole: {} records, {} changes\n{checkpoint}\n",
-            store.iter().len(),
-            report.count
+            "whole: {}, {}\n{checkpoint}\n",
+            counted(store.iter().len() as u64, "record"),
+            counted(report.count, "change")
         )
     };
     context.print(text, || json!({"records": store.iter().len(), "changes": report.count, "checkpoint": checkpoint}))?;
-    context.say("keep the last line elsewhere, and give it to --expect later: it shows if an older store is put back");
+    context.say("keep that line elsewhere, and give it to --expect later: it shows if an older store is put back");
     Ok(())
 }
 
@@ -49,6 +49,11 @@ pub(super) fn rekey(args: &RekeyArgs, context: &Context) -> Result<()> {
         "the trust store has a new key",
         || json!({"rekeyed": true}),
     )
+}
+
+fn counted(number: u64, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
 }
 
 /// A link looks like a fingerprint without dashes.

@@ -1,0 +1,78 @@
+//! Keys that no option replaces, people of one name, and directories that nobody can make.
+
+use crate::world::{PROFILE, World, refuse, succeed};
+
+#[test]
+fn not_even_force_replaces_a_secret_passport() {
+    let world = World::new();
+    world.done(&["seal", "-q", "--unsigned", "-r", "alice.pub", "plan.txt"]);
+    let before = world.read("bob.passport");
+    for line in [
+        "sealstone passport export alice.passport -o bob.passport --force",
+        "sealstone seal --unsigned -r alice.pub -o bob.passport --force plan.txt",
+        "sealstone open -i alice.passport -o bob.passport --force plan.txt.sealed",
+    ] {
+        let said = refuse(&mut world.bash(line), 3);
+        assert!(said.contains("never replaced"), "{line}: {said}");
+        assert_eq!(world.read("bob.passport"), before, "{line}");
+    }
+}
+
+#[test]
+fn a_directory_that_cannot_be_made_is_an_error() {
+    let world = World::new();
+    for directory in ["/proc/nope/a", "/dev/null/a/b"] {
+        let mut deny = world.command(&["trust", "deny", "alice.pub"]);
+        refuse(deny.env("SEALSTONE_TRUST_DIR", directory), 3);
+    }
+}
+
+#[test]
+fn a_stranger_with_the_name_of_a_friend_is_told_from_the_friend() {
+    let world = World::new();
+    let mallory = ["passport", "new", "-q", "-o", "mallory.passport"];
+    world.done(&[&mallory[..], &["--label", "ALICE", PROFILE]].concat());
+    let seal = ["seal", "-q", "--from", "mallory.passport", "-r", "bob.pub"];
+    world.done(&[&seal[..], &["plan.txt"]].concat());
+    let open = ["open", "-i", "bob.passport", "-o", "out", "plan.txt.sealed"];
+    let said = world.refused(&open, 6);
+    assert!(
+        said.contains("it is NOT the \"ALICE\" whom you approved: "),
+        "{said}"
+    );
+
+    let approve = world
+        .command(&["trust", "approve", "--yes", "mallory.pub"])
+        .output();
+    let said = String::from_utf8(approve.unwrap().stderr).unwrap();
+    assert!(
+        said.contains("this is not the alice whom you approved as "),
+        "{said}"
+    );
+}
+
+#[test]
+fn names_that_mean_several_are_listed() {
+    let world = World::new();
+    let other = ["passport", "new", "-q", "-o", "other.passport"];
+    world.done(&[&other[..], &["--label", "alice", PROFILE]].concat());
+    world.done(&["trust", "deny", "-q", "other.pub"]);
+    for verb in ["show", "approve", "deny", "revoke"] {
+        let said = world.refused(&["trust", verb, "alice"], 2);
+        for line in ["2 trust records", "approved ", "denied "] {
+            assert!(said.contains(line), "{verb}: {said}");
+        }
+    }
+    let said = succeed(&mut world.command(&["trust", "show", "other.pub"]));
+    assert!(said.starts_with(b"denied\n"));
+}
+
+#[test]
+fn a_change_that_did_not_reach_the_disk_may_have_happened_all_the_same() {
+    let world = World::new();
+    let said = refuse(
+        &mut world.bash("ulimit -f 0; sealstone trust deny alice"),
+        3,
+    );
+    assert!(said.contains("may have taken effect"), "{said}");
+}
