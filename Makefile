@@ -65,6 +65,7 @@ bench: ## measure against the peers, alternating, in one run (ARGS=… goes to b
 	@scripts/setup bench
 	cargo build --release $(CARGO_FLAGS) -p sealstone-cli
 	$(if $(wildcard bench/Cargo.toml),cargo run --release $(CARGO_FLAGS) --manifest-path bench/Cargo.toml)
+	bench/unlock.py --sealstone $(CARGO_TARGET_DIR)/release/sealstone
 	bench/files.py --sealstone $(CARGO_TARGET_DIR)/release/sealstone $(ARGS)
 
 fuzz: ## every fuzz target for SECONDS=30 each
