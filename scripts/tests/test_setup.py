@@ -9,7 +9,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parents[2]
 
-PLAIN = ["bash", "cat", "chmod", "dirname", "env", "find", "head", "sed", "sort"]
+PLAIN = ["bash", "cat", "chmod", "dirname", "env", "find", "head", "mktemp", "rm", "sed", "sort"]
 COMPLETE = {
     "cc": "exit 0",
     "cargo": "exit 0",
@@ -28,6 +28,16 @@ RUSTUP = """
 echo "rustup $*" >>"$LOG"
 printf '#!/bin/sh\\necho rustc 1.95.0\\n' >"$BIN/rustc"
 chmod +x "$BIN/rustc"
+"""
+# Fetches a rustup-init that puts a compiler on the PATH.
+CURL = """
+while [[ $1 != -o ]]; do shift; done
+cat >"$2" <<'END'
+#!/bin/bash
+echo "rustup-init $*" >>"$LOG"
+for program in cargo rustc; do printf '#!/bin/sh\\necho rustc 1.95.0\\n' >"$BIN/$program"; done
+chmod +x "$BIN/cargo" "$BIN/rustc"
+END
 """
 
 
@@ -105,7 +115,27 @@ class Setup(unittest.TestCase):
 
     def test_no_rust_and_no_package_for_it(self):
         self.remove("cargo", "rustc")
+        self.add("uname", "echo riscv64")
         self.assert_dies(self.run_setup("build"), "no package 'rustup'", "https://rustup.rs")
+
+    def without_rust(self, sha256sum):
+        """A machine without Rust and a package for it, and a rustup-init with a digest that is right or not."""
+        self.remove("cargo", "rustc")
+        self.add("uname", "echo x86_64")
+        self.add("curl", CURL)
+        self.add("sha256sum", f'read -r line; echo "sha256sum $line" >>"$LOG"; exit {sha256sum}')
+
+    def test_no_rust_is_fetched_by_its_digest(self):
+        self.without_rust(sha256sum=0)
+        done = self.run_setup("build")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("setup: installing Rust with rustup 1.28.2", done.stderr)
+        self.assertRegex(self.log(), "sha256sum [0-9a-f]{64}  /.*/rustup-init\n(.*\n)*rustup-init -y .*--default-toolchain stable")
+
+    def test_another_rustup_is_not_run(self):
+        self.without_rust(sha256sum=1)
+        self.assert_dies(self.run_setup("build"), "not rustup 1.28.2")
+        self.assertNotIn("rustup-init -y", self.log())
 
     def test_no_rust_but_a_package_for_it(self):
         self.remove("cargo", "rustc")
