@@ -75,8 +75,8 @@ impl<'a> Argon2<'a> {
         }
     }
 
-    /// On up to this many threads: one for each lane, and if there is one more, it gets memory from the system ahead of the others
-    /// when the arena has to grow. The result is the same for any number.
+    /// On up to this many threads, no more than there are lanes; if it is more than one, another gets memory from the system ahead of
+    /// them when the arena has to grow. The result is the same for any number.
     #[cfg(feature = "std")]
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
@@ -294,18 +294,13 @@ impl<'a> Argon2<'a> {
         share(self.workers(), task, self.params.lanes() as usize);
     }
 
-    /// A thread that has no lane can get memory; a pool has no work for others than lanes.
+    /// One more thread than work is right: it mostly waits for the system. On the threads of others it would be one too many.
     #[cfg(feature = "std")]
     fn effort(&self) -> Effort {
-        let threads = if self.pool.is_some() {
-            1
-        } else {
-            self.threads.0
-        };
-        if threads > self.params.lanes() as usize {
+        if self.pool.is_none() && self.threads.0 > 1 {
             Effort::Ahead
         } else {
-            Effort::Quick(threads)
+            Effort::Quick
         }
     }
 

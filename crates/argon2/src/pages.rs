@@ -12,7 +12,7 @@ mod linux {
     use crate::block::Block;
     use std::ptr::NonNull;
     use std::sync::Arc;
-    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
     use std::thread::{self, JoinHandle};
     use std::time::Duration;
 
@@ -110,7 +110,7 @@ mod linux {
     /// several milliseconds on a virtual one whose host has to find the memory first. Small pages mostly have been used before.
     const SLOW: Duration = Duration::from_micros(4500);
 
-    /// Getting the memory of a region from the system before it is used, on any number of threads.
+    /// Getting the memory of a region from the system before it is used.
     #[derive(Debug)]
     struct Populating {
         region: Region,
@@ -118,7 +118,6 @@ mod linux {
         next: AtomicUsize,
         /// Whether to stay with huge pages, however long that takes.
         patience: bool,
-        small: AtomicBool,
     }
 
     /// Populates the region as `effort` says; a thread that still does so is returned.
@@ -127,20 +126,11 @@ mod linux {
             region,
             next: AtomicUsize::new(0),
             patience: effort == Effort::Patient,
-            small: AtomicBool::new(false),
         };
-        let threads = match effort {
-            Effort::Ahead => return populating.run_ahead(),
-            Effort::Patient => 1,
-            Effort::Quick(threads) => threads,
-        };
-        thread::scope(|scope| {
-            for _ in 1..threads.min(populating.steps()) {
-                // If there are no more threads, this one does it all.
-                let _ = thread::Builder::new().spawn_scoped(scope, || populating.work());
-            }
-            populating.work();
-        });
+        if effort == Effort::Ahead {
+            return populating.run_ahead();
+        }
+        populating.work();
         None
     }
 
@@ -154,9 +144,11 @@ mod linux {
         }
 
         fn work(&self) {
+            let mut patience = self.patience;
+            let steps = self.region.1.div_ceil(STEP);
             loop {
                 let step = self.next.fetch_add(1, Relaxed);
-                if step >= self.steps() {
+                if step >= steps {
                     return;
                 }
                 let start = processor_time();
@@ -164,15 +156,12 @@ mod linux {
                 let part = self.region.from(step * STEP, STEP);
                 part.advise(libc::MADV_POPULATE_WRITE);
                 let slow = processor_time().saturating_sub(start) > SLOW;
-                if slow && !self.patience && !self.small.swap(true, Relaxed) {
+                if slow && !patience {
+                    patience = true;
                     let rest = self.region.from((step + 1) * STEP, self.region.1);
                     rest.advise(libc::MADV_NOHUGEPAGE);
                 }
             }
-        }
-
-        fn steps(&self) -> usize {
-            self.region.1.div_ceil(STEP)
         }
 
         /// No further step is begun.
@@ -232,8 +221,8 @@ mod linux {
 /// How memory is got from the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effort {
-    /// At once, by this many threads: on huge pages for as long as these come quickly.
-    Quick(usize),
+    /// At once: on huge pages for as long as these come quickly.
+    Quick,
     /// At once: on huge pages, however long that takes.
     Patient,
     /// As `Quick`, by a thread that runs ahead of whoever uses it.
@@ -279,12 +268,7 @@ mod tests {
     #[test]
     fn pages_are_zero_and_all_of_them_are_there() {
         for count in [1, 3, 2047, 2048, 2049, 4096, 6000] {
-            for effort in [
-                Effort::Quick(1),
-                Effort::Quick(3),
-                Effort::Patient,
-                Effort::Ahead,
-            ] {
+            for effort in [Effort::Quick, Effort::Patient, Effort::Ahead] {
                 let mut pages = Pages::new(count, effort).unwrap();
                 assert_eq!(pages.blocks().len() as u64, count);
                 assert!(pages.blocks().iter().all(|block| *block == ZERO_BLOCK));
@@ -320,7 +304,7 @@ mod tests {
     #[test]
     fn pages_that_do_not_exist_are_none() {
         for count in [1 << 40, u64::MAX / 1024, u64::MAX] {
-            assert!(Pages::new(count, Effort::Quick(1)).is_none());
+            assert!(Pages::new(count, Effort::Quick).is_none());
         }
     }
 }

@@ -53,11 +53,16 @@ impl Pool for Threads {
             }
         };
         thread::scope(|scope| {
-            for _ in 0..helpers {
-                // If the system gives no more threads, this one does it all.
-                let _ = thread::Builder::new().spawn_scoped(scope, work);
-            }
+            // If the system gives no more threads, this one does it all.
+            let spawn = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
+            let helpers: Vec<_> = (0..helpers).filter_map(spawn).collect();
             work();
+            // Until they are gone, and not only done: what still ends on a processor keeps the next thread from starting there.
+            for helper in helpers {
+                if let Err(panic) = helper.join() {
+                    std::panic::resume_unwind(panic);
+                }
+            }
         });
     }
 }
