@@ -10,11 +10,13 @@ mod edit;
 mod forge;
 mod golden;
 mod passports;
+mod password;
 mod sealed;
 mod text;
 mod trust;
 
 pub use passports::{public_passport, secret_passport};
+pub use password::phc_string;
 pub use sealed::{armor, sealed_forged, sealed_header, sealed_open};
 pub use text::text;
 pub use trust::trust_store;

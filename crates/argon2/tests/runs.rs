@@ -1,6 +1,7 @@
 //! Long runs: memory, threads, cancelling, progress, errors.
 
 use sealstone_argon2::{Arena, Argon2, Error, Params, Pool, Progress, Task, Variant, ZERO_BLOCK};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
@@ -139,6 +140,19 @@ fn a_run_that_is_cancelled_leaves_nothing() {
         assert!(memory.iter().all(|block| *block == ZERO_BLOCK));
         assert!(calls.load(Relaxed) < 10, "it stops soon");
     }
+}
+
+/// A callback that panics ends the run, and what was computed is gone.
+#[test]
+fn a_panic_leaves_nothing() {
+    let watch = |_: Progress| panic!("planted");
+    let argon2 = Argon2::new(Params::new(4000, 2, 1).unwrap()).progress(&watch);
+    let (mut tag, mut memory) = ([1; 32], vec![ZERO_BLOCK; 4000]);
+    let run =
+        AssertUnwindSafe(|| argon2.hash_with(b"password", b"some salt", &mut tag, &mut memory));
+    assert!(catch_unwind(run).is_err());
+    assert_eq!(tag, [0; 32]);
+    assert!(memory.iter().all(|block| *block == ZERO_BLOCK));
 }
 
 /// A pool that runs its tasks backwards.

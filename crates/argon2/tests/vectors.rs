@@ -27,7 +27,11 @@ fn pyca_vectors() {
         };
         assert_eq!(cases.len(), expected, "every case is executed");
         cases.iter().for_each(|case| case.check(variant));
-        println!("{}: {} cases, 0 disagreements", variant.name(), cases.len());
+        println!(
+            "KDF/{}.txt: {} cases, 0 disagreements",
+            variant.name(),
+            cases.len()
+        );
     }
 }
 

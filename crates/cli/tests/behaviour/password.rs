@@ -132,6 +132,20 @@ fn a_stored_hash_and_a_password_cannot_both_be_standard_input() {
 }
 
 #[test]
+fn memory_that_the_system_does_not_give_is_an_error_that_says_so() {
+    let world = World::empty();
+    let said = refuse(
+        &mut world.bash("ulimit -v 600000; sealstone password hash --profile sensitive"),
+        9,
+    );
+    assert!(
+        said.contains("not enough memory: Argon2 needs 1048576 KiB"),
+        "{said}"
+    );
+    assert!(said.contains("choose a smaller --profile"), "{said}");
+}
+
+#[test]
 fn calibration_keeps_within_its_limits() {
     let world = World::empty();
     let args = [
