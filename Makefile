@@ -39,6 +39,7 @@ test: ## every test, with the published vectors
 	scripts/fetch-vectors
 	cargo test --workspace --no-fail-fast $(CARGO_FLAGS)
 	scripts/test-interop $(CARGO_FLAGS)
+	scripts/test-argon2 2000
 	scripts/assurance --check
 	scripts/tests/run layers sizes tree setup jobs
 
@@ -51,6 +52,7 @@ lint: ## format, lints, documentation, layers, sizes, dependencies
 	scripts/check-tree
 	scripts/check-shell
 	cargo clippy --workspace --all-targets $(CARGO_FLAGS) -- -D warnings
+	cargo clippy -p sealstone-argon2 --no-default-features $(CARGO_FLAGS) -- -D warnings
 	$(foreach w,$(OTHER_WORKSPACES),cargo clippy --manifest-path $(w)/Cargo.toml --all-targets $(CARGO_FLAGS) -- -D warnings$(newline))
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps $(CARGO_FLAGS)
 	scripts/check-dependencies
@@ -64,9 +66,10 @@ prove: ## prove the kernels' machine code equal to their specifications
 bench: ## measure against the peers, alternating, in one run (ARGS=… goes to bench/files.py)
 	@scripts/setup bench
 	cargo build --release $(CARGO_FLAGS) -p sealstone-cli
-	$(if $(wildcard bench/Cargo.toml),cargo run --release $(CARGO_FLAGS) --manifest-path bench/Cargo.toml)
+	cargo build --release $(CARGO_FLAGS) --manifest-path bench/Cargo.toml
 	bench/unlock.py --sealstone $(CARGO_TARGET_DIR)/release/sealstone
 	bench/files.py --sealstone $(CARGO_TARGET_DIR)/release/sealstone $(ARGS)
+	bench/argon2.py --bench $(CARGO_TARGET_DIR)/release/bench-argon2
 
 fuzz: ## every fuzz target for SECONDS=30 each
 	@scripts/setup fuzz
