@@ -1,13 +1,16 @@
 //! How this run talks: to people or machines, loud or quiet.
 
 use std::io::{IsTerminal, Write, stderr, stdout};
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+use zeroize::Zeroizing;
 
 use crate::args::GlobalArgs;
-use crate::message::{Failure, Result, printable};
+use crate::io::closed::{is_closed, is_null};
+use crate::message::{About, Failure, Result, printable};
 
 /// What the global options ask for.
 pub(crate) struct Context {
@@ -57,10 +60,23 @@ impl Context {
     }
 
     /// Shows a secret that was made up and is shown this once, whatever was asked for otherwise. Machines find it in the result.
-    pub(crate) fn show_secret(&self, what: &str, secret: &str) {
-        if !self.json {
-            self.tell(&format!("{what}\n\n    {secret}\n"));
+    ///
+    /// Fails if nobody can see it: nothing may come to depend on such a secret.
+    pub(crate) fn show_secret(&self, what: &str, secret: &str) -> Result<()> {
+        if self.json {
+            return must_be_seen(
+                stdout(),
+                "standard output",
+                "nobody would see a secret in it",
+            );
         }
+        must_be_seen(
+            stderr(),
+            "standard error",
+            "let it be seen, or use --json, which shows it on standard output",
+        )?;
+        let text = Zeroizing::new(format!("{what}\n\n    {secret}\n\n"));
+        stderr().write_all(text.as_bytes()).about("standard error")
     }
 
     /// Whether results are for machines.
@@ -131,4 +147,15 @@ impl Context {
             text.to_owned()
         }
     }
+}
+
+/// Fails if what is written to `stream` is gone.
+fn must_be_seen(stream: impl AsFd, name: &str, hint: &str) -> Result<()> {
+    let state = match (is_closed(&stream), is_null(&stream)) {
+        (true, _) => "closed",
+        (_, true) => "/dev/null",
+        _ => return Ok(()),
+    };
+    let what = format!("{name} is {state}: nobody would see the secret that is made up");
+    Err(Failure::usage(what).hint(hint))
 }

@@ -215,7 +215,7 @@ fn made_up(what: &str, context: &Context) -> Result<Chosen> {
     context.show_secret(
         &format!("The passphrase for {what}, made up and shown this once:"),
         &text,
-    );
+    )?;
     Ok(Chosen {
         passphrase,
         generated: Some(text),

@@ -1,5 +1,6 @@
 //! Files, pipes and terminals.
 
+pub(crate) mod closed;
 pub(crate) mod input;
 pub(crate) mod keep;
 pub(crate) mod kind;

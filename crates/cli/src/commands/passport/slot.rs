@@ -143,7 +143,7 @@ impl Key {
             Self::Passphrase(_) => None,
         };
         if let Some(key) = &recovery {
-            context.show_secret("The recovery key, shown this once; write it down:", key);
+            context.show_secret("The recovery key, shown this once; write it down:", key)?;
         }
         let generated = match self {
             Self::Passphrase(chosen) => chosen.generated.as_deref(),
