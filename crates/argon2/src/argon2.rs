@@ -13,8 +13,9 @@ use zeroize::{Zeroize, Zeroizing};
 #[cfg(feature = "std")]
 use crate::{
     arena::Arena,
+    fill::fill_together,
     pages::Effort,
-    pool::{Pool, Threads, share},
+    pool::{Pool, share},
 };
 
 /// Argon2 with its parameters and all that does not change from password to password.
@@ -40,7 +41,7 @@ pub struct Argon2<'a> {
     #[cfg(feature = "std")]
     pool: Option<&'a dyn Pool>,
     #[cfg(feature = "std")]
-    threads: Threads,
+    threads: usize,
 }
 
 impl<'a> Argon2<'a> {
@@ -56,7 +57,7 @@ impl<'a> Argon2<'a> {
             #[cfg(feature = "std")]
             pool: None,
             #[cfg(feature = "std")]
-            threads: Threads(1),
+            threads: 1,
         }
     }
 
@@ -81,7 +82,7 @@ impl<'a> Argon2<'a> {
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
         Self {
-            threads: Threads(threads.max(1)),
+            threads: threads.max(1),
             ..self
         }
     }
@@ -217,9 +218,12 @@ impl<'a> Argon2<'a> {
             cancel: self.cancel,
             progress: self.progress,
         };
-        fill(self.cpu(), &self.params, memory, &monitor, |task| {
-            self.run(task)
-        })
+        let (cpu, params) = (self.cpu(), &self.params);
+        #[cfg(feature = "std")]
+        if let (None, threads @ 2..) = (self.pool, self.threads.min(params.lanes() as usize)) {
+            return fill_together(cpu, params, memory, &monitor, threads);
+        }
+        fill(cpu, params, memory, &monitor, |task| self.run(task))
     }
 
     /// H_0 (step 1).
@@ -291,22 +295,20 @@ impl<'a> Argon2<'a> {
 
     #[cfg(feature = "std")]
     fn run(&self, task: Task<'_>) {
-        share(self.workers(), task, self.params.lanes() as usize);
+        match self.pool {
+            Some(pool) => share(pool, task, self.params.lanes() as usize),
+            None => task.run(),
+        }
     }
 
     /// One more thread than work is right: it mostly waits for the system. On the threads of others it would be one too many.
     #[cfg(feature = "std")]
     fn effort(&self) -> Effort {
-        if self.pool.is_none() && self.threads.0 > 1 {
+        if self.pool.is_none() && self.threads > 1 {
             Effort::Ahead
         } else {
             Effort::Quick
         }
-    }
-
-    #[cfg(feature = "std")]
-    fn workers(&self) -> &dyn Pool {
-        self.pool.unwrap_or(&self.threads)
     }
 
     #[cfg(not(feature = "std"))]

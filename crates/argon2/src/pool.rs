@@ -1,8 +1,6 @@
 //! Sharing lanes between threads.
 
 use crate::fill::Task;
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 /// Threads of the caller. With rayon, `run` is `tasks.into_par_iter().for_each(Task::run)`.
 ///
@@ -32,39 +30,6 @@ pub trait Pool: Sync {
     fn threads(&self) -> usize;
     /// Runs all tasks, on any threads and in any order, and returns when they are done.
     fn run(&self, tasks: Vec<Task<'_>>);
-}
-
-/// This many threads, the caller's among them.
-#[derive(Clone, Copy)]
-pub(crate) struct Threads(pub(crate) usize);
-
-impl Pool for Threads {
-    fn threads(&self) -> usize {
-        self.0
-    }
-
-    fn run(&self, tasks: Vec<Task<'_>>) {
-        let helpers = tasks.len().min(self.0).saturating_sub(1);
-        let queue = Mutex::new(tasks);
-        let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let work = || {
-            while let Some(task) = next() {
-                task.run();
-            }
-        };
-        thread::scope(|scope| {
-            // If the system gives no more threads, this one does it all.
-            let spawn = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
-            let helpers: Vec<_> = (0..helpers).filter_map(spawn).collect();
-            work();
-            // Until they are gone, and not only done: what still ends on a processor keeps the next thread from starting there.
-            for helper in helpers {
-                if let Err(panic) = helper.join() {
-                    std::panic::resume_unwind(panic);
-                }
-            }
-        });
-    }
 }
 
 /// Runs a task of `lanes` lanes in as many equal parts as there are threads.

@@ -142,17 +142,20 @@ fn a_run_that_is_cancelled_leaves_nothing() {
     }
 }
 
-/// A callback that panics ends the run, and what was computed is gone.
+/// A callback that panics on one thread ends the run on all, and what was computed is gone.
 #[test]
 fn a_panic_leaves_nothing() {
-    let watch = |_: Progress| panic!("planted");
-    let argon2 = Argon2::new(Params::new(4000, 2, 1).unwrap()).progress(&watch);
-    let (mut tag, mut memory) = ([1; 32], vec![ZERO_BLOCK; 4000]);
-    let run =
-        AssertUnwindSafe(|| argon2.hash_with(b"password", b"some salt", &mut tag, &mut memory));
-    assert!(catch_unwind(run).is_err());
-    assert_eq!(tag, [0; 32]);
-    assert!(memory.iter().all(|block| *block == ZERO_BLOCK));
+    for threads in [1, 2, 3] {
+        let calls = AtomicUsize::new(0);
+        let watch = |_: Progress| assert_ne!(calls.fetch_add(1, Relaxed), 4, "planted");
+        let argon2 = Argon2::new(Params::new(40_000, 2, 3).unwrap());
+        let argon2 = argon2.threads(threads).progress(&watch);
+        let (mut tag, mut memory) = ([1; 32], vec![ZERO_BLOCK; 40_000]);
+        let mut run = || argon2.hash_with(b"password", b"some salt", &mut tag, &mut memory);
+        assert!(catch_unwind(AssertUnwindSafe(&mut run)).is_err());
+        assert_eq!(tag, [0; 32]);
+        assert!(memory.iter().all(|block| *block == ZERO_BLOCK));
+    }
 }
 
 /// A pool that runs its tasks backwards.

@@ -1,6 +1,10 @@
 //! Filling the memory (RFC 9106, section 3.2, steps 3 to 6).
 
 mod addresses;
+#[cfg(feature = "std")]
+mod crew;
+#[cfg(feature = "std")]
+mod meeting;
 mod monitor;
 mod segment;
 mod task;
@@ -8,6 +12,8 @@ mod task;
 pub use monitor::Progress;
 pub use task::Task;
 
+#[cfg(feature = "std")]
+pub(crate) use crew::fill_together;
 pub(crate) use monitor::Monitor;
 
 use crate::Error;
@@ -16,6 +22,7 @@ use crate::index::{SLICES, Segment};
 use crate::params::{Params, Variant, Version};
 use core::sync::atomic::Ordering::Relaxed;
 use sealstone_lanes::{Cpu, Place, Portable};
+use segment::Slices;
 
 /// A segment, and all that its blocks depend on.
 #[derive(Clone, Copy)]
@@ -82,23 +89,25 @@ pub(crate) fn fill(
     monitor: &Monitor<'_>,
     mut run: impl FnMut(Task<'_>),
 ) -> Result<(), Error> {
-    let place = memory
-        .first()
-        .map_or(Place::of(&[]), |block| Place::of(block));
+    let place = place(memory);
     let width = memory.len() / SLICES;
     for pass in 0..params.passes() {
         for slice in 0..SLICES {
             let (before, rest) = memory.split_at_mut(slice * width);
             let (blocks, after) = rest.split_at_mut(width);
-            let others = core::array::from_fn(|other| {
+            let others: [[&[Block]; 1]; SLICES] = core::array::from_fn(|other| {
                 if other < slice {
-                    &before[other * width..][..width]
+                    [&before[other * width..][..width]]
                 } else if other > slice {
-                    &after[(other - slice - 1) * width..][..width]
+                    [&after[(other - slice - 1) * width..][..width]]
                 } else {
-                    &[]
+                    [Default::default()]
                 }
             });
+            let others = Slices {
+                pieces: others.each_ref().map(|slice| &slice[..]),
+                piece: width,
+            };
             let position = Position {
                 params: *params,
                 pass,
@@ -118,10 +127,22 @@ pub(crate) fn fill(
             }
         }
     }
-    // A pool that did not do all that it was given must not lead to a hash that is wrong.
-    if monitor.done.load(Relaxed) != monitor.total {
+    result(monitor)
+}
+
+/// Whether all is done. A pool that did not do all that it was given must not lead to a hash that is wrong.
+fn result(monitor: &Monitor<'_>) -> Result<(), Error> {
+    if monitor.is_cancelled() {
+        Err(Error::Cancelled)
+    } else if monitor.done.load(Relaxed) != monitor.total {
         Err(Error::Pool)
     } else {
         Ok(())
     }
+}
+
+fn place(memory: &[Block]) -> Place {
+    memory
+        .first()
+        .map_or(Place::of(&[]), |block| Place::of(block))
 }

@@ -22,12 +22,33 @@ pub(super) struct Filling<'m> {
 /// What was there before this segment.
 struct Past<'m> {
     /// The other slices with all their lanes; the current one is empty here.
-    slices: [&'m [Block]; SLICES],
+    slices: Slices<'m>,
     slice: usize,
     /// The number of the first block of this segment within its slice.
     start: usize,
     /// Blocks in a segment.
     length: usize,
+}
+
+/// The slices, each in pieces of `piece` blocks; the last of them may have fewer.
+#[derive(Clone, Copy)]
+pub(super) struct Slices<'m> {
+    pub(super) pieces: [&'m [&'m [Block]]; SLICES],
+    pub(super) piece: usize,
+}
+
+impl<'m> Slices<'m> {
+    #[inline]
+    fn block(&self, slice: usize, block: usize) -> &'m Block {
+        match self.pieces[slice] {
+            [all] => &all[block],
+            // Numbers of blocks in a slice are below 2^30, and short divisions are quick.
+            pieces => {
+                let (block, piece) = (block as u32, self.piece as u32);
+                &pieces[(block / piece) as usize][(block % piece) as usize]
+            }
+        }
+    }
 }
 
 /// Where references come from.
@@ -47,7 +68,7 @@ impl<'m> Filling<'m> {
         cpu: Cpu,
         position: Position,
         blocks: &'m mut [Block],
-        slices: [&'m [Block]; SLICES],
+        slices: Slices<'m>,
         start: Place,
     ) -> Self {
         let (segment, first, length) = (position.segment(), position.first(), position.length());
@@ -124,8 +145,8 @@ impl<'m> Filling<'m> {
 impl Past<'_> {
     /// The block just before the next one, when `done` is filled.
     fn before<'b>(&'b self, done: &'b [Block]) -> &'b Block {
-        let earlier =
-            || &self.slices[(self.slice + SLICES - 1) % SLICES][self.start + self.length - 1];
+        let slice = (self.slice + SLICES - 1) % SLICES;
+        let earlier = || self.slices.block(slice, self.start + self.length - 1);
         done.last().unwrap_or_else(earlier)
     }
 
@@ -135,7 +156,7 @@ impl Past<'_> {
         if slice == self.slice {
             &done[block - self.start]
         } else {
-            &self.slices[slice][block]
+            self.slices.block(slice, block)
         }
     }
 }

@@ -2,9 +2,8 @@
 
 use super::Position;
 use super::monitor::Monitor;
-use super::segment::Filling;
+use super::segment::{Filling, Slices};
 use crate::block::Block;
-use crate::index::SLICES;
 use core::ops::Range;
 use sealstone_lanes::{Cpu, Place};
 
@@ -15,7 +14,7 @@ pub struct Task<'m> {
     pub(super) position: Position,
     /// These lanes' segments.
     pub(super) blocks: &'m mut [Block],
-    pub(super) others: [&'m [Block]; SLICES],
+    pub(super) others: Slices<'m>,
     pub(super) memory: Place,
     pub(super) monitor: &'m Monitor<'m>,
 }
