@@ -3,7 +3,7 @@
 mod spec;
 
 use sealstone_skein::tree::{
-    self, FAN_OUT, LEAF, PIECE, Pieces, Proof, Root, Shape, TreeHasher, TreeSkein,
+    self, FAN_OUT, LEAF, PIECE, Pieces, Proof, Root, Shape, Start, TreeHasher, TreeSkein,
 };
 use sealstone_skein::{Cpu, Parameters};
 
@@ -132,6 +132,34 @@ fn the_general_tree_is_the_same() {
     let mut general = TreeSkein::<8>::with(&Parameters::new(), Shape::new(6, 4, 255).unwrap());
     general.update(&message);
     assert_eq!(general.finish(), tree::hash(&message));
+}
+
+#[test]
+fn with_every_argument() {
+    let parameters = Parameters::new()
+        .key(b"key")
+        .personalization(b"personalization")
+        .public_key(b"public key")
+        .key_id(b"key identifier")
+        .nonce(b"nonce")
+        .output_bits(1021);
+    let start = Start::with(&parameters);
+    for len in [0, 1, LEAF + 1, PIECE, PIECE + 17 * LEAF + 5] {
+        let message = message(len);
+        let mut general = TreeSkein::<8>::with(&parameters, Shape::new(6, 4, 255).unwrap());
+        general.update(&message);
+        let expected = general.finish();
+        for cpu in Cpu::available() {
+            let mut root = start.root();
+            for (index, piece) in (0..).zip(message.chunks(PIECE)) {
+                root.push(start.subtree_on(cpu, index, piece));
+            }
+            let mut hash = [0; 128];
+            root.output().read(&mut hash);
+            assert_eq!(hash[..], expected, "{len} bytes on {cpu:?}");
+        }
+    }
+    assert!(!format!("{start:?}").contains(char::is_numeric));
 }
 
 #[test]

@@ -23,11 +23,13 @@ mod kernel;
 mod proof;
 mod root;
 mod shape;
+mod start;
 
 pub use general::TreeSkein;
 pub use proof::{Pieces, Proof};
 pub use root::{Root, TreeHasher, hash};
 pub use shape::Shape;
+pub use start::Start;
 
 use crate::tweak::{Tweak, Type};
 use crate::ubi::Ubi;
@@ -46,20 +48,7 @@ pub const PIECE: usize = LEAF * FAN_OUT * FAN_OUT;
 /// Y_l, Y_f and Y_m of Skein 1.3, section 3.5.6.
 const LEAF_LOG: u32 = 6;
 const FAN_OUT_LOG: u32 = 4;
-#[cfg(test)]
 const MAX_HEIGHT: u32 = 255;
-
-/// UBI of the configuration block: where every node starts.
-const START: [u64; 8] = [
-    0x008f_0940_c7bd_9a6b,
-    0xef1a_7e8b_fef4_e398,
-    0x6c1f_8b9c_211f_9d75,
-    0x9f20_64d1_5d6c_b64f,
-    0xc40c_2ce4_127a_6fff,
-    0x8e9b_09e8_4d8e_d732,
-    0x6f8e_192f_2506_5676,
-    0x1af5_ea9f_2a8d_a4f4,
-];
 
 /// The value of a node.
 type Value = [u8; HASH];
@@ -80,7 +69,7 @@ pub struct Subtree {
 /// # Panics
 /// If `piece` is longer than [`PIECE`], or empty though not the first; if `index` is 2^44 or more, beyond 2^64 bytes.
 pub fn subtree(index: u64, piece: &[u8]) -> Subtree {
-    subtree_on(Cpu::best(), index, piece)
+    Start::new().subtree(index, piece)
 }
 
 /// [`subtree`] on a given instruction set, for tests and measurements.
@@ -88,6 +77,10 @@ pub fn subtree(index: u64, piece: &[u8]) -> Subtree {
 /// # Panics
 /// As [`subtree`].
 pub fn subtree_on(cpu: Cpu, index: u64, piece: &[u8]) -> Subtree {
+    Start::new().subtree_on(cpu, index, piece)
+}
+
+fn hash_piece(cpu: Cpu, start: &[u64; 8], index: u64, piece: &[u8]) -> Subtree {
     assert!(piece.len() <= PIECE, "a piece of {} bytes", piece.len());
     assert!(!piece.is_empty() || index == 0, "an empty piece");
     assert!(index < 1 << 44, "piece {index} is beyond 2^64 bytes");
@@ -95,16 +88,15 @@ pub fn subtree_on(cpu: Cpu, index: u64, piece: &[u8]) -> Subtree {
     let mut leaves = [[0; HASH]; FAN_OUT * FAN_OUT];
     let mut nodes = [[0; HASH]; FAN_OUT];
     let mut top = [[0; HASH]];
-    let leaves = hash_level::<{ LEAF / 64 }>(cpu, 1, index * PIECE as u64, piece, &mut leaves);
-    let nodes = hash_level::<FAN_OUT>(
-        cpu,
+    let on = Level { cpu, start };
+    let leaves = on.hash::<{ LEAF / 64 }>(1, index * PIECE as u64, piece, &mut leaves);
+    let nodes = on.hash::<FAN_OUT>(
         2,
         index * (PIECE / LEAF * HASH) as u64,
         leaves.as_flattened(),
         &mut nodes,
     );
-    let top = hash_level::<FAN_OUT>(
-        cpu,
+    let top = on.hash::<FAN_OUT>(
         3,
         index * (FAN_OUT * HASH) as u64,
         nodes.as_flattened(),
@@ -124,44 +116,53 @@ pub fn subtree_on(cpu: Cpu, index: u64, piece: &[u8]) -> Subtree {
     }
 }
 
-/// Hashes a part of level `level - 1` into nodes of `BLOCKS` blocks, the first of which begins at byte `position` of its level.
-/// Gives the filled part of `values`.
-fn hash_level<'a, const BLOCKS: usize>(
+/// How to hash nodes side by side.
+struct Level<'a> {
     cpu: Cpu,
-    level: u8,
-    position: u64,
-    message: &[u8],
-    values: &'a mut [Value],
-) -> &'a [Value] {
-    let (blocks, _) = message.as_chunks::<64>();
-    let (nodes, _) = blocks.as_chunks::<BLOCKS>();
-    let done = cpu.run(Nodes {
-        start: &START,
-        level,
-        position,
-        nodes,
-        values: &mut values[..nodes.len()],
-    });
-    for (i, node) in nodes.iter().enumerate().skip(done) {
-        values[i] = hash_node(
-            level,
-            position + (i * BLOCKS * 64) as u64,
-            node.as_flattened(),
-        );
-    }
+    start: &'a [u64; 8],
+}
 
-    let (whole, rest) = message.split_at(nodes.len() * BLOCKS * 64);
-    if rest.is_empty() && !whole.is_empty() {
-        return &values[..nodes.len()];
+impl Level<'_> {
+    /// Hashes a part of level `level - 1` into nodes of `BLOCKS` blocks, the first of which begins at byte `position` of its
+    /// level. Gives the filled part of `values`.
+    fn hash<'a, const BLOCKS: usize>(
+        &self,
+        level: u8,
+        position: u64,
+        message: &[u8],
+        values: &'a mut [Value],
+    ) -> &'a [Value] {
+        let (blocks, _) = message.as_chunks::<64>();
+        let (nodes, _) = blocks.as_chunks::<BLOCKS>();
+        let done = self.cpu.run(Nodes {
+            start: self.start,
+            level,
+            position,
+            nodes,
+            values: &mut values[..nodes.len()],
+        });
+        for (i, node) in nodes.iter().enumerate().skip(done) {
+            values[i] = hash_node(
+                self.start,
+                level,
+                position + (i * BLOCKS * 64) as u64,
+                node.as_flattened(),
+            );
+        }
+
+        let (whole, rest) = message.split_at(nodes.len() * BLOCKS * 64);
+        if rest.is_empty() && !whole.is_empty() {
+            return &values[..nodes.len()];
+        }
+        values[nodes.len()] = hash_node(self.start, level, position + whole.len() as u64, rest);
+        &values[..=nodes.len()]
     }
-    values[nodes.len()] = hash_node(level, position + whole.len() as u64, rest);
-    &values[..=nodes.len()]
 }
 
 /// Hashes one node of any length.
-fn hash_node(level: u8, position: u64, message: &[u8]) -> Value {
+fn hash_node(start: &[u64; 8], level: u8, position: u64, message: &[u8]) -> Value {
     let tweak = Tweak::new(Type::Message).in_tree(level, position.into());
-    let mut ubi = Ubi::with_tweak(Portable, START, tweak);
+    let mut ubi = Ubi::with_tweak(Portable, *start, tweak);
     ubi.update(message);
     to_bytes(ubi.finish())
 }
@@ -172,21 +173,4 @@ fn to_bytes(words: [u64; 8]) -> Value {
         *to = Scalar::to_le_bytes(word);
     }
     bytes
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_node_starts_from_the_configuration() {
-        let mut config = [0; 32];
-        config[..4].copy_from_slice(b"SHA3");
-        config[4] = 1;
-        config[8..16].copy_from_slice(&(8 * HASH as u64).to_le_bytes());
-        config[16..19].copy_from_slice(&[LEAF_LOG, FAN_OUT_LOG, MAX_HEIGHT].map(|y| y as u8));
-        let mut ubi = Ubi::<u64, 8>::new(Portable, [0; 8], Type::Config);
-        ubi.update(&config);
-        assert_eq!(ubi.finish(), START);
-    }
 }

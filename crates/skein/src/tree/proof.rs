@@ -1,7 +1,7 @@
 //! Proofs that a piece belongs to a message: checking a part without reading the rest.
 
 use super::root::{output, value_of_level};
-use super::{FAN_OUT, HASH, PIECE, Root, Subtree, Value, subtree};
+use super::{FAN_OUT, HASH, PIECE, Root, Start, Subtree, Value, subtree};
 use subtle::ConstantTimeEq;
 
 /// The values of all pieces of a message: 64 bytes for each MiB. Makes proofs.
@@ -48,6 +48,7 @@ impl Pieces {
         let mut at = usize::try_from(index)
             .ok()
             .filter(|&at| at < self.values.len())?;
+        let start = Start::new();
         let mut siblings = Vec::new();
         let mut level = self.values.clone();
         for above in 1.. {
@@ -66,7 +67,7 @@ impl Pieces {
             level = level
                 .chunks(FAN_OUT)
                 .zip(0..)
-                .map(|(node, i)| value_of_level(above, i, node))
+                .map(|(node, i)| value_of_level(&start.chain, above, i, node))
                 .collect();
             at /= FAN_OUT;
         }
@@ -110,6 +111,7 @@ impl Proof {
         if piece.len() as u64 != expected || piece.is_empty() && index > 0 {
             return None;
         }
+        let start = Start::new();
         let mut value = subtree(index, piece).value;
         let mut at = index;
         let mut nodes = length.div_ceil(PIECE as u64);
@@ -122,9 +124,16 @@ impl Proof {
             let children = (nodes - parent * FAN_OUT as u64).min(FAN_OUT as u64) as usize;
             let (others, rest) = siblings.split_at_checked(children - 1)?;
             let (before, after) = others.split_at((at % FAN_OUT as u64) as usize);
-            value = value_of_level(above, parent, &[before, &[value], after].concat());
+            value = value_of_level(
+                &start.chain,
+                above,
+                parent,
+                &[before, &[value], after].concat(),
+            );
             (at, nodes, siblings) = (parent, nodes.div_ceil(FAN_OUT as u64), rest);
         }
-        siblings.is_empty().then(|| output(&value))
+        let mut hash = [0; HASH];
+        output(&value, start.output_bits).read(&mut hash);
+        siblings.is_empty().then_some(hash)
     }
 }

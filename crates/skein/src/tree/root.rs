@@ -1,8 +1,7 @@
 //! From pieces to the root.
 
-use super::{FAN_OUT, HASH, PIECE, Subtree, Value, hash_node, subtree, to_bytes};
-use crate::output::output_block;
-use sealstone_lanes::Portable;
+use super::{FAN_OUT, HASH, PIECE, Start, Subtree, Value, hash_node};
+use crate::output::Output;
 
 /// Level of the value of a piece.
 const PIECE_LEVEL: u8 = 3;
@@ -10,6 +9,7 @@ const PIECE_LEVEL: u8 = 3;
 /// Collects the sub-trees of all pieces, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Root {
+    start: Start,
     pieces: u64,
     ended: bool,
     /// Level 4, the first above the pieces, and up.
@@ -26,12 +26,20 @@ struct Level {
 }
 
 impl Root {
-    /// No piece yet.
+    /// No piece yet, of the hash of sealed files.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds the next piece.
+    /// No piece yet.
+    pub(super) fn of(start: Start) -> Self {
+        Self {
+            start,
+            ..Self::default()
+        }
+    }
+
+    /// Adds the next piece, which must have the same start.
     ///
     /// # Panics
     /// If it is not the next, or follows a piece shorter than [`PIECE`].
@@ -44,14 +52,26 @@ impl Root {
     }
 
     /// The hash of the message.
-    pub fn finish(mut self) -> [u8; HASH] {
+    ///
+    /// # Panics
+    /// If the tree has parameters by which the hash is shorter than 64 bytes: then use [`Root::output`].
+    pub fn finish(self) -> [u8; HASH] {
+        let mut hash = [0; HASH];
+        self.output().read(&mut hash);
+        hash
+    }
+
+    /// The hash of the message, of any length.
+    pub fn output(mut self) -> Output<8> {
         if self.pieces == 0 {
-            self.push(subtree(0, &[]));
+            self.push(self.start.subtree(0, &[]));
         }
         let mut above = 0;
         loop {
             match &self.levels[above] {
-                Level { done: 0, children } if children.len() == 1 => return output(&children[0]),
+                Level { done: 0, children } if children.len() == 1 => {
+                    return output(&children[0], self.start.output_bits);
+                }
                 _ => self.close(above),
             }
             above += 1;
@@ -72,7 +92,7 @@ impl Root {
     /// Hashes the current node of a level and sends its value up.
     fn close(&mut self, above: usize) {
         let Level { done, children } = &mut self.levels[above];
-        let value = value_of_level(above as u8 + 1, *done, children);
+        let value = value_of_level(&self.start.chain, above as u8 + 1, *done, children);
         *done += 1;
         children.clear();
         self.add(above + 1, value);
@@ -80,8 +100,9 @@ impl Root {
 }
 
 /// The value of node `index` that is `above` levels above the pieces.
-pub(super) fn value_of_level(above: u8, index: u64, children: &[Value]) -> Value {
+pub(super) fn value_of_level(start: &[u64; 8], above: u8, index: u64, children: &[Value]) -> Value {
     hash_node(
+        start,
         PIECE_LEVEL + above,
         index * (FAN_OUT * HASH) as u64,
         children.as_flattened(),
@@ -89,10 +110,9 @@ pub(super) fn value_of_level(above: u8, index: u64, children: &[Value]) -> Value
 }
 
 /// The output transform over the root's value.
-pub(super) fn output(value: &Value) -> [u8; HASH] {
+pub(super) fn output(value: &Value, bits: u64) -> Output<8> {
     let (words, _) = value.as_chunks();
-    let chain = core::array::from_fn(|i| u64::from_le_bytes(words[i]));
-    to_bytes(output_block(Portable, &chain, 0))
+    Output::new(core::array::from_fn(|i| u64::from_le_bytes(words[i])), bits)
 }
 
 /// Hashes a message that comes in parts, in this thread. Holds at most one piece.
@@ -117,12 +137,12 @@ impl TreeHasher {
             if self.piece.len() < PIECE {
                 return;
             }
-            self.root.push(subtree(self.root.pieces, &self.piece));
-            self.piece.clear();
+            self.push_piece();
         }
         let (pieces, rest) = message.as_chunks::<PIECE>();
         for piece in pieces {
-            self.root.push(subtree(self.root.pieces, piece));
+            let subtree = self.root.start.subtree(self.root.pieces, piece);
+            self.root.push(subtree);
         }
         self.piece.extend_from_slice(rest);
     }
@@ -130,9 +150,15 @@ impl TreeHasher {
     /// The hash of the message.
     pub fn finish(mut self) -> [u8; HASH] {
         if !self.piece.is_empty() {
-            self.root.push(subtree(self.root.pieces, &self.piece));
+            self.push_piece();
         }
         self.root.finish()
+    }
+
+    fn push_piece(&mut self) {
+        let subtree = self.root.start.subtree(self.root.pieces, &self.piece);
+        self.root.push(subtree);
+        self.piece.clear();
     }
 }
 

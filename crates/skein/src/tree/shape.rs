@@ -33,8 +33,8 @@ impl Shape {
         (8 * N as u128) << log.min(96)
     }
 
-    /// As the configuration string has it.
-    pub(crate) const fn bytes(self) -> [u8; 3] {
+    /// Y_l, Y_f and Y_m, as the configuration string has them.
+    pub const fn bytes(self) -> [u8; 3] {
         [self.leaf, self.fan_out, self.height]
     }
 }
