@@ -79,6 +79,11 @@ impl Context {
         stderr().write_all(text.as_bytes()).about("standard error")
     }
 
+    /// Whether only what is wrong is to be said.
+    pub(crate) fn quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Whether results are for machines.
     pub(crate) fn json(&self) -> bool {
         self.json

@@ -23,7 +23,7 @@ const TABLE: [(Exit, &str, &str); 9] = [
     (
         Exit::Internal,
         "internal",
-        "a defect of this program, or a failed selftest",
+        "a defect of this program, a failed selftest, or a file that `hash` found changed or could not read",
     ),
     (
         Exit::Usage,
@@ -68,6 +68,9 @@ const TABLE: [(Exit, &str, &str); 9] = [
 ];
 
 impl Exit {
+    /// What `hash` says of a file that it cannot read or that is not what its line says: the code of sha256sum.
+    pub(crate) const DIFFERS: Self = Self::Internal;
+
     /// The number.
     pub(crate) fn code(self) -> u8 {
         self as u8

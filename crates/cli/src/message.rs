@@ -36,6 +36,11 @@ impl Failure {
         }
     }
 
+    /// Whether nothing is to be said of it.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.silent
+    }
+
     /// Whether another passphrase may help; what was altered stays so.
     pub(crate) fn is_wrong_passphrase(&self) -> bool {
         self.wrong_passphrase

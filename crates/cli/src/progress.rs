@@ -102,6 +102,11 @@ impl Counter {
         }
     }
 
+    /// Counts `n` bytes more.
+    pub(crate) fn add(&self, n: u64) {
+        self.0.read.fetch_add(n, Ordering::Relaxed);
+    }
+
     /// A key derivation is so far.
     pub(crate) fn derive(&self, progress: KdfProgress) {
         self.0.derived.store(progress.done, Ordering::Relaxed);
@@ -115,7 +120,8 @@ impl Counter {
         (done < total).then_some((done, total))
     }
 
-    fn bytes(&self) -> u64 {
+    /// How many bytes have been read.
+    pub(crate) fn bytes(&self) -> u64 {
         self.0.read.load(Ordering::Relaxed)
     }
 }
@@ -123,7 +129,7 @@ impl Counter {
 impl<R: Read> Read for Counted<R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let n = self.inner.read(bytes)?;
-        self.counter.0.read.fetch_add(n as u64, Ordering::Relaxed);
+        self.counter.add(n as u64);
         Ok(n)
     }
 }

@@ -1,6 +1,7 @@
 //! The command line: one file per verb. Help texts are the doc comments.
 
 mod files;
+mod hash;
 mod passphrase;
 mod passport;
 mod password;
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use files::{InspectArgs, OpenArgs, SealArgs, Sender};
+pub(crate) use hash::{HashFileArgs, SkeinArgs, State, TreeValue, parse_shape};
 pub(crate) use passphrase::{
     GenerateArgs, NewPassphraseArgs, PassphraseArgs, RecipientPassphraseArgs, UnlockArgs,
 };
@@ -81,6 +83,8 @@ pub(crate) enum Command {
     /// Hash passwords and check them
     #[command(subcommand)]
     Password(PasswordCommand),
+    /// Show what files are in 64 bytes each, and check it later
+    Hash(Box<HashFileArgs>),
     /// Check this program on this machine
     Selftest,
     /// Print a completion script for a shell

@@ -1,5 +1,6 @@
 //! The verbs, one file each.
 
+mod hash;
 mod inspect;
 mod manual;
 mod open;
@@ -22,6 +23,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<()> {
         Command::Inspect(args) => inspect::run(&args, context),
         Command::Trust(command) => trust::run(command, context),
         Command::Password(command) => password::run(command, context),
+        Command::Hash(args) => hash::run(&args, context),
         Command::Selftest => selftest::run(context),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { dir } => manual::pages(dir.as_deref(), context),

@@ -3,6 +3,7 @@
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom, stdin};
 use std::os::fd::AsFd;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -73,6 +74,13 @@ impl Input {
     /// Its metadata, to tell whether something is the same file.
     pub(crate) fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+
+    /// Reads at `position` of a regular file, whoever else reads where.
+    pub(crate) fn read_at(&self, bytes: &mut [u8], position: u64) -> io::Result<usize> {
+        self.file
+            .read_at(bytes, position)
+            .map_err(|e| message::of_file(&self.name(), &e))
     }
 
     /// Goes back to `position`; only for regular files.

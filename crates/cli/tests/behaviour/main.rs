@@ -3,6 +3,7 @@
 mod careful;
 mod files;
 mod flow;
+mod hash;
 mod impostor;
 mod password;
 mod pipes;

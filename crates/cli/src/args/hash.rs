@@ -1,0 +1,169 @@
+//! `hash`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use sealstone_skein::tree::Shape;
+
+/// `hash`
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  sealstone hash *.iso > SUMS                     one line a file: 128 digits and the name
+  sealstone hash -c SUMS                          are the files still the same?
+  sealstone hash --mac key *.iso > SUMS           nobody without the key can make these lines
+  sealstone hash --algorithm skein-256 --tag a    plain Skein-256
+
+A bare line is the tree hash that senders of sealed files sign, whatever the size of the file. Everything else is named in its line, as in \
+`Skein-512-512+mac (NAME) = …`, and `-c` reads it there; secret keys and other arguments have to be given again.
+
+The exit code is that of sha256sum: 0, or 1 if a file could not be read or is not what its line says.")]
+pub(crate) struct HashFileArgs {
+    /// The files; `-` or nothing is standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Read lines from the FILEs and check the files that they name
+    #[arg(short, long, conflicts_with_all = ["tag", "untagged"])]
+    pub(crate) check: bool,
+    /// Name the algorithm in every line
+    #[arg(long, conflicts_with = "untagged")]
+    pub(crate) tag: bool,
+    /// Name it in no line; to check such lines, give the same options again
+    #[arg(long)]
+    pub(crate) untagged: bool,
+    /// End lines with NUL, and write names as they are
+    #[arg(short, long)]
+    pub(crate) zero: bool,
+    /// Authenticate with the secret key in a file, of which every byte counts
+    #[arg(
+        long,
+        visible_alias = "mac-key-file",
+        value_name = "KEYFILE",
+        help_heading = "Secret key"
+    )]
+    pub(crate) mac: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) checking: CheckingArgs,
+    #[command(flatten)]
+    pub(crate) skein: SkeinArgs,
+}
+
+/// How `--check` talks.
+#[derive(Args)]
+#[command(
+    next_help_heading = "With --check (--quiet shows no line for files that are as they were)"
+)]
+pub(crate) struct CheckingArgs {
+    /// Pass over files that are not there
+    #[arg(long, requires = "check")]
+    pub(crate) ignore_missing: bool,
+    /// Show nothing: the exit code tells
+    #[arg(long, requires = "check")]
+    pub(crate) status: bool,
+    /// Fail if any line is malformed
+    #[arg(long, requires = "check")]
+    pub(crate) strict: bool,
+    /// Show where lines are malformed
+    #[arg(short, long, requires = "check")]
+    pub(crate) warn: bool,
+}
+
+/// Every input that the specification of Skein has.
+#[derive(Args)]
+#[command(next_help_heading = "For auditors (Skein 1.3)")]
+pub(crate) struct SkeinArgs {
+    /// The hash function, without a tree unless there is --tree [default: the tree hash]
+    #[arg(long, value_enum)]
+    pub(crate) algorithm: Option<State>,
+    /// A tree of leaves of 2^LEAF blocks, 2^FANOUT children and at most HEIGHT levels: Y_l, Y_f, Y_m [default: 6,4,255]
+    #[arg(long, value_name = "LEAF,FANOUT,HEIGHT", num_args = 0..=1, value_parser = OsStringValueParser::new().try_map(tree_value))]
+    pub(crate) tree: Option<Option<TreeValue>>,
+    /// Length of the hash [default: that of the state]
+    #[arg(short = 'l', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_OUTPUT_BITS))]
+    pub(crate) output_bits: Option<u64>,
+    /// Hash only the first N bits, the most significant bit of a byte first
+    #[arg(long, value_name = "N")]
+    pub(crate) message_bits: Option<u64>,
+    /// Who hashes, and for what
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) personalization: Option<String>,
+    /// The public key that the hash will be signed with
+    #[arg(long, value_name = "FILE")]
+    pub(crate) public_key_file: Option<PathBuf>,
+    /// The identifier of a derived key
+    #[arg(long, value_name = "FILE")]
+    pub(crate) kdf_id_file: Option<PathBuf>,
+    /// A nonce, for randomised hashing
+    #[arg(long, value_name = "FILE")]
+    pub(crate) nonce_file: Option<PathBuf>,
+}
+
+/// Eight megabytes: a hash is held in memory, and written as digits.
+const MAX_OUTPUT_BITS: u64 = 1 << 26;
+
+/// The size of the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum State {
+    /// State of 256 bits
+    #[value(name = "skein-256")]
+    Skein256,
+    /// State of 512 bits
+    #[value(name = "skein-512")]
+    Skein512,
+    /// State of 1024 bits
+    #[value(name = "skein-1024")]
+    Skein1024,
+}
+
+/// What stands behind `--tree`, which may also stand alone: then it is the first file.
+#[derive(Clone)]
+pub(crate) enum TreeValue {
+    Shape(Shape),
+    File(PathBuf),
+}
+
+fn tree_value(text: OsString) -> Result<TreeValue, String> {
+    let is_shape =
+        |text: &str| text.starts_with(|c: char| c.is_ascii_digit()) && text.contains(',');
+    match text.to_str().filter(|text| is_shape(text)) {
+        Some(text) => parse_shape(text).map(TreeValue::Shape),
+        None => Ok(TreeValue::File(text.into())),
+    }
+}
+
+/// `6,4,255`.
+pub(crate) fn parse_shape(text: &str) -> Result<Shape, String> {
+    const FORM: &str = "three numbers: LEAF and FANOUT from 1 to 255, HEIGHT from 2 to 255";
+    let numbers: Option<Vec<u8>> = text.split(',').map(|number| number.parse().ok()).collect();
+    match numbers.as_deref() {
+        Some(&[leaf, fan_out, height]) => Shape::new(leaf, fan_out, height).ok_or(FORM.into()),
+        _ => Err(FORM.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shape_or_a_file() {
+        assert!(matches!(
+            tree_value("1,2,3".into()),
+            Ok(TreeValue::Shape(_))
+        ));
+        for file in ["1", "a,b,c", "./1,2,3", "-"] {
+            assert!(
+                matches!(tree_value(file.into()), Ok(TreeValue::File(_))),
+                "{file}"
+            );
+        }
+        for bad in [
+            "1,2", "1,2,3,4", "0,1,2", "1,0,2", "1,1,1", "1,1,256", "1,,2", "1, 2,3",
+        ] {
+            assert!(tree_value(bad.into()).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! What makes a hash, and its name in lines.
+
+use std::fmt::{self, Display, Formatter};
+
+use sealstone_skein::tree::Shape;
+
+use crate::args::{SkeinArgs, State, TreeValue, parse_shape};
+
+/// Everything that a hash depends on, except the message and the values of the arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Algorithm {
+    pub(super) state: State,
+    pub(super) output_bits: u64,
+    pub(super) tree: Option<Shape>,
+    pub(super) uses: Uses,
+    /// Only so many bits of the message count.
+    pub(super) message_bits: Option<u64>,
+}
+
+/// Which of [`ARGUMENTS`] there are.
+pub(super) type Uses = [bool; 5];
+
+/// The arguments in the order of the specification.
+pub(super) const ARGUMENTS: [&str; 5] = ["mac", "personalization", "public-key", "kdf-id", "nonce"];
+
+/// The tree of `spec/tree.md`.
+pub(super) const STANDARD: Shape = Shape::new(6, 4, 255).expect("a shape that is allowed");
+
+impl Algorithm {
+    /// The tree hash of `spec/tree.md`, which bare lines are.
+    pub(super) const BARE: Self = Self {
+        state: State::Skein512,
+        output_bits: 512,
+        tree: Some(STANDARD),
+        uses: [false; 5],
+        message_bits: None,
+    };
+
+    /// What the options ask for.
+    pub(super) fn of(args: &SkeinArgs, uses: Uses) -> Self {
+        let state = args.algorithm.unwrap_or(State::Skein512);
+        let tree = match &args.tree {
+            Some(Some(TreeValue::Shape(shape))) => Some(*shape),
+            Some(_) => Some(STANDARD),
+            None => args.algorithm.is_none().then_some(STANDARD),
+        };
+        Self {
+            state,
+            output_bits: args.output_bits.unwrap_or(state.bits()),
+            tree,
+            uses,
+            message_bits: args.message_bits,
+        }
+    }
+
+    /// Length of the hash in bytes.
+    pub(super) fn output_bytes(&self) -> usize {
+        self.output_bits.div_ceil(8) as usize
+    }
+
+    /// The inverse of `to_string`, for the one spelling that it has.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.split('+');
+        let mut numbers = parts.next()?.strip_prefix("Skein-")?.split('-');
+        let state = State::of(numbers.next()?.parse().ok()?)?;
+        let output_bits = numbers.next()?.parse().ok()?;
+        let tree = match numbers.next() {
+            None => None,
+            Some("tree") => Some(parse_shape(&numbers.collect::<Vec<_>>().join(",")).ok()?),
+            Some(_) => return None,
+        };
+        let mut algorithm = Self {
+            state,
+            output_bits,
+            tree,
+            uses: [false; 5],
+            message_bits: None,
+        };
+        for part in parts {
+            match ARGUMENTS.iter().position(|name| *name == part) {
+                Some(i) => algorithm.uses[i] = true,
+                None => {
+                    let bits = part.strip_prefix("first-")?.strip_suffix("-bits")?;
+                    algorithm.message_bits = Some(bits.parse().ok()?);
+                }
+            }
+        }
+        (algorithm.to_string() == text && output_bits > 0).then_some(algorithm)
+    }
+}
+
+impl Display for Algorithm {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "Skein-{}-{}", self.state.bits(), self.output_bits)?;
+        if let Some(shape) = self.tree {
+            let [leaf, fan_out, height] = shape.bytes();
+            write!(f, "-tree-{leaf}-{fan_out}-{height}")?;
+        }
+        for (name, _) in ARGUMENTS.iter().zip(self.uses).filter(|(_, used)| *used) {
+            write!(f, "+{name}")?;
+        }
+        match self.message_bits {
+            Some(bits) => write!(f, "+first-{bits}-bits"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl State {
+    /// Its size.
+    pub(super) fn bits(self) -> u64 {
+        match self {
+            Self::Skein256 => 256,
+            Self::Skein512 => 512,
+            Self::Skein1024 => 1024,
+        }
+    }
+
+    fn of(bits: u64) -> Option<Self> {
+        [Self::Skein256, Self::Skein512, Self::Skein1024]
+            .into_iter()
+            .find(|state| state.bits() == bits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        for text in [
+            "Skein-512-512-tree-6-4-255",
+            "Skein-256-160",
+            "Skein-1024-7-tree-1-1-2+mac+nonce+first-13-bits",
+            "Skein-512-512+mac+personalization+public-key+kdf-id+nonce",
+        ] {
+            assert_eq!(Algorithm::parse(text).unwrap().to_string(), text);
+        }
+        assert_eq!(
+            Algorithm::parse("Skein-512-512-tree-6-4-255"),
+            Some(Algorithm::BARE)
+        );
+    }
+
+    #[test]
+    fn every_other_spelling_is_refused() {
+        for text in [
+            "",
+            "SHA256",
+            "Skein-512",
+            "Skein-512-0",
+            "Skein-513-512",
+            "Skein-512-0512",
+            "Skein-512-512-",
+            "Skein-512-512-tree",
+            "Skein-512-512-tree-6-4",
+            "Skein-512-512-tree-0-4-255",
+            "Skein-512-512-tree-6-4-255-1",
+            "Skein-512-512+",
+            "Skein-512-512+nonce+mac",
+            "Skein-512-512+mac+mac",
+            "Skein-512-512+first--bits",
+            "Skein-512-512+first-8-bits+mac",
+            "Skein-512-99999999999999999999",
+        ] {
+            assert_eq!(Algorithm::parse(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! `hash` on what transcripts cannot hold: secret keys, odd names, pipes, files of many pieces, changing files.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::world::{World, refuse, succeed};
+
+/// Computed by pyskein 1.0: `skein512(bytes(range(251)) * n, tree=(6, 4, 255))`, of 5,000,000 bytes.
+const FIVE_MILLION: &str = "a38ebaef2e828745ff653d03c21e69ef5c235c93469ee62fe068fac44b3ff6390de110e123593120d7a17f0cf0f062e3a1710eb541d89cf7bfefa54cff2a9815";
+/// The same with `key=b"a key of the demo\n"`, of the 43 bytes of the fox.
+const FOX_MAC: &str = "e4cb7f960492f5da4e1f1f3807e292b683e87346dcd353e46ac7a562de1456af55f73db4c89ba66a876d06946ccce3a5cdbf6f3ce934cc21eae8319996f41d69";
+/// With all arguments, `digest_bits=128` and `tree=(1, 1, 3)`.
+const FOX_ALL: &str = "7a4540445fe4dba5d679d0dd3c18b809";
+const FOX: &[u8] = b"The quick brown fox jumps over the lazy dog";
+
+fn with_key() -> World {
+    let world = World::empty();
+    world.write("fox", FOX);
+    world.write("key", b"a key of the demo\n");
+    fs::set_permissions(world.path("key"), fs::Permissions::from_mode(0o600)).unwrap();
+    world
+}
+
+fn five_million() -> Vec<u8> {
+    (0..=250).cycle().take(5_000_000).collect()
+}
+
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn a_file_and_a_pipe_of_many_pieces() {
+    let world = World::empty();
+    world.write("big", &five_million());
+    let line = format!("{FIVE_MILLION}  big\n");
+    assert_eq!(text(world.done(&["hash", "big"])), line);
+    let piped = format!("{FIVE_MILLION}  -\n");
+    for line in [
+        "cat big | sealstone hash",
+        "sealstone hash < big",
+        "sealstone hash - < big",
+        "(echo 0123456789; cat big) > both; { read line; sealstone hash; } < both",
+    ] {
+        assert_eq!(text(succeed(&mut world.bash(line))), piped, "{line}");
+    }
+    let one = "taskset 1 sealstone hash big || sealstone hash big";
+    assert_eq!(text(succeed(&mut world.bash(one))), line);
+}
+
+#[test]
+fn a_key_makes_lines_that_nobody_else_can_make() {
+    let world = with_key();
+    let line = text(world.done(&["hash", "--mac", "key", "fox"]));
+    assert_eq!(
+        line,
+        format!("Skein-512-512-tree-6-4-255+mac (fox) = {FOX_MAC}\n")
+    );
+    world.write("sums", line.as_bytes());
+    world.done(&["hash", "-c", "--mac-key-file", "key", "sums"]);
+    world.write("other", b"another key");
+    for args in [
+        &["hash", "-c", "--mac", "other", "sums"][..],
+        &["hash", "-c", "sums"],
+    ] {
+        assert_eq!(world.command(args).output().unwrap().status.code(), Some(1));
+    }
+}
+
+/// Whoever can write the list may not choose a hash that is easier to forge.
+#[test]
+fn with_a_key_lines_of_other_kinds_are_refused() {
+    let world = with_key();
+    for options in [
+        "",
+        "--output-bits 8 --mac key",
+        "--algorithm skein-512 --mac key",
+        "--message-bits 1 --mac key",
+    ] {
+        let list = format!("sealstone hash --tag {options} fox > sums");
+        succeed(&mut world.bash(&list));
+        let output = world
+            .command(&["hash", "-c", "--mac", "key", "sums"])
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(1), "{options}");
+        assert_eq!(text(output.stdout), "fox: FAILED open or read\n");
+    }
+}
+
+#[test]
+fn every_argument_of_the_specification() {
+    let world = with_key();
+    let line = "sealstone hash --algorithm skein-512 --output-bits 128 --mac key --personalization '20261121 me@example.com demo' \
+                --public-key-file <(printf 'public key') --kdf-id-file <(printf 'key identifier') --nonce-file <(printf nonce) --tree 1,1,3 fox";
+    let named = "Skein-512-128-tree-1-1-3+mac+personalization+public-key+kdf-id+nonce";
+    assert_eq!(
+        text(succeed(&mut world.bash(line))),
+        format!("{named} (fox) = {FOX_ALL}\n")
+    );
+    let bare = format!("{line} --untagged | cut -c 1-32");
+    assert_eq!(text(succeed(&mut world.bash(&bare))).trim_end(), FOX_ALL);
+    let check = format!("{line} > sums; {} -c sums", line.trim_end_matches(" fox"));
+    assert_eq!(text(succeed(&mut world.bash(&check))), "fox: OK\n");
+}
+
+#[test]
+fn odd_names_come_back() {
+    let world = World::empty();
+    for style in ["", "--tag", "-z", "-z --tag"] {
+        let check = if style.contains("-z") { "-c -z" } else { "-c" };
+        let line = format!(
+            "touch $'a\\nb' 'a\\b' ' ' $'\\xff' 'a) = b' '#'; sealstone hash {style} -- $'a\\nb' 'a\\b' ' ' $'\\xff' 'a) = b' '#' | sealstone hash {check} --strict"
+        );
+        let said = succeed(&mut world.bash(&line));
+        assert_eq!(
+            said.iter().filter(|&&byte| byte == b'\n').count(),
+            6,
+            "{style}"
+        );
+        assert!(
+            said.starts_with(b"\\a\\nb: OK\n\\a\\\\b: OK\n : OK\n\xff: OK\n"),
+            "{style}"
+        );
+    }
+}
+
+#[test]
+fn long_messages_in_every_other_way() {
+    let world = World::empty();
+    world.write("big", &five_million());
+    // Read ahead from a file and from a pipe, and bit by bit: three ways to the same hash.
+    for algorithm in [
+        "skein-256",
+        "skein-512",
+        "skein-1024",
+        "skein-512 --tree 3,2,4",
+    ] {
+        let hash = format!("sealstone hash --algorithm {algorithm} --untagged");
+        let line = format!("{hash} < big; cat big | {hash}; {hash} --message-bits 40000000 < big");
+        let lines = text(succeed(&mut world.bash(&line)));
+        let lines: Vec<&str> = lines.lines().collect();
+        assert_eq!(lines.len(), 3);
+        assert!(lines.iter().all(|line| *line == lines[0]), "{algorithm}");
+    }
+}
+
+#[test]
+fn a_closed_pipe_and_a_full_device() {
+    let world = with_key();
+    let said = refuse(&mut world.bash("sealstone hash fox > /dev/full"), 3);
+    assert!(said.contains("No space left on device"), "{said}");
+    let line = "sealstone hash fox fox 2>said | true; [[ ! -s said ]]";
+    succeed(&mut world.bash(line));
+}
+
+#[test]
+fn what_cannot_be_read() {
+    let world = with_key();
+    world.write("list", b"Skein-256-8 (/proc/self/mem) = 00\n");
+    let output = world.command(&["hash", "-c", "list"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(text(output.stdout), "/proc/self/mem: FAILED open or read\n");
+    let said = refuse(&mut world.bash("sealstone hash --mac - < key"), 1);
+    assert!(
+        said.contains("cannot both come from standard input"),
+        "{said}"
+    );
+    let said = refuse(
+        &mut world.bash("sealstone hash --mac <(head -c 2000000 /dev/zero) fox"),
+        4,
+    );
+    assert!(said.contains("longer than"), "{said}");
+}
+
+#[test]
+fn a_key_that_others_can_read_is_warned_of() {
+    let world = with_key();
+    fs::set_permissions(world.path("key"), fs::Permissions::from_mode(0o644)).unwrap();
+    let output = world
+        .command(&["hash", "--mac", "key", "fox"])
+        .output()
+        .unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("key can be read by others"));
+}
