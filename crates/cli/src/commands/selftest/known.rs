@@ -1,5 +1,7 @@
 //! Known answers from the standards themselves.
 
+use sealstone_argon2::blake2b::Blake2b;
+use sealstone_argon2::{Arena, Argon2, Cpu, Params};
 use sealstone_primitives::aead::{Aes256Gcm, XChaCha20Poly1305};
 use sealstone_primitives::dh::x25519;
 use sealstone_primitives::hash::sha3_256;
@@ -11,18 +13,47 @@ use sealstone_primitives::sign::{ed25519, ml_dsa_87};
 pub(super) type Answer = (&'static str, fn() -> bool);
 
 /// One for each primitive that everything rests on.
-pub(super) const ANSWERS: [Answer; 7] = [
+pub(super) const ANSWERS: [Answer; 9] = [
     ("SHA3-256: FIPS 202 example", sha3),
     (
         "XChaCha20-Poly1305: draft-irtf-cfrg-xchacha-03, A.3.1",
         xchacha,
     ),
     ("AES-256-GCM: the GCM specification, test case 14", aes_gcm),
+    ("BLAKE2b: RFC 7693, A, on every instruction set", blake2b),
+    (
+        "Argon2id: RFC 9106, 5.3, on every instruction set",
+        argon2id,
+    ),
     ("X25519: RFC 7748, 5.2", x25519_vector),
     ("Ed25519: RFC 8032, 7.1, test 1", ed25519_vector),
     ("ML-KEM-1024: both sides agree", ml_kem),
     ("ML-DSA-87: signs, verifies, refuses", ml_dsa),
 ];
+
+fn blake2b() -> bool {
+    let expected: [u8; 64] = hex(
+        "ba80a53f981c4d0d6a2797b69f12f6e94c212f14685ac4b74b12bb6fdbffa2d17d87c5392aab792dc252d5de4533cc9518d38aa8dbf1925ab92386edd4009923",
+    );
+    Cpu::available().all(|cpu| Blake2b::on(cpu, &[], 64).chain(b"abc").verify(&expected))
+}
+
+fn argon2id() -> bool {
+    let expected = hex("0d640df58d78766c08c037a34a8b53c9d01ef0452d75b65eb52520e96b01e659");
+    let Ok(params) = Params::new(32, 3, 4) else {
+        return false;
+    };
+    let argon2 = Argon2::new(params)
+        .secret(&[3; 8])
+        .associated_data(&[4; 12]);
+    Cpu::available().all(|cpu| {
+        let mut tag = [0; 32];
+        let result = argon2
+            .on(cpu)
+            .hash(&[1; 32], &[2; 16], &mut tag, &mut Arena::new());
+        result.is_ok() && tag == expected
+    })
+}
 
 fn sha3() -> bool {
     sha3_256(b"abc") == hex("3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532")
