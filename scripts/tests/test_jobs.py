@@ -94,11 +94,6 @@ class Jobs(FakeRepository):
             self.assertIn(f"{name} fuzz/corpus/{name} -- -max_total_time=7", done.stdout)
         self.assertIn("fuzz: 2 targets, no crash", done.stdout)
 
-    def test_prove_without_a_prover(self):
-        done = self.run_here("make", "prove")
-        self.assertNotEqual(done.returncode, 0)
-        self.assertIn("no prover in this version: see ASSURANCE.md", done.stderr)
-
     def test_ci_runs_the_steps_and_tells_their_times(self):
         self.write("Makefile", "lint test:\n\t@echo did $@\n")
         done = self.run_here(".ci/run")

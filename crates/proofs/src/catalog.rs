@@ -1,0 +1,307 @@
+//! Every kernel that is proved: a row for each, with its contract. To prove another kernel, add a row.
+
+use crate::contract::{Access, Cell, Contents, Contract};
+use crate::formula;
+use crate::spec::{Algebra, Cells, argon2, blake2b, chacha20, sha256, threefish};
+use Access::{Read, Scratch, Write};
+
+/// An instruction set, as our code names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Set {
+    /// What every x86-64 CPU has.
+    Baseline,
+    /// AVX2.
+    Avx2,
+    /// AVX-512F and AVX-512VL.
+    Avx512,
+}
+
+impl Set {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Baseline => "x86-64",
+            Self::Avx2 => "AVX2",
+            Self::Avx512 => "AVX-512",
+        }
+    }
+
+    /// Whether this CPU has it.
+    pub fn is_here(self) -> bool {
+        match self {
+            Self::Baseline => true,
+            Self::Avx2 => std::arch::is_x86_feature_detected!("avx2"),
+            Self::Avx512 => {
+                std::arch::is_x86_feature_detected!("avx512f")
+                    && std::arch::is_x86_feature_detected!("avx512vl")
+            }
+        }
+    }
+
+    /// What `sealstone_lanes::Cpu` is for it: the number of its variant.
+    fn number(self) -> u64 {
+        self as u64
+    }
+}
+
+/// A kernel for one instruction set.
+pub struct Kernel {
+    /// Its name for people.
+    pub name: &'static str,
+    /// The instruction set.
+    pub set: Set,
+    /// The path of its function.
+    pub function: &'static str,
+    /// What it computes, and where that is specified.
+    pub shows: &'static str,
+    /// Whether the shipped command contains it.
+    pub shipped: bool,
+    /// In how many places each contract is tried.
+    pub layouts: usize,
+    /// Kernels of one family share a specification.
+    pub family: &'static str,
+    /// What it promises.
+    pub contracts: Vec<Contract>,
+}
+
+/// All kernels.
+pub fn kernels() -> Vec<Kernel> {
+    let mut all = Vec::new();
+    for set in [Set::Baseline, Set::Avx2, Set::Avx512] {
+        all.extend(argon2(set));
+        all.push(blake2b(set));
+    }
+    for words in [4, 8, 16] {
+        all.extend(threefish(words));
+    }
+    all.extend(self_tests());
+    all
+}
+
+/// The cell of memory in which word `word` of an Argon2 block is: 8 × 8 matrices of registers of two words, of which a line of
+/// eight cells holds a quarter of two rows.
+fn cell_of(word: usize) -> usize {
+    let (row, column) = (word / 16, word % 16);
+    let line = 4 * (row / 2) + column / 4;
+    8 * line + 4 * (row % 2) + column % 4
+}
+
+/// The words of a block in memory, in the order of RFC 9106.
+fn words_of<W: Clone>(cells: &[W]) -> Vec<W> {
+    (0..128).map(|word| cells[cell_of(word)].clone()).collect()
+}
+
+/// The inverse of [`words_of`].
+fn cells_of<W: Clone>(words: &[W]) -> Vec<W> {
+    let mut cells = words.to_vec();
+    for (word, value) in words.iter().enumerate() {
+        cells[cell_of(word)] = value.clone();
+    }
+    cells
+}
+
+/// G of the first two buffers, in the third; added to what was there if `add`.
+fn new_block<A: Algebra<64>>(
+    a: &mut A,
+    contents: &Contents<A::Word>,
+    add: bool,
+) -> Contents<A::Word> {
+    let block = argon2::compress(a, &words_of(&contents[0]), &words_of(&contents[1]));
+    let block = cells_of(&block);
+    let added = |a: &mut A| {
+        block
+            .iter()
+            .zip(&contents[2])
+            .map(|(new, old)| a.xor(new, old))
+            .collect()
+    };
+    vec![if add { added(a) } else { block.clone() }]
+}
+
+/// Three blocks.
+fn blocks(set: Set, add: bool) -> Contract {
+    let contract = Contract::new(formula!(|a, contents| new_block(a, contents, add)))
+        .buffer("x", 128, 64, Read)
+        .buffer("y", 128, 64, Read)
+        .buffer("out", 128, 64, Write);
+    contract.number(set.number()).addresses(["x", "y", "out"])
+}
+
+/// Where the next reference is looked for: lane 1 of 3 lanes, segments of 5 blocks, in pass 0 or later.
+fn with_next(contract: Contract) -> Contract {
+    let numbers = |numbers: &[u64]| {
+        numbers
+            .iter()
+            .map(|number| Cell::Number(*number))
+            .collect::<Vec<_>>()
+    };
+    let mut next = vec![Cell::Address("segment")];
+    next.extend(numbers(&[3, 0x1234_5000, 15]));
+    contract
+        .record("segment", numbers(&[1, 5, 2, 15, 0, 3]), 8, Read)
+        .record("next", next, 8, Read)
+        .addresses(["next"])
+        .by_data()
+}
+
+fn argon2(set: Set) -> Vec<Kernel> {
+    let rows = [
+        ("Argon2 G", "replace", false, false),
+        ("Argon2 G, added", "add", true, false),
+        ("Argon2 G, looking ahead", "replace_ahead", false, true),
+        ("Argon2 G, added, looking ahead", "add_ahead", true, true),
+    ];
+    let functions = [
+        "sealstone_argon2::kernel::replace",
+        "sealstone_argon2::kernel::add",
+        "sealstone_argon2::kernel::replace_ahead",
+        "sealstone_argon2::kernel::add_ahead",
+    ];
+    let kernels = rows
+        .into_iter()
+        .zip(functions)
+        .map(|((name, _, add, ahead), function)| {
+            let case = |contract: Contract| if ahead { with_next(contract) } else { contract };
+            let (apart, same) = (
+                case(blocks(set, add)),
+                case(blocks(set, add).with_same("y is x", "y", "x")),
+            );
+            Kernel {
+                name,
+                set,
+                function,
+                shows: "RFC 9106, 3.5",
+                shipped: true,
+                layouts: 2,
+                family: "argon2",
+                contracts: vec![apart, same],
+            }
+        });
+    kernels.collect()
+}
+
+fn blake2b(set: Set) -> Kernel {
+    let contract = Contract::new(formula!(|a, contents| {
+        let (m, h, input) = (&contents[0], &contents[1], &contents[2]);
+        vec![blake2b::compress(a, h, m, &input[1..3], &input[3])]
+    }));
+    let input = vec![Cell::Address("m"), Cell::Input, Cell::Input, Cell::Input];
+    let contract = contract
+        .buffer("m", 16, 8, Read)
+        .buffer("h", 8, 8, Write)
+        .record("input", input, 8, Read)
+        .number(set.number())
+        .addresses(["h", "input"]);
+    Kernel {
+        name: "BLAKE2b F",
+        set,
+        function: "sealstone_argon2::blake2b::engine::compress_on",
+        shows: "RFC 7693, 3.2",
+        shipped: true,
+        layouts: 4,
+        family: "blake2b",
+        contracts: vec![contract],
+    }
+}
+
+fn threefish(words: usize) -> Vec<Kernel> {
+    let contract = |formula| {
+        Contract::new(formula)
+            .buffer("out", words, 8, Write)
+            .buffer("block", words, 8, Scratch)
+            .buffer("key", words, 8, Read)
+            .buffer("tweak", 2, 8, Read)
+            .addresses(["out", "block", "key"])
+            .values("tweak")
+    };
+    let encrypt = formula!(|a, contents| vec![threefish::encrypt(
+        a,
+        &contents[2],
+        &contents[3],
+        &contents[1]
+    )]);
+    let decrypt = formula!(|a, contents| vec![threefish::decrypt(
+        a,
+        &contents[2],
+        &contents[3],
+        &contents[1]
+    )]);
+    let names = match words {
+        4 => ["Threefish-256 encryption", "Threefish-256 decryption"],
+        8 => ["Threefish-512 encryption", "Threefish-512 decryption"],
+        _ => ["Threefish-1024 encryption", "Threefish-1024 decryption"],
+    };
+    let functions = [
+        "sealstone_skein::threefish::cipher::encrypt",
+        "sealstone_skein::threefish::cipher::decrypt",
+    ];
+    let rows = names.into_iter().zip(functions).zip([encrypt, decrypt]);
+    let kernels = rows.map(|((name, function), formula)| Kernel {
+        name,
+        set: Set::Baseline,
+        function,
+        shows: "Skein 1.3, 3.3",
+        shipped: false,
+        layouts: 4,
+        family: "threefish",
+        contracts: vec![contract(formula)],
+    });
+    kernels.collect()
+}
+
+fn words_32<A: Cells>(
+    a: &mut A,
+    cells: &[<A as Algebra<64>>::Word],
+) -> Vec<<A as Algebra<32>>::Word> {
+    cells.iter().flat_map(|cell| a.split(cell)).collect()
+}
+
+fn cells_32<A: Cells>(
+    a: &mut A,
+    words: &[<A as Algebra<32>>::Word],
+) -> Vec<<A as Algebra<64>>::Word> {
+    words.chunks(2).map(|pair| a.join(pair)).collect()
+}
+
+fn self_tests() -> Vec<Kernel> {
+    let chacha20 = Contract::new(formula!(|a, contents| {
+        let state = words_32(a, &contents[0]);
+        let block = chacha20::block(a, &state);
+        vec![cells_32(a, &block)]
+    }));
+    let sha256 = Contract::new(formula!(|a, contents| {
+        let (state, block) = (words_32(a, &contents[0]), words_32(a, &contents[1]));
+        let state = sha256::compress(a, &state, &block);
+        vec![cells_32(a, &state)]
+    }));
+    let row = |name, function, shows, contract| Kernel {
+        name,
+        set: Set::Baseline,
+        function,
+        shows,
+        shipped: false,
+        layouts: 4,
+        family: name,
+        contracts: vec![contract],
+    };
+    vec![
+        row(
+            "ChaCha20 block (self-test)",
+            "sealstone_proofs::selftest::chacha20_block",
+            "RFC 8439, 2.3",
+            chacha20
+                .buffer("state", 8, 4, Read)
+                .buffer("out", 8, 4, Write)
+                .addresses(["state", "out"]),
+        ),
+        row(
+            "SHA-256 compression (self-test)",
+            "sealstone_proofs::selftest::sha256_compress",
+            "FIPS 180-4, 6.2.2",
+            sha256
+                .buffer("state", 4, 4, Write)
+                .buffer("block", 8, 1, Read)
+                .addresses(["state", "block"]),
+        ),
+    ]
+}

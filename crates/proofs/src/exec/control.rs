@@ -1,0 +1,139 @@
+//! Where to go on: jumps, calls, the stack, repeated instructions.
+
+use super::{Machine, Outcome, RSP, WrongModel};
+use crate::term::{Bit, Word, constant};
+use iced_x86::{ConditionCode, Instruction, Mnemonic, OpKind, Register};
+
+impl Machine<'_> {
+    /// Executes an instruction of this kind; false if it is none.
+    pub(super) fn control(&mut self, instruction: &Instruction) -> Outcome<bool> {
+        use Mnemonic::*;
+        match instruction.mnemonic() {
+            Nop | Endbr64 => {}
+            Jmp => self.next = self.target(instruction)?,
+            Call => {
+                let target = self.target(instruction)?;
+                self.push(&constant(self.next.into(), 64))?;
+                self.next = target;
+            }
+            Ret if instruction.op_count() == 0 => {
+                let address = self.pop(8)?;
+                self.next = self.public(&address, "a return address")?;
+            }
+            Push => {
+                let word = self.low(instruction, 0, 64)?;
+                self.push(&word)?;
+            }
+            Pop => {
+                let word = self.pop(8)?;
+                self.set(instruction, word)?;
+            }
+            Prefetcht0 | Prefetcht1 | Prefetcht2 | Prefetchnta | Prefetchw => {
+                // A hint: no effect but on timing.
+                if !self.by_data {
+                    self.address(instruction)?;
+                }
+            }
+            _ if instruction.is_jcc_short_or_near() => {
+                let condition = self.condition(instruction.condition_code())?;
+                if self.public(&[condition], "a branch")? == 1 {
+                    self.next = instruction.near_branch_target();
+                }
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Whether a condition holds.
+    pub(super) fn condition(&mut self, code: ConditionCode) -> Outcome<Bit> {
+        use ConditionCode::*;
+        let flags = self.flags.clone();
+        let bit = match code {
+            o | no => self.flag(&flags.overflow)?,
+            b | ae => self.flag(&flags.carry)?,
+            e | ne => self.flag(&flags.zero)?,
+            s | ns => self.flag(&flags.sign)?,
+            be | a => {
+                let (carry, zero) = (self.flag(&flags.carry)?, self.flag(&flags.zero)?);
+                self.terms.or(carry, zero)
+            }
+            l | ge => self.is_less()?,
+            le | g => {
+                let (less, zero) = (self.is_less()?, self.flag(&flags.zero)?);
+                self.terms.or(less, zero)
+            }
+            _ => return self.unsupported("a condition on parity"),
+        };
+        let negated = matches!(code, no | ae | ne | ns | a | ge | g);
+        let negated = negated != self.is_wrong(WrongModel::Condition);
+        Ok(if negated { self.terms.not(bit) } else { bit })
+    }
+
+    fn is_less(&mut self) -> Outcome<Bit> {
+        let flags = self.flags.clone();
+        let (sign, overflow) = (self.flag(&flags.sign)?, self.flag(&flags.overflow)?);
+        Ok(self.terms.xor(sign, overflow))
+    }
+
+    /// The value of a flag, which the manual must define.
+    pub(super) fn flag(&mut self, flag: &super::Flag) -> Outcome<Bit> {
+        match flag.value(self.terms) {
+            Some(bit) => Ok(bit),
+            None => self.unsupported("the value of a flag that the manual leaves undefined"),
+        }
+    }
+
+    pub(super) fn push(&mut self, word: &[Bit]) -> Outcome<()> {
+        let pointer = self.stack_pointer()? - word.len() as u64 / 8;
+        self.general[RSP] = constant(pointer.into(), 64);
+        self.store(pointer, word)
+    }
+
+    pub(super) fn pop(&mut self, length: u64) -> Outcome<Word> {
+        let pointer = self.stack_pointer()?;
+        let word = self.load(pointer, length)?;
+        self.general[RSP] = constant((pointer + length).into(), 64);
+        Ok(word)
+    }
+
+    fn target(&mut self, instruction: &Instruction) -> Outcome<u64> {
+        if instruction.op0_kind() == OpKind::NearBranch64 {
+            return Ok(instruction.near_branch_target());
+        }
+        let word = self.low(instruction, 0, 64)?;
+        self.public(&word, "a jump target")
+    }
+
+    /// `rep movs` and `rep stos`, of a public number of elements, upwards.
+    pub(super) fn repeat(&mut self, instruction: &Instruction) -> Outcome<()> {
+        use Mnemonic::*;
+        let (copies, element) = match instruction.mnemonic() {
+            Movsb => (true, 1),
+            Movsd => (true, 4),
+            Movsq => (true, 8),
+            Stosb => (false, 1),
+            Stosd => (false, 4),
+            Stosq => (false, 8),
+            Nop => return Ok(()),
+            Ret if instruction.op_count() == 0 => return self.control(instruction).map(drop),
+            _ => return self.unsupported(format!("the prefix of `{instruction}`")),
+        };
+        let count = self.public(&self.general[1].clone(), "a string length")?;
+        let mut to = self.public(&self.general[7].clone(), "an address")?;
+        for _ in 0..count {
+            let word = if copies {
+                let from = self.public(&self.general[6].clone(), "an address")?;
+                self.general[6] = constant((from + element).into(), 64);
+                self.load(from, element)?
+            } else {
+                self.general[0][..8 * element as usize].to_vec()
+            };
+            self.store(to, &word)?;
+            to += element;
+        }
+        self.general[7] = constant(to.into(), 64);
+        self.set_general(Register::RCX, &constant(0, 64));
+        Ok(())
+    }
+}

@@ -1,0 +1,48 @@
+//! Functions of the C library that compilers call: described, not executed.
+//!
+//! `memcpy`, `memmove` and `memset` are trusted to do what the C standard says. What the ABI lets them change is junk after.
+
+use super::{CALLER_SAVED, Flags, Machine, Outcome};
+use crate::term::Word;
+
+impl Machine<'_> {
+    /// Does what the imported function at the next address does, and returns from it; false if there is none.
+    pub(super) fn hook(&mut self) -> Outcome<bool> {
+        let image = self.image;
+        let Some(name) = image.import_at(self.at) else {
+            return Ok(false);
+        };
+        let to = self.public(&self.general[7].clone(), "an address")?;
+        let length = self.public(&self.general[2].clone(), "a string length")?;
+        let word = match name {
+            "memcpy" | "memmove" => {
+                let from = self.public(&self.general[6].clone(), "an address")?;
+                if name == "memcpy" && from < to + length && to < from + length && from != to {
+                    return self.wrong("memcpy of memory that overlaps");
+                }
+                self.load(from, length)?
+            }
+            "memset" => self.general[6][..8].repeat(length as usize),
+            _ => return self.unsupported(format!("a call of `{name}`")),
+        };
+        if length > 0 {
+            self.store(to, &word)?;
+        }
+        self.forget();
+        self.general[0] = crate::term::constant(to.into(), 64);
+        let address = self.pop(8)?;
+        self.next = self.public(&address, "a return address")?;
+        Ok(true)
+    }
+
+    /// Makes junk of everything that a called function may change.
+    fn forget(&mut self) {
+        for register in CALLER_SAVED {
+            self.general[register] = self.terms.junk(64);
+        }
+        let junk: Vec<Word> = (0..32).map(|_| self.terms.junk(512)).collect();
+        self.vectors = junk;
+        self.masks = (0..8).map(|_| self.terms.junk(64)).collect();
+        self.flags = Flags::undefined();
+    }
+}

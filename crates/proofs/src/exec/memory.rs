@@ -1,0 +1,180 @@
+//! Memory: declared buffers, the kernel's own stack, and constants of the program. Nothing else exists.
+
+use crate::image::Image;
+use crate::term::{Bit, Terms, Word};
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+
+/// A piece of memory that the kernel may use.
+#[derive(Clone, Debug)]
+pub struct Region {
+    /// What people call it.
+    pub name: String,
+    /// Where it is.
+    pub range: Range<u64>,
+    /// Whether the kernel may write to it.
+    pub writable: bool,
+}
+
+/// All memory.
+#[derive(Default)]
+pub struct Memory {
+    /// Words of eight bytes that have contents, by address / 8.
+    words: HashMap<u64, Box<[Bit; 64]>>,
+    /// Which of their bytes do: a bit for each.
+    present: HashMap<u64, u8>,
+    regions: Vec<Region>,
+    /// What the stack holds at the entry, and everything below it, is not known.
+    stack: Range<u64>,
+    /// Bytes of the program that were read.
+    constants: BTreeSet<u64>,
+}
+
+impl Memory {
+    /// Declares a buffer with its contents.
+    pub fn declare(&mut self, region: Region, contents: &[Bit]) {
+        assert_eq!(
+            contents.len() as u64,
+            8 * (region.range.end - region.range.start)
+        );
+        for (address, byte) in (region.range.start..).zip(contents.as_chunks::<8>().0) {
+            self.set(address, byte);
+        }
+        self.regions.push(region);
+    }
+
+    /// Declares the stack.
+    pub fn declare_stack(&mut self, range: Range<u64>) {
+        self.stack = range;
+    }
+
+    /// The regions.
+    pub fn regions(&self) -> &[Region] {
+        &self.regions
+    }
+
+    /// Constants of the program that were read.
+    pub fn constants(&self) -> &BTreeSet<u64> {
+        &self.constants
+    }
+
+    /// Reads `length` bytes. `lowest` is how far down the stack is in use.
+    ///
+    /// # Errors
+    /// What is wrong, for people.
+    pub fn load(
+        &mut self,
+        terms: &mut Terms,
+        image: &Image,
+        address: u64,
+        length: u64,
+        lowest: u64,
+    ) -> Result<Word, String> {
+        let mut word = Word::with_capacity(8 * length as usize);
+        for at in address..address + length {
+            let byte = match self.get(at) {
+                Some(byte) if self.is_ours(at, lowest) => byte,
+                _ if self.stack.contains(&at) && at >= lowest => {
+                    let byte: [Bit; 8] = terms.junk(8).try_into().expect("eight bits");
+                    self.set(at, &byte);
+                    byte
+                }
+                _ => self
+                    .constant(image, at)
+                    .ok_or_else(|| self.outside("read", address, length))?,
+            };
+            word.extend(byte);
+        }
+        Ok(word)
+    }
+
+    /// Writes whole bytes. `lowest` is how far down the stack is in use.
+    ///
+    /// # Errors
+    /// What is wrong, for people.
+    pub fn store(&mut self, address: u64, word: &[Bit], lowest: u64) -> Result<(), String> {
+        let length = word.len() as u64 / 8;
+        let end = address.wrapping_add(length);
+        let inside = |range: &Range<u64>| range.start <= address && end <= range.end;
+        let in_region = self
+            .regions
+            .iter()
+            .any(|region| region.writable && inside(&region.range));
+        let on_stack = inside(&self.stack) && address >= lowest;
+        if !in_region && !on_stack {
+            return Err(self.outside("write", address, length));
+        }
+        for (at, byte) in (address..).zip(word.as_chunks::<8>().0) {
+            self.set(at, byte);
+        }
+        Ok(())
+    }
+
+    /// The contents of a declared buffer.
+    pub fn contents(&self, range: Range<u64>) -> Word {
+        range
+            .flat_map(|address| self.get(address).expect("declared memory has contents"))
+            .collect()
+    }
+
+    /// All bytes on the stack that have been written or read, below `end`.
+    pub fn stack_below(&self, end: u64) -> impl Iterator<Item = [Bit; 8]> {
+        let words = self.words.keys().map(|word| word * 8);
+        let on_stack = words.filter(move |word| self.stack.contains(word) && *word < end);
+        on_stack.flat_map(move |word| (word..(word + 8).min(end)).filter_map(|at| self.get(at)))
+    }
+
+    fn is_ours(&self, address: u64, lowest: u64) -> bool {
+        address >= lowest && self.stack.contains(&address)
+            || self
+                .regions
+                .iter()
+                .any(|region| region.range.contains(&address))
+    }
+
+    fn constant(&mut self, image: &Image, address: u64) -> Option<[Bit; 8]> {
+        let byte = image.byte(address)?;
+        self.constants.insert(address);
+        Some(core::array::from_fn(|i| Bit::from(byte >> i & 1 == 1)))
+    }
+
+    fn outside(&self, what: &str, address: u64, length: u64) -> String {
+        let near = |region: &&Region| {
+            region.range.start <= address + 64 && address <= region.range.end + 64
+        };
+        let place = match self.regions.iter().find(near) {
+            Some(region) => format!(
+                "{:+} from the start of `{}`",
+                address as i64 - region.range.start as i64,
+                region.name
+            ),
+            None if self.stack.start <= address && address < self.stack.end + 4096 => {
+                format!(
+                    "{:+} from the end of its stack",
+                    address as i64 - self.stack.end as i64
+                )
+            }
+            None => format!("at {address:#x}"),
+        };
+        format!("{what} of {length} bytes outside of its memory, {place}")
+    }
+
+    fn get(&self, address: u64) -> Option<[Bit; 8]> {
+        let (word, byte) = (address / 8, address % 8);
+        if self.present.get(&word)? >> byte & 1 == 0 {
+            return None;
+        }
+        let word = self.words.get(&word)?;
+        Some(word.as_chunks::<8>().0[byte as usize])
+    }
+
+    fn set(&mut self, address: u64, bits: &[Bit; 8]) {
+        let (word, byte) = (address / 8, address % 8);
+        let words = self
+            .words
+            .entry(word)
+            .or_insert_with(|| Box::new([Bit::ZERO; 64]));
+        words.as_chunks_mut::<8>().0[byte as usize] = *bits;
+        *self.present.entry(word).or_default() |= 1 << byte;
+    }
+}

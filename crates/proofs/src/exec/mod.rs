@@ -1,0 +1,296 @@
+//! Running machine code on formulas instead of numbers.
+//!
+//! A [`Machine`] has the registers, flags and memory of an x86-64 CPU; each bit of them is a [`Bit`], a formula over the inputs.
+//! An instruction is decoded from the bytes of the program by `iced-x86` and does to the formulas what it does to numbers. At
+//! the end, the output buffers hold formulas for the outputs.
+//!
+//! Where a CPU would decide by data, the formula must be a constant: branches, addresses, shift counts, divisors, string
+//! lengths. So only one path exists, the same for all inputs, and what the machine does along it holds for all inputs. If the
+//! formula is no constant, the run stops: that is how secret-dependent timing is found.
+//!
+//! What is not known is not assumed. Registers, flags, and the stack hold junk at the entry. An instruction that is not
+//! modelled, a prefix that is not expected, a flag that the manual leaves undefined: each stops the run.
+
+mod control;
+mod fault;
+mod flags;
+mod hooks;
+mod memory;
+mod operand;
+mod scalar;
+mod vector;
+
+pub use fault::{Fault, Wrong as WrongModel};
+pub use flags::{Flag, Flags};
+pub use memory::{Memory, Region};
+
+use crate::image::Image;
+use crate::term::{Bit, Terms, Word, constant, value};
+use iced_x86::{Decoder, DecoderOptions, Instruction, Register};
+use std::collections::{BTreeMap, HashMap};
+
+/// Why a run ended before its end.
+#[derive(Clone, Debug)]
+pub struct Stop {
+    /// The address of the instruction.
+    pub at: u64,
+    /// What happened.
+    pub reason: Reason,
+}
+
+/// What can stop a run.
+#[derive(Clone, Debug)]
+pub enum Reason {
+    /// The machine has no model of this.
+    Unsupported(String),
+    /// Timing or control would depend on a formula that is not constant: this one.
+    Secret(&'static str, Word),
+    /// The code does something that it must not, for all inputs.
+    Wrong(String),
+}
+
+/// A step, or why there is none.
+pub type Outcome<T> = Result<T, Stop>;
+
+/// A CPU on formulas.
+pub struct Machine<'a> {
+    /// The formulas.
+    pub terms: &'a mut Terms,
+    image: &'a Image,
+    /// General-purpose registers in the order of their encoding: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15.
+    pub general: Vec<Word>,
+    /// zmm0 to zmm31.
+    pub vectors: Vec<Word>,
+    /// k0 to k7.
+    pub masks: Vec<Word>,
+    /// The flags.
+    pub flags: Flags,
+    /// Memory.
+    pub memory: Memory,
+    /// Address of the next instruction.
+    pub next: u64,
+    /// Address of this instruction.
+    at: u64,
+    /// Where code was fetched from: address and length.
+    pub fetched: BTreeMap<u64, Instruction>,
+    decoded: HashMap<u64, Instruction>,
+    /// Division and prefetching by data are allowed: Argon2d's addressing is, by its definition.
+    pub by_data: bool,
+    /// Upper halves of vector registers may be non-zero, which makes old instructions slow.
+    upper_in_use: bool,
+    steps: u64,
+    fault: Option<Fault>,
+}
+
+const RSP: usize = 4;
+/// What the System V ABI passes integers in.
+const ARGUMENTS: [usize; 6] = [7, 6, 2, 1, 8, 9];
+/// What a function must leave as it was: rbx, rbp, r12 to r15.
+pub(crate) const CALLEE_SAVED: [usize; 6] = [3, 5, 12, 13, 14, 15];
+/// What a function may leave anything in.
+pub(crate) const CALLER_SAVED: [usize; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
+/// Where a kernel returns to.
+const RETURN: u64 = 0x2800_0000_0000;
+/// More instructions than any kernel has: a loop without end.
+const MOST_STEPS: u64 = 4_000_000;
+/// How far below the stack pointer a function may write, by the ABI.
+const RED_ZONE: u64 = 128;
+/// How much stack a kernel may use.
+const STACK: u64 = 1 << 20;
+
+impl<'a> Machine<'a> {
+    /// A machine in which everything is junk.
+    pub fn new(terms: &'a mut Terms, image: &'a Image) -> Self {
+        let mut junk = |count: usize, width: usize| -> Vec<Word> {
+            (0..count).map(|_| terms.junk(width)).collect()
+        };
+        let (general, vectors, masks, bits) =
+            (junk(16, 64), junk(32, 512), junk(8, 64), junk(4, 1));
+        Self {
+            terms,
+            image,
+            general,
+            vectors,
+            masks,
+            flags: Flags {
+                carry: Flag::Is(bits[0][0]),
+                zero: Flag::Is(bits[1][0]),
+                sign: Flag::Is(bits[2][0]),
+                overflow: Flag::Is(bits[3][0]),
+            },
+            memory: Memory::default(),
+            next: 0,
+            at: 0,
+            fetched: BTreeMap::new(),
+            decoded: HashMap::new(),
+            by_data: false,
+            upper_in_use: false,
+            steps: 0,
+            fault: None,
+        }
+    }
+
+    /// Calls the function at `entry` with integer arguments, and checks what the ABI asks of it. `stack` is the stack pointer
+    /// of the caller, a multiple of 16.
+    ///
+    /// # Errors
+    /// Why the run stopped.
+    pub fn call(&mut self, entry: u64, arguments: &[Word], stack: u64) -> Outcome<()> {
+        assert!(stack.is_multiple_of(16), "the ABI aligns the stack");
+        assert!(arguments.len() <= ARGUMENTS.len(), "arguments in registers");
+        let before = self.general.clone();
+        for (register, argument) in ARGUMENTS.into_iter().zip(arguments) {
+            self.general[register] = argument.clone();
+        }
+        self.memory.declare_stack(stack - STACK..stack);
+        self.general[RSP] = constant(stack.into(), 64);
+        self.push(&constant(RETURN.into(), 64))?;
+        self.next = entry;
+        while self.next != RETURN {
+            self.at = self.next;
+            if !self.hook()? {
+                let instruction = self.fetch()?;
+                self.step(&instruction)?;
+            }
+        }
+        self.check_abi(&before, stack)
+    }
+
+    /// How many instructions were executed.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Makes the machine wrong, in one place: to see that this is noticed.
+    pub fn make_wrong(&mut self, fault: Fault) {
+        self.fault = Some(fault);
+    }
+
+    /// How many places there were to be wrong in.
+    pub fn take_fault(&mut self) -> Option<Fault> {
+        self.fault.take()
+    }
+
+    /// Executes one instruction.
+    ///
+    /// # Errors
+    /// Why it cannot be.
+    pub fn step(&mut self, instruction: &Instruction) -> Outcome<()> {
+        self.steps += 1;
+        if self.steps > MOST_STEPS {
+            return self.unsupported("it does not end");
+        }
+        self.next = instruction.next_ip();
+        if instruction.has_rep_prefix() || instruction.has_repne_prefix() {
+            return self.repeat(instruction);
+        }
+        if instruction.has_lock_prefix() {
+            return self.unsupported("a locked instruction");
+        }
+        if self.control(instruction)? || self.scalar(instruction)? || self.vector(instruction)? {
+            return Ok(());
+        }
+        self.unsupported(format!("the instruction `{instruction}`"))
+    }
+
+    fn fetch(&mut self) -> Outcome<Instruction> {
+        if let Some(instruction) = self.decoded.get(&self.at) {
+            return Ok(*instruction);
+        }
+        let Some(bytes) = self.image.code(self.at, 15) else {
+            return self.wrong("a jump out of the program");
+        };
+        let instruction = Decoder::with_ip(64, bytes, self.at, DecoderOptions::NONE).decode();
+        if instruction.is_invalid() {
+            return self.unsupported("bytes that are no instruction");
+        }
+        self.decoded.insert(self.at, instruction);
+        self.fetched.insert(self.at, instruction);
+        Ok(instruction)
+    }
+
+    fn check_abi(&mut self, before: &[Word], stack: u64) -> Outcome<()> {
+        if value(&self.general[RSP]) != Some(stack.into()) {
+            return self.wrong("the stack pointer is not what it was");
+        }
+        if self.upper_in_use {
+            return self.wrong("upper halves of vector registers are in use after the return: vzeroupper is missing");
+        }
+        for register in CALLEE_SAVED {
+            if self.general[register] != before[register] {
+                let change = self.terms_xor(&before[register], &self.general[register].clone());
+                return self.secret(CLOBBERED, change);
+            }
+        }
+        Ok(())
+    }
+
+    fn terms_xor(&mut self, a: &[Bit], b: &[Bit]) -> Word {
+        a.iter()
+            .zip(b)
+            .map(|(a, b)| self.terms.xor(*a, *b))
+            .collect()
+    }
+
+    fn unsupported<T>(&self, what: impl Into<String>) -> Outcome<T> {
+        self.stop(Reason::Unsupported(what.into()))
+    }
+
+    fn wrong<T>(&self, what: impl Into<String>) -> Outcome<T> {
+        self.stop(Reason::Wrong(what.into()))
+    }
+
+    fn secret<T>(&self, what: &'static str, word: Word) -> Outcome<T> {
+        self.stop(Reason::Secret(what, word))
+    }
+
+    fn stop<T>(&self, reason: Reason) -> Outcome<T> {
+        Err(Stop {
+            at: self.at,
+            reason,
+        })
+    }
+
+    /// The number that a word is for all inputs.
+    fn public(&self, word: &[Bit], what: &'static str) -> Outcome<u64> {
+        match value(word) {
+            Some(number) => Ok(number as u64),
+            None => self.secret(what, word.to_vec()),
+        }
+    }
+
+    fn stack_pointer(&self) -> Outcome<u64> {
+        self.public(&self.general[RSP], "a stack pointer")
+    }
+
+    /// Reads memory.
+    fn load(&mut self, address: u64, length: u64) -> Outcome<Word> {
+        let lowest = self.lowest();
+        let loaded = self
+            .memory
+            .load(self.terms, self.image, address, length, lowest);
+        loaded.or_else(|what| self.wrong(what))
+    }
+
+    /// Writes memory.
+    fn store(&mut self, address: u64, word: &[Bit]) -> Outcome<()> {
+        let lowest = self.lowest();
+        let stored = self.memory.store(address, word, lowest);
+        stored.or_else(|what| self.wrong(what))
+    }
+
+    /// How far down the stack may be used now.
+    fn lowest(&self) -> u64 {
+        value(&self.general[RSP]).map_or(u64::MAX, |pointer| {
+            (pointer as u64).saturating_sub(RED_ZONE)
+        })
+    }
+}
+
+/// What is said of a register that is not restored.
+pub(crate) const CLOBBERED: &str = "a register that belongs to the caller";
+
+/// The number of a general-purpose register in [`Machine::general`].
+pub(crate) fn number_of(register: Register) -> usize {
+    register.full_register() as usize - Register::RAX as usize
+}

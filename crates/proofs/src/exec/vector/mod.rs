@@ -1,0 +1,105 @@
+//! Instructions on vector registers: SSE2 to SSE4.1, AVX2, AVX-512F/VL/DQ/BW, as far as compilers use them for our kernels.
+//!
+//! The old two-operand forms (`paddq a, b`: a = a + b) and the new three-operand forms (`vpaddq a, b, c`: a = b + c) of an
+//! instruction share a model: `first_source` says where the sources begin.
+
+mod arithmetic;
+mod moves;
+mod permute;
+mod shift;
+mod shuffle;
+
+use super::{Machine, Outcome};
+use crate::term::{Bit, Terms, Word};
+use iced_x86::{EncodingKind, Instruction, Mnemonic};
+
+/// An element-wise operation on formulas.
+type Operation = fn(&mut Terms, &[Bit], &[Bit]) -> Word;
+
+impl Machine<'_> {
+    /// Executes an instruction of this kind; false if it is none.
+    pub(super) fn vector(&mut self, instruction: &Instruction) -> Outcome<bool> {
+        Ok(self.vector_move(instruction)?
+            || self.vector_arithmetic(instruction)?
+            || self.vector_shift(instruction)?
+            || self.shuffle(instruction)?
+            || self.permute(instruction)?
+            || self.mask(instruction)?)
+    }
+
+    /// The last two sources, as long as the destination.
+    fn sources(&mut self, instruction: &Instruction, width: usize) -> Outcome<(Word, Word)> {
+        let first = first_source(instruction);
+        Ok((
+            self.low(instruction, first, width)?,
+            self.low(instruction, first + 1, width)?,
+        ))
+    }
+
+    /// The only source, as long as the destination.
+    fn source(&mut self, instruction: &Instruction, width: usize) -> Outcome<Word> {
+        self.low(instruction, first_source(instruction), width)
+    }
+
+    /// Masks, and `vzeroupper`.
+    fn mask(&mut self, instruction: &Instruction) -> Outcome<bool> {
+        use Mnemonic::*;
+        let mnemonic = instruction.mnemonic();
+        let width = match mnemonic {
+            Kmovb | Kxnorb => 8,
+            Kmovw | Kxnorw => 16,
+            Kmovd | Kxnord => 32,
+            Kmovq | Kxnorq => 64,
+            Vzeroupper => {
+                self.zero_upper();
+                return Ok(true);
+            }
+            _ => return Ok(false),
+        };
+        let word = if matches!(mnemonic, Kmovb | Kmovw | Kmovd | Kmovq) {
+            self.low(instruction, 1, width)?
+        } else {
+            let (a, b) = (
+                self.low(instruction, 1, width)?,
+                self.low(instruction, 2, width)?,
+            );
+            let bits = a.into_iter().zip(b);
+            bits.map(|(a, b)| {
+                let differ = self.terms.xor(a, b);
+                self.terms.not(differ)
+            })
+            .collect()
+        };
+        self.set_mask(instruction, word)?;
+        Ok(true)
+    }
+
+    /// Writes operand 0, a mask register or what a mask may be moved to.
+    fn set_mask(&mut self, instruction: &Instruction, mut word: Word) -> Outcome<()> {
+        let to = instruction.op_register(0);
+        if instruction.op_kind(0) == iced_x86::OpKind::Register && to.is_k() {
+            if let Some(mut word) = self.result(word, 1) {
+                word.resize(64, Bit::ZERO);
+                self.masks[to.number()] = word;
+            }
+            return Ok(());
+        }
+        word.resize(self.width(instruction), Bit::ZERO);
+        self.set(instruction, word)
+    }
+
+    fn zero_upper(&mut self) {
+        if self.is_wrong(super::WrongModel::NotWritten) {
+            return;
+        }
+        for register in &mut self.vectors[..16] {
+            register[128..].fill(Bit::ZERO);
+        }
+        self.upper_in_use = false;
+    }
+}
+
+/// The number of the first source operand: old instructions read their destination.
+fn first_source(instruction: &Instruction) -> u32 {
+    u32::from(instruction.encoding() != EncodingKind::Legacy)
+}

@@ -1,0 +1,78 @@
+//! Moving whole registers and parts of them.
+
+use super::{Machine, Outcome, first_source};
+use crate::exec::scalar::extended;
+use crate::term::Bit;
+use iced_x86::{Instruction, Mnemonic, OpKind};
+
+impl Machine<'_> {
+    pub(super) fn vector_move(&mut self, instruction: &Instruction) -> Outcome<bool> {
+        use Mnemonic::*;
+        let element = match instruction.mnemonic() {
+            Movdqa | Movdqu | Movaps | Movups | Movapd | Movupd | Vmovdqa | Vmovdqu | Vmovaps
+            | Vmovups | Vmovdqa32 | Vmovdqu32 | Lddqu | Vlddqu | Movntdq | Vmovntdq => 32,
+            Vmovapd | Vmovupd | Vmovdqa64 | Vmovdqu64 => 64,
+            Movq | Vmovq => return self.move_low(instruction, 64).map(|()| true),
+            Movd | Vmovd => return self.move_low(instruction, 32).map(|()| true),
+            Movlps | Vmovlps | Movlpd | Vmovlpd => {
+                return self.move_half(instruction, 0).map(|()| true);
+            }
+            Movhps | Vmovhps | Movhpd | Vmovhpd => {
+                return self.move_half(instruction, 1).map(|()| true);
+            }
+            Pinsrq | Vpinsrq => return self.insert_element(instruction, 64).map(|()| true),
+            Pinsrd | Vpinsrd => return self.insert_element(instruction, 32).map(|()| true),
+            Pextrq | Vpextrq => return self.extract_element(instruction, 64).map(|()| true),
+            Pextrd | Vpextrd => return self.extract_element(instruction, 32).map(|()| true),
+            _ => return Ok(false),
+        };
+        let width = self.width(instruction);
+        let word = self.low(instruction, 1, width)?;
+        self.set_vector(instruction, word, element).map(|()| true)
+    }
+
+    /// The low part to a register, whose rest of 128 bits becomes zero, or to memory.
+    fn move_low(&mut self, instruction: &Instruction, part: usize) -> Outcome<()> {
+        let word = self.low(instruction, 1, part)?;
+        if instruction.op_kind(0) == OpKind::Register
+            && instruction.op_register(0).is_vector_register()
+        {
+            return self.set_vector(instruction, extended(&word, 128, Bit::ZERO), part);
+        }
+        self.set(instruction, word)
+    }
+
+    /// 64 bits between memory and one half of a register.
+    fn move_half(&mut self, instruction: &Instruction, half: usize) -> Outcome<()> {
+        if instruction.op_kind(0) == OpKind::Memory {
+            let source = self.low(instruction, 1, 128)?;
+            let word = self.piece(&source, half, 64);
+            return self.set(instruction, word);
+        }
+        let first = first_source(instruction);
+        if instruction.op_kind(first + 1) != OpKind::Memory {
+            return self.unsupported(format!("`{instruction}`"));
+        }
+        let mut word = self.low(instruction, first, 128)?;
+        let new = self.low(instruction, first + 1, 64)?;
+        word[64 * half..][..64].copy_from_slice(&new);
+        self.set_vector(instruction, word, 64)
+    }
+
+    fn insert_element(&mut self, instruction: &Instruction, element: usize) -> Outcome<()> {
+        let first = first_source(instruction);
+        let mut word = self.low(instruction, first, 128)?;
+        let new = self.low(instruction, first + 1, element)?;
+        let number = self.immediate(instruction) % (128 / element);
+        word[element * number..][..element].copy_from_slice(&new);
+        self.set_vector(instruction, word, element)
+    }
+
+    fn extract_element(&mut self, instruction: &Instruction, element: usize) -> Outcome<()> {
+        let source = self.low(instruction, 1, 128)?;
+        let number = self.immediate(instruction) % (128 / element);
+        let word = self.piece(&source, number, element);
+        let width = self.width(instruction);
+        self.set(instruction, extended(&word, width, Bit::ZERO))
+    }
+}

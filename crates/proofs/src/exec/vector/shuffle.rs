@@ -1,0 +1,193 @@
+//! Moving elements within lanes of 128 bits.
+
+use super::{Machine, Outcome, first_source};
+use crate::exec::scalar::extended;
+use crate::term::{Bit, Word};
+use iced_x86::{Instruction, Mnemonic};
+
+/// Bits of a lane.
+const LANE: usize = 128;
+
+impl Machine<'_> {
+    pub(super) fn shuffle(&mut self, instruction: &Instruction) -> Outcome<bool> {
+        use Mnemonic::*;
+        match instruction.mnemonic() {
+            Pshufd | Vpshufd => self.shuffle_doublewords(instruction)?,
+            Pshuflw | Vpshuflw => self.shuffle_words(instruction, 0)?,
+            Pshufhw | Vpshufhw => self.shuffle_words(instruction, 1)?,
+            Shufps | Vshufps => self.shuffle_singles(instruction)?,
+            Shufpd | Vshufpd => self.shuffle_doubles(instruction)?,
+            Pshufb | Vpshufb => self.shuffle_bytes(instruction)?,
+            Palignr | Vpalignr => self.align_bytes(instruction)?,
+            Vpermilps if Self::has_immediate(instruction) => {
+                self.shuffle_doublewords(instruction)?
+            }
+            Pblendw | Vpblendw => self.blend(instruction, 16)?,
+            Vpblendd | Blendps | Vblendps => self.blend(instruction, 32)?,
+            Blendpd | Vblendpd => self.blend(instruction, 64)?,
+            Movddup | Vmovddup => self.duplicate(instruction)?,
+            _ => return self.unpack(instruction),
+        }
+        Ok(true)
+    }
+
+    /// Four elements of each lane, chosen by two bits each.
+    fn shuffle_doublewords(&mut self, instruction: &Instruction) -> Outcome<()> {
+        let width = self.width(instruction);
+        let source = self.low(instruction, 1, width)?;
+        let order = self.immediate(instruction);
+        let mut word = Word::with_capacity(width);
+        for lane in source.chunks(LANE) {
+            for i in 0..4 {
+                word.extend(self.piece(lane, order >> (2 * i) & 3, 32));
+            }
+        }
+        self.set_vector(instruction, word, 32)
+    }
+
+    /// The four words of one half of each lane; the other half stays.
+    fn shuffle_words(&mut self, instruction: &Instruction, half: usize) -> Outcome<()> {
+        let width = self.width(instruction);
+        let source = self.low(instruction, 1, width)?;
+        let order = self.immediate(instruction);
+        let mut word = Word::with_capacity(width);
+        for lane in source.chunks(LANE) {
+            for (number, quarters) in lane.chunks(64).enumerate() {
+                for i in 0..4 {
+                    let from = if number == half {
+                        order >> (2 * i) & 3
+                    } else {
+                        i
+                    };
+                    word.extend(self.piece(quarters, from, 16));
+                }
+            }
+        }
+        self.set_vector(instruction, word, 16)
+    }
+
+    /// Of each lane, two elements of the first source and two of the second.
+    fn shuffle_singles(&mut self, instruction: &Instruction) -> Outcome<()> {
+        let width = self.width(instruction);
+        let (a, b) = self.sources(instruction, width)?;
+        let order = self.immediate(instruction);
+        let mut word = Word::with_capacity(width);
+        for (a, b) in a.chunks(LANE).zip(b.chunks(LANE)) {
+            for (i, source) in [a, a, b, b].into_iter().enumerate() {
+                word.extend(self.piece(source, order >> (2 * i) & 3, 32));
+            }
+        }
+        self.set_vector(instruction, word, 32)
+    }
+
+    /// Of each lane, one half of each source; one bit of the immediate for each.
+    fn shuffle_doubles(&mut self, instruction: &Instruction) -> Outcome<()> {
+        let width = self.width(instruction);
+        let (a, b) = self.sources(instruction, width)?;
+        let order = self.immediate(instruction);
+        let mut word = Word::with_capacity(width);
+        for (lane, (a, b)) in a.chunks(LANE).zip(b.chunks(LANE)).enumerate() {
+            for (i, source) in [a, b].into_iter().enumerate() {
+                word.extend(self.piece(source, order >> (2 * lane + i) & 1, 64));
+            }
+        }
+        self.set_vector(instruction, word, 64)
+    }
+
+    /// Bytes of each lane by number; the top bit of the number means zero. The numbers must be public.
+    fn shuffle_bytes(&mut self, instruction: &Instruction) -> Outcome<()> {
+        let width = self.width(instruction);
+        let (source, numbers) = self.sources(instruction, width)?;
+        let mut word = Word::with_capacity(width);
+        for (lane, numbers) in source.chunks(LANE).zip(numbers.chunks(LANE)) {
+            for number in numbers.chunks(8) {
+                let number = self.public(number, "a shuffle")? as usize;
+                if number & 0x80 != 0 {
+                    word.extend([Bit::ZERO; 8]);
+                } else {
+                    word.extend(self.piece(lane, number & 15, 8));
+                }
+            }
+        }
+        self.set_vector(instruction, word, 8)
+    }
+
+    /// Each lane of both sources, the first one above, shifted right by bytes.
+    fn align_bytes(&mut self, instruction: &Instruction) -> Outcome<()> {
+        let width = self.width(instruction);
+        let (high, low) = self.sources(instruction, width)?;
+        let count = (8 * self.immediate(instruction)).min(2 * LANE);
+        let mut word = Word::with_capacity(width);
+        for (high, low) in high.chunks(LANE).zip(low.chunks(LANE)) {
+            let both = [low, high].concat();
+            word.extend_from_slice(&extended(&both[count..], 2 * LANE, Bit::ZERO)[..LANE]);
+        }
+        self.set_vector(instruction, word, 8)
+    }
+
+    /// Each element from one of two sources; bits of the immediate, used again from eight elements on.
+    fn blend(&mut self, instruction: &Instruction, element: usize) -> Outcome<()> {
+        let width = self.width(instruction);
+        let (a, b) = self.sources(instruction, width)?;
+        let choice = self.immediate(instruction);
+        let mut word = Word::with_capacity(width);
+        for i in 0..width / element {
+            let source = if choice >> (i % 8) & 1 == 1 { &b } else { &a };
+            word.extend(self.piece(source, i, element));
+        }
+        self.set_vector(instruction, word, element)
+    }
+
+    /// The low half of each lane, twice.
+    fn duplicate(&mut self, instruction: &Instruction) -> Outcome<()> {
+        let width = self.width(instruction);
+        let source = self.operand(instruction, 1, width)?;
+        if source.len() < 64 {
+            return self.unsupported(format!("`{instruction}`"));
+        }
+        let mut word = Word::with_capacity(width);
+        for lane in source.chunks(LANE).take(width / LANE) {
+            word.extend_from_slice(&lane[..64]);
+            word.extend_from_slice(&lane[..64]);
+        }
+        self.set_vector(instruction, word, 64)
+    }
+
+    /// Elements of one half of each lane of two sources, alternating.
+    fn unpack(&mut self, instruction: &Instruction) -> Outcome<bool> {
+        use Mnemonic::*;
+        let (element, half) = match instruction.mnemonic() {
+            Punpcklbw | Vpunpcklbw => (8, 0),
+            Punpckhbw | Vpunpckhbw => (8, 1),
+            Punpcklwd | Vpunpcklwd => (16, 0),
+            Punpckhwd | Vpunpckhwd => (16, 1),
+            Punpckldq | Vpunpckldq | Unpcklps | Vunpcklps => (32, 0),
+            Punpckhdq | Vpunpckhdq | Unpckhps | Vunpckhps => (32, 1),
+            Punpcklqdq | Vpunpcklqdq | Unpcklpd | Vunpcklpd | Movlhps | Vmovlhps => (64, 0),
+            Punpckhqdq | Vpunpckhqdq | Unpckhpd | Vunpckhpd => (64, 1),
+            Movhlps | Vmovhlps => return self.high_to_low(instruction).map(|()| true),
+            _ => return Ok(false),
+        };
+        let width = self.width(instruction);
+        let (a, b) = self.sources(instruction, width)?;
+        let mut word = Word::with_capacity(width);
+        for (a, b) in a.chunks(64).zip(b.chunks(64)).skip(half).step_by(2) {
+            for i in 0..64 / element {
+                word.extend(self.piece(a, i, element));
+                word.extend(self.piece(b, i, element));
+            }
+        }
+        self.set_vector(instruction, word, element).map(|()| true)
+    }
+
+    /// The high half of the second source below the high half of the first.
+    fn high_to_low(&mut self, instruction: &Instruction) -> Outcome<()> {
+        let first = first_source(instruction);
+        let (a, b) = (
+            self.low(instruction, first, 128)?,
+            self.low(instruction, first + 1, 128)?,
+        );
+        let word = [&b[64..], &a[64..]].concat();
+        self.set_vector(instruction, word, 64)
+    }
+}

@@ -1,0 +1,305 @@
+//! A program or library as the system's loader would map it: the bytes that run.
+//!
+//! Read from the file itself, not from the source and not through the compiler. Addresses in it are moved to where the image
+//! stands, and functions of other libraries get addresses outside of it ([`Image::import_at`]). What the program may change
+//! while it runs is left out: a kernel that reads it has no proof.
+
+use object::elf;
+use object::read::elf::ElfFile64;
+use object::{
+    Object, ObjectSegment, ObjectSymbol, RelocationFlags, RelocationTarget, SegmentFlags,
+};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+type Elf<'a> = ElfFile64<'a, object::LittleEndian>;
+
+/// Memory of a program that stays as it is while it runs: code and constants.
+#[derive(Clone, Default)]
+pub struct Image {
+    /// What people call it.
+    pub name: String,
+    segments: Vec<Segment>,
+    symbols: Vec<Symbol>,
+    imports: Vec<String>,
+    /// Addresses of eight bytes that the loader fills with something that is not known here.
+    unknown: Vec<u64>,
+}
+
+#[derive(Clone)]
+struct Segment {
+    start: u64,
+    bytes: Vec<u8>,
+    code: bool,
+}
+
+/// A function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symbol {
+    /// Its path, and its generic arguments if the compiler wrote them down.
+    pub name: String,
+    /// Where it begins.
+    pub start: u64,
+    /// How many bytes it has.
+    pub size: u64,
+}
+
+impl Symbol {
+    /// Whether it is the function with this path, whatever its generic arguments.
+    pub fn is(&self, path: &str) -> bool {
+        let rest = self.name.strip_prefix(path);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("::<"))
+    }
+}
+
+/// Where images stand.
+const BASE: u64 = 0x2a00_0000_0000;
+/// Where functions of other libraries seem to be.
+const IMPORTS: u64 = 0x2900_0000_0000;
+
+impl Image {
+    /// Reads an ELF file for x86-64 Linux with its symbols.
+    ///
+    /// # Errors
+    /// A text for people: what about the file is not as it must be.
+    pub fn load(path: &Path) -> Result<Self, String> {
+        let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let name = path
+            .file_name()
+            .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        Self::parse(&name, &bytes).map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    fn parse(name: &str, bytes: &[u8]) -> Result<Self, String> {
+        let file = Elf::parse(bytes).map_err(|error| error.to_string())?;
+        if file.architecture() != object::Architecture::X86_64 {
+            return Err("not for x86-64".into());
+        }
+        if file.section_by_name(".relr.dyn").is_some() {
+            return Err("it has packed relocations, which are not supported".into());
+        }
+        let mut image = Self {
+            name: name.into(),
+            symbols: functions(&file),
+            ..Self::default()
+        };
+        if image.symbols.is_empty() {
+            return Err("it has no symbols: give the file before it was stripped".into());
+        }
+        for segment in file.segments() {
+            image.segments.extend(constant_part(&file, &segment)?);
+        }
+        image.relocate(&file)?;
+        Ok(image)
+    }
+
+    /// An image that holds only this code, called `name`.
+    pub fn of_code(name: &str, code: &[u8]) -> Self {
+        let mut image = Self {
+            name: name.into(),
+            ..Self::default()
+        };
+        image.add_function(name, code);
+        image
+    }
+
+    /// Adds a function behind all others, which says where it is: for bugs planted on purpose.
+    pub fn add_function(&mut self, name: &str, code: &[u8]) -> u64 {
+        let start = self.next_free();
+        self.segments.push(Segment {
+            start,
+            bytes: code.to_vec(),
+            code: true,
+        });
+        self.symbols.push(Symbol {
+            name: name.into(),
+            start,
+            size: code.len() as u64,
+        });
+        start
+    }
+
+    /// Where [`Image::add_function`] will put the next function.
+    pub fn next_free(&self) -> u64 {
+        let end = self
+            .segments
+            .iter()
+            .map(|segment| segment.start + segment.bytes.len() as u64);
+        end.max().unwrap_or(BASE).next_multiple_of(4096)
+    }
+
+    /// Changes bytes: for bugs planted on purpose.
+    ///
+    /// # Panics
+    /// If the image has nothing there.
+    pub fn patch(&mut self, address: u64, bytes: &[u8]) {
+        let segment = self
+            .segments
+            .iter_mut()
+            .find(|segment| segment.contains(address));
+        let segment = segment.expect("bytes of the image");
+        let at = (address - segment.start) as usize;
+        segment.bytes[at..at + bytes.len()].copy_from_slice(bytes);
+    }
+
+    /// Up to `most` bytes of code from an address on.
+    pub fn code(&self, address: u64, most: usize) -> Option<&[u8]> {
+        let segment = self
+            .segments
+            .iter()
+            .find(|segment| segment.code && segment.contains(address))?;
+        let bytes = &segment.bytes[(address - segment.start) as usize..];
+        Some(&bytes[..bytes.len().min(most)])
+    }
+
+    /// A byte that the program cannot change.
+    pub fn byte(&self, address: u64) -> Option<u8> {
+        if self
+            .unknown
+            .iter()
+            .any(|start| (*start..start + 8).contains(&address))
+        {
+            return None;
+        }
+        let segment = self
+            .segments
+            .iter()
+            .find(|segment| segment.contains(address))?;
+        Some(segment.bytes[(address - segment.start) as usize])
+    }
+
+    /// All functions.
+    pub fn symbols(&self) -> &[Symbol] {
+        &self.symbols
+    }
+
+    /// The name of the function of another library that is called at this address.
+    pub fn import_at(&self, address: u64) -> Option<&str> {
+        let number = address.checked_sub(IMPORTS)? / 16;
+        Some(self.imports.get(number as usize)?)
+    }
+
+    /// Address and name of every function of other libraries.
+    pub fn imports(&self) -> impl Iterator<Item = (u64, &str)> {
+        (IMPORTS..)
+            .step_by(16)
+            .zip(self.imports.iter().map(String::as_str))
+    }
+
+    /// An address for people: function and distance.
+    pub fn describe(&self, address: u64) -> String {
+        let inside =
+            |symbol: &&Symbol| (symbol.start..symbol.start + symbol.size).contains(&address);
+        match self.symbols.iter().find(inside) {
+            Some(symbol) => format!("{}+{:#x}", symbol.name, address - symbol.start),
+            None => format!("{address:#x}"),
+        }
+    }
+
+    /// Start and bytes of each segment, and whether it is code.
+    pub fn segments(&self) -> impl Iterator<Item = (u64, &[u8], bool)> {
+        self.segments
+            .iter()
+            .map(|segment| (segment.start, &segment.bytes[..], segment.code))
+    }
+
+    fn relocate(&mut self, file: &Elf<'_>) -> Result<(), String> {
+        let mut imports: BTreeMap<String, u64> = BTreeMap::new();
+        for (offset, relocation) in file.dynamic_relocations().into_iter().flatten() {
+            let address = BASE + offset;
+            if self.byte(address).is_none() {
+                continue;
+            }
+            let value = match relocation.flags() {
+                RelocationFlags::Elf {
+                    r_type: elf::R_X86_64_RELATIVE,
+                } => Some(BASE.wrapping_add_signed(relocation.addend())),
+                RelocationFlags::Elf {
+                    r_type: elf::R_X86_64_GLOB_DAT | elf::R_X86_64_JUMP_SLOT,
+                } => Some(self.resolve(file, relocation.target(), &mut imports)?),
+                _ => None,
+            };
+            match value {
+                Some(value) => self.patch(address, &value.to_le_bytes()),
+                None => self.unknown.push(address),
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a symbol that the loader looks up is, or seems to be.
+    fn resolve(
+        &mut self,
+        file: &Elf<'_>,
+        target: RelocationTarget,
+        imports: &mut BTreeMap<String, u64>,
+    ) -> Result<u64, String> {
+        let RelocationTarget::Symbol(index) = target else {
+            return Err("a relocation without a symbol".into());
+        };
+        let symbols = file.dynamic_symbol_table().ok_or("no dynamic symbols")?;
+        let symbol = object::ObjectSymbolTable::symbol_by_index(&symbols, index)
+            .map_err(|error| error.to_string())?;
+        let name = symbol.name().map_err(|error| error.to_string())?.to_owned();
+        let next = IMPORTS + 16 * self.imports.len() as u64;
+        Ok(*imports.entry(name.clone()).or_insert_with(|| {
+            self.imports.push(name);
+            next
+        }))
+    }
+}
+
+impl Segment {
+    fn contains(&self, address: u64) -> bool {
+        address >= self.start && address - self.start < self.bytes.len() as u64
+    }
+}
+
+fn functions(file: &Elf<'_>) -> Vec<Symbol> {
+    let functions = file
+        .symbols()
+        .filter(|symbol| symbol.kind() == object::SymbolKind::Text && symbol.size() > 0);
+    let functions = functions.filter_map(|symbol| {
+        Some(Symbol {
+            name: format!("{:#}", rustc_demangle::demangle(symbol.name().ok()?)),
+            start: BASE + symbol.address(),
+            size: symbol.size(),
+        })
+    });
+    functions.collect()
+}
+
+/// What of a segment stays as it is: all of it if it is not writable, and of a writable one what the loader protects again
+/// after it has filled it.
+fn constant_part<'a>(
+    file: &Elf<'a>,
+    segment: &impl ObjectSegment<'a>,
+) -> Result<Option<Segment>, String> {
+    let SegmentFlags::Elf { p_flags } = segment.flags() else {
+        return Ok(None);
+    };
+    let mut bytes = segment.data().map_err(|error| error.to_string())?.to_vec();
+    if p_flags & elf::PF_W != 0 {
+        let kept = protected_length(file, segment.address());
+        bytes.truncate(kept as usize);
+    }
+    Ok((!bytes.is_empty()).then(|| Segment {
+        start: BASE + segment.address(),
+        bytes,
+        code: p_flags & elf::PF_X != 0,
+    }))
+}
+
+/// How many bytes from `address` on the loader makes read-only after relocation.
+fn protected_length(file: &Elf<'_>, address: u64) -> u64 {
+    use object::read::elf::ProgramHeader;
+    let endian = object::LittleEndian;
+    let headers = file.elf_program_headers().iter();
+    let protected = headers.filter(|header| header.p_type(endian) == elf::PT_GNU_RELRO);
+    let lengths = protected.filter_map(|header| {
+        let start = header.p_vaddr(endian);
+        let end = start + header.p_memsz(endian);
+        (start..end).contains(&address).then(|| end - address)
+    });
+    lengths.max().unwrap_or(0)
+}

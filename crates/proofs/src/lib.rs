@@ -1,0 +1,69 @@
+//! Proves that the machine code of Sealstone's kernels computes what their specifications say, for all inputs.
+//!
+//! `make prove` builds the command as it is shipped, reads the program file, and prints a table that says for every kernel in it
+//! PROVED or not. Nothing between the source and the file is trusted: not the compiler, not the linker. No SAT or SMT solver is
+//! involved.
+//!
+//! # How, in one page
+//!
+//! A test runs a function on some numbers. Here, the function runs on *formulas*. Each bit of the input is an unknown, x₀, x₁, …;
+//! each instruction makes new formulas from those that it finds. `xor a, b` makes x₀ ⊕ y₀, x₁ ⊕ y₁, …; a rotation only renames
+//! bits; an addition makes a sum. At the end, every bit of the output is a formula over the bits of the input. The specification,
+//! written in Rust step by step as its RFC says it, runs on the same unknowns and gives formulas too. If the formulas are the
+//! same, the code computes the specification, for all 2¹⁰²⁴ or more inputs at once.
+//!
+//! Three things make that work.
+//!
+//! - **The same formula is the same number** ([`term`]). (a + b) + c and c + (b + a) are written differently, so every formula is
+//!   brought into a normal form, and each normal form gets a number. Bits are sums of products modulo 2 (*algebraic normal form*:
+//!   every Boolean function has exactly one), sums of words are lists of bits with coefficients. Then to compare is to compare
+//!   two numbers.
+//! - **There is only one path** ([`exec`]). Kernels do not branch on their data. Where the CPU would decide by a value (a branch,
+//!   an address, a shift count, a division, the length of a copy), the formula of that value must be a constant. If it is not,
+//!   there is no proof, and the kernel leaks its input through its timing: both are found by the same check.
+//! - **What is not known is not assumed.** Registers, flags and stack hold junk at the entry; no output may depend on it. Memory
+//!   exists only where the [`contract`] says so. An instruction without a model ends the attempt.
+//!
+//! # What a verdict says
+//!
+//! | verdict | meaning |
+//! |---|---|
+//! | PROVED | for all inputs: the output is what the specification says; no branch, address, shift count, division or string length depends on an input; no access outside the buffers, with the right to write, and the own stack; registers and stack pointer of the caller are kept, upper halves of vector registers are clean; and if the contract promises it, no byte that depends on an input stays on the stack or in a register |
+//! | REFUTED | one of these is wrong, with an input that shows it; wrong outputs are reproduced by running the code itself |
+//! | UNPROVED | neither: two formulas differ, but no sample input tells them apart |
+//! | UNSUPPORTED | an instruction, a relocation or a function that is not modelled, or a kernel that is not found |
+//!
+//! Addresses are numbers, so each contract is tried with memory in several places, and with buffers that are the same memory where
+//! callers may do that. *Residue* counts the bytes that depend on the input and stay on the stack, in vector registers and in
+//! general registers, where a kernel does not promise to wipe them.
+//!
+//! # What is trusted
+//!
+//! The decoder (`iced-x86`), the models of the instructions ([`exec`]), the rules of [`term`], the specifications ([`spec`]), the
+//! contracts ([`catalog`]), the reading of the program file ([`image`]), the descriptions of `memcpy`, `memmove` and `memset`, and
+//! rustc for the prover itself. Each of them is checked by something else: all rules on all inputs of small words, and on 64 random
+//! inputs wherever they are applied; specifications against published vectors; the whole by native runs of every proved function
+//! on the same random inputs. `tests/negative.rs` plants bugs, each of which must be rejected.
+//!
+//! Not covered: what a CPU does beside its architecture (speculation, power, faults), other architectures, loops over data of any
+//! length (drivers around the kernels are ordinary safe Rust).
+//!
+//! # To prove another kernel
+//!
+//! Give it a function of its own that is never inlined, write down its specification in [`spec`], and add a row to [`catalog`]. If
+//! the verdict is UNSUPPORTED, an instruction needs a model in [`exec`].
+#![deny(unsafe_code)]
+
+pub mod catalog;
+pub mod contract;
+pub mod exec;
+pub mod image;
+pub mod prove;
+pub mod report;
+pub mod selftest;
+pub mod spec;
+pub mod term;
+pub mod verdict;
+
+#[expect(unsafe_code, reason = "it runs machine code")]
+mod native;

@@ -1,0 +1,174 @@
+//! An image and its buffers in memory, where the proof says that they are.
+
+use crate::image::Image;
+use std::ops::Range;
+
+/// An image that can be called. Unmapped on drop.
+pub(crate) struct Mapping {
+    pieces: Vec<Piece>,
+    buffers: Vec<Range<u64>>,
+}
+
+struct Piece {
+    start: u64,
+    length: usize,
+}
+
+const PAGE: u64 = 4096;
+
+impl Mapping {
+    /// Maps an image, with functions of the C library where it expects them, and memory for buffers.
+    ///
+    /// # Errors
+    /// What cannot be mapped.
+    pub(crate) fn new(image: &Image, buffers: &[Range<u64>]) -> Result<Self, String> {
+        let mut mapping = Self {
+            pieces: Vec::new(),
+            buffers: buffers.to_vec(),
+        };
+        for (start, bytes, _) in image.segments() {
+            mapping.map(start, bytes.len())?;
+            mapping.write(start, bytes);
+        }
+        let trampolines = trampolines(image);
+        if let Some(first) = image.imports().next() {
+            mapping.map(first.0, trampolines.len())?;
+            mapping.write(first.0, &trampolines);
+        }
+        for piece in &mapping.pieces {
+            piece.make_executable()?;
+        }
+        for range in buffers {
+            mapping.map(range.start, (range.end - range.start) as usize)?;
+        }
+        Ok(mapping)
+    }
+
+    /// Writes the cells of each buffer.
+    pub(crate) fn fill(&mut self, contents: &[Vec<u64>]) {
+        for (range, cells) in self.buffers.clone().into_iter().zip(contents) {
+            let bytes: Vec<u8> = cells.iter().flat_map(|cell| cell.to_le_bytes()).collect();
+            assert_eq!(
+                bytes.len() as u64,
+                range.end - range.start,
+                "a whole buffer"
+            );
+            self.write(range.start, &bytes);
+        }
+    }
+
+    /// The cells of each buffer.
+    pub(crate) fn contents(&self) -> Vec<Vec<u64>> {
+        let cells = self.buffers.iter().map(|range| {
+            let addresses = range.clone().step_by(8);
+            // SAFETY: `new` mapped every buffer, readable, and it stays mapped as long as `self`.
+            addresses
+                .map(|address| unsafe { (address as *const u64).read_unaligned() })
+                .collect()
+        });
+        cells.collect()
+    }
+
+    /// Calls the function at `entry` with up to six integers.
+    pub(crate) fn call(&mut self, entry: u64, arguments: &[u64]) {
+        let mut all = [0; 6];
+        all[..arguments.len()].copy_from_slice(arguments);
+        let [a, b, c, d, e, f] = all;
+        // SAFETY: the prover calls only functions that it has run on formulas for this very image and these addresses, to their
+        // end: they stay within the buffers and their own stack, and keep the ABI. The CPU has the instructions: the caller of
+        // `Session::prove` says so.
+        unsafe {
+            let function: extern "sysv64" fn(u64, u64, u64, u64, u64, u64) =
+                core::mem::transmute(entry as *const ());
+            function(a, b, c, d, e, f);
+        }
+    }
+
+    /// Maps pages for `length` bytes, unless they are mapped already.
+    fn map(&mut self, start: u64, length: usize) -> Result<(), String> {
+        let first = start / PAGE * PAGE;
+        let end = (start + length as u64).next_multiple_of(PAGE);
+        let covered = |page: u64| {
+            self.pieces
+                .iter()
+                .any(|piece| (piece.start..piece.start + piece.length as u64).contains(&page))
+        };
+        let pages: Vec<u64> = (first..end)
+            .step_by(PAGE as usize)
+            .filter(|page| !covered(*page))
+            .collect();
+        for run in pages.chunk_by(|a, b| a + PAGE == *b) {
+            self.pieces
+                .push(Piece::new(run[0], run.len() * PAGE as usize)?);
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, start: u64, bytes: &[u8]) {
+        // SAFETY: only memory that `map` made, writable and not yet executable, is written to; nothing else refers to it.
+        unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), start as *mut u8, bytes.len()) };
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        for piece in &self.pieces {
+            // SAFETY: mapped by `Piece::new`, and nobody refers to it any more.
+            unsafe { libc::munmap(piece.start as *mut libc::c_void, piece.length) };
+        }
+    }
+}
+
+impl Piece {
+    fn new(start: u64, length: usize) -> Result<Self, String> {
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
+        // SAFETY: `MAP_FIXED_NOREPLACE` takes only addresses that are free.
+        let address =
+            unsafe { libc::mmap(start as *mut libc::c_void, length, protection, flags, -1, 0) };
+        if address as u64 != start {
+            return Err(format!(
+                "{start:#x} cannot be mapped: {}",
+                std::io::Error::last_os_error()
+            ));
+        }
+        Ok(Self { start, length })
+    }
+
+    fn make_executable(&self) -> Result<(), String> {
+        // SAFETY: the pages are ours, and no reference into them exists.
+        let done = unsafe {
+            libc::mprotect(
+                self.start as *mut libc::c_void,
+                self.length,
+                libc::PROT_READ | libc::PROT_EXEC,
+            )
+        };
+        if done == 0 {
+            Ok(())
+        } else {
+            Err(std::io::Error::last_os_error().to_string())
+        }
+    }
+}
+
+/// Sixteen bytes for each import: a jump to the function of that name, or, if none may be called, an instruction that faults.
+fn trampolines(image: &Image) -> Vec<u8> {
+    let mut code = Vec::new();
+    for (_, name) in image.imports() {
+        let target = match name {
+            "memcpy" => libc::memcpy as *const () as u64,
+            "memmove" => libc::memmove as *const () as u64,
+            "memset" => libc::memset as *const () as u64,
+            _ => {
+                code.extend([0xcc; 16]);
+                continue;
+            }
+        };
+        // jmp [rip + 0], then the address.
+        code.extend([0xff, 0x25, 0, 0, 0, 0]);
+        code.extend(target.to_le_bytes());
+        code.extend([0xcc; 2]);
+    }
+    code
+}

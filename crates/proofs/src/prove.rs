@@ -1,0 +1,390 @@
+//! A proof: one kernel in one image, under one contract, for every layout of memory that is asked for.
+
+use crate::contract::{Access, Argument, Cell, Contents, Contract};
+use crate::exec::{CALLER_SAVED, Machine, Reason, Region, Stop};
+use crate::image::{Image, Symbol};
+use crate::native::Mapping;
+use crate::spec::Numbers;
+use crate::term::{Bit, SAMPLES, Terms, Word, constant};
+use crate::verdict::{Residue, Verdict};
+use iced_x86::Instruction;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
+
+/// Formulas and inputs that several proofs share: kernels that do the same have the same specification.
+pub struct Session {
+    terms: Terms,
+    inputs: HashMap<(&'static str, usize), Word>,
+}
+
+/// What a proof found.
+pub struct Finding {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What is left behind.
+    pub residue: Residue,
+    /// How many instructions were executed.
+    pub steps: u64,
+    /// Every instruction that was met, by address.
+    pub instructions: BTreeMap<u64, Instruction>,
+    /// Constants of the program that were read, by address.
+    pub constants: BTreeSet<u64>,
+}
+
+/// Where everything is in one run.
+struct Layout {
+    ranges: Vec<Range<u64>>,
+    stack: u64,
+}
+
+const BUFFERS: u64 = 0x2000_0000_0000;
+const STACK: u64 = 0x1000_0000_0000;
+/// Distances from a very round address, in units of the alignment: another for each layout and buffer.
+const SHIFTS: [u64; 7] = [1, 0, 3, 5, 2, 7, 6];
+
+impl Default for Session {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Session {
+    /// Nothing known yet.
+    pub fn new() -> Self {
+        Self {
+            terms: Terms::new(0x5ea1),
+            inputs: HashMap::new(),
+        }
+    }
+
+    /// How many formulas there are.
+    pub fn size(&self) -> usize {
+        self.terms.size()
+    }
+
+    /// Tries to prove that the function keeps the contract, with memory in `layouts` different places. On a CPU that has the
+    /// instructions (`runs_here`), a refutation by output is reproduced, and a proof is compared with native runs on the samples.
+    pub fn prove(
+        &mut self,
+        image: &Image,
+        symbol: &Symbol,
+        contract: &Contract,
+        layouts: usize,
+        runs_here: bool,
+    ) -> Finding {
+        let mut finding = Finding {
+            verdict: Verdict::Proved,
+            residue: Residue::default(),
+            steps: 0,
+            instructions: BTreeMap::new(),
+            constants: BTreeSet::new(),
+        };
+        for number in 0..layouts {
+            let layout = Layout::new(contract, number);
+            let contents = self.contents(contract, &layout);
+            let expected = (contract.formula.symbolic)(&mut self.terms, &contents);
+            let run = self.run(image, symbol, contract, &layout, &contents, &mut finding);
+            finding.verdict = match run {
+                Err(stop) => self.judge(image, &stop),
+                Ok(outputs) => self.compare(contract, &outputs, &expected, finding.residue),
+            };
+            let comparable =
+                finding.verdict.is_proof() && number == 0 || is_wrong_output(&finding.verdict);
+            if runs_here && comparable {
+                self.run_natively(
+                    image,
+                    symbol,
+                    contract,
+                    &layout,
+                    &contents,
+                    &mut finding.verdict,
+                );
+            }
+            if !finding.verdict.is_proof() {
+                break;
+            }
+        }
+        finding
+    }
+
+    /// What all buffers hold at the entry.
+    fn contents(&mut self, contract: &Contract, layout: &Layout) -> Contents<Word> {
+        let mut contents = Contents::new();
+        for buffer in &contract.buffers {
+            let name = buffer.same_as.unwrap_or(buffer.name);
+            let cells = buffer.cells.iter().enumerate().map(|(i, cell)| match cell {
+                Cell::Input => {
+                    let terms = &mut self.terms;
+                    self.inputs
+                        .entry((name, i))
+                        .or_insert_with(|| terms.input(64))
+                        .clone()
+                }
+                Cell::Number(number) => constant((*number).into(), 64),
+                Cell::Address(of) => constant(layout.ranges[contract.index(of)].start.into(), 64),
+            });
+            contents.push(cells.collect());
+        }
+        contents
+    }
+
+    /// Runs the function on formulas: what the buffers that matter hold after it.
+    fn run(
+        &mut self,
+        image: &Image,
+        symbol: &Symbol,
+        contract: &Contract,
+        layout: &Layout,
+        contents: &Contents<Word>,
+        finding: &mut Finding,
+    ) -> Result<Contents<Word>, Stop> {
+        let mut machine = Machine::new(&mut self.terms, image);
+        machine.by_data = contract.by_data;
+        for ((buffer, range), cells) in contract.buffers.iter().zip(&layout.ranges).zip(contents) {
+            let region = Region {
+                name: buffer.name.into(),
+                range: range.clone(),
+                writable: buffer.access != Access::Read,
+            };
+            machine.memory.declare(region, &cells.concat());
+        }
+        let arguments: Vec<Word> = contract
+            .arguments
+            .iter()
+            .map(|argument| layout.argument(contract, argument, contents))
+            .collect();
+        let called = machine.call(symbol.start, &arguments, layout.stack);
+        finding.steps = finding.steps.max(machine.steps());
+        finding.instructions.append(&mut machine.fetched);
+        finding.constants.extend(machine.memory.constants());
+        called?;
+        finding.residue = finding.residue.or(residue(&machine, layout.stack));
+        let written = contract
+            .buffers
+            .iter()
+            .zip(&layout.ranges)
+            .filter(|(buffer, _)| buffer.access == Access::Write);
+        let cells = written.map(|(_, range)| {
+            let bits = machine.memory.contents(range.clone());
+            bits.chunks(64).map(<[Bit]>::to_vec).collect()
+        });
+        Ok(cells.collect())
+    }
+
+    fn compare(
+        &mut self,
+        contract: &Contract,
+        outputs: &Contents<Word>,
+        expected: &Contents<Word>,
+        residue: Residue,
+    ) -> Verdict {
+        let written = contract
+            .buffers
+            .iter()
+            .filter(|buffer| buffer.access == Access::Write);
+        let mut unproved = None;
+        for ((buffer, outputs), expected) in written.zip(outputs).zip(expected) {
+            assert_eq!(
+                outputs.len(),
+                expected.len(),
+                "the formula gives every cell of `{}`",
+                buffer.name
+            );
+            for (cell, (output, expected)) in outputs.iter().zip(expected).enumerate() {
+                if output == expected {
+                    continue;
+                }
+                let differ = differing_samples(&self.terms, output, expected);
+                let place = format!("{WRONG_OUTPUT} `{}`, word {cell}", buffer.name);
+                if differ != 0 {
+                    return Verdict::Refuted(format!(
+                        "{place}: sample input {} gives something else",
+                        differ.trailing_zeros()
+                    ));
+                }
+                let bits = output.iter().zip(expected).filter(|(a, b)| a != b).count();
+                unproved.get_or_insert(format!("{place}: {bits} bits are not shown to be equal, and no sample input tells them apart"));
+            }
+        }
+        match unproved {
+            Some(why) => Verdict::Unproved(why),
+            None if contract.wipes && residue.bytes() > 0 => Verdict::Refuted(format!(
+                "it leaves {} bytes that depend on its input",
+                residue.bytes()
+            )),
+            None => Verdict::Proved,
+        }
+    }
+
+    fn judge(&self, image: &Image, stop: &Stop) -> Verdict {
+        let place = image.describe(stop.at);
+        match &stop.reason {
+            Reason::Unsupported(what) => Verdict::Unsupported(format!("{what}, at {place}")),
+            Reason::Wrong(what) => Verdict::Refuted(format!("{what}, at {place}")),
+            Reason::Secret(what, word) => match self.two_samples(word) {
+                Some([a, b]) => Verdict::Refuted(format!(
+                    "{what} depends on the input, at {place}: sample inputs {a} and {b} differ"
+                )),
+                None => Verdict::Unproved(format!(
+                    "{what} is not shown to be the same for all inputs, at {place}"
+                )),
+            },
+        }
+    }
+
+    /// Two sample inputs on which a word has different values.
+    fn two_samples(&self, word: &[Bit]) -> Option<[usize; 2]> {
+        let different = word
+            .iter()
+            .map(|bit| self.terms.bit_samples(*bit))
+            .find(|samples| *samples != 0 && *samples != u64::MAX)?;
+        Some([
+            different.trailing_ones() as usize,
+            different.trailing_zeros() as usize,
+        ])
+    }
+
+    /// Runs the function itself on the sample inputs. For a proof, all outputs must be what the specification says on numbers;
+    /// for a refutation, one must not.
+    fn run_natively(
+        &mut self,
+        image: &Image,
+        symbol: &Symbol,
+        contract: &Contract,
+        layout: &Layout,
+        contents: &Contents<Word>,
+        verdict: &mut Verdict,
+    ) {
+        let mut mapping = match Mapping::new(image, &layout.ranges) {
+            Ok(mapping) => mapping,
+            Err(why) => return *verdict = Verdict::Unsupported(format!("native run: {why}")),
+        };
+        let samples: Vec<Vec<[u128; SAMPLES]>> = contents
+            .iter()
+            .map(|cells| cells.iter().map(|cell| self.terms.samples(cell)).collect())
+            .collect();
+        let mut wrong = None;
+        for sample in 0..SAMPLES {
+            let inputs: Contents<u64> = samples
+                .iter()
+                .map(|cells| cells.iter().map(|values| values[sample] as u64).collect())
+                .collect();
+            let expected = (contract.formula.numeric)(&mut Numbers, &inputs);
+            let arguments: Vec<u64> = contract
+                .arguments
+                .iter()
+                .map(|argument| layout.number(contract, argument, &inputs))
+                .collect();
+            mapping.fill(&inputs);
+            mapping.call(symbol.start, &arguments);
+            let outputs = mapping.contents();
+            let written = contract
+                .buffers
+                .iter()
+                .zip(outputs)
+                .filter(|(buffer, _)| buffer.access == Access::Write);
+            if !written.map(|(_, cells)| cells).eq(expected) {
+                wrong.get_or_insert((sample, inputs));
+            }
+        }
+        *verdict = match (&*verdict, wrong) {
+            (Verdict::Proved, Some((sample, _))) => Verdict::Refuted(format!(
+                "a native run on sample input {sample} contradicts the proof: the prover is wrong"
+            )),
+            (Verdict::Refuted(why), Some((_, inputs))) => Verdict::Refuted(format!(
+                "{why}; reproduced natively, with {}",
+                show(contract, &inputs)
+            )),
+            (Verdict::Refuted(why), None) => Verdict::Unproved(format!(
+                "{why}; but native runs give the right output: the prover is wrong"
+            )),
+            (other, _) => other.clone(),
+        };
+    }
+}
+
+const WRONG_OUTPUT: &str = "wrong output in";
+
+fn is_wrong_output(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Refuted(why) if why.starts_with(WRONG_OUTPUT))
+}
+
+/// The first cells of each buffer, for people.
+fn show(contract: &Contract, inputs: &Contents<u64>) -> String {
+    let buffers = contract.buffers.iter().zip(inputs);
+    let shown = buffers.map(|(buffer, cells)| {
+        let words: Vec<String> = cells.iter().map(|cell| format!("{cell:016x}")).collect();
+        format!("{} = {}", buffer.name, words.join(" "))
+    });
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+fn differing_samples(terms: &Terms, a: &[Bit], b: &[Bit]) -> u64 {
+    let pairs = a.iter().zip(b);
+    pairs.fold(0, |all, (a, b)| {
+        all | terms.bit_samples(*a) ^ terms.bit_samples(*b)
+    })
+}
+
+/// Bytes that depend on the input, where a caller does not expect any.
+fn residue(machine: &Machine<'_>, stack: u64) -> Residue {
+    let depends = |byte: &[Bit]| byte.iter().any(|bit| machine.terms.depends_on_input(*bit));
+    let count = |word: &Word| word.chunks(8).filter(|byte| depends(byte)).count();
+    Residue {
+        stack: machine
+            .memory
+            .stack_below(stack)
+            .filter(|byte| depends(byte))
+            .count(),
+        vectors: machine
+            .vectors
+            .iter()
+            .chain(&machine.masks)
+            .map(count)
+            .sum(),
+        general: CALLER_SAVED
+            .iter()
+            .map(|register| count(&machine.general[*register]))
+            .sum(),
+    }
+}
+
+impl Layout {
+    fn new(contract: &Contract, number: usize) -> Self {
+        let mut ranges: Vec<Range<u64>> = Vec::new();
+        for (i, buffer) in contract.buffers.iter().enumerate() {
+            let range = match buffer.same_as {
+                Some(other) => ranges[contract.index(other)].clone(),
+                None => {
+                    let shift = SHIFTS[(number + i) % SHIFTS.len()] * buffer.alignment;
+                    let start = BUFFERS + 0x100_0000 * i as u64 + 0x1000 + shift;
+                    start..start + 8 * buffer.cells.len() as u64
+                }
+            };
+            ranges.push(range);
+        }
+        let stack = STACK - 16 * SHIFTS[number % SHIFTS.len()];
+        Self { ranges, stack }
+    }
+
+    fn number(&self, contract: &Contract, argument: &Argument, contents: &Contents<u64>) -> u64 {
+        match argument {
+            Argument::Address(name) => self.ranges[contract.index(name)].start,
+            Argument::Number(number) => *number,
+            Argument::Value(name, cell) => contents[contract.index(name)][*cell],
+        }
+    }
+
+    fn argument(
+        &self,
+        contract: &Contract,
+        argument: &Argument,
+        contents: &Contents<Word>,
+    ) -> Word {
+        match argument {
+            Argument::Address(name) => constant(self.ranges[contract.index(name)].start.into(), 64),
+            Argument::Number(number) => constant((*number).into(), 64),
+            Argument::Value(name, cell) => contents[contract.index(name)][*cell].clone(),
+        }
+    }
+}

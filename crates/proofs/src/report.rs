@@ -1,0 +1,247 @@
+//! All proofs of a run, and how they are shown.
+
+use crate::catalog::{Kernel, kernels};
+use crate::image::{Image, Symbol};
+use crate::prove::{Finding, Session};
+use crate::spec::sha256;
+use crate::verdict::{Residue, Verdict};
+use iced_x86::Instruction;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+/// What is known about all kernels.
+pub struct Report {
+    /// A row for each kernel.
+    pub rows: Vec<Row>,
+    /// Every instruction that was met, by its bytes.
+    pub instructions: BTreeMap<Vec<u8>, Instruction>,
+}
+
+/// What is known about one kernel.
+pub struct Row {
+    /// The kernel.
+    pub name: &'static str,
+    /// Its instruction set.
+    pub set: &'static str,
+    /// Its specification.
+    pub shows: &'static str,
+    /// The program in which it was proved; empty if it was not found.
+    pub artefact: String,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What it leaves behind.
+    pub residue: Residue,
+    /// How many instructions were executed at most.
+    pub steps: u64,
+    /// How many times: contracts, each in several places in memory.
+    pub runs: usize,
+    /// SHA-256 of the bytes that were executed and of the constants that were read, in the order of their addresses.
+    pub hash: String,
+    /// How long it took.
+    pub time: Duration,
+}
+
+/// Proves every kernel whose name contains `only`: in the first image if it is shipped, else in the first that has it.
+pub fn prove_all(images: &[Image], only: &str) -> Report {
+    let mut report = Report {
+        rows: Vec::new(),
+        instructions: BTreeMap::new(),
+    };
+    let mut sessions: HashMap<&str, Session> = HashMap::new();
+    for kernel in kernels() {
+        if kernel.name.contains(only) || kernel.set.name().contains(only) {
+            let session = sessions.entry(kernel.family).or_default();
+            let row = prove_kernel(session, images, &kernel, &mut report.instructions);
+            report.rows.push(row);
+        }
+    }
+    report
+}
+
+fn prove_kernel(
+    session: &mut Session,
+    images: &[Image],
+    kernel: &Kernel,
+    met: &mut BTreeMap<Vec<u8>, Instruction>,
+) -> Row {
+    let start = Instant::now();
+    let images = if kernel.shipped { &images[..1] } else { images };
+    let mut row = Row {
+        name: kernel.name,
+        set: kernel.set.name(),
+        shows: kernel.shows,
+        artefact: String::new(),
+        verdict: Verdict::Unsupported(format!("there is no function {}", kernel.function)),
+        residue: Residue::default(),
+        steps: 0,
+        runs: kernel.layouts * kernel.contracts.len(),
+        hash: String::new(),
+        time: Duration::ZERO,
+    };
+    let has = |image: &&Image| {
+        image
+            .symbols()
+            .iter()
+            .any(|symbol| symbol.is(kernel.function))
+    };
+    if let Some(image) = images.iter().find(has) {
+        row.artefact = image.name.clone();
+        for symbol in image
+            .symbols()
+            .iter()
+            .filter(|symbol| symbol.is(kernel.function))
+        {
+            let before = row.verdict.clone();
+            prove_function(session, image, symbol, kernel, &mut row, met);
+            if row.verdict.is_proof() {
+                break;
+            }
+            // Of several that are not proved, the one that comes closest.
+            if matches!(before, Verdict::Unproved(_)) {
+                row.verdict = before;
+            }
+        }
+    }
+    row.time = start.elapsed();
+    row
+}
+
+/// Tries one function. Without generic arguments in their names, several functions may have the name of the kernel; it is the
+/// one that is proved.
+fn prove_function(
+    session: &mut Session,
+    image: &Image,
+    symbol: &Symbol,
+    kernel: &Kernel,
+    row: &mut Row,
+    met: &mut BTreeMap<Vec<u8>, Instruction>,
+) {
+    let mut parts = BTreeMap::new();
+    for contract in &kernel.contracts {
+        let finding = session.prove(
+            image,
+            symbol,
+            contract,
+            kernel.layouts,
+            kernel.set.is_here(),
+        );
+        row.residue = finding.residue.or(row.residue);
+        row.steps = row.steps.max(finding.steps);
+        collect(image, &finding, &mut parts, met);
+        row.verdict = finding.verdict;
+        if !row.verdict.is_proof() {
+            break;
+        }
+    }
+    let bytes: Vec<u8> = parts.into_values().flatten().collect();
+    row.hash = sha256::hash(&bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+}
+
+/// The bytes that a proof is about.
+fn collect(
+    image: &Image,
+    finding: &Finding,
+    parts: &mut BTreeMap<u64, Vec<u8>>,
+    met: &mut BTreeMap<Vec<u8>, Instruction>,
+) {
+    for (address, instruction) in &finding.instructions {
+        let bytes = image
+            .code(*address, instruction.len())
+            .unwrap_or_default()
+            .to_vec();
+        met.insert(bytes.clone(), *instruction);
+        parts.insert(*address, bytes);
+    }
+    for address in &finding.constants {
+        parts.insert(*address, image.byte(*address).into_iter().collect());
+    }
+}
+
+impl Report {
+    /// Whether every kernel is proved, and there is one.
+    pub fn is_proof(&self) -> bool {
+        !self.rows.is_empty() && self.rows.iter().all(|row| row.verdict.is_proof())
+    }
+
+    /// A table for people.
+    pub fn table(&self) -> String {
+        let mut text = String::new();
+        let mut line = |cells: [&str; 8]| {
+            let [verdict, name, set, artefact, runs, steps, residue, rest] = cells;
+            let _ = writeln!(
+                text,
+                "{verdict:11} {name:32} {set:8} {artefact:16} {runs:>4} {steps:>8} {residue:>14}  {rest}"
+            );
+        };
+        line([
+            "verdict",
+            "kernel",
+            "set",
+            "program",
+            "runs",
+            "steps",
+            "residue s/v/g",
+            "seconds, sha256 of code and constants",
+        ]);
+        for row in &self.rows {
+            let Residue {
+                stack,
+                vectors,
+                general,
+            } = row.residue;
+            let rest = format!("{:6.2}  {:.16}", row.time.as_secs_f64(), row.hash);
+            let residue = format!("{stack}/{vectors}/{general}");
+            line([
+                row.verdict.name(),
+                row.name,
+                row.set,
+                &row.artefact,
+                &row.runs.to_string(),
+                &row.steps.to_string(),
+                &residue,
+                &rest,
+            ]);
+        }
+        for row in self.rows.iter().filter(|row| !row.verdict.is_proof()) {
+            let _ = writeln!(text, "{} {}: {}", row.name, row.set, row.verdict);
+        }
+        let proved = self
+            .rows
+            .iter()
+            .filter(|row| row.verdict.is_proof())
+            .count();
+        let time: Duration = self.rows.iter().map(|row| row.time).sum();
+        let _ = writeln!(
+            text,
+            "{proved} of {} proved in {:.1} s",
+            self.rows.len(),
+            time.as_secs_f64()
+        );
+        text
+    }
+
+    /// The same for programs.
+    pub fn json(&self) -> Value {
+        let rows = self.rows.iter().map(|row| {
+            json!({
+                "kernel": row.name,
+                "instruction_set": row.set,
+                "specification": row.shows,
+                "program": row.artefact,
+                "verdict": row.verdict.name(),
+                "reason": row.verdict.reason(),
+                "runs": row.runs,
+                "instructions": row.steps,
+                "residue": { "stack": row.residue.stack, "vectors": row.residue.vectors, "general": row.residue.general },
+                "sha256": row.hash,
+                "seconds": row.time.as_secs_f64(),
+            })
+        });
+        json!({ "proved": self.is_proof(), "kernels": rows.collect::<Vec<_>>() })
+    }
+}

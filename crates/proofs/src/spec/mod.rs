@@ -1,0 +1,162 @@
+//! The specifications: each kernel as its standard says it, step by step, with no thought of speed.
+//!
+//! They are written once, over the arithmetic of [`Algebra`]. On [`Numbers`] they run against published vectors; on
+//! [`Terms`] they give the formulas that machine code is compared with. They share nothing with the implementation: no constant,
+//! no table, no helper.
+
+pub mod argon2;
+pub mod blake2b;
+pub mod chacha20;
+pub mod sha256;
+pub mod skein;
+pub mod threefish;
+
+use crate::term::{Bit, Terms, Word, constant};
+
+/// Words of `BITS` bits and what specifications do with them. Additions are modulo 2^`BITS`.
+pub trait Algebra<const BITS: usize> {
+    /// A word.
+    type Word: Clone;
+
+    /// A constant.
+    fn number(&mut self, x: u64) -> Self::Word;
+    /// `a` + `b`.
+    fn add(&mut self, a: &Self::Word, b: &Self::Word) -> Self::Word;
+    /// `a` - `b`.
+    fn sub(&mut self, a: &Self::Word, b: &Self::Word) -> Self::Word;
+    /// `a` ⊕ `b`.
+    fn xor(&mut self, a: &Self::Word, b: &Self::Word) -> Self::Word;
+    /// `a` ∧ `b`.
+    fn and(&mut self, a: &Self::Word, b: &Self::Word) -> Self::Word;
+    /// `a` turned right by `n` bits.
+    fn rotate_right(&mut self, a: &Self::Word, n: usize) -> Self::Word;
+    /// `a` shifted right by `n` bits.
+    fn shift_right(&mut self, a: &Self::Word, n: usize) -> Self::Word;
+    /// The product of the low halves of `a` and `b`.
+    fn multiply_halves(&mut self, a: &Self::Word, b: &Self::Word) -> Self::Word;
+    /// The bytes in reverse order.
+    fn swap_bytes(&mut self, a: &Self::Word) -> Self::Word;
+
+    /// `a` turned left by `n` bits.
+    fn rotate_left(&mut self, a: &Self::Word, n: usize) -> Self::Word {
+        self.rotate_right(a, (BITS - n) % BITS)
+    }
+
+    /// The same word. A hint for the prover: every implementation must have this very sum as a whole, because something follows
+    /// that is not addition. See [`Terms::close`].
+    fn whole(&mut self, a: Self::Word) -> Self::Word {
+        a
+    }
+}
+
+/// 64-bit cells of memory, and the 32-bit words in them, the first one low.
+pub trait Cells: Algebra<64> + Algebra<32> {
+    /// The two words of a cell.
+    fn split(&mut self, cell: &<Self as Algebra<64>>::Word) -> [<Self as Algebra<32>>::Word; 2];
+    /// The cell of two words.
+    fn join(&mut self, words: &[<Self as Algebra<32>>::Word]) -> <Self as Algebra<64>>::Word;
+}
+
+/// Plain numbers.
+pub struct Numbers;
+
+macro_rules! numbers {
+    ($bits:literal $word:ty) => {
+        impl Algebra<$bits> for Numbers {
+            type Word = $word;
+
+            fn number(&mut self, x: u64) -> $word {
+                x as $word
+            }
+            fn add(&mut self, a: &$word, b: &$word) -> $word {
+                a.wrapping_add(*b)
+            }
+            fn sub(&mut self, a: &$word, b: &$word) -> $word {
+                a.wrapping_sub(*b)
+            }
+            fn xor(&mut self, a: &$word, b: &$word) -> $word {
+                a ^ b
+            }
+            fn and(&mut self, a: &$word, b: &$word) -> $word {
+                a & b
+            }
+            fn rotate_right(&mut self, a: &$word, n: usize) -> $word {
+                a.rotate_right(n as u32)
+            }
+            fn shift_right(&mut self, a: &$word, n: usize) -> $word {
+                a >> n
+            }
+            fn multiply_halves(&mut self, a: &$word, b: &$word) -> $word {
+                let low = <$word>::MAX >> ($bits / 2);
+                (a & low).wrapping_mul(b & low)
+            }
+            fn swap_bytes(&mut self, a: &$word) -> $word {
+                a.swap_bytes()
+            }
+        }
+    };
+}
+numbers!(64 u64);
+numbers!(32 u32);
+
+impl Cells for Numbers {
+    fn split(&mut self, cell: &u64) -> [u32; 2] {
+        [*cell as u32, (*cell >> 32) as u32]
+    }
+    fn join(&mut self, words: &[u32]) -> u64 {
+        u64::from(words[0]) | u64::from(words[1]) << 32
+    }
+}
+
+impl<const BITS: usize> Algebra<BITS> for Terms {
+    type Word = Word;
+
+    fn number(&mut self, x: u64) -> Word {
+        constant(x.into(), BITS)
+    }
+    fn add(&mut self, a: &Word, b: &Word) -> Word {
+        Self::add(self, a, b)
+    }
+    fn sub(&mut self, a: &Word, b: &Word) -> Word {
+        Self::sub(self, a, b)
+    }
+    fn xor(&mut self, a: &Word, b: &Word) -> Word {
+        a.iter()
+            .zip(b)
+            .map(|(a, b)| Self::xor(self, *a, *b))
+            .collect()
+    }
+    fn and(&mut self, a: &Word, b: &Word) -> Word {
+        a.iter()
+            .zip(b)
+            .map(|(a, b)| Self::and(self, *a, *b))
+            .collect()
+    }
+    fn rotate_right(&mut self, a: &Word, n: usize) -> Word {
+        [&a[n..], &a[..n]].concat()
+    }
+    fn shift_right(&mut self, a: &Word, n: usize) -> Word {
+        let mut word = a[n..].to_vec();
+        word.resize(BITS, Bit::ZERO);
+        word
+    }
+    fn multiply_halves(&mut self, a: &Word, b: &Word) -> Word {
+        self.product_of(&a[..BITS / 2], &b[..BITS / 2])
+    }
+    fn swap_bytes(&mut self, a: &Word) -> Word {
+        a.chunks(8).rev().flatten().copied().collect()
+    }
+    fn whole(&mut self, a: Word) -> Word {
+        self.close(&a);
+        a
+    }
+}
+
+impl Cells for Terms {
+    fn split(&mut self, cell: &Word) -> [Word; 2] {
+        [cell[..32].to_vec(), cell[32..].to_vec()]
+    }
+    fn join(&mut self, words: &[Word]) -> Word {
+        words.concat()
+    }
+}

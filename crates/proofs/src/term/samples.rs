@@ -1,0 +1,90 @@
+//! Random inputs that travel with every bit.
+
+/// How many random inputs there are: one for each bit of a `u64`.
+pub const SAMPLES: usize = 64;
+
+/// SplitMix64: the same numbers in every run, so that every run can be repeated.
+#[derive(Clone)]
+pub struct Random(u64);
+
+impl Random {
+    /// Starts from `seed`.
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next number.
+    pub fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ x >> 31
+    }
+}
+
+/// Turns a matrix of 64 × 64 bits: bit `i` of word `j` becomes bit `j` of word `i`. By halves, as in Hacker's Delight 7-3.
+pub(super) fn transpose(matrix: &mut [u64; 64]) {
+    let mut width = 32;
+    let mut mask = u64::MAX >> 32;
+    while width != 0 {
+        let mut row = 0;
+        while row < 64 {
+            let swap = (matrix[row] >> width ^ matrix[row | width]) & mask;
+            matrix[row] ^= swap << width;
+            matrix[row | width] ^= swap;
+            row = ((row | width) + 1) & !width;
+        }
+        width >>= 1;
+        mask ^= mask << width;
+    }
+}
+
+/// The values of a word, of at most 128 bits, from the samples of its bits.
+pub(super) fn values(bits: impl Iterator<Item = u64>) -> [u128; SAMPLES] {
+    let (mut low, mut high) = ([0; 64], [0; 64]);
+    for (i, samples) in bits.enumerate() {
+        match i {
+            0..64 => low[i] = samples,
+            _ => high[i - 64] = samples,
+        }
+    }
+    transpose(&mut low);
+    transpose(&mut high);
+    core::array::from_fn(|i| u128::from(low[i]) | u128::from(high[i]) << 64)
+}
+
+/// The inverse of [`values`]: the samples of each of 128 bits.
+pub(super) fn bits(values: &[u128; SAMPLES]) -> [u64; 128] {
+    let mut low = values.map(|value| value as u64);
+    let mut high = values.map(|value| (value >> 64) as u64);
+    transpose(&mut low);
+    transpose(&mut high);
+    core::array::from_fn(|i| if i < 64 { low[i] } else { high[i - 64] })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turning_twice_is_nothing_and_once_is_what_it_says() {
+        let mut random = Random::new(1);
+        let matrix: [u64; 64] = core::array::from_fn(|_| random.number());
+        let mut turned = matrix;
+        transpose(&mut turned);
+        for (i, row) in matrix.iter().enumerate() {
+            for (j, column) in turned.iter().enumerate() {
+                assert_eq!(row >> j & 1, column >> i & 1);
+            }
+        }
+    }
+
+    #[test]
+    fn values_and_bits_are_inverse() {
+        let mut random = Random::new(2);
+        let numbers: [u128; 64] = core::array::from_fn(|_| {
+            u128::from(random.number()) << 64 | u128::from(random.number())
+        });
+        assert_eq!(values(bits(&numbers).into_iter()), numbers);
+    }
+}

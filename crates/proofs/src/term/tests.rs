@@ -1,0 +1,213 @@
+//! Rules on all inputs: with six bits of input there are as many samples as inputs, and the checks of every rule are exhaustive.
+
+use super::*;
+use proptest::prelude::*;
+
+/// A formula over words of `WIDTH` bits.
+#[derive(Clone, Debug)]
+enum Formula {
+    Input(usize),
+    Constant(u8),
+    Xor(Box<Self>, Box<Self>),
+    And(Box<Self>, Box<Self>),
+    Or(Box<Self>, Box<Self>),
+    Select(Box<Self>, Box<Self>, Box<Self>),
+    Sum(Vec<(i8, Self)>, i8),
+    Product(Box<Self>, Box<Self>),
+    Rotated(Box<Self>, usize),
+    Low(Box<Self>, usize),
+    Closed(Box<Self>),
+}
+
+const WIDTH: usize = 3;
+
+fn formula() -> impl Strategy<Value = Formula> {
+    use Formula::*;
+    let leaf = prop_oneof![(0..2_usize).prop_map(Input), any::<u8>().prop_map(Constant)];
+    leaf.prop_recursive(5, 40, 3, |inner| {
+        let boxed = inner.clone().prop_map(Box::new);
+        prop_oneof![
+            (boxed.clone(), boxed.clone()).prop_map(|(a, b)| Xor(a, b)),
+            (boxed.clone(), boxed.clone()).prop_map(|(a, b)| And(a, b)),
+            (boxed.clone(), boxed.clone()).prop_map(|(a, b)| Or(a, b)),
+            (boxed.clone(), boxed.clone(), boxed.clone()).prop_map(|(a, b, c)| Select(a, b, c)),
+            (
+                prop::collection::vec((any::<i8>(), inner), 1..4),
+                any::<i8>()
+            )
+                .prop_map(|(parts, plus)| Sum(parts, plus)),
+            (boxed.clone(), boxed.clone()).prop_map(|(a, b)| Product(a, b)),
+            (boxed.clone(), 0..WIDTH).prop_map(|(a, n)| Rotated(a, n)),
+            (boxed.clone(), 0..WIDTH).prop_map(|(a, n)| Low(a, n)),
+            boxed.prop_map(Closed),
+        ]
+    })
+}
+
+impl Formula {
+    fn terms(&self, terms: &mut Terms, inputs: &[Word; 2]) -> Word {
+        match self {
+            Self::Input(i) => inputs[*i].clone(),
+            Self::Constant(x) => constant((*x).into(), WIDTH),
+            Self::Xor(a, b) => each(terms, inputs, a, b, Terms::xor),
+            Self::And(a, b) => each(terms, inputs, a, b, Terms::and),
+            Self::Or(a, b) => each(terms, inputs, a, b, Terms::or),
+            Self::Select(c, a, b) => {
+                let c = c.terms(terms, inputs)[0];
+                each(terms, inputs, a, b, |terms, a, b| terms.select(c, a, b))
+            }
+            Self::Sum(parts, plus) => {
+                let words: Vec<Word> = parts
+                    .iter()
+                    .map(|(_, part)| part.terms(terms, inputs))
+                    .collect();
+                let parts: Vec<(u128, &[Bit])> = parts
+                    .iter()
+                    .zip(&words)
+                    .map(|((k, _), word)| (*k as u128, &word[..]))
+                    .collect();
+                terms.sum(WIDTH, &parts, *plus as u128)
+            }
+            Self::Product(a, b) => {
+                let (a, b) = (a.terms(terms, inputs), b.terms(terms, inputs));
+                terms.product_of(&a, &b)[..WIDTH].to_vec()
+            }
+            Self::Rotated(a, n) => {
+                let mut word = a.terms(terms, inputs);
+                word.rotate_left(*n);
+                word
+            }
+            Self::Low(a, n) => {
+                let mut word = a.terms(terms, inputs)[..*n].to_vec();
+                word.resize(WIDTH, Bit::ZERO);
+                word
+            }
+            Self::Closed(a) => {
+                let word = a.terms(terms, inputs);
+                terms.close(&word);
+                word
+            }
+        }
+    }
+
+    fn number(&self, inputs: [u128; 2]) -> u128 {
+        let of = |a: &Self| a.number(inputs);
+        let result = match self {
+            Self::Input(i) => inputs[*i],
+            Self::Constant(x) => (*x).into(),
+            Self::Xor(a, b) => of(a) ^ of(b),
+            Self::And(a, b) => of(a) & of(b),
+            Self::Or(a, b) => of(a) | of(b),
+            Self::Select(c, a, b) => {
+                if of(c) & 1 == 1 {
+                    of(a)
+                } else {
+                    of(b)
+                }
+            }
+            Self::Sum(parts, plus) => parts.iter().fold(*plus as u128, |sum, (k, part)| {
+                sum.wrapping_add((*k as u128).wrapping_mul(of(part)))
+            }),
+            Self::Product(a, b) => of(a) * of(b),
+            Self::Rotated(a, n) => of(a) >> n | of(a) << (WIDTH - n),
+            Self::Low(a, n) => of(a) & ((1 << n) - 1),
+            Self::Closed(a) => of(a),
+        };
+        result & ((1 << WIDTH) - 1)
+    }
+}
+
+fn each(
+    terms: &mut Terms,
+    inputs: &[Word; 2],
+    a: &Formula,
+    b: &Formula,
+    mut f: impl FnMut(&mut Terms, Bit, Bit) -> Bit,
+) -> Word {
+    let (a, b) = (a.terms(terms, inputs), b.terms(terms, inputs));
+    a.into_iter().zip(b).map(|(a, b)| f(terms, a, b)).collect()
+}
+
+/// Two words of three bits whose samples are all 64 pairs of values.
+fn exhaustive() -> (Terms, [Word; 2]) {
+    let mut terms = Terms::new(1);
+    let low = terms.input_with(WIDTH, &core::array::from_fn(|i| i as u128 % 8));
+    let high = terms.input_with(WIDTH, &core::array::from_fn(|i| i as u128 / 8));
+    (terms, [low, high])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn a_formula_means_what_it_says_on_all_inputs(formula in formula()) {
+        let (mut terms, inputs) = exhaustive();
+        let word = formula.terms(&mut terms, &inputs);
+        for (i, value) in terms.samples(&word).into_iter().enumerate() {
+            prop_assert_eq!(value, formula.number([i as u128 % 8, i as u128 / 8]));
+        }
+    }
+
+    /// Completeness where the prover needs it: sums do not depend on the order or the grouping of their summands.
+    #[test]
+    fn sums_do_not_depend_on_their_order(order in Just((0..6_usize).collect::<Vec<_>>()).prop_shuffle(), cut in 1..6_usize) {
+        let mut terms = Terms::new(7);
+        let words: Vec<Word> = (0..6).map(|_| terms.input(64)).collect();
+        let whole = words.iter().skip(1).fold(words[0].clone(), |sum, word| terms.add(&sum, word));
+        let of = |terms: &mut Terms, part: &[usize]| part[1..].iter().fold(words[part[0]].clone(), |sum, i| terms.add(&sum, &words[*i]));
+        let (a, b) = (of(&mut terms, &order[..cut]), of(&mut terms, &order[cut..]));
+        prop_assert_eq!(terms.add(&a, &b), whole.clone());
+        let back = terms.sub(&whole, &b);
+        prop_assert_eq!(back, a);
+    }
+}
+
+#[test]
+fn wide_polynomials_are_wrapped_and_stay_right() {
+    let mut terms = Terms::new(3);
+    let word = terms.input(64);
+    let other = terms.input(64);
+    let mut sum = Bit::ZERO;
+    for a in &word {
+        for b in &other {
+            let product = terms.and(*a, *b);
+            sum = terms.xor(sum, product);
+        }
+    }
+    let (a, b) = (terms.samples(&word), terms.samples(&other));
+    for i in 0..SAMPLES {
+        let expected = (a[i].count_ones() & b[i].count_ones()) & 1;
+        assert_eq!(terms.bit_samples(sum) >> i & 1, u64::from(expected));
+    }
+    assert!(terms.depends_on_input(sum));
+}
+
+#[test]
+fn only_what_comes_from_inputs_depends_on_them() {
+    let mut terms = Terms::new(4);
+    let (junk, input) = (terms.junk(64), terms.input(64));
+    let sum = terms.add(&junk, &junk.clone());
+    assert!(!sum.iter().any(|bit| terms.depends_on_input(*bit)));
+    let mixed = terms.add(&junk, &input);
+    assert!(mixed.iter().any(|bit| terms.depends_on_input(*bit)));
+}
+
+#[test]
+#[should_panic(expected = "a rewrite rule is wrong")]
+fn a_wrong_rule_is_noticed() {
+    let mut terms = Terms::new(5);
+    let word = terms.input(64);
+    let samples = terms.bit_samples(word[0]);
+    terms.check(word[1], samples);
+}
+
+/// Constants and complements have no place among the summands: they would hide that two sums are the same.
+#[test]
+fn constant_bits_are_part_of_the_constant() {
+    let mut terms = Terms::new(6);
+    let (word, other) = (terms.input(64), terms.input(64));
+    let number = constant(20, 64);
+    let direct = terms.sum(64, &[(1, &word), (1, &other)], 20);
+    let with_word = terms.sum(64, &[(1, &number), (1, &word), (1, &other)], 0);
+    assert_eq!(direct, with_word);
+}

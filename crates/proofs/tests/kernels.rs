@@ -1,0 +1,18 @@
+//! Every kernel of the catalog, in this test's own program.
+
+use sealstone_proofs::image::Image;
+use sealstone_proofs::report::prove_all;
+
+#[test]
+fn every_kernel_is_proved() {
+    sealstone_proofs::selftest::call_every_kernel();
+    let own = Image::load(&std::env::current_exe().unwrap()).unwrap();
+    let report = prove_all(&[own], "");
+    assert!(report.is_proof(), "{}", report.table());
+    assert!(report.json()["proved"].as_bool().unwrap());
+}
+
+#[test]
+fn no_kernel_is_no_proof() {
+    assert!(!prove_all(&[], "there is no kernel of this name").is_proof());
+}

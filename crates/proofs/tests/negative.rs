@@ -1,0 +1,326 @@
+//! Bugs planted into machine code, each of which must be rejected.
+//!
+//! The code is this test's own copy of the shipped kernels. Some bugs are a changed byte of it; others are a few instructions
+//! put around it.
+
+use iced_x86::code_asm::{
+    CodeAssembler, al, byte_ptr, cl, eax, ebx, ecx, ptr, qword_ptr, r12, rax, rbx, rcx, rdi, rdx,
+    rsi, rsp,
+};
+use iced_x86::{Instruction, Mnemonic};
+use sealstone_proofs::catalog::{Kernel, Set, kernels};
+use sealstone_proofs::contract::{Access, Contract};
+use sealstone_proofs::formula;
+use sealstone_proofs::image::{Image, Symbol};
+use sealstone_proofs::prove::{Finding, Session};
+use sealstone_proofs::spec::Algebra;
+use sealstone_proofs::verdict::Verdict;
+use std::sync::{Mutex, MutexGuard};
+
+/// Native runs map memory at fixed addresses: one test at a time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ONE_AT_A_TIME
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+fn own_image() -> Image {
+    sealstone_proofs::selftest::call_every_kernel();
+    Image::load(&std::env::current_exe().unwrap()).unwrap()
+}
+
+fn kernel(name: &str, set: Set) -> Kernel {
+    kernels()
+        .into_iter()
+        .find(|kernel| kernel.name == name && kernel.set == set)
+        .unwrap()
+}
+
+fn symbol(image: &Image, kernel: &Kernel) -> Symbol {
+    image
+        .symbols()
+        .iter()
+        .find(|symbol| symbol.is(kernel.function))
+        .unwrap()
+        .clone()
+}
+
+fn prove(image: &Image, symbol: &Symbol, contract: &Contract, set: Set) -> Finding {
+    Session::new().prove(image, symbol, contract, 1, set.is_here())
+}
+
+/// Proves the kernel, then changes up to `most` instructions that `change` has other bytes for, and tries again.
+fn with_changed_code(
+    name: &str,
+    set: Set,
+    most: usize,
+    change: impl Fn(&Instruction, &[u8]) -> Option<Vec<u8>>,
+) -> Verdict {
+    let _guard = alone();
+    let (mut image, kernel) = (own_image(), kernel(name, set));
+    let symbol = symbol(&image, &kernel);
+    let finding = prove(&image, &symbol, &kernel.contracts[0], set);
+    assert_eq!(finding.verdict, Verdict::Proved, "without the bug");
+    let changed = finding
+        .instructions
+        .iter()
+        .filter_map(|(address, instruction)| {
+            let bytes = image.code(*address, instruction.len())?;
+            Some((*address, change(instruction, bytes)?))
+        });
+    let changed: Vec<(u64, Vec<u8>)> = changed.take(most).collect();
+    assert!(!changed.is_empty(), "an instruction to plant the bug in");
+    for (address, bytes) in changed {
+        image.patch(address, &bytes);
+    }
+    prove(&image, &symbol, &kernel.contracts[0], set).verdict
+}
+
+/// Flips bits of the last byte, the immediate, of an instruction of this kind.
+fn with_wrong_immediate(name: &str, set: Set, mnemonics: &[Mnemonic], flip: u8) -> Verdict {
+    with_changed_code(name, set, 1, |instruction, bytes| {
+        let (last, rest) = bytes.split_last()?;
+        mnemonics
+            .contains(&instruction.mnemonic())
+            .then(|| [rest, &[last ^ flip]].concat())
+    })
+}
+
+/// Puts code around BLAKE2b's F: `before` has its arguments in rdi, rsi and rdx, `after` the state's address in r12.
+fn around_blake2b(
+    before: impl Fn(&mut CodeAssembler),
+    after: impl Fn(&mut CodeAssembler),
+) -> Verdict {
+    let _guard = alone();
+    let (mut image, kernel) = (own_image(), kernel("BLAKE2b F", Set::Baseline));
+    let inner = symbol(&image, &kernel);
+    let mut code = CodeAssembler::new(64).unwrap();
+    code.push(r12).unwrap();
+    code.mov(r12, rsi).unwrap();
+    before(&mut code);
+    code.call(inner.start).unwrap();
+    after(&mut code);
+    code.pop(r12).unwrap();
+    code.ret().unwrap();
+    let symbol = added(&mut image, code);
+    prove(&image, &symbol, &kernel.contracts[0], Set::Baseline).verdict
+}
+
+fn added(image: &mut Image, mut code: CodeAssembler) -> Symbol {
+    let bytes = code.assemble(image.next_free()).unwrap();
+    image.add_function("planted", &bytes);
+    image.symbols().last().unwrap().clone()
+}
+
+fn nothing(_: &mut CodeAssembler) {}
+
+#[track_caller]
+fn assert_refuted(verdict: &Verdict, why: &str) {
+    assert!(
+        matches!(verdict, Verdict::Refuted(reason) if reason.contains(why)),
+        "{verdict}"
+    );
+}
+
+#[test]
+fn code_around_a_kernel_is_no_bug() {
+    assert_eq!(around_blake2b(nothing, nothing), Verdict::Proved);
+}
+
+#[test]
+fn a_wrong_rotation() {
+    let verdict = with_wrong_immediate(
+        "BLAKE2b F",
+        Set::Baseline,
+        &[Mnemonic::Rol, Mnemonic::Ror],
+        1,
+    );
+    assert_refuted(&verdict, "reproduced natively");
+}
+
+#[test]
+fn a_wrong_shuffle() {
+    let verdict = with_wrong_immediate(
+        "Argon2 G",
+        Set::Avx2,
+        &[Mnemonic::Vpermq, Mnemonic::Vpermpd, Mnemonic::Vpshufd],
+        0b11,
+    );
+    assert_refuted(&verdict, "wrong output");
+}
+
+#[test]
+fn a_wrong_lane() {
+    let verdict = with_wrong_immediate("Argon2 G", Set::Avx2, &[Mnemonic::Vperm2i128], 1);
+    assert_refuted(&verdict, "wrong output");
+    let verdict = with_wrong_immediate("Argon2 G", Set::Avx512, &[Mnemonic::Vshufi64x2], 1);
+    assert_refuted(&verdict, "wrong output");
+}
+
+#[test]
+fn a_missing_vzeroupper() {
+    let verdict = with_changed_code("Argon2 G", Set::Avx2, usize::MAX, |instruction, _| {
+        (instruction.mnemonic() == Mnemonic::Vzeroupper).then(|| vec![0x0f, 0x1f, 0x00])
+    });
+    assert_refuted(&verdict, "vzeroupper");
+}
+
+/// It shows on one input in 2^64, so no sample finds it; but neither is there a proof.
+#[test]
+fn a_bug_that_no_test_would_find() {
+    let verdict = around_blake2b(nothing, |code| {
+        code.mov(rax, qword_ptr(r12)).unwrap();
+        code.mov(rcx, 0x0123_4567_89ab_cdef_u64).unwrap();
+        code.xor(rax, rcx).unwrap();
+        code.cmp(rax, 1).unwrap();
+        code.setb(al).unwrap();
+        code.movzx(eax, al).unwrap();
+        code.xor(qword_ptr(r12 + 8), rax).unwrap();
+    });
+    assert!(
+        matches!(&verdict, Verdict::Unproved(why) if why.contains("`h`, word 1")),
+        "{verdict}"
+    );
+}
+
+#[test]
+fn a_branch_on_a_secret() {
+    let verdict = around_blake2b(
+        |code| {
+            let mut end = code.create_label();
+            code.test(byte_ptr(rsi), 1).unwrap();
+            code.je(end).unwrap();
+            code.nop().unwrap();
+            code.set_label(&mut end).unwrap();
+        },
+        nothing,
+    );
+    assert_refuted(&verdict, "a branch depends on the input");
+}
+
+#[test]
+fn a_table_index_that_is_secret() {
+    let verdict = around_blake2b(
+        |code| {
+            code.movzx(eax, byte_ptr(rsi)).unwrap();
+            code.mov(al, byte_ptr(rdx + rax)).unwrap();
+        },
+        nothing,
+    );
+    assert_refuted(&verdict, "an address depends on the input");
+}
+
+#[test]
+fn a_shift_count_a_division_and_a_length_that_are_secret() {
+    let verdict = around_blake2b(
+        |code| {
+            code.mov(cl, byte_ptr(rsi)).unwrap();
+            code.shl(eax, cl).unwrap();
+        },
+        nothing,
+    );
+    assert_refuted(&verdict, "a shift count depends on the input");
+    let verdict = around_blake2b(nothing, |code| {
+        code.xor(rdx, rdx).unwrap();
+        code.mov(rax, qword_ptr(r12)).unwrap();
+        code.mov(ecx, 7).unwrap();
+        code.div(rcx).unwrap();
+    });
+    assert_refuted(&verdict, "a division depends on the input");
+    let verdict = around_blake2b(nothing, |code| {
+        code.mov(rcx, qword_ptr(r12)).unwrap();
+        code.mov(rdi, rsp).unwrap();
+        code.rep().stosb().unwrap();
+    });
+    assert_refuted(&verdict, "a string length depends on the input");
+}
+
+#[test]
+fn accesses_one_byte_outside_a_buffer() {
+    let past = |code: &mut CodeAssembler| code.mov(byte_ptr(r12 + 64), 0).unwrap();
+    assert_refuted(
+        &around_blake2b(nothing, past),
+        "write of 1 bytes outside of its memory, +64 from the start of `h`",
+    );
+    let before = |code: &mut CodeAssembler| code.mov(al, byte_ptr(r12 - 1)).unwrap();
+    assert_refuted(
+        &around_blake2b(nothing, before),
+        "read of 1 bytes outside of its memory, -1 from the start of `h`",
+    );
+}
+
+#[test]
+fn a_write_to_what_is_only_to_be_read() {
+    let write = |code: &mut CodeAssembler| code.mov(byte_ptr(rdx), 0).unwrap();
+    assert_refuted(&around_blake2b(write, nothing), "write of 1 bytes outside");
+}
+
+#[test]
+fn accesses_outside_of_its_own_stack() {
+    let caller = |code: &mut CodeAssembler| code.mov(rax, ptr(rsp + 16)).unwrap();
+    assert_refuted(&around_blake2b(nothing, caller), "read of 8 bytes outside");
+    let far_below = |code: &mut CodeAssembler| code.mov(qword_ptr(rsp - 136), rax).unwrap();
+    assert_refuted(
+        &around_blake2b(far_below, nothing),
+        "write of 8 bytes outside",
+    );
+}
+
+#[test]
+fn a_register_of_the_caller_that_is_not_restored() {
+    let clobber = |code: &mut CodeAssembler| code.xor(ebx, ebx).unwrap();
+    assert_refuted(
+        &around_blake2b(nothing, clobber),
+        "a register that belongs to the caller",
+    );
+}
+
+#[test]
+fn an_output_that_depends_on_what_was_in_a_register() {
+    let verdict = around_blake2b(nothing, |code| code.xor(qword_ptr(r12), rbx).unwrap());
+    assert_refuted(&verdict, "wrong output in `h`, word 0");
+}
+
+#[test]
+fn an_instruction_that_is_not_known() {
+    let verdict = around_blake2b(|code| code.rdtsc().unwrap(), nothing);
+    assert!(matches!(verdict, Verdict::Unsupported(_)), "{verdict}");
+}
+
+/// A sum that goes through the stack, and is wiped there or not.
+fn sum_by_stack(wipe: bool) -> Verdict {
+    let _guard = alone();
+    let contract = Contract::new(formula!(|a, contents| vec![vec![Algebra::<64>::add(
+        a,
+        &contents[0][0],
+        &contents[0][1]
+    )]]))
+    .buffer("in", 2, 8, Access::Read)
+    .buffer("out", 1, 8, Access::Write)
+    .addresses(["in", "out"])
+    .wipes();
+    let mut code = CodeAssembler::new(64).unwrap();
+    code.mov(rax, qword_ptr(rdi)).unwrap();
+    code.mov(qword_ptr(rsp - 8), rax).unwrap();
+    code.add(rax, qword_ptr(rdi + 8)).unwrap();
+    code.mov(qword_ptr(rsi), rax).unwrap();
+    code.xor(eax, eax).unwrap();
+    if wipe {
+        code.mov(qword_ptr(rsp - 8), 0).unwrap();
+    }
+    code.ret().unwrap();
+    let mut image = own_image();
+    let symbol = added(&mut image, code);
+    prove(&image, &symbol, &contract, Set::Baseline).verdict
+}
+
+#[test]
+fn a_missing_wipe() {
+    assert_eq!(sum_by_stack(true), Verdict::Proved);
+    assert_refuted(
+        &sum_by_stack(false),
+        "it leaves 8 bytes that depend on its input",
+    );
+}
