@@ -37,7 +37,8 @@ demo: ## protect a real file and try to break it (FILE=path, else one it makes)
 test: ## every test, with the published vectors
 	@scripts/setup test
 	scripts/fetch-vectors
-	cargo test --workspace --no-fail-fast $(CARGO_FLAGS)
+	scripts/fetch-skein
+	scripts/test-workspace $(CARGO_FLAGS)
 	scripts/test-interop $(CARGO_FLAGS)
 	scripts/test-argon2 2000
 	scripts/assurance --check
@@ -70,6 +71,7 @@ bench: ## measure against the peers, alternating, in one run (ARGS=… goes to b
 	bench/unlock.py --sealstone $(CARGO_TARGET_DIR)/release/sealstone
 	bench/files.py --sealstone $(CARGO_TARGET_DIR)/release/sealstone $(ARGS)
 	bench/argon2.py --bench $(CARGO_TARGET_DIR)/release/bench-argon2
+	bench/skein.py --bench $(CARGO_TARGET_DIR)/release/bench-skein --sealstone $(CARGO_TARGET_DIR)/release/sealstone
 
 fuzz: ## every fuzz target for SECONDS=30 each
 	@scripts/setup fuzz

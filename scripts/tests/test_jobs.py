@@ -19,12 +19,41 @@ case $1 in
 esac
 """
 TARGET = "#![no_main]\n"
+CARGO_TEST = """#!/usr/bin/env bash
+[[ $* == "test --workspace --no-fail-fast --locked -- --show-output" ]] || exit 2
+cat <<END
+test a::passes ... ok
+test a::lacks ... ok
+test a::fails ... FAILED
+
+successes:
+
+---- a::passes stdout ----
+chatter
+
+---- a::lacks stdout ----
+skipped: no vectors
+
+
+successes:
+    a::passes
+    a::lacks
+
+failures:
+
+---- a::fails stdout ----
+it failed because
+
+test result: FAILED. 2 passed; 1 failed
+END
+exit 101
+"""
 
 
 class Jobs(FakeRepository):
     def setUp(self):
         super().setUp()
-        for name in ["Makefile", ".ci/run", "scripts/fuzz", "scripts/install"]:
+        for name in ["Makefile", ".ci/run", "scripts/fuzz", "scripts/install", "scripts/test-workspace"]:
             (self.root / name).parent.mkdir(exist_ok=True)
             shutil.copy(HERE / name, self.root / name)
         self.bin = self.root / "bin"
@@ -71,6 +100,15 @@ class Jobs(FakeRepository):
         done = self.install(PREFIX="here")
         self.assertEqual(done.returncode, 1)
         self.assertIn("PREFIX must be an absolute path", done.stderr)
+
+    def test_skipped_tests_are_told_at_the_end_and_a_failure_stays_one(self):
+        self.program("bin/cargo", CARGO_TEST)
+        done = self.run_here("scripts/test-workspace", "--locked")
+        self.assertEqual(done.returncode, 101)
+        self.assertIn("test a::passes ... ok\n", done.stdout)
+        self.assertNotIn("chatter", done.stdout)
+        self.assertIn("it failed because", done.stdout)
+        self.assertTrue(done.stdout.endswith("\n1 tests were skipped:\n  a::lacks: no vectors\n"), done.stdout)
 
     def test_fuzz_without_targets(self):
         done = self.run_here("scripts/fuzz")

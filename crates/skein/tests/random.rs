@@ -118,8 +118,13 @@ impl Case {
     }
 }
 
+/// `SEALSTONE_CASES`, or a number that takes a second.
+fn cases() -> u32 {
+    std::env::var("SEALSTONE_CASES").map_or(1000, |count| count.parse().expect("a number"))
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
     fn all_arguments_against_the_specification(case in case()) {
