@@ -35,6 +35,8 @@ pub enum Error {
     OutOfMemory(u32),
     /// An argument of the caller is out of its range; the text says which and what is allowed.
     Invalid(&'static str),
+    /// The word at this place, counted from 1, is not on the list that it must be from.
+    UnknownWord(usize),
     /// The file was signed by somebody other than the caller expects, or not at all.
     WrongSender,
     /// A trust store that was changed by something other than this program; the text says where.
@@ -71,6 +73,7 @@ impl fmt::Display for Error {
                 "the key derivation needs {kib} KiB of memory, which the system does not have"
             ),
             Self::Invalid(what) => write!(f, "{what}"),
+            Self::UnknownWord(place) => write!(f, "word {place} is not on the BIP-39 English list"),
             Self::WrongSender => write!(f, "signed by somebody else than expected"),
             Self::StoreAltered(what) => write!(f, "the trust store was altered: {what}"),
         }

@@ -171,10 +171,10 @@ impl KdfLimits {
     }
 
     /// Accepts everything that is to be tried, one after the other: each by itself, and the work of all of them together.
-    pub(crate) fn check_all<'a>(
-        &self,
-        tries: impl IntoIterator<Item = &'a KdfParams>,
-    ) -> Result<()> {
+    ///
+    /// # Errors
+    /// [`Error::KdfLimit`] if it is too much.
+    pub fn check_all<'a>(&self, tries: impl IntoIterator<Item = &'a KdfParams>) -> Result<()> {
         let mut work = 0u64;
         for params in tries {
             self.check(params)?;
@@ -236,6 +236,31 @@ impl Passphrase {
             text.extend_from_slice(list[rng::below(list.len() as u32) as usize].as_bytes());
         }
         Self(Zeroizing::new(text))
+    }
+
+    /// A generated one that was typed with spaces, or in capitals, as it was made up; nothing if it can be no other than it is.
+    ///
+    /// For whoever unlocks, to be tried if this one does not fit: it may as well have been chosen as it is.
+    ///
+    /// ```
+    /// let typed = sealstone::Passphrase::new(b"zoo zoo zoo zoo zoo Zoo zoo zoo zoo art")?;
+    /// assert_eq!(typed.as_made_up().unwrap().expose(), b"zoo-zoo-zoo-zoo-zoo-zoo-zoo-zoo-zoo-art");
+    /// # Ok::<(), sealstone::Error>(())
+    /// ```
+    pub fn as_made_up(&self) -> Option<Self> {
+        let typed = Zeroizing::new(std::str::from_utf8(&self.0).ok()?.to_ascii_lowercase());
+        let words = || typed.split([' ', '-']).filter(|word| !word.is_empty());
+        let is_on_list = |word| Language::English.find_word(word).is_some();
+        if words().count() != GENERATED_WORDS || !words().all(is_on_list) {
+            return None;
+        }
+        let mut text = Vec::with_capacity(GENERATED_WORDS * (MAX_WORD + 1));
+        for (i, word) in words().enumerate() {
+            text.extend_from_slice(if i == 0 { b"" } else { b"-" });
+            text.extend_from_slice(word.as_bytes());
+        }
+        let made_up = Self(Zeroizing::new(text));
+        (made_up.0 != self.0).then_some(made_up)
     }
 
     /// Its bytes, to show a generated one to its owner.
@@ -349,6 +374,29 @@ mod tests {
         assert_eq!(words.len(), 10);
         assert!(words.iter().all(|word| list.contains(word)));
         assert_ne!(a.expose(), b.expose());
+    }
+
+    #[test]
+    fn generated_passphrases_are_recognised_in_other_spellings() {
+        let made_up = Passphrase::generate();
+        let shown = std::str::from_utf8(made_up.expose()).unwrap();
+        for typed in [
+            shown.replace('-', " "),
+            shown.to_uppercase(),
+            format!(" {} ", shown.replace('-', "  ")),
+        ] {
+            let typed = Passphrase::new(typed.as_bytes()).unwrap();
+            assert_eq!(typed.as_made_up().unwrap().expose(), made_up.expose());
+        }
+        assert!(made_up.as_made_up().is_none());
+        for other in [
+            "correct horse battery staple",
+            &format!("{shown} zoo"),
+            &shown.replacen('-', " x-", 1),
+        ] {
+            let other = Passphrase::new(other.as_bytes()).unwrap();
+            assert!(other.as_made_up().is_none(), "{other:?}");
+        }
     }
 
     #[test]

@@ -46,8 +46,7 @@ impl Passport {
     /// # Errors
     /// As for [`Passport::generate`].
     pub fn from_seed(seed: Secret<32>, label: &str, created: u64) -> Result<Self> {
-        text::check(label, 1, MAX_LABEL, "")
-            .map_err(|_| Error::Invalid("a label is 1 to 64 bytes of printable text"))?;
+        text::check(label, 1, MAX_LABEL, "").map_err(|_| Error::Invalid(label_rule(label)))?;
         let keys = Keys::derive(&seed);
         let contact =
             Contact::from_body(keys.body(label, created)).expect("derived keys are valid");
@@ -155,6 +154,17 @@ impl Passport {
         };
         // Read back as everybody will read it: a signature that a fault has spoilt can tell the key, and does not leave.
         PublicPassport::from_encoded(cbor::encode(&signed)).expect("a fresh signature verifies")
+    }
+}
+
+/// Which rule a label breaks.
+fn label_rule(label: &str) -> &'static str {
+    if text::odd_spaces(label) {
+        return "a label neither begins nor ends with a space, and has no two in a row";
+    }
+    match (1..=MAX_LABEL).contains(&label.len()) {
+        true => "a label has no invisible characters, and is in Unicode form NFC",
+        false => "a label is 1 to 64 bytes of printable text",
     }
 }
 

@@ -122,7 +122,7 @@ pub(super) fn split(
 ) -> Result<Vec<Share>> {
     if threshold < 2 || threshold > count || count > MAX_SHARES {
         return Err(Error::Invalid(
-            "a split needs at least 2 shares and has at most 16",
+            "a split has 2 to 16 shares, of which at least 2 and at most all are needed",
         ));
     }
     let random = (1..threshold).map(|_| Secret::random());

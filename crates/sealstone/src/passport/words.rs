@@ -12,22 +12,33 @@ use crate::{Error, Result};
 pub struct Words(Mnemonic);
 
 const COUNT: usize = 24;
+/// So many letters tell every word of the list from all others.
+const ENOUGH: usize = 4;
 /// The longest word of the list has 8 letters.
 const MAX_TEXT: usize = COUNT * (8 + 1);
 
 impl Words {
-    /// Reads 24 words of the English list; case and white space do not matter.
+    /// Reads 24 words of the English list, of which the first four letters are enough. Case, white space, and numbers between the words do not matter.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if a word is not on the list, there are not 24, or they do not fit together.
+    /// [`Error::UnknownWord`] if one is not on the list, [`Error::Invalid`] if there are not 24, or they do not fit together.
     pub fn parse(typed: &str) -> Result<Self> {
-        let text = Zeroizing::new(typed.to_ascii_lowercase());
-        let words = Mnemonic::parse_in_normalized(Language::English, &text).map_err(explain)?;
-        if words.word_count() == COUNT {
-            Ok(Self(words))
-        } else {
-            Err(Error::Invalid(WRONG_COUNT))
+        let typed = Zeroizing::new(typed.to_ascii_lowercase());
+        let words = || {
+            typed
+                .split_ascii_whitespace()
+                .filter(|word| !is_number(word))
+        };
+        if words().count() != COUNT {
+            return Err(Error::Invalid(WRONG_COUNT));
         }
+        let mut text = Zeroizing::new(String::with_capacity(MAX_TEXT));
+        for (i, word) in words().enumerate() {
+            text.push_str(if i == 0 { "" } else { " " });
+            text.push_str(complete(word).ok_or(Error::UnknownWord(i + 1))?);
+        }
+        let words = Mnemonic::parse_in_normalized(Language::English, &text).map_err(explain)?;
+        Ok(Self(words))
     }
 
     pub(super) fn of_seed(seed: &Secret<32>) -> Self {
@@ -62,9 +73,22 @@ impl fmt::Debug for Words {
 
 const WRONG_COUNT: &str = "a passport is 24 words";
 
+/// As in a table of numbered words.
+fn is_number(word: &str) -> bool {
+    let digits = word.trim_end_matches(['.', ')', ':']);
+    !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// The word of the list that is `typed`, or that begins with it: no two share their first four letters.
+fn complete(typed: &str) -> Option<&'static str> {
+    let list = Language::English.word_list();
+    let begins = |word: &&&str| typed.len() >= ENOUGH && word.starts_with(typed);
+    let exact = list.iter().find(|word| **word == typed);
+    exact.or_else(|| list.iter().find(begins)).copied()
+}
+
 fn explain(e: bip39::Error) -> Error {
     Error::Invalid(match e {
-        bip39::Error::UnknownWord(_) => "a word is not on the BIP-39 English list",
         bip39::Error::InvalidChecksum => {
             "a word is wrong or in the wrong place: the words do not fit together"
         }
@@ -117,10 +141,39 @@ mod tests {
         let swapped = good.replacen("hamster diagram", "diagram hamster", 1);
         let short = "legal winner thank year wave sausage worth useful legal winner thank yellow";
         let long = format!("{good} zoo");
-        let unknown = good.replace("hamster", "hamsters");
-        for bad in ["", "hamster", short, &swapped, &long, &unknown] {
+        for bad in ["", "hamster", short, &swapped, &long] {
             assert!(matches!(Words::parse(bad), Err(Error::Invalid(_))), "{bad}");
         }
+        for unknown in ["hamsters", "ham", "hams7"] {
+            let bad = good.replace("private dutch", &format!("{unknown} dutch"));
+            assert!(
+                matches!(Words::parse(&bad), Err(Error::UnknownWord(3))),
+                "{bad}"
+            );
+        }
+    }
+
+    #[test]
+    fn tables_and_beginnings_of_words_are_read() {
+        for (_, words) in VECTORS {
+            let seed = Words::parse(words).unwrap().seed();
+            let numbered = |(i, word): (usize, &str)| {
+                format!("{:>2}. {}\n", i + 1, &word[..word.len().min(4)])
+            };
+            let table: String = words.split(' ').enumerate().map(numbered).collect();
+            assert_eq!(Words::parse(&table).unwrap().seed(), seed);
+            assert_eq!(Words::parse(&table.replace('.', "")).unwrap().seed(), seed);
+        }
+    }
+
+    #[test]
+    fn four_letters_tell_the_words_of_the_list_apart() {
+        let list = Language::English.word_list();
+        let heads: std::collections::HashSet<&str> = list
+            .iter()
+            .map(|word| &word[..word.len().min(ENOUGH)])
+            .collect();
+        assert_eq!(heads.len(), list.len());
     }
 
     #[test]

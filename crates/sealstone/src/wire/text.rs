@@ -42,7 +42,7 @@ fn misleading(c: char) -> bool {
 }
 
 /// Whether spaces could make two texts look alike: at an end, doubled, or of another width.
-fn odd_spaces(text: &str) -> bool {
+pub(crate) fn odd_spaces(text: &str) -> bool {
     let other = |c: char| c.is_whitespace() && c != ' ';
     text.starts_with(' ') || text.ends_with(' ') || text.contains("  ") || text.contains(other)
 }
