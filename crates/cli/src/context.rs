@@ -1,5 +1,6 @@
 //! How this run talks: to people or machines, loud or quiet.
 
+use std::fs::File;
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
@@ -21,6 +22,16 @@ pub(crate) struct Context {
     coloured: bool,
     /// The directory of the trust store, if it is not the usual one.
     pub(crate) trust_dir: Option<PathBuf>,
+}
+
+const STDOUT: &str = "standard output";
+
+/// What a command has done, for people and for machines.
+pub(crate) struct Report {
+    pub(crate) text: String,
+    pub(crate) value: Value,
+    /// Whether the value holds a secret that was made up.
+    pub(crate) secret: bool,
 }
 
 /// Whether messages may have colours (<https://no-color.org>).
@@ -59,6 +70,11 @@ impl Context {
         }
     }
 
+    /// Warns of a file with secrets that is not the user's alone.
+    pub(crate) fn warn_exposed(&self, name: &str) {
+        self.warn(&format!("{name} can be read by others: chmod 600 it"));
+    }
+
     /// Shows a secret that was made up and is shown this once, whatever was asked for otherwise. Machines find it in the result.
     ///
     /// Fails if nobody can see it: nothing may come to depend on such a secret.
@@ -82,6 +98,22 @@ impl Context {
     /// Whether only what is wrong is to be said.
     pub(crate) fn quiet(&self) -> bool {
         self.quiet
+    }
+
+    /// Saves something and reports it. Machines get a secret before: nothing may come to depend on a key that nobody has.
+    pub(crate) fn save(&self, report: Report, save: impl FnOnce() -> Result<()>) -> Result<()> {
+        let Report {
+            text,
+            value,
+            secret,
+        } = report;
+        if !(self.json && secret) {
+            save()?;
+            return self.result(false, &text, || value);
+        }
+        self.print(String::new, || value).about(STDOUT)?;
+        settle(stdout()).about(STDOUT)?;
+        save()
     }
 
     /// Whether results are for machines.
@@ -152,6 +184,15 @@ impl Context {
             text.to_owned()
         }
     }
+}
+
+/// Sees to it that a file holds what was written to it; pipes and terminals do already.
+fn settle(stream: impl AsFd) -> std::io::Result<()> {
+    let file = File::from(stream.as_fd().try_clone_to_owned()?);
+    if file.metadata()?.is_file() {
+        file.sync_all()?;
+    }
+    Ok(())
 }
 
 /// Fails if what is written to `stream` is gone.

@@ -92,7 +92,7 @@ impl Exit {
             | Error::WrongSender => Self::Authentication,
             Error::KdfLimit { .. } | Error::OutOfMemory(_) => Self::KeyDerivation,
             Error::StoreAltered(_) => Self::StoreAltered,
-            Error::Invalid(_) => Self::Usage,
+            Error::Invalid(_) | Error::UnknownWord(_) => Self::Usage,
             _ => Self::Internal,
         }
     }

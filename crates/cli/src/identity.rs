@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use sealstone::passport::{PublicPassport, SecretPassport, Unlocked};
-use sealstone::{KdfLimits, Passphrase};
+use sealstone::{Error, KdfLimits, Passphrase};
 use zeroize::Zeroizing;
 
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::io::input::{name_of, read_small};
+use crate::io::input::{Input, is_exposed, name_of, read_limited, read_small};
 use crate::io::kind::Kind;
 use crate::message::{About, Failure, Result};
 use crate::passphrase::Passphrases;
-use crate::paths::public_half;
+use crate::paths::{self, public_half, tagged};
 use crate::progress::Progress;
 
 /// A secret passport in its file, locked.
@@ -21,6 +21,7 @@ pub(crate) struct Identity {
     /// The file as it was read.
     pub(crate) bytes: Zeroizing<Vec<u8>>,
     pub(crate) locked: SecretPassport,
+    exposed: bool,
 }
 
 /// Passports of either kind are shorter.
@@ -31,7 +32,9 @@ const TRIES: usize = 3;
 impl Identity {
     /// Reads a secret passport.
     pub(crate) fn load(path: &Path) -> Result<Self> {
-        let bytes = read_small(path, "the passport", MAX_LEN)?;
+        let input = Input::open(Some(path), "the passport")?;
+        let exposed = is_exposed(input.metadata());
+        let bytes = read_limited(&input, MAX_LEN)?;
         if Kind::of(&bytes) == Kind::PublicPassport {
             let failure = Failure::new(
                 Exit::Format,
@@ -48,7 +51,15 @@ impl Identity {
             path: path.to_owned(),
             bytes,
             locked,
+            exposed,
         })
+    }
+
+    /// Warns if others can read or change the file.
+    pub(crate) fn warn_if_exposed(&self, context: &Context) {
+        if self.exposed {
+            context.warn_exposed(&self.name());
+        }
     }
 
     /// What messages call it.
@@ -58,6 +69,7 @@ impl Identity {
 
     /// Unlocks it; who types the passphrase may mistype it.
     pub(crate) fn unlock(&self, passphrases: &Passphrases, context: &Context) -> Result<Unlocked> {
+        self.warn_if_exposed(context);
         let mut tries = if passphrases.is_typed() { TRIES } else { 1 };
         loop {
             let unlocked = passphrases.with(&self.name(), context, |passphrase| {
@@ -80,10 +92,48 @@ impl Identity {
         context: &Context,
     ) -> Result<Unlocked> {
         let _progress = Progress::derivation(context);
-        self.locked
-            .unlock(passphrase, None, limits)
-            .about(self.name())
+        let unlock = |passphrase: &Passphrase| self.locked.unlock(passphrase, None, limits);
+        let unlocked = unlock(passphrase).or_else(|e| match (e, passphrase.as_made_up()) {
+            (Error::WrongPassphrase, Some(made_up)) => unlock(&made_up),
+            (e, _) => Err(e),
+        });
+        unlocked.about(self.name())
     }
+
+    /// The public half: next to it, or under the fingerprint where replacing the default passport was interrupted.
+    pub(crate) fn public(&self) -> Result<PublicPassport> {
+        let fingerprint = self.locked.fingerprint();
+        let path = public_half(&self.path);
+        let is_it = |public: &PublicPassport| public.contact().fingerprint() == fingerprint;
+        let beside = load_public(&path);
+        if let Ok(public) = &beside
+            && is_it(public)
+        {
+            return beside;
+        }
+        let tagged = load_public(&tagged(&path, &fingerprint.short()));
+        tagged.ok().filter(is_it).map_or_else(
+            || {
+                beside.and_then(|_| {
+                    let what = format!("not the public half of {}", self.name());
+                    Err(Failure::new(Exit::Authentication, what).about(path.display()))
+                })
+            },
+            Ok,
+        )
+    }
+}
+
+/// The passport that is named, else the default one.
+pub(crate) fn or_default(named: Option<&Path>) -> Result<PathBuf> {
+    let none = || {
+        Failure::usage("no passport is named, and there is no default one")
+            .hint("make one with: sealstone passport new")
+    };
+    named
+        .map(Path::to_owned)
+        .or_else(paths::existing_default_passport)
+        .ok_or_else(none)
 }
 
 /// Reads a public passport.
@@ -107,7 +157,7 @@ pub(crate) fn parse_public(bytes: &[u8]) -> Result<PublicPassport> {
 }
 
 /// Says that a file is something else, rather than that it breaks a rule of what it is not.
-fn explain(error: sealstone::Error, bytes: &[u8], wanted: Kind) -> Failure {
+fn explain(error: Error, bytes: &[u8], wanted: Kind) -> Failure {
     let kind = Kind::of(bytes);
     if kind == wanted {
         return error.into();

@@ -2,7 +2,6 @@
 
 use std::cell::OnceCell;
 use std::fs::File;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use sealstone::{KdfLimits, Passphrase};
@@ -111,7 +110,7 @@ impl Passphrases {
     pub(crate) fn new(args: &UnlockArgs) -> Self {
         Self {
             source: Source::of(&args.passphrase),
-            limits: args.limits(),
+            limits: args.kdf.limits(),
             read: OnceCell::new(),
         }
     }
@@ -245,11 +244,8 @@ fn option(file: Option<&Path>, descriptor: Option<u32>) -> Option<Source> {
 fn read_file(path: &Path, limit: usize, context: &Context) -> Result<Zeroizing<Vec<u8>>> {
     let file = File::open(path).about(path.display())?;
     let metadata = file.metadata()?;
-    if metadata.is_file() && metadata.permissions().mode() & 0o077 != 0 {
-        context.warn(&format!(
-            "{} can be read by others: chmod 600 it",
-            path.display()
-        ));
+    if input::is_exposed(&metadata) {
+        context.warn_exposed(&path.display().to_string());
     }
     input::read_limited(file, limit).about(path.display())
 }

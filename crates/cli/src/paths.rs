@@ -7,6 +7,9 @@ use etcetera::BaseStrategy;
 use crate::exit::Exit;
 use crate::message::{Failure, Result};
 
+const DEFAULT: &str = "default.passport";
+const PASSWD: &str = "/etc/passwd";
+
 /// `$XDG_DATA_HOME/sealstone`.
 pub(crate) fn data_dir() -> Result<PathBuf> {
     let strategy = etcetera::choose_base_strategy();
@@ -17,12 +20,33 @@ pub(crate) fn data_dir() -> Result<PathBuf> {
 
 /// The passport that is meant when none is named.
 pub(crate) fn default_passport() -> Result<PathBuf> {
-    Ok(data_dir()?.join("default.passport"))
+    Ok(data_dir()?.join(DEFAULT))
 }
 
 /// The default passport if it has been made.
 pub(crate) fn existing_default_passport() -> Option<PathBuf> {
     default_passport().ok().filter(|path| path.exists())
+}
+
+/// The passports that were the default before they were replaced.
+pub(crate) fn former_default_passports() -> Vec<PathBuf> {
+    let is_former = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| {
+            name != DEFAULT && name.starts_with("default.") && name.ends_with(".passport")
+        })
+    };
+    let entries = data_dir().ok().and_then(|dir| dir.read_dir().ok());
+    let paths = entries.into_iter().flatten().flatten();
+    let mut former: Vec<PathBuf> = paths.map(|entry| entry.path()).filter(is_former).collect();
+    former.sort();
+    former
+}
+
+/// `default.passport` → `default.9aee5533.passport`, where `tag` is the beginning of a fingerprint.
+pub(crate) fn tagged(path: &Path, tag: &str) -> PathBuf {
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    path.with_extension(format!("{tag}.{extension}"))
 }
 
 /// Where the public half of a passport is: `alice.passport` → `alice.pub`.
@@ -40,9 +64,46 @@ pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// The name of the user, if the system tells.
+/// The name of the user, if the environment or the machine's list of users tells.
 pub(crate) fn user_name() -> Option<String> {
-    ["USER", "LOGNAME"]
-        .iter()
-        .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
+    let set = |name: &&str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let listed = || {
+        let list = std::fs::read(PASSWD).ok()?;
+        name_in(
+            &String::from_utf8_lossy(&list),
+            rustix::process::getuid().as_raw(),
+        )
+    };
+    ["USER", "LOGNAME"].iter().find_map(set).or_else(listed)
+}
+
+/// Who has this number in a list of the form passwd(5).
+fn name_in(list: &str, user: u32) -> Option<String> {
+    list.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let (name, _, id) = (fields.next()?, fields.next()?, fields.next()?);
+        (id.parse() == Ok(user)).then(|| name.to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_are_found_by_number() {
+        let list = "root:x:0:0:root:/root:/bin/bash\n# nobody\nalice:x:1000:1000::/home/alice:/bin/sh\nbroken:x\n";
+        assert_eq!(name_in(list, 0).as_deref(), Some("root"));
+        assert_eq!(name_in(list, 1000).as_deref(), Some("alice"));
+        assert_eq!(name_in(list, 100), None);
+    }
+
+    #[test]
+    fn a_tag_stands_before_the_extension() {
+        let path = Path::new("a.b/default.passport");
+        assert_eq!(
+            tagged(path, "9aee5533"),
+            Path::new("a.b/default.9aee5533.passport")
+        );
+    }
 }

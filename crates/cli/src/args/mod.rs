@@ -15,11 +15,12 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use files::{InspectArgs, OpenArgs, SealArgs, Sender};
 pub(crate) use hash::{HashFileArgs, SkeinArgs, State, TreeValue, parse_shape};
 pub(crate) use passphrase::{
-    GenerateArgs, NewPassphraseArgs, PassphraseArgs, RecipientPassphraseArgs, UnlockArgs,
+    FirstPassphraseArgs, GenerateArgs, NewPassphraseArgs, PassphraseArgs, RecipientPassphraseArgs,
+    UnlockArgs,
 };
 pub(crate) use passport::{
-    BackupArgs, ExportArgs, JoinArgs, NewArgs, PassportCommand, RestoreArgs, RotateArgs, ShowArgs,
-    SlotAddArgs, SlotChangeArgs, SlotCommand, SlotKeyArgs, SlotRemoveArgs, SplitArgs,
+    BackupArgs, BirthArgs, ExportArgs, JoinArgs, NewArgs, PassportCommand, RestoreArgs, RotateArgs,
+    ShowArgs, SlotAddArgs, SlotChangeArgs, SlotCommand, SlotKeyArgs, SlotRemoveArgs, SplitArgs,
 };
 pub(crate) use password::{
     BenchArgs, CalibrateArgs, Form, HashArgs, InputArgs, PasswordCommand, VerifyArgs,

@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use sealstone::KdfLimits;
+use sealstone::{Error, KdfLimits, KdfParams};
 
 use super::MemorySize;
+use crate::exit::Exit;
+use crate::message::{Failure, Result};
 
 /// What unlocks passports.
 #[derive(Args)]
@@ -13,12 +15,20 @@ use super::MemorySize;
 pub(crate) struct UnlockArgs {
     #[command(flatten)]
     pub(crate) passphrase: PassphraseArgs,
+    #[command(flatten)]
+    pub(crate) kdf: KdfArgs,
+}
+
+/// How much work a passphrase may cause.
+#[derive(Args)]
+#[command(next_help_heading = "Passphrase")]
+pub(crate) struct KdfArgs {
     /// Refuse key derivation that needs more memory than this [default: 2GiB]
     #[arg(long, value_name = "SIZE")]
     pub(crate) kdf_max_memory: Option<MemorySize>,
 }
 
-impl UnlockArgs {
+impl KdfArgs {
     /// What somebody else's parameters may cost.
     pub(crate) fn limits(&self) -> KdfLimits {
         let default = KdfLimits::default();
@@ -31,6 +41,24 @@ impl UnlockArgs {
             }
         };
         self.kdf_max_memory.map_or(default, raised)
+    }
+
+    /// Refuses to write what would be refused when it is to be unlocked: `params` are those of everything that is tried then.
+    pub(crate) fn must_allow(&self, params: &[KdfParams]) -> Result<()> {
+        let default = KdfLimits::default();
+        self.limits().check_all(params).map_err(|e| {
+            let Error::KdfLimit { wanted, what, .. } = e else {
+                return e.into();
+            };
+            let enough = match what {
+                "memory" => wanted,
+                _ => wanted.div_ceil(default.work_kib / default.memory_kib),
+            };
+            let enough = MemorySize(enough.next_multiple_of(1 << 10)).compact();
+            Failure::new(Exit::KeyDerivation, "unlocking would ask for more than is allowed, and be refused").hint(format!(
+                "if that is meant, give --kdf-max-memory {enough}, as whoever unlocks it will have to"
+            ))
+        })
     }
 }
 
@@ -51,10 +79,10 @@ pub(crate) struct PassphraseArgs {
 #[command(next_help_heading = "Passphrase")]
 pub(crate) struct NewPassphraseArgs {
     /// Read the new passphrase from a file
-    #[arg(long, value_name = "FILE", conflicts_with = "new_passphrase_fd")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["new_passphrase_fd", "generate_passphrase"])]
     pub(crate) new_passphrase_file: Option<PathBuf>,
     /// Read the new passphrase from an open file descriptor
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "generate_passphrase")]
     pub(crate) new_passphrase_fd: Option<u32>,
 }
 
@@ -66,12 +94,17 @@ pub(crate) struct RecipientPassphraseArgs {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with = "recipient_passphrase_fd",
+        conflicts_with_all = ["recipient_passphrase_fd", "generate_passphrase"],
         requires = "passphrase_recipient"
     )]
     pub(crate) recipient_passphrase_file: Option<PathBuf>,
     /// Read the passphrase of `-p` from an open file descriptor
-    #[arg(long, value_name = "N", requires = "passphrase_recipient")]
+    #[arg(
+        long,
+        value_name = "N",
+        conflicts_with = "generate_passphrase",
+        requires = "passphrase_recipient"
+    )]
     pub(crate) recipient_passphrase_fd: Option<u32>,
 }
 
@@ -82,4 +115,17 @@ pub(crate) struct GenerateArgs {
     /// Make up a passphrase of ten words, and show it once
     #[arg(long)]
     pub(crate) generate_passphrase: bool,
+}
+
+/// What will open the first slot of a passport.
+#[derive(Args)]
+#[command(next_help_heading = "Passphrase")]
+pub(crate) struct FirstPassphraseArgs {
+    #[command(flatten)]
+    pub(crate) passphrase: PassphraseArgs,
+    /// Make up a passphrase of ten words, and show it once
+    #[arg(long, conflicts_with_all = ["passphrase_file", "passphrase_fd"])]
+    pub(crate) generate_passphrase: bool,
+    #[command(flatten)]
+    pub(crate) kdf: KdfArgs,
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{GenerateArgs, NewPassphraseArgs, PassphraseArgs, Profile, UnlockArgs};
+use super::{FirstPassphraseArgs, GenerateArgs, NewPassphraseArgs, Profile, UnlockArgs};
 
 /// `passport …`
 #[derive(Subcommand)]
@@ -37,22 +37,20 @@ pub(crate) struct NewArgs {
     #[arg(short, long, value_name = "FILE.passport")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) identity: IdentityArgs,
-    #[command(flatten)]
-    pub(crate) passphrase: PassphraseArgs,
-    #[command(flatten)]
-    pub(crate) generate: GenerateArgs,
+    pub(crate) birth: BirthArgs,
 }
 
-/// What a new file says and costs.
+/// What a new file says, and what opens it.
 #[derive(Args)]
-pub(crate) struct IdentityArgs {
+pub(crate) struct BirthArgs {
     /// What you call yourself; everybody sees it [default: your user name]
     #[arg(long)]
     pub(crate) label: Option<String>,
     /// What a guess at the passphrase costs: sensitive (1 GiB), moderate (256 MiB), interactive (64 MiB), custom:m=256MiB,t=3,p=1
     #[arg(long, value_name = "PROFILE", default_value = "sensitive")]
     pub(crate) profile: Profile,
+    #[command(flatten)]
+    pub(crate) first: FirstPassphraseArgs,
 }
 
 /// `passport show`
@@ -65,9 +63,9 @@ pub(crate) struct ShowArgs {
 /// `passport export`
 #[derive(Args)]
 pub(crate) struct ExportArgs {
-    /// The passport
+    /// The passport [default: your default passport]
     #[arg(value_name = "FILE.passport")]
-    pub(crate) file: PathBuf,
+    pub(crate) file: Option<PathBuf>,
     /// Where to; `-` is standard output
     #[arg(short, long, value_name = "FILE.pub", default_value = "-")]
     pub(crate) output: PathBuf,
@@ -94,9 +92,9 @@ pub(crate) enum SlotCommand {
 /// `passport slot list`
 #[derive(Args)]
 pub(crate) struct SlotListArgs {
-    /// The passport
+    /// The passport [default: your default passport]
     #[arg(value_name = "FILE.passport")]
-    pub(crate) file: PathBuf,
+    pub(crate) file: Option<PathBuf>,
 }
 
 /// What opens a slot, and what it costs.
@@ -117,9 +115,9 @@ pub(crate) struct SlotKeyArgs {
 /// `passport slot add`
 #[derive(Args)]
 pub(crate) struct SlotAddArgs {
-    /// The passport
+    /// The passport [default: your default passport]
     #[arg(value_name = "FILE.passport")]
-    pub(crate) file: PathBuf,
+    pub(crate) file: Option<PathBuf>,
     /// What a guess costs [default: as much as the slot that unlocked]
     #[arg(long, value_name = "PROFILE")]
     pub(crate) profile: Option<Profile>,
@@ -131,10 +129,11 @@ pub(crate) struct SlotAddArgs {
 
 /// `passport slot remove`
 #[derive(Args)]
+#[command(allow_missing_positional = true)]
 pub(crate) struct SlotRemoveArgs {
-    /// The passport
+    /// The passport [default: your default passport]
     #[arg(value_name = "FILE.passport")]
-    pub(crate) file: PathBuf,
+    pub(crate) file: Option<PathBuf>,
     /// The number of the slot
     pub(crate) id: u32,
     #[command(flatten)]
@@ -144,9 +143,9 @@ pub(crate) struct SlotRemoveArgs {
 /// `passport slot change`
 #[derive(Args)]
 pub(crate) struct SlotChangeArgs {
-    /// The passport
+    /// The passport [default: your default passport]; a number by itself is that of a slot
     #[arg(value_name = "FILE.passport")]
-    pub(crate) file: PathBuf,
+    pub(crate) file: Option<PathBuf>,
     /// The number of the slot [default: the one that unlocks]
     pub(crate) id: Option<u32>,
     /// What a guess costs [default: as before]
@@ -160,13 +159,16 @@ pub(crate) struct SlotChangeArgs {
 
 /// `passport rotate`
 #[derive(Args)]
+#[command(after_help = "\
+Without OLD.passport and -o your default passport is replaced. It stays beside the new one, as default.XXXXXXXX.passport and .pub after the first digits of its \
+fingerprint, and `sealstone open` goes on using it for files that name it as a recipient.")]
 pub(crate) struct RotateArgs {
-    /// The passport that is to be replaced
+    /// The passport that is to be replaced [default: your default passport]
     #[arg(value_name = "OLD.passport")]
-    pub(crate) old: PathBuf,
-    /// Where the new one goes; its public half goes next to it
+    pub(crate) old: Option<PathBuf>,
+    /// Where the new one goes; its public half goes next to it [default: it becomes your default passport]
     #[arg(short, long, value_name = "NEW.passport")]
-    pub(crate) output: PathBuf,
+    pub(crate) output: Option<PathBuf>,
     /// What you call yourself [default: as before]
     #[arg(long)]
     pub(crate) label: Option<String>,
@@ -184,9 +186,9 @@ pub(crate) struct RotateArgs {
 /// `passport split`
 #[derive(Args)]
 pub(crate) struct SplitArgs {
-    /// The passport
+    /// The passport [default: your default passport]
     #[arg(value_name = "FILE.passport")]
-    pub(crate) file: PathBuf,
+    pub(crate) file: Option<PathBuf>,
     /// How many shares restore it, at least 2
     #[arg(short = 'k', long, value_name = "K", value_parser = clap::value_parser!(u8).range(2..=16))]
     pub(crate) threshold: u8,
@@ -196,6 +198,9 @@ pub(crate) struct SplitArgs {
     /// Write PREFIX-1.share, PREFIX-2.share, … instead of to standard output
     #[arg(short, long, value_name = "PREFIX")]
     pub(crate) output: Option<PathBuf>,
+    /// Write to standard output although it is no terminal; --json implies it
+    #[arg(long)]
+    pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) unlock: UnlockArgs,
 }
@@ -210,19 +215,15 @@ pub(crate) struct JoinArgs {
     #[arg(short, long, value_name = "NEW.passport")]
     pub(crate) output: PathBuf,
     #[command(flatten)]
-    pub(crate) identity: IdentityArgs,
-    #[command(flatten)]
-    pub(crate) passphrase: PassphraseArgs,
-    #[command(flatten)]
-    pub(crate) generate: GenerateArgs,
+    pub(crate) birth: BirthArgs,
 }
 
 /// `passport backup`
 #[derive(Args)]
 pub(crate) struct BackupArgs {
-    /// The passport
+    /// The passport [default: your default passport]
     #[arg(value_name = "FILE.passport")]
-    pub(crate) file: PathBuf,
+    pub(crate) file: Option<PathBuf>,
     /// As 24 words (the default)
     #[arg(long, conflicts_with = "qr")]
     pub(crate) words: bool,
@@ -232,7 +233,7 @@ pub(crate) struct BackupArgs {
     /// Where to; the file is readable by you only
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
-    /// Write to standard output although it is no terminal
+    /// Write to standard output although it is no terminal; --json implies it
     #[arg(long)]
     pub(crate) force: bool,
     #[command(flatten)]
@@ -245,13 +246,9 @@ pub(crate) struct RestoreArgs {
     /// Where the passport goes; its public half goes next to it
     #[arg(short, long, value_name = "NEW.passport")]
     pub(crate) output: PathBuf,
-    /// Read the words from a file; `-` is standard input [default: asks]
+    /// Read the words from a file, where four letters of each are enough; `-` is standard input [default: asks]
     #[arg(long, value_name = "FILE")]
     pub(crate) words_file: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) identity: IdentityArgs,
-    #[command(flatten)]
-    pub(crate) passphrase: PassphraseArgs,
-    #[command(flatten)]
-    pub(crate) generate: GenerateArgs,
+    pub(crate) birth: BirthArgs,
 }

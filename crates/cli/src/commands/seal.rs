@@ -9,7 +9,7 @@ use serde_json::json;
 use self::recipients::Recipients;
 use crate::args::{SealArgs, Sender};
 use crate::clock;
-use crate::context::Context;
+use crate::context::{Context, Report};
 use crate::identity::Identity;
 use crate::io::input::{DASH, Input};
 use crate::io::output::{Destination, Nature, Output};
@@ -105,6 +105,16 @@ impl<'a> Job<'a> {
             (Source::Terminal, None) => Source::of(&self.args.unlock.passphrase),
             (source, _) => source,
         };
+        let args = &self.args;
+        args.unlock.kdf.must_allow(&[args.profile.0])?;
+        if args.generate.generate_passphrase
+            && matches!(source, Source::File(_) | Source::Descriptor(_))
+        {
+            return Err(Failure::usage(
+                "a passphrase is given, and --generate-passphrase asks for another one",
+            )
+            .hint("leave one of them out"));
+        }
         passphrase::choose(
             "the file",
             &source,
@@ -160,7 +170,6 @@ impl<'a> Job<'a> {
             ..
         } = self;
         let target = target(args, &input);
-        output.commit()?;
         let passphrases = usize::from(unlocked.passphrase.is_some());
         let count = recipients.contacts().count() + passphrases;
         let signer = unlocked.sender.as_ref().map(Passport::contact);
@@ -174,18 +183,33 @@ impl<'a> Job<'a> {
             None => format!("{count} recipients"),
         };
         let text = format!("sealed {} to {target} ({people}, {signed})", input.name());
-        context.result(to_stdout, &text, || {
-            json!({
-                "output": (!to_stdout).then_some(&target),
-                "content_bytes": receipt.content_len,
-                "sealed_bytes": receipt.sealed_len,
-                "suite": sealstone::file::Suite::from(args.suite).to_string(),
-                "recipients": recipients.contacts().map(recipient_json).collect::<Vec<_>>(),
-                "passphrases": passphrases,
-                "sender": signer.map(recipient_json),
-                "generated_passphrase": unlocked.passphrase.as_ref().and_then(|chosen| chosen.generated.as_deref()),
-            })
-        })
+        let generated = unlocked
+            .passphrase
+            .as_ref()
+            .and_then(|chosen| chosen.generated.as_deref());
+        let value = json!({
+            "output": (!to_stdout).then_some(&target),
+            "content_bytes": receipt.content_len,
+            "sealed_bytes": receipt.sealed_len,
+            "suite": sealstone::file::Suite::from(args.suite).to_string(),
+            "recipients": recipients.contacts().map(recipient_json).collect::<Vec<_>>(),
+            "passphrases": passphrases,
+            "sender": signer.map(recipient_json),
+            "generated_passphrase": generated,
+        });
+        if to_stdout {
+            output.commit()?;
+            return context.result(true, &text, || value);
+        }
+        let secret = generated.is_some();
+        context.save(
+            Report {
+                text,
+                value,
+                secret,
+            },
+            || output.commit(),
+        )
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom, stdin};
 use std::os::fd::AsFd;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -95,6 +95,11 @@ impl Read for &Input {
             .read(bytes)
             .map_err(|e| message::of_file(&self.name(), &e))
     }
+}
+
+/// Whether somebody else than its owner can read or change a file.
+pub(crate) fn is_exposed(metadata: &Metadata) -> bool {
+    metadata.is_file() && metadata.permissions().mode() & 0o077 != 0
 }
 
 /// What messages call a path that may be `-`.

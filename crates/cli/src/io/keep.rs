@@ -30,18 +30,31 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
 pub(crate) fn replace(path: &Path, before: &[u8], bytes: &[u8]) -> Result<()> {
     // The file itself, not a link to it.
     let path = path.canonicalize().about(path.display())?;
-    let _lock = lock(&path).about(path.display())?;
-    if !holds(&path, before).about(path.display())? {
+    let _lock = lock_unchanged(&path, before)?;
+    let mode = path.metadata().about(path.display())?.permissions().mode() & SECRET;
+    commit(&path, bytes, mode, Existing::Replace)
+}
+
+/// Gives a file another name, durably; what had that name is gone.
+pub(crate) fn rename(from: &Path, to: &Path) -> Result<()> {
+    let renamed = std::fs::rename(from, to).and_then(|()| File::open(directory_of(to))?.sync_all());
+    renamed.about(to.display())
+}
+
+/// Keeps every other change out of a file that still holds `before`, while the returned value lives.
+pub(crate) fn lock_unchanged(path: &Path, before: &[u8]) -> Result<File> {
+    let lock = lock(path).about(path.display())?;
+    if !holds(path, before).about(path.display())? {
         let failure = Failure::new(crate::exit::Exit::Io, "somebody else changed it meanwhile");
         return Err(failure
             .hint("nothing was changed: try again")
             .about(path.display()));
     }
-    let mode = path.metadata().about(path.display())?.permissions().mode() & SECRET;
-    commit(&path, bytes, mode, Existing::Replace)
+    Ok(lock)
 }
 
-fn holds(path: &Path, bytes: &[u8]) -> std::io::Result<bool> {
+/// Whether a file holds these bytes and no others.
+pub(crate) fn holds(path: &Path, bytes: &[u8]) -> std::io::Result<bool> {
     let mut found = Zeroizing::new(Vec::with_capacity(bytes.len() + 1));
     let longest = bytes.len() as u64 + 1;
     File::open(path)?.take(longest).read_to_end(&mut found)?;

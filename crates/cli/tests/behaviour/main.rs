@@ -5,6 +5,7 @@ mod files;
 mod flow;
 mod hash;
 mod impostor;
+mod passport;
 mod password;
 mod pipes;
 mod terminal;

@@ -1,6 +1,8 @@
 //! What the user has to open a file with. The header decides what is asked for.
 
 use std::io::Read;
+use std::iter;
+use std::path::PathBuf;
 
 use sealstone::file::{Keys, Opening, RecipientInfo, Sealed};
 use sealstone::passport::{Fingerprint, Passport};
@@ -17,6 +19,8 @@ use crate::progress::Progress;
 /// Passports, locked and unlocked, and a passphrase.
 pub(super) struct KeyRing<'a> {
     identities: Vec<Identity>,
+    /// How many of them are tried on files that name nobody. The others were replaced: each would cost a passphrase and a key derivation.
+    current: usize,
     unlocked: Vec<Passport>,
     passphrases: Passphrases,
     prefer_passphrase: bool,
@@ -34,19 +38,23 @@ enum Wanted {
 impl<'a> KeyRing<'a> {
     /// What the options name, or the default passport.
     pub(super) fn new(args: &OpenArgs, context: &'a Context) -> Result<Self> {
-        let default = || paths::existing_default_passport().into_iter().collect();
-        let paths = if args.identity.is_empty() {
-            default()
-        } else {
-            args.identity.clone()
+        let usual = args.identity.is_empty();
+        let paths = match usual {
+            true => paths::existing_default_passport().into_iter().collect(),
+            false => args.identity.clone(),
         };
-        let identities = paths
-            .iter()
-            .map(|path| Identity::load(path))
-            .collect::<Result<_>>()?;
+        let load = |path: &PathBuf| Identity::load(path);
+        let mut identities: Vec<Identity> = paths.iter().map(load).collect::<Result<_>>()?;
+        let current = identities.len();
+        if usual {
+            // One that is damaged does not keep the others from opening.
+            let former = paths::former_default_passports();
+            identities.extend(former.iter().filter_map(|path| load(path).ok()));
+        }
         let passphrases = Passphrases::new(&args.unlock);
         Ok(Self {
             identities,
+            current,
             unlocked: Vec::new(),
             passphrases,
             prefer_passphrase: args.passphrase,
@@ -61,13 +69,15 @@ impl<'a> KeyRing<'a> {
                 self.unlock_passports(&positions)?;
                 let passports: Vec<&Passport> = self.unlocked.iter().collect();
                 let keys = Keys::new(&passports, &[]);
-                sealed.unlock(&keys).about(name)
+                let opening = sealed.unlock(&keys);
+                opening.map_err(|e| self.explain(e)).about(name)
             }
             Wanted::Passphrase => {
                 let limits = self.passphrases.limits;
                 self.passphrases.with(name, self.context, |passphrase| {
                     let _progress = Progress::derivation(self.context);
-                    let passphrases = [passphrase];
+                    let made_up = passphrase.as_made_up();
+                    let passphrases: Vec<_> = iter::once(passphrase).chain(&made_up).collect();
                     let keys = Keys {
                         limits,
                         ..Keys::new(&[], &passphrases)
@@ -136,10 +146,22 @@ impl<'a> KeyRing<'a> {
         if let Some(position) = self.identities.iter().position(named) {
             return Ok(Wanted::Passports(vec![position]));
         }
-        if recipients.contains(&RecipientInfo::Anonymous) && !self.identities.is_empty() {
-            return Ok(Wanted::Passports((0..self.identities.len()).collect()));
+        if recipients.contains(&RecipientInfo::Anonymous) && self.current > 0 {
+            return Ok(Wanted::Passports((0..self.current).collect()));
         }
         passphrase.ok_or_else(|| self.nothing_fits(&recipients))
+    }
+
+    /// A file that names nobody may be for a passport that was replaced.
+    fn explain(&self, error: sealstone::Error) -> Failure {
+        let former = self.identities.get(self.current);
+        match (error, former) {
+            (e @ sealstone::Error::NotRecipient, Some(former)) => Failure::from(e).hint(format!(
+                "it may be for one that you have replaced: choose -i {}",
+                former.name()
+            )),
+            (e, _) => e.into(),
+        }
     }
 
     fn nothing_fits(&self, recipients: &[RecipientInfo]) -> Failure {

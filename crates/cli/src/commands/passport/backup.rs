@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 use crate::args::BackupArgs;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::identity::Identity;
+use crate::identity::{Identity, or_default};
 use crate::io::keep;
 use crate::message::{About, Failure, Result};
 use crate::passphrase::Passphrases;
@@ -22,14 +22,14 @@ const SCALE: usize = 8;
 const QUIET_ZONE: usize = 4;
 
 pub(super) fn run(args: &BackupArgs, context: &Context) -> Result<()> {
-    if args.output.is_none() && !args.force && !stdout().is_terminal() {
-        let failure = Failure::usage(
-            "a backup is the whole passport in clear text, and standard output is no terminal",
-        );
-        return Err(failure.hint("choose -o FILE, or --force to write it all the same"));
+    let open = args.output.is_none() && !args.force;
+    must_be_meant(open, "a backup is", "-o FILE", context)?;
+    if args.qr && args.output.is_none() && context.json() {
+        let failure = Failure::usage("a QR code is a picture, which JSON does not hold");
+        return Err(failure.hint("choose -o FILE.svg or -o FILE.png, or leave out --qr"));
     }
     keep::must_be_new(args.output.as_deref())?;
-    let identity = Identity::load(&args.file)?;
+    let identity = Identity::load(&or_default(args.file.as_deref())?)?;
     let unlocked = identity.unlock(&Passphrases::new(&args.unlock), context)?;
     let words = unlocked.passport().words();
     match (&args.output, args.qr) {
@@ -39,7 +39,7 @@ pub(super) fn run(args: &BackupArgs, context: &Context) -> Result<()> {
             || code(&words).map_or(String::new(), |code| on_screen(&code)),
             || words_json(&words),
         ),
-        (None, false) => context.print(|| numbered(&words), || words_json(&words)),
+        (None, false) => context.print(|| readable(&words), || words_json(&words)),
     }?;
     context.say("whoever has this has the passport: keep it on paper, away from the machine");
     Ok(())
@@ -52,6 +52,31 @@ fn write(path: &Path, bytes: &[u8], context: &Context) -> Result<()> {
         &format!("wrote {}", path.display()),
         || json!({"output": path}),
     )
+}
+
+/// Fails if the whole passport would go `open`ly to something that is neither a terminal nor asks for JSON.
+pub(super) fn must_be_meant(
+    open: bool,
+    this_is: &str,
+    option: &str,
+    context: &Context,
+) -> Result<()> {
+    if !open || context.json() || stdout().is_terminal() {
+        return Ok(());
+    }
+    let what =
+        format!("{this_is} the whole passport in clear text, and standard output is no terminal");
+    Err(Failure::usage(what).hint(format!(
+        "choose {option}, or --force to write it all the same"
+    )))
+}
+
+/// For people a table, for programs one line.
+fn readable(words: &Words) -> String {
+    match stdout().is_terminal() {
+        true => numbered(words),
+        false => words.expose().to_string(),
+    }
 }
 
 /// Six lines of four words, so that none is lost on the way to paper.

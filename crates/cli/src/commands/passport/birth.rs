@@ -6,8 +6,9 @@ use sealstone::KdfParams;
 use sealstone::passport::{NewSlot, Passport, PublicPassport, SecretPassport, SlotKey};
 use serde_json::{Value, json};
 
+use crate::args::BirthArgs;
 use crate::clock;
-use crate::context::Context;
+use crate::context::{Context, Report};
 use crate::exit::Exit;
 use crate::io::keep;
 use crate::message::{Failure, Result};
@@ -15,10 +16,16 @@ use crate::passphrase::{self, Chosen, Source};
 use crate::paths;
 use crate::progress::Progress;
 
-/// Where the two halves of a new passport go; both are free.
+/// Where the two halves of a new passport go.
 pub(super) struct Place {
-    secret: PathBuf,
-    public: PathBuf,
+    pub(super) secret: PathBuf,
+    pub(super) public: PathBuf,
+}
+
+/// The two halves as they are written.
+pub(super) struct Halves {
+    pub(super) secret: String,
+    pub(super) public: String,
 }
 
 /// How the first slot opens.
@@ -29,23 +36,22 @@ pub(super) struct FirstSlot<'a> {
     pub(super) context: &'a Context,
 }
 
-/// The label that was asked for, else the user's name.
-pub(super) fn label(asked: Option<&str>, place: &Place) -> String {
-    let stem = || {
-        place
-            .secret
-            .file_stem()
-            .map(|stem| stem.to_string_lossy().into_owned())
+/// The label that was asked for, else the user's name, else that of the file.
+pub(super) fn label(asked: Option<&str>, file: Option<&Path>) -> Result<String> {
+    let stem = || Some(file?.file_stem()?.to_string_lossy().into_owned());
+    let nobody = || {
+        Failure::usage("the system does not tell your name")
+            .hint("choose --label NAME: what you call yourself, which everybody sees")
     };
     asked
         .map(str::to_owned)
         .or_else(paths::user_name)
         .or_else(stem)
-        .unwrap_or_default()
+        .ok_or_else(nobody)
 }
 
 impl Place {
-    /// At `path` and next to it.
+    /// At `path` and next to it, where nothing may be.
     pub(super) fn new(path: &Path) -> Result<Self> {
         if path == Path::new("-") {
             return Err(
@@ -53,20 +59,51 @@ impl Place {
                     .hint("choose -o FILE.passport"),
             );
         }
-        let place = Self {
-            secret: path.to_owned(),
-            public: paths::public_half(path),
-        };
+        if path.extension().is_some_and(|extension| extension == "pub") {
+            let what = format!("{} is the name of a public half", path.display());
+            return Err(Failure::usage(what)
+                .hint("choose -o FILE.passport for the secret half; FILE.pub goes next to it"));
+        }
+        let place = Self::at(path);
         keep::must_be_new([place.secret.as_path(), &place.public])?;
         Ok(place)
     }
 
-    pub(super) fn public(&self) -> &Path {
-        &self.public
+    /// At `path` and next to it, whatever is there.
+    pub(super) fn at(path: &Path) -> Self {
+        Self {
+            secret: path.to_owned(),
+            public: paths::public_half(path),
+        }
+    }
+
+    /// Writes both halves. First the secret one: a public half alone would invite files that nobody can open.
+    pub(super) fn put(&self, halves: &Halves) -> Result<()> {
+        keep::write_new(&self.secret, halves.secret.as_bytes(), keep::SECRET)?;
+        let written = keep::write_new(&self.public, halves.public.as_bytes(), keep::PUBLIC);
+        written.map_err(|failure| {
+            let export = format!(
+                "{} is complete; write its public half with: sealstone passport export",
+                self.secret.display()
+            );
+            Failure::new(Exit::Io, failure.text().unwrap_or_default()).hint(export)
+        })
     }
 }
 
-impl FirstSlot<'_> {
+impl<'a> FirstSlot<'a> {
+    /// As the options say; what could not be unlocked with the same options is refused.
+    pub(super) fn new(args: &BirthArgs, context: &'a Context) -> Result<Self> {
+        let params = args.profile.0;
+        args.first.kdf.must_allow(&[params])?;
+        Ok(Self {
+            source: Source::of(&args.first.passphrase),
+            generate: args.first.generate_passphrase,
+            params,
+            context,
+        })
+    }
+
     /// Asks for the passphrase and writes both halves of `passport` to their place.
     pub(super) fn write(
         self,
@@ -74,54 +111,58 @@ impl FirstSlot<'_> {
         public: &PublicPassport,
         place: &Place,
     ) -> Result<()> {
+        self.write_by(passport, public, place, |halves| place.put(halves))
+    }
+
+    /// Asks for the passphrase and has `put` write both halves of `passport` to their place. A passphrase that is made up here has been shown by then.
+    pub(super) fn write_by(
+        self,
+        passport: &Passport,
+        public: &PublicPassport,
+        place: &Place,
+        put: impl FnOnce(&Halves) -> Result<()>,
+    ) -> Result<()> {
         let chosen = passphrase::choose(
             &place.secret.display().to_string(),
             &self.source,
             self.generate,
             self.context,
         )?;
-        self.write_with(passport, public, place, &chosen)
+        let halves = Halves {
+            secret: self.wrap(passport, &chosen)?.to_armor(),
+            public: public.to_armor(),
+        };
+        let report = report(passport, place, &chosen);
+        self.context.save(report, || put(&halves))
     }
 
-    fn write_with(
-        self,
-        passport: &Passport,
-        public: &PublicPassport,
-        place: &Place,
-        chosen: &Chosen,
-    ) -> Result<()> {
-        let key = SlotKey::Passphrase(&chosen.passphrase);
+    fn wrap(&self, passport: &Passport, chosen: &Chosen) -> Result<SecretPassport> {
         let slot = NewSlot {
-            key,
+            key: SlotKey::Passphrase(&chosen.passphrase),
             name: "",
             created: clock::now(),
             params: self.params,
         };
-        let progress = Progress::derivation(self.context);
-        let secret = SecretPassport::new(passport, &slot)?;
-        drop(progress);
-        // First the secret half: a public half alone would invite files that nobody can open.
-        keep::write_new(&place.secret, secret.to_armor().as_bytes(), keep::SECRET)?;
-        let written = keep::write_new(&place.public, public.to_armor().as_bytes(), keep::PUBLIC);
-        written.map_err(|failure| {
-            let export = format!(
-                "{} is complete; write its public half with: sealstone passport export",
-                place.secret.display()
-            );
-            Failure::new(Exit::Io, failure.text().unwrap_or_default()).hint(export)
-        })?;
-        let text = format!(
-            "made {} (keep it, and its passphrase)\nand  {} (hand it out)\nfingerprint {}",
-            place.secret.display(),
-            place.public.display(),
-            passport.fingerprint()
-        );
-        self.context
-            .result(false, &text, || result(passport, place, chosen))
+        let _progress = Progress::derivation(self.context);
+        Ok(SecretPassport::new(passport, &slot)?)
     }
 }
 
-fn result(passport: &Passport, place: &Place, chosen: &Chosen) -> Value {
+fn report(passport: &Passport, place: &Place, chosen: &Chosen) -> Report {
+    let text = format!(
+        "made {} (keep it, and its passphrase)\nand  {} (hand it out)\nfingerprint {}",
+        place.secret.display(),
+        place.public.display(),
+        passport.fingerprint()
+    );
+    Report {
+        text,
+        value: value(passport, place, chosen),
+        secret: chosen.generated.is_some(),
+    }
+}
+
+fn value(passport: &Passport, place: &Place, chosen: &Chosen) -> Value {
     json!({
         "passport": place.secret,
         "public": place.public,

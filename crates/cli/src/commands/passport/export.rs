@@ -6,17 +6,18 @@ use serde_json::json;
 
 use crate::args::ExportArgs;
 use crate::context::Context;
-use crate::identity::Identity;
+use crate::identity::{Identity, or_default};
 use crate::io::input::{DASH, Input};
 use crate::io::output::{Destination, Nature, Output};
 use crate::message::Result;
 use crate::passphrase::Passphrases;
 
 pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<()> {
-    let identity = Identity::load(&args.file)?;
+    let file = or_default(args.file.as_deref())?;
+    let identity = Identity::load(&file)?;
     let to_stdout = args.output.as_os_str() == DASH;
     let destination = Destination::new(Some(&args.output), || unreachable!("clap has a default"))?;
-    let input = Input::open(Some(&args.file), "the passport")?;
+    let input = Input::open(Some(&file), "the passport")?;
     let output = Output::create(&destination, args.force, Nature::Text, &input)?;
     let unlocked = identity.unlock(&Passphrases::new(&args.unlock), context)?;
     let public = unlocked.passport().public();

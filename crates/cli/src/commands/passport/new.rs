@@ -7,7 +7,6 @@ use crate::args::NewArgs;
 use crate::context::Context;
 use crate::io::{keep, temp};
 use crate::message::{Failure, Result};
-use crate::passphrase::Source;
 use crate::{clock, paths};
 
 pub(super) fn run(args: &NewArgs, context: &Context) -> Result<()> {
@@ -15,14 +14,9 @@ pub(super) fn run(args: &NewArgs, context: &Context) -> Result<()> {
         Some(path) => Place::new(path)?,
         None => default_place()?,
     };
-    let passport =
-        Passport::generate(&label(args.identity.label.as_deref(), &place), clock::now())?;
-    let slot = FirstSlot {
-        source: Source::of(&args.passphrase),
-        generate: args.generate.generate_passphrase,
-        params: args.identity.profile.0,
-        context,
-    };
+    let slot = FirstSlot::new(&args.birth, context)?;
+    let label = label(args.birth.label.as_deref(), args.output.as_deref())?;
+    let passport = Passport::generate(&label, clock::now())?;
     slot.write(&passport, &passport.public(), &place)
 }
 

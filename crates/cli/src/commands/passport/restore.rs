@@ -11,28 +11,19 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::io::{input, terminal};
 use crate::message::{About, Failure, Result};
-use crate::passphrase::Source;
 
 /// 24 words are shorter.
 const MAX_LEN: usize = 4096;
 
 pub(super) fn run(args: &RestoreArgs, context: &Context) -> Result<()> {
     let place = Place::new(&args.output)?;
+    let slot = FirstSlot::new(&args.birth, context)?;
+    let label = label(args.birth.label.as_deref(), Some(&args.output))?;
     let words = match &args.words_file {
         Some(path) => read(path)?,
         None => ask(context)?,
     };
-    let passport = Passport::from_words(
-        &words,
-        &label(args.identity.label.as_deref(), &place),
-        clock::now(),
-    )?;
-    let slot = FirstSlot {
-        source: Source::of(&args.passphrase),
-        generate: args.generate.generate_passphrase,
-        params: args.identity.profile.0,
-        context,
-    };
+    let passport = Passport::from_words(&words, &label, clock::now())?;
     slot.write(&passport, &passport.public(), &place)
 }
 

@@ -1,42 +1,158 @@
 //! `passport rotate`
 
-use sealstone::passport::Passport;
+use sealstone::passport::{Passport, Unlocked};
 
-use super::birth::{FirstSlot, Place};
+use super::birth::{FirstSlot, Halves, Place};
 use super::slot::opened_params;
 use crate::args::RotateArgs;
 use crate::clock;
 use crate::context::Context;
-use crate::identity::Identity;
-use crate::message::Result;
+use crate::exit::Exit;
+use crate::identity::{Identity, load_public, or_default};
+use crate::io::keep;
+use crate::message::{Failure, Result};
 use crate::passphrase::{Passphrases, Source};
+use crate::paths::tagged;
 
 pub(super) fn run(args: &RotateArgs, context: &Context) -> Result<()> {
-    let old = Identity::load(&args.old)?;
-    let place = Place::new(&args.output)?;
-    let unlocked = old.unlock(&Passphrases::new(&args.unlock), context)?;
-    let now = clock::now();
-    let new = Passport::generate(args.label.as_deref().unwrap_or(old.locked.label()), now)?;
-    let public = unlocked.passport().succeed(&new, now);
+    let rotation = match (&args.old, &args.output) {
+        (Some(_), None) => {
+            let failure = Failure::usage("where does the new passport go?");
+            return Err(failure.hint(
+                "choose -o NEW.passport; without OLD.passport your default passport is replaced",
+            ));
+        }
+        (_, Some(output)) => {
+            let old = Identity::load(&or_default(args.old.as_deref())?)?;
+            let place = Place::new(output)?;
+            Rotation {
+                old,
+                place,
+                kept: None,
+            }
+        }
+        (None, None) => Rotation::of_default()?,
+    };
+    rotation.run(args, context)
+}
+
+/// One passport takes the place of another.
+struct Rotation {
+    old: Identity,
+    place: Place,
+    /// Where the old one is kept, if the new one takes its name too.
+    kept: Option<Place>,
+}
+
+/// More passports that begin with the same digits are not made by this program.
+const MAX_KEPT: u32 = 1000;
+
+impl Rotation {
+    fn of_default() -> Result<Self> {
+        let path = or_default(None)?;
+        if path.is_symlink() {
+            let failure = Failure::usage("your default passport is a link, and stays one");
+            return Err(failure
+                .hint("make the new passport with -o NEW.passport, and let the link lead to it")
+                .about(path.display()));
+        }
+        let old = Identity::load(&path)?;
+        let kept = kept_place(&old)?;
+        Ok(Self {
+            old,
+            place: Place::at(&path),
+            kept: Some(kept),
+        })
+    }
+
+    fn run(self, args: &RotateArgs, context: &Context) -> Result<()> {
+        let Self { old, place, kept } = &self;
+        let unlocked = old.unlock(&Passphrases::new(&args.unlock), context)?;
+        let now = clock::now();
+        let new = Passport::generate(args.label.as_deref().unwrap_or(old.locked.label()), now)?;
+        let public = unlocked.passport().succeed(&new, now);
+        let slot = first_slot(args, &unlocked, context)?;
+        slot.write_by(&new, &public, place, |halves| match kept {
+            None => place.put(halves),
+            Some(kept) => {
+                let _lock = keep::lock_unchanged(&old.path, &old.bytes)?;
+                self.keep_old(kept, &unlocked)?;
+                self.replace(&new.fingerprint().short(), halves)
+            }
+        })?;
+        let kept = kept.as_ref().map_or(&old.path, |kept| &kept.secret);
+        context.say(&format!(
+            "{} says that it succeeds {}\n  keep {}: it opens what was sealed for it",
+            place.public.display(),
+            unlocked.passport().fingerprint(),
+            kept.display()
+        ));
+        Ok(())
+    }
+
+    /// Copies both halves of the old passport; copies that an interrupted rotation has left are as good.
+    fn keep_old(&self, kept: &Place, unlocked: &Unlocked) -> Result<()> {
+        if !kept.secret.exists() {
+            keep::write_new(&kept.secret, &self.old.bytes, keep::SECRET)?;
+        }
+        if kept.public.exists() {
+            return Ok(());
+        }
+        let public = self
+            .old
+            .public()
+            .unwrap_or_else(|_| unlocked.passport().public());
+        keep::write_new(&kept.public, public.to_armor().as_bytes(), keep::PUBLIC)
+    }
+
+    /// Writes the new passport under a name of its own, and moves it to that of the old one: whenever this stops, both secret halves are there, and one is
+    /// the default passport with its public half beside it ([`Identity::public`] finds both names).
+    fn replace(&self, tag: &str, halves: &Halves) -> Result<()> {
+        let fresh = Place::at(&tagged(&self.place.secret, tag));
+        fresh.put(halves)?;
+        keep::rename(&fresh.secret, &self.place.secret)?;
+        keep::rename(&fresh.public, &self.place.public)
+    }
+}
+
+/// Where the old passport is kept: a place that is free, or has it already.
+fn kept_place(old: &Identity) -> Result<Place> {
+    let short = old.locked.fingerprint().short();
+    let numbered = (2..MAX_KEPT).map(|number| format!("{short}-{number}"));
+    std::iter::once(short.clone())
+        .chain(numbered)
+        .map(|tag| Place::at(&tagged(&old.path, &tag)))
+        .find(|place| takes(place, old))
+        .ok_or_else(|| Failure::new(Exit::Io, "no name is free to keep it under").about(old.name()))
+}
+
+fn takes(place: &Place, old: &Identity) -> bool {
+    let has_it = || keep::holds(&place.secret, &old.bytes).unwrap_or(false);
+    let has_public = || {
+        let public = load_public(&place.public);
+        public.is_ok_and(|public| public.contact().fingerprint() == old.locked.fingerprint())
+    };
+    (!place.secret.exists() || has_it()) && (!place.public.exists() || has_public())
+}
+
+fn first_slot<'a>(
+    args: &RotateArgs,
+    unlocked: &Unlocked,
+    context: &'a Context,
+) -> Result<FirstSlot<'a>> {
+    let params = args
+        .profile
+        .map_or_else(|| opened_params(unlocked), |profile| profile.0);
+    args.unlock.kdf.must_allow(&[params])?;
     // A script that names one passphrase means it for both.
     let source = match Source::of_new(&args.new) {
         Source::Terminal => Source::of(&args.unlock.passphrase),
         named => named,
     };
-    let slot = FirstSlot {
+    Ok(FirstSlot {
         source,
         generate: args.generate.generate_passphrase,
-        params: args
-            .profile
-            .map_or_else(|| opened_params(&unlocked), |profile| profile.0),
+        params,
         context,
-    };
-    slot.write(&new, &public, &place)?;
-    context.say(&format!(
-        "{} says that it succeeds {}\n  keep {}: it opens what was sealed for it",
-        place.public().display(),
-        unlocked.passport().fingerprint(),
-        args.old.display()
-    ));
-    Ok(())
+    })
 }

@@ -6,23 +6,34 @@ use sealstone::passport::{Passport, Share};
 use serde_json::json;
 use zeroize::Zeroizing;
 
+use super::backup::must_be_meant;
 use super::birth::{FirstSlot, Place, label};
 use crate::args::{JoinArgs, SplitArgs};
 use crate::clock;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::identity::Identity;
+use crate::identity::{Identity, or_default};
 use crate::io::input::{name_of, read_small};
 use crate::io::keep;
 use crate::message::{About, Failure, Result};
-use crate::passphrase::{Passphrases, Source};
+use crate::passphrase::Passphrases;
 use crate::paths::with_suffix;
 
 /// 16 shares are shorter.
 const MAX_LEN: usize = 16 << 10;
 
 pub(super) fn split(args: &SplitArgs, context: &Context) -> Result<()> {
-    let identity = Identity::load(&args.file)?;
+    if args.threshold > args.shares {
+        let what = format!(
+            "{} shares cannot restore what {} of them would be needed for",
+            args.shares, args.threshold
+        );
+        return Err(Failure::usage(what)
+            .hint("choose -k, the shares that restore, no greater than -n, all that are made"));
+    }
+    let open = args.output.is_none() && !args.force;
+    must_be_meant(open, "these shares together are", "-o PREFIX", context)?;
+    let identity = Identity::load(&or_default(args.file.as_deref())?)?;
     let paths = args
         .output
         .as_deref()
@@ -45,21 +56,25 @@ pub(super) fn split(args: &SplitArgs, context: &Context) -> Result<()> {
 
 pub(super) fn join(args: &JoinArgs, context: &Context) -> Result<()> {
     let place = Place::new(&args.output)?;
+    let slot = FirstSlot::new(&args.birth, context)?;
+    let label = label(args.birth.label.as_deref(), Some(&args.output))?;
     let mut shares = Vec::new();
     for path in &args.shares {
         shares.extend(read(path)?);
     }
-    let passport = Passport::from_shares(
-        &shares,
-        &label(args.identity.label.as_deref(), &place),
-        clock::now(),
-    )?;
-    let slot = FirstSlot {
-        source: Source::of(&args.passphrase),
-        generate: args.generate.generate_passphrase,
-        params: args.identity.profile.0,
-        context,
-    };
+    let needed = shares
+        .iter()
+        .map(Share::threshold)
+        .max()
+        .unwrap_or_default();
+    if shares.len() < usize::from(needed) {
+        let what = format!(
+            "{needed} shares of this split are needed, and {} given",
+            shares.len()
+        );
+        return Err(Failure::usage(what));
+    }
+    let passport = Passport::from_shares(&shares, &label, clock::now())?;
     slot.write(&passport, &passport.public(), &place)
 }
 

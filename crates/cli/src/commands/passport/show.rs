@@ -9,21 +9,24 @@ use crate::args::{Profile, ShowArgs};
 use crate::clock;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::identity::{self, Identity, MAX_LEN};
-use crate::io::input::{name_of, read_small};
+use crate::identity::{self, Identity, MAX_LEN, or_default};
+use crate::io::input::{Input, is_exposed, name_of, read_limited};
 use crate::io::kind::Kind;
 use crate::message::{About, Failure, Result};
-use crate::paths;
 use crate::trust;
 
 pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<()> {
-    let path = args.file.clone().map_or_else(paths::default_passport, Ok)?;
-    let bytes = read_small(&path, "the passport", MAX_LEN)?;
+    let path = or_default(args.file.as_deref())?;
+    let input = Input::open(Some(&path), "the passport")?;
+    let bytes = read_limited(&input, MAX_LEN)?;
     match Kind::of(&bytes) {
-        Kind::SecretPassport => secret(
-            &SecretPassport::from_armor(&bytes).about(name_of(&path))?,
-            context,
-        ),
+        Kind::SecretPassport => {
+            let passport = SecretPassport::from_armor(&bytes).about(name_of(&path))?;
+            if is_exposed(input.metadata()) {
+                context.warn_exposed(&name_of(&path));
+            }
+            secret(&passport, context)
+        }
         Kind::PublicPassport => public(
             &identity::parse_public(&bytes).about(name_of(&path))?,
             context,
@@ -94,8 +97,9 @@ pub(crate) fn public(passport: &PublicPassport, context: &Context) -> Result<()>
 }
 
 /// `passport slot list`
-pub(super) fn slots(path: &Path, context: &Context) -> Result<()> {
-    let identity = Identity::load(path)?;
+pub(super) fn slots(file: Option<&Path>, context: &Context) -> Result<()> {
+    let identity = Identity::load(&or_default(file)?)?;
+    identity.warn_if_exposed(context);
     let slots = identity.locked.slots();
     context.print(
         || slot_table(slots),

@@ -3,17 +3,16 @@
 use std::path::Path;
 
 use sealstone::KdfParams;
-use sealstone::passport::{NewSlot, RecoveryKey, SlotKey, SlotKind, Unlocked};
+use sealstone::passport::{NewSlot, RecoveryKey, Slot, SlotKey, SlotKind, Unlocked};
 use serde_json::json;
-use zeroize::Zeroizing;
 
 use super::show;
 use crate::args::{
     SlotAddArgs, SlotChangeArgs, SlotCommand, SlotKeyArgs, SlotRemoveArgs, UnlockArgs,
 };
 use crate::clock;
-use crate::context::Context;
-use crate::identity::Identity;
+use crate::context::{Context, Report};
+use crate::identity::{Identity, or_default};
 use crate::io::keep;
 use crate::message::{About, Failure, Result};
 use crate::passphrase::{self, Chosen, Passphrases, Source};
@@ -21,12 +20,14 @@ use crate::progress::Progress;
 
 pub(super) fn run(command: SlotCommand, context: &Context) -> Result<()> {
     match command {
-        SlotCommand::List(args) => show::slots(&args.file, context),
+        SlotCommand::List(args) => show::slots(args.file.as_deref(), context),
         SlotCommand::Add(args) => add(&args, context),
         SlotCommand::Remove(args) => remove(&args, context),
         SlotCommand::Change(args) => change(&args, context),
     }
 }
+
+const OLDER_COPIES: &str = "an older copy of the file still opens as before; if others may have one: sealstone passport rotate";
 
 /// What will open a slot.
 enum Key {
@@ -35,36 +36,45 @@ enum Key {
 }
 
 fn add(args: &SlotAddArgs, context: &Context) -> Result<()> {
-    let (identity, mut unlocked) = unlock(&args.file, &args.unlock, context)?;
+    let (identity, mut unlocked) = unlock(args.file.as_deref(), &args.unlock, context)?;
     let params = args
         .profile
         .map_or_else(|| opened_params(&unlocked), |profile| profile.0);
+    let slots = unlocked.file().slots().iter().map(Slot::params);
+    let all: Vec<KdfParams> = slots.chain([params]).collect();
+    args.unlock.kdf.must_allow(&all)?;
     let key = Key::choose(&args.key, args.key.recovery, context)?;
     let progress = Progress::derivation(context);
     let id = unlocked.add_slot(&key.slot(args.key.name.as_deref().unwrap_or(""), params))?;
     drop(progress);
-    save(&identity, &unlocked)?;
-    key.report(&format!("added slot {id}"), id, context)
+    context.save(key.report(format!("added slot {id}"), id), || {
+        save(&identity, &unlocked)
+    })
 }
 
 fn remove(args: &SlotRemoveArgs, context: &Context) -> Result<()> {
-    let (identity, mut unlocked) = unlock(&args.file, &args.unlock, context)?;
+    let (identity, mut unlocked) = unlock(args.file.as_deref(), &args.unlock, context)?;
     unlocked.remove_slot(args.id).about(identity.name())?;
     save(&identity, &unlocked)?;
-    let text = format!(
-        "removed slot {}\n  an older copy of the file still opens with it; if others may have one: sealstone passport rotate",
-        args.id
-    );
+    let text = format!("removed slot {}\n  {OLDER_COPIES}", args.id);
     context.result(false, &text, || json!({"removed": args.id}))
 }
 
 fn change(args: &SlotChangeArgs, context: &Context) -> Result<()> {
-    let (identity, mut unlocked) = unlock(&args.file, &args.unlock, context)?;
-    let id = args.id.unwrap_or(unlocked.slot());
+    let (file, id) = file_and_slot(args);
+    let (identity, mut unlocked) = unlock(file, &args.unlock, context)?;
+    let id = id.unwrap_or(unlocked.slot());
     let old = unlocked.file().slots().iter().find(|slot| slot.id() == id);
     let old =
         old.ok_or_else(|| Failure::usage(format!("there is no slot {id}")).about(identity.name()))?;
     let params = args.profile.map_or(old.params(), |profile| profile.0);
+    let others = unlocked
+        .file()
+        .slots()
+        .iter()
+        .filter(|slot| slot.id() != id);
+    let all: Vec<KdfParams> = others.map(Slot::params).chain([params]).collect();
+    args.unlock.kdf.must_allow(&all)?;
     let name = args
         .key
         .name
@@ -76,16 +86,30 @@ fn change(args: &SlotChangeArgs, context: &Context) -> Result<()> {
     let progress = Progress::derivation(context);
     unlocked.change_slot(id, &key.slot(&name, params))?;
     drop(progress);
-    save(&identity, &unlocked)?;
-    key.report(&format!("changed slot {id}"), id, context)
+    let text = format!("changed slot {id}\n  {OLDER_COPIES}");
+    context.save(key.report(text, id), || save(&identity, &unlocked))
+}
+
+/// What `[FILE.passport] [ID]` mean: a number by itself is that of a slot.
+fn file_and_slot(args: &SlotChangeArgs) -> (Option<&Path>, Option<u32>) {
+    let file = args.file.as_deref();
+    let number = || file?.to_str()?.parse().ok();
+    match args.id.is_none().then(number).flatten() {
+        Some(id) => (None, Some(id)),
+        None => (file, args.id),
+    }
 }
 
 fn asks_for_passphrase(args: &SlotKeyArgs) -> bool {
     args.generate.generate_passphrase || Source::of_new(&args.new) != Source::Terminal
 }
 
-fn unlock(path: &Path, unlock: &UnlockArgs, context: &Context) -> Result<(Identity, Unlocked)> {
-    let identity = Identity::load(path)?;
+fn unlock(
+    file: Option<&Path>,
+    unlock: &UnlockArgs,
+    context: &Context,
+) -> Result<(Identity, Unlocked)> {
+    let identity = Identity::load(&or_default(file)?)?;
     let unlocked = identity.unlock(&Passphrases::new(unlock), context)?;
     Ok((identity, unlocked))
 }
@@ -109,9 +133,15 @@ fn save(identity: &Identity, unlocked: &Unlocked) -> Result<()> {
 }
 
 impl Key {
+    /// Made up or asked for. What is made up has been shown when this returns.
     fn choose(args: &SlotKeyArgs, recovery: bool, context: &Context) -> Result<Self> {
         if recovery {
-            return Ok(Self::Recovery(RecoveryKey::generate()));
+            let key = RecoveryKey::generate();
+            context.show_secret(
+                "The recovery key, shown this once; write it down:",
+                &key.expose(),
+            )?;
+            return Ok(Self::Recovery(key));
         }
         let source = Source::of_new(&args.new);
         passphrase::choose(
@@ -136,19 +166,16 @@ impl Key {
         }
     }
 
-    /// Says what was done, and shows a recovery key now that it opens something.
-    fn report(&self, text: &str, id: u32, context: &Context) -> Result<()> {
-        let recovery: Option<Zeroizing<String>> = match self {
-            Self::Recovery(key) => Some(key.expose()),
-            Self::Passphrase(_) => None,
+    fn report(&self, text: String, id: u32) -> Report {
+        let (recovery, generated) = match self {
+            Self::Recovery(key) => (Some(key.expose()), None),
+            Self::Passphrase(chosen) => (None, chosen.generated.as_deref()),
         };
-        if let Some(key) = &recovery {
-            context.show_secret("The recovery key, shown this once; write it down:", key)?;
+        let recovery = recovery.as_deref();
+        Report {
+            text,
+            value: json!({"slot": id, "recovery_key": recovery, "generated_passphrase": generated}),
+            secret: recovery.is_some() || generated.is_some(),
         }
-        let generated = match self {
-            Self::Passphrase(chosen) => chosen.generated.as_deref(),
-            Self::Recovery(_) => None,
-        };
-        context.result(false, text, || json!({"slot": id, "recovery_key": recovery.as_deref(), "generated_passphrase": generated}))
     }
 }

@@ -169,14 +169,5 @@ fn oneself() -> Result<Contact> {
         Failure::usage("no recipient").hint("choose -r FILE.pub, --to NAME or -p for a passphrase")
     };
     let secret = paths::existing_default_passport().ok_or_else(nobody)?;
-    let public = paths::public_half(&secret);
-    let contact = identity::load_public(&public)?.contact().clone();
-    if contact.fingerprint() != Identity::load(&secret)?.locked.fingerprint() {
-        return Err(Failure::new(
-            Exit::Authentication,
-            format!("not the public half of {}", secret.display()),
-        )
-        .about(public.display()));
-    }
-    Ok(contact)
+    Ok(Identity::load(&secret)?.public()?.contact().clone())
 }

@@ -1,0 +1,524 @@
+//! Passports: secrets that are shown once, the default passport and its successors, backups on paper.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::world::{PASSPHRASE, PROFILE, World, refuse, succeed};
+
+const DEFAULT: &str = "data/sealstone/default.passport";
+const DEFAULT_PUB: &str = "data/sealstone/default.pub";
+/// Where nobody sees what is shown, and how the command ends.
+const UNSEEN: [(&str, i32); 6] = [
+    ("2>/dev/full", 3),
+    ("2>/dev/null", 2),
+    ("2>&-", 2),
+    ("--json >/dev/full", 3),
+    ("--json >/dev/null", 2),
+    ("--json >&-", 2),
+];
+
+fn json(printed: &[u8]) -> Value {
+    serde_json::from_slice(printed).unwrap()
+}
+
+/// The fingerprint that a passport shows, as the names of files begin with it.
+fn tag(world: &World, passport: &str) -> String {
+    let shown = json(&world.done(&["passport", "show", "--json", passport]));
+    shown["fingerprint"].as_str().unwrap().replace('-', "")[..8].to_owned()
+}
+
+fn with_default() -> World {
+    let world = World::empty();
+    world.done(&["passport", "new", "-q", "--label", "Ann", PROFILE]);
+    world.write("plan.txt", b"attack at dawn\n");
+    world
+}
+
+#[test]
+fn no_slot_comes_to_depend_on_a_secret_that_nobody_saw() {
+    let world = World::new();
+    let before = world.read("alice.passport");
+    for change in [
+        "slot change alice.passport --recovery",
+        "slot change alice.passport --generate-passphrase",
+        "slot add alice.passport --recovery",
+        "slot add alice.passport --generate-passphrase",
+    ] {
+        for (unseen, code) in UNSEEN {
+            refuse(
+                &mut world.bash(&format!("sealstone passport {change} {unseen}")),
+                code,
+            );
+            assert!(
+                world.read("alice.passport") == before,
+                "{change} {unseen} changed the passport"
+            );
+        }
+    }
+}
+
+#[test]
+fn no_passport_and_no_file_is_made_for_a_passphrase_that_nobody_saw() {
+    let world = World::new();
+    let words = world.done(&["passport", "backup", "alice.passport", "--force"]);
+    world.write("words", &words);
+    world.done(&[
+        "passport",
+        "split",
+        "alice.passport",
+        "-k2",
+        "-n2",
+        "-o",
+        "alice",
+    ]);
+    let before = world.names();
+    let made_up = format!("--generate-passphrase {PROFILE}");
+    for make in [
+        format!("passport new -o new.passport {made_up}"),
+        format!("passport restore -o new.passport --words-file words {made_up}"),
+        format!("passport join alice-1.share alice-2.share -o new.passport {made_up}"),
+        format!("passport rotate alice.passport -o new.passport {made_up}"),
+        format!("seal -p --unsigned plan.txt {made_up}"),
+    ] {
+        for (unseen, code) in UNSEEN {
+            refuse(&mut world.bash(&format!("sealstone {make} {unseen}")), code);
+            assert_eq!(world.names(), before, "{make} {unseen}");
+        }
+    }
+}
+
+#[test]
+fn what_a_secret_is_for_is_not_there_before_the_secret_is() {
+    let world = World::new();
+    let before = world.read("alice.passport");
+    // The reader is not there, and then reads: until it does, nothing is saved.
+    let line = "mkfifo pipe; exec 9<>pipe; dd if=/dev/zero bs=65536 count=1 >&9 2>/dev/null; \
+                sealstone passport slot change alice.passport --recovery --json >&9 & \
+                sleep 1; cmp alice.passport before && head -c 65536 <&9 >/dev/null && wait $! && ! cmp -s alice.passport before";
+    world.write("before", &before);
+    succeed(&mut world.bash(line));
+}
+
+#[test]
+fn the_default_passport_is_replaced_and_kept() {
+    let world = with_default();
+    world.done(&["seal", "plan.txt", "-o", "first.sealed"]);
+    let (first, secret, public) = (
+        tag(&world, DEFAULT),
+        world.read(DEFAULT),
+        world.read(DEFAULT_PUB),
+    );
+    world.done(&["passport", "rotate"]);
+    let kept = format!("data/sealstone/default.{first}.passport");
+    assert!(
+        world.read(&kept) == secret && world.read(&kept.replace(".passport", ".pub")) == public
+    );
+    assert_eq!((world.mode(&kept), world.mode(DEFAULT)), (0o600, 0o600));
+    let second = tag(&world, DEFAULT);
+    assert!(second != first && tag(&world, DEFAULT_PUB) == second);
+    let shown = json(&world.done(&["passport", "show", "--json", DEFAULT_PUB]));
+    assert!(
+        shown["predecessor"]
+            .as_str()
+            .unwrap()
+            .replace('-', "")
+            .starts_with(&first)
+    );
+    assert_eq!(
+        fs::read_dir(world.path("data/sealstone")).unwrap().count(),
+        4
+    );
+
+    world.done(&["seal", "plan.txt", "-o", "second.sealed"]);
+    world.done(&["passport", "rotate", "-q"]);
+    for sealed in ["first.sealed", "second.sealed"] {
+        assert_eq!(
+            world.done(&["open", "-o", "-", sealed]),
+            b"attack at dawn\n"
+        );
+    }
+    world.done(&[
+        "seal",
+        "plan.txt",
+        "--anonymous",
+        "-r",
+        &kept.replace(".passport", ".pub"),
+    ]);
+    let said = world.refused(&["open", "-o", "-", "plan.txt.sealed"], 5);
+    assert!(
+        said.contains("choose -i") && said.contains("default."),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_an_interrupted_rotation_leaves_works() {
+    let world = with_default();
+    let first = tag(&world, DEFAULT);
+    // Stopped after the copies; then a slot was added.
+    let kept = format!("data/sealstone/default.{first}");
+    fs::copy(world.path(DEFAULT), world.path(format!("{kept}.passport"))).unwrap();
+    world.done(&["passport", "slot", "add", "--recovery", "--json"]);
+    let newer = world.read(DEFAULT);
+    world.done(&["passport", "rotate", "-q"]);
+    assert!(world.read(&format!("{kept}-2.passport")) == newer);
+    // Stopped between the two halves.
+    let second = tag(&world, DEFAULT);
+    let waiting = world.path(format!("data/sealstone/default.{second}.pub"));
+    fs::rename(world.path(DEFAULT_PUB), waiting).unwrap();
+    fs::copy(world.path(format!("{kept}-2.pub")), world.path(DEFAULT_PUB)).unwrap();
+    world.done(&["seal", "plan.txt"]);
+    world.done(&["passport", "rotate", "-q"]);
+    assert!(
+        world
+            .path(format!("data/sealstone/default.{second}.passport"))
+            .exists()
+    );
+    assert_eq!(
+        world.done(&["open", "-o", "-", "plan.txt.sealed"]),
+        b"attack at dawn\n"
+    );
+}
+
+#[test]
+fn a_rotation_that_is_killed_loses_nobody() {
+    const KILLS: u32 = 24;
+    let world = with_default();
+    let rotate = ["passport", "rotate", "-q"];
+    let start = Instant::now();
+    world.done(&rotate);
+    let duration = start.elapsed();
+    for kill in 0..KILLS {
+        let sealed = format!("{kill}.sealed");
+        world.done(&["seal", "-q", "plan.txt", "-o", &sealed]);
+        let mut child = world
+            .command(&rotate)
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // The end is where files are written.
+        let moment = f64::from(kill % 12).mul_add(0.03, 0.7);
+        std::thread::sleep(Duration::from_secs_f64(duration.as_secs_f64() * moment));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let opened = world.done(&["open", "-q", "-o", "-", &sealed]);
+        assert_eq!(opened, b"attack at dawn\n", "kill {kill}");
+    }
+    let opened = world.done(&["open", "-q", "-o", "-", "0.sealed"]);
+    assert_eq!(opened, b"attack at dawn\n");
+}
+
+#[test]
+fn rotation_says_what_it_needs() {
+    let world = with_default();
+    let said = world.refused(&["passport", "rotate", DEFAULT], 2);
+    assert!(said.contains("choose -o NEW.passport"), "{said}");
+    world.done(&["passport", "rotate", "-q", "-o", "beside.passport"]);
+    fs::rename(world.path(DEFAULT), world.path("elsewhere.passport")).unwrap();
+    std::os::unix::fs::symlink(world.path("elsewhere.passport"), world.path(DEFAULT)).unwrap();
+    let said = world.refused(&["passport", "rotate"], 2);
+    assert!(said.contains("is a link"), "{said}");
+}
+
+#[test]
+fn every_verb_knows_the_default_passport() {
+    let world = World::empty();
+    let verbs: [&[&str]; 9] = [
+        &["show"],
+        &["export"],
+        &["slot", "list"],
+        &["slot", "add", "--recovery", "--json"],
+        &["slot", "change", "2", "--recovery", "--json"],
+        &["slot", "remove", "2"],
+        &["backup", "--force"],
+        &["split", "-k2", "-n2", "--force"],
+        &["rotate"],
+    ];
+    for verb in verbs {
+        let said = world.refused(&[&["passport"], verb].concat(), 2);
+        assert!(said.contains("sealstone passport new"), "{verb:?}: {said}");
+    }
+    world.done(&["passport", "new", "-q", "--label", "Ann", PROFILE]);
+    for verb in verbs {
+        world.done(&[&["passport"], verb].concat());
+    }
+}
+
+#[test]
+fn what_could_not_be_unlocked_is_not_made() {
+    let world = World::new();
+    let before = world.read("alice.passport");
+    // Nothing is computed: neither the memory nor the time is there.
+    let costly = "--profile=custom:m=2097153KiB,t=1,p=1";
+    let commands: [&[&str]; 4] = [
+        &["passport", "new", "-o", "new.passport", costly],
+        &[
+            "passport",
+            "slot",
+            "add",
+            "alice.passport",
+            costly,
+            "--recovery",
+        ],
+        &[
+            "passport",
+            "slot",
+            "change",
+            "alice.passport",
+            costly,
+            "--recovery",
+        ],
+        &["seal", "-p", "--unsigned", "plan.txt", costly],
+    ];
+    for command in commands {
+        let said = world.refused(command, 9);
+        assert!(said.contains("--kdf-max-memory 2049MiB"), "{said}");
+    }
+    let long = "--profile=custom:m=7MiB,t=9999,p=1";
+    let said = world.refused(&["passport", "new", "-o", "new.passport", long], 9);
+    assert!(said.contains("--kdf-max-memory 2188MiB"), "{said}");
+    assert!(world.read("alice.passport") == before && !world.path("new.passport").exists());
+}
+
+#[test]
+fn words_come_back_however_they_were_written_down() {
+    let world = World::new();
+    let words = world.done(&["passport", "backup", "alice.passport", "--force"]);
+    let words = String::from_utf8(words).unwrap();
+    assert_eq!(
+        (words.lines().count(), words.split_whitespace().count()),
+        (1, 24)
+    );
+    let numbered = |(i, word): (usize, &str)| {
+        format!(
+            "{:>2} {:<9}",
+            i + 1,
+            word.chars().take(4).collect::<String>()
+        )
+    };
+    let table: String = words.split_whitespace().enumerate().map(numbered).collect();
+    for (name, text) in [("line", &words), ("table", &table)] {
+        world.write("words", text.as_bytes());
+        let passport = format!("{name}.passport");
+        world.done(&[
+            "passport",
+            "restore",
+            "-q",
+            "-o",
+            &passport,
+            "--words-file",
+            "words",
+            PROFILE,
+        ]);
+        assert_eq!(tag(&world, &passport), tag(&world, "alice.passport"));
+    }
+    let mut wrong: Vec<&str> = words.split_whitespace().collect();
+    wrong[6] = "secrecy";
+    world.write("words", wrong.join(" ").as_bytes());
+    let said = world.refused(
+        &[
+            "passport",
+            "restore",
+            "-o",
+            "x.passport",
+            "--words-file",
+            "words",
+        ],
+        4,
+    );
+    assert!(
+        said.contains("word 7 is not on") && !said.contains("secrecy"),
+        "{said}"
+    );
+}
+
+#[test]
+fn shares_and_words_go_into_a_pipe_only_if_that_is_meant() {
+    let world = World::new();
+    for verb in [&["backup"][..], &["split", "-k2", "-n3"]] {
+        let command = [&["passport"], verb, &["alice.passport"]].concat();
+        assert!(world.refused(&command, 2).contains("no terminal"));
+        for meant in ["--force", "--json"] {
+            world.done(&[&command[..], &[meant]].concat());
+        }
+    }
+    let said = world.refused(
+        &["passport", "backup", "alice.passport", "--json", "--qr"],
+        2,
+    );
+    assert!(said.contains("-o FILE.svg"), "{said}");
+}
+
+#[test]
+fn a_passport_that_others_can_read_is_mentioned() {
+    let world = World::new();
+    let open_to_all = |mode| {
+        fs::set_permissions(
+            world.path("alice.passport"),
+            fs::Permissions::from_mode(mode),
+        )
+        .unwrap()
+    };
+    for (mode, warned) in [(0o644, true), (0o640, true), (0o600, false)] {
+        open_to_all(mode);
+        for verb in [&["show"][..], &["export"], &["slot", "list"]] {
+            let command = [&["passport"], verb, &["alice.passport"]].concat();
+            let output = world.command(&command).output().unwrap();
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(
+                said.contains("alice.passport can be read by others: chmod 600 it"),
+                warned,
+                "{mode:o} {verb:?}: {said}"
+            );
+        }
+    }
+}
+
+#[test]
+fn labels_come_from_the_user_or_the_option() {
+    let world = World::empty();
+    let label = |passport: &str| {
+        json(&world.done(&["passport", "show", "--json", passport]))["label"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    let new = ["passport", "new", "-q", PROFILE];
+    succeed(
+        world
+            .command(&[&new[..], &["-o", "a.passport"]].concat())
+            .env("USER", "ann"),
+    );
+    assert_eq!(label("a.passport"), "ann");
+    let id = world
+        .bash("getent passwd $(id -u) | cut -d: -f1")
+        .output()
+        .unwrap();
+    let listed = String::from_utf8(id.stdout).unwrap().trim().to_owned();
+    if listed.is_empty() {
+        assert!(world.refused(&new, 2).contains("--label"));
+    } else {
+        world.done(&new);
+        assert_eq!(label(DEFAULT), listed);
+    }
+    let said = world.refused(
+        &[
+            "passport",
+            "new",
+            "-o",
+            "b.passport",
+            "--label",
+            " Alice",
+            PROFILE,
+        ],
+        2,
+    );
+    assert!(said.contains("begins nor ends with a space"), "{said}");
+}
+
+#[test]
+fn a_made_up_passphrase_may_be_typed_with_spaces() {
+    let world = World::empty();
+    let made = world.done(&[
+        "passport",
+        "new",
+        "--json",
+        "-o",
+        "a.passport",
+        "--generate-passphrase",
+        PROFILE,
+    ]);
+    let passphrase = json(&made)["generated_passphrase"]
+        .as_str()
+        .unwrap()
+        .replace('-', " ");
+    world.write("plan.txt", b"attack at dawn\n");
+    let sealed = world.done(&[
+        "seal",
+        "--json",
+        "-p",
+        "--unsigned",
+        "--generate-passphrase",
+        PROFILE,
+        "plan.txt",
+    ]);
+    let other = json(&sealed)["generated_passphrase"]
+        .as_str()
+        .unwrap()
+        .replace('-', " ");
+    for (typed, command) in [
+        (&passphrase, &["passport", "export", "a.passport"][..]),
+        (&other, &["open", "-o", "-", "plan.txt.sealed"]),
+    ] {
+        succeed(world.command(command).env("SEALSTONE_PASSPHRASE", typed));
+        let wrong = typed.replacen(' ', " zoo ", 1);
+        refuse(world.command(command).env("SEALSTONE_PASSPHRASE", wrong), 5);
+    }
+}
+
+#[test]
+fn options_that_exclude_each_other_are_refused() {
+    let world = World::new();
+    assert_eq!(world.read("passphrase"), PASSPHRASE.as_bytes());
+    let file = ["--generate-passphrase", "--passphrase-file", "passphrase"];
+    let new_file = [
+        "--generate-passphrase",
+        "--new-passphrase-file",
+        "passphrase",
+    ];
+    let commands: [(&[&str], &[&str]); 6] = [
+        (&["passport", "new", "-o", "x.passport"], &file),
+        (&["passport", "restore", "-o", "x.passport"], &file),
+        (&["passport", "slot", "add", "alice.passport"], &new_file),
+        (
+            &["passport", "rotate", "alice.passport", "-o", "x.passport"],
+            &new_file,
+        ),
+        (&["seal", "-p", "--unsigned", "plan.txt"], &file),
+        (
+            &[
+                "seal",
+                "-p",
+                "--unsigned",
+                "plan.txt",
+                "--recipient-passphrase-file",
+                "passphrase",
+            ],
+            &["--generate-passphrase"],
+        ),
+    ];
+    for (command, options) in commands {
+        let said = world.refused(&[command, options].concat(), 2);
+        assert!(
+            said.contains("--generate-passphrase"),
+            "{command:?}: {said}"
+        );
+    }
+    let said = world.refused(&["passport", "new", "-o", "x.pub", PROFILE], 2);
+    assert!(said.contains("the name of a public half"), "{said}");
+    let said = world.refused(&["passport", "split", "alice.passport", "-k3", "-n2"], 2);
+    assert!(said.contains("-k") && said.contains("-n"), "{said}");
+    world.done(&[
+        "passport",
+        "split",
+        "alice.passport",
+        "-k3",
+        "-n3",
+        "-o",
+        "s",
+    ]);
+    let said = world.refused(&["passport", "join", "s-2.share", "-o", "x.passport"], 2);
+    assert!(
+        said.contains("3 shares of this split are needed, and 1 given"),
+        "{said}"
+    );
+    assert!(
+        world
+            .refused(&["passport", "rotat"], 2)
+            .contains("'rotate'")
+    );
+}
