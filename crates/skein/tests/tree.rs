@@ -244,6 +244,52 @@ fn proofs() {
     }
 }
 
+/// What a forger who knows the whole message tries: other nodes in the place of the one that is proved.
+#[test]
+fn forged_proofs() {
+    let message = message(33 * PIECE + 70_000);
+    let (hash, length) = (tree::hash(&message), message.len() as u64);
+    let mut pieces = Pieces::new();
+    for (index, piece) in (0..).zip(message.chunks(PIECE)) {
+        pieces.push(tree::subtree(index, piece));
+    }
+    let prove = |index: u64| pieces.prove(index).unwrap();
+    let piece = |index: usize| message.chunks(PIECE).nth(index).unwrap();
+    assert!(prove(17).verify(&hash, length, 17, piece(17)));
+
+    // Another piece with its own honest proof, in every place that is not its own; and the other way round.
+    for index in (0..34).filter(|&index| index != 17) {
+        assert!(
+            !prove(17).verify(&hash, length, index, piece(17)),
+            "{index}"
+        );
+        assert!(
+            !prove(index).verify(&hash, length, 17, piece(17)),
+            "{index}"
+        );
+        assert!(
+            !prove(index).verify(&hash, length, 17, piece(index as usize)),
+            "{index}"
+        );
+    }
+    // Siblings swapped, a level left out, a level twice.
+    let bytes = prove(17).as_bytes().to_vec();
+    let swapped = [&bytes[64..128], &bytes[..64], &bytes[128..]].concat();
+    let left_out = bytes[15 * 64..].to_vec();
+    let twice = [&bytes[..], &bytes[15 * 64..]].concat();
+    for forged in [swapped, left_out, twice, Vec::new()] {
+        let proof = Proof::from_bytes(&forged).unwrap();
+        assert!(!proof.verify(&hash, length, 17, piece(17)));
+    }
+    // The children of a node passed off as a message: nodes are hashed with their level.
+    let values = [&prove(1).as_bytes()[..64], &prove(0).as_bytes()[..15 * 64]].concat();
+    let alone = Proof::from_bytes(&[]).unwrap();
+    assert!(!alone.verify(&hash, values.len() as u64, 0, &values));
+    // The hash of a part is not that of the whole.
+    assert!(!alone.verify(&hash, PIECE as u64, 0, piece(0)));
+    assert!(alone.verify(&tree::hash(piece(0)), PIECE as u64, 0, piece(0)));
+}
+
 #[test]
 #[should_panic(expected = "pieces come in order")]
 fn pieces_out_of_order() {

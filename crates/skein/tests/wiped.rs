@@ -1,0 +1,172 @@
+//! After the last owner is gone, keys and the states that follow from them are nowhere on the heap.
+//!
+//! The process searches its own memory. What moves left on the stack is overwritten first: the crate does not promise to do that.
+#![cfg(target_os = "linux")]
+
+use std::fs::{self, File};
+use std::hint::black_box;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::sync::Mutex;
+
+use sealstone_lanes::Portable;
+use sealstone_skein::threefish::Threefish512;
+use sealstone_skein::tree::{Shape, Start, TreeSkein};
+use sealstone_skein::{Mac, Parameters, Prng, Skein512, StreamCipher};
+
+const KEY: &[u8] = b"the secret key of this test, which no other one has: 0123456789abcdef";
+
+/// Makes a value on the heap, finds the state in memory while it is there, and not afterwards.
+fn assert_wiped<T>(state: impl FnOnce() -> [u64; 8], make: impl FnOnce() -> Box<T>) {
+    // One search at a time, or one would find what another looks for.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _guard = ONE_AT_A_TIME.lock();
+    let masked = in_a_frame_of_its_own(|| Box::new(state().map(|word| !word)));
+    let value = in_a_frame_of_its_own(make);
+    assert!(occurrences(&masked) > 0, "found while alive");
+    in_a_frame_of_its_own(|| drop(value));
+    assert_eq!(occurrences(&masked), 0, "copies left behind");
+}
+
+/// Overwrites what `work` leaves behind on the stack.
+fn in_a_frame_of_its_own<T>(work: impl FnOnce() -> T) -> T {
+    #[inline(never)]
+    fn call<T>(work: impl FnOnce() -> T) -> T {
+        work()
+    }
+    #[inline(never)]
+    fn overwrite() {
+        black_box([0_u8; 1 << 17]);
+    }
+    let result = call(work);
+    overwrite();
+    result
+}
+
+/// How often the first two or the last two of the words occur, which are given inverted.
+fn occurrences(masked: &[u64; 8]) -> usize {
+    let memory = File::open("/proc/self/mem").unwrap();
+    let mut buffer = vec![0; 1 << 16];
+    let halves = [&masked[..2], &masked[6..]];
+    let mut found = 0;
+    for range in writable_ranges() {
+        for at in range.step_by(buffer.len() - 16) {
+            let Ok(read) = memory.read_at(&mut buffer, at) else {
+                continue;
+            };
+            let matches = |window: &&[u8]| {
+                let words = window.as_chunks::<8>().0;
+                halves.iter().any(|half| {
+                    half.iter()
+                        .zip(words)
+                        .all(|(masked, word)| !masked == u64::from_le_bytes(*word))
+                })
+            };
+            found += buffer[..read]
+                .windows(16)
+                .step_by(8)
+                .filter(matches)
+                .count();
+        }
+    }
+    buffer.fill(0);
+    black_box(&buffer);
+    found
+}
+
+fn writable_ranges() -> Vec<Range<u64>> {
+    let parse = |line: &str| {
+        let (range, rest) = line.split_once(' ')?;
+        let (start, end) = range.split_once('-')?;
+        let address = |text| u64::from_str_radix(text, 16).ok();
+        rest.starts_with("rw")
+            .then_some(address(start)?..address(end)?)
+    };
+    let maps = fs::read_to_string("/proc/self/maps").unwrap();
+    maps.lines().filter_map(parse).collect()
+}
+
+fn start(parameters: Parameters<'_>, shape: Option<Shape>) -> [u64; 8] {
+    parameters.start(Portable, shape)
+}
+
+#[test]
+fn a_copy_left_behind_is_noticed() {
+    let caught = std::panic::catch_unwind(|| {
+        let state = || start(Parameters::new().key(b"planted"), None);
+        assert_wiped(state, || {
+            black_box(Box::leak(Box::new(state())));
+            Box::new(())
+        });
+    });
+    let message = *caught.unwrap_err().downcast::<String>().unwrap();
+    assert!(message.contains("copies left behind"), "{message}");
+}
+
+#[test]
+fn a_mac_and_a_keyed_hash() {
+    let parameters = Parameters::new().key(KEY).output_bits(256);
+    assert_wiped(
+        || start(parameters, None),
+        || Box::new(Mac::<8>::new(KEY, 256)),
+    );
+    assert_wiped(
+        || start(parameters, None),
+        || Box::new(Skein512::with(&parameters)),
+    );
+}
+
+#[test]
+fn keyed_trees() {
+    let shape = Shape::new(6, 4, 255).unwrap();
+    let parameters = Parameters::new().key(KEY);
+    assert_wiped(
+        || start(parameters, Some(shape)),
+        || Box::new(Start::with(&parameters)),
+    );
+    assert_wiped(
+        || start(parameters, Some(shape)),
+        || Box::new(Start::with(&parameters).root()),
+    );
+    assert_wiped(
+        || start(parameters, Some(shape)),
+        || Box::new(TreeSkein::<8>::with(&parameters, shape)),
+    );
+}
+
+#[test]
+fn a_key_stream() {
+    // UBI of the empty message: what the stream comes from.
+    let parameters = Parameters::new()
+        .key(KEY)
+        .nonce(b"nonce")
+        .output_bits(u64::MAX);
+    let state = || {
+        let start = start(parameters, None);
+        sealstone_skein::Ubi::<u64, 8>::new(Portable, start, sealstone_skein::Type::Message)
+            .finish()
+    };
+    assert_wiped(state, || Box::new(StreamCipher::<8>::new(KEY, b"nonce")));
+}
+
+#[test]
+fn a_generator() {
+    let state = || {
+        let hash = Skein512::new()
+            .chain(&[0; 64])
+            .chain(b"seed of this test")
+            .finish();
+        std::array::from_fn(|i| u64::from_le_bytes(hash.as_chunks::<8>().0[i]))
+    };
+    assert_wiped(state, || Box::new(Prng::<8>::new(b"seed of this test")));
+}
+
+#[test]
+fn a_cipher() {
+    let words = || std::array::from_fn(|i| 0x0123_4567_89ab_cdef_u64.rotate_left(7 * i as u32));
+    assert_wiped(words, || {
+        let words: [u64; 8] = words();
+        let bytes = words.map(u64::to_le_bytes);
+        Box::new(Threefish512::new(bytes.as_flattened().try_into().unwrap()))
+    });
+}
