@@ -9,7 +9,8 @@ use std::process::ExitCode;
 
 /// Proves that the machine code of Sealstone's kernels computes what their specifications say, for all inputs.
 ///
-/// The exit status is 0 if every kernel is proved, 1 if not, 2 if a program cannot be read.
+/// The exit status is 0 if every kernel is proved and every instruction's model agrees with this CPU, 1 if not, 2 if a program
+/// cannot be read.
 #[derive(Parser)]
 struct Arguments {
     /// The program to prove: an ELF file with its symbols. [default: sealstone beside this program]
@@ -53,5 +54,7 @@ fn run(arguments: &Arguments) -> Result<Report, String> {
         .clone()
         .unwrap_or_else(|| own.with_file_name("sealstone"));
     let images = [Image::load(&shipped)?, Image::load(&own)?];
-    Ok(prove_all(&images, &arguments.only))
+    let mut report = prove_all(&images, &arguments.only);
+    report.compare_models();
+    Ok(report)
 }

@@ -1,6 +1,7 @@
 //! All proofs of a run, and how they are shown.
 
 use crate::catalog::{Kernel, kernels};
+use crate::cosim::{self, Comparison};
 use crate::image::{Image, Symbol};
 use crate::prove::{Finding, Session};
 use crate::spec::sha256;
@@ -17,6 +18,8 @@ pub struct Report {
     pub rows: Vec<Row>,
     /// Every instruction that was met, by its bytes.
     pub instructions: BTreeMap<Vec<u8>, Instruction>,
+    /// Their models against this CPU, if it was asked for and this CPU can.
+    pub models: Option<Comparison>,
 }
 
 /// What is known about one kernel.
@@ -48,6 +51,7 @@ pub fn prove_all(images: &[Image], only: &str) -> Report {
     let mut report = Report {
         rows: Vec::new(),
         instructions: BTreeMap::new(),
+        models: None,
     };
     let mut sessions: HashMap<&str, Session> = HashMap::new();
     for kernel in kernels() {
@@ -163,9 +167,40 @@ fn collect(
 }
 
 impl Report {
-    /// Whether every kernel is proved, and there is one.
+    /// Executes every instruction that was met, and compares it with its model.
+    pub fn compare_models(&mut self) {
+        self.models = cosim::compare(self.instructions.values());
+    }
+
+    /// Whether every kernel is proved, and there is one, and no model is known to be wrong.
     pub fn is_proof(&self) -> bool {
-        !self.rows.is_empty() && self.rows.iter().all(|row| row.verdict.is_proof())
+        let right = self
+            .models
+            .as_ref()
+            .is_none_or(|models| models.disagree.is_empty());
+        right && !self.rows.is_empty() && self.rows.iter().all(|row| row.verdict.is_proof())
+    }
+
+    /// What co-simulation said.
+    fn models_line(&self) -> String {
+        let Some(Comparison {
+            agree,
+            forms,
+            skipped,
+            disagree,
+        }) = &self.models
+        else {
+            return "models: not compared with the CPU, which needs AVX-512 for that\n".into();
+        };
+        let skipped: Vec<&str> = skipped.iter().map(String::as_str).collect();
+        let mut text = format!(
+            "models: {agree} instructions of {forms} forms agree with this CPU; not executed alone: {}\n",
+            skipped.join(" ")
+        );
+        for instruction in disagree {
+            let _ = writeln!(text, "WRONG MODEL {instruction}");
+        }
+        text
     }
 
     /// A table for people.
@@ -210,6 +245,7 @@ impl Report {
         for row in self.rows.iter().filter(|row| !row.verdict.is_proof()) {
             let _ = writeln!(text, "{} {}: {}", row.name, row.set, row.verdict);
         }
+        text += &self.models_line();
         let proved = self
             .rows
             .iter()
@@ -242,6 +278,14 @@ impl Report {
                 "seconds": row.time.as_secs_f64(),
             })
         });
-        json!({ "proved": self.is_proof(), "kernels": rows.collect::<Vec<_>>() })
+        let models = self.models.as_ref().map(|models| {
+            json!({
+                "agree": models.agree,
+                "forms": models.forms,
+                "not_executed": models.skipped,
+                "disagree": models.disagree,
+            })
+        });
+        json!({ "proved": self.is_proof(), "models": models, "kernels": rows.collect::<Vec<_>>() })
     }
 }

@@ -53,7 +53,7 @@ impl Machine<'_> {
     /// Piece `number` of a word in pieces of `width` bits.
     pub(super) fn piece(&mut self, word: &[Bit], number: usize, width: usize) -> Word {
         let pieces = word.len() / width;
-        let number = if self.is_wrong(Wrong::OtherPiece) {
+        let number = if pieces > 1 && self.is_wrong(Wrong::OtherPiece) {
             (number + 1) % pieces
         } else {
             number

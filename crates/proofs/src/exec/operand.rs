@@ -87,7 +87,7 @@ impl Machine<'_> {
     pub(super) fn set_general(&mut self, register: Register, word: &[Bit]) {
         let size = register.size() * 8;
         let from = if is_second_byte(register) { 8 } else { 0 };
-        let keep = self.is_wrong(WrongModel::Upper);
+        let keep = size == 32 && self.is_wrong(WrongModel::Upper);
         let whole = &mut self.general[number_of(register)];
         whole[from..from + size].copy_from_slice(word);
         if size == 32 && !keep {
@@ -153,7 +153,7 @@ impl Machine<'_> {
 
     fn set_vector_register(&mut self, instruction: &Instruction, register: Register, word: &[Bit]) {
         let clear = instruction.encoding() != EncodingKind::Legacy;
-        let clear = clear != self.is_wrong(WrongModel::Upper);
+        let clear = clear != (word.len() < 512 && self.is_wrong(WrongModel::Upper));
         let whole = &mut self.vectors[register.number()];
         whole[..word.len()].copy_from_slice(word);
         if clear {
