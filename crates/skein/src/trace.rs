@@ -5,9 +5,10 @@
 
 use crate::parameters::{Parameters, configuration};
 use crate::threefish::{Block, Step};
+use crate::tree::Shape;
 use crate::tweak::{Tweak, Type};
 use sealstone_lanes::Portable;
-use std::fmt::{Result, Write};
+use std::fmt::{Error, Result, Write};
 
 /// Hashes `message` and writes all that happens to `out`. It shows secrets, if there are any.
 ///
@@ -29,20 +30,47 @@ pub fn hash<const N: usize>(
 where
     [u64; N]: Block<u64>,
 {
-    let mut trace = Trace {
-        out,
-        output_bits: 64 * N as u64,
-        chain: [0; N],
-    };
-    trace.key(parameters.key)?;
-    trace.output_bits = parameters.bits::<N>();
-    trace.string(Type::Config, &configuration(trace.output_bits, None))?;
-    for (kind, argument) in parameters.arguments() {
-        if !argument.is_empty() {
-            trace.string(kind, argument)?;
+    let mut trace = Trace::start(parameters, None, out)?;
+    trace.string(Tweak::new(Type::Message), message)?;
+    trace.output()
+}
+
+/// [`hash`] in a tree, level by level, each from left to right.
+///
+/// # Errors
+/// Those of `out`.
+pub fn tree_hash<const N: usize>(
+    parameters: &Parameters<'_>,
+    shape: Shape,
+    message: &[u8],
+    out: &mut impl Write,
+) -> Result
+where
+    [u64; N]: Block<u64>,
+{
+    let mut trace = Trace::start(parameters, Some(shape), out)?;
+    let start = trace.chain;
+    let mut level = message.to_vec();
+    for above in 0.. {
+        let node = usize::try_from(shape.node_bytes::<N>(above)).unwrap_or(usize::MAX);
+        let mut values = Vec::new();
+        let mut position = 0;
+        loop {
+            let (part, rest) = level[position..].split_at(node.min(level.len() - position));
+            let tweak = Tweak::new(Type::Message).in_tree(above as u8 + 1, position as u128);
+            trace.chain = start;
+            trace.string(tweak, part)?;
+            values.extend_from_slice(trace.chain.map(u64::to_le_bytes).as_flattened());
+            position += part.len();
+            if rest.is_empty() {
+                break;
+            }
+        }
+        level = values;
+        if level.len() == 8 * N {
+            break;
         }
     }
-    trace.string(Type::Message, message)?;
     trace.output()
 }
 
@@ -52,15 +80,38 @@ struct Trace<'w, W, const N: usize> {
     chain: [u64; N],
 }
 
-impl<W: Write, const N: usize> Trace<'_, W, N>
+impl<'w, W: Write, const N: usize> Trace<'w, W, N>
 where
     [u64; N]: Block<u64>,
 {
+    /// All that comes before the message.
+    fn start(
+        parameters: &Parameters<'_>,
+        shape: Option<Shape>,
+        out: &'w mut W,
+    ) -> core::result::Result<Self, Error> {
+        let mut trace = Self {
+            out,
+            output_bits: 64 * N as u64,
+            chain: [0; N],
+        };
+        trace.key(parameters.key)?;
+        trace.output_bits = parameters.bits::<N>();
+        let configuration = configuration(trace.output_bits, shape);
+        trace.string(Tweak::new(Type::Config), &configuration)?;
+        for (kind, argument) in parameters.arguments() {
+            if !argument.is_empty() {
+                trace.string(Tweak::new(kind), argument)?;
+            }
+        }
+        Ok(trace)
+    }
+
     fn key(&mut self, key: &[u8]) -> Result {
         if key.is_empty() {
             return Ok(());
         }
-        self.string(Type::Key, key)?;
+        self.string(Tweak::new(Type::Key), key)?;
         writeln!(
             self.out,
             "\n{} MAC key = {:4} bytes",
@@ -70,18 +121,13 @@ where
         show_bytes(self.out, key)
     }
 
-    /// UBI over a string.
-    fn string(&mut self, kind: Type, string: &[u8]) -> Result {
-        let mut tweak = Tweak::new(kind);
+    /// UBI over a string, from a tweak on.
+    fn string(&mut self, mut tweak: Tweak, string: &[u8]) -> Result {
         let blocks = string.len().div_ceil(8 * N).max(1);
         for i in 0..blocks {
             let part = &string[i * 8 * N..string.len().min((i + 1) * 8 * N)];
             tweak = tweak.advance(part.len());
-            self.block(
-                kind,
-                if i + 1 == blocks { tweak.last() } else { tweak },
-                part,
-            )?;
+            self.block(if i + 1 == blocks { tweak.last() } else { tweak }, part)?;
             tweak = tweak.after_first();
         }
         Ok(())
@@ -92,7 +138,7 @@ where
         let bytes = self.output_bits.div_ceil(8);
         for i in 0..bytes.div_ceil(8 * N as u64) {
             self.chain = chain;
-            self.string(Type::Output, &i.to_le_bytes())?;
+            self.string(Tweak::new(Type::Output), &i.to_le_bytes())?;
             let block = self.chain.map(u64::to_le_bytes);
             let left = (bytes - i * 8 * N as u64).min(8 * N as u64) as usize;
             writeln!(self.out, "\n{} Final output=", header::<N>())?;
@@ -103,11 +149,11 @@ where
     }
 
     /// One block: its inputs, all rounds, and the chaining value after it.
-    fn block(&mut self, kind: Type, tweak: Tweak, bytes: &[u8]) -> Result {
+    fn block(&mut self, tweak: Tweak, bytes: &[u8]) -> Result {
         let mut padded = [[0; 8]; N];
         padded.as_flattened_mut()[..bytes.len()].copy_from_slice(bytes);
         let block = padded.map(u64::from_le_bytes);
-        self.inputs(kind, tweak, &block, padded.as_flattened())?;
+        self.inputs(tweak, &block, padded.as_flattened())?;
 
         let mut result = Ok(());
         let out = &mut *self.out;
@@ -126,19 +172,23 @@ where
         writeln!(self.out, "    ----------")
     }
 
-    fn inputs(&mut self, kind: Type, tweak: Tweak, block: &[u64; N], bytes: &[u8]) -> Result {
+    fn inputs(&mut self, tweak: Tweak, block: &[u64; N], bytes: &[u8]) -> Result {
         let [t0, t1] = tweak.words();
         let flag = |set: bool, name: &'static str| if set { name } else { "      " };
-        writeln!(
+        write!(
             self.out,
             "\n{} Block: outBits={:4}. T0={:06X}. Type={} Flags={}{}    ",
             header::<N>(),
             self.output_bits as u32,
             t0 as u32,
-            name(kind),
+            name((t1 >> 56 & 0x3f) as u8),
             flag(t1 >> 62 & 1 == 1, " First"),
             flag(t1 >> 63 == 1, " Final"),
         )?;
+        match t1 >> 48 & 0x7f {
+            0 => writeln!(self.out)?,
+            level => writeln!(self.out, "  TreeLevel = {level:02X}")?,
+        }
         writeln!(self.out, "  Tweak:")?;
         show_words(self.out, &[t0, t1])?;
         writeln!(self.out, "  State words:")?;
@@ -183,16 +233,17 @@ fn header<const N: usize>() -> &'static str {
     }
 }
 
-fn name(kind: Type) -> &'static str {
+/// What the block is for, as bits 120 to 125 of the tweak have it.
+fn name(kind: u8) -> &'static str {
     match kind {
-        Type::Key => "KEY. ",
-        Type::Config => "CFG. ",
-        Type::Personalization => "PERS.",
-        Type::PublicKey => "PK.  ",
-        Type::KeyId => "KDF. ",
-        Type::Nonce => "0x14.",
-        Type::Message => "MSG. ",
-        Type::Output => "OUT. ",
+        0 => "KEY. ",
+        4 => "CFG. ",
+        8 => "PERS.",
+        12 => "PK.  ",
+        16 => "KDF. ",
+        20 => "0x14.",
+        48 => "MSG. ",
+        _ => "OUT. ",
     }
 }
 
