@@ -129,13 +129,12 @@ pub(crate) struct SlotAddArgs {
 
 /// `passport slot remove`
 #[derive(Args)]
-#[command(allow_missing_positional = true)]
 pub(crate) struct SlotRemoveArgs {
-    /// The passport [default: your default passport]
+    /// The passport [default: your default passport]; a number by itself is that of a slot
     #[arg(value_name = "FILE.passport")]
     pub(crate) file: Option<PathBuf>,
     /// The number of the slot
-    pub(crate) id: u32,
+    pub(crate) id: Option<u32>,
     #[command(flatten)]
     pub(crate) unlock: UnlockArgs,
 }

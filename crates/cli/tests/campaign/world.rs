@@ -81,7 +81,9 @@ impl World {
     pub(crate) fn under(directory: &Path) -> Self {
         let world = Self::empty(directory);
         for (name, bytes) in KEYS.iter() {
-            fs::write(world.path("keys").join(name), bytes).unwrap();
+            let path = world.path("keys").join(name);
+            fs::write(&path, bytes).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         }
         world
     }

@@ -53,15 +53,19 @@ fn add(args: &SlotAddArgs, context: &Context) -> Result<()> {
 }
 
 fn remove(args: &SlotRemoveArgs, context: &Context) -> Result<()> {
-    let (identity, mut unlocked) = unlock(args.file.as_deref(), &args.unlock, context)?;
-    unlocked.remove_slot(args.id).about(identity.name())?;
+    let (file, id) = file_and_slot(args.file.as_deref(), args.id);
+    let id = id.ok_or_else(|| {
+        Failure::usage("which slot?").hint("`sealstone passport slot list` shows their numbers")
+    })?;
+    let (identity, mut unlocked) = unlock(file, &args.unlock, context)?;
+    unlocked.remove_slot(id).about(identity.name())?;
     save(&identity, &unlocked)?;
-    let text = format!("removed slot {}\n  {OLDER_COPIES}", args.id);
-    context.result(false, &text, || json!({"removed": args.id}))
+    let text = format!("removed slot {id}\n  {OLDER_COPIES}");
+    context.result(false, &text, || json!({"removed": id}))
 }
 
 fn change(args: &SlotChangeArgs, context: &Context) -> Result<()> {
-    let (file, id) = file_and_slot(args);
+    let (file, id) = file_and_slot(args.file.as_deref(), args.id);
     let (identity, mut unlocked) = unlock(file, &args.unlock, context)?;
     let id = id.unwrap_or(unlocked.slot());
     let old = unlocked.file().slots().iter().find(|slot| slot.id() == id);
@@ -91,12 +95,11 @@ fn change(args: &SlotChangeArgs, context: &Context) -> Result<()> {
 }
 
 /// What `[FILE.passport] [ID]` mean: a number by itself is that of a slot.
-fn file_and_slot(args: &SlotChangeArgs) -> (Option<&Path>, Option<u32>) {
-    let file = args.file.as_deref();
+fn file_and_slot(file: Option<&Path>, id: Option<u32>) -> (Option<&Path>, Option<u32>) {
     let number = || file?.to_str()?.parse().ok();
-    match args.id.is_none().then(number).flatten() {
+    match id.is_none().then(number).flatten() {
         Some(id) => (None, Some(id)),
-        None => (file, args.id),
+        None => (file, id),
     }
 }
 
