@@ -63,6 +63,7 @@ prove: ## prove the kernels' machine code equal to their specifications
 	@scripts/setup prove
 	cargo build --release $(CARGO_FLAGS) -p sealstone-cli -p sealstone-proofs
 	$(CARGO_TARGET_DIR)/release/sealstone-prove $(ARGS)
+	scripts/prove-lemmas $(CARGO_FLAGS)
 
 bench: ## measure against the peers, alternating, in one run (ARGS=… goes to bench/files.py)
 	@scripts/setup bench

@@ -1,0 +1,221 @@
+//! What is claimed of the reference index, and of which inputs.
+
+use super::exact::is_exact;
+use super::expression::{Expression, Formula, Truth};
+use super::number::{Number, at_most, implies};
+use super::rfc9106;
+use sealstone_argon2::{Reference, Segment};
+use sealstone_lanes::{Index, Word};
+
+/// The kinds of segments that the program flow tells apart: whether it is the first pass, and the slice.
+pub const SEGMENTS: [(bool, usize); 8] = [
+    (true, 0),
+    (true, 1),
+    (true, 2),
+    (true, 3),
+    (false, 0),
+    (false, 1),
+    (false, 2),
+    (false, 3),
+];
+
+/// A block that is about to be computed.
+#[derive(Clone, Copy, Debug)]
+pub struct Case<N> {
+    /// Whether this is pass 0.
+    pub first_pass: bool,
+    /// Its slice, sl.
+    pub slice: usize,
+    /// All lanes, p.
+    pub lanes: N,
+    /// Blocks in a segment, q / 4.
+    pub length: N,
+    /// Its lane, i.
+    pub lane: N,
+    /// Its index in the segment.
+    pub index: N,
+    /// J2 ‖ J1.
+    pub word: N,
+}
+
+/// How a reference is found.
+pub trait Mapping {
+    /// The reference of the block of this case.
+    fn reference<N: Index>(&self, cpu: N::Cpu, case: &Case<N>) -> Reference<N>;
+}
+
+/// The source that is shipped.
+#[derive(Clone, Copy, Debug)]
+pub struct Shipped;
+
+impl Mapping for Shipped {
+    fn reference<N: Index>(&self, cpu: N::Cpu, case: &Case<N>) -> Reference<N> {
+        let Case {
+            first_pass,
+            slice,
+            lanes,
+            length,
+            lane,
+            index,
+            word,
+        } = *case;
+        Segment::new(cpu, first_pass, slice, lane, lanes, length).reference(cpu, index, word)
+    }
+}
+
+/// Something that is claimed of each reference, under the premises of its [`Case`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lemma {
+    /// No operation wraps or cuts bits off.
+    NothingWraps,
+    /// It is a block of the memory.
+    InRange,
+    /// It has been computed before, and no other thread can be writing it: in its own segment it is an earlier block, else it is
+    /// in another slice, in pass 0 an earlier one.
+    Written,
+    /// It is not the block just before; for the first block of a segment that is the last of the slice before, in any lane.
+    NotJustBefore,
+    /// It is the block that RFC 9106 says.
+    AsRfc9106,
+}
+
+impl Lemma {
+    /// All of them. The first gives the others their meaning.
+    pub const ALL: [Self; 5] = [
+        Self::NothingWraps,
+        Self::InRange,
+        Self::Written,
+        Self::NotJustBefore,
+        Self::AsRfc9106,
+    ];
+
+    /// In a few words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NothingWraps => "no operation wraps",
+            Self::InRange => "reference in range",
+            Self::Written => "only blocks already written",
+            Self::NotJustBefore => "never the block just before",
+            Self::AsRfc9106 => "equals RFC 9106, 3.4.2",
+        }
+    }
+
+    /// The claim as a formula.
+    pub fn formula<'f>(
+        self,
+        formula: &'f Formula,
+        case: &Case<Expression<'f>>,
+        reference: Reference<Expression<'f>>,
+    ) -> Truth<'f> {
+        self.claim(formula, case, reference).unwrap_or_else(|| {
+            let results = [reference.slice, reference.block];
+            let zero = Expression::splat(formula, 0);
+            is_exact(&results).unwrap_or_else(|| zero.is_equal(zero))
+        })
+    }
+
+    /// The claim about `reference`; none if it is not about the result but the way there.
+    pub fn claim<N: Number>(
+        self,
+        cpu: N::Cpu,
+        case: &Case<N>,
+        reference: Reference<N>,
+    ) -> Option<N::Truth> {
+        match self {
+            Self::NothingWraps => None,
+            Self::InRange => Some(in_range(cpu, case, reference)),
+            Self::Written => Some(written(cpu, case, reference)),
+            Self::NotJustBefore => Some(not_just_before(cpu, case, reference)),
+            Self::AsRfc9106 => Some(as_rfc9106(cpu, case, reference)),
+        }
+    }
+}
+
+impl<'f> Case<Expression<'f>> {
+    /// All blocks of segments of this kind.
+    pub fn any(formula: &'f Formula, (first_pass, slice): (bool, usize)) -> Self {
+        Self {
+            first_pass,
+            slice,
+            lanes: formula.input("lanes"),
+            length: formula.input("length"),
+            lane: formula.input("lane"),
+            index: formula.input("index"),
+            word: formula.long_input("j2", "j1"),
+        }
+    }
+}
+
+impl<N: Number> Case<N> {
+    /// What parameters allow (RFC 9106, section 3.1), and what the fill loop keeps.
+    pub fn premises(&self, cpu: N::Cpu) -> Vec<N::Truth> {
+        let number = |x| N::splat(cpu, x);
+        let memory = number(4) * self.length * self.lanes;
+        // Blocks 0 and 1 of a lane are not computed from references.
+        let first = if self.first_pass && self.slice == 0 {
+            2
+        } else {
+            0
+        };
+        vec![
+            at_most(number(1), self.lanes),
+            self.lanes.is_below(number(1 << 24)),
+            at_most(number(2), self.length),
+            memory.is_below(number(1 << 32)),
+            self.lane.is_below(self.lanes),
+            at_most(number(first), self.index),
+            self.index.is_below(self.length),
+        ]
+    }
+
+    fn is_current(&self, cpu: N::Cpu, slice: N) -> N::Truth {
+        slice.is_equal(N::splat(cpu, self.slice as u64))
+    }
+}
+
+fn in_range<N: Number>(cpu: N::Cpu, case: &Case<N>, reference: Reference<N>) -> N::Truth {
+    let Reference { slice, block } = reference;
+    slice.is_below(N::splat(cpu, 4)) & block.is_below(case.lanes * case.length)
+}
+
+fn written<N: Number>(cpu: N::Cpu, case: &Case<N>, reference: Reference<N>) -> N::Truth {
+    let Reference { slice, block } = reference;
+    let start = case.lane * case.length;
+    let in_own_segment = at_most(start, block) & block.is_below(start + case.index);
+    let claim = implies(case.is_current(cpu, slice), in_own_segment);
+    if case.first_pass {
+        claim & at_most(slice, N::splat(cpu, case.slice as u64))
+    } else {
+        claim
+    }
+}
+
+fn not_just_before<N: Number>(cpu: N::Cpu, case: &Case<N>, reference: Reference<N>) -> N::Truth {
+    let Reference { slice, block } = reference;
+    let number = |x| N::splat(cpu, x);
+    let before = case.lane * case.length + case.index;
+    let is_before = case.is_current(cpu, slice) & (block + number(1)).is_equal(before);
+    // The lane that the word selects; that the block is in it says the last lemma.
+    let lane = rfc9106::lane(case, case.word / number(1 << 32));
+    let end = (lane + number(1)) * case.length;
+    let previous = number((case.slice as u64 + 3) % 4);
+    let is_last = slice.is_equal(previous) & (block + number(1)).is_equal(end);
+    !is_before & !(case.index.is_equal(number(0)) & is_last)
+}
+
+fn as_rfc9106<N: Number>(cpu: N::Cpu, case: &Case<N>, reference: Reference<N>) -> N::Truth {
+    let Reference { slice, block } = reference;
+    let (l, z) = rfc9106::reference(cpu, case);
+    let start = l * case.length;
+    let is_in_lane = at_most(start, block) & block.is_below(start + case.length);
+    // Column z of lane l, told from the slice; by cases, which is easier to prove than a product.
+    let is_column = |s: u64| {
+        let column = case.length * N::splat(cpu, s);
+        implies(
+            slice.is_equal(N::splat(cpu, s)),
+            (column + block).is_equal(z + start),
+        )
+    };
+    let is_slice = slice.is_below(N::splat(cpu, 4));
+    is_in_lane & is_slice & is_column(0) & is_column(1) & is_column(2) & is_column(3)
+}

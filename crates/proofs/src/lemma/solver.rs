@@ -1,0 +1,115 @@
+//! The solvers, which are programs of others.
+
+use std::env;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Reads questions in Python: the package of cvc5 has no command.
+const CVC5: &str = include_str!("cvc5.py");
+
+/// A solver that is installed.
+#[derive(Clone, Debug)]
+pub struct Solver {
+    /// `z3` or `cvc5`.
+    pub name: &'static str,
+    command: Vec<String>,
+}
+
+/// What a solver says to a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// There are no such numbers.
+    Unsat,
+    /// There are.
+    Sat,
+    /// It does not know, took too long, or failed: its words.
+    Unknown(String),
+}
+
+impl Solver {
+    /// Both solvers, of the Python environment that `SEALSTONE_SOLVERS` names or of the project's `.tools/solvers`.
+    ///
+    /// # Errors
+    /// If they are not there: what to do.
+    pub fn all() -> Result<[Self; 2], String> {
+        let environment = environment();
+        let program = |name| environment.join("bin").join(name);
+        let (z3, python) = (program("z3"), program("python"));
+        if !z3.exists() || !python.exists() {
+            let place = environment.display();
+            return Err(format!("no solvers in {place}: run scripts/prove-lemmas"));
+        }
+        let limit = LIMIT.as_millis();
+        let words = |words: &[&str]| words.iter().map(|word| String::from(*word)).collect();
+        let z3 = words(&[&z3.to_string_lossy(), "-in", &format!("-t:{limit}")]);
+        let cvc5 = words(&[&python.to_string_lossy(), "-c", CVC5, &limit.to_string()]);
+        let solver = |name, command| Self { name, command };
+        Ok([solver("z3", z3), solver("cvc5", cvc5)])
+    }
+
+    /// Its answers to the `questions`, one after the other.
+    ///
+    /// # Errors
+    /// If it cannot be run.
+    pub fn answer(&self, questions: &[String]) -> io::Result<Vec<Answer>> {
+        let output = self.run(&questions.join("(reset)\n"))?;
+        let mut lines = output.lines();
+        let answers = questions.iter().map(|_| match lines.next().map(str::trim) {
+            Some("unsat") => Answer::Unsat,
+            Some("sat") => Answer::Sat,
+            Some(other) => Answer::Unknown(other.into()),
+            None => Answer::Unknown("no answer".into()),
+        });
+        Ok(answers.collect())
+    }
+
+    /// All that it prints when it reads `script`.
+    pub(super) fn run(&self, script: &str) -> io::Result<String> {
+        let mut child = Command::new(&self.command[0])
+            .args(&self.command[1..])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()?;
+        // Dropped at the end of the statement, which ends the script.
+        child
+            .stdin
+            .take()
+            .ok_or(io::ErrorKind::BrokenPipe)?
+            .write_all(script.as_bytes())?;
+        let questions = script.matches("(check-sat)").count() as u32;
+        wait(&mut child, LIMIT * (questions + 1))?;
+        let mut output = String::new();
+        if let Some(mut stdout) = child.stdout.take() {
+            stdout.read_to_string(&mut output)?;
+        }
+        Ok(output)
+    }
+}
+
+/// For each question.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// Until the end of `child`, or its end after `limit`, should it not keep its own.
+fn wait(child: &mut Child, limit: Duration) -> io::Result<()> {
+    let start = Instant::now();
+    while child.try_wait()?.is_none() {
+        if start.elapsed() > limit {
+            child.kill()?;
+            child.wait()?;
+            return Ok(());
+        }
+        sleep(Duration::from_millis(2));
+    }
+    Ok(())
+}
+
+fn environment() -> PathBuf {
+    env::var_os("SEALSTONE_SOLVERS").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools/solvers"),
+        PathBuf::from,
+    )
+}
