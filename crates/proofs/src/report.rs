@@ -8,7 +8,7 @@ use crate::spec::sha256;
 use crate::verdict::{Residue, Verdict};
 use iced_x86::Instruction;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
@@ -54,35 +54,79 @@ pub fn prove_all(images: &[Image], only: &str) -> Report {
         models: None,
     };
     let mut sessions: HashMap<&str, Session> = HashMap::new();
+    let mut proved = Proved::new();
     for kernel in kernels() {
         if kernel.name.contains(only) || kernel.set.name().contains(only) {
             let session = sessions.entry(kernel.family).or_default();
-            let row = prove_kernel(session, images, &kernel, &mut report.instructions);
+            let row = prove_kernel(
+                session,
+                images,
+                &kernel,
+                &mut proved,
+                &mut report.instructions,
+            );
             report.rows.push(row);
         }
     }
+    if only.is_empty() {
+        report.rows.extend(left_out(images, &proved));
+    }
     report
+}
+
+/// Where the functions begin that a row has proved, by program and path.
+type Proved = BTreeMap<(String, &'static str), BTreeSet<u64>>;
+
+/// A row for every function that has the name of a kernel and is none of those that were proved: it may be one that is called.
+fn left_out(images: &[Image], proved: &Proved) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for ((program, function), starts) in proved {
+        let image = images.iter().find(|image| image.name == *program);
+        let symbols = image.into_iter().flat_map(Image::symbols);
+        let others =
+            symbols.filter(|symbol| symbol.is(function) && !starts.contains(&symbol.start));
+        rows.extend(others.map(|symbol| Row {
+            artefact: program.clone(),
+            verdict: Verdict::Unproved(format!(
+                "the function at {:#x} has the name of a kernel, and no row proves it",
+                symbol.start
+            )),
+            ..Row::new(function, "", "")
+        }));
+    }
+    rows
+}
+
+impl Row {
+    fn new(name: &'static str, set: &'static str, shows: &'static str) -> Self {
+        Self {
+            name,
+            set,
+            shows,
+            artefact: String::new(),
+            verdict: Verdict::Unsupported("there is no function of this name".into()),
+            residue: Residue::default(),
+            steps: 0,
+            runs: 0,
+            hash: String::new(),
+            time: Duration::ZERO,
+        }
+    }
 }
 
 fn prove_kernel(
     session: &mut Session,
     images: &[Image],
     kernel: &Kernel,
+    proved: &mut Proved,
     met: &mut BTreeMap<Vec<u8>, Instruction>,
 ) -> Row {
     let start = Instant::now();
     let images = if kernel.shipped { &images[..1] } else { images };
     let mut row = Row {
-        name: kernel.name,
-        set: kernel.set.name(),
-        shows: kernel.shows,
-        artefact: String::new(),
         verdict: Verdict::Unsupported(format!("there is no function {}", kernel.function)),
-        residue: Residue::default(),
-        steps: 0,
         runs: kernel.layouts * kernel.contracts.len(),
-        hash: String::new(),
-        time: Duration::ZERO,
+        ..Row::new(kernel.name, kernel.set.name(), kernel.shows)
     };
     let has = |image: &&Image| {
         image
@@ -100,6 +144,8 @@ fn prove_kernel(
             let before = row.verdict.clone();
             prove_function(session, image, symbol, kernel, &mut row, met);
             if row.verdict.is_proof() {
+                let place = (image.name.clone(), kernel.function);
+                proved.entry(place).or_default().insert(symbol.start);
                 break;
             }
             // Of several that are not proved, the one that comes closest.
@@ -113,7 +159,7 @@ fn prove_kernel(
 }
 
 /// Tries one function. Without generic arguments in their names, several functions may have the name of the kernel; it is the
-/// one that is proved.
+/// one that is proved, and the others must be those of other rows ([`left_out`]).
 fn prove_function(
     session: &mut Session,
     image: &Image,
@@ -287,5 +333,34 @@ impl Report {
             })
         });
         json!({ "proved": self.is_proof(), "models": models, "kernels": rows.collect::<Vec<_>>() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_function_with_the_name_of_a_kernel_that_no_row_proves_is_a_row() {
+        crate::selftest::call_every_kernel();
+        let image = Image::load(&std::env::current_exe().unwrap()).unwrap();
+        let threefish = kernels()
+            .into_iter()
+            .find(|kernel| kernel.name == "Threefish-512 encryption")
+            .unwrap();
+        let symbols = image.symbols().iter();
+        let starts: BTreeSet<u64> = symbols
+            .filter(|symbol| symbol.is(threefish.function))
+            .map(|symbol| symbol.start)
+            .collect();
+        assert!(starts.len() > 1, "one for each size");
+        let place = (image.name.clone(), threefish.function);
+        let images = [image];
+        let all = Proved::from([(place.clone(), starts.clone())]);
+        assert!(left_out(&images, &all).is_empty());
+        let first = starts.first().copied().into_iter().collect();
+        let rows = left_out(&images, &Proved::from([(place, first)]));
+        assert_eq!(rows.len(), starts.len() - 1);
+        assert!(rows.iter().all(|row| !row.verdict.is_proof()));
     }
 }
