@@ -91,14 +91,27 @@ impl fmt::Display for Verdict {
     }
 }
 
-pub(super) fn ask(lemma: Lemma, mapping: &impl Mapping, solver: &Solver) -> io::Result<Verdict> {
-    let questions = SEGMENTS.map(|segment| question(lemma, mapping, segment, false));
+fn ask(lemma: Lemma, mapping: &impl Mapping, solver: &Solver) -> io::Result<Verdict> {
+    ask_about(&SEGMENTS, lemma, mapping, solver)
+}
+
+/// The verdict for these kinds of segments.
+pub(super) fn ask_about(
+    segments: &[(bool, usize)],
+    lemma: Lemma,
+    mapping: &impl Mapping,
+    solver: &Solver,
+) -> io::Result<Verdict> {
+    let each = segments.iter();
+    let questions: Vec<_> = each
+        .map(|segment| question(lemma, mapping, *segment, false))
+        .collect();
     let answers = solver.answer(&questions)?;
     let mut verdict = Verdict::Proved;
-    for (segment, answer) in SEGMENTS.into_iter().zip(answers) {
+    for (segment, answer) in segments.iter().zip(answers) {
         match answer {
             Answer::Unsat => (),
-            Answer::Sat => return counter_example(lemma, mapping, solver, segment),
+            Answer::Sat => return counter_example(lemma, mapping, solver, *segment),
             Answer::Unknown(why) => verdict = Verdict::Unproved(why),
         }
     }
