@@ -24,6 +24,8 @@
 //! - **What is not known is not assumed.** Registers, flags and stack hold junk at the entry; no output may depend on it. Memory
 //!   exists only where the [`contract`] says so. An instruction without a model ends the attempt.
 //!
+//! That is the first line of proof. The second, [`source`], runs the kernels' source instead of their machine code.
+//!
 //! # What a verdict says
 //!
 //! | verdict | meaning |
@@ -64,6 +66,7 @@ pub mod lemma;
 pub mod prove;
 pub mod report;
 pub mod selftest;
+pub mod source;
 pub mod spec;
 pub mod term;
 pub mod verdict;

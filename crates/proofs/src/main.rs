@@ -4,6 +4,7 @@
 use clap::Parser;
 use sealstone_proofs::image::Image;
 use sealstone_proofs::report::{Report, prove_all};
+use sealstone_proofs::source;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -28,12 +29,15 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     match run(&arguments) {
         Ok(report) => {
+            let rows = source::prove_all(&arguments.only);
             if arguments.json {
-                println!("{}", report.json());
+                let mut json = report.json();
+                json["source"] = source::json(&rows);
+                println!("{json}");
             } else {
-                print!("{}", report.table());
+                print!("{}\n{}", report.table(), source::table(&rows));
             }
-            if report.is_proof() {
+            if report.is_proof() && rows.iter().all(|row| row.verdict.holds()) {
                 ExitCode::SUCCESS
             } else {
                 ExitCode::FAILURE

@@ -2,7 +2,7 @@
 
 use crate::threefish::Block;
 use crate::tweak::{Tweak, Type};
-use sealstone_lanes::{Kernel, Lanes};
+use sealstone_lanes::{Kernel, Lanes, Portable, Scalar, Vector, Word};
 
 /// Hashes full nodes of `BLOCKS` blocks, which follow each other on their level.
 pub(crate) struct Nodes<'a, const BLOCKS: usize> {
@@ -32,7 +32,8 @@ impl<const BLOCKS: usize> Kernel for Nodes<'_, BLOCKS> {
             };
             // Fewer nodes than lanes: the other lanes repeat one, and their values are dropped.
             let nodes = core::array::from_fn(|i| group.get(i).unwrap_or(first));
-            let hashed = hash::<N, L, BLOCKS>(cpu, self.start, self.level, position, nodes);
+            let hashed =
+                hash_nodes::<N, L, BLOCKS>(cpu, Portable, self.start, self.level, position, nodes);
             values
                 .iter_mut()
                 .zip(hashed)
@@ -44,18 +45,22 @@ impl<const BLOCKS: usize> Kernel for Nodes<'_, BLOCKS> {
     }
 }
 
-/// UBI over N nodes at once.
+/// UBI over N full nodes at once, one in each lane. They follow each other on their level, where the first begins at byte
+/// `position`. Generic over the lanes, so that a prover can run it on symbols. `scalars` is the token of single words, `cpu`
+/// that of lanes.
 #[inline(always)]
-fn hash<const N: usize, L: Lanes<N, Lane = u64>, const BLOCKS: usize>(
+pub fn hash_nodes<const N: usize, L: Lanes<N>, const BLOCKS: usize>(
     cpu: L::Cpu,
-    start: &[u64; 8],
+    scalars: <L::Lane as Word>::Cpu,
+    start: &[L::Lane; 8],
     level: u8,
-    position: u64,
-    nodes: [&[[u8; 64]; BLOCKS]; N],
-) -> [[u8; 64]; N] {
-    let positions = core::array::from_fn(|i| position.wrapping_add((i * BLOCKS * 64) as u64));
+    position: L::Lane,
+    nodes: [&[[Byte<N, L>; 64]; BLOCKS]; N],
+) -> [[Byte<N, L>; 64]; N] {
+    let before = |i| L::Lane::splat(scalars, (i * BLOCKS * 64) as u64);
+    let positions = core::array::from_fn(|i| Word::add(position, before(i)));
     let mut position = L::load(cpu, &positions);
-    let mut chain = start.map(|word| L::splat(cpu, word));
+    let mut chain = start.map(|word| L::load(cpu, &[word; N]));
     let tweak = Tweak::new(Type::Message).in_tree(level, 0);
     for i in 0..BLOCKS {
         let tweak = if i > 0 { tweak.after_first() } else { tweak };
@@ -67,3 +72,6 @@ fn hash<const N: usize, L: Lanes<N, Lane = u64>, const BLOCKS: usize>(
     }
     L::to_blocks(chain)
 }
+
+/// A byte of a lane.
+type Byte<const N: usize, L> = <<L as Vector<N>>::Lane as Scalar>::Byte;

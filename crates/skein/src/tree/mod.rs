@@ -26,6 +26,7 @@ mod shape;
 mod start;
 
 pub use general::TreeSkein;
+pub use kernel::hash_nodes;
 pub use proof::{Pieces, Proof};
 pub use root::{Root, TreeHasher, hash};
 pub use shape::Shape;

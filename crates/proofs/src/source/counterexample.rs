@@ -1,0 +1,156 @@
+//! Are two results the same for all inputs? And if not, for which input are they not?
+
+use super::symbol::Arena;
+use crate::term::{Bit, Terms};
+use core::fmt;
+
+/// What a comparison found.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// The same for all inputs.
+    Proved,
+    /// The same in every case that is listed, each on one random input.
+    Checked,
+    /// Not the same, for this input.
+    Refuted(Counterexample),
+    /// Neither is known.
+    Unproved(String),
+}
+
+impl Verdict {
+    /// Whether nothing speaks against the claim and it is shown as far as it says.
+    pub fn holds(&self) -> bool {
+        matches!(self, Self::Proved | Self::Checked)
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Proved => "PROVED",
+            Self::Checked => "CHECKED",
+            Self::Refuted(_) => "REFUTED",
+            Self::Unproved(_) => "UNPROVED",
+        }
+    }
+
+    /// This one if it does not hold, else the next.
+    pub(super) fn and(self, next: impl FnOnce() -> Self) -> Self {
+        if self.holds() { next() } else { self }
+    }
+
+    /// The first that does not hold, else the last. There must be one.
+    pub(super) fn all(verdicts: impl IntoIterator<Item = Self>) -> Self {
+        let nothing = Self::Unproved("nothing was compared".to_owned());
+        let mut last = nothing;
+        for verdict in verdicts {
+            last = verdict;
+            if !last.holds() {
+                break;
+            }
+        }
+        last
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        match self {
+            Self::Proved | Self::Checked => Ok(()),
+            Self::Refuted(counterexample) => write!(f, "\n{counterexample}"),
+            Self::Unproved(why) => write!(f, ": {why}"),
+        }
+    }
+}
+
+/// An unknown of a proof: its name and its bits.
+#[derive(Clone)]
+pub(super) struct Input {
+    pub(super) name: String,
+    pub(super) bits: Vec<Bit>,
+}
+
+/// An input for which the source does not compute what is specified.
+#[derive(Clone, Debug)]
+pub struct Counterexample {
+    /// Name and bytes of each input; words are little-endian.
+    pub inputs: Vec<(String, Vec<u8>)>,
+    /// What the source computes.
+    pub computed: Vec<u8>,
+    /// What is specified.
+    pub specified: Vec<u8>,
+}
+
+/// Compares all bits of two results.
+pub(super) fn compare(arena: &Arena, computed: &[Bit], specified: &[Bit]) -> Verdict {
+    if computed == specified {
+        return Verdict::Proved;
+    }
+    if computed.len() != specified.len() {
+        return Verdict::Unproved(format!(
+            "{} bits where {} are specified",
+            computed.len(),
+            specified.len()
+        ));
+    }
+    arena.with(|terms| {
+        let pairs = computed.iter().zip(specified);
+        let apart = pairs.fold(0, |apart, (a, b)| {
+            apart | (terms.bit_samples(*a) ^ terms.bit_samples(*b))
+        });
+        if apart == 0 {
+            return Verdict::Unproved("the formulas differ, but not on the samples".to_owned());
+        }
+        let at = |bits: &[Bit]| bytes(terms, bits, apart.trailing_zeros());
+        Verdict::Refuted(Counterexample {
+            inputs: arena
+                .inputs()
+                .into_iter()
+                .map(|input| (input.name, at(&input.bits)))
+                .collect(),
+            computed: at(computed),
+            specified: at(specified),
+        })
+    })
+}
+
+/// The value of `bits` on a sample input.
+fn bytes(terms: &Terms, bits: &[Bit], sample: u32) -> Vec<u8> {
+    let value = |bit: &Bit| (terms.bit_samples(*bit) >> sample & 1) as u8;
+    let bytes = bits.chunks(8);
+    bytes
+        .map(|byte| {
+            byte.iter()
+                .rev()
+                .fold(0, |byte, bit| byte << 1 | value(bit))
+        })
+        .collect()
+}
+
+impl Counterexample {
+    /// The input of this name, as words.
+    pub fn words<const N: usize>(&self, name: &str) -> Option<[u64; N]> {
+        let (_, bytes) = self.inputs.iter().find(|(input, _)| input == name)?;
+        let words: Vec<u64> = bytes
+            .as_chunks()
+            .0
+            .iter()
+            .map(|word| u64::from_le_bytes(*word))
+            .collect();
+        words.try_into().ok()
+    }
+}
+
+impl fmt::Display for Counterexample {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, bytes) in &self.inputs {
+            writeln!(f, "{name} = {}", hex(bytes))?;
+        }
+        writeln!(f, "computed  {}", hex(&self.computed))?;
+        write!(f, "specified {}", hex(&self.specified))
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

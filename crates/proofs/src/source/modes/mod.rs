@@ -1,0 +1,84 @@
+//! Specifications of whole hashes, over strings of bytes: each as its standard says it, with no thought of speed.
+//!
+//! As in [`spec`](crate::spec), they are written once and share nothing with the implementation. On [`Numbers`] they run against
+//! published vectors; on [`Terms`] they give the formulas that the source is compared with.
+
+pub mod blake2b;
+pub mod skein;
+#[cfg(test)]
+mod tests;
+pub mod tree;
+
+use crate::spec::{Algebra, Numbers};
+use crate::term::{Bit, Terms, Word, constant};
+
+/// 64-bit words and the bytes they are made of.
+pub trait Strings: Algebra<64> {
+    /// A byte.
+    type Byte: Clone;
+
+    /// A constant.
+    fn byte(&mut self, x: u8) -> Self::Byte;
+    /// The word whose little-endian bytes these are.
+    fn join(&mut self, bytes: &[Self::Byte]) -> Self::Word;
+    /// The little-endian bytes of a word.
+    fn split(&mut self, word: &Self::Word) -> Vec<Self::Byte>;
+    /// `byte` with its `bits` most significant bits kept, the next one set and the others cleared, 0 < `bits` < 8.
+    fn mark(&mut self, byte: &Self::Byte, bits: usize) -> Self::Byte;
+
+    /// A constant string.
+    fn string(&mut self, bytes: &[u8]) -> Vec<Self::Byte> {
+        bytes.iter().map(|byte| self.byte(*byte)).collect()
+    }
+    /// The little-endian words of a string.
+    fn words(&mut self, bytes: &[Self::Byte]) -> Vec<Self::Word> {
+        bytes.chunks(8).map(|bytes| self.join(bytes)).collect()
+    }
+    /// The inverse of [`Strings::words`].
+    fn to_bytes(&mut self, words: &[Self::Word]) -> Vec<Self::Byte> {
+        words.iter().flat_map(|word| self.split(word)).collect()
+    }
+}
+
+impl Strings for Numbers {
+    type Byte = u8;
+
+    fn byte(&mut self, x: u8) -> u8 {
+        x
+    }
+    fn join(&mut self, bytes: &[u8]) -> u64 {
+        bytes
+            .iter()
+            .rev()
+            .fold(0, |word, byte| word << 8 | u64::from(*byte))
+    }
+    fn split(&mut self, word: &u64) -> Vec<u8> {
+        (0..8).map(|i| (word >> (8 * i)) as u8).collect()
+    }
+    fn mark(&mut self, byte: &u8, bits: usize) -> u8 {
+        byte & 0xff << (8 - bits) | 1 << (7 - bits)
+    }
+}
+
+impl Strings for Terms {
+    type Byte = Word;
+
+    fn byte(&mut self, x: u8) -> Word {
+        constant(x.into(), 8)
+    }
+    fn join(&mut self, bytes: &[Word]) -> Word {
+        bytes.concat()
+    }
+    fn split(&mut self, word: &Word) -> Vec<Word> {
+        word.chunks(8).map(<[Bit]>::to_vec).collect()
+    }
+    fn mark(&mut self, byte: &Word, bits: usize) -> Word {
+        let place = 7 - bits;
+        let of = |i: usize| match i.cmp(&place) {
+            core::cmp::Ordering::Less => Bit::ZERO,
+            core::cmp::Ordering::Equal => Bit::ONE,
+            core::cmp::Ordering::Greater => byte[i],
+        };
+        (0..8).map(of).collect()
+    }
+}

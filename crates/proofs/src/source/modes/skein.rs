@@ -1,0 +1,120 @@
+//! Skein as a whole (The Skein Hash Function Family, version 1.3, sections 3.4 and 3.5), without a tree.
+
+use super::Strings;
+use crate::spec::skein::step;
+
+/// Table 6: types of arguments.
+pub mod kind {
+    #![allow(missing_docs)]
+    pub const KEY: u64 = 0;
+    pub const CONFIGURATION: u64 = 4;
+    pub const PERSONALIZATION: u64 = 8;
+    pub const MESSAGE: u64 = 48;
+    pub const OUTPUT: u64 = 63;
+}
+
+/// A string of bits: bytes, in the last of which only the most significant bits may count.
+#[derive(Clone, Copy)]
+pub struct Bits<'a, B> {
+    /// The bytes.
+    pub bytes: &'a [B],
+    /// How many bits count, at most eight times the number of bytes.
+    pub count: usize,
+}
+
+impl<'a, B> Bits<'a, B> {
+    /// All bits of these bytes.
+    pub fn whole(bytes: &'a [B]) -> Self {
+        let count = 8 * bytes.len();
+        Self { bytes, count }
+    }
+}
+
+/// Section 3.4: UBI(G, M, T_s). `start` is the upper word of T_s; `position` the lower one.
+pub fn ubi<A: Strings>(
+    a: &mut A,
+    g: &[A::Word],
+    m: Bits<'_, A::Byte>,
+    start: u64,
+    position: u64,
+) -> Vec<A::Word> {
+    let nb = 8 * g.len();
+    let mut bytes = m.bytes.to_vec();
+    // M′: a last byte that is not full gets a one and zeros, and B is set.
+    let b = !m.count.is_multiple_of(8);
+    if let (true, Some(last)) = (b, bytes.last_mut()) {
+        *last = a.mark(last, m.count % 8);
+    }
+    // M″: zeros, up to a number of blocks that is not zero.
+    let nm = bytes.len();
+    let zero = a.byte(0);
+    bytes.resize(nm.next_multiple_of(nb).max(nb), zero);
+
+    let k = bytes.len() / nb;
+    let mut h = g.to_vec();
+    for (i, block) in bytes.chunks(nb).enumerate() {
+        let (first, last) = (i == 0, i == k - 1);
+        let end = position + nm.min((i + 1) * nb) as u64;
+        let flags = u64::from(first) << 62 | u64::from(last) << 63 | u64::from(last && b) << 55;
+        let tweak = [a.number(end), a.number(start | flags)];
+        let words = a.words(block);
+        h = step(a, &h, &tweak, &words);
+    }
+    h
+}
+
+/// What a hash depends on beside the message.
+#[derive(Clone)]
+pub struct Arguments<B> {
+    /// N_o.
+    pub output_bits: u64,
+    /// K.
+    pub key: Vec<B>,
+    /// The personalisation string.
+    pub personalization: Vec<B>,
+    /// Y_l, Y_f and Y_m.
+    pub tree: [u8; 3],
+}
+
+/// Section 3.5.5: the chaining value before the message, for a state of `words` words.
+pub fn start<A: Strings>(a: &mut A, words: usize, arguments: &Arguments<A::Byte>) -> Vec<A::Word> {
+    let mut g = vec![a.number(0); words];
+    if !arguments.key.is_empty() {
+        g = ubi(a, &g, Bits::whole(&arguments.key), kind::KEY << 56, 0);
+    }
+    // Table 7: schema identifier, version, reserved, N_o, Y_l, Y_f, Y_m, reserved.
+    let mut configuration = b"SHA3\x01\0\0\0".to_vec();
+    configuration.extend(arguments.output_bits.to_le_bytes());
+    configuration.extend(arguments.tree);
+    configuration.resize(32, 0);
+    let configuration = a.string(&configuration);
+    g = ubi(
+        a,
+        &g,
+        Bits::whole(&configuration),
+        kind::CONFIGURATION << 56,
+        0,
+    );
+    if !arguments.personalization.is_empty() {
+        g = ubi(
+            a,
+            &g,
+            Bits::whole(&arguments.personalization),
+            kind::PERSONALIZATION << 56,
+            0,
+        );
+    }
+    g
+}
+
+/// Section 3.5.4: the first block of the hash of `message`, from the chaining value before it.
+pub fn hash<A: Strings>(a: &mut A, start: &[A::Word], message: Bits<'_, A::Byte>) -> Vec<A::Word> {
+    let g = ubi(a, start, message, kind::MESSAGE << 56, 0);
+    output(a, &g, 0)
+}
+
+/// Section 3.5.3: block `i` of Output(G).
+pub fn output<A: Strings>(a: &mut A, g: &[A::Word], i: u64) -> Vec<A::Word> {
+    let counter = a.string(&i.to_le_bytes());
+    ubi(a, g, Bits::whole(&counter), kind::OUTPUT << 56, 0)
+}

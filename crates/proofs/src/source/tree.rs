@@ -1,0 +1,204 @@
+//! Skein's tree: its nodes on symbols, side by side; its shape on numbers.
+
+use super::Claim;
+use super::arrangement::Side;
+use super::counterexample::{Counterexample, Verdict, compare};
+use super::modes::skein::{self as modes, Arguments, Bits, kind};
+use super::modes::{Strings, tree};
+use super::symbol::{Arena, Symbol, SymbolicByte};
+use crate::spec::{self, Algebra, Numbers};
+use crate::term::{Bit, Random, Word};
+use sealstone_lanes::Lanes;
+use sealstone_skein::Parameters;
+use sealstone_skein::threefish::Block;
+use sealstone_skein::tree::{Shape, TreeSkein, hash, hash_nodes};
+use std::collections::HashMap;
+
+pub(super) fn claims() -> Vec<Claim> {
+    let nodes = "every node of three blocks equals Skein 1.3, 3.5.6, for all starts, positions and contents";
+    let shape =
+        "0 to 1000 leaves, the last one full, a byte short or a byte long, with one random message";
+    vec![
+        Claim::of("tree nodes, 1 lane (portable)", nodes, || {
+            lanes::<1, Symbol<'_>>(&Arena::new(30))
+        }),
+        Claim::of("tree nodes, 2 lanes (NEON)", nodes, || {
+            lanes::<2, Side<_, 2>>(&Arena::new(31))
+        }),
+        Claim::of("tree nodes, 4 lanes (AVX2)", nodes, || {
+            lanes::<4, Side<_, 4>>(&Arena::new(32))
+        }),
+        Claim::of("tree nodes, 8 lanes", nodes, || {
+            lanes::<8, Side<_, 8>>(&Arena::new(33))
+        }),
+        Claim::of("tree nodes, 9 lanes (AVX-512)", nodes, || {
+            lanes::<9, Side<_, 9>>(&Arena::new(34))
+        }),
+        Claim::of("tree of sealed files, shape", shape, fast_shape),
+        Claim::of("trees of six shapes, three states", shape, shapes),
+    ]
+}
+
+/// Blocks in a node: a first one, one between, a last one.
+const BLOCKS: usize = 3;
+
+/// The source's nodes, one in each lane, against the specification of each.
+fn lanes<'a, const N: usize, L>(arena: &'a Arena) -> Verdict
+where
+    L: Lanes<N, Cpu = &'a Arena, Lane = Symbol<'a>>,
+{
+    const LEVEL: u8 = 5;
+    let start = arena.words::<8>("start");
+    let [position] = arena.words("position");
+    let contents: [[[SymbolicByte<'a>; 64]; BLOCKS]; N] = core::array::from_fn(|i| {
+        let bytes = arena.bytes(&format!("node {i}"), 64 * BLOCKS);
+        core::array::from_fn(|block| core::array::from_fn(|byte| bytes[64 * block + byte]))
+    });
+    let mut specified: Vec<Word> = Vec::new();
+    for (i, node) in contents.iter().enumerate() {
+        let start: Vec<Word> = start.iter().map(|word| word.bits().to_vec()).collect();
+        let bits: Vec<Bit> = node
+            .as_flattened()
+            .iter()
+            .flat_map(|byte| byte.bits())
+            .collect();
+        let blocks: Vec<Word> = bits.chunks(64).map(<[Bit]>::to_vec).collect();
+        specified.extend(arena.with(|terms| {
+            let before = Algebra::<64>::number(terms, (i * BLOCKS * 64) as u64);
+            let position = terms.add(&position.bits(), &before);
+            spec::skein::node(terms, &start, LEVEL.into(), &position, &blocks)
+        }));
+    }
+    let nodes = core::array::from_fn(|i| &contents[i]);
+    let computed = hash_nodes::<N, L, BLOCKS>(arena, arena, &start, LEVEL, position, nodes);
+    let computed: Vec<Bit> = computed
+        .as_flattened()
+        .iter()
+        .flat_map(|byte| byte.bits())
+        .collect();
+    compare(arena, &computed, &specified.concat())
+}
+
+/// The most leaves.
+const LEAVES: usize = 1000;
+
+/// `spec/tree.md`.
+const SEALED: tree::Shape = [6, 4, 255];
+
+fn fast_shape() -> Verdict {
+    shape_of::<8>(SEALED, |message| hash(message).to_vec())
+}
+
+fn shapes() -> Verdict {
+    let shapes = [
+        [1, 1, 255],
+        [1, 1, 2],
+        [1, 2, 3],
+        [2, 3, 4],
+        [1, 4, 255],
+        [3, 1, 5],
+    ];
+    Verdict::all(shapes.map(general::<8>))
+        .and(|| general::<4>([1, 1, 255]))
+        .and(|| general::<16>([1, 1, 255]))
+}
+
+fn general<const N: usize>(shape: tree::Shape) -> Verdict
+where
+    [u64; N]: Block<u64>,
+{
+    shape_of::<N>(shape, |message| {
+        let [leaf, fan_out, height] = shape;
+        let shape = Shape::new(leaf, fan_out, height).expect("a shape that is allowed");
+        let mut tree = TreeSkein::<N>::with(&Parameters::new(), shape);
+        tree.update(message);
+        tree.finish()
+    })
+}
+
+/// `computed` against the recursive specification, on prefixes of one message. Leaves differ from each other, and so all nodes
+/// do: another tree with the same hash would be a collision of Skein.
+fn shape_of<const N: usize>(shape: tree::Shape, computed: impl Fn(&[u8]) -> Vec<u8>) -> Verdict {
+    let leaf = (8 * N) << shape[0];
+    let message = random_bytes(LEAVES * leaf);
+    let mut nodes = Nodes::<N>::new(shape);
+    for leaves in 0..=LEAVES {
+        // In turn, the last leaf is full, not quite, or nearly empty.
+        let missing = [0, 1, leaf - 1][leaves % 3];
+        let message = &message[..leaves * leaf - missing.min(leaves * leaf)];
+        let (computed, specified) = (computed(message), nodes.hash(message));
+        if computed != specified {
+            let inputs = vec![("message".to_owned(), message.to_vec())];
+            return Verdict::Refuted(Counterexample {
+                inputs,
+                computed,
+                specified,
+            });
+        }
+    }
+    Verdict::Checked
+}
+
+fn random_bytes(length: usize) -> Vec<u8> {
+    let mut random = Random::new(35);
+    let words = (0..length.div_ceil(8)).flat_map(|_| random.number().to_le_bytes());
+    words.take(length).collect()
+}
+
+/// The specification on numbers. It remembers nodes, because a longer message has mostly those of a shorter one.
+struct Nodes<const N: usize> {
+    shape: tree::Shape,
+    start: Vec<u64>,
+    /// By level, position, length, and above the leaves by content.
+    known: HashMap<(u8, usize, usize, Vec<u8>), Vec<u8>>,
+}
+
+impl<const N: usize> Nodes<N> {
+    fn new(shape: tree::Shape) -> Self {
+        let arguments = Arguments {
+            output_bits: 64 * N as u64,
+            key: Vec::new(),
+            personalization: Vec::new(),
+            tree: shape,
+        };
+        Self {
+            shape,
+            start: modes::start(&mut Numbers, N, &arguments),
+            known: HashMap::new(),
+        }
+    }
+
+    fn hash(&mut self, message: &[u8]) -> Vec<u8> {
+        let Self {
+            shape,
+            start,
+            known,
+        } = self;
+        let value = tree::tree(8 * N, *shape, message, &mut |level, position, bytes| {
+            let content = if level == 1 {
+                Vec::new()
+            } else {
+                bytes.to_vec()
+            };
+            let key = (level, position, bytes.len(), content);
+            let ubi = || node(start, level, position, bytes);
+            known.entry(key).or_insert_with(ubi).clone()
+        });
+        let value = Numbers.words(&value);
+        let output = modes::output(&mut Numbers, &value, 0);
+        Numbers.to_bytes(&output)
+    }
+}
+
+/// One node: UBI with its level and its position in the tweak.
+fn node(start: &[u64], level: u8, position: usize, bytes: &[u8]) -> Vec<u8> {
+    let tweak = kind::MESSAGE << 56 | u64::from(level) << 48;
+    let value = modes::ubi(
+        &mut Numbers,
+        start,
+        Bits::whole(bytes),
+        tweak,
+        position as u64,
+    );
+    Numbers.to_bytes(&value)
+}
