@@ -134,9 +134,16 @@ impl Terms {
         let mut parts: BTreeMap<Bit, u128> = linear.parts.into_iter().collect();
         while let Some(term) = pivots.pop_last() {
             let mut bits = self.arithmetic.bits(term);
-            let Some(coefficient) = bits.next().and_then(|pivot| parts.remove(&pivot)) else {
+            let Some((pivot, coefficient)) =
+                bits.next().and_then(|pivot| parts.remove_entry(&pivot))
+            else {
                 continue;
             };
+            // Replacing later sums may have changed the factor since it was looked at.
+            if is_pivot(pivot, coefficient).is_none() {
+                parts.insert(pivot, coefficient);
+                continue;
+            }
             for (j, bit) in (1..).zip(bits) {
                 add_part(
                     &mut parts,

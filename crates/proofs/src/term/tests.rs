@@ -211,3 +211,17 @@ fn constant_bits_are_part_of_the_constant() {
     let with_word = terms.sum(64, &[(1, &number), (1, &word), (1, &other)], 0);
     assert_eq!(direct, with_word);
 }
+
+/// The lowest bit of a sum of 32 bits stands in a sum of 64 bits twice: where it is shifted it may be replaced, where it is not, not. Replacing a later
+/// sum brings both together, and then it must stay.
+#[test]
+fn a_factor_that_changes_while_sums_are_replaced_is_looked_at_again() {
+    let mut terms = Terms::new(1);
+    // The sum carries out of its 32 bits on every sample.
+    let a = terms.input_with(32, &[0xffff_ffff; SAMPLES]);
+    let c = terms.input_with(32, &[7; SAMPLES]);
+    let t = terms.sum(32, &[(1, &a)], 1);
+    let later = terms.sum(64, &[(1, &t), (1, &c)], 0);
+    let both = terms.sum(64, &[(1 << 32, &t), (1, &later)], 0);
+    assert_eq!(terms.samples(&both), [7; SAMPLES]);
+}
