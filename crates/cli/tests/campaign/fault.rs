@@ -7,6 +7,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 
 use crate::content::{Open, Seal};
+use crate::rotation::Rotation;
 use crate::scale::{say, scaled, skip};
 use crate::slots::{self, Birth, Slot};
 use crate::store::{self, Store};
@@ -41,6 +42,11 @@ fn killed_at_every_step_of_a_passport() {
 }
 
 #[test]
+fn killed_at_every_step_of_a_rotation() {
+    campaign(&Rotation::new(), CHANGES, Fault::Kill);
+}
+
+#[test]
 fn killed_at_every_step_of_a_trust_store() {
     for verb in [store::Verb::Approve, store::Verb::Rekey] {
         campaign(&Store::new(verb), scaled(CHANGES, EVERYTHING), Fault::Kill);
@@ -55,6 +61,7 @@ fn no_space_at_every_step() {
         Fault::NoSpace,
     );
     campaign(&Birth::new(Leftover::Nothing), CHANGES, Fault::NoSpace);
+    campaign(&Rotation::new(), CHANGES, Fault::NoSpace);
     for verb in [store::Verb::Approve, store::Verb::Rekey] {
         campaign(&Store::new(verb), CHANGES, Fault::NoSpace);
     }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::content::{Open, Seal};
 use crate::namespace::{self, Place};
+use crate::rotation::Rotation;
 use crate::scale::{Random, is_long, say, scaled, skip};
 use crate::slots::{self, Birth, Slot};
 use crate::store::{self, Store};
@@ -21,7 +22,7 @@ pub(crate) struct Tally {
     pub(crate) hits: u32,
 }
 
-/// Per kind of command; there are five kinds.
+/// Per kind of command; there are six kinds.
 fn kills() -> u32 {
     scaled(8, 40)
 }
@@ -45,6 +46,11 @@ fn passport_slots() {
         slot(slots::Verb::Remove),
     );
     campaign(&[&add, &change, &change, &remove], kills());
+}
+
+#[test]
+fn passport_rotation() {
+    campaign(&[&Rotation::new()], kills());
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod memory;
 mod namespace;
 mod pipes;
 mod planted;
+mod rotation;
 mod scale;
 mod slots;
 mod store;

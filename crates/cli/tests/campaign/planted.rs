@@ -7,6 +7,7 @@ use crate::content::{Open, SEAL, Seal, write_pattern};
 use crate::disk::{self, in_rooms};
 use crate::fault::{self, Fault};
 use crate::kill::at_random;
+use crate::rotation::Rotation;
 use crate::scale::Random;
 use crate::slots::{self, Birth, Slot};
 use crate::store::{self, Store};
@@ -147,6 +148,30 @@ fn lost_passports_are_caught() {
         &new("head -c 300 ../keys/bob.passport > my.passport"),
         "failed",
     );
+}
+
+#[test]
+fn lost_default_passports_are_caught() {
+    let rotate = |script| Fake {
+        victim: Rotation::new(),
+        script,
+    };
+    // The old passport is not kept.
+    caught_when_cut(
+        &rotate(
+            "cd ~/.local/share/sealstone && cp ~/keys/bob.passport default.passport && cp ~/keys/bob.pub default.pub",
+        ),
+        "../keys/letter does not open",
+    );
+    caught_when_cut(
+        &rotate("rm ~/.local/share/sealstone/default.passport"),
+        "../keys/letter does not open",
+    );
+    caught_when_cut(
+        &rotate("touch ~/.local/share/sealstone/.sealstone-0000000000000000.tmp"),
+        "left behind",
+    );
+    complains(rotate("").check_after_reset(End::Done), "still the old one");
 }
 
 #[test]
