@@ -6,9 +6,10 @@ use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 
 use common::*;
 use sealstone::file::{
-    Dearmored, Keys, Metadata, RecipientInfo, Sealed, SealedReader, Sealer, Sender, Suite, Workers,
+    Dearmored, Keys, Metadata, Proof, RecipientInfo, Sealed, SealedReader, Sealer, Sender, Suite,
+    Workers,
 };
-use sealstone::{KdfParams, Passphrase};
+use sealstone::{Error, KdfParams, Passphrase, Result};
 
 #[test]
 fn sizes_around_every_boundary() {
@@ -183,15 +184,15 @@ fn recipients_are_found_and_shown() {
     }
     assert!(matches!(
         sealed().unlock(&Keys::new(&[&ALICE], &[])),
-        Err(sealstone::Error::NotRecipient)
+        Err(Error::NotRecipient)
     ));
     assert!(matches!(
         sealed().unlock(&Keys::new(&[], &[&wrong])),
-        Err(sealstone::Error::WrongPassphrase)
+        Err(Error::WrongPassphrase)
     ));
     assert!(matches!(
         sealed().unlock(&Keys::new(&[], &[])),
-        Err(sealstone::Error::NotRecipient)
+        Err(Error::NotRecipient)
     ));
 }
 
@@ -229,9 +230,7 @@ fn the_wrong_kind_of_opening_is_refused() {
     let (signed, unsigned) = (sealed_by_alice(b"x"), sealed_unsigned(b"x"));
     let one = Workers::new(1);
     let mut out = Vec::new();
-    let wrong = |result: sealstone::Result<u64>| {
-        assert!(matches!(result, Err(sealstone::Error::WrongSender)))
-    };
+    let wrong = |result: Result<u64>| assert!(matches!(result, Err(Error::WrongSender)));
     wrong(unlock(&signed, &BOB).unwrap().open_unsigned(&mut out, one));
     wrong(
         unlock(&signed, &BOB)
@@ -332,6 +331,78 @@ fn what_is_read_after_verifying_is_what_was_verified() {
     shared.borrow_mut().get_mut()[start as usize + CHUNK_LEN + 5] ^= 1;
     reader.seek(SeekFrom::Start(CONTENT_LEN as u64)).unwrap();
     assert!(reader.read_exact(&mut byte).is_err());
+}
+
+fn reader(file: &[u8]) -> SealedReader<Cursor<&[u8]>> {
+    let opening = Sealed::read(Cursor::new(file)).unwrap();
+    let opening = opening.unlock(&Keys::new(&[&BOB], &[])).unwrap();
+    SealedReader::new_unverified(opening).unwrap()
+}
+
+#[test]
+fn the_sender_of_a_part_is_checked_without_the_rest() {
+    let content = content(18 * CONTENT_LEN + 100);
+    let file = sealed_by_alice(&content);
+    let mut whole = reader(&file);
+    assert!(whole.prove(0).is_none(), "nothing is verified yet");
+    whole.verify_sender(ALICE.contact()).unwrap();
+    assert!(whole.prove(content.len() as u64).is_none());
+    let prove = |position: usize| whole.prove(position as u64).unwrap();
+
+    for position in [0, 7, CONTENT_LEN, 16 * CONTENT_LEN + 5, content.len() - 1] {
+        // Nothing but the chunk is there.
+        let chunk = position / CONTENT_LEN;
+        let start = file.len() - SIGNED_TRAILER_LEN - (19 * 17 + content.len());
+        let mut torn = file.clone();
+        for other in (0..19).filter(|&other| other != chunk) {
+            let from = start + other * CHUNK_LEN;
+            torn[from..(from + CHUNK_LEN).min(file.len() - SIGNED_TRAILER_LEN)].fill(0);
+        }
+        let end = content.len().min((chunk + 1) * CONTENT_LEN);
+        let part = reader(&torn)
+            .read_proved(ALICE.contact(), position as u64, &prove(position))
+            .unwrap()
+            .to_vec();
+        assert!(part == content[position..end], "{position}");
+        // One bit of the chunk.
+        torn[start + chunk * CHUNK_LEN + 3] ^= 1;
+        let altered = reader(&torn)
+            .read_proved(ALICE.contact(), position as u64, &prove(position))
+            .map(<[u8]>::to_vec);
+        assert!(altered.is_err(), "{position}");
+    }
+
+    let mut part = reader(&file);
+    let refused = |outcome: Result<&[u8]>| outcome.map(<[u8]>::to_vec).unwrap_err();
+    let proof = prove(0);
+    assert!(matches!(
+        refused(part.read_proved(CAROL.contact(), 0, &proof)),
+        Error::WrongSender
+    ));
+    let behind = content.len() as u64;
+    assert!(matches!(
+        refused(part.read_proved(ALICE.contact(), behind, &proof)),
+        Error::Invalid(_)
+    ));
+    let elsewhere = CONTENT_LEN as u64;
+    assert!(matches!(
+        refused(part.read_proved(ALICE.contact(), elsewhere, &proof)),
+        Error::Altered(_)
+    ));
+    for bit in [0, 8 * (proof.as_bytes().len() - 1)] {
+        let mut bytes = proof.as_bytes().to_vec();
+        bytes[bit / 8] ^= 1;
+        let altered = Proof::from_bytes(&bytes).unwrap();
+        assert!(matches!(
+            refused(part.read_proved(ALICE.contact(), 0, &altered)),
+            Error::Altered(_)
+        ));
+    }
+    let longer = Proof::from_bytes(&[proof.as_bytes(), &[0; 64]].concat()).unwrap();
+    assert!(matches!(
+        refused(part.read_proved(ALICE.contact(), 0, &longer)),
+        Error::Altered(_)
+    ));
 }
 
 #[test]

@@ -22,9 +22,10 @@ mod trailer;
 
 pub use dearmor::Dearmored;
 pub use header::{RecipientInfo, Suite};
-pub use open::{Keys, Opening, Sealed};
+pub use open::{FileKey, Keys, Opening, Sealed};
 pub use private::{Metadata, Sender};
 pub use seal::{Receipt, Sealer};
+pub use sealstone_skein::tree::Proof;
 pub use seek::SealedReader;
 
 use crate::sign::Domain;

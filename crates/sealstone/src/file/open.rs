@@ -36,6 +36,9 @@ pub struct Keys<'a> {
     pub limits: KdfLimits,
 }
 
+/// The key of one sealed file, as a recipient has unwrapped it. Nothing tells yet whether the header is authentic.
+pub struct FileKey(Secret<32>);
+
 /// A sealed file after its header was unlocked and authenticated: the sender's claim and the metadata can be
 /// seen, the content comes only with a decision about the sender.
 pub struct Opening<R> {
@@ -100,8 +103,16 @@ impl<R: Read> Sealed<R> {
     /// [`Error::NotRecipient`] or [`Error::WrongPassphrase`] if nothing in `keys` fits, [`Error::KdfLimit`] before memory is taken,
     /// [`Error::Altered`] if the header is not what the sender wrote.
     pub fn unlock(self, keys: &Keys<'_>) -> Result<Opening<R>> {
-        let file_key = self.file_key(keys)?;
-        let schedule = Schedule::new(&file_key);
+        let key = self.file_key(keys)?;
+        self.unlock_with(&key)
+    }
+
+    /// As [`Sealed::unlock`] with the key from [`Sealed::file_key`].
+    ///
+    /// # Errors
+    /// [`Error::Altered`] if the header is not what the sender wrote, or the key is that of another file.
+    pub fn unlock_with(self, key: &FileKey) -> Result<Opening<R>> {
+        let schedule = Schedule::new(&key.0);
         schedule.check_header_mac(&self.header, &self.mac)?;
         let private = schedule
             .private_cipher()
@@ -118,8 +129,13 @@ impl<R: Read> Sealed<R> {
         })
     }
 
+    /// Unwraps the file key alone, so that somebody who mistyped a passphrase can try another one.
+    ///
     /// Stanzas that name a passport come first, then anonymous ones, then passphrases, which cost most.
-    fn file_key(&self, keys: &Keys<'_>) -> Result<Secret<32>> {
+    ///
+    /// # Errors
+    /// [`Error::NotRecipient`] or [`Error::WrongPassphrase`] if nothing in `keys` fits, [`Error::KdfLimit`] before memory is taken.
+    pub fn file_key(&self, keys: &Keys<'_>) -> Result<FileKey> {
         let named = |passport: &Passport| {
             self.header
                 .stanzas
@@ -130,20 +146,20 @@ impl<R: Read> Sealed<R> {
             if let Some(stanza) = named(passport)
                 && let Fit::Key(key) = stanza::unwrap_with_passport(stanza, passport)?
             {
-                return Ok(key);
+                return Ok(FileKey(key));
             }
         }
         for stanza in &self.header.stanzas {
             for passport in keys.passports {
                 if let Fit::Key(key) = stanza::unwrap_with_passport(stanza, passport)? {
-                    return Ok(key);
+                    return Ok(FileKey(key));
                 }
             }
         }
         self.file_key_by_passphrase(keys)
     }
 
-    fn file_key_by_passphrase(&self, keys: &Keys<'_>) -> Result<Secret<32>> {
+    fn file_key_by_passphrase(&self, keys: &Keys<'_>) -> Result<FileKey> {
         let params: Vec<_> = self.recipients().filter_map(|r| r.params()).collect();
         if keys.passphrases.is_empty() || params.is_empty() {
             return Err(Error::NotRecipient);
@@ -153,7 +169,7 @@ impl<R: Read> Sealed<R> {
         for stanza in &self.header.stanzas {
             for passphrase in keys.passphrases {
                 if let Fit::Key(key) = stanza::unwrap_with_passphrase(stanza, passphrase)? {
-                    return Ok(key);
+                    return Ok(FileKey(key));
                 }
             }
         }

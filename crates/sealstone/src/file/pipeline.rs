@@ -96,7 +96,11 @@ pub(crate) fn run<C: Default + Send>(
     };
     thread::scope(|scope| {
         for _ in 1..workers {
-            scope.spawn(|| line.work(work));
+            // Where no more threads can be had, those that there are do the work.
+            let worker = thread::Builder::new().spawn_scoped(scope, || line.work(work));
+            if worker.is_err() {
+                break;
+            }
         }
         line.work(work);
     });

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Seek, SeekFrom};
 
-use sealstone_skein::tree;
+use sealstone_skein::tree::{self, Proof};
 
 use super::chunk::{CHUNK_LEN, CONTENT_LEN, MAX_CHUNKS, MIN_CHUNK_LEN};
 use super::header::{CUT_SHORT, read_exact};
@@ -18,7 +18,8 @@ use crate::{Error, Result};
 /// Reads any part of the content of a sealed file; a part costs the chunks that it touches.
 ///
 /// What it reads is authenticated by the file key, that is, by anybody who could open the file, and not by the sender until
-/// [`SealedReader::verify_sender`] has gone through the whole file; from then on it reads nothing but what was verified.
+/// [`SealedReader::verify_sender`] has gone through the whole file; from then on it reads nothing but what was verified. Who has done that can prove single chunks
+/// to others who can open the file ([`SealedReader::prove`]): they check the sender of a part without reading the rest ([`SealedReader::read_proved`]).
 pub struct SealedReader<R> {
     reader: R,
     sender: Sender,
@@ -122,6 +123,40 @@ impl<R: Read + Seek> SealedReader<R> {
         Ok(())
     }
 
+    /// The proof that the sender signed the chunk of the content at `position`. None before [`SealedReader::verify_sender`], and behind the end.
+    pub fn prove(&self, position: u64) -> Option<Proof> {
+        let nodes = self.verified.as_ref()?;
+        let mut pieces = tree::Pieces::new();
+        nodes.iter().for_each(|node| pieces.push(node.clone()));
+        (position < self.lengths.content_len).then_some(())?;
+        pieces.prove(position / CONTENT_LEN as u64)
+    }
+
+    /// The content from `position` to the end of its chunk, which `sender` signed if `proof` says so. Reads this chunk only.
+    ///
+    /// # Errors
+    /// [`Error::WrongSender`] if the file names another sender or none, [`Error::Altered`] if the chunk is not as it was sealed, or the proof is not for it,
+    /// [`Error::Invalid`] if the content ends before `position`.
+    pub fn read_proved(&mut self, sender: &Contact, position: u64, proof: &Proof) -> Result<&[u8]> {
+        if self.sender.fingerprint() != Some(sender.fingerprint()) {
+            return Err(Error::WrongSender);
+        }
+        if position >= self.lengths.content_len {
+            return Err(Error::Invalid("a position behind the end of the content"));
+        }
+        let index = position / CONTENT_LEN as u64;
+        self.held = None;
+        let len = self.load(index)?;
+        let root = proof
+            .root(self.lengths.payload_len, index, self.chunk.first(len))
+            .ok_or(Error::Altered("proof"))?;
+        let signature = self.signature.as_ref().ok_or(Error::WrongSender)?;
+        check_signature(&self.keys, &self.lengths, signature, sender, &root)?;
+        let content = self.decrypt(index, len)?;
+        let start = (position % CONTENT_LEN as u64) as usize;
+        Ok(&self.chunk.first(content)[start..])
+    }
+
     fn chunks(&self) -> u64 {
         self.lengths.payload_len.div_ceil(CHUNK_LEN as u64)
     }
@@ -150,6 +185,11 @@ impl<R: Read + Seek> SealedReader<R> {
         {
             return Err(Error::Altered("content, after it was verified,"));
         }
+        self.decrypt(index, len)
+    }
+
+    /// Decrypts the chunk that was loaded.
+    fn decrypt(&mut self, index: u64, len: usize) -> Result<usize> {
         let last = index + 1 == self.chunks();
         let content = self.keys.payload.open(index, last, self.chunk.first(len))?;
         let expected = self

@@ -104,8 +104,10 @@ impl Proof {
             .is_some_and(|root| root.ct_eq(hash).into())
     }
 
-    /// The hash that the piece and the proof lead to. None if they do not fit the length.
-    fn root(&self, length: u64, index: u64, piece: &[u8]) -> Option<[u8; HASH]> {
+    /// The hash of every message of `length` bytes for which [`Proof::verify`] holds: for those who know a signature of the hash, not the hash itself.
+    /// None if the piece or the proof does not fit the length.
+    #[must_use]
+    pub fn root(&self, length: u64, index: u64, piece: &[u8]) -> Option<[u8; HASH]> {
         let start = index.checked_mul(PIECE as u64)?;
         let expected = length.checked_sub(start)?.min(PIECE as u64);
         if piece.len() as u64 != expected || piece.is_empty() && index > 0 {
