@@ -11,20 +11,24 @@ use zeroize::Zeroizing;
 
 use crate::args::GlobalArgs;
 use crate::io::closed::{is_closed, is_null};
-use crate::message::{About, Failure, Result, printable};
+use crate::message::{About, Failure, Result, json_line, printable};
 
 /// What the global options ask for.
+#[derive(Clone)]
 pub(crate) struct Context {
     json: bool,
     quiet: bool,
     /// Whether progress may be shown.
     pub(crate) progress: bool,
     coloured: bool,
+    /// Whether results for machines go to standard error, because content is on standard output.
+    results_on_stderr: bool,
     /// The directory of the trust store, if it is not the usual one.
     pub(crate) trust_dir: Option<PathBuf>,
 }
 
 const STDOUT: &str = "standard output";
+const STDERR: &str = "standard error";
 
 /// What a command has done, for people and for machines.
 pub(crate) struct Report {
@@ -47,7 +51,16 @@ impl Context {
             quiet: args.quiet || args.json,
             progress: terminal && !args.no_progress && !args.quiet && !args.json,
             coloured: is_coloured(),
+            results_on_stderr: false,
             trust_dir: args.trust_dir.clone(),
+        }
+    }
+
+    /// For a command that may put content on standard output: then results for machines go to standard error.
+    pub(crate) fn beside_content(&self, content_on_stdout: bool) -> Self {
+        Self {
+            results_on_stderr: content_on_stdout,
+            ..self.clone()
         }
     }
 
@@ -61,7 +74,7 @@ impl Context {
     /// Tells what must not be overlooked.
     pub(crate) fn warn(&self, text: &str) {
         match self.json {
-            true => self.tell(&json!({"warning": text}).to_string()),
+            true => self.tell(&json_line(&json!({"warning": text}))),
             false => self.tell(&format!(
                 "{} {}",
                 self.paint("33", "warning:"),
@@ -79,20 +92,19 @@ impl Context {
     ///
     /// Fails if nobody can see it: nothing may come to depend on such a secret.
     pub(crate) fn show_secret(&self, what: &str, secret: &str) -> Result<()> {
+        let hint = match (self.json, self.results_on_stderr) {
+            (true, false) => {
+                return must_be_seen(stdout(), STDOUT, "nobody would see a secret in it");
+            }
+            (false, false) => "let it be seen, or use --json, which shows it on standard output",
+            (_, true) => "let it be seen, or name an output file with -o",
+        };
+        must_be_seen(stderr(), STDERR, hint)?;
         if self.json {
-            return must_be_seen(
-                stdout(),
-                "standard output",
-                "nobody would see a secret in it",
-            );
+            return Ok(());
         }
-        must_be_seen(
-            stderr(),
-            "standard error",
-            "let it be seen, or use --json, which shows it on standard output",
-        )?;
         let text = Zeroizing::new(format!("{what}\n\n    {secret}\n\n"));
-        stderr().write_all(text.as_bytes()).about("standard error")
+        stderr().write_all(text.as_bytes()).about(STDERR)
     }
 
     /// Whether only what is wrong is to be said.
@@ -109,10 +121,14 @@ impl Context {
         } = report;
         if !(self.json && secret) {
             save()?;
-            return self.result(false, &text, || value);
+            return self.result(&text, || value);
         }
-        self.print(String::new, || value).about(STDOUT)?;
-        settle(stdout()).about(STDOUT)?;
+        self.result(&text, || value)?;
+        if self.results_on_stderr {
+            settle(stderr()).about(STDERR)?;
+        } else {
+            settle(stdout()).about(STDOUT)?;
+        }
         save()
     }
 
@@ -128,7 +144,7 @@ impl Context {
         value: impl FnOnce() -> Value,
     ) -> Result<()> {
         let mut text = if self.json {
-            value().to_string()
+            json_line(&value())
         } else {
             text()
         };
@@ -139,29 +155,24 @@ impl Context {
         Ok(stdout().flush()?)
     }
 
-    /// Like [`Context::print`] for a command that may have put content on standard output: then the result goes to standard error.
-    pub(crate) fn result(
-        &self,
-        content_on_stdout: bool,
-        text: &str,
-        value: impl FnOnce() -> Value,
-    ) -> Result<()> {
+    /// Says `text` to people, or writes `value` for machines.
+    pub(crate) fn result(&self, text: &str, value: impl FnOnce() -> Value) -> Result<()> {
         if !self.json {
             self.say(text);
             return Ok(());
         }
-        if content_on_stdout {
-            self.tell(&value().to_string());
-            return Ok(());
+        if self.results_on_stderr {
+            let line = Zeroizing::new(format!("{}\n", json_line(&value())));
+            return stderr().write_all(line.as_bytes()).about(STDERR);
         }
-        self.print(String::new, value)
+        self.print(String::new, value).about(STDOUT)
     }
 
     /// Says why the command failed.
     pub(crate) fn report(&self, failure: &Failure) -> ExitCode {
         if let Some(text) = failure.text() {
             match self.json {
-                true => self.tell(&failure.json().to_string()),
+                true => self.tell(&json_line(&failure.json())),
                 false => self.tell(&format!(
                     "{} {}",
                     self.paint("31", "sealstone:"),

@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::io::input::{Input, is_exposed, name_of, read_limited, read_small};
 use crate::io::kind::Kind;
-use crate::message::{About, Failure, Result};
+use crate::message::{About, Failure, Result, shown};
 use crate::passphrase::Passphrases;
 use crate::paths::{self, public_half, tagged};
 use crate::progress::Progress;
@@ -26,8 +26,6 @@ pub(crate) struct Identity {
 
 /// Passports of either kind are shorter.
 pub(crate) const MAX_LEN: usize = 65_536;
-/// How often somebody may mistype.
-const TRIES: usize = 3;
 
 impl Identity {
     /// Reads a secret passport.
@@ -67,22 +65,12 @@ impl Identity {
         name_of(&self.path)
     }
 
-    /// Unlocks it; who types the passphrase may mistype it.
+    /// Unlocks it.
     pub(crate) fn unlock(&self, passphrases: &Passphrases, context: &Context) -> Result<Unlocked> {
         self.warn_if_exposed(context);
-        let mut tries = if passphrases.is_typed() { TRIES } else { 1 };
-        loop {
-            let unlocked = passphrases.with(&self.name(), context, |passphrase| {
-                self.try_unlock(passphrase, &passphrases.limits, context)
-            });
-            tries -= 1;
-            match unlocked {
-                Err(failure) if tries > 0 && failure.is_wrong_passphrase() => {
-                    context.warn("wrong passphrase; once more")
-                }
-                other => return other,
-            }
-        }
+        passphrases.with(&self.name(), context, |passphrase| {
+            self.try_unlock(passphrase, &passphrases.limits, context)
+        })
     }
 
     fn try_unlock(
@@ -145,7 +133,7 @@ pub(crate) fn load_public(path: &Path) -> Result<PublicPassport> {
             "this is a secret passport; give its public half",
         );
         return Err(failure
-            .hint(format!("it should be {}", public_half(path).display()))
+            .hint(format!("it should be {}", shown(&public_half(path))))
             .about(name_of(path)));
     }
     parse_public(&bytes).about(name_of(path))

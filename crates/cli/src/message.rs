@@ -2,11 +2,12 @@
 
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use sealstone::Error;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::context;
 use crate::exit::Exit;
@@ -65,7 +66,7 @@ impl Failure {
 
     /// Says what it is about, usually a file.
     pub(crate) fn about(mut self, subject: impl Display) -> Self {
-        self.what = format!("{subject}: {}", self.what);
+        self.what = format!("{}: {}", one_line(&subject.to_string()), self.what);
         self
     }
 
@@ -79,7 +80,7 @@ impl Failure {
     }
 
     /// The object for machines.
-    pub(crate) fn json(&self) -> serde_json::Value {
+    pub(crate) fn json(&self) -> Value {
         json!({"error": {"code": self.exit.code(), "kind": self.exit.kind(), "message": self.what, "hint": self.hint}})
     }
 }
@@ -128,12 +129,41 @@ impl<T, E: Into<Failure>> About<T> for std::result::Result<T, E> {
     }
 }
 
-/// Text with nothing in it that a terminal would obey: names of files may hold anything.
+/// Text with nothing in it that a terminal would obey.
 pub(crate) fn printable(text: &str) -> String {
-    let harmful = |c: char| {
-        (c.is_control() && c != '\n' && c != '\t')
-            || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
+    escape(text, |c| is_harmful(c) && c != '\n' && c != '\t')
+}
+
+/// A name within a message: it may hold anything, and must not look like a line of its own.
+pub(crate) fn one_line(text: &str) -> String {
+    escape(text, is_harmful)
+}
+
+/// A path as messages show it.
+pub(crate) fn shown(path: &Path) -> String {
+    one_line(&path.to_string_lossy())
+}
+
+/// JSON on one line, without the control characters that JSON allows in strings and terminals obey.
+pub(crate) fn json_line(value: &Value) -> String {
+    let mut line = String::new();
+    for c in value.to_string().chars() {
+        match is_harmful(c) {
+            // All of them are below U+10000.
+            true => line.push_str(&format!("\\u{:04x}", u32::from(c))),
+            false => line.push(c),
+        }
+    }
+    line
+}
+
+/// Control characters, and those that change the order of what is around them.
+fn is_harmful(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn escape(text: &str, harmful: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match harmful(c) {
@@ -158,7 +188,7 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
             .next()
             .unwrap_or_default()
             .trim_start_matches("error: ");
-        eprintln!("{}", Failure::usage(what).json());
+        eprintln!("{}", json_line(&Failure::usage(what).json()));
         return Exit::Usage.code().into();
     }
     let printed = match asked_for {

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 use crate::args::{NewPassphraseArgs, PassphraseArgs, RecipientPassphraseArgs, UnlockArgs};
 use crate::context::Context;
 use crate::io::{input, terminal};
-use crate::message::{About, Failure, Result};
+use crate::message::{About, Failure, Result, shown};
 
 /// Where a passphrase comes from.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +40,8 @@ pub(crate) const VARIABLE: &str = "SEALSTONE_PASSPHRASE";
 const MAX_LEN: usize = 64 << 10;
 /// More of a password, which may be anything, is as well.
 const MAX_PASSWORD: usize = 16 << 20;
+/// How often somebody may type it.
+const TRIES: usize = 3;
 
 impl Source {
     /// What the options say, else the environment, else the terminal.
@@ -97,7 +99,7 @@ impl Source {
     /// What messages call it.
     fn name(&self) -> String {
         match self {
-            Self::File(path) => path.display().to_string(),
+            Self::File(path) => shown(path),
             Self::Descriptor(number) => format!("file descriptor {number}"),
             Self::Environment => VARIABLE.to_owned(),
             Self::Terminal => "the terminal".to_owned(),
@@ -120,15 +122,23 @@ impl Passphrases {
         self.source == Source::Terminal
     }
 
-    /// The passphrase for `what`: the same for everything, or typed for each.
+    /// Uses the passphrase for `what`: the same for everything, or typed for each, and then again if it was mistyped.
     pub(crate) fn with<T>(
         &self,
         what: &str,
         context: &Context,
-        use_it: impl FnOnce(&Passphrase) -> Result<T>,
+        use_it: impl Fn(&Passphrase) -> Result<T>,
     ) -> Result<T> {
         if self.is_typed() {
-            return use_it(&typed(&format!("Passphrase for {what}"))?);
+            for _ in 1..TRIES {
+                match use_it(&typed(what)?) {
+                    Err(failure) if failure.is_wrong_passphrase() => {
+                        context.warn("wrong passphrase; once more");
+                    }
+                    other => return other,
+                }
+            }
+            return use_it(&typed(what)?);
         }
         if self.read.get().is_none()
             && let Some(passphrase) = self.source.read(context)?
@@ -221,9 +231,10 @@ fn made_up(what: &str, context: &Context) -> Result<Chosen> {
     })
 }
 
-fn typed(question: &str) -> Result<Passphrase> {
+fn typed(what: &str) -> Result<Passphrase> {
     need_terminal()?;
-    Ok(Passphrase::new(terminal::ask_secret(question)?.as_bytes())?)
+    let line = terminal::ask_secret(&format!("Passphrase for {what}"))?;
+    Ok(Passphrase::new(line.as_bytes())?)
 }
 
 fn need_terminal() -> Result<()> {
@@ -245,7 +256,7 @@ fn read_file(path: &Path, limit: usize, context: &Context) -> Result<Zeroizing<V
     let file = File::open(path).about(path.display())?;
     let metadata = file.metadata()?;
     if input::is_exposed(&metadata) {
-        context.warn_exposed(&path.display().to_string());
+        context.warn_exposed(&shown(path));
     }
     input::read_limited(file, limit).about(path.display())
 }

@@ -8,7 +8,7 @@ use clap_complete::Shell;
 
 use crate::args::Cli;
 use crate::context::Context;
-use crate::message::{About, Result};
+use crate::message::{About, Result, shown};
 
 /// `sealstone completions SHELL`
 pub(crate) fn completions(shell: Shell) -> Result<()> {
@@ -26,6 +26,6 @@ pub(crate) fn pages(directory: Option<&Path>, context: &Context) -> Result<()> {
     };
     std::fs::create_dir_all(directory).about(directory.display())?;
     clap_mangen::generate_to(Cli::command(), directory).about(directory.display())?;
-    context.say(&format!("manual pages are in {}", directory.display()));
+    context.say(&format!("manual pages are in {}", shown(directory)));
     Ok(())
 }

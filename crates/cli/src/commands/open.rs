@@ -18,7 +18,7 @@ use crate::context::Context;
 use crate::io::input::Input;
 use crate::io::output::{Destination, Nature, Output};
 use crate::io::spool::spool;
-use crate::message::{About, Failure, Result};
+use crate::message::{About, Failure, Result, one_line, shown};
 use crate::progress::{Counter, Progress};
 
 /// What follows the header, from wherever it is read.
@@ -195,15 +195,15 @@ impl<'a> Job<'a> {
             ..
         } = self;
         output.commit()?;
-        let (to_stdout, target) = match &destination {
-            Destination::Stdout { .. } => (true, None),
-            Destination::File(path) => (false, Some(path.display().to_string())),
+        let target = match &destination {
+            Destination::Stdout { .. } => None,
+            Destination::File(path) => Some(path.display().to_string()),
         };
-        context.result(
-            to_stdout,
-            &opened.text(&input.name(), target.as_deref()),
-            || opened.json(target.as_deref()),
-        )
+        context
+            .beside_content(target.is_none())
+            .result(&opened.text(&input.name(), target.as_deref()), || {
+                opened.json(target.as_deref())
+            })
     }
 }
 
@@ -215,7 +215,7 @@ impl Opened {
             .map_or("unsigned".to_owned(), Known::describe);
         let mut text = format!(
             "opened {input} to {} ({sender})",
-            target.unwrap_or("standard output")
+            one_line(target.unwrap_or("standard output"))
         );
         let name = self.metadata.name.as_deref().filter(|name| {
             target.is_none_or(|target| Path::new(target).file_name() != Some(name.as_ref()))
@@ -253,7 +253,7 @@ fn destination(args: &OpenArgs, input: &Input) -> Result<Destination> {
             Ok(Destination::File(path.with_extension("")))
         }
         Some(path) => {
-            let failure = Failure::usage(format!("{} does not end in .sealed", path.display()));
+            let failure = Failure::usage(format!("{} does not end in .sealed", shown(path)));
             Err(failure.hint("say where the content goes with -o OUT; - is standard output"))
         }
     })

@@ -13,7 +13,7 @@ use crate::context::{Context, Report};
 use crate::identity::Identity;
 use crate::io::input::{DASH, Input};
 use crate::io::output::{Destination, Nature, Output};
-use crate::message::{Failure, Result};
+use crate::message::{Failure, Result, one_line};
 use crate::passphrase::{self, Chosen, Passphrases, Source};
 use crate::paths::{self, with_suffix};
 use crate::progress::{Counter, Progress};
@@ -39,6 +39,7 @@ struct Unlocked {
 
 pub(super) fn run(args: &SealArgs, context: &Context) -> Result<()> {
     let job = Job::prepare(args, context)?;
+    let context = &context.beside_content(job.to_stdout);
     let unlocked = job.unlock(context)?;
     let receipt = job.seal(&unlocked, context)?;
     job.finish(&unlocked, &receipt, context)
@@ -182,7 +183,11 @@ impl<'a> Job<'a> {
             None if count == 1 => "for a passphrase".to_owned(),
             None => format!("{count} recipients"),
         };
-        let text = format!("sealed {} to {target} ({people}, {signed})", input.name());
+        let text = format!(
+            "sealed {} to {} ({people}, {signed})",
+            input.name(),
+            one_line(&target)
+        );
         let generated = unlocked
             .passphrase
             .as_ref()
@@ -197,19 +202,12 @@ impl<'a> Job<'a> {
             "sender": signer.map(recipient_json),
             "generated_passphrase": generated,
         });
-        if to_stdout {
-            output.commit()?;
-            return context.result(true, &text, || value);
-        }
-        let secret = generated.is_some();
-        context.save(
-            Report {
-                text,
-                value,
-                secret,
-            },
-            || output.commit(),
-        )
+        let report = Report {
+            text,
+            value,
+            secret: generated.is_some(),
+        };
+        context.save(report, || output.commit())
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use zeroize::Zeroizing;
 
 use crate::exit::Exit;
-use crate::message::{self, About, Failure, Result};
+use crate::message::{self, About, Failure, Result, shown};
 
 /// An open input: a file, a pipe, a device.
 pub(crate) struct Input {
@@ -107,7 +107,7 @@ pub(crate) fn name_of(path: &Path) -> String {
     if path == Path::new(DASH) {
         "standard input".to_owned()
     } else {
-        path.display().to_string()
+        shown(path)
     }
 }
 

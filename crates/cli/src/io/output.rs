@@ -13,7 +13,7 @@ use super::kind::Kind;
 use super::temp::{Existing, TempFile, directory_of};
 use super::terminal::check_text;
 use crate::exit::Exit;
-use crate::message::{self, About, Failure, Result};
+use crate::message::{self, About, Failure, Result, shown};
 
 /// Where content goes.
 pub(crate) enum Destination {
@@ -112,7 +112,7 @@ impl Output {
 
     fn name(&self) -> String {
         match self {
-            Self::Whole(whole) => whole.shown.display().to_string(),
+            Self::Whole(whole) => shown(&whole.shown),
             Self::Stream(_, name) => name.clone(),
             Self::Terminal(_) => STDOUT.to_owned(),
         }
@@ -183,7 +183,7 @@ pub(crate) fn umask() -> u32 {
 
 /// Says that a file exists.
 pub(crate) fn exists(path: &Path) -> Failure {
-    Failure::new(Exit::Io, format!("{} exists", path.display()))
+    Failure::new(Exit::Io, format!("{} exists", shown(path)))
 }
 
 /// A key that is gone is gone for good: not even `--force` replaces one.
@@ -230,9 +230,7 @@ fn named(path: &Path, force: bool, input: &Input) -> Result<Output> {
     if (metadata.dev(), metadata.ino()) == (input.metadata().dev(), input.metadata().ino())
         && metadata.is_file()
     {
-        return Err(
-            Failure::usage(format!("{} is the input", path.display())).hint("use another -o")
-        );
+        return Err(Failure::usage(format!("{} is the input", shown(path))).hint("use another -o"));
     }
     if metadata.is_dir() {
         return Err(Failure::new(Exit::Io, "is a directory").about(path.display()));
@@ -243,7 +241,7 @@ fn named(path: &Path, force: bool, input: &Input) -> Result<Output> {
             .write(true)
             .open(path)
             .about(path.display())?;
-        return Ok(Output::Stream(file, path.display().to_string()));
+        return Ok(Output::Stream(file, shown(path)));
     }
     if !force {
         return Err(replaceable(path));

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-use crate::world::{PROFILE, World};
+use crate::world::{PROFILE, World, json};
 
 /// The 32 bytes of a fingerprint, as `passport show` tells it.
 fn fingerprint(world: &World, file: &str) -> (String, Vec<u8>) {
@@ -188,4 +188,57 @@ fn names_of_files_say_nothing_to_the_terminal() {
         said.contains("\\u{1b}") && !said.contains('\x1b') && !said.contains('\u{202e}'),
         "{said}"
     );
+}
+
+#[test]
+fn a_name_is_not_taken_for_a_message() {
+    let world = World::new();
+    let name = "plan\nsealstone: everything is well.txt";
+    let said = world.refused(&["open", "-i", "bob.passport", name], 3);
+    assert!(said.contains("plan\\u{a}sealstone: everything"), "{said}");
+    world.write(name, b"attack at dawn\n");
+    let seal = ["seal", "--unsigned", "-r", "bob.pub", name, "-o"];
+    let out = "out\nsealstone: signed by alice";
+    let sealed = world.command(&[&seal[..], &[out]].concat()).output();
+    let said = String::from_utf8(sealed.unwrap().stderr).unwrap();
+    assert!(
+        said.contains("sealed") && !said.contains("\nsealstone:"),
+        "{said}"
+    );
+    let opened = world
+        .command(&["open", "-i", "bob.passport", "-o", "x\ny", out])
+        .output();
+    let said = String::from_utf8(opened.unwrap().stderr).unwrap();
+    assert!(
+        said.contains("opened") && !said.contains("\nsealstone:"),
+        "{said}"
+    );
+}
+
+#[test]
+fn machines_get_nothing_that_a_terminal_obeys() {
+    let world = World::new();
+    let name = "a\u{9b}2Jb\u{7f}\u{200f}";
+    world.write(name, b"x");
+    let seal = ["seal", "--json", "--unsigned", "-r", "bob.pub", name];
+    let made = world.done(&seal);
+    let text = String::from_utf8(made).unwrap();
+    assert!(
+        text.contains("\\u009b2Jb\\u007f\\u200f") && !text.contains('\u{9b}'),
+        "{text}"
+    );
+    let sealed = json(text.as_bytes());
+    assert_eq!(sealed["output"], format!("{name}.sealed"));
+    let said = world.refused(&["open", "--json", "missing\u{9b}"], 3);
+    assert!(!said.contains('\u{9b}'), "{said}");
+}
+
+#[test]
+fn names_that_are_not_text_do_not_stop_a_machine() {
+    use std::os::unix::ffi::OsStrExt;
+    let world = World::new();
+    let odd = std::ffi::OsStr::from_bytes(b"a\xff.pub");
+    let export = ["passport", "export", "--json", "alice.passport", "-o"];
+    let made = world.done(&[&export.map(std::ffi::OsStr::new)[..], &[odd]].concat());
+    assert_eq!(json(&made)["output"], "a\u{fffd}.pub");
 }

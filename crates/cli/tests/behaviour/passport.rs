@@ -5,9 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
-
-use crate::world::{PASSPHRASE, PROFILE, World, refuse, succeed};
+use crate::world::{PASSPHRASE, PROFILE, World, json, refuse, succeed};
 
 const DEFAULT: &str = "data/sealstone/default.passport";
 const DEFAULT_PUB: &str = "data/sealstone/default.pub";
@@ -20,10 +18,6 @@ const UNSEEN: [(&str, i32); 6] = [
     ("--json >/dev/null", 2),
     ("--json >&-", 2),
 ];
-
-fn json(printed: &[u8]) -> Value {
-    serde_json::from_slice(printed).unwrap()
-}
 
 /// The fingerprint that a passport shows, as the names of files begin with it.
 fn tag(world: &World, passport: &str) -> String {
@@ -88,6 +82,29 @@ fn no_passport_and_no_file_is_made_for_a_passphrase_that_nobody_saw() {
             refuse(&mut world.bash(&format!("sealstone {make} {unseen}")), code);
             assert_eq!(world.names(), before, "{make} {unseen}");
         }
+    }
+}
+
+#[test]
+fn beside_content_machines_find_a_made_up_passphrase_on_standard_error() {
+    let world = World::new();
+    let seal = format!("seal -p --unsigned --json --generate-passphrase {PROFILE} -o - plan.txt");
+    let seal: Vec<_> = seal.split(' ').collect();
+    let sealed = world.command(&seal).output().unwrap();
+    world.write("piped.sealed", &sealed.stdout);
+    let passphrase = json(&sealed.stderr)["generated_passphrase"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let opened = succeed(
+        world
+            .command(&["open", "-q", "-o", "-", "piped.sealed"])
+            .env("SEALSTONE_PASSPHRASE", passphrase),
+    );
+    assert_eq!(opened, b"attack at dawn\n");
+    for (unseen, code) in [("2>&-", 2), ("2>/dev/null", 2), ("2>/dev/full", 3)] {
+        let line = format!("sealstone {} >out {unseen}", seal.join(" "));
+        refuse(&mut world.bash(&line), code);
     }
 }
 

@@ -97,6 +97,24 @@ fn passphrases_are_asked_for_without_echo_and_may_be_mistyped() {
 }
 
 #[test]
+fn the_passphrase_of_a_file_may_be_mistyped_too() {
+    let world = World::new();
+    let seal = format!("seal -q -p {PROFILE} --unsigned plan.txt");
+    world.done(&seal.split(' ').collect::<Vec<_>>());
+    let open = "sealstone open -q -o - plan.txt.sealed";
+    let Some((screen, code)) = session(&world, open, &["mistyped", PASSPHRASE]) else {
+        return;
+    };
+    assert!(
+        code == Some(0) && screen.contains("once more") && screen.contains("attack at dawn"),
+        "{screen}"
+    );
+    let (screen, code) = session(&world, open, &["one", "two", "three"]).unwrap();
+    assert_eq!(screen.matches("once more").count(), 2, "{screen}");
+    assert_eq!(code, Some(5), "{screen}");
+}
+
+#[test]
 fn a_new_passphrase_is_typed_twice_or_made_up() {
     let world = World::empty();
     let new = format!("sealstone passport new -o a.passport {PROFILE}");

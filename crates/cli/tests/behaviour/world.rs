@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// The least that may be written, so that tests are quick.
@@ -127,6 +128,11 @@ pub(crate) fn succeed(command: &mut Command) -> Vec<u8> {
         said(&output)
     );
     output.stdout
+}
+
+/// What a machine reads.
+pub(crate) fn json(printed: &[u8]) -> Value {
+    serde_json::from_slice(printed).unwrap()
 }
 
 /// Runs it; it must fail with this code and write nothing to standard output. Returns what it says.

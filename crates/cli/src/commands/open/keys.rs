@@ -73,17 +73,17 @@ impl<'a> KeyRing<'a> {
                 opening.map_err(|e| self.explain(e)).about(name)
             }
             Wanted::Passphrase => {
-                let limits = self.passphrases.limits;
-                self.passphrases.with(name, self.context, |passphrase| {
+                let key = self.passphrases.with(name, self.context, |passphrase| {
                     let _progress = Progress::derivation(self.context);
                     let made_up = passphrase.as_made_up();
                     let passphrases: Vec<_> = iter::once(passphrase).chain(&made_up).collect();
                     let keys = Keys {
-                        limits,
+                        limits: self.passphrases.limits,
                         ..Keys::new(&[], &passphrases)
                     };
-                    sealed.unlock(&keys).about(name)
-                })
+                    sealed.file_key(&keys).about(name)
+                })?;
+                sealed.unlock_with(&key).about(name)
             }
         }
     }

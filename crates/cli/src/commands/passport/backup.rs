@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::identity::{Identity, or_default};
 use crate::io::keep;
-use crate::message::{About, Failure, Result};
+use crate::message::{About, Failure, Result, shown};
 use crate::passphrase::Passphrases;
 
 /// Pixels of one module of a PNG, and modules of white around the code (ISO/IEC 18004 asks for 4).
@@ -48,9 +48,8 @@ pub(super) fn run(args: &BackupArgs, context: &Context) -> Result<()> {
 fn write(path: &Path, bytes: &[u8], context: &Context) -> Result<()> {
     keep::write_new(path, bytes, keep::SECRET)?;
     context.result(
-        false,
-        &format!("wrote {}", path.display()),
-        || json!({"output": path}),
+        &format!("wrote {}", shown(path)),
+        || json!({"output": path.display().to_string()}),
     )
 }
 

@@ -11,7 +11,7 @@ use crate::clock;
 use crate::context::{Context, Report};
 use crate::exit::Exit;
 use crate::io::keep;
-use crate::message::{Failure, Result};
+use crate::message::{Failure, Result, shown};
 use crate::passphrase::{self, Chosen, Source};
 use crate::paths;
 use crate::progress::Progress;
@@ -60,7 +60,7 @@ impl Place {
             );
         }
         if path.extension().is_some_and(|extension| extension == "pub") {
-            let what = format!("{} is the name of a public half", path.display());
+            let what = format!("{} is the name of a public half", shown(path));
             return Err(Failure::usage(what)
                 .hint("choose -o FILE.passport for the secret half; FILE.pub goes next to it"));
         }
@@ -84,7 +84,7 @@ impl Place {
         written.map_err(|failure| {
             let export = format!(
                 "{} is complete; write its public half with: sealstone passport export",
-                self.secret.display()
+                shown(&self.secret)
             );
             Failure::new(Exit::Io, failure.text().unwrap_or_default()).hint(export)
         })
@@ -123,7 +123,7 @@ impl<'a> FirstSlot<'a> {
         put: impl FnOnce(&Halves) -> Result<()>,
     ) -> Result<()> {
         let chosen = passphrase::choose(
-            &place.secret.display().to_string(),
+            &shown(&place.secret),
             &self.source,
             self.generate,
             self.context,
@@ -151,8 +151,8 @@ impl<'a> FirstSlot<'a> {
 fn report(passport: &Passport, place: &Place, chosen: &Chosen) -> Report {
     let text = format!(
         "made {} (keep it, and its passphrase)\nand  {} (hand it out)\nfingerprint {}",
-        place.secret.display(),
-        place.public.display(),
+        shown(&place.secret),
+        shown(&place.public),
         passport.fingerprint()
     );
     Report {
@@ -164,8 +164,8 @@ fn report(passport: &Passport, place: &Place, chosen: &Chosen) -> Report {
 
 fn value(passport: &Passport, place: &Place, chosen: &Chosen) -> Value {
     json!({
-        "passport": place.secret,
-        "public": place.public,
+        "passport": place.secret.display().to_string(),
+        "public": place.public.display().to_string(),
         "label": passport.contact().label(),
         "created": passport.contact().created(),
         "fingerprint": passport.fingerprint().to_string(),

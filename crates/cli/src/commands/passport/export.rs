@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::identity::{Identity, or_default};
 use crate::io::input::{DASH, Input};
 use crate::io::output::{Destination, Nature, Output};
-use crate::message::Result;
+use crate::message::{Result, shown};
 use crate::passphrase::Passphrases;
 
 pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<()> {
@@ -29,6 +29,6 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<()> {
     if to_stdout {
         return Ok(());
     }
-    let text = format!("wrote {} (hand it out)", args.output.display());
-    context.result(false, &text, || json!({"output": args.output, "fingerprint": public.contact().fingerprint().to_string()}))
+    let text = format!("wrote {} (hand it out)", shown(&args.output));
+    context.result(&text, || json!({"output": args.output.display().to_string(), "fingerprint": public.contact().fingerprint().to_string()}))
 }

@@ -6,7 +6,7 @@ use super::birth::{FirstSlot, Place, label};
 use crate::args::NewArgs;
 use crate::context::Context;
 use crate::io::{keep, temp};
-use crate::message::{Failure, Result};
+use crate::message::{Failure, Result, shown};
 use crate::{clock, paths};
 
 pub(super) fn run(args: &NewArgs, context: &Context) -> Result<()> {
@@ -25,7 +25,7 @@ fn default_place() -> Result<Place> {
     if path.exists() {
         let failure = Failure::new(
             crate::exit::Exit::Io,
-            format!("you have a default passport: {}", path.display()),
+            format!("you have a default passport: {}", shown(&path)),
         );
         return Err(failure.hint(
             "make another one with -o FILE.passport, or replace it with: sealstone passport rotate",

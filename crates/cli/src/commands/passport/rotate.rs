@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::identity::{Identity, load_public, or_default};
 use crate::io::keep;
-use crate::message::{Failure, Result};
+use crate::message::{Failure, Result, shown};
 use crate::passphrase::{Passphrases, Source};
 use crate::paths::tagged;
 
@@ -83,9 +83,9 @@ impl Rotation {
         let kept = kept.as_ref().map_or(&old.path, |kept| &kept.secret);
         context.say(&format!(
             "{} says that it succeeds {}\n  keep {}: it opens what was sealed for it",
-            place.public.display(),
+            shown(&place.public),
             unlocked.passport().fingerprint(),
-            kept.display()
+            shown(kept)
         ));
         Ok(())
     }

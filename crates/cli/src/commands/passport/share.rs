@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::identity::{Identity, or_default};
 use crate::io::input::{name_of, read_small};
 use crate::io::keep;
-use crate::message::{About, Failure, Result};
+use crate::message::{About, Failure, Result, one_line};
 use crate::passphrase::Passphrases;
 use crate::paths::with_suffix;
 
@@ -95,9 +95,9 @@ fn write(paths: &[PathBuf], text: &[Zeroizing<String>], context: &Context) -> Re
         .iter()
         .map(|path| path.display().to_string())
         .collect();
+    let shown: Vec<String> = names.iter().map(|name| one_line(name)).collect();
     context.result(
-        false,
-        &format!("wrote {}", names.join(", ")),
+        &format!("wrote {}", shown.join(", ")),
         || json!({"output": names}),
     )
 }

@@ -61,7 +61,7 @@ fn remove(args: &SlotRemoveArgs, context: &Context) -> Result<()> {
     unlocked.remove_slot(id).about(identity.name())?;
     save(&identity, &unlocked)?;
     let text = format!("removed slot {id}\n  {OLDER_COPIES}");
-    context.result(false, &text, || json!({"removed": id}))
+    context.result(&text, || json!({"removed": id}))
 }
 
 fn change(args: &SlotChangeArgs, context: &Context) -> Result<()> {

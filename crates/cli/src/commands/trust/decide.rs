@@ -53,7 +53,6 @@ pub(super) fn report(subjects: &[Subject], store: &Store, context: &Context) -> 
         .map(|record| format!("{} is {}", trust::name(record), record.status()))
         .collect();
     context.result(
-        false,
         &lines.join("\n"),
         || json!({"records": records.iter().map(record_json).collect::<Vec<_>>()}),
     )

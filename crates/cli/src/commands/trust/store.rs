@@ -44,11 +44,7 @@ pub(super) fn rekey(args: &RekeyArgs, context: &Context) -> Result<()> {
     let mut store = trust::open(context)?;
     let operator = trust::operator(args.change.operator.as_deref());
     store.rekey(&trust::change(&operator, args.change.note.as_deref()))?;
-    context.result(
-        false,
-        "the trust store has a new key",
-        || json!({"rekeyed": true}),
-    )
+    context.result("the trust store has a new key", || json!({"rekeyed": true}))
 }
 
 fn counted(number: u64, what: &str) -> String {
