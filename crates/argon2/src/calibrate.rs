@@ -16,8 +16,9 @@ pub struct Calibration {
 }
 
 /// The strongest parameters for which a hash takes no more than `target` here, in up to `memory_kib` KiB, with `lanes` lanes on
-/// as many threads (RFC 9106, section 4): as much memory as possible, then as many passes as possible. It takes some times
-/// `target`. If even the least memory, 8 KiB for each lane, takes longer, the answer is that.
+/// as many threads, but no more than there are processors (RFC 9106, section 4): as much memory as possible, then as many passes
+/// as possible, both to within a few percent. It begins with little memory, never takes more than `memory_kib`, and lasts some
+/// ten times `target`. If even the least memory, 8 KiB for each lane, takes longer, the answer is that.
 ///
 /// ```
 /// use sealstone_argon2::calibrate;
@@ -32,27 +33,100 @@ pub struct Calibration {
 /// [`Error::Parameter`] if `memory_kib` and `lanes` are not for Argon2; [`Error::OutOfMemory`].
 pub fn calibrate(target: Duration, memory_kib: u32, lanes: u32) -> Result<Calibration, Error> {
     let mut arena = Arena::new();
-    let mut best = measure(Params::new(memory_kib, 1, lanes)?, &mut arena)?;
-    // Too slow with one pass: less memory, in proportion, at most half as much each time.
-    while best.time > target && best.params.memory_kib() > 8 * lanes {
-        let kib =
-            scale(best.params.memory_kib(), target, best.time).min(best.params.memory_kib() / 2);
-        best = measure(Params::new(kib.max(8 * lanes), 1, lanes)?, &mut arena)?;
+    let most = Params::new(memory_kib, 1, lanes)?;
+    strongest(target, &most, |params| measure(params, &mut arena))
+}
+
+/// [`calibrate`] up to the memory of `most`, by any clock.
+fn strongest(
+    target: Duration,
+    most: &Params,
+    mut time_of: impl FnMut(&Params) -> Result<Duration, Error>,
+) -> Result<Calibration, Error> {
+    let lanes = most.lanes();
+    let (least, most) = (8 * lanes, most.memory_kib());
+    let memory = Search {
+        target,
+        least,
+        first: most.min(least.max(FIRST_KIB)),
+        most,
+    };
+    let (kib, time) = memory.run(|kib| time_of(&Params::new(kib, 1, lanes)?))?;
+    let params = Params::new(kib, 1, lanes)?;
+    if time >= target {
+        return Ok(Calibration { params, time });
     }
-    // Time to spare: more passes, as the passes so far took, until that does not fit any more.
-    loop {
-        let (memory, passes) = (best.params.memory_kib(), best.params.passes());
-        let more = scale(passes, target, best.time);
-        if best.time >= target || more <= passes {
-            return Ok(best);
+    let passes = Search {
+        target,
+        least: 1,
+        first: scale(1, target, time).max(2),
+        most: u32::MAX,
+    };
+    let (passes, time) = passes.run(|passes| match passes {
+        1 => Ok(time),
+        _ => time_of(&Params::new(kib, passes, lanes)?),
+    })?;
+    let params = Params::new(kib, passes, lanes)?;
+    Ok(Calibration { params, time })
+}
+
+/// Memory to begin with: a hash takes about a millisecond, and how long more of it takes can be told.
+const FIRST_KIB: u32 = 4 << 10;
+
+/// For the largest number whose time is no more than `target`.
+struct Search {
+    target: Duration,
+    least: u32,
+    first: u32,
+    most: u32,
+}
+
+impl Search {
+    /// That number and its time; the least number if even that takes longer. Times are about proportional to numbers.
+    fn run(
+        &self,
+        mut time_of: impl FnMut(u32) -> Result<Duration, Error>,
+    ) -> Result<(u32, Duration), Error> {
+        // What fits, and the least that does not.
+        let (mut fits, mut above) = (None, None);
+        let mut next = self.first;
+        loop {
+            let time = time_of(next)?;
+            if time <= self.target {
+                fits = Some((next, time));
+            } else if next == self.least {
+                return Ok((next, time));
+            } else {
+                above = Some((next, time));
+            }
+            next = match (fits, above) {
+                (Some(found), _) if found.0 == self.most => return Ok(found),
+                (Some(found), Some((above, _))) if above - found.0 <= 1 + found.0 / FINE => {
+                    return Ok(found);
+                }
+                (Some((low, _)), Some((high, time))) => {
+                    // As the time tells, but in the inner third: the other two are soon gone, however wrong that is.
+                    let third = ((high - low) / 3).max(1);
+                    scale(high, self.target, time).clamp(low + third, high - third)
+                }
+                (Some((low, time)), None) => {
+                    // As the time tells, at most four times as much: short times say little. Beyond what seems to fit is the proof.
+                    let (seems, quadruple) = (scale(low, self.target, time), low.saturating_mul(4));
+                    let beyond = (low + 1).max(low.saturating_add(low / FINE));
+                    seems.min(quadruple).max(beyond).min(self.most)
+                }
+                (None, Some((high, time))) => {
+                    let less = scale(high, self.target, time).min(high - high.div_ceil(4));
+                    less.max(self.least)
+                }
+                (None, None) => self.least,
+            };
         }
-        let next = measure(Params::new(memory, more, lanes)?, &mut arena)?;
-        if next.time > target {
-            return Ok(best);
-        }
-        best = next;
     }
 }
+
+/// How near to the limit a search ends: nearer than a part in so many, times are noise.
+const FINE: u32 = 32;
 
 /// `number` · `target` / `time`, rounded down.
 fn scale(number: u32, target: Duration, time: Duration) -> u32 {
@@ -62,13 +136,129 @@ fn scale(number: u32, target: Duration, time: Duration) -> u32 {
 }
 
 /// The shortest of three runs: others on the machine only ever make it longer.
-fn measure(params: Params, arena: &mut Arena) -> Result<Calibration, Error> {
-    let argon2 = Argon2::new(params).threads(params.lanes() as usize);
+fn measure(params: &Params, arena: &mut Arena) -> Result<Duration, Error> {
+    let argon2 = Argon2::new(*params).threads(threads(params.lanes()));
     let mut time = Duration::MAX;
     for _ in 0..3 {
         let start = Instant::now();
         argon2.hash(b"password", b"salt for timing", &mut [0; 32], arena)?;
         time = time.min(start.elapsed());
     }
-    Ok(Calibration { params, time })
+    Ok(time)
+}
+
+/// One for each lane, as far as there are processors: there may be millions of lanes.
+fn threads(lanes: u32) -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    processors.min(lanes as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MILLISECOND: u64 = 1_000_000;
+
+    /// Calibrates on a machine that takes as many nanoseconds as `clock` says; checks that it asks for nothing above `most`, and
+    /// that it ends soon.
+    fn on(
+        target_ms: u64,
+        most_kib: u32,
+        lanes: u32,
+        clock: impl Fn(u64, u64) -> u64,
+    ) -> Calibration {
+        let most = Params::new(most_kib, 1, lanes).unwrap();
+        let mut asked = 0;
+        let target = Duration::from_millis(target_ms);
+        let found = strongest(target, &most, |params| {
+            asked += 1;
+            assert!(params.memory_kib() <= most_kib && params.lanes() == lanes);
+            let (kib, passes) = (params.memory_kib().into(), params.passes().into());
+            let time = Duration::from_nanos(clock(kib, passes));
+            assert!(time < 8 * target || params.memory_kib() <= FIRST_KIB.max(8 * lanes));
+            Ok(time)
+        });
+        assert!(asked <= 40, "{asked} measurements");
+        found.unwrap()
+    }
+
+    #[test]
+    fn all_memory_then_all_passes() {
+        // The first pass is quicker than others: what it takes says too much of them.
+        let clock = |kib, passes| kib * (100 + 130 * (passes - 1));
+        for (target, passes) in [(27, 1), (60, 1), (61, 2), (95, 3), (130, 4), (333, 10)] {
+            let found = on(target, 1 << 18, 1, clock);
+            assert_eq!(
+                (found.params.memory_kib(), found.params.passes()),
+                (1 << 18, passes),
+                "{target} ms"
+            );
+            assert_eq!(found.time.as_nanos() as u64, clock(1 << 18, passes.into()));
+        }
+    }
+
+    #[test]
+    fn as_much_memory_as_fits() {
+        let clock = |kib, passes| 20_000 + 117 * kib * passes;
+        for target in [1, 3, 10, 33, 100, 119] {
+            let found = on(target, 1 << 20, 1, clock);
+            let fits = (target * MILLISECOND - 20_000) / 117;
+            let kib = u64::from(found.params.memory_kib());
+            assert!(
+                kib <= fits && kib > fits - fits / 16,
+                "{target} ms: {kib} of {fits}"
+            );
+            assert_eq!(found.params.passes(), 1);
+        }
+    }
+
+    #[test]
+    fn little_memory_and_very_many_passes() {
+        for (most, target) in [(8, 1000), (64, 20), (100, 60_000)] {
+            let clock = |kib, passes| 2_000 + 150 * kib * passes;
+            let found = on(target, most, 1, clock);
+            let fits = (target * MILLISECOND - 2_000) / (150 * u64::from(most));
+            let passes = u64::from(found.params.passes());
+            assert_eq!(found.params.memory_kib(), most);
+            assert!(
+                passes <= fits && passes > fits - fits / 16,
+                "{passes} of {fits}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_clock_that_is_noise_or_a_step_comes_to_an_end() {
+        let hash = |kib: u64, passes: u64| (kib ^ passes << 7).wrapping_mul(0x9E37_79B9) >> 7;
+        on(50, 1 << 20, 2, |kib, passes| {
+            hash(kib, passes) % (400 * MILLISECOND)
+        });
+        let found = on(50, 1 << 20, 1, |kib, passes| {
+            if kib > 70_000 || passes > 21 {
+                51 * MILLISECOND
+            } else {
+                MILLISECOND
+            }
+        });
+        assert!((66_000..=70_000).contains(&found.params.memory_kib()));
+        assert_eq!(found.params.passes(), 21);
+        on(50, u32::MAX, 1, |_, _| 0);
+    }
+
+    #[test]
+    fn the_least_memory_if_nothing_fits() {
+        for lanes in [1, 4, 1000] {
+            let found = on(1, 1 << 20, lanes, |_, _| 2 * MILLISECOND);
+            let params = Params::new(8 * lanes, 1, lanes).unwrap();
+            assert_eq!(found.params, params);
+            assert_eq!(found.time, Duration::from_millis(2));
+        }
+    }
+
+    #[test]
+    fn no_more_threads_than_processors() {
+        let processors = std::thread::available_parallelism().unwrap().get();
+        assert_eq!(threads(1), 1);
+        assert_eq!(threads((1 << 24) - 1), processors.min((1 << 24) - 1));
+    }
 }
