@@ -39,28 +39,23 @@ mod linux {
     impl Pages {
         /// `count` blocks of zeros, if the system has them.
         pub(crate) fn new(count: u64, effort: Effort) -> Option<Self> {
-            let count = usize::try_from(count).ok()?;
-            let bytes = count.checked_mul(size_of::<Block>())?.max(1);
-            if bytes < HUGE {
-                let mapping = map(bytes)?;
-                advise(mapping, bytes, libc::MADV_DONTDUMP);
+            let Layout { count, used, len } = Layout::of(count, isize::MAX.unsigned_abs())?;
+            let mapping = map(len)?;
+            // What will be in there is as good as the password.
+            advise(mapping, len, libc::MADV_DONTDUMP);
+            advise(mapping, len, libc::MADV_WIPEONFORK);
+            if len == used {
                 return Some(Self {
                     mapping,
-                    len: bytes,
+                    len,
                     blocks: mapping.cast(),
                     count,
                     helper: None,
                 });
             }
-            // Room to begin where a huge page can.
-            let used = bytes.checked_next_multiple_of(HUGE)?;
-            let len = used.checked_add(HUGE)?;
-            let mapping = map(len)?;
             // SAFETY: less than HUGE, by which the mapping is longer than what is used.
             let start = unsafe { mapping.add(mapping.align_offset(HUGE)) };
             advise(start, used, libc::MADV_HUGEPAGE);
-            // What will be in there is as good as the password.
-            advise(start, used, libc::MADV_DONTDUMP);
             Some(Self {
                 mapping,
                 len,
@@ -79,6 +74,33 @@ mod linux {
         pub(crate) fn blocks_mut(&mut self) -> &mut [Block] {
             // SAFETY: as in `blocks`; `&mut self` makes the borrow exclusive.
             unsafe { std::slice::from_raw_parts_mut(self.blocks.as_ptr(), self.count) }
+        }
+    }
+
+    /// How blocks lie in a mapping.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(super) struct Layout {
+        /// Blocks.
+        pub(super) count: usize,
+        /// Bytes that are used: those of the blocks, or of the huge pages that hold them.
+        pub(super) used: usize,
+        /// Bytes of the mapping: with room to begin where a huge page can.
+        pub(super) len: usize,
+    }
+
+    impl Layout {
+        /// Of `count` blocks, in a mapping of at most `most` bytes. That is `isize::MAX`: Rust has no larger objects, though a 32-bit
+        /// system has mappings that are.
+        pub(super) fn of(count: u64, most: usize) -> Option<Self> {
+            let count = usize::try_from(count).ok()?;
+            let bytes = count.checked_mul(size_of::<Block>())?.max(1);
+            let (used, room) = if bytes < HUGE {
+                (bytes, 0)
+            } else {
+                (bytes.checked_next_multiple_of(HUGE)?, HUGE)
+            };
+            let len = used.checked_add(room)?;
+            (len <= most).then_some(Self { count, used, len })
         }
     }
 
@@ -213,7 +235,8 @@ mod linux {
 
     /// Advice that the system may not follow, which is no error.
     fn advise(start: NonNull<u8>, len: usize, advice: libc::c_int) {
-        // SAFETY: the range is inside a mapping of ours, and no advice that is given here changes what is in it.
+        // SAFETY: the range is inside a mapping of ours, and no advice that is given here changes what is in it (but for a process
+        // forked from this one, which has a copy, of zeros then).
         unsafe { libc::madvise(start.as_ptr().cast(), len, advice) };
     }
 }
@@ -299,6 +322,79 @@ mod tests {
                 .zip(pages.blocks())
                 .all(|(value, block)| *block == [Line([value; 8]); 16])
         );
+    }
+
+    /// A 32-bit system may map more than the 2^31 - 1 bytes that an object of Rust can have.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_mapping_that_rust_could_not_address_is_refused() {
+        use super::linux::Layout;
+        const MOST: usize = i32::MAX as usize;
+        let layout = |bytes: u64| Layout::of(bytes / 1024, MOST);
+        let largest = (1 << 31) - (4 << 20);
+        let (used, len) = (largest as usize, largest as usize + (2 << 20));
+        let count = used / 1024;
+        assert_eq!(layout(largest), Some(Layout { count, used, len }));
+        for bytes in [largest + 1024, 1 << 31, 3 << 30, (4 << 30) - 1024] {
+            assert_eq!(layout(bytes), None, "{bytes}");
+        }
+        let small = |count| Layout {
+            count,
+            used: (1024 * count).max(1),
+            len: (1024 * count).max(1),
+        };
+        for count in [0, 1, 2047] {
+            assert_eq!(Layout::of(count as u64, MOST), Some(small(count)));
+        }
+    }
+
+    /// As the system itself says: not in core dumps, and zeros in a process that is forked. Neither needs more than a flag of the
+    /// mapping, and the test would need `unsafe` to fork.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn secrets_go_neither_to_core_dumps_nor_to_forked_processes() {
+        for count in [3, 5000] {
+            let pages = Pages::new(count, Effort::Quick).unwrap();
+            let blocks = pages.blocks();
+            for block in [&blocks[0], &blocks[blocks.len() - 1]] {
+                let flags = flags_of(block.as_ptr().addr());
+                for wanted in ["dd", "wf"] {
+                    assert!(
+                        flags.iter().any(|flag| flag == wanted),
+                        "{count}: {flags:?}"
+                    );
+                }
+            }
+        }
+        // What nobody advised has neither: the flags are read from the right place.
+        let stack = 0_u8;
+        let flags = flags_of((&raw const stack).addr());
+        assert!(!flags.iter().any(|flag| flag == "wf"), "{flags:?}");
+    }
+
+    /// `VmFlags` of the mapping of an address (proc_pid_smaps(5)).
+    #[cfg(target_os = "linux")]
+    fn flags_of(address: usize) -> Vec<String> {
+        let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+        let mut inside = false;
+        for line in maps.lines() {
+            let range = line
+                .split(' ')
+                .next()
+                .and_then(|range| range.split_once('-'));
+            if let Some((Ok(start), Ok(end))) = range.map(|(start, end)| (hex(start), hex(end))) {
+                inside = (start..end).contains(&address);
+            }
+            if let (true, Some(flags)) = (inside, line.strip_prefix("VmFlags:")) {
+                return flags.split_whitespace().map(str::to_owned).collect();
+            }
+        }
+        panic!("{address:x} is in no mapping")
+    }
+
+    #[cfg(target_os = "linux")]
+    fn hex(text: &str) -> Result<usize, std::num::ParseIntError> {
+        usize::from_str_radix(text, 16)
     }
 
     #[test]
