@@ -71,6 +71,9 @@ pub const PROFILES: [(&str, Params); 10] = [
     ("owasp-7m", Params::OWASP[4]),
 ];
 
+/// See [`Params::work_kib`].
+const LEAST_LANE_KIB: u64 = 128;
+
 impl Params {
     /// 2 GiB, 1 pass, 4 lanes: the first recommended option of RFC 9106, section 4.
     pub const RFC_9106_HIGH_MEMORY: Self = Self::of(2 << 20, 1, 4);
@@ -166,6 +169,23 @@ impl Params {
     /// Blocks of memory that are used: m′, which is m rounded down to a multiple of 4 p.
     pub const fn blocks(&self) -> u64 {
         self.segment_blocks() * 4 * self.lanes as u64
+    }
+
+    /// How long a hash takes, in KiB times passes. A lane of less than 128 KiB counts as one of 128 KiB: each of its four segments
+    /// takes some time of its own in each pass, however short it is.
+    ///
+    /// ```
+    /// use sealstone_argon2::Params;
+    ///
+    /// assert_eq!(Params::new(65_536, 3, 4)?.work_kib(), 3 * 65_536);
+    /// assert_eq!(Params::new(16, 3, 2)?.work_kib(), 3 * 2 * 128);
+    /// # Ok::<(), sealstone_argon2::Error>(())
+    /// ```
+    pub const fn work_kib(&self) -> u64 {
+        // Below 2^32 and 128 · 2^24, times 2^32.
+        let (memory, least) = (self.memory_kib as u64, LEAST_LANE_KIB * self.lanes as u64);
+        let charged = if memory < least { least } else { memory };
+        charged * self.passes as u64
     }
 
     /// Blocks in a segment.

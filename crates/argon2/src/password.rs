@@ -64,7 +64,7 @@ pub struct PasswordHasher<'a> {
 pub struct Limits {
     /// Memory in KiB.
     pub memory_kib: u64,
-    /// Memory in KiB times passes.
+    /// Memory in KiB times passes, as [`Params::work_kib`] counts it.
     pub work_kib: u64,
 }
 
@@ -92,11 +92,9 @@ impl Limits {
     /// # Errors
     /// [`Error::Limit`].
     pub fn check(&self, params: &Params) -> Result<(), Error> {
-        let memory = u64::from(params.memory_kib());
-        let work = memory * u64::from(params.passes());
         let limits = [
-            ("KiB of memory", memory, self.memory_kib),
-            ("KiB times passes", work, self.work_kib),
+            ("KiB of memory", params.memory_kib().into(), self.memory_kib),
+            ("KiB times passes", params.work_kib(), self.work_kib),
         ];
         for (what, wanted, allowed) in limits {
             if wanted > allowed {

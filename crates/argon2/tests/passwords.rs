@@ -83,6 +83,32 @@ fn canonical_strings_are_read_and_written() {
 }
 
 #[test]
+fn strings_are_equal_if_all_is() {
+    let parse = |text: &str| text.parse::<PhcString>().unwrap();
+    let text = "$argon2i$v=19$m=8,t=1,p=1,keyid=Zm9v,data=Zm9vYg$c29tZXNhbHQ$c29tZXRhZ3NvbWV0";
+    let hash = parse(text);
+    assert_eq!(hash, parse(text));
+    assert_eq!(hash, hash.clone());
+    for (from, to) in [
+        ("argon2i", "argon2d"),
+        ("v=19", "v=16"),
+        ("t=1", "t=2"),
+        ("Zm9v,", "Zm9w,"),
+        ("Zm9vYg", "Zm9vYw"),
+        ("c29tZXNhbHQ", "c29tZXNhbHg"),
+        ("bWV0", "bWV1"),
+        ("c29tZXRhZ3NvbWV0", "c29tZXRhZ3NvbWV0c29t"),
+    ] {
+        assert_ne!(hash, parse(&text.replacen(from, to, 1)), "{from}");
+    }
+    let shown = format!("{hash:?}");
+    assert!(
+        !shown.contains("c29t") && !shown.contains("115, 111"),
+        "{shown}"
+    );
+}
+
+#[test]
 fn nothing_else_is_read() {
     let good = "$argon2i$v=19$m=64,t=1,p=2,keyid=Zm9v,data=Zm9v$c29tZXNhbHQ$c29tZXRhZ3NvbWV0";
     good.parse::<PhcString>().unwrap();
@@ -157,21 +183,52 @@ fn what_asks_for_too_much_is_refused_before_any_memory() {
     }
     assert_eq!(arena.kib(), 0);
     let strict = hasher.limits(Limits {
-        memory_kib: 64,
-        work_kib: 128,
+        memory_kib: 256,
+        work_kib: 512,
     });
+    for (m, t, fits) in [
+        (256, 2, true),
+        (257, 1, false),
+        (256, 3, false),
+        (8, 4, true),
+        (8, 5, false),
+    ] {
+        let result = strict.verify(b"password", &stored(m, t), &mut arena);
+        let expected = if fits {
+            matches!(result, Err(Error::Mismatch))
+        } else {
+            matches!(result, Err(Error::Limit { .. }))
+        };
+        assert!(expected, "{m} {t}: {result:?}");
+    }
+}
+
+/// Of the least memory, a pass takes several times as long as its size says: each of its segments costs something, and of two
+/// threads each waits for the other after it.
+#[test]
+fn little_memory_does_not_make_passes_free() {
+    let limits = Limits::default();
+    for lanes in [1, 2, 16, 255] {
+        let charged = 128 * u64::from(lanes);
+        let passes = u32::try_from(limits.work_kib / charged).unwrap();
+        for memory in [8 * lanes, 100 * lanes, 128 * lanes] {
+            let of = |passes| Params::new(memory, passes, lanes).unwrap();
+            assert_eq!(limits.check(&of(passes)), Ok(()));
+            let wanted = charged * u64::from(passes + 1);
+            let refused = Error::Limit {
+                what: "KiB times passes",
+                wanted,
+                allowed: limits.work_kib,
+            };
+            assert_eq!(limits.check(&of(passes + 1)), Err(refused));
+        }
+    }
+    let most = Params::new(u32::MAX, u32::MAX, (1 << 24) - 1).unwrap();
     assert_eq!(
-        strict.verify(b"password", &stored(64, 2), &mut arena),
-        Err(Error::Mismatch)
+        most.work_kib(),
+        u64::from(u32::MAX) * u64::from(u32::MAX),
+        "no overflow"
     );
-    assert!(matches!(
-        strict.verify(b"password", &stored(65, 1), &mut arena),
-        Err(Error::Limit { .. })
-    ));
-    assert!(matches!(
-        strict.verify(b"password", &stored(64, 3), &mut arena),
-        Err(Error::Limit { .. })
-    ));
 }
 
 #[test]

@@ -32,7 +32,7 @@ pub struct KdfParams {
 pub struct KdfLimits {
     /// Memory in KiB.
     pub memory_kib: u64,
-    /// Memory in KiB times passes.
+    /// Memory in KiB times passes. A lane of less than 128 KiB counts as one of 128 KiB.
     pub work_kib: u64,
 }
 
@@ -120,8 +120,10 @@ impl KdfParams {
         self.lanes
     }
 
+    /// As [`Params::work_kib`] counts it: of little memory, many passes take longer than its size says.
     fn work_kib(&self) -> u64 {
-        u64::from(self.memory_kib) * u64::from(self.passes)
+        Params::new(self.memory_kib, self.passes, self.lanes)
+            .map_or(u64::MAX, |params| params.work_kib())
     }
 }
 
@@ -343,6 +345,31 @@ mod tests {
             limits.check(&long),
             Err(Error::KdfLimit { what: "work", .. })
         ));
+    }
+
+    /// Sixteen lanes of 8 KiB are sixty-four segments a pass, which take far longer than 128 KiB do.
+    #[test]
+    fn little_memory_does_not_make_passes_free() {
+        let limits = KdfLimits::default();
+        let of = |memory_kib, passes, lanes| KdfParams::read(memory_kib, passes, lanes).unwrap();
+        for lanes in [1, 2, 16] {
+            let charged = u64::from(128 * lanes);
+            let passes = u32::try_from(limits.work_kib / charged).unwrap();
+            for memory_kib in [8 * lanes, 128 * lanes] {
+                limits.check(&of(memory_kib, passes, lanes)).unwrap();
+                let error = limits
+                    .check(&of(memory_kib, passes + 1, lanes))
+                    .unwrap_err();
+                let wanted = charged * u64::from(passes + 1);
+                assert!(
+                    matches!(error, Error::KdfLimit { wanted: w, what: "work", .. } if w == wanted)
+                );
+            }
+        }
+        limits.check(&of(8, 100_000, 1)).unwrap();
+        let tries = [of(8, 100_000, 1); 6];
+        assert!(limits.check_all(&tries[..5]).is_ok());
+        assert!(limits.check_all(&tries).is_err(), "together");
     }
 
     #[test]
