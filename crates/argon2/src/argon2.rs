@@ -2,13 +2,14 @@
 
 use crate::Error;
 use crate::blake2b::{LONGEST, Stream};
-use crate::block::{Block, WORDS, from_words, to_words};
+use crate::block::{Block, WORDS, ZERO_BLOCK, place};
 use crate::fill::{Monitor, Progress, Task, fill};
 use crate::hprime::hprime;
+use crate::kernel::with_zero;
 use crate::params::Params;
 use core::sync::atomic::{AtomicBool, AtomicU64};
 use sealstone_lanes::{Cpu, wipe};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 #[cfg(feature = "std")]
 use crate::{
@@ -178,9 +179,23 @@ impl<'a> Argon2<'a> {
             .ok()
             .and_then(|blocks| memory.get_mut(..blocks));
         let memory = memory.ok_or(Error::MemoryTooSmall(needed))?;
+        // Dropped last, when all that may have left something in registers and on the stack has returned.
+        let _spent = Spent(self.cpu());
         let memory = Wiped(memory);
-        self.fill(password, salt, tag.len(), memory.0)?;
-        self.finish(memory.0, tag);
+        self.hash_in(password, salt, tag, memory.0)
+    }
+
+    /// In a frame of its own, below the caller's.
+    #[inline(never)]
+    fn hash_in(
+        &self,
+        password: &[u8],
+        salt: &[u8],
+        tag: &mut [u8],
+        memory: &mut [Block],
+    ) -> Result<(), Error> {
+        self.fill(password, salt, tag.len(), memory)?;
+        self.finish(memory, tag);
         Ok(())
     }
 
@@ -245,7 +260,9 @@ impl<'a> Argon2<'a> {
             hash.update(&(input.len() as u32).to_le_bytes());
             hash.update(input);
         }
-        Zeroizing::new(hash.finish())
+        let mut h0 = Zeroizing::new([0; LONGEST]);
+        hash.finish_into(&mut h0);
+        h0
     }
 
     /// The first two blocks of each lane (steps 3 and 4).
@@ -264,7 +281,10 @@ impl<'a> Argon2<'a> {
                     &[h0, numbers.as_flattened()],
                     bytes.as_flattened_mut(),
                 );
-                *block = from_words(&bytes.map(u64::from_le_bytes));
+                for (word, bytes) in bytes.iter().enumerate() {
+                    let (line, lane) = place(word);
+                    block[line].0[lane] = u64::from_le_bytes(*bytes);
+                }
             }
         }
     }
@@ -272,21 +292,20 @@ impl<'a> Argon2<'a> {
     /// The tag (steps 7 and 8): H′ of the sum of the last blocks of all lanes.
     fn finish(&self, memory: &[Block], tag: &mut [u8]) {
         let length = self.params.segment_blocks() as usize;
-        let mut sum = Zeroizing::new([0; WORDS]);
+        // In place, word by word: a copy would have to be wiped too.
+        let mut sum = Zeroizing::new([[0; 8]; WORDS]);
         for segment in memory
             .chunks(length)
             .rev()
             .take(self.params.lanes() as usize)
         {
             let Some(last) = segment.last() else { continue };
-            let mut words = to_words(last);
-            sum.iter_mut()
-                .zip(words)
-                .for_each(|(sum, word)| *sum ^= word);
-            words.zeroize();
+            for (word, bytes) in sum.iter_mut().enumerate() {
+                let (line, lane) = place(word);
+                *bytes = (u64::from_le_bytes(*bytes) ^ last[line].0[lane]).to_le_bytes();
+            }
         }
-        let bytes = Zeroizing::new(sum.map(u64::to_le_bytes));
-        hprime(self.cpu(), &[bytes.as_flattened()], tag);
+        hprime(self.cpu(), &[sum.as_flattened()], tag);
     }
 
     fn cpu(&self) -> Cpu {
@@ -323,6 +342,26 @@ struct Wiped<'m>(&'m mut [Block]);
 impl Drop for Wiped<'_> {
     fn drop(&mut self) {
         wipe(self.0.as_flattened_mut());
+    }
+}
+
+/// Overwrites what is left of a hash in registers, and on the stack below the caller's frame: at the end, even of a panic. That is
+/// where functions that have returned kept what they worked with.
+pub(crate) struct Spent(pub(crate) Cpu);
+
+/// Bytes of stack: several times as many as any instruction set takes.
+const STACK: usize = 24 << 10;
+
+impl Drop for Spent {
+    fn drop(&mut self) {
+        // First the registers, since what they hold may be saved to the stack at any time: no kernel uses more of them than G.
+        core::hint::black_box(with_zero(self.0, &ZERO_BLOCK));
+        overwrite();
+
+        #[inline(never)]
+        fn overwrite() {
+            core::hint::black_box(&mut [0_u8; STACK]);
+        }
     }
 }
 

@@ -10,7 +10,8 @@ pub fn hprime<E: Engine>(engine: E, parts: &[&[Byte<E>]], out: &mut [Byte<E>]) {
     let mut hash = Stream::new(engine, &[], out.len().min(LONGEST));
     hash.update(&length);
     parts.iter().for_each(|part| hash.update(part));
-    let mut value = hash.finish();
+    let mut value = [E::Scalar::byte(engine.scalars(), 0); LONGEST];
+    hash.finish_into(&mut value);
     // All but the last value give their first half.
     let mut rest = out;
     while rest.len() > LONGEST {
@@ -18,7 +19,7 @@ pub fn hprime<E: Engine>(engine: E, parts: &[&[Byte<E>]], out: &mut [Byte<E>]) {
         half.copy_from_slice(&value[..LONGEST / 2]);
         let mut hash = Stream::new(engine, &[], tail.len().min(LONGEST));
         hash.update(&value);
-        value = hash.finish();
+        hash.finish_into(&mut value);
         rest = tail;
     }
     let len = rest.len();

@@ -9,7 +9,8 @@ pub use engine::{Engine, Model, compress_on};
 pub use stream::{BLOCK, Byte, LONGEST, Stream};
 
 use sealstone_lanes::Cpu;
-use zeroize::Zeroize;
+use subtle::ConstantTimeEq;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// A message being hashed. Wiped on drop.
 ///
@@ -32,8 +33,9 @@ pub struct Blake2b {
     output: usize,
 }
 
-/// A hash: 1 to 64 bytes, which [`AsRef`] gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// A hash: 1 to 64 bytes, which [`AsRef`] gives. It may be a MAC or a key: wiped on drop, not shown by `Debug`, and compared in
+/// constant time.
+#[derive(Clone)]
 pub struct Digest {
     bytes: [u8; LONGEST],
     len: usize,
@@ -88,19 +90,20 @@ impl Blake2b {
 
     /// The hash.
     pub fn finish(mut self) -> Digest {
-        let mut bytes = self.stream.finish();
-        bytes[self.output..].fill(0);
-        Digest {
-            bytes,
+        let mut digest = Digest {
+            bytes: [0; LONGEST],
             len: self.output,
-        }
+        };
+        self.stream.finish_into(&mut digest.bytes);
+        digest.bytes[self.output..].zeroize();
+        digest
     }
 
     /// Whether `tag` is the hash. How long this takes does not tell where they differ.
     #[must_use]
     pub fn verify(self, tag: &[u8]) -> bool {
         let digest = self.finish();
-        subtle::ConstantTimeEq::ct_eq(digest.as_ref(), tag).into()
+        digest.as_ref().ct_eq(tag).into()
     }
 }
 
@@ -116,8 +119,51 @@ impl AsRef<[u8]> for Digest {
     }
 }
 
+impl PartialEq for Digest {
+    /// How long it takes does not tell where they differ.
+    fn eq(&self, other: &Self) -> bool {
+        self.as_ref().ct_eq(other.as_ref()).into()
+    }
+}
+
+impl Eq for Digest {}
+
+impl core::fmt::Debug for Digest {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Digest({} bytes)", self.len)
+    }
+}
+
+impl Drop for Digest {
+    fn drop(&mut self) {
+        self.zeroize();
+    }
+}
+
+impl ZeroizeOnDrop for Digest {}
+
 impl Zeroize for Digest {
     fn zeroize(&mut self) {
         self.bytes.zeroize();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_are_equal_if_all_is_and_show_nothing() {
+        let hash = |message: &[u8], output| Blake2b::new(output).chain(message).finish();
+        assert_eq!(hash(b"a", 32), hash(b"a", 32));
+        assert_ne!(hash(b"a", 32), hash(b"b", 32));
+        assert_ne!(hash(b"a", 32), hash(b"a", 33));
+        let mut digest = hash(b"a", 32);
+        for i in 0..32 {
+            digest.bytes[i] ^= 1;
+            assert_ne!(digest, hash(b"a", 32), "byte {i}");
+            digest.bytes[i] ^= 1;
+        }
+        assert_eq!(format!("{digest:?}"), "Digest(32 bytes)");
     }
 }

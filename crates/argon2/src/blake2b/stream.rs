@@ -70,24 +70,38 @@ impl<E: Engine> Stream<E> {
 
     /// Ends the message: its hash, of which only the bytes asked for count. What stays in place is spent.
     pub fn finish(&mut self) -> [Byte<E>; LONGEST] {
+        let mut hash = [E::Scalar::byte(self.engine.scalars(), 0); LONGEST];
+        self.finish_into(&mut hash);
+        hash
+    }
+
+    /// [`Stream::finish`], to a place that somebody wipes.
+    pub fn finish_into(&mut self, hash: &mut [Byte<E>; LONGEST]) {
         let zero = E::Scalar::byte(self.engine.scalars(), 0);
         self.block.as_flattened_mut()[self.filled..].fill(zero);
         self.compress(self.filled, true);
-        let bytes = self.state.map(E::Scalar::to_le_bytes);
-        core::array::from_fn(|i| bytes[i / 8][i % 8])
+        for (bytes, word) in hash.as_chunks_mut().0.iter_mut().zip(&self.state) {
+            let mut word = word.to_le_bytes();
+            *bytes = word;
+            E::wipe(&mut [], &mut word);
+        }
     }
 
     /// Compresses the block, of which `bytes` are message.
     fn compress(&mut self, bytes: usize, last: bool) {
         self.count += bytes as u128;
         let splat = |word| E::Scalar::splat(self.engine.scalars(), word);
-        let words = self.block.map(E::Scalar::from_le_bytes);
+        let mut words = [splat(0); 16];
+        for (word, bytes) in words.iter_mut().zip(&self.block) {
+            *word = E::Scalar::from_le_bytes(*bytes);
+        }
         let input = Input {
             words: &words,
             counter: [splat(self.count as u64), splat((self.count >> 64) as u64)],
             last: splat(if last { u64::MAX } else { 0 }),
         };
         self.engine.compress(&mut self.state, &input);
+        E::wipe(&mut words, &mut []);
     }
 
     fn fill(&mut self, bytes: &[Byte<E>]) {
@@ -99,5 +113,59 @@ impl<E: Engine> Stream<E> {
 impl<E: Engine> Drop for Stream<E> {
     fn drop(&mut self) {
         E::wipe(&mut self.state, self.block.as_flattened_mut());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sealstone_lanes::{Cpu, Portable};
+    use std::cell::Cell;
+
+    /// Counts what is wiped, in words and bytes.
+    #[derive(Clone, Copy)]
+    struct Watched;
+
+    thread_local! {
+        static COMPRESSIONS: Cell<usize> = const { Cell::new(0) };
+        static WIPED: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+    }
+
+    impl Engine for Watched {
+        type Scalar = u64;
+
+        fn scalars(self) -> Portable {
+            Portable
+        }
+        fn compress(self, state: &mut [u64; 8], input: &Input<'_, u64>) {
+            COMPRESSIONS.set(COMPRESSIONS.get() + 1);
+            Cpu::best().compress(state, input);
+        }
+        fn wipe(words: &mut [u64], bytes: &mut [u8]) {
+            Cpu::wipe(words, bytes);
+            assert!(words.iter().all(|word| *word == 0) && bytes.iter().all(|byte| *byte == 0));
+            let (w, b) = WIPED.get();
+            WIPED.set((w + words.len(), b + bytes.len()));
+        }
+    }
+
+    /// The words of each block of message; the bytes of the hash on their way out; at the end the state and the last block.
+    #[test]
+    fn every_copy_of_the_message_is_wiped() {
+        for (len, blocks) in [(0, 1), (1, 1), (128, 1), (129, 2), (1000, 8)] {
+            COMPRESSIONS.set(0);
+            WIPED.set((0, 0));
+            let mut hash = Stream::new(Watched, &[], LONGEST);
+            hash.update(&vec![7; len]);
+            let mut out = [0; LONGEST];
+            hash.finish_into(&mut out);
+            assert_eq!(COMPRESSIONS.get(), blocks);
+            assert_eq!(WIPED.get(), (16 * blocks, LONGEST), "{len}");
+            drop(hash);
+            assert_eq!(WIPED.get(), (16 * blocks + 8, LONGEST + BLOCK), "{len}");
+            let mut plain = Stream::new(Cpu::best(), &[], LONGEST);
+            plain.update(&vec![7; len]);
+            assert_eq!(plain.finish(), out);
+        }
     }
 }

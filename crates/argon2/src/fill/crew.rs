@@ -5,6 +5,7 @@ use super::meeting::Meeting;
 use super::segment::Slices;
 use super::{Monitor, Position, Task, result};
 use crate::Error;
+use crate::argon2::Spent;
 use crate::block::Block;
 use crate::index::SLICES;
 use crate::params::Params;
@@ -81,6 +82,8 @@ impl<'m> Crew<'m, '_> {
     /// What each thread does.
     fn work(&self) {
         let _guard = self.meeting.guard();
+        // The system gives the stack of a thread that has ended to another one.
+        let _spent = Spent(self.cpu);
         for stage in 0.. {
             let slice = (stage % SLICES as u64) as usize;
             self.stage((stage / SLICES as u64) as u32, slice);

@@ -7,8 +7,11 @@ mod read;
 
 use crate::params::{Params, Version};
 use core::fmt;
+use subtle::ConstantTimeEq;
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-/// A hash with all that is needed to verify it, but for the secret.
+/// A hash with all that is needed to verify it, but for the secret. Whoever has it can try passwords: the tag is wiped on drop, not
+/// shown by `Debug`, and compared in constant time.
 ///
 /// ```
 /// use sealstone_argon2::PhcString;
@@ -20,17 +23,17 @@ use core::fmt;
 /// assert!(text.replace("m=65536", "m=065536").parse::<PhcString>().is_err());
 /// # Ok::<(), sealstone_argon2::Error>(())
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct PhcString {
     params: Params,
     key_id: Bytes<8>,
     associated_data: Bytes<32>,
     salt: Bytes<48>,
-    tag: Bytes<64>,
+    tag: Zeroizing<Bytes<64>>,
 }
 
 /// Up to `N` bytes.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 struct Bytes<const N: usize> {
     bytes: [u8; N],
     len: usize,
@@ -56,6 +59,12 @@ impl<const N: usize> Bytes<N> {
     }
 }
 
+impl<const N: usize> Zeroize for Bytes<N> {
+    fn zeroize(&mut self) {
+        self.bytes.zeroize();
+    }
+}
+
 /// Lengths of salts that strings may have, in bytes.
 pub(crate) const SALT: core::ops::RangeInclusive<usize> = 8..=48;
 /// Lengths of tags that strings may have, in bytes.
@@ -75,7 +84,7 @@ impl PhcString {
             key_id: Bytes::EMPTY,
             associated_data: Bytes::of(associated_data)?,
             salt: Bytes::of(salt)?,
-            tag: Bytes::of(tag)?,
+            tag: Zeroizing::new(Bytes::of(tag)?),
         })
     }
 
@@ -113,6 +122,20 @@ impl PhcString {
         self.tag.get()
     }
 }
+
+impl PartialEq for PhcString {
+    /// How long it takes does not tell where salts or tags differ.
+    fn eq(&self, other: &Self) -> bool {
+        self.params == other.params
+            && self.key_id() == other.key_id()
+            && self.associated_data() == other.associated_data()
+            && bool::from(self.salt().ct_eq(other.salt()) & self.tag().ct_eq(other.tag()))
+    }
+}
+
+impl Eq for PhcString {}
+
+impl ZeroizeOnDrop for PhcString {}
 
 impl fmt::Display for PhcString {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

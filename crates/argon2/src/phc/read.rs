@@ -4,6 +4,7 @@ use super::{Bytes, LANES, PhcString, SALT, TAG, base64};
 use crate::Error;
 use crate::params::{Params, Variant, Version};
 use core::str::FromStr;
+use zeroize::Zeroizing;
 
 impl FromStr for PhcString {
     type Err = Error;
@@ -22,8 +23,8 @@ impl FromStr for PhcString {
         let variant = variant(field()?)?;
         let version = version(field()?)?;
         let (params, key_id, associated_data) = parameters(field()?)?;
-        let salt = bytes(field()?, "the salt")?;
-        let tag = bytes(field()?, "the hash")?;
+        let salt: Bytes<48> = bytes(field()?, "the salt")?;
+        let tag = Zeroizing::new(bytes(field()?, "the hash")?);
         if fields.next().is_some() {
             return Err(Error::Malformed("it has too many fields"));
         }

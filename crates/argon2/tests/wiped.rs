@@ -1,0 +1,245 @@
+//! After a hash, what follows from the password is nowhere in the process: neither in memory that was given back or kept, nor on any
+//! stack. The process searches its own memory.
+#![cfg(target_os = "linux")]
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::hint::black_box;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::process::Command;
+use std::sync::{Barrier, Mutex};
+use std::thread;
+
+use sealstone_argon2::blake2b::Blake2b;
+use sealstone_argon2::{
+    Arena, Argon2, Block, Cpu, Params, Progress, Variant, ZERO_BLOCK, hprime, kernel,
+};
+
+/// Inverted, so that this is not what is found.
+const NOT_PASSWORD: [u8; 48] = not(*b"a password that no other test of this file has..");
+const NOT_SECRET: [u8; 32] = not(*b"and a secret that no other has..");
+const SALT: &[u8; 16] = b"salt of the test";
+
+const fn not<const N: usize>(mut bytes: [u8; N]) -> [u8; N] {
+    let mut i = 0;
+    while i < N {
+        bytes[i] = !bytes[i];
+        i += 1;
+    }
+    bytes
+}
+
+/// What one hash with 8 blocks in one lane goes through, in pieces of 8 bytes, inverted. None of them may be found.
+struct Pieces(Vec<(String, u64)>);
+
+/// Names the process that computes the pieces: what it leaves behind is gone with it.
+const CHILD: &str = "SEALSTONE_ARGON2_TEST_CHILD";
+
+impl Pieces {
+    /// Computed by a process of its own, which prints them inverted.
+    fn of_child() -> Self {
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        child
+            .args(["--exact", "report", "--nocapture"])
+            .env(CHILD, "1");
+        let text = String::from_utf8(child.output().unwrap().stdout).unwrap();
+        let piece = |line: &str| {
+            let (word, name) = line.strip_prefix("piece ")?.split_once(' ')?;
+            Some((name.to_owned(), u64::from_str_radix(word, 16).ok()?))
+        };
+        Self(text.lines().filter_map(piece).collect())
+    }
+
+    /// Computed step by step (RFC 9106, section 3.2) for Argon2d with m = 8, t = 1, p = 1.
+    fn compute() -> Self {
+        let (password, secret) = (not(NOT_PASSWORD), not(NOT_SECRET));
+        let h0 = h0(&password, &secret);
+        let mut memory = [ZERO_BLOCK; 8];
+        for i in 0..2 {
+            let mut bytes = [0; 1024];
+            hprime(Cpu::best(), &[&h0, &[i, 0, 0, 0], &[0; 4]], &mut bytes);
+            let word = |w: usize| u64::from_le_bytes(bytes.as_chunks().0[w]);
+            memory[usize::from(i)] = sealstone_argon2::from_words(&core::array::from_fn(word));
+        }
+        for i in 2..8 {
+            let segment = sealstone_argon2::Segment::<u64>::new(
+                sealstone_lanes::Portable,
+                true,
+                i / 2,
+                0,
+                1,
+                2,
+            );
+            let word = memory[i - 1][0].0[0];
+            let reference = segment.reference(sealstone_lanes::Portable, i as u64 % 2, word);
+            let z = (2 * reference.slice + reference.block) as usize;
+            let mut out = ZERO_BLOCK;
+            kernel::replace(Cpu::best(), &memory[i - 1], &memory[z], &mut out);
+            memory[i] = out;
+        }
+        let mut pieces = Self(Vec::new());
+        pieces.add("the password", &password);
+        pieces.add("the secret", &secret);
+        pieces.add("H0", &h0);
+        pieces.add("the first block", bytes_of(&memory[0]).as_flattened());
+        // Of which the tag is the hash.
+        pieces.add("the last block", bytes_of(&memory[7]).as_flattened());
+        pieces
+    }
+
+    fn add(&mut self, name: &str, bytes: &[u8]) {
+        let pieces = bytes.as_chunks().0.iter();
+        self.0
+            .extend(pieces.map(|piece| (name.to_owned(), !u64::from_le_bytes(*piece))));
+    }
+
+    /// Whether a word, given inverted, may be one of them.
+    fn filter(&self) -> Vec<bool> {
+        let mut filter = vec![false; 1 << 16];
+        self.0
+            .iter()
+            .for_each(|(_, piece)| filter[*piece as u16 as usize] = true);
+        filter
+    }
+}
+
+fn h0(password: &[u8], secret: &[u8]) -> [u8; 64] {
+    let mut hash = Blake2b::new(64);
+    for number in [1, 32, 8, 1, 0x13, 0_u32] {
+        hash.update(&number.to_le_bytes());
+    }
+    for input in [password, SALT, secret, &[]] {
+        hash.update(&(input.len() as u32).to_le_bytes());
+        hash.update(input);
+    }
+    *hash.finish().as_ref().first_chunk().unwrap()
+}
+
+fn bytes_of(block: &Block) -> [[u8; 8]; 128] {
+    sealstone_argon2::to_words(block).map(u64::to_le_bytes)
+}
+
+/// How many pieces of each kind there are.
+fn occurrences(pieces: &Pieces) -> BTreeMap<&str, usize> {
+    let memory = File::open("/proc/self/mem").unwrap();
+    let (mut buffer, filter) = (vec![0; 1 << 16], pieces.filter());
+    let mut found = BTreeMap::new();
+    for range in writable_ranges() {
+        for at in range.step_by(buffer.len() - 8) {
+            let Ok(read) = memory.read_at(&mut buffer, at) else {
+                continue;
+            };
+            for start in 0..read.saturating_sub(7) {
+                let word = !u64::from_le_bytes(*buffer[start..].first_chunk().unwrap());
+                if filter[word as u16 as usize] {
+                    let equal = pieces.0.iter().filter(|(_, piece)| *piece == word);
+                    equal.for_each(|(name, _)| *found.entry(name.as_str()).or_default() += 1);
+                }
+            }
+        }
+    }
+    buffer.fill(0);
+    black_box(&buffer);
+    found
+}
+
+fn writable_ranges() -> Vec<Range<u64>> {
+    let parse = |line: &str| {
+        let (range, rest) = line.split_once(' ')?;
+        let (start, end) = range.split_once('-')?;
+        let address = |text| u64::from_str_radix(text, 16).ok();
+        rest.starts_with("rw")
+            .then_some(address(start)?..address(end)?)
+    };
+    let maps = fs::read_to_string("/proc/self/maps").unwrap();
+    maps.lines().filter_map(parse).collect()
+}
+
+/// One search at a time, or one would find what another looks for.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// Hashes, sees each piece while it is there, and none after it. `during` is called while they are there.
+fn assert_wiped(cpu: Cpu, threads: usize, arena: &mut Arena, during: impl Fn() + Sync) {
+    let pieces = Pieces::of_child();
+    let seen = Mutex::new(BTreeMap::new());
+    let watch = |Progress { done, total }: Progress| {
+        if done == total {
+            during();
+            *seen.lock().unwrap() = occurrences(&pieces);
+        }
+    };
+    // On a stack of its own, which stays as it is while it is searched.
+    let (done, searched) = (Barrier::new(2), Barrier::new(2));
+    let left = thread::scope(|scope| {
+        scope.spawn(|| {
+            hash(cpu, threads, arena, &watch);
+            done.wait();
+            searched.wait();
+        });
+        done.wait();
+        let left = occurrences(&pieces);
+        searched.wait();
+        left
+    });
+    let seen = seen.into_inner().unwrap();
+    assert_eq!(seen.len(), 5, "found while alive: {seen:?}");
+    assert!(left.is_empty(), "{cpu:?}: copies left behind: {left:?}");
+}
+
+/// The test's own copies are wiped in place.
+#[inline(never)]
+fn hash(cpu: Cpu, threads: usize, arena: &mut Arena, watch: &(dyn Fn(Progress) + Sync)) {
+    let (mut password, mut secret) = (NOT_PASSWORD, NOT_SECRET);
+    password.iter_mut().for_each(|byte| *byte = !*byte);
+    secret.iter_mut().for_each(|byte| *byte = !*byte);
+    let params = Params::new(8, 1, 1).unwrap();
+    let argon2 = Argon2::new(params.with_variant(Variant::Argon2d))
+        .secret(&secret)
+        .threads(threads)
+        .on(cpu)
+        .progress(watch);
+    let mut tag = [0; 32];
+    argon2.hash(&password, SALT, &mut tag, arena).unwrap();
+    assert_ne!(tag, [0; 32]);
+    password.fill(0);
+    secret.fill(0);
+    black_box((&password, &secret));
+}
+
+#[test]
+fn report() {
+    if std::env::var_os(CHILD).is_some() {
+        println!();
+        let pieces = Pieces::compute().0;
+        pieces
+            .iter()
+            .for_each(|(name, word)| println!("piece {word:x} {name}"));
+    }
+}
+
+#[test]
+fn a_hash_leaves_nothing_on_any_instruction_set() {
+    let _guard = ONE_AT_A_TIME.lock();
+    for cpu in Cpu::available() {
+        // Of the arena that is kept, and of one that is gone.
+        let mut arena = Arena::new();
+        assert_wiped(cpu, 1, &mut arena, || ());
+        assert_wiped(cpu, 1, &mut Arena::new(), || ());
+    }
+}
+
+#[test]
+fn a_copy_left_behind_is_noticed() {
+    let _guard = ONE_AT_A_TIME.lock();
+    let kept = Mutex::new(Vec::new());
+    let caught = std::panic::catch_unwind(|| {
+        assert_wiped(Cpu::best(), 1, &mut Arena::new(), || {
+            kept.lock().unwrap().extend(not(NOT_PASSWORD));
+        });
+    });
+    let message = *caught.unwrap_err().downcast::<String>().unwrap();
+    assert!(message.contains("copies left behind"), "{message}");
+    kept.lock().unwrap().fill(0);
+    black_box(&kept);
+}
