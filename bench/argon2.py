@@ -5,12 +5,18 @@ Every round runs every implementation once, each in a process of its own, so tha
 is as new as a command finds it. What counts is the call alone: getting memory, page faults and wiping included, the start of the process
 not. `kept` calls twice and measures the second call, in memory that is already there: how a server has it.
 
-usage: bench/argon2.py [--rounds N] [--job NAME]… [--who NAME]… [--pause SECONDS] [--bench PROGRAM] [--python DIR] [--json FILE]
+usage: bench/argon2.py [--rounds N] [--job NAME]… [--who NAME]… [--pause SECONDS] [--bench PROGRAM] [--python DIR]
+                       [--json FILE] [--with FILE]… [--readme]
+
+`--readme` puts what it prints into bench/README.md. Where a quiet machine is to be had for minutes only, jobs can be measured one by one
+with --json, and put together: `bench/argon2.py --with a.json --with b.json --readme` measures nothing itself.
 """
 
 import argparse
 import json
 import os
+import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -57,8 +63,17 @@ def arguments():
     parser.add_argument("--pause", type=float, default=0, metavar="SECONDS", help="before every process: the system finds time to take free memory back")
     parser.add_argument("--bench", default=str(ROOT / "target" / "release" / "bench-argon2"))
     parser.add_argument("--python", default=str(ROOT / ".tools" / "bench"), help="where scripts/setup bench put the peers")
-    parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--json", metavar="FILE", help="write all samples")
+    parser.add_argument("--with", dest="others", action="append", default=[], metavar="FILE", help="samples that --json wrote on this machine, in place of new ones")
+    parser.add_argument("--readme", action="store_true", help="put the tables into bench/README.md")
     return parser.parse_args()
+
+
+def machine():
+    """The processor by its name and by what tells it from others of that name."""
+    fields = dict(re.findall(r"^([^:\t]+)\t*: (.*)$", Path("/proc/cpuinfo").read_text(), re.M)) if Path("/proc/cpuinfo").exists() else {}
+    name, kind = fields.get("model name", platform.machine()), (fields.get("cpu family"), fields.get("model"))
+    return f"{os.cpu_count()} × {name}" + (f", family {kind[0]}, model {kind[1]}" if all(kind) else "")
 
 
 class Bench:
@@ -66,10 +81,23 @@ class Bench:
         self.options = options
         # Isolated: `import argon2` must not find this file.
         self.peer = [str(Path(options.python) / "bin" / "python"), "-I", str(ROOT / "bench" / "argon2_peers.py")]
-        for tool in (options.bench, self.peer[0]):
+        self.samples = {}
+        for file in options.others:
+            self.load(file)
+
+    def load(self, file):
+        read = json.loads(Path(file).read_text())
+        if read["machine"] != machine():
+            sys.exit(f"{file} is from another machine: {read['machine']}")
+        for entry in read["samples"]:
+            if (entry["job"], entry["who"]) in self.samples:
+                sys.exit(f"{file}: {entry['job']} was measured twice, in different runs")
+            self.samples[entry["job"], entry["who"]] = entry["ms_user_sys"]
+
+    def need_tools(self):
+        for tool in (self.options.bench, self.peer[0]):
             if not os.access(tool, os.X_OK):
                 sys.exit(f"{tool} is missing: run `make bench`, which installs and builds it")
-        self.samples = {}
 
     def command(self, who, job):
         program = [self.options.bench] if who.split("-kept")[0] in ("sealstone", "argon2-rust", "rustcrypto", "libsodium") else self.peer
@@ -138,18 +166,57 @@ class Bench:
         return missed, results
 
 
+def tables(bench, jobs, bars):
+    """What was printed, in Markdown."""
+    yield f"{machine()}. Milliseconds of the call; processor seconds of the whole process, user and system (medians)."
+    for job in jobs:
+        memory, passes, lanes, threads = JOBS[job]
+        yield f"\n**{job}**: {memory} KiB, t={passes}, p={lanes}, up to {threads} {'thread' if threads == 1 else 'threads'}\n"
+        yield "| | min | median | max | user | system | ns a block (min) |"
+        yield "|---|---|---|---|---|---|---|"
+        for (name, who), samples in bench.samples.items():
+            if name == job:
+                times = [sample[0] for sample in samples]
+                user, system = (statistics.median(sample[i] for sample in samples) for i in (1, 2))
+                block = min(times) * 1e6 / (memory * passes)
+                yield f"| {who} | {min(times):.1f} | {statistics.median(times):.1f} | {max(times):.1f} | {user:.2f} | {system:.2f} | {block:.0f} |"
+    yield "\n| times of the peer as a multiple of ours | median of the rounds | of minima | bar | |"
+    yield "|---|---|---|---|---|"
+    for bar in bars:
+        verdict = "reached" if bar["reached"] else "**missed**"
+        yield f"| {bar['name']} | {bar['ratio']:.2f} | {bar['ratio_of_minima']:.2f} | {bar['bar']:.2f} | {verdict} |"
+
+
+BEGIN, END = "<!-- generated by bench/argon2.py --readme -->\n", "<!-- end -->\n"
+
+
+def write_readme(lines):
+    page = ROOT / "bench" / "README.md"
+    before, marker, rest = page.read_text().partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not marker or not end:
+        sys.exit(f"{page} has lost its markers")
+    page.write_text(before + BEGIN + "".join(f"{line}\n" for line in lines) + END + after)
+
+
 def main():
     options = arguments()
     bench = Bench(options)
-    jobs = options.job or list(JOBS)
-    for job in jobs:
+    wanted = options.job or ([] if options.others else list(JOBS))
+    if wanted:
+        bench.need_tools()
+    for job in wanted:
         bench.measure(job)
+    jobs = [job for job in JOBS if any(name == job for name, _ in bench.samples)]
+    print(machine())
     for job in jobs:
         bench.report(job)
     missed, results = bench.bars()
     if options.json:
         samples = [dict(job=job, who=who, ms_user_sys=samples) for (job, who), samples in bench.samples.items()]
-        Path(options.json).write_text(json.dumps(dict(samples=samples, bars=results), indent=1))
+        Path(options.json).write_text(json.dumps(dict(machine=machine(), samples=samples, bars=results), indent=1))
+    if options.readme:
+        write_readme(tables(bench, jobs, results))
     sys.exit(1 if missed else 0)
 
 
