@@ -25,10 +25,10 @@ define newline
 
 endef
 
-.PHONY: help demo test lint prove bench fuzz install clean
+.PHONY: help demo test test-aarch64 lint prove bench fuzz install clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 demo: ## protect a real file and try to break it (FILE=path, else one it makes)
 	@scripts/setup build
@@ -43,6 +43,10 @@ test: ## every test, with the published vectors
 	scripts/test-argon2 2000
 	scripts/assurance --check
 	scripts/tests/run layers sizes tree setup jobs
+
+test-aarch64: ## the kernels' tests on NEON, by an emulator where the processor is another
+	@scripts/setup aarch64
+	scripts/test-aarch64 $(CARGO_FLAGS)
 
 lint: ## format, lints, documentation, layers, sizes, dependencies
 	@scripts/setup lint

@@ -150,6 +150,32 @@ class Setup(unittest.TestCase):
         self.add("rustc", "echo 'rustc 1.63.0 (4b91a6ea7 2022-08-08)'")
         self.assert_dies(self.run_setup("build"), "rustc 1.63.0 is too old", "rustup update stable")
 
+    def test_another_processor_needs_an_emulator_a_linker_and_a_library(self):
+        self.add("uname", "echo x86_64")
+        self.add("rustc", f"[[ $1 != --print ]] && echo 'rustc 1.95.0' || echo {self.bin}")
+        self.add("rustup", RUSTUP)
+        done = self.run_setup("aarch64")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("installing with apt-get: qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross\n", done.stderr)
+        self.assertIn("rustup target add aarch64-unknown-linux-gnu", self.log())
+
+    def test_another_processor_is_there(self):
+        for name in ["qemu-aarch64-static", "aarch64-linux-gnu-gcc"]:
+            self.add(name, "exit 0")
+        (self.bin / "lib/rustlib/aarch64-unknown-linux-gnu").mkdir(parents=True)
+        self.add("uname", "echo x86_64")
+        self.add("rustc", f"[[ $1 != --print ]] && echo 'rustc 1.95.0' || echo {self.bin}")
+        done = self.run_setup("aarch64")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertFalse((self.bin / "log").exists())
+
+    def test_its_own_processor_needs_no_emulator(self):
+        self.add("uname", "echo aarch64")
+        (self.bin / "lib/rustlib/aarch64-unknown-linux-gnu").mkdir(parents=True)
+        self.add("rustc", f"[[ $1 != --print ]] && echo 'rustc 1.95.0' || echo {self.bin}")
+        done = self.run_setup("aarch64")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_unknown_job(self):
         self.assert_dies(self.run_setup("everything"), "unknown job: everything")
 

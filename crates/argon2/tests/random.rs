@@ -75,8 +75,13 @@ fn by_rustcrypto(case: &spec::Argon2) -> Vec<u8> {
     tag
 }
 
+/// `SEALSTONE_CASES`, or a number that takes some seconds.
+fn cases() -> u32 {
+    std::env::var("SEALSTONE_CASES").map_or(400, |count| count.parse().expect("a number"))
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
     fn argon2_against_the_specification(case in case(300, 100), threads in 1..=4_usize) {
