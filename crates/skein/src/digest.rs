@@ -5,6 +5,8 @@ use crate::skein::Skein;
 use crate::threefish::Block;
 use core::marker::PhantomData;
 use digest::array::ArraySize;
+use digest::common::BlockSizeUser;
+use digest::consts::{U32, U64, U128};
 use digest::{FixedOutput, FixedOutputReset, HashMarker, Output, OutputSizeUser, Reset, Update};
 
 /// Skein with a state of `N` words and a hash of `S` bytes, without further parameters.
@@ -41,6 +43,17 @@ where
 {
     type OutputSize = S;
 }
+
+macro_rules! block_size {
+    ($words:literal, $bytes:ident) => {
+        impl<S> BlockSizeUser for FixedSkein<$words, S> {
+            type BlockSize = $bytes;
+        }
+    };
+}
+block_size!(4, U32);
+block_size!(8, U64);
+block_size!(16, U128);
 
 impl<const N: usize, S> Update for FixedSkein<N, S>
 where

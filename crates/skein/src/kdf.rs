@@ -14,12 +14,13 @@ use crate::threefish::Block;
 /// ```
 ///
 /// # Panics
-/// If the master key is empty.
+/// If the master key or the name is empty: without a name, the key is the MAC of the empty message under the master key.
 pub fn derive_key<const N: usize>(master: &[u8], id: &[u8], key: &mut [u8])
 where
     [u64; N]: Block<u64>,
 {
     assert!(!master.is_empty(), "a derived key without a master key");
+    assert!(!id.is_empty(), "a derived key without a name");
     let parameters = Parameters::new()
         .key(master)
         .key_id(id)

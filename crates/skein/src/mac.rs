@@ -4,6 +4,7 @@ use crate::parameters::Parameters;
 use crate::skein::Skein;
 use crate::threefish::Block;
 use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
 
 /// A message being authenticated, with a state of `N` words (8 for Skein-512). No HMAC around it is needed.
 ///
@@ -27,7 +28,7 @@ where
     /// A tag of `tag_bits` bits under `key`. Tags of different lengths have nothing in common.
     ///
     /// # Panics
-    /// If the key is empty: that would be a plain hash.
+    /// If the key is empty: that would be a plain hash. If the tag is to have no bits: everybody has the right one.
     pub fn new(key: &[u8], tag_bits: u64) -> Self {
         Self::with(key, &Parameters::new().output_bits(tag_bits))
     }
@@ -38,6 +39,7 @@ where
     /// As [`Mac::new`].
     pub fn with(key: &[u8], parameters: &Parameters<'_>) -> Self {
         assert!(!key.is_empty(), "a MAC without a key");
+        assert!(parameters.bits::<N>() > 0, "a tag of no bits");
         Self(Skein::with(&parameters.key(key)))
     }
 
@@ -59,6 +61,6 @@ where
     /// Whether `tag` is the tag. How long this takes does not tell where they differ.
     #[must_use]
     pub fn verify(self, tag: &[u8]) -> bool {
-        self.finish().ct_eq(tag).into()
+        Zeroizing::new(self.finish()).ct_eq(tag).into()
     }
 }

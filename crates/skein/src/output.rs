@@ -61,6 +61,11 @@ where
         }
     }
 
+    /// How many bytes have been read.
+    pub(crate) fn position(&self) -> u64 {
+        self.position
+    }
+
     /// Goes to byte `position`.
     pub(crate) fn seek(&mut self, position: u64) {
         assert!(

@@ -16,7 +16,7 @@ use crate::tree::{Shape, TreeSkein};
 /// ```
 ///
 /// # Panics
-/// If the password or the salt is empty.
+/// If the password or the salt is empty, or `repetitions` is 0, which would leave the salt out.
 pub fn derive_key_from_password<const N: usize>(
     password: &[u8],
     salt: &[u8],
@@ -29,6 +29,7 @@ pub fn derive_key_from_password<const N: usize>(
         !password.is_empty() && !salt.is_empty(),
         "a derived key without a password or salt"
     );
+    assert!(repetitions > 0, "a salt that is not used");
     const NARROW: Shape = Shape::new(1, 1, 255).expect("a shape that is allowed");
     let parameters = Parameters::new()
         .key(password)

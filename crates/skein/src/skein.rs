@@ -63,7 +63,6 @@ where
     /// # Panics
     /// If `bits` is 0 or more than 8.
     pub fn finish_bits(mut self, last: u8, bits: u32) -> Vec<u8> {
-        assert!((1..=8).contains(&bits), "{bits} bits of a byte");
         self.update(&[last]);
         let chain = self.ubi.finish_bits(bits);
         Output::new(chain, self.output_bits).into_vec()
@@ -81,15 +80,6 @@ where
 {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-impl<const N: usize> Drop for Skein<N>
-where
-    [u64; N]: Block<u64>,
-{
-    fn drop(&mut self) {
-        self.ubi.wipe();
     }
 }
 

@@ -22,6 +22,9 @@ pub struct StreamCipher<const N: usize>(Output<N>)
 where
     [u64; N]: Block<u64>;
 
+/// How many whole bytes there are of a key stream.
+const LENGTH: u64 = u64::MAX / 8;
+
 impl<const N: usize> StreamCipher<N>
 where
     [u64; N]: Block<u64>,
@@ -43,16 +46,23 @@ where
     /// Encrypts or decrypts `data` in place, and moves on by its length.
     ///
     /// # Panics
-    /// At 2^61 bytes of key stream.
+    /// After 2^61 - 1 bytes of key stream. (The length that stands for "not known" is a bit less than 2^61 bytes.)
     pub fn apply(&mut self, data: &mut [u8]) {
+        let left = LENGTH - self.0.position();
+        assert!(
+            data.len() as u64 <= left,
+            "{} bytes of {left} left",
+            data.len()
+        );
         self.0.xor_into(data);
     }
 
     /// Goes to byte `position` of the key stream.
     ///
     /// # Panics
-    /// Beyond 2^61.
+    /// Beyond 2^61 - 1.
     pub fn seek(&mut self, position: u64) {
+        assert!(position <= LENGTH, "byte {position} of {LENGTH}");
         self.0.seek(position);
     }
 }

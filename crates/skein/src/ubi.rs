@@ -2,12 +2,16 @@
 
 use crate::threefish::Block;
 use crate::tweak::{Tweak, Type};
+use core::hint::black_box;
 use sealstone_lanes::{Scalar, Word};
-use zeroize::Zeroize;
 
 /// One invocation of UBI, over a message that comes in parts. Generic over the word, so that a prover can run it on symbols.
+/// Wiped when dropped.
 #[derive(Clone)]
-pub struct Ubi<S: Scalar, const N: usize> {
+pub struct Ubi<S: Scalar, const N: usize>
+where
+    [S; N]: Block<S>,
+{
     cpu: S::Cpu,
     chain: [S; N],
     tweak: Tweak,
@@ -63,7 +67,11 @@ where
     }
 
     /// Ends a message of which only the `bits` most significant bits of the last byte count, 1 to 8.
+    ///
+    /// # Panics
+    /// If `bits` is 0 or more than 8.
     pub fn finish_bits(&mut self, bits: u32) -> [S; N] {
+        assert!((1..=8).contains(&bits), "{bits} bits of a byte");
         if let Some(last) = self.filled.checked_sub(1).filter(|_| bits < 8) {
             let bytes = self.block.as_flattened_mut();
             bytes[last] = S::pad(bytes[last], bits);
@@ -72,19 +80,21 @@ where
         self.finish()
     }
 
-    /// Overwrites all that depends on the message.
-    pub(crate) fn wipe(&mut self)
-    where
-        [S; N]: Zeroize,
-        [[S::Byte; 8]; N]: Zeroize,
-    {
-        self.chain.zeroize();
-        self.block.zeroize();
-    }
-
     fn fill(&mut self, bytes: &[S::Byte]) {
         self.block.as_flattened_mut()[self.filled..][..bytes.len()].copy_from_slice(bytes);
         self.filled += bytes.len();
+    }
+}
+
+impl<S: Scalar, const N: usize> Drop for Ubi<S, N>
+where
+    [S; N]: Block<S>,
+{
+    fn drop(&mut self) {
+        self.chain = [S::splat(self.cpu, 0); N];
+        self.block = [[S::byte(self.cpu, 0); 8]; N];
+        // Somebody may read them, for all that the optimiser knows.
+        black_box((&mut self.chain, &mut self.block));
     }
 }
 

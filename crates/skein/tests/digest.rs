@@ -1,12 +1,14 @@
 //! The `digest` traits, against RustCrypto's own Skein behind the same traits.
 
+use digest::common::BlockSizeUser;
 use digest::{Digest, FixedOutputReset, consts::*};
 use sealstone_skein::FixedSkein;
 
-fn same<A: Digest, B: Digest>() {
+fn same<A: Digest + BlockSizeUser, B: Digest + BlockSizeUser>() {
     let message = [7; 300];
     assert_eq!(A::digest(message)[..], B::digest(message)[..]);
     assert_eq!(<A as Digest>::output_size(), <B as Digest>::output_size());
+    assert_eq!(A::block_size(), B::block_size());
 }
 
 #[test]

@@ -291,6 +291,50 @@ fn forged_proofs() {
 }
 
 #[test]
+#[should_panic(expected = "a piece of another tree")]
+fn a_piece_with_another_key() {
+    let start = Start::with(&Parameters::new().key(b"key"));
+    Root::new().push(start.subtree(0, &[0]));
+}
+
+#[test]
+fn nothing_that_depends_on_a_key_is_shown() {
+    let start = Start::with(&Parameters::new().key(b"key"));
+    let piece = start.subtree(0, &[0xaa; 100]);
+    let mut root = start.root();
+    let shown = format!("{start:?} {piece:?}");
+    assert_eq!(shown, "Start { .. } Subtree { index: 0, last: true, .. }");
+    root.push(piece);
+    assert_eq!(format!("{root:?}"), "Root { pieces: 1, .. }");
+    let mut hasher = TreeHasher::new();
+    hasher.update(&[0xaa; 100]);
+    assert_eq!(format!("{hasher:?}"), "TreeHasher { .. }");
+    let mut pieces = Pieces::new();
+    pieces.push(tree::subtree(0, &[0xaa; 100]));
+    assert_eq!(format!("{pieces:?}"), "Pieces { len: 1, .. }");
+}
+
+/// A value is kept only of a piece that was taken.
+#[test]
+fn a_refused_piece_leaves_no_value() {
+    let mut pieces = Pieces::new();
+    pieces.push(tree::subtree(0, &[1; PIECE]));
+    let wrong = std::panic::AssertUnwindSafe(|| pieces.push(tree::subtree(2, &[2; 10])));
+    assert!(std::panic::catch_unwind(wrong).is_err());
+    pieces.push(tree::subtree(1, &[3; 10]));
+    let message = [&[1; PIECE][..], &[3; 10]].concat();
+    let (hash, length) = (tree::hash(&message), message.len() as u64);
+    assert!(pieces.prove(2).is_none());
+    assert!(pieces.prove(1).unwrap().verify(&hash, length, 1, &[3; 10]));
+}
+
+#[test]
+#[should_panic(expected = "piece 17592186044415 is beyond 2^64 bytes")]
+fn a_message_of_two_to_the_64_bytes() {
+    tree::subtree((1 << 44) - 1, &[0; PIECE]);
+}
+
+#[test]
 #[should_panic(expected = "pieces come in order")]
 fn pieces_out_of_order() {
     Root::new().push(tree::subtree(1, &[0]));

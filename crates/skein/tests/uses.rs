@@ -2,7 +2,12 @@
 
 mod spec;
 
-use sealstone_skein::{Mac, Prng, StreamCipher, derive_key, derive_key_from_password};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use sealstone_lanes::Portable;
+use sealstone_skein::{
+    Mac, Prng, Skein512, StreamCipher, Type, Ubi, derive_key, derive_key_from_password,
+};
 
 const KEY: &[u8] =
     b"a key that is longer than sixty-four bytes, so that it takes two blocks of UBI";
@@ -34,7 +39,7 @@ fn a_password_key_is_a_narrow_tree_over_repeated_salt() {
         arguments: vec![],
         tree: [1, 1, 255],
     };
-    for repetitions in [0, 1, 2, 1000] {
+    for repetitions in [1, 2, 1000] {
         let salt = b"a salt of 21 bytes...".repeat(repetitions);
         let mut key = [0; 32];
         derive_key_from_password::<4>(
@@ -112,6 +117,72 @@ fn stream_cipher() {
             .zip(stream)
             .all(|(part, byte)| part ^ byte == 0xff)
     );
+}
+
+#[test]
+fn the_last_bytes_of_a_key_stream() {
+    let key: Vec<u8> = (0..32).collect();
+    let start = spec::Skein {
+        block: 64,
+        output_bits: u64::MAX,
+        key: &key,
+        arguments: vec![(spec::NON, b"nonce")],
+        tree: [0; 3],
+    };
+    let last = spec::ubi(&start.start(), b"", 0, spec::MSG << 120);
+    let counter = (1_u64 << 55) - 1;
+    let block = spec::ubi(&last, &counter.to_le_bytes(), 64, spec::OUT << 120);
+
+    let mut stream = [0; 63];
+    let mut cipher = StreamCipher::<8>::new(&key, b"nonce");
+    cipher.seek((1 << 61) - 64);
+    cipher.apply(&mut stream);
+    assert_eq!(stream[..], block[..63]);
+    // The length in the configuration is 2^64 - 1 bits: of the byte after these, one bit is not defined.
+    assert_panics("1 bytes of 0 left", || cipher.apply(&mut [0]));
+    assert_panics("byte 2305843009213693952 of 2305843009213693951", || {
+        StreamCipher::<8>::new(&key, b"nonce").seek(1 << 61);
+    });
+}
+
+#[test]
+fn what_would_be_no_secret_is_refused() {
+    assert_panics("a MAC without a key", || drop(Mac::<8>::new(b"", 256)));
+    assert_panics("a tag of no bits", || drop(Mac::<8>::new(KEY, 0)));
+    assert_panics("a derived key without a master key", || {
+        derive_key::<8>(b"", b"name", &mut [0; 32]);
+    });
+    assert_panics("a derived key without a name", || {
+        derive_key::<8>(KEY, b"", &mut [0; 32]);
+    });
+    assert_panics("a derived key without a password or salt", || {
+        derive_key_from_password::<8>(b"password", b"", 1, &mut [0; 32]);
+    });
+    assert_panics("a salt that is not used", || {
+        derive_key_from_password::<8>(b"password", b"salt", 0, &mut [0; 32]);
+    });
+}
+
+#[test]
+fn bits_of_a_last_byte_are_counted() {
+    for bits in [0, 9] {
+        let message = format!("{bits} bits of a byte");
+        let new = || Ubi::<u64, 8>::new(Portable, [0; 8], Type::Message);
+        assert_panics(&message, || {
+            new().finish_bits(bits);
+        });
+        assert_panics(&message, || drop(Skein512::new().finish_bits(0, bits)));
+    }
+}
+
+#[track_caller]
+fn assert_panics(expected: &str, work: impl FnOnce()) {
+    let panic = catch_unwind(AssertUnwindSafe(work)).expect_err(expected);
+    let message = match panic.downcast::<String>() {
+        Ok(message) => *message,
+        Err(panic) => panic.downcast::<&str>().unwrap().to_string(),
+    };
+    assert_eq!(message, expected);
 }
 
 #[test]

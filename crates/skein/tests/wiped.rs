@@ -10,16 +10,17 @@ use std::os::unix::fs::FileExt;
 use std::sync::Mutex;
 
 use sealstone_lanes::Portable;
-use sealstone_skein::threefish::Threefish512;
+use sealstone_skein::threefish::{Block, Threefish512};
 use sealstone_skein::tree::{Shape, Start, TreeSkein};
-use sealstone_skein::{Mac, Parameters, Prng, Skein512, StreamCipher};
+use sealstone_skein::{Mac, Parameters, Prng, Skein512, StreamCipher, Type, Ubi};
 
 const KEY: &[u8] = b"the secret key of this test, which no other one has: 0123456789abcdef";
 
+/// One search at a time, or one would find what another looks for.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
 /// Makes a value on the heap, finds the state in memory while it is there, and not afterwards.
 fn assert_wiped<T>(state: impl FnOnce() -> [u64; 8], make: impl FnOnce() -> Box<T>) {
-    // One search at a time, or one would find what another looks for.
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _guard = ONE_AT_A_TIME.lock();
     let masked = in_a_frame_of_its_own(|| Box::new(state().map(|word| !word)));
     let value = in_a_frame_of_its_own(make);
@@ -134,6 +135,71 @@ fn keyed_trees() {
     );
 }
 
+/// Each new level moves the nodes below it to a larger place.
+#[test]
+fn keyed_trees_that_grow() {
+    let shape = Shape::new(1, 1, 255).unwrap();
+    let parameters = Parameters::new().key(KEY);
+    for leaves in [1, 3, 40] {
+        assert_wiped(
+            || start(parameters, Some(shape)),
+            || {
+                let mut tree = Box::new(TreeSkein::<8>::with(&parameters, shape));
+                (0..leaves).for_each(|_| tree.update(&[7; 128]));
+                tree
+            },
+        );
+    }
+}
+
+/// The value of a first piece of five bytes waits in the root.
+#[test]
+fn a_keyed_root_and_its_sub_tree() {
+    let parameters = Parameters::new().key(KEY);
+    let value = || {
+        let shape = Shape::new(6, 4, 255).unwrap();
+        let chain = start(parameters, Some(shape));
+        let mut padded = [0; 64];
+        padded[..5].copy_from_slice(b"piece");
+        let block = std::array::from_fn(|i| u64::from_le_bytes(padded.as_chunks::<8>().0[i]));
+        let tweak = [5, 0xf0 << 56 | 1 << 48];
+        let cipher: [u64; 8] = Block::encrypt(block, Portable, &chain, &tweak);
+        std::array::from_fn(|i| cipher[i] ^ block[i])
+    };
+    let piece = || Start::with(&parameters).subtree(0, b"piece");
+    assert_wiped(value, || Box::new(piece()));
+    assert_wiped(value, || {
+        let mut root = Box::new(Start::with(&parameters).root());
+        root.push(piece());
+        root
+    });
+}
+
+#[test]
+fn ubi_by_itself() {
+    let words = || std::array::from_fn(|i| 0xfedc_ba98_7654_3210_u64.rotate_left(5 * i as u32));
+    assert_wiped(words, || {
+        Box::new(Ubi::<u64, 8>::new(Portable, words(), Type::Message))
+    });
+}
+
+/// The right tag, which a forger would like to have. It is long, so that what the search itself allocates leaves its end alone.
+#[test]
+fn a_tag_that_was_compared() {
+    let tag = || {
+        let parameters = Parameters::new().key(KEY).output_bits(800_000);
+        let mut output = Skein512::with(&parameters).output();
+        let mut part = [0; 1000];
+        (0..100).for_each(|_| output.read(&mut part));
+        std::array::from_fn(|i| u64::from_le_bytes(part.as_chunks::<8>().0[i]))
+    };
+    let masked = in_a_frame_of_its_own(|| Box::new(tag().map(|word: u64| !word)));
+    let _guard = ONE_AT_A_TIME.lock();
+    let right = in_a_frame_of_its_own(|| Mac::<8>::new(KEY, 800_000).verify(&[0; 64]));
+    assert!(!right);
+    assert_eq!(occurrences(&masked), 0, "copies left behind");
+}
+
 #[test]
 fn a_key_stream() {
     // UBI of the empty message: what the stream comes from.
@@ -143,8 +209,7 @@ fn a_key_stream() {
         .output_bits(u64::MAX);
     let state = || {
         let start = start(parameters, None);
-        sealstone_skein::Ubi::<u64, 8>::new(Portable, start, sealstone_skein::Type::Message)
-            .finish()
+        Ubi::<u64, 8>::new(Portable, start, Type::Message).finish()
     };
     assert_wiped(state, || Box::new(StreamCipher::<8>::new(KEY, b"nonce")));
 }

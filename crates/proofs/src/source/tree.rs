@@ -15,7 +15,7 @@ use sealstone_skein::tree::{Shape, TreeSkein, hash, hash_nodes};
 use std::collections::HashMap;
 
 pub(super) fn claims() -> Vec<Claim> {
-    let nodes = "every node of three blocks equals Skein 1.3, 3.5.6, for all starts, positions and contents";
+    let nodes = "every node of three blocks equals Skein 1.3, 3.5.6, for all starts, contents, and positions from which it ends below 2^64";
     let shape =
         "0 to 1000 leaves, the last one full, a byte short or a byte long, with one random message";
     vec![

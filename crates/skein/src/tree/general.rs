@@ -35,7 +35,10 @@ where
 
 /// A node that takes bytes: of the message, or the values of its children.
 #[derive(Clone)]
-struct Node<const N: usize> {
+struct Node<const N: usize>
+where
+    [u64; N]: Block<u64>,
+{
     ubi: Ubi<u64, N>,
     /// Bytes of the level before this node.
     position: u128,
@@ -74,7 +77,6 @@ where
     /// # Panics
     /// If `bits` is 0 or more than 8.
     pub fn finish_bits(mut self, last: u8, bits: u32) -> Vec<u8> {
-        assert!((1..=8).contains(&bits), "{bits} bits of a byte");
         self.update(&[last]);
         self.close(bits).into_vec()
     }
@@ -105,11 +107,22 @@ where
     /// Adds the value of a node below to the current node of a level.
     fn add_value(&mut self, level: usize, value: [u64; N]) {
         if level == self.nodes.len() {
-            self.nodes.push(Node::new(self.start, level + 1, 0));
+            self.add_level();
         }
         let mut bytes = value.map(u64::to_le_bytes);
         self.add(level, bytes.as_flattened());
         bytes.zeroize();
+    }
+
+    /// Begins a level above all others. Nodes that have to move for it are wiped where they were, which `Vec` alone does not do.
+    fn add_level(&mut self) {
+        if self.nodes.len() == self.nodes.capacity() {
+            let mut nodes = Vec::with_capacity(2 * self.nodes.len());
+            nodes.extend_from_slice(&self.nodes);
+            self.nodes = nodes;
+        }
+        let level = self.nodes.len() + 1;
+        self.nodes.push(Node::new(self.start, level, 0));
     }
 
     /// Ends the current node of a level, gives its value and begins the next.
@@ -141,7 +154,6 @@ where
 {
     fn drop(&mut self) {
         self.start.zeroize();
-        self.nodes.iter_mut().for_each(|node| node.ubi.wipe());
     }
 }
 

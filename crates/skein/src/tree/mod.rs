@@ -25,6 +25,10 @@ mod root;
 mod shape;
 mod start;
 
+#[cfg(test)]
+#[path = "../../tests/spec/mod.rs"]
+mod spec;
+
 pub use general::TreeSkein;
 pub use kernel::hash_nodes;
 pub use proof::{Pieces, Proof};
@@ -34,8 +38,10 @@ pub use start::Start;
 
 use crate::tweak::{Tweak, Type};
 use crate::ubi::Ubi;
+use core::fmt::{self, Debug, Formatter};
 use kernel::Nodes;
 use sealstone_lanes::{Cpu, Portable, Scalar};
+use zeroize::Zeroize;
 
 /// Length of the hash, and of the value of a node, in bytes.
 pub const HASH: usize = 64;
@@ -55,12 +61,31 @@ const MAX_HEIGHT: u32 = 255;
 type Value = [u8; HASH];
 
 /// What one piece contributes to the root. Equal for equal pieces only (it is a hash of 512 bits).
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Wiped when dropped: it may be of a tree with a key.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Subtree {
+    /// The mark of its [`Start`].
+    start: u64,
     index: u64,
     value: Value,
     /// No piece can follow.
     last: bool,
+}
+
+/// Shows no value: of a tree with a key it is nobody else's business.
+impl Debug for Subtree {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subtree")
+            .field("index", &self.index)
+            .field("last", &self.last)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Subtree {
+    fn drop(&mut self) {
+        self.value.zeroize();
+    }
 }
 
 /// Hashes piece `index` (from 0) of a message: its bytes from `index · PIECE`.
@@ -68,7 +93,7 @@ pub struct Subtree {
 /// All pieces but the last are `PIECE` bytes; the last is shorter or equal, and empty only if the message is.
 ///
 /// # Panics
-/// If `piece` is longer than [`PIECE`], or empty though not the first; if `index` is 2^44 or more, beyond 2^64 bytes.
+/// If `piece` is longer than [`PIECE`], or empty though not the first; if the piece does not end below byte 2^64.
 pub fn subtree(index: u64, piece: &[u8]) -> Subtree {
     Start::new().subtree(index, piece)
 }
@@ -81,15 +106,20 @@ pub fn subtree_on(cpu: Cpu, index: u64, piece: &[u8]) -> Subtree {
     Start::new().subtree_on(cpu, index, piece)
 }
 
-fn hash_piece(cpu: Cpu, start: &[u64; 8], index: u64, piece: &[u8]) -> Subtree {
+fn hash_piece(cpu: Cpu, start: &Start, index: u64, piece: &[u8]) -> Subtree {
     assert!(piece.len() <= PIECE, "a piece of {} bytes", piece.len());
     assert!(!piece.is_empty() || index == 0, "an empty piece");
-    assert!(index < 1 << 44, "piece {index} is beyond 2^64 bytes");
+    // Kernels count positions in 64 bits.
+    let end = (index.checked_mul(PIECE as u64)).and_then(|at| at.checked_add(piece.len() as u64));
+    assert!(end.is_some(), "piece {index} is beyond 2^64 bytes");
 
     let mut leaves = [[0; HASH]; FAN_OUT * FAN_OUT];
     let mut nodes = [[0; HASH]; FAN_OUT];
     let mut top = [[0; HASH]];
-    let on = Level { cpu, start };
+    let on = Level {
+        cpu,
+        start: &start.chain,
+    };
     let leaves = on.hash::<{ LEAF / 64 }>(1, index * PIECE as u64, piece, &mut leaves);
     let nodes = on.hash::<FAN_OUT>(
         2,
@@ -111,6 +141,7 @@ fn hash_piece(cpu: Cpu, start: &[u64; 8], index: u64, piece: &[u8]) -> Subtree {
         (_, _, top) => top[0],
     };
     Subtree {
+        start: start.mark,
         index,
         value,
         last: piece.len() < PIECE,
@@ -174,4 +205,56 @@ fn to_bytes(words: [u64; 8]) -> Value {
         *to = Scalar::to_le_bytes(word);
     }
     bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The value of node `index · PIECE` of level 3, node by node.
+    fn specified(start: &[u8], index: u64, piece: &[u8]) -> Vec<u8> {
+        let level = |level: u128, at: u128, size: usize, bytes: &[u8]| -> Vec<u8> {
+            let nodes = bytes.chunks(size).zip((at..).step_by(size));
+            let tweak = (level << 112) + (spec::MSG << 120);
+            nodes
+                .flat_map(|(node, at)| spec::ubi(start, node, 8 * node.len(), tweak + at))
+                .collect()
+        };
+        let index = u128::from(index);
+        let leaves = level(1, index << 20, 4096, piece);
+        let nodes = level(2, index << 14, 1024, &leaves);
+        level(3, index << 10, 1024, &nodes)
+    }
+
+    /// Positions of 33 bits, of 64 bits, and the last that there is.
+    #[test]
+    fn pieces_far_into_a_message() {
+        let start = spec::Skein {
+            block: 64,
+            output_bits: 512,
+            tree: [6, 4, 255],
+            ..Default::default()
+        }
+        .start();
+        let message: Vec<u8> = (0..251).cycle().take(PIECE).collect();
+        for (index, len) in [
+            ((1 << 12) - 1, PIECE),
+            (1 << 12, PIECE),
+            ((1 << 12) + 1, 50_000),
+            ((1 << 44) - 2, PIECE),
+            ((1 << 44) - 1, PIECE - 1),
+            ((1 << 44) - 1, 9 * LEAF),
+        ] {
+            let piece = &message[..len];
+            let specified = specified(&start, index, piece);
+            for cpu in Cpu::available() {
+                let value = subtree_on(cpu, index, piece).value;
+                assert_eq!(
+                    value[..],
+                    specified,
+                    "piece {index}, {len} bytes on {cpu:?}"
+                );
+            }
+        }
+    }
 }

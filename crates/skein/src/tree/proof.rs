@@ -2,6 +2,7 @@
 
 use super::root::{output, value_of_level};
 use super::{FAN_OUT, HASH, PIECE, Root, Start, Subtree, Value, subtree};
+use core::fmt::{self, Debug, Formatter};
 use subtle::ConstantTimeEq;
 
 /// The values of all pieces of a message: 64 bytes for each MiB. Makes proofs.
@@ -17,10 +18,19 @@ use subtle::ConstantTimeEq;
 /// let proof = pieces.prove(20).unwrap();
 /// assert!(proof.verify(&tree::hash(&message), message.len() as u64, 20, &message[20 * PIECE..]));
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Pieces {
     root: Root,
     values: Vec<Value>,
+}
+
+/// Shows no value.
+impl Debug for Pieces {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pieces")
+            .field("len", &self.values.len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Pieces {
@@ -34,8 +44,9 @@ impl Pieces {
     /// # Panics
     /// As [`Root::push`].
     pub fn push(&mut self, piece: Subtree) {
-        self.values.push(piece.value);
+        let value = piece.value;
         self.root.push(piece);
+        self.values.push(value);
     }
 
     /// The hash of the pieces so far. More can be added.

@@ -2,12 +2,14 @@
 
 use super::{FAN_OUT, HASH, PIECE, Start, Subtree, Value, hash_node};
 use crate::output::Output;
+use core::fmt::{self, Debug, Formatter};
+use zeroize::Zeroize;
 
 /// Level of the value of a piece.
 const PIECE_LEVEL: u8 = 3;
 
-/// Collects the sub-trees of all pieces, in order.
-#[derive(Clone, Debug, Default)]
+/// Collects the sub-trees of all pieces, in order. Wiped when dropped.
+#[derive(Clone, Default)]
 pub struct Root {
     start: Start,
     pieces: u64,
@@ -17,12 +19,14 @@ pub struct Root {
 }
 
 /// The nodes of one level.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone)]
 struct Level {
     /// Nodes that are hashed and have gone up.
     done: u64,
-    /// Children of the node after them; at most [`FAN_OUT`]. A full node stays until there is a child for the next.
-    children: Vec<Value>,
+    /// Children of the node after them, the first `count` of these. A full node stays until there is a child for the next. They
+    /// stay where they are, so that one place is to be wiped.
+    children: Box<[Value; FAN_OUT]>,
+    count: usize,
 }
 
 impl Root {
@@ -39,11 +43,13 @@ impl Root {
         }
     }
 
-    /// Adds the next piece, which must have the same start.
+    /// Adds the next piece.
     ///
     /// # Panics
-    /// If it is not the next, or follows a piece shorter than [`PIECE`].
+    /// If it is not the next, follows a piece shorter than [`PIECE`], or was hashed from another [`Start`].
     pub fn push(&mut self, piece: Subtree) {
+        let is_of_this_tree = piece.start == self.start.mark;
+        assert!(is_of_this_tree, "a piece of another tree");
         assert_eq!(piece.index, self.pieces, "pieces come in order");
         assert!(!self.ended, "only the last piece may be short");
         self.pieces += 1;
@@ -69,8 +75,8 @@ impl Root {
         let mut above = 0;
         loop {
             match &self.levels[above] {
-                Level { done: 0, children } if children.len() == 1 => {
-                    return output(&children[0], self.start.output_bits);
+                level if level.done == 0 && level.count == 1 => {
+                    return output(&level.children[0], self.start.output_bits);
                 }
                 _ => self.close(above),
             }
@@ -81,21 +87,49 @@ impl Root {
     /// Gives the current node of the level `above` the lowest one more child.
     fn add(&mut self, above: usize, child: Value) {
         if above == self.levels.len() {
-            self.levels.push(Level::default());
+            self.levels.push(Level::new());
         }
-        if self.levels[above].children.len() == FAN_OUT {
+        if self.levels[above].count == FAN_OUT {
             self.close(above);
         }
-        self.levels[above].children.push(child);
+        let level = &mut self.levels[above];
+        level.children[level.count] = child;
+        level.count += 1;
     }
 
     /// Hashes the current node of a level and sends its value up.
     fn close(&mut self, above: usize) {
-        let Level { done, children } = &mut self.levels[above];
-        let value = value_of_level(&self.start.chain, above as u8 + 1, *done, children);
-        *done += 1;
-        children.clear();
+        let level = &mut self.levels[above];
+        let children = &level.children[..level.count];
+        let value = value_of_level(&self.start.chain, above as u8 + 1, level.done, children);
+        level.done += 1;
+        level.count = 0;
         self.add(above + 1, value);
+    }
+}
+
+/// Shows no value.
+impl Debug for Root {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Root")
+            .field("pieces", &self.pieces)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Level {
+    fn new() -> Self {
+        Self {
+            done: 0,
+            children: Box::new([[0; HASH]; FAN_OUT]),
+            count: 0,
+        }
+    }
+}
+
+impl Drop for Level {
+    fn drop(&mut self) {
+        self.children.zeroize();
     }
 }
 
@@ -116,7 +150,7 @@ pub(super) fn output(value: &Value, bits: u64) -> Output<8> {
 }
 
 /// Hashes a message that comes in parts, in this thread. Holds at most one piece.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct TreeHasher {
     root: Root,
     piece: Vec<u8>,
@@ -159,6 +193,13 @@ impl TreeHasher {
         let subtree = self.root.start.subtree(self.root.pieces, &self.piece);
         self.root.push(subtree);
         self.piece.clear();
+    }
+}
+
+/// Shows nothing of the message.
+impl Debug for TreeHasher {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TreeHasher").finish_non_exhaustive()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Where the nodes of a tree start: what the hash depends on beside the message.
 
 use super::{FAN_OUT_LOG, LEAF_LOG, MAX_HEIGHT, Root, Shape, Subtree, hash_piece};
+use crate::output::output_block;
 use crate::parameters::Parameters;
 use core::fmt::{Debug, Formatter, Result};
 use sealstone_lanes::{Cpu, Portable};
@@ -24,6 +25,8 @@ use zeroize::Zeroize;
 #[derive(Clone)]
 pub struct Start {
     pub(super) chain: [u64; 8],
+    /// Tells starts apart without telling anything about them.
+    pub(super) mark: u64,
     pub(super) output_bits: u64,
 }
 
@@ -38,20 +41,24 @@ const CONFIGURATION: [u64; 8] = [
     0x6f8e_192f_2506_5676,
     0x1af5_ea9f_2a8d_a4f4,
 ];
+const CONFIGURATION_MARK: u64 = 0x39ab_155d_c60f_1d74;
 
 impl Start {
     /// Of the hash of sealed files.
     pub const fn new() -> Self {
         Self {
             chain: CONFIGURATION,
+            mark: CONFIGURATION_MARK,
             output_bits: 512,
         }
     }
 
     /// With a key, another length, or other arguments.
     pub fn with(parameters: &Parameters<'_>) -> Self {
+        let chain = parameters.start(Portable, Some(SHAPE));
         Self {
-            chain: parameters.start(Portable, Some(SHAPE)),
+            chain,
+            mark: mark(&chain),
             output_bits: parameters.bits::<8>(),
         }
     }
@@ -69,13 +76,18 @@ impl Start {
     /// # Panics
     /// As [`subtree`](super::subtree).
     pub fn subtree_on(&self, cpu: Cpu, index: u64, piece: &[u8]) -> Subtree {
-        hash_piece(cpu, &self.chain, index, piece)
+        hash_piece(cpu, self, index, piece)
     }
 
     /// Collects the sub-trees that start here.
     pub fn root(&self) -> Root {
         Root::of(self.clone())
     }
+}
+
+/// A word of what a hash would be that ends here: it says as much about the start as any hash, which is nothing.
+fn mark(chain: &[u64; 8]) -> u64 {
+    output_block(Portable, chain, u64::MAX)[0]
 }
 
 const SHAPE: Shape = Shape::new(LEAF_LOG as u8, FAN_OUT_LOG as u8, MAX_HEIGHT as u8)
@@ -108,6 +120,7 @@ mod tests {
     fn the_configuration_is_that_of_the_specification() {
         let recomputed = Start::with(&Parameters::new());
         assert_eq!(recomputed.chain, CONFIGURATION);
+        assert_eq!(recomputed.mark, CONFIGURATION_MARK);
         assert_eq!(recomputed.output_bits, Start::new().output_bits);
     }
 }
