@@ -74,10 +74,11 @@ impl Progress {
         let watch = || KdfWatch::new(move |progress| watched.derive(progress));
         Self {
             _watch: context.progress.then(watch),
-            shown: context.progress.then(|| {
+            shown: context.progress.then_some(()).and_then(|()| {
                 let (stop, stopped) = mpsc::channel();
                 let show = move || show(verb, total, &counter, &stopped);
-                (stop, thread::spawn(show))
+                // Without a thread there is no bar.
+                Some((stop, thread::Builder::new().spawn(show).ok()?))
             }),
         }
     }

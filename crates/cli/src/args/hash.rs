@@ -13,13 +13,18 @@ use sealstone_skein::tree::Shape;
 Examples:
   sealstone hash *.iso > SUMS                     one line a file: 128 digits and the name
   sealstone hash -c SUMS                          are the files still the same?
-  sealstone hash --mac key *.iso > SUMS           nobody without the key can make these lines
+  sealstone hash --mac key *.iso > SUMS           hashes that nobody can make without the key
   sealstone hash --algorithm skein-256 --tag a    plain Skein-256
 
-A bare line is the tree hash that senders of sealed files sign, whatever the size of the file. Everything else is named in its line, as in \
-`Skein-512-512+mac (NAME) = …`, and `-c` reads it there; secret keys and other arguments have to be given again.
+A bare line is the tree hash that senders of sealed files sign, whatever the size of the file. Everything else is named in its line unless there \
+is --untagged, as in `Skein-512-512-tree-6-4-255+mac (NAME) = …`, and `-c` reads it there; secret keys and other arguments have to be given again. \
+If --algorithm, --tree, --output-bits or --message-bits is given with `-c`, a line of another hash fails.
 
-The exit code is that of sha256sum: 0, or 1 if a file could not be read or is not what its line says.")]
+A MAC is of what is in a file. It says nothing of the file's name or age, nor whether the list is whole: who can change both can give one file \
+another's name and line.
+
+The exit code is 0, or as with sha256sum 1 if a file could not be read or is not what its line says. If nothing could be begun it is 2 (options), \
+3 (the key or standard output) or 4 (a key longer than a MiB).")]
 pub(crate) struct HashFileArgs {
     /// The files; `-` or nothing is standard input
     #[arg(value_name = "FILE")]
@@ -36,6 +41,12 @@ pub(crate) struct HashFileArgs {
     /// End lines with NUL, and write names as they are
     #[arg(short, long)]
     pub(crate) zero: bool,
+    /// No difference: every file is read as it is
+    #[arg(short, long, overrides_with = "text")]
+    pub(crate) binary: bool,
+    /// No difference either
+    #[arg(short, long, overrides_with = "binary")]
+    pub(crate) text: bool,
     /// Authenticate with the secret key in a file, of which every byte counts
     #[arg(
         long,
@@ -101,8 +112,18 @@ pub(crate) struct SkeinArgs {
     pub(crate) nonce_file: Option<PathBuf>,
 }
 
+impl SkeinArgs {
+    /// Whether they say which hash is meant, beside its arguments.
+    pub(crate) fn chooses(&self) -> bool {
+        self.algorithm.is_some()
+            || self.tree.is_some()
+            || self.output_bits.is_some()
+            || self.message_bits.is_some()
+    }
+}
+
 /// Eight megabytes: a hash is held in memory, and written as digits.
-const MAX_OUTPUT_BITS: u64 = 1 << 26;
+pub(crate) const MAX_OUTPUT_BITS: u64 = 1 << 26;
 
 /// The size of the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use files::{InspectArgs, OpenArgs, SealArgs, Sender};
-pub(crate) use hash::{HashFileArgs, SkeinArgs, State, TreeValue, parse_shape};
+pub(crate) use hash::{HashFileArgs, MAX_OUTPUT_BITS, SkeinArgs, State, TreeValue, parse_shape};
 pub(crate) use passphrase::{
     FirstPassphraseArgs, GenerateArgs, NewPassphraseArgs, PassphraseArgs, RecipientPassphraseArgs,
     UnlockArgs,

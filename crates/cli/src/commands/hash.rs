@@ -110,9 +110,6 @@ fn hash_file(
     arguments: &Arguments,
     context: &Context,
 ) -> Result<Hash> {
-    if path.is_dir() {
-        return Err(Failure::new(Exit::Io, "is a directory").about(path.display()));
-    }
     let input = Input::open(Some(path), "the message")?;
     let counter = Counter::default();
     let _progress = Progress::bytes(context, "hashing", input.remaining(), &counter);

@@ -116,6 +116,11 @@ fn claim_stdin(what: &str) -> Result<File> {
     let mut owner = STDIN
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
+    if owner.as_deref() == Some(what) {
+        return Err(Failure::usage(format!(
+            "{what} cannot come from standard input twice"
+        )));
+    }
     if let Some(owner) = &*owner {
         return Err(Failure::usage(format!(
             "{owner} and {what} cannot both come from standard input"

@@ -49,7 +49,7 @@ fn a_file_and_a_pipe_of_many_pieces() {
 }
 
 #[test]
-fn a_key_makes_lines_that_nobody_else_can_make() {
+fn a_key_makes_hashes_that_nobody_else_can_make() {
     let world = with_key();
     let line = text(world.done(&["hash", "--mac", "key", "fox"]));
     assert_eq!(
@@ -65,6 +65,128 @@ fn a_key_makes_lines_that_nobody_else_can_make() {
     ] {
         assert_eq!(world.command(args).output().unwrap().status.code(), Some(1));
     }
+}
+
+/// A MAC is of the content alone: the help says so, and README.md, SECURITY.md and spec/tree.md.
+#[test]
+fn a_key_does_not_bind_the_name() {
+    let world = with_key();
+    world.write("dog", b"another animal");
+    let list = "sealstone hash --mac key fox dog > sums; mv fox f; mv dog fox; mv f dog";
+    succeed(&mut world.bash(list));
+    let said = world.command(&["hash", "-c", "--mac", "key", "sums"]);
+    let output = { said }.output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "the names are checked");
+    // Whoever can also change the list exchanges the names there.
+    let swap = "sed -i 's/(fox)/(x)/; s/(dog)/(fox)/; s/(x)/(dog)/' sums; sealstone hash -c --mac key sums";
+    assert_eq!(text(succeed(&mut world.bash(swap))), "dog: OK\nfox: OK\n");
+    let shorter = "sed -i 1d sums; sealstone hash -c --mac key sums";
+    assert_eq!(text(succeed(&mut world.bash(shorter))), "fox: OK\n");
+}
+
+/// Whoever says which hash is meant does not get another one.
+#[test]
+fn an_option_is_not_overruled_by_a_line() {
+    let world = with_key();
+    let made = "for options in '' '--output-bits 8' '--algorithm skein-512 --output-bits 8' '--algorithm skein-512' '--message-bits 0'; do \
+                sealstone hash --tag $options fox; done > sums";
+    succeed(&mut world.bash(made));
+    for (options, right) in [
+        ("--algorithm skein-512", 4),
+        ("--algorithm skein-512 --output-bits 512", 4),
+        ("--algorithm skein-512 --output-bits 8", 3),
+        ("--output-bits 512", 1),
+        ("--output-bits 8", 2),
+        ("--tree 6,4,255", 1),
+        ("--message-bits 0", 5),
+    ] {
+        let check = format!("sealstone hash -c {options} sums 2> said; [ $? = 1 ]");
+        let shown = text(succeed(&mut world.bash(&check)));
+        for (line, shown) in (1..).zip(shown.lines()) {
+            let is_right = shown.starts_with("fox: OK");
+            assert_eq!(is_right, line == right, "{options}: line {line}: {shown}");
+        }
+        assert!(text(world.read("said")).contains("its line is of Skein-512-"));
+    }
+    let free = "sealstone hash -c sums";
+    let shown = text(succeed(&mut world.bash(free)));
+    assert_eq!(
+        shown.lines().collect::<Vec<_>>(),
+        [
+            "fox: OK",
+            "fox: OK",
+            "fox: OK",
+            "fox: OK",
+            "fox: OK (first 0 bits)"
+        ]
+    );
+}
+
+/// A line too long to be one counts once, and the lines after it are read.
+#[test]
+fn an_endless_line_is_one_line() {
+    let world = with_key();
+    let list = "(head -c 70000000 /dev/zero | tr '\\0' 0; echo '  fox'; sealstone hash fox) > sums; sealstone hash -c -w sums";
+    let output = world.bash(list).output().unwrap();
+    assert_eq!(text(output.stdout), "fox: OK\n");
+    let said = text(output.stderr);
+    assert!(said.contains("sums: line 1 is malformed"), "{said}");
+    assert!(said.contains("1 line is malformed"), "{said}");
+    assert!(output.status.success());
+}
+
+/// No system gives a thread so much memory for its stack.
+#[test]
+fn without_threads() {
+    let world = World::empty();
+    world.write("big", &five_million());
+    let refused = "export RUST_MIN_STACK=1000000000000000";
+    let line = format!("{refused}; sealstone hash big; cat big | sealstone hash");
+    assert_eq!(
+        text(succeed(&mut world.bash(&line))),
+        format!("{FIVE_MILLION}  big\n{FIVE_MILLION}  -\n")
+    );
+    let serial = "sealstone hash --algorithm skein-512 big";
+    let with = text(succeed(&mut world.bash(serial)));
+    let without = text(succeed(&mut world.bash(&format!("{refused}; {serial}"))));
+    assert_eq!(with, without);
+    let shown = format!("{refused}; script -qec 'sealstone hash big' /dev/null");
+    assert!(text(succeed(&mut world.bash(&shown))).contains(FIVE_MILLION));
+}
+
+#[test]
+fn a_directory_named_like_standard_input() {
+    let world = with_key();
+    let line = "mkdir -- -; sealstone hash < fox; sealstone hash ./-";
+    let output = world.bash(line).output().unwrap();
+    assert!(text(output.stdout).ends_with("  -\n"));
+    assert_eq!(text(output.stderr), "sealstone: ./-: is a directory\n");
+    let twice = world.bash("sealstone hash - - < fox").output().unwrap();
+    assert_eq!(twice.status.code(), Some(1));
+    assert_eq!(
+        text(twice.stderr),
+        "sealstone: the message cannot come from standard input twice\n"
+    );
+}
+
+#[test]
+fn lines_that_end_with_nul_ask_for_an_option() {
+    let world = with_key();
+    let line = "sealstone hash -z fox > sums; sealstone hash -c sums";
+    let said = refuse(&mut world.bash(line), 1);
+    assert_eq!(
+        said,
+        "sealstone: sums: no well-formed line\n  lines that end with NUL are checked with --zero\n"
+    );
+}
+
+/// The last byte is read like all others: from a slow pipe, and counted.
+#[test]
+fn bits_of_a_pipe_are_counted() {
+    let world = World::empty();
+    let line = "(printf a; sleep 0.1; printf b) | sealstone --json hash --message-bits 13";
+    let said = text(succeed(&mut world.bash(line)));
+    assert!(said.contains(r#""size":2"#), "{said}");
 }
 
 /// Whoever can write the list may not choose a hash that is easier to forge.

@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use sealstone_skein::tree::Shape;
 
-use crate::args::{SkeinArgs, State, TreeValue, parse_shape};
+use crate::args::{MAX_OUTPUT_BITS, SkeinArgs, State, TreeValue, parse_shape};
 
 /// Everything that a hash depends on, except the message and the values of the arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +85,8 @@ impl Algorithm {
                 }
             }
         }
-        (algorithm.to_string() == text && output_bits > 0).then_some(algorithm)
+        let is_allowed = (1..=MAX_OUTPUT_BITS).contains(&output_bits);
+        (is_allowed && algorithm.to_string() == text).then_some(algorithm)
     }
 }
 
@@ -163,6 +164,7 @@ mod tests {
             "Skein-512-512+first--bits",
             "Skein-512-512+first-8-bits+mac",
             "Skein-512-99999999999999999999",
+            "Skein-512-67108865",
         ] {
             assert_eq!(Algorithm::parse(text), None, "{text}");
         }

@@ -22,10 +22,13 @@ impl Arguments {
     /// Those that the options name.
     pub(super) fn read(args: &HashFileArgs, context: &Context) -> Result<Self> {
         let skein = &args.skein;
-        let personalization = skein.personalization.clone().unwrap_or_default();
+        let personalization = skein.personalization.clone();
+        if personalization.as_deref() == Some("") {
+            return Err(empty("the personalisation"));
+        }
         Ok(Self([
             key(args.mac.as_deref(), context)?,
-            Zeroizing::new(personalization.into_bytes()),
+            Zeroizing::new(personalization.unwrap_or_default().into_bytes()),
             file(skein.public_key_file.as_deref(), "the public key")?,
             file(skein.kdf_id_file.as_deref(), "the key identifier")?,
             file(skein.nonce_file.as_deref(), "the nonce")?,
@@ -70,9 +73,11 @@ fn file(path: Option<&Path>, what: &str) -> Result<Zeroizing<Vec<u8>>> {
     };
     let bytes = read_small(path, what, MAX_LEN)?;
     if bytes.is_empty() {
-        let failure = Failure::usage(format!("{what} is empty"))
-            .hint("an empty one would be the same as none");
-        return Err(failure.about(name_of(path)));
+        return Err(empty(what).about(name_of(path)));
     }
     Ok(bytes)
+}
+
+fn empty(what: &str) -> Failure {
+    Failure::usage(format!("{what} is empty")).hint("an empty one would be the same as none")
 }

@@ -62,6 +62,8 @@ struct Checker<'a> {
 struct Count {
     well_formed: u64,
     malformed: u64,
+    /// Of the malformed, those with a NUL in them.
+    with_nul: u64,
     unreadable: u64,
     differing: u64,
     missing: u64,
@@ -96,14 +98,20 @@ impl Checker<'_> {
             if line.is_empty() {
                 break;
             }
+            let is_cut = line.len() as u64 == MAX_LINE && !line.ends_with(&[end]);
+            if is_cut {
+                lines.skip_until(end)?;
+            }
             let line = line.strip_suffix(&[end]).unwrap_or(&line);
             if line.starts_with(b"#") || line.is_empty() {
                 continue;
             }
-            match Line::parse(line, self.args.zero).and_then(|line| self.complete(line)) {
+            let parsed = Line::parse(line, self.args.zero).filter(|_| !is_cut);
+            match parsed.and_then(|line| self.complete(line)) {
                 Some((line, algorithm)) => self.check(&line, &algorithm, &mut count)?,
                 None => {
                     count.malformed += 1;
+                    count.with_nul += u64::from(line.contains(&0));
                     if self.args.checking.warn {
                         self.context
                             .warn(&format!("{name}: line {number} is malformed"));
@@ -128,6 +136,11 @@ impl Checker<'_> {
             Verdict::Unreadable => (&mut count.unreadable, "FAILED open or read"),
             Verdict::Missing => (&mut count.missing, ""),
         };
+        // Nobody shall take it for the whole file.
+        let word = match (&verdict, algorithm.message_bits) {
+            (Verdict::Right, Some(bits)) => format!("{word} (first {bits} bits)"),
+            _ => word.to_owned(),
+        };
         *counter += 1;
         count.well_formed += 1;
         count.differing_bare +=
@@ -145,7 +158,7 @@ impl Checker<'_> {
             _ => true,
         };
         if wanted && !self.args.checking.status && !self.context.json() {
-            write_line(&result_line(&line.path, word))?;
+            write_line(&result_line(&line.path, &word))?;
         }
         Ok(())
     }
@@ -169,8 +182,9 @@ impl Checker<'_> {
         }
     }
 
-    /// A line must have been made with just the arguments that were given. With a key it must be all that the options say: who
-    /// alters a file could else ask for a shorter hash, or one without the key.
+    /// A line must have been made with just the arguments that were given. If there is a key, or an option that says which hash
+    /// is meant, it must be all that the options say: who alters a file could else ask for a shorter hash, or one without the
+    /// key.
     fn matches_options(&self, line: &Line, algorithm: &Algorithm) -> Result<()> {
         let name = line.path.display();
         for ((argument, made), given) in ARGUMENTS
@@ -186,14 +200,19 @@ impl Checker<'_> {
                 );
             }
         }
-        if self.algorithm.uses[0] && algorithm != self.algorithm {
+        let is_told = self.algorithm.uses[0] || self.args.skein.chooses();
+        if is_told && algorithm != self.algorithm {
             let failure = Failure::usage(format!(
                 "its line is of {algorithm}, not of {}",
                 self.algorithm
             ));
-            return Err(failure
-                .hint("with a key, give the options that the lines were made with")
-                .about(name));
+            let hint = match self.algorithm.uses[0] {
+                true => "with a key, give the options that the lines were made with",
+                false => {
+                    "without --algorithm, --tree, --output-bits and --message-bits, lines say what they are"
+                }
+            };
+            return Err(failure.hint(hint).about(name));
         }
         Ok(())
     }
@@ -201,7 +220,12 @@ impl Checker<'_> {
     /// Says what was wrong with a list, and whether anything was.
     fn conclude(&self, name: &str, count: &Count) -> Result<bool> {
         if count.well_formed == 0 {
-            return Err(Failure::usage("no well-formed line").about(name));
+            let failure = Failure::usage("no well-formed line");
+            return Err(match count.with_nul {
+                0 => failure,
+                _ => failure.hint("lines that end with NUL are checked with --zero"),
+            }
+            .about(name));
         }
         if self.args.checking.ignore_missing && count.missing == count.well_formed {
             return Err(Failure::usage("no file was verified").about(name));

@@ -86,7 +86,10 @@ impl Line {
         } else {
             name.to_vec()
         };
-        if name.is_empty() || algorithm.is_some_and(|a: Algorithm| a.output_bytes() != hash.len()) {
+        if name.is_empty()
+            || name.contains(&0)
+            || algorithm.is_some_and(|a: Algorithm| a.output_bytes() != hash.len())
+        {
             return None;
         }
         Some(Self {
@@ -235,6 +238,7 @@ mod tests {
             "a5",
             "a5  ",
             "a5 name",
+            "a5  name\0",
             "a  name",
             "xx  name",
             "  name",

@@ -35,7 +35,14 @@ pub(super) fn hash(input: &Input, start: &Start, counter: &Counter) -> io::Resul
     line.deliver(&piece);
     thread::scope(|scope| {
         for _ in 1..workers() {
-            scope.spawn(|| line.work(Piece::default()));
+            let worker = thread::Builder::new();
+            // If the system has no more threads for us, those that there are do the work.
+            if worker
+                .spawn_scoped(scope, || line.work(Piece::default()))
+                .is_err()
+            {
+                break;
+            }
         }
         line.work(piece);
     });

@@ -94,8 +94,9 @@ fn absorb(
         seen += bytes.len() as u64;
     })?;
     let mut last = [0];
-    let (used, mut rest) = ((bits % 8) as u32, input);
-    if seen < bits / 8 || used > 0 && rest.read(&mut last)? == 0 {
+    let used = (bits % 8) as u32;
+    let wanted = &mut last[..usize::from(used > 0)];
+    if seen < bits / 8 || read_full(&mut counter.count(input), wanted)? < wanted.len() {
         let what = format!("has only {} bits", 8 * seen);
         return Err(Failure::usage(what).hint("give fewer --message-bits"));
     }
@@ -114,20 +115,33 @@ fn read_ahead(mut reader: impl Read + Send, mut take: impl FnMut(&[u8])) -> io::
     if len < BUFFER {
         return Ok(());
     }
-    let (full_to, full) = mpsc::sync_channel(2);
-    let (empty_to, empty) = mpsc::sync_channel(2);
-    thread::scope(|scope| {
+    let ahead = thread::scope(|scope| {
+        let (full_to, full) = mpsc::sync_channel(2);
+        let (empty_to, empty) = mpsc::sync_channel(2);
+        let reader = &mut reader;
+        let reading = thread::Builder::new()
+            .spawn_scoped(scope, move || fill_buffers(reader, &empty, &full_to))
+            .ok()?;
         // A receiver that is gone ends the other side; its own result is what counts.
-        let _ = empty_to.send(first);
-        let _ = empty_to.send(vec![0; BUFFER]);
-        let reading = scope.spawn(move || fill_buffers(reader, &empty, &full_to));
+        for _ in 0..2 {
+            let _ = empty_to.send(vec![0; BUFFER]);
+        }
         for (buffer, len) in full {
             take(&buffer[..len]);
             let _ = empty_to.send(buffer);
         }
-        reading
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        let joined = reading.join();
+        Some(joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    });
+    // If the system has no more threads for us, one does it all.
+    ahead.unwrap_or_else(|| {
+        loop {
+            let len = read_full(&mut reader, &mut first)?;
+            take(&first[..len]);
+            if len < BUFFER {
+                return Ok(());
+            }
+        }
     })
 }
 
