@@ -18,6 +18,24 @@ impl Avx512 {
         let has = [has!("avx512f"), has!("avx512vl"), has!("avx2")] == [true; 3];
         (has && !crate::cpu::disabled("AVX512F")).then_some(Self(()))
     }
+
+    /// Whether the CPU adds 512 bits in two cycles, as Zen 4 does (family 0x19 of AMD). Then its integer units have time for
+    /// one more lane, which is a ninth more speed. Where 512 bits take one cycle, on Intel's, that lane gets in the way of the
+    /// others: they share two of the ports for arithmetic.
+    pub(crate) fn works_in_halves(self) -> bool {
+        #[cfg(miri)]
+        return false;
+        #[cfg(not(miri))]
+        {
+            // SAFETY: every x86-64 CPU has the instruction, and the leaves 0 and 1.
+            #[allow(unused_unsafe, reason = "newer compilers call it safe")]
+            let (name, version) = unsafe { (__cpuid(0), __cpuid(1).eax) };
+            let is_amd = [name.ebx, name.edx, name.ecx].map(u32::to_le_bytes)
+                == [*b"Auth", *b"enti", *b"cAMD"];
+            let family = (version >> 8 & 0xf) + (version >> 20 & 0xff);
+            is_amd && family == 0x19
+        }
+    }
 }
 
 /// Eight words.

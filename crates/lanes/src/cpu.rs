@@ -43,9 +43,12 @@ pub enum Cpu {
     /// Four words in a vector.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
-    /// Eight words in a vector, and one beside it.
+    /// Eight words in a vector.
     #[cfg(target_arch = "x86_64")]
     Avx512(Avx512),
+    /// Eight words in a vector, and one beside it. Rows are those of [`Cpu::Avx512`].
+    #[cfg(target_arch = "x86_64")]
+    Avx512Plus(Avx512),
     /// Two words in a vector.
     #[cfg(target_arch = "aarch64")]
     Neon(Neon),
@@ -66,9 +69,19 @@ impl Cpu {
 
     /// All that the CPU has, best first; the portable one is the last. For tests and measurements.
     pub fn available() -> impl Iterator<Item = Self> {
+        #[cfg(target_arch = "x86_64")]
+        let [wide, other] = match Avx512::detect() {
+            Some(cpu) if cpu.works_in_halves() => {
+                [Self::Avx512Plus(cpu), Self::Avx512(cpu)].map(Some)
+            }
+            Some(cpu) => [Self::Avx512(cpu), Self::Avx512Plus(cpu)].map(Some),
+            None => [None, None],
+        };
         let levels = [
             #[cfg(target_arch = "x86_64")]
-            Avx512::detect().map(Self::Avx512),
+            wide,
+            #[cfg(target_arch = "x86_64")]
+            other,
             #[cfg(target_arch = "x86_64")]
             Avx2::detect().map(Self::Avx2),
             #[cfg(target_arch = "aarch64")]
@@ -88,6 +101,9 @@ impl Cpu {
             // SAFETY: the token proves that the CPU has AVX-512F and AVX-512VL.
             #[cfg(target_arch = "x86_64")]
             Self::Avx512(cpu) => unsafe { avx512(cpu, kernel) },
+            // SAFETY: the same.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512Plus(cpu) => unsafe { avx512_plus(cpu, kernel) },
             // SAFETY: the token proves that the CPU has NEON.
             #[cfg(target_arch = "aarch64")]
             Self::Neon(cpu) => unsafe { neon(cpu, kernel) },
@@ -104,7 +120,7 @@ impl Cpu {
             Self::Avx2(cpu) => unsafe { avx2_rows(cpu, kernel) },
             // SAFETY: the token proves that the CPU has AVX-512F and AVX-512VL.
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512(cpu) => unsafe { avx512_rows(cpu, kernel) },
+            Self::Avx512(cpu) | Self::Avx512Plus(cpu) => unsafe { avx512_rows(cpu, kernel) },
             // SAFETY: the token proves that the CPU has NEON.
             #[cfg(target_arch = "aarch64")]
             Self::Neon(cpu) => unsafe { neon_rows(cpu, kernel) },
@@ -156,6 +172,13 @@ fn avx2<K: Kernel>(cpu: Avx2, kernel: K) -> K::Output {
 #[inline(never)]
 #[target_feature(enable = "avx2,avx512f,avx512vl")]
 fn avx512<K: Kernel>(cpu: Avx512, kernel: K) -> K::Output {
+    kernel.run::<8, U64x8>(cpu)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+#[target_feature(enable = "avx2,avx512f,avx512vl")]
+fn avx512_plus<K: Kernel>(cpu: Avx512, kernel: K) -> K::Output {
     kernel.run::<9, Both>(cpu)
 }
 

@@ -28,10 +28,10 @@ pub(super) fn claims() -> Vec<Claim> {
         Claim::of("tree nodes, 4 lanes (AVX2)", nodes, || {
             lanes::<4, Side<_, 4>>(&Arena::new(32))
         }),
-        Claim::of("tree nodes, 8 lanes", nodes, || {
+        Claim::of("tree nodes, 8 lanes (AVX-512)", nodes, || {
             lanes::<8, Side<_, 8>>(&Arena::new(33))
         }),
-        Claim::of("tree nodes, 9 lanes (AVX-512)", nodes, || {
+        Claim::of("tree nodes, 9 lanes (AVX-512 of Zen 4)", nodes, || {
             lanes::<9, Side<_, 9>>(&Arena::new(34))
         }),
         Claim::of("tree of sealed files, shape", shape, fast_shape),
