@@ -5,12 +5,15 @@ Every round runs every job once, so that a machine whose speed drifts treats all
 processes that live for the whole run: bench-skein (Sealstone and RustCrypto) and Python (pyskein, the designers' C code). Commands are
 whole processes over one file in a memory file system, which is what the page cache is.
 
-usage: bench/skein.py [--rounds N] [--size MIB] [--dir DIR] [--bench PROGRAM] [--sealstone PROGRAM] [--json FILE]
+With --markdown it prints the tables of bench/README.md, which are replaced by those of one run.
+
+usage: bench/skein.py [--rounds N] [--size MIB] [--dir DIR] [--bench PROGRAM] [--sealstone PROGRAM] [--json FILE] [--markdown]
 """
 
 import argparse
 import json
 import os
+import platform
 import shutil
 import statistics
 import subprocess
@@ -26,6 +29,9 @@ SMALL, MIDDLE, LARGE = 32 << 10, 1 << 20, 64 << 20
 KERNELS = {f"{who}-{state}": (f"{job}-{state}", SMALL) for who, job in (("sealstone", "skein"), ("rustcrypto", "rustcrypto")) for state in (256, 512, 1024)}
 KERNELS["sealstone-512 1 MiB"] = ("skein-512", MIDDLE)
 KERNELS |= {f"tree {level}, {threads} thread{'s' * (threads > 1)}": (f"{level}/{threads}", LARGE) for level in ("avx512", "avx2", "neon", "portable") for threads in (1, 2)}
+
+# The level that is the best of AVX-512 is one of these two.
+KERNELS |= {"tree avx512, 8 lanes": ("avx512(/1", LARGE), "tree avx512, 8 + 1 lanes": ("avx512plus/1", LARGE)}
 
 # The same for pyskein, which is given 1 MiB.
 PYSKEIN = "import sys,time,skein\nm=bytes(i%251 for i in range(1<<20))\nfor line in sys.stdin:\n h=getattr(skein,'skein'+line.strip());t=time.perf_counter();h(m).digest();print((time.perf_counter()-t)*1e9/len(m),flush=True)"
@@ -54,6 +60,7 @@ def arguments():
     parser.add_argument("--bench", default=str(ROOT / "target" / "release" / "bench-skein"))
     parser.add_argument("--sealstone", default=str(ROOT / "target" / "release" / "sealstone"))
     parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--markdown", action="store_true", help="print tables for bench/README.md")
     return parser.parse_args()
 
 
@@ -106,21 +113,40 @@ def measure(jobs, rounds):
     return samples
 
 
+def ratios(samples):
+    """Job, peer, median of the rounds' ratios, ratio of the minima, bar; for what this machine can do."""
+    for job, peer, bar in BARS:
+        if job in samples:
+            ratio = statistics.median(theirs / mine for mine, theirs in zip(samples[job], samples[peer]))
+            yield job, peer, ratio, min(samples[peer]) / min(samples[job]), bar
+
+
 def report(samples):
-    print(f"\n{os.cpu_count()} processors; nanoseconds a byte\n{'job':<28}{'min':>8}{'median':>8}")
+    print(f"\n{processor()}; nanoseconds a byte\n{'job':<28}{'min':>8}{'median':>8}")
     for name, values in samples.items():
         print(f"{name:<28}{min(values):8.3f}{statistics.median(values):8.3f}")
     print("\ntimes as fast as the peer: median of the rounds' ratios (and of minima)")
-    missed = 0
-    for job, peer, bar in BARS:
-        if job not in samples:
-            print(f"{job:<28}vs {peer:<24} not on this machine")
-            continue
-        ratio = statistics.median(theirs / mine for mine, theirs in zip(samples[job], samples[peer]))
-        best = min(samples[peer]) / min(samples[job])
-        missed += ratio < bar
+    for job, peer, ratio, best, bar in ratios(samples):
         print(f"{job:<28}vs {peer:<24}{ratio:6.2f} ({best:.2f})   bar: at least {bar}   {'reached' if ratio >= bar else 'MISSED'}")
-    return missed
+
+
+def report_markdown(samples):
+    print(f"{processor()}. Nanoseconds a byte:\n\n| job | min | median |\n|---|---|---|")
+    for name, values in samples.items():
+        print(f"| {name} | {min(values):.3f} | {statistics.median(values):.3f} |")
+    print("\nTimes as fast as the peer:\n\n| job | peer | median of the rounds | of the minima | to reach | |\n|---|---|---|---|---|---|")
+    for job, peer, ratio, best, bar in ratios(samples):
+        print(f"| {job} | {peer} | {ratio:.2f} | {best:.2f} | {bar} | {'reached' if ratio >= bar else 'missed'} |")
+
+
+def processor():
+    """What the system says of the processor; virtual machines often give no name, but family and model."""
+    info = {}
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        key, _, value = line.partition(":")
+        info.setdefault(key.strip(), value.strip())
+    number = ", ".join(f"{key} {info[key]}" for key in ("cpu family", "model") if key in info)
+    return f"{os.cpu_count()} × {info.get('model name', platform.machine())} ({number})"
 
 
 def main():
@@ -136,7 +162,8 @@ def main():
         samples |= measure(commands(options, file), (options.rounds + 2) // 3)
     if options.json:
         Path(options.json).write_text(json.dumps(samples, indent=1))
-    sys.exit(1 if report(samples) else 0)
+    (report_markdown if options.markdown else report)(samples)
+    sys.exit(any(ratio < bar for *_, ratio, _, bar in ratios(samples)))
 
 
 if __name__ == "__main__":
