@@ -178,6 +178,9 @@ pub(crate) fn bytes(
     loop {
         let first = terminal::ask_secret("Password")?;
         if asking == Asking::Once || *terminal::ask_secret("The same again")? == *first {
+            if first.is_empty() {
+                context.warn("the password is empty");
+            }
             return Ok(Zeroizing::new(first.as_bytes().to_vec()));
         }
         context.warn("the two are not the same; once more");

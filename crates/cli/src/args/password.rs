@@ -158,6 +158,9 @@ pub(crate) struct VerifyArgs {
 
 /// `password calibrate`
 #[derive(Args)]
+#[command(
+    after_help = "It takes the most memory with which one pass is quick enough, then as many passes as fit. That lasts some ten times as long as the hash may."
+)]
 pub(crate) struct CalibrateArgs {
     /// How long a hash may take
     #[arg(long, value_name = "MILLISECONDS", default_value = "500", value_parser = milliseconds)]
@@ -165,7 +168,7 @@ pub(crate) struct CalibrateArgs {
     /// How much memory it may take
     #[arg(long, value_name = "SIZE", default_value = "1GiB")]
     pub(crate) memory: MemorySize,
-    /// How many lanes, and threads
+    /// How many lanes, on as many threads, but no more than there are processors
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..1 << 24))]
     pub(crate) parallelism: u32,
 }

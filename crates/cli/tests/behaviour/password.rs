@@ -146,6 +146,18 @@ fn memory_that_the_system_does_not_give_is_an_error_that_says_so() {
 }
 
 #[test]
+fn what_asks_for_too_much_is_refused_with_what_would_allow_it() {
+    let world = World::empty();
+    // 2 GiB and 1 KiB; of the least memory 9,999,999 passes, which count as 128 KiB each, 32 of them to one KiB of memory.
+    for (cost, enough) in [("m=2097153,t=1", "2049MiB"), ("m=8,t=9999999", "39063MiB")] {
+        let stored = format!("$argon2id$v=19${cost},p=1$c29tZXNhbHQ$c29tZXRhZ3NvbWV0");
+        let said = world.refused(&["password", "verify", &stored], 9);
+        let hint = format!("--kdf-max-memory {enough}\n");
+        assert!(said.ends_with(&hint), "{said}");
+    }
+}
+
+#[test]
 fn calibration_keeps_within_its_limits() {
     let world = World::empty();
     let args = [

@@ -216,4 +216,7 @@ fn passwords_are_asked_for_without_echo_and_twice_only_to_be_stored() {
     );
     let (_, code) = session(&world, verify, &["hunter3"]).unwrap();
     assert_eq!(code, Some(5));
+    let (screen, code) = session(&world, hash, &["", ""]).unwrap();
+    assert!(screen.contains("the password is empty"), "{screen}");
+    assert_eq!(code, Some(0), "it may be");
 }

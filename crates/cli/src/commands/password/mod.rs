@@ -6,7 +6,7 @@ mod hash;
 mod inputs;
 mod verify;
 
-use sealstone_argon2::{Error, Params};
+use sealstone_argon2::{Error, Limits, Params};
 use serde_json::{Value, json};
 
 use crate::args::{MemorySize, PasswordCommand};
@@ -34,12 +34,32 @@ impl From<Error> for Failure {
             Error::Malformed(_) => Self::new(Exit::Format, text).hint(
                 "it begins with $argon2id$ and goes on as `sealstone password hash` writes it",
             ),
-            Error::Limit { .. } => Self::new(Exit::KeyDerivation, text)
-                .hint("if you trust where it comes from, allow more with --kdf-max-memory"),
+            Error::Limit { what, wanted, .. } => {
+                let enough = enough(what, wanted).compact();
+                Self::new(Exit::KeyDerivation, text).hint(format!(
+                    "if you trust where it comes from, allow it with --kdf-max-memory {enough}"
+                ))
+            }
             Error::Mismatch => Self::new(Exit::Authentication, text),
             _ => Self::new(Exit::Internal, text),
         }
     }
+}
+
+/// What `--kdf-max-memory` must be for a hash that asks for `wanted` of `what`.
+fn enough(what: &str, wanted: u64) -> MemorySize {
+    let kib = if what == "KiB of memory" {
+        wanted
+    } else {
+        wanted.div_ceil(passes_allowed())
+    };
+    MemorySize(kib.next_multiple_of(1 << 10))
+}
+
+/// How many passes over all memory that is allowed are allowed.
+fn passes_allowed() -> u64 {
+    let limits = Limits::default();
+    limits.work_kib / limits.memory_kib
 }
 
 /// As many threads as asked for, or as there are processors.

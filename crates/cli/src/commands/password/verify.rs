@@ -6,7 +6,7 @@ use sealstone_argon2::{Limits, PasswordHasher, PhcString};
 use serde_json::json;
 
 use super::inputs::Inputs;
-use super::{describe, to_json};
+use super::{describe, passes_allowed, to_json};
 use crate::args::{MemorySize, VerifyArgs};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -55,11 +55,10 @@ fn read(path: &Path) -> Result<String> {
 }
 
 fn limits(memory: Option<MemorySize>) -> Limits {
-    let default = Limits::default();
     let raised = |MemorySize(memory_kib)| Limits {
         memory_kib,
         // As many passes over it as over the default.
-        work_kib: memory_kib.saturating_mul(default.work_kib / default.memory_kib),
+        work_kib: memory_kib.saturating_mul(passes_allowed()),
     };
-    memory.map_or(default, raised)
+    memory.map_or_else(Limits::default, raised)
 }
