@@ -1,6 +1,6 @@
 //! Every kernel that is proved: a row for each, with its contract. To prove another kernel, add a row.
 
-use crate::contract::{Access, Cell, Contents, Contract};
+use crate::contract::{Access, Cell, Contents, Contract, Formula};
 use crate::formula;
 use crate::spec::{Algebra, Cells, argon2, blake2b, chacha20, sha256, threefish};
 use Access::{Read, Scratch, Write};
@@ -39,8 +39,8 @@ impl Set {
     }
 
     /// What `sealstone_lanes::Cpu` is for it: the number of its variant.
-    fn number(self) -> u64 {
-        self as u64
+    fn number(self) -> u8 {
+        self as u8
     }
 }
 
@@ -120,27 +120,39 @@ fn new_block<A: Algebra<64>>(
 
 /// Three blocks.
 fn blocks(set: Set, add: bool) -> Contract {
-    let contract = Contract::new(formula!(|a, contents| new_block(a, contents, add)))
+    with_blocks(set, formula!(|a, contents| new_block(a, contents, add)))
+}
+
+fn with_blocks(set: Set, formula: Formula) -> Contract {
+    let contract = Contract::new(formula)
         .buffer("x", 128, 64, Read)
         .buffer("y", 128, 64, Read)
         .buffer("out", 128, 64, Write);
-    contract.number(set.number()).addresses(["x", "y", "out"])
+    contract.byte(set.number()).addresses(["x", "y", "out"])
 }
 
-/// Where the next reference is looked for: lane 1 of 3 lanes, segments of 5 blocks, in pass 0 or later.
-fn with_next(contract: Contract) -> Contract {
-    let numbers = |numbers: &[u64]| {
-        numbers
-            .iter()
-            .map(|number| Cell::Number(*number))
-            .collect::<Vec<_>>()
-    };
-    let mut next = vec![Cell::Address("segment")];
-    next.extend(numbers(&[3, 0x1234_5000, 15]));
-    contract
-        .record("segment", numbers(&[1, 5, 2, 15, 0, 3]), 8, Read)
+/// Three blocks, and where the next reference is looked for: any lane, segment, index and memory at all, among 1 to 2^24 lanes.
+fn blocks_ahead(set: Set, add: bool) -> Contract {
+    let formula = formula!(|a, contents| {
+        let mut outputs = new_block(a, contents, add);
+        let segment = argon2::Segment::of(&contents[3]);
+        let (index, word) = (&contents[4][1], &outputs[0][0]);
+        outputs.push(argon2::reference(a, &segment, index, word));
+        outputs
+    });
+    let mut segment = vec![Cell::Input; 5];
+    segment.push(Cell::Count(24));
+    let next = vec![
+        Cell::Address("segment"),
+        Cell::Input,
+        Cell::Input,
+        Cell::Input,
+    ];
+    with_blocks(set, formula)
+        .record("segment", segment, 8, Read)
         .record("next", next, 8, Read)
         .addresses(["next"])
+        .returns(2)
         .by_data()
 }
 
@@ -161,16 +173,20 @@ fn argon2(set: Set) -> Vec<Kernel> {
         .into_iter()
         .zip(functions)
         .map(|((name, _, add, ahead), function)| {
-            let case = |contract: Contract| if ahead { with_next(contract) } else { contract };
+            let blocks = if ahead { blocks_ahead } else { blocks };
             let (apart, same) = (
-                case(blocks(set, add)),
-                case(blocks(set, add).with_same("y is x", "y", "x")),
+                blocks(set, add),
+                blocks(set, add).with_same("y is x", "y", "x"),
             );
             Kernel {
                 name,
                 set,
                 function,
-                shows: "RFC 9106, 3.5",
+                shows: if ahead {
+                    "RFC 9106, 3.4.2 and 3.5"
+                } else {
+                    "RFC 9106, 3.5"
+                },
                 shipped: true,
                 layouts: 2,
                 family: "argon2",
@@ -190,7 +206,7 @@ fn blake2b(set: Set) -> Kernel {
         .buffer("m", 16, 8, Read)
         .buffer("h", 8, 8, Write)
         .record("input", input, 8, Read)
-        .number(set.number())
+        .byte(set.number())
         .addresses(["h", "input"]);
     Kernel {
         name: "BLAKE2b F",

@@ -8,8 +8,8 @@ use crate::term::{Terms, Word};
 pub enum Cell {
     /// Anything: the proof is for all values. Always treated as secret.
     Input,
-    /// A public number.
-    Number(u64),
+    /// A number from 1 to 2^bits, each of which is possible. Treated as secret.
+    Count(usize),
     /// The address of a buffer.
     Address(&'static str),
 }
@@ -45,8 +45,8 @@ pub struct Buffer {
 pub enum Argument {
     /// The address of a buffer.
     Address(&'static str),
-    /// A public number.
-    Number(u64),
+    /// A public number in the low byte, as an enumeration without fields is passed. The bits above are anything.
+    Byte(u8),
     /// What a cell of a buffer holds: the buffer only says what it is, the kernel gets the value.
     Value(&'static str, usize),
 }
@@ -57,8 +57,8 @@ pub type Contents<W> = Vec<Vec<W>>;
 /// From what all buffers held at the entry, what those with [`Access::Write`] hold at the end.
 type Function<A, W> = dyn Fn(&mut A, &Contents<W>) -> Contents<W>;
 
-/// What the buffers with [`Access::Write`] must hold at the end, in the order of declaration, from what all buffers held at the
-/// entry; once as formulas and once as numbers. [`formula!`](crate::formula) makes both from one text.
+/// What the buffers with [`Access::Write`] must hold at the end, in the order of declaration, and then what the kernel returns in
+/// registers if it does, from what all buffers held at the entry; once as formulas and once as numbers. [`formula!`](crate::formula) makes both from one text.
 pub struct Formula {
     /// On formulas.
     pub symbolic: Box<Function<Terms, Word>>,
@@ -85,6 +85,8 @@ pub struct Contract {
     pub buffers: Vec<Buffer>,
     /// Arguments in registers.
     pub arguments: Vec<Argument>,
+    /// How many words it returns in registers: none, one (rax) or two (rax and rdx).
+    pub results: usize,
     /// Data may decide about prefetching and division: Argon2d's addressing, by definition.
     pub by_data: bool,
     /// The kernel promises to leave no byte that depends on its input on the stack and in registers.
@@ -100,6 +102,7 @@ impl Contract {
             case: "",
             buffers: Vec::new(),
             arguments: Vec::new(),
+            results: 0,
             by_data: false,
             wipes: false,
             formula,
@@ -143,10 +146,16 @@ impl Contract {
         self
     }
 
-    /// The next argument is this number.
-    pub fn number(mut self, number: u64) -> Self {
-        self.arguments.push(Argument::Number(number));
+    /// The next argument is this number, in one byte.
+    pub fn byte(mut self, number: u8) -> Self {
+        self.arguments.push(Argument::Byte(number));
         self
+    }
+
+    /// It returns so many words, at most two, in registers.
+    pub fn returns(self, results: usize) -> Self {
+        assert!(results <= 2, "rax and rdx");
+        Self { results, ..self }
     }
 
     /// The next arguments are what the cells of a buffer hold.

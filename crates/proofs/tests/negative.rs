@@ -4,16 +4,16 @@
 //! put around it.
 
 use iced_x86::code_asm::{
-    CodeAssembler, al, byte_ptr, cl, eax, ebx, ecx, ptr, qword_ptr, r12, rax, rbx, rcx, rdi, rdx,
-    rsi, rsp,
+    CodeAssembler, al, byte_ptr, cl, dl, eax, ebx, ecx, edx, ptr, qword_ptr, r8, r12, rax, rbx,
+    rcx, rdi, rdx, rsi, rsp,
 };
-use iced_x86::{Instruction, Mnemonic};
+use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 use sealstone_proofs::catalog::{Kernel, Set, kernels};
-use sealstone_proofs::contract::{Access, Contract};
+use sealstone_proofs::contract::{Access, Cell, Contract};
 use sealstone_proofs::formula;
 use sealstone_proofs::image::{Image, Symbol};
 use sealstone_proofs::prove::{Finding, Session};
-use sealstone_proofs::spec::Algebra;
+use sealstone_proofs::spec::{Algebra, Choices};
 use sealstone_proofs::verdict::Verdict;
 use std::sync::{Mutex, MutexGuard};
 
@@ -279,13 +279,226 @@ fn a_register_of_the_caller_that_is_not_restored() {
 
 #[test]
 fn an_output_that_depends_on_what_was_in_a_register() {
-    let verdict = around_blake2b(nothing, |code| code.xor(qword_ptr(r12), rbx).unwrap());
+    let verdict = around_blake2b(nothing, |code| {
+        code.mov(rax, rbx).unwrap();
+        code.or(rax, 1).unwrap();
+        code.xor(qword_ptr(r12), rax).unwrap();
+    });
     assert_refuted(&verdict, "wrong output in `h`, word 0");
 }
 
 #[test]
 fn an_instruction_that_is_not_known() {
     let verdict = around_blake2b(|code| code.rdtsc().unwrap(), nothing);
+    assert!(matches!(verdict, Verdict::Unsupported(_)), "{verdict}");
+}
+
+/// The verdict on code that is given one word and must give it back.
+fn identity(runs_here: bool, write: impl Fn(&mut CodeAssembler, &Image)) -> Verdict {
+    let _guard = alone();
+    let contract = Contract::new(formula!(|_a, contents| vec![contents[0].clone()]))
+        .buffer("in", 1, 8, Access::Read)
+        .buffer("out", 1, 8, Access::Write)
+        .addresses(["in", "out"])
+        .byte(7);
+    let mut image = own_image();
+    let mut code = CodeAssembler::new(64).unwrap();
+    write(&mut code, &image);
+    let symbol = added(&mut image, code);
+    let mut session = Session::new();
+    session
+        .prove(&image, &symbol, &contract, 1, runs_here)
+        .verdict
+}
+
+/// By the stack, at this distance from rsp, while rsp goes lower and comes back twice. `away` from it is another copy.
+fn by_stack(distance: i32, away: i32) -> Verdict {
+    identity(false, |code, _| {
+        code.mov(rax, qword_ptr(rdi)).unwrap();
+        if distance <= 128 {
+            code.mov(qword_ptr(rsp - distance), rax).unwrap();
+        }
+        code.sub(rsp, away).unwrap();
+        code.mov(qword_ptr(rsp), rax).unwrap();
+        code.add(rsp, away).unwrap();
+        code.sub(rsp, away).unwrap();
+        code.mov(rax, qword_ptr(rsp + away - distance)).unwrap();
+        code.add(rsp, away).unwrap();
+        code.mov(qword_ptr(rsi), rax).unwrap();
+        code.ret().unwrap();
+    })
+}
+
+#[test]
+fn what_was_below_the_stack_pointer_is_gone() {
+    assert_eq!(by_stack(8, 256), Verdict::Proved, "in the red zone");
+    assert_eq!(by_stack(128, 256), Verdict::Proved, "at its end");
+    // The lower copy, which rsp and its red zone left behind for a moment.
+    assert_refuted(&by_stack(256, 256), "wrong output in `out`");
+}
+
+#[test]
+fn a_function_of_the_c_library_may_overwrite_the_red_zone() {
+    let around_memset = |keep: i32, below: i32| {
+        identity(false, |code, image| {
+            let (memset, _) = image.imports().find(|(_, name)| *name == "memset").unwrap();
+            code.push(r12).unwrap();
+            code.mov(r12, rsi).unwrap();
+            code.mov(rax, qword_ptr(rdi)).unwrap();
+            code.sub(rsp, keep).unwrap();
+            code.mov(qword_ptr(rsp - below), rax).unwrap();
+            code.mov(rdi, rsi).unwrap();
+            code.xor(rsi, rsi).unwrap();
+            code.mov(rdx, 8_u64).unwrap();
+            code.mov(rax, memset).unwrap();
+            code.call(rax).unwrap();
+            code.mov(rax, qword_ptr(rsp - below)).unwrap();
+            code.mov(qword_ptr(r12), rax).unwrap();
+            code.add(rsp, keep).unwrap();
+            code.pop(r12).unwrap();
+            code.ret().unwrap();
+        })
+    };
+    assert_eq!(around_memset(32, 0), Verdict::Proved, "on its own stack");
+    assert_refuted(&around_memset(32, 64), "wrong output in `out`");
+}
+
+#[test]
+fn bits_above_an_argument_of_one_byte_are_not_known() {
+    let with = |argument: fn(&mut CodeAssembler)| {
+        identity(true, |code, _| {
+            argument(code);
+            code.sub(rdx, 7).unwrap();
+            code.add(rdx, qword_ptr(rdi)).unwrap();
+            code.mov(qword_ptr(rsi), rdx).unwrap();
+            code.ret().unwrap();
+        })
+    };
+    assert_eq!(
+        with(|code| code.movzx(edx, dl).unwrap()),
+        Verdict::Proved,
+        "only the byte"
+    );
+    assert_refuted(&with(|_| ()), "reproduced natively");
+}
+
+/// Prefixes and operand sizes that change what an instruction does, and flags that the manual leaves undefined.
+#[test]
+fn odd_forms_of_instructions_are_not_known() {
+    let forms: [(&str, &[u8]); 14] = [
+        ("lea eax, [edi + 1]", &[0x67, 0x8d, 0x47, 0x01]),
+        ("lea rax, [eip]", &[0x67, 0x48, 0x8d, 0x05, 0, 0, 0, 0]),
+        ("mov eax, [edi]", &[0x67, 0x8b, 0x07]),
+        ("mov rax, fs:[rdi]", &[0x64, 0x48, 0x8b, 0x07]),
+        ("push imm16", &[0x66, 0x6a, 0x01]),
+        ("push ax", &[0x66, 0x50]),
+        ("pop ax", &[0x66, 0x58]),
+        ("bswap ax", &[0x66, 0x0f, 0xc8]),
+        ("repne movsb", &[0xf2, 0xa4]),
+        ("rep movsb from fs", &[0x64, 0xf3, 0xa4]),
+        ("rep movsb by edi", &[0x67, 0xf3, 0xa4]),
+        (
+            "bt, then the sign",
+            &[0x0f, 0xba, 0xe0, 0x01, 0x0f, 0x98, 0xc0],
+        ),
+        (
+            "shl by the width, then the carry",
+            &[0xc0, 0xe0, 0x08, 0x0f, 0x92, 0xc0],
+        ),
+        ("a lock", &[0xf0, 0x48, 0x01, 0x06]),
+    ];
+    for (name, bytes) in forms {
+        let verdict = identity(false, |code, _| {
+            code.xor(rcx, rcx).unwrap();
+            code.db(bytes).unwrap();
+            code.mov(rax, qword_ptr(rdi)).unwrap();
+            code.mov(qword_ptr(rsi), rax).unwrap();
+            code.ret().unwrap();
+        });
+        assert!(
+            matches!(verdict, Verdict::Unsupported(_)),
+            "{name}: {verdict}"
+        );
+    }
+}
+
+#[test]
+fn to_try_nothing_is_no_proof() {
+    let _guard = alone();
+    let (image, kernel) = (own_image(), kernel("BLAKE2b F", Set::Baseline));
+    let symbol = symbol(&image, &kernel);
+    let nowhere = Session::new().prove(&image, &symbol, &kernel.contracts[0], 0, true);
+    assert!(!nowhere.verdict.is_proof());
+}
+
+const AHEAD: &str = "Argon2 G, looking ahead";
+
+#[test]
+fn a_wrong_reference_that_is_returned() {
+    // `slice - 4` where the slice comes after the last one.
+    let verdict = with_changed_code(AHEAD, Set::Baseline, usize::MAX, |instruction, bytes| {
+        let (last, rest) = bytes.split_last()?;
+        let is_it = instruction.mnemonic() == Mnemonic::Sub
+            && instruction.op1_kind() == OpKind::Immediate8to64
+            && instruction.op0_register() != Register::RSP
+            && *last == 4;
+        is_it.then(|| [rest, &[5]].concat())
+    });
+    assert_refuted(&verdict, "wrong output in what it returns");
+}
+
+/// A path that is taken only if a public number is 7.
+#[test]
+fn a_branch_on_a_public_number() {
+    let _guard = alone();
+    let (mut image, kernel) = (own_image(), kernel(AHEAD, Set::Baseline));
+    let inner = symbol(&image, &kernel);
+    let mut code = CodeAssembler::new(64).unwrap();
+    let mut end = code.create_label();
+    code.cmp(qword_ptr(r8 + 8), 7).unwrap();
+    code.je(end).unwrap();
+    code.jmp(inner.start).unwrap();
+    code.set_label(&mut end).unwrap();
+    code.ret().unwrap();
+    let symbol = added(&mut image, code);
+    let verdict = prove(&image, &symbol, &kernel.contracts[0], Set::Baseline).verdict;
+    assert!(
+        matches!(&verdict, Verdict::Unproved(why) if why.contains("a branch")),
+        "{verdict}"
+    );
+}
+
+/// Where data may decide about a division, it must still be certain that it does not fault.
+#[test]
+fn a_division_that_may_fault() {
+    let divide = |divisor: Cell, formula| {
+        let _guard = alone();
+        let contract = Contract::new(formula)
+            .record("in", vec![Cell::Input, divisor], 8, Access::Read)
+            .buffer("out", 1, 8, Access::Write)
+            .addresses(["in", "out"])
+            .by_data();
+        let mut code = CodeAssembler::new(64).unwrap();
+        code.mov(rax, qword_ptr(rdi)).unwrap();
+        code.xor(edx, edx).unwrap();
+        code.div(qword_ptr(rdi + 8)).unwrap();
+        code.mov(qword_ptr(rsi), rdx).unwrap();
+        code.ret().unwrap();
+        let mut image = own_image();
+        let symbol = added(&mut image, code);
+        prove(&image, &symbol, &contract, Set::Baseline).verdict
+    };
+    let remainder = formula!(|a, contents| {
+        vec![vec![Choices::remainder(
+            a,
+            &contents[0][0],
+            &contents[0][1],
+        )]]
+    });
+    assert_eq!(divide(Cell::Count(24), remainder), Verdict::Proved);
+    // It comes to no comparison.
+    let anything = formula!(|_a, contents| vec![vec![contents[0][0].clone()]]);
+    let verdict = divide(Cell::Input, anything);
     assert!(matches!(verdict, Verdict::Unsupported(_)), "{verdict}");
 }
 

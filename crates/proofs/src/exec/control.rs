@@ -10,6 +10,10 @@ impl Machine<'_> {
         use Mnemonic::*;
         match instruction.mnemonic() {
             Nop | Endbr64 => {}
+            // By the manual, their operand is cut to 16 bits, or it is another segment: nothing compiles to that.
+            Push | Pop | Call | Ret | Jmp if !is_of_64_bits(instruction) => {
+                return self.unsupported(format!("the operand size of `{instruction}`"));
+            }
             Jmp => self.next = self.target(instruction)?,
             Call => {
                 let target = self.target(instruction)?;
@@ -35,6 +39,9 @@ impl Machine<'_> {
                 }
             }
             _ if instruction.is_jcc_short_or_near() => {
+                if instruction.op0_kind() != OpKind::NearBranch64 {
+                    return self.unsupported(format!("the target of `{instruction}`"));
+                }
                 let condition = self.condition(instruction.condition_code())?;
                 if self.public(&[condition], "a branch")? == 1 {
                     self.next = instruction.near_branch_target();
@@ -105,9 +112,20 @@ impl Machine<'_> {
         self.public(&word, "a jump target")
     }
 
-    /// `rep movs` and `rep stos`, of a public number of elements, upwards.
+    /// `rep movs` and `rep stos`, of a public number of elements, upwards: the ABI keeps the direction flag clear.
     pub(super) fn repeat(&mut self, instruction: &Instruction) -> Outcome<()> {
         use Mnemonic::*;
+        let is_usual = |n| {
+            use OpKind::*;
+            let kind = instruction.op_kind(n);
+            matches!(kind, MemoryESRDI | MemorySegRSI | Register)
+        };
+        let usual = !instruction.has_repne_prefix()
+            && instruction.segment_prefix() == Register::None
+            && (0..instruction.op_count()).all(is_usual);
+        if !usual {
+            return self.unsupported(format!("the prefix of `{instruction}`"));
+        }
         let (copies, element) = match instruction.mnemonic() {
             Movsb => (true, 1),
             Movsd => (true, 4),
@@ -136,4 +154,23 @@ impl Machine<'_> {
         self.set_general(Register::RCX, &constant(0, 64));
         Ok(())
     }
+}
+
+/// Whether a jump, or what it does to the stack, is of 64 bits and within the segment.
+fn is_of_64_bits(instruction: &Instruction) -> bool {
+    use Mnemonic::*;
+    let moved = match instruction.mnemonic() {
+        Push | Call => -8,
+        Pop | Ret => 8,
+        _ => 0,
+    };
+    let operand = match instruction.op0_kind() {
+        OpKind::Memory => instruction.memory_size().size() == 8,
+        OpKind::Register => instruction.op0_register().is_gpr64(),
+        OpKind::NearBranch16 | OpKind::NearBranch32 | OpKind::FarBranch16 | OpKind::FarBranch32 => {
+            false
+        }
+        _ => true,
+    };
+    instruction.stack_pointer_increment() == moved && (instruction.op_count() == 0 || operand)
 }

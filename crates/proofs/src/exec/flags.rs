@@ -61,6 +61,7 @@ impl Flag {
             Self::Carry(a, b, carry) => {
                 last(terms.sum(a.len() + 1, &[(1, a), (1, b), (1, &[*carry])], 0))
             }
+            Self::Borrow(a, b, Bit::ZERO) => terms.below(a, b),
             Self::Borrow(a, b, borrow) => {
                 let minus = u128::MAX;
                 last(terms.sum(a.len() + 1, &[(1, a), (minus, b), (minus, &[*borrow])], 0))

@@ -1,6 +1,7 @@
 //! Functions of the C library that compilers call: described, not executed.
 //!
-//! `memcpy`, `memmove` and `memset` are trusted to do what the C standard says. What the ABI lets them change is junk after.
+//! `memcpy`, `memmove` and `memset` are trusted to do what the C standard says. What the ABI lets them change is junk after:
+//! registers, flags, and all of the stack below the caller's stack pointer, its red zone included.
 
 use super::{CALLER_SAVED, Flags, Machine, Outcome};
 use crate::term::Word;
@@ -32,6 +33,8 @@ impl Machine<'_> {
         self.general[0] = crate::term::constant(to.into(), 64);
         let address = self.pop(8)?;
         self.next = self.public(&address, "a return address")?;
+        let stack = self.stack_pointer()?;
+        self.memory.give_up_stack(stack);
         Ok(true)
     }
 

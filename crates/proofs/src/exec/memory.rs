@@ -23,6 +23,9 @@ pub struct Memory {
     words: HashMap<u64, Box<[Bit; 64]>>,
     /// Which of their bytes do: a bit for each.
     present: HashMap<u64, u8>,
+    /// Which of those were out of use since they were written: others may have used the memory, and nobody may rely on them.
+    /// They are still there to be counted as residue.
+    stale: HashMap<u64, u8>,
     regions: Vec<Region>,
     /// What the stack holds at the entry, and everything below it, is not known.
     stack: Range<u64>,
@@ -73,9 +76,11 @@ impl Memory {
         let mut word = Word::with_capacity(8 * length as usize);
         for at in address..address + length {
             let byte = match self.get(at) {
-                Some(byte) if self.is_ours(at, lowest) => byte,
+                Some(byte) if self.is_ours(at, lowest) && !self.is_stale(at) => byte,
+                // What anybody may change at any time: something else each time.
+                Some(_) if self.is_ours(at, lowest) => junk_byte(terms),
                 _ if self.stack.contains(&at) && at >= lowest => {
-                    let byte: [Bit; 8] = terms.junk(8).try_into().expect("eight bits");
+                    let byte = junk_byte(terms);
                     self.set(at, &byte);
                     byte
                 }
@@ -110,6 +115,18 @@ impl Memory {
         Ok(())
     }
 
+    /// The stack below `end` has been out of use: what it holds is not known any more.
+    pub fn give_up_stack(&mut self, end: u64) {
+        let words = self.words.keys().copied();
+        let given_up: Vec<u64> = words
+            .filter(|word| self.stack.contains(&(word * 8)) && word * 8 < end)
+            .collect();
+        for word in given_up {
+            let bytes = (end - word * 8).min(8);
+            *self.stale.entry(word).or_default() |= 0xff >> (8 - bytes);
+        }
+    }
+
     /// The contents of a declared buffer.
     pub fn contents(&self, range: Range<u64>) -> Word {
         range
@@ -122,6 +139,11 @@ impl Memory {
         let words = self.words.keys().map(|word| word * 8);
         let on_stack = words.filter(move |word| self.stack.contains(word) && *word < end);
         on_stack.flat_map(move |word| (word..(word + 8).min(end)).filter_map(|at| self.get(at)))
+    }
+
+    fn is_stale(&self, address: u64) -> bool {
+        let stale = self.stale.get(&(address / 8));
+        stale.is_some_and(|bytes| bytes >> (address % 8) & 1 == 1)
     }
 
     fn is_ours(&self, address: u64, lowest: u64) -> bool {
@@ -176,5 +198,12 @@ impl Memory {
             .or_insert_with(|| Box::new([Bit::ZERO; 64]));
         words.as_chunks_mut::<8>().0[byte as usize] = *bits;
         *self.present.entry(word).or_default() |= 1 << byte;
+        if let Some(stale) = self.stale.get_mut(&word) {
+            *stale &= !(1 << byte);
+        }
     }
+}
+
+fn junk_byte(terms: &mut Terms) -> [Bit; 8] {
+    terms.junk(8).try_into().expect("eight bits")
 }

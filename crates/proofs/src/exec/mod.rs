@@ -8,8 +8,9 @@
 //! lengths. So only one path exists, the same for all inputs, and what the machine does along it holds for all inputs. If the
 //! formula is no constant, the run stops: that is how secret-dependent timing is found.
 //!
-//! What is not known is not assumed. Registers, flags, and the stack hold junk at the entry. An instruction that is not
-//! modelled, a prefix that is not expected, a flag that the manual leaves undefined: each stops the run.
+//! What is not known is not assumed. Registers, flags, and the stack hold junk at the entry, and again what was on the stack below
+//! the stack pointer and its red zone, or below it while a function of the C library ran. An instruction that is not modelled, a
+//! prefix that is not expected, a flag that the manual leaves undefined: each stops the run.
 
 mod control;
 mod fault;
@@ -79,6 +80,8 @@ pub struct Machine<'a> {
     /// Upper halves of vector registers may be non-zero, which makes old instructions slow.
     upper_in_use: bool,
     steps: u64,
+    /// How far down the stack was in use after the last instruction.
+    lowest: u64,
     fault: Option<Fault>,
 }
 
@@ -126,6 +129,7 @@ impl<'a> Machine<'a> {
             by_data: false,
             upper_in_use: false,
             steps: 0,
+            lowest: 0,
             fault: None,
         }
     }
@@ -152,6 +156,7 @@ impl<'a> Machine<'a> {
                 let instruction = self.fetch()?;
                 self.step(&instruction)?;
             }
+            self.give_up_stack();
         }
         self.check_abi(&before, stack)
     }
@@ -277,6 +282,18 @@ impl<'a> Machine<'a> {
         let lowest = self.lowest();
         let stored = self.memory.store(address, word, lowest);
         stored.or_else(|what| self.wrong(what))
+    }
+
+    /// When the stack pointer rises, what is below it and its red zone may be overwritten at any time: by a signal handler, say.
+    fn give_up_stack(&mut self) {
+        let lowest = self.lowest();
+        if lowest == u64::MAX {
+            return;
+        }
+        if lowest > self.lowest {
+            self.memory.give_up_stack(lowest);
+        }
+        self.lowest = lowest;
     }
 
     /// How far down the stack may be used now.

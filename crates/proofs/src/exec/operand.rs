@@ -34,7 +34,8 @@ impl Machine<'_> {
                 }
                 Ok(word)
             }
-            _ => Ok(constant(instruction.immediate(n).into(), 64)),
+            kind if is_immediate(kind) => Ok(constant(instruction.immediate(n).into(), 64)),
+            _ => self.unsupported(format!("an operand of `{instruction}`")),
         }
     }
 
@@ -182,7 +183,7 @@ impl Machine<'_> {
         if instruction.segment_prefix() != Register::None {
             return self.unsupported(format!("a segment in `{instruction}`"));
         }
-        if instruction.is_ip_rel_memory_operand() {
+        if instruction.memory_base() == Register::RIP {
             return Ok(instruction.ip_rel_memory_address());
         }
         let mut address = instruction.memory_displacement64();
@@ -249,6 +250,21 @@ impl Machine<'_> {
             _ => n,
         }
     }
+}
+
+fn is_immediate(kind: OpKind) -> bool {
+    use OpKind::*;
+    matches!(
+        kind,
+        Immediate8
+            | Immediate16
+            | Immediate32
+            | Immediate64
+            | Immediate8to16
+            | Immediate8to32
+            | Immediate8to64
+            | Immediate32to64
+    )
 }
 
 /// ah, bh, ch, dh.

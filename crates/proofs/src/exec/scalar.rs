@@ -45,6 +45,9 @@ impl Machine<'_> {
                 self.set_general(instruction.op_register(1), &a);
             }
             Bswap | Movbe => {
+                if instruction.mnemonic() == Bswap && width == 16 {
+                    return self.unsupported(format!("`{instruction}`"));
+                }
                 let source = instruction.op_count() - 1;
                 let word = self.low(instruction, source, width)?;
                 let bytes = word.chunks(8).rev().flatten().copied();
@@ -69,13 +72,16 @@ impl Machine<'_> {
 
     /// The address of the memory operand as a formula: nothing is accessed.
     fn effective_address(&mut self, instruction: &Instruction, width: usize) -> Outcome<Word> {
-        if instruction.is_ip_rel_memory_operand() {
+        if instruction.memory_base() == Register::RIP {
             return Ok(constant(instruction.ip_rel_memory_address().into(), width));
         }
         let mut parts = Vec::new();
         let (base, index) = (instruction.memory_base(), instruction.memory_index());
         for (register, scale) in [(base, 1), (index, instruction.memory_index_scale())] {
             if register != Register::None {
+                if !register.is_gpr64() {
+                    return self.unsupported(format!("the address of `{instruction}`"));
+                }
                 parts.push((u128::from(scale), self.register(register)?));
             }
         }
@@ -241,6 +247,8 @@ impl Machine<'_> {
         let number = self.low(instruction, 1, 8)?;
         let number = self.public(&number, "a bit number")? as usize % width;
         self.flags.carry = Flag::Is(word[number]);
+        self.flags.sign = Flag::Undefined;
+        self.flags.overflow = Flag::Undefined;
         self.maybe_wrong_flags();
         Ok(())
     }
@@ -252,7 +260,7 @@ impl Machine<'_> {
             Rol | Ror | Shl | Shr | Sar => self.shift_with_flags(instruction, width)?,
             Rorx | Shlx | Shrx | Sarx => {
                 let word = self.low(instruction, 1, width)?;
-                let count = self.count(instruction, 2)? & (width - 1);
+                let count = self.count(instruction, 2, width - 1)?;
                 let result = shifted(instruction.mnemonic(), &word, count);
                 self.set(instruction, result)?;
             }
@@ -261,7 +269,7 @@ impl Machine<'_> {
                     self.low(instruction, 0, width)?,
                     self.low(instruction, 1, width)?,
                 );
-                let count = self.count(instruction, 2)? & count_mask(width);
+                let count = self.count(instruction, 2, count_mask(width))?;
                 if count == 0 || count >= width {
                     return self.unsupported(format!("the count of `{instruction}`"));
                 }
@@ -277,10 +285,11 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    fn count(&mut self, instruction: &Instruction, n: u32) -> Outcome<usize> {
+    /// The bits of a shift count that `mask` says matter.
+    fn count(&mut self, instruction: &Instruction, n: u32, mask: usize) -> Outcome<usize> {
         let count = self.low(instruction, n, 8)?;
-        let mut count = self.public(&count, "a shift count")? as usize;
-        for bit in 0..6 {
+        let mut count = self.public(&count, "a shift count")? as usize & mask;
+        for bit in 0..mask.count_ones() {
             if self.is_wrong(WrongModel::Immediate) {
                 count ^= 1 << bit;
             }
@@ -292,7 +301,7 @@ impl Machine<'_> {
         use Mnemonic::*;
         let mnemonic = instruction.mnemonic();
         let word = self.low(instruction, 0, width)?;
-        let count = self.count(instruction, 1)? & count_mask(width);
+        let count = self.count(instruction, 1, count_mask(width))?;
         if count == 0 {
             // Flags stay; a register of 32 bits is still written.
             return self.set(instruction, word);
@@ -302,12 +311,14 @@ impl Machine<'_> {
             return self.unsupported(format!("the count of `{instruction}`"));
         }
         let result = shifted(mnemonic, &word, if turns { count % width } else { count });
-        self.flags.carry = Flag::Is(match mnemonic {
-            Rol => result[0],
-            Ror => result[width - 1],
-            Shl => word[width - count],
-            _ => word[count - 1],
-        });
+        self.flags.carry = match mnemonic {
+            Rol => Flag::Is(result[0]),
+            Ror => Flag::Is(result[width - 1]),
+            // Undefined from the width on.
+            Shl | Shr if count == width => Flag::Undefined,
+            Shl => Flag::Is(word[width - count]),
+            _ => Flag::Is(word[count - 1]),
+        };
         self.flags.overflow = Flag::Undefined;
         if !turns {
             self.flags.set_result(&result);
@@ -351,32 +362,35 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    /// Division of public numbers. Where data may decide (`by_data`), only the divisor and the upper half of the dividend must
-    /// be public, so that it cannot fault; quotient and remainder are then something unknown, which the samples follow.
+    /// Division of public numbers. Where data may decide (`by_data`), only the upper half of the dividend must be public, and it must
+    /// be certain that the division does not fault.
     fn divide(&mut self, instruction: &Instruction, width: usize) -> Outcome<()> {
         let (low, high) = pair(width);
         let divisor = self.low(instruction, 0, width)?;
-        let divisor = u128::from(self.public(&divisor, "a divisor")?);
         let upper = self.register(high)?;
         let upper = u128::from(self.public(&upper, "a division")?);
         let lower = self.register(low)?;
-        if upper >= divisor {
-            return self.wrong("a division that faults");
+        for word in [&divisor, &lower] {
+            if value(word).is_none() && !self.by_data {
+                return self.secret("a division", word.clone());
+            }
         }
-        if value(&lower).is_none() && !self.by_data {
-            return self.secret("a division", lower);
-        }
-        let dividends = self.terms.samples(&lower).map(|low| upper << width | low);
-        let (quotient, remainder) = if let Some(low) = value(&lower) {
-            let dividend = upper << width | low;
-            (
-                constant(dividend / divisor, width),
-                constant(dividend % divisor, width),
-            )
-        } else {
-            let mut unknown =
-                |f: &dyn Fn(u128) -> u128| self.terms.input_with(width, &dividends.map(f));
-            (unknown(&|x| x / divisor), unknown(&|x| x % divisor))
+        let (quotient, remainder) = match (upper, value(&lower), value(&divisor)) {
+            (upper, _, Some(divisor)) if upper >= divisor => {
+                return self.wrong("a division that faults");
+            }
+            (upper, Some(lower), Some(divisor)) => {
+                let dividend = upper << width | lower;
+                (
+                    constant(dividend / divisor, width),
+                    constant(dividend % divisor, width),
+                )
+            }
+            (0, ..) => match self.terms.divide(&lower, &divisor) {
+                Some(results) => results,
+                None => return self.unsupported("a division that may fault"),
+            },
+            _ => return self.unsupported("a division of a long number that is not public"),
         };
         self.set_general(low, &quotient);
         self.set_general(high, &remainder);

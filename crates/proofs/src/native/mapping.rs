@@ -69,8 +69,10 @@ impl Mapping {
         cells.collect()
     }
 
-    /// Calls the function at `entry` with up to six integers.
-    pub(crate) fn call(&mut self, entry: u64, arguments: &[u64]) {
+    /// Calls the function at `entry` with up to six integers: what it leaves in rax and rdx.
+    pub(crate) fn call(&mut self, entry: u64, arguments: &[u64]) -> [u64; 2] {
+        #[repr(C)]
+        struct Results(u64, u64);
         let mut all = [0; 6];
         all[..arguments.len()].copy_from_slice(arguments);
         let [a, b, c, d, e, f] = all;
@@ -78,9 +80,10 @@ impl Mapping {
         // end: they stay within the buffers and their own stack, and keep the ABI. The CPU has the instructions: the caller of
         // `Session::prove` says so.
         unsafe {
-            let function: extern "sysv64" fn(u64, u64, u64, u64, u64, u64) =
+            let function: extern "sysv64" fn(u64, u64, u64, u64, u64, u64) -> Results =
                 core::mem::transmute(entry as *const ());
-            function(a, b, c, d, e, f);
+            let Results(rax, rdx) = function(a, b, c, d, e, f);
+            [rax, rdx]
         }
     }
 

@@ -1,6 +1,6 @@
-//! Argon2's compression function (RFC 9106, sections 3.5 and 3.6).
+//! Argon2's compression function (RFC 9106, sections 3.5 and 3.6) and its reference blocks (section 3.4.2).
 
-use super::Algebra;
+use super::{Algebra, Choices};
 
 /// Section 3.6: a + b + 2 · trunc(a) · trunc(b).
 fn multiply_add<A: Algebra<64>>(a: &mut A, x: &A::Word, y: &A::Word) -> A::Word {
@@ -54,4 +54,96 @@ pub fn compress<A: Algebra<64>>(a: &mut A, x: &[A::Word], y: &[A::Word]) -> Vec<
         }
     }
     (0..128).map(|i| a.xor(&q[i], &r[i])).collect()
+}
+
+/// What the reference of a block depends on beside the pseudo-random word and the index. Which numbers these are for each segment,
+/// and that with them the reference is a block that is there, is the subject of [`lemma`](crate::lemma).
+pub struct Segment<W> {
+    /// Its lane.
+    pub lane: W,
+    /// Blocks in a segment.
+    pub length: W,
+    /// The slice in which W begins.
+    pub oldest: W,
+    /// Blocks of a lane's segments that are computed and finished.
+    pub finished: W,
+    /// Lanes are counted from this one,
+    pub first_lane: W,
+    /// and there are so many to choose from.
+    pub choice: W,
+}
+
+impl<W: Clone> Segment<W> {
+    /// The fields in this order.
+    pub fn of(fields: &[W]) -> Self {
+        let field = |i: usize| fields[i].clone();
+        Self {
+            lane: field(0),
+            length: field(1),
+            oldest: field(2),
+            finished: field(3),
+            first_lane: field(4),
+            choice: field(5),
+        }
+    }
+}
+
+/// Section 3.4.2: the slice of the reference block of block `index`, and its number in the slice, when `word` is J_2 ‖ J_1. For any
+/// words at all: sums are modulo 2^64, and of factors the low 32 bits count.
+pub fn reference<A: Choices>(
+    a: &mut A,
+    segment: &Segment<A::Word>,
+    index: &A::Word,
+    word: &A::Word,
+) -> Vec<A::Word> {
+    let [zero, one, four] = [0, 1, 4].map(|x| a.number(x));
+    // l = J_2 mod p.
+    let j2 = a.shift_right(word, 32);
+    let l = a.remainder(&j2, &segment.choice);
+    let l = a.add(&segment.first_lane, &l);
+    let zz = {
+        let w = set_size(a, segment, &l, index);
+        // x = J_1^2 / 2^32, y = |W| * x / 2^32, zz = |W| - 1 - y.
+        let x = a.multiply_halves(word, word);
+        let x = a.shift_right(&x, 32);
+        let y = a.multiply_halves(&w, &x);
+        let y = a.shift_right(&y, 32);
+        let last = a.sub(&w, &one);
+        a.sub(&last, &y)
+    };
+    // Block zz of W, counted by whole segments from the oldest one on, and around after slice 3.
+    let mut passed = zero.clone();
+    let mut end = zero.clone();
+    for _ in 0..3 {
+        end = a.add(&end, &segment.length);
+        let is_before = a.is_below(&zz, &end);
+        let more = a.select(&is_before, &zero, &one);
+        passed = a.add(&passed, &more);
+    }
+    let slice = a.add(&segment.oldest, &passed);
+    let around = a.sub(&slice, &four);
+    let is_below = a.is_below(&slice, &four);
+    let slice = a.select(&is_below, &slice, &around);
+    let before = a.multiply_halves(&passed, &segment.length);
+    let inside = a.sub(&zz, &before);
+    let start = a.multiply_halves(&l, &segment.length);
+    vec![slice, a.add(&start, &inside)]
+}
+
+/// |W|: the finished blocks and, in the own lane, those of this segment but the last; in another lane one less for the first block of
+/// a segment.
+fn set_size<A: Choices>(
+    a: &mut A,
+    segment: &Segment<A::Word>,
+    l: &A::Word,
+    index: &A::Word,
+) -> A::Word {
+    let [zero, one] = [0, 1].map(|x| a.number(x));
+    let own = a.sub(index, &one);
+    let is_first = a.is_equal(index, &zero);
+    let less = a.select(&is_first, &one, &zero);
+    let other = a.sub(&zero, &less);
+    let is_own = a.is_equal(l, &segment.lane);
+    let more = a.select(&is_own, &own, &other);
+    a.add(&segment.finished, &more)
 }

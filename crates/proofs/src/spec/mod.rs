@@ -57,8 +57,61 @@ pub trait Cells: Algebra<64> + Algebra<32> {
     fn join(&mut self, words: &[<Self as Algebra<32>>::Word]) -> <Self as Algebra<64>>::Word;
 }
 
+/// Words as numbers that decide about others.
+pub trait Choices: Algebra<64> {
+    /// Whether something holds.
+    type Truth: Clone;
+
+    /// Whether `a` < `b`.
+    fn is_below(&mut self, a: &Self::Word, b: &Self::Word) -> Self::Truth;
+    /// Whether `a` = `b`.
+    fn is_equal(&mut self, a: &Self::Word, b: &Self::Word) -> Self::Truth;
+    /// `yes` if `truth`, else `no`.
+    fn select(&mut self, truth: &Self::Truth, yes: &Self::Word, no: &Self::Word) -> Self::Word;
+    /// `a` modulo `divisor`, which is not zero.
+    fn remainder(&mut self, a: &Self::Word, divisor: &Self::Word) -> Self::Word;
+}
+
 /// Plain numbers.
 pub struct Numbers;
+
+impl Choices for Numbers {
+    type Truth = bool;
+
+    fn is_below(&mut self, a: &u64, b: &u64) -> bool {
+        a < b
+    }
+    fn is_equal(&mut self, a: &u64, b: &u64) -> bool {
+        a == b
+    }
+    fn select(&mut self, truth: &bool, yes: &u64, no: &u64) -> u64 {
+        if *truth { *yes } else { *no }
+    }
+    fn remainder(&mut self, a: &u64, divisor: &u64) -> u64 {
+        a % divisor
+    }
+}
+
+impl Choices for Terms {
+    type Truth = Bit;
+
+    fn is_below(&mut self, a: &Word, b: &Word) -> Bit {
+        self.below(a, b)
+    }
+    fn is_equal(&mut self, a: &Word, b: &Word) -> Bit {
+        self.equal(a, b)
+    }
+    fn select(&mut self, truth: &Bit, yes: &Word, no: &Word) -> Word {
+        let pairs = yes.iter().zip(no);
+        pairs
+            .map(|(yes, no)| Self::select(self, *truth, *yes, *no))
+            .collect()
+    }
+    fn remainder(&mut self, a: &Word, divisor: &Word) -> Word {
+        let results = self.divide(a, divisor);
+        results.expect("a divisor that is never zero").1
+    }
+}
 
 macro_rules! numbers {
     ($bits:literal $word:ty) => {

@@ -23,7 +23,7 @@ impl Terms {
     /// - *like terms*: coefficients of the same bit are added;
     /// - *elimination*, see `eliminate`;
     /// - *no carry*: summands that are distinct powers of two times a bit never carry, and so are the bits of the result;
-    /// - *exact*: a sum that cannot reach 2^n, n below `width`, has n bits, and zeros above.
+    /// - *exact*: a sum that is never negative and cannot reach 2^n, n at most `width`, has n bits, and zeros above.
     pub fn sum(&mut self, width: usize, parts: &[(u128, &[Bit])], plus: u128) -> Word {
         assert!(width <= 128, "sums of up to 128 bits");
         if let Some(number) = constant_sum(parts, plus) {
@@ -322,17 +322,29 @@ fn without_carry(linear: &Linear) -> Option<Word> {
     Some(word)
 }
 
-/// The same sum with no more bits than it can have.
+/// The same sum with no more bits than it can have: first with all coefficients as they are, then with large ones as the negative
+/// numbers that they also stand for.
 fn tighten(linear: Linear) -> Linear {
     let most = linear
         .parts
         .iter()
         .try_fold(linear.constant, |sum, part| sum.checked_add(part.1));
-    match most {
-        Some(most) if most <= mask(linear.width) => Linear {
+    let is_small = |most: u128| most <= mask(linear.width);
+    match (most, linear.range()) {
+        (Some(most), _) if is_small(most) => Linear {
             width: 128 - most.leading_zeros() as usize,
             exact: true,
             ..linear
+        },
+        (_, Some((_, most))) if is_small(most) => Linear {
+            width: (128 - most.leading_zeros() as usize).max(1),
+            exact: true,
+            parts: linear
+                .parts
+                .iter()
+                .map(|(bit, coefficient)| (*bit, linear.signed(*coefficient)))
+                .collect(),
+            constant: linear.constant,
         },
         _ => linear,
     }

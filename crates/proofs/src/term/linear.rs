@@ -3,7 +3,8 @@
 use super::intern::Interner;
 use super::{Bit, Word};
 
-/// A sum `constant` + Σ coefficient · bit, modulo 2^`width`; all numbers are below 2^`width`.
+/// A sum `constant` + Σ coefficient · bit, modulo 2^`width`; all numbers are below 2^`width`, but for negative coefficients of
+/// exact sums, which are numbers modulo 2^128.
 #[derive(Clone, Debug)]
 pub(super) struct Linear {
     pub(super) width: usize,
@@ -96,6 +97,11 @@ impl Arithmetic {
         number
     }
 
+    /// Whether a term is a sum that does not overflow.
+    pub(super) fn is_exact_sum(&self, term: u32) -> bool {
+        self.terms[term as usize].exact && self.forms.get(term)[0] == LINEAR
+    }
+
     /// Width and exactness of a term, without its parts.
     pub(super) fn shape(&self, term: u32) -> Shape {
         let Term { width, exact, .. } = self.terms[term as usize];
@@ -109,6 +115,35 @@ impl Arithmetic {
     pub(super) fn linear(&self, term: u32) -> Linear {
         let Term { width, exact, .. } = self.terms[term as usize];
         decode(self.forms.get(term), width as usize, exact)
+    }
+}
+
+impl Linear {
+    /// The least and the greatest value that it can have as an integer, coefficients of half of 2^`width` and more being negative;
+    /// nothing if that is not a number from 0 to 2^127.
+    pub(super) fn range(&self) -> Option<(u128, u128)> {
+        let (mut least, mut most) = (self.constant as i128, self.constant as i128);
+        for (_, coefficient) in &self.parts {
+            let signed = self.signed(*coefficient) as i128;
+            let end = if signed < 0 { &mut least } else { &mut most };
+            *end = end.checked_add(signed)?;
+        }
+        (self.constant >> 127 == 0 && least >= 0).then_some((least as u128, most as u128))
+    }
+
+    /// The least value of an exact sum.
+    pub(super) fn least(&self) -> Option<u128> {
+        self.range().map(|(least, _)| least)
+    }
+
+    /// A coefficient as a number modulo 2^128 of the same sign.
+    pub(super) fn signed(&self, coefficient: u128) -> u128 {
+        match self.width {
+            _ if self.exact => coefficient,
+            128 => coefficient,
+            width if coefficient >> (width - 1) == 1 => coefficient | u128::MAX << width,
+            _ => coefficient,
+        }
     }
 }
 

@@ -19,6 +19,7 @@
 mod arithmetic;
 mod intern;
 mod linear;
+mod numbers;
 mod samples;
 #[cfg(test)]
 mod tests;
@@ -84,6 +85,7 @@ pub struct Terms {
     polynomial_samples: Vec<u64>,
     wrapped: std::collections::HashMap<Bit, Bit>,
     arithmetic: linear::Arithmetic,
+    divisions: numbers::Divisions,
     memo: Memo,
     random: Random,
     scratch: Vec<u32>,
@@ -102,6 +104,7 @@ impl Terms {
             polynomial_samples: Vec::new(),
             wrapped: std::collections::HashMap::new(),
             arithmetic: linear::Arithmetic::default(),
+            divisions: numbers::Divisions::new(),
             memo: Memo::default(),
             random: Random::new(seed),
             scratch: Vec::new(),
@@ -237,10 +240,23 @@ impl Terms {
     }
 
     /// Whether all bits are zero.
+    ///
+    /// - *positive*: a sum that cannot be zero is not;
+    /// - *sign*: x is zero exactly when -x is, so a sum stands for its negative too. (Whether a = b can be asked of a - b and b - a.)
     pub fn is_zero(&mut self, word: &[Bit]) -> Bit {
-        if word.contains(&Bit::ONE) {
+        if word.contains(&Bit::ONE) || self.least(word) > 0 {
             return Bit::ZERO;
         }
+        if matches!(self.arithmetic_bit(word[0]), Some((_, 0))) {
+            let negative = self.sum(word.len(), &[(u128::MAX, word)], 0);
+            if negative[..] < *word {
+                return self.all_are_zero(&negative);
+            }
+        }
+        self.all_are_zero(word)
+    }
+
+    fn all_are_zero(&mut self, word: &[Bit]) -> Bit {
         word.iter().fold(Bit::ONE, |zero, bit| {
             let not = self.not(*bit);
             self.and(zero, not)

@@ -17,6 +17,11 @@ enum Formula {
     Rotated(Box<Self>, usize),
     Low(Box<Self>, usize),
     Closed(Box<Self>),
+    Below(Box<Self>, Box<Self>),
+    Equal(Box<Self>, Box<Self>),
+    /// By the low two bits of the second, and one.
+    Quotient(Box<Self>, Box<Self>),
+    Remainder(Box<Self>, Box<Self>),
 }
 
 const WIDTH: usize = 3;
@@ -39,7 +44,11 @@ fn formula() -> impl Strategy<Value = Formula> {
             (boxed.clone(), boxed.clone()).prop_map(|(a, b)| Product(a, b)),
             (boxed.clone(), 0..WIDTH).prop_map(|(a, n)| Rotated(a, n)),
             (boxed.clone(), 0..WIDTH).prop_map(|(a, n)| Low(a, n)),
-            boxed.prop_map(Closed),
+            boxed.clone().prop_map(Closed),
+            (boxed.clone(), boxed.clone()).prop_map(|(a, b)| Below(a, b)),
+            (boxed.clone(), boxed.clone()).prop_map(|(a, b)| Equal(a, b)),
+            (boxed.clone(), boxed.clone()).prop_map(|(a, b)| Quotient(a, b)),
+            (boxed.clone(), boxed).prop_map(|(a, b)| Remainder(a, b)),
         ]
     })
 }
@@ -87,6 +96,16 @@ impl Formula {
                 terms.close(&word);
                 word
             }
+            Self::Below(a, b) => {
+                let (a, b) = (a.terms(terms, inputs), b.terms(terms, inputs));
+                vec![terms.below(&a, &b), Bit::ZERO, Bit::ZERO]
+            }
+            Self::Equal(a, b) => {
+                let (a, b) = (a.terms(terms, inputs), b.terms(terms, inputs));
+                vec![terms.equal(&a, &b), Bit::ZERO, Bit::ZERO]
+            }
+            Self::Quotient(a, b) => divided(terms, inputs, a, b).0,
+            Self::Remainder(a, b) => divided(terms, inputs, a, b).1,
         }
     }
 
@@ -112,9 +131,30 @@ impl Formula {
             Self::Rotated(a, n) => of(a) >> n | of(a) << (WIDTH - n),
             Self::Low(a, n) => of(a) & ((1 << n) - 1),
             Self::Closed(a) => of(a),
+            Self::Below(a, b) => (of(a) < of(b)).into(),
+            Self::Equal(a, b) => (of(a) == of(b)).into(),
+            Self::Quotient(a, b) => of(a) / ((of(b) & 3) + 1),
+            Self::Remainder(a, b) => of(a) % ((of(b) & 3) + 1),
         };
         result & ((1 << WIDTH) - 1)
     }
+}
+
+fn divided(terms: &mut Terms, inputs: &[Word; 2], a: &Formula, b: &Formula) -> (Word, Word) {
+    let (a, b) = (a.terms(terms, inputs), b.terms(terms, inputs));
+    let divisor = terms.sum(WIDTH, &[(1, &b[..2])], 1);
+    // That a sum is positive is only seen where it is a sum.
+    terms.divide(&a, &divisor).unwrap_or_else(|| {
+        let numbers = |f: fn(u128, u128) -> u128| {
+            let (a, b) = (terms.samples(&a), terms.samples(&divisor));
+            core::array::from_fn(|i| f(a[i], b[i]))
+        };
+        let (quotient, remainder) = (numbers(|a, b| a / b), numbers(|a, b| a % b));
+        (
+            terms.input_with(WIDTH, &quotient),
+            terms.input_with(WIDTH, &remainder),
+        )
+    })
 }
 
 fn each(
@@ -224,4 +264,41 @@ fn a_factor_that_changes_while_sums_are_replaced_is_looked_at_again() {
     let later = terms.sum(64, &[(1, &t), (1, &c)], 0);
     let both = terms.sum(64, &[(1 << 32, &t), (1, &later)], 0);
     assert_eq!(terms.samples(&both), [7; SAMPLES]);
+}
+
+/// What the reference of Argon2 is compared by.
+#[test]
+fn numbers_are_compared_whatever_the_way() {
+    let mut terms = Terms::new(8);
+    let (a, b) = (terms.input(64), terms.input(64));
+    let (one, zero) = (constant(1, 64), constant(0, 64));
+    assert_eq!(terms.equal(&a, &b), terms.equal(&b, &a));
+    assert_eq!(terms.below(&a, &one), terms.equal(&a, &zero));
+    // 3 - x - y - z of bits is from 0 to 3, and two bits long.
+    let bits: Word = a[..3].iter().map(|bit| terms.not(*bit)).collect();
+    let parts: Vec<(u128, &[Bit])> = bits
+        .iter()
+        .map(|bit| (1, core::slice::from_ref(bit)))
+        .collect();
+    let count = terms.sum(64, &parts, 0);
+    assert!(count[2..].iter().all(|bit| *bit == Bit::ZERO));
+    assert_eq!(terms.least(&count), 0);
+}
+
+#[test]
+fn only_by_what_is_never_zero_is_divided() {
+    let mut terms = Terms::new(9);
+    let (a, b) = (terms.input(64), terms.input(24));
+    assert!(terms.divide(&a, &b).is_none());
+    let positive = terms.sum(64, &[(1, &b)], 1);
+    assert_eq!(terms.least(&positive), 1);
+    assert_eq!(terms.is_zero(&positive), Bit::ZERO);
+    // The length of the words makes no difference.
+    let (_, long) = terms.divide(&a, &positive).unwrap();
+    let (_, short) = terms.divide(&a, &positive[..32]).unwrap();
+    assert_eq!(long, short);
+    assert!(long[25..].iter().all(|bit| *bit == Bit::ZERO));
+    // A sum that may overflow may be zero.
+    let wraps = terms.sum(24, &[(1, &b)], 1);
+    assert_eq!(terms.least(&wraps), 0);
 }
