@@ -34,7 +34,8 @@ pub trait RowKernel {
 /// Without the crate feature `std`, what the CPU has is what the compiler was told that it has.
 ///
 /// Tests and measurements switch levels off with the environment variables `SEALSTONE_CPU_DISABLE_AVX512F`,
-/// `SEALSTONE_CPU_DISABLE_AVX2` and `SEALSTONE_CPU_DISABLE_NEON`, set to anything. They are read once.
+/// `SEALSTONE_CPU_DISABLE_AVX2` and `SEALSTONE_CPU_DISABLE_NEON`, set to anything. [`Cpu::best`] reads them once, [`Cpu::available`]
+/// each time.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Cpu {

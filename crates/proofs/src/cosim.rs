@@ -1,30 +1,45 @@
 //! Co-simulation: models of instructions against the CPU itself.
 //!
-//! Every distinct instruction that a proof met is executed natively on random registers, flags and memory, and by its model on
-//! formulas whose samples are the same random values. All registers, defined flags and memory must agree afterwards.
+//! Every distinct instruction that a proof met is executed natively on many states of registers, flags and memory, and by its model
+//! on formulas whose samples are the same states. All registers, defined flags and memory must agree afterwards. Half of the states
+//! are random; the others are made of zeros, ones and small numbers, or have equal words everywhere, so that comparisons find
+//! equal numbers and shifts small counts ([`states`]).
 //!
-//! Memory operands are moved to a place of our own, and the instruction is encoded anew. So a mistake that decoder and encoder
-//! share does not show here; native runs of whole functions (see [`prove`](crate::prove)) would show it.
+//! Memory operands are moved to a place of our own, which is not aligned if the instruction allows it, and the instruction is
+//! encoded anew. So a mistake that decoder and encoder share does not show here; native runs of whole functions (see
+//! [`prove`](crate::prove)) would show it. Only what the model accepts is executed: that can do no harm.
+
+mod movable;
+mod states;
 
 use crate::exec::{Fault, Flag, Flags, Machine, Outcome, Reason, Region, WrongModel};
 use crate::image::Image;
 use crate::native::{Bench, SCRATCH, State};
-use crate::term::{Bit, Random, SAMPLES, Terms, Word, constant};
+use crate::term::{Bit, SAMPLES, Terms, Word, constant};
 use core::ops::Range;
-use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
-use std::collections::BTreeSet;
+use iced_x86::Instruction;
+use movable::{Movable, NOT_ALONE};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What came out.
 #[derive(Default)]
 pub struct Comparison {
     /// How many distinct instructions agree with their models.
     pub agree: usize,
-    /// How many different encodings of instructions these are.
+    /// How many different codes of instructions these are: mnemonic, encoding and kinds of operands.
     pub forms: usize,
-    /// Instructions that were not executed, and why.
+    /// Instructions that were not executed.
     pub skipped: BTreeSet<String>,
     /// Instructions that disagree.
     pub disagree: Vec<String>,
+}
+
+impl Comparison {
+    /// Whether something was compared, nothing disagrees, and what was not compared is what cannot be executed on its own.
+    pub fn is_right(&self) -> bool {
+        let is_known = |what: &String| NOT_ALONE.contains(&&what[..]);
+        self.agree > 0 && self.disagree.is_empty() && self.skipped.iter().all(is_known)
+    }
 }
 
 /// What became of wrong models.
@@ -32,52 +47,71 @@ pub struct Comparison {
 pub struct Mutants {
     /// Wrong models that were noticed.
     pub killed: usize,
-    /// Places where being wrong makes no difference to the model: bits of an immediate that the instruction ignores, a rotation
-    /// of zeros. They are no mutants.
+    /// Wrong models that stop where the right one goes on. They could not prove anything wrong.
+    pub refused: usize,
+    /// Places where being wrong makes no difference to the model, formula by formula: bits of an immediate that the instruction
+    /// ignores, a rotation of zeros. They are no mutants.
     pub no_change: usize,
     /// Those that were not noticed.
     pub survivors: Vec<String>,
 }
 
-/// Compares every instruction. `None` if this CPU lacks AVX-512, in which states are kept.
-pub fn compare<'a>(instructions: impl Iterator<Item = &'a Instruction>) -> Option<Comparison> {
+/// Compares every instruction.
+///
+/// # Errors
+/// Why this CPU or system cannot: states are kept in AVX-512 registers, and code is written to memory of our own.
+pub fn compare<'a>(
+    instructions: impl Iterator<Item = &'a Instruction>,
+) -> Result<Comparison, String> {
     let mut bench = Bench::new()?;
     let mut comparison = Comparison::default();
     let (mut seen, mut forms) = (BTreeSet::new(), BTreeSet::new());
     for instruction in instructions {
-        let Some(case) = Case::new(&mut bench, instruction) else {
-            comparison
-                .skipped
-                .insert(format!("{:?}", instruction.mnemonic()).to_lowercase());
-            continue;
+        let case = match Case::new(&mut bench, instruction) {
+            Ok(case) => case,
+            Err(why) => {
+                comparison.skipped.insert(why);
+                continue;
+            }
         };
-        if !seen.insert(case.instruction.to_string()) {
+        if !seen.insert(case.moved.instruction.to_string()) {
             continue;
         }
-        forms.insert(case.instruction.code() as usize);
+        forms.insert(case.moved.instruction.code() as usize);
         match case.check(None) {
             Ok(_) => comparison.agree += 1,
-            Err(why) => comparison.disagree.push(format!("{instruction}: {why}")),
+            Err(Failure::Stopped(why) | Failure::Disagrees(why)) => {
+                comparison.disagree.push(format!("{instruction}: {why}"));
+            }
         }
     }
     comparison.forms = forms.len();
-    Some(comparison)
+    Ok(comparison)
 }
 
-/// Makes the model of one instruction of every form wrong in every place, one at a time: co-simulation must notice.
-pub fn mutate<'a>(instructions: impl Iterator<Item = &'a Instruction>) -> Option<Mutants> {
+/// So many instructions of each form are made wrong: they differ in immediates and operands.
+const OF_EACH_FORM: usize = 2;
+
+/// Makes the models of instructions of every form wrong in every place, one at a time: co-simulation must notice.
+///
+/// # Errors
+/// As [`compare`].
+pub fn mutate<'a>(instructions: impl Iterator<Item = &'a Instruction>) -> Result<Mutants, String> {
     let mut bench = Bench::new()?;
     let mut mutants = Mutants::default();
-    let mut forms = BTreeSet::new();
+    let mut forms: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
     for instruction in instructions {
-        let Some(case) = Case::new(&mut bench, instruction) else {
+        let form = forms.entry(instruction.code() as usize).or_default();
+        if form.len() >= OF_EACH_FORM {
             continue;
-        };
-        if forms.insert(case.instruction.code() as usize) {
+        }
+        if let Ok(case) = Case::new(&mut bench, instruction)
+            && form.insert(case.moved.instruction.to_string())
+        {
             case.mutate(&mut mutants);
         }
     }
-    Some(mutants)
+    Ok(mutants)
 }
 
 const KINDS: [WrongModel; 9] = [
@@ -94,46 +128,75 @@ const KINDS: [WrongModel; 9] = [
 
 /// An instruction with states before and after it.
 struct Case {
-    instruction: Instruction,
+    moved: Movable,
     before: Vec<State>,
     after: Vec<State>,
-    /// The register that holds the address of the memory operand.
-    base: Option<usize>,
+}
+
+/// Why model and CPU cannot be said to agree.
+enum Failure {
+    /// The model stops.
+    Stopped(String),
+    /// They give something else.
+    Disagrees(String),
 }
 
 impl Case {
-    /// `None` for what cannot be executed on its own.
-    fn new(bench: &mut Bench, instruction: &Instruction) -> Option<Self> {
-        let (instruction, base) = movable(instruction)?;
-        bench.prepare(&instruction).ok()?;
-        let mut random = Random::new(u64::from(instruction.code() as u16) + 1);
-        let mut state = || state(&mut random, base, instruction.mnemonic() == Mnemonic::Div);
-        let before: Vec<State> = (0..SAMPLES).map(|_| state()).collect();
-        let after = before.iter().map(|state| bench.run(state)).collect();
-        Some(Self {
-            instruction,
-            before,
-            after,
-            base,
-        })
+    /// An instruction that the model accepts, on the CPU. The error is what it is called if it cannot be executed on its own.
+    fn new(bench: &mut Bench, instruction: &Instruction) -> Result<Self, String> {
+        let name = format!("{:?}", instruction.mnemonic()).to_lowercase();
+        let mut refused = name.clone();
+        for moved in Movable::all(instruction)? {
+            let before = states::states(&moved);
+            let mut case = Self {
+                moved,
+                before,
+                after: Vec::new(),
+            };
+            if let Err(why) = case.model_accepts() {
+                refused = format!("{name}: {why}");
+                continue;
+            }
+            bench
+                .prepare(&case.moved.instruction)
+                .map_err(|error| format!("{name}: {error}"))?;
+            case.after = case.before.iter().map(|state| bench.run(state)).collect();
+            return Ok(case);
+        }
+        Err(refused)
+    }
+
+    /// Whether the model goes through with states of every kind, as constants; with all of them where some might fault.
+    fn model_accepts(&self) -> Result<(), String> {
+        let samples = if self.moved.divides() {
+            SAMPLES
+        } else {
+            states::KINDS
+        };
+        for sample in 0..samples {
+            let (mut terms, image) = (Terms::new(1), Image::default());
+            let initial = Registers::of(&mut terms, self, &(sample..sample + 1));
+            self.execute(&mut terms, &image, &initial, None)?;
+        }
+        Ok(())
     }
 
     /// Compares the model on all states. A model that is wrong in a place is run beside the right one.
-    fn check(&self, fault: Option<Fault>) -> Result<Checked, String> {
+    fn check(&self, fault: Option<Fault>) -> Result<Checked, Failure> {
         match self.check_samples(fault, 0..SAMPLES) {
             // Where the model needs a public number: states one by one, as constants.
-            Err(why) if why == SECRET => self.check_one_by_one(fault),
+            Err(Failure::Stopped(why)) if why == SECRET => self.check_one_by_one(fault),
             result => result,
         }
     }
 
-    fn check_one_by_one(&self, fault: Option<Fault>) -> Result<Checked, String> {
+    /// On constants, that a wrong model gives the same does not say that its formulas are the same.
+    fn check_one_by_one(&self, fault: Option<Fault>) -> Result<Checked, Failure> {
         let mut all = Checked::NoSuchPlace;
-        for sample in 0..SAMPLES / 8 {
+        for sample in 0..SAMPLES {
             match self.check_samples(fault, sample..sample + 1)? {
                 Checked::NoSuchPlace => {}
-                Checked::Same if matches!(all, Checked::Agrees) => {}
-                checked => all = checked,
+                Checked::Same | Checked::Agrees => all = Checked::Agrees,
             }
         }
         Ok(all)
@@ -143,16 +206,18 @@ impl Case {
         &self,
         fault: Option<Fault>,
         samples: Range<usize>,
-    ) -> Result<Checked, String> {
+    ) -> Result<Checked, Failure> {
         let (mut terms, image) = (Terms::new(1), Image::default());
         let initial = Registers::of(&mut terms, self, &samples);
-        let right = self.execute(&mut terms, &image, &initial, None)?.0;
+        let right = self.execute(&mut terms, &image, &initial, None);
+        let right = right.map_err(Failure::Stopped)?.0;
         let Some(fault) = fault else {
             return self
                 .agrees(&terms, &right, &samples)
                 .map(|()| Checked::Agrees);
         };
-        let (wrong, passed) = self.execute(&mut terms, &image, &initial, Some(fault))?;
+        let wrong = self.execute(&mut terms, &image, &initial, Some(fault));
+        let (wrong, passed) = wrong.map_err(Failure::Stopped)?;
         if passed <= fault.place {
             return Ok(Checked::NoSuchPlace);
         }
@@ -176,7 +241,7 @@ impl Case {
         if let Some(fault) = fault {
             machine.make_wrong(fault);
         }
-        let mut instruction = self.instruction;
+        let mut instruction = self.moved.instruction;
         instruction.set_next_ip(instruction.ip() + instruction.len() as u64);
         step(&mut machine, &instruction)?;
         let passed = machine.take_fault().map_or(0, |fault| fault.passed);
@@ -189,17 +254,17 @@ impl Case {
         terms: &Terms,
         model: &Registers,
         samples: &Range<usize>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Failure> {
         let same = |what: &str, word: &[Bit], cpu: &dyn Fn(&State) -> u64| {
             let values = terms.samples(word);
             let is_wrong = |sample: &usize| values[*sample] as u64 != cpu(&self.after[*sample]);
             match samples.clone().find(is_wrong) {
                 None => Ok(()),
-                Some(sample) => Err(format!(
+                Some(sample) => Err(Failure::Disagrees(format!(
                     "{what} is {:#x}, in the model {:#x}",
                     cpu(&self.after[sample]),
                     values[sample]
-                )),
+                ))),
             }
         };
         for ((flag, bit), name) in model.flags.iter().zip(FLAGS).zip(["CF", "ZF", "SF", "OF"]) {
@@ -227,6 +292,14 @@ impl Case {
     }
 
     fn mutate(&self, mutants: &mut Mutants) {
+        let mut survives = |what: String| {
+            mutants
+                .survivors
+                .push(format!("{} {what}", self.moved.instruction));
+        };
+        if self.check(None).is_err() {
+            return survives("without being wrong".into());
+        }
         for wrong in KINDS {
             for place in 0.. {
                 let fault = Fault {
@@ -237,12 +310,9 @@ impl Case {
                 match self.check(Some(fault)) {
                     Ok(Checked::NoSuchPlace) => break,
                     Ok(Checked::Same) => mutants.no_change += 1,
-                    Ok(Checked::Agrees) => {
-                        mutants
-                            .survivors
-                            .push(format!("{} {wrong:?} {place}", self.instruction));
-                    }
-                    Err(_) => mutants.killed += 1,
+                    Ok(Checked::Agrees) => survives(format!("{wrong:?} {place}")),
+                    Err(Failure::Stopped(_)) => mutants.refused += 1,
+                    Err(Failure::Disagrees(_)) => mutants.killed += 1,
                 }
             }
         }
@@ -278,8 +348,8 @@ impl Registers {
             _ => terms.input_with(64, &core::array::from_fn(|i| f(&case.before[i]).into())),
         };
         let mut general: Vec<Word> = (0..16).map(|i| given(&|state| state.general[i])).collect();
-        if let Some(base) = case.base {
-            general[base] = constant(SCRATCH.into(), 64);
+        for (register, value) in case.moved.fixed() {
+            general[register] = constant(value.into(), 64);
         }
         let mut vector = |i: usize| {
             (0..8)
@@ -342,65 +412,4 @@ fn step(machine: &mut Machine<'_>, instruction: &Instruction) -> Result<(), Stri
         Reason::Secret(..) => SECRET.to_owned(),
         Reason::Unsupported(what) | Reason::Wrong(what) => what,
     })
-}
-
-fn state(random: &mut Random, base: Option<usize>, divides: bool) -> State {
-    let mut words = |_| random.number();
-    let mut state = State {
-        vectors: core::array::from_fn(|_| core::array::from_fn(&mut words)),
-        general: core::array::from_fn(&mut words),
-        masks: core::array::from_fn(&mut words),
-        flags: words(0) & FLAGS.iter().fold(0, |all, bit| all | 1 << bit) | 2,
-        memory: core::array::from_fn(&mut words),
-    };
-    if divides {
-        state.general[2] = 0;
-    }
-    if let Some(base) = base {
-        state.general[base] = SCRATCH;
-    }
-    state
-}
-
-/// The instruction with its memory operand at a register, which is given too, and without rsp; `None` if it jumps, uses the
-/// stack, or is none that can stand alone.
-fn movable(instruction: &Instruction) -> Option<(Instruction, Option<usize>)> {
-    use Mnemonic::*;
-    let alone = instruction.flow_control() == FlowControl::Next
-        && !matches!(
-            instruction.mnemonic(),
-            Push | Pop | Prefetcht0 | Movsb | Movsq | Stosb | Stosq
-        );
-    if !alone {
-        return None;
-    }
-    let mut moved = *instruction;
-    let mut used = vec![Register::RAX, Register::RCX, Register::RDX];
-    for n in (0..moved.op_count()).filter(|n| instruction.op_kind(*n) == OpKind::Register) {
-        if moved.op_register(n) == Register::RSP {
-            moved.set_op_register(n, Register::R14);
-        }
-        used.push(moved.op_register(n).full_register());
-    }
-    if used.contains(&Register::RSP)
-        || moved.mnemonic() == Div && used[3..].contains(&Register::RDX)
-    {
-        return None;
-    }
-    if moved.mnemonic() == Lea {
-        if moved.memory_base() == Register::RSP {
-            moved.set_memory_base(Register::R14);
-        }
-        return (!moved.is_ip_rel_memory_operand()).then_some((moved, None));
-    }
-    if !(0..moved.op_count()).any(|n| moved.op_kind(n) == OpKind::Memory) {
-        return Some((moved, None));
-    }
-    let free = [Register::R15, Register::R13, Register::R12, Register::RBX];
-    let base = free.into_iter().find(|register| !used.contains(register))?;
-    moved.set_memory_base(base);
-    moved.set_memory_index(Register::None);
-    moved.set_memory_displacement64(0);
-    moved.set_memory_displ_size(0);
-    Some((moved, Some(crate::exec::number_of(base))))
 }

@@ -31,6 +31,8 @@ struct Segment {
     start: u64,
     bytes: Vec<u8>,
     code: bool,
+    /// The loader may write to it before the program runs.
+    relocated: bool,
 }
 
 /// A function.
@@ -45,15 +47,17 @@ pub struct Symbol {
 }
 
 impl Symbol {
-    /// Whether it is the function with this path, whatever its generic arguments.
+    /// Whether it is the function with this path, whatever its generic arguments, or a copy of it that the compiler made and gave a
+    /// name with a point.
     pub fn is(&self, path: &str) -> bool {
         let rest = self.name.strip_prefix(path);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("::<"))
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("::<") || rest.starts_with('.'))
     }
 }
 
 /// Where images stand.
 const BASE: u64 = 0x2a00_0000_0000;
+const PAGE: u64 = 4096;
 /// Where functions of other libraries seem to be.
 const IMPORTS: u64 = 0x2900_0000_0000;
 
@@ -75,9 +79,7 @@ impl Image {
         if file.architecture() != object::Architecture::X86_64 {
             return Err("not for x86-64".into());
         }
-        if file.section_by_name(".relr.dyn").is_some() {
-            return Err("it has packed relocations, which are not supported".into());
-        }
+        check_dynamic(&file)?;
         let mut image = Self {
             name: name.into(),
             symbols: functions(&file),
@@ -110,6 +112,7 @@ impl Image {
             start,
             bytes: code.to_vec(),
             code: true,
+            relocated: false,
         });
         self.symbols.push(Symbol {
             name: name.into(),
@@ -207,8 +210,13 @@ impl Image {
         let mut imports: BTreeMap<String, u64> = BTreeMap::new();
         for (offset, relocation) in file.dynamic_relocations().into_iter().flatten() {
             let address = BASE + offset;
-            if self.byte(address).is_none() {
-                continue;
+            let mut segments = self.segments.iter();
+            match segments.find(|segment| segment.contains(address)) {
+                None => continue,
+                Some(segment) if !segment.relocated => {
+                    return Err("the loader would change its code".into());
+                }
+                Some(_) => {}
             }
             let value = match relocation.flags() {
                 RelocationFlags::Elf {
@@ -269,6 +277,35 @@ fn functions(file: &Elf<'_>) -> Vec<Symbol> {
     functions.collect()
 }
 
+/// Refuses what the loader would do that is not done here.
+fn check_dynamic(file: &Elf<'_>) -> Result<(), String> {
+    use object::read::elf::{Dyn, ProgramHeader};
+    let endian = object::LittleEndian;
+    for header in file.elf_program_headers() {
+        let entries = header.dynamic(endian, file.data());
+        let entries = entries.map_err(|error| error.to_string())?;
+        for entry in entries.unwrap_or_default() {
+            let flags = entry.d_val(endian);
+            match entry.tag32(endian) {
+                Some(elf::DT_TEXTREL) => return Err(TEXTREL.into()),
+                Some(elf::DT_FLAGS) if flags & u64::from(elf::DF_TEXTREL) != 0 => {
+                    return Err(TEXTREL.into());
+                }
+                Some(DT_RELRSZ..=DT_RELRENT) => {
+                    return Err("it has packed relocations, which are not supported".into());
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Size, place and size of an entry of packed relocations, which have no names yet in `object`.
+const DT_RELRSZ: u32 = 35;
+const DT_RELRENT: u32 = 37;
+const TEXTREL: &str = "the loader may change its code (DT_TEXTREL)";
+
 /// What of a segment stays as it is: all of it if it is not writable, and of a writable one what the loader protects again
 /// after it has filled it.
 fn constant_part<'a>(
@@ -287,6 +324,7 @@ fn constant_part<'a>(
         start: BASE + segment.address(),
         bytes,
         code: p_flags & elf::PF_X != 0,
+        relocated: p_flags & elf::PF_W != 0,
     }))
 }
 
@@ -298,8 +336,83 @@ fn protected_length(file: &Elf<'_>, address: u64) -> u64 {
     let protected = headers.filter(|header| header.p_type(endian) == elf::PT_GNU_RELRO);
     let lengths = protected.filter_map(|header| {
         let start = header.p_vaddr(endian);
-        let end = start + header.p_memsz(endian);
+        // The loader protects whole pages: the last one only if it ends there.
+        let end = (start + header.p_memsz(endian)) / PAGE * PAGE;
         (start..end).contains(&address).then(|| end - address)
     });
     lengths.max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own() -> Vec<u8> {
+        std::fs::read(std::env::current_exe().unwrap()).unwrap()
+    }
+
+    /// This program, with one entry of its dynamic section made another.
+    fn with_entry(tag: u32, value: u64) -> Result<Image, String> {
+        use object::read::elf::{Dyn, ProgramHeader};
+        let endian = object::LittleEndian;
+        let mut bytes = own();
+        let file = Elf::parse(&bytes[..]).unwrap();
+        let header = file
+            .elf_program_headers()
+            .iter()
+            .find(|header| header.p_type(endian) == elf::PT_DYNAMIC)
+            .unwrap();
+        let entries = header.dynamic(endian, file.data()).unwrap().unwrap();
+        let number = entries
+            .iter()
+            .position(|entry| entry.tag32(endian) == Some(elf::DT_DEBUG))
+            .unwrap();
+        let at = header.p_offset(endian) as usize + 16 * number;
+        bytes[at..at + 8].copy_from_slice(&u64::from(tag).to_le_bytes());
+        bytes[at + 8..at + 16].copy_from_slice(&value.to_le_bytes());
+        Image::parse("planted", &bytes)
+    }
+
+    #[test]
+    fn what_the_loader_would_change_in_another_way_is_refused() {
+        assert!(with_entry(elf::DT_DEBUG, 0).is_ok());
+        for (tag, value) in [
+            (elf::DT_TEXTREL, 0),
+            (elf::DT_FLAGS, elf::DF_TEXTREL.into()),
+            (DT_RELRSZ + 1, 0x1000),
+        ] {
+            assert!(with_entry(tag, value).is_err(), "tag {tag}");
+        }
+    }
+
+    #[test]
+    fn only_whole_pages_are_protected_after_relocation() {
+        use object::read::elf::ProgramHeader;
+        let (bytes, endian) = (own(), object::LittleEndian);
+        let file = Elf::parse(&bytes[..]).unwrap();
+        let header = file
+            .elf_program_headers()
+            .iter()
+            .find(|header| header.p_type(endian) == elf::PT_GNU_RELRO)
+            .unwrap();
+        let (start, size) = (header.p_vaddr(endian), header.p_memsz(endian));
+        let kept = protected_length(&file, start);
+        assert!(kept <= size && (start + kept).is_multiple_of(PAGE));
+        assert_eq!(protected_length(&file, start + kept), 0);
+    }
+
+    #[test]
+    fn copies_that_the_compiler_makes_have_the_name() {
+        let is = |name: &str| {
+            let symbol = Symbol {
+                name: name.into(),
+                start: 0,
+                size: 1,
+            };
+            symbol.is("kernel::replace")
+        };
+        assert!(is("kernel::replace") && is("kernel::replace::<1>"));
+        assert!(is("kernel::replace.specialized.1") && is("kernel::replace.llvm.7"));
+        assert!(!is("kernel::replace_ahead") && !is("kernel::replace::{{closure}}"));
+    }
 }

@@ -44,9 +44,11 @@
 //! The decoder (`iced-x86`), the models of the instructions ([`exec`]), the rules of [`term`], the specifications ([`spec`]), the
 //! contracts ([`catalog`]), the reading of the program file ([`image`]), the descriptions of `memcpy`, `memmove` and `memset`, and
 //! rustc for the prover itself. Each of them is checked by something else: all rules on all inputs of small words, and on 64 random
-//! inputs wherever they are applied; specifications against published vectors; the whole by native runs of every proved function
-//! on the same random inputs; every distinct instruction by co-simulation with the CPU ([`cosim`]), which notices nearly every
-//! way in which a model can be made wrong in one place. `tests/negative.rs` plants bugs, each of which must be rejected.
+//! inputs wherever they are applied; specifications against published vectors; the whole by native runs on the same random
+//! inputs, of every proved function whose instructions this CPU has (the others are marked); every distinct instruction by
+//! co-simulation with the CPU ([`cosim`]), which notices nearly every way in which a model can be made wrong in one place. That needs
+//! a CPU with AVX-512; without it, the command says that this is no proof. `tests/negative.rs` plants bugs, each of which must be
+//! rejected.
 //!
 //! Not covered: what a CPU does beside its architecture (speculation, power, faults), other architectures, loops over data of any
 //! length (drivers around the kernels are ordinary safe Rust).

@@ -18,8 +18,8 @@ pub struct Report {
     pub rows: Vec<Row>,
     /// Every instruction that was met, by its bytes.
     pub instructions: BTreeMap<Vec<u8>, Instruction>,
-    /// Their models against this CPU, if it was asked for and this CPU can.
-    pub models: Option<Comparison>,
+    /// Their models against this CPU, or why they could not be compared; nothing if it was not asked for.
+    pub models: Option<Result<Comparison, String>>,
 }
 
 /// What is known about one kernel.
@@ -40,7 +40,10 @@ pub struct Row {
     pub steps: u64,
     /// How many times: contracts, each in several places in memory.
     pub runs: usize,
-    /// SHA-256 of the bytes that were executed and of the constants that were read, in the order of their addresses.
+    /// Whether the function itself was run on random inputs; not if this CPU lacks its instructions.
+    pub ran_natively: bool,
+    /// SHA-256 of the bytes that were executed or read as constants: for each piece of them, in the order of their addresses, its
+    /// distance from the start of the function and its length, each as a little-endian number of eight bytes, and then the piece.
     pub hash: String,
     /// How long it took.
     pub time: Duration,
@@ -108,6 +111,7 @@ impl Row {
             residue: Residue::default(),
             steps: 0,
             runs: 0,
+            ran_natively: false,
             hash: String::new(),
             time: Duration::ZERO,
         }
@@ -168,7 +172,8 @@ fn prove_function(
     row: &mut Row,
     met: &mut BTreeMap<Vec<u8>, Instruction>,
 ) {
-    let mut parts = BTreeMap::new();
+    let mut bytes = BTreeMap::new();
+    row.ran_natively = true;
     for contract in &kernel.contracts {
         let finding = session.prove(
             image,
@@ -179,64 +184,76 @@ fn prove_function(
         );
         row.residue = finding.residue.or(row.residue);
         row.steps = row.steps.max(finding.steps);
-        collect(image, &finding, &mut parts, met);
+        row.ran_natively &= finding.ran_natively;
+        collect(image, &finding, &mut bytes, met);
         row.verdict = finding.verdict;
         if !row.verdict.is_proof() {
             break;
         }
     }
-    let bytes: Vec<u8> = parts.into_values().flatten().collect();
-    row.hash = sha256::hash(&bytes)
+    row.hash = sha256::hash(&pieces(symbol.start, &bytes))
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect();
+}
+
+/// What the hash of a row is of.
+fn pieces(start: u64, bytes: &BTreeMap<u64, u8>) -> Vec<u8> {
+    let all: Vec<(u64, u8)> = bytes.iter().map(|(at, byte)| (*at, *byte)).collect();
+    let mut text = Vec::new();
+    for piece in all.chunk_by(|a, b| a.0 + 1 == b.0) {
+        text.extend(piece[0].0.wrapping_sub(start).to_le_bytes());
+        text.extend((piece.len() as u64).to_le_bytes());
+        text.extend(piece.iter().map(|(_, byte)| byte));
+    }
+    text
 }
 
 /// The bytes that a proof is about.
 fn collect(
     image: &Image,
     finding: &Finding,
-    parts: &mut BTreeMap<u64, Vec<u8>>,
+    bytes: &mut BTreeMap<u64, u8>,
     met: &mut BTreeMap<Vec<u8>, Instruction>,
 ) {
     for (address, instruction) in &finding.instructions {
-        let bytes = image
-            .code(*address, instruction.len())
-            .unwrap_or_default()
-            .to_vec();
-        met.insert(bytes.clone(), *instruction);
-        parts.insert(*address, bytes);
+        let code = image.code(*address, instruction.len()).unwrap_or_default();
+        met.insert(code.to_vec(), *instruction);
+        bytes.extend((*address..).zip(code.iter().copied()));
     }
     for address in &finding.constants {
-        parts.insert(*address, image.byte(*address).into_iter().collect());
+        bytes.extend(image.byte(*address).map(|byte| (*address, byte)));
     }
 }
 
 impl Report {
     /// Executes every instruction that was met, and compares it with its model.
     pub fn compare_models(&mut self) {
-        self.models = cosim::compare(self.instructions.values());
+        self.models = Some(cosim::compare(self.instructions.values()));
     }
 
-    /// Whether every kernel is proved, and there is one, and no model is known to be wrong.
+    /// Whether every kernel is proved, and there is one, given that the models of the instructions are right.
     pub fn is_proof(&self) -> bool {
-        let right = self
-            .models
-            .as_ref()
-            .is_none_or(|models| models.disagree.is_empty());
-        right && !self.rows.is_empty() && self.rows.iter().all(|row| row.verdict.is_proof())
+        !self.rows.is_empty() && self.rows.iter().all(|row| row.verdict.is_proof())
+    }
+
+    /// Whether the models were compared with this CPU and none is wrong, and only known kinds of instructions were left out.
+    pub fn models_agree(&self) -> bool {
+        let compared = self.models.as_ref().and_then(|models| models.as_ref().ok());
+        compared.is_some_and(Comparison::is_right)
     }
 
     /// What co-simulation said.
     fn models_line(&self) -> String {
-        let Some(Comparison {
+        let Comparison {
             agree,
             forms,
             skipped,
             disagree,
-        }) = &self.models
-        else {
-            return "models: not compared with the CPU, which needs AVX-512 for that\n".into();
+        } = match &self.models {
+            None => return "models: not compared with a CPU\n".into(),
+            Some(Err(why)) => return format!("models: not compared with a CPU: {why}\n"),
+            Some(Ok(comparison)) => comparison,
         };
         let skipped: Vec<&str> = skipped.iter().map(String::as_str).collect();
         let mut text = format!(
@@ -275,7 +292,12 @@ impl Report {
                 vectors,
                 general,
             } = row.residue;
-            let rest = format!("{:6.2}  {:.16}", row.time.as_secs_f64(), row.hash);
+            let native = if row.verdict.is_proof() && !row.ran_natively {
+                "  (not run on this CPU)"
+            } else {
+                ""
+            };
+            let rest = format!("{:6.2}  {:.16}{native}", row.time.as_secs_f64(), row.hash);
             let residue = format!("{stack}/{vectors}/{general}");
             line([
                 row.verdict.name(),
@@ -320,25 +342,72 @@ impl Report {
                 "runs": row.runs,
                 "instructions": row.steps,
                 "residue": { "stack": row.residue.stack, "vectors": row.residue.vectors, "general": row.residue.general },
+                "ran_natively": row.ran_natively,
                 "sha256": row.hash,
                 "seconds": row.time.as_secs_f64(),
             })
         });
-        let models = self.models.as_ref().map(|models| {
-            json!({
+        let models = self.models.as_ref().map(|models| match models {
+            Err(why) => json!({ "compared": false, "reason": why }),
+            Ok(models) => json!({
+                "compared": true,
                 "agree": models.agree,
                 "forms": models.forms,
                 "not_executed": models.skipped,
                 "disagree": models.disagree,
-            })
+            }),
         });
-        json!({ "proved": self.is_proof(), "models": models, "kernels": rows.collect::<Vec<_>>() })
+        json!({ "models": models, "kernels": rows.collect::<Vec<_>>() })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Whether the models are taken for right, after a comparison with this outcome.
+    fn agree(models: Option<Result<Comparison, String>>) -> bool {
+        let (rows, instructions) = (Vec::new(), BTreeMap::new());
+        let report = Report {
+            rows,
+            instructions,
+            models,
+        };
+        report.models_agree()
+    }
+
+    #[test]
+    fn models_that_were_not_compared_are_not_right() {
+        assert!(!agree(None));
+        assert!(!agree(Some(Err("no AVX-512".into()))));
+        let compared = || Comparison {
+            agree: 1,
+            ..Comparison::default()
+        };
+        assert!(agree(Some(Ok(compared()))));
+        assert!(!agree(Some(Ok(Comparison::default()))), "nothing was");
+        let mut one = compared();
+        one.skipped.insert("push".into());
+        assert!(agree(Some(Ok(one))));
+        let mut one = compared();
+        one.skipped.insert("vpaddq".into());
+        assert!(!agree(Some(Ok(one))));
+        let mut one = compared();
+        one.disagree.push("add".into());
+        assert!(!agree(Some(Ok(one))));
+    }
+
+    #[test]
+    fn the_hash_is_of_places_as_well_as_of_bytes() {
+        let hashed = |bytes: &[(u64, u8)]| pieces(100, &bytes.iter().copied().collect());
+        assert_eq!(
+            hashed(&[(100, 1), (101, 2)]),
+            [&[0; 8][..], &2_u64.to_le_bytes(), &[1, 2]].concat()
+        );
+        // The same bytes elsewhere, or in other pieces.
+        assert_ne!(hashed(&[(100, 1), (101, 2)]), hashed(&[(101, 1), (102, 2)]));
+        assert_ne!(hashed(&[(100, 1), (101, 2)]), hashed(&[(100, 1), (102, 2)]));
+    }
 
     #[test]
     fn a_function_with_the_name_of_a_kernel_that_no_row_proves_is_a_row() {

@@ -18,10 +18,11 @@ fn instructions() -> Vec<Instruction> {
 #[test]
 fn models_agree_with_the_cpu() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
-    let Some(comparison) = cosim::compare(instructions().iter()) else {
-        println!("skipped: this CPU has no AVX-512");
-        return;
+    let comparison = match cosim::compare(instructions().iter()) {
+        Ok(comparison) => comparison,
+        Err(why) => return println!("skipped: {why}"),
     };
+    let right = comparison.is_right();
     let cosim::Comparison {
         agree,
         forms,
@@ -29,7 +30,7 @@ fn models_agree_with_the_cpu() {
         disagree,
     } = comparison;
     println!("{agree} instructions of {forms} forms agree; not executed: {skipped:?}");
-    assert!(disagree.is_empty(), "{disagree:#?}");
+    assert!(right, "{disagree:#?}");
     assert!(agree > 300 && forms > 80, "{agree} of {forms} forms");
 }
 
@@ -38,9 +39,9 @@ fn models_agree_with_the_cpu() {
 #[test]
 fn wrong_models_are_noticed() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
-    let Some(mutants) = cosim::mutate(instructions().iter()) else {
-        println!("skipped: this CPU has no AVX-512");
-        return;
+    let mutants = match cosim::mutate(instructions().iter()) {
+        Ok(mutants) => mutants,
+        Err(why) => return println!("skipped: {why}"),
     };
     let (killed, survivors) = (mutants.killed, mutants.survivors);
     println!(

@@ -43,19 +43,27 @@ const OF_FLAGS: u64 = OF_MASKS + 64;
 const RSP: usize = 4;
 
 impl Bench {
-    /// Memory for it; nothing if this CPU lacks the registers that a state has.
-    pub(crate) fn new() -> Option<Self> {
+    /// Memory for it.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(crate) fn new() -> Result<Self, String> {
         let has = std::arch::is_x86_feature_detected!("avx512f")
             && std::arch::is_x86_feature_detected!("avx512bw");
+        if !has {
+            return Err("this CPU has no AVX-512, in which states are kept".into());
+        }
         let protection = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
         let address = BASE as *mut libc::c_void;
-        if !has {
-            return None;
-        }
         // SAFETY: `MAP_FIXED_NOREPLACE` takes only addresses that are free.
         let base = unsafe { libc::mmap(address, LENGTH, protection, flags, -1, 0) };
-        (base == address).then(|| Self { base: base.cast() })
+        if base == address {
+            Ok(Self { base: base.cast() })
+        } else {
+            let error = std::io::Error::last_os_error();
+            Err(format!("no memory for code of our own: {error}"))
+        }
     }
 
     /// Writes the code that will run `instruction`, which must not change rsp, jump, or use memory but at [`SCRATCH`].

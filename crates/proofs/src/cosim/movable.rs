@@ -1,0 +1,163 @@
+//! Instructions that can be executed alone, with their operands where they do no harm.
+
+use crate::exec::number_of;
+use crate::native::{SCRATCH, State};
+use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
+
+/// An instruction without rsp, whose memory operand is in the scratch memory.
+pub(super) struct Movable {
+    pub(super) instruction: Instruction,
+    /// Registers that the address is made of, with their values.
+    fixed: Vec<(usize, u64)>,
+    /// Where in the scratch memory its operand is.
+    offset: u64,
+}
+
+/// What instructions are called that cannot be executed alone.
+pub(super) const NOT_ALONE: [&str; 5] = [
+    "jumps, calls and returns",
+    "push and pop",
+    "prefetching",
+    "repeated moves",
+    "lea of rip",
+];
+
+/// Places of the memory operand: one that is aligned to nothing first.
+const OFFSETS: [u64; 2] = [17, 0];
+
+/// What an index register holds.
+const INDEX: u64 = 5;
+
+impl Movable {
+    /// In each place; the error is what it is called if it cannot stand alone.
+    pub(super) fn all(instruction: &Instruction) -> Result<Vec<Self>, String> {
+        if let Some(name) = not_alone(instruction) {
+            return Err(name.into());
+        }
+        let places = OFFSETS.iter().map(|offset| Self::at(instruction, *offset));
+        places.collect::<Option<Vec<Self>>>().ok_or_else(|| {
+            format!("{:?} with these operands", instruction.mnemonic()).to_lowercase()
+        })
+    }
+
+    fn at(instruction: &Instruction, offset: u64) -> Option<Self> {
+        let mut moved = *instruction;
+        let mut free = free_registers(instruction);
+        for n in 0..moved.op_count() {
+            if moved.op_kind(n) == OpKind::Register && moved.op_register(n) == Register::RSP {
+                moved.set_op_register(n, free.pop()?);
+            }
+        }
+        let mut fixed = Vec::new();
+        let has_memory = (0..moved.op_count()).any(|n| moved.op_kind(n) == OpKind::Memory);
+        if has_memory && moved.mnemonic() == Mnemonic::Lea {
+            if moved.memory_base() == Register::RSP {
+                moved.set_memory_base(free.pop()?);
+            }
+        } else if has_memory {
+            let keeps_form = moved.memory_base().is_gpr64();
+            moved.set_memory_base(free.pop()?);
+            if !keeps_form {
+                moved.set_memory_index(Register::None);
+                moved.set_memory_displacement64(0);
+                moved.set_memory_displ_size(0);
+            }
+            let mut start = (SCRATCH + offset).wrapping_sub(moved.memory_displacement64());
+            if moved.memory_index() != Register::None {
+                moved.set_memory_index(free.pop()?);
+                start = start.wrapping_sub(INDEX * u64::from(moved.memory_index_scale()));
+                fixed.push((number_of(moved.memory_index()), INDEX));
+            }
+            fixed.push((number_of(moved.memory_base()), start));
+        }
+        let uses_stack = (0..moved.op_count()).any(|n| {
+            moved.op_kind(n) == OpKind::Register
+                && moved.op_register(n).full_register() == Register::RSP
+        });
+        let divides_by_itself = moved.mnemonic() == Mnemonic::Div
+            && moved.op0_kind() == OpKind::Register
+            && full(moved.op0_register()) == Register::RDX;
+        (!uses_stack && !divides_by_itself).then_some(Self {
+            instruction: moved,
+            fixed,
+            offset,
+        })
+    }
+
+    /// Registers that must have these values.
+    pub(super) fn fixed(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        self.fixed.iter().copied()
+    }
+
+    /// Whether it faults on most states.
+    pub(super) fn divides(&self) -> bool {
+        self.instruction.mnemonic() == Mnemonic::Div
+    }
+
+    /// How long the divisor is.
+    pub(super) fn divisor_bits(&self) -> u32 {
+        let size = match self.instruction.op0_kind() {
+            OpKind::Register => self.instruction.op0_register().size(),
+            _ => self.instruction.memory_size().size(),
+        };
+        8 * size as u32
+    }
+
+    pub(super) fn divisor(&self, state: &State) -> u64 {
+        match self.instruction.op0_kind() {
+            OpKind::Register => state.general[number_of(self.instruction.op0_register())],
+            _ => {
+                let (word, byte) = (self.offset as usize / 8, self.offset % 8);
+                let words = [state.memory[word], state.memory[word + 1]];
+                let both = u128::from(words[0]) | u128::from(words[1]) << 64;
+                (both >> (8 * byte)) as u64
+            }
+        }
+    }
+
+    pub(super) fn set_divisor(&self, state: &mut State, divisor: u64) {
+        match self.instruction.op0_kind() {
+            OpKind::Register => {
+                state.general[number_of(self.instruction.op0_register())] = divisor;
+            }
+            _ => state.memory.fill(divisor | 0x0101_0101_0101_0101),
+        }
+    }
+}
+
+fn not_alone(instruction: &Instruction) -> Option<&'static str> {
+    use Mnemonic::*;
+    let [jumps, stack, prefetching, repeated, lea_rip] = NOT_ALONE;
+    match instruction.mnemonic() {
+        Push | Pop => Some(stack),
+        Prefetcht0 | Prefetcht1 | Prefetcht2 | Prefetchnta | Prefetchw => Some(prefetching),
+        Movsb | Movsd | Movsq | Stosb | Stosd | Stosq if instruction.has_rep_prefix() => {
+            Some(repeated)
+        }
+        Lea if instruction.is_ip_rel_memory_operand() => Some(lea_rip),
+        _ if instruction.flow_control() != FlowControl::Next => Some(jumps),
+        _ => None,
+    }
+}
+
+/// General-purpose registers that the instruction does not use, not even unsaid; the last is taken first.
+fn free_registers(instruction: &Instruction) -> Vec<Register> {
+    use Register::*;
+    let mut used = vec![RAX, RCX, RDX, RSP, RSI, RDI];
+    used.extend([instruction.memory_base(), instruction.memory_index()].map(full));
+    let operands = 0..instruction.op_count();
+    let registers = operands.filter(|n| instruction.op_kind(*n) == OpKind::Register);
+    used.extend(registers.map(|n| full(instruction.op_register(n))));
+    [R8, R9, R10, R11, R14, RBP, RBX, R12, R13, R15]
+        .into_iter()
+        .filter(|register| !used.contains(register))
+        .collect()
+}
+
+fn full(register: Register) -> Register {
+    if register.is_gpr() {
+        register.full_register()
+    } else {
+        register
+    }
+}

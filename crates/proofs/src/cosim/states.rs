@@ -1,0 +1,90 @@
+//! States that an instruction is tried on.
+
+use super::FLAGS;
+use super::movable::Movable;
+use crate::native::State;
+use crate::term::{Random, SAMPLES};
+
+/// States take turns: so many, one of each kind.
+pub(super) const KINDS: usize = 8;
+
+/// One state for each sample: in turn random, of special numbers, of equal words, and of small numbers.
+pub(super) fn states(moved: &Movable) -> Vec<State> {
+    let mut random = Random::new(u64::from(moved.instruction.code() as u16) + 1);
+    (0..SAMPLES)
+        .map(|sample| {
+            let mut state = match sample % KINDS {
+                1 | 5 => of_words(&mut random, special),
+                3 => {
+                    let word = special(&mut random);
+                    of_words(&mut random, |_| word)
+                }
+                6 => of_words(&mut random, |random| random.number() & SMALL_BYTES),
+                7 => of_words(&mut random, |random| random.number() % 80),
+                _ => of_words(&mut random, Random::number),
+            };
+            let words = |bit: &usize| (random.number() & 1) << bit;
+            state.flags = FLAGS.iter().map(words).sum::<u64>() | 2;
+            for (register, value) in moved.fixed() {
+                state.general[register] = value;
+            }
+            if moved.divides() {
+                make_divisible(&mut state, moved, &mut random);
+            }
+            state
+        })
+        .collect()
+}
+
+/// Bytes from 0 to 15, now and then with the top bit: what shuffles of bytes look at.
+const SMALL_BYTES: u64 = 0x8f0f_0f8f_0f0f_0f0f;
+
+fn of_words(random: &mut Random, mut word: impl FnMut(&mut Random) -> u64) -> State {
+    let mut words = |_| word(random);
+    State {
+        vectors: core::array::from_fn(|_| core::array::from_fn(&mut words)),
+        general: core::array::from_fn(&mut words),
+        masks: core::array::from_fn(&mut words),
+        flags: 2,
+        memory: core::array::from_fn(&mut words),
+    }
+}
+
+/// A number at an end of some range.
+fn special(random: &mut Random) -> u64 {
+    const NUMBERS: [u64; 10] = [
+        0,
+        1,
+        2,
+        u64::MAX,
+        1 << 63,
+        (1 << 63) - 1,
+        1 << 32,
+        u32::MAX as u64,
+        1 << 31,
+        0x8000_0000_8000_0000,
+    ];
+    match random.number() as usize % (NUMBERS.len() + 2) {
+        n if n < NUMBERS.len() => NUMBERS[n],
+        _ => random.number() % 200,
+    }
+}
+
+/// The upper half of the dividend below the divisor, which is not zero: anything else faults.
+fn make_divisible(state: &mut State, moved: &Movable, random: &mut Random) {
+    let bits = moved.divisor_bits();
+    let mask = u64::MAX >> (64 - bits);
+    let divisor = moved.divisor(state) & mask;
+    let divisor = if divisor == 0 {
+        let new = random.number() | 1;
+        moved.set_divisor(state, new);
+        moved.divisor(state) & mask
+    } else {
+        divisor
+    };
+    state.general[2] = match random.number() % 3 {
+        0 => 0,
+        1 => divisor - 1,
+        _ => random.number() % divisor,
+    };
+}
