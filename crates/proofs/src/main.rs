@@ -3,6 +3,7 @@
 
 use clap::Parser;
 use sealstone_proofs::image::Image;
+use sealstone_proofs::lemma::{self, Shipped, Solver};
 use sealstone_proofs::report::{Report, prove_all};
 use sealstone_proofs::source;
 use std::path::PathBuf;
@@ -10,8 +11,8 @@ use std::process::ExitCode;
 
 /// Proves that the machine code of Sealstone's kernels computes what their specifications say, for all inputs.
 ///
-/// The exit status is 0 if every kernel is proved and every instruction's model agrees with this CPU, 1 if not, 2 if a program
-/// cannot be read.
+/// The exit status is 0 if every kernel is proved, in machine code and in source, and every instruction's model agrees with this CPU;
+/// 1 if not; 2 if a program cannot be read; 3 if all is proved, but the models could not be compared with this CPU.
 #[derive(Parser)]
 struct Arguments {
     /// The program to prove: an ELF file with its symbols. [default: sealstone beside this program]
@@ -23,34 +24,89 @@ struct Arguments {
     /// Print JSON.
     #[arg(long)]
     json: bool,
+    /// Do not compare the models of the instructions with this CPU, and take them for right. For CPUs without AVX-512.
+    #[arg(long)]
+    without_models: bool,
+    /// Also ask the SMT solvers for the lemmas about Argon2's reference index. scripts/prove-lemmas installs them.
+    #[arg(long)]
+    lemmas: bool,
+    /// Write the JSON to this file as well.
+    #[arg(long, value_name = "FILE")]
+    write_json: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    match run(&arguments) {
-        Ok(report) => {
-            let rows = source::prove_all(&arguments.only);
-            if arguments.json {
-                let mut json = report.json();
-                json["source"] = source::json(&rows);
-                println!("{json}");
-            } else {
-                print!("{}\n{}", report.table(), source::table(&rows));
-            }
-            if report.is_proof() && rows.iter().all(|row| row.verdict.holds()) {
-                ExitCode::SUCCESS
-            } else {
-                ExitCode::FAILURE
-            }
+    run(&arguments).unwrap_or_else(|why| {
+        eprintln!("sealstone-prove: {why}");
+        ExitCode::from(2)
+    })
+}
+
+fn run(arguments: &Arguments) -> Result<ExitCode, String> {
+    let report = machine_code(arguments)?;
+    let rows = source::prove_all(&arguments.only);
+    let lemmas = if arguments.lemmas {
+        let solvers = Solver::all()?;
+        Some(lemma::prove(&Shipped, &solvers).map_err(|error| error.to_string())?)
+    } else {
+        None
+    };
+    let judgement = judge(arguments, &report, &rows, lemmas.as_deref());
+
+    let mut json = report.json();
+    json["source"] = source::json(&rows);
+    json["lemmas"] = lemmas.as_deref().map(lemma::json).into();
+    json["only"] = arguments.only.as_str().into();
+    json["proved"] = (judgement == Judgement::Proved).into();
+    if let Some(file) = &arguments.write_json {
+        std::fs::write(file, format!("{json}\n"))
+            .map_err(|error| format!("{}: {error}", file.display()))?;
+    }
+    if arguments.json {
+        println!("{json}");
+    } else {
+        print!("{}\n{}", report.table(), source::table(&rows));
+        if let Some(rows) = &lemmas {
+            print!("\n{}", lemma::table(rows));
         }
-        Err(why) => {
-            eprintln!("sealstone-prove: {why}");
-            ExitCode::from(2)
+        if judgement == Judgement::ModelsUnknown {
+            println!(
+                "The models of the instructions were not compared with a CPU, so this is no proof. --without-models takes them for right."
+            );
         }
+    }
+    Ok(ExitCode::from(judgement as u8))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Judgement {
+    Proved = 0,
+    NotProved = 1,
+    ModelsUnknown = 3,
+}
+
+fn judge(
+    arguments: &Arguments,
+    report: &Report,
+    rows: &[source::Row],
+    lemmas: Option<&[lemma::Row]>,
+) -> Judgement {
+    // A part may have kernels or claims about source only; all must have both.
+    let only_part = !arguments.only.is_empty();
+    let kernels = report.is_proof() || only_part && report.rows.is_empty() && !rows.is_empty();
+    let source = rows.iter().all(|row| row.verdict.holds()) && (only_part || !rows.is_empty());
+    let is_compared = matches!(report.models, Some(Ok(_)));
+    let needs_models = !arguments.without_models && !report.rows.is_empty();
+    match () {
+        () if !kernels || !source || !lemmas.is_none_or(lemma::holds) => Judgement::NotProved,
+        () if needs_models && !is_compared => Judgement::ModelsUnknown,
+        () if needs_models && !report.models_agree() => Judgement::NotProved,
+        () => Judgement::Proved,
     }
 }
 
-fn run(arguments: &Arguments) -> Result<Report, String> {
+fn machine_code(arguments: &Arguments) -> Result<Report, String> {
     sealstone_proofs::selftest::call_every_kernel();
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let shipped = arguments
@@ -59,6 +115,8 @@ fn run(arguments: &Arguments) -> Result<Report, String> {
         .unwrap_or_else(|| own.with_file_name("sealstone"));
     let images = [Image::load(&shipped)?, Image::load(&own)?];
     let mut report = prove_all(&images, &arguments.only);
-    report.compare_models();
+    if !arguments.without_models {
+        report.compare_models();
+    }
     Ok(report)
 }

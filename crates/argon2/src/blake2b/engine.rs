@@ -5,7 +5,7 @@ use super::stream::Byte;
 use sealstone_lanes::{Cpu, Portable, Row, RowKernel, RowPair, Scalar, Word};
 use zeroize::Zeroize;
 
-/// Something that computes F: a CPU on numbers, or a [`Model`] on symbols.
+/// Something that computes F: a CPU on numbers, or a prover on symbols.
 pub trait Engine: Copy {
     /// The words it computes with.
     type Scalar: Scalar;
@@ -31,23 +31,6 @@ impl Engine for Cpu {
         words.zeroize();
         bytes.zeroize();
     }
-}
-
-/// The same source on arrays of any scalar: what a prover runs.
-#[derive(Clone, Copy, Debug)]
-pub struct Model<S: Scalar>(pub S::Cpu);
-
-impl<S: Scalar> Engine for Model<S> {
-    type Scalar = S;
-
-    fn scalars(self) -> S::Cpu {
-        self.0
-    }
-    fn compress(self, state: &mut [S; 8], input: &Input<'_, S>) {
-        compress::<[S; 4]>(self.0, self.0, state, input);
-    }
-    /// Symbols are no secrets.
-    fn wipe(_: &mut [S], _: &mut [S::Byte]) {}
 }
 
 /// F as the machine runs it: one function for each instruction set, without a branch, a loop or a way to panic.

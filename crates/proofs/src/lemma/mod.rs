@@ -14,6 +14,9 @@
 //!    `unsat`, there are none, proves the statement. `sat` comes with a counter-example, which can be tried on the real code.
 //!    `unknown`, or no answer in time, counts as not proved.
 //!
+//! Premises that contradict each other would prove anything, so the solver is also asked for numbers that satisfy the premises
+//! alone, and must say `sat`.
+//!
 //! Whether it is the first pass and which slice it is are not numbers but program flow, so each lemma is asked eight times, once
 //! for each. Two solvers are asked that have nothing in common, z3 and cvc5. Neither is trusted alone.
 //!
@@ -47,5 +50,5 @@ mod tests;
 pub use claims::{Case, Lemma, Mapping, SEGMENTS, Shipped};
 pub use expression::{Expression, Formula, Truth};
 pub use number::{Logic, Number};
-pub use prove::{Row, Verdict, prove, report};
+pub use prove::{Row, Verdict, holds, json, prove, table};
 pub use solver::{Answer, Solver};

@@ -1,9 +1,10 @@
 //! Asking the solvers.
 
 use super::claims::{Case, Lemma, Mapping, SEGMENTS};
-use super::expression::Formula;
+use super::expression::{Expression, Formula, Truth};
 use super::smt;
 use super::solver::{Answer, Solver};
+use sealstone_lanes::{Index, Word};
 use std::fmt;
 use std::io;
 use std::time::{Duration, Instant};
@@ -53,28 +54,56 @@ pub fn prove(mapping: &impl Mapping, solvers: &[Solver]) -> io::Result<Vec<Row>>
     Ok(rows)
 }
 
-/// Prints the rows as a table, and says whether all of them are proved.
-pub fn report(rows: &[Row]) -> bool {
-    println!(
-        "{:<28} {:<6} {:>7}  verdict",
+/// Whether all of them are proved, and there are some.
+pub fn holds(rows: &[Row]) -> bool {
+    !rows.is_empty() && rows.iter().all(|row| row.verdict.is_proved())
+}
+
+/// A table for people.
+pub fn table(rows: &[Row]) -> String {
+    let mut text = format!(
+        "{:<28} {:<6} {:>7}  verdict\n",
         "Argon2's reference index", "solver", "time"
     );
     for row in rows {
         let (lemma, time) = (row.lemma.name(), row.time.as_secs_f64());
-        println!(
-            "{lemma:<28} {:<6} {time:>6.2}s  {}",
+        text += &format!(
+            "{lemma:<28} {:<6} {time:>6.2}s  {}\n",
             row.solver, row.verdict
         );
     }
     let proved = rows.iter().filter(|row| row.verdict.is_proved()).count();
-    println!(
-        "{proved} of {} proved, for all lanes, memory sizes, positions and words",
+    text += &format!(
+        "{proved} of {} proved, for all lanes, memory sizes, positions and words\n",
         rows.len()
     );
-    proved == rows.len() && proved > 0
+    text
+}
+
+/// The same for programs: an array with an object for each row.
+pub fn json(rows: &[Row]) -> serde_json::Value {
+    let rows = rows.iter().map(|row| {
+        serde_json::json!({
+            "lemma": row.lemma.name(),
+            "solver": row.solver,
+            "verdict": row.verdict.name(),
+            "reason": if row.verdict.is_proved() { String::new() } else { row.verdict.to_string() },
+            "seconds": row.time.as_secs_f64(),
+        })
+    });
+    rows.collect()
 }
 
 impl Verdict {
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Proved => "PROVED",
+            Self::Refuted(_) => "REFUTED",
+            Self::Unproved(_) => "UNPROVED",
+        }
+    }
+
     /// Whether it is [`Verdict::Proved`].
     pub fn is_proved(&self) -> bool {
         matches!(self, Self::Proved)
@@ -103,19 +132,52 @@ pub(super) fn ask_about(
     solver: &Solver,
 ) -> io::Result<Verdict> {
     let each = segments.iter();
-    let questions: Vec<_> = each
+    let mut questions: Vec<_> = each
         .map(|segment| question(lemma, mapping, *segment, false))
         .collect();
+    questions.extend(segments.iter().map(|segment| possible(*segment, premises)));
     let answers = solver.answer(&questions)?;
-    let mut verdict = Verdict::Proved;
-    for (segment, answer) in segments.iter().zip(answers) {
+    let (about_lemma, about_premises) = answers.split_at(segments.len());
+    let mut verdict = possible_at_all(about_premises);
+    for (segment, answer) in segments.iter().zip(about_lemma) {
         match answer {
             Answer::Unsat => (),
             Answer::Sat => return counter_example(lemma, mapping, solver, *segment),
-            Answer::Unknown(why) => verdict = Verdict::Unproved(why),
+            Answer::Unknown(why) => verdict = Verdict::Unproved(why.clone()),
         }
     }
     Ok(verdict)
+}
+
+/// Of premises that contradict each other follows everything, and nothing is shown.
+pub(super) fn possible_at_all(answers: &[Answer]) -> Verdict {
+    match answers.iter().find(|answer| **answer != Answer::Sat) {
+        None if answers.is_empty() => Verdict::Unproved("there are no premises".into()),
+        None => Verdict::Proved,
+        Some(Answer::Unknown(why)) => {
+            Verdict::Unproved(format!("whether the premises are possible: {why}"))
+        }
+        Some(_) => Verdict::Unproved("its premises contradict each other".into()),
+    }
+}
+
+/// What is given about a case.
+pub(super) type Premises = for<'f> fn(&'f Formula, &Case<Expression<'f>>) -> Vec<Truth<'f>>;
+
+fn premises<'f>(formula: &'f Formula, case: &Case<Expression<'f>>) -> Vec<Truth<'f>> {
+    case.premises(formula)
+}
+
+/// Asks for numbers with which all premises hold: with three lanes and segments of five blocks, which leaves a question that both
+/// solvers answer at once. If there are some with these, there are some.
+pub(super) fn possible(segment: (bool, usize), premises: Premises) -> String {
+    let formula = Formula::default();
+    let case = Case::any(&formula, segment);
+    let mut premises = premises(&formula, &case);
+    for (number, value) in [(case.lanes, 3), (case.length, 5)] {
+        premises.push(number.is_equal(Expression::splat(&formula, value)));
+    }
+    smt::possible(&formula, &premises)
 }
 
 fn question(
@@ -126,7 +188,7 @@ fn question(
 ) -> String {
     let formula = Formula::default();
     let case = Case::any(&formula, segment);
-    let premises = case.premises(&formula);
+    let premises = premises(&formula, &case);
     let claim = lemma.formula(&formula, &case, mapping.reference(&formula, &case));
     let mut text = smt::question(&formula, &premises, claim);
     if with_values {

@@ -2,7 +2,7 @@
 
 use super::Claim;
 use super::counterexample::{Verdict, compare};
-use super::letter::{Letter, Spelling};
+use super::letter::{Letter, Slip, Spelling};
 use super::modes::blake2b as modes;
 use super::symbol::{Arena, Symbol, SymbolicByte};
 use crate::spec;
@@ -78,20 +78,25 @@ where
 fn unkeyed() -> Verdict {
     Verdict::all((0..=300).map(|length| {
         let cuts: [&[usize]; 4] = [&[], &[length / 3, 2 * length / 3], &[128], &[1, 129, 256]];
-        Verdict::all(cuts.map(|cuts| hash(0, length, 64, cuts)))
+        Verdict::all(cuts.map(|cuts| hash(Slip::None, 0, length, 64, cuts)))
     }))
 }
 
 fn keyed() -> Verdict {
     let lengths = [0, 1, 127, 128, 129, 255, 256, 257];
-    Verdict::all(
-        (1..=64)
-            .flat_map(|size| lengths.map(|length| hash(size, length, 65 - size, &[length / 2]))),
-    )
+    Verdict::all((1..=64).flat_map(|size| {
+        lengths.map(|length| hash(Slip::None, size, length, 65 - size, &[length / 2]))
+    }))
 }
 
 /// The source's stream with a key, cut where it says, against the specification.
-fn hash(key: usize, length: usize, output: usize, cuts: &[usize]) -> Verdict {
+pub(super) fn hash(
+    slip: Slip,
+    key: usize,
+    length: usize,
+    output: usize,
+    cuts: &[usize],
+) -> Verdict {
     let (arena, letter) = (Arena::new(4), Letter::default());
     let (key, message) = (arena.bytes("key", key), arena.bytes("message", length));
     let specified =
@@ -100,6 +105,7 @@ fn hash(key: usize, length: usize, output: usize, cuts: &[usize]) -> Verdict {
     let spelling = Spelling {
         arena: &arena,
         letter: &letter,
+        slip,
     };
     let mut stream = Stream::new(spelling, &key, output);
     let mut start = 0;
@@ -117,16 +123,28 @@ fn hash(key: usize, length: usize, output: usize, cuts: &[usize]) -> Verdict {
 }
 
 fn all_hprime() -> Verdict {
-    let every = (4..=1024).map(|output| hprime_of(&[72], output));
+    let every = (4..=1024).map(|output| hprime_of(of_source, &[72], output));
     let parts: [&[usize]; 5] = [&[], &[64, 4, 4], &[1, 0, 127], &[1024], &[1000, 100]];
-    let sampled = parts
-        .into_iter()
-        .flat_map(|parts| [4, 32, 64, 65, 128, 1024].map(|output| hprime_of(parts, output)));
+    let sampled = parts.into_iter().flat_map(|parts| {
+        [4, 32, 64, 65, 128, 1024].map(|output| hprime_of(of_source, parts, output))
+    });
     Verdict::all(every.chain(sampled))
 }
 
-/// The source's H′ of parts of these lengths, against the specification.
-fn hprime_of(parts: &[usize], output: usize) -> Verdict {
+/// H′: the source's, or one with a bug.
+pub(super) type HPrime = for<'a> fn(Spelling<'a>, &[&[SymbolicByte<'a>]], &mut [SymbolicByte<'a>]);
+
+/// The source's.
+pub(super) fn of_source<'a>(
+    engine: Spelling<'a>,
+    parts: &[&[SymbolicByte<'a>]],
+    out: &mut [SymbolicByte<'a>],
+) {
+    hprime(engine, parts, out);
+}
+
+/// H′ of parts of these lengths, against the specification.
+pub(super) fn hprime_of(compute: HPrime, parts: &[usize], output: usize) -> Verdict {
     let (arena, letter) = (Arena::new(5), Letter::default());
     let parts: Vec<Vec<SymbolicByte<'_>>> = parts
         .iter()
@@ -138,10 +156,11 @@ fn hprime_of(parts: &[usize], output: usize) -> Verdict {
     let spelling = Spelling {
         arena: &arena,
         letter: &letter,
+        slip: Slip::None,
     };
     let mut computed = vec![Symbol::byte(&arena, 0); output];
     let parts: Vec<&[SymbolicByte<'_>]> = parts.iter().map(Vec::as_slice).collect();
-    hprime(spelling, &parts, &mut computed);
+    compute(spelling, &parts, &mut computed);
     compare(&arena, &bits(&computed).concat(), &specified.concat())
 }
 

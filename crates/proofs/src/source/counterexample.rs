@@ -33,22 +33,29 @@ impl Verdict {
         }
     }
 
-    /// This one if it does not hold, else the next.
+    /// This one if it does not hold, else the weaker of this and the next.
     pub(super) fn and(self, next: impl FnOnce() -> Self) -> Self {
-        if self.holds() { next() } else { self }
+        match self {
+            Self::Proved => next(),
+            Self::Checked => match next() {
+                Self::Proved => Self::Checked,
+                other => other,
+            },
+            other => other,
+        }
     }
 
-    /// The first that does not hold, else the last. There must be one.
+    /// The first that does not hold, else the weakest. There must be one.
     pub(super) fn all(verdicts: impl IntoIterator<Item = Self>) -> Self {
-        let nothing = Self::Unproved("nothing was compared".to_owned());
-        let mut last = nothing;
-        for verdict in verdicts {
-            last = verdict;
-            if !last.holds() {
-                break;
-            }
+        let mut verdicts = verdicts.into_iter();
+        let Some(mut weakest) = verdicts.next() else {
+            return Self::Unproved(NOTHING.to_owned());
+        };
+        while weakest.holds() {
+            let Some(next) = verdicts.next() else { break };
+            weakest = weakest.and(|| next);
         }
-        last
+        weakest
     }
 }
 
@@ -81,8 +88,13 @@ pub struct Counterexample {
     pub specified: Vec<u8>,
 }
 
-/// Compares all bits of two results.
+const NOTHING: &str = "nothing was compared";
+
+/// Compares all bits of two results, of which there must be some.
 pub(super) fn compare(arena: &Arena, computed: &[Bit], specified: &[Bit]) -> Verdict {
+    if specified.is_empty() {
+        return Verdict::Unproved(NOTHING.to_owned());
+    }
     if computed == specified {
         return Verdict::Proved;
     }
@@ -153,4 +165,28 @@ impl fmt::Display for Counterexample {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Verdict::{Checked, Proved};
+
+    #[test]
+    fn of_several_verdicts_the_weakest_counts() {
+        let all = |verdicts: &[Verdict]| Verdict::all(verdicts.iter().cloned()).name();
+        let unproved = Verdict::Unproved("why".into());
+        assert_eq!(all(&[Proved, Proved]), "PROVED");
+        assert_eq!(all(&[Checked, Proved]), "CHECKED");
+        assert_eq!(all(&[Proved, Checked, Proved]), "CHECKED");
+        assert_eq!(all(&[Proved, unproved.clone(), Proved]), "UNPROVED");
+        assert_eq!(all(&[Checked, unproved, Proved]), "UNPROVED");
+        assert_eq!(all(&[]), "UNPROVED");
+        assert_eq!(Checked.and(|| Proved).name(), "CHECKED");
+    }
+
+    #[test]
+    fn to_compare_nothing_is_no_proof() {
+        assert_eq!(compare(&Arena::new(1), &[], &[]).name(), "UNPROVED");
+    }
 }

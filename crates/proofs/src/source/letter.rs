@@ -60,6 +60,24 @@ pub(super) struct Spelling<'a> {
     pub(super) arena: &'a Arena,
     /// F.
     pub(super) letter: &'a Letter,
+    /// A bug, planted to see that it is found.
+    pub(super) slip: Slip,
+}
+
+/// What the source might get wrong on its way to F.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slip {
+    /// Nothing.
+    None,
+    /// The count of bytes is always zero.
+    #[cfg(test)]
+    Counter,
+    /// No block is the last one.
+    #[cfg(test)]
+    Last,
+    /// F leaves the state as it was.
+    #[cfg(test)]
+    State,
 }
 
 impl<'a> Engine for Spelling<'a> {
@@ -72,17 +90,30 @@ impl<'a> Engine for Spelling<'a> {
         let words = |symbols: &[Symbol<'_>]| -> Vec<Word> {
             symbols.iter().map(|word| word.bits().to_vec()).collect()
         };
-        let (h, m, t, f) = (
+        #[cfg_attr(not(test), expect(unused_mut, reason = "only bugs change them"))]
+        let (h, m, mut t, mut f) = (
             words(state),
             words(input.words),
             words(&input.counter),
             input.last.bits().to_vec(),
         );
+        match self.slip {
+            Slip::None => {}
+            #[cfg(test)]
+            Slip::Counter => t.fill(vec![Bit::ZERO; 64]),
+            #[cfg(test)]
+            Slip::Last => f = vec![Bit::ZERO; 64],
+            #[cfg(test)]
+            Slip::State => return,
+        }
         let result = self
             .arena
             .with(|terms| self.letter.compress(terms, &h, &m, &t, &f));
         *state = core::array::from_fn(|i| self.arena.symbol(&result[i]));
     }
-    /// Symbols are no secrets.
-    fn wipe(_: &mut [Symbol<'a>], _: &mut [SymbolicByte<'a>]) {}
+    /// Symbols are no secrets; but what is wiped too early must be missing.
+    fn wipe(words: &mut [Symbol<'a>], bytes: &mut [SymbolicByte<'a>]) {
+        words.iter_mut().for_each(|word| *word = word.cleared());
+        bytes.iter_mut().for_each(|byte| *byte = byte.cleared());
+    }
 }

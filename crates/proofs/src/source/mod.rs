@@ -18,11 +18,12 @@
 //! # What is shown
 //!
 //! - **Kernels**, bit by bit: G of Argon2 in each of the three ways in which rows are arranged ([`arrangement`]), F of BLAKE2b,
-//!   Threefish in three sizes and both directions, nodes of the tree in 1, 2, 4, 8 and 9 lanes. Decryption undoes encryption.
+//!   Threefish in three sizes and both directions, nodes of the tree in 1, 2, 4, 8 and 9 lanes, at positions that end below 2^64.
+//!   Decryption undoes encryption.
 //! - **Whole hashes** against their own specifications ([`modes`]). *BLAKE2b and H′* with F as a letter: a function of which
 //!   nothing is known but that equal arguments give equal results. What holds for every function holds for F, and that F is right
 //!   is a kernel's row. *Skein* with nothing left out, in three steps (before the message, the message, the output), each from any
-//!   chaining value.
+//!   chaining value, for the lengths and cuts that the row names.
 //! - **The shape of trees**, on numbers: for every number of leaves, one message. Its verdict is CHECKED, not PROVED: that
 //!   the shape is right follows if nobody has found a collision of Skein; that it is the same for all messages is not shown.
 //!

@@ -1,9 +1,12 @@
 //! Bugs, planted below the source, that the comparison must find: a proof that cannot fail proves nothing.
 
 use super::counterexample::{Counterexample, Verdict};
+use super::letter::{Slip, Spelling};
+use super::symbol::SymbolicByte;
 use super::symbol::{Arena, Symbol};
-use super::{argon2, blake2b, threefish};
+use super::{argon2, blake2b, skein, threefish};
 use crate::spec::{self, Numbers};
+use sealstone_argon2::blake2b::{Engine, LONGEST, Stream};
 use sealstone_argon2::{from_words, to_words};
 use sealstone_lanes::{Portable, Row, RowPair, Scalar, Vector, Word};
 use sealstone_skein::threefish::Block;
@@ -276,4 +279,48 @@ fn threefish_with<const BUG: u8>() {
         (&computed, &specified)
     );
     assert_ne!(computed, specified);
+}
+
+#[test]
+fn blake2b_with_a_wrong_counter_without_a_last_block_or_without_f() {
+    assert!(blake2b::hash(Slip::None, 0, 200, 64, &[]).holds());
+    for slip in [Slip::Counter, Slip::Last, Slip::State] {
+        refuted(blake2b::hash(slip, 0, 200, 64, &[]));
+        refuted(blake2b::hash(slip, 7, 100, 20, &[1]));
+    }
+}
+
+/// The source's H′ with the last wipe before what it wipes is copied.
+fn wiped_too_early<'a>(
+    engine: Spelling<'a>,
+    parts: &[&[SymbolicByte<'a>]],
+    out: &mut [SymbolicByte<'a>],
+) {
+    let length = (out.len() as u32).to_le_bytes();
+    let length = length.map(|byte| Symbol::byte(engine.arena, byte));
+    let mut hash = Stream::new(engine, &[], out.len().min(LONGEST));
+    hash.update(&length);
+    parts.iter().for_each(|part| hash.update(part));
+    let mut value = hash.finish();
+    Spelling::wipe(&mut [], &mut value);
+    let len = out.len();
+    out.copy_from_slice(&value[..len]);
+}
+
+#[test]
+fn hprime_that_wipes_too_early() {
+    assert!(blake2b::hprime_of(blake2b::of_source, &[72], 32).holds());
+    refuted(blake2b::hprime_of(wiped_too_early, &[72], 32));
+}
+
+/// UBI over a message and the specification of another one, which is a bit shorter.
+#[test]
+fn skein_of_other_messages() {
+    let arena = Arena::new(44);
+    let start = arena.words::<4>("start");
+    let message = arena.bytes("message", 65);
+    let of =
+        |specified| skein::message_against(&arena, start, specified, &message, 8 * 65, &[32, 33]);
+    assert!(of(8 * 65).holds());
+    refuted(of(8 * 65 - 1));
 }

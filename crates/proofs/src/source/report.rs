@@ -73,6 +73,7 @@ pub fn json(rows: &[Row]) -> serde_json::Value {
             "name": row.name,
             "shown": row.shown,
             "verdict": row.verdict.name(),
+            "reason": if row.verdict.holds() { String::new() } else { row.verdict.to_string() },
             "seconds": row.time.as_secs_f64(),
         })
     });

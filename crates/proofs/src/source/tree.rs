@@ -15,7 +15,7 @@ use sealstone_skein::tree::{Shape, TreeSkein, hash, hash_nodes};
 use std::collections::HashMap;
 
 pub(super) fn claims() -> Vec<Claim> {
-    let nodes = "every node of three blocks equals Skein 1.3, 3.5.6, for all starts, contents, and positions from which it ends below 2^64";
+    let nodes = "nodes of three blocks equal Skein 1.3, 3.5.6, for all starts and contents, and positions that end below 2^64";
     let shape =
         "0 to 1000 leaves, the last one full, a byte short or a byte long, with one random message";
     vec![
@@ -42,7 +42,8 @@ pub(super) fn claims() -> Vec<Claim> {
 /// Blocks in a node: a first one, one between, a last one.
 const BLOCKS: usize = 3;
 
-/// The source's nodes, one in each lane, against the specification of each.
+/// The source's nodes, one in each lane, against the specification of each. Both carry the position in one word, so that nothing is
+/// said of positions whose sum passes 2^64.
 fn lanes<'a, const N: usize, L>(arena: &'a Arena) -> Verdict
 where
     L: Lanes<N, Cpu = &'a Arena, Lane = Symbol<'a>>,

@@ -2,7 +2,8 @@
 
 use super::evaluate::values;
 use super::{random_case, solvers};
-use crate::lemma::prove::ask_about;
+use crate::lemma::expression::{Expression, Truth};
+use crate::lemma::prove::{ask_about, possible, possible_at_all};
 use crate::lemma::{Case, Formula, Lemma, Mapping, SEGMENTS, Shipped, Solver, Verdict};
 use crate::term::Random;
 use sealstone_argon2::Reference;
@@ -194,4 +195,30 @@ fn the_copy_is_right_but_for_the_mistakes() {
         );
         assert_eq!(copy, shipped, "{case:?}");
     }
+}
+
+/// A segment in no lane: from that, everything would follow.
+fn contradiction<'f>(formula: &'f Formula, case: &Case<Expression<'f>>) -> Vec<Truth<'f>> {
+    let mut premises = case.premises(formula);
+    premises.push(case.lanes.is_below(case.lane));
+    premises
+}
+
+fn right<'f>(formula: &'f Formula, case: &Case<Expression<'f>>) -> Vec<Truth<'f>> {
+    case.premises(formula)
+}
+
+#[test]
+fn premises_that_contradict_each_other_are_no_proof() {
+    let Some(solvers) = solvers() else { return };
+    for solver in solvers {
+        for segment in SEGMENTS {
+            let answers = solver
+                .answer(&[possible(segment, right), possible(segment, contradiction)])
+                .unwrap();
+            assert!(possible_at_all(&answers[..1]).is_proved(), "{answers:?}");
+            assert!(!possible_at_all(&answers[1..]).is_proved(), "{answers:?}");
+        }
+    }
+    assert!(!possible_at_all(&[]).is_proved());
 }
