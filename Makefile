@@ -42,7 +42,7 @@ test: ## every test, with the published vectors
 	scripts/test-interop $(CARGO_FLAGS)
 	scripts/test-argon2 2000
 	scripts/assurance --check
-	scripts/tests/run layers sizes tree setup jobs
+	scripts/tests/run layers sizes tree setup jobs assurance
 
 test-aarch64: ## the kernels' tests on NEON, by an emulator where the processor is another
 	@scripts/setup aarch64
@@ -66,8 +66,9 @@ lint: ## format, lints, documentation, layers, sizes, dependencies
 prove: ## prove the kernels' machine code equal to their specifications
 	@scripts/setup prove
 	cargo build --release $(CARGO_FLAGS) -p sealstone-cli -p sealstone-proofs
-	$(CARGO_TARGET_DIR)/release/sealstone-prove $(ARGS)
-	scripts/prove-lemmas $(CARGO_FLAGS)
+	scripts/prove-lemmas --install
+	$(CARGO_TARGET_DIR)/release/sealstone-prove --lemmas --write-json $(CARGO_TARGET_DIR)/proofs.json $(ARGS)
+	scripts/assurance --proofs $(CARGO_TARGET_DIR)/proofs.json --check
 
 bench: ## measure against the peers, alternating, in one run (ARGS=… goes to bench/files.py)
 	@scripts/setup bench
