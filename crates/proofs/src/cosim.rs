@@ -3,7 +3,7 @@
 //! Every distinct instruction that a proof met is executed natively on many states of registers, flags and memory, and by its model
 //! on formulas whose samples are the same states. All registers, defined flags and memory must agree afterwards. Half of the states
 //! are random; the others are made of zeros, ones and small numbers, or have equal words everywhere, so that comparisons find
-//! equal numbers and shifts small counts ([`states`]).
+//! equal numbers and shifts small counts (module `states`).
 //!
 //! Memory operands are moved to a place of our own, which is not aligned if the instruction allows it, and the instruction is
 //! encoded anew. So a mistake that decoder and encoder share does not show here; native runs of whole functions (see

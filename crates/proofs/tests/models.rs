@@ -34,8 +34,11 @@ fn models_agree_with_the_cpu() {
     assert!(agree > 300 && forms > 80, "{agree} of {forms} forms");
 }
 
-/// Of about nine hundred wrong models, one is not noticed: `sbb rax, rax` with its result turned. All bits of that result are the
-/// carry flag, so that turning it changes nothing; the formulas do not know.
+/// The wrong models that are not noticed, as form and place, and why:
+/// - all bits of `sbb r, r` are the carry flag, so that turning the result changes nothing; the formulas do not know;
+/// - the upper half of rdx is zero in every state that `div` of 32 bits is tried on, so that keeping it changes nothing.
+const SURVIVORS: [(&str, &str); 2] = [("sbb ", " Turned 0"), ("div ", " Upper 1")];
+
 #[test]
 fn wrong_models_are_noticed() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
@@ -49,9 +52,10 @@ fn wrong_models_are_noticed() {
         survivors.len(),
         mutants.no_change
     );
-    assert!(killed > 500, "{killed}");
-    assert!(
-        survivors.len() * 20 <= killed + survivors.len(),
-        "more than one in twenty survives"
-    );
+    assert!(killed > 1000, "{killed}");
+    for survivor in survivors {
+        let is_known =
+            |(form, place): &(&str, &str)| survivor.starts_with(form) && survivor.ends_with(place);
+        assert!(SURVIVORS.iter().any(is_known), "{survivor}");
+    }
 }
