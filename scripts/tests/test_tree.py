@@ -34,6 +34,12 @@ class Tree(FakeRepository):
         self.git("add", "--force", "target/debug/x")
         self.refused("target/debug/x:1: committed, though .gitignore names it")
 
+    def test_symbolic_link(self):
+        (self.root / "spec").mkdir(exist_ok=True)
+        (self.root / "spec/tools").symlink_to("/usr/bin")
+        self.git("add", "spec/tools")
+        self.refused("spec/tools:1: a symbolic link")
+
     def test_loose_end(self):
         self.append("crates/skein/src/lib.rs", "// TODO: think\n")
         self.refused(f"crates/skein/src/lib.rs:{self.line_count('crates/skein/src/lib.rs')}: a loose end")
