@@ -4,9 +4,10 @@ use super::*;
 use crate::KdfParams;
 use crate::passport::SlotKey;
 
+/// Room for a few slots: each counts as 128 KiB at least.
 const LIMITS: KdfLimits = KdfLimits {
     memory_kib: 64,
-    work_kib: 128,
+    work_kib: 1024,
 };
 
 fn passport(label: &str) -> Passport {
