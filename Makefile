@@ -38,6 +38,7 @@ test: ## every test, with the published vectors
 	@scripts/setup test
 	scripts/fetch-vectors
 	scripts/fetch-skein
+	scripts/prove-lemmas --install
 	scripts/test-workspace $(CARGO_FLAGS)
 	scripts/test-interop $(CARGO_FLAGS)
 	scripts/test-argon2 2000
