@@ -333,6 +333,17 @@ fn what_is_read_after_verifying_is_what_was_verified() {
     assert!(reader.read_exact(&mut byte).is_err());
 }
 
+#[test]
+fn the_key_of_one_file_opens_no_other() {
+    let files = [sealed_by_alice(b"one"), sealed_by_alice(b"two")];
+    let [one, two] = files
+        .each_ref()
+        .map(|file| Sealed::read(&file[..]).unwrap());
+    let key = one.file_key(&Keys::new(&[&BOB], &[])).unwrap();
+    assert!(matches!(two.unlock_with(&key), Err(Error::Altered(_))));
+    assert!(one.unlock_with(&key).is_ok());
+}
+
 fn reader(file: &[u8]) -> SealedReader<Cursor<&[u8]>> {
     let opening = Sealed::read(Cursor::new(file)).unwrap();
     let opening = opening.unlock(&Keys::new(&[&BOB], &[])).unwrap();
