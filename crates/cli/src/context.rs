@@ -97,7 +97,10 @@ impl Context {
                 return must_be_seen(stdout(), STDOUT, "nobody would see a secret in it");
             }
             (false, false) => "let it be seen, or use --json, which shows it on standard output",
-            (_, true) => "let it be seen, or name an output file with -o",
+            (true, true) => "let it be seen, or use -o OUT: then it is on standard output",
+            (false, true) => {
+                "let it be seen, or use --json -o OUT, which shows it on standard output"
+            }
         };
         must_be_seen(stderr(), STDERR, hint)?;
         if self.json {
