@@ -18,6 +18,13 @@ use crate::{
     pages::Effort,
     pool::{Pool, share},
 };
+#[cfg(feature = "std")]
+use sealstone_lanes::wipe_part;
+#[cfg(feature = "std")]
+use std::{
+    sync::{Mutex, PoisonError},
+    thread,
+};
 
 /// Argon2 with its parameters and all that does not change from password to password.
 ///
@@ -181,8 +188,12 @@ impl<'a> Argon2<'a> {
         let memory = memory.ok_or(Error::MemoryTooSmall(needed))?;
         // Dropped last, when all that may have left something in registers and on the stack has returned.
         let _spent = Spent(self.cpu());
-        let memory = Wiped(memory);
-        self.hash_in(password, salt, tag, memory.0)
+        let memory = Wiped {
+            blocks: memory,
+            #[cfg(feature = "std")]
+            threads: if self.pool.is_some() { 1 } else { self.threads },
+        };
+        self.hash_in(password, salt, tag, memory.blocks)
     }
 
     /// In a frame of its own, below the caller's.
@@ -323,10 +334,11 @@ impl<'a> Argon2<'a> {
     /// One more thread than work is right: it mostly waits for the system. On the threads of others it would be one too many.
     #[cfg(feature = "std")]
     fn effort(&self) -> Effort {
-        if self.pool.is_none() && self.threads > 1 {
-            Effort::Ahead
-        } else {
-            Effort::Quick
+        match self.threads {
+            2.. if self.pool.is_some() => Effort::Quick,
+            2.. if self.params.lanes() > 1 => Effort::Sample,
+            2.. => Effort::Ahead,
+            _ => Effort::Quick,
         }
     }
 
@@ -337,12 +349,49 @@ impl<'a> Argon2<'a> {
 }
 
 /// Memory that is wiped at the end, even of a panic in a callback or a pool.
-struct Wiped<'m>(&'m mut [Block]);
+struct Wiped<'m> {
+    blocks: &'m mut [Block],
+    #[cfg(feature = "std")]
+    threads: usize,
+}
 
 impl Drop for Wiped<'_> {
     fn drop(&mut self) {
-        wipe(self.0.as_flattened_mut());
+        #[cfg(feature = "std")]
+        if let threads @ 2.. = self.threads.min(self.blocks.len() / SHARED) {
+            wipe_together(self.blocks, threads);
+            return;
+        }
+        wipe(self.blocks.as_flattened_mut());
     }
+}
+
+/// Blocks for each thread that wipes them: starting one takes as long as wiping some hundred.
+#[cfg(feature = "std")]
+const SHARED: usize = 4 << 10;
+
+/// Wipes on `threads` threads, this one among them: one alone does not use all that the memory can take.
+#[cfg(feature = "std")]
+fn wipe_together(blocks: &mut [Block], threads: usize) {
+    let lines = blocks.as_flattened_mut();
+    let all = lines.len();
+    let parts = Mutex::new(lines.chunks_mut(all.div_ceil(4 * threads)));
+    let work = || {
+        loop {
+            let part = parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some(part) = part else { return };
+            wipe_part(part, all);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            // If the system gives no thread, the others do it all.
+            if thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                break;
+            }
+        }
+        work();
+    });
 }
 
 /// Overwrites what is left of a hash in registers, and on the stack below the caller's frame: at the end, even of a panic. That is

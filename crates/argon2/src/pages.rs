@@ -128,6 +128,9 @@ mod linux {
     /// Bytes that are asked for at a time.
     const STEP: usize = 2 * HUGE;
 
+    /// Of so many steps, one is asked for if the others come when they are used.
+    const SAMPLED: usize = 8;
+
     /// Longer than this for a step, and small pages are quicker: filling one takes about 0.4 ms on a machine that has it, but
     /// several milliseconds on a virtual one whose host has to find the memory first. Small pages mostly have been used before.
     const SLOW: Duration = Duration::from_micros(4500);
@@ -138,6 +141,8 @@ mod linux {
         region: Region,
         /// The next step that nobody has begun.
         next: AtomicUsize,
+        /// From one step to the next: 1 for all of the region.
+        stride: usize,
         /// Whether to stay with huge pages, however long that takes.
         patience: bool,
     }
@@ -147,13 +152,16 @@ mod linux {
         let populating = Populating {
             region,
             next: AtomicUsize::new(0),
+            stride: if effort == Effort::Sample { SAMPLED } else { 1 },
             patience: effort == Effort::Patient,
         };
-        if effort == Effort::Ahead {
-            return populating.run_ahead();
+        match effort {
+            Effort::Ahead | Effort::Sample => populating.run_ahead(),
+            Effort::Quick | Effort::Patient => {
+                populating.work();
+                None
+            }
         }
-        populating.work();
-        None
     }
 
     impl Populating {
@@ -167,7 +175,8 @@ mod linux {
 
         fn work(&self) {
             let mut patience = self.patience;
-            let steps = self.region.1.div_ceil(STEP);
+            let stride = self.stride * STEP;
+            let steps = self.region.1.div_ceil(stride);
             loop {
                 let step = self.next.fetch_add(1, Relaxed);
                 if step >= steps {
@@ -175,12 +184,12 @@ mod linux {
                 }
                 let start = processor_time();
                 // An old system cannot do this: pages then come when they are used.
-                let part = self.region.from(step * STEP, STEP);
+                let part = self.region.from(step * stride, STEP);
                 part.advise(libc::MADV_POPULATE_WRITE);
                 let slow = processor_time().saturating_sub(start) > SLOW;
                 if slow && !patience {
                     patience = true;
-                    let rest = self.region.from((step + 1) * STEP, self.region.1);
+                    let rest = self.region.from(step * stride + STEP, self.region.1);
                     rest.advise(libc::MADV_NOHUGEPAGE);
                 }
             }
@@ -248,8 +257,11 @@ pub(crate) enum Effort {
     Quick,
     /// At once: on huge pages, however long that takes.
     Patient,
-    /// As `Quick`, by a thread that runs ahead of whoever uses it.
+    /// As `Quick`, by a thread that runs ahead of the one that uses it.
     Ahead,
+    /// When it is used, by as many threads as there are processors: each page is filled into the cache of the one that needs it. A
+    /// further thread tries some pages before, and if they do not come quickly, the rest are small ones.
+    Sample,
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -291,7 +303,12 @@ mod tests {
     #[test]
     fn pages_are_zero_and_all_of_them_are_there() {
         for count in [1, 3, 2047, 2048, 2049, 4096, 6000] {
-            for effort in [Effort::Quick, Effort::Patient, Effort::Ahead] {
+            for effort in [
+                Effort::Quick,
+                Effort::Patient,
+                Effort::Ahead,
+                Effort::Sample,
+            ] {
                 let mut pages = Pages::new(count, effort).unwrap();
                 assert_eq!(pages.blocks().len() as u64, count);
                 assert!(pages.blocks().iter().all(|block| *block == ZERO_BLOCK));

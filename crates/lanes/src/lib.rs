@@ -12,7 +12,7 @@
 //! | rows of a matrix, whose words change places | [`Row`], [`RowPair`] |
 //! | an address computed from a word | [`Index`] |
 //! | a kernel | [`Kernel`], [`RowKernel`] |
-//! | aligned memory, prefetched and wiped | [`Line`], [`Place`], [`wipe`] |
+//! | aligned memory, prefetched and wiped | [`Line`], [`Place`], [`wipe`], [`wipe_part`] |
 //! | which instruction set to run it on | [`Cpu`] |
 //!
 //! ```
@@ -65,7 +65,7 @@ mod both;
 mod neon;
 
 pub use cpu::{Cpu, Kernel, RowKernel};
-pub use memory::{Line, Place, wipe};
+pub use memory::{Line, Place, wipe, wipe_part};
 pub use portable::Portable;
 pub use word::{Column, Index, Lanes, Row, RowPair, Scalar, Vector, Word};
 

@@ -1,7 +1,7 @@
 //! Every back end against arrays of `u64`, operation by operation.
 
 use sealstone_lanes::{
-    Cpu, Index, Kernel, Lanes, Line, Portable, Row, RowKernel, RowPair, Word, wipe,
+    Cpu, Index, Kernel, Lanes, Line, Portable, Row, RowKernel, RowPair, Word, wipe, wipe_part,
 };
 
 /// Everything that a back end does, on the words of `input`, as plain numbers.
@@ -170,10 +170,20 @@ fn indices_are_plain_arithmetic() {
 
 #[test]
 fn wiped_lines_are_zero_and_their_neighbours_are_not() {
-    // Few, and so many that they are streamed.
-    for lines in [1, 3, (16 << 20) / 64 + 5] {
+    // Few; as a part of so many that they are streamed; and so many.
+    for (lines, all) in [
+        (1, 1),
+        (3, 3),
+        (1, 1 << 24),
+        (5, usize::MAX),
+        (1 << 20, 1 << 20),
+    ] {
         let mut memory = vec![Line([7; 8]); lines + 2];
-        wipe(&mut memory[1..=lines]);
+        if lines == all {
+            wipe(&mut memory[1..=lines]);
+        } else {
+            wipe_part(&mut memory[1..=lines], all);
+        }
         assert!(memory[1..=lines].iter().all(|line| *line == Line([0; 8])));
         assert_eq!((memory[0], memory[lines + 1]), (Line([7; 8]), Line([7; 8])));
     }
