@@ -5,6 +5,8 @@
 //! how it is with the memory of that, as a server has it.
 #![forbid(unsafe_code)]
 
+mod walk;
+
 use std::fmt::Write;
 use std::time::Instant;
 
@@ -31,6 +33,12 @@ fn main() {
         lanes: number(2),
         threads: number(3),
     };
+    if who == "walk" {
+        assert_eq!(cost.lanes, 1, "the walk has one lane");
+        let time = walk::walk(cost.memory_kib, cost.passes);
+        println!("{} none", time.as_nanos());
+        return;
+    }
     let mut hash = hasher(who, &cost);
     let (mut nanoseconds, mut tag) = (0, [0; 32]);
     for _ in 0..if who.ends_with("-kept") { 2 } else { 1 } {
