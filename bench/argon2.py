@@ -38,7 +38,7 @@ JOBS = {
 }
 
 ONE_LANE = ["sealstone", "libsodium", "argon2-rust", "phc", "phc-huge", "rustcrypto", "pynacl", "argon2-cffi", "sealstone-kept", "argon2-rust-kept", "walk"]
-LANES = ["sealstone", "argon2-rust", "phc", "phc-huge", "sealstone-kept", "argon2-rust-kept"]
+LANES = ["sealstone", "argon2-rust", "phc", "phc-huge", "sealstone-kept", "argon2-rust-kept", "walk"]
 
 # What the project promises: job, who, peer → the least ratio of times.
 BARS = [

@@ -1,29 +1,69 @@
-//! What memory alone costs a hash with one lane: Argon2's walk through it, without its arithmetic.
+//! What memory alone costs a hash: Argon2's walk through it, without its arithmetic.
 //!
-//! Each step reads a KiB at a place that follows from the KiB read before, as likely as RFC 9106, section 3.4.2, has it, and adds it to
-//! the next KiB in order. Any Argon2 of this size has to do that, so none takes less time in memory that it has already.
+//! Each step reads a KiB at some place, as likely as RFC 9106, section 3.4.2, has it, and adds it to the next KiB in order. With one
+//! lane the place follows from the KiB read before; any Argon2 of this size has to do that, so none takes less time in memory that it
+//! has already. With more lanes there is always one that knows its next place, so here all places are known from the start.
 
 use memmap2::{Advice, MmapMut};
+use sealstone_lanes::{Line, Place};
 use std::time::{Duration, Instant};
 
 const LINE: usize = 64;
 const LINES: usize = 16;
 type Block = [[u8; LINE]; LINES];
 
-/// The time of all steps; getting the memory is not in it.
-pub fn walk(memory_kib: u32, passes: u32) -> Duration {
+/// The time of all steps; getting the memory is not in it. Each thread walks through its share of the memory.
+pub fn walk(memory_kib: u32, passes: u32, lanes: u32, threads: u32) -> Duration {
+    let threads = threads.min(lanes) as usize;
     let mut memory = huge_pages(memory_kib as usize * LINES * LINE);
     let (lines, _) = memory.as_chunks_mut();
     let (blocks, _) = lines.as_chunks_mut();
+    let share = blocks.len() / threads;
     let start = Instant::now();
+    std::thread::scope(|scope| {
+        for share in blocks.chunks_exact_mut(share) {
+            scope.spawn(move || steps(share, passes, lanes == 1));
+        }
+    });
+    start.elapsed()
+}
+
+fn steps(blocks: &mut [Block], passes: u32, one_lane: bool) {
+    let hints = Hints::new();
     let mut word = 1;
     for _ in 0..passes {
         for index in 0..blocks.len() {
-            word = step(blocks, index, word);
+            let next = mixed(word);
+            if !one_lane {
+                let later = (index + 1) % blocks.len();
+                hints.fetch(&blocks[reference(blocks.len(), later, next)]);
+            }
+            let sum = step(blocks, index, word);
+            word = if one_lane { mixed(sum) } else { next };
         }
     }
     std::hint::black_box(word);
-    start.elapsed()
+}
+
+/// Brings blocks into the caches, by hints that are relative to the place of a line.
+struct Hints {
+    address: usize,
+    place: Place,
+}
+
+impl Hints {
+    fn new() -> Self {
+        let line = [Line([0; 8])];
+        let (address, place) = (line.as_ptr().addr(), Place::of(&line));
+        Self { address, place }
+    }
+
+    fn fetch(&self, block: &Block) {
+        let distance = block.as_ptr().addr().wrapping_sub(self.address);
+        // In lines; both are at the beginning of one.
+        let distance = distance.cast_signed() / LINE as isize;
+        self.place.prefetch::<LINES>(distance.cast_unsigned());
+    }
 }
 
 /// Memory as the quickest have it, with something in every line.
@@ -39,17 +79,20 @@ fn huge_pages(bytes: usize) -> MmapMut {
     memory
 }
 
-/// Adds a block that `word` names to block `index`. It is one of the three quarters of memory that were written last.
+/// The block that `word` names for block `index` of `blocks`: one of the three quarters that were written last.
+#[inline(always)]
+fn reference(blocks: usize, index: usize, word: u64) -> usize {
+    let area = (blocks * 3 / 4) as u64;
+    let x = u64::from(word as u32);
+    let back = 1 + ((area * ((x * x) >> 32)) >> 32) as usize;
+    let end = if index < back { index + blocks } else { index };
+    end - back
+}
+
+/// Adds the block that `word` names to block `index`; a word that depends on all of it.
 #[inline(always)]
 fn step(blocks: &mut [Block], index: usize, word: u64) -> u64 {
-    let area = (blocks.len() * 3 / 4) as u64;
-    let x = u64::from(word as u32);
-    let back = 1 + ((area * (x * x >> 32)) >> 32) as usize;
-    let from = if index < back {
-        index + blocks.len()
-    } else {
-        index
-    } - back;
+    let from = reference(blocks.len(), index, word);
     let [reference, block] = blocks
         .get_disjoint_mut([from, index])
         .expect("a reference to another block");
@@ -60,10 +103,10 @@ fn step(blocks: &mut [Block], index: usize, word: u64) -> u64 {
         *line = std::array::from_fn(|byte| old[byte] ^ other[byte]);
         sum ^= u64::from_le_bytes(*other.first_chunk().unwrap_or(&[0; 8]));
     }
-    mixed(sum)
+    sum
 }
 
 fn mixed(word: u64) -> u64 {
     let word = word.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
-    word ^ word >> 32
+    word ^ (word >> 32)
 }
