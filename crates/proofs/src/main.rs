@@ -44,14 +44,12 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode, String> {
+    // First, because without them the rest of the minute is for nothing.
+    let solvers = arguments.lemmas.then(Solver::all).transpose()?;
     let report = machine_code(arguments)?;
     let rows = source::prove_all(&arguments.only);
-    let lemmas = if arguments.lemmas {
-        let solvers = Solver::all()?;
-        Some(lemma::prove(&Shipped, &solvers).map_err(|error| error.to_string())?)
-    } else {
-        None
-    };
+    let lemmas = solvers.map(|solvers| lemma::prove(&Shipped, &solvers));
+    let lemmas = lemmas.transpose().map_err(|error| error.to_string())?;
     let judgement = judge(arguments, &report, &rows, lemmas.as_deref());
 
     let mut json = report.json();

@@ -33,9 +33,12 @@ impl Solver {
     /// Both solvers, of the Python environment that `SEALSTONE_SOLVERS` names or of the project's `.tools/solvers`.
     ///
     /// # Errors
-    /// If they are not there: what to do.
+    /// If they are not there or do not answer: what to do.
     pub fn all() -> Result<[Self; 2], String> {
-        let environment = environment();
+        Self::of(&environment())
+    }
+
+    fn of(environment: &Path) -> Result<[Self; 2], String> {
         let program = |name| environment.join("bin").join(name);
         let (z3, python) = (program("z3"), program("python"));
         if !z3.exists() || !python.exists() {
@@ -47,7 +50,24 @@ impl Solver {
         let z3 = words(&[&z3.to_string_lossy(), "-in", &format!("-t:{limit}")]);
         let cvc5 = words(&[&python.to_string_lossy(), "-c", CVC5, &limit.to_string()]);
         let solver = |name, command| Self { name, command };
-        Ok([solver("z3", z3), solver("cvc5", cvc5)])
+        let solvers = [solver("z3", z3), solver("cvc5", cvc5)];
+        for solver in &solvers {
+            solver.try_out().map_err(|why| {
+                let (name, place) = (solver.name, environment.display());
+                format!("{name} in {place} does not work ({why}): remove that directory and run scripts/prove-lemmas")
+            })?;
+        }
+        Ok(solvers)
+    }
+
+    /// A question with an answer that is known.
+    fn try_out(&self) -> Result<(), String> {
+        let question = "(set-logic QF_NIA)\n(declare-const x Int)\n(assert (= (* x x) 2))\n(assert (< 0 x 2))\n(check-sat)\n";
+        match self.answer(&[question.to_owned()]).as_deref() {
+            Ok([Answer::Unsat]) => Ok(()),
+            Ok(other) => Err(format!("it says {other:?} where unsat is right")),
+            Err(error) => Err(error.to_string()),
+        }
     }
 
     /// Its answers to the `questions`, one after the other.
@@ -112,4 +132,44 @@ fn environment() -> PathBuf {
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools/solvers"),
         PathBuf::from,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    /// An environment with a program for each solver.
+    fn environment(name: &str, programs: &[(&str, &str)]) -> Result<[Solver; 2], String> {
+        let place = env::temp_dir().join(format!("sealstone-{name}-{}", std::process::id()));
+        fs::create_dir_all(place.join("bin")).unwrap();
+        for (program, script) in programs {
+            let path = place.join("bin").join(program);
+            fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+        }
+        let solvers = Solver::of(&place);
+        fs::remove_dir_all(&place).unwrap();
+        solvers
+    }
+
+    const RIGHT: &str = "cat > /dev/null; echo unsat";
+
+    #[test]
+    fn a_solver_that_is_missing_or_does_not_work_is_an_error_that_says_what_to_do() {
+        let right = environment("right", &[("z3", RIGHT), ("python", RIGHT)]);
+        assert_eq!(right.unwrap().map(|solver| solver.name), ["z3", "cvc5"]);
+        let error = environment("missing", &[("z3", RIGHT)]).unwrap_err();
+        assert!(error.ends_with("run scripts/prove-lemmas"), "{error}");
+        for (name, script) in [
+            ("wrong", "cat > /dev/null; echo sat"),
+            ("silent", "cat > /dev/null"),
+            ("failing", "exit 1"),
+        ] {
+            let error = environment(name, &[("z3", RIGHT), ("python", script)]).unwrap_err();
+            assert!(error.starts_with("cvc5 in "), "{error}");
+            assert!(error.ends_with("run scripts/prove-lemmas"), "{error}");
+        }
+    }
 }
