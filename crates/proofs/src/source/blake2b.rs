@@ -4,10 +4,11 @@ use super::Claim;
 use super::counterexample::{Verdict, compare};
 use super::letter::{Letter, Slip, Spelling};
 use super::modes::blake2b as modes;
-use super::symbol::{Arena, Symbol, SymbolicByte};
+use super::symbol::{Arena, Symbol};
+use super::value::{Value, ValueByte, Values, compare_bytes};
 use crate::spec;
 use crate::term::{Bit, Word};
-use sealstone_argon2::blake2b::{Input, Stream};
+use sealstone_argon2::blake2b::{Byte, Engine, Input, Stream};
 use sealstone_argon2::hprime;
 use sealstone_lanes::{Row as LaneRow, Scalar};
 
@@ -97,29 +98,33 @@ pub(super) fn hash(
     output: usize,
     cuts: &[usize],
 ) -> Verdict {
-    let (arena, letter) = (Arena::new(4), Letter::default());
-    let (key, message) = (arena.bytes("key", key), arena.bytes("message", length));
-    let specified =
-        arena.with(|terms| modes::hash(terms, &letter, &bits(&key), &bits(&message), output));
-
+    let values = Values::default();
+    let (key, message) = (values.bytes("key", key), values.bytes("message", length));
+    let specified = modes::hash(&mut &values, &Letter, &key, &message, output);
     let spelling = Spelling {
-        arena: &arena,
-        letter: &letter,
+        values: &values,
         slip,
     };
-    let mut stream = Stream::new(spelling, &key, output);
+    let computed = stream_of(spelling, &key, &message, output, cuts);
+    compare_bytes(&values, &computed, &specified)
+}
+
+/// The source's stream, cut where it says.
+pub(super) fn stream_of<E: Engine>(
+    engine: E,
+    key: &[Byte<E>],
+    message: &[Byte<E>],
+    output: usize,
+    cuts: &[usize],
+) -> Vec<Byte<E>> {
+    let mut stream = Stream::new(engine, key, output);
     let mut start = 0;
-    for cut in cuts.iter().copied().filter(|cut| *cut <= length) {
+    for cut in cuts.iter().copied().filter(|cut| *cut <= message.len()) {
         stream.update(&message[start..cut]);
         start = cut;
     }
     stream.update(&message[start..]);
-    let computed = stream.finish();
-    compare(
-        &arena,
-        &bits(&computed[..output]).concat(),
-        &specified.concat(),
-    )
+    stream.finish()[..output].to_vec()
 }
 
 fn all_hprime() -> Verdict {
@@ -132,38 +137,31 @@ fn all_hprime() -> Verdict {
 }
 
 /// H′: the source's, or one with a bug.
-pub(super) type HPrime = for<'a> fn(Spelling<'a>, &[&[SymbolicByte<'a>]], &mut [SymbolicByte<'a>]);
+pub(super) type HPrime = for<'a> fn(Spelling<'a>, &[&[ValueByte<'a>]], &mut [ValueByte<'a>]);
 
 /// The source's.
 pub(super) fn of_source<'a>(
     engine: Spelling<'a>,
-    parts: &[&[SymbolicByte<'a>]],
-    out: &mut [SymbolicByte<'a>],
+    parts: &[&[ValueByte<'a>]],
+    out: &mut [ValueByte<'a>],
 ) {
     hprime(engine, parts, out);
 }
 
 /// H′ of parts of these lengths, against the specification.
 pub(super) fn hprime_of(compute: HPrime, parts: &[usize], output: usize) -> Verdict {
-    let (arena, letter) = (Arena::new(5), Letter::default());
-    let parts: Vec<Vec<SymbolicByte<'_>>> = parts
+    let values = Values::default();
+    let parts: Vec<Vec<ValueByte<'_>>> = parts
         .iter()
-        .map(|length| arena.bytes("part", *length))
+        .map(|length| values.bytes("part", *length))
         .collect();
-    let specified =
-        arena.with(|terms| modes::hprime(terms, &letter, &bits(&parts.concat()), output));
-
+    let specified = modes::hprime(&mut &values, &Letter, &parts.concat(), output);
     let spelling = Spelling {
-        arena: &arena,
-        letter: &letter,
+        values: &values,
         slip: Slip::None,
     };
-    let mut computed = vec![Symbol::byte(&arena, 0); output];
-    let parts: Vec<&[SymbolicByte<'_>]> = parts.iter().map(Vec::as_slice).collect();
+    let mut computed = vec![Value::byte(&values, 0); output];
+    let parts: Vec<&[ValueByte<'_>]> = parts.iter().map(Vec::as_slice).collect();
     compute(spelling, &parts, &mut computed);
-    compare(&arena, &bits(&computed).concat(), &specified.concat())
-}
-
-fn bits(bytes: &[SymbolicByte<'_>]) -> Vec<Word> {
-    bytes.iter().map(|byte| byte.bits().to_vec()).collect()
+    compare_bytes(&values, &computed, &specified)
 }

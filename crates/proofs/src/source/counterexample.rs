@@ -88,7 +88,7 @@ pub struct Counterexample {
     pub specified: Vec<u8>,
 }
 
-const NOTHING: &str = "nothing was compared";
+pub(super) const NOTHING: &str = "nothing was compared";
 
 /// Compares all bits of two results, of which there must be some.
 pub(super) fn compare(arena: &Arena, computed: &[Bit], specified: &[Bit]) -> Verdict {
@@ -140,16 +140,19 @@ fn bytes(terms: &Terms, bits: &[Bit], sample: u32) -> Vec<u8> {
 }
 
 impl Counterexample {
-    /// The input of this name, as words.
-    pub fn words<const N: usize>(&self, name: &str) -> Option<[u64; N]> {
-        let (_, bytes) = self.inputs.iter().find(|(input, _)| input == name)?;
-        let words: Vec<u64> = bytes
-            .as_chunks()
-            .0
-            .iter()
-            .map(|word| u64::from_le_bytes(*word))
-            .collect();
-        words.try_into().ok()
+    /// The bytes of the first input with this name.
+    #[cfg(test)]
+    pub(super) fn bytes(&self, name: &str) -> &[u8] {
+        let input = self.inputs.iter().find(|(input, _)| input == name);
+        &input.expect("the input is there").1
+    }
+
+    /// The words of the first input with this name.
+    #[cfg(test)]
+    pub(super) fn words<const N: usize>(&self, name: &str) -> [u64; N] {
+        let words = self.bytes(name).as_chunks().0.iter();
+        let words: Vec<u64> = words.map(|word| u64::from_le_bytes(*word)).collect();
+        words.try_into().expect("as many words as the input has")
     }
 }
 

@@ -1,65 +1,33 @@
 //! F of BLAKE2b as a letter: a function of which nothing is known, but that equal arguments give equal results.
 //!
 //! What is proved with the letter holds for every function in its place, and so for F; that F itself is right is proved beside
-//! it. So a hash of many blocks needs no formulas as deep as the rounds of all of them.
+//! it. A hash of many blocks is then short.
 
 use super::modes::blake2b::Compression;
-use super::symbol::{Arena, Symbol, SymbolicByte};
-use crate::spec::{self, Numbers};
-use crate::term::{Bit, SAMPLES, Terms, Word};
-use core::cell::RefCell;
+use super::value::{Value, ValueByte, Values};
 use sealstone_argon2::blake2b::{Engine, Input};
-use std::collections::HashMap;
 
-/// The results so far, by their arguments.
-#[derive(Default)]
-pub(super) struct Letter(RefCell<HashMap<Vec<Bit>, Vec<Word>>>);
+/// F in a specification.
+pub(super) struct Letter;
 
-impl Compression<Terms> for Letter {
+impl<'a> Compression<&'a Values> for Letter {
     fn compress(
         &self,
-        terms: &mut Terms,
-        h: &[Word],
-        m: &[Word],
-        t: &[Word],
-        f: &Word,
-    ) -> Vec<Word> {
-        let arguments: Vec<&Word> = h.iter().chain(m).chain(t).chain([f]).collect();
-        let key: Vec<Bit> = arguments.iter().copied().flatten().copied().collect();
-        let mut known = self.0.borrow_mut();
-        known
-            .entry(key)
-            .or_insert_with(|| result(terms, &arguments))
-            .clone()
+        _: &mut &'a Values,
+        h: &[Value<'a>],
+        m: &[Value<'a>],
+        t: &[Value<'a>],
+        f: &Value<'a>,
+    ) -> Vec<Value<'a>> {
+        Value::f(h, m, t, *f).to_vec()
     }
-}
-
-/// Eight unknown words, whose samples are those of F: when something is not equal, the counterexample is one of BLAKE2b.
-fn result(terms: &mut Terms, arguments: &[&Word]) -> Vec<Word> {
-    let samples: Vec<[u128; SAMPLES]> = arguments.iter().map(|word| terms.samples(word)).collect();
-    let mut results = [[0; SAMPLES]; 8];
-    for i in 0..SAMPLES {
-        let words: Vec<u64> = samples.iter().map(|values| values[i] as u64).collect();
-        let (h, m, t, f) = (&words[..8], &words[8..24], &words[24..26], words[26]);
-        let values = spec::blake2b::compress(&mut Numbers, h, m, t, &f);
-        results
-            .iter_mut()
-            .zip(values)
-            .for_each(|(result, value)| result[i] = value.into());
-    }
-    results
-        .iter()
-        .map(|values| terms.input_with(64, values))
-        .collect()
 }
 
 /// An engine of the source's BLAKE2b that computes F by its letter.
 #[derive(Clone, Copy)]
 pub(super) struct Spelling<'a> {
-    /// Where formulas are.
-    pub(super) arena: &'a Arena,
-    /// F.
-    pub(super) letter: &'a Letter,
+    /// Where the operations are.
+    pub(super) values: &'a Values,
     /// A bug, planted to see that it is found.
     pub(super) slip: Slip,
 }
@@ -81,38 +49,27 @@ pub(super) enum Slip {
 }
 
 impl<'a> Engine for Spelling<'a> {
-    type Scalar = Symbol<'a>;
+    type Scalar = Value<'a>;
 
-    fn scalars(self) -> &'a Arena {
-        self.arena
+    fn scalars(self) -> &'a Values {
+        self.values
     }
-    fn compress(self, state: &mut [Symbol<'a>; 8], input: &Input<'_, Symbol<'a>>) {
-        let words = |symbols: &[Symbol<'_>]| -> Vec<Word> {
-            symbols.iter().map(|word| word.bits().to_vec()).collect()
-        };
+    fn compress(self, state: &mut [Value<'a>; 8], input: &Input<'_, Value<'a>>) {
         #[cfg_attr(not(test), expect(unused_mut, reason = "only bugs change them"))]
-        let (h, m, mut t, mut f) = (
-            words(state),
-            words(input.words),
-            words(&input.counter),
-            input.last.bits().to_vec(),
-        );
+        let (mut t, mut f) = (input.counter, input.last);
         match self.slip {
             Slip::None => {}
             #[cfg(test)]
-            Slip::Counter => t.fill(vec![Bit::ZERO; 64]),
+            Slip::Counter => t = t.map(Value::cleared),
             #[cfg(test)]
-            Slip::Last => f = vec![Bit::ZERO; 64],
+            Slip::Last => f = f.cleared(),
             #[cfg(test)]
             Slip::State => return,
         }
-        let result = self
-            .arena
-            .with(|terms| self.letter.compress(terms, &h, &m, &t, &f));
-        *state = core::array::from_fn(|i| self.arena.symbol(&result[i]));
+        *state = Value::f(state, input.words, &t, f);
     }
-    /// Symbols are no secrets; but what is wiped too early must be missing.
-    fn wipe(words: &mut [Symbol<'a>], bytes: &mut [SymbolicByte<'a>]) {
+    /// Nothing here is secret; but what is wiped too early must be missing.
+    fn wipe(words: &mut [Value<'a>], bytes: &mut [ValueByte<'a>]) {
         words.iter_mut().for_each(|word| *word = word.cleared());
         bytes.iter_mut().for_each(|byte| *byte = byte.cleared());
     }

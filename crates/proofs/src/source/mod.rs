@@ -20,12 +20,29 @@
 //! - **Kernels**, bit by bit: G of Argon2 in each of the three ways in which rows are arranged ([`arrangement`]), F of BLAKE2b,
 //!   Threefish in three sizes and both directions, nodes of the tree in 1, 2, 4, 8 and 9 lanes, at positions that end below 2^64.
 //!   Decryption undoes encryption.
-//! - **Whole hashes** against their own specifications ([`modes`]). *BLAKE2b and H′* with F as a letter: a function of which
-//!   nothing is known but that equal arguments give equal results. What holds for every function holds for F, and that F is right
-//!   is a kernel's row. *Skein* with nothing left out, in three steps (before the message, the message, the output), each from any
+//! - **Whole hashes** against their own specifications ([`modes`]), on words of another kind: a [`Value`] is known by how it was
+//!   made, not by its bits. *BLAKE2b and H′* with F as a letter: a function of which nothing is known but that equal arguments
+//!   give equal results. *Skein*, every round of it, in three steps (before the message, the message, the output), each from any
 //!   chaining value, for the lengths and cuts that the row names.
 //! - **The shape of trees**, on numbers: for every number of leaves, one message. Its verdict is CHECKED, not PROVED: that
 //!   the shape is right follows if nobody has found a collision of Skein; that it is the same for all messages is not shown.
+//!
+//! # Two kinds of words
+//!
+//! Kernels and whole hashes go wrong in different ways. In a kernel it is a rotation, a constant, a lane: what matters is what the
+//! operations do to bits, and a [`Symbol`] knows that. Around kernels it is a position, a flag, a byte in the wrong block, a part
+//! cut wrongly: what matters is what the operations are given. There a [`Value`] is enough, a number that stands for an operation and
+//! its operands; the same operation on the same operands has the same number.
+//!
+//! That is sound, because only this is used: *equal operands give equal results*, and the few equations of words that `value.rs`
+//! lists. They hold for real words. So if every word of the computed result has the number of the specified one, both are
+//! equal for all inputs, by induction over the operations. F of BLAKE2b counts as one operation, in the source and in the
+//! specification, and both sides are compared in all 27 words that they give to it, each time; that the source's F is the
+//! specified F, for all arguments, is the row of the kernel. Threefish is no such letter: its rounds are run on both sides, as
+//! operations.
+//!
+//! It is not complete: results that are equal, but made in another way, are UNPROVED. Results that are not equal are never
+//! proved, and their counterexamples come from real operations on random inputs.
 //!
 //! # What it means for an instruction set
 //!
@@ -41,8 +58,11 @@
 //!
 //! # Bugs that it must find
 //!
-//! The tests plant them below the source, in a word that rotates by one bit less, in a row that swaps two lanes. Each must
-//! be refuted, and the counterexample must give the same wrong result when the same source runs on its numbers.
+//! The tests plant them below the source: a word that rotates by one bit less, a row that swaps two lanes, a tweak with a wrong
+//! position, flag, level or type, a message whose bytes change places, a block that is not added to its cipher, a wrong configuration,
+//! padding or counter. Or beside it: a key that is left out, parts that are joined wrongly, a wipe that comes too early, a tree of
+//! another shape or without its last leaf. Each must be refuted, and the counterexample must give the same wrong result when the same
+//! source runs on its numbers.
 
 mod argon2;
 pub mod arrangement;
@@ -57,10 +77,12 @@ mod skein;
 mod symbol;
 mod threefish;
 mod tree;
+mod value;
 
 pub use counterexample::{Counterexample, Verdict};
 pub use report::{Row, json, table};
 pub use symbol::{Arena, Symbol, SymbolicByte};
+pub use value::{Value, ValueByte, Values};
 
 use report::Claim;
 
@@ -102,23 +124,10 @@ pub fn prove_all(only: &str) -> Vec<Row> {
 mod tests {
     use super::*;
 
-    /// Not the longer messages of Skein, which are left to the command.
     #[test]
     fn what_is_claimed_holds() {
-        let families = [
-            "Argon2",
-            "BLAKE2b",
-            "H′",
-            "Threefish",
-            "Skein-256",
-            "output",
-            "start",
-            "tree",
-        ];
-        for family in families {
-            let rows = prove_all(family);
-            println!("{}", table(&rows));
-            assert!(!rows.is_empty() && rows.iter().all(|row| row.verdict.holds()));
-        }
+        let rows = prove_all("");
+        println!("{}", table(&rows));
+        assert!(!rows.is_empty() && rows.iter().all(|row| row.verdict.holds()));
     }
 }

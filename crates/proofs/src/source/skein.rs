@@ -1,74 +1,60 @@
-//! Skein as a whole, on symbolic bytes: every round of every block, nothing left out.
+//! Skein as a whole, on symbolic bytes.
 //!
 //! A hash is three calls: the chaining value before the message, UBI over the message, and the output. Each is compared for
 //! *any* chaining value before it, so they are right one after the other, whatever key or other argument comes first.
+//!
+//! Every round of every block is run, in the source and in the specification; what is compared is how the words were made
+//! ([`Values`]).
 
 use super::Claim;
-use super::counterexample::{Verdict, compare};
+use super::counterexample::Verdict;
 use super::modes::skein::{self as modes, Arguments, Bits, kind};
-use super::symbol::{Arena, Symbol, SymbolicByte};
-use crate::term::{Bit, Word};
+use super::value::{Value, ValueByte, Values, compare_words};
+use sealstone_lanes::Scalar;
 use sealstone_skein::threefish::Block;
+use sealstone_skein::tree::Shape;
 use sealstone_skein::{Parameters, Type, Ubi, output_block};
 
 pub(super) fn claims() -> Vec<Claim> {
-    let starts = "the chaining value before a message, with and without a key of 32 bytes and a personalisation of 40, for all of them";
-    let lengths = "messages of 0 bytes to two blocks and one, and around three blocks, in one part or more, from any chaining value";
-    let bits =
-        "messages of 1 to 7, 249 to 263, 505 to 519 and 1017 to 1031 bits, from any chaining value";
-    let outputs = "output blocks 0, 1 and 2^40, of any chaining value";
+    let starts = "the chaining value before a message, with and without each of the five arguments and a tree, arguments of 1 to 129 bytes, for all of them";
+    let lengths = "messages of every length from 0 to 300 bytes and around three blocks, each in one part and in up to four, from any chaining value";
+    let bits = "messages of every number of bits from 1 to 2400, from any chaining value";
+    let outputs = "output blocks 0, 1, 2^40 and 2^64 - 1, of any chaining value";
     vec![
-        Claim::of("Skein-256, start", starts, || {
-            every_start::<4>(&Arena::new(20))
-        }),
-        Claim::of("Skein-512, start", starts, || {
-            every_start::<8>(&Arena::new(21))
-        }),
-        Claim::of("Skein-1024, start", starts, || {
-            every_start::<16>(&Arena::new(22))
-        }),
-        Claim::of("Skein-256, message", lengths, || {
-            in_groups::<4>(|arena, lengths| every_length::<4>(arena, lengths))
-        }),
-        Claim::of("Skein-512, message", lengths, || {
-            in_groups::<8>(|arena, lengths| every_length::<8>(arena, lengths))
-        }),
-        Claim::of("Skein-1024, message", lengths, || {
-            in_groups::<16>(|arena, lengths| every_length::<16>(arena, lengths))
-        }),
-        Claim::of("Skein-256, bits", bits, || {
-            every_bit_length::<4>(&Arena::new(23))
-        }),
-        Claim::of("Skein-512, bits", bits, || {
-            every_bit_length::<8>(&Arena::new(24))
-        }),
-        Claim::of("Skein-1024, bits", bits, || {
-            every_bit_length::<16>(&Arena::new(25))
-        }),
-        Claim::of("Skein-256, output", outputs, || {
-            every_output::<4>(&Arena::new(26))
-        }),
-        Claim::of("Skein-512, output", outputs, || {
-            every_output::<8>(&Arena::new(27))
-        }),
-        Claim::of("Skein-1024, output", outputs, || {
-            every_output::<16>(&Arena::new(28))
-        }),
+        Claim::of("Skein-256, start", starts, every_start::<4>),
+        Claim::of("Skein-512, start", starts, every_start::<8>),
+        Claim::of("Skein-1024, start", starts, every_start::<16>),
+        Claim::of("Skein-256, message", lengths, every_length::<4>),
+        Claim::of("Skein-512, message", lengths, every_length::<8>),
+        Claim::of("Skein-1024, message", lengths, every_length::<16>),
+        Claim::of("Skein-256, bits", bits, every_bit_length::<4>),
+        Claim::of("Skein-512, bits", bits, every_bit_length::<8>),
+        Claim::of("Skein-1024, bits", bits, every_bit_length::<16>),
+        Claim::of("Skein-256, output", outputs, every_output::<4>),
+        Claim::of("Skein-512, output", outputs, every_output::<8>),
+        Claim::of("Skein-1024, output", outputs, every_output::<16>),
     ]
 }
 
-/// So many lengths share an arena: messages of one arena begin with the same bytes, and so with the same formulas.
-const GROUP: usize = 32;
-
-/// All up to two blocks and a byte, and those around three blocks.
-fn lengths(block: usize) -> Vec<usize> {
-    (0..=2 * block + 1)
-        .chain(3 * block - 1..=3 * block + 1)
-        .collect()
+/// A word on which the source is run: a [`Value`], or one with a bug.
+pub(super) trait Run<'a>:
+    Scalar<Cpu = &'a Values, Byte = ValueByte<'a>> + From<Value<'a>> + Into<Value<'a>>
+{
+}
+impl<'a, S> Run<'a> for S where
+    S: Scalar<Cpu = &'a Values, Byte = ValueByte<'a>> + From<Value<'a>> + Into<Value<'a>>
+{
 }
 
-/// Where messages are cut into parts: nowhere, at a third, after a block, after a block and a byte, and after nothing.
-fn cuts(block: usize, length: usize) -> Vec<Vec<usize>> {
+/// So many messages share a list of operations: they begin with the same bytes, and so with the same operations.
+const GROUP: usize = 64;
+
+/// The longest message for which all lengths are proved.
+const LONGEST: usize = 300;
+
+/// Where messages are cut into parts: nowhere, at a third, after a block, after a block and a byte, and after nothing and each
+/// block.
+fn cuts(block: usize, length: usize) -> impl Iterator<Item = Vec<usize>> {
     let all = [
         vec![],
         vec![length / 3],
@@ -76,159 +62,244 @@ fn cuts(block: usize, length: usize) -> Vec<Vec<usize>> {
         vec![block + 1],
         vec![0, block, 2 * block],
     ];
-    let allowed = all
-        .into_iter()
-        .filter(|cuts| cuts.iter().all(|cut| *cut <= length));
-    let allowed: Vec<Vec<usize>> = allowed.collect();
-    // Where blocks end, in all ways; elsewhere in one after the other.
-    if length % block < 2 || length % block == block - 1 {
-        allowed
-    } else {
-        vec![allowed[length % allowed.len()].clone()]
-    }
+    all.into_iter()
+        .filter(move |cuts| cuts.iter().all(|cut| *cut <= length))
 }
 
-fn in_groups<const N: usize>(prove: impl Fn(&Arena, &[usize]) -> Verdict) -> Verdict {
-    let lengths = lengths(8 * N);
-    Verdict::all(
-        lengths
-            .chunks(GROUP)
-            .map(|group| prove(&Arena::new(29), group)),
-    )
-}
-
-fn every_length<'a, const N: usize>(arena: &'a Arena, lengths: &[usize]) -> Verdict
+fn every_length<const N: usize>() -> Verdict
 where
-    [Symbol<'a>; N]: Block<Symbol<'a>>,
+    for<'a> [Value<'a>; N]: Block<Value<'a>>,
 {
-    let start = arena.words::<N>("start");
-    let message = arena.bytes("message", 24 * N + 1);
-    Verdict::all(lengths.iter().flat_map(|length| {
-        let cuts = cuts(8 * N, *length).into_iter();
-        cuts.map(|cuts| message_of(arena, start, &message[..*length], 8 * length, &cuts))
-            .collect::<Vec<_>>()
+    let block = 8 * N;
+    let around = (3 * block - 1..=3 * block + 1).filter(|length| *length > LONGEST);
+    let lengths: Vec<usize> = (0..=LONGEST).chain(around).collect();
+    Verdict::all(lengths.chunks(GROUP).map(|group| {
+        let values = Values::default();
+        let any = Any::<N>::of(&values, LONGEST.max(3 * block + 1));
+        let cases = group
+            .iter()
+            .flat_map(|length| cuts(block, *length).map(move |cuts| (8 * length, cuts)));
+        Verdict::all(cases.map(|(bits, cuts)| any.message::<Value<'_>>(bits, bits, &cuts)))
     }))
 }
 
-fn every_bit_length<'a, const N: usize>(arena: &'a Arena) -> Verdict
+fn every_bit_length<const N: usize>() -> Verdict
 where
-    [Symbol<'a>; N]: Block<Symbol<'a>>,
+    for<'a> [Value<'a>; N]: Block<Value<'a>>,
 {
-    let start = arena.words::<N>("start");
-    let message = arena.bytes("message", 129);
-    let counts = (1..8_usize)
-        .chain(249..264)
-        .chain(505..520)
-        .chain(1017..1032);
-    Verdict::all(
-        counts.map(|count| message_of(arena, start, &message[..count.div_ceil(8)], count, &[])),
-    )
+    let counts: Vec<usize> = (1..=8 * LONGEST).collect();
+    Verdict::all(counts.chunks(GROUP).map(|group| {
+        let values = Values::default();
+        let any = Any::<N>::of(&values, LONGEST);
+        Verdict::all(
+            group
+                .iter()
+                .map(|count| any.message::<Value<'_>>(*count, *count, &[])),
+        )
+    }))
 }
 
-/// The source's UBI over `count` bits of a message that is cut into parts, against the specification.
-fn message_of<'a, const N: usize>(
-    arena: &'a Arena,
-    start: [Symbol<'a>; N],
-    message: &[SymbolicByte<'a>],
-    count: usize,
-    cuts: &[usize],
-) -> Verdict
-where
-    [Symbol<'a>; N]: Block<Symbol<'a>>,
-{
-    message_against(arena, start, count, message, count, cuts)
+/// Any chaining value and any message.
+pub(super) struct Any<'a, const N: usize> {
+    values: &'a Values,
+    start: [Value<'a>; N],
+    message: Vec<ValueByte<'a>>,
 }
 
-/// The same, where the specification is of another number of bits.
-pub(super) fn message_against<'a, const N: usize>(
-    arena: &'a Arena,
-    start: [Symbol<'a>; N],
-    specified: usize,
-    message: &[SymbolicByte<'a>],
-    count: usize,
-    cuts: &[usize],
-) -> Verdict
-where
-    [Symbol<'a>; N]: Block<Symbol<'a>>,
-{
-    let g = words(&start);
-    let specified = arena.with(|terms| {
+impl<'a, const N: usize> Any<'a, N> {
+    /// A message of up to `longest` bytes.
+    pub(super) fn of(values: &'a Values, longest: usize) -> Self {
+        Self {
+            values,
+            start: values.words("start"),
+            message: values.bytes("message", longest),
+        }
+    }
+
+    /// The source's UBI over `count` bits of the message, against the specification of `specified` bits.
+    pub(super) fn message<S: Run<'a>>(
+        &self,
+        specified: usize,
+        count: usize,
+        cuts: &[usize],
+    ) -> Verdict
+    where
+        [S; N]: Block<S>,
+    {
+        let bytes = &self.message[..count.div_ceil(8)];
+        let chain = hash_message(self.values, self.start.map(S::from), bytes, count, cuts);
+        self.compare(chain.map(S::into), specified)
+    }
+
+    /// What somebody computes from the chaining value and the whole message.
+    #[cfg(test)]
+    pub(super) fn computed<T>(
+        &self,
+        compute: impl FnOnce([Value<'a>; N], &[ValueByte<'a>]) -> T,
+    ) -> T {
+        compute(self.start, &self.message)
+    }
+
+    /// A chaining value after a message against that of a message of `specified` bits.
+    pub(super) fn compare(&self, computed: [Value<'a>; N], specified: usize) -> Verdict {
         let m = Bits {
-            bytes: &strings(message),
+            bytes: &self.message[..specified.div_ceil(8)],
             count: specified,
         };
-        modes::ubi(terms, &g, m, kind::MESSAGE << 56, 0)
-    });
-    let mut ubi = Ubi::new(arena, start, Type::Message);
+        let specified = modes::ubi(&mut { self.values }, &self.start, m, kind::MESSAGE << 56, 0);
+        compare_words(self.values, &computed, &specified)
+    }
+}
+
+/// The source's UBI over `count` bits of a message that is cut into parts. A full last byte is given as a byte or as eight bits, in
+/// turn.
+pub(super) fn hash_message<S: Scalar, const N: usize>(
+    cpu: S::Cpu,
+    start: [S; N],
+    message: &[S::Byte],
+    count: usize,
+    cuts: &[usize],
+) -> [S; N]
+where
+    [S; N]: Block<S>,
+{
+    let mut ubi = Ubi::new(cpu, start, Type::Message);
     let mut from = 0;
     for cut in cuts.iter().copied().chain([message.len()]) {
         ubi.update(&message[from..cut]);
         from = cut;
     }
-    let chain = match count % 8 {
-        0 => ubi.finish(),
+    match count % 8 {
+        0 if count.is_multiple_of(16) => ubi.finish(),
+        0 => ubi.finish_bits(8),
         bits => ubi.finish_bits(bits as u32),
+    }
+}
+
+/// The arguments of a hash, in the order of the specification.
+#[derive(Clone)]
+pub(super) struct Before<'a> {
+    output_bits: u64,
+    /// Key, personalisation, public key, key identifier and nonce.
+    strings: [Vec<ValueByte<'a>>; 5],
+    tree: Option<[u8; 3]>,
+}
+
+impl<'a> Before<'a> {
+    /// Arguments of these lengths, of which nothing else is known.
+    pub(super) fn any(
+        values: &'a Values,
+        output_bits: u64,
+        lengths: [usize; 5],
+        tree: Option<[u8; 3]>,
+    ) -> Self {
+        let names = [
+            "key",
+            "personalisation",
+            "public key",
+            "key identifier",
+            "nonce",
+        ];
+        Self {
+            output_bits,
+            strings: core::array::from_fn(|i| values.bytes(names[i], lengths[i])),
+            tree,
+        }
+    }
+
+    /// The source's chaining value before a message against the specification of `specified`.
+    pub(super) fn start<S: Run<'a>, const N: usize>(
+        &self,
+        values: &'a Values,
+        specified: &Self,
+    ) -> Verdict
+    where
+        [S; N]: Block<S>,
+    {
+        let computed: [S; N] = start_of(values, self.output_bits, &self.strings, self.tree);
+        let [key, personalization, public_key, key_identifier, nonce] = specified.strings.clone();
+        let arguments = Arguments {
+            output_bits: specified.output_bits,
+            key,
+            personalization,
+            public_key,
+            key_identifier,
+            nonce,
+            tree: specified.tree.unwrap_or_default(),
+        };
+        let specified = modes::start(&mut { values }, N, &arguments);
+        compare_words(values, &computed.map(S::into), &specified)
+    }
+}
+
+/// The source's chaining value before a message.
+pub(super) fn start_of<S: Scalar, const N: usize>(
+    cpu: S::Cpu,
+    output_bits: u64,
+    strings: &[Vec<S::Byte>; 5],
+    tree: Option<[u8; 3]>,
+) -> [S; N]
+where
+    [S; N]: Block<S>,
+{
+    let [key, personalization, public_key, key_identifier, nonce] = strings;
+    let shape = tree.map(|[leaf, fan_out, height]| {
+        Shape::new(leaf, fan_out, height).expect("a shape that is allowed")
+    });
+    Parameters::new()
+        .output_bits(output_bits)
+        .key(key)
+        .personalization(personalization)
+        .public_key(public_key)
+        .key_id(key_identifier)
+        .nonce(nonce)
+        .start(cpu, shape)
+}
+
+fn every_start<const N: usize>() -> Verdict
+where
+    for<'a> [Value<'a>; N]: Block<Value<'a>>,
+{
+    let case = |output_bits, lengths, tree| {
+        let values = Values::default();
+        let before = Before::any(&values, output_bits, lengths, tree);
+        before.start::<Value<'_>, N>(&values, &before)
     };
-    compare(arena, &bits(chain), &specified.concat())
+    let trees = [None, Some([1, 2, 3]), Some([6, 4, 255])];
+    let subsets = (0..32).map(|subset| {
+        let lengths = [32, 40, 100, 7, 16];
+        core::array::from_fn(|i| if subset >> i & 1 == 1 { lengths[i] } else { 0 })
+    });
+    let subsets = subsets.zip(1..).map(|(lengths, i)| {
+        let output_bits = [8 * i, 1 << 40, u64::MAX][i as usize % 3];
+        case(output_bits, lengths, trees[i as usize / 3 % 3])
+    });
+    let lengths = (0..5).flat_map(|argument| {
+        (1..=129).map(move |length| {
+            let mut lengths = [0; 5];
+            lengths[argument] = length;
+            lengths
+        })
+    });
+    Verdict::all(subsets)
+        .and(|| Verdict::all(lengths.map(|lengths| case(64 * N as u64, lengths, None))))
 }
 
-fn every_start<'a, const N: usize>(arena: &'a Arena) -> Verdict
+fn every_output<const N: usize>() -> Verdict
 where
-    [Symbol<'a>; N]: Block<Symbol<'a>>,
+    for<'a> [Value<'a>; N]: Block<Value<'a>>,
 {
-    let (key, personalization) = (arena.bytes("key", 32), arena.bytes("personalization", 40));
-    let none = Vec::new();
-    let cases = [
-        (&none, &none),
-        (&key, &none),
-        (&none, &personalization),
-        (&key, &personalization),
-    ];
-    Verdict::all(
-        cases
-            .into_iter()
-            .zip(1..)
-            .map(|((key, personalization), output_bits)| {
-                let arguments = Arguments {
-                    output_bits,
-                    key: strings(key),
-                    personalization: strings(personalization),
-                    tree: [0; 3],
-                };
-                let specified = arena.with(|terms| modes::start(terms, N, &arguments));
-                let parameters = Parameters::new()
-                    .output_bits(output_bits)
-                    .key(key)
-                    .personalization(personalization);
-                let computed: [Symbol<'a>; N] = parameters.start(arena, None);
-                compare(arena, &bits(computed), &specified.concat())
-            }),
-    )
+    let values = Values::default();
+    Verdict::all([0, 1, 1 << 40, u64::MAX].map(|i| output::<Value<'_>, N>(&values, i)))
 }
 
-fn every_output<'a, const N: usize>(arena: &'a Arena) -> Verdict
+/// Block `i` of the source's output against the specification.
+pub(super) fn output<'a, S: Run<'a>, const N: usize>(values: &'a Values, i: u64) -> Verdict
 where
-    [Symbol<'a>; N]: Block<Symbol<'a>>,
+    [S; N]: Block<S>,
 {
-    let chain = arena.words::<N>("chain");
-    Verdict::all([0, 1, 1 << 40].map(|i| {
-        let specified = arena.with(|terms| modes::output(terms, &words(&chain), i));
-        compare(
-            arena,
-            &bits(output_block(arena, &chain, i)),
-            &specified.concat(),
-        )
-    }))
-}
-
-fn words(symbols: &[Symbol<'_>]) -> Vec<Word> {
-    symbols.iter().map(|word| word.bits().to_vec()).collect()
-}
-
-fn strings(bytes: &[SymbolicByte<'_>]) -> Vec<Word> {
-    bytes.iter().map(|byte| byte.bits().to_vec()).collect()
-}
-
-fn bits<const N: usize>(words: [Symbol<'_>; N]) -> Vec<Bit> {
-    words.into_iter().flat_map(Symbol::bits).collect()
+    let chain = values.words::<N>("chain");
+    let computed = output_block(values, &chain.map(S::from), i);
+    let specified = modes::output(&mut { values }, &chain, i);
+    compare_words(values, &computed.map(S::into), &specified)
 }

@@ -96,11 +96,6 @@ impl Symbol<'_> {
         self.arena.words.borrow()[self.number as usize]
     }
 
-    /// Zero, in the same arena.
-    pub(super) fn cleared(self) -> Self {
-        self.arena.symbol(&constant(0, 64))
-    }
-
     /// The word that `compute` makes of the bits of two.
     #[inline(never)]
     fn combine(self, other: Self, compute: fn(&mut Terms, &[Bit], &[Bit]) -> Vec<Bit>) -> Self {
@@ -111,12 +106,6 @@ impl Symbol<'_> {
 }
 
 impl SymbolicByte<'_> {
-    /// Zero, in the same arena.
-    pub(super) fn cleared(self) -> Self {
-        let bits = [Bit::ZERO; 8];
-        Self { bits, ..self }
-    }
-
     /// Its bits, the least significant first.
     pub fn bits(self) -> [Bit; 8] {
         self.bits

@@ -40,15 +40,16 @@ pub(super) fn claims() -> Vec<Claim> {
 }
 
 /// Blocks in a node: a first one, one between, a last one.
-const BLOCKS: usize = 3;
+pub(super) const BLOCKS: usize = 3;
+/// The level of the nodes.
+pub(super) const LEVEL: u8 = 5;
 
 /// The source's nodes, one in each lane, against the specification of each. Both carry the position in one word, so that nothing is
 /// said of positions whose sum passes 2^64.
-fn lanes<'a, const N: usize, L>(arena: &'a Arena) -> Verdict
+pub(super) fn lanes<'a, const N: usize, L>(arena: &'a Arena) -> Verdict
 where
     L: Lanes<N, Cpu = &'a Arena, Lane = Symbol<'a>>,
 {
-    const LEVEL: u8 = 5;
     let start = arena.words::<8>("start");
     let [position] = arena.words("position");
     let contents: [[[SymbolicByte<'a>; 64]; BLOCKS]; N] = core::array::from_fn(|i| {
@@ -104,26 +105,53 @@ fn shapes() -> Verdict {
         .and(|| general::<16>([1, 1, 255]))
 }
 
+/// Leaf by leaf: every number of leaves goes on from where the one before it was, so that no leaf is hashed twice. Every
+/// hundredth message comes in one part as well.
 fn general<const N: usize>(shape: tree::Shape) -> Verdict
 where
     [u64; N]: Block<u64>,
 {
-    shape_of::<N>(shape, |message| {
-        let [leaf, fan_out, height] = shape;
-        let shape = Shape::new(leaf, fan_out, height).expect("a shape that is allowed");
-        let mut tree = TreeSkein::<N>::with(&Parameters::new(), shape);
-        tree.update(message);
+    let [leaf, fan_out, height] = shape;
+    let size = (8 * N) << leaf;
+    let shape_of_tree = Shape::new(leaf, fan_out, height).expect("a shape that is allowed");
+    let empty = TreeSkein::<N>::with(&Parameters::new(), shape_of_tree);
+    let (mut whole_leaves, mut count) = (empty.clone(), 0);
+    let by_leaves = shape_of::<N>(shape, |message| {
+        let before_last = message.len().saturating_sub(1) / size * size;
+        whole_leaves.update(&message[count..before_last]);
+        count = before_last;
+        let mut tree = whole_leaves.clone();
+        tree.update(&message[before_last..]);
         tree.finish()
+    });
+    by_leaves.and(|| {
+        shape_of_some::<N>(shape, 100, |message| {
+            let mut tree = empty.clone();
+            tree.update(message);
+            tree.finish()
+        })
     })
 }
 
 /// `computed` against the recursive specification, on prefixes of one message. Leaves differ from each other, and so all nodes
 /// do: another tree with the same hash would be a collision of Skein.
-fn shape_of<const N: usize>(shape: tree::Shape, computed: impl Fn(&[u8]) -> Vec<u8>) -> Verdict {
+pub(super) fn shape_of<const N: usize>(
+    shape: tree::Shape,
+    computed: impl FnMut(&[u8]) -> Vec<u8>,
+) -> Verdict {
+    shape_of_some::<N>(shape, 1, computed)
+}
+
+/// The same, for every `step`-th number of leaves.
+fn shape_of_some<const N: usize>(
+    shape: tree::Shape,
+    step: usize,
+    mut computed: impl FnMut(&[u8]) -> Vec<u8>,
+) -> Verdict {
     let leaf = (8 * N) << shape[0];
     let message = random_bytes(LEAVES * leaf);
     let mut nodes = Nodes::<N>::new(shape);
-    for leaves in 0..=LEAVES {
+    for leaves in (0..=LEAVES).step_by(step) {
         // In turn, the last leaf is full, not quite, or nearly empty.
         let missing = [0, 1, leaf - 1][leaves % 3];
         let message = &message[..leaves * leaf - missing.min(leaves * leaf)];
@@ -147,20 +175,18 @@ fn random_bytes(length: usize) -> Vec<u8> {
 }
 
 /// The specification on numbers. It remembers nodes, because a longer message has mostly those of a shorter one.
-struct Nodes<const N: usize> {
-    shape: tree::Shape,
+pub(super) struct Nodes<const N: usize> {
+    pub(super) shape: tree::Shape,
     start: Vec<u64>,
     /// By level, position, length, and above the leaves by content.
     known: HashMap<(u8, usize, usize, Vec<u8>), Vec<u8>>,
 }
 
 impl<const N: usize> Nodes<N> {
-    fn new(shape: tree::Shape) -> Self {
+    pub(super) fn new(shape: tree::Shape) -> Self {
         let arguments = Arguments {
-            output_bits: 64 * N as u64,
-            key: Vec::new(),
-            personalization: Vec::new(),
             tree: shape,
+            ..Arguments::of_output(64 * N as u64)
         };
         Self {
             shape,
@@ -169,7 +195,7 @@ impl<const N: usize> Nodes<N> {
         }
     }
 
-    fn hash(&mut self, message: &[u8]) -> Vec<u8> {
+    pub(super) fn hash(&mut self, message: &[u8]) -> Vec<u8> {
         let Self {
             shape,
             start,

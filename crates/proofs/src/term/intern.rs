@@ -2,7 +2,7 @@
 
 /// A set of sequences of `u32`, each with a number, from 0 up in the order of their first appearance.
 #[derive(Default)]
-pub(super) struct Interner {
+pub(crate) struct Interner {
     /// All sequences, one after the other.
     items: Vec<u32>,
     /// Where each ends.
@@ -13,19 +13,19 @@ pub(super) struct Interner {
 
 impl Interner {
     /// How many sequences there are.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// Sequence `number`.
-    pub(super) fn get(&self, number: u32) -> &[u32] {
+    pub(crate) fn get(&self, number: u32) -> &[u32] {
         let number = number as usize;
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.items[start as usize..self.ends[number] as usize]
     }
 
     /// The number of `items`, if it has one.
-    pub(super) fn find(&self, items: &[u32]) -> Option<u32> {
+    pub(crate) fn find(&self, items: &[u32]) -> Option<u32> {
         if self.table.is_empty() {
             return None;
         }
@@ -33,7 +33,7 @@ impl Interner {
     }
 
     /// The number of `items`, a new one if it has none.
-    pub(super) fn number(&mut self, items: &[u32]) -> u32 {
+    pub(crate) fn number(&mut self, items: &[u32]) -> u32 {
         if self.table.len() < 2 * (self.len() + 1) {
             self.grow();
         }

@@ -24,9 +24,9 @@ mod samples;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use intern::Interner;
 pub use samples::{Random, SAMPLES};
 
-use intern::Interner;
 use linear::Memo;
 
 /// A bit of a formula. See the [module](self).

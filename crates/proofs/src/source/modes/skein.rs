@@ -9,6 +9,9 @@ pub mod kind {
     pub const KEY: u64 = 0;
     pub const CONFIGURATION: u64 = 4;
     pub const PERSONALIZATION: u64 = 8;
+    pub const PUBLIC_KEY: u64 = 12;
+    pub const KEY_IDENTIFIER: u64 = 16;
+    pub const NONCE: u64 = 20;
     pub const MESSAGE: u64 = 48;
     pub const OUTPUT: u64 = 63;
 }
@@ -70,10 +73,31 @@ pub struct Arguments<B> {
     pub output_bits: u64,
     /// K.
     pub key: Vec<B>,
-    /// The personalisation string.
+    /// PRS.
     pub personalization: Vec<B>,
+    /// PK.
+    pub public_key: Vec<B>,
+    /// KDF.
+    pub key_identifier: Vec<B>,
+    /// NON.
+    pub nonce: Vec<B>,
     /// Y_l, Y_f and Y_m.
     pub tree: [u8; 3],
+}
+
+impl<B> Arguments<B> {
+    /// No argument but the length of the output.
+    pub fn of_output(output_bits: u64) -> Self {
+        Self {
+            output_bits,
+            key: Vec::new(),
+            personalization: Vec::new(),
+            public_key: Vec::new(),
+            key_identifier: Vec::new(),
+            nonce: Vec::new(),
+            tree: [0; 3],
+        }
+    }
 }
 
 /// Section 3.5.5: the chaining value before the message, for a state of `words` words.
@@ -95,14 +119,16 @@ pub fn start<A: Strings>(a: &mut A, words: usize, arguments: &Arguments<A::Byte>
         kind::CONFIGURATION << 56,
         0,
     );
-    if !arguments.personalization.is_empty() {
-        g = ubi(
-            a,
-            &g,
-            Bits::whole(&arguments.personalization),
-            kind::PERSONALIZATION << 56,
-            0,
-        );
+    // In ascending order of their types.
+    for (string, kind) in [
+        (&arguments.personalization, kind::PERSONALIZATION),
+        (&arguments.public_key, kind::PUBLIC_KEY),
+        (&arguments.key_identifier, kind::KEY_IDENTIFIER),
+        (&arguments.nonce, kind::NONCE),
+    ] {
+        if !string.is_empty() {
+            g = ubi(a, &g, Bits::whole(string), kind << 56, 0);
+        }
     }
     g
 }

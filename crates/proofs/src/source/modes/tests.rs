@@ -1,8 +1,7 @@
-//! The specifications against published vectors.
+//! The specifications against published vectors. Those of Skein are in `tests/skein.rs`.
 
 use super::Strings;
 use super::blake2b::{F, hash, hprime};
-use super::skein::{self, Arguments, Bits};
 use crate::spec::Numbers;
 
 fn hex(bytes: &[u8]) -> String {
@@ -65,31 +64,4 @@ fn hprime_of_the_first_block() {
         0x3ea8_efd4_d55a_c0d1,
     ];
     assert_eq!(words[..4], expected);
-}
-
-/// Skein 1.3, appendix C: messages of one byte.
-#[test]
-fn skein_of_one_byte() {
-    let hash = |words: usize| {
-        let output_bits = 64 * words as u64;
-        let arguments = Arguments {
-            output_bits,
-            key: Vec::new(),
-            personalization: Vec::new(),
-            tree: [0; 3],
-        };
-        let start = skein::start(&mut Numbers, words, &arguments);
-        let output = skein::hash(&mut Numbers, &start, Bits::whole(&[0xff]));
-        hex(&Numbers.to_bytes(&output))
-    };
-    assert_eq!(
-        hash(4),
-        "0b98dcd198ea0e50a7a244c444e25c23da30c10fc9a1f270a6637f1f34e67ed2"
-    );
-    assert!(
-        hash(8).starts_with("71b7bce6fe6452227b9ced6014249e5bf9a9754c3ad618ccc4e0aae16b316cc8")
-    );
-    assert!(
-        hash(16).starts_with("e62c05802ea0152407cdd8787fda9e35703de862a4fbc119cff8590afe79250b")
-    );
 }

@@ -41,8 +41,9 @@ fn level(
     m: &[u8],
     ubi: &mut impl FnMut(u8, usize, &[u8]) -> Vec<u8>,
 ) -> Vec<u8> {
-    let starts = (0..m.len().max(1)).step_by(size);
-    starts
-        .flat_map(|start| ubi(l, start, &m[start..m.len().min(start + size)]))
-        .collect()
+    let mut values = Vec::new();
+    for start in (0..m.len().max(1)).step_by(size) {
+        values.extend(ubi(l, start, &m[start..m.len().min(start + size)]));
+    }
+    values
 }

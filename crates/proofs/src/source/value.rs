@@ -1,0 +1,571 @@
+//! Words known by how they were made: what whole hashes are run on.
+//!
+//! A [`Symbol`](super::Symbol) knows all its bits, and formulas of the rounds of several blocks are long. Here a word is a number in
+//! a list of operations, and the same operation on the same operands gets the same number, which compilers call *value numbering*.
+//! Nothing is known of an operation but
+//!
+//! - that equal operands give equal results, and constants the constant that they give;
+//! - that the operands of + and ⊕ may change places, and that to turn left by r is to turn right by 64 - r;
+//! - that a word is made of its eight bytes, and these are its bytes.
+//!
+//! All of this is true of the words of a machine, so two results with the same number are equal words, whatever the inputs are.
+//! The converse does not hold: (a + b) - b is not known to be a. For a hash and its specification that is no loss. They
+//! do the same operations, and what can go wrong (a tweak, a flag, a byte in the wrong place, a block too many) changes the operands.
+//!
+//! F of BLAKE2b is one operation here: [`Value::f`]. What holds for every function in its place holds for F. That F itself is
+//! right is a row of its own, on symbols.
+//!
+//! If two numbers differ, the list is run on random inputs, with the real operations, until the results do too. Then these
+//! inputs are a counterexample.
+
+use super::counterexample::{Counterexample, NOTHING, Verdict};
+use super::modes::Strings;
+use crate::spec::{self, Algebra, Numbers};
+use crate::term::{Interner, Random};
+use core::cell::RefCell;
+use sealstone_lanes::{Scalar, Word};
+
+/// The operations of one proof, each once. In the traits of `sealstone-lanes` it stands where the proof stands that a CPU has its
+/// instructions: no word can be made without it.
+#[derive(Default)]
+pub struct Values {
+    /// Each as an [`Operator`], a literal, and the numbers of the operands.
+    operations: RefCell<Interner>,
+    inputs: RefCell<Vec<Input>>,
+}
+
+/// A 64-bit word: the number of the operation that makes it.
+#[derive(Clone, Copy)]
+pub struct Value<'a> {
+    values: &'a Values,
+    number: u32,
+}
+
+/// A byte.
+#[derive(Clone, Copy)]
+pub struct ValueByte<'a>(Value<'a>);
+
+struct Input {
+    name: String,
+    numbers: Vec<u32>,
+    /// Bytes in each.
+    bytes: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+enum Operator {
+    /// An input; the literal says which one.
+    AnyWord,
+    AnyByte,
+    /// The literal, and in place of the operand its upper half.
+    Constant,
+    Add,
+    Subtract,
+    Xor,
+    And,
+    MultiplyHalves,
+    /// By the literal.
+    RotateRight,
+    ShiftRight,
+    SwapBytes,
+    /// Of eight bytes.
+    Join,
+    /// The byte that the literal says.
+    Split,
+    /// See [`Strings::mark`]; the literal is the number of bits.
+    Mark,
+    /// The word that the literal says of F(h, m, t, f).
+    F,
+}
+use Operator::*;
+
+/// The most operands that an operation has: those of F.
+const OPERANDS: usize = 27;
+
+const OPERATORS: [Operator; 15] = [
+    AnyWord,
+    AnyByte,
+    Constant,
+    Add,
+    Subtract,
+    Xor,
+    And,
+    MultiplyHalves,
+    RotateRight,
+    ShiftRight,
+    SwapBytes,
+    Join,
+    Split,
+    Mark,
+    F,
+];
+
+impl Operator {
+    fn commutes(self) -> bool {
+        matches!(self, Add | Xor | And | MultiplyHalves)
+    }
+
+    /// The result on numbers; none for an input and a constant, which have no operands.
+    fn run(self, literal: u32, operands: &[u64]) -> Option<u64> {
+        let n = literal as usize;
+        Some(match (self, operands) {
+            (Add, [a, b]) => a.wrapping_add(*b),
+            (Subtract, [a, b]) => a.wrapping_sub(*b),
+            (Xor, [a, b]) => a ^ b,
+            (And, [a, b]) => a & b,
+            (MultiplyHalves, [a, b]) => (a & 0xffff_ffff) * (b & 0xffff_ffff),
+            (RotateRight, [a]) => a.rotate_right(literal),
+            (ShiftRight, [a]) => a >> literal,
+            (SwapBytes, [a]) => a.swap_bytes(),
+            (Join, bytes) => {
+                let bytes: Vec<u8> = bytes.iter().map(|byte| *byte as u8).collect();
+                Strings::join(&mut Numbers, &bytes)
+            }
+            (Split, [a]) => Strings::split(&mut Numbers, a)[n].into(),
+            (Mark, [a]) => Numbers.mark(&(*a as u8), n).into(),
+            (F, _) => {
+                let (h, m, t, f) = (
+                    &operands[..8],
+                    &operands[8..24],
+                    &operands[24..26],
+                    operands[26],
+                );
+                spec::blake2b::compress(&mut Numbers, h, m, t, &f)[n]
+            }
+            _ => return None,
+        })
+    }
+}
+
+impl Values {
+    /// Words of which nothing is known: what is proved of them holds for all values.
+    pub fn words<const N: usize>(&self, name: &str) -> [Value<'_>; N] {
+        let words = self.unknown(name, AnyWord, N);
+        core::array::from_fn(|i| words[i])
+    }
+
+    /// Bytes of which nothing is known.
+    pub fn bytes(&self, name: &str, length: usize) -> Vec<ValueByte<'_>> {
+        let bytes = self.unknown(name, AnyByte, length);
+        bytes.into_iter().map(ValueByte).collect()
+    }
+
+    fn unknown(&self, name: &str, operator: Operator, count: usize) -> Vec<Value<'_>> {
+        let mut inputs = self.inputs.borrow_mut();
+        let before: usize = inputs.iter().map(|input| input.numbers.len()).sum();
+        let values: Vec<_> = (before..before + count)
+            .map(|i| self.value(operator, i as u32, &[]))
+            .collect();
+        inputs.push(Input {
+            name: name.to_owned(),
+            numbers: values.iter().map(|value| value.number).collect(),
+            bytes: if operator == AnyByte { 1 } else { 8 },
+        });
+        values
+    }
+
+    fn constant(&self, x: u64) -> Value<'_> {
+        self.value(Constant, x as u32, &[(x >> 32) as u32])
+    }
+
+    /// The result of an operation that has no simpler form.
+    fn value(&self, operator: Operator, literal: u32, operands: &[u32]) -> Value<'_> {
+        let mut items = [0; 2 + OPERANDS];
+        items[..2].copy_from_slice(&[operator as u32, literal]);
+        items[2..][..operands.len()].copy_from_slice(operands);
+        let number = self
+            .operations
+            .borrow_mut()
+            .number(&items[..2 + operands.len()]);
+        Value {
+            values: self,
+            number,
+        }
+    }
+
+    /// The result of an operation.
+    fn apply(&self, operator: Operator, literal: u32, operands: &[u32]) -> Value<'_> {
+        let constants: Option<Vec<u64>> = operands.iter().map(|x| self.known(*x)).collect();
+        if let Some(result) = constants.and_then(|x| operator.run(literal, &x)) {
+            return self.constant(result);
+        }
+        match (operator, operands) {
+            (Split, [word]) if self.is(Join, 0, *word) => {
+                let byte = self.operations.borrow().get(*word)[2 + literal as usize];
+                self.numbered(byte)
+            }
+            (Join, [first, ..]) if self.is(Split, 0, *first) => {
+                let word = self.operations.borrow().get(*first)[2];
+                let is_byte = |(i, byte): (u32, &u32)| {
+                    self.is(Split, i, *byte) && self.operations.borrow().get(*byte)[2] == word
+                };
+                if (0..).zip(operands).all(is_byte) {
+                    return self.numbered(word);
+                }
+                self.value(operator, literal, operands)
+            }
+            (_, [a, b]) if operator.commutes() && b < a => self.value(operator, literal, &[*b, *a]),
+            _ => self.value(operator, literal, operands),
+        }
+    }
+
+    fn numbered(&self, number: u32) -> Value<'_> {
+        Value {
+            values: self,
+            number,
+        }
+    }
+
+    /// The constant with this number, if it is one.
+    fn known(&self, number: u32) -> Option<u64> {
+        match *self.operations.borrow().get(number) {
+            [operator, low, high] if operator == Constant as u32 => {
+                Some(u64::from(low) | u64::from(high) << 32)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether this operation has this number, with any operands.
+    fn is(&self, operator: Operator, literal: u32, number: u32) -> bool {
+        self.operations.borrow().get(number)[..2] == [operator as u32, literal]
+    }
+
+    /// The results of all operations on random inputs.
+    fn run(&self, random: &mut Random) -> Vec<u64> {
+        let operations = self.operations.borrow();
+        let mut results: Vec<u64> = Vec::with_capacity(operations.len());
+        for number in 0..operations.len() as u32 {
+            let [operator, literal, operands @ ..] = operations.get(number) else {
+                unreachable!("an operator, a literal and operands")
+            };
+            let result = match OPERATORS[*operator as usize] {
+                AnyWord => random.number(),
+                AnyByte => random.number() & 0xff,
+                Constant => u64::from(*literal) | u64::from(operands[0]) << 32,
+                operator => {
+                    let operands: Vec<u64> =
+                        operands.iter().map(|x| results[*x as usize]).collect();
+                    let result = operator.run(*literal, &operands);
+                    result.expect("an operation with as many operands as it has")
+                }
+            };
+            results.push(result);
+        }
+        results
+    }
+
+    /// Compares two results, of which there must be some.
+    fn compare(&self, computed: &[u32], specified: &[u32], bytes: usize) -> Verdict {
+        if specified.is_empty() {
+            return Verdict::Unproved(NOTHING.to_owned());
+        }
+        if computed == specified {
+            return Verdict::Proved;
+        }
+        if computed.len() != specified.len() {
+            let (computed, specified) = (computed.len(), specified.len());
+            return Verdict::Unproved(format!(
+                "{computed} words or bytes where {specified} are specified"
+            ));
+        }
+        let mut random = Random::new(1);
+        for _ in 0..SAMPLES {
+            let results = self.run(&mut random);
+            let at = |numbers: &[u32], bytes: usize| -> Vec<u8> {
+                let values = numbers.iter().map(|number| results[*number as usize]);
+                values
+                    .flat_map(|value| Strings::split(&mut Numbers, &value)[..bytes].to_vec())
+                    .collect()
+            };
+            let (computed, specified) = (at(computed, bytes), at(specified, bytes));
+            if computed != specified {
+                let inputs = self.inputs.borrow();
+                let inputs = inputs
+                    .iter()
+                    .map(|input| (input.name.clone(), at(&input.numbers, input.bytes)));
+                return Verdict::Refuted(Counterexample {
+                    inputs: inputs.collect(),
+                    computed,
+                    specified,
+                });
+            }
+        }
+        Verdict::Unproved("made in different ways, but the same on random inputs".to_owned())
+    }
+}
+
+/// How many random inputs are tried where two results are made in different ways.
+const SAMPLES: usize = 64;
+
+/// Compares all words of two results.
+pub(super) fn compare_words(
+    values: &Values,
+    computed: &[Value<'_>],
+    specified: &[Value<'_>],
+) -> Verdict {
+    let [computed, specified] =
+        [computed, specified].map(|words| words.iter().map(|word| word.number).collect::<Vec<_>>());
+    values.compare(&computed, &specified, 8)
+}
+
+/// Compares all bytes of two results.
+pub(super) fn compare_bytes(
+    values: &Values,
+    computed: &[ValueByte<'_>],
+    specified: &[ValueByte<'_>],
+) -> Verdict {
+    let [computed, specified] = [computed, specified]
+        .map(|bytes| bytes.iter().map(|byte| byte.0.number).collect::<Vec<_>>());
+    values.compare(&computed, &specified, 1)
+}
+
+impl<'a> Value<'a> {
+    fn apply(self, operator: Operator, literal: u32, others: &[Self]) -> Self {
+        let mut operands = [self.number; OPERANDS];
+        for (number, other) in operands[1..].iter_mut().zip(others) {
+            *number = other.number;
+        }
+        self.values
+            .apply(operator, literal, &operands[..=others.len()])
+    }
+
+    /// F(h, m, t, f) of BLAKE2b, of which nothing is known but that equal arguments give equal results.
+    pub(super) fn f(h: &[Self], m: &[Self], t: &[Self], f: Self) -> [Self; 8] {
+        let others: Vec<Self> = [&h[1..], m, t, &[f]].concat();
+        core::array::from_fn(|i| h[0].apply(F, i as u32, &others))
+    }
+
+    /// Zero, of the same proof.
+    pub(super) fn cleared(self) -> Self {
+        self.values.constant(0)
+    }
+}
+
+impl ValueByte<'_> {
+    /// Zero, of the same proof.
+    pub(super) fn cleared(self) -> Self {
+        Self(self.0.cleared())
+    }
+}
+
+// Kernels are unrolled and inlined, for the sake of real words. Here it would only keep the compiler busy: nothing is inlined.
+impl<'a> Word for Value<'a> {
+    type Cpu = &'a Values;
+
+    #[inline(never)]
+    fn splat(values: &'a Values, x: u64) -> Self {
+        values.constant(x)
+    }
+    #[inline(never)]
+    fn add(self, other: Self) -> Self {
+        self.apply(Add, 0, &[other])
+    }
+    #[inline(never)]
+    fn sub(self, other: Self) -> Self {
+        self.apply(Subtract, 0, &[other])
+    }
+    #[inline(never)]
+    fn xor(self, other: Self) -> Self {
+        self.apply(Xor, 0, &[other])
+    }
+    #[inline(never)]
+    fn mul_lo32(self, other: Self) -> Self {
+        self.apply(MultiplyHalves, 0, &[other])
+    }
+    #[inline(never)]
+    fn rotl<const R: u32>(self) -> Self {
+        self.apply(RotateRight, 64 - R, &[])
+    }
+    #[inline(never)]
+    fn rotr<const R: u32>(self) -> Self {
+        self.apply(RotateRight, R, &[])
+    }
+}
+
+impl<'a> Scalar for Value<'a> {
+    type Byte = ValueByte<'a>;
+
+    #[inline(never)]
+    fn byte(values: &'a Values, x: u8) -> ValueByte<'a> {
+        ValueByte(values.constant(x.into()))
+    }
+    #[inline(never)]
+    fn from_le_bytes(bytes: [ValueByte<'a>; 8]) -> Self {
+        let [first, others @ ..] = bytes.map(|byte| byte.0);
+        first.apply(Join, 0, &others)
+    }
+    #[inline(never)]
+    fn to_le_bytes(self) -> [ValueByte<'a>; 8] {
+        core::array::from_fn(|i| ValueByte(self.apply(Split, i as u32, &[])))
+    }
+    #[inline(never)]
+    fn pad(byte: ValueByte<'a>, bits: u32) -> ValueByte<'a> {
+        ValueByte(byte.0.apply(Mark, bits, &[]))
+    }
+}
+
+// For the specifications.
+impl<'a> Algebra<64> for &'a Values {
+    type Word = Value<'a>;
+
+    fn number(&mut self, x: u64) -> Value<'a> {
+        self.constant(x)
+    }
+    fn add(&mut self, a: &Value<'a>, b: &Value<'a>) -> Value<'a> {
+        a.apply(Add, 0, &[*b])
+    }
+    fn sub(&mut self, a: &Value<'a>, b: &Value<'a>) -> Value<'a> {
+        a.apply(Subtract, 0, &[*b])
+    }
+    fn xor(&mut self, a: &Value<'a>, b: &Value<'a>) -> Value<'a> {
+        a.apply(Xor, 0, &[*b])
+    }
+    fn and(&mut self, a: &Value<'a>, b: &Value<'a>) -> Value<'a> {
+        a.apply(And, 0, &[*b])
+    }
+    fn rotate_right(&mut self, a: &Value<'a>, n: usize) -> Value<'a> {
+        a.apply(RotateRight, n as u32, &[])
+    }
+    fn shift_right(&mut self, a: &Value<'a>, n: usize) -> Value<'a> {
+        a.apply(ShiftRight, n as u32, &[])
+    }
+    fn multiply_halves(&mut self, a: &Value<'a>, b: &Value<'a>) -> Value<'a> {
+        a.apply(MultiplyHalves, 0, &[*b])
+    }
+    fn swap_bytes(&mut self, a: &Value<'a>) -> Value<'a> {
+        a.apply(SwapBytes, 0, &[])
+    }
+}
+
+impl<'a> Strings for &'a Values {
+    type Byte = ValueByte<'a>;
+
+    fn byte(&mut self, x: u8) -> ValueByte<'a> {
+        ValueByte(self.constant(x.into()))
+    }
+    fn join(&mut self, bytes: &[ValueByte<'a>]) -> Value<'a> {
+        let numbers: Vec<u32> = bytes.iter().map(|byte| byte.0.number).collect();
+        self.apply(Join, 0, &numbers)
+    }
+    fn split(&mut self, word: &Value<'a>) -> Vec<ValueByte<'a>> {
+        (0..8)
+            .map(|i| ValueByte(word.apply(Split, i, &[])))
+            .collect()
+    }
+    fn mark(&mut self, byte: &ValueByte<'a>, bits: usize) -> ValueByte<'a> {
+        ValueByte(byte.0.apply(Mark, bits as u32, &[]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sealstone_lanes::Portable;
+
+    /// Random programs on values and on numbers: what values simplify is the same number, whatever it was simplified to.
+    #[test]
+    fn every_operation_and_every_rule_is_true_of_numbers() {
+        let mut choice = Random::new(2);
+        for seed in 0..200 {
+            let values = Values::default();
+            let mut inputs = Random::new(seed);
+            let mut pairs: Vec<(Value<'_>, u64)> = values
+                .words::<3>("x")
+                .map(|word| (word, inputs.number()))
+                .to_vec();
+            for x in [0, 1, u64::MAX, choice.number()] {
+                pairs.push((Value::splat(&values, x), u64::splat(Portable, x)));
+            }
+            for _ in 0..100 {
+                let mut pick = || pairs[choice.number() as usize % pairs.len()];
+                let ((a, x), (b, y)) = (pick(), pick());
+                pairs.push(match choice.number() % 7 {
+                    0 => (a.add(b), Word::add(x, y)),
+                    1 => (a.sub(b), Word::sub(x, y)),
+                    2 => (a.xor(b), Word::xor(x, y)),
+                    3 => (a.mul_lo32(b), x.mul_lo32(y)),
+                    4 => (a.rotl::<13>(), x.rotl::<13>()),
+                    5 => (a.rotr::<51>(), x.rotr::<51>()),
+                    _ => bytes_of((a, x), (b, y), choice.number()),
+                });
+            }
+            let results = values.run(&mut Random::new(seed));
+            for (value, x) in pairs {
+                assert_eq!(results[value.number as usize], x, "seed {seed}");
+            }
+        }
+    }
+
+    /// A word of the bytes of two: all of the first, or some of each, one of them padded.
+    fn bytes_of<'a>(
+        (a, x): (Value<'a>, u64),
+        (b, y): (Value<'a>, u64),
+        choice: u64,
+    ) -> (Value<'a>, u64) {
+        let (mut bytes, others) = (a.to_le_bytes(), b.to_le_bytes());
+        let (mut numbers, other_numbers) = (Scalar::to_le_bytes(x), Scalar::to_le_bytes(y));
+        for i in (0..8).filter(|i| choice & 1 == 1 && choice >> (i + 1) & 1 == 1) {
+            (bytes[i], numbers[i]) = (others[i], other_numbers[i]);
+        }
+        if choice >> 9 & 3 == 3 {
+            let bits = (choice >> 11) as u32 % 7 + 1;
+            bytes[3] = Value::pad(bytes[3], bits);
+            numbers[3] = u64::pad(numbers[3], bits);
+        }
+        (
+            Value::from_le_bytes(bytes),
+            <u64 as Scalar>::from_le_bytes(numbers),
+        )
+    }
+
+    #[test]
+    fn rules_are_applied() {
+        let values = Values::default();
+        let [a, b] = values.words("x");
+        let is_same = |a: Value<'_>, b: Value<'_>| a.number == b.number;
+        assert!(is_same(a.add(b), b.add(a)));
+        assert!(is_same(a.xor(b), b.xor(a)));
+        assert!(!is_same(a.sub(b), b.sub(a)));
+        assert!(is_same(a.rotl::<10>(), a.rotr::<54>()));
+        assert!(!is_same(a.rotl::<10>(), a.rotr::<10>()));
+        assert!(is_same(Value::from_le_bytes(a.to_le_bytes()), a));
+        let mut bytes = a.to_le_bytes();
+        bytes.swap(0, 1);
+        let swapped = Value::from_le_bytes(bytes);
+        assert!(!is_same(swapped, a));
+        assert!(is_same(swapped.to_le_bytes()[0].0, a.to_le_bytes()[1].0));
+        let [two, three] = [2, 3].map(|x| Value::splat(&values, x));
+        assert!(is_same(two.add(three), Value::splat(&values, 5)));
+        assert!(is_same(
+            Value::f(&[a; 8], &[b; 16], &[two; 2], three)[5],
+            Value::f(&[a; 8], &[b; 16], &[two; 2], three)[5]
+        ));
+        assert!(!is_same(
+            Value::f(&[a; 8], &[b; 16], &[two; 2], three)[5],
+            Value::f(&[a; 8], &[b; 16], &[two; 2], two)[5]
+        ));
+    }
+
+    #[test]
+    fn what_is_not_known_to_be_equal_is_not_proved() {
+        let values = Values::default();
+        let [a, b] = values.words("x");
+        let verdict = compare_words(&values, &[a.add(b).sub(b)], &[a]);
+        assert_eq!(verdict.name(), "UNPROVED");
+        let verdict = compare_words(&values, &[a.add(b)], &[a]);
+        assert_eq!(verdict.name(), "REFUTED");
+        assert_eq!(compare_words(&values, &[], &[]).name(), "UNPROVED");
+        assert_eq!(compare_words(&values, &[a, b], &[a]).name(), "UNPROVED");
+    }
+
+    /// The padding of the source and that of the specification, which are one operation here.
+    #[test]
+    fn padding_is_what_the_specification_says() {
+        for (byte, bits) in (0..=255).flat_map(|byte| (1..8).map(move |bits| (byte, bits))) {
+            let specified = Numbers.mark(&byte, bits);
+            assert_eq!(u64::pad(byte, bits as u32), specified, "{byte}, {bits}");
+        }
+    }
+}
