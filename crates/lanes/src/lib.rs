@@ -50,6 +50,10 @@
 )]
 #![cfg_attr(not(feature = "std"), no_std)]
 
+// NEON numbers the words of a register the other way round there, and nobody has tested it.
+#[cfg(all(target_arch = "aarch64", target_endian = "big"))]
+compile_error!("aarch64 is supported with little-endian byte order only");
+
 mod cpu;
 mod memory;
 mod portable;

@@ -190,7 +190,7 @@ fn pair(_: Neon, a: &[u8; 64], b: &[u8; 64], i: usize) -> [U64x2; 2] {
     let [a, b] = [a, b].map(|block| &block.as_chunks::<16>().0[i]);
     // SAFETY: the token; 16 readable bytes at each reference.
     unsafe {
-        // Loaded as bytes: little-endian words whatever the byte order of the CPU.
+        // Loaded as bytes, which need no alignment; the words are little-endian, as the CPU is (see lib.rs).
         let (a, b) = (
             vreinterpretq_u64_u8(vld1q_u8(a.as_ptr())),
             vreinterpretq_u64_u8(vld1q_u8(b.as_ptr())),
