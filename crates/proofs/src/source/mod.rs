@@ -19,11 +19,10 @@
 //!
 //! - **Kernels**, bit by bit: G of Argon2 in each of the three ways in which rows are arranged ([`arrangement`]), F of BLAKE2b,
 //!   Threefish in three sizes and both directions, nodes of the tree in 1, 2, 4, 8 and 9 lanes, at positions that end below 2^64.
-//!   Decryption undoes encryption.
 //! - **Whole hashes** against their own specifications ([`modes`]), on words of another kind: a [`Value`] is known by how it was
 //!   made, not by its bits. *BLAKE2b and H′* with F as a letter: a function of which nothing is known but that equal arguments
 //!   give equal results. *Skein*, every round of it, in three steps (before the message, the message, the output), each from any
-//!   chaining value, for the lengths and cuts that the row names.
+//!   chaining value, for the lengths and cuts that the row names. On the same words: Threefish's decryption undoes its encryption.
 //! - **The shape of trees**, on numbers: for every number of leaves, one message. Its verdict is CHECKED, not PROVED: that
 //!   the shape is right follows if nobody has found a collision of Skein; that it is the same for all messages is not shown.
 //!
@@ -34,7 +33,7 @@
 //! cut wrongly: what matters is what the operations are given. There a [`Value`] is enough, a number that stands for an operation and
 //! its operands; the same operation on the same operands has the same number.
 //!
-//! That is sound, because only this is used: *equal operands give equal results*, and the few equations of words that `value.rs`
+//! That is sound, because only this is used: *equal operands give equal results*, and the few equations of words that `value/mod.rs`
 //! lists. They hold for real words. So if every word of the computed result has the number of the specified one, both are
 //! equal for all inputs, by induction over the operations. F of BLAKE2b counts as one operation, in the source and in the
 //! specification, and both sides are compared in all 27 words that they give to it, each time; that the source's F is the

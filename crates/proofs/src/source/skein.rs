@@ -9,7 +9,7 @@
 use super::Claim;
 use super::counterexample::Verdict;
 use super::modes::skein::{self as modes, Arguments, Bits, kind};
-use super::value::{Value, ValueByte, Values, compare_words};
+use super::value::{Run, Value, ValueByte, Values, compare_words};
 use sealstone_lanes::Scalar;
 use sealstone_skein::threefish::Block;
 use sealstone_skein::tree::Shape;
@@ -34,16 +34,6 @@ pub(super) fn claims() -> Vec<Claim> {
         Claim::of("Skein-512, output", outputs, every_output::<8>),
         Claim::of("Skein-1024, output", outputs, every_output::<16>),
     ]
-}
-
-/// A word on which the source is run: a [`Value`], or one with a bug.
-pub(super) trait Run<'a>:
-    Scalar<Cpu = &'a Values, Byte = ValueByte<'a>> + From<Value<'a>> + Into<Value<'a>>
-{
-}
-impl<'a, S> Run<'a> for S where
-    S: Scalar<Cpu = &'a Values, Byte = ValueByte<'a>> + From<Value<'a>> + Into<Value<'a>>
-{
 }
 
 /// So many messages share a list of operations: they begin with the same bytes, and so with the same operations.

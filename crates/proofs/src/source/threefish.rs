@@ -3,6 +3,7 @@
 use super::Claim;
 use super::counterexample::{Verdict, compare};
 use super::symbol::{Arena, Symbol};
+use super::value::{Run, Value, Values, compare_words};
 use crate::spec;
 use crate::term::{Bit, Terms, Word};
 use sealstone_lanes::Word as LaneWord;
@@ -31,13 +32,13 @@ pub(super) fn claims() -> Vec<Claim> {
             decrypt::<Symbol<'_>, 16>(&Arena::new(15))
         }),
         Claim::of("Threefish-256", inverse, || {
-            there_and_back::<4>(&Arena::new(16))
+            there_and_back::<Value<'_>, 4>(&Values::default())
         }),
         Claim::of("Threefish-512", inverse, || {
-            there_and_back::<8>(&Arena::new(17))
+            there_and_back::<Value<'_>, 8>(&Values::default())
         }),
         Claim::of("Threefish-1024", inverse, || {
-            there_and_back::<16>(&Arena::new(18))
+            there_and_back::<Value<'_>, 16>(&Values::default())
         }),
     ]
 }
@@ -104,20 +105,21 @@ where
     )
 }
 
-/// The source's decryption of the source's encryption against the block itself. Without a specification that says which sums are
-/// whole, what is added in one direction is still known when it is subtracted in the other.
-fn there_and_back<'a, const N: usize>(arena: &'a Arena) -> Verdict
+/// The source's decryption of the source's encryption against the block itself. What one adds and turns, the other one takes away
+/// and turns back, in the opposite order, so that to know how words were made is enough.
+pub(super) fn there_and_back<'a, S: Run<'a>, const N: usize>(values: &'a Values) -> Verdict
 where
-    [Symbol<'a>; N]: Block<Symbol<'a>>,
+    [S; N]: Block<S>,
 {
-    let (Inputs { key, tweak, block }, block_itself) =
-        Inputs::<Symbol<'a>, N>::any(arena, |_, _, _, block| block.to_vec());
-    let cipher = block.encrypt(arena, &key, &tweak);
-    compare(
-        arena,
-        &bits(cipher.decrypt(arena, &key, &tweak)),
-        &block_itself.concat(),
-    )
+    let (key, tweak, block) = (
+        values.words::<N>("key"),
+        values.words("tweak"),
+        values.words::<N>("block"),
+    );
+    let (key, tweak) = (key.map(S::from), tweak.map(S::from));
+    let cipher = block.map(S::from).encrypt(values, &key, &tweak);
+    let back = cipher.decrypt(values, &key, &tweak);
+    compare_words(values, &back.map(S::into), &block)
 }
 
 fn bits<'a, S: Into<Symbol<'a>>, const N: usize>(words: [S; N]) -> Vec<Bit> {

@@ -1,6 +1,7 @@
 //! G, F and Threefish with bugs.
 
 use super::super::symbol::{Arena, Symbol};
+use super::super::value::{Value, Values};
 use super::super::{argon2, blake2b, threefish};
 use super::{Bug, Moved, Planted, refuted, reproduces, to_bytes, with};
 use crate::source::Counterexample;
@@ -97,6 +98,22 @@ fn threefish_with_a_wrong_rotation_or_constant() {
             reproduces(&counterexample, &to_bytes(&computed), &to_bytes(&specified));
         });
     }
+}
+
+#[test]
+fn decryption_that_turns_back_by_another_amount() {
+    let verdict = || threefish::there_and_back::<Planted<Value<'_>>, 8>(&Values::default());
+    assert!(verdict().holds());
+    with(Bug::Rotation, || {
+        let counterexample = refuted(verdict());
+        let [key, tweak, block] = inputs(&counterexample);
+        let [key, planted] = [&key, &block].map(|words| planted(words));
+        let tweak = [tweak[0], tweak[1]].map(Planted::of);
+        let cipher = planted.encrypt(Portable, &key, &tweak);
+        let back = cipher.decrypt(Portable, &key, &tweak);
+        let back = back.map(|word| word.word);
+        reproduces(&counterexample, &to_bytes(&back), &to_bytes(&block));
+    });
 }
 
 /// Key, tweak and block.
