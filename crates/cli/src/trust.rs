@@ -87,7 +87,10 @@ pub(crate) fn find<'s>(store: &'s Store, name: &str) -> Result<Record<'s>> {
             "{name}: {} trust records have that name",
             all.len()
         ))
-        .hint(format!("use a fingerprint:\n{}", listed.join("\n")))),
+        .hint(format!(
+            "use a fingerprint, or revoke the one that was replaced: sealstone trust revoke FINGERPRINT\n{}",
+            listed.join("\n")
+        ))),
     }
 }
 

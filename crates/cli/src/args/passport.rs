@@ -210,9 +210,9 @@ pub(crate) struct JoinArgs {
     /// Files with one share each, or more than one a line each; `-` is standard input
     #[arg(required = true, value_name = "SHARE")]
     pub(crate) shares: Vec<PathBuf>,
-    /// Where the passport goes; its public half goes next to it
+    /// Where the passport goes; its public half goes next to it [default: it becomes your default passport]
     #[arg(short, long, value_name = "NEW.passport")]
-    pub(crate) output: PathBuf,
+    pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) birth: BirthArgs,
 }
@@ -242,9 +242,9 @@ pub(crate) struct BackupArgs {
 /// `passport restore`
 #[derive(Args)]
 pub(crate) struct RestoreArgs {
-    /// Where the passport goes; its public half goes next to it
+    /// Where the passport goes; its public half goes next to it [default: it becomes your default passport]
     #[arg(short, long, value_name = "NEW.passport")]
-    pub(crate) output: PathBuf,
+    pub(crate) output: Option<PathBuf>,
     /// Read the words from a file, where four letters of each are enough; `-` is standard input [default: asks]
     #[arg(long, value_name = "FILE")]
     pub(crate) words_file: Option<PathBuf>,

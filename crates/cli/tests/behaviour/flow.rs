@@ -350,6 +350,27 @@ fn a_rotated_passport_is_recognised_and_the_old_one_still_opens() {
             .unwrap()
             .contains("succeeds alice (approved), who signed it over")
     );
+    // Under another label too, somebody has to say what becomes of the old one.
+    world.done(&[
+        "passport",
+        "rotate",
+        "-q",
+        "alice2.passport",
+        "-o",
+        "lis.passport",
+        "--label",
+        "Lis",
+    ]);
+    let said = world
+        .command(&["trust", "approve", "--yes", "lis.pub"])
+        .output()
+        .unwrap()
+        .stderr;
+    assert!(
+        String::from_utf8(said)
+            .unwrap()
+            .contains("sealstone trust revoke")
+    );
     world.done(&[
         "open",
         "-q",

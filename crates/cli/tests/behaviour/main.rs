@@ -8,5 +8,6 @@ mod impostor;
 mod passport;
 mod password;
 mod pipes;
+mod rotation;
 mod terminal;
 mod world;

@@ -2,13 +2,11 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 use crate::world::{PASSPHRASE, PROFILE, World, json, refuse, succeed};
 
-const DEFAULT: &str = "data/sealstone/default.passport";
-const DEFAULT_PUB: &str = "data/sealstone/default.pub";
+pub(crate) const DEFAULT: &str = "data/sealstone/default.passport";
+pub(crate) const DEFAULT_PUB: &str = "data/sealstone/default.pub";
 /// Where nobody sees what is shown, and how the command ends.
 const UNSEEN: [(&str, i32); 6] = [
     ("2>/dev/full", 3),
@@ -20,12 +18,12 @@ const UNSEEN: [(&str, i32); 6] = [
 ];
 
 /// The fingerprint that a passport shows, as the names of files begin with it.
-fn tag(world: &World, passport: &str) -> String {
+pub(crate) fn tag(world: &World, passport: &str) -> String {
     let shown = json(&world.done(&["passport", "show", "--json", passport]));
     shown["fingerprint"].as_str().unwrap().replace('-', "")[..8].to_owned()
 }
 
-fn with_default() -> World {
+pub(crate) fn with_default() -> World {
     let world = World::empty();
     world.done(&["passport", "new", "-q", "--label", "Ann", PROFILE]);
     world.write("plan.txt", b"attack at dawn\n");
@@ -121,112 +119,34 @@ fn what_a_secret_is_for_is_not_there_before_the_secret_is() {
 }
 
 #[test]
-fn the_default_passport_is_replaced_and_kept() {
-    let world = with_default();
-    world.done(&["seal", "plan.txt", "-o", "first.sealed"]);
-    let (first, secret, public) = (
-        tag(&world, DEFAULT),
-        world.read(DEFAULT),
-        world.read(DEFAULT_PUB),
-    );
-    world.done(&["passport", "rotate"]);
-    let kept = format!("data/sealstone/default.{first}.passport");
-    assert!(
-        world.read(&kept) == secret && world.read(&kept.replace(".passport", ".pub")) == public
-    );
-    assert_eq!((world.mode(&kept), world.mode(DEFAULT)), (0o600, 0o600));
-    let second = tag(&world, DEFAULT);
-    assert!(second != first && tag(&world, DEFAULT_PUB) == second);
-    let shown = json(&world.done(&["passport", "show", "--json", DEFAULT_PUB]));
-    assert!(
-        shown["predecessor"]
-            .as_str()
-            .unwrap()
-            .replace('-', "")
-            .starts_with(&first)
-    );
-    assert_eq!(
-        fs::read_dir(world.path("data/sealstone")).unwrap().count(),
-        4
-    );
-
-    world.done(&["seal", "plan.txt", "-o", "second.sealed"]);
-    world.done(&["passport", "rotate", "-q"]);
-    for sealed in ["first.sealed", "second.sealed"] {
-        assert_eq!(
-            world.done(&["open", "-o", "-", sealed]),
-            b"attack at dawn\n"
-        );
-    }
-    world.done(&[
-        "seal",
-        "plan.txt",
-        "--anonymous",
-        "-r",
-        &kept.replace(".passport", ".pub"),
-    ]);
-    let said = world.refused(&["open", "-o", "-", "plan.txt.sealed"], 5);
-    assert!(
-        said.contains("choose -i") && said.contains("default."),
-        "{said}"
-    );
-}
-
-#[test]
-fn what_an_interrupted_rotation_leaves_works() {
+fn a_backup_becomes_the_default_passport_again() {
     let world = with_default();
     let first = tag(&world, DEFAULT);
-    // Stopped after the copies; then a slot was added.
-    let kept = format!("data/sealstone/default.{first}");
-    fs::copy(world.path(DEFAULT), world.path(format!("{kept}.passport"))).unwrap();
-    world.done(&["passport", "slot", "add", "--recovery", "--json"]);
-    let newer = world.read(DEFAULT);
-    world.done(&["passport", "rotate", "-q"]);
-    assert!(world.read(&format!("{kept}-2.passport")) == newer);
-    // Stopped between the two halves.
-    let second = tag(&world, DEFAULT);
-    let waiting = world.path(format!("data/sealstone/default.{second}.pub"));
-    fs::rename(world.path(DEFAULT_PUB), waiting).unwrap();
-    fs::copy(world.path(format!("{kept}-2.pub")), world.path(DEFAULT_PUB)).unwrap();
-    world.done(&["seal", "plan.txt"]);
-    world.done(&["passport", "rotate", "-q"]);
-    assert!(
-        world
-            .path(format!("data/sealstone/default.{second}.passport"))
-            .exists()
-    );
-    assert_eq!(
-        world.done(&["open", "-o", "-", "plan.txt.sealed"]),
-        b"attack at dawn\n"
-    );
-}
-
-#[test]
-fn a_rotation_that_is_killed_loses_nobody() {
-    const KILLS: u32 = 24;
-    let world = with_default();
-    let rotate = ["passport", "rotate", "-q"];
-    let start = Instant::now();
-    world.done(&rotate);
-    let duration = start.elapsed();
-    for kill in 0..KILLS {
-        let sealed = format!("{kill}.sealed");
-        world.done(&["seal", "-q", "plan.txt", "-o", &sealed]);
-        let mut child = world
-            .command(&rotate)
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        // The end is where files are written.
-        let moment = f64::from(kill % 12).mul_add(0.03, 0.7);
-        std::thread::sleep(Duration::from_secs_f64(duration.as_secs_f64() * moment));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let opened = world.done(&["open", "-q", "-o", "-", &sealed]);
-        assert_eq!(opened, b"attack at dawn\n", "kill {kill}");
+    world.done(&["passport", "backup", "-q", "-o", "words"]);
+    world.done(&["passport", "split", "-q", "-k", "2", "-n", "2", "-o", "all"]);
+    let restore = [
+        "passport",
+        "restore",
+        "-q",
+        PROFILE,
+        "--words-file",
+        "words",
+    ];
+    let join = [
+        "passport",
+        "join",
+        "-q",
+        PROFILE,
+        "all-1.share",
+        "all-2.share",
+    ];
+    world.refused(&restore, 3);
+    for again in [&restore[..], &join] {
+        fs::remove_dir_all(world.path("data/sealstone")).unwrap();
+        world.done(again);
+        assert_eq!(tag(&world, DEFAULT), first);
+        assert_eq!(world.mode(DEFAULT), 0o600);
     }
-    let opened = world.done(&["open", "-q", "-o", "-", "0.sealed"]);
-    assert_eq!(opened, b"attack at dawn\n");
 }
 
 #[test]

@@ -88,6 +88,12 @@ impl<'a> KeyRing<'a> {
         }
     }
 
+    /// Whether the passport of this fingerprint was replaced by another one.
+    pub(super) fn is_former(&self, fingerprint: &Fingerprint) -> bool {
+        let mut former = self.identities.iter().skip(self.current);
+        former.any(|identity| identity.locked.fingerprint() == *fingerprint)
+    }
+
     /// One of the user's own passports, unlocked.
     pub(super) fn own(&mut self, fingerprint: &Fingerprint) -> Result<Option<&Passport>> {
         let same = |passport: &Passport| passport.fingerprint() == *fingerprint;

@@ -10,7 +10,7 @@ use crate::args::OpenArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::identity::load_public;
-use crate::message::{Failure, Result};
+use crate::message::{Failure, Result, printable};
 use crate::trust::{self, Store};
 
 /// What is to be done with the content.
@@ -38,6 +38,8 @@ pub(super) struct Known {
 enum Standing {
     /// It is the user.
     Own,
+    /// It is the user, or whoever else may have a passport that the user replaced.
+    Replaced,
     /// Approved in the trust store.
     Approved,
     /// Named with `--from`.
@@ -84,9 +86,13 @@ pub(super) fn decide(
         _ => None,
     };
     // A locked passport only claims its fingerprint: the sender is the user if a passport that was unlocked says so.
+    let standing = match keys.is_former(&fingerprint) {
+        true => Standing::Replaced,
+        false => Standing::Own,
+    };
     if let Some(passport) = keys.own(&fingerprint)? {
         let contact = passport.contact().clone();
-        return Ok(Verdict::Release(Known::new(contact, Standing::Own, &store)));
+        return Ok(Verdict::Release(Known::new(contact, standing, &store)));
     }
     from_store(&fingerprint, carried, args.accept_pending, &store)
 }
@@ -204,6 +210,13 @@ impl Known {
                 )
             })
             .collect();
+        let namesakes = match self.namesakes[..] {
+            [] => namesakes,
+            _ => format!(
+                "{namesakes}if {} has made a new passport, its FILE.pub says so: sealstone trust approve FILE.pub\n",
+                printable(&self.label)
+            ),
+        };
         Failure::new(Exit::Pending, what).hint(format!(
             "fingerprint {fingerprint}\n{namesakes}compare it with its owner, then: sealstone trust approve {fingerprint}\nor open this one file with --accept-pending"
         ))
@@ -213,6 +226,10 @@ impl Known {
     pub(super) fn describe(&self) -> String {
         match self.standing {
             Standing::Own => "from yourself".to_owned(),
+            Standing::Replaced => format!(
+                "from yourself, by a passport that you replaced: {}",
+                self.contact.fingerprint()
+            ),
             Standing::Approved => format!("from {}, approved", self.label),
             Standing::Expected => format!("from {}, as expected", self.label),
             Standing::Pending => format!(
@@ -227,6 +244,7 @@ impl Known {
     pub(super) fn json(&self) -> Value {
         let standing = match self.standing {
             Standing::Own => "own",
+            Standing::Replaced => "replaced",
             Standing::Approved => "approved",
             Standing::Expected => "expected",
             Standing::Pending => "pending",

@@ -10,7 +10,7 @@ use crate::args::BirthArgs;
 use crate::clock;
 use crate::context::{Context, Report};
 use crate::exit::Exit;
-use crate::io::keep;
+use crate::io::{keep, temp};
 use crate::message::{Failure, Result, shown};
 use crate::passphrase::{self, Chosen, Source};
 use crate::paths;
@@ -26,6 +26,8 @@ pub(super) struct Place {
 pub(super) struct Halves {
     pub(super) secret: String,
     pub(super) public: String,
+    /// Whether the public half says whom it succeeds: then it cannot be made from the secret one.
+    pub(super) succeeds: bool,
 }
 
 /// How the first slot opens.
@@ -51,6 +53,22 @@ pub(super) fn label(asked: Option<&str>, file: Option<&Path>) -> Result<String> 
 }
 
 impl Place {
+    /// Where the user says, else where the default passport is; nothing may be there.
+    pub(super) fn or_default(named: Option<&Path>) -> Result<Self> {
+        if let Some(path) = named {
+            return Self::new(path);
+        }
+        let path = paths::default_passport()?;
+        if path.exists() {
+            let what = format!("you have a default passport: {}", shown(&path));
+            return Err(Failure::new(Exit::Io, what).hint(
+                "make another one with -o FILE.passport, or replace it with: sealstone passport rotate",
+            ));
+        }
+        keep::make_private_directory(&temp::directory_of(&path))?;
+        Self::new(&path)
+    }
+
     /// At `path` and next to it, where nothing may be.
     pub(super) fn new(path: &Path) -> Result<Self> {
         if path == Path::new("-") {
@@ -82,11 +100,12 @@ impl Place {
         keep::write_new(&self.secret, halves.secret.as_bytes(), keep::SECRET)?;
         let written = keep::write_new(&self.public, halves.public.as_bytes(), keep::PUBLIC);
         written.map_err(|failure| {
-            let export = format!(
-                "{} is complete; write its public half with: sealstone passport export",
-                shown(&self.secret)
-            );
-            Failure::new(Exit::Io, failure.text().unwrap_or_default()).hint(export)
+            let secret = shown(&self.secret);
+            let hint = match halves.succeeds {
+                false => format!("{secret} is complete; write its public half with: sealstone passport export"),
+                true => format!("{secret} lacks its public half, which says whom it succeeds: remove it, and rotate again"),
+            };
+            Failure::new(Exit::Io, failure.text().unwrap_or_default()).hint(hint)
         })
     }
 }
@@ -131,6 +150,7 @@ impl<'a> FirstSlot<'a> {
         let halves = Halves {
             secret: self.wrap(passport, &chosen)?.to_armor(),
             public: public.to_armor(),
+            succeeds: public.succession().is_some(),
         };
         let report = report(passport, place, &chosen);
         self.context.save(report, || put(&halves))

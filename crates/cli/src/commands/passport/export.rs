@@ -20,7 +20,13 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<()> {
     let input = Input::open(Some(&file), "the passport")?;
     let output = Output::create(&destination, args.force, Nature::Text, &input)?;
     let unlocked = identity.unlock(&Passphrases::new(&args.unlock), context)?;
-    let public = unlocked.passport().public();
+    // The one that is there may say whom it succeeds, which only the old passport could sign again.
+    let passport = unlocked.passport();
+    let public = identity
+        .public()
+        .ok()
+        .filter(|public| public.contact().fingerprint() == passport.fingerprint())
+        .unwrap_or_else(|| passport.public());
     if to_stdout && context.json() {
         return context.print(String::new, || json!({"public": public.to_armor()}));
     }

@@ -16,9 +16,9 @@ use crate::message::{About, Failure, Result};
 const MAX_LEN: usize = 4096;
 
 pub(super) fn run(args: &RestoreArgs, context: &Context) -> Result<()> {
-    let place = Place::new(&args.output)?;
+    let place = Place::or_default(args.output.as_deref())?;
     let slot = FirstSlot::new(&args.birth, context)?;
-    let label = label(args.birth.label.as_deref(), Some(&args.output))?;
+    let label = label(args.birth.label.as_deref(), args.output.as_deref())?;
     let words = match &args.words_file {
         Some(path) => read(path)?,
         None => ask(context)?,

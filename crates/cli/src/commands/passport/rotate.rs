@@ -81,12 +81,16 @@ impl Rotation {
             }
         })?;
         let kept = kept.as_ref().map_or(&old.path, |kept| &kept.secret);
+        let fingerprint = unlocked.passport().fingerprint();
         context.say(&format!(
-            "{} says that it succeeds {}\n  keep {}: it opens what was sealed for it",
+            "{} says that it succeeds {fingerprint}\n  keep {}: it opens what was sealed for it\n  \
+             if somebody else may have it, you and your contacts: sealstone trust revoke {fingerprint}",
             shown(&place.public),
-            unlocked.passport().fingerprint(),
             shown(kept)
         ));
+        if is_reused(args) {
+            context.warn("the new passport has the passphrase of the old one; if somebody may know that: sealstone passport slot change");
+        }
         Ok(())
     }
 
@@ -111,7 +115,12 @@ impl Rotation {
         let fresh = Place::at(&tagged(&self.place.secret, tag));
         fresh.put(halves)?;
         keep::rename(&fresh.secret, &self.place.secret)?;
-        keep::rename(&fresh.public, &self.place.public)
+        keep::rename(&fresh.public, &self.place.public).map_err(|failure| {
+            failure.hint(format!(
+                "the new passport is in its place; its public half is {}, and has to be moved there by hand",
+                shown(&fresh.public)
+            ))
+        })
     }
 }
 
@@ -135,6 +144,14 @@ fn takes(place: &Place, old: &Identity) -> bool {
     (!place.secret.exists() || has_it()) && (!place.public.exists() || has_public())
 }
 
+/// A script that names one passphrase means it for both.
+fn is_reused(args: &RotateArgs) -> bool {
+    let is_typed = |source| matches!(source, Source::Terminal);
+    !args.generate.generate_passphrase
+        && is_typed(Source::of_new(&args.new))
+        && !is_typed(Source::of(&args.unlock.passphrase))
+}
+
 fn first_slot<'a>(
     args: &RotateArgs,
     unlocked: &Unlocked,
@@ -144,7 +161,6 @@ fn first_slot<'a>(
         .profile
         .map_or_else(|| opened_params(unlocked), |profile| profile.0);
     args.unlock.kdf.must_allow(&[params])?;
-    // A script that names one passphrase means it for both.
     let source = match Source::of_new(&args.new) {
         Source::Terminal => Source::of(&args.unlock.passphrase),
         named => named,

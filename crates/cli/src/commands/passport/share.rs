@@ -55,9 +55,9 @@ pub(super) fn split(args: &SplitArgs, context: &Context) -> Result<()> {
 }
 
 pub(super) fn join(args: &JoinArgs, context: &Context) -> Result<()> {
-    let place = Place::new(&args.output)?;
+    let place = Place::or_default(args.output.as_deref())?;
     let slot = FirstSlot::new(&args.birth, context)?;
-    let label = label(args.birth.label.as_deref(), Some(&args.output))?;
+    let label = label(args.birth.label.as_deref(), args.output.as_deref())?;
     let mut shares = Vec::new();
     for path in &args.shares {
         shares.extend(read(path)?);

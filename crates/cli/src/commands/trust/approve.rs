@@ -1,6 +1,6 @@
 //! `trust approve`
 
-use sealstone::passport::{PublicPassport, Succession};
+use sealstone::passport::{Fingerprint, PublicPassport, Succession};
 use sealstone::trust::Status;
 
 use super::decide::{self, Subject};
@@ -18,6 +18,10 @@ pub(super) fn run(args: &ApproveArgs, context: &Context) -> Result<()> {
         .iter()
         .try_for_each(|name| refuse_prefix(name))?;
     let subjects = decide::subjects(&args.decide, &store)?;
+    if !args.yes && !terminal::is_there() {
+        let mut named = args.decide.names.iter().zip(&subjects);
+        named.try_for_each(|(name, subject)| refuse_label(name, subject))?;
+    }
     for subject in &subjects {
         introduce(subject, &store, context)?;
         compare(args, subject)?;
@@ -41,6 +45,21 @@ fn refuse_prefix(name: &str) -> Result<()> {
     Ok(())
 }
 
+/// A stranger chooses its own label, and where there is no terminal nobody compares fingerprints.
+fn refuse_label(name: &str, subject: &Subject) -> Result<()> {
+    if subject.public.is_some() || name.parse::<Fingerprint>().is_ok() {
+        return Ok(());
+    }
+    let what = format!(
+        "nobody can be asked whether {} is who goes by {}",
+        subject.fingerprint,
+        printable(name)
+    );
+    Err(Failure::usage(what).hint(
+        "give the whole fingerprint, as its owner tells it to you, or the file FILE.pub, or --yes",
+    ))
+}
+
 /// As many digits stand for the fingerprint of a record.
 const MIN_DIGITS: usize = 8;
 
@@ -52,31 +71,29 @@ fn introduce(subject: &Subject, store: &Store, context: &Context) -> Result<()> 
     ));
     let public = subject.public.as_deref();
     let succession = public.and_then(|public| public.succession().map(|it| (public, it)));
-    if let Some((public, succession)) = succession {
-        check_succession(public, succession, store, context)?;
-    }
+    let predecessor = match succession {
+        Some((public, succession)) => check_succession(public, succession, store, context)?,
+        None => None,
+    };
     for namesake in trust::namesakes(&subject.label, &subject.fingerprint, store) {
         let whole = namesake.fingerprint();
-        match succession.is_some_and(|(_, succession)| succession.predecessor() == whole) {
-            true => context.say(&format!(
-                "  if the old one is not to be trusted any more: sealstone trust revoke {whole}"
-            )),
-            false => context.warn(&format!(
+        if predecessor != Some(whole) {
+            context.warn(&format!(
                 "this is not the {} whom you approved as {whole}; --label gives it another name",
                 trust::name(&namesake)
-            )),
+            ));
         }
     }
     Ok(())
 }
 
-/// A succession from somebody who is known must be true; from a stranger it means nothing.
+/// A succession from somebody who is known must be true; from a stranger it means nothing. Who it is, if that is certain.
 fn check_succession(
     public: &PublicPassport,
     succession: &Succession,
     store: &Store,
     context: &Context,
-) -> Result<()> {
+) -> Result<Option<Fingerprint>> {
     let predecessor = succession.predecessor();
     let record = store.get(&predecessor);
     let contact = record.map(|record| record.contact()).transpose()?.flatten();
@@ -84,7 +101,7 @@ fn check_succession(
         context.say(&format!(
             "  says that it succeeds {predecessor}, whose keys you do not have: this cannot be checked"
         ));
-        return Ok(());
+        return Ok(None);
     };
     let fingerprint = public.contact().fingerprint();
     succession
@@ -100,7 +117,12 @@ fn check_succession(
             "{name} is {status}: whoever signed this over may be the one you keep out"
         ));
     }
-    Ok(())
+    if status == Status::Approved {
+        context.say(&format!(
+            "  if the old one is not to be trusted any more: sealstone trust revoke {predecessor}"
+        ));
+    }
+    Ok(Some(predecessor))
 }
 
 /// Where there is a person, asks whether the fingerprint has been compared, whatever standard input is.
