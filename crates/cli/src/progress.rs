@@ -1,5 +1,6 @@
 //! Progress on the terminal, for work that takes long enough to ask for it.
 
+use std::fmt;
 use std::io::{self, Read, stderr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,7 +8,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{BinaryBytes, HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 use rustix::termios::tcgetwinsize;
 use sealstone::{KdfProgress, KdfWatch};
 
@@ -40,12 +41,13 @@ pub(crate) struct Counted<R> {
 const PATIENCE: Duration = Duration::from_millis(500);
 const TICK: Duration = Duration::from_millis(100);
 
-const BAR: &str = "{prefix} {wide_bar} {percent:>3} %  {binary_bytes} of {binary_total_bytes}  {binary_bytes_per_sec}  {eta} left";
+const BAR: &str =
+    "{prefix} {wide_bar} {percent:>3} %  {binary_bytes} of {binary_total_bytes}  {rate}{left}";
 /// For terminals in which the others would wrap.
-const NARROW: &str = "{prefix} {percent:>3} %  {eta} left";
+const NARROW: &str = "{prefix} {percent:>3} %  {left}";
 const WIDE: u16 = 78;
 
-const SPINNER: &str = "{prefix} {spinner} {binary_bytes}  {binary_bytes_per_sec}  {elapsed}";
+const SPINNER: &str = "{prefix} {spinner} {binary_bytes}  {rate}{elapsed}";
 
 impl Progress {
     /// Of bytes, `total` if it is known, and of the key derivation that comes before the first of them, if there is one.
@@ -180,7 +182,12 @@ impl Bar {
         };
         let style = ProgressStyle::with_template(template).expect("the templates are constants");
         let shown = total.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
-        shown.set_style(style.progress_chars("━╸─"));
+        shown.set_style(
+            style
+                .progress_chars("━╸─")
+                .with_key("rate", write_rate)
+                .with_key("left", write_left),
+        );
         shown.set_prefix(verb);
         let shown = shown.with_elapsed(begun.elapsed()).with_position(done);
         shown.tick();
@@ -188,8 +195,43 @@ impl Bar {
     }
 }
 
+/// Units a second since the work began; nothing while that is too short a time to tell.
+fn rate(done: u64, elapsed: Duration) -> Option<f64> {
+    (done > 0 && elapsed >= PATIENCE).then(|| done as f64 / elapsed.as_secs_f64())
+}
+
+fn write_rate(state: &ProgressState, out: &mut dyn fmt::Write) {
+    if let Some(rate) = rate(state.pos(), state.elapsed()) {
+        // A bar that cannot be written is not worth a word.
+        let _ = write!(out, "{}/s  ", BinaryBytes(rate as u64));
+    }
+}
+
+fn write_left(state: &ProgressState, out: &mut dyn fmt::Write) {
+    if let (Some(rate), Some(total)) = (rate(state.pos(), state.elapsed()), state.len()) {
+        let seconds = total.saturating_sub(state.pos()) as f64 / rate;
+        let left = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+        let _ = write!(out, "{:#} left", HumanDuration(left));
+    }
+}
+
 impl Drop for Bar {
     fn drop(&mut self) {
         self.shown.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_that_since_the_work_began_once_there_is_enough_of_it() {
+        assert_eq!(rate(1 << 30, Duration::from_millis(1)), None);
+        assert_eq!(rate(0, Duration::from_secs(9)), None);
+        assert_eq!(
+            rate(1 << 30, Duration::from_secs(2)),
+            Some(f64::from(1 << 29))
+        );
     }
 }
