@@ -53,7 +53,7 @@ const TABLE: [(Exit, &str, &str); 9] = [
     (
         Exit::Denied,
         "trust-denied",
-        "the sender is denied or revoked",
+        "the sender or a recipient is denied or revoked",
     ),
     (
         Exit::StoreAltered,
@@ -107,7 +107,7 @@ pub(crate) fn help() -> String {
   sealstone seal -r bob.pub --from alice.passport -o report.sealed report.pdf
   sealstone open -i bob.passport -o report.pdf report.sealed
 
-Passphrases come from the terminal, --passphrase-file, --passphrase-fd or the environment variable SEALSTONE_PASSPHRASE.
+Passphrases come from the terminal, --passphrase-file, --passphrase-fd or the environment variable SEALSTONE_PASSPHRASE; a new one beside it from --new-passphrase-file or -fd, that of seal -p from --recipient-passphrase-file or -fd.
 
 Exit codes:
   0  done, and everything is whole",

@@ -34,12 +34,25 @@ pub(crate) struct Chosen {
     pub(crate) generated: Option<Zeroizing<String>>,
 }
 
+/// The options that give a passphrase, for whoever has no terminal.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Options {
+    /// What unlocks a passport, or the one passphrase that there is.
+    Passphrase,
+    /// What will unlock a passport, beside what unlocks it now.
+    New,
+    /// What opens a sealed file, beside what unlocks the passport that signs it.
+    Recipient,
+}
+
 /// The environment variable.
 pub(crate) const VARIABLE: &str = "SEALSTONE_PASSPHRASE";
 /// More is a wrong file.
 const MAX_LEN: usize = 64 << 10;
 /// More of a password, which may be anything, is as well.
 const MAX_PASSWORD: usize = 16 << 20;
+/// Fewer characters are soon guessed, whatever a guess costs.
+const SHORT: usize = 8;
 /// How often somebody may type it.
 const TRIES: usize = 3;
 
@@ -174,7 +187,7 @@ pub(crate) fn bytes(
         }
         return Ok(bytes);
     }
-    need_terminal()?;
+    need_terminal(Options::Passphrase)?;
     loop {
         let first = terminal::ask_secret("Password")?;
         if asking == Asking::Once || *terminal::ask_secret("The same again")? == *first {
@@ -191,6 +204,7 @@ pub(crate) fn bytes(
 pub(crate) fn choose(
     what: &str,
     source: &Source,
+    options: Options,
     generate: bool,
     context: &Context,
 ) -> Result<Chosen> {
@@ -198,12 +212,13 @@ pub(crate) fn choose(
         return made_up(what, context);
     }
     if let Some(passphrase) = source.read(context)? {
+        warn_if_short(passphrase.expose(), context);
         return Ok(Chosen {
             passphrase,
             generated: None,
         });
     }
-    need_terminal()?;
+    need_terminal(options)?;
     loop {
         let first =
             terminal::ask_secret(&format!("New passphrase for {what} (empty: make one up)"))?;
@@ -211,12 +226,22 @@ pub(crate) fn choose(
             return made_up(what, context);
         }
         if *terminal::ask_secret("The same again")? == *first {
+            warn_if_short(first.as_bytes(), context);
             return Ok(Chosen {
                 passphrase: Passphrase::new(first.as_bytes())?,
                 generated: None,
             });
         }
         context.warn("the two are not the same; once more");
+    }
+}
+
+/// Nobody is kept from a short one: it may be for a test.
+fn warn_if_short(passphrase: &[u8], context: &Context) {
+    if String::from_utf8_lossy(passphrase).chars().count() < SHORT {
+        context.warn(&format!(
+            "the new passphrase is shorter than {SHORT} characters, which are soon guessed; an empty answer to the question, or --generate-passphrase, makes one up"
+        ));
     }
 }
 
@@ -235,20 +260,31 @@ fn made_up(what: &str, context: &Context) -> Result<Chosen> {
 }
 
 fn typed(what: &str) -> Result<Passphrase> {
-    need_terminal()?;
+    need_terminal(Options::Passphrase)?;
     let line = terminal::ask_secret(&format!("Passphrase for {what}"))?;
     Ok(Passphrase::new(line.as_bytes())?)
 }
 
-fn need_terminal() -> Result<()> {
+fn need_terminal(options: Options) -> Result<()> {
     if terminal::is_there() {
         return Ok(());
     }
-    let failure = Failure::usage("a passphrase is needed, and there is no terminal to ask on");
+    let environment = format!("the environment variable {VARIABLE}");
+    let (what, prefix, otherwise) = match options {
+        Options::Passphrase => ("a passphrase", "", &*environment),
+        Options::New => ("a new passphrase", "new-", MAKE_UP),
+        Options::Recipient => ("a passphrase for the file", "recipient-", MAKE_UP),
+    };
+    let failure = Failure::usage(format!(
+        "{what} is needed, and there is no terminal to ask on"
+    ));
     Err(failure.hint(format!(
-        "use --passphrase-file FILE, --passphrase-fd N, or the environment variable {VARIABLE}"
+        "use --{prefix}passphrase-file FILE, --{prefix}passphrase-fd N, or {otherwise}"
     )))
 }
+
+/// The option that needs no passphrase.
+const MAKE_UP: &str = "--generate-passphrase";
 
 fn option(file: Option<&Path>, descriptor: Option<u32>) -> Option<Source> {
     file.map(|path| Source::File(path.to_owned()))

@@ -6,7 +6,7 @@ use sealstone::file::{Metadata, Receipt, Sealer, Workers};
 use sealstone::passport::{Contact, Passport};
 use serde_json::json;
 
-use self::recipients::Recipients;
+use self::recipients::{Recipient, Recipients};
 use crate::args::{SealArgs, Sender};
 use crate::clock;
 use crate::context::{Context, Report};
@@ -14,7 +14,7 @@ use crate::identity::Identity;
 use crate::io::input::{DASH, Input};
 use crate::io::output::{Destination, Nature, Output};
 use crate::message::{Failure, Result, one_line};
-use crate::passphrase::{self, Chosen, Passphrases, Source};
+use crate::passphrase::{self, Chosen, Options, Passphrases, Source};
 use crate::paths::{self, with_suffix};
 use crate::progress::{Counter, Progress};
 
@@ -98,13 +98,16 @@ impl<'a> Job<'a> {
     }
 
     fn choose_passphrase(&self, context: &Context) -> Result<Chosen> {
-        let source = match (
+        let (source, options) = match (
             Source::of_recipient(&self.args.recipient_passphrase),
             &self.sender,
         ) {
             // Nothing is to be unlocked: the one passphrase that was given can only be meant for this.
-            (Source::Terminal, None) => Source::of(&self.args.unlock.passphrase),
-            (source, _) => source,
+            (Source::Terminal, None) => (
+                Source::of(&self.args.unlock.passphrase),
+                Options::Passphrase,
+            ),
+            (source, _) => (source, Options::Recipient),
         };
         let args = &self.args;
         args.unlock.kdf.must_allow(&[args.profile.0])?;
@@ -119,6 +122,7 @@ impl<'a> Job<'a> {
         passphrase::choose(
             "the file",
             &source,
+            options,
             self.args.generate.generate_passphrase,
             context,
         )
@@ -129,7 +133,7 @@ impl<'a> Job<'a> {
         sealer
             .suite(self.args.suite.into())
             .metadata(self.metadata.clone());
-        for contact in self.recipients.contacts() {
+        for Recipient { contact, .. } in self.recipients.iter() {
             if self.args.anonymous {
                 sealer.to_anonymous(contact)
             } else {
@@ -172,14 +176,16 @@ impl<'a> Job<'a> {
         } = self;
         let target = target(args, &input);
         let passphrases = usize::from(unlocked.passphrase.is_some());
-        let count = recipients.contacts().count() + passphrases;
+        let count = recipients.iter().count() + passphrases;
         let signer = unlocked.sender.as_ref().map(Passport::contact);
         let signed = signer.map_or("unsigned".to_owned(), |contact| {
             format!("signed by {}", contact.label())
         });
-        let only = recipients.contacts().next().filter(|_| count == 1);
+        let only = recipients.iter().next().filter(|_| count == 1);
         let people = match only {
-            Some(contact) => format!("for {} {}", contact.label(), contact.fingerprint().short()),
+            Some(Recipient { contact, label }) => {
+                format!("for {label} {}", contact.fingerprint().short())
+            }
             None if count == 1 => "for a passphrase".to_owned(),
             None => format!("{count} recipients"),
         };
@@ -197,9 +203,9 @@ impl<'a> Job<'a> {
             "content_bytes": receipt.content_len,
             "sealed_bytes": receipt.sealed_len,
             "suite": sealstone::file::Suite::from(args.suite).to_string(),
-            "recipients": recipients.contacts().map(recipient_json).collect::<Vec<_>>(),
+            "recipients": recipients.iter().map(recipient_json).collect::<Vec<_>>(),
             "passphrases": passphrases,
-            "sender": signer.map(recipient_json),
+            "sender": signer.map(sender_json),
             "generated_passphrase": generated,
         });
         let report = Report {
@@ -265,6 +271,11 @@ fn target(args: &SealArgs, input: &Input) -> String {
     }
 }
 
-fn recipient_json(contact: &Contact) -> serde_json::Value {
+fn recipient_json(recipient: &Recipient) -> serde_json::Value {
+    let Recipient { contact, label } = recipient;
+    json!({"fingerprint": contact.fingerprint().to_string(), "label": label, "calls_itself": contact.label()})
+}
+
+fn sender_json(contact: &Contact) -> serde_json::Value {
     json!({"fingerprint": contact.fingerprint().to_string(), "label": contact.label()})
 }

@@ -86,6 +86,18 @@ pub(crate) fn must_be_new<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Resu
     })
 }
 
+/// Fails if no file can be made where `path` is to be, for whoever shows a secret before that.
+pub(crate) fn must_be_makeable(path: &Path) -> Result<()> {
+    TempFile::new(&directory_of(path))
+        .map(drop)
+        .about(path.display())
+}
+
+/// Fails if the file cannot be replaced, for whoever shows a secret before that.
+pub(crate) fn must_be_replaceable(path: &Path) -> Result<()> {
+    must_be_makeable(&path.canonicalize().about(path.display())?)
+}
+
 /// Makes the directory for a file, 0700, if it does not exist.
 pub(crate) fn make_private_directory(directory: &Path) -> Result<()> {
     DirBuilder::new()

@@ -4,6 +4,7 @@ mod careful;
 mod files;
 mod flow;
 mod hash;
+mod hints;
 mod impostor;
 mod passport;
 mod password;

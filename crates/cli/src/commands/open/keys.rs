@@ -64,13 +64,17 @@ impl<'a> KeyRing<'a> {
 
     /// Unlocks the file, and for that the one passport that it names, or everything that may fit.
     pub(super) fn unlock<R: Read>(&mut self, sealed: Sealed<R>, name: &str) -> Result<Opening<R>> {
-        match self.wanted(sealed.recipients().collect()).about(name)? {
+        let recipients: Vec<RecipientInfo> = sealed.recipients().collect();
+        let has_passphrase = recipients.iter().any(is_passphrase);
+        match self.wanted(recipients).about(name)? {
             Wanted::Passports(positions) => {
                 self.unlock_passports(&positions)?;
                 let passports: Vec<&Passport> = self.unlocked.iter().collect();
                 let keys = Keys::new(&passports, &[]);
                 let opening = sealed.unlock(&keys);
-                opening.map_err(|e| self.explain(e)).about(name)
+                opening
+                    .map_err(|e| self.explain(e, has_passphrase))
+                    .about(name)
             }
             Wanted::Passphrase => {
                 let key = self.passphrases.with(name, self.context, |passphrase| {
@@ -133,8 +137,6 @@ impl<'a> KeyRing<'a> {
 
     /// A passport that the file names comes first, then anonymous recipients, then a passphrase, which costs most.
     fn wanted(&self, recipients: Vec<RecipientInfo>) -> Result<Wanted> {
-        let is_passphrase =
-            |recipient: &RecipientInfo| matches!(recipient, RecipientInfo::Passphrase(_));
         let passphrase = recipients
             .iter()
             .any(is_passphrase)
@@ -158,15 +160,23 @@ impl<'a> KeyRing<'a> {
         passphrase.ok_or_else(|| self.nothing_fits(&recipients))
     }
 
-    /// A file that names nobody may be for a passport that was replaced.
-    fn explain(&self, error: sealstone::Error) -> Failure {
-        let former = self.identities.get(self.current);
-        match (error, former) {
-            (e @ sealstone::Error::NotRecipient, Some(former)) => Failure::from(e).hint(format!(
+    /// A file that names nobody may be for a passport that was replaced, and a passphrase may open it as well.
+    fn explain(&self, error: sealstone::Error, has_passphrase: bool) -> Failure {
+        if !matches!(error, sealstone::Error::NotRecipient) {
+            return error.into();
+        }
+        let former = self.identities.get(self.current).map(|former| {
+            format!(
                 "it may be for one that you have replaced: choose -i {}",
                 former.name()
-            )),
-            (e, _) => e.into(),
+            )
+        });
+        let passphrase =
+            has_passphrase.then(|| "it can also be opened with a passphrase: choose -p".to_owned());
+        let hints: Vec<String> = former.into_iter().chain(passphrase).collect();
+        match hints.is_empty() {
+            true => error.into(),
+            false => Failure::from(error).hint(hints.join("\n")),
         }
     }
 
@@ -191,4 +201,8 @@ impl<'a> KeyRing<'a> {
         )
         .hint(hint)
     }
+}
+
+fn is_passphrase(recipient: &RecipientInfo) -> bool {
+    matches!(recipient, RecipientInfo::Passphrase(_))
 }

@@ -12,7 +12,7 @@ use crate::context::{Context, Report};
 use crate::exit::Exit;
 use crate::io::{keep, temp};
 use crate::message::{Failure, Result, shown};
-use crate::passphrase::{self, Chosen, Source};
+use crate::passphrase::{self, Chosen, Options, Source};
 use crate::paths;
 use crate::progress::Progress;
 
@@ -69,7 +69,7 @@ impl Place {
         Self::new(&path)
     }
 
-    /// At `path` and next to it, where nothing may be.
+    /// At `path` and next to it, where nothing may be. Fails early with what would fail once a passphrase was made up and shown.
     pub(super) fn new(path: &Path) -> Result<Self> {
         if path == Path::new("-") {
             return Err(
@@ -84,6 +84,7 @@ impl Place {
         }
         let place = Self::at(path);
         keep::must_be_new([place.secret.as_path(), &place.public])?;
+        keep::must_be_makeable(&place.secret)?;
         Ok(place)
     }
 
@@ -144,6 +145,7 @@ impl<'a> FirstSlot<'a> {
         let chosen = passphrase::choose(
             &shown(&place.secret),
             &self.source,
+            Options::Passphrase,
             self.generate,
             self.context,
         )?;

@@ -15,7 +15,7 @@ use crate::context::{Context, Report};
 use crate::identity::{Identity, or_default};
 use crate::io::keep;
 use crate::message::{About, Failure, Result};
-use crate::passphrase::{self, Chosen, Passphrases, Source};
+use crate::passphrase::{self, Chosen, Options, Passphrases, Source};
 use crate::progress::Progress;
 
 pub(super) fn run(command: SlotCommand, context: &Context) -> Result<()> {
@@ -113,6 +113,7 @@ fn unlock(
     context: &Context,
 ) -> Result<(Identity, Unlocked)> {
     let identity = Identity::load(&or_default(file)?)?;
+    keep::must_be_replaceable(&identity.path)?;
     let unlocked = identity.unlock(&Passphrases::new(unlock), context)?;
     Ok((identity, unlocked))
 }
@@ -150,6 +151,7 @@ impl Key {
         passphrase::choose(
             "the slot",
             &source,
+            Options::New,
             args.generate.generate_passphrase,
             context,
         )

@@ -16,7 +16,14 @@ use crate::paths;
 use crate::trust::{self, Store};
 
 /// The passports that a file is sealed to, each once.
-pub(super) struct Recipients(Vec<Contact>);
+pub(super) struct Recipients(Vec<Recipient>);
+
+/// One of them.
+pub(super) struct Recipient {
+    pub(super) contact: Contact,
+    /// What the user calls it, if the trust store says that, else what it calls itself.
+    pub(super) label: String,
+}
 
 /// 1024 public passports are shorter.
 const MAX_LIST: usize = 32 << 20;
@@ -42,11 +49,11 @@ impl Recipients {
         if all.0.is_empty() && !args.passphrase_recipient {
             all.add(oneself()?);
         }
-        all.refuse_barred(context)?;
+        all.look_up(context)?;
         Ok(all)
     }
 
-    pub(super) fn contacts(&self) -> impl Iterator<Item = &Contact> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Recipient> {
         self.0.iter()
     }
 
@@ -54,24 +61,30 @@ impl Recipients {
         if self
             .0
             .iter()
-            .all(|other| other.fingerprint() != contact.fingerprint())
+            .all(|other| other.contact.fingerprint() != contact.fingerprint())
         {
-            self.0.push(contact);
+            let label = contact.label().to_owned();
+            self.0.push(Recipient { contact, label });
         }
     }
 
-    /// Nobody means to seal to somebody whom they keep out, and what is sealed to a passport that its owner lost control of is lost as well.
-    fn refuse_barred(&self, context: &Context) -> Result<()> {
+    /// Calls everybody what the trust store does, and refuses whom it keeps out: nobody means to seal to them, and what is sealed to a passport that
+    /// its owner lost control of is lost as well.
+    fn look_up(&mut self, context: &Context) -> Result<()> {
         if self.0.is_empty() {
             return Ok(());
         }
         let store = trust::open(context)?;
-        for contact in &self.0 {
+        for Recipient { contact, label } in &mut self.0 {
             let fingerprint = contact.fingerprint();
-            if let Some(record) = store.get(&fingerprint)
-                && trust::is_barred(record.status())
-            {
-                return Err(barred(contact.label(), &fingerprint, record.status()));
+            let Some(record) = store.get(&fingerprint) else {
+                continue;
+            };
+            if !record.label().is_empty() {
+                record.label().clone_into(label);
+            }
+            if trust::is_barred(record.status()) {
+                return Err(barred(label, &fingerprint, record.status()));
             }
         }
         Ok(())
@@ -145,11 +158,8 @@ fn approved(store: &Store, name: &str) -> Result<Contact> {
     }
     let keys = record.contact()?;
     let none = || {
-        Failure::new(
-            Exit::Pending,
-            format!("the trust store has no keys of {name}"),
-        )
-        .hint("seal with -r FILE.pub")
+        let hint = "get the public passport, then: sealstone trust approve FILE.pub\nor seal with -r FILE.pub";
+        Failure::usage(format!("the trust store has no keys of {name}")).hint(hint)
     };
     keys.ok_or_else(none)
 }

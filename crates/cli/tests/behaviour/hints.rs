@@ -1,0 +1,156 @@
+//! What is said to whoever forgot something, and to scripts: it has to be what helps.
+
+use std::process::Command;
+
+use crate::world::{PROFILE, World, json, refuse, succeed};
+
+/// Without a terminal to ask on: in a session of its own.
+fn away(world: &World, line: &str) -> Command {
+    world.bash(&format!("setsid -w {line}"))
+}
+
+/// What it says on standard error, and that it does.
+#[track_caller]
+fn says(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    said
+}
+
+#[test]
+fn a_missing_new_passphrase_names_the_options_that_give_it() {
+    let world = World::new();
+    let file = "--passphrase-file passphrase";
+    for (line, option) in [
+        (
+            format!("seal -p --from alice.passport {file} plan.txt"),
+            "use --recipient-passphrase-file FILE",
+        ),
+        (
+            "seal -p --from alice.passport plan.txt".to_owned(),
+            "use --recipient-passphrase-file FILE",
+        ),
+        (
+            format!("passport slot add alice.passport {file}"),
+            "use --new-passphrase-file FILE",
+        ),
+        (
+            format!("passport slot change alice.passport {file}"),
+            "use --new-passphrase-file FILE",
+        ),
+    ] {
+        let said = refuse(&mut away(&world, &format!("sealstone {line}")), 2);
+        assert!(said.contains(option), "{line}: {said}");
+    }
+    let mut unsigned = away(&world, "sealstone seal -p --unsigned plan.txt");
+    let said = refuse(unsigned.env_remove("SEALSTONE_PASSPHRASE"), 2);
+    assert!(said.contains("use --passphrase-file FILE"), "{said}");
+    // What is named helps.
+    let new = "passport slot add -q alice.passport --new-passphrase-file passphrase";
+    succeed(&mut away(&world, &format!("sealstone {new} {file}")));
+}
+
+#[test]
+fn a_short_new_passphrase_is_taken_with_a_warning() {
+    let world = World::empty();
+    for (name, passphrase, warned) in [
+        ("a", "x\n", true),
+        ("b", "sevenen\n", true),
+        ("c", "ÄÖÜÄÖÜÄ\n", true),
+        ("d", "eight ok\n", false),
+    ] {
+        world.write("new", passphrase.as_bytes());
+        let passport = format!("{name}.passport");
+        let args = [
+            "passport",
+            "new",
+            "-o",
+            &passport,
+            "--passphrase-file",
+            "new",
+        ];
+        let said = says(&mut world.command(&[&args[..], &["--label", name, PROFILE]].concat()));
+        let warning = "shorter than 8 characters";
+        assert_eq!(said.contains(warning), warned, "{passphrase}: {said}");
+    }
+}
+
+#[test]
+fn no_secret_is_shown_where_nothing_can_be_saved() {
+    let world = World::new();
+    for line in [
+        "sealstone passport new --generate-passphrase -o missing/p.passport --label P",
+        "sealstone passport new --generate-passphrase -o /proc/p.passport --label P",
+        // A file without a name cannot be replaced, whoever asks.
+        "cp alice.passport gone.passport; exec 3< gone.passport; rm gone.passport; sealstone passport slot add /dev/fd/3 --recovery",
+    ] {
+        let said = refuse(&mut world.bash(line), 3);
+        assert!(!said.contains("this once"), "{line}: {said}");
+    }
+}
+
+#[test]
+fn an_approved_contact_without_keys_is_asked_for() {
+    let world = World::new();
+    let shown = world.done(&["passport", "show", "--json", "bob.pub"]);
+    let fingerprint = json(&shown)["fingerprint"].as_str().unwrap().to_owned();
+    let approve = ["trust", "approve", "-q", "--yes", "--label", "Bobby"];
+    world.done(&[&approve[..], &[&fingerprint]].concat());
+    let said = world.refused(&["seal", "--unsigned", "--to", "Bobby", "plan.txt"], 2);
+    assert!(said.contains("trust approve FILE.pub"), "{said}");
+    // That helps, and from then on Bob is called as before.
+    world.done(&["trust", "approve", "-q", "--yes", "bob.pub"]);
+    world.done(&["seal", "-q", "--unsigned", "--to", "Bobby", "plan.txt"]);
+    world.done(&["trust", "revoke", "-q", "Bobby"]);
+    let said = world.refused(&["seal", "--unsigned", "-r", "bob.pub", "plan.txt"], 7);
+    assert!(said.contains("Bobby is revoked"), "{said}");
+}
+
+#[test]
+fn recipients_are_called_what_the_trust_store_calls_them() {
+    let world = World::new();
+    let approve = ["trust", "approve", "-q", "--yes", "--label", "Bobby"];
+    world.done(&[&approve[..], &["bob.pub"]].concat());
+    for whom in [["--to", "Bobby"], ["-r", "bob.pub"]] {
+        let seal = ["seal", "--unsigned", "--force", "plan.txt"];
+        let said = says(&mut world.command(&[&seal[..], &whom].concat()));
+        assert!(said.contains("(for Bobby "), "{said}");
+        let sealed = world.done(&[&seal[..], &whom, &["--json"]].concat());
+        let recipient = &json(&sealed)["recipients"][0];
+        assert_eq!(recipient["label"], "Bobby");
+        assert_eq!(recipient["calls_itself"], "bob");
+    }
+}
+
+#[test]
+fn a_file_that_a_passphrase_opens_as_well_says_so() {
+    let world = World::new();
+    let seal = [
+        "seal",
+        "-q",
+        "--unsigned",
+        "--anonymous",
+        "-r",
+        "bob.pub",
+        "plan.txt",
+    ];
+    let open = [
+        "open",
+        "-i",
+        "alice.passport",
+        "-o",
+        "out",
+        "plan.txt.sealed",
+    ];
+    world.done(&seal);
+    let said = world.refused(&open, 5);
+    assert!(!said.contains("passphrase"), "{said}");
+    world.done(&[&seal[..], &["--force", "-p", PROFILE]].concat());
+    let said = world.refused(&open, 5);
+    assert!(
+        said.contains("can also be opened with a passphrase: choose -p"),
+        "{said}"
+    );
+    world.done(&["open", "-q", "-p", "-o", "out", "plan.txt.sealed"]);
+}
