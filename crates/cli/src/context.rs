@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
 use crate::args::GlobalArgs;
+use crate::exit::Exit;
 use crate::io::closed::{is_closed, is_null};
 use crate::message::{About, Failure, Result, json_line, printable};
 
@@ -173,9 +174,15 @@ impl Context {
 
     /// Says why the command failed.
     pub(crate) fn report(&self, failure: &Failure) -> ExitCode {
+        self.report_as(failure, failure.exit);
+        failure.exit.code().into()
+    }
+
+    /// Says why something failed in a command that goes on, and `ends` with a code of its own.
+    pub(crate) fn report_as(&self, failure: &Failure, ends: Exit) {
         if let Some(text) = failure.text() {
             match self.json {
-                true => self.tell(&json_line(&failure.json())),
+                true => self.tell(&json_line(&failure.json(ends))),
                 false => self.tell(&format!(
                     "{} {}",
                     self.paint("31", "sealstone:"),
@@ -183,7 +190,6 @@ impl Context {
                 )),
             }
         }
-        failure.exit.code().into()
     }
 
     /// Standard error may be closed; there is nobody to tell that to.

@@ -32,7 +32,7 @@ impl Identity {
     pub(crate) fn load(path: &Path) -> Result<Self> {
         let input = Input::open(Some(path), "the passport")?;
         let exposed = is_exposed(input.metadata());
-        let bytes = read_limited(&input, MAX_LEN)?;
+        let bytes = read_limited(&input, MAX_LEN).about(name_of(path))?;
         if Kind::of(&bytes) == Kind::PublicPassport {
             let failure = Failure::new(
                 Exit::Format,

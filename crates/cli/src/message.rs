@@ -79,9 +79,9 @@ impl Failure {
         (!self.silent).then(|| format!("{}{}", self.what, hint.unwrap_or_default()))
     }
 
-    /// The object for machines.
-    pub(crate) fn json(&self) -> Value {
-        json!({"error": {"code": self.exit.code(), "kind": self.exit.kind(), "message": self.what, "hint": self.hint}})
+    /// The object for machines, with the code that the command ends with.
+    pub(crate) fn json(&self, ends: Exit) -> Value {
+        json!({"error": {"code": ends.code(), "kind": self.exit.kind(), "message": self.what, "hint": self.hint}})
     }
 }
 
@@ -188,7 +188,7 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
             .next()
             .unwrap_or_default()
             .trim_start_matches("error: ");
-        eprintln!("{}", json_line(&Failure::usage(what).json()));
+        eprintln!("{}", json_line(&Failure::usage(what).json(Exit::Usage)));
         return Exit::Usage.code().into();
     }
     let printed = match asked_for {

@@ -28,9 +28,9 @@ pub(crate) enum PasswordCommand {
 #[derive(Args)]
 #[command(next_help_heading = "Cost")]
 pub(crate) struct CostArgs {
-    /// Parameters with a name; `sealstone password bench` lists them
-    #[arg(long, value_name = "NAME", value_parser = profile_names(), default_value = "interactive")]
-    profile: String,
+    /// Parameters with a name; `sealstone password bench` lists them [default: interactive]
+    #[arg(long, value_name = "NAME", value_parser = profile_names())]
+    profile: Option<String>,
     /// Which Argon2 [default: argon2id]
     #[arg(long, value_name = "NAME", value_parser = ["argon2d", "argon2i", "argon2id"])]
     variant: Option<String>,
@@ -51,7 +51,8 @@ pub(crate) struct CostArgs {
 impl CostArgs {
     /// The profile with what was given instead of its parts.
     pub(crate) fn params(&self) -> Result<Params, Error> {
-        let profile = Params::profile(&self.profile).unwrap_or(Params::INTERACTIVE);
+        let named = self.profile.as_deref().and_then(Params::profile);
+        let profile = named.unwrap_or(Params::INTERACTIVE);
         let params = Params::new(
             self.memory_kib.unwrap_or(profile.memory_kib()),
             self.iterations.unwrap_or(profile.passes()),
@@ -66,12 +67,15 @@ impl CostArgs {
         Ok(params.with_variant(variant).with_version(version))
     }
 
-    /// Whether something was given instead of the profile's.
-    pub(crate) fn is_custom(&self) -> bool {
-        [self.memory_kib, self.iterations, self.parallelism] != [None; 3]
+    /// What was asked for: the name of a profile, or `custom` if something was given instead of its parts. Nothing if nothing was given.
+    pub(crate) fn name(&self) -> Option<&str> {
+        let is_custom = [self.memory_kib, self.iterations, self.parallelism] != [None; 3]
             || self.variant.is_some()
-            || self.version.is_some()
-            || self.profile != "interactive"
+            || self.version.is_some();
+        match is_custom {
+            true => Some("custom"),
+            false => self.profile.as_deref(),
+        }
     }
 }
 

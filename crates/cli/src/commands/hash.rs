@@ -69,7 +69,7 @@ fn show(
             Ok(hash) if context.json() => results.push(entry(path, &hash)),
             Ok(hash) => write_line(&style.line(algorithm, path, &hash.bytes))?,
             Err(failure) => {
-                context.report(&failure);
+                context.report_as(&failure, Exit::DIFFERS);
                 all_well = false;
             }
         }

@@ -154,3 +154,67 @@ fn a_file_that_a_passphrase_opens_as_well_says_so() {
     );
     world.done(&["open", "-q", "-p", "-o", "out", "plan.txt.sealed"]);
 }
+
+#[test]
+fn one_profile_that_is_asked_for_is_the_one_that_is_measured() {
+    let world = World::empty();
+    let bench = ["password", "bench", "--rounds=1", "--json", "--profile"];
+    for (args, name) in [
+        (&["interactive"][..], "interactive"),
+        (&["owasp-7m"], "owasp-7m"),
+        (&["owasp-7m", "--iterations=1"], "custom"),
+    ] {
+        let measured = json(&world.done(&[&bench[..], args].concat()));
+        let results = measured["results"].as_array().unwrap();
+        assert_eq!(results.len(), 1, "{args:?}");
+        assert_eq!(results[0]["profile"], name, "{args:?}");
+    }
+}
+
+#[test]
+fn a_quiet_check_prints_what_the_next_one_expects() {
+    let world = World::new();
+    let line = "sealstone trust check -q --expect \"$(sealstone trust check -q)\"";
+    let printed = String::from_utf8(succeed(&mut world.bash(line))).unwrap();
+    assert_eq!(printed.lines().count(), 1, "{printed}");
+}
+
+#[test]
+fn a_passport_that_is_something_else_is_named() {
+    let world = World::new();
+    world.write("big", &[b'x'; 70_000]);
+    let said = world.refused(&["open", "-i", "big", "-o", "out", "plan.txt"], 4);
+    assert!(
+        said.starts_with("sealstone: big: longer than 65536 bytes"),
+        "{said}"
+    );
+}
+
+#[test]
+fn machines_get_one_object_a_line() {
+    let world = World::new();
+    world.done(&["seal", "-q", "--unsigned", "-r", "bob.pub", "plan.txt"]);
+    let open = ["open", "--json", "-i", "bob.passport", "-o", "-"];
+    let said = says(&mut world.command(&[&open[..], &["plan.txt.sealed"]].concat()));
+    let objects: Vec<_> = said.lines().map(|line| json(line.as_bytes())).collect();
+    assert_eq!(objects.len(), 2, "{said}");
+    assert!(
+        objects[0]["warning"].is_string() && objects[1]["content_bytes"] == 15,
+        "{said}"
+    );
+}
+
+#[test]
+fn the_code_of_an_unreadable_file_is_that_of_the_command() {
+    let world = World::new();
+    let output = world
+        .command(&["hash", "--json", "nofile"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let error = &json(&output.stderr)["error"];
+    assert_eq!(
+        (error["code"].as_i64(), &error["kind"]),
+        (Some(1), &"io".into())
+    );
+}

@@ -12,6 +12,7 @@ use super::line::{Line, result_line};
 use super::{hash_file, write_line};
 use crate::args::HashFileArgs;
 use crate::context::Context;
+use crate::exit::Exit;
 use crate::io::input::{Input, name_of};
 use crate::message::{Failure, Result};
 
@@ -36,7 +37,7 @@ pub(super) fn run(
             Ok(well) => all_well &= well,
             Err(failure) if failure.is_silent() => return Err(failure),
             Err(failure) => {
-                context.report(&failure);
+                context.report_as(&failure, Exit::DIFFERS);
                 all_well = false;
             }
         }
@@ -175,7 +176,7 @@ impl Checker<'_> {
             Ok(_) => Verdict::Differs,
             Err(failure) => {
                 if !self.args.checking.status {
-                    self.context.report(&failure);
+                    self.context.report_as(&failure, Exit::DIFFERS);
                 }
                 Verdict::Unreadable
             }

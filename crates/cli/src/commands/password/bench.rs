@@ -19,10 +19,9 @@ struct Times {
 pub(super) fn run(args: &BenchArgs, context: &Context) -> Result<()> {
     let threads = threads(args.threads);
     let mut rows = Vec::new();
-    if args.cost.is_custom() {
-        rows.push(("", args.cost.params()?));
-    } else {
-        rows.extend(PROFILES);
+    match args.cost.name() {
+        Some(name) => rows.push((name, args.cost.params()?)),
+        None => rows.extend(PROFILES),
     }
     let mut results = Vec::new();
     for (name, params) in rows {

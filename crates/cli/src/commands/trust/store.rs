@@ -29,11 +29,16 @@ pub(super) fn check(args: &CheckArgs, context: &Context) -> Result<()> {
         context.say("a change was interrupted; the next one completes it");
     }
     let text = || {
-        format!(
-            "whole: {}, {}\n{checkpoint}\n",
+        let whole = format!(
+            "whole: {}, {}\n",
             counted(store.iter().len() as u64, "record"),
             counted(report.count, "change")
-        )
+        );
+        // Alone it is what --expect takes.
+        match context.quiet() {
+            true => checkpoint.clone(),
+            false => whole + &checkpoint,
+        }
     };
     context.print(text, || json!({"records": store.iter().len(), "changes": report.count, "checkpoint": checkpoint}))?;
     context.say("keep that line elsewhere, and give it to --expect later: it shows if an older store is put back");
