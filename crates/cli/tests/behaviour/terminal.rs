@@ -220,3 +220,14 @@ fn passwords_are_asked_for_without_echo_and_twice_only_to_be_stored() {
     assert!(screen.contains("the password is empty"), "{screen}");
     assert_eq!(code, Some(0), "it may be");
 }
+
+#[test]
+fn a_short_passphrase_that_is_typed_is_taken_with_a_warning() {
+    let world = World::empty();
+    let new = format!("sealstone passport new -o me.passport --label me {PROFILE}");
+    let Some((screen, code)) = session(&world, &new, &["abc", "abc"]) else {
+        return;
+    };
+    assert!(screen.contains("shorter than 8 characters"), "{screen}");
+    assert_eq!(code, Some(0), "{screen}");
+}
