@@ -1,9 +1,11 @@
 //! Every kernel that is proved: a row for each, with its contract. To prove another kernel, add a row.
 
+mod skein;
+
 use crate::contract::{Access, Cell, Contents, Contract, Formula};
 use crate::formula;
-use crate::spec::{Algebra, Cells, argon2, blake2b, chacha20, sha256, threefish};
-use Access::{Read, Scratch, Write};
+use crate::spec::{Algebra, Cells, argon2, blake2b, chacha20, sha256};
+use Access::{Read, Write};
 
 /// An instruction set, as our code names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +74,13 @@ pub fn kernels() -> Vec<Kernel> {
         all.push(blake2b(set));
     }
     for words in [4, 8, 16] {
-        all.extend(threefish(words));
+        all.extend(skein::threefish(words));
+    }
+    for words in [4, 8, 16] {
+        all.extend(skein::ubi(words));
+    }
+    for lanes in [1, 4, 8, 9] {
+        all.extend(skein::tree(lanes));
     }
     all.extend(self_tests());
     all
@@ -218,51 +226,6 @@ fn blake2b(set: Set) -> Kernel {
         family: "blake2b",
         contracts: vec![contract],
     }
-}
-
-fn threefish(words: usize) -> Vec<Kernel> {
-    let contract = |formula| {
-        Contract::new(formula)
-            .buffer("out", words, 8, Write)
-            .buffer("block", words, 8, Scratch)
-            .buffer("key", words, 8, Read)
-            .buffer("tweak", 2, 8, Read)
-            .addresses(["out", "block", "key"])
-            .values("tweak")
-    };
-    let encrypt = formula!(|a, contents| vec![threefish::encrypt(
-        a,
-        &contents[2],
-        &contents[3],
-        &contents[1]
-    )]);
-    let decrypt = formula!(|a, contents| vec![threefish::decrypt(
-        a,
-        &contents[2],
-        &contents[3],
-        &contents[1]
-    )]);
-    let names = match words {
-        4 => ["Threefish-256 encryption", "Threefish-256 decryption"],
-        8 => ["Threefish-512 encryption", "Threefish-512 decryption"],
-        _ => ["Threefish-1024 encryption", "Threefish-1024 decryption"],
-    };
-    let functions = [
-        "sealstone_skein::threefish::cipher::encrypt",
-        "sealstone_skein::threefish::cipher::decrypt",
-    ];
-    let rows = names.into_iter().zip(functions).zip([encrypt, decrypt]);
-    let kernels = rows.map(|((name, function), formula)| Kernel {
-        name,
-        set: Set::Baseline,
-        function,
-        shows: "Skein 1.3, 3.3",
-        shipped: false,
-        layouts: 4,
-        family: "threefish",
-        contracts: vec![contract(formula)],
-    });
-    kernels.collect()
 }
 
 fn words_32<A: Cells>(

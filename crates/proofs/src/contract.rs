@@ -1,6 +1,6 @@
 //! What a kernel is given, what it must give, and what it may do.
 
-use crate::spec::Numbers;
+use crate::spec::{Algebra, Numbers};
 use crate::term::{Terms, Word};
 
 /// Eight bytes of a buffer at the entry.
@@ -12,6 +12,8 @@ pub enum Cell {
     Count(usize),
     /// The address of a buffer.
     Address(&'static str),
+    /// A public number.
+    Number(u64),
 }
 
 /// What a kernel may do with a buffer.
@@ -47,6 +49,8 @@ pub enum Argument {
     Address(&'static str),
     /// A public number in the low byte, as an enumeration without fields is passed. The bits above are anything.
     Byte(u8),
+    /// A public number.
+    Number(u64),
     /// What a cell of a buffer holds: the buffer only says what it is, the kernel gets the value.
     Value(&'static str, usize),
 }
@@ -77,6 +81,89 @@ macro_rules! formula {
     };
 }
 
+/// A specification that goes step by step, each of which makes words from those of the step before: a loop over the blocks of a
+/// message. A kernel with such a loop is proved one turn after the other ([`prove`](crate::prove)), because the formulas of them all would
+/// be too many.
+pub trait Stepwise {
+    /// How many steps there are, at least one.
+    fn steps(&self) -> usize;
+    /// The words before the first step.
+    fn begin<A: Algebra<64>>(&self, a: &mut A, contents: &Contents<A::Word>) -> Vec<A::Word>;
+    /// The buffer, by its place in the contract, and the cells of it that step `number` reads. No other step reads them.
+    fn reads(&self, number: usize) -> (usize, Vec<usize>);
+    /// The words after step `number`, from those before it and the cells that it reads.
+    fn step<A: Algebra<64>>(
+        &self,
+        a: &mut A,
+        number: usize,
+        words: &[A::Word],
+        read: &[A::Word],
+    ) -> Vec<A::Word>;
+    /// How many of the first words a kernel may hold in another way: as words that [`Stepwise::derived`] gives.
+    fn loose(&self) -> usize {
+        0
+    }
+    /// Words that follow from those after `number` steps, and that a kernel may hold beside them or instead: where a counter began.
+    fn derived<A: Algebra<64>>(
+        &self,
+        _a: &mut A,
+        _number: usize,
+        _words: &[A::Word],
+    ) -> Vec<A::Word> {
+        Vec::new()
+    }
+    /// What [`Formula`] gives, from the words after the last step.
+    fn end<A: Algebra<64>>(&self, a: &mut A, words: &[A::Word]) -> Contents<A::Word>;
+}
+
+type Begin = dyn Fn(&mut Terms, &Contents<Word>) -> Vec<Word>;
+type Step = dyn Fn(&mut Terms, usize, &[Word], &[Word]) -> Vec<Word>;
+type Derived = dyn Fn(&mut Terms, usize, &[Word]) -> Vec<Word>;
+type End = dyn Fn(&mut Terms, &[Word]) -> Contents<Word>;
+
+/// [`Stepwise`], on formulas.
+pub struct Steps {
+    pub(crate) count: usize,
+    pub(crate) begin: Box<Begin>,
+    pub(crate) reads: Box<dyn Fn(usize) -> (usize, Vec<usize>)>,
+    pub(crate) step: Box<Step>,
+    pub(crate) loose: usize,
+    pub(crate) derived: Box<Derived>,
+    pub(crate) end: Box<End>,
+}
+
+impl Steps {
+    fn new(spec: impl Stepwise + Copy + 'static) -> Self {
+        Self {
+            count: spec.steps(),
+            begin: Box::new(move |a, contents| spec.begin(a, contents)),
+            reads: Box::new(move |number| spec.reads(number)),
+            step: Box::new(move |a, number, words, read| spec.step(a, number, words, read)),
+            loose: spec.loose(),
+            derived: Box::new(move |a, number, words| spec.derived(a, number, words)),
+            end: Box::new(move |a, words| spec.end(a, words)),
+        }
+    }
+}
+
+fn all_steps<A: Algebra<64>>(
+    spec: &impl Stepwise,
+    a: &mut A,
+    contents: &Contents<A::Word>,
+) -> Contents<A::Word> {
+    let mut words = spec.begin(a, contents);
+    for number in 0..spec.steps() {
+        let (buffer, cells) = spec.reads(number);
+        words = spec.step(a, number, &words, &pick(&contents[buffer], &cells));
+    }
+    spec.end(a, &words)
+}
+
+/// Some cells of a buffer.
+pub(crate) fn pick<W: Clone>(buffer: &[W], cells: &[usize]) -> Vec<W> {
+    cells.iter().map(|cell| buffer[*cell].clone()).collect()
+}
+
 /// All that is promised to a kernel, and by it.
 pub struct Contract {
     /// What distinguishes it from other contracts of the kernel; may be empty.
@@ -93,6 +180,8 @@ pub struct Contract {
     pub wipes: bool,
     /// What it computes.
     pub formula: Formula,
+    /// The steps of that, if it is proved step by step.
+    pub steps: Option<Steps>,
 }
 
 impl Contract {
@@ -106,7 +195,21 @@ impl Contract {
             by_data: false,
             wipes: false,
             formula,
+            steps: None,
         }
+    }
+
+    /// A contract without buffers, that is proved step by step.
+    pub fn stepwise(spec: impl Stepwise + Copy + 'static) -> Self {
+        Self {
+            steps: Some(Steps::new(spec)),
+            ..Self::new(formula!(|a, contents| all_steps(&spec, a, contents)))
+        }
+    }
+
+    /// What distinguishes it from other contracts of the kernel.
+    pub fn case(self, case: &'static str) -> Self {
+        Self { case, ..self }
     }
 
     /// A buffer of `cells` unknown cells.
@@ -149,6 +252,12 @@ impl Contract {
     /// The next argument is this number, in one byte.
     pub fn byte(mut self, number: u8) -> Self {
         self.arguments.push(Argument::Byte(number));
+        self
+    }
+
+    /// The next argument is this number.
+    pub fn number(mut self, number: u64) -> Self {
+        self.arguments.push(Argument::Number(number));
         self
     }
 

@@ -1,5 +1,7 @@
 //! A proof: one kernel in one image, under one contract, for every layout of memory that is asked for.
 
+mod cut;
+
 use crate::contract::{Access, Argument, Cell, Contents, Contract};
 use crate::exec::{CALLER_SAVED, Machine, Reason, Region, Stop};
 use crate::image::{Image, Symbol};
@@ -7,6 +9,7 @@ use crate::native::Mapping;
 use crate::spec::Numbers;
 use crate::term::{Bit, SAMPLES, Terms, Word, constant};
 use crate::verdict::{Residue, Verdict};
+use cut::{Beside, Unknowns};
 use iced_x86::Instruction;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -15,6 +18,7 @@ use std::ops::Range;
 pub struct Session {
     terms: Terms,
     inputs: HashMap<(&'static str, usize), Word>,
+    unknowns: Unknowns,
 }
 
 /// What a proof found.
@@ -31,6 +35,15 @@ pub struct Finding {
     pub constants: BTreeSet<u64>,
     /// Whether the function itself was run on the samples.
     pub ran_natively: bool,
+    /// How many times the formulas of a loop were cut ([`cut`]).
+    pub cuts: usize,
+}
+
+/// What the buffers that matter hold after a run, and what they must hold.
+struct Ends {
+    outputs: Contents<Word>,
+    /// Nothing if its loop was not seen to follow the specification's steps.
+    expected: Option<Contents<Word>>,
 }
 
 /// Where everything is in one run.
@@ -58,6 +71,7 @@ impl Session {
         Self {
             terms: Terms::new(0x5ea1),
             inputs: HashMap::new(),
+            unknowns: Unknowns::default(),
         }
     }
 
@@ -83,18 +97,27 @@ impl Session {
             instructions: BTreeMap::new(),
             constants: BTreeSet::new(),
             ran_natively: false,
+            cuts: 0,
         };
         for number in 0..layouts {
             let layout = Layout::new(contract, number);
             let contents = self.contents(contract, &layout);
-            let expected = (contract.formula.symbolic)(&mut self.terms, &contents);
+            finding.cuts = 0;
             let run = self.run(image, symbol, contract, &layout, &contents, &mut finding);
-            finding.verdict = match run {
-                Err(stop) => self.judge(image, &stop),
-                Ok(outputs) => self.compare(contract, &outputs, &expected, finding.residue),
+            finding.verdict = match &run {
+                Err(stop) => self.judge(image, stop),
+                Ok(ends) => self.compare(contract, ends, finding.residue),
             };
-            let comparable =
-                finding.verdict.is_proof() && number == 0 || is_wrong_output(&finding.verdict);
+            let by_samples = matches!(&run, Err(stop) if matches!(stop.reason, Reason::Secret(..)))
+                || is_wrong_output(&finding.verdict) && !runs_here;
+            if let (Verdict::Refuted(why), true, 1..) = (&finding.verdict, by_samples, finding.cuts)
+            {
+                finding.verdict = Verdict::Unproved(format!("{why}, after a loop was cut"));
+            }
+            let not_followed = Verdict::Unproved(NOT_FOLLOWED.into());
+            let comparable = finding.verdict.is_proof() && number == 0
+                || is_wrong_output(&finding.verdict)
+                || finding.verdict == not_followed;
             if runs_here && comparable {
                 finding.ran_natively = true;
                 self.run_natively(
@@ -135,6 +158,7 @@ impl Session {
                         .clone();
                     terms.sum(64, &[(1, &number)], 1)
                 }
+                Cell::Number(number) => constant((*number).into(), 64),
                 Cell::Address(of) => constant(layout.ranges[contract.index(of)].start.into(), 64),
             });
             contents.push(cells.collect());
@@ -142,7 +166,7 @@ impl Session {
         contents
     }
 
-    /// Runs the function on formulas: what the buffers that matter hold after it.
+    /// Runs the function on formulas: what the buffers that matter hold after it, and what they must hold.
     fn run(
         &mut self,
         image: &Image,
@@ -151,7 +175,15 @@ impl Session {
         layout: &Layout,
         contents: &Contents<Word>,
         finding: &mut Finding,
-    ) -> Result<Contents<Word>, Stop> {
+    ) -> Result<Ends, Stop> {
+        let unknowns = &mut self.unknowns;
+        let (mut expected, mut beside) = (None, None);
+        match &contract.steps {
+            None => expected = Some((contract.formula.symbolic)(&mut self.terms, contents)),
+            Some(steps) => {
+                beside = Some(Beside::new(&mut self.terms, steps, contents, unknowns));
+            }
+        }
         let mut machine = Machine::new(&mut self.terms, image);
         machine.by_data = contract.by_data;
         for ((buffer, range), cells) in contract.buffers.iter().zip(&layout.ranges).zip(contents) {
@@ -166,7 +198,14 @@ impl Session {
         for argument in &contract.arguments {
             arguments.push(layout.argument(machine.terms, contract, argument, contents));
         }
-        let called = machine.call(symbol.start, &arguments, layout.stack);
+        let called =
+            machine.call_watched(symbol.start, &arguments, layout.stack, |machine, entry| {
+                match &mut beside {
+                    Some(beside) => beside.at_turn(machine, entry),
+                    None => Ok(()),
+                }
+            });
+        finding.cuts = beside.as_ref().map_or(0, |beside| beside.cuts);
         finding.steps = finding.steps.max(machine.steps());
         finding.instructions.append(&mut machine.fetched);
         finding.constants.extend(machine.memory.constants());
@@ -174,30 +213,22 @@ impl Session {
         let returned = &RESULTS[..contract.results];
         let left = residue(&machine, layout.stack, returned);
         finding.residue = finding.residue.or(left);
-        let written = contract
-            .buffers
-            .iter()
-            .zip(&layout.ranges)
-            .filter(|(buffer, _)| buffer.access == Access::Write);
-        let cells = written.map(|(_, range)| {
-            let bits = machine.memory.contents(range.clone());
-            bits.chunks(64).map(<[Bit]>::to_vec).collect()
-        });
-        let mut outputs: Contents<Word> = cells.collect();
-        if contract.results > 0 {
-            let words = returned.iter().map(|register| &machine.general[*register]);
-            outputs.push(words.cloned().collect());
+        let outputs = outputs_of_run(&machine, contract, layout);
+        if let Some(beside) = beside {
+            expected = beside.end(machine.terms);
         }
-        Ok(outputs)
+        Ok(Ends { outputs, expected })
     }
 
     fn compare(
         &mut self,
         contract: &Contract,
-        outputs: &Contents<Word>,
-        expected: &Contents<Word>,
+        Ends { outputs, expected }: &Ends,
         residue: Residue,
     ) -> Verdict {
+        let Some(expected) = expected else {
+            return Verdict::Unproved(NOT_FOLLOWED.into());
+        };
         let names = outputs_of(contract);
         let is_whole = names.len() == outputs.len() && names.len() == expected.len();
         assert!(is_whole, "the formula gives every output: {names:?}");
@@ -313,10 +344,12 @@ impl Session {
             (Verdict::Proved, Some((sample, _))) => Verdict::Refuted(format!(
                 "a native run on sample input {sample} contradicts the proof: the prover is wrong"
             )),
-            (Verdict::Refuted(why), Some((_, inputs))) => Verdict::Refuted(format!(
-                "{why}; reproduced natively, with {}",
-                show(contract, &inputs)
-            )),
+            (Verdict::Refuted(why) | Verdict::Unproved(why), Some((_, inputs))) => {
+                Verdict::Refuted(format!(
+                    "{why}; reproduced natively, with {}",
+                    show(contract, &inputs)
+                ))
+            }
             (Verdict::Refuted(why), None) => Verdict::Unproved(format!(
                 "{why}; but native runs give the right output: the prover is wrong"
             )),
@@ -325,10 +358,32 @@ impl Session {
     }
 }
 
+const NOT_FOLLOWED: &str =
+    "the turns of its loop are not seen to be the steps of the specification";
 const WRONG_OUTPUT: &str = "wrong output in";
 
 /// rax and rdx.
 const RESULTS: [usize; 2] = [0, 2];
+
+/// What the kernel has written and what it returns.
+fn outputs_of_run(machine: &Machine<'_>, contract: &Contract, layout: &Layout) -> Contents<Word> {
+    let written = contract
+        .buffers
+        .iter()
+        .zip(&layout.ranges)
+        .filter(|(buffer, _)| buffer.access == Access::Write);
+    let cells = written.map(|(_, range)| {
+        let bits = machine.memory.contents(range.clone());
+        bits.chunks(64).map(<[Bit]>::to_vec).collect()
+    });
+    let mut outputs: Contents<Word> = cells.collect();
+    if contract.results > 0 {
+        let returned = RESULTS[..contract.results].iter();
+        let words = returned.map(|register| machine.general[*register].clone());
+        outputs.push(words.collect());
+    }
+    outputs
+}
 
 /// What is compared with the specification, for people.
 fn outputs_of(contract: &Contract) -> Vec<String> {
@@ -410,6 +465,7 @@ impl Layout {
         match argument {
             Argument::Address(name) => self.ranges[contract.index(name)].start,
             Argument::Byte(number) => ABOVE_A_BYTE | u64::from(*number),
+            Argument::Number(number) => *number,
             Argument::Value(name, cell) => contents[contract.index(name)][*cell],
         }
     }
@@ -428,6 +484,7 @@ impl Layout {
                 word.extend(terms.junk(56));
                 word
             }
+            Argument::Number(number) => constant((*number).into(), 64),
             Argument::Value(name, cell) => contents[contract.index(name)][*cell].clone(),
         }
     }

@@ -140,15 +140,18 @@ fn prove_kernel(
     };
     if let Some(image) = images.iter().find(has) {
         row.artefact = image.name.clone();
-        for symbol in image
-            .symbols()
-            .iter()
+        let place = (image.name.clone(), kernel.function);
+        let taken = proved.get(&place).cloned().unwrap_or_default();
+        let symbols = image.symbols().iter();
+        let mut symbols: Vec<&Symbol> = symbols
             .filter(|symbol| symbol.is(kernel.function))
-        {
+            .collect();
+        // Another row's last: it may be this one's too, for another instruction set.
+        symbols.sort_by_key(|symbol| taken.contains(&symbol.start));
+        for symbol in symbols {
             let before = row.verdict.clone();
             prove_function(session, image, symbol, kernel, &mut row, met);
             if row.verdict.is_proof() {
-                let place = (image.name.clone(), kernel.function);
                 proved.entry(place).or_default().insert(symbol.start);
                 break;
             }

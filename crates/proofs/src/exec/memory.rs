@@ -141,6 +141,26 @@ impl Memory {
         on_stack.flat_map(move |word| (word..(word + 8).min(end)).filter_map(|at| self.get(at)))
     }
 
+    /// All words with a bit like that, in the order of their addresses.
+    pub(super) fn words_with(&mut self, is_like: impl Fn(Bit) -> bool) -> Vec<&mut [Bit; 64]> {
+        let words = self
+            .words
+            .iter_mut()
+            .map(|(word, bits)| (word, &mut **bits));
+        let mut words: Vec<_> = words
+            .filter(|(_, bits)| bits.iter().any(|bit| is_like(*bit)))
+            .collect();
+        words.sort_unstable_by_key(|(word, _)| **word);
+        words.into_iter().map(|(_, bits)| bits).collect()
+    }
+
+    /// All bits on the stack.
+    pub(super) fn on_stack(&self) -> impl Iterator<Item = Bit> {
+        let words = self.words.iter();
+        let on_stack = words.filter(|(word, _)| self.stack.contains(&(*word * 8)));
+        on_stack.flat_map(|(_, bits)| bits.iter().copied())
+    }
+
     fn is_stale(&self, address: u64) -> bool {
         let stale = self.stale.get(&(address / 8));
         stale.is_some_and(|bytes| bytes >> (address % 8) & 1 == 1)

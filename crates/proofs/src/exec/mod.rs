@@ -140,6 +140,18 @@ impl<'a> Machine<'a> {
     /// # Errors
     /// Why the run stopped.
     pub fn call(&mut self, entry: u64, arguments: &[Word], stack: u64) -> Outcome<()> {
+        self.call_watched(entry, arguments, stack, |_, _| Ok(()))
+    }
+
+    /// [`Machine::call`], calling `at_turn` whenever a jump has gone back: at the turns of loops. It is given what registers held at
+    /// the entry, too.
+    pub(crate) fn call_watched(
+        &mut self,
+        entry: u64,
+        arguments: &[Word],
+        stack: u64,
+        mut at_turn: impl FnMut(&mut Self, &[Word]) -> Outcome<()>,
+    ) -> Outcome<()> {
         assert!(stack.is_multiple_of(16), "the ABI aligns the stack");
         assert!(arguments.len() <= ARGUMENTS.len(), "arguments in registers");
         let before = self.general.clone();
@@ -155,10 +167,42 @@ impl<'a> Machine<'a> {
             if !self.hook()? {
                 let instruction = self.fetch()?;
                 self.step(&instruction)?;
+                if self.next < self.at && !instruction.is_call_near() {
+                    at_turn(self, &before)?;
+                }
             }
             self.give_up_stack();
         }
         self.check_abi(&before, stack)
+    }
+
+    /// Puts something else for every bit of registers and memory that is no constant. Nothing is known of the flags after. Words of
+    /// memory none of whose bits `may_change` are left alone.
+    pub(crate) fn change_all(
+        &mut self,
+        may_change: impl Fn(Bit) -> bool,
+        mut change: impl FnMut(&mut Terms, Bit) -> Bit,
+    ) {
+        let terms = &mut *self.terms;
+        let mut junk = || Flag::Is(terms.junk(1)[0]);
+        self.flags = Flags {
+            carry: junk(),
+            zero: junk(),
+            sign: junk(),
+            overflow: junk(),
+        };
+        let registers = self.general.iter_mut().chain(&mut self.vectors);
+        let registers = registers.chain(&mut self.masks).flatten();
+        let memory = self.memory.words_with(may_change).into_iter().flatten();
+        for bit in registers.chain(memory).filter(|bit| !bit.is_constant()) {
+            *bit = change(terms, *bit);
+        }
+    }
+
+    /// Every bit in registers and on the stack.
+    pub(crate) fn bits(&self) -> impl Iterator<Item = Bit> {
+        let registers = self.general.iter().chain(&self.vectors).flatten().copied();
+        registers.chain(self.memory.on_stack())
     }
 
     /// How many instructions were executed.

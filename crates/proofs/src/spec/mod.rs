@@ -22,6 +22,8 @@ pub trait Algebra<const BITS: usize> {
     fn number(&mut self, x: u64) -> Self::Word;
     /// `a` + `b`.
     fn add(&mut self, a: &Self::Word, b: &Self::Word) -> Self::Word;
+    /// 1 if `a` + `b` is 2^`BITS` or more, else 0.
+    fn carry(&mut self, a: &Self::Word, b: &Self::Word) -> Self::Word;
     /// `a` - `b`.
     fn sub(&mut self, a: &Self::Word, b: &Self::Word) -> Self::Word;
     /// `a` ⊕ `b`.
@@ -124,6 +126,9 @@ macro_rules! numbers {
             fn add(&mut self, a: &$word, b: &$word) -> $word {
                 a.wrapping_add(*b)
             }
+            fn carry(&mut self, a: &$word, b: &$word) -> $word {
+                a.checked_add(*b).is_none().into()
+            }
             fn sub(&mut self, a: &$word, b: &$word) -> $word {
                 a.wrapping_sub(*b)
             }
@@ -169,6 +174,12 @@ impl<const BITS: usize> Algebra<BITS> for Terms {
     }
     fn add(&mut self, a: &Word, b: &Word) -> Word {
         Self::add(self, a, b)
+    }
+    fn carry(&mut self, a: &Word, b: &Word) -> Word {
+        let sum = self.sum(BITS + 1, &[(1, a), (1, b)], 0);
+        let mut word = vec![sum[BITS]];
+        word.resize(BITS, Bit::ZERO);
+        word
     }
     fn sub(&mut self, a: &Word, b: &Word) -> Word {
         Self::sub(self, a, b)

@@ -1,4 +1,4 @@
-//! UBI chaining and tree nodes (The Skein Hash Function Family, version 1.3, sections 3.4 and 3.5.6), with 512-bit state.
+//! UBI chaining and tree nodes (The Skein Hash Function Family, version 1.3, sections 3.4 and 3.5.6).
 
 use super::{Algebra, threefish};
 
@@ -65,4 +65,58 @@ pub fn node<A: Algebra<64>>(
         chain = step(a, &chain, &tweak, block);
     }
     chain
+}
+
+/// The upper word of the tweak of a message block in a node, before the flags (section 3.4, table 5; section 3.5.6): a level of seven
+/// bits, the type of a message.
+pub fn message_in_tree<A: Algebra<64>>(a: &mut A, level: &A::Word) -> A::Word {
+    let mask = a.number(0x7f);
+    let level = a.and(level, &mask);
+    let level = a.rotate_left(&level, 48);
+    let kind = a.number(MESSAGE << 56);
+    a.xor(&level, &kind)
+}
+
+/// Bit 126 of the tweak, in its upper word: the first block of a UBI call.
+pub const FIRST: u64 = 1 << 62;
+/// Bit 127: the last one.
+pub const FINAL: u64 = 1 << 63;
+
+/// The tweak with `bytes` more bytes processed: the position is its lower 96 bits.
+fn advance<A: Algebra<64>>(a: &mut A, tweak: &[A::Word], bytes: &A::Word) -> [A::Word; 2] {
+    let carry = a.carry(&tweak[0], bytes);
+    [a.add(&tweak[0], bytes), a.add(&tweak[1], &carry)]
+}
+
+/// The inside of a UBI call (section 3.4): over whole blocks, none of which is its last. The chaining value and the tweak after them.
+pub fn inner_blocks<A: Algebra<64>>(
+    a: &mut A,
+    chain: &[A::Word],
+    tweak: &[A::Word],
+    blocks: &[A::Word],
+) -> (Vec<A::Word>, Vec<A::Word>) {
+    let (mut chain, mut tweak) = (chain.to_vec(), tweak.to_vec());
+    let bytes = a.number(8 * chain.len() as u64);
+    let not_first = a.number(!FIRST);
+    for block in blocks.chunks(chain.len()) {
+        let [low, high] = advance(a, &tweak, &bytes);
+        chain = step(a, &chain, &[low.clone(), high.clone()], block);
+        tweak = vec![low, a.and(&high, &not_first)];
+    }
+    (chain, tweak)
+}
+
+/// The end of a UBI call: its last block, `bytes` bytes of which are message and the others zero.
+pub fn last_block<A: Algebra<64>>(
+    a: &mut A,
+    chain: &[A::Word],
+    tweak: &[A::Word],
+    block: &[A::Word],
+    bytes: &A::Word,
+) -> Vec<A::Word> {
+    let [low, high] = advance(a, tweak, bytes);
+    let (last, others) = (a.number(FINAL), a.number(!FINAL));
+    let high = a.and(&high, &others);
+    let high = a.xor(&high, &last);
+    step(a, chain, &[low, high], block)
 }

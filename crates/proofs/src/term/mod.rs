@@ -46,6 +46,11 @@ impl Bit {
     pub fn is_constant(self) -> bool {
         self.0 <= ONE
     }
+
+    /// Its number among the atoms, if it is one.
+    pub(crate) fn atom(self) -> Option<usize> {
+        (ONE < self.0 && self.0 < TABLE).then_some(self.0 as usize)
+    }
 }
 
 impl From<bool> for Bit {

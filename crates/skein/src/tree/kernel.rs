@@ -4,18 +4,20 @@ use crate::threefish::Block;
 use crate::tweak::{Tweak, Type};
 use sealstone_lanes::{Kernel, Lanes, Portable, Scalar, Vector, Word};
 
-/// Hashes full nodes of `BLOCKS` blocks, which follow each other on their level.
+/// Hashes full nodes of `BLOCKS` blocks, which follow each other on their level. The proof of the machine code describes it: the
+/// fields stay in this order.
+#[repr(C)]
 pub(crate) struct Nodes<'a, const BLOCKS: usize> {
     /// The chaining value that every node starts from.
     pub(crate) start: &'a [u64; 8],
-    /// 1 for leaves.
-    pub(crate) level: u8,
-    /// Where on its level the first node begins, in bytes.
-    pub(crate) position: u64,
     /// The nodes.
     pub(crate) nodes: &'a [[[u8; 64]; BLOCKS]],
     /// The value of each.
     pub(crate) values: &'a mut [[u8; 64]],
+    /// Where on its level the first node begins, in bytes.
+    pub(crate) position: u64,
+    /// 1 for leaves.
+    pub(crate) level: u8,
 }
 
 impl<const BLOCKS: usize> Kernel for Nodes<'_, BLOCKS> {

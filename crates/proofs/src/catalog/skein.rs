@@ -1,0 +1,263 @@
+//! Threefish, Skein's UBI, and the nodes of its trees.
+
+use super::{Kernel, Set};
+use crate::contract::Access::{Read, Scratch, Write};
+use crate::contract::{Cell, Contents, Contract, Stepwise};
+use crate::formula;
+use crate::spec::{Algebra, skein, threefish};
+
+pub(super) fn threefish(words: usize) -> Vec<Kernel> {
+    let contract = |formula| {
+        Contract::new(formula)
+            .buffer("out", words, 8, Write)
+            .buffer("block", words, 8, Scratch)
+            .buffer("key", words, 8, Read)
+            .buffer("tweak", 2, 8, Read)
+            .addresses(["out", "block", "key"])
+            .values("tweak")
+    };
+    let encrypt = formula!(|a, contents| vec![threefish::encrypt(
+        a,
+        &contents[2],
+        &contents[3],
+        &contents[1]
+    )]);
+    let decrypt = formula!(|a, contents| vec![threefish::decrypt(
+        a,
+        &contents[2],
+        &contents[3],
+        &contents[1]
+    )]);
+    let names = match words {
+        4 => ["Threefish-256 encryption", "Threefish-256 decryption"],
+        8 => ["Threefish-512 encryption", "Threefish-512 decryption"],
+        _ => ["Threefish-1024 encryption", "Threefish-1024 decryption"],
+    };
+    let functions = [
+        "sealstone_skein::threefish::cipher::encrypt",
+        "sealstone_skein::threefish::cipher::decrypt",
+    ];
+    let rows = names.into_iter().zip(functions).zip([encrypt, decrypt]);
+    let kernels = rows.map(|((name, function), formula)| Kernel {
+        name,
+        set: Set::Baseline,
+        function,
+        shows: "Skein 1.3, 3.3",
+        shipped: false,
+        layouts: 4,
+        family: "threefish",
+        contracts: vec![contract(formula)],
+    });
+    kernels.collect()
+}
+
+/// UBI over blocks that are not the last, and over the last one.
+pub(super) fn ubi(words: usize) -> [Kernel; 2] {
+    let names = match words {
+        4 => ["Skein-256 UBI", "Skein-256 UBI, last block"],
+        8 => ["Skein-512 UBI", "Skein-512 UBI, last block"],
+        _ => ["Skein-1024 UBI", "Skein-1024 UBI, last block"],
+    };
+    let functions = [
+        "sealstone_skein::ubi::absorb",
+        "sealstone_skein::ubi::absorb_last",
+    ];
+    let blocks = |(count, case)| inner_blocks(words, count).case(case);
+    let blocks = [(1, "1 block"), (2, "2 blocks"), (3, "3 blocks")].map(blocks);
+    let contracts = [blocks.into(), vec![last_block(words)]];
+    let mut rows = names.into_iter().zip(functions).zip(contracts);
+    core::array::from_fn(|_| {
+        let ((name, function), contracts) = rows.next().expect("two rows");
+        Kernel {
+            name,
+            set: Set::Baseline,
+            function,
+            shows: "Skein 1.3, 3.4",
+            shipped: true,
+            layouts: 2,
+            family: "ubi",
+            contracts,
+        }
+    })
+}
+
+fn inner_blocks(words: usize, count: usize) -> Contract {
+    Contract::new(formula!(|a, contents| {
+        let (chain, tweak, blocks) = (&contents[0], &contents[1], &contents[2]);
+        let (chain, tweak) = skein::inner_blocks(a, chain, tweak, blocks);
+        vec![chain, tweak]
+    }))
+    .buffer("chain", words, 8, Write)
+    .buffer("tweak", 2, 8, Read)
+    .buffer("blocks", count * words, 1, Read)
+    .addresses(["chain"])
+    .values("tweak")
+    .addresses(["blocks"])
+    .number(count as u64)
+    .returns(2)
+}
+
+fn last_block(words: usize) -> Contract {
+    Contract::new(formula!(|a, contents| {
+        let [_, chain, tweak, block, bytes] = &contents[..] else {
+            unreachable!("five buffers")
+        };
+        vec![skein::last_block(a, chain, tweak, block, &bytes[0])]
+    }))
+    .buffer("out", words, 8, Write)
+    .buffer("chain", words, 8, Scratch)
+    .buffer("tweak", 2, 8, Read)
+    .buffer("block", words, 1, Read)
+    .buffer("bytes", 1, 8, Read)
+    .addresses(["out", "chain"])
+    .values("tweak")
+    .addresses(["block"])
+    .values("bytes")
+}
+
+/// Full nodes, one in each lane: `sealstone_skein::tree::kernel::Nodes`.
+#[derive(Clone, Copy)]
+struct Nodes {
+    /// How many.
+    count: usize,
+    /// Blocks in each.
+    blocks: usize,
+}
+
+impl Nodes {
+    /// Cells in a block.
+    const CELLS: usize = 8;
+
+    /// Bytes before a node.
+    fn before(self, node: usize) -> usize {
+        64 * node * self.blocks
+    }
+
+    fn contract(self) -> Contract {
+        let count = Cell::Number(self.count as u64);
+        let input = vec![
+            Cell::Address("start"),
+            Cell::Address("nodes"),
+            count.clone(),
+            Cell::Address("values"),
+            count,
+            Cell::Input,
+            Cell::Input,
+        ];
+        let cells = self.count * Self::CELLS;
+        Contract::stepwise(self)
+            .buffer("start", Self::CELLS, 8, Read)
+            .buffer("nodes", cells * self.blocks, 1, Read)
+            .buffer("values", cells, 1, Write)
+            .record("input", input, 8, Scratch)
+            .addresses(["input"])
+            .returns(1)
+    }
+}
+
+/// The words are the upper word of the tweak without flags, the position of the first node, and all chaining values.
+impl Stepwise for Nodes {
+    fn steps(&self) -> usize {
+        self.blocks
+    }
+
+    fn begin<A: Algebra<64>>(&self, a: &mut A, contents: &Contents<A::Word>) -> Vec<A::Word> {
+        let (start, position, level) = (&contents[0], &contents[3][5], &contents[3][6]);
+        let mut words = vec![skein::message_in_tree(a, level), position.clone()];
+        words.extend((0..self.count).flat_map(|_| start.clone()));
+        words
+    }
+
+    fn loose(&self) -> usize {
+        2
+    }
+
+    /// The position of each node: now, at its begin, and after its first block.
+    fn derived<A: Algebra<64>>(&self, a: &mut A, number: usize, words: &[A::Word]) -> Vec<A::Word> {
+        let mut derived = Vec::new();
+        for node in 0..self.count {
+            for back in [0, number, number - 1] {
+                let before = a.number((self.before(node) as u64).wrapping_sub(64 * back as u64));
+                derived.push(a.add(&words[1], &before));
+            }
+        }
+        derived
+    }
+
+    fn reads(&self, number: usize) -> (usize, Vec<usize>) {
+        let start = |node| (node * self.blocks + number) * Self::CELLS;
+        let cells = (0..self.count).flat_map(|node| start(node)..start(node) + Self::CELLS);
+        (1, cells.collect())
+    }
+
+    fn step<A: Algebra<64>>(
+        &self,
+        a: &mut A,
+        number: usize,
+        words: &[A::Word],
+        read: &[A::Word],
+    ) -> Vec<A::Word> {
+        let (first, last) = (number == 0, number + 1 == self.blocks);
+        let flags = u64::from(first) * skein::FIRST + u64::from(last) * skein::FINAL;
+        let flags = a.number(flags);
+        let tweak = a.xor(&words[0], &flags);
+        let length = a.number(64);
+        let position = a.add(&words[1], &length);
+        let mut after = vec![words[0].clone(), position.clone()];
+        let chains = words[2..].chunks(Self::CELLS);
+        for (node, (chain, block)) in chains.zip(read.chunks(Self::CELLS)).enumerate() {
+            let before = a.number(self.before(node) as u64);
+            let position = a.add(&position, &before);
+            after.extend(skein::step(a, chain, &[position, tweak.clone()], block));
+        }
+        after
+    }
+
+    fn end<A: Algebra<64>>(&self, a: &mut A, words: &[A::Word]) -> Contents<A::Word> {
+        vec![words[2..].to_vec(), vec![a.number(self.count as u64)]]
+    }
+}
+
+/// Leaves of 4 KiB and nodes of 1 KiB, so many at once.
+pub(super) fn tree(lanes: usize) -> [Kernel; 2] {
+    let (set, function, names) = match lanes {
+        1 => (
+            Set::Baseline,
+            "sealstone_lanes::cpu::portable",
+            ["tree leaves, 1 lane", "tree nodes, 1 lane"],
+        ),
+        4 => (
+            Set::Avx2,
+            "sealstone_lanes::cpu::avx2",
+            ["tree leaves, 4 lanes", "tree nodes, 4 lanes"],
+        ),
+        8 => (
+            Set::Avx512,
+            "sealstone_lanes::cpu::avx512",
+            ["tree leaves, 8 lanes", "tree nodes, 8 lanes"],
+        ),
+        _ => (
+            Set::Avx512,
+            "sealstone_lanes::cpu::avx512_plus",
+            ["tree leaves, 8 + 1 lanes", "tree nodes, 8 + 1 lanes"],
+        ),
+    };
+    let kernel = |(name, blocks)| {
+        let full = Nodes {
+            count: lanes,
+            blocks,
+        };
+        Kernel {
+            name,
+            set,
+            function,
+            shows: "Skein 1.3, 3.5.6",
+            shipped: true,
+            layouts: 1,
+            family: "tree",
+            contracts: vec![full.contract()],
+        }
+    };
+    // Nodes first: it takes longer to see that their function does not hash leaves than the other way round.
+    [(names[1], 16), (names[0], 64)].map(kernel)
+}

@@ -1,0 +1,187 @@
+//! Proofs of loops, one turn after the other.
+//!
+//! A kernel that hashes 64 blocks in a loop gives formulas as large as 64 blocks, although each turn does the same. But a turn need
+//! not know how its words came about. When a jump has gone back, and every word that the specification has after its next step is in
+//! the machine, formula by formula, then both are *cut*: a bit of those words becomes a new unknown, the same one wherever it stands;
+//! so do the bits that the next step will read; what the kernel was given and has not used yet stays; and every other
+//! bit becomes an unknown of its own. Machine and specification go on from there.
+//!
+//! That is sound, because unknowns stand for all values, so also for those that the formulas had: what is shown after the cut holds for
+//! any state that looks like this one. It can only fail to show something: that two bits are equal which are in no word of the
+//! specification, say. (A kernel may hold a counter as the sum of where it began and of how far it is; such words are
+//! *derived*, and are replaced by what follows from the unknowns in the same way.) Nothing else is assumed about the loop: not where it begins, nor how many turns it has. The unknowns are the
+//! same ones at every cut, so that the formulas of all turns are the same, and cost their memory once. An unknown that is used
+//! again is in no formula any more when it is: neither in the machine nor in the specification.
+//!
+//! After a cut, samples are no longer what the kernel computes on the sample inputs. So what they seem to refute is refuted only if
+//! native runs reproduce it.
+
+use crate::contract::{Contents, Steps, pick};
+use crate::exec::{Machine, Outcome};
+use crate::term::{Bit, Terms, Word};
+use std::collections::{HashMap, HashSet};
+
+/// So many steps at most without a cut before them.
+const MOST_UNCUT: usize = 2;
+
+/// Unknowns that cuts put in the place of formulas.
+#[derive(Default)]
+pub(super) struct Unknowns {
+    /// For the words of the specification, by their place in them.
+    words: Vec<Bit>,
+    /// For what the next step reads.
+    read: Vec<Bit>,
+    /// For everything else that depends on an input, and that does not.
+    others: [Vec<Bit>; 2],
+}
+
+/// The specification beside a run of the machine.
+pub(super) struct Beside<'a> {
+    steps: &'a Steps,
+    contents: &'a Contents<Word>,
+    unknowns: &'a mut Unknowns,
+    /// How many steps are done.
+    done: usize,
+    /// The words after the next step. They are worked out before the machine comes there: the specification says which sums are whole
+    /// ([`Algebra::whole`](crate::spec::Algebra::whole)), and the machine must know.
+    next: Vec<Word>,
+    /// Whether the atom of this number is of what the kernel was given, and no cut has replaced it.
+    given: Vec<bool>,
+    /// How many cuts there were.
+    pub(super) cuts: usize,
+}
+
+impl<'a> Beside<'a> {
+    pub(super) fn new(
+        terms: &mut Terms,
+        steps: &'a Steps,
+        contents: &'a Contents<Word>,
+        unknowns: &'a mut Unknowns,
+    ) -> Self {
+        let mut given = Vec::new();
+        give(&mut given, contents.iter().flatten().flatten().copied());
+        let words = (steps.begin)(terms, contents);
+        let next = (steps.step)(terms, 0, &words, &read(steps, contents, 0));
+        Self {
+            steps,
+            contents,
+            unknowns,
+            done: 0,
+            next,
+            given,
+            cuts: 0,
+        }
+    }
+
+    /// At a turn of a loop: cuts, if the machine has all words of the next step but the last. `entry` is what registers held.
+    pub(super) fn at_turn(&mut self, machine: &mut Machine<'_>, entry: &[Word]) -> Outcome<()> {
+        if self.done + 1 >= self.steps.count {
+            return Ok(());
+        }
+        let bits: HashSet<Bit> = machine.bits().collect();
+        let has = |bit: &Bit| bit.is_constant() || bits.contains(bit);
+        if self.next[self.steps.loose..].iter().flatten().all(has) {
+            if self.cuts == 0 {
+                give(&mut self.given, entry.iter().flatten().copied());
+            }
+            self.done += 1;
+            self.cut(machine);
+        }
+        Ok(())
+    }
+
+    fn cut(&mut self, machine: &mut Machine<'_>) {
+        let words = core::mem::take(&mut self.next);
+        let read = read(self.steps, self.contents, self.done);
+        let mut unknown_of = HashMap::new();
+        for (bits, unknowns) in [
+            (&words[..], &mut self.unknowns.words),
+            (&read[..], &mut self.unknowns.read),
+        ] {
+            for (i, bit) in bits.iter().flatten().enumerate() {
+                if i == unknowns.len() {
+                    unknowns.extend(machine.terms.input(1));
+                }
+                if !bit.is_constant() {
+                    unknown_of.entry(*bit).or_insert(unknowns[i]);
+                    let given = bit.atom().and_then(|atom| self.given.get_mut(atom));
+                    if let Some(given) = given {
+                        *given = false;
+                    }
+                }
+            }
+        }
+        let replaced = |bit: &Bit| unknown_of.get(bit).copied().unwrap_or(*bit);
+        let replace = |words: &[Word]| -> Vec<Word> {
+            let words = words.iter();
+            words
+                .map(|word| word.iter().map(replaced).collect())
+                .collect()
+        };
+        let (new_words, new_read) = (replace(&words), replace(&read));
+        let before = (self.steps.derived)(machine.terms, self.done, &words);
+        let after = (self.steps.derived)(machine.terms, self.done, &new_words);
+        for (bit, unknown) in before.iter().flatten().zip(after.iter().flatten()) {
+            unknown_of.entry(*bit).or_insert(*unknown);
+        }
+        let mut used = [0; 2];
+        let (given, others) = (&self.given, &mut self.unknowns.others);
+        let is_given = |bit: Bit| {
+            bit.atom()
+                .is_some_and(|atom| given.get(atom) == Some(&true))
+        };
+        machine.change_all(
+            |bit| !bit.is_constant() && !is_given(bit),
+            |terms, bit| {
+                if let Some(unknown) = unknown_of.get(&bit) {
+                    return *unknown;
+                }
+                if is_given(bit) {
+                    return bit;
+                }
+                let kind = usize::from(terms.depends_on_input(bit));
+                let (others, used) = (&mut others[kind], &mut used[kind]);
+                if *used == others.len() {
+                    others.extend(if kind == 1 {
+                        terms.input(1)
+                    } else {
+                        terms.junk(1)
+                    });
+                }
+                *used += 1;
+                others[*used - 1]
+            },
+        );
+        self.next = (self.steps.step)(machine.terms, self.done, &new_words, &new_read);
+        self.cuts += 1;
+    }
+
+    /// What the specification says in the end; nothing if so many steps are left that their formulas would be too many: the kernel has no
+    /// such loop, or its loop ended early.
+    pub(super) fn end(self, terms: &mut Terms) -> Option<Contents<Word>> {
+        let left = self.done + 1..self.steps.count;
+        if left.len() > MOST_UNCUT {
+            return None;
+        }
+        let mut words = self.next;
+        for number in left {
+            let cells = read(self.steps, self.contents, number);
+            words = (self.steps.step)(terms, number, &words, &cells);
+        }
+        Some((self.steps.end)(terms, &words))
+    }
+}
+
+fn read(steps: &Steps, contents: &Contents<Word>, number: usize) -> Vec<Word> {
+    let (buffer, cells) = (steps.reads)(number);
+    pick(&contents[buffer], &cells)
+}
+
+fn give(given: &mut Vec<bool>, bits: impl Iterator<Item = Bit>) {
+    for atom in bits.filter_map(Bit::atom) {
+        if given.len() <= atom {
+            given.resize(atom + 1, false);
+        }
+        given[atom] = true;
+    }
+}

@@ -1,0 +1,346 @@
+//! Kernels whose loops are proved one turn after the other, and bugs planted into them.
+
+use iced_x86::code_asm::{
+    AsmRegister64, CodeAssembler, byte_ptr, eax, qword_ptr, r12, r13, rax, rcx, rdi, rdx, rsi,
+};
+use iced_x86::{Instruction, Mnemonic, OpKind};
+use sealstone_proofs::catalog::{Kernel, kernels};
+use sealstone_proofs::contract::{Access, Contents, Contract, Stepwise};
+use sealstone_proofs::image::{Image, Symbol};
+use sealstone_proofs::prove::{Finding, Session};
+use sealstone_proofs::spec::Algebra;
+use sealstone_proofs::verdict::Verdict;
+use std::sync::{Mutex, MutexGuard};
+
+/// Native runs map memory at fixed addresses: one test at a time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ONE_AT_A_TIME
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+#[track_caller]
+fn assert_refuted(verdict: &Verdict, why: &str) {
+    assert!(
+        matches!(verdict, Verdict::Refuted(reason) if reason.contains(why)),
+        "{verdict}"
+    );
+}
+
+/// x ← (x + m_i) <<< 7, for each word of a message.
+#[derive(Clone, Copy)]
+struct Turns;
+
+const TURNS: usize = 6;
+
+impl Stepwise for Turns {
+    fn steps(&self) -> usize {
+        TURNS
+    }
+    fn begin<A: Algebra<64>>(&self, _a: &mut A, contents: &Contents<A::Word>) -> Vec<A::Word> {
+        contents[0].clone()
+    }
+    fn reads(&self, number: usize) -> (usize, Vec<usize>) {
+        (1, vec![number])
+    }
+    fn step<A: Algebra<64>>(
+        &self,
+        a: &mut A,
+        _number: usize,
+        words: &[A::Word],
+        read: &[A::Word],
+    ) -> Vec<A::Word> {
+        let sum = a.add(&words[0], &read[0]);
+        let sum = a.whole(sum);
+        vec![a.rotate_left(&sum, 7)]
+    }
+    fn end<A: Algebra<64>>(&self, _a: &mut A, words: &[A::Word]) -> Contents<A::Word> {
+        vec![words.to_vec()]
+    }
+}
+
+/// The loop in machine code: x in rax, the word in rcx, the one before in rdx. `turn` makes the new x; `after` comes behind the loop.
+fn turns(
+    count: i32,
+    turn: impl Fn(&mut CodeAssembler),
+    after: impl Fn(&mut CodeAssembler),
+) -> Finding {
+    let _guard = alone();
+    let contract = Contract::stepwise(Turns)
+        .buffer("x", 1, 8, Access::Read)
+        .buffer("m", TURNS, 8, Access::Read)
+        .buffer("out", 1, 8, Access::Write)
+        .addresses(["m", "x", "out"]);
+    let mut code = CodeAssembler::new(64).unwrap();
+    code.mov(rax, qword_ptr(rsi)).unwrap();
+    code.mov(rsi, rdx).unwrap();
+    code.mov(rdx, qword_ptr(rdi)).unwrap();
+    code.xor(r_counter(), r_counter()).unwrap();
+    let mut start = code.create_label();
+    code.set_label(&mut start).unwrap();
+    code.mov(rcx, qword_ptr(rdi + 8 * r_counter())).unwrap();
+    turn(&mut code);
+    code.mov(rdx, rcx).unwrap();
+    code.inc(r_counter()).unwrap();
+    code.cmp(r_counter(), count).unwrap();
+    code.jne(start).unwrap();
+    after(&mut code);
+    code.mov(qword_ptr(rsi), rax).unwrap();
+    code.ret().unwrap();
+    let mut image = Image::default();
+    let bytes = code.assemble(image.next_free()).unwrap();
+    image.add_function("loop", &bytes);
+    let symbol = image.symbols()[0].clone();
+    Session::new().prove(&image, &symbol, &contract, 2, true)
+}
+
+fn r_counter() -> AsmRegister64 {
+    iced_x86::code_asm::r8
+}
+
+fn right(code: &mut CodeAssembler) {
+    code.add(rax, rcx).unwrap();
+    code.rol(rax, 7).unwrap();
+}
+
+fn nothing(_: &mut CodeAssembler) {}
+
+const ALL: i32 = TURNS as i32;
+
+#[test]
+fn a_loop_is_cut_before_each_turn_but_the_first() {
+    let finding = turns(ALL, right, nothing);
+    assert_eq!(finding.verdict, Verdict::Proved);
+    assert_eq!(finding.cuts, TURNS - 1);
+}
+
+/// The first turn is right, because the word before the first is the first one here.
+#[test]
+fn a_word_of_an_earlier_turn() {
+    let stale = |code: &mut CodeAssembler| {
+        code.add(rax, rdx).unwrap();
+        code.rol(rax, 7).unwrap();
+    };
+    assert_refuted(&turns(ALL, stale, nothing).verdict, "reproduced natively");
+}
+
+/// What the last turn read is still in a register, where the last turn of the specification has words of the same name.
+#[test]
+fn a_word_that_is_used_again_behind_the_loop() {
+    let again = |code: &mut CodeAssembler| code.xor(rax, rcx).unwrap();
+    assert_refuted(&turns(ALL, right, again).verdict, "reproduced natively");
+    let first = |code: &mut CodeAssembler| code.xor(rax, qword_ptr(rdi)).unwrap();
+    assert_refuted(&turns(ALL, right, first).verdict, "reproduced natively");
+}
+
+#[test]
+fn a_turn_too_few() {
+    assert_refuted(
+        &turns(ALL - 1, right, nothing).verdict,
+        "reproduced natively",
+    );
+}
+
+#[test]
+fn a_bug_in_one_turn_of_a_loop() {
+    let wrong = |code: &mut CodeAssembler| {
+        let mut end = code.create_label();
+        code.add(rax, rcx).unwrap();
+        code.rol(rax, 7).unwrap();
+        code.cmp(r_counter(), 3).unwrap();
+        code.jne(end).unwrap();
+        code.add(rax, 1).unwrap();
+        code.set_label(&mut end).unwrap();
+        code.nop().unwrap();
+    };
+    assert_refuted(&turns(ALL, wrong, nothing).verdict, "reproduced natively");
+}
+
+/// It shows on one value of x in 2^64, in every turn.
+#[test]
+fn a_bug_that_no_test_would_find() {
+    let verdict = turns(
+        ALL,
+        |code| {
+            right(code);
+            code.mov(rdx, 0x0123_4567_89ab_cdef_u64).unwrap();
+            code.xor(rdx, rax).unwrap();
+            code.cmp(rdx, 1).unwrap();
+            code.adc(rax, 0).unwrap();
+        },
+        nothing,
+    )
+    .verdict;
+    assert!(matches!(verdict, Verdict::Unproved(_)), "{verdict}");
+}
+
+#[test]
+fn a_branch_on_a_secret_in_a_later_turn() {
+    let branch = |code: &mut CodeAssembler| {
+        let mut end = code.create_label();
+        right(code);
+        code.cmp(r_counter(), 3).unwrap();
+        code.jne(end).unwrap();
+        code.test(rax, rax).unwrap();
+        code.je(end).unwrap();
+        code.nop().unwrap();
+        code.set_label(&mut end).unwrap();
+        code.nop().unwrap();
+    };
+    let verdict = turns(ALL, branch, nothing).verdict;
+    assert!(
+        matches!(&verdict, Verdict::Unproved(why) if why.contains("a branch")),
+        "{verdict}"
+    );
+}
+
+fn own_image() -> Image {
+    sealstone_proofs::selftest::call_every_kernel();
+    Image::load(&std::env::current_exe().unwrap()).unwrap()
+}
+
+/// The tree kernel with this name and its function in the image.
+fn tree(image: &Image, name: &str) -> (Kernel, Symbol, Finding) {
+    let kernel = kernels().into_iter().find(|kernel| kernel.name == name);
+    let kernel = kernel.unwrap();
+    let symbols = image.symbols().iter();
+    for symbol in symbols.filter(|symbol| symbol.is(kernel.function)) {
+        let finding = prove(image, &kernel, symbol);
+        if finding.verdict.is_proof() {
+            return (kernel, symbol.clone(), finding);
+        }
+    }
+    panic!("{name} is not proved without the bug")
+}
+
+fn prove(image: &Image, kernel: &Kernel, symbol: &Symbol) -> Finding {
+    let here = kernel.set.is_here();
+    Session::new().prove(image, symbol, &kernel.contracts[0], 1, here)
+}
+
+/// Puts code around a tree kernel: `before` has the address of its input in rdi, `after` that of the values in r12 and of the start
+/// in r13.
+fn around_tree(
+    name: &str,
+    before: impl Fn(&mut CodeAssembler),
+    after: impl Fn(&mut CodeAssembler),
+) -> Verdict {
+    let _guard = alone();
+    let mut image = own_image();
+    let (kernel, inner, _) = tree(&image, name);
+    let mut code = CodeAssembler::new(64).unwrap();
+    code.push(r12).unwrap();
+    code.push(r13).unwrap();
+    code.push(r13).unwrap();
+    code.mov(r12, qword_ptr(rdi + 24)).unwrap();
+    code.mov(r13, qword_ptr(rdi)).unwrap();
+    before(&mut code);
+    code.call(inner.start).unwrap();
+    after(&mut code);
+    code.pop(r13).unwrap();
+    code.pop(r13).unwrap();
+    code.pop(r12).unwrap();
+    code.ret().unwrap();
+    let bytes = code.assemble(image.next_free()).unwrap();
+    image.add_function("planted", &bytes);
+    let symbol = image.symbols().last().unwrap().clone();
+    prove(&image, &kernel, &symbol).verdict
+}
+
+const NODES: &str = "tree nodes, 4 lanes";
+
+#[test]
+fn code_around_a_tree_kernel_is_no_bug() {
+    assert_eq!(around_tree(NODES, nothing, nothing), Verdict::Proved);
+}
+
+#[test]
+fn a_wrong_position_and_a_wrong_level() {
+    let position = |code: &mut CodeAssembler| code.add(qword_ptr(rdi + 40), 64).unwrap();
+    assert_refuted(&around_tree(NODES, position, nothing), "wrong output");
+    let level = |code: &mut CodeAssembler| code.xor(byte_ptr(rdi + 48), 0x40).unwrap();
+    assert_refuted(&around_tree(NODES, level, nothing), "wrong output");
+    // The bit above a level is none of it.
+    let above = |code: &mut CodeAssembler| code.xor(byte_ptr(rdi + 48), 0x80).unwrap();
+    assert_eq!(around_tree(NODES, above, nothing), Verdict::Proved);
+}
+
+#[test]
+fn values_of_two_lanes_that_are_swapped() {
+    let verdict = around_tree(NODES, nothing, |code| {
+        code.mov(rcx, qword_ptr(r12)).unwrap();
+        code.mov(rdx, qword_ptr(r12 + 64)).unwrap();
+        code.mov(qword_ptr(r12), rdx).unwrap();
+        code.mov(qword_ptr(r12 + 64), rcx).unwrap();
+    });
+    assert_refuted(&verdict, "wrong output in `values`, word 0");
+}
+
+#[test]
+fn a_wrong_number_of_nodes() {
+    let verdict = around_tree(NODES, nothing, |code| code.inc(eax).unwrap());
+    assert_refuted(&verdict, "wrong output in what it returns");
+}
+
+#[test]
+fn a_write_to_the_chaining_value_that_all_nodes_start_from() {
+    let write = |code: &mut CodeAssembler| code.mov(qword_ptr(r13), 0).unwrap();
+    assert_refuted(
+        &around_tree(NODES, nothing, write),
+        "write of 8 bytes outside",
+    );
+}
+
+/// Changes instructions of the kernel for one lane.
+fn with_changed_code(
+    change: impl Fn(&[(u64, Instruction)], &Image) -> Option<(u64, Vec<u8>)>,
+) -> Verdict {
+    let _guard = alone();
+    let mut image = own_image();
+    let (kernel, symbol, finding) = tree(&image, "tree nodes, 1 lane");
+    let instructions: Vec<_> = finding.instructions.into_iter().collect();
+    let (address, bytes) = change(&instructions, &image).expect("a place for the bug");
+    image.patch(address, &bytes);
+    prove(&image, &kernel, &symbol).verdict
+}
+
+fn bytes_of(image: &Image, address: u64, instruction: &Instruction) -> Vec<u8> {
+    image.code(address, instruction.len()).unwrap().to_vec()
+}
+
+#[test]
+fn a_missing_feed_forward() {
+    // The last exclusive or before the loop goes back: a word of the block into one of the cipher's.
+    let verdict = with_changed_code(|instructions, _| {
+        let turn = instructions.iter().position(|(at, instruction)| {
+            instruction.is_jcc_short_or_near() && instruction.near_branch_target() + 1000 < *at
+        })?;
+        let before = instructions[..turn].iter();
+        let (address, xor) = before.rev().find(|(_, instruction)| {
+            instruction.mnemonic() == Mnemonic::Xor && instruction.op1_kind() == OpKind::Memory
+        })?;
+        Some((*address, vec![0x90; xor.len()]))
+    });
+    assert_refuted(&verdict, "reproduced natively");
+}
+
+#[test]
+fn a_last_block_that_is_not_flagged() {
+    // The comparison with the place of the last block.
+    let verdict = with_changed_code(|instructions, image| {
+        let (address, compare) = instructions.iter().find(|(_, instruction)| {
+            let last = instruction.op_count() - 1;
+            instruction.mnemonic() == Mnemonic::Cmp
+                && instruction.op_kind(last) != OpKind::Register
+                && instruction.op_kind(last) != OpKind::Memory
+                && instruction.immediate(last) == 15 * 64
+        })?;
+        let mut bytes = bytes_of(image, *address, compare);
+        let immediate = bytes.len() - 4;
+        bytes[immediate] ^= 1;
+        Some((*address, bytes))
+    });
+    assert_refuted(&verdict, "reproduced natively");
+}
