@@ -40,9 +40,13 @@ impl Set {
         }
     }
 
-    /// What `sealstone_lanes::Cpu` is for it: the number of its variant.
-    fn number(self) -> u8 {
-        self as u8
+    /// What `sealstone_lanes::Cpu` is for it: the numbers of its variants. AVX-512 has two, which differ in tree kernels only.
+    fn numbers(self) -> &'static [u8] {
+        match self {
+            Self::Baseline => &[0],
+            Self::Avx2 => &[1],
+            Self::Avx512 => &[2, 3],
+        }
     }
 }
 
@@ -127,20 +131,20 @@ fn new_block<A: Algebra<64>>(
 }
 
 /// Three blocks.
-fn blocks(set: Set, add: bool) -> Contract {
-    with_blocks(set, formula!(|a, contents| new_block(a, contents, add)))
+fn blocks(cpu: u8, add: bool) -> Contract {
+    with_blocks(cpu, formula!(|a, contents| new_block(a, contents, add)))
 }
 
-fn with_blocks(set: Set, formula: Formula) -> Contract {
+fn with_blocks(cpu: u8, formula: Formula) -> Contract {
     let contract = Contract::new(formula)
         .buffer("x", 128, 64, Read)
         .buffer("y", 128, 64, Read)
         .buffer("out", 128, 64, Write);
-    contract.byte(set.number()).addresses(["x", "y", "out"])
+    contract.byte(cpu).addresses(["x", "y", "out"])
 }
 
 /// Three blocks, and where the next reference is looked for: any lane, segment, index and memory at all, among 1 to 2^24 lanes.
-fn blocks_ahead(set: Set, add: bool) -> Contract {
+fn blocks_ahead(cpu: u8, add: bool) -> Contract {
     let formula = formula!(|a, contents| {
         let mut outputs = new_block(a, contents, add);
         let segment = argon2::Segment::of(&contents[3]);
@@ -156,7 +160,7 @@ fn blocks_ahead(set: Set, add: bool) -> Contract {
         Cell::Input,
         Cell::Input,
     ];
-    with_blocks(set, formula)
+    with_blocks(cpu, formula)
         .record("segment", segment, 8, Read)
         .record("next", next, 8, Read)
         .addresses(["next"])
@@ -182,10 +186,10 @@ fn argon2(set: Set) -> Vec<Kernel> {
         .zip(functions)
         .map(|((name, _, add, ahead), function)| {
             let blocks = if ahead { blocks_ahead } else { blocks };
-            let (apart, same) = (
-                blocks(set, add),
-                blocks(set, add).with_same("y is x", "y", "x"),
-            );
+            let contracts = set.numbers().iter().flat_map(|cpu| {
+                let same = blocks(*cpu, add).with_same("y is x", "y", "x");
+                [blocks(*cpu, add), same]
+            });
             Kernel {
                 name,
                 set,
@@ -198,24 +202,26 @@ fn argon2(set: Set) -> Vec<Kernel> {
                 shipped: true,
                 layouts: 2,
                 family: "argon2",
-                contracts: vec![apart, same],
+                contracts: contracts.collect(),
             }
         });
     kernels.collect()
 }
 
 fn blake2b(set: Set) -> Kernel {
-    let contract = Contract::new(formula!(|a, contents| {
-        let (m, h, input) = (&contents[0], &contents[1], &contents[2]);
-        vec![blake2b::compress(a, h, m, &input[1..3], &input[3])]
-    }));
-    let input = vec![Cell::Address("m"), Cell::Input, Cell::Input, Cell::Input];
-    let contract = contract
-        .buffer("m", 16, 8, Read)
-        .buffer("h", 8, 8, Write)
-        .record("input", input, 8, Read)
-        .byte(set.number())
-        .addresses(["h", "input"]);
+    let contract = |cpu: &u8| {
+        let contract = Contract::new(formula!(|a, contents| {
+            let (m, h, input) = (&contents[0], &contents[1], &contents[2]);
+            vec![blake2b::compress(a, h, m, &input[1..3], &input[3])]
+        }));
+        let input = vec![Cell::Address("m"), Cell::Input, Cell::Input, Cell::Input];
+        contract
+            .buffer("m", 16, 8, Read)
+            .buffer("h", 8, 8, Write)
+            .record("input", input, 8, Read)
+            .byte(*cpu)
+            .addresses(["h", "input"])
+    };
     Kernel {
         name: "BLAKE2b F",
         set,
@@ -224,7 +230,7 @@ fn blake2b(set: Set) -> Kernel {
         shipped: true,
         layouts: 4,
         family: "blake2b",
-        contracts: vec![contract],
+        contracts: set.numbers().iter().map(contract).collect(),
     }
 }
 

@@ -47,8 +47,12 @@
 //! inputs wherever they are applied; specifications against published vectors; the whole by native runs on the same random
 //! inputs, of every proved function whose instructions this CPU has (the others are marked); every distinct instruction by
 //! co-simulation with the CPU ([`cosim`]), which notices nearly every way in which a model can be made wrong in one place. That needs
-//! a CPU with AVX-512; without it, the command says that this is no proof. `tests/negative.rs` plants bugs, each of which must be
+//! a CPU with AVX-512; without it, the command says that this is no proof. `tests/negative.rs` and
+//! `tests/loops.rs` plant bugs, each of which must be
 //! rejected.
+//!
+//! Kernels that hash a node of a tree go through its blocks in a loop of up to 64 turns. They are proved as a whole, but one turn after
+//! the other, each from arbitrary words as the one before may have left them: how, and why that is sound, is said in `prove/cut.rs`.
 //!
 //! Not covered: what a CPU does beside its architecture (speculation, power, faults), other architectures, loops over data of any
 //! length (drivers around the kernels are ordinary safe Rust).

@@ -23,7 +23,15 @@ pub trait Algebra<const BITS: usize> {
     /// `a` + `b`.
     fn add(&mut self, a: &Self::Word, b: &Self::Word) -> Self::Word;
     /// 1 if `a` + `b` is 2^`BITS` or more, else 0.
-    fn carry(&mut self, a: &Self::Word, b: &Self::Word) -> Self::Word;
+    fn carry(&mut self, a: &Self::Word, b: &Self::Word) -> Self::Word {
+        // Both top bits are 1, or one is, and that of the sum is not: a carry came from below.
+        let sum = self.add(a, b);
+        let ones = self.number(u64::MAX);
+        let (not_sum, both, one) = (self.xor(&sum, &ones), self.and(a, b), self.xor(a, b));
+        let one = self.and(&one, &not_sum);
+        let carries = self.xor(&both, &one);
+        self.shift_right(&carries, BITS - 1)
+    }
     /// `a` - `b`.
     fn sub(&mut self, a: &Self::Word, b: &Self::Word) -> Self::Word;
     /// `a` ⊕ `b`.
@@ -126,9 +134,6 @@ macro_rules! numbers {
             fn add(&mut self, a: &$word, b: &$word) -> $word {
                 a.wrapping_add(*b)
             }
-            fn carry(&mut self, a: &$word, b: &$word) -> $word {
-                a.checked_add(*b).is_none().into()
-            }
             fn sub(&mut self, a: &$word, b: &$word) -> $word {
                 a.wrapping_sub(*b)
             }
@@ -222,5 +227,32 @@ impl Cells for Terms {
     }
     fn join(&mut self, words: &[Word]) -> Word {
         words.concat()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_carry_is_what_does_not_fit() {
+        let ends = [
+            0,
+            1,
+            2,
+            63,
+            64,
+            1 << 63,
+            (1 << 63) - 1,
+            u64::MAX,
+            u64::MAX - 1,
+        ];
+        for a in ends {
+            for b in ends {
+                let carry: u64 = Numbers.carry(&a, &b);
+                assert_eq!(carry == 1, a.checked_add(b).is_none(), "{a} + {b}");
+                assert!(carry < 2);
+            }
+        }
     }
 }
