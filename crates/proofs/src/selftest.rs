@@ -6,6 +6,7 @@
 use core::hint::black_box;
 use sealstone_argon2::{Arena, Argon2, Params};
 use sealstone_skein::threefish::{Threefish256, Threefish512, Threefish1024};
+use sealstone_skein::{Skein256, Skein1024};
 
 /// The ChaCha20 block function of a whole state (RFC 8439, section 2.3).
 #[inline(never)]
@@ -88,6 +89,8 @@ pub fn call_every_kernel() {
         )* };
     }
     threefish!(Threefish256 32, Threefish512 64, Threefish1024 128);
+    black_box(Skein256::hash(&black_box([9; 500])));
+    black_box(Skein1024::hash(&black_box([9; 500])));
     let mut words = black_box([0; 16]);
     chacha20_block(&black_box([5; 16]), &mut words);
     let mut state = black_box([6; 8]);

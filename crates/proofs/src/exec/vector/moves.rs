@@ -22,6 +22,8 @@ impl Machine<'_> {
             }
             Pinsrq | Vpinsrq => return self.insert_element(instruction, 64).map(|()| true),
             Pinsrd | Vpinsrd => return self.insert_element(instruction, 32).map(|()| true),
+            Pinsrw | Vpinsrw => return self.insert_element(instruction, 16).map(|()| true),
+            Pinsrb | Vpinsrb => return self.insert_element(instruction, 8).map(|()| true),
             Pextrq | Vpextrq => return self.extract_element(instruction, 64).map(|()| true),
             Pextrd | Vpextrd => return self.extract_element(instruction, 32).map(|()| true),
             _ => return Ok(false),

@@ -48,7 +48,9 @@ impl Machine<'_> {
             Vbroadcasti128 | Vbroadcastf128 | Vbroadcasti64x2 | Vbroadcastf64x2 => (128, 64),
             Vbroadcasti32x4 | Vbroadcastf32x4 => (128, 32),
             Vbroadcasti64x4 | Vbroadcastf64x4 => (256, 64),
-            Pmovzxdq | Vpmovzxdq => return self.extend_each(instruction, 32, 64).map(|()| true),
+            Pmovzxdq | Vpmovzxdq | Pmovsxdq | Vpmovsxdq => {
+                return self.extend_each(instruction, 32, 64).map(|()| true);
+            }
             Pmovzxbd | Vpmovzxbd => return self.extend_each(instruction, 8, 32).map(|()| true),
             Pmovzxbq | Vpmovzxbq => return self.extend_each(instruction, 8, 64).map(|()| true),
             _ => return Ok(false),
@@ -185,9 +187,14 @@ impl Machine<'_> {
     fn extend_each(&mut self, instruction: &Instruction, from: usize, to: usize) -> Outcome<()> {
         let width = self.width(instruction);
         let source = self.low(instruction, 1, width / to * from)?;
+        let signed = matches!(
+            instruction.mnemonic(),
+            Mnemonic::Pmovsxdq | Mnemonic::Vpmovsxdq
+        );
+        let above = |bits: &[Bit]| if signed { bits[from - 1] } else { Bit::ZERO };
         let word = source
             .chunks(from)
-            .flat_map(|bits| extended(bits, to, Bit::ZERO))
+            .flat_map(|bits| extended(bits, to, above(bits)))
             .collect();
         self.set_vector(instruction, word, to)
     }
