@@ -249,7 +249,7 @@ mod tests {
         ];
         for a in ends {
             for b in ends {
-                let carry: u64 = Numbers.carry(&a, &b);
+                let carry = Algebra::<64>::carry(&mut Numbers, &a, &b);
                 assert_eq!(carry == 1, a.checked_add(b).is_none(), "{a} + {b}");
                 assert!(carry < 2);
             }

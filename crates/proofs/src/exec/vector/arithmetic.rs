@@ -20,6 +20,8 @@ impl Machine<'_> {
             Mnemonic::Vpternlogq => self.ternary(instruction, 64)?,
             Mnemonic::Pcmpeqd | Mnemonic::Vpcmpeqd => self.compare_equal(instruction, 32)?,
             Mnemonic::Pcmpeqq | Mnemonic::Vpcmpeqq => self.compare_equal(instruction, 64)?,
+            Mnemonic::Pcmpgtd | Mnemonic::Vpcmpgtd => self.compare_greater(instruction, 32)?,
+            Mnemonic::Pcmpgtq | Mnemonic::Vpcmpgtq => self.compare_greater(instruction, 64)?,
             Mnemonic::Packuswb | Mnemonic::Vpackuswb => self.pack_saturated(instruction)?,
             _ => return Ok(false),
         }
@@ -89,6 +91,24 @@ impl Machine<'_> {
             .flat_map(|(a, b)| {
                 let difference = xor(self.terms, a, b);
                 vec![self.terms.is_zero(&difference); element]
+            })
+            .collect();
+        self.set_vector(instruction, word, element)
+    }
+
+    /// Signed: a > b where b - a, with one bit more, is negative.
+    fn compare_greater(&mut self, instruction: &Instruction, element: usize) -> Outcome<()> {
+        if instruction.op_kind(0) == OpKind::Register && instruction.op_register(0).is_k() {
+            return self.unsupported(format!("`{instruction}`"));
+        }
+        let width = self.width(instruction);
+        let (a, b) = self.sources(instruction, width)?;
+        let elements = a.chunks(element).zip(b.chunks(element));
+        let longer = |word: &[Bit]| [word, &word[element - 1..]].concat();
+        let word = elements
+            .flat_map(|(a, b)| {
+                let difference = self.terms.sub(&longer(b), &longer(a));
+                vec![difference[element]; element]
             })
             .collect();
         self.set_vector(instruction, word, element)

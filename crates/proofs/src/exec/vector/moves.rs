@@ -2,7 +2,7 @@
 
 use super::{Machine, Outcome, first_source};
 use crate::exec::scalar::extended;
-use crate::term::Bit;
+use crate::term::{Bit, Word};
 use iced_x86::{Instruction, Mnemonic, OpKind};
 
 impl Machine<'_> {
@@ -26,6 +26,9 @@ impl Machine<'_> {
             Pinsrb | Vpinsrb => return self.insert_element(instruction, 8).map(|()| true),
             Pextrq | Vpextrq => return self.extract_element(instruction, 64).map(|()| true),
             Pextrd | Vpextrd => return self.extract_element(instruction, 32).map(|()| true),
+            Pextrb | Vpextrb => return self.extract_element(instruction, 8).map(|()| true),
+            Movmskps | Vmovmskps => return self.signs(instruction, 32).map(|()| true),
+            Movmskpd | Vmovmskpd => return self.signs(instruction, 64).map(|()| true),
             _ => return Ok(false),
         };
         let width = self.width(instruction);
@@ -76,5 +79,17 @@ impl Machine<'_> {
         let word = self.piece(&source, number, element);
         let width = self.width(instruction);
         self.set(instruction, extended(&word, width, Bit::ZERO))
+    }
+
+    /// The sign of each element, one after the other.
+    fn signs(&mut self, instruction: &Instruction, element: usize) -> Outcome<()> {
+        let source = instruction.op_register(1).size() * 8;
+        let source = self.low(instruction, 1, source)?;
+        let signs: Word = source
+            .chunks(element)
+            .map(|word| word[element - 1])
+            .collect();
+        let width = self.width(instruction);
+        self.set(instruction, extended(&signs, width, Bit::ZERO))
     }
 }

@@ -25,7 +25,12 @@ impl Machine<'_> {
             Pblendw | Vpblendw => self.blend(instruction, 16)?,
             Vpblendd | Blendps | Vblendps => self.blend(instruction, 32)?,
             Blendpd | Vblendpd => self.blend(instruction, 64)?,
+            Vpblendvb => self.blend_by_signs(instruction, 8)?,
+            Vblendvps => self.blend_by_signs(instruction, 32)?,
+            Vblendvpd => self.blend_by_signs(instruction, 64)?,
             Movddup | Vmovddup => self.duplicate(instruction)?,
+            Packsswb | Vpacksswb => self.pack_signed(instruction, 16)?,
+            Packssdw | Vpackssdw => self.pack_signed(instruction, 32)?,
             _ => return self.unpack(instruction),
         }
         Ok(true)
@@ -138,6 +143,20 @@ impl Machine<'_> {
         self.set_vector(instruction, word, element)
     }
 
+    /// Each element of the second source where the sign of that of the third one is set, else of the first.
+    fn blend_by_signs(&mut self, instruction: &Instruction, element: usize) -> Outcome<()> {
+        let width = self.width(instruction);
+        let (a, b) = self.sources(instruction, width)?;
+        let signs = self.low(instruction, first_source(instruction) + 2, width)?;
+        let word = (0..width)
+            .map(|i| {
+                let sign = signs[i / element * element + element - 1];
+                self.terms.select(sign, b[i], a[i])
+            })
+            .collect();
+        self.set_vector(instruction, word, element)
+    }
+
     /// The low half of each lane, twice.
     fn duplicate(&mut self, instruction: &Instruction) -> Outcome<()> {
         let width = self.width(instruction);
@@ -151,6 +170,37 @@ impl Machine<'_> {
             word.extend_from_slice(&lane[..64]);
         }
         self.set_vector(instruction, word, 64)
+    }
+
+    /// The elements of each lane of the first source and then of the second, in half the bits: the nearest number that fits.
+    fn pack_signed(&mut self, instruction: &Instruction, element: usize) -> Outcome<()> {
+        let width = self.width(instruction);
+        let (a, b) = self.sources(instruction, width)?;
+        let mut word = Word::with_capacity(width);
+        for (a, b) in a.chunks(LANE).zip(b.chunks(LANE)) {
+            for number in a.chunks(element).chain(b.chunks(element)) {
+                word.extend(self.saturated(number));
+            }
+        }
+        self.set_vector(instruction, word, element / 2)
+    }
+
+    /// The lower half where all bits above it are its sign, else the least or the greatest number with this sign.
+    fn saturated(&mut self, number: &[Bit]) -> Word {
+        let half = number.len() / 2;
+        let sign = number[number.len() - 1];
+        let others: Word = number[half - 1..]
+            .iter()
+            .map(|bit| self.terms.xor(*bit, sign))
+            .collect();
+        let fits = self.terms.is_zero(&others);
+        let limit = self.terms.not(sign);
+        let low = number[..half - 1].iter();
+        let mut word: Word = low
+            .map(|bit| self.terms.select(fits, *bit, limit))
+            .collect();
+        word.push(sign);
+        word
     }
 
     /// Elements of one half of each lane of two sources, alternating.
