@@ -35,7 +35,7 @@ pub struct Finding {
     pub constants: BTreeSet<u64>,
     /// Whether the function itself was run on the samples.
     pub ran_natively: bool,
-    /// How many times the formulas of a loop were cut ([`cut`]).
+    /// How many times the formulas of a loop were cut (`cut` says why that is sound).
     pub cuts: usize,
 }
 
