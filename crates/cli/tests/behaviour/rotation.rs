@@ -114,6 +114,9 @@ fn what_an_interrupted_rotation_leaves_works() {
     // Stopped after the copies; then a slot was added.
     let kept = format!("data/sealstone/default.{first}");
     fs::copy(world.path(DEFAULT), world.path(format!("{kept}.passport"))).unwrap();
+    world.done(&["seal", "-q", "plan.txt", "-o", "own.sealed"]);
+    let told = json(&world.done(&["open", "--json", "-o", "own.txt", "own.sealed"]));
+    assert_eq!(told["sender"]["trust"], "own");
     world.done(&["passport", "slot", "add", "--recovery", "--json"]);
     let newer = world.read(DEFAULT);
     world.done(&["passport", "rotate", "-q"]);

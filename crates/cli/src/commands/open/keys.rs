@@ -92,10 +92,11 @@ impl<'a> KeyRing<'a> {
         }
     }
 
-    /// Whether the passport of this fingerprint was replaced by another one.
+    /// Whether the passport of this fingerprint was replaced by another one. An interrupted rotation leaves a copy of one that was not.
     pub(super) fn is_former(&self, fingerprint: &Fingerprint) -> bool {
-        let mut former = self.identities.iter().skip(self.current);
-        former.any(|identity| identity.locked.fingerprint() == *fingerprint)
+        let same = |identity: &Identity| identity.locked.fingerprint() == *fingerprint;
+        let (current, former) = self.identities.split_at(self.current);
+        former.iter().any(same) && !current.iter().any(same)
     }
 
     /// One of the user's own passports, unlocked.
