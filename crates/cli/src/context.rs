@@ -11,7 +11,8 @@ use zeroize::Zeroizing;
 
 use crate::args::GlobalArgs;
 use crate::exit::Exit;
-use crate::io::closed::{is_closed, is_null};
+use crate::io::closed::Standard;
+use crate::io::output::standard_output;
 use crate::message::{About, Failure, Result, json_line, printable};
 
 /// What the global options ask for.
@@ -95,7 +96,7 @@ impl Context {
     pub(crate) fn show_secret(&self, what: &str, secret: &str) -> Result<()> {
         let hint = match (self.json, self.results_on_stderr) {
             (true, false) => {
-                return must_be_seen(stdout(), STDOUT, "nobody would see a secret in it");
+                return must_be_seen(Standard::Output, "nobody would see a secret in it");
             }
             (false, false) => "let it be seen, or use --json, which shows it on standard output",
             (true, true) => "let it be seen, or use -o OUT: then it is on standard output",
@@ -103,7 +104,7 @@ impl Context {
                 "let it be seen, or use --json -o OUT, which shows it on standard output"
             }
         };
-        must_be_seen(stderr(), STDERR, hint)?;
+        must_be_seen(Standard::Error, hint)?;
         if self.json {
             return Ok(());
         }
@@ -155,8 +156,9 @@ impl Context {
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
-        stdout().write_all(text.as_bytes())?;
-        Ok(stdout().flush()?)
+        let mut stdout = standard_output()?;
+        let written = stdout.write_all(text.as_bytes());
+        written.and_then(|()| stdout.flush()).about(STDOUT)
     }
 
     /// Says `text` to people, or writes `value` for machines.
@@ -169,7 +171,7 @@ impl Context {
             let line = Zeroizing::new(format!("{}\n", json_line(&value())));
             return stderr().write_all(line.as_bytes()).about(STDERR);
         }
-        self.print(String::new, value).about(STDOUT)
+        self.print(String::new, value)
     }
 
     /// Says why the command failed.
@@ -216,12 +218,13 @@ fn settle(stream: impl AsFd) -> std::io::Result<()> {
 }
 
 /// Fails if what is written to `stream` is gone.
-fn must_be_seen(stream: impl AsFd, name: &str, hint: &str) -> Result<()> {
-    let state = match (is_closed(&stream), is_null(&stream)) {
+fn must_be_seen(stream: Standard, hint: &str) -> Result<()> {
+    let state = match (stream.is_closed(), stream.is_null()) {
         (true, _) => "closed",
         (_, true) => "/dev/null",
         _ => return Ok(()),
     };
+    let name = stream.name();
     let what = format!("{name} is {state}: nobody would see the secret that is made up");
     Err(Failure::usage(what).hint(hint))
 }

@@ -1,5 +1,5 @@
 //! The command `sealstone`.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod args;
 mod clock;

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::context;
 use crate::exit::Exit;
+use crate::io::closed::Standard;
 
 /// A reason to stop: an exit code, what happened, and what to do.
 #[derive(Debug)]
@@ -180,6 +181,10 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
     );
+    if asked_for && let Err(closed) = Standard::Output.must_be_open() {
+        eprintln!("sealstone: {}", closed.text().unwrap_or_default());
+        return closed.exit.code().into();
+    }
     let json = std::env::args_os().any(|arg| arg == "--json");
     if !asked_for && json {
         let text = error.to_string();

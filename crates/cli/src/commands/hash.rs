@@ -1,6 +1,6 @@
 //! `hash`: what a file is, in 64 bytes, and whether it still is.
 
-use std::io::{IsTerminal, Write, stdout};
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use sealstone_skein::tree::Start;
@@ -13,6 +13,7 @@ use crate::args::{HashFileArgs, State, TreeValue};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::io::input::{DASH, Input, name_of};
+use crate::io::output::standard_output;
 use crate::message::{Failure, Result, printable};
 use crate::progress::{Counter, Progress};
 
@@ -89,7 +90,7 @@ fn entry(path: &Path, hash: &Hash) -> Value {
 
 /// Writes to standard output at once, so that whoever waits for a line has it.
 fn write_line(line: &[u8]) -> Result<()> {
-    let mut stdout = stdout().lock();
+    let mut stdout = standard_output()?.lock();
     if stdout.is_terminal() {
         stdout.write_all(printable(&String::from_utf8_lossy(line)).as_bytes())?;
     } else {

@@ -1,19 +1,94 @@
-//! Whether anybody can see what is written to a standard descriptor.
+//! Whether anybody can see what is written to a standard descriptor, or has put something there to read.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::fs::{OFlags, fcntl_getfl, fstat, stat};
+use rustix::fs::{fstat, stat};
+use rustix::io::fcntl_getfd;
+use rustix::stdio;
+
+use crate::exit::Exit;
+use crate::message::{Failure, Result};
 
 const NULL: &str = "/dev/null";
 
-/// Whether the caller had closed this descriptor: Rust's runtime puts `/dev/null` in its place, open for reading and writing, before `main`.
-pub(crate) fn is_closed(fd: impl AsFd) -> bool {
-    let both_ways = fcntl_getfl(&fd).is_ok_and(|flags| flags & OFlags::RWMODE == OFlags::RDWR);
-    both_ways && is_null(fd)
+/// A descriptor that the caller gives to every command.
+#[derive(Clone, Copy)]
+pub(crate) enum Standard {
+    Input,
+    Output,
+    Error,
 }
 
-/// Whether what is written to it is gone: closed, or `/dev/null`.
-pub(crate) fn is_null(fd: impl AsFd) -> bool {
+impl Standard {
+    const ALL: [Self; 3] = [Self::Input, Self::Output, Self::Error];
+
+    /// Works before `main`, unlike [`std::io`].
+    fn descriptor(self) -> BorrowedFd<'static> {
+        match self {
+            Self::Input => stdio::stdin(),
+            Self::Output => stdio::stdout(),
+            Self::Error => stdio::stderr(),
+        }
+    }
+
+    /// What messages call it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Input => "standard input",
+            Self::Output => "standard output",
+            Self::Error => "standard error",
+        }
+    }
+
+    /// Whether the caller had closed it.
+    pub(crate) fn is_closed(self) -> bool {
+        CLOSED[self as usize].load(Ordering::Relaxed)
+    }
+
+    /// Whether what is written to it is gone by the caller's choice.
+    pub(crate) fn is_null(self) -> bool {
+        !self.is_closed() && is_null(self.descriptor())
+    }
+
+    /// Fails if the caller had closed it: what is written to it would be gone, what is read from it was never there.
+    pub(crate) fn must_be_open(self) -> Result<()> {
+        if !self.is_closed() {
+            return Ok(());
+        }
+        let hint = match self {
+            Self::Input => "name a file, or redirect it from one",
+            _ => "redirect it to a file or a pipe, or to /dev/null if nobody wants it",
+        };
+        Err(Failure::new(Exit::Io, format!("{} is closed", self.name())).hint(hint))
+    }
+}
+
+/// By number of the descriptor.
+static CLOSED: [AtomicBool; 3] = [const { AtomicBool::new(false) }; 3];
+
+/// Sees which descriptors are closed.
+extern "C" fn look() {
+    for standard in Standard::ALL {
+        let closed = fcntl_getfd(standard.descriptor()).is_err();
+        CLOSED[standard as usize].store(closed, Ordering::Relaxed);
+    }
+}
+
+/// Has [`look`] called before `main`: ahead of `main`, Rust's runtime puts `/dev/null` in the place of a closed descriptor, so that no
+/// file that is opened becomes standard output by accident. Then nobody can tell any more, for others open `/dev/null` alike.
+#[expect(unsafe_code, reason = "a section whose contents the system calls")]
+// SAFETY: the sections hold pointers to functions of C's calling convention, which are called once, with arguments that `look` does not
+// take, before any thread is started. `look` makes a system call and stores to atomics; it needs nothing of Rust's runtime.
+#[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
+#[cfg_attr(
+    target_vendor = "apple",
+    unsafe(link_section = "__DATA,__mod_init_func")
+)]
+#[used]
+static LOOK: extern "C" fn() = look;
+
+fn is_null(fd: impl AsFd) -> bool {
     let device = |stat: rustix::fs::Stat| (stat.st_mode, stat.st_rdev);
     let null = stat(NULL).map(device);
     null.is_ok_and(|null| fstat(fd).map(device) == Ok(null))
@@ -25,22 +100,13 @@ mod tests {
 
     use super::*;
 
-    fn open(path: &str, read: bool) -> File {
-        File::options().read(read).write(true).open(path).unwrap()
-    }
-
     #[test]
-    fn what_the_runtime_puts_in_place_is_told_from_what_the_caller_chose() {
-        let closed = open(NULL, true);
-        assert!(is_closed(&closed) && is_null(&closed));
-        let chosen = open(NULL, false);
-        assert!(!is_closed(&chosen) && is_null(&chosen));
-        for other in [
-            open("/dev/zero", true),
-            tempfile::tempfile().unwrap(),
-            File::open(NULL.strip_suffix("/null").unwrap()).unwrap(),
-        ] {
-            assert!(!is_closed(&other) && !is_null(&other), "{other:?}");
+    fn the_null_device_is_told_from_others() {
+        let open = |path: &str| File::options().write(true).open(path).unwrap();
+        assert!(is_null(open(NULL)));
+        let directory = File::open(NULL.strip_suffix("/null").unwrap()).unwrap();
+        for other in [open("/dev/zero"), tempfile::tempfile().unwrap(), directory] {
+            assert!(!is_null(&other), "{other:?}");
         }
     }
 }

@@ -9,6 +9,7 @@ use std::sync::Mutex;
 
 use zeroize::Zeroizing;
 
+use super::closed::Standard;
 use crate::exit::Exit;
 use crate::message::{self, About, Failure, Result, shown};
 
@@ -126,6 +127,7 @@ fn claim_stdin(what: &str) -> Result<File> {
             "{owner} and {what} cannot both come from standard input"
         )));
     }
+    Standard::Input.must_be_open()?;
     *owner = Some(what.to_owned());
     Ok(stdin().as_fd().try_clone_to_owned()?.into())
 }

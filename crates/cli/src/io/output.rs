@@ -1,12 +1,13 @@
 //! Where content goes: a file that appears whole or not at all, or a stream.
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Write, stdout};
+use std::io::{self, IsTerminal, Stdout, Write, stdout};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use super::closed::Standard;
 use super::input::{DASH, Input};
 use super::keep::PUBLIC;
 use super::kind::Kind;
@@ -205,8 +206,14 @@ fn replaceable(path: &Path) -> Failure {
     exists(path).hint("use another -o, or --force to replace it")
 }
 
+/// Standard output, unless the caller had closed it.
+pub(crate) fn standard_output() -> Result<Stdout> {
+    Standard::Output.must_be_open()?;
+    Ok(stdout())
+}
+
 fn standard(forced: bool, nature: Nature) -> Result<Output> {
-    let file = File::from(stdout().as_fd().try_clone_to_owned()?);
+    let file = File::from(standard_output()?.as_fd().try_clone_to_owned()?);
     if !file.is_terminal() || forced || nature == Nature::Text {
         return Ok(Output::Stream(file, STDOUT.to_owned()));
     }

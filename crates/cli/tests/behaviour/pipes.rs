@@ -97,6 +97,44 @@ fn a_closed_pipe_ends_it_quietly() {
 }
 
 #[test]
+fn what_is_closed_is_neither_empty_nor_the_null_device() {
+    let world = with_big_file();
+    for command in [
+        "seal -r bob.pub --unsigned -o - big",
+        "open -i bob.passport -o - big.sealed",
+        "open -i bob.passport < big.sealed",
+        "inspect big.sealed",
+        "inspect --json big.sealed",
+        "hash big",
+        "hash --json big",
+        "trust list",
+        "completions bash",
+        "man",
+        "--help",
+        "--version",
+    ] {
+        let said = refuse(&mut world.bash(&format!("sealstone {command} >&-")), 3);
+        let lines = said.matches("standard output is closed").count();
+        assert_eq!(lines, 1, "{command}: {said}");
+        for chosen in [">/dev/null", "1<>/dev/null"] {
+            succeed(&mut world.bash(&format!("sealstone {command} {chosen}")));
+        }
+    }
+    for (command, code) in [("seal -r bob.pub --unsigned -o out -", 3), ("hash", 1)] {
+        let said = refuse(&mut world.bash(&format!("sealstone {command} <&-")), code);
+        assert!(
+            said.contains("standard input is closed"),
+            "{command}: {said}"
+        );
+        assert!(!world.path("out").exists());
+    }
+    // What writes only files needs neither.
+    succeed(&mut world.bash("sealstone seal -r bob.pub --unsigned -o out big <&- >&- 2>&-"));
+    succeed(&mut world.bash("sealstone open -i bob.passport out -o back <&- >&- 2>&-"));
+    assert!(world.read("back") == content());
+}
+
+#[test]
 fn nothing_of_an_altered_signed_file_reaches_a_pipe() {
     let world = with_big_file();
     let mut altered = world.read("big.sealed");

@@ -1,6 +1,6 @@
 //! `password hash`
 
-use std::io::{BufWriter, Write, stdout};
+use std::io::{BufWriter, Write};
 
 use sealstone_argon2::{Error, Params, PhcString};
 use serde_json::json;
@@ -10,6 +10,7 @@ use super::inputs::Inputs;
 use super::to_json;
 use crate::args::{Form, HashArgs, Hex};
 use crate::context::Context;
+use crate::io::output::standard_output;
 use crate::message::{Failure, Result};
 use crate::passphrase::Asking;
 
@@ -69,7 +70,7 @@ fn zeros(len: usize) -> Result<Zeroizing<Vec<u8>>> {
 
 /// In pieces: it may be long.
 fn write_hex(bytes: &[u8]) -> Result<()> {
-    let mut out = BufWriter::new(stdout().lock());
+    let mut out = BufWriter::new(standard_output()?.lock());
     for part in bytes.chunks(4096) {
         out.write_all(Hex::encode(part).as_bytes())?;
     }
