@@ -1,5 +1,6 @@
 //! `trust deny` and `trust revoke`, and what they share with `trust approve`.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use sealstone::passport::{Fingerprint, PublicPassport};
@@ -66,7 +67,8 @@ impl Subject {
             return Ok(Self::of_fingerprint(fingerprint, store));
         }
         let path = Path::new(name);
-        if path.extension().is_some_and(|extension| extension == "pub") || name.contains('/') {
+        let is_file = |extension: &OsStr| extension == "pub" || extension == "passport";
+        if path.extension().is_some_and(is_file) || name.contains('/') {
             let public = load_public(path)?;
             let label = public.contact().label().to_owned();
             return Ok(Self {
