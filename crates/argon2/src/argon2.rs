@@ -19,6 +19,8 @@ use crate::{
     pool::{Pool, share},
 };
 #[cfg(feature = "std")]
+use core::sync::atomic::Ordering::Relaxed;
+#[cfg(feature = "std")]
 use sealstone_lanes::wipe_part;
 #[cfg(feature = "std")]
 use std::{
@@ -85,7 +87,7 @@ impl<'a> Argon2<'a> {
     }
 
     /// On up to this many threads, no more than there are lanes; if it is more than one, another gets memory from the system ahead of
-    /// them when the arena has to grow. The result is the same for any number.
+    /// them when the arena has to grow, and helps to wipe it. The result is the same for any number.
     #[cfg(feature = "std")]
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
@@ -105,7 +107,9 @@ impl<'a> Argon2<'a> {
         }
     }
 
-    /// Stops with [`Error::Cancelled`], within about a millisecond, when somebody sets the flag.
+    /// Stops with [`Error::Cancelled`] when somebody sets the flag. Computing ends within about a millisecond; getting new memory
+    /// before it and wiping the memory after it are not interrupted, which for 1 GiB take up to seconds and some tenths of one. If
+    /// the flag is set from the start, [`Argon2::hash`] gets no memory.
     #[must_use]
     pub fn cancel(self, flag: &'a AtomicBool) -> Self {
         Self {
@@ -163,6 +167,9 @@ impl<'a> Argon2<'a> {
     ) -> Result<(), Error> {
         tag.fill(0);
         self.check(password, salt, tag)?;
+        if self.cancel.is_some_and(|cancel| cancel.load(Relaxed)) {
+            return Err(Error::Cancelled);
+        }
         let memory = arena.blocks(self.params.blocks(), self.effort())?;
         self.hash_with(password, salt, tag, memory)
     }
@@ -191,7 +198,7 @@ impl<'a> Argon2<'a> {
         let memory = Wiped {
             blocks: memory,
             #[cfg(feature = "std")]
-            threads: if self.pool.is_some() { 1 } else { self.threads },
+            threads: self.wipers(),
         };
         self.hash_in(password, salt, tag, memory.blocks)
     }
@@ -331,6 +338,15 @@ impl<'a> Argon2<'a> {
         }
     }
 
+    /// How many threads may wipe: as many as may fill; for one lane, two, as one more gets the memory.
+    #[cfg(feature = "std")]
+    fn wipers(&self) -> usize {
+        match self.pool {
+            Some(_) => 1,
+            None => self.threads.min(self.params.lanes().max(2) as usize),
+        }
+    }
+
     /// One more thread than work is right: it mostly waits for the system. On the threads of others it would be one too many.
     #[cfg(feature = "std")]
     fn effort(&self) -> Effort {
@@ -398,8 +414,9 @@ fn wipe_together(blocks: &mut [Block], threads: usize) {
 /// where functions that have returned kept what they worked with.
 pub(crate) struct Spent(pub(crate) Cpu);
 
-/// Bytes of stack: several times as many as any instruction set takes.
-const STACK: usize = 24 << 10;
+/// Bytes of stack: about twice as many as any instruction set takes. The rest is for a signal that comes meanwhile: the system puts
+/// below all that what is in the registers, some 3 KiB with AVX-512.
+const STACK: usize = 48 << 10;
 
 impl Drop for Spent {
     fn drop(&mut self) {
@@ -419,5 +436,28 @@ impl core::fmt::Debug for Argon2<'_> {
         f.debug_struct("Argon2")
             .field("params", &self.params)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_threads_wipe_than_fill_or_get_memory() {
+        let wipers = |lanes, threads| {
+            let argon2 = Argon2::new(Params::new(1 << 20, 1, lanes).unwrap());
+            argon2.threads(threads).wipers()
+        };
+        for (lanes, threads, expected) in [
+            (1, 1, 1),
+            (1, 2, 2),
+            (1, usize::MAX, 2),
+            (4, 1, 1),
+            (4, 3, 3),
+            (4, 1000, 4),
+        ] {
+            assert_eq!(wipers(lanes, threads), expected, "{lanes} {threads}");
+        }
     }
 }

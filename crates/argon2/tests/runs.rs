@@ -142,6 +142,23 @@ fn a_run_that_is_cancelled_leaves_nothing() {
     }
 }
 
+#[test]
+fn a_run_that_is_cancelled_before_it_begins_takes_no_memory() {
+    let flag = AtomicBool::new(true);
+    for threads in [1, 2] {
+        let argon2 = Argon2::new(Params::new(20_000, 1, 2).unwrap());
+        let (mut tag, mut arena) = ([1; 32], Arena::new());
+        let result = argon2.threads(threads).cancel(&flag).hash(
+            b"password",
+            b"some salt",
+            &mut tag,
+            &mut arena,
+        );
+        assert_eq!((result, tag), (Err(Error::Cancelled), [0; 32]));
+        assert_eq!(arena.kib(), 0);
+    }
+}
+
 /// A callback that panics on one thread ends the run on all, and what was computed is gone.
 #[test]
 fn a_panic_leaves_nothing() {
