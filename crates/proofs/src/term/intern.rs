@@ -7,8 +7,9 @@ pub(crate) struct Interner {
     items: Vec<u32>,
     /// Where each ends.
     ends: Vec<u32>,
-    /// Open addressing; a number plus one, or zero for an empty slot.
-    table: Vec<u32>,
+    /// Open addressing: in the upper half the hash of a sequence, in the lower half its number plus one; zero for an empty slot.
+    /// Beside the hash, other sequences need not be looked at: each look would be two cache misses.
+    table: Vec<u64>,
 }
 
 impl Interner {
@@ -29,32 +30,33 @@ impl Interner {
         if self.table.is_empty() {
             return None;
         }
-        self.table[self.slot(items)].checked_sub(1)
+        number_in(self.table[self.slot(items, hash(items))])
     }
 
     /// The number of `items`, a new one if it has none.
     pub(crate) fn number(&mut self, items: &[u32]) -> u32 {
-        if self.table.len() < 2 * (self.len() + 1) {
+        if 3 * self.table.len() < 4 * (self.len() + 1) {
             self.grow();
         }
-        let slot = self.slot(items);
-        if let Some(number) = self.table[slot].checked_sub(1) {
+        let hash = hash(items);
+        let slot = self.slot(items, hash);
+        if let Some(number) = number_in(self.table[slot]) {
             return number;
         }
         let number = self.len() as u32;
         self.items.extend_from_slice(items);
         self.ends.push(self.items.len() as u32);
         assert!(self.items.len() < u32::MAX as usize, "too many terms");
-        self.table[slot] = number + 1;
+        self.table[slot] = u64::from(hash) << 32 | u64::from(number + 1);
         number
     }
 
     /// Where `items` is in the table, or where it would be.
-    fn slot(&self, items: &[u32]) -> usize {
+    fn slot(&self, items: &[u32], hash: u32) -> usize {
         let mask = self.table.len() - 1;
-        let mut slot = hash(items) & mask;
-        while let Some(number) = self.table[slot].checked_sub(1) {
-            if self.get(number) == items {
+        let mut slot = hash as usize & mask;
+        while let Some(number) = number_in(self.table[slot]) {
+            if self.table[slot] >> 32 == u64::from(hash) && self.get(number) == items {
                 break;
             }
             slot = (slot + 1) & mask;
@@ -63,21 +65,30 @@ impl Interner {
     }
 
     fn grow(&mut self) {
-        self.table = vec![0; (4 * (self.len() + 1)).next_power_of_two().max(64)];
-        for number in 0..self.len() as u32 {
-            let slot = self.slot(self.get(number));
-            self.table[slot] = number + 1;
+        let length = (2 * self.table.len()).max(64);
+        let old = core::mem::replace(&mut self.table, vec![0; length]);
+        for entry in old.into_iter().filter(|entry| *entry != 0) {
+            let mut slot = (entry >> 32) as usize & (length - 1);
+            while self.table[slot] != 0 {
+                slot = (slot + 1) & (length - 1);
+            }
+            self.table[slot] = entry;
         }
     }
 }
 
+/// The number in an entry of the table.
+fn number_in(entry: u64) -> Option<u32> {
+    (entry as u32).checked_sub(1)
+}
+
 /// Fowler–Noll–Vo by words, with a final mix: the low bits must depend on everything.
-fn hash(items: &[u32]) -> usize {
+fn hash(items: &[u32]) -> u32 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for item in items {
         hash = (hash.rotate_left(5) ^ u64::from(*item)).wrapping_mul(0x517c_c1b7_2722_0a95);
     }
-    (hash ^ hash >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15) as usize >> 20
+    ((hash ^ hash >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
 }
 
 #[cfg(test)]

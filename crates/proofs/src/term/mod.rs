@@ -20,6 +20,7 @@ mod arithmetic;
 mod intern;
 mod linear;
 mod numbers;
+mod recent;
 mod samples;
 #[cfg(test)]
 mod tests;
@@ -92,6 +93,7 @@ pub struct Terms {
     arithmetic: linear::Arithmetic,
     divisions: numbers::Divisions,
     memo: Memo,
+    xors: recent::Recent,
     random: Random,
     scratch: Vec<u32>,
 }
@@ -111,6 +113,7 @@ impl Terms {
             arithmetic: linear::Arithmetic::default(),
             divisions: numbers::Divisions::new(),
             memo: Memo::default(),
+            xors: recent::Recent::default(),
             random: Random::new(seed),
             scratch: Vec::new(),
         }
@@ -183,6 +186,11 @@ impl Terms {
         if a == Bit::ZERO || b == Bit::ZERO {
             return Bit(a.0 | b.0);
         }
+        // a ⊕ b = b ⊕ a.
+        let (a, b) = (a.min(b), a.max(b));
+        if let Some(bit) = self.xors.get(a.0, b.0) {
+            return Bit(bit);
+        }
         let mut sum = core::mem::take(&mut self.scratch);
         sum.clear();
         symmetric_difference(
@@ -204,6 +212,7 @@ impl Terms {
         };
         self.scratch = sum;
         self.check(bit, self.bit_samples(a) ^ self.bit_samples(b));
+        self.xors.put(a.0, b.0, bit.0);
         bit
     }
 

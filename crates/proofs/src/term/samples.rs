@@ -41,15 +41,19 @@ pub(super) fn transpose(matrix: &mut [u64; 64]) {
 
 /// The values of a word, of at most 128 bits, from the samples of its bits.
 pub(super) fn values(bits: impl Iterator<Item = u64>) -> [u128; SAMPLES] {
-    let (mut low, mut high) = ([0; 64], [0; 64]);
+    let (mut low, mut high, mut length) = ([0; 64], [0; 64], 0);
     for (i, samples) in bits.enumerate() {
         match i {
             0..64 => low[i] = samples,
             _ => high[i - 64] = samples,
         }
+        length = i + 1;
     }
     transpose(&mut low);
-    transpose(&mut high);
+    // Zeros stay zeros.
+    if length > 64 {
+        transpose(&mut high);
+    }
     core::array::from_fn(|i| u128::from(low[i]) | u128::from(high[i]) << 64)
 }
 
@@ -58,7 +62,9 @@ pub(super) fn bits(values: &[u128; SAMPLES]) -> [u64; 128] {
     let mut low = values.map(|value| value as u64);
     let mut high = values.map(|value| (value >> 64) as u64);
     transpose(&mut low);
-    transpose(&mut high);
+    if high != [0; 64] {
+        transpose(&mut high);
+    }
     core::array::from_fn(|i| if i < 64 { low[i] } else { high[i - 64] })
 }
 
