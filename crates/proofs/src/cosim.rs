@@ -18,7 +18,7 @@ use crate::native::{Bench, SCRATCH, State};
 use crate::term::{Bit, SAMPLES, Terms, Word, constant};
 use core::ops::Range;
 use iced_x86::Instruction;
-use movable::{Movable, NOT_ALONE};
+use movable::{Kind, Movable, NOT_ALONE};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What came out.
@@ -67,16 +67,23 @@ pub fn compare<'a>(
     let mut comparison = Comparison::default();
     let (mut seen, mut forms) = (BTreeSet::new(), BTreeSet::new());
     for instruction in instructions {
-        let case = match Case::new(&mut bench, instruction) {
+        let places = match Movable::all(instruction) {
+            Ok(places) => places,
+            Err(why) => {
+                comparison.skipped.insert(why);
+                continue;
+            }
+        };
+        if !seen.insert(places[0].kind()) {
+            continue;
+        }
+        let case = match Case::new(&mut bench, places) {
             Ok(case) => case,
             Err(why) => {
                 comparison.skipped.insert(why);
                 continue;
             }
         };
-        if !seen.insert(case.moved.instruction.to_string()) {
-            continue;
-        }
         forms.insert(case.moved.instruction.code() as usize);
         match case.check(None) {
             Ok(_) => comparison.agree += 1,
@@ -99,15 +106,21 @@ const OF_EACH_FORM: usize = 2;
 pub fn mutate<'a>(instructions: impl Iterator<Item = &'a Instruction>) -> Result<Mutants, String> {
     let mut bench = Bench::new()?;
     let mut mutants = Mutants::default();
-    let mut forms: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
+    let mut forms: BTreeMap<usize, BTreeSet<Kind>> = BTreeMap::new();
     for instruction in instructions {
         let form = forms.entry(instruction.code() as usize).or_default();
         if form.len() >= OF_EACH_FORM {
             continue;
         }
-        if let Ok(case) = Case::new(&mut bench, instruction)
-            && form.insert(case.moved.instruction.to_string())
-        {
+        let Ok(places) = Movable::all(instruction) else {
+            continue;
+        };
+        let kind = places[0].kind();
+        if form.contains(&kind) {
+            continue;
+        }
+        if let Ok(case) = Case::new(&mut bench, places) {
+            form.insert(kind);
             case.mutate(&mut mutants);
         }
     }
@@ -142,11 +155,12 @@ enum Failure {
 }
 
 impl Case {
-    /// An instruction that the model accepts, on the CPU. The error is what it is called if it cannot be executed on its own.
-    fn new(bench: &mut Bench, instruction: &Instruction) -> Result<Self, String> {
-        let name = format!("{:?}", instruction.mnemonic()).to_lowercase();
-        let mut refused = name.clone();
-        for moved in Movable::all(instruction)? {
+    /// An instruction that the model accepts, in the first of these places where it does, on the CPU. The error is what it is called if it
+    /// cannot be executed on its own.
+    fn new(bench: &mut Bench, places: Vec<Movable>) -> Result<Self, String> {
+        let mut refused = String::new();
+        for moved in places {
+            let name = format!("{:?}", moved.instruction.mnemonic()).to_lowercase();
             let before = states::states(&moved);
             let mut case = Self {
                 moved,
@@ -166,19 +180,23 @@ impl Case {
         Err(refused)
     }
 
-    /// Whether the model goes through with states of every kind, as constants; with all of them where some might fault.
+    /// Whether the model goes through, with all states at once, as formulas. Where it needs a public number, with states of every kind, as
+    /// constants; with all of them where some might fault.
     fn model_accepts(&self) -> Result<(), String> {
-        let samples = if self.moved.divides() {
+        let goes_through = |samples: Range<usize>| {
+            let (mut terms, image) = (Terms::new(1), Image::default());
+            let initial = Registers::of(&mut terms, self, &samples);
+            self.execute(&mut terms, &image, &initial, None).map(|_| ())
+        };
+        let one_by_one = if self.moved.divides() {
             SAMPLES
         } else {
-            states::KINDS
+            match goes_through(0..SAMPLES) {
+                Err(why) if why == SECRET => states::KINDS,
+                result => return result,
+            }
         };
-        for sample in 0..samples {
-            let (mut terms, image) = (Terms::new(1), Image::default());
-            let initial = Registers::of(&mut terms, self, &(sample..sample + 1));
-            self.execute(&mut terms, &image, &initial, None)?;
-        }
-        Ok(())
+        (0..one_by_one).try_for_each(|sample| goes_through(sample..sample + 1))
     }
 
     /// Compares the model on all states. A model that is wrong in a place is run beside the right one.
@@ -236,8 +254,7 @@ impl Case {
         initial: &Registers,
         fault: Option<Fault>,
     ) -> Result<(Registers, usize), String> {
-        let mut machine = Machine::new(terms, image);
-        initial.give(&mut machine);
+        let mut machine = initial.machine(terms, image);
         if let Some(fault) = fault {
             machine.make_wrong(fault);
         }
@@ -367,25 +384,25 @@ impl Registers {
         }
     }
 
-    fn give(&self, machine: &mut Machine<'_>) {
-        machine.general.clone_from(&self.general);
-        machine.vectors.clone_from(&self.vectors);
-        machine.masks.clone_from(&self.masks);
+    fn machine<'a>(&self, terms: &'a mut Terms, image: &'a Image) -> Machine<'a> {
         let [carry, zero, sign, overflow] = self
             .flags
             .map(|flag| flag.map_or(Flag::Undefined, Flag::Is));
-        machine.flags = Flags {
+        let flags = Flags {
             carry,
             zero,
             sign,
             overflow,
         };
+        let registers = [&self.general, &self.vectors, &self.masks].map(Vec::clone);
+        let mut machine = Machine::with(terms, image, registers, flags);
         let region = Region {
             name: "scratch".into(),
             range: SCRATCH..SCRATCH + 128,
             writable: true,
         };
         machine.memory.declare(region, &self.memory);
+        machine
     }
 
     fn take(mut machine: Machine<'_>) -> Self {

@@ -1,24 +1,50 @@
-//! The models of the instructions that the proofs met, against this CPU.
+//! Every kernel of the catalog, in this test's own program, and the models of the instructions that the proofs met, against this CPU.
 
-use iced_x86::Instruction;
+use iced_x86::code_asm::*;
+use iced_x86::{Decoder, IcedError};
+use sealstone_proofs::catalog::kernels;
 use sealstone_proofs::cosim;
 use sealstone_proofs::image::Image;
-use sealstone_proofs::report::prove_all;
-use std::sync::Mutex;
+use sealstone_proofs::report::{Report, prove_all};
+use std::sync::{Mutex, OnceLock};
 
 /// Native runs use memory at fixed addresses: one test at a time.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-fn instructions() -> Vec<Instruction> {
-    sealstone_proofs::selftest::call_every_kernel();
-    let own = Image::load(&std::env::current_exe().unwrap()).unwrap();
-    prove_all(&[own], "").instructions.into_values().collect()
+/// All proofs, once.
+fn report() -> &'static Report {
+    static REPORT: OnceLock<Report> = OnceLock::new();
+    REPORT.get_or_init(|| {
+        sealstone_proofs::selftest::call_every_kernel();
+        let own = Image::load(&std::env::current_exe().unwrap()).unwrap();
+        prove_all(&[own], "")
+    })
+}
+
+#[test]
+fn every_kernel_is_proved() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap();
+    let report = report();
+    assert!(report.is_proof(), "{}", report.table());
+    let json = report.json();
+    let rows = json["kernels"].as_array().unwrap();
+    assert_eq!(rows.len(), report.rows.len());
+    assert!(rows.iter().all(|row| row["verdict"] == "PROVED"));
+    // Everything that this CPU has was run as well.
+    for (row, kernel) in report.rows.iter().zip(kernels()) {
+        assert_eq!(row.ran_natively, kernel.set.is_here(), "{}", row.name);
+    }
+}
+
+#[test]
+fn no_kernel_is_no_proof() {
+    assert!(!prove_all(&[], "there is no kernel of this name").is_proof());
 }
 
 #[test]
 fn models_agree_with_the_cpu() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
-    let comparison = match cosim::compare(instructions().iter()) {
+    let comparison = match cosim::compare(report().instructions.values()) {
         Ok(comparison) => comparison,
         Err(why) => return println!("skipped: {why}"),
     };
@@ -34,6 +60,95 @@ fn models_agree_with_the_cpu() {
     assert!(agree > 300 && forms > 80, "{agree} of {forms} forms");
 }
 
+/// How many different instructions are compared when these are met; nothing if this CPU cannot.
+fn compared(write: impl Fn(&mut CodeAssembler)) -> Option<usize> {
+    let mut code = CodeAssembler::new(64).unwrap();
+    write(&mut code);
+    let bytes = code.assemble(0x1000).unwrap();
+    let instructions: Vec<_> = Decoder::with_ip(64, &bytes, 0x1000, 0)
+        .into_iter()
+        .collect();
+    assert_eq!(instructions.len(), 2);
+    let comparison = cosim::compare(instructions.iter()).ok()?;
+    assert!(comparison.is_right(), "{:?}", comparison.disagree);
+    Some(comparison.agree)
+}
+
+#[test]
+fn only_displacements_are_not_told_apart() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap();
+    let near = |code: &mut CodeAssembler| code.mov(rax, qword_ptr(rbx + 8)).unwrap();
+    let Some(one) = compared(|code| {
+        near(code);
+        code.mov(rax, qword_ptr(rbx + 16)).unwrap();
+    }) else {
+        return println!("skipped: no AVX-512");
+    };
+    assert_eq!(one, 1);
+    type Write = fn(&mut CodeAssembler) -> Result<(), IcedError>;
+    let others: [(&str, Write); 8] = [
+        ("sign", |code| code.mov(rax, qword_ptr(rbx - 8))),
+        ("length", |code| code.mov(rax, qword_ptr(rbx + 0x1000))),
+        ("none", |code| code.mov(rax, qword_ptr(rbx))),
+        ("index", |code| code.mov(rax, qword_ptr(rbx + rcx + 8))),
+        ("register", |code| code.mov(rcx, qword_ptr(rbx + 8))),
+        ("size", |code| code.mov(eax, dword_ptr(rbx + 8))),
+        ("code", |code| code.add(rax, qword_ptr(rbx + 8))),
+        ("direction", |code| code.mov(qword_ptr(rbx + 8), rax)),
+    ];
+    for (what, other) in others {
+        let both = compared(|code| {
+            near(code);
+            other(code).unwrap();
+        });
+        assert_eq!(both, Some(2), "{what}");
+    }
+    let pairs: [(&str, [Write; 2]); 5] = [
+        (
+            "scale",
+            [
+                |code| code.mov(rax, qword_ptr(rbx + rcx * 4 + 8)),
+                |code| code.mov(rax, qword_ptr(rbx + rcx * 8 + 8)),
+            ],
+        ),
+        (
+            "immediate",
+            [
+                |code| code.add(qword_ptr(rbx + 8), 1),
+                |code| code.add(qword_ptr(rbx + 8), 2),
+            ],
+        ),
+        (
+            "displacement of lea",
+            [
+                |code| code.lea(rax, qword_ptr(rbx + 8)),
+                |code| code.lea(rax, qword_ptr(rbx + 16)),
+            ],
+        ),
+        (
+            "broadcast",
+            [
+                |code| code.vpaddq(zmm1, zmm2, zmmword_ptr(rbx + 64)),
+                |code| code.vpaddq(zmm1, zmm2, qword_bcst(rbx + 64)),
+            ],
+        ),
+        (
+            "vector register",
+            [
+                |code| code.vpaddq(zmm1, zmm2, zmmword_ptr(rbx + 64)),
+                |code| code.vpaddq(zmm1, zmm3, zmmword_ptr(rbx + 64)),
+            ],
+        ),
+    ];
+    for (what, [one, other]) in pairs {
+        let both = compared(|code| {
+            one(code).unwrap();
+            other(code).unwrap();
+        });
+        assert_eq!(both, Some(2), "{what}");
+    }
+}
+
 /// The wrong models that are not noticed, as form and place, and why:
 /// - all bits of `sbb r, r` are the carry flag, so that turning the result changes nothing; the formulas do not know;
 /// - the upper half of rdx is zero in every state that `div` of 32 bits is tried on, so that keeping it changes nothing.
@@ -42,7 +157,7 @@ const SURVIVORS: [(&str, &str); 2] = [("sbb ", " Turned 0"), ("div ", " Upper 1"
 #[test]
 fn wrong_models_are_noticed() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
-    let mutants = match cosim::mutate(instructions().iter()) {
+    let mutants = match cosim::mutate(report().instructions.values()) {
         Ok(mutants) => mutants,
         Err(why) => return println!("skipped: {why}"),
     };

@@ -13,6 +13,9 @@ pub(super) struct Movable {
     offset: u64,
 }
 
+/// Code, length of the displacement, and text.
+pub(super) type Kind = (usize, u32, String);
+
 /// What instructions are called that cannot be executed alone.
 pub(super) const NOT_ALONE: [&str; 5] = [
     "jumps, calls and returns",
@@ -82,6 +85,26 @@ impl Movable {
             fixed,
             offset,
         })
+    }
+
+    /// What it is to the model, beside the place of its memory operand. Two instructions of one kind are one instruction:
+    ///
+    /// - code, registers, scale, immediates, masks, broadcast and the size of the operand are all in it;
+    /// - of a displacement, only whether there is one, of which length and sign. The model adds it to the address (`address` in
+    ///   `exec/operand.rs`), and looks at it nowhere else; and the base register holds what makes the address the same for all
+    ///   displacements. So both, model and CPU, do the same with another displacement, on the same states;
+    /// - what was relative to rip, on the stack or in a buffer has become relative to a free register before ([`Movable::all`]),
+    ///   and was told apart by nothing else.
+    ///
+    /// `lea` computes with its displacement, which therefore is in its kind as it is.
+    pub(super) fn kind(&self) -> Kind {
+        let mut instruction = self.instruction;
+        if instruction.mnemonic() != Mnemonic::Lea {
+            let displacement = instruction.memory_displacement64() as i64;
+            instruction.set_memory_displacement64(displacement.signum() as u64);
+        }
+        let length = instruction.memory_displ_size();
+        (instruction.code() as usize, length, instruction.to_string())
     }
 
     /// Registers that must have these values.

@@ -109,18 +109,29 @@ impl<'a> Machine<'a> {
         };
         let (general, vectors, masks, bits) =
             (junk(16, 64), junk(32, 512), junk(8, 64), junk(4, 1));
+        let flags = Flags {
+            carry: Flag::Is(bits[0][0]),
+            zero: Flag::Is(bits[1][0]),
+            sign: Flag::Is(bits[2][0]),
+            overflow: Flag::Is(bits[3][0]),
+        };
+        Self::with(terms, image, [general, vectors, masks], flags)
+    }
+
+    /// A machine with these general-purpose registers, vectors, masks and flags.
+    pub(crate) fn with(
+        terms: &'a mut Terms,
+        image: &'a Image,
+        [general, vectors, masks]: [Vec<Word>; 3],
+        flags: Flags,
+    ) -> Self {
         Self {
             terms,
             image,
             general,
             vectors,
             masks,
-            flags: Flags {
-                carry: Flag::Is(bits[0][0]),
-                zero: Flag::Is(bits[1][0]),
-                sign: Flag::Is(bits[2][0]),
-                overflow: Flag::Is(bits[3][0]),
-            },
+            flags,
             memory: Memory::default(),
             next: 0,
             at: 0,
