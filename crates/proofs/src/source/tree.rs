@@ -174,12 +174,19 @@ fn random_bytes(length: usize) -> Vec<u8> {
     words.take(length).collect()
 }
 
-/// The specification on numbers. It remembers nodes, because a longer message has mostly those of a shorter one.
+/// The specification on numbers. It remembers the last node in each place, because a longer message has mostly those of a shorter one.
 pub(super) struct Nodes<const N: usize> {
     pub(super) shape: tree::Shape,
     start: Vec<u64>,
-    /// By level, position, length, and above the leaves by content.
-    known: HashMap<(u8, usize, usize, Vec<u8>), Vec<u8>>,
+    /// By level and position.
+    known: HashMap<(u8, usize), Known>,
+}
+
+struct Known {
+    length: usize,
+    /// Empty for leaves: all messages are prefixes of one.
+    content: Vec<u8>,
+    value: Vec<u8>,
 }
 
 impl<const N: usize> Nodes<N> {
@@ -202,14 +209,22 @@ impl<const N: usize> Nodes<N> {
             known,
         } = self;
         let value = tree::tree(8 * N, *shape, message, &mut |level, position, bytes| {
-            let content = if level == 1 {
-                Vec::new()
-            } else {
-                bytes.to_vec()
-            };
-            let key = (level, position, bytes.len(), content);
-            let ubi = || node(start, level, position, bytes);
-            known.entry(key).or_insert_with(ubi).clone()
+            let content = if level == 1 { &[] } else { bytes };
+            match known.get(&(level, position)) {
+                Some(known) if known.length == bytes.len() && known.content == content => {
+                    known.value.clone()
+                }
+                _ => {
+                    let new = Known {
+                        length: bytes.len(),
+                        content: content.to_vec(),
+                        value: node(start, level, position, bytes),
+                    };
+                    let value = new.value.clone();
+                    known.insert((level, position), new);
+                    value
+                }
+            }
         });
         let value = Numbers.words(&value);
         let output = modes::output(&mut Numbers, &value, 0);
