@@ -10,7 +10,8 @@ use sealstone_proofs::image::{Image, Symbol};
 use sealstone_proofs::prove::{Finding, Session};
 use sealstone_proofs::spec::Algebra;
 use sealstone_proofs::verdict::Verdict;
-use std::sync::{Mutex, MutexGuard};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
 /// Native runs map memory at fixed addresses: one test at a time.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -196,23 +197,38 @@ fn a_branch_on_a_secret_in_a_later_turn() {
     );
 }
 
+/// This test's own program.
 fn own_image() -> Image {
-    sealstone_proofs::selftest::call_every_kernel();
-    Image::load(&std::env::current_exe().unwrap()).unwrap()
+    static IMAGE: OnceLock<Image> = OnceLock::new();
+    let load = || {
+        sealstone_proofs::selftest::call_every_kernel();
+        Image::load(&std::env::current_exe().unwrap()).unwrap()
+    };
+    IMAGE.get_or_init(load).clone()
 }
 
-/// The tree kernel with this name and its function in the image.
-fn tree(image: &Image, name: &str) -> (Kernel, Symbol, Finding) {
+/// The function of a tree kernel, and what its proof met.
+type Proved = (Symbol, BTreeMap<u64, Instruction>);
+
+/// The tree kernel with this name, and its function in [`own_image`], which is proved once.
+fn tree(name: &'static str) -> (Kernel, Proved) {
+    static KNOWN: Mutex<BTreeMap<&str, Proved>> = Mutex::new(BTreeMap::new());
     let kernel = kernels().into_iter().find(|kernel| kernel.name == name);
     let kernel = kernel.unwrap();
-    let symbols = image.symbols().iter();
-    for symbol in symbols.filter(|symbol| symbol.is(kernel.function)) {
-        let finding = prove(image, &kernel, symbol);
-        if finding.verdict.is_proof() {
-            return (kernel, symbol.clone(), finding);
-        }
-    }
-    panic!("{name} is not proved without the bug")
+    let mut known = KNOWN.lock().unwrap();
+    let proved = known.entry(name).or_insert_with(|| {
+        let image = own_image();
+        let symbols = image.symbols().iter();
+        let mut symbols = symbols.filter(|symbol| symbol.is(kernel.function));
+        let proved = symbols.find_map(|symbol| {
+            let finding = prove(&image, &kernel, symbol);
+            let is_proved = finding.verdict.is_proof();
+            is_proved.then(|| (symbol.clone(), finding.instructions))
+        });
+        proved.unwrap_or_else(|| panic!("{name} is not proved without the bug"))
+    });
+    let proved = proved.clone();
+    (kernel, proved)
 }
 
 fn prove(image: &Image, kernel: &Kernel, symbol: &Symbol) -> Finding {
@@ -223,13 +239,13 @@ fn prove(image: &Image, kernel: &Kernel, symbol: &Symbol) -> Finding {
 /// Puts code around a tree kernel: `before` has the address of its input in rdi, `after` that of the values in r12 and of the start
 /// in r13.
 fn around_tree(
-    name: &str,
+    name: &'static str,
     before: impl Fn(&mut CodeAssembler),
     after: impl Fn(&mut CodeAssembler),
 ) -> Verdict {
     let _guard = alone();
     let mut image = own_image();
-    let (kernel, inner, _) = tree(&image, name);
+    let (kernel, (inner, _)) = tree(name);
     let mut code = CodeAssembler::new(64).unwrap();
     code.push(r12).unwrap();
     code.push(r13).unwrap();
@@ -303,8 +319,8 @@ fn with_changed_code(
 ) -> Verdict {
     let _guard = alone();
     let mut image = own_image();
-    let (kernel, symbol, finding) = tree(&image, "tree nodes, 1 lane");
-    let instructions: Vec<_> = finding.instructions.into_iter().collect();
+    let (kernel, (symbol, instructions)) = tree("tree nodes, 1 lane");
+    let instructions: Vec<_> = instructions.into_iter().collect();
     let (address, bytes) = change(&instructions, &image).expect("a place for the bug");
     image.patch(address, &bytes);
     prove(&image, &kernel, &symbol).verdict
