@@ -75,6 +75,7 @@ pub mod selftest;
 pub mod source;
 pub mod spec;
 pub mod term;
+pub mod usage;
 pub mod verdict;
 
 #[expect(unsafe_code, reason = "it runs machine code")]

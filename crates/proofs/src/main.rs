@@ -6,6 +6,7 @@ use sealstone_proofs::image::Image;
 use sealstone_proofs::lemma::{self, Shipped, Solver};
 use sealstone_proofs::report::{Report, prove_all};
 use sealstone_proofs::source;
+use sealstone_proofs::usage::Usage;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -51,10 +52,12 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
     let lemmas = solvers.map(|solvers| lemma::prove(&Shipped, &solvers));
     let lemmas = lemmas.transpose().map_err(|error| error.to_string())?;
     let judgement = judge(arguments, &report, &rows, lemmas.as_deref());
+    let usage = Usage::so_far()?;
 
     let mut json = report.json();
     json["source"] = source::json(&rows);
     json["lemmas"] = lemmas.as_deref().map(lemma::json).into();
+    json["usage"] = usage.json();
     json["only"] = arguments.only.as_str().into();
     json["proved"] = (judgement == Judgement::Proved).into();
     if let Some(file) = &arguments.write_json {
@@ -68,6 +71,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
         if let Some(rows) = &lemmas {
             print!("\n{}", lemma::table(rows));
         }
+        print!("{}", usage.line());
         if judgement == Judgement::ModelsUnknown {
             println!(
                 "The models of the instructions were not compared with a CPU, so this is no proof. --without-models takes them for right."
