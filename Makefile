@@ -25,7 +25,7 @@ define newline
 
 endef
 
-.PHONY: help demo test test-aarch64 lint prove bench fuzz install clean
+.PHONY: help demo test test-aarch64 lint prove prove-levels bench fuzz install clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -43,7 +43,7 @@ test: ## every test, with the published vectors
 	scripts/test-interop $(CARGO_FLAGS)
 	scripts/test-argon2 2000
 	scripts/assurance --check
-	scripts/tests/run layers sizes tree setup jobs assurance
+	scripts/tests/run layers sizes tree setup jobs assurance levels
 
 test-aarch64: ## the kernels' tests on NEON, by an emulator where the processor is another
 	@scripts/setup aarch64
@@ -70,6 +70,11 @@ prove: ## prove the kernels' machine code equal to their specifications
 	scripts/prove-lemmas --install
 	$(CARGO_TARGET_DIR)/release/sealstone-prove --lemmas --write-json $(CARGO_TARGET_DIR)/proofs.json $(ARGS)
 	scripts/assurance --proofs $(CARGO_TARGET_DIR)/proofs.json --check
+
+prove-levels: ## the same at four levels of optimisation, for three targets
+	@scripts/setup prove
+	cargo build --release $(CARGO_FLAGS) -p sealstone-cli -p sealstone-proofs
+	scripts/prove-levels $(CARGO_FLAGS)
 
 bench: ## measure against the peers, alternating, in one run (ARGS=… goes to bench/files.py)
 	@scripts/setup bench

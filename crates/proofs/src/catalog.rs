@@ -272,7 +272,7 @@ fn self_tests() -> Vec<Kernel> {
     vec![
         row(
             "ChaCha20 block (self-test)",
-            "sealstone_proofs::selftest::chacha20_block",
+            "sealstone_kernels::chacha20_block",
             "RFC 8439, 2.3",
             chacha20
                 .buffer("state", 8, 4, Read)
@@ -281,7 +281,7 @@ fn self_tests() -> Vec<Kernel> {
         ),
         row(
             "SHA-256 compression (self-test)",
-            "sealstone_proofs::selftest::sha256_compress",
+            "sealstone_kernels::sha256_compress",
             "FIPS 180-4, 6.2.2",
             sha256
                 .buffer("state", 4, 4, Write)

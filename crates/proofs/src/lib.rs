@@ -26,6 +26,9 @@
 //!
 //! That is the first line of proof. The second, [`source`], runs the kernels' source instead of their machine code.
 //!
+//! What rustc makes of a kernel depends on the level of optimisation and on the target. `make prove-levels` gives programs built in
+//! other ways to the prover: opt-level 1, 2, 3 and s, for x86-64, x86-64-v3 and x86-64-v4 (`scripts/prove-levels`).
+//!
 //! # What a verdict says
 //!
 //! | verdict | meaning |
@@ -71,12 +74,14 @@ pub mod image;
 pub mod lemma;
 pub mod prove;
 pub mod report;
-pub mod selftest;
 pub mod source;
 pub mod spec;
 pub mod term;
 pub mod usage;
 pub mod verdict;
+
+/// Calls of every kernel.
+pub use sealstone_kernels as selftest;
 
 #[expect(unsafe_code, reason = "it runs machine code")]
 mod native;

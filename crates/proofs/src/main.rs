@@ -19,6 +19,9 @@ struct Arguments {
     /// The program to prove: an ELF file with its symbols. [default: sealstone beside this program]
     #[arg(long)]
     artefact: Option<PathBuf>,
+    /// Nothing but the machine code of this program, which must have every kernel: not what only this command has, nor the source.
+    #[arg(long, requires = "artefact", conflicts_with = "lemmas")]
+    alone: bool,
     /// Only kernels with this text in their name or instruction set.
     #[arg(long, default_value = "")]
     only: String,
@@ -48,14 +51,14 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
     // First, because without them the rest of the minute is for nothing.
     let solvers = arguments.lemmas.then(Solver::all).transpose()?;
     let report = machine_code(arguments)?;
-    let rows = source::prove_all(&arguments.only);
+    let rows = (!arguments.alone).then(|| source::prove_all(&arguments.only));
     let lemmas = solvers.map(|solvers| lemma::prove(&Shipped, &solvers));
     let lemmas = lemmas.transpose().map_err(|error| error.to_string())?;
-    let judgement = judge(arguments, &report, &rows, lemmas.as_deref());
+    let judgement = judge(arguments, &report, rows.as_deref(), lemmas.as_deref());
     let usage = Usage::so_far()?;
 
     let mut json = report.json();
-    json["source"] = source::json(&rows);
+    json["source"] = rows.as_deref().map(source::json).into();
     json["lemmas"] = lemmas.as_deref().map(lemma::json).into();
     json["usage"] = usage.json();
     json["only"] = arguments.only.as_str().into();
@@ -67,7 +70,10 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
     if arguments.json {
         println!("{json}");
     } else {
-        print!("{}\n{}", report.table(), source::table(&rows));
+        print!("{}", report.table());
+        if let Some(rows) = &rows {
+            print!("\n{}", source::table(rows));
+        }
         if let Some(rows) = &lemmas {
             print!("\n{}", lemma::table(rows));
         }
@@ -91,13 +97,15 @@ enum Judgement {
 fn judge(
     arguments: &Arguments,
     report: &Report,
-    rows: &[source::Row],
+    rows: Option<&[source::Row]>,
     lemmas: Option<&[lemma::Row]>,
 ) -> Judgement {
     // A part may have kernels or claims about source only; all must have both.
     let only_part = !arguments.only.is_empty();
-    let kernels = report.is_proof() || only_part && report.rows.is_empty() && !rows.is_empty();
-    let source = rows.iter().all(|row| row.verdict.holds()) && (only_part || !rows.is_empty());
+    let has_source = rows.is_some_and(|rows| !rows.is_empty());
+    let kernels = report.is_proof() || only_part && report.rows.is_empty() && has_source;
+    let source = rows.is_none_or(|rows| rows.iter().all(|row| row.verdict.holds()))
+        && (only_part || arguments.alone || has_source);
     let is_compared = matches!(report.models, Some(Ok(_)));
     let needs_models = !arguments.without_models && !report.rows.is_empty();
     match () {
@@ -109,13 +117,16 @@ fn judge(
 }
 
 fn machine_code(arguments: &Arguments) -> Result<Report, String> {
-    sealstone_proofs::selftest::call_every_kernel();
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let shipped = arguments
         .artefact
         .clone()
         .unwrap_or_else(|| own.with_file_name("sealstone"));
-    let images = [Image::load(&shipped)?, Image::load(&own)?];
+    let mut images = vec![Image::load(&shipped)?];
+    if !arguments.alone {
+        sealstone_proofs::selftest::call_every_kernel();
+        images.push(Image::load(&own)?);
+    }
     let mut report = prove_all(&images, &arguments.only);
     if !arguments.without_models {
         report.compare_models();

@@ -1,7 +1,7 @@
 //! Every kernel of the catalog, in this test's own program, and the models of the instructions that the proofs met, against this CPU.
 
 use iced_x86::code_asm::*;
-use iced_x86::{Decoder, IcedError};
+use iced_x86::{Decoder, DecoderOptions, IcedError, Instruction};
 use sealstone_proofs::catalog::kernels;
 use sealstone_proofs::cosim;
 use sealstone_proofs::image::Image;
@@ -36,15 +36,55 @@ fn every_kernel_is_proved() {
     }
 }
 
+/// As when the compiler has put all of them into their callers.
+#[test]
+fn kernels_that_are_not_there_are_not_proved() {
+    let report = prove_all(&[Image::of_code("empty", &[0xc3])], "");
+    assert_eq!(report.rows.len(), kernels().len());
+    for row in &report.rows {
+        let why = row.verdict.reason();
+        // scripts/prove-levels counts what begins so.
+        assert!(why.starts_with("there is no function "), "{}", row.name);
+    }
+    assert!(!report.is_proof());
+}
+
 #[test]
 fn no_kernel_is_no_proof() {
     assert!(!prove_all(&[], "there is no kernel of this name").is_proof());
 }
 
+/// What the proofs met, and what those of other programs meet.
+fn instructions() -> Vec<Instruction> {
+    let others = of_other_levels().unwrap();
+    report()
+        .instructions
+        .values()
+        .copied()
+        .chain(others)
+        .collect()
+}
+
+/// Forms that were modelled for other levels of optimisation (`scripts/prove-levels`): this program may be without them.
+fn of_other_levels() -> Result<Vec<Instruction>, IcedError> {
+    let mut code = CodeAssembler::new(64)?;
+    code.bts(rcx, 63)?;
+    code.bts(r14, 62)?;
+    code.btr(rdx, 62)?;
+    code.btr(rax, 1)?;
+    code.vpmovsxbd(ymm5, qword_ptr(rax))?;
+    code.vpmovsxbq(ymm4, dword_ptr(rax))?;
+    code.vpmovsxbq(zmm8, qword_ptr(rax))?;
+    let bytes = code.assemble(0)?;
+    Ok(Decoder::new(64, &bytes, DecoderOptions::NONE)
+        .iter()
+        .collect())
+}
+
 #[test]
 fn models_agree_with_the_cpu() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
-    let comparison = match cosim::compare(report().instructions.values()) {
+    let comparison = match cosim::compare(instructions().iter()) {
         Ok(comparison) => comparison,
         Err(why) => return println!("skipped: {why}"),
     };
@@ -157,7 +197,7 @@ const SURVIVORS: [(&str, &str); 2] = [("sbb ", " Turned 0"), ("div ", " Upper 1"
 #[test]
 fn wrong_models_are_noticed() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
-    let mutants = match cosim::mutate(report().instructions.values()) {
+    let mutants = match cosim::mutate(instructions().iter()) {
         Ok(mutants) => mutants,
         Err(why) => return println!("skipped: {why}"),
     };

@@ -208,7 +208,7 @@ impl Machine<'_> {
         let first = match mnemonic {
             Xor | And | Or | Test | Not => 0,
             Andn => 1,
-            Bt => return self.bit_test(instruction, width).map(|()| true),
+            Bt | Bts | Btr => return self.bit_test(instruction, width).map(|()| true),
             _ => return Ok(false),
         };
         let a = self.low(instruction, first, width)?;
@@ -239,18 +239,23 @@ impl Machine<'_> {
         Ok(true)
     }
 
+    /// `bt`, and `bts` and `btr`, which then set and clear the bit.
     fn bit_test(&mut self, instruction: &Instruction, width: usize) -> Outcome<()> {
         if instruction.op_kind(0) != OpKind::Register {
             return self.unsupported(format!("`{instruction}`"));
         }
-        let word = self.low(instruction, 0, width)?;
-        let number = self.low(instruction, 1, 8)?;
-        let number = self.public(&number, "a bit number")? as usize % width;
+        let mut word = self.low(instruction, 0, width)?;
+        let number = self.count(instruction, 1, width - 1)?;
         self.flags.carry = Flag::Is(word[number]);
         self.flags.sign = Flag::Undefined;
         self.flags.overflow = Flag::Undefined;
         self.maybe_wrong_flags();
-        Ok(())
+        word[number] = match instruction.mnemonic() {
+            Mnemonic::Bts => Bit::ONE,
+            Mnemonic::Btr => Bit::ZERO,
+            _ => return Ok(()),
+        };
+        self.set(instruction, word)
     }
 
     fn shifts(&mut self, instruction: &Instruction) -> Outcome<bool> {
@@ -285,7 +290,7 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    /// The bits of a shift count that `mask` says matter.
+    /// The bits of a shift count, or of the number of a bit, that `mask` says matter.
     fn count(&mut self, instruction: &Instruction, n: u32, mask: usize) -> Outcome<usize> {
         let count = self.low(instruction, n, 8)?;
         let mut count = self.public(&count, "a shift count")? as usize & mask;

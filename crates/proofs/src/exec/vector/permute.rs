@@ -51,8 +51,12 @@ impl Machine<'_> {
             Pmovzxdq | Vpmovzxdq | Pmovsxdq | Vpmovsxdq => {
                 return self.extend_each(instruction, 32, 64).map(|()| true);
             }
-            Pmovzxbd | Vpmovzxbd => return self.extend_each(instruction, 8, 32).map(|()| true),
-            Pmovzxbq | Vpmovzxbq => return self.extend_each(instruction, 8, 64).map(|()| true),
+            Pmovzxbd | Vpmovzxbd | Vpmovsxbd => {
+                return self.extend_each(instruction, 8, 32).map(|()| true);
+            }
+            Pmovzxbq | Vpmovzxbq | Vpmovsxbq => {
+                return self.extend_each(instruction, 8, 64).map(|()| true);
+            }
             _ => return Ok(false),
         };
         let word = self.low(instruction, 1, part)?.repeat(width / part);
@@ -185,11 +189,12 @@ impl Machine<'_> {
 
     /// Elements of `from` bits, each in one of `to` bits.
     fn extend_each(&mut self, instruction: &Instruction, from: usize, to: usize) -> Outcome<()> {
+        use Mnemonic::*;
         let width = self.width(instruction);
         let source = self.low(instruction, 1, width / to * from)?;
         let signed = matches!(
             instruction.mnemonic(),
-            Mnemonic::Pmovsxdq | Mnemonic::Vpmovsxdq
+            Pmovsxdq | Vpmovsxdq | Vpmovsxbd | Vpmovsxbq
         );
         let above = |bits: &[Bit]| if signed { bits[from - 1] } else { Bit::ZERO };
         let word = source

@@ -1,7 +1,10 @@
-//! Two functions with the only purpose of being proved: ChaCha20 and SHA-256, by which the prover shows that it can.
+//! Every kernel, called once: what the linker puts into a program.
 //!
-//! And calls of every kernel, so that the linker puts them into the prover's own program: those that no shipped program uses
-//! yet are proved there.
+//! The prover's own program has the kernels that no shipped program uses yet from here. The program of this crate has nothing else:
+//! `scripts/prove-levels` builds it at every level of optimisation.
+//!
+//! Two functions have the only purpose of being proved: ChaCha20 and SHA-256, by which the prover shows that it can.
+#![forbid(unsafe_code)]
 
 use core::hint::black_box;
 use sealstone_argon2::{Arena, Argon2, Params};
