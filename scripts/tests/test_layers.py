@@ -1,6 +1,6 @@
 """scripts/check-layers accepts the clean tree and catches every planted arrow and `unsafe`."""
 
-from fake import FORBID, FakeRepository
+from fake import DENY, FORBID, FakeRepository
 
 
 class Layers(FakeRepository):
@@ -104,15 +104,15 @@ class Unsafe(FakeRepository):
         self.refused("crates/sealstone/src/lib.rs:1: lacks #![forbid(unsafe_code)]")
 
     def test_missing_forbid_in_a_program(self):
-        self.write("crates/cli/src/bin/other.rs", "fn main() {}\n")
-        self.refused("crates/cli/src/bin/other.rs:1: lacks #![forbid(unsafe_code)]")
+        self.write("crates/skein/src/bin/other.rs", "fn main() {}\n")
+        self.refused("crates/skein/src/bin/other.rs:1: lacks #![forbid(unsafe_code)]")
 
     def test_deny_is_not_forbid(self):
-        self.write("crates/cli/src/main.rs", "#![deny(unsafe_code)]\nfn main() {}\n")
-        self.refused("crates/cli/src/main.rs:1: lacks #![forbid(unsafe_code)]")
+        self.write("crates/skein/src/lib.rs", DENY)
+        self.refused("crates/skein/src/lib.rs:1: lacks #![forbid(unsafe_code)]")
 
     def test_place_inside_a_crate(self):
-        self.add_crate("argon2", ["lanes"], "#![deny(unsafe_code)]\nmod pages;\n")
+        self.add_crate("argon2", ["lanes"], DENY + "mod pages;\n")
         self.write("crates/argon2/src/pages.rs", "#![allow(unsafe_code)]\nfn f() { unsafe {} }\n")
         self.assert_passes("check-layers", "--root", self.root)
         self.append("crates/argon2/src/lib.rs", "fn f() { unsafe {} }\n")
