@@ -80,10 +80,13 @@ bench: ## measure against the peers, alternating, in one run (ARGS=… goes to b
 	@scripts/setup bench
 	cargo build --release $(CARGO_FLAGS) -p sealstone-cli
 	cargo build --release $(CARGO_FLAGS) --manifest-path bench/Cargo.toml
-	bench/unlock.py --sealstone $(CARGO_TARGET_DIR)/release/sealstone
-	bench/files.py --sealstone $(CARGO_TARGET_DIR)/release/sealstone $(ARGS)
-	bench/argon2.py --bench $(CARGO_TARGET_DIR)/release/bench-argon2
-	bench/skein.py --bench $(CARGO_TARGET_DIR)/release/bench-skein --sealstone $(CARGO_TARGET_DIR)/release/sealstone
+	@status=0; release=$(CARGO_TARGET_DIR)/release; \
+	bench/unlock.py --sealstone $$release/sealstone || status=1; \
+	bench/files.py --sealstone $$release/sealstone $(ARGS) || status=1; \
+	bench/argon2.py --bench $$release/bench-argon2 || status=1; \
+	bench/skein.py --bench $$release/bench-skein --sealstone $$release/sealstone || status=1; \
+	$$release/bench-tree-shapes || status=1; \
+	exit $$status
 
 fuzz: ## every fuzz target for SECONDS=30 each
 	@scripts/setup fuzz

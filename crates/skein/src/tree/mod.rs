@@ -116,18 +116,20 @@ fn hash_piece(cpu: Cpu, start: &Start, index: u64, piece: &[u8]) -> Subtree {
     let mut leaves = [[0; HASH]; FAN_OUT * FAN_OUT];
     let mut nodes = [[0; HASH]; FAN_OUT];
     let mut top = [[0; HASH]];
-    let on = Level {
+    let chain = &start.chain;
+    let leaves =
+        hash_level::<{ LEAF / 64 }>(cpu, chain, 1, index * PIECE as u64, piece, &mut leaves);
+    let nodes = hash_level::<FAN_OUT>(
         cpu,
-        start: &start.chain,
-    };
-    let leaves = on.hash::<{ LEAF / 64 }>(1, index * PIECE as u64, piece, &mut leaves);
-    let nodes = on.hash::<FAN_OUT>(
+        chain,
         2,
         index * (PIECE / LEAF * HASH) as u64,
         leaves.as_flattened(),
         &mut nodes,
     );
-    let top = on.hash::<FAN_OUT>(
+    let top = hash_level::<FAN_OUT>(
+        cpu,
+        chain,
         3,
         index * (FAN_OUT * HASH) as u64,
         nodes.as_flattened(),
@@ -148,47 +150,40 @@ fn hash_piece(cpu: Cpu, start: &Start, index: u64, piece: &[u8]) -> Subtree {
     }
 }
 
-/// How to hash nodes side by side.
-struct Level<'a> {
+/// Hashes a part of a level into nodes of `BLOCKS` blocks of 64 bytes, side by side on `cpu`, and gives the filled part of
+/// `values`. The nodes are of level `level` (leaves: 1), the first begins at byte `position` of the level, and the last may be
+/// shorter. For trees of other shapes, which are measured so; [`subtree`] does all levels of ours.
+///
+/// # Panics
+/// If `values` has too few places.
+pub fn hash_level<'a, const BLOCKS: usize>(
     cpu: Cpu,
-    start: &'a [u64; 8],
-}
-
-impl Level<'_> {
-    /// Hashes a part of level `level - 1` into nodes of `BLOCKS` blocks, the first of which begins at byte `position` of its
-    /// level. Gives the filled part of `values`.
-    fn hash<'a, const BLOCKS: usize>(
-        &self,
-        level: u8,
-        position: u64,
-        message: &[u8],
-        values: &'a mut [Value],
-    ) -> &'a [Value] {
-        let (blocks, _) = message.as_chunks::<64>();
-        let (nodes, _) = blocks.as_chunks::<BLOCKS>();
-        let done = self.cpu.run(Nodes {
-            start: self.start,
-            level,
-            position,
-            nodes,
-            values: &mut values[..nodes.len()],
-        });
-        for (i, node) in nodes.iter().enumerate().skip(done) {
-            values[i] = hash_node(
-                self.start,
-                level,
-                position + (i * BLOCKS * 64) as u64,
-                node.as_flattened(),
-            );
-        }
-
-        let (whole, rest) = message.split_at(nodes.len() * BLOCKS * 64);
-        if rest.is_empty() && !whole.is_empty() {
-            return &values[..nodes.len()];
-        }
-        values[nodes.len()] = hash_node(self.start, level, position + whole.len() as u64, rest);
-        &values[..=nodes.len()]
+    start: &[u64; 8],
+    level: u8,
+    position: u64,
+    message: &[u8],
+    values: &'a mut [Value],
+) -> &'a [Value] {
+    let (blocks, _) = message.as_chunks::<64>();
+    let (nodes, _) = blocks.as_chunks::<BLOCKS>();
+    let done = cpu.run(Nodes {
+        start,
+        level,
+        position,
+        nodes,
+        values: &mut values[..nodes.len()],
+    });
+    for (i, node) in nodes.iter().enumerate().skip(done) {
+        let position = position + (i * BLOCKS * 64) as u64;
+        values[i] = hash_node(start, level, position, node.as_flattened());
     }
+
+    let (whole, rest) = message.split_at(nodes.len() * BLOCKS * 64);
+    if rest.is_empty() && !whole.is_empty() {
+        return &values[..nodes.len()];
+    }
+    values[nodes.len()] = hash_node(start, level, position + whole.len() as u64, rest);
+    &values[..=nodes.len()]
 }
 
 /// Hashes one node of any length.
