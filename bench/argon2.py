@@ -37,8 +37,8 @@ JOBS = {
     "in cache": (512, 1000, 1, 1),
 }
 
-ONE_LANE = ["sealstone", "libsodium", "argon2-rust", "phc", "phc-huge", "rustcrypto", "pynacl", "argon2-cffi", "sealstone-kept", "argon2-rust-kept", "walk"]
-LANES = ["sealstone", "argon2-rust", "phc", "phc-huge", "sealstone-kept", "argon2-rust-kept", "walk"]
+ONE_LANE = ["sealstone", "libsodium", "argon2-rust", "phc", "phc-huge", "rustcrypto", "pynacl", "argon2-cffi", "sealstone-kept", "argon2-rust-kept", "walk", "pages"]
+LANES = ["sealstone", "argon2-rust", "phc", "phc-huge", "sealstone-kept", "argon2-rust-kept", "walk", "pages"]
 
 # What the project promises: job, who, peer → the least ratio of times.
 BARS = [
@@ -101,7 +101,7 @@ class Bench:
                 sys.exit(f"{tool} is missing: run `make bench`, which installs and builds it")
 
     def command(self, who, job):
-        program = [self.options.bench] if who.split("-kept")[0] in ("sealstone", "argon2-rust", "rustcrypto", "libsodium", "walk") else self.peer
+        program = [self.options.bench] if who.split("-kept")[0] in ("sealstone", "argon2-rust", "rustcrypto", "libsodium", "walk", "pages") else self.peer
         return [*program, who, *map(str, JOBS[job])]
 
     def run(self, who, job):
@@ -127,7 +127,7 @@ class Bench:
             for who in whose:
                 sample, tag = self.run(who, job)
                 self.samples.setdefault((job, who), []).append(sample)
-                if who != "walk":
+                if who not in ("walk", "pages"):
                     hashes.add(tag)
             if len(hashes) > 1:
                 sys.exit(f"{job}: not everybody gets the same hash")

@@ -33,8 +33,17 @@ fn main() {
         lanes: number(2),
         threads: number(3),
     };
-    if who == "walk" {
-        let time = walk::walk(cost.memory_kib, cost.passes, cost.lanes, cost.threads);
+    let floor = match who.as_str() {
+        "walk" => Some(walk::walk(
+            cost.memory_kib,
+            cost.passes,
+            cost.lanes,
+            cost.threads,
+        )),
+        "pages" => Some(walk::pages(cost.memory_kib, cost.lanes, cost.threads)),
+        _ => None,
+    };
+    if let Some(time) = floor {
         println!("{} none", time.as_nanos());
         return;
     }

@@ -1,4 +1,4 @@
-//! What memory alone costs a hash: Argon2's walk through it, without its arithmetic.
+//! What memory alone costs a hash: Argon2's walk through it, without its arithmetic; and getting it from the system.
 //!
 //! Each step reads a KiB at some place, as likely as RFC 9106, section 3.4.2, has it, and adds it to the next KiB in order. With one
 //! lane the place follows from the KiB read before; any Argon2 of this size has to do that, so none takes less time in memory that it
@@ -25,6 +25,22 @@ pub fn walk(memory_kib: u32, passes: u32, lanes: u32, threads: u32) -> Duration 
             scope.spawn(move || steps(share, passes, lanes == 1));
         }
     });
+    start.elapsed()
+}
+
+/// The time of getting the memory from the system, each thread its share, page by page, and of giving it back: the part of a hash in
+/// new memory that is the system's. It fills every page with zeros.
+pub fn pages(memory_kib: u32, lanes: u32, threads: u32) -> Duration {
+    const PAGE: usize = 4 << 10;
+    let bytes = memory_kib as usize * LINES * LINE;
+    let start = Instant::now();
+    let mut memory = on_huge_pages(bytes);
+    std::thread::scope(|scope| {
+        for share in memory.chunks_mut(bytes / threads.min(lanes) as usize) {
+            scope.spawn(move || share.iter_mut().step_by(PAGE).for_each(|byte| *byte = 1));
+        }
+    });
+    drop(memory);
     start.elapsed()
 }
 
@@ -66,11 +82,17 @@ impl Hints {
     }
 }
 
-/// Memory as the quickest have it, with something in every line.
-fn huge_pages(bytes: usize) -> MmapMut {
-    let mut memory = MmapMut::map_anon(bytes).expect("memory");
+/// Memory as the quickest have it. It comes when it is used.
+fn on_huge_pages(bytes: usize) -> MmapMut {
+    let memory = MmapMut::map_anon(bytes).expect("memory");
     // A system that has none walks on small pages.
     let _ = memory.advise(Advice::HugePage);
+    memory
+}
+
+/// Such memory with something in every line.
+fn huge_pages(bytes: usize) -> MmapMut {
+    let mut memory = on_huge_pages(bytes);
     let mut word = 1;
     for line in memory.as_chunks_mut::<LINE>().0 {
         word = mixed(word);
