@@ -8,7 +8,7 @@ use crate::hprime::hprime;
 use crate::kernel::with_zero;
 use crate::params::Params;
 use core::sync::atomic::{AtomicBool, AtomicU64};
-use sealstone_lanes::{Cpu, wipe};
+use sealstone_lanes::{Cpu, Portable, wipe};
 use zeroize::Zeroizing;
 
 #[cfg(feature = "std")]
@@ -420,8 +420,11 @@ const STACK: usize = 48 << 10;
 
 impl Drop for Spent {
     fn drop(&mut self) {
-        // First the registers, since what they hold may be saved to the stack at any time: no kernel uses more of them than G.
-        core::hint::black_box(with_zero(self.0, &ZERO_BLOCK));
+        // First the registers, since what they hold may be saved to the stack at any time: no kernel uses more vectors than G, nor
+        // more words than G on words alone.
+        for cpu in [self.0, Cpu::Portable(Portable)] {
+            core::hint::black_box(with_zero(cpu, &ZERO_BLOCK));
+        }
         overwrite();
 
         #[inline(never)]

@@ -31,6 +31,8 @@
 //! was moved. Memory of an [`Arena`] is not in core dumps, and processes that are forked meanwhile see zeros in it (on Linux, since
 //! 4.14).
 //!
+//! Overwriting takes 48 KiB of the caller's stack, and of that of each thread that fills. 128 KiB of stack are enough for any hash.
+//!
 //! # Features
 //!
 //! `std` (default): everything. Without it there is the algorithm, BLAKE2b and PHC strings, and nothing is allocated.

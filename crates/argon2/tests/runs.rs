@@ -1,6 +1,8 @@
 //! Long runs: memory, threads, cancelling, progress, errors.
 
-use sealstone_argon2::{Arena, Argon2, Error, Params, Pool, Progress, Task, Variant, ZERO_BLOCK};
+use sealstone_argon2::{
+    Arena, Argon2, Cpu, Error, Params, Pool, Progress, Task, Variant, ZERO_BLOCK,
+};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -210,4 +212,18 @@ fn pools_of_the_caller_are_used_and_not_trusted() {
             .pool(&Forgetful)
             .hash(b"password", b"some salt", &mut tag, &mut Arena::new());
     assert_eq!((result, tag), (Err(Error::Pool), [0; 32]));
+}
+
+/// What the crate's documentation promises to callers with small stacks.
+#[test]
+fn a_stack_of_128_kib_is_enough() {
+    for cpu in Cpu::available() {
+        let hash = move || {
+            let mut tag = [0; 32];
+            let argon2 = Argon2::new(Params::new(256, 2, 2).unwrap()).on(cpu);
+            (argon2.threads(1)).hash(b"password", b"somesalt", &mut tag, &mut Arena::new())
+        };
+        let thread = std::thread::Builder::new().stack_size(128 << 10);
+        thread.spawn(hash).unwrap().join().unwrap().unwrap();
+    }
 }
