@@ -9,16 +9,17 @@
 //! encoded anew. So a mistake that decoder and encoder share does not show here; native runs of whole functions (see
 //! [`prove`](crate::prove)) would show it. Only what the model accepts is executed: that can do no harm.
 
+mod form;
 mod movable;
 mod states;
 
-use crate::exec::{Fault, Flag, Flags, Machine, Outcome, Reason, Region, WrongModel};
-use crate::image::Image;
-use crate::native::{Bench, SCRATCH, State};
-use crate::term::{Bit, SAMPLES, Terms, Word, constant};
+use crate::exec::{Fault, Machine, Outcome, Reason, WrongModel};
+use crate::native::{Bench, State};
+use crate::term::{Bit, SAMPLES, Terms, constant};
 use core::ops::Range;
-use iced_x86::Instruction;
-use movable::{Kind, Movable, NOT_ALONE};
+use form::{Form, Registers};
+use iced_x86::{Code, Instruction};
+use movable::{Movable, NOT_ALONE};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What came out.
@@ -65,35 +66,51 @@ pub fn compare<'a>(
 ) -> Result<Comparison, String> {
     let mut bench = Bench::new()?;
     let mut comparison = Comparison::default();
-    let (mut seen, mut forms) = (BTreeSet::new(), BTreeSet::new());
-    for instruction in instructions {
-        let places = match Movable::all(instruction) {
-            Ok(places) => places,
-            Err(why) => {
-                comparison.skipped.insert(why);
+    for (code, instructions) in by_code(instructions) {
+        let (mut form, mut seen) = (Form::new(code), BTreeSet::new());
+        let mut was_executed = false;
+        for instruction in instructions {
+            let places = match Movable::all(instruction) {
+                Ok(places) => places,
+                Err(why) => {
+                    comparison.skipped.insert(why);
+                    continue;
+                }
+            };
+            if !seen.insert(places[0].kind()) {
                 continue;
             }
-        };
-        if !seen.insert(places[0].kind()) {
-            continue;
-        }
-        let case = match Case::new(&mut bench, places) {
-            Ok(case) => case,
-            Err(why) => {
-                comparison.skipped.insert(why);
-                continue;
-            }
-        };
-        forms.insert(case.moved.instruction.code() as usize);
-        match case.check(None) {
-            Ok(_) => comparison.agree += 1,
-            Err(Failure::Stopped(why) | Failure::Disagrees(why)) => {
-                comparison.disagree.push(format!("{instruction}: {why}"));
+            let case = match Case::new(&mut bench, &mut form, places) {
+                Ok(case) => case,
+                Err(why) => {
+                    comparison.skipped.insert(why);
+                    continue;
+                }
+            };
+            was_executed = true;
+            match case.check(&mut form, None) {
+                Ok(_) => comparison.agree += 1,
+                Err(Failure::Stopped(why) | Failure::Disagrees(why)) => {
+                    comparison.disagree.push(format!("{instruction}: {why}"));
+                }
             }
         }
+        comparison.forms += usize::from(was_executed);
     }
-    comparison.forms = forms.len();
     Ok(comparison)
+}
+
+fn by_code<'a>(
+    instructions: impl Iterator<Item = &'a Instruction>,
+) -> BTreeMap<Code, Vec<&'a Instruction>> {
+    let mut by_code: BTreeMap<Code, Vec<_>> = BTreeMap::new();
+    for instruction in instructions {
+        by_code
+            .entry(instruction.code())
+            .or_default()
+            .push(instruction);
+    }
+    by_code
 }
 
 /// So many instructions of each form are made wrong: they differ in immediates and operands.
@@ -106,22 +123,20 @@ const OF_EACH_FORM: usize = 2;
 pub fn mutate<'a>(instructions: impl Iterator<Item = &'a Instruction>) -> Result<Mutants, String> {
     let mut bench = Bench::new()?;
     let mut mutants = Mutants::default();
-    let mut forms: BTreeMap<usize, BTreeSet<Kind>> = BTreeMap::new();
-    for instruction in instructions {
-        let form = forms.entry(instruction.code() as usize).or_default();
-        if form.len() >= OF_EACH_FORM {
-            continue;
-        }
-        let Ok(places) = Movable::all(instruction) else {
-            continue;
-        };
-        let kind = places[0].kind();
-        if form.contains(&kind) {
-            continue;
-        }
-        if let Ok(case) = Case::new(&mut bench, places) {
-            form.insert(kind);
-            case.mutate(&mut mutants);
+    for (code, instructions) in by_code(instructions) {
+        let (mut form, mut kinds) = (Form::new(code), BTreeSet::new());
+        for instruction in instructions {
+            let Ok(places) = Movable::all(instruction) else {
+                continue;
+            };
+            let kind = places[0].kind();
+            if kinds.len() >= OF_EACH_FORM || kinds.contains(&kind) {
+                continue;
+            }
+            if let Ok(case) = Case::new(&mut bench, &mut form, places) {
+                kinds.insert(kind);
+                case.mutate(&mut form, &mut mutants);
+            }
         }
     }
     Ok(mutants)
@@ -144,6 +159,16 @@ struct Case {
     moved: Movable,
     before: Vec<State>,
     after: Vec<State>,
+    /// The model on all states at once; nothing where it needs a public number.
+    at_once: Option<Run>,
+}
+
+/// The right model on some of the states.
+struct Run {
+    states: Range<usize>,
+    /// Formulas for the states before, and what the model makes of them.
+    initial: Registers,
+    right: Registers,
 }
 
 /// Why model and CPU cannot be said to agree.
@@ -154,20 +179,34 @@ enum Failure {
     Disagrees(String),
 }
 
+/// A word that model and CPU do not agree on.
+struct Difference {
+    cpu: u64,
+    model: u64,
+}
+
+impl Difference {
+    fn of(&self, what: &str) -> Failure {
+        let Self { cpu, model } = self;
+        Failure::Disagrees(format!("{what} is {cpu:#x}, in the model {model:#x}"))
+    }
+}
+
 impl Case {
     /// An instruction that the model accepts, in the first of these places where it does, on the CPU. The error is what it is called if it
     /// cannot be executed on its own.
-    fn new(bench: &mut Bench, places: Vec<Movable>) -> Result<Self, String> {
+    fn new(bench: &mut Bench, form: &mut Form, places: Vec<Movable>) -> Result<Self, String> {
         let mut refused = String::new();
         for moved in places {
             let name = format!("{:?}", moved.instruction.mnemonic()).to_lowercase();
-            let before = states::states(&moved);
+            let before = states::fitted(&form.drawn, &moved);
             let mut case = Self {
                 moved,
                 before,
                 after: Vec::new(),
+                at_once: None,
             };
-            if let Err(why) = case.model_accepts() {
+            if let Err(why) = case.run_model(form) {
                 refused = format!("{name}: {why}");
                 continue;
             }
@@ -180,39 +219,65 @@ impl Case {
         Err(refused)
     }
 
-    /// Whether the model goes through, with all states at once, as formulas. Where it needs a public number, with states of every kind, as
+    /// Runs the model with all states at once, as formulas. Where it needs a public number, it must go through with states of every kind, as
     /// constants; with all of them where some might fault.
-    fn model_accepts(&self) -> Result<(), String> {
-        let goes_through = |samples: Range<usize>| {
-            let (mut terms, image) = (Terms::new(1), Image::default());
-            let initial = Registers::of(&mut terms, self, &samples);
-            self.execute(&mut terms, &image, &initial, None).map(|_| ())
-        };
+    fn run_model(&mut self, form: &mut Form) -> Result<(), String> {
         let one_by_one = if self.moved.divides() {
             SAMPLES
         } else {
-            match goes_through(0..SAMPLES) {
+            match self.run_at_once(form) {
                 Err(why) if why == SECRET => states::KINDS,
-                result => return result,
+                run => {
+                    self.at_once = Some(run?);
+                    return Ok(());
+                }
             }
         };
-        (0..one_by_one).try_for_each(|sample| goes_through(sample..sample + 1))
+        (0..one_by_one).try_for_each(|state| self.run_on(form, state).map(|_| ()))
+    }
+
+    fn run_at_once(&self, form: &mut Form) -> Result<Run, String> {
+        let mut initial = form.unknowns.clone();
+        for (register, value) in self.moved.fixed() {
+            initial.general[register] = constant(value.into(), 64);
+        }
+        let right = self.execute(form, &initial, None)?.0;
+        Ok(Run {
+            states: 0..SAMPLES,
+            initial,
+            right,
+        })
+    }
+
+    /// The model on a single state: on constants.
+    fn run_on(&self, form: &mut Form, state: usize) -> Result<Run, String> {
+        let initial = form.constant(state, &self.before[state]);
+        let right = self.execute(form, &initial, None)?.0;
+        Ok(Run {
+            states: state..state + 1,
+            initial,
+            right,
+        })
     }
 
     /// Compares the model on all states. A model that is wrong in a place is run beside the right one.
-    fn check(&self, fault: Option<Fault>) -> Result<Checked, Failure> {
-        match self.check_samples(fault, 0..SAMPLES) {
+    fn check(&self, form: &mut Form, fault: Option<Fault>) -> Result<Checked, Failure> {
+        let Some(run) = &self.at_once else {
+            return self.check_one_by_one(form, fault);
+        };
+        match self.check_run(form, run, fault) {
             // Where the model needs a public number: states one by one, as constants.
-            Err(Failure::Stopped(why)) if why == SECRET => self.check_one_by_one(fault),
+            Err(Failure::Stopped(why)) if why == SECRET => self.check_one_by_one(form, fault),
             result => result,
         }
     }
 
     /// On constants, that a wrong model gives the same does not say that its formulas are the same.
-    fn check_one_by_one(&self, fault: Option<Fault>) -> Result<Checked, Failure> {
+    fn check_one_by_one(&self, form: &mut Form, fault: Option<Fault>) -> Result<Checked, Failure> {
         let mut all = Checked::NoSuchPlace;
-        for sample in 0..SAMPLES {
-            match self.check_samples(fault, sample..sample + 1)? {
+        for state in 0..SAMPLES {
+            let run = self.run_on(form, state).map_err(Failure::Stopped)?;
+            match self.check_run(form, &run, fault)? {
                 Checked::NoSuchPlace => {}
                 Checked::Same | Checked::Agrees => all = Checked::Agrees,
             }
@@ -220,41 +285,34 @@ impl Case {
         Ok(all)
     }
 
-    fn check_samples(
+    fn check_run(
         &self,
+        form: &mut Form,
+        run: &Run,
         fault: Option<Fault>,
-        samples: Range<usize>,
     ) -> Result<Checked, Failure> {
-        let (mut terms, image) = (Terms::new(1), Image::default());
-        let initial = Registers::of(&mut terms, self, &samples);
-        let right = self.execute(&mut terms, &image, &initial, None);
-        let right = right.map_err(Failure::Stopped)?.0;
         let Some(fault) = fault else {
-            return self
-                .agrees(&terms, &right, &samples)
-                .map(|()| Checked::Agrees);
+            return self.agrees(form, run, &run.right);
         };
-        let wrong = self.execute(&mut terms, &image, &initial, Some(fault));
+        let wrong = self.execute(form, &run.initial, Some(fault));
         let (wrong, passed) = wrong.map_err(Failure::Stopped)?;
         if passed <= fault.place {
             return Ok(Checked::NoSuchPlace);
         }
-        if wrong == right {
+        if wrong == run.right {
             return Ok(Checked::Same);
         }
-        self.agrees(&terms, &wrong, &samples)
-            .map(|()| Checked::Agrees)
+        self.agrees(form, run, &wrong)
     }
 
     /// Everything after the instruction, by a model that may be wrong, and how many places of the kind there were.
     fn execute(
         &self,
-        terms: &mut Terms,
-        image: &Image,
+        form: &mut Form,
         initial: &Registers,
         fault: Option<Fault>,
     ) -> Result<(Registers, usize), String> {
-        let mut machine = initial.machine(terms, image);
+        let mut machine = initial.machine(&mut form.terms, &form.image);
         if let Some(fault) = fault {
             machine.make_wrong(fault);
         }
@@ -265,56 +323,77 @@ impl Case {
         Ok((Registers::take(machine), passed))
     }
 
-    /// Whether model and CPU agree on some samples.
-    fn agrees(
-        &self,
-        terms: &Terms,
-        model: &Registers,
-        samples: &Range<usize>,
-    ) -> Result<(), Failure> {
-        let same = |what: &str, word: &[Bit], cpu: &dyn Fn(&State) -> u64| {
-            let values = terms.samples(word);
-            let is_wrong = |sample: &usize| values[*sample] as u64 != cpu(&self.after[*sample]);
-            match samples.clone().find(is_wrong) {
-                None => Ok(()),
-                Some(sample) => Err(Failure::Disagrees(format!(
-                    "{what} is {:#x}, in the model {:#x}",
-                    cpu(&self.after[sample]),
-                    values[sample]
-                ))),
-            }
-        };
-        for ((flag, bit), name) in model.flags.iter().zip(FLAGS).zip(["CF", "ZF", "SF", "OF"]) {
+    /// Whether model and CPU agree on the states of a run.
+    fn agrees(&self, form: &Form, run: &Run, model: &Registers) -> Result<Checked, Failure> {
+        let (terms, before) = (&form.terms, &run.initial);
+        let flags = model.flags.iter().zip(&before.flags).zip(FLAGS);
+        for (((flag, before), bit), name) in flags.zip(["CF", "ZF", "SF", "OF"]) {
             if let Some(flag) = flag {
-                same(name, &[*flag], &|state| state.flags >> bit & 1)?;
+                let words = [[*flag], [before.expect("no flag is undefined before")]];
+                let same = self.same(
+                    terms,
+                    run,
+                    words.each_ref().map(|word| &word[..]),
+                    |state| state.flags >> bit & 1,
+                );
+                same.map_err(|why| why.of(name))?;
             }
         }
-        for (i, word) in model.general.iter().enumerate() {
-            same("a general register", word, &|state| state.general[i])?;
+        let general = model.general.iter().zip(&before.general);
+        for (i, (word, before)) in general.enumerate() {
+            let same = self.same(terms, run, [word, before], |state| state.general[i]);
+            same.map_err(|why| why.of("a general register"))?;
         }
-        for (i, word) in model.vectors.iter().enumerate() {
-            for (quarter, word) in word.chunks(64).enumerate() {
-                same("a vector register", word, &|state| {
-                    state.vectors[i][quarter]
-                })?;
+        let vectors = model.vectors.iter().zip(&before.vectors);
+        for (i, (vector, before)) in vectors.enumerate() {
+            for (j, (word, before)) in vector.chunks(64).zip(before.chunks(64)).enumerate() {
+                let same = self.same(terms, run, [word, before], |state| state.vectors[i][j]);
+                same.map_err(|why| why.of("a vector register"))?;
             }
         }
-        for (i, word) in model.masks.iter().enumerate() {
-            same("a mask", word, &|state| state.masks[i])?;
+        for (i, (word, before)) in model.masks.iter().zip(&before.masks).enumerate() {
+            let same = self.same(terms, run, [word, before], |state| state.masks[i]);
+            same.map_err(|why| why.of("a mask"))?;
         }
-        for (i, word) in model.memory.chunks(64).enumerate() {
-            same("memory", word, &|state| state.memory[i])?;
+        let memory = model.memory.chunks(64).zip(before.memory.chunks(64));
+        for (i, (word, before)) in memory.enumerate() {
+            let same = self.same(terms, run, [word, before], |state| state.memory[i]);
+            same.map_err(|why| why.of("memory"))?;
         }
-        Ok(())
+        Ok(Checked::Agrees)
     }
 
-    fn mutate(&self, mutants: &mut Mutants) {
+    /// Whether a word of the model, which was `before`, is what the CPU made of it.
+    fn same(
+        &self,
+        terms: &Terms,
+        run: &Run,
+        [word, before]: [&[Bit]; 2],
+        of: impl Fn(&State) -> u64,
+    ) -> Result<(), Difference> {
+        // Most words are not changed, and the samples of those are the states before.
+        let values = (word != before).then(|| terms.samples(word));
+        let in_model = |state: usize| match &values {
+            Some(values) => values[state] as u64,
+            None => of(&self.before[state]),
+        };
+        let is_wrong = |state: &usize| in_model(*state) != of(&self.after[*state]);
+        match run.states.clone().find(is_wrong) {
+            None => Ok(()),
+            Some(state) => Err(Difference {
+                cpu: of(&self.after[state]),
+                model: in_model(state),
+            }),
+        }
+    }
+
+    fn mutate(&self, form: &mut Form, mutants: &mut Mutants) {
         let mut survives = |what: String| {
             mutants
                 .survivors
                 .push(format!("{} {what}", self.moved.instruction));
         };
-        if self.check(None).is_err() {
+        if self.check(form, None).is_err() {
             return survives("without being wrong".into());
         }
         for wrong in KINDS {
@@ -324,7 +403,7 @@ impl Case {
                     place,
                     passed: 0,
                 };
-                match self.check(Some(fault)) {
+                match self.check(form, Some(fault)) {
                     Ok(Checked::NoSuchPlace) => break,
                     Ok(Checked::Same) => mutants.no_change += 1,
                     Ok(Checked::Agrees) => survives(format!("{wrong:?} {place}")),
@@ -344,79 +423,6 @@ enum Checked {
     Same,
     /// There is no such place to be wrong in.
     NoSuchPlace,
-}
-
-/// All that an instruction can read and change, as formulas.
-#[derive(PartialEq)]
-struct Registers {
-    general: Vec<Word>,
-    vectors: Vec<Word>,
-    masks: Vec<Word>,
-    /// CF, ZF, SF, OF; nothing for undefined.
-    flags: [Option<Bit>; 4],
-    memory: Word,
-}
-
-impl Registers {
-    /// The states before: unknowns with these samples, or, for a single sample, constants.
-    fn of(terms: &mut Terms, case: &Case, samples: &Range<usize>) -> Self {
-        let mut given = |f: &dyn Fn(&State) -> u64| match samples.len() {
-            1 => constant(f(&case.before[samples.start]).into(), 64),
-            _ => terms.input_with(64, &core::array::from_fn(|i| f(&case.before[i]).into())),
-        };
-        let mut general: Vec<Word> = (0..16).map(|i| given(&|state| state.general[i])).collect();
-        for (register, value) in case.moved.fixed() {
-            general[register] = constant(value.into(), 64);
-        }
-        let mut vector = |i: usize| {
-            (0..8)
-                .flat_map(|quarter| given(&|state| state.vectors[i][quarter]))
-                .collect()
-        };
-        Self {
-            general,
-            vectors: (0..32).map(&mut vector).collect(),
-            masks: (0..8).map(|i| given(&|state| state.masks[i])).collect(),
-            flags: FLAGS.map(|bit| Some(given(&|state| state.flags >> bit & 1)[0])),
-            memory: (0..16)
-                .flat_map(|i| given(&|state| state.memory[i]))
-                .collect(),
-        }
-    }
-
-    fn machine<'a>(&self, terms: &'a mut Terms, image: &'a Image) -> Machine<'a> {
-        let [carry, zero, sign, overflow] = self
-            .flags
-            .map(|flag| flag.map_or(Flag::Undefined, Flag::Is));
-        let flags = Flags {
-            carry,
-            zero,
-            sign,
-            overflow,
-        };
-        let registers = [&self.general, &self.vectors, &self.masks].map(Vec::clone);
-        let mut machine = Machine::with(terms, image, registers, flags);
-        let region = Region {
-            name: "scratch".into(),
-            range: SCRATCH..SCRATCH + 128,
-            writable: true,
-        };
-        machine.memory.declare(region, &self.memory);
-        machine
-    }
-
-    fn take(mut machine: Machine<'_>) -> Self {
-        let flags = machine.flags.clone();
-        let flags = [flags.carry, flags.zero, flags.sign, flags.overflow]
-            .map(|flag| flag.value(machine.terms));
-        Self {
-            general: core::mem::take(&mut machine.general),
-            vectors: core::mem::take(&mut machine.vectors),
-            masks: core::mem::take(&mut machine.masks),
-            flags,
-            memory: machine.memory.contents(SCRATCH..SCRATCH + 128),
-        }
-    }
 }
 
 /// Bits of CF, ZF, SF, OF in the register of flags.

@@ -4,13 +4,14 @@ use super::FLAGS;
 use super::movable::Movable;
 use crate::native::State;
 use crate::term::{Random, SAMPLES};
+use iced_x86::Code;
 
 /// States take turns: so many, one of each kind.
 pub(super) const KINDS: usize = 8;
 
-/// One state for each sample: in turn random, of special numbers, of equal words, and of small numbers.
-pub(super) fn states(moved: &Movable) -> Vec<State> {
-    let mut random = Random::new(u64::from(moved.instruction.code() as u16) + 1);
+/// One state for each sample, for all instructions of a code: in turn random, of special numbers, of equal words, and of small numbers.
+pub(super) fn drawn(code: Code) -> Vec<State> {
+    let mut random = Random::new(code as u64 + 1);
     (0..SAMPLES)
         .map(|sample| {
             let mut state = match sample % KINDS {
@@ -25,15 +26,24 @@ pub(super) fn states(moved: &Movable) -> Vec<State> {
             };
             let words = |bit: &usize| (random.number() & 1) << bit;
             state.flags = FLAGS.iter().map(words).sum::<u64>() | 2;
-            for (register, value) in moved.fixed() {
-                state.general[register] = value;
-            }
-            if moved.divides() {
-                make_divisible(&mut state, moved, &mut random);
-            }
             state
         })
         .collect()
+}
+
+/// The same states, but what one instruction needs to be in its registers: what its address is made of, a divisor that is not zero.
+pub(super) fn fitted(drawn: &[State], moved: &Movable) -> Vec<State> {
+    let mut random = Random::new(!(moved.instruction.code() as u64));
+    let mut states = drawn.to_vec();
+    for state in &mut states {
+        for (register, value) in moved.fixed() {
+            state.general[register] = value;
+        }
+        if moved.divides() {
+            make_divisible(state, moved, &mut random);
+        }
+    }
+    states
 }
 
 /// Bytes from 0 to 15, now and then with the top bit: what shuffles of bytes look at.

@@ -20,17 +20,22 @@ pub struct Region {
 #[derive(Default)]
 pub struct Memory {
     /// Words of eight bytes that have contents, by address / 8.
-    words: HashMap<u64, Box<[Bit; 64]>>,
-    /// Which of their bytes do: a bit for each.
-    present: HashMap<u64, u8>,
-    /// Which of those were out of use since they were written: others may have used the memory, and nobody may rely on them.
-    /// They are still there to be counted as residue.
-    stale: HashMap<u64, u8>,
+    words: HashMap<u64, Box<Eight>>,
     regions: Vec<Region>,
     /// What the stack holds at the entry, and everything below it, is not known.
     stack: Range<u64>,
     /// Bytes of the program that were read.
     constants: BTreeSet<u64>,
+}
+
+/// Eight bytes.
+struct Eight {
+    bits: [Bit; 64],
+    /// Which of the bytes have contents: a bit for each.
+    present: u8,
+    /// Which of those were out of use since they were written: others may have used the memory, and nobody may rely on them.
+    /// They are still there to be counted as residue.
+    stale: u8,
 }
 
 impl Memory {
@@ -76,9 +81,9 @@ impl Memory {
         let mut word = Word::with_capacity(8 * length as usize);
         for at in address..address + length {
             let byte = match self.get(at) {
-                Some(byte) if self.is_ours(at, lowest) && !self.is_stale(at) => byte,
+                Some((byte, false)) if self.is_ours(at, lowest) => byte,
                 // What anybody may change at any time: something else each time.
-                Some(_) if self.is_ours(at, lowest) => junk_byte(terms),
+                Some((_, true)) if self.is_ours(at, lowest) => junk_byte(terms),
                 _ if self.stack.contains(&at) && at >= lowest => {
                     let byte = junk_byte(terms);
                     self.set(at, &byte);
@@ -117,20 +122,18 @@ impl Memory {
 
     /// The stack below `end` has been out of use: what it holds is not known any more.
     pub fn give_up_stack(&mut self, end: u64) {
-        let words = self.words.keys().copied();
-        let given_up: Vec<u64> = words
-            .filter(|word| self.stack.contains(&(word * 8)) && word * 8 < end)
-            .collect();
-        for word in given_up {
-            let bytes = (end - word * 8).min(8);
-            *self.stale.entry(word).or_default() |= 0xff >> (8 - bytes);
+        for (word, eight) in &mut self.words {
+            if self.stack.contains(&(word * 8)) && word * 8 < end {
+                let bytes = (end - word * 8).min(8);
+                eight.stale |= 0xff >> (8 - bytes);
+            }
         }
     }
 
     /// The contents of a declared buffer.
     pub fn contents(&self, range: Range<u64>) -> Word {
         range
-            .flat_map(|address| self.get(address).expect("declared memory has contents"))
+            .flat_map(|address| self.get(address).expect("declared memory has contents").0)
             .collect()
     }
 
@@ -138,7 +141,9 @@ impl Memory {
     pub fn stack_below(&self, end: u64) -> impl Iterator<Item = [Bit; 8]> {
         let words = self.words.keys().map(|word| word * 8);
         let on_stack = words.filter(move |word| self.stack.contains(word) && *word < end);
-        on_stack.flat_map(move |word| (word..(word + 8).min(end)).filter_map(|at| self.get(at)))
+        on_stack.flat_map(move |word| {
+            (word..(word + 8).min(end)).filter_map(|at| Some(self.get(at)?.0))
+        })
     }
 
     /// All words with a bit like that, in the order of their addresses.
@@ -146,7 +151,7 @@ impl Memory {
         let words = self
             .words
             .iter_mut()
-            .map(|(word, bits)| (word, &mut **bits));
+            .map(|(word, eight)| (word, &mut eight.bits));
         let mut words: Vec<_> = words
             .filter(|(_, bits)| bits.iter().any(|bit| is_like(*bit)))
             .collect();
@@ -158,12 +163,7 @@ impl Memory {
     pub(super) fn on_stack(&self) -> impl Iterator<Item = Bit> {
         let words = self.words.iter();
         let on_stack = words.filter(|(word, _)| self.stack.contains(&(*word * 8)));
-        on_stack.flat_map(|(_, bits)| bits.iter().copied())
-    }
-
-    fn is_stale(&self, address: u64) -> bool {
-        let stale = self.stale.get(&(address / 8));
-        stale.is_some_and(|bytes| bytes >> (address % 8) & 1 == 1)
+        on_stack.flat_map(|(_, eight)| eight.bits.iter().copied())
     }
 
     fn is_ours(&self, address: u64, lowest: u64) -> bool {
@@ -201,26 +201,26 @@ impl Memory {
         format!("{what} of {length} bytes outside of its memory, {place}")
     }
 
-    fn get(&self, address: u64) -> Option<[Bit; 8]> {
-        let (word, byte) = (address / 8, address % 8);
-        if self.present.get(&word)? >> byte & 1 == 0 {
-            return None;
-        }
-        let word = self.words.get(&word)?;
-        Some(word.as_chunks::<8>().0[byte as usize])
+    /// A byte, and whether it is stale.
+    fn get(&self, address: u64) -> Option<([Bit; 8], bool)> {
+        let eight = self.words.get(&(address / 8))?;
+        let byte = (address % 8) as usize;
+        let is = |bytes: u8| bytes >> byte & 1 == 1;
+        is(eight.present).then(|| (eight.bits.as_chunks::<8>().0[byte], is(eight.stale)))
     }
 
     fn set(&mut self, address: u64, bits: &[Bit; 8]) {
-        let (word, byte) = (address / 8, address % 8);
-        let words = self
-            .words
-            .entry(word)
-            .or_insert_with(|| Box::new([Bit::ZERO; 64]));
-        words.as_chunks_mut::<8>().0[byte as usize] = *bits;
-        *self.present.entry(word).or_default() |= 1 << byte;
-        if let Some(stale) = self.stale.get_mut(&word) {
-            *stale &= !(1 << byte);
-        }
+        let nothing = || Eight {
+            bits: [Bit::ZERO; 64],
+            present: 0,
+            stale: 0,
+        };
+        let eight = self.words.entry(address / 8);
+        let eight = eight.or_insert_with(|| Box::new(nothing()));
+        let byte = (address % 8) as usize;
+        eight.bits.as_chunks_mut::<8>().0[byte] = *bits;
+        eight.present |= 1 << byte;
+        eight.stale &= !(1 << byte);
     }
 }
 

@@ -13,6 +13,7 @@ use sealstone_skein::Parameters;
 use sealstone_skein::threefish::Block;
 use sealstone_skein::tree::{Shape, TreeSkein, hash, hash_nodes};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 pub(super) fn claims() -> Vec<Claim> {
     let nodes = "nodes of three blocks equal Skein 1.3, 3.5.6, for all starts and contents, and positions that end below 2^64";
@@ -186,7 +187,7 @@ struct Known {
     length: usize,
     /// Empty for leaves: all messages are prefixes of one.
     content: Vec<u8>,
-    value: Vec<u8>,
+    value: Rc<[u8]>,
 }
 
 impl<const N: usize> Nodes<N> {
@@ -218,7 +219,7 @@ impl<const N: usize> Nodes<N> {
                     let new = Known {
                         length: bytes.len(),
                         content: content.to_vec(),
-                        value: node(start, level, position, bytes),
+                        value: node(start, level, position, bytes).into(),
                     };
                     let value = new.value.clone();
                     known.insert((level, position), new);

@@ -1,36 +1,52 @@
 //! A memory of the last results, so that they need not be found in the tables again.
 
 /// Results of an operation on two bits, by their numbers. It forgets: two pairs that share a place drive each other out, and are
-/// worked out once more.
+/// worked out once more. It has as many places as it was told results, up to a limit: most sets of formulas are small, and an empty table
+/// of the full size costs as much time as they do.
 #[derive(Default)]
 pub(super) struct Recent {
-    /// Both operands and the result; zeros for none.
+    /// Both operands and the result; zeros for none. As many as a power of two, or none.
     entries: Vec<[u32; 3]>,
+    told: usize,
 }
 
-/// Kernels that hash eight nodes at once need about 150 000 in each turn of their loop, and the specification beside them the
-/// same.
-const ENTRIES: usize = 1 << 19;
+/// The most places. Kernels that hash eight nodes at once need about 150 000 in each turn of their loop, and the specification beside
+/// them the same.
+const MOST: usize = 1 << 19;
+const LEAST: usize = 1 << 8;
 
 impl Recent {
     /// The result, if it is still known. Neither operand is zero.
     pub(super) fn get(&self, a: u32, b: u32) -> Option<u32> {
-        let [x, y, result] = self.entries.get(place(a, b))?;
+        let [x, y, result] = self.entries.get(self.place(a, b))?;
         (*x == a && *y == b).then_some(*result)
     }
 
     /// Remembers a result.
     pub(super) fn put(&mut self, a: u32, b: u32, result: u32) {
-        if self.entries.is_empty() {
-            self.entries = vec![[0; 3]; ENTRIES];
+        if self.told == self.entries.len() && self.told < MOST {
+            self.grow();
         }
-        self.entries[place(a, b)] = [a, b, result];
+        self.told += 1;
+        let place = self.place(a, b);
+        self.entries[place] = [a, b, result];
     }
-}
 
-fn place(a: u32, b: u32) -> usize {
-    let both = u64::from(a) << 32 | u64::from(b);
-    (both.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 45) as usize
+    fn grow(&mut self) {
+        let length = (2 * self.entries.len()).max(LEAST);
+        let old = core::mem::replace(&mut self.entries, vec![[0; 3]; length]);
+        for entry in old.into_iter().filter(|[a, ..]| *a != 0) {
+            let place = self.place(entry[0], entry[1]);
+            self.entries[place] = entry;
+        }
+    }
+
+    /// The upper bits of a product, of which there are as many as places.
+    fn place(&self, a: u32, b: u32) -> usize {
+        let both = u64::from(a) << 32 | u64::from(b);
+        let bits = self.entries.len().trailing_zeros();
+        (both.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits)) as usize
+    }
 }
 
 #[cfg(test)]
@@ -41,17 +57,20 @@ mod tests {
     fn what_is_known_is_right_and_what_was_last_is_known() {
         let mut recent = Recent::default();
         assert_eq!(recent.get(1, 2), None);
-        for i in 1..=4 * ENTRIES as u32 {
+        recent.put(1, 2, 3);
+        assert_eq!((recent.get(1, 2), recent.get(2, 1)), (Some(3), None));
+        assert_eq!(recent.entries.len(), LEAST);
+        for i in 1..=4 * MOST as u32 {
             recent.put(i, i + 1, i ^ 5);
             assert_eq!(recent.get(i, i + 1), Some(i ^ 5));
             assert_eq!(recent.get(i + 1, i), None);
         }
-        let known = (1..=4 * ENTRIES as u32).filter(|i| {
+        let known = (1..=4 * MOST as u32).filter(|i| {
             let result = recent.get(*i, i + 1);
             assert!(result.is_none_or(|result| result == i ^ 5));
             result.is_some()
         });
         let known = known.count();
-        assert!(known > ENTRIES / 2 && known <= ENTRIES, "{known}");
+        assert!(known > MOST / 2 && known <= MOST, "{known}");
     }
 }

@@ -4,11 +4,11 @@
 pub type Shape = [u8; 3];
 
 /// G_o of the message, when the state has `nb` bytes. `ubi` hashes one node: its level, where it begins on its level, its bytes.
-pub fn tree(
+pub fn tree<V: AsRef<[u8]>>(
     nb: usize,
     shape: Shape,
     message: &[u8],
-    ubi: &mut impl FnMut(u8, usize, &[u8]) -> Vec<u8>,
+    ubi: &mut impl FnMut(u8, usize, &[u8]) -> V,
 ) -> Vec<u8> {
     let leaf = nb << shape[0];
     let m1 = level(leaf, 1, message, ubi);
@@ -16,34 +16,34 @@ pub fn tree(
 }
 
 /// From M_l on, l ≥ 1.
-fn above(
+fn above<V: AsRef<[u8]>>(
     nb: usize,
     shape: Shape,
     l: u8,
     m: Vec<u8>,
-    ubi: &mut impl FnMut(u8, usize, &[u8]) -> Vec<u8>,
+    ubi: &mut impl FnMut(u8, usize, &[u8]) -> V,
 ) -> Vec<u8> {
     let [_, yf, ym] = shape;
     if m.len() == nb {
         return m; // 1. one block: that is G_o
     }
     if l == ym - 1 {
-        return ubi(ym, 0, &m); // 2. the tree has its height
+        return ubi(ym, 0, &m).as_ref().to_vec(); // 2. the tree has its height
     }
     let next = level(nb << yf, l + 1, &m, ubi); // 3. one more level
     above(nb, shape, l + 1, next, ubi)
 }
 
 /// M_l from M_{l-1}: the values of its parts of `size` bytes; of an empty one if there is nothing.
-fn level(
+fn level<V: AsRef<[u8]>>(
     size: usize,
     l: u8,
     m: &[u8],
-    ubi: &mut impl FnMut(u8, usize, &[u8]) -> Vec<u8>,
+    ubi: &mut impl FnMut(u8, usize, &[u8]) -> V,
 ) -> Vec<u8> {
     let mut values = Vec::new();
     for start in (0..m.len().max(1)).step_by(size) {
-        values.extend(ubi(l, start, &m[start..m.len().min(start + size)]));
+        values.extend_from_slice(ubi(l, start, &m[start..m.len().min(start + size)]).as_ref());
     }
     values
 }
