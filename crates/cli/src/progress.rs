@@ -43,9 +43,13 @@ const TICK: Duration = Duration::from_millis(100);
 
 const BAR: &str =
     "{prefix} {wide_bar} {percent:>3} %  {binary_bytes} of {binary_total_bytes}  {rate}{left}";
-/// For terminals in which the others would wrap.
-const NARROW: &str = "{prefix} {percent:>3} %  {left}";
-const WIDE: u16 = 78;
+/// For terminals in which the bar would wrap.
+const NARROW: &str = "{prefix} {percent:>3} %  {rate}{left}";
+/// And for those in which that would.
+const NARROWEST: &str = "{prefix} {percent:>3} %  {left}";
+/// Columns that each of them needs.
+const BAR_COLUMNS: u16 = 78;
+const NARROW_COLUMNS: u16 = 44;
 
 const SPINNER: &str = "{prefix} {spinner} {binary_bytes}  {rate}{elapsed}";
 
@@ -174,12 +178,8 @@ struct Bar {
 
 impl Bar {
     fn new(verb: &'static str, total: Option<u64>, done: u64, begun: Instant) -> Self {
-        let is_narrow = tcgetwinsize(stderr()).is_ok_and(|size| size.ws_col < WIDE);
-        let template = match total {
-            Some(_) if is_narrow => NARROW,
-            Some(_) => BAR,
-            None => SPINNER,
-        };
+        let columns = tcgetwinsize(stderr()).map_or(0, |size| size.ws_col);
+        let template = total.map_or(SPINNER, |_| template(columns));
         let style = ProgressStyle::with_template(template).expect("the templates are constants");
         let shown = total.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
         shown.set_style(
@@ -192,6 +192,15 @@ impl Bar {
         let shown = shown.with_elapsed(begun.elapsed()).with_position(done);
         shown.tick();
         Self { verb, total, shown }
+    }
+}
+
+/// What fits into so many columns; none is a terminal that does not tell, which has 80 as a rule.
+fn template(columns: u16) -> &'static str {
+    match columns {
+        1..NARROW_COLUMNS => NARROWEST,
+        NARROW_COLUMNS..BAR_COLUMNS => NARROW,
+        _ => BAR,
     }
 }
 
@@ -224,6 +233,16 @@ impl Drop for Bar {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_terminal_gets_what_fits_into_it() {
+        for (columns, fits) in [(0, BAR), (1, NARROWEST), (43, NARROWEST), (44, NARROW)] {
+            assert_eq!(template(columns), fits, "{columns}");
+        }
+        for (columns, fits) in [(77, NARROW), (78, BAR), (80, BAR), (u16::MAX, BAR)] {
+            assert_eq!(template(columns), fits, "{columns}");
+        }
+    }
 
     #[test]
     fn a_rate_is_that_since_the_work_began_once_there_is_enough_of_it() {

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::Stdio;
 use std::time::Duration;
 
-use crate::world::{PASSPHRASE, PROFILE, World};
+use crate::world::{PASSPHRASE, PROFILE, World, succeed};
 
 /// What the screen shows and how it ended, when `typed` lines are typed. `None` if there is no script(1) of util-linux.
 fn session(world: &World, line: &str, typed: &[&str]) -> Option<(String, Option<i32>)> {
@@ -230,4 +230,43 @@ fn a_short_passphrase_that_is_typed_is_taken_with_a_warning() {
     };
     assert!(screen.contains("shorter than 8 characters"), "{screen}");
     assert_eq!(code, Some(0), "{screen}");
+}
+
+/// Nobody reads what is sealed, and the derivation takes minutes: what is shown until they are stopped is of interest.
+#[test]
+fn long_work_shows_how_far_it_is_on_a_terminal_only() {
+    let world = World::new();
+    succeed(&mut world.bash("truncate -s 64G big"));
+    let seal = "sealstone seal -r bob.pub --unsigned -o - big | sleep 2";
+    let derive = "timeout 2 sealstone passport new -o a.passport --passphrase-file passphrase \
+                  --profile custom:m=64MiB,t=900,p=1";
+    let on = |columns: u16, line: &str| {
+        let line = format!("export TERM=xterm; stty cols {columns}; {line}");
+        let session = session(&world, &line, &[]);
+        session.map(|(screen, _)| screen)
+    };
+    let Some(wide) = on(100, seal) else { return };
+    // A terminal that does not tell its width has the usual one.
+    let (unknown, narrow) = (on(0, seal).unwrap(), on(60, seal).unwrap());
+    let derivation = on(100, derive).unwrap();
+    for (screen, verb, total) in [
+        (&wide, "sealing ", "of 64.00 GiB  "),
+        (&unknown, "sealing ", "of 64.00 GiB  "),
+        (&narrow, "sealing ", ""),
+        (&derivation, "deriving key ", "of 56.25 GiB  "),
+    ] {
+        for part in [verb, " %  ", total, "iB/s  ", " left"] {
+            assert!(screen.contains(part), "no {part:?}: {screen}");
+        }
+    }
+    assert!(!narrow.contains("64.00 GiB"), "{narrow}");
+
+    let unwanted = seal.replacen("seal ", "seal --no-progress ", 1);
+    let unwanted = on(100, &unwanted).unwrap();
+    assert!(!unwanted.contains('%'), "{unwanted}");
+    for line in [seal, derive] {
+        let output = world.bash(line).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(!said.contains('%') && !said.contains('\r'), "{said:?}");
+    }
 }
