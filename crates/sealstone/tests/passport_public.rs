@@ -68,6 +68,24 @@ fn every_cut_is_noticed() {
 }
 
 #[test]
+fn every_cut_and_every_flipped_character_of_the_text_is_noticed() {
+    let good = passport("Alice").public().to_armor().into_bytes();
+    let read = |text: &[u8]| PublicPassport::from_armor(text).map(drop);
+    // The last line may lack its ending.
+    for len in 0..good.len() - 1 {
+        assert!(read(&good[..len]).is_err(), "cut to {len}");
+    }
+    read(&good[..good.len() - 1]).unwrap();
+    for at in 0..good.len() {
+        let mut bad = good.clone();
+        bad[at] ^= 1 << (at % 7);
+        // Line endings may change between forms that are allowed.
+        let blank = good[at].is_ascii_whitespace() && bad[at].is_ascii_whitespace();
+        assert!(read(&bad).is_err() || blank, "character {at}");
+    }
+}
+
+#[test]
 fn a_newer_version_is_told_from_garbage() {
     // [body, ed25519, ml_dsa_87], and the body of version 2 has nothing but a field 99 that this version does not know.
     let body = [0xa2, 0x00, 0x02, 0x18, 0x63, 0x00];

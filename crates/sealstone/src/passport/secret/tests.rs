@@ -128,6 +128,16 @@ fn every_flipped_bit_of_the_text_is_noticed() {
 }
 
 #[test]
+fn every_cut_of_the_text_is_noticed() {
+    let good = file(&passport("Alice"), &["one"]).to_armor().into_bytes();
+    // The last line may lack its ending.
+    for len in 0..good.len() - 1 {
+        assert_refused(&good[..len], &format!("cut to {len}"));
+    }
+    unlock(&good[..good.len() - 1]).unwrap();
+}
+
+#[test]
 fn every_cut_and_every_extra_byte_is_noticed() {
     let good = sealed(&file(&passport("Alice"), &["one", "two"]));
     for len in 0..good.len() {
