@@ -274,6 +274,56 @@ fn words_come_back_however_they_were_written_down() {
 }
 
 #[test]
+fn a_qr_code_holds_the_words() {
+    let world = World::new();
+    let backup = ["passport", "backup", "alice.passport", "--force", "-q"];
+    let words = String::from_utf8(world.done(&backup)).unwrap();
+    assert_eq!(words.trim().split(' ').count(), 24);
+
+    let shown = String::from_utf8(world.done(&[&backup[..], &["--qr"]].concat())).unwrap();
+    assert_eq!(scanned(modules_on_screen(&shown)), words.trim());
+    world.done(&[&backup[..4], &["-q", "--qr", "-o", "words.png"]].concat());
+    assert_eq!(scanned(pixels(&world.read("words.png"))), words.trim());
+}
+
+/// What a scanner reads, which is none of ours: rows of light and dark, of which it gets four pixels for each.
+fn scanned(rows: Vec<Vec<bool>>) -> String {
+    let (width, height) = (4 * rows[0].len(), 4 * rows.len());
+    let grey = |x: usize, y: usize| if rows[y / 4][x / 4] { 0 } else { 255 };
+    let mut picture = rqrr::PreparedImage::prepare_from_greyscale(width, height, grey);
+    let codes = picture.detect_grids();
+    assert_eq!(codes.len(), 1);
+    codes[0].decode().unwrap().1
+}
+
+/// Whether each module is dark; a character is two of them, one above the other, drawn in black on white.
+fn modules_on_screen(shown: &str) -> Vec<Vec<bool>> {
+    let rows = |line: &str| {
+        let line = line.strip_prefix("\x1b[30;107m").unwrap();
+        let line = line.strip_suffix("\x1b[0m").unwrap();
+        let halves = ["█▀", "█▄"];
+        halves.map(|dark| line.chars().map(|half| dark.contains(half)).collect())
+    };
+    shown.lines().flat_map(rows).collect()
+}
+
+/// Whether each pixel of a picture in black and white is dark.
+fn pixels(png: &[u8]) -> Vec<Vec<bool>> {
+    let mut reader = png::Decoder::new(std::io::Cursor::new(png))
+        .read_info()
+        .unwrap();
+    let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
+    let picture = reader.next_frame(&mut bytes).unwrap();
+    let dark = |row: &[u8]| {
+        let bits = row
+            .iter()
+            .flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1 == 0));
+        bits.take(picture.width as usize).collect()
+    };
+    bytes.chunks(picture.line_size).map(dark).collect()
+}
+
+#[test]
 fn shares_and_words_go_into_a_pipe_only_if_that_is_meant() {
     let world = World::new();
     for verb in [&["backup"][..], &["split", "-k2", "-n3"]] {
