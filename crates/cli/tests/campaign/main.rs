@@ -9,6 +9,7 @@ mod altered;
 mod content;
 mod disk;
 mod fault;
+mod hostile;
 mod kill;
 mod large;
 mod memory;

@@ -12,8 +12,8 @@ use crate::scale::Random;
 use crate::slots::{self, Birth, Slot};
 use crate::store::{self, Store};
 use crate::victim::{End, Leftover, Victim};
-use crate::world::{Checked, World};
-use crate::{altered, memory, pipes};
+use crate::world::{Checked, OLD, World};
+use crate::{altered, hostile, memory, pipes};
 
 /// A victim whose command is a shell script.
 struct Fake<V> {
@@ -209,7 +209,7 @@ fn change_in_place_is_caught_at_its_steps() {
         "change",
         "my.passport",
         "--passphrase-file",
-        crate::world::OLD,
+        OLD,
     ];
     fake.reset();
     fake.world()
@@ -283,6 +283,25 @@ fn hunger_for_memory_is_caught() {
     complains(memory::constant(little, much), "for longer content");
     complains(memory::within_limit(takes(100)), "bytes of memory");
     complains(memory::within_limit(0), "nothing was measured");
+}
+
+/// What a file asks for is taken, as far as it is there: the test must be able to tell.
+#[test]
+fn trust_in_what_a_file_asks_for_is_caught() {
+    let world = World::new();
+    fs::write(world.work("hostile"), "").unwrap();
+    let generous = ["seal", "-q", "-p", "--unsigned", "--passphrase-file", OLD];
+    let asks = ["--profile", "custom:m=512MiB,t=1,p=1"];
+    let sealed = ["-o", "../keys/asks", "hostile"];
+    let made = world.run(&[&generous[..], &asks, &sealed].concat());
+    made.succeeded().unwrap();
+    fs::copy(world.path("keys/asks"), world.work("hostile")).unwrap();
+    let outcome = hostile::open(&world, "hostile");
+    complains(
+        hostile::refused(&world, &outcome, 9, "the limit is"),
+        "no message says",
+    );
+    complains(hostile::refused(&world, &outcome, 4, ""), "ended with");
 }
 
 #[test]
