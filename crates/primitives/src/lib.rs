@@ -14,8 +14,7 @@
 //! | [`sign`] | Ed25519, ML-DSA-65, ML-DSA-87 | RFC 8032, FIPS 204 |
 //!
 //! What `aws-lc-rs` offers without copying a secret key to memory that cannot be locked is used from there; the rest is
-//! called through `aws-lc-sys`, in one private module. A key of one kind is a type of its own and cannot be passed where
-//! another is meant. Every failure is the same [`Error`].
+//! called through `aws-lc-sys`, in one private module. Every failure is the same [`Error`].
 //!
 //! ```
 //! use sealstone_primitives::{aead::XChaCha20Poly1305, kdf, kem::ml_kem_1024::DecapsulationKey, rng, secret::Secret};
@@ -26,6 +25,40 @@
 //! let mut data = *b"text";
 //! let tag = XChaCha20Poly1305::new(&key).seal_in_place(&rng::array(), b"", &mut data);
 //! # let _ = tag;
+//! ```
+//!
+//! A key of one kind is a type of its own:
+//!
+//! ```
+//! # use sealstone_primitives::{dh::x25519, kem::ml_kem_1024, secret::Secret, sign::{ed25519, ml_dsa_65, ml_dsa_87}};
+//! fn sign(key: &ed25519::SigningKey) -> [u8; 64] {
+//!     key.sign(b"text")
+//! }
+//! sign(&ed25519::SigningKey::from_seed(&Secret::random()));
+//! ```
+//!
+//! and none can be passed where another is meant:
+//!
+//! ```compile_fail,E0308
+//! # use sealstone_primitives::{dh::x25519, kem::ml_kem_1024, secret::Secret, sign::{ed25519, ml_dsa_65, ml_dsa_87}};
+//! # fn sign(key: &ed25519::SigningKey) -> [u8; 64] {
+//! #     key.sign(b"text")
+//! # }
+//! sign(&ml_kem_1024::DecapsulationKey::from_seed(&Secret::random()));
+//! ```
+//! ```compile_fail,E0308
+//! # use sealstone_primitives::{dh::x25519, kem::ml_kem_1024, secret::Secret, sign::{ed25519, ml_dsa_65, ml_dsa_87}};
+//! # fn sign(key: &ed25519::SigningKey) -> [u8; 64] {
+//! #     key.sign(b"text")
+//! # }
+//! sign(&x25519::PrivateKey::from_seed(Secret::random()));
+//! ```
+//! ```compile_fail,E0308
+//! # use sealstone_primitives::{dh::x25519, kem::ml_kem_1024, secret::Secret, sign::{ed25519, ml_dsa_65, ml_dsa_87}};
+//! # fn sign(key: &ml_dsa_65::SigningKey) -> bool {
+//! #     key.sign(b"text", b"context").is_ok()
+//! # }
+//! sign(&ml_dsa_87::SigningKey::from_seed(&Secret::random()));
 //! ```
 
 mod error;
