@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::sync::Mutex;
 
-use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use zeroize::Zeroizing;
 
 use crate::message::printable;
@@ -21,9 +21,9 @@ pub(crate) fn is_there() -> bool {
 
 /// Asks for a secret; what is typed is not shown.
 pub(crate) fn ask_secret(question: &str) -> io::Result<Zeroizing<String>> {
-    remember();
+    hide();
     let answer = rpassword::prompt_password(format!("{question}: "));
-    forget();
+    restore();
     match answer {
         // Ctrl-C: the signal is on its way and ends the process.
         Err(e) if e.kind() == io::ErrorKind::Interrupted => loop {
@@ -59,20 +59,21 @@ pub(crate) fn restore() {
     }
 }
 
-fn remember() {
-    let attributes = File::open(TERMINAL)
-        .ok()
-        .and_then(|terminal| tcgetattr(terminal).ok());
+/// Hides what is typed, and remembers how the terminal was. What reads the answer does so too, but not before it has asked: who is quick,
+/// or a program, would be seen.
+fn hide() {
+    let Ok(terminal) = File::open(TERMINAL) else {
+        return;
+    };
+    let Ok(before) = tcgetattr(&terminal) else {
+        return;
+    };
+    let mut hidden = before.clone();
+    hidden.local_modes.remove(LocalModes::ECHO);
     *BEFORE
         .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner) = attributes;
-}
-
-fn forget() {
-    BEFORE
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
-        .take();
+        .unwrap_or_else(std::sync::PoisonError::into_inner) = Some(before);
+    let _ = tcsetattr(&terminal, OptionalActions::Now, &hidden);
 }
 
 /// Fails unless `bytes` are harmless on a terminal: control characters in somebody's file could imitate or change what is on the screen.

@@ -96,6 +96,31 @@ fn passphrases_are_asked_for_without_echo_and_may_be_mistyped() {
     );
 }
 
+/// Else what comes at once, from somebody quick or from a program, would be seen.
+#[test]
+fn typing_is_hidden_before_the_question_is_asked() {
+    let world = World::new();
+    if !world.bash("strace true").output().unwrap().status.success() {
+        println!("skipped: strace is not installed, or may not trace");
+        return;
+    }
+    let seal = "strace -f -o calls -e trace=ioctl,write sealstone seal -r bob.pub --from alice.passport plan.txt";
+    let Some((screen, code)) = session(&world, seal, &[PASSPHRASE]) else {
+        return;
+    };
+    assert_eq!(code, Some(0), "{screen}");
+    let calls = String::from_utf8(world.read("calls")).unwrap();
+    // As newer and as older versions of strace write it.
+    let shows = |line: &str| line.contains("|ECHO|") || line.contains(" echo ");
+    let hidden = calls
+        .lines()
+        .position(|line| line.contains("TCSETS") && !shows(line));
+    let asked = calls
+        .lines()
+        .position(|line| line.contains("Passphrase for"));
+    assert!(hidden.unwrap() < asked.unwrap(), "{calls}");
+}
+
 #[test]
 fn the_passphrase_of_a_file_may_be_mistyped_too() {
     let world = World::new();
