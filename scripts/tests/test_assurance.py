@@ -26,6 +26,7 @@ PROOFS = {
     "kernels": [KERNEL],
     "source": [SOURCE],
     "lemmas": [{**LEMMA, "solver": "z3"}, {**LEMMA, "solver": "cvc5"}],
+    "usage": {"processor_seconds": 50.04},
 }
 
 
@@ -48,22 +49,46 @@ class Assurance(unittest.TestCase):
 
     def test_what_was_written_is_up_to_date(self):
         self.assertEqual(self.run_with(PROOFS).returncode, 0)
-        self.assertIn("| Argon2 G | AVX2 | equals RFC 9106, 3.5 | machine code of the command, 4 runs | PROVED |\n", self.page())
-        self.assertIn("| tree | any | shape | source on numbers | CHECKED |\n", self.page())
-        self.assertIn("| in range | source on expressions, z3 and cvc5 | PROVED |\n", self.page())
+        self.assertIn("| Argon2 G | AVX2 | equals RFC 9106, 3.5 | machine code of the command, 4 runs | PROVED | 1.50 |\n", self.page())
+        self.assertIn("| tree | any | shape | source on numbers | CHECKED | 2.00 |\n", self.page())
+        self.assertIn("| in range | source on expressions, z3 and cvc5 | PROVED | 6.00 |\n", self.page())
+        self.assertIn(" |  | 50.0 |\n", self.page())
         self.assertTrue(self.page().startswith("before\n") and "after\n" in self.page())
         self.assertEqual(self.run_with(PROOFS, "--check").returncode, 0)
 
     def test_times_make_no_difference(self):
         self.run_with(PROOFS)
-        self.assertEqual(self.run_with({**PROOFS, "kernels": [{**KERNEL, "seconds": 9}]}, "--check").returncode, 0)
+        slower = [{**row, "seconds": 9} for row in PROOFS["lemmas"]]
+        for change in [
+            {"kernels": [{**KERNEL, "seconds": 9}]},
+            {"source": [{**SOURCE, "seconds": 9}]},
+            {"lemmas": slower},
+            {"usage": {"processor_seconds": 99}},
+        ]:
+            self.assertEqual(self.run_with({**PROOFS, **change}, "--check").returncode, 0, change)
+
+    def test_a_page_without_times_is_refused(self):
+        self.run_with(PROOFS)
+        lines = self.page().splitlines()
+        without = [line.rpartition(" | ")[0] + " |" if line.startswith("| ") else line for line in lines]
+        (self.root / "ASSURANCE.md").write_text("\n".join(without) + "\n")
+        self.assertEqual(self.run_with(PROOFS, "--check").returncode, 1)
 
     def test_a_page_that_says_something_else_is_refused(self):
         done = self.run_with(PROOFS, "--check")
         self.assertEqual(done.returncode, 1)
         self.assertIn("not up to date", done.stdout)
         self.run_with(PROOFS)
-        for change in [{"kernels": []}, {"kernels": [{**KERNEL, "program": "prover"}]}, {"source": [{**SOURCE, "verdict": "PROVED"}]}]:
+        z3, cvc5 = PROOFS["lemmas"]
+        for change in [
+            {"kernels": []},
+            {"kernels": [{**KERNEL, "program": "prover"}]},
+            {"kernels": [{**KERNEL, "verdict": "UNPROVED"}]},
+            {"kernels": [KERNEL, KERNEL]},
+            {"source": [{**SOURCE, "verdict": "PROVED"}]},
+            {"lemmas": [z3]},
+            {"lemmas": [z3, {**cvc5, "verdict": "UNPROVED"}]},
+        ]:
             self.assertEqual(self.run_with({**PROOFS, **change}, "--check").returncode, 1, change)
 
     def test_what_is_not_proved_is_not_written_down(self):
