@@ -17,6 +17,7 @@ COMPLETE = {
     "python3": "exit 0",
     "rustc": "echo 'rustc 1.95.0 (0 2026-01-01)'",
     "strace": "exit 0",
+    "valgrind": "exit 0",
 }
 # Records how it was called; installing puts the program of that name on the PATH.
 APT_GET = """
@@ -101,7 +102,13 @@ class Setup(unittest.TestCase):
         self.remove("git")
         self.add("python3", "exit 1")
         done = self.run_setup("build", "test", "prove")
-        self.assertIn("installing with apt-get: gcc libc6-dev python3 python3-pip python3-venv git\n", done.stderr)
+        self.assertIn("installing with apt-get: gcc libc6-dev python3 python3-pip python3-venv git python3-dev\n", done.stderr)
+
+    def test_tests_need_what_they_compile_and_run(self):
+        self.remove("strace", "valgrind")
+        self.add("python3", '[[ "$*" != *Python.h* ]]')
+        done = self.run_setup("test")
+        self.assertIn("installing with apt-get: python3-dev strace valgrind\n", done.stderr)
 
     def test_failing_apt_get_is_a_failure(self):
         self.add("cc", "exit 1")

@@ -389,6 +389,23 @@ mod tests {
         assert!(!flags.iter().any(|flag| flag == "wf"), "{flags:?}");
     }
 
+    /// Unless the system has none, or gives them to nobody.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn large_memory_asks_for_huge_pages() {
+        let policy = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled");
+        if !policy.is_ok_and(|policy| !policy.contains("[never]")) {
+            println!("skipped: this system has no transparent huge pages");
+            return;
+        }
+        let asks = |count| {
+            let pages = Pages::new(count, Effort::Quick).unwrap();
+            let flags = flags_of(pages.blocks()[0].as_ptr().addr());
+            flags.iter().any(|flag| flag == "hg")
+        };
+        assert!(asks(5000) && !asks(3));
+    }
+
     /// `VmFlags` of the mapping of an address (proc_pid_smaps(5)).
     #[cfg(target_os = "linux")]
     fn flags_of(address: usize) -> Vec<String> {

@@ -6,12 +6,10 @@ use std::path::PathBuf;
 
 #[test]
 fn pyca_vectors() {
-    let directory = std::env::var_os("SEALSTONE_VECTORS_DIR").map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../.tools/vectors")),
-        PathBuf::from,
-    );
+    let tools = || concat!(env!("CARGO_MANIFEST_DIR"), "/../../.tools").into();
+    let directory = std::env::var_os("SEALSTONE_VECTORS").map_or_else(tools, PathBuf::from);
     for variant in Variant::ALL {
-        let path = directory.join(format!("KDF/{}.txt", variant.name()));
+        let path = directory.join(format!("vectors/KDF/{}.txt", variant.name()));
         let Ok(text) = std::fs::read_to_string(path) else {
             println!(
                 "skipped: the vectors of {} are not there; run scripts/fetch-vectors",

@@ -36,9 +36,12 @@
 //!
 //! # What a kernel cannot do
 //!
-//! The traits have no comparison and no conversion to `usize` (but for [`Index`], which has its name for that). So a kernel that is generic over them can neither branch on a
-//! value nor index by one, whatever the value is: a secret does not show in its timing. And a back end of symbolic words turns
-//! the same source into formulas that can be compared with a specification.
+//! [`Word`], [`Vector`], [`Lanes`] and [`Row`] have no comparison and no conversion to `usize` (but for [`Index`], which has its name
+//! for that). So code that is generic over them and over their words can neither branch on a value nor index by one, whatever the
+//! value is: a secret does not show in its timing. And a back end of symbolic words turns the same source into formulas that can be
+//! compared with a specification. [`Kernel::run`] itself gets vectors whose words are `u64`, with which it could do anything: our
+//! kernels only pass them on to such generic code, and the proof of the machine code looks for branches and addresses that depend on
+//! secrets there.
 //!
 //! # Why it is sound
 //!

@@ -39,11 +39,9 @@ pub(crate) fn pattern(len: usize) -> Vec<u8> {
 
 /// The downloaded file `name`, or nothing, said aloud, if vectors were not downloaded (`scripts/fetch-vectors`).
 pub(crate) fn vectors(name: &str) -> Option<String> {
-    let directory = std::env::var_os("SEALSTONE_VECTORS_DIR").map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../.tools/vectors")),
-        PathBuf::from,
-    );
-    let path = directory.join(name);
+    let tools = || concat!(env!("CARGO_MANIFEST_DIR"), "/../../.tools").into();
+    let directory = std::env::var_os("SEALSTONE_VECTORS").map_or_else(tools, PathBuf::from);
+    let path = directory.join("vectors").join(name);
     if !path.exists() {
         println!("skipped: {name} is not there; run scripts/fetch-vectors");
         return None;
