@@ -85,15 +85,15 @@ impl Tree {
             .expect("a leaf is no longer than a piece")
     }
 
-    /// Levels above a piece in a tree over `message` bytes.
-    fn levels_above(&self, message: usize) -> usize {
-        let mut pieces = message.div_ceil(self.piece());
-        let mut levels = 0;
-        while pieces > 1 {
-            pieces = pieces.div_ceil(self.fan_out);
-            levels += 1;
+    /// Length in bytes of the proof that the first piece belongs to a message of `message` bytes: its siblings on all levels.
+    fn proof(&self, message: usize) -> usize {
+        let mut nodes = message.div_ceil(self.piece());
+        let mut siblings = 0;
+        while nodes > 1 {
+            siblings += nodes.min(self.fan_out) - 1;
+            nodes = nodes.div_ceil(self.fan_out);
         }
-        levels
+        siblings * HASH
     }
 
     fn is_right(&self, cpu: Cpu, message: &[u8], levels: &mut [Vec<Value>]) -> bool {
@@ -179,7 +179,7 @@ fn main() {
         .for_each(|&cpu| print!(" {0}, 64 MiB | {0}, 64 KiB |", name(cpu)));
     println!("\n|{}", "---|".repeat(3 + 2 * cpus.len()));
     for (tree, best) in TREES.iter().zip(best.chunks(cpus.len())) {
-        let proof = tree.levels_above(1 << 30) * (tree.fan_out - 1) * HASH;
+        let proof = tree.proof(1 << 30);
         print!("| {} | {} | {proof} |", tree.leaf, tree.fan_out);
         best.iter()
             .for_each(|[large, small]| print!(" {large:.3} | {small:.3} |"));

@@ -253,7 +253,11 @@ impl<'a> Argon2<'a> {
         };
         let (cpu, params) = (self.cpu(), &self.params);
         #[cfg(feature = "std")]
-        if let (None, threads @ 2..) = (self.pool, self.threads.min(params.lanes() as usize)) {
+        if let (None, threads @ 2.., true) = (
+            self.pool,
+            self.threads.min(params.lanes() as usize),
+            params.segment_blocks() >= WORTH_A_MEETING,
+        ) {
             return fill_together(cpu, params, memory, &monitor, threads);
         }
         fill(cpu, params, memory, &monitor, |task| self.run(task))
@@ -363,6 +367,11 @@ impl<'a> Argon2<'a> {
         task.run();
     }
 }
+
+/// Blocks of a segment from which on threads are quicker together: they meet after each, which takes as long as some ten blocks, and
+/// much longer where a thread has lost its processor.
+#[cfg(feature = "std")]
+const WORTH_A_MEETING: u64 = 64;
 
 /// Memory that is wiped at the end, even of a panic in a callback or a pool.
 struct Wiped<'m> {

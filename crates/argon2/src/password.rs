@@ -59,7 +59,7 @@ pub struct PasswordHasher<'a> {
     tag_len: usize,
 }
 
-/// The most that verifying may cost: strings may come from somebody else.
+/// The most that verifying may cost: strings may come from somebody else. What costs more is not made either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Memory in KiB.
@@ -72,7 +72,7 @@ pub struct Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "if it needs a rehash, now is the time"]
 pub struct Verified {
-    /// Whether the stored string is not as [`PasswordHasher::hash`] makes it now: other parameters, a shorter salt, another length.
+    /// Whether the stored string is not as [`PasswordHasher::hash`] makes it now: other parameters, a shorter salt, a shorter hash.
     pub needs_rehash: bool,
 }
 
@@ -144,7 +144,8 @@ impl<'a> PasswordHasher<'a> {
     /// Hashes a password with a random salt: a PHC string, to store.
     ///
     /// # Errors
-    /// [`Error::Random`]; [`Error::Parameter`] for what a PHC string cannot say; those of [`Argon2::hash`].
+    /// [`Error::Random`]; [`Error::Parameter`] for what a PHC string cannot say; [`Error::Limit`] for parameters that
+    /// [`PasswordHasher::verify`] would refuse; those of [`Argon2::hash`].
     pub fn hash(&self, password: &[u8], arena: &mut Arena) -> Result<String, Error> {
         let mut salt = [0; 48];
         let salt = salt
@@ -169,7 +170,8 @@ impl<'a> PasswordHasher<'a> {
         let tag = tag
             .get_mut(..self.tag_len)
             .ok_or(Error::Parameter("a hash of 12 to 64 bytes"))?;
-        // Before the work: whether it can be written.
+        // Before the work: whether it could be verified, and can be written.
+        self.limits.check(params)?;
         let phc = |tag: &[u8]| {
             let phc = PhcString::new(*params, salt, data, tag);
             phc.ok_or(Error::Parameter("a PHC string has 8 to 48 bytes of salt, 12 to 64 of hash, up to 32 of data, 255 lanes"))
@@ -222,6 +224,6 @@ impl<'a> PasswordHasher<'a> {
     fn is_outdated(&self, stored: &PhcString) -> bool {
         stored.params() != self.argon2.params()
             || stored.salt().len() < self.salt_len
-            || stored.tag().len() != self.tag_len
+            || stored.tag().len() < self.tag_len
     }
 }

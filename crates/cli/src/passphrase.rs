@@ -181,7 +181,14 @@ pub(crate) fn bytes(
     asking: Asking,
     context: &Context,
 ) -> Result<Zeroizing<Vec<u8>>> {
-    if let Some(bytes) = Source::of(args).bytes(MAX_PASSWORD, context)? {
+    let source = Source::of(args);
+    if let Some(bytes) = source.bytes(MAX_PASSWORD, context)? {
+        if source == Source::Environment {
+            context.say(&format!("the password is what {VARIABLE} says"));
+        }
+        if bytes.is_empty() {
+            context.warn("the password is empty");
+        }
         if bytes.ends_with(b"\n") {
             context.warn("the password ends with a line ending, which is part of it");
         }

@@ -90,7 +90,7 @@ pub(crate) struct InputArgs {
     /// Read a secret (pepper), in hexadecimal, from a file; it is not stored with the hash
     #[arg(long, value_name = "FILE")]
     pub(crate) secret_hex_file: Option<PathBuf>,
-    /// Associated data in hexadecimal
+    /// Associated data in hexadecimal; a stored hash says its own, which must then be the same
     #[arg(long, value_name = "HEX")]
     pub(crate) associated_data_hex: Option<Hex>,
     /// Threads to use [default: as many as there are processors]
@@ -163,7 +163,7 @@ pub(crate) struct VerifyArgs {
 /// `password calibrate`
 #[derive(Args)]
 #[command(
-    after_help = "It takes the most memory with which one pass is quick enough, then as many passes as fit. That lasts some ten times as long as the hash may."
+    after_help = "It takes the most memory with which one pass is quick enough, then as many passes as fit. That lasts some ten times as long as the hash may. The memory is kept from one try to the next, as a server keeps it; in memory that is new, as each run of `sealstone password hash` takes it, a hash can last twice as long (`sealstone password bench` shows both)."
 )]
 pub(crate) struct CalibrateArgs {
     /// How long a hash may take

@@ -152,14 +152,47 @@ pub(crate) fn read_limited(reader: impl Read, limit: usize) -> Result<Zeroizing<
     Ok(bytes)
 }
 
-/// The descriptor with this number, read through the system's name for it.
+/// The descriptor with this number, from where it stands.
 pub(crate) fn descriptor(number: u32, what: &str) -> Result<File> {
     match number {
         0 => claim_stdin(what),
-        _ => {
-            let path = format!("/dev/fd/{number}");
-            File::open(&path)
-                .map_err(|e| Failure::from(e).about(format!("file descriptor {number}")))
-        }
+        _ => duplicate(number)
+            .map_err(|e| Failure::from(e).about(format!("file descriptor {number}"))),
     }
+}
+
+/// A copy of the descriptor, as `dup` would make it: Rust has that only for descriptors that it knows to be open.
+#[cfg(target_os = "linux")]
+fn duplicate(number: u32) -> io::Result<File> {
+    use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
+    let wanted = i32::try_from(number).map_err(|_| rustix::io::Errno::BADF)?;
+    let copy = pidfd_open(getpid(), PidfdFlags::empty())
+        .and_then(|this| pidfd_getfd(this, wanted, PidfdGetfdFlags::empty()));
+    match copy {
+        Ok(copy) => Ok(copy.into()),
+        Err(rustix::io::Errno::BADF) => Err(rustix::io::Errno::BADF.into()),
+        // Before Linux 5.6, and in containers that forbid it.
+        Err(_) => reopen(number),
+    }
+}
+
+/// Elsewhere, opening the system's name for a descriptor makes a copy of it.
+#[cfg(not(target_os = "linux"))]
+fn duplicate(number: u32) -> io::Result<File> {
+    File::open(format!("/dev/fd/{number}"))
+}
+
+/// The same file, opened once more, at the same place. Sockets cannot be, and say so.
+#[cfg(target_os = "linux")]
+fn reopen(number: u32) -> io::Result<File> {
+    let mut file = File::open(format!("/proc/self/fd/{number}"))?;
+    let info = std::fs::read_to_string(format!("/proc/self/fdinfo/{number}"))?;
+    let position = info
+        .lines()
+        .find_map(|line| line.strip_prefix("pos:")?.trim().parse().ok());
+    if file.metadata()?.is_file() {
+        let position = position.ok_or(io::ErrorKind::Unsupported)?;
+        file.seek(SeekFrom::Start(position))?;
+    }
+    Ok(file)
 }

@@ -6,6 +6,7 @@ mod flow;
 mod hash;
 mod hints;
 mod impostor;
+mod inputs;
 mod passport;
 mod password;
 mod pipes;

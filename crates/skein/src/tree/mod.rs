@@ -41,6 +41,7 @@ use crate::ubi::Ubi;
 use core::fmt::{self, Debug, Formatter};
 use kernel::Nodes;
 use sealstone_lanes::{Cpu, Portable, Scalar};
+use subtle::ConstantTimeEq;
 use zeroize::Zeroize;
 
 /// Length of the hash, and of the value of a node, in bytes.
@@ -61,8 +62,8 @@ const MAX_HEIGHT: u32 = 255;
 type Value = [u8; HASH];
 
 /// What one piece contributes to the root. Equal for equal pieces only (it is a hash of 512 bits).
-/// Wiped when dropped: it may be of a tree with a key.
-#[derive(Clone, PartialEq, Eq)]
+/// Wiped when dropped, and compared in constant time: it may be of a tree with a key.
+#[derive(Clone)]
 pub struct Subtree {
     /// The mark of its [`Start`].
     start: u64,
@@ -81,6 +82,15 @@ impl Debug for Subtree {
             .finish_non_exhaustive()
     }
 }
+
+impl PartialEq for Subtree {
+    fn eq(&self, other: &Self) -> bool {
+        let public = |tree: &Self| (tree.start, tree.index, tree.last);
+        public(self) == public(other) && bool::from(self.value.ct_eq(&other.value))
+    }
+}
+
+impl Eq for Subtree {}
 
 impl Drop for Subtree {
     fn drop(&mut self) {

@@ -104,7 +104,8 @@ impl Checker<'_> {
                 lines.skip_until(end)?;
             }
             let line = line.strip_suffix(&[end]).unwrap_or(&line);
-            if line.starts_with(b"#") || line.is_empty() {
+            let is_empty = line.is_empty() || (line == b"\r" && !self.args.zero);
+            if line.starts_with(b"#") || is_empty {
                 continue;
             }
             let parsed = Line::parse(line, self.args.zero).filter(|_| !is_cut);

@@ -103,15 +103,15 @@ impl Piece {
 enum Source<'a> {
     /// A regular file from a position on, and the number of its next piece.
     File(&'a Input, u64, AtomicU64),
-    /// Anything else, and the number of the next piece.
-    Stream(Mutex<(&'a Input, u64)>),
+    /// Anything else, and the number of the next piece; none after the end. (A terminal can be read again behind its end.)
+    Stream(Mutex<(&'a Input, Option<u64>)>),
 }
 
 impl<'a> Source<'a> {
     fn new(input: &'a Input) -> Self {
         match input.regular() {
             Some(_) => Self::File(input, input.position(), AtomicU64::new(0)),
-            None => Self::Stream(Mutex::new((input, 0))),
+            None => Self::Stream(Mutex::new((input, Some(0)))),
         }
     }
 
@@ -125,9 +125,14 @@ impl<'a> Source<'a> {
             }
             Self::Stream(stream) => {
                 let mut stream = lock(stream);
-                piece.index = stream.1;
-                stream.1 += 1;
+                let Some(index) = stream.1 else {
+                    // Behind all that there are.
+                    (piece.index, piece.len) = (u64::MAX, 0);
+                    return Ok(());
+                };
+                piece.index = index;
                 piece.fill(|_, bytes| stream.0.read(bytes))?;
+                stream.1 = (!piece.is_last()).then_some(index + 1);
             }
         }
         counter.add(piece.len as u64);

@@ -8,6 +8,10 @@ use crate::args::CalibrateArgs;
 use crate::context::Context;
 use crate::message::Result;
 
+/// The least of OWASP's Password Storage Cheat Sheet, and memory times iterations of it.
+const LEAST_KIB: u32 = 7168;
+const LEAST_WORK_KIB: u64 = 5 * LEAST_KIB as u64;
+
 pub(super) fn run(args: &CalibrateArgs, context: &Context) -> Result<()> {
     let memory =
         u32::try_from(args.memory.0).map_err(|_| Error::Parameter("less than 4 TiB of memory"))?;
@@ -15,6 +19,10 @@ pub(super) fn run(args: &CalibrateArgs, context: &Context) -> Result<()> {
     let (params, milliseconds) = (found.params, found.time.as_secs_f64() * 1e3);
     if found.time > args.time_ms {
         context.warn("even the least memory takes longer than that here");
+    }
+    let (memory, work) = (params.memory_kib(), params.work_kib());
+    if memory < LEAST_KIB || work < LEAST_WORK_KIB {
+        context.warn("that is weaker than the least that OWASP recommends (7 MiB, 5 iterations): give it more time or memory");
     }
     let text = || {
         format!(

@@ -2,12 +2,12 @@
 
 use std::io::{BufWriter, Write};
 
-use sealstone_argon2::{Error, Params, PhcString};
+use sealstone_argon2::{Error, Limits, Params, PhcString};
 use serde_json::json;
 use zeroize::Zeroizing;
 
 use super::inputs::Inputs;
-use super::to_json;
+use super::{enough, to_json};
 use crate::args::{Form, HashArgs, Hex};
 use crate::context::Context;
 use crate::io::output::standard_output;
@@ -36,6 +36,10 @@ pub(super) fn run(args: &HashArgs, context: &Context) -> Result<()> {
     let mut tag = zeros(args.length as usize)?;
     // Before the work: whether it can be written.
     form(&tag)?;
+    if args.output == Form::Phc && Limits::default().check(&params).is_err() {
+        let enough = enough(&params).compact();
+        context.warn(&format!("it costs more than anybody verifies unasked: `password verify` will need --kdf-max-memory {enough}"));
+    }
     let inputs = Inputs::read(&args.inputs, Asking::Twice, context)?;
     inputs.with_argon2(&params, context, |argon2, arena| {
         argon2.hash(&inputs.password, &salt, &mut tag, arena)

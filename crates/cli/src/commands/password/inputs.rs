@@ -8,7 +8,7 @@ use super::threads;
 use crate::args::{Hex, InputArgs};
 use crate::context::Context;
 use crate::io::input::{self, Input};
-use crate::message::{About, Result};
+use crate::message::{About, Failure, Result};
 use crate::passphrase::{self, Asking};
 use crate::progress::{Counter, Progress};
 
@@ -29,9 +29,17 @@ impl Inputs {
         let secret = match &args.secret_hex_file {
             Some(path) => {
                 let file = Input::open(Some(path), "the secret")?;
+                if file.regular().is_some_and(input::is_exposed) {
+                    context.warn_exposed(&file.name());
+                }
                 let text = input::read_limited(&file, MAX_SECRET).about(file.name())?;
-                Hex::decode(text.trim_ascii_end())
-                    .map_err(|rule| crate::message::Failure::usage(rule).about(file.name()))?
+                let secret = Hex::decode(text.trim_ascii_end())
+                    .map_err(|rule| Failure::usage(rule).about(file.name()))?;
+                if secret.is_empty() {
+                    let failure = Failure::usage("the secret is empty").about(file.name());
+                    return Err(failure.hint("without a secret, leave --secret-hex-file out"));
+                }
+                secret
             }
             None => Zeroizing::default(),
         };

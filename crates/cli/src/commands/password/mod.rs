@@ -6,7 +6,7 @@ mod hash;
 mod inputs;
 mod verify;
 
-use sealstone_argon2::{Error, Limits, Params};
+use sealstone_argon2::{Error, Limits, Params, Version};
 use serde_json::{Value, json};
 
 use crate::args::{MemorySize, PasswordCommand};
@@ -34,26 +34,20 @@ impl From<Error> for Failure {
             Error::Malformed(_) => Self::new(Exit::Format, text).hint(
                 "it begins with $argon2id$ and goes on as `sealstone password hash` writes it",
             ),
-            Error::Limit { what, wanted, .. } => {
-                let enough = enough(what, wanted).compact();
-                Self::new(Exit::KeyDerivation, text).hint(format!(
-                    "if you trust where it comes from, allow it with --kdf-max-memory {enough}"
-                ))
-            }
+            Error::Limit { .. } => Self::new(Exit::KeyDerivation, text),
             Error::Mismatch => Self::new(Exit::Authentication, text),
             _ => Self::new(Exit::Internal, text),
         }
     }
 }
 
-/// What `--kdf-max-memory` must be for a hash that asks for `wanted` of `what`.
-fn enough(what: &str, wanted: u64) -> MemorySize {
-    let kib = if what == "KiB of memory" {
-        wanted
-    } else {
-        wanted.div_ceil(passes_allowed())
-    };
-    MemorySize(kib.next_multiple_of(1 << 10))
+/// What `--kdf-max-memory` must be for these parameters: it allows so much memory, and a number of passes over that.
+fn enough(params: &Params) -> MemorySize {
+    let work = params.work_kib().div_ceil(passes_allowed());
+    MemorySize(
+        work.max(params.memory_kib().into())
+            .next_multiple_of(1 << 10),
+    )
 }
 
 /// How many passes over all memory that is allowed are allowed.
@@ -73,8 +67,12 @@ fn threads(option: Option<u16>) -> usize {
 /// `argon2id, 64 MiB, 3 iterations, 1 lane`.
 fn describe(params: &Params) -> String {
     let count = |n: u32, word| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
+    let version = match params.version() {
+        Version::V0x13 => String::new(),
+        Version::V0x10 => " of version 1.0".to_owned(),
+    };
     format!(
-        "{}, {}, {}, {}",
+        "{}{version}, {}, {}, {}",
         params.variant().name(),
         MemorySize(params.memory_kib().into()).spaced(),
         count(params.passes(), "iteration"),

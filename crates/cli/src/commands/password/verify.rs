@@ -6,7 +6,7 @@ use sealstone_argon2::{Limits, PasswordHasher, PhcString};
 use serde_json::json;
 
 use super::inputs::Inputs;
-use super::{describe, passes_allowed, to_json};
+use super::{describe, enough, passes_allowed, to_json};
 use crate::args::{MemorySize, VerifyArgs};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -26,7 +26,12 @@ pub(super) fn run(args: &VerifyArgs, context: &Context) -> Result<()> {
     let stored: PhcString = text.parse()?;
     let limits = limits(args.kdf_max_memory);
     // Before anybody types anything.
-    limits.check(stored.params())?;
+    limits.check(stored.params()).map_err(|error| {
+        let enough = enough(stored.params()).compact();
+        Failure::from(error).hint(format!(
+            "if you trust where it comes from, allow it with --kdf-max-memory {enough}"
+        ))
+    })?;
     let inputs = Inputs::read(&args.inputs, Asking::Once, context)?;
     inputs.with_argon2(stored.params(), context, |argon2, arena| {
         let hasher = PasswordHasher::with(argon2).limits(limits);
@@ -35,11 +40,13 @@ pub(super) fn run(args: &VerifyArgs, context: &Context) -> Result<()> {
     let outdated = PasswordHasher::new(wanted).needs_rehash(&text)?;
     context.say("the password is the right one");
     if outdated {
-        context.say(&format!(
-            "its hash ({}) is not as new ones ({}): hash it again while you have it",
-            describe(stored.params()),
-            describe(&wanted)
-        ));
+        let (old, new) = (describe(stored.params()), describe(&wanted));
+        context.say(&if old == new {
+            "its salt or its hash is shorter than of new ones: hash it again while you have it"
+                .to_owned()
+        } else {
+            format!("its hash ({old}) is not as new ones ({new}): hash it again while you have it")
+        });
     }
     context.print(String::new, || {
         json!({"verified": true, "needs_rehash": outdated, "parameters": to_json(stored.params())})
