@@ -76,10 +76,15 @@ impl Terms {
 
     /// Takes the bits of `word` as they are from now on, and no longer as the sum that they may be. Only a hint: it keeps sums
     /// short where they pass through something that is not linear anyway. It changes no bit and no meaning.
+    ///
+    /// Results of sums in which its summands have taken its place are forgotten. They are right, but a sum must not have another form
+    /// because it was asked for before.
     pub fn close(&mut self, word: &[Bit]) {
         for bit in word {
-            if let Some((term, 0)) = self.arithmetic_bit(*bit) {
-                self.arithmetic.close(term);
+            if let Some((term, 0)) = self.arithmetic_bit(*bit)
+                && self.arithmetic.close(term)
+            {
+                self.memo = Memo::default();
             }
         }
     }
@@ -119,12 +124,12 @@ impl Terms {
     /// cancels, in whatever order it happens; otherwise, T.0 is gone all the same. So the result does not depend on the order.
     ///
     /// Later sums are replaced first; their summands are earlier, so this ends.
-    fn eliminate(&self, linear: Linear) -> Linear {
-        let is_pivot = |bit: Bit, coefficient: u128| self.pivot(bit, coefficient, linear.width);
+    fn eliminate(&mut self, linear: Linear) -> Linear {
+        let width = linear.width;
         let mut pivots: BTreeSet<u32> = linear
             .parts
             .iter()
-            .filter_map(|(bit, coefficient)| is_pivot(*bit, *coefficient))
+            .filter_map(|(bit, coefficient)| self.pivot(*bit, *coefficient, width))
             .collect();
         if pivots.is_empty() {
             return linear;
@@ -140,7 +145,7 @@ impl Terms {
                 continue;
             };
             // Replacing later sums may have changed the factor since it was looked at.
-            if is_pivot(pivot, coefficient).is_none() {
+            if self.pivot(pivot, coefficient, width).is_none() {
                 parts.insert(pivot, coefficient);
                 continue;
             }
@@ -152,7 +157,7 @@ impl Terms {
                     mask,
                 );
             }
-            let summands = self.arithmetic.linear(term);
+            let summands = self.arithmetic.replace(term);
             total = total.wrapping_add(coefficient.wrapping_mul(summands.constant));
             for (bit, factor) in summands.parts {
                 let sum = add_part(
@@ -161,7 +166,7 @@ impl Terms {
                     coefficient.wrapping_mul(factor) & mask,
                     mask,
                 );
-                pivots.extend(is_pivot(bit, sum));
+                pivots.extend(self.pivot(bit, sum, width));
             }
         }
         Linear {

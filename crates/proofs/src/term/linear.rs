@@ -42,6 +42,8 @@ struct Term {
     width: u32,
     /// Its bits may be replaced by its summands (see `arithmetic::eliminate`).
     open: bool,
+    /// They have been, in some sum.
+    replaced: bool,
     exact: bool,
     has_input: bool,
 }
@@ -68,8 +70,10 @@ impl Arithmetic {
         self.terms[term as usize].has_input
     }
 
-    pub(super) fn close(&mut self, term: u32) {
-        self.terms[term as usize].open = false;
+    /// Its bits are no longer replaced by its summands. Whether they were in a sum before.
+    pub(super) fn close(&mut self, term: u32) -> bool {
+        let term = &mut self.terms[term as usize];
+        core::mem::take(&mut term.open) && term.replaced
     }
 
     /// The term written as `form`, if there is one.
@@ -91,6 +95,7 @@ impl Arithmetic {
             first_atom,
             width: kind.width as u32,
             open: kind.linear,
+            replaced: false,
             exact: kind.exact,
             has_input,
         });
@@ -109,6 +114,12 @@ impl Arithmetic {
             width: width as usize,
             exact,
         }
+    }
+
+    /// What a linear term is the sum of, to put that in its place.
+    pub(super) fn replace(&mut self, term: u32) -> Linear {
+        self.terms[term as usize].replaced = true;
+        self.linear(term)
     }
 
     /// What a linear term is the sum of.

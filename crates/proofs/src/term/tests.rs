@@ -252,6 +252,18 @@ fn constant_bits_are_part_of_the_constant() {
     assert_eq!(direct, with_word);
 }
 
+#[test]
+fn a_sum_has_one_form_whatever_was_asked_before_a_summand_was_closed() {
+    let mut terms = Terms::new(1);
+    let [a, b, c, d] = core::array::from_fn(|_| terms.input(8));
+    let sum = terms.add(&a, &b);
+    let early = terms.add(&sum, &c);
+    terms.close(&sum);
+    let (one, other) = (terms.add(&sum, &c), terms.add(&c, &d));
+    assert_ne!(early, one);
+    assert_eq!(terms.add(&one, &d), terms.add(&sum, &other));
+}
+
 /// The lowest bit of a sum of 32 bits stands in a sum of 64 bits twice: where it is shifted it may be replaced, where it is not, not. Replacing a later
 /// sum brings both together, and then it must stay.
 #[test]
