@@ -80,8 +80,5 @@ pub mod term;
 pub mod usage;
 pub mod verdict;
 
-/// Calls of every kernel.
-pub use sealstone_kernels as selftest;
-
 #[expect(unsafe_code, reason = "it runs machine code")]
 mod native;

@@ -124,7 +124,7 @@ fn machine_code(arguments: &Arguments) -> Result<Report, String> {
         .unwrap_or_else(|| own.with_file_name("sealstone"));
     let mut images = vec![Image::load(&shipped)?];
     if !arguments.alone {
-        sealstone_proofs::selftest::call_every_kernel();
+        sealstone_kernels::call_every_kernel();
         images.push(Image::load(&own)?);
     }
     let mut report = prove_all(&images, &arguments.only);

@@ -414,7 +414,7 @@ mod tests {
 
     #[test]
     fn a_function_with_the_name_of_a_kernel_that_no_row_proves_is_a_row() {
-        crate::selftest::call_every_kernel();
+        sealstone_kernels::call_every_kernel();
         let image = Image::load(&std::env::current_exe().unwrap()).unwrap();
         let threefish = kernels()
             .into_iter()

@@ -15,7 +15,7 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 fn report() -> &'static Report {
     static REPORT: OnceLock<Report> = OnceLock::new();
     REPORT.get_or_init(|| {
-        sealstone_proofs::selftest::call_every_kernel();
+        sealstone_kernels::call_every_kernel();
         let own = Image::load(&std::env::current_exe().unwrap()).unwrap();
         prove_all(&[own], "")
     })

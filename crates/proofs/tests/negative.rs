@@ -27,7 +27,7 @@ fn alone() -> MutexGuard<'static, ()> {
 }
 
 fn own_image() -> Image {
-    sealstone_proofs::selftest::call_every_kernel();
+    sealstone_kernels::call_every_kernel();
     Image::load(&std::env::current_exe().unwrap()).unwrap()
 }
 

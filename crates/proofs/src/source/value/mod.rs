@@ -66,9 +66,20 @@ struct Input {
     bytes: usize,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[repr(u32)]
-enum Operator {
+/// The operators and the list of them, in which each has the place of its number.
+macro_rules! operators {
+    ($($(#[$documentation:meta])* $operator:ident,)*) => {
+        #[derive(Clone, Copy, PartialEq, Eq)]
+        #[repr(u32)]
+        enum Operator {
+            $($(#[$documentation])* $operator,)*
+        }
+
+        const OPERATORS: &[Operator] = &[$(Operator::$operator,)*];
+    };
+}
+
+operators! {
     /// An input; the literal says which one.
     AnyWord,
     AnyByte,
@@ -96,24 +107,6 @@ use Operator::*;
 
 /// The most operands that an operation has: those of F.
 const OPERANDS: usize = 27;
-
-const OPERATORS: [Operator; 15] = [
-    AnyWord,
-    AnyByte,
-    Constant,
-    Add,
-    Subtract,
-    Xor,
-    And,
-    MultiplyHalves,
-    RotateRight,
-    ShiftRight,
-    SwapBytes,
-    Join,
-    Split,
-    Mark,
-    F,
-];
 
 impl Operator {
     fn commutes(self) -> bool {
