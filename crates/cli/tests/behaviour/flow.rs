@@ -1,5 +1,6 @@
 //! Everyday use with a default passport, and every form of sealed file.
 
+use std::fs;
 use std::process::{Child, Stdio};
 
 use serde_json::Value;
@@ -403,6 +404,28 @@ fn manual_and_completions_cover_every_verb() {
     }
     let page = String::from_utf8(succeed(&mut world.command(&["man"]))).unwrap();
     assert!(page.contains("Exit codes"));
+}
+
+#[test]
+fn the_readme_shows_every_verb() {
+    let readme = include_str!("../../../../README.md");
+    let world = World::empty();
+    world.done(&["man", "-q", "man"]);
+    let pages = fs::read_dir(world.path("man")).unwrap().map(|page| {
+        let name = page.unwrap().file_name().into_string().unwrap();
+        name.trim_end_matches(".1").replace('-', " ")
+    });
+    let verbs: Vec<String> = pages.collect();
+    assert!(verbs.len() > 30, "{verbs:?}");
+    // `passport` alone does nothing.
+    let is_group = |verb: &str| {
+        verbs
+            .iter()
+            .any(|other| other.starts_with(&format!("{verb} ")))
+    };
+    for verb in verbs.iter().filter(|verb| !is_group(verb)) {
+        assert!(readme.contains(verb.as_str()), "{verb}");
+    }
 }
 
 fn field(json: &[u8], name: &str) -> String {
