@@ -5,7 +5,7 @@ use sealstone::passport::{NewSlot, Passport, SecretPassport, SlotKey};
 use sealstone::{Error, KdfLimits, KdfParams, Passphrase};
 use serde_json::json;
 
-use self::known::ANSWERS;
+use self::known::{ANSWERS, ROUND_TRIPS};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::message::{Failure, Result};
@@ -22,13 +22,9 @@ struct Check {
 const CONTENT_LEN: usize = (5 << 20) / 2;
 
 pub(super) fn run(context: &Context) -> Result<()> {
-    let mut checks: Vec<Check> = ANSWERS
-        .iter()
-        .map(|(name, right)| Check {
-            name: (*name).to_owned(),
-            passed: right(),
-        })
-        .collect();
+    let answers = ANSWERS.map(|(name, expected, right)| check(name, Ok(right(expected))));
+    let round_trips = ROUND_TRIPS.map(|(name, right)| check(name, Ok(right())));
+    let mut checks: Vec<Check> = answers.into_iter().chain(round_trips).collect();
     checks.push(check("passport: make, lock, unlock", passport_round_trip()));
     for suite in [Suite::XChaCha20Poly1305, Suite::Aes256Gcm] {
         checks.push(check(
@@ -36,6 +32,11 @@ pub(super) fn run(context: &Context) -> Result<()> {
             file_round_trip(suite),
         ));
     }
+    conclude(&checks, context)
+}
+
+/// Shows the checks; fails if one of them did.
+fn conclude(checks: &[Check], context: &Context) -> Result<()> {
     let passed = checks.iter().all(|check| check.passed);
     let word = |check: &Check| if check.passed { "ok    " } else { "FAILED" };
     let text = || {
@@ -145,4 +146,42 @@ fn features() -> Vec<&'static str> {
         );
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Cli;
+    use clap::Parser;
+
+    #[test]
+    fn right_answers_pass_and_one_wrong_digit_anywhere_does_not() {
+        for (name, expected, right) in ANSWERS {
+            assert!(right(expected), "{name}");
+            for at in 0..expected.len() {
+                let digit = if expected.as_bytes()[at] == b'0' {
+                    "1"
+                } else {
+                    "0"
+                };
+                let mut wrong = expected.to_owned();
+                wrong.replace_range(at..=at, digit);
+                assert!(!right(&wrong), "{name}: digit {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn one_failed_check_fails_all() {
+        let cli = Cli::try_parse_from(["sealstone", "--json", "selftest"]).unwrap();
+        let context = Context::new(&cli.global);
+        let mut checks = [check("right", Ok(true)), check("also right", Ok(true))];
+        assert!(conclude(&checks, &context).is_ok());
+        for failed in [Ok(false), Err(Error::WrongPassphrase)] {
+            checks[0] = check("wrong", failed);
+            let failure = conclude(&checks, &context).unwrap_err();
+            assert_eq!(failure.exit, Exit::Internal);
+            assert!(failure.text().unwrap().contains("selftest failed"));
+        }
+    }
 }
