@@ -17,8 +17,8 @@ pub struct Calibration {
 
 /// The strongest parameters for which a hash takes no more than `target` here, in up to `memory_kib` KiB, with `lanes` lanes on
 /// as many threads, but no more than there are processors (RFC 9106, section 4): as much memory as possible, then as many passes
-/// as possible, both to within a few percent. It begins with little memory, never takes more than `memory_kib`, and lasts some
-/// ten times `target`. If even the least memory, 8 KiB for each lane, takes longer, the answer is that.
+/// as possible, both to within a few percent. It begins with little memory, never takes more than `memory_kib` or than the system
+/// gives, and lasts some ten times `target`. If even the least memory, 8 KiB for each lane, takes longer, the answer is that.
 ///
 /// ```
 /// use sealstone_argon2::calibrate;
@@ -30,7 +30,8 @@ pub struct Calibration {
 /// ```
 ///
 /// # Errors
-/// [`Error::Parameter`] if `memory_kib` and `lanes` are not for Argon2; [`Error::OutOfMemory`].
+/// [`Error::Parameter`] if `memory_kib` and `lanes` are not for Argon2; [`Error::OutOfMemory`] if the system does not give even the
+/// least memory.
 pub fn calibrate(target: Duration, memory_kib: u32, lanes: u32) -> Result<Calibration, Error> {
     let mut arena = Arena::new();
     let most = Params::new(memory_kib, 1, lanes)?;
@@ -82,7 +83,8 @@ struct Search {
 }
 
 impl Search {
-    /// That number and its time; the least number if even that takes longer. Times are about proportional to numbers.
+    /// That number and its time; the least number if even that takes longer. Times are about proportional to numbers. What the system
+    /// has no memory for does not fit.
     fn run(
         &self,
         mut time_of: impl FnMut(u32) -> Result<Duration, Error>,
@@ -91,8 +93,15 @@ impl Search {
         let (mut fits, mut above) = (None, None);
         let mut next = self.first;
         loop {
-            let time = time_of(next)?;
-            if time <= self.target {
+            let (time, is_within) = match time_of(next) {
+                Ok(time) => (time, time <= self.target),
+                // As far as a time tells: half as much may do.
+                Err(Error::OutOfMemory(_)) if next > self.least => {
+                    (self.target.saturating_mul(2), false)
+                }
+                Err(error) => return Err(error),
+            };
+            if is_within {
                 fits = Some((next, time));
             } else if next == self.least {
                 return Ok((next, time));
@@ -243,6 +252,34 @@ mod tests {
         assert!((66_000..=70_000).contains(&found.params.memory_kib()));
         assert_eq!(found.params.passes(), 21);
         on(50, u32::MAX, 1, |_, _| 0);
+    }
+
+    #[test]
+    fn no_more_memory_than_the_system_gives() {
+        let params = |kib, lanes| Params::new(kib, 1, lanes).unwrap();
+        for given in [9, 100, 4 << 10, 77_777, (1 << 20) - 1] {
+            for target in [Duration::ZERO, Duration::from_millis(500), Duration::MAX] {
+                let mut asked = 0;
+                let found = strongest(target, &params(1 << 20, 1), |params| {
+                    asked += 1;
+                    assert!(asked <= 60, "{given} KiB, {target:?}");
+                    match params.memory_kib() {
+                        kib if kib > given => Err(Error::OutOfMemory(kib.into())),
+                        kib => Ok(Duration::from_nanos(117) * kib * params.passes()),
+                    }
+                });
+                let found = found.unwrap().params.memory_kib();
+                if target == Duration::ZERO {
+                    assert_eq!(found, 8);
+                } else {
+                    let range = given - given / 16 - 1..=given;
+                    assert!(range.contains(&found), "{found} of {given} KiB");
+                }
+            }
+        }
+        let nothing = |params: &Params| Err(Error::OutOfMemory(params.memory_kib().into()));
+        let found = strongest(Duration::from_millis(5), &params(1 << 20, 4), nothing);
+        assert_eq!(found, Err(Error::OutOfMemory(32)));
     }
 
     #[test]

@@ -168,6 +168,38 @@ fn nothing_else_is_read() {
     }
 }
 
+/// What is refused is said as the rule that it breaks.
+#[test]
+fn errors_say_the_rule() {
+    let good = "$argon2i$v=19$m=64,t=1,p=2,keyid=Zm9v,data=Zm9v$c29tZXNhbHQ$c29tZXRhZ3NvbWV0";
+    for (from, to, rule) in [
+        (good, "hunter2", "it does not begin with $"),
+        ("argon2i$", "scrypt$", "the algorithm is not argon2id, "),
+        ("v=19$", "", "no v=16 or v=19 after the algorithm: "),
+        ("v=19", "v=18", "the version is not v=16 or v=19"),
+        ("v=19", "v=019", "the version is not v=16 or v=19"),
+        ("m=64", "m=064", "the parameters are not m=…,t=…,p=… with"),
+        ("t=1,", "", "the parameters are not m=…,t=…,p=… with"),
+        ("m=64", "m=15", "m is not at least 8 KiB for each of "),
+        ("t=1", "t=0", "t is not at least 1 pass"),
+        ("p=2", "p=0", "p is not 1 to 255 lanes"),
+        ("p=2", "p=300", "p is not 1 to 255 lanes"),
+        ("=Zm9v,", "=c29tZXNhbHRz,", "keyid is not 1 to 8 bytes"),
+        ("data=Zm9v", "data=", "data is not 1 to 32 bytes"),
+        ("p=2", "p=2,x=1", "a parameter is unknown, twice or "),
+        ("$c29tZXNhbHQ$", "$c29tZXNhbA$", "the salt is not 8 to 48 "),
+        ("$c29tZXNhbHQ$", "$c29tZXNhbHR$", "the salt is not 8 to 48 "),
+        ("ZXRhZ3NvbWV0", "ZXRhZ3NvbQ", "the hash is not 12 to 64 "),
+        ("$c29tZXRhZ3NvbWV0", "", "fewer fields than $ALGORITHM$"),
+        ("bWV0", "bWV0$", "more fields than $ALGORITHM$"),
+    ] {
+        let bad = good.replacen(from, to, 1);
+        let said = bad.parse::<PhcString>().unwrap_err().to_string();
+        let expected = format!("not an Argon2 password hash: {rule}");
+        assert!(said.starts_with(&expected), "{bad}: {said}");
+    }
+}
+
 #[test]
 fn what_asks_for_too_much_is_refused_before_any_memory() {
     let stored =
@@ -245,7 +277,9 @@ fn a_rehash_is_needed_when_anything_differs() {
     );
     assert_eq!(
         hasher.needs_rehash("$argon2id$"),
-        Err(Error::Malformed("the version"))
+        Err(Error::Malformed(
+            "no v=16 or v=19 after the algorithm: strings of Argon2 1.0 without it are not read"
+        ))
     );
     for other in [
         PasswordHasher::new(params.with_variant(Variant::Argon2i)),

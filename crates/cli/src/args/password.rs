@@ -173,7 +173,7 @@ pub(crate) struct CalibrateArgs {
     #[arg(long, value_name = "SIZE", default_value = "1GiB")]
     pub(crate) memory: MemorySize,
     /// How many lanes, on as many threads, but no more than there are processors
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..1 << 24))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=(1 << 24) - 1))]
     pub(crate) parallelism: u32,
 }
 

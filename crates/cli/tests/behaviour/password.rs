@@ -63,33 +63,83 @@ fn passwords_may_be_long_and_come_through_a_pipe() {
 const MILLION: &str =
     "$argon2id$v=19$m=64,t=1,p=1$c29tZXNhbHQ$gO45WIKUxaVSVykCihf+wxjZajo7VvKd4+ynMI08Ohc\n";
 
+/// Computed by argon2-cffi 25.1 (the `core` of its `low_level`), as are those below; this one without what the list adds.
+const PLAIN: &str = "60ee3215a432e4c66861fb7698a118c32cd0e3599dee7ac379f944fccbfe0280";
+
 #[test]
 fn every_input_counts_and_the_number_of_threads_does_not() {
     let world = World::empty();
     world.write("secret", b"00\n");
-    let salt = ["--output", "raw-hex", "--salt-hex"];
-    let base = [&salt[..], &["0011223344556677", "--parallelism", "4"]].concat();
-    let with = |more: &[&str]| hash(&world, &[&base[..], more].concat(), b"password");
-    let expected = with(&[]);
+    let with = |salt: &str, more: &[&str]| {
+        let raw = ["--output", "raw-hex", "--salt-hex", salt];
+        let args = [&raw[..], &["--parallelism", "4"], more].concat();
+        hash(&world, &args, b"password")
+    };
+    const SALT: &str = "0011223344556677";
     for threads in ["1", "2", "7"] {
-        assert_eq!(with(&["--threads", threads]), expected);
+        assert_eq!(with(SALT, &["--threads", threads]), PLAIN);
     }
-    let changes: [&[&str]; 6] = [
-        &["--variant", "argon2i"],
-        &["--variant", "argon2d"],
-        &["--version", "16"],
-        &["--secret-hex-file", "secret"],
-        &["--associated-data-hex", "00"],
-        &["--length", "33"],
+    let changes: [(&[&str], &str); 6] = [
+        (
+            &["--variant", "argon2i"],
+            "e0038749a55dfd205391322ee83077a2cf69af74f6bbc7a0733ddc0526501fe9",
+        ),
+        (
+            &["--variant", "argon2d"],
+            "f219ec019e31f4a263908c25a6bac7cc4a78e2bd962cb47bd9cbdd1a70658276",
+        ),
+        (
+            &["--version", "16"],
+            "4fac85a532b87620dff6e8ac34833291d3f197adb544068bd974f6cb21a179f9",
+        ),
+        (
+            &["--secret-hex-file", "secret"],
+            "593911a8a2464c00ebd08e53755c9050d5ce994e6a1c054ede0e07e7fe715264",
+        ),
+        (
+            &["--associated-data-hex", "00"],
+            "62def2af5340bfa16e7372c1788edddeccba8ede2aa4b4fc69acd45fa1cee12c",
+        ),
+        (
+            &["--length", "33"],
+            "742d48adf7ab6bb10ac44494d6e8aa696f1b9425e7fdb9a02c580f99b2e843d967",
+        ),
     ];
-    for change in changes {
-        assert_ne!(with(change)[..64], expected, "{change:?}");
+    for (change, expected) in changes {
+        assert_eq!(with(SALT, change), expected, "{change:?}");
     }
-    assert_ne!(
-        hash(&world, &[&salt[..], &["00"]].concat(), b"password"),
-        expected
+    assert_eq!(
+        with("0011223344556678", &[]),
+        "dab9d7a5ae2b56482af93533df84cfe9418054e023a6b7685fb24f7622858411"
     );
+    // argon2-cffi takes no salt of less than 8 bytes.
+    assert_ne!(with("00", &[]), PLAIN);
 }
+
+/// With every input that an auditor may give.
+#[test]
+fn a_hash_with_every_input() {
+    let world = World::empty();
+    world.write("secret", b"0303030303030303\n");
+    let line = "password hash --variant argon2id --version 19 --memory-kib 65536 --iterations 3 --parallelism 4 \
+                --salt-hex 000102030405060708090a0b0c0d0e0f --secret-hex-file secret --associated-data-hex 040404040404040404040404 \
+                --length 32 --threads 2";
+    let with = |output: &str| {
+        let args: Vec<&str> = line
+            .split_whitespace()
+            .chain(["--output", output])
+            .collect();
+        let printed = succeed(&mut with_password(&world, &args, b"correct horse"));
+        String::from_utf8(printed).unwrap().trim_end().to_owned()
+    };
+    assert_eq!(with("raw-hex"), EVERY_INPUT);
+    let phc = with("phc");
+    let begins = "$argon2id$v=19$m=65536,t=3,p=4,data=BAQEBAQEBAQEBAQE$AAECAwQFBgcICQoLDA0ODw$";
+    assert!(phc.starts_with(begins), "{phc}");
+}
+
+/// Computed by argon2-cffi 25.1, as [`PLAIN`].
+const EVERY_INPUT: &str = "6a4d9fc856070baacce6c033673c61b6f008c878f35470fd2b13258cfefea5c4";
 
 #[test]
 fn salts_are_made_up_anew_and_machines_learn_them() {
@@ -143,6 +193,36 @@ fn memory_that_the_system_does_not_give_is_an_error_that_says_so() {
         "{said}"
     );
     assert!(said.contains("choose a smaller --profile"), "{said}");
+}
+
+/// What is not there for a hash, calibration does without; only if there is next to none it fails, and names its own option.
+#[test]
+fn calibration_takes_no_more_memory_than_the_system_gives() {
+    let world = World::empty();
+    let calibrate = "ulimit -v 300000; sealstone --json password calibrate --time-ms 200";
+    let found = succeed(&mut world.bash(&format!("{calibrate} --memory 64GiB")));
+    let found: Value = serde_json::from_slice(&found).unwrap();
+    let kib = found["parameters"]["memory_kib"].as_u64().unwrap();
+    assert!((8..300_000).contains(&kib), "{found}");
+    let said = refuse(
+        &mut world.bash(&format!("{calibrate} --memory 64GiB --parallelism 1000000")),
+        9,
+    );
+    assert!(said.contains("needs 8000000 KiB"), "{said}");
+    assert!(
+        said.contains("choose fewer lanes with --parallelism"),
+        "{said}"
+    );
+}
+
+/// How much a stored hash takes cannot be chosen.
+#[test]
+fn memory_that_there_is_not_for_a_stored_hash() {
+    let world = World::empty();
+    let line = "ulimit -v 600000; sealstone password verify '$argon2id$v=19$m=1048576,t=1,p=1$c29tZXNhbHQ$c29tZXRhZ3NvbWV0'";
+    let said = refuse(&mut world.bash(line), 9);
+    assert!(said.contains("needs 1048576 KiB"), "{said}");
+    assert!(said.ends_with("use a machine with more memory\n"), "{said}");
 }
 
 #[test]

@@ -28,8 +28,12 @@ pub(super) fn run(args: &BenchArgs, context: &Context) -> Result<()> {
         results.push((name, params, measure(&params, threads, args.rounds)?));
     }
     let text = || {
+        let on = match threads {
+            1 => "1 thread".to_owned(),
+            _ => format!("up to {threads} threads (one a lane)"),
+        };
         let head = format!(
-            "milliseconds on {threads} threads, minimum and median of {}\n",
+            "milliseconds on {on}, minimum and median of {}\n",
             args.rounds
         );
         let lines = results

@@ -3,7 +3,7 @@
 use sealstone_argon2::{Error, calibrate};
 use serde_json::json;
 
-use super::{describe, to_json};
+use super::{describe, short_of_memory, to_json};
 use crate::args::CalibrateArgs;
 use crate::context::Context;
 use crate::message::Result;
@@ -15,7 +15,12 @@ const LEAST_WORK_KIB: u64 = 5 * LEAST_KIB as u64;
 pub(super) fn run(args: &CalibrateArgs, context: &Context) -> Result<()> {
     let memory =
         u32::try_from(args.memory.0).map_err(|_| Error::Parameter("less than 4 TiB of memory"))?;
-    let found = calibrate(args.time_ms, memory, args.parallelism)?;
+    let found = calibrate(args.time_ms, memory, args.parallelism).map_err(|error| {
+        short_of_memory(
+            error,
+            "close other programs, or choose fewer lanes with --parallelism",
+        )
+    })?;
     let (params, milliseconds) = (found.params, found.time.as_secs_f64() * 1e3);
     if found.time > args.time_ms {
         context.warn("even the least memory takes longer than that here");

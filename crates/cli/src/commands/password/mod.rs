@@ -32,12 +32,20 @@ impl From<Error> for Failure {
             Error::OutOfMemory(_) => Self::new(Exit::KeyDerivation, text)
                 .hint("close other programs, or choose a smaller --profile or --memory-kib"),
             Error::Malformed(_) => Self::new(Exit::Format, text).hint(
-                "it begins with $argon2id$ and goes on as `sealstone password hash` writes it",
+                "one looks like '$argon2id$v=19$m=65536,t=3,p=1$SALT$HASH' (argon2i and argon2d too), in quotes where a shell reads it",
             ),
             Error::Limit { .. } => Self::new(Exit::KeyDerivation, text),
             Error::Mismatch => Self::new(Exit::Authentication, text),
             _ => Self::new(Exit::Internal, text),
         }
+    }
+}
+
+/// The failure of a command without the options that help `password hash` when there is not enough memory.
+fn short_of_memory(error: Error, hint: &str) -> Failure {
+    match error {
+        Error::OutOfMemory(_) => Failure::from(error).hint(hint),
+        _ => error.into(),
     }
 }
 

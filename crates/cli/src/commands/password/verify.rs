@@ -6,7 +6,7 @@ use sealstone_argon2::{Limits, PasswordHasher, PhcString};
 use serde_json::json;
 
 use super::inputs::Inputs;
-use super::{describe, enough, passes_allowed, to_json};
+use super::{describe, enough, passes_allowed, short_of_memory, to_json};
 use crate::args::{MemorySize, VerifyArgs};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -33,9 +33,13 @@ pub(super) fn run(args: &VerifyArgs, context: &Context) -> Result<()> {
         ))
     })?;
     let inputs = Inputs::read(&args.inputs, Asking::Once, context)?;
-    inputs.with_argon2(stored.params(), context, |argon2, arena| {
+    let verified = inputs.with_argon2(stored.params(), context, |argon2, arena| {
         let hasher = PasswordHasher::with(argon2).limits(limits);
         hasher.verify(&inputs.password, &text, arena).map(drop)
+    });
+    verified.map_err(|error| {
+        let hint = "close other programs, or use a machine with more memory";
+        short_of_memory(error, hint)
     })?;
     let outdated = PasswordHasher::new(wanted).needs_rehash(&text)?;
     context.say("the password is the right one");
