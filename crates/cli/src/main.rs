@@ -19,8 +19,6 @@ mod trust_storage;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use args::Cli;
 use context::Context;
 use exit::Exit;
@@ -35,9 +33,9 @@ fn main() -> ExitCode {
     hardening::apply();
     signals::install();
     message::report_panics();
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::read() {
         Ok(cli) => cli,
-        Err(e) => return message::report_usage(&e),
+        Err(e) => return message::report_usage(e),
     };
     let context = Context::new(&cli.global);
     let done = std::panic::catch_unwind(|| commands::run(cli.command, &context));

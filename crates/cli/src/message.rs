@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use sealstone::Error;
 use serde_json::{Value, json};
 
@@ -142,6 +142,9 @@ pub(crate) fn one_line(text: &str) -> String {
 
 /// A path as messages show it.
 pub(crate) fn shown(path: &Path) -> String {
+    if path.as_os_str().is_empty() {
+        return "''".to_owned();
+    }
     one_line(&path.to_string_lossy())
 }
 
@@ -176,7 +179,8 @@ fn escape(text: &str, harmful: impl Fn(char) -> bool) -> String {
 }
 
 /// Reports what the command line parser has to say: help, version, or an error.
-pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
+pub(crate) fn report_usage(mut error: clap::Error) -> ExitCode {
+    correct_tip(&mut error);
     let asked_for = matches!(
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
@@ -213,6 +217,21 @@ pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
         Ok(()) if asked_for => ExitCode::SUCCESS,
         Ok(()) => Exit::Usage.code().into(),
         Err(_) => Exit::Io.code().into(),
+    }
+}
+
+/// Another hash function is not misspelt Skein.
+fn correct_tip(error: &mut clap::Error) {
+    let algorithm = ContextValue::String("--algorithm <ALGORITHM>".to_owned());
+    if error.kind() == ErrorKind::InvalidValue
+        && error.get(ContextKind::InvalidArg) == Some(&algorithm)
+    {
+        let tip = "`sealstone hash` computes Skein only".to_owned();
+        error.remove(ContextKind::SuggestedValue);
+        error.insert(
+            ContextKind::Suggested,
+            ContextValue::StyledStrs(vec![tip.into()]),
+        );
     }
 }
 

@@ -23,11 +23,12 @@ If --algorithm, --tree, --output-bits or --message-bits is given with `-c`, a li
 A MAC is of what is in a file. It says nothing of the file's name or age, nor whether the list is whole: who can change both can give one file \
 another's name and line.
 
-The exit code is 0, or as with sha256sum 1 if a file could not be read or is not what its line says. If nothing could be begun it is 2 (options), \
-3 (the key or standard output) or 4 (a key longer than a MiB).")]
+The exit code is 0, or as with sha256sum 1 if a file could not be read or is not what its line says. If nothing could be begun it is 2 (options, \
+or an empty key), 3 (the key or standard output) or 4 (a key longer than a MiB).")]
 pub(crate) struct HashFileArgs {
     /// The files; `-` or nothing is standard input
-    #[arg(value_name = "FILE")]
+    // Also an empty name: it is one that cannot be opened, and the others are hashed.
+    #[arg(value_name = "FILE", value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub(crate) files: Vec<PathBuf>,
     /// Read lines from the FILEs and check the files that they name
     #[arg(short, long, conflicts_with_all = ["tag", "untagged"])]
@@ -92,7 +93,7 @@ pub(crate) struct SkeinArgs {
     /// A tree of leaves of 2^LEAF blocks, 2^FANOUT children and at most HEIGHT levels: Y_l, Y_f, Y_m [default: 6,4,255]
     #[arg(long, value_name = "LEAF,FANOUT,HEIGHT", num_args = 0..=1, value_parser = OsStringValueParser::new().try_map(tree_value))]
     pub(crate) tree: Option<Option<TreeValue>>,
-    /// Length of the hash [default: that of the state]
+    /// Length of the hash, 1 to 67108864 [default: that of the state]
     #[arg(short = 'l', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_OUTPUT_BITS))]
     pub(crate) output_bits: Option<u64>,
     /// Hash only the first N bits, the most significant bit of a byte first

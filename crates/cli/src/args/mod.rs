@@ -10,7 +10,7 @@ mod values;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use files::{InspectArgs, OpenArgs, SealArgs, Sender};
 pub(crate) use hash::{HashFileArgs, MAX_OUTPUT_BITS, SkeinArgs, State, TreeValue, parse_shape};
@@ -46,6 +46,34 @@ pub(crate) struct Cli {
     pub(crate) global: GlobalArgs,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Cli {
+    /// Reads the command line.
+    pub(crate) fn read() -> Result<Self, clap::Error> {
+        let mut grammar = Self::grammar();
+        let matches = grammar.try_get_matches_from_mut(std::env::args_os())?;
+        Self::from_arg_matches(&matches).map_err(|error| error.format(&mut grammar))
+    }
+
+    /// What may be written, and the help, in which `--trust-dir` stands only where it does something.
+    pub(crate) fn grammar() -> clap::Command {
+        let mut grammar = Self::command();
+        // Hands the global options down.
+        grammar.build();
+        grammar.mut_subcommands(|verb| match verb.get_name() {
+            "hash" | "password" | "selftest" | "completions" | "man" => hide_trust_dir(verb),
+            _ => verb,
+        })
+    }
+}
+
+fn hide_trust_dir(verb: clap::Command) -> clap::Command {
+    verb.mut_args(|arg| match arg.get_id() == "trust_dir" {
+        true => arg.hide(true),
+        false => arg,
+    })
+    .mut_subcommands(hide_trust_dir)
 }
 
 /// What every command takes.

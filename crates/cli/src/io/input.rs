@@ -31,7 +31,7 @@ impl Input {
     pub(crate) fn open(path: Option<&Path>, what: &str) -> Result<Self> {
         let path = path.filter(|path| *path != Path::new(DASH));
         let file = match path {
-            Some(path) => File::open(path).about(path.display())?,
+            Some(path) => File::open(path).about(shown(path))?,
             None => claim_stdin(what)?,
         };
         let metadata = file.metadata()?;

@@ -398,12 +398,37 @@ fn manual_and_completions_cover_every_verb() {
             "{page}"
         );
     }
+    let page = |name: &str| String::from_utf8(world.read(&format!("man/{name}.1"))).unwrap();
+    let hash = page("sealstone-hash");
+    for part in [
+        "\\fBsealstone hash\\fR [OPTIONS] [FILE]...\n",
+        "\n.SH NOTES\nA bare line is",
+        "\n.SH EXAMPLES\n.TP\n\\fBsealstone hash *.iso > SUMS\\fR\none line a file",
+        "\"sealstone 0.1.0\"",
+    ] {
+        assert!(hash.contains(part), "{part}: {hash}");
+    }
+    assert!(!hash.contains("EXTRA"));
+    // It stands where it does something.
+    for (name, stands) in [
+        ("sealstone-seal", true),
+        ("sealstone-trust-approve", true),
+        ("sealstone-hash", false),
+        ("sealstone-password-verify", false),
+    ] {
+        assert_eq!(page(name).contains("trust\\-dir"), stands, "{name}");
+    }
+    assert!(!world.path("man/sealstone-help.1").exists());
+    assert!(!page("sealstone").contains("sealstone\\-help"));
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = String::from_utf8(world.done(&["completions", shell])).unwrap();
         assert!(script.contains("accept-pending"), "{shell}");
     }
     let page = String::from_utf8(succeed(&mut world.command(&["man"]))).unwrap();
-    assert!(page.contains("Exit codes"));
+    assert!(
+        page.contains(".SH \"EXIT STATUS\"\n.TP\n\\fB0\\fR\ndone"),
+        "{page}"
+    );
 }
 
 #[test]

@@ -154,6 +154,28 @@ fn without_threads() {
     assert!(text(succeed(&mut world.bash(&shown))).contains(FIVE_MILLION));
 }
 
+/// As for sha256sum: a file like others that cannot be opened.
+#[test]
+fn an_empty_name_is_a_file_that_is_not_there() {
+    let world = with_key();
+    let said = "sealstone: '': No such file or directory\n";
+    for line in [
+        "sealstone hash '' fox",
+        "sealstone hash --tree '' fox",
+        "sealstone hash fox ''",
+    ] {
+        let output = world.bash(line).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{line}");
+        assert!(text(output.stdout).ends_with("  fox\n"), "{line}");
+        assert_eq!(text(output.stderr), said, "{line}");
+    }
+    let check = "sealstone hash fox > sums; sealstone hash -c '' sums";
+    let output = world.bash(check).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(text(output.stdout), "fox: OK\n");
+    assert_eq!(text(output.stderr), said);
+}
+
 #[test]
 fn a_directory_named_like_standard_input() {
     let world = with_key();

@@ -10,6 +10,7 @@ mod inputs;
 mod passport;
 mod password;
 mod pipes;
+mod progress;
 mod rotation;
 mod terminal;
 mod world;
