@@ -52,7 +52,7 @@ fn of_hashing_a_file() {
 #[test]
 fn of_hashing_a_password() {
     let world = World::empty();
-    let costly = "--memory-kib 8192 --iterations 1000000 --passphrase-file passphrase";
+    let costly = "--memory-kib 8192 --iterations 1000000 --passphrase-file passphrase --output raw-hex --salt-hex 736f6d6573616c74";
     check(&world, "password hash", costly, "deriving key");
 }
 

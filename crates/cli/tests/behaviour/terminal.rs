@@ -1,8 +1,10 @@
 //! With a person at the terminal: a pseudo-terminal made by script(1).
 
-use std::io::Write;
-use std::process::Stdio;
-use std::time::Duration;
+use std::io::{Read, Write};
+use std::process::{ChildStdout, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use crate::world::{PASSPHRASE, PROFILE, World, succeed};
 
@@ -22,19 +24,59 @@ fn session(world: &World, line: &str, typed: &[&str]) -> Option<(String, Option<
         .spawn()
         .unwrap();
     let mut keyboard = child.stdin.take().unwrap();
+    let screen = Screen::watch(child.stdout.take().unwrap());
+    let mut answered = 0;
     for line in typed {
-        // People wait for the question.
-        std::thread::sleep(Duration::from_millis(700));
+        answered = screen.wait_for_a_question(answered);
         writeln!(keyboard, "{line}").unwrap();
     }
     if typed.is_empty() {
         std::thread::sleep(Duration::from_millis(300));
     }
-    let output = child.wait_with_output().unwrap();
-    Some((
-        String::from_utf8_lossy(&output.stdout).into_owned(),
-        output.status.code(),
-    ))
+    let code = child.wait().unwrap().code();
+    Some((screen.end(), code))
+}
+
+/// What was shown so far.
+struct Screen {
+    shown: Arc<Mutex<Vec<u8>>>,
+    reader: JoinHandle<()>,
+}
+
+impl Screen {
+    fn watch(mut output: ChildStdout) -> Self {
+        let shown = Arc::new(Mutex::new(Vec::new()));
+        let more = Arc::clone(&shown);
+        let reader = std::thread::spawn(move || {
+            let mut part = [0; 4096];
+            while let Ok(len @ 1..) = output.read(&mut part) {
+                more.lock().unwrap().extend_from_slice(&part[..len]);
+            }
+        });
+        Self { shown, reader }
+    }
+
+    /// Waits until the last that is shown, behind what was `answered`, is a question, as people do. How much is shown then.
+    fn wait_for_a_question(&self, answered: usize) -> usize {
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_secs(30) {
+            let shown = self.shown.lock().unwrap().clone();
+            if shown.len() > answered && (shown.ends_with(b": ") || shown.ends_with(b"] ")) {
+                // Nobody is so quick that it is not quite asked.
+                std::thread::sleep(Duration::from_millis(200));
+                return shown.len();
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let shown = self.shown.lock().unwrap();
+        panic!("no question: {}", String::from_utf8_lossy(&shown))
+    }
+
+    fn end(self) -> String {
+        let Self { shown, reader } = self;
+        reader.join().unwrap();
+        String::from_utf8_lossy(&shown.lock().unwrap()).into_owned()
+    }
 }
 
 #[test]
