@@ -311,6 +311,22 @@ fn identity(runs_here: bool, write: impl Fn(&mut CodeAssembler, &Image)) -> Verd
         .verdict
 }
 
+/// A panic, or what stands behind one that cannot happen, is no way to return. Whether it is taken depends on public input only.
+#[test]
+fn a_path_that_does_not_return() {
+    let verdict = identity(false, |code, _| {
+        let mut panics = code.create_label();
+        code.test(rdi, rdi).unwrap();
+        code.js(panics).unwrap();
+        code.mov(rax, qword_ptr(rdi)).unwrap();
+        code.mov(qword_ptr(rsi), rax).unwrap();
+        code.ret().unwrap();
+        code.set_label(&mut panics).unwrap();
+        code.ud2().unwrap();
+    });
+    assert!(!verdict.is_proof(), "{verdict:?}");
+}
+
 /// By the stack, at this distance from rsp, while rsp goes lower and comes back twice. `away` from it is another copy.
 fn by_stack(distance: i32, away: i32) -> Verdict {
     identity(false, |code, _| {

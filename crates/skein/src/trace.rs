@@ -1,6 +1,8 @@
 //! Every intermediate value of a hash, in the format of the designers' reference implementation (`SKEIN_DEBUG_ALL`), for
 //! auditors who compare by eye or by `diff`.
 //!
+//! `cargo run -p sealstone-skein --example trace` prints it.
+//!
 //! The rounds that are shown are those of the shipped code, not of a second implementation.
 
 use crate::parameters::{Parameters, configuration};

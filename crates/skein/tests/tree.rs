@@ -87,6 +87,59 @@ fn however_the_message_is_cut() {
     }
 }
 
+/// A hash on the way changes nothing, wherever that is.
+#[test]
+fn more_can_be_added_after_a_hash() {
+    let message = message(PIECE + 5000);
+    let mut hasher = TreeHasher::new();
+    let mut done = 0;
+    for len in [0, 100, LEAF, PIECE, message.len()] {
+        hasher.update(&message[done..len]);
+        done = len;
+        let so_far = hasher.clone().finish();
+        assert_eq!(so_far[..], expected(&message[..len]), "{len} bytes");
+    }
+    let mut pieces = Pieces::new();
+    for (index, piece) in (0..).zip(message.chunks(PIECE)) {
+        pieces.push(tree::subtree(index, piece));
+        let end = message.len().min((index as usize + 1) * PIECE);
+        assert_eq!(
+            pieces.hash()[..],
+            expected(&message[..end]),
+            "piece {index}"
+        );
+    }
+}
+
+/// Every number of the worked example of `spec/tree.md`, by the recursive specification.
+#[test]
+fn the_worked_example_is_right() {
+    let page = include_str!("../../../spec/tree.md");
+    let page: String = page.chars().filter(|c| !c.is_whitespace()).collect();
+    let hex = |bytes: &[u8]| -> String { bytes.iter().map(|byte| format!("{byte:02x}")).collect() };
+    let skein = spec::Skein {
+        block: 64,
+        output_bits: 512,
+        tree: [6, 4, 255],
+        ..Default::default()
+    };
+    let start = skein.start();
+    assert!(page.contains(&format!("G={}", hex(&start))));
+    let mut level = message(70_000);
+    for (number, node) in [(1_u128, LEAF), (2, 1024), (3, 1024)] {
+        let tweak = (number << 112) + (spec::MSG << 120);
+        let nodes: Vec<Vec<u8>> = (level.chunks(node).zip((0..).step_by(node)))
+            .map(|(part, at)| spec::ubi(&start, part, 8 * part.len(), tweak + at))
+            .collect();
+        let last = nodes.last().map(|value| hex(value)).unwrap();
+        let row = format!("|{number}|{}|`{last}`|", nodes.len());
+        assert!(page.contains(&row), "{row}");
+        level = nodes.concat();
+    }
+    let hash = skein.hash(&message(70_000), 8 * 70_000);
+    assert!(page.contains(&format!("hash={}", hex(&hash))));
+}
+
 /// Computed by pyskein 1.0: `skein512(tree=(6, 4, 255))`. The second is the worked example of `spec/tree.md`.
 const PYSKEIN: [(usize, &str); 6] = [
     (

@@ -149,7 +149,8 @@ pub(super) fn output(value: &Value, bits: u64) -> Output<8> {
     Output::new(core::array::from_fn(|i| u64::from_le_bytes(words[i])), bits)
 }
 
-/// Hashes a message that comes in parts, in this thread. Holds at most one piece.
+/// Hashes a message that comes in parts, in this thread. Holds at most one piece. The hash of what came so far, with more to be
+/// appended later, is that of a clone.
 #[derive(Clone, Default)]
 pub struct TreeHasher {
     root: Root,
