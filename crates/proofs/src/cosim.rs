@@ -1,8 +1,8 @@
 //! Co-simulation: models of instructions against the CPU itself.
 //!
 //! Every distinct instruction that a proof met is executed natively on many states of registers, flags and memory, and by its model
-//! on formulas whose samples are the same states. All registers, defined flags and memory must agree afterwards. Half of the states
-//! are random; the others are made of zeros, ones and small numbers, or have equal words everywhere, so that comparisons find
+//! on formulas whose samples are the same states. All registers, defined flags and memory must agree afterwards. Three of eight
+//! states are random; the others are made of zeros, ones and small numbers, or have equal words everywhere, so that comparisons find
 //! equal numbers and shifts small counts (module `states`).
 //!
 //! Memory operands are moved to a place of our own, which is not aligned if the instruction allows it, and the instruction is

@@ -16,8 +16,9 @@
 //!
 //! - **The same formula is the same number** ([`term`]). (a + b) + c and c + (b + a) are written differently, so every formula is
 //!   brought into a normal form, and each normal form gets a number. Bits are sums of products modulo 2 (*algebraic normal form*:
-//!   every Boolean function has exactly one), sums of words are lists of bits with coefficients. Then to compare is to compare
-//!   two numbers.
+//!   every Boolean function has exactly one; a or b is a ⊕ b ⊕ ab, and "if c then a else b" is b ⊕ ca ⊕ cb), sums of words are
+//!   lists of bits with coefficients. Where a bit of a sum goes into an exclusive or, it is an unknown of its own there, named after
+//!   the sum. Then to compare is to compare two numbers.
 //! - **There is only one path** ([`exec`]). Kernels do not branch on their data. Where the CPU would decide by a value (a branch,
 //!   an address, a shift count, a division, the length of a copy), the formula of that value must be a constant. If it is not,
 //!   there is no proof, and the kernel leaks its input through its timing: both are found by the same check.
@@ -34,11 +35,11 @@
 //! | verdict | meaning |
 //! |---|---|
 //! | PROVED | for all inputs: the output is what the specification says; no branch, address, shift count, division or string length depends on an input; no access outside the buffers, with the right to write, and the own stack; registers and stack pointer of the caller are kept, upper halves of vector registers are clean; and if the contract promises it, no byte that depends on an input stays on the stack or in a register |
-//! | REFUTED | one of these is wrong, with an input that shows it; wrong outputs are reproduced by running the code itself |
-//! | UNPROVED | neither: two formulas differ, but no sample input tells them apart |
+//! | REFUTED | one of these is wrong; a wrong output comes with its input, and is reproduced by running the code itself if this CPU can; a leak names two sample inputs |
+//! | UNPROVED | neither: two formulas differ, but no sample input tells them apart; or a loop does not follow its specification; or what decides is not known to be constant |
 //! | UNSUPPORTED | an instruction, a relocation or a function that is not modelled, or a kernel that is not found |
 //!
-//! Addresses are numbers, so each contract is tried with memory in several places, and with buffers that are the same memory where
+//! Addresses are numbers, so each contract is tried with memory in several places (those of tree kernels in one), and with buffers that are the same memory where
 //! callers may do that. *Residue* counts the bytes that depend on the input and stay on the stack, in vector registers and in
 //! general registers, where a kernel does not promise to wipe them.
 //!
@@ -48,8 +49,8 @@
 //! contracts ([`catalog`]), the reading of the program file ([`image`]), the descriptions of `memcpy`, `memmove` and `memset`, and
 //! rustc for the prover itself. Each of them is checked by something else: all rules on all inputs of small words, and on 64 random
 //! inputs wherever they are applied; specifications against published vectors; the whole by native runs on the same random
-//! inputs, of every proved function whose instructions this CPU has (the others are marked); every distinct instruction by
-//! co-simulation with the CPU ([`cosim`]), which notices nearly every way in which a model can be made wrong in one place. That needs
+//! inputs, of every proved function whose instructions this CPU has (the others are marked); every distinct instruction that can be executed
+//! alone (not jumps, calls, `push`, `pop`, prefetching, repeated moves) by co-simulation with the CPU ([`cosim`]), which notices nearly every way in which a model can be made wrong in one place. That needs
 //! a CPU with AVX-512; without it, the command says that this is no proof. `tests/negative.rs` and
 //! `tests/loops.rs` plant bugs, each of which must be
 //! rejected.
@@ -57,13 +58,14 @@
 //! Kernels that hash a node of a tree go through its blocks in a loop of up to 64 turns. They are proved as a whole, but one turn after
 //! the other, each from arbitrary words as the one before may have left them: how, and why that is sound, is said in `prove/cut.rs`.
 //!
-//! Not covered: what a CPU does beside its architecture (speculation, power, faults), other architectures, loops over data of any
+//! Not covered: what a CPU does beside its architecture (speculation, power, faults), other architectures, multiplication of wide
+//! numbers from pieces, loops over data of any
 //! length (drivers around the kernels are ordinary safe Rust).
 //!
 //! # To prove another kernel
 //!
-//! Give it a function of its own that is never inlined, write down its specification in [`spec`], and add a row to [`catalog`]. If
-//! the verdict is UNSUPPORTED, an instruction needs a model in [`exec`].
+//! Give it a function of its own that is never inlined, write down its specification in [`spec`], and add a row to [`catalog`].
+//! Call it in `sealstone_kernels::call_every_kernel`, so that `make prove-levels` finds it. If the verdict is UNSUPPORTED, an instruction needs a model in [`exec`].
 #![deny(unsafe_code)]
 
 pub mod catalog;

@@ -38,7 +38,7 @@ pub struct Row {
     pub residue: Residue,
     /// How many instructions were executed at most.
     pub steps: u64,
-    /// How many times: contracts, each in several places in memory.
+    /// How many times: contracts, each in one or several places in memory.
     pub runs: usize,
     /// Whether the function itself was run on random inputs; not if this CPU lacks its instructions.
     pub ran_natively: bool,
