@@ -46,7 +46,7 @@ test: ## every test, with the published vectors
 	scripts/test-interop $(CARGO_FLAGS)
 	scripts/test-argon2 2000
 	scripts/assurance --check
-	scripts/tests/run layers sizes tree setup jobs assurance levels
+	scripts/tests/run layers features sizes tree setup jobs assurance levels
 
 test-aarch64: ## the kernels' tests on NEON, by an emulator where the processor is another
 	@scripts/setup aarch64
@@ -57,6 +57,7 @@ lint: ## format, lints, documentation, layers, sizes, dependencies
 	cargo fmt --all --check
 	$(foreach w,$(OTHER_WORKSPACES),cargo fmt --manifest-path $(w)/Cargo.toml --check$(newline))
 	scripts/check-layers
+	scripts/check-features
 	scripts/check-sizes
 	scripts/check-tree
 	scripts/check-shell
