@@ -1,4 +1,5 @@
-//! The specifications of G and BLAKE2b on numbers, against published answers of Argon2: all around them is transcribed here.
+//! The specifications of G, of the reference block and of BLAKE2b on numbers, against published answers of Argon2: all around them is
+//! transcribed here.
 
 use sealstone_proofs::spec::{Numbers, argon2, blake2b};
 use std::collections::HashMap;
@@ -191,25 +192,21 @@ impl Argon2 {
 
     /// Section 3.4.2: lane and column.
     fn reference(&self, [pass, slice, lane, index]: Place, word: u64) -> (usize, usize) {
-        let l = if pass == 0 && slice == 0 {
-            lane
-        } else {
-            (word >> 32) as usize % self.lanes
+        let length = self.segment();
+        // The lane is chosen where other lanes have finished segments, and W begins with the oldest segment that is still there.
+        let (first_lane, choice) = match (pass, slice) {
+            (0, 0) => (lane, 1),
+            _ => (0, self.lanes),
         };
-        let finished = self.segment() * if pass == 0 { slice } else { 3 };
-        let area = match (l == lane, index) {
-            (true, _) => finished + index - 1,
-            (false, 0) => finished - 1,
-            _ => finished,
+        let (oldest, finished) = match pass {
+            0 => (0, slice),
+            _ => ((slice + 1) % 4, 3),
         };
-        let x = (word & 0xffff_ffff).pow(2) >> 32;
-        let y = (area as u64 * x) >> 32;
-        let start = if pass == 0 {
-            0
-        } else {
-            (slice + 1) * self.segment()
-        };
-        (l, (start + area - 1 - y as usize) % self.columns())
+        let fields = [lane, length, oldest, finished * length, first_lane, choice];
+        let segment = argon2::Segment::of(&fields.map(|field| field as u64));
+        let found = argon2::reference(&mut Numbers, &segment, &(index as u64), &word);
+        let [slice, block] = [0, 1].map(|i| found[i] as usize);
+        (block / length, slice * length + block % length)
     }
 }
 

@@ -172,12 +172,77 @@ fn skein_of_the_designers() {
     assert_eq!(count(|case| case.header.contains("MAC")), 114);
     assert_eq!(count(|case| case.arguments.tree != [0; 3]), 35);
     for case in &cases {
-        assert_eq!(case.hash(), case.result, "{}", case.header);
+        for (name, ubi) in WAYS {
+            assert_eq!(case.hash(ubi), case.result, "{} by {name}", case.header);
+        }
     }
+    let full_nodes = cases.iter().map(Case::full_nodes).sum::<usize>();
+    assert_eq!(full_nodes, 25, "nodes of Skein-512 with whole blocks");
     println!(
         "skein_golden_kat.txt: {} cases, 0 disagreements",
         cases.len()
     );
+}
+
+/// One UBI call of a message or an output: the chaining value before it, its type, the level in a tree, where it begins, its message.
+type Ubi = fn(&[u64], u64, u8, usize, Bits<'_, u8>) -> Vec<u64>;
+
+/// Each of the specifications that kernels are compared with.
+const WAYS: [(&str, Ubi); 3] = [
+    ("whole messages", whole_message),
+    ("blocks", by_blocks),
+    ("nodes", by_nodes),
+];
+
+fn whole_message(
+    start: &[u64],
+    kind: u64,
+    level: u8,
+    begin: usize,
+    bits: Bits<'_, u8>,
+) -> Vec<u64> {
+    let upper = kind << 56 | u64::from(level) << 48;
+    skein::ubi(&mut Numbers, start, bits, upper, begin as u64)
+}
+
+/// Blocks that are not the last, then the last one.
+fn by_blocks(start: &[u64], kind: u64, level: u8, begin: usize, bits: Bits<'_, u8>) -> Vec<u64> {
+    let mut upper = match kind {
+        spec::skein::MESSAGE => spec::skein::message_in_tree(&mut Numbers, &level.into()),
+        _ => kind << 56,
+    };
+    upper |= spec::skein::FIRST;
+    let mut bytes = bits.bytes.to_vec();
+    if let (Some(last), used @ 1..) = (bytes.last_mut(), bits.count % 8) {
+        // Section 4.4: a one behind the last bit, then zeros. Of the tweak, only the last block's says that.
+        *last = *last & 0xff << (8 - used) | 0x80 >> used;
+    }
+    let length = 8 * start.len();
+    let inner = bytes.len().saturating_sub(1) / length * length;
+    let (inner, last) = bytes.split_at(inner);
+    let tweak = [begin as u64, upper];
+    let blocks = Numbers.words(inner);
+    let (chain, mut tweak) = spec::skein::inner_blocks(&mut Numbers, start, &tweak, &blocks);
+    tweak[1] |= u64::from(!bits.count.is_multiple_of(8)) << 55;
+    let count = last.len() as u64;
+    let mut last = last.to_vec();
+    last.resize(length, 0);
+    let last = Numbers.words(&last);
+    spec::skein::last_block(&mut Numbers, &chain, &tweak, &last, &count)
+}
+
+/// Full nodes at once, everything else by blocks.
+fn by_nodes(start: &[u64], kind: u64, level: u8, begin: usize, bits: Bits<'_, u8>) -> Vec<u64> {
+    if kind != spec::skein::MESSAGE || !is_full_node(start.len(), bits) {
+        return by_blocks(start, kind, level, begin, bits);
+    }
+    let (blocks, begin) = (Numbers.words(bits.bytes), begin as u64);
+    spec::skein::node(&mut Numbers, start, level.into(), &begin, &blocks)
+}
+
+/// Whether [`spec::skein::node`] knows this: whole blocks of eight words.
+fn is_full_node(words: usize, bits: Bits<'_, u8>) -> bool {
+    words == 8 && bits.count > 0 && bits.count.is_multiple_of(512)
 }
 
 struct Case {
@@ -225,29 +290,25 @@ impl Case {
     }
 
     /// The message in a tree or without one, and as many blocks of output as it needs.
-    fn hash(&self) -> Vec<u8> {
+    fn hash(&self, ubi: Ubi) -> Vec<u8> {
         let start = skein::start(&mut Numbers, self.words, &self.arguments);
-        let ubi = |level: u8, position: usize, bytes: &[u8], count: usize| {
-            let upper = skein::kind::MESSAGE << 56 | u64::from(level) << 48;
-            let bits = Bits { bytes, count };
-            skein::ubi(&mut Numbers, &start, bits, upper, position as u64)
+        let node = |level: u8, position: usize, bits: Bits<'_, u8>| {
+            ubi(&start, skein::kind::MESSAGE, level, position, bits)
         };
         let value = if self.arguments.tree == [0; 3] {
-            ubi(0, 0, &self.message, self.message_bits)
+            let (bytes, count) = (&self.message[..], self.message_bits);
+            node(0, 0, Bits { bytes, count })
         } else {
-            assert_eq!(self.message_bits, 8 * self.message.len());
-            let mut node = |level, position, bytes: &[u8]| {
-                let value = ubi(level, position, bytes, 8 * bytes.len());
-                Numbers.to_bytes(&value)
-            };
-            let shape = self.arguments.tree;
-            let value = tree::tree(8 * self.words, shape, &self.message, &mut node);
+            let value = self.tree(|level, position, bytes| {
+                Numbers.to_bytes(&node(level, position, Bits::whole(bytes)))
+            });
             Numbers.words(&value)
         };
         let bits = self.arguments.output_bits as usize;
         let mut output = Vec::new();
         for i in 0..bits.div_ceil(64 * self.words) {
-            let block = skein::output(&mut Numbers, &value, i as u64);
+            let counter = (i as u64).to_le_bytes();
+            let block = ubi(&value, skein::kind::OUTPUT, 0, 0, Bits::whole(&counter));
             output.extend(Numbers.to_bytes(&block));
         }
         output.truncate(bits.div_ceil(8));
@@ -255,5 +316,23 @@ impl Case {
             *last &= 0xff << (8 - used);
         }
         output
+    }
+
+    fn tree(&self, mut node: impl FnMut(u8, usize, &[u8]) -> Vec<u8>) -> Vec<u8> {
+        assert_eq!(self.message_bits, 8 * self.message.len());
+        let shape = self.arguments.tree;
+        tree::tree(8 * self.words, shape, &self.message, &mut node)
+    }
+
+    /// How many nodes of its tree are hashed as such by [`by_nodes`].
+    fn full_nodes(&self) -> usize {
+        let mut count = 0;
+        if self.arguments.tree != [0; 3] {
+            self.tree(|_, _, bytes| {
+                count += usize::from(is_full_node(self.words, Bits::whole(bytes)));
+                vec![0; 8 * self.words]
+            });
+        }
+        count
     }
 }

@@ -261,3 +261,32 @@ pub(super) fn tree(lanes: usize) -> [Kernel; 2] {
     // Nodes first: it takes longer to see that their function does not hash leaves than the other way round.
     [(names[1], 16), (names[0], 64)].map(kernel)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::Numbers;
+    use crate::term::Random;
+
+    /// Those by which published trees are hashed in `tests/skein.rs`, at any level and position.
+    #[test]
+    fn the_steps_of_each_lane_are_those_of_a_node() {
+        for (count, blocks) in [(1, 16), (4, 64), (9, 16)] {
+            let contract = Nodes { count, blocks }.contract();
+            let mut random = Random::new(1);
+            let buffers = contract.buffers.iter();
+            let contents: Contents<u64> = buffers
+                .map(|buffer| buffer.cells.iter().map(|_| random.number()).collect())
+                .collect();
+            let outputs = (contract.formula.numeric)(&mut Numbers, &contents);
+            let (start, position, level) = (&contents[0], contents[3][5], contents[3][6] & 0x7f);
+            let cells = blocks * Nodes::CELLS;
+            for (node, input) in contents[1].chunks(cells).enumerate() {
+                let position = position.wrapping_add((8 * cells * node) as u64);
+                let value = skein::node(&mut Numbers, start, level, &position, input);
+                assert_eq!(outputs[0][Nodes::CELLS * node..][..Nodes::CELLS], value);
+            }
+            assert_eq!(outputs[1], [count as u64]);
+        }
+    }
+}
