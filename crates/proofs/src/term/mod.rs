@@ -254,10 +254,22 @@ impl Terms {
     }
 
     /// Whether all bits are zero.
-    ///
+    pub fn is_zero(&mut self, word: &[Bit]) -> Bit {
+        self.is_zero_by(word, Self::zero_by_rules)
+    }
+
+    fn is_zero_by(&mut self, word: &[Bit], rules: fn(&mut Self, &[Bit]) -> Bit) -> Bit {
+        let zero = rules(self, word);
+        let meaning = word
+            .iter()
+            .fold(u64::MAX, |zero, bit| zero & !self.bit_samples(*bit));
+        self.check(zero, meaning);
+        zero
+    }
+
     /// - *positive*: a sum that cannot be zero is not;
     /// - *sign*: x is zero exactly when -x is, so a sum stands for its negative too. (Whether a = b can be asked of a - b and b - a.)
-    pub fn is_zero(&mut self, word: &[Bit]) -> Bit {
+    fn zero_by_rules(&mut self, word: &[Bit]) -> Bit {
         if word.contains(&Bit::ONE) || self.least(word) > 0 {
             return Bit::ZERO;
         }

@@ -241,6 +241,32 @@ fn a_wrong_rule_is_noticed() {
     terms.check(word[1], samples);
 }
 
+/// A sum of three bits, which is zero on some samples and not on others.
+fn asked_for_zero(rules: fn(&mut Terms, &[Bit]) -> Bit) {
+    let mut terms = Terms::new(5);
+    let word = terms.input(3);
+    let sum = terms.sum(3, &[(1, &word)], 1);
+    assert!(terms.is_zero(&sum) != Bit::ZERO, "by the right rules");
+    terms.is_zero_by(&sum, rules);
+}
+
+#[test]
+#[should_panic(expected = "a rewrite rule is wrong")]
+fn a_sum_that_is_taken_for_positive_is_noticed() {
+    // That it may overflow is forgotten.
+    asked_for_zero(|_, _| Bit::ZERO);
+}
+
+#[test]
+#[should_panic(expected = "a rewrite rule is wrong")]
+fn a_wrong_sign_is_noticed() {
+    asked_for_zero(|terms, word| {
+        // -x - 1 instead of -x.
+        let complement = terms.sum(word.len(), &[(u128::MAX, word)], u128::MAX);
+        terms.all_are_zero(&complement)
+    });
+}
+
 /// Constants and complements have no place among the summands: they would hide that two sums are the same.
 #[test]
 fn constant_bits_are_part_of_the_constant() {
