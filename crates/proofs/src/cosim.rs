@@ -27,8 +27,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Comparison {
     /// How many distinct instructions agree with their models.
     pub agree: usize,
-    /// How many different codes of instructions these are: mnemonic, encoding and kinds of operands.
-    pub forms: usize,
+    /// Their forms: mnemonic, encoding and kinds of operands, as the decoder names them.
+    pub forms: BTreeSet<String>,
     /// Instructions that were not executed.
     pub skipped: BTreeSet<String>,
     /// Instructions that disagree.
@@ -68,7 +68,6 @@ pub fn compare<'a>(
     let mut comparison = Comparison::default();
     for (code, instructions) in by_code(instructions) {
         let (mut form, mut seen) = (Form::new(code), BTreeSet::new());
-        let mut was_executed = false;
         for instruction in instructions {
             let places = match Movable::all(instruction) {
                 Ok(places) => places,
@@ -87,7 +86,7 @@ pub fn compare<'a>(
                     continue;
                 }
             };
-            was_executed = true;
+            comparison.forms.insert(format!("{code:?}"));
             match case.check(&mut form, None) {
                 Ok(_) => comparison.agree += 1,
                 Err(Failure::Stopped(why) | Failure::Disagrees(why)) => {
@@ -95,7 +94,6 @@ pub fn compare<'a>(
                 }
             }
         }
-        comparison.forms += usize::from(was_executed);
     }
     Ok(comparison)
 }

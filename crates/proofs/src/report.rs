@@ -260,7 +260,8 @@ impl Report {
         };
         let skipped: Vec<&str> = skipped.iter().map(String::as_str).collect();
         let mut text = format!(
-            "models: {agree} instructions of {forms} forms agree with this CPU; not executed alone: {}\n",
+            "models: {agree} instructions of {} forms agree with this CPU; not executed alone: {}\n",
+            forms.len(),
             skipped.join(" ")
         );
         for instruction in disagree {
@@ -355,7 +356,8 @@ impl Report {
             Ok(models) => json!({
                 "compared": true,
                 "agree": models.agree,
-                "forms": models.forms,
+                "forms": models.forms.len(),
+                "compared_forms": models.forms,
                 "not_executed": models.skipped,
                 "disagree": models.disagree,
             }),
@@ -398,6 +400,27 @@ mod tests {
         let mut one = compared();
         one.disagree.push("add".into());
         assert!(!agree(Some(Ok(one))));
+    }
+
+    #[test]
+    fn programs_are_told_which_forms_were_compared() {
+        let forms = ["Xor_r64_rm64", "Add_r64_rm64", "VEX_Vpaddq_ymm_ymm_ymmm256"];
+        let comparison = Comparison {
+            forms: forms.map(String::from).into(),
+            skipped: ["vpermq: this CPU has no such thing".into()].into(),
+            ..Comparison::default()
+        };
+        let report = Report {
+            rows: Vec::new(),
+            instructions: BTreeMap::new(),
+            models: Some(Ok(comparison)),
+        };
+        let models = &report.json()["models"];
+        let sorted = ["Add_r64_rm64", "VEX_Vpaddq_ymm_ymm_ymmm256", "Xor_r64_rm64"];
+        assert_eq!(models["compared_forms"], json!(sorted));
+        assert_eq!(models["forms"], 3);
+        let not_executed = json!(["vpermq: this CPU has no such thing"]);
+        assert_eq!(models["not_executed"], not_executed);
     }
 
     #[test]
