@@ -133,3 +133,177 @@ fn machine_code(arguments: &Arguments) -> Result<Report, String> {
     }
     Ok(report)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sealstone_proofs::cosim::Comparison;
+    use sealstone_proofs::report::Row;
+    use sealstone_proofs::verdict::{Residue, Verdict};
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    fn kernel(verdict: Verdict) -> Row {
+        Row {
+            name: "kernel",
+            set: "x86-64",
+            shows: "its RFC",
+            artefact: "sealstone".into(),
+            verdict,
+            residue: Residue::default(),
+            steps: 1,
+            runs: 1,
+            ran_natively: true,
+            hash: String::new(),
+            time: Duration::ZERO,
+        }
+    }
+
+    fn source(verdict: source::Verdict) -> source::Row {
+        source::Row {
+            name: "kernel",
+            shown: "its RFC",
+            verdict,
+            time: Duration::ZERO,
+        }
+    }
+
+    fn lemma(verdict: lemma::Verdict) -> lemma::Row {
+        lemma::Row {
+            lemma: lemma::Lemma::ALL[0],
+            solver: "z3",
+            verdict,
+            time: Duration::ZERO,
+        }
+    }
+
+    /// What a run found. Without changes, all of it is proved.
+    struct Found {
+        kernels: Vec<Row>,
+        models: Option<Result<Comparison, String>>,
+        source: Option<Vec<source::Row>>,
+        lemmas: Option<Vec<lemma::Row>>,
+    }
+
+    fn all_proved() -> Found {
+        let agree = Comparison {
+            agree: 1,
+            ..Comparison::default()
+        };
+        Found {
+            kernels: vec![kernel(Verdict::Proved)],
+            models: Some(Ok(agree)),
+            source: Some(vec![source(source::Verdict::Proved)]),
+            lemmas: Some(vec![lemma(lemma::Verdict::Proved)]),
+        }
+    }
+
+    impl Found {
+        /// The exit status, when the command was called with these arguments.
+        fn status(self, arguments: &[&str]) -> u8 {
+            let name = ["sealstone-prove"];
+            let arguments = Arguments::parse_from(name.iter().chain(arguments));
+            let report = Report {
+                rows: self.kernels,
+                instructions: BTreeMap::new(),
+                models: self.models,
+            };
+            let (source, lemmas) = (self.source.as_deref(), self.lemmas.as_deref());
+            judge(&arguments, &report, source, lemmas) as u8
+        }
+    }
+
+    #[test]
+    fn each_verdict_on_a_kernel_has_its_exit_status() {
+        let why = || String::from("why");
+        for (verdict, status) in [
+            (Verdict::Proved, 0),
+            (Verdict::Refuted(why()), 1),
+            (Verdict::Unproved(why()), 1),
+            (Verdict::Unsupported(why()), 1),
+        ] {
+            for (before, after) in [(0, 0), (1, 0), (0, 1)] {
+                let proved = |count| (0..count).map(|_| kernel(Verdict::Proved));
+                let mut found = all_proved();
+                found.kernels = proved(before).collect();
+                found.kernels.push(kernel(verdict.clone()));
+                found.kernels.extend(proved(after));
+                assert_eq!(found.status(&[]), status, "{verdict}");
+            }
+        }
+        let mut found = all_proved();
+        found.kernels.clear();
+        assert_eq!(found.status(&[]), 1, "no kernel at all");
+    }
+
+    #[test]
+    fn each_verdict_on_source_and_lemmas_has_its_exit_status() {
+        use source::Verdict::{Checked, Proved, Unproved};
+        for (verdict, status) in [(Proved, 0), (Checked, 0), (Unproved("why".into()), 1)] {
+            let mut found = all_proved();
+            found.source = Some(vec![source(Proved), source(verdict)]);
+            assert_eq!(found.status(&[]), status);
+        }
+        let unproved = || lemma(lemma::Verdict::Unproved("unknown".into()));
+        let proved = || lemma(lemma::Verdict::Proved);
+        for (lemmas, status) in [
+            (None, 0),
+            (Some(vec![]), 1),
+            (Some(vec![proved(), unproved()]), 1),
+        ] {
+            let found = Found {
+                lemmas,
+                ..all_proved()
+            };
+            assert_eq!(found.status(&[]), status);
+        }
+    }
+
+    #[test]
+    fn models_that_were_not_compared_are_told_apart_from_wrong_ones() {
+        let with = |models, arguments: &[&str]| {
+            let found = Found {
+                models,
+                ..all_proved()
+            };
+            found.status(arguments)
+        };
+        let unknown = || Some(Err("no AVX-512".into()));
+        assert_eq!(with(None, &[]), 3);
+        assert_eq!(with(unknown(), &[]), 3);
+        assert_eq!(with(None, &["--without-models"]), 0);
+        let wrong = Comparison {
+            agree: 1,
+            disagree: vec!["add".into()],
+            ..Comparison::default()
+        };
+        assert_eq!(with(Some(Ok(wrong)), &[]), 1);
+        // What is not proved is not proved, whatever the models.
+        let mut found = all_proved();
+        found.kernels[0].verdict = Verdict::Unproved("why".into());
+        found.models = unknown();
+        assert_eq!(found.status(&[]), 1);
+    }
+
+    #[test]
+    fn only_a_part_may_be_without_kernels_or_without_source() {
+        let without = |kernels: bool, source: bool, arguments: &[&str]| {
+            let mut found = all_proved();
+            if kernels {
+                found.kernels.clear();
+                found.models = None;
+            }
+            if source {
+                found.source = Some(Vec::new());
+            }
+            found.status(arguments)
+        };
+        assert_eq!(without(false, true, &[]), 1);
+        assert_eq!(without(true, false, &["--only", "H′"]), 0);
+        assert_eq!(without(false, true, &["--only", "AVX2"]), 0);
+        assert_eq!(without(true, true, &["--only", "nothing"]), 1);
+        let mut alone = all_proved();
+        alone.source = None;
+        assert_eq!(alone.status(&["--alone", "--artefact", "program"]), 0);
+    }
+}
