@@ -26,7 +26,7 @@ PROOFS = {
     "kernels": [KERNEL],
     "source": [SOURCE],
     "lemmas": [{**LEMMA, "solver": "z3"}, {**LEMMA, "solver": "cvc5"}],
-    "usage": {"processor_seconds": 50.04},
+    "usage": {"processor_seconds": 50.04, "solver_seconds": 17.26},
 }
 
 
@@ -52,7 +52,8 @@ class Assurance(unittest.TestCase):
         self.assertIn("| Argon2 G | AVX2 | equals RFC 9106, 3.5 | machine code of the command, 4 runs | PROVED | 1.50 |\n", self.page())
         self.assertIn("| tree | any | shape | source on numbers | CHECKED | 2.00 |\n", self.page())
         self.assertIn("| in range | source on expressions, z3 and cvc5 | PROVED | 6.00 |\n", self.page())
-        self.assertIn(" |  | 50.0 |\n", self.page())
+        self.assertIn("| all rows of machine code and source |  |  | with the comparison of the models and all else but the solvers |  | 50.0 |\n", self.page())
+        self.assertIn("| all rows of expressions |  |  | the solvers |  | 17.3 |\n", self.page())
         self.assertTrue(self.page().startswith("before\n") and "after\n" in self.page())
         self.assertEqual(self.run_with(PROOFS, "--check").returncode, 0)
 
@@ -63,7 +64,7 @@ class Assurance(unittest.TestCase):
             {"kernels": [{**KERNEL, "seconds": 9}]},
             {"source": [{**SOURCE, "seconds": 9}]},
             {"lemmas": slower},
-            {"usage": {"processor_seconds": 99}},
+            {"usage": {"processor_seconds": 99, "solver_seconds": 98}},
         ]:
             self.assertEqual(self.run_with({**PROOFS, **change}, "--check").returncode, 0, change)
 

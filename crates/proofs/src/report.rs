@@ -5,12 +5,13 @@ use crate::cosim::{self, Comparison};
 use crate::image::{Image, Symbol};
 use crate::prove::{Finding, Session};
 use crate::spec::sha256;
+use crate::usage::ThreadTime;
 use crate::verdict::{Residue, Verdict};
 use iced_x86::Instruction;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What is known about all kernels.
 pub struct Report {
@@ -45,7 +46,7 @@ pub struct Row {
     /// SHA-256 of the bytes that were executed or read as constants: for each piece of them, in the order of their addresses, its
     /// distance from the start of the function and its length, each as a little-endian number of eight bytes, and then the piece.
     pub hash: String,
-    /// How long it took.
+    /// Processor time.
     pub time: Duration,
 }
 
@@ -125,7 +126,7 @@ fn prove_kernel(
     proved: &mut Proved,
     met: &mut BTreeMap<Vec<u8>, Instruction>,
 ) -> Row {
-    let start = Instant::now();
+    let start = ThreadTime::start();
     let images = if kernel.shipped { &images[..1] } else { images };
     let mut row = Row {
         verdict: Verdict::Unsupported(format!("there is no function {}", kernel.function)),
@@ -161,7 +162,7 @@ fn prove_kernel(
             }
         }
     }
-    row.time = start.elapsed();
+    row.time = start.so_far();
     row
 }
 
@@ -326,7 +327,7 @@ impl Report {
         let time: Duration = self.rows.iter().map(|row| row.time).sum();
         let _ = writeln!(
             text,
-            "{proved} of {} proved in {:.1} s",
+            "{proved} of {} proved in {:.1} s of processor time",
             self.rows.len(),
             time.as_secs_f64()
         );

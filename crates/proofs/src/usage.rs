@@ -1,5 +1,6 @@
 //! What a run costs: processor time and memory, as Linux counts them.
 
+use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 use std::fs;
 use std::time::Duration;
@@ -7,8 +8,10 @@ use std::time::Duration;
 /// What this process has used so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// Processor time of all threads, user and system, and of all children that have ended and were waited for, as solvers are.
+    /// Processor time of all threads, user and system.
     pub processor: Duration,
+    /// The same of all children that have ended and were waited for: of the solvers.
+    pub children: Duration,
     /// The most memory that it has held at once, in bytes: resident, without children.
     pub peak: u64,
 }
@@ -32,15 +35,24 @@ impl Usage {
         let (_, after_name) = stat.rsplit_once(") ")?;
         let fields: Vec<&str> = after_name.split_ascii_whitespace().collect();
         // utime, stime, cutime and cstime are fields 14 to 17; the first one here is field 3.
-        let ticks = fields.get(14 - 3..=17 - 3)?;
-        let ticks = ticks.iter().map(|field| field.parse::<u64>().ok());
-        let ticks = ticks.sum::<Option<u64>>()?;
+        let time = |field: usize| {
+            let user_and_system = fields.get(field - 3..=field - 2)?;
+            let ticks = user_and_system
+                .iter()
+                .map(|field| field.parse::<u64>().ok());
+            let ticks = ticks.sum::<Option<u64>>()?;
+            Some(Duration::from_secs_f64(
+                ticks as f64 / ticks_per_second as f64,
+            ))
+        };
+        let (processor, children) = (time(14)?, time(16)?);
         let peak = status
             .lines()
             .find_map(|line| line.strip_prefix("VmHWM:"))?;
         let kibibytes: u64 = peak.trim().strip_suffix(" kB")?.parse().ok()?;
         Some(Self {
-            processor: Duration::from_secs_f64(ticks as f64 / ticks_per_second as f64),
+            processor,
+            children,
             peak: kibibytes * 1024,
         })
     }
@@ -48,15 +60,41 @@ impl Usage {
     /// For people.
     pub fn line(&self) -> String {
         format!(
-            "{:.1} s of processor time, solvers included; {} MiB of memory at most\n",
+            "{:.1} s of processor time, and {:.1} s more in the solvers; {} MiB of memory at most, without them\n",
             self.processor.as_secs_f64(),
+            self.children.as_secs_f64(),
             self.peak.div_ceil(1 << 20)
         )
     }
 
     /// For programs.
     pub fn json(&self) -> Value {
-        json!({ "processor_seconds": self.processor.as_secs_f64(), "peak_bytes": self.peak })
+        json!({
+            "processor_seconds": self.processor.as_secs_f64(),
+            "solver_seconds": self.children.as_secs_f64(),
+            "peak_bytes": self.peak,
+        })
+    }
+}
+
+/// Processor time of this thread, from some moment on. Other threads, and waiting for the processor, do not count.
+#[derive(Clone, Copy)]
+pub(crate) struct ThreadTime(Duration);
+
+impl ThreadTime {
+    /// From now on.
+    pub(crate) fn start() -> Self {
+        Self(Self::of_thread())
+    }
+
+    /// Up to now.
+    pub(crate) fn so_far(self) -> Duration {
+        Self::of_thread() - self.0
+    }
+
+    fn of_thread() -> Duration {
+        let time = clock_gettime(ClockId::ThreadCPUTime);
+        Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
     }
 }
 
@@ -64,6 +102,7 @@ impl Usage {
 mod tests {
     use super::*;
     use std::process::Command;
+    use std::thread;
 
     const STATUS: &str = "Name:\tprove\nVmPeak:\t  9000 kB\nVmHWM:\t  2048 kB\nVmRSS:\t  7 kB\n";
 
@@ -71,17 +110,20 @@ mod tests {
     fn fields_are_those_of_proc() {
         let stat = "7 (a) b (c) S 1 2 3 4 5 6 7 8 9 10 1000 200 30 4 20 0 1 0 99 5 6\n";
         let usage = Usage::parse(stat, STATUS, 100).unwrap();
-        assert_eq!(usage.processor, Duration::from_millis(12_340));
+        assert_eq!(usage.processor, Duration::from_millis(12_000));
+        assert_eq!(usage.children, Duration::from_millis(340));
         assert_eq!(usage.peak, 2 << 20);
         assert_eq!(
             usage.line(),
-            "12.3 s of processor time, solvers included; 2 MiB of memory at most\n"
+            "12.0 s of processor time, and 0.3 s more in the solvers; 2 MiB of memory at most, without them\n"
         );
-        let json = json!({ "processor_seconds": 12.34, "peak_bytes": 2_097_152 });
+        let json =
+            json!({ "processor_seconds": 12.0, "solver_seconds": 0.34, "peak_bytes": 2_097_152 });
         assert_eq!(usage.json(), json);
         for (stat, status) in [
             ("", STATUS),
             ("7 (a) S 1 2", STATUS),
+            ("7 (a) S 1 2 3 4 5 6 7 8 9 10 1000 200 30\n", STATUS),
             (stat, "VmRSS: 1 kB\n"),
         ] {
             assert_eq!(Usage::parse(stat, status, 100), None);
@@ -102,6 +144,23 @@ mod tests {
         let status = Command::new("sh").args(["-c", count]).status().unwrap();
         assert!(status.success());
         let with_child = Usage::so_far().unwrap();
-        assert!(with_child.processor > after.processor + Duration::from_millis(50));
+        assert!(with_child.children > after.children + Duration::from_millis(50));
+    }
+
+    #[test]
+    fn only_what_this_thread_computes_is_counted() {
+        let start = ThreadTime::start();
+        thread::sleep(Duration::from_millis(60));
+        let other = thread::spawn(|| {
+            let start = ThreadTime::start();
+            while start.so_far() < Duration::from_millis(60) {
+                core::hint::spin_loop();
+            }
+        });
+        other.join().unwrap();
+        assert!(start.so_far() < Duration::from_millis(50));
+        while start.so_far() < Duration::from_millis(60) {
+            core::hint::spin_loop();
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! Claims, and the table of what became of them.
 
 use super::counterexample::Verdict;
+use crate::usage::ThreadTime;
 use core::fmt::Write;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What is to be shown of one piece of source.
 pub(super) struct Claim {
@@ -17,13 +18,13 @@ impl Claim {
     }
 
     pub(super) fn row(&self) -> Row {
-        let start = Instant::now();
+        let start = ThreadTime::start();
         let verdict = (self.prove)();
         Row {
             name: self.name,
             shown: self.shown,
             verdict,
-            time: start.elapsed(),
+            time: start.so_far(),
         }
     }
 }
@@ -37,7 +38,7 @@ pub struct Row {
     pub shown: &'static str,
     /// Whether it holds.
     pub verdict: Verdict,
-    /// How long it took.
+    /// Processor time.
     pub time: Duration,
 }
 
@@ -59,7 +60,7 @@ pub fn table(rows: &[Row]) -> String {
     let time: Duration = rows.iter().map(|row| row.time).sum();
     let _ = writeln!(
         text,
-        "{holds} of {} hold at source level, in {:.1} s",
+        "{holds} of {} hold at source level, in {:.1} s of processor time",
         rows.len(),
         time.as_secs_f64()
     );
