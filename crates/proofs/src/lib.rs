@@ -39,7 +39,7 @@
 //! | UNPROVED | neither: two formulas differ, but no sample input tells them apart; or a loop does not follow its specification; or what decides is not known to be constant |
 //! | UNSUPPORTED | an instruction, a relocation or a function that is not modelled, or a kernel that is not found |
 //!
-//! Addresses are numbers, so each contract is tried with memory in several places (those of tree kernels in one), and with buffers that are the same memory where
+//! Addresses are numbers, so each contract is tried with memory in several places (leaves of a tree in one: their nodes, of the same source with fewer turns, in two), and with buffers that are the same memory where
 //! callers may do that. *Residue* counts the bytes that depend on the input and stay on the stack, in vector registers and in
 //! general registers, where a kernel does not promise to wipe them.
 //!
