@@ -35,7 +35,7 @@
 //! | verdict | meaning |
 //! |---|---|
 //! | PROVED | for all inputs: the output is what the specification says; no branch, address, shift count, division or string length depends on an input; no access outside the buffers, with the right to write, and the own stack; registers and stack pointer of the caller are kept, upper halves of vector registers are clean; and if the contract promises it, no byte that depends on an input stays on the stack or in a register |
-//! | REFUTED | one of these is wrong; a wrong output comes with its input, and is reproduced by running the code itself if this CPU can; a leak names two sample inputs |
+//! | REFUTED | one of these is wrong; a wrong output comes with its input, a leak with two inputs for which the code decides differently. Both are reproduced by running the code itself, if this CPU can and what is decided by is in general-purpose registers (up to that instruction; registers and flags are filled with something else for each input) |
 //! | UNPROVED | neither: two formulas differ, but no sample input tells them apart; or a loop does not follow its specification; or what decides is not known to be constant |
 //! | UNSUPPORTED | an instruction, a relocation or a function that is not modelled, or a kernel that is not found |
 //!
@@ -51,7 +51,7 @@
 //! inputs wherever they are applied; specifications against published vectors; the whole by native runs on the same random
 //! inputs, of every proved function whose instructions this CPU has (the others are marked); every distinct instruction that can be executed
 //! alone (not jumps, calls, `push`, `pop`, prefetching, repeated moves) by co-simulation with the CPU ([`cosim`]), which notices nearly every way in which a model can be made wrong in one place. That needs
-//! a CPU with AVX-512; without it, the command says that this is no proof. `tests/negative.rs` and
+//! a CPU with AVX-512; without it, the command says that this is no proof. `tests/negative` and
 //! `tests/loops.rs` plant bugs, each of which must be
 //! rejected.
 //!

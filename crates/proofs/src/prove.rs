@@ -1,16 +1,16 @@
 //! A proof: one kernel in one image, under one contract, for every layout of memory that is asked for.
 
 mod cut;
+mod native;
 
 use crate::contract::{Access, Argument, Cell, Contents, Contract};
-use crate::exec::{CALLER_SAVED, Machine, Reason, Region, Stop};
+use crate::exec::{CALLER_SAVED, CLOBBERED, Machine, Reason, Region, Stop};
 use crate::image::{Image, Symbol};
-use crate::native::Mapping;
-use crate::spec::Numbers;
-use crate::term::{Bit, SAMPLES, Terms, Word, constant};
+use crate::term::{Bit, Terms, Word, constant};
 use crate::verdict::{Residue, Verdict};
 use cut::{Beside, Unknowns};
 use iced_x86::Instruction;
+use native::{Decided, Decision, Native};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
@@ -54,8 +54,6 @@ struct Layout {
 
 const BUFFERS: u64 = 0x2000_0000_0000;
 const STACK: u64 = 0x1000_0000_0000;
-/// What native runs find above an argument of one byte.
-const ABOVE_A_BYTE: u64 = 0xb5ad_4ece_da1c_e200;
 /// Distances from a very round address, in units of the alignment: another for each layout and buffer.
 const SHIFTS: [u64; 7] = [1, 0, 3, 5, 2, 7, 6];
 
@@ -81,7 +79,8 @@ impl Session {
     }
 
     /// Tries to prove that the function keeps the contract, with memory in `layouts` different places. On a CPU that has the
-    /// instructions (`runs_here`), a refutation by output is reproduced, and a proof is compared with native runs on the samples.
+    /// instructions (`runs_here`), a refutation by output or by what is decided is reproduced, and a proof is compared with native
+    /// runs on the samples.
     pub fn prove(
         &mut self,
         image: &Image,
@@ -110,24 +109,33 @@ impl Session {
             };
             let by_samples = matches!(&run, Err(stop) if matches!(stop.reason, Reason::Secret(..)))
                 || is_wrong_output(&finding.verdict) && !runs_here;
-            if let (Verdict::Refuted(why), true, 1..) = (&finding.verdict, by_samples, finding.cuts)
-            {
-                finding.verdict = Verdict::Unproved(format!("{why}, after a loop was cut"));
-            }
             let not_followed = Verdict::Unproved(NOT_FOLLOWED.into());
             let comparable = finding.verdict.is_proof() && number == 0
                 || is_wrong_output(&finding.verdict)
                 || finding.verdict == not_followed;
-            if runs_here && comparable {
-                finding.ran_natively = true;
-                self.run_natively(
-                    image,
-                    symbol,
-                    contract,
-                    &layout,
-                    &contents,
-                    &mut finding.verdict,
-                );
+            let place = (contract, &layout);
+            let mut reproduced = false;
+            if runs_here && (comparable || by_samples) {
+                let native = Native::new(&self.terms, image, symbol, place, &contents);
+                match (native, &run) {
+                    (Err(why), _) => {
+                        finding.verdict = Verdict::Unsupported(format!("native run: {why}"))
+                    }
+                    (Ok(native), Err(stop)) => {
+                        let instruction = finding.instructions.get(&stop.at);
+                        reproduced =
+                            self.reproduce(native, stop, instruction, &mut finding.verdict);
+                    }
+                    (Ok(native), Ok(_)) => {
+                        finding.ran_natively = true;
+                        compare_natively(native, &mut finding.verdict);
+                    }
+                }
+            }
+            if let (Verdict::Refuted(why), true, 1..) =
+                (&finding.verdict, by_samples && !reproduced, finding.cuts)
+            {
+                finding.verdict = Verdict::Unproved(format!("{why}, after a loop was cut"));
             }
             if !finding.verdict.is_proof() {
                 break;
@@ -271,15 +279,34 @@ impl Session {
         match &stop.reason {
             Reason::Unsupported(what) => Verdict::Unsupported(format!("{what}, at {place}")),
             Reason::Wrong(what) => Verdict::Refuted(format!("{what}, at {place}")),
-            Reason::Secret(what, word) => match self.two_samples(word) {
-                Some([a, b]) => Verdict::Refuted(format!(
-                    "{what} depends on the input, at {place}: sample inputs {a} and {b} differ"
-                )),
+            Reason::Secret(CLOBBERED, word) => match self.sample_with(word) {
+                Some(_) => Verdict::Refuted(format!("{CLOBBERED} is not restored, at {place}")),
                 None => Verdict::Unproved(format!(
-                    "{what} is not shown to be the same for all inputs, at {place}"
+                    "{CLOBBERED} is not shown to be restored, at {place}"
                 )),
             },
+            Reason::Secret(what, word) => {
+                let on = match word.iter().any(|bit| self.terms.depends_on_input(*bit)) {
+                    true => "the input",
+                    false => "what is not known at the entry",
+                };
+                match self.two_samples(word) {
+                    Some([a, b]) => Verdict::Refuted(format!(
+                        "{what} depends on {on}, at {place}: sample inputs {a} and {b} differ"
+                    )),
+                    None => Verdict::Unproved(format!(
+                        "{what} is not shown to be the same for all inputs, at {place}"
+                    )),
+                }
+            }
         }
+    }
+
+    /// A sample input on which a word is not zero.
+    fn sample_with(&self, word: &[Bit]) -> Option<usize> {
+        let samples = word.iter().map(|bit| self.terms.bit_samples(*bit));
+        let not_zero = samples.fold(0, |all, samples| all | samples);
+        (not_zero != 0).then(|| not_zero.trailing_zeros() as usize)
     }
 
     /// Two sample inputs on which a word has different values.
@@ -294,70 +321,65 @@ impl Session {
         ])
     }
 
-    /// Runs the function itself on the sample inputs. For a proof, all outputs must be what the specification says on numbers;
-    /// for a refutation, one must not.
-    fn run_natively(
-        &mut self,
-        image: &Image,
-        symbol: &Symbol,
-        contract: &Contract,
-        layout: &Layout,
-        contents: &Contents<Word>,
+    /// Looks whether native runs decide by data too, where a run on formulas has stopped. Whether they do.
+    fn reproduce(
+        &self,
+        mut native: Native<'_>,
+        stop: &Stop,
+        instruction: Option<&Instruction>,
         verdict: &mut Verdict,
-    ) {
-        let mut mapping = match Mapping::new(image, &layout.ranges) {
-            Ok(mapping) => mapping,
-            Err(why) => return *verdict = Verdict::Unsupported(format!("native run: {why}")),
+    ) -> bool {
+        let (Reason::Secret(what, word), Verdict::Refuted(why)) = (&stop.reason, &*verdict) else {
+            return false;
         };
-        let samples: Vec<Vec<[u128; SAMPLES]>> = contents
-            .iter()
-            .map(|cells| cells.iter().map(|cell| self.terms.samples(cell)).collect())
-            .collect();
-        let mut wrong = None;
-        for sample in 0..SAMPLES {
-            let inputs: Contents<u64> = samples
-                .iter()
-                .map(|cells| cells.iter().map(|values| values[sample] as u64).collect())
-                .collect();
-            let expected = (contract.formula.numeric)(&mut Numbers, &inputs);
-            let arguments: Vec<u64> = contract
-                .arguments
-                .iter()
-                .map(|argument| layout.number(contract, argument, &inputs))
-                .collect();
-            mapping.fill(&inputs);
-            let returned = mapping.call(symbol.start, &arguments);
-            let written = contract
-                .buffers
-                .iter()
-                .zip(mapping.contents())
-                .filter(|(buffer, _)| buffer.access == Access::Write);
-            let mut outputs: Contents<u64> = written.map(|(_, cells)| cells).collect();
-            if contract.results > 0 {
-                outputs.push(returned[..contract.results].to_vec());
+        let samples = self
+            .two_samples(word)
+            .or(self.sample_with(word).map(|a| [a, a]));
+        let samples = samples.expect("refuted by samples");
+        let decided = match instruction {
+            None => Decided::Unknown,
+            Some(instruction) => {
+                let visits = stop.visits;
+                native.decided(
+                    &Decision {
+                        what,
+                        instruction,
+                        visits,
+                    },
+                    samples,
+                )
             }
-            if outputs != expected {
-                wrong.get_or_insert((sample, inputs));
-            }
-        }
-        *verdict = match (&*verdict, wrong) {
-            (Verdict::Proved, Some((sample, _))) => Verdict::Refuted(format!(
-                "a native run on sample input {sample} contradicts the proof: the prover is wrong"
-            )),
-            (Verdict::Refuted(why) | Verdict::Unproved(why), Some((_, inputs))) => {
-                Verdict::Refuted(format!(
-                    "{why}; reproduced natively, with {}",
-                    show(contract, &inputs)
-                ))
-            }
-            (Verdict::Refuted(why), None) => Verdict::Unproved(format!(
-                "{why}; but native runs give the right output: the prover is wrong"
-            )),
-            (other, _) => other.clone(),
         };
+        let inputs = samples.map(|sample| native.show(sample));
+        *verdict = match &decided {
+            Decided::Differs(how) => Verdict::Refuted(format!("{why}; reproduced natively: {how}")),
+            Decided::Unknown => {
+                Verdict::Refuted(format!("{why}: {}; and {}", inputs[0], inputs[1]))
+            }
+            Decided::Same => Verdict::Unproved(format!("{why}; but {NOT_REPRODUCED}")),
+        };
+        matches!(decided, Decided::Differs(_))
     }
 }
 
+/// Runs the function itself on the sample inputs. For a proof, all outputs must be what the specification says on numbers; for a
+/// refutation, one must not.
+fn compare_natively(mut native: Native<'_>, verdict: &mut Verdict) {
+    let wrong = native.wrong_sample();
+    *verdict = match (&*verdict, wrong) {
+        (Verdict::Proved, Some(sample)) => Verdict::Refuted(format!(
+            "a native run on sample input {sample} contradicts the proof: the prover is wrong"
+        )),
+        (Verdict::Refuted(why) | Verdict::Unproved(why), Some(sample)) => Verdict::Refuted(
+            format!("{why}; reproduced natively, with {}", native.show(sample)),
+        ),
+        (Verdict::Refuted(why), None) => Verdict::Unproved(format!("{why}; but {NOT_REPRODUCED}")),
+        (other, None) => other.clone(),
+        (Verdict::Unsupported(_), Some(_)) => unreachable!("what is unsupported is not run"),
+    };
+}
+
+const NOT_REPRODUCED: &str = "native runs show nothing of it: either it is about memory that is not known at the entry, or the prover is wrong";
 const NOT_FOLLOWED: &str =
     "the turns of its loop are not seen to be the steps of the specification";
 const WRONG_OUTPUT: &str = "wrong output in";
@@ -400,16 +422,6 @@ fn outputs_of(contract: &Contract) -> Vec<String> {
 
 fn is_wrong_output(verdict: &Verdict) -> bool {
     matches!(verdict, Verdict::Refuted(why) if why.starts_with(WRONG_OUTPUT))
-}
-
-/// The first cells of each buffer, for people.
-fn show(contract: &Contract, inputs: &Contents<u64>) -> String {
-    let buffers = contract.buffers.iter().zip(inputs);
-    let shown = buffers.map(|(buffer, cells)| {
-        let words: Vec<String> = cells.iter().map(|cell| format!("{cell:016x}")).collect();
-        format!("{} = {}", buffer.name, words.join(" "))
-    });
-    shown.collect::<Vec<_>>().join(", ")
 }
 
 fn differing_samples(terms: &Terms, a: &[Bit], b: &[Bit]) -> u64 {
@@ -459,15 +471,6 @@ impl Layout {
         }
         let stack = STACK - 16 * SHIFTS[number % SHIFTS.len()];
         Self { ranges, stack }
-    }
-
-    fn number(&self, contract: &Contract, argument: &Argument, contents: &Contents<u64>) -> u64 {
-        match argument {
-            Argument::Address(name) => self.ranges[contract.index(name)].start,
-            Argument::Byte(number) => ABOVE_A_BYTE | u64::from(*number),
-            Argument::Number(number) => *number,
-            Argument::Value(name, cell) => contents[contract.index(name)][*cell],
-        }
     }
 
     fn argument(

@@ -199,6 +199,25 @@ fn a_branch_on_a_secret_in_a_later_turn() {
     );
 }
 
+/// The samples of formulas that were cut are no inputs, but native runs on inputs show it.
+#[test]
+fn a_branch_on_a_secret_in_a_later_turn_that_native_runs_show() {
+    let branch = |code: &mut CodeAssembler| {
+        let mut end = code.create_label();
+        right(code);
+        code.cmp(r_counter(), 3).unwrap();
+        code.jne(end).unwrap();
+        code.test(eax, 1).unwrap();
+        code.je(end).unwrap();
+        code.nop().unwrap();
+        code.set_label(&mut end).unwrap();
+        code.nop().unwrap();
+    };
+    let verdict = turns(ALL, branch, nothing).verdict;
+    assert_refuted(&verdict, "a branch depends on the input");
+    assert_refuted(&verdict, "reproduced natively");
+}
+
 /// This test's own program.
 fn own_image() -> Image {
     static IMAGE: OnceLock<Image> = OnceLock::new();

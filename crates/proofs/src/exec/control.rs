@@ -1,6 +1,6 @@
 //! Where to go on: jumps, calls, the stack, repeated instructions.
 
-use super::{Machine, Outcome, RSP, WrongModel};
+use super::{BRANCH, Machine, Outcome, RSP, WrongModel};
 use crate::term::{Bit, Word, constant};
 use iced_x86::{ConditionCode, Instruction, Mnemonic, OpKind, Register};
 
@@ -43,7 +43,7 @@ impl Machine<'_> {
                     return self.unsupported(format!("the target of `{instruction}`"));
                 }
                 let condition = self.condition(instruction.condition_code())?;
-                if self.public(&[condition], "a branch")? == 1 {
+                if self.public(&[condition], BRANCH)? == 1 {
                     self.next = instruction.near_branch_target();
                 }
             }

@@ -35,6 +35,8 @@ use std::collections::{BTreeMap, HashMap};
 pub struct Stop {
     /// The address of the instruction.
     pub at: u64,
+    /// How many times it was reached, this time included; 0 for a function of the C library.
+    pub visits: u64,
     /// What happened.
     pub reason: Reason,
 }
@@ -74,7 +76,8 @@ pub struct Machine<'a> {
     at: u64,
     /// Where code was fetched from: address and length.
     pub fetched: BTreeMap<u64, Instruction>,
-    decoded: HashMap<u64, Instruction>,
+    /// Instructions by address, and how many times they were reached.
+    decoded: HashMap<u64, (Instruction, u64)>,
     /// Division and prefetching by data are allowed: Argon2d's addressing is, by its definition.
     pub by_data: bool,
     /// Upper halves of vector registers may be non-zero, which makes old instructions slow.
@@ -87,7 +90,7 @@ pub struct Machine<'a> {
 
 const RSP: usize = 4;
 /// What the System V ABI passes integers in.
-const ARGUMENTS: [usize; 6] = [7, 6, 2, 1, 8, 9];
+pub(crate) const ARGUMENTS: [usize; 6] = [7, 6, 2, 1, 8, 9];
 /// What a function must leave as it was: rbx, rbp, r12 to r15.
 pub(crate) const CALLEE_SAVED: [usize; 6] = [3, 5, 12, 13, 14, 15];
 /// What a function may leave anything in.
@@ -254,7 +257,8 @@ impl<'a> Machine<'a> {
     }
 
     fn fetch(&mut self) -> Outcome<Instruction> {
-        if let Some(instruction) = self.decoded.get(&self.at) {
+        if let Some((instruction, visits)) = self.decoded.get_mut(&self.at) {
+            *visits += 1;
             return Ok(*instruction);
         }
         let Some(bytes) = self.image.code(self.at, 15) else {
@@ -264,7 +268,7 @@ impl<'a> Machine<'a> {
         if instruction.is_invalid() {
             return self.unsupported("bytes that are no instruction");
         }
-        self.decoded.insert(self.at, instruction);
+        self.decoded.insert(self.at, (instruction, 1));
         self.fetched.insert(self.at, instruction);
         Ok(instruction)
     }
@@ -307,6 +311,7 @@ impl<'a> Machine<'a> {
     fn stop<T>(&self, reason: Reason) -> Outcome<T> {
         Err(Stop {
             at: self.at,
+            visits: self.decoded.get(&self.at).map_or(0, |(_, visits)| *visits),
             reason,
         })
     }
@@ -359,7 +364,9 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// What is said of a register that is not restored.
+/// What is said of a branch that depends on more than public numbers,
+pub(crate) const BRANCH: &str = "a branch";
+/// and of a register that is not restored.
 pub(crate) const CLOBBERED: &str = "a register that belongs to the caller";
 
 /// The number of a general-purpose register in [`Machine::general`].

@@ -1,5 +1,6 @@
 //! An image and its buffers in memory, where the proof says that they are.
 
+use super::caller::{Caller, Entry, Reached, Until};
 use crate::image::Image;
 use std::ops::Range;
 
@@ -7,6 +8,7 @@ use std::ops::Range;
 pub(crate) struct Mapping {
     pieces: Vec<Piece>,
     buffers: Vec<Range<u64>>,
+    caller: Caller,
 }
 
 struct Piece {
@@ -25,6 +27,7 @@ impl Mapping {
         let mut mapping = Self {
             pieces: Vec::new(),
             buffers: buffers.to_vec(),
+            caller: Caller::new()?,
         };
         for (start, bytes, _) in image.segments() {
             mapping.map(start, bytes.len())?;
@@ -69,22 +72,23 @@ impl Mapping {
         cells.collect()
     }
 
-    /// Calls the function at `entry` with up to six integers: what it leaves in rax and rdx.
-    pub(crate) fn call(&mut self, entry: u64, arguments: &[u64]) -> [u64; 2] {
-        #[repr(C)]
-        struct Results(u64, u64);
-        let mut all = [0; 6];
-        all[..arguments.len()].copy_from_slice(arguments);
-        let [a, b, c, d, e, f] = all;
+    /// Calls a function: what it leaves in rax and rdx.
+    pub(crate) fn call(&mut self, function: u64, entry: &Entry) -> [u64; 2] {
         // SAFETY: the prover calls only functions that it has run on formulas for this very image and these addresses, to their
         // end: they stay within the buffers and their own stack, and keep the ABI. The CPU has the instructions: the caller of
         // `Session::prove` says so.
-        unsafe {
-            let function: extern "sysv64" fn(u64, u64, u64, u64, u64, u64) -> Results =
-                core::mem::transmute(entry as *const ());
-            let Results(rax, rdx) = function(a, b, c, d, e, f);
-            [rax, rdx]
-        }
+        unsafe { self.caller.call(function, entry) }
+    }
+
+    /// Calls a function until it comes to an instruction, at which the prover's run on formulas has ended.
+    pub(crate) fn call_until(
+        &mut self,
+        function: u64,
+        entry: &Entry,
+        until: &Until,
+    ) -> Option<Reached> {
+        // SAFETY: as for `call`, but for the end. Up to there nothing was decided by data, so the way there is the same.
+        unsafe { self.caller.call_until(function, entry, until) }
     }
 
     /// Maps pages for `length` bytes, unless they are mapped already.

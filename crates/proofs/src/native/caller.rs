@@ -1,0 +1,279 @@
+//! Calling a function with everything in registers set, to its end or until it comes to an instruction.
+//!
+//! To stop at an instruction without changing the program, the CPU is told to trap after each one (the trap flag, Intel SDM volume 1,
+//! 3.4.3.3). The handler of that signal looks whether the instruction is reached; if it is, it keeps the registers and goes on behind
+//! the call, where everything that belongs to the caller is restored.
+
+use iced_x86::IcedError;
+use iced_x86::code_asm::*;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+/// What a function finds in registers.
+pub(crate) struct Entry {
+    /// In the order of their encoding. The stack pointer is not set.
+    pub(crate) general: [u64; 16],
+    /// CF, PF, AF, ZF, SF and OF.
+    pub(crate) flags: u64,
+}
+
+/// Where a call ends before its end.
+pub(crate) struct Until {
+    /// The address of the instruction,
+    pub(crate) at: u64,
+    /// and how many times it is reached, this time included.
+    pub(crate) visits: u64,
+    /// The instruction is executed; it may be only a jump within the function.
+    pub(crate) through: bool,
+}
+
+/// What a call that ended there had in registers.
+#[derive(Clone, Copy)]
+pub(crate) struct Reached {
+    /// Before the instruction, in the order of their encoding.
+    pub(crate) general: [u64; 16],
+    /// The address of the instruction after it, if it was executed.
+    pub(crate) next: u64,
+}
+
+/// A page of code that calls, and one for what it is told. Unmapped on drop.
+pub(crate) struct Caller {
+    base: *mut u8,
+    /// Where the code goes on after the call.
+    exit: u64,
+}
+
+const BASE: u64 = 0x2c00_0000;
+const LENGTH: usize = 0x2000;
+const GENERAL: u64 = BASE + 0x1000;
+const FLAGS: u64 = GENERAL + 128;
+const FUNCTION: u64 = FLAGS + 8;
+const STACK: u64 = FUNCTION + 8;
+const RESULTS: u64 = STACK + 8;
+
+const STATUS_FLAGS: u64 = 0x8d5;
+const TRAP_FLAG: u64 = 0x100;
+const RSP: usize = 4;
+const REGISTERS: [AsmRegister64; 16] = [
+    rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15,
+];
+/// Where signal handlers find them.
+const IN_CONTEXT: [libc::c_int; 16] = [
+    libc::REG_RAX,
+    libc::REG_RCX,
+    libc::REG_RDX,
+    libc::REG_RBX,
+    libc::REG_RSP,
+    libc::REG_RBP,
+    libc::REG_RSI,
+    libc::REG_RDI,
+    libc::REG_R8,
+    libc::REG_R9,
+    libc::REG_R10,
+    libc::REG_R11,
+    libc::REG_R12,
+    libc::REG_R13,
+    libc::REG_R14,
+    libc::REG_R15,
+];
+const CALLEE_SAVED: [AsmRegister64; 6] = [rbx, rbp, r12, r13, r14, r15];
+
+impl Caller {
+    /// Writes the code.
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    pub(crate) fn new() -> Result<Self, String> {
+        let (enter, leave) = code().map_err(|error| error.to_string())?;
+        let protection = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
+        let address = BASE as *mut libc::c_void;
+        // SAFETY: `MAP_FIXED_NOREPLACE` takes only addresses that are free.
+        let base = unsafe { libc::mmap(address, LENGTH, protection, flags, -1, 0) };
+        if base != address {
+            let error = std::io::Error::last_os_error();
+            return Err(format!("no memory for code of our own: {error}"));
+        }
+        let bytes = [&enter[..], &leave].concat();
+        assert!(bytes.len() < 0x1000, "the code fits");
+        // SAFETY: the code has its own page, which nobody refers to.
+        unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), base.cast(), bytes.len()) };
+        Ok(Self {
+            base: base.cast(),
+            exit: BASE + enter.len() as u64,
+        })
+    }
+
+    /// Calls a function: what it leaves in rax and rdx.
+    ///
+    /// # Safety
+    /// With these registers, the function may be executed, and keeps the ABI.
+    pub(crate) unsafe fn call(&mut self, function: u64, entry: &Entry) -> [u64; 2] {
+        // SAFETY: the caller says that the function may be called.
+        unsafe { self.run(function, entry, 0) }
+    }
+
+    /// Calls a function until it comes to an instruction; nothing if it does not, or if this process may not handle traps.
+    ///
+    /// # Safety
+    /// With these registers, the function may be executed as far as that.
+    pub(crate) unsafe fn call_until(
+        &mut self,
+        function: u64,
+        entry: &Entry,
+        until: &Until,
+    ) -> Option<Reached> {
+        WATCH.begin(until, self.exit);
+        let handler = Handler::install()?;
+        // SAFETY: the caller says that the function may be executed until the handler ends the call.
+        unsafe { self.run(function, entry, TRAP_FLAG) };
+        drop(handler);
+        WATCH.end()
+    }
+
+    unsafe fn run(&mut self, function: u64, entry: &Entry, more_flags: u64) -> [u64; 2] {
+        // SAFETY: what is written is inside of our pages, and so is the code that is called. It loads these registers, calls the
+        // function and restores what belongs to its caller. That the function may be called is said by the caller.
+        unsafe {
+            *(GENERAL as *mut [u64; 16]) = entry.general;
+            *(FLAGS as *mut u64) = entry.flags & STATUS_FLAGS | more_flags;
+            *(FUNCTION as *mut u64) = function;
+            let enter: extern "sysv64" fn() = core::mem::transmute(self.base);
+            enter();
+            *(RESULTS as *const [u64; 2])
+        }
+    }
+}
+
+impl Drop for Caller {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `new`, and nobody refers to it.
+        unsafe { libc::munmap(self.base.cast(), LENGTH) };
+    }
+}
+
+/// What is done up to the call, and after it.
+fn code() -> Result<(Vec<u8>, Vec<u8>), IcedError> {
+    let mut code = CodeAssembler::new(64)?;
+    for register in CALLEE_SAVED {
+        code.push(register)?;
+    }
+    code.mov(qword_ptr(STACK), rsp)?;
+    // The return address and six registers: with eight bytes more it is a multiple of 16.
+    code.sub(rsp, 8)?;
+    code.push(qword_ptr(FLAGS))?;
+    code.popfq()?;
+    for (number, register) in (0..).zip(REGISTERS).filter(|(i, _)| *i != RSP as u64) {
+        code.mov(register, qword_ptr(GENERAL + 8 * number))?;
+    }
+    code.call(qword_ptr(FUNCTION))?;
+    let enter = code.assemble(BASE)?;
+    code.reset();
+    code.mov(qword_ptr(RESULTS), rax)?;
+    code.mov(qword_ptr(RESULTS + 8), rdx)?;
+    code.mov(rsp, qword_ptr(STACK))?;
+    for register in CALLEE_SAVED.into_iter().rev() {
+        code.pop(register)?;
+    }
+    code.ret()?;
+    let leave = code.assemble(BASE + enter.len() as u64)?;
+    Ok((enter, leave))
+}
+
+/// What the handler of traps looks for, and what it has found.
+struct Watch {
+    at: AtomicU64,
+    visits: AtomicU64,
+    through: AtomicBool,
+    exit: AtomicU64,
+    is_reached: AtomicBool,
+    general: [AtomicU64; 16],
+    next: AtomicU64,
+}
+
+static WATCH: Watch = Watch {
+    at: AtomicU64::new(0),
+    visits: AtomicU64::new(0),
+    through: AtomicBool::new(false),
+    exit: AtomicU64::new(0),
+    is_reached: AtomicBool::new(false),
+    general: [const { AtomicU64::new(0) }; 16],
+    next: AtomicU64::new(0),
+};
+
+impl Watch {
+    fn begin(&self, until: &Until, exit: u64) {
+        self.at.store(until.at, Relaxed);
+        self.visits.store(until.visits, Relaxed);
+        self.through.store(until.through, Relaxed);
+        self.exit.store(exit, Relaxed);
+        self.is_reached.store(false, Relaxed);
+        self.next.store(0, Relaxed);
+    }
+
+    fn end(&self) -> Option<Reached> {
+        let reached = Reached {
+            general: core::array::from_fn(|i| self.general[i].load(Relaxed)),
+            next: self.next.load(Relaxed),
+        };
+        self.is_reached.load(Relaxed).then_some(reached)
+    }
+
+    /// After each instruction, with the registers that it left.
+    fn trap(&self, registers: &mut [libc::greg_t; 23]) {
+        let next = registers[libc::REG_RIP as usize] as u64;
+        let exit = self.exit.load(Relaxed);
+        if self.is_reached.load(Relaxed) {
+            self.next.store(next, Relaxed);
+        } else if next == self.at.load(Relaxed) {
+            let left = self.visits.load(Relaxed).saturating_sub(1);
+            self.visits.store(left, Relaxed);
+            if left > 0 {
+                return;
+            }
+            for (general, place) in self.general.iter().zip(IN_CONTEXT) {
+                general.store(registers[place as usize] as u64, Relaxed);
+            }
+            self.is_reached.store(true, Relaxed);
+            if self.through.load(Relaxed) {
+                return;
+            }
+        } else if next != exit {
+            return;
+        }
+        registers[libc::REG_RIP as usize] = exit as libc::greg_t;
+        registers[libc::REG_EFL as usize] &= !(TRAP_FLAG as libc::greg_t);
+    }
+}
+
+/// Our handler of traps; on drop, the one that was there before.
+struct Handler {
+    before: libc::sigaction,
+}
+
+impl Handler {
+    fn install() -> Option<Self> {
+        let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) = trapped;
+        // SAFETY: all zeros is a `sigaction` of no handler and no flags; the two that are given live until the call is done. The
+        // handler does nothing but to read and write atomics and the registers that it is given.
+        unsafe {
+            let mut action: libc::sigaction = core::mem::zeroed();
+            action.sa_sigaction = handler as usize;
+            action.sa_flags = libc::SA_SIGINFO;
+            let mut before = core::mem::zeroed();
+            (libc::sigaction(libc::SIGTRAP, &action, &mut before) == 0).then_some(Self { before })
+        }
+    }
+}
+
+impl Drop for Handler {
+    fn drop(&mut self) {
+        // SAFETY: this was the action before.
+        unsafe { libc::sigaction(libc::SIGTRAP, &self.before, core::ptr::null_mut()) };
+    }
+}
+
+extern "C" fn trapped(_: libc::c_int, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    // SAFETY: with `SA_SIGINFO` the context is a `ucontext_t`, of which nobody else knows.
+    let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
+    WATCH.trap(registers);
+}

@@ -1,0 +1,219 @@
+//! Running the function itself: to check a proof, and to reproduce what is refuted.
+
+use super::Layout;
+use crate::contract::{Access, Argument, Contents, Contract};
+use crate::exec::{ARGUMENTS, BRANCH, CALLEE_SAVED, CLOBBERED, number_of};
+use crate::image::{Image, Symbol};
+use crate::native::{Entry, Mapping, Reached, Until};
+use crate::spec::Numbers;
+use crate::term::{Random, SAMPLES, Terms, Word};
+use iced_x86::{Instruction, OpKind, Register};
+
+/// A function and its memory, ready to be called with the sample inputs.
+pub(super) struct Native<'a> {
+    mapping: Mapping,
+    function: u64,
+    contract: &'a Contract,
+    layout: &'a Layout,
+    /// Of each cell of each buffer.
+    samples: Vec<Vec<[u128; SAMPLES]>>,
+}
+
+/// Where something decides that is not the same for all inputs.
+pub(super) struct Decision<'a> {
+    /// What, as the executor says it.
+    pub(super) what: &'static str,
+    /// The instruction,
+    pub(super) instruction: &'a Instruction,
+    /// and how many times it is reached, this time included.
+    pub(super) visits: u64,
+}
+
+/// What native runs decide.
+pub(super) enum Decided {
+    /// Not the same: for people, with inputs.
+    Differs(String),
+    /// The same on all samples, or right.
+    Same,
+    /// That cannot be seen from outside.
+    Unknown,
+}
+
+/// What native runs find above an argument of one byte.
+const ABOVE_A_BYTE: u64 = 0xb5ad_4ece_da1c_e200;
+
+impl<'a> Native<'a> {
+    /// # Errors
+    /// What cannot be mapped.
+    pub(super) fn new(
+        terms: &Terms,
+        image: &Image,
+        symbol: &Symbol,
+        (contract, layout): (&'a Contract, &'a Layout),
+        contents: &Contents<Word>,
+    ) -> Result<Self, String> {
+        let samples = contents
+            .iter()
+            .map(|cells| cells.iter().map(|cell| terms.samples(cell)).collect())
+            .collect();
+        Ok(Self {
+            mapping: Mapping::new(image, &layout.ranges)?,
+            function: symbol.start,
+            contract,
+            layout,
+            samples,
+        })
+    }
+
+    /// The first sample on which the outputs are not what the specification says on numbers.
+    pub(super) fn wrong_sample(&mut self) -> Option<usize> {
+        (0..SAMPLES).find(|sample| {
+            let inputs = self.inputs(*sample);
+            self.outputs(*sample, &inputs) != (self.contract.formula.numeric)(&mut Numbers, &inputs)
+        })
+    }
+
+    fn outputs(&mut self, sample: usize, inputs: &Contents<u64>) -> Contents<u64> {
+        let entry = self.entry(sample, inputs);
+        self.mapping.fill(inputs);
+        let returned = self.mapping.call(self.function, &entry);
+        let buffers = self.contract.buffers.iter();
+        let written = buffers
+            .zip(self.mapping.contents())
+            .filter(|(buffer, _)| buffer.access == Access::Write);
+        let mut outputs: Contents<u64> = written.map(|(_, cells)| cells).collect();
+        if self.contract.results > 0 {
+            outputs.push(returned[..self.contract.results].to_vec());
+        }
+        outputs
+    }
+
+    /// What is decided on the samples, on the two `first` ones before all others.
+    pub(super) fn decided(&mut self, decision: &Decision<'_>, first: [usize; 2]) -> Decided {
+        if decision.visits == 0 {
+            return Decided::Unknown;
+        }
+        let mut before: Option<(usize, Vec<u64>)> = None;
+        for sample in first.into_iter().chain(0..SAMPLES) {
+            let Some(numbers) = self.decision(decision, sample) else {
+                return Decided::Unknown;
+            };
+            if decision.what == CLOBBERED {
+                match numbers.iter().any(|change| *change != 0) {
+                    true => return Decided::Differs(format!("with {}", self.show(sample))),
+                    false => continue,
+                }
+            }
+            match &before {
+                None => before = Some((sample, numbers)),
+                Some((_, same)) if *same == numbers => {}
+                Some((other, others)) => {
+                    let cases = [(*other, others), (sample, &numbers)];
+                    let cases = cases.map(|(sample, numbers)| {
+                        format!("{} with {}", hexadecimal(numbers), self.show(sample))
+                    });
+                    return Decided::Differs(cases.join(", and "));
+                }
+            }
+        }
+        Decided::Same
+    }
+
+    /// The numbers that are decided by on one sample; of registers that belong to the caller, how they have changed.
+    fn decision(&mut self, decision: &Decision<'_>, sample: usize) -> Option<Vec<u64>> {
+        let inputs = self.inputs(sample);
+        let entry = self.entry(sample, &inputs);
+        let until = Until {
+            at: decision.instruction.ip(),
+            visits: decision.visits,
+            through: decision.what == BRANCH,
+        };
+        self.mapping.fill(&inputs);
+        let reached = self.mapping.call_until(self.function, &entry, &until)?;
+        if decision.what == CLOBBERED {
+            let changes = CALLEE_SAVED.map(|i| reached.general[i] ^ entry.general[i]);
+            return Some(changes.to_vec());
+        }
+        numbers(decision.what, decision.instruction, &reached)
+    }
+
+    /// What all buffers hold at the entry.
+    fn inputs(&self, sample: usize) -> Contents<u64> {
+        let cells = |cells: &Vec<[u128; SAMPLES]>| {
+            let values = cells.iter().map(|values| values[sample] as u64);
+            values.collect()
+        };
+        self.samples.iter().map(cells).collect()
+    }
+
+    /// Arguments in their registers; in the others, and in the flags, something else for each sample.
+    fn entry(&self, sample: usize, inputs: &Contents<u64>) -> Entry {
+        let mut random = Random::new(sample as u64);
+        let mut general = core::array::from_fn(|_| random.number());
+        for (register, argument) in ARGUMENTS.into_iter().zip(&self.contract.arguments) {
+            general[register] = match argument {
+                Argument::Address(name) => self.layout.ranges[self.contract.index(name)].start,
+                Argument::Byte(number) => ABOVE_A_BYTE | u64::from(*number),
+                Argument::Number(number) => *number,
+                Argument::Value(name, cell) => inputs[self.contract.index(name)][*cell],
+            };
+        }
+        Entry {
+            general,
+            flags: random.number(),
+        }
+    }
+
+    /// A sample input, for people.
+    pub(super) fn show(&self, sample: usize) -> String {
+        show(self.contract, &self.inputs(sample))
+    }
+}
+
+/// What buffers hold, for people.
+fn show(contract: &Contract, inputs: &Contents<u64>) -> String {
+    let buffers = contract.buffers.iter().zip(inputs);
+    let shown = buffers.map(|(buffer, cells)| {
+        let words: Vec<String> = cells.iter().map(|cell| format!("{cell:016x}")).collect();
+        format!("{} = {}", buffer.name, words.join(" "))
+    });
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+fn hexadecimal(numbers: &[u64]) -> String {
+    let numbers = numbers.iter().map(|number| format!("{number:#x}"));
+    numbers.collect::<Vec<_>>().join(" ")
+}
+
+/// What an instruction decides by, if that is in general-purpose registers: for a branch, where it goes.
+fn numbers(what: &str, instruction: &Instruction, reached: &Reached) -> Option<Vec<u64>> {
+    let of = |register: Register| {
+        let bits = 8 * register.size();
+        let is_general =
+            register.is_gpr8() || register.is_gpr16() || register.is_gpr32() || register.is_gpr64();
+        is_general.then(|| reached.general[number_of(register)] & u64::MAX >> (64 - bits))
+    };
+    let operand = |n| match instruction.op_kind(n) {
+        OpKind::Register => of(instruction.op_register(n)),
+        _ => None,
+    };
+    let last = instruction.op_count().checked_sub(1);
+    match what {
+        BRANCH => Some(vec![reached.next]),
+        "an address" => {
+            let address =
+                |n| instruction.virtual_address(n, 0, |register, _, _| of(register).or(Some(0)));
+            Some((0..instruction.op_count()).filter_map(address).collect())
+        }
+        "a jump target" => Some(vec![operand(0)?]),
+        "a shift count" => Some(vec![operand(last?)?]),
+        "a division" => Some(vec![
+            of(Register::RAX)?,
+            of(Register::RDX)?,
+            operand(0).unwrap_or(0),
+        ]),
+        "a string length" => Some(vec![of(Register::RCX)?]),
+        "a stack pointer" => Some(vec![of(Register::RSP)?]),
+        _ => None,
+    }
+}
