@@ -1,29 +1,11 @@
 //! The test vectors of RFC 9106 and RFC 7693, of the crate and of the specification in `spec`.
 
+mod published;
 mod spec;
 
+use published::{ABC, TAGS, hex};
 use sealstone_argon2::blake2b::Blake2b;
-use sealstone_argon2::{Arena, Argon2, Cpu, Params, Variant};
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// RFC 9106, sections 5.1 to 5.3.
-const TAGS: [(Variant, &str); 3] = [
-    (
-        Variant::Argon2d,
-        "512b391b6f1162975371d30919734294f868e3be3984f3c1a13a4db9fabe4acb",
-    ),
-    (
-        Variant::Argon2i,
-        "c814d9d1dc7f37aa13f0d77f2494bda1c8de6b016dd388d29952a4c4672b6ce8",
-    ),
-    (
-        Variant::Argon2id,
-        "0d640df58d78766c08c037a34a8b53c9d01ef0452d75b65eb52520e96b01e659",
-    ),
-];
+use sealstone_argon2::{Arena, Argon2, Cpu, Params};
 
 #[test]
 fn rfc_9106_on_every_instruction_set_and_any_number_of_threads() {
@@ -64,10 +46,6 @@ fn rfc_9106_by_the_specification() {
         assert_eq!(hex(&argon2.tag()), expected, "{variant:?}");
     }
 }
-
-/// RFC 7693, appendix A.
-const ABC: &str = "ba80a53f981c4d0d6a2797b69f12f6e94c212f14685ac4b74b12bb6fdbffa2d1\
-                   7d87c5392aab792dc252d5de4533cc9518d38aa8dbf1925ab92386edd4009923";
 
 /// RFC 7693, appendix E: the hash of the hashes of many lengths, with a key and without.
 const SELF_TEST: &str = "c23a7800d98123bd10f506c61e29da5603d763b8bbad2e737f5e765a7bccd475";
