@@ -86,8 +86,9 @@ impl<'a> Argon2<'a> {
         }
     }
 
-    /// On up to this many threads, no more than there are lanes; if it is more than one, another gets memory from the system ahead of
-    /// them when the arena has to grow, and helps to wipe it. The result is the same for any number.
+    /// On up to this many threads, no more than there are lanes, and on one where there is little to do for each (less than 2 MiB a
+    /// lane). If it is more than one, another gets memory from the system ahead of them when the arena has to grow, and helps to wipe
+    /// it. The result is the same for any number.
     #[cfg(feature = "std")]
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
@@ -368,10 +369,10 @@ impl<'a> Argon2<'a> {
     }
 }
 
-/// Blocks of a segment from which on threads are quicker together: they meet after each, which takes as long as some ten blocks, and
-/// much longer where a thread has lost its processor.
+/// Blocks of a segment from which on threads are quicker together. They have to be started and meet after each segment, which takes
+/// longer where a thread has lost its processor. `bench/argon2.py` measures the least memory that two lanes use two threads for.
 #[cfg(feature = "std")]
-const WORTH_A_MEETING: u64 = 64;
+const WORTH_A_MEETING: u64 = 512;
 
 /// Memory that is wiped at the end, even of a panic in a callback or a pool.
 struct Wiped<'m> {

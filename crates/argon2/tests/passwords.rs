@@ -235,8 +235,7 @@ fn what_asks_for_too_much_is_refused_before_any_memory() {
     }
 }
 
-/// Of the least memory, a pass takes several times as long as its size says: each of its segments costs something, and of two
-/// threads each waits for the other after it.
+/// Of the least memory, a pass takes several times as long as its size says: each of its segments costs something.
 #[test]
 fn little_memory_does_not_make_passes_free() {
     let limits = Limits::default();

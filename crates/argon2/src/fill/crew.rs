@@ -146,3 +146,60 @@ impl<'m> Crew<'m, '_> {
 fn slices<'a>(guards: &'a [RwLockReadGuard<'_, &mut [Block]>]) -> Vec<&'a [Block]> {
     guards.iter().map(|piece| &***piece).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::fill;
+    use super::*;
+    use crate::{Variant, Version};
+
+    /// What is in the memory at the end depends on neither the number of threads nor how lanes are shared among them. (Whoever hashes
+    /// gets threads only where they are worth it; here they share segments of two blocks, too.)
+    #[test]
+    fn threads_together_fill_as_one_does() {
+        for (kib, passes, lanes) in [
+            (16, 3, 2),
+            (57, 2, 7),
+            (300, 2, 3),
+            (500, 2, 5),
+            (1600, 1, 20),
+        ] {
+            for variant in Variant::ALL {
+                for version in [Version::V0x10, Version::V0x13] {
+                    let params = Params::new(kib, passes, lanes).unwrap();
+                    let params = params.with_variant(variant).with_version(version);
+                    let expected = memory(&params, 1);
+                    for threads in [2, 3, 4, 7, 30] {
+                        let same = memory(&params, threads) == expected;
+                        assert!(same, "{params:?} on {threads} threads");
+                    }
+                }
+            }
+        }
+    }
+
+    /// The memory, filled by so many threads from some first blocks.
+    fn memory(params: &Params, threads: usize) -> Vec<Block> {
+        let mut memory = vec![crate::ZERO_BLOCK; params.blocks() as usize];
+        for (number, line) in memory.iter_mut().flatten().enumerate() {
+            line.0 = core::array::from_fn(|i| {
+                ((8 * number + i) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            });
+        }
+        let monitor = Monitor {
+            total: u64::from(params.passes()) * params.blocks() - 2 * u64::from(params.lanes()),
+            done: AtomicU64::new(0),
+            cancel: None,
+            progress: None,
+        };
+        if threads == 1 {
+            fill(Cpu::best(), params, &mut memory, &monitor, |task| {
+                task.run()
+            })
+            .unwrap();
+        } else {
+            fill_together(Cpu::best(), params, &mut memory, &monitor, threads).unwrap();
+        }
+        memory
+    }
+}
