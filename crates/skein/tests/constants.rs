@@ -1,5 +1,6 @@
 //! Every constant, recomputed or compared with what the specification prints.
 
+mod designers;
 mod spec;
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
@@ -39,6 +40,47 @@ fn rotations_and_permutations() {
     every_round::<4>(72);
     every_round::<8>(72);
     every_round::<16>(80);
+}
+
+/// Tables 3 and 4 of `spec` against those of C code that began as the designers' (pyskein's `threefish.h`): where each word is in each
+/// round, and how far it is rotated.
+#[test]
+fn tables_of_the_designers() {
+    let Some(text) = designers::text("threefish.h") else {
+        return;
+    };
+    for (bits, words) in [(256, 4), (512, 8), (1024, 16)] {
+        let mut seen = 0;
+        // R256(0, 3, 2, 1, R_256_5); is round 5 of 8: the words that play v_0, v_1, …, and the name of the rotations.
+        for round in text
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix(&format!("R{bits}(")))
+        {
+            let round = round.split(')').next().unwrap();
+            let (places, rotations) = round.rsplit_once(", ").unwrap();
+            let d = rotations
+                .strip_prefix(&format!("R_{bits}_"))
+                .unwrap()
+                .parse()
+                .unwrap();
+            let places: Vec<usize> = (places.split(", "))
+                .map(|word| usize::from_str_radix(word, 16).unwrap())
+                .collect();
+            let expected: Vec<usize> = (0..words).map(|i| spec::place(words, d, i)).collect();
+            assert_eq!(places, expected, "words of round {d} of Threefish-{bits}");
+            for j in 0..words / 2 {
+                let (_, value) = text.split_once(&format!("{rotations}_{j}=")).unwrap();
+                let digits: String = value.chars().take_while(char::is_ascii_digit).collect();
+                assert_eq!(
+                    digits,
+                    spec::rotation(words, d, j).to_string(),
+                    "{rotations}_{j}"
+                );
+            }
+            seen += 1;
+        }
+        assert_eq!(seen, 8, "rounds of Threefish-{bits}");
+    }
 }
 
 /// From the design of Threefish: the AES-256 encryption of the number 240 under the zero key; C240 is its last eight bytes.

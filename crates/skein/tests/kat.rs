@@ -2,11 +2,11 @@
 //!
 //! `scripts/fetch-skein` puts the file into `.tools/skein`. Without it, these tests say that they are skipped.
 
+mod designers;
 mod spec;
 
 use sealstone_skein::tree::{Shape, TreeSkein};
 use sealstone_skein::{Parameters, Skein};
-use std::path::PathBuf;
 
 #[test]
 fn the_crate() {
@@ -35,10 +35,7 @@ struct Case {
 
 /// How many there are; none without the file.
 fn for_each_case(check: impl Fn(&Case)) -> usize {
-    let tools = || concat!(env!("CARGO_MANIFEST_DIR"), "/../../.tools").into();
-    let directory = std::env::var_os("SEALSTONE_VECTORS").map_or_else(tools, PathBuf::from);
-    let Ok(text) = std::fs::read_to_string(directory.join("skein/skein_golden_kat.txt")) else {
-        println!("skipped: the designers' vectors are not there; run scripts/fetch-skein");
+    let Some(text) = designers::text("skein_golden_kat.txt") else {
         return 0;
     };
     let cases: Vec<Case> = text

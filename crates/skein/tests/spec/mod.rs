@@ -32,7 +32,7 @@ fn permutation(nw: usize, i: usize) -> usize {
     }
 }
 
-fn rotation(nw: usize, d: usize, j: usize) -> u32 {
+pub fn rotation(nw: usize, d: usize, j: usize) -> u32 {
     match nw {
         4 => ROTATION_4[d % 8][j],
         8 => ROTATION_8[d % 8][j],
