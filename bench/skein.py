@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SMALL, MIDDLE, LARGE = 32 << 10, 1 << 20, 64 << 20
 # Name, job of bench-skein, bytes.
 KERNELS = {f"{who}-{state}": (f"{job}-{state}", SMALL) for who, job in (("sealstone", "skein"), ("rustcrypto", "rustcrypto")) for state in (256, 512, 1024)}
+KERNELS |= {f"{who}threefish-{state} {way}": (f"{who}threefish-{state}-{way}", SMALL) for state in (256, 512, 1024) for way in ("encrypt", "decrypt") for who in ("", "rustcrypto-")}
 KERNELS["sealstone-512 1 MiB"] = ("skein-512", MIDDLE)
 KERNELS |= {f"tree {level}, {threads} thread{'s' * (threads > 1)}": (f"{level}/{threads}", LARGE) for level in ("avx512", "avx2", "neon", "portable") for threads in (1, 2)}
 

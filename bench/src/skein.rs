@@ -9,10 +9,12 @@ use std::io::{self, BufRead, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use sealstone_skein::threefish::{Threefish256, Threefish512, Threefish1024};
 use sealstone_skein::tree::{self, PIECE, Root, Subtree};
 use sealstone_skein::{Cpu, Skein256, Skein512, Skein1024};
 use skein::digest::Digest;
 use skein::digest::consts::{U32, U64, U128};
+use threefish::cipher::{BlockCipherDecrypt, BlockCipherEncrypt};
 
 fn main() -> io::Result<()> {
     let mut message = Vec::new();
@@ -45,6 +47,7 @@ fn measure(job: &str, message: &[u8]) -> Option<f64> {
         "rustcrypto-256" => repeat(message, skein::Skein256::<U32>::digest),
         "rustcrypto-512" => repeat(message, skein::Skein512::<U64>::digest),
         "rustcrypto-1024" => repeat(message, skein::Skein1024::<U128>::digest),
+        _ if job.contains("threefish") => threefish(job, message),
         _ => {
             let (cpu, threads) = job.split_once('/').expect("tree/THREADS or a known job");
             let cpu = Cpu::available()
@@ -54,6 +57,44 @@ fn measure(job: &str, message: &[u8]) -> Option<f64> {
         }
     };
     Some(seconds)
+}
+
+/// Threefish, ours and RustCrypto's, with the subkeys or the key made beforehand and one tweak.
+fn threefish(job: &str, message: &[u8]) -> f64 {
+    const TWEAK: [u8; 16] = [3; 16];
+    macro_rules! both_ways {
+        ($cipher:ident, $bytes:literal) => {{
+            let ours = $cipher::new(&[7; $bytes]);
+            let theirs = threefish::$cipher::new_with_tweak(&[7; $bytes], &TWEAK);
+            let (who, way) = job.rsplit_once('-').expect("a cipher and a direction");
+            match (who.starts_with("rustcrypto"), way) {
+                (false, "encrypt") => chain(message, |block| ours.encrypt(TWEAK, block)),
+                (false, _) => chain(message, |block| ours.decrypt(TWEAK, block)),
+                (true, "encrypt") => chain(message, |block: &mut [u8; $bytes]| {
+                    theirs.encrypt_block(block.into())
+                }),
+                (true, _) => chain(message, |block: &mut [u8; $bytes]| {
+                    theirs.decrypt_block(block.into())
+                }),
+            }
+        }};
+    }
+    if job.contains("-256-") {
+        both_ways!(Threefish256, 32)
+    } else if job.contains("-512-") {
+        both_ways!(Threefish512, 64)
+    } else {
+        both_ways!(Threefish1024, 128)
+    }
+}
+
+/// Seconds for as many blocks as the message has, each the result of the one before: what a cipher takes, not its neighbours.
+fn chain<const BYTES: usize>(message: &[u8], cipher: impl Fn(&mut [u8; BYTES])) -> f64 {
+    repeat(message, |message| {
+        let mut block = [1; BYTES];
+        (0..message.len() / BYTES).for_each(|_| cipher(&mut block));
+        block
+    })
 }
 
 /// Seconds for one call: the mean of as many as fit into a few milliseconds.
