@@ -196,3 +196,50 @@ fn reopen(number: u32) -> io::Result<File> {
     }
     Ok(file)
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::os::fd::AsRawFd;
+    use std::os::unix::net::UnixStream;
+
+    fn number(file: &impl AsRawFd) -> u32 {
+        file.as_raw_fd().try_into().unwrap()
+    }
+
+    fn rest(mut file: File) -> String {
+        let mut text = String::new();
+        file.read_to_string(&mut text).unwrap();
+        text
+    }
+
+    /// Both ways to a copy go on where the caller is. The second is for systems without the first.
+    #[test]
+    fn descriptors_are_read_from_where_they_stand() {
+        for copy in [duplicate, reopen] {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(b"first line\nsecond line").unwrap();
+            file.seek(SeekFrom::Start(11)).unwrap();
+            assert_eq!(rest(copy(number(&file)).unwrap()), "second line");
+
+            let (mut reader, mut writer) = io::pipe().unwrap();
+            writer.write_all(b"first, second").unwrap();
+            drop(writer);
+            reader.read_exact(&mut [0; 7]).unwrap();
+            assert_eq!(rest(copy(number(&reader)).unwrap()), "second");
+
+            // No descriptor has so high a number here.
+            assert!(copy(1 << 20).is_err());
+        }
+    }
+
+    #[test]
+    fn sockets_are_copied_or_refused_but_not_mistaken() {
+        let (mine, mut theirs) = UnixStream::pair().unwrap();
+        theirs.write_all(b"passphrase").unwrap();
+        drop(theirs);
+        assert!(reopen(number(&mine)).is_err());
+        assert_eq!(rest(duplicate(number(&mine)).unwrap()), "passphrase");
+    }
+}
