@@ -284,6 +284,9 @@ fn a_qr_code_holds_the_words() {
     assert_eq!(scanned(modules_on_screen(&shown)), words.trim());
     world.done(&[&backup[..4], &["-q", "--qr", "-o", "words.png"]].concat());
     assert_eq!(scanned(pixels(&world.read("words.png"))), words.trim());
+    world.done(&[&backup[..4], &["-q", "--qr", "-o", "words.svg"]].concat());
+    let svg = String::from_utf8(world.read("words.svg")).unwrap();
+    assert_eq!(scanned(drawn(&svg)), words.trim());
 }
 
 /// What a scanner reads, which is none of ours: rows of light and dark, of which it gets four pixels for each.
@@ -321,6 +324,32 @@ fn pixels(png: &[u8]) -> Vec<Vec<bool>> {
         bits.take(picture.width as usize).collect()
     };
     bytes.chunks(picture.line_size).map(dark).collect()
+}
+
+/// Whether each point of a drawing is dark: it is one path of rectangles, `M`left top`h`width`v`height`H`left`V`top.
+fn drawn(svg: &str) -> Vec<Vec<bool>> {
+    let number = |text: &str| -> usize { text.parse().unwrap() };
+    let between = |text: &str, from: &str, to: &str| {
+        let (_, rest) = text.split_once(from).unwrap();
+        rest.split_once(to).unwrap().0.to_owned()
+    };
+    assert!(
+        svg.contains("fill=\"#fff\"/><path fill=\"#000\" d="),
+        "dark on light"
+    );
+    let side = number(&between(svg, "viewBox=\"0 0 ", " "));
+    let mut points = vec![vec![false; side]; side];
+    let path = between(svg, " d=\"M", "\"");
+    for rectangle in path.split('M') {
+        let left = number(rectangle.split(' ').next().unwrap());
+        let top = number(&between(rectangle, " ", "h"));
+        let width = number(&between(rectangle, "h", "v"));
+        let height = number(&between(rectangle, "v", "H"));
+        for row in &mut points[top..][..height] {
+            row[left..][..width].fill(true);
+        }
+    }
+    points
 }
 
 #[test]
