@@ -118,8 +118,9 @@ impl Session {
             if runs_here && (comparable || by_samples) {
                 let native = Native::new(&self.terms, image, symbol, place, &contents);
                 match (native, &run) {
-                    (Err(why), _) => {
-                        finding.verdict = Verdict::Unsupported(format!("native run: {why}"))
+                    (Err(_), Err(_)) => {}
+                    (Err(why), Ok(_)) => {
+                        finding.verdict = Verdict::Unsupported(format!("native run: {why}"));
                     }
                     (Ok(native), Err(stop)) => {
                         let instruction = finding.instructions.get(&stop.at);
@@ -132,10 +133,14 @@ impl Session {
                     }
                 }
             }
-            if let (Verdict::Refuted(why), true, 1..) =
-                (&finding.verdict, by_samples && !reproduced, finding.cuts)
-            {
-                finding.verdict = Verdict::Unproved(format!("{why}, after a loop was cut"));
+            if let (Verdict::Refuted(why), true) = (&finding.verdict, by_samples && !reproduced) {
+                finding.verdict = match finding.cuts {
+                    0 => {
+                        let inputs = self.refuting_inputs(contract, &contents, &run);
+                        Verdict::Refuted(format!("{why}: {inputs}"))
+                    }
+                    _ => Verdict::Unproved(format!("{why}, after a loop was cut")),
+                };
             }
             if !finding.verdict.is_proof() {
                 break;
@@ -302,6 +307,46 @@ impl Session {
         }
     }
 
+    /// The inputs for which something else is computed or decided, for people.
+    fn refuting_inputs(
+        &self,
+        contract: &Contract,
+        contents: &Contents<Word>,
+        run: &Result<Ends, Stop>,
+    ) -> String {
+        let samples: Vec<usize> = match run {
+            Err(stop) => match &stop.reason {
+                Reason::Secret(_, word) => {
+                    self.refuting_samples(word).into_iter().flatten().collect()
+                }
+                _ => Vec::new(),
+            },
+            Ok(ends) => {
+                let pairs = ends
+                    .outputs
+                    .iter()
+                    .flatten()
+                    .zip(ends.expected.iter().flatten().flatten());
+                let differing = pairs.map(|(a, b)| differing_samples(&self.terms, a, b));
+                let first = differing.into_iter().find(|samples| *samples != 0);
+                first
+                    .map(|samples| samples.trailing_zeros() as usize)
+                    .into_iter()
+                    .collect()
+            }
+        };
+        let inputs = samples
+            .into_iter()
+            .map(|sample| native::show_sample(&self.terms, contract, contents, sample));
+        inputs.collect::<Vec<_>>().join("; and ")
+    }
+
+    /// Two samples on which a word is different, or one on which it is not zero.
+    fn refuting_samples(&self, word: &[Bit]) -> Option<[usize; 2]> {
+        let not_zero = || self.sample_with(word).map(|sample| [sample; 2]);
+        self.two_samples(word).or_else(not_zero)
+    }
+
     /// A sample input on which a word is not zero.
     fn sample_with(&self, word: &[Bit]) -> Option<usize> {
         let samples = word.iter().map(|bit| self.terms.bit_samples(*bit));
@@ -332,10 +377,7 @@ impl Session {
         let (Reason::Secret(what, word), Verdict::Refuted(why)) = (&stop.reason, &*verdict) else {
             return false;
         };
-        let samples = self
-            .two_samples(word)
-            .or(self.sample_with(word).map(|a| [a, a]));
-        let samples = samples.expect("refuted by samples");
+        let samples = self.refuting_samples(word).expect("refuted by samples");
         let decided = match instruction {
             None => Decided::Unknown,
             Some(instruction) => {
@@ -350,12 +392,9 @@ impl Session {
                 )
             }
         };
-        let inputs = samples.map(|sample| native.show(sample));
         *verdict = match &decided {
             Decided::Differs(how) => Verdict::Refuted(format!("{why}; reproduced natively: {how}")),
-            Decided::Unknown => {
-                Verdict::Refuted(format!("{why}: {}; and {}", inputs[0], inputs[1]))
-            }
+            Decided::Unknown => return false,
             Decided::Same => Verdict::Unproved(format!("{why}; but {NOT_REPRODUCED}")),
         };
         matches!(decided, Decided::Differs(_))

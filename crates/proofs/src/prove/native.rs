@@ -170,6 +170,20 @@ impl<'a> Native<'a> {
     }
 }
 
+/// A sample input, for people.
+pub(super) fn show_sample(
+    terms: &Terms,
+    contract: &Contract,
+    contents: &Contents<Word>,
+    sample: usize,
+) -> String {
+    let number = |cell: &Word| terms.samples(cell)[sample] as u64;
+    let inputs = contents
+        .iter()
+        .map(|cells| cells.iter().map(number).collect());
+    show(contract, &inputs.collect())
+}
+
 /// What buffers hold, for people.
 fn show(contract: &Contract, inputs: &Contents<u64>) -> String {
     let buffers = contract.buffers.iter().zip(inputs);

@@ -82,6 +82,28 @@ fn a_vector_of_shift_counts_that_is_secret() {
 }
 
 #[test]
+fn a_branch_on_a_secret_where_nothing_is_run_natively() {
+    let verdict = identity(false, |code, _| {
+        let mut end = code.create_label();
+        code.mov(rax, qword_ptr(rdi)).unwrap();
+        code.test(al, 1).unwrap();
+        code.je(end).unwrap();
+        code.nop().unwrap();
+        code.set_label(&mut end).unwrap();
+        code.mov(qword_ptr(rsi), rax).unwrap();
+        code.ret().unwrap();
+    });
+    assert_refuted(&verdict, "a branch depends on the input");
+    let (_, inputs) = verdict
+        .reason()
+        .split_once(" differ: in = ")
+        .unwrap_or_else(|| panic!("{verdict}"));
+    let (one, other) = inputs.split_once("; and in = ").unwrap();
+    let odd = |input: &str| u64::from_str_radix(&input[..16], 16).unwrap() % 2;
+    assert_ne!(odd(one), odd(other), "{verdict}");
+}
+
+#[test]
 fn a_table_index_that_is_secret() {
     let verdict = around_blake2b(
         |code| {
