@@ -5,8 +5,10 @@
 //! core's cache, and there are never more buffers than workers.
 
 use std::io::{self, Read};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use zeroize::Zeroize;
 
@@ -92,6 +94,7 @@ pub(crate) fn run<C: Default + Send>(
             over: None,
             sink,
         }),
+        reached: AtomicU64::new(0),
         moved: Condvar::new(),
     };
     thread::scope(|scope| {
@@ -115,6 +118,8 @@ struct Line<'a, S, K> {
     /// The number of the next chunk, and where it comes from.
     source: Mutex<(u64, &'a mut S)>,
     sink: Mutex<Turn<'a, K>>,
+    /// What `Turn::next` is, or all ones when the run is over: a hint for those who wait for it awake.
+    reached: AtomicU64,
     moved: Condvar,
 }
 
@@ -154,7 +159,7 @@ impl<'a, S, K> Line<'a, S, K> {
     where
         S: Source<C>,
     {
-        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut source = lock_awake(&self.source);
         let number = source.0;
         source.0 += 1;
         // After a panic in it the source is not asked again; the run is over anyway.
@@ -174,7 +179,8 @@ impl<'a, S, K> Line<'a, S, K> {
     where
         K: Sink<C>,
     {
-        let mut turn = self.lock_turn();
+        awake_until(|| (self.reached.load(Relaxed) >= number).then_some(()));
+        let mut turn = lock_awake(&self.sink);
         while turn.next != number && turn.over.is_none() {
             turn = self
                 .moved
@@ -190,6 +196,12 @@ impl<'a, S, K> Line<'a, S, K> {
             Err(e) => Some(Err(e)),
         };
         turn.next += 1;
+        let reached = if turn.over.is_some() {
+            u64::MAX
+        } else {
+            turn.next
+        };
+        self.reached.store(reached, Relaxed);
         self.moved.notify_all();
         turn.over.is_none()
     }
@@ -199,6 +211,35 @@ impl<'a, S, K> Line<'a, S, K> {
     }
 }
 
+/// How long to wait awake. Mostly that is enough, for a chunk takes less than that to read or to write; and whoever sleeps may get a
+/// processor back late, on a virtual machine by more than a chunk takes altogether.
+const AWAKE: Duration = Duration::from_millis(1);
+
+/// Asks again and again, for a while.
+fn awake_until<T>(mut ask: impl FnMut() -> Option<T>) -> Option<T> {
+    let start = Instant::now();
+    loop {
+        if let Some(answer) = ask() {
+            return Some(answer);
+        }
+        if start.elapsed() >= AWAKE {
+            return None;
+        }
+        // Whoever else has something to do on this processor goes first.
+        thread::yield_now();
+    }
+}
+
+/// Locks, awake at first.
+fn lock_awake<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    let guard = awake_until(|| match mutex.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(error)) => Some(error.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    });
+    guard.unwrap_or_else(|| mutex.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
 /// Lets the other workers go when one panics, so that the panic reaches the caller instead of a deadlock.
 struct StopOnPanic<'l, 'a, S, K>(&'l Line<'a, S, K>);
 
@@ -206,6 +247,7 @@ impl<S, K> Drop for StopOnPanic<'_, '_, S, K> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.0.lock_turn().over = Some(Err(WORKER_DIED));
+            self.0.reached.store(u64::MAX, Relaxed);
             self.0.moved.notify_all();
         }
     }
@@ -217,6 +259,11 @@ const WORKER_DIED: Error = Error::Invalid("a worker thread stopped early");
 mod tests {
     use super::*;
 
+    /// Longer than anybody waits awake.
+    fn linger() {
+        thread::sleep(3 * AWAKE);
+    }
+
     struct Count {
         next: u64,
         end: u64,
@@ -227,6 +274,9 @@ mod tests {
         fn next(&mut self, chunk: &mut u64) -> Result<bool> {
             if self.fail_at == Some(self.next) {
                 return Err(Error::Invalid("source"));
+            }
+            if self.next % 40 == 20 {
+                linger();
             }
             *chunk = self.next;
             self.next += 1;
@@ -244,6 +294,9 @@ mod tests {
         fn take(&mut self, chunk: &mut u64) -> Result<()> {
             if self.fail_at == Some(*chunk) {
                 return Err(Error::Invalid("sink"));
+            }
+            if *chunk % 40 == 10 {
+                linger();
             }
             self.taken.push(*chunk);
             Ok(())
@@ -266,8 +319,10 @@ mod tests {
             ..Collect::default()
         };
         let work = |chunk: &mut u64| {
-            if chunk.is_multiple_of(7) {
-                thread::yield_now();
+            match *chunk % 40 {
+                7 | 21 => thread::yield_now(),
+                30 => linger(),
+                _ => {}
             }
             if Some(*chunk) == work_fails {
                 Err(Error::Invalid("work"))
@@ -306,21 +361,26 @@ mod tests {
 
     #[test]
     fn a_panic_reaches_the_caller() {
-        let panics = std::panic::catch_unwind(|| {
-            let mut source = Count {
-                next: 0,
-                end: 100,
-                fail_at: None,
-            };
-            let work = |chunk: &mut u64| {
-                if *chunk == 20 {
-                    panic!("planted")
-                } else {
-                    Ok(())
-                }
-            };
-            run(3, &mut source, &work, &mut Collect::default())
-        });
-        assert!(panics.is_err());
+        for others_sleep in [false, true] {
+            let panics = std::panic::catch_unwind(|| {
+                let mut source = Count {
+                    next: 0,
+                    end: 100,
+                    fail_at: None,
+                };
+                let work = |chunk: &mut u64| {
+                    if *chunk == 50 {
+                        if others_sleep {
+                            linger();
+                        }
+                        panic!("planted")
+                    } else {
+                        Ok(())
+                    }
+                };
+                run(3, &mut source, &work, &mut Collect::default())
+            });
+            assert!(panics.is_err());
+        }
     }
 }
