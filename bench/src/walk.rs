@@ -2,7 +2,8 @@
 //!
 //! Each step reads a KiB at some place, as likely as RFC 9106, section 3.4.2, has it, and adds it to the next KiB in order. With one
 //! lane the place follows from the KiB read before; any Argon2 of this size has to do that, so none takes less time in memory that it
-//! has already. With more lanes there is always one that knows its next place, so here all places are known from the start.
+//! has already. With more lanes there is always one that knows its next place, so here all places are known from the start. What is
+//! known is fetched one step ahead.
 
 use memmap2::{Advice, MmapMut};
 use sealstone_lanes::{Line, Place};
@@ -50,11 +51,13 @@ fn steps(blocks: &mut [Block], passes: u32, one_lane: bool) {
     for _ in 0..passes {
         for index in 0..blocks.len() {
             let next = mixed(word);
+            let later = (index + 1) % blocks.len();
+            let mut soon = [later; 2];
             if !one_lane {
-                let later = (index + 1) % blocks.len();
-                hints.fetch(&blocks[reference(blocks.len(), later, next)]);
+                soon[1] = reference(blocks.len(), later, next);
             }
-            let sum = step(blocks, index, word);
+            let soon = soon.map(|number| hints.place(&blocks[number]));
+            let sum = step(blocks, index, word, soon);
             word = if one_lane { mixed(sum) } else { next };
         }
     }
@@ -74,11 +77,11 @@ impl Hints {
         Self { address, place }
     }
 
-    fn fetch(&self, block: &Block) {
+    fn place(&self, block: &Block) -> Place {
         let distance = block.as_ptr().addr().wrapping_sub(self.address);
         // In lines; both are at the beginning of one.
         let distance = distance.cast_signed() / LINE as isize;
-        self.place.prefetch::<LINES>(distance.cast_unsigned());
+        self.place.line(distance.cast_unsigned())
     }
 }
 
@@ -111,15 +114,18 @@ fn reference(blocks: usize, index: usize, word: u64) -> usize {
     end - back
 }
 
-/// Adds the block that `word` names to block `index`; a word that depends on all of it.
+/// Adds the block that `word` names to block `index`; a word that depends on all of it. What is needed `soon` is fetched meanwhile.
 #[inline(always)]
-fn step(blocks: &mut [Block], index: usize, word: u64) -> u64 {
+fn step(blocks: &mut [Block], index: usize, word: u64, soon: [Place; 2]) -> u64 {
     let from = reference(blocks.len(), index, word);
     let [reference, block] = blocks
         .get_disjoint_mut([from, index])
         .expect("a reference to another block");
     let mut sum = word;
-    for (line, other) in block.iter_mut().zip(&*reference) {
+    for (number, (line, other)) in block.iter_mut().zip(&*reference).enumerate() {
+        for place in soon {
+            place.line(number).prefetch::<1>();
+        }
         // Copies, so that the compiler need not ask whether the two overlap.
         let (old, other) = (*line, *other);
         *line = std::array::from_fn(|byte| old[byte] ^ other[byte]);

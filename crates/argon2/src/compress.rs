@@ -6,6 +6,8 @@ use sealstone_lanes::{Column, Line, RowPair, Word};
 /// `out` = G(`x`, `y`), or `out` ⊕ G(`x`, `y`) if `ADD`.
 ///
 /// `first` gets word 0 of the new block before all is done: from it follows which block is needed next, and memory is slow.
+/// `meanwhile` is called with 0, 1, 2 and 3, at times that are as far apart as can be: what asks for memory in between does not
+/// have to wait until earlier questions are answered.
 #[inline(always)]
 pub fn compress<P: RowPair, const ADD: bool>(
     cpu: P::Cpu,
@@ -13,6 +15,7 @@ pub fn compress<P: RowPair, const ADD: bool>(
     y: &Block<P::Lane>,
     out: &mut Block<P::Lane>,
     first: impl FnOnce(P::Lane),
+    mut meanwhile: impl FnMut(usize),
 ) {
     // P (section 3.6) on matrix rows, then on matrix columns. A row of 16 words is a 4 × 4 matrix for P, and each line holds a row
     // of two of them. Unrolled by hand: left alone, LLVM keeps the state in an array on the stack.
@@ -22,6 +25,7 @@ pub fn compress<P: RowPair, const ADD: bool>(
         };
         ($do:ident: $($i:literal)*) => { $( $do!($i); )* };
     }
+    meanwhile(0);
     let mut state = [P::splat(cpu, 0); 16];
     macro_rules! read {
         ($i:literal) => {
@@ -66,19 +70,25 @@ pub fn compress<P: RowPair, const ADD: bool>(
     match P::IN_STEP {
         4 => {
             rows!(0 1 2 3);
+            meanwhile(1);
             columns!(0);
             first(out[0].0[0]);
+            meanwhile(2);
             columns!(1);
+            meanwhile(3);
             columns!(2 3);
         }
         _ => {
             rows!(0);
             rows!(1);
+            meanwhile(1);
             rows!(2);
             rows!(3);
+            meanwhile(2);
             columns!(0);
             first(out[0].0[0]);
             columns!(1);
+            meanwhile(3);
             columns!(2);
             columns!(3);
         }

@@ -1,25 +1,29 @@
 //! G as the machine runs it: functions without a loop or a way to panic, each of which only picks the instruction set.
 //!
 //! They are what a proof of the machine code is about, and are never inlined, so that it can find them.
+//!
+//! Computing a block takes about as long as memory takes to answer, so all of them ask for what comes next while they compute: a line
+//! now and then, as a core keeps only so many questions open and waits when there is one more. What comes next is, always, what is in
+//! memory behind `out`: the next new block goes there, and is added to what is there.
 
 use crate::block::{Block, ZERO_BLOCK};
 use crate::compress::compress;
 use crate::index::{Reference, Segment};
 use sealstone_lanes::{Cpu, Place, Portable, Row, RowKernel, RowPair};
 
-/// `out` = G(`x`, `y`).
+/// `out` = G(`x`, `y`); the block at `soon` is prefetched.
 #[inline(never)]
-pub fn replace(cpu: Cpu, x: &Block, y: &Block, out: &mut Block) {
-    cpu.run_rows(Compress::<false> { x, y, out });
+pub fn replace(cpu: Cpu, x: &Block, y: &Block, out: &mut Block, soon: Place) {
+    cpu.run_rows(Compress::<false> { x, y, out, soon });
 }
 
-/// `out` = `out` ⊕ G(`x`, `y`).
+/// `out` = `out` ⊕ G(`x`, `y`); the block at `soon` is prefetched.
 #[inline(never)]
-pub fn add(cpu: Cpu, x: &Block, y: &Block, out: &mut Block) {
-    cpu.run_rows(Compress::<true> { x, y, out });
+pub fn add(cpu: Cpu, x: &Block, y: &Block, out: &mut Block, soon: Place) {
+    cpu.run_rows(Compress::<true> { x, y, out, soon });
 }
 
-/// [`replace`]; and the reference of the block after `out`.
+/// `out` = G(`x`, `y`); and the reference of the block after `out`, which is prefetched.
 #[inline(never)]
 pub fn replace_ahead(
     cpu: Cpu,
@@ -31,7 +35,7 @@ pub fn replace_ahead(
     cpu.run_rows(CompressAhead::<false> { x, y, out, next })
 }
 
-/// [`add`]; and the reference of the block after `out`.
+/// `out` = `out` ⊕ G(`x`, `y`); and the reference of the block after `out`, which is prefetched.
 #[inline(never)]
 pub fn add_ahead(
     cpu: Cpu,
@@ -46,7 +50,7 @@ pub fn add_ahead(
 /// G(0, `y`).
 pub(crate) fn with_zero(cpu: Cpu, y: &Block) -> Block {
     let mut out = ZERO_BLOCK;
-    replace(cpu, &ZERO_BLOCK, y, &mut out);
+    replace(cpu, &ZERO_BLOCK, y, &mut out, Place::of(y));
     out
 }
 
@@ -70,22 +74,39 @@ pub struct Memory {
     pub width: u64,
 }
 
+/// Lines in a block.
+const LINES: usize = 16;
+
 impl Memory {
     /// Asks for a block before it is needed.
     #[inline(always)]
     pub(crate) fn prefetch(self, reference: Reference<u64>) {
+        self.place(reference).prefetch::<LINES>();
+    }
+
+    /// Where a block is.
+    #[inline(always)]
+    pub(crate) fn place(self, reference: Reference<u64>) -> Place {
         let block = reference
             .slice
             .wrapping_mul(self.width)
             .wrapping_add(reference.block);
-        self.start.prefetch::<16>((block as usize).wrapping_mul(16));
+        self.start.line((block as usize).wrapping_mul(LINES))
     }
+}
+
+/// Asks for a quarter of the block at `place`.
+#[inline(always)]
+fn prefetch_quarter(place: Place, quarter: usize) {
+    const QUARTER: usize = LINES / 4;
+    place.line(QUARTER * quarter).prefetch::<QUARTER>();
 }
 
 struct Compress<'a, const ADD: bool> {
     x: &'a Block,
     y: &'a Block,
     out: &'a mut Block,
+    soon: Place,
 }
 
 impl<const ADD: bool> RowKernel for Compress<'_, ADD> {
@@ -97,6 +118,7 @@ impl<const ADD: bool> RowKernel for Compress<'_, ADD> {
         R: Row<Lane = u64>,
         P: RowPair<Lane = u64, Cpu = R::Cpu>,
     {
+        let after = Place::of(self.out).line(LINES);
         compress::<P, ADD>(
             cpu,
             self.x,
@@ -104,6 +126,11 @@ impl<const ADD: bool> RowKernel for Compress<'_, ADD> {
             self.out,
             #[inline(always)]
             |_| (),
+            #[inline(always)]
+            |quarter| {
+                prefetch_quarter(self.soon, quarter);
+                prefetch_quarter(after, quarter);
+            },
         );
     }
 }
@@ -125,6 +152,7 @@ impl<const ADD: bool> RowKernel for CompressAhead<'_, ADD> {
         P: RowPair<Lane = u64, Cpu = R::Cpu>,
     {
         let mut reference = Reference { slice: 0, block: 0 };
+        let after = Place::of(self.out).line(LINES);
         compress::<P, ADD>(
             cpu,
             self.x,
@@ -140,6 +168,8 @@ impl<const ADD: bool> RowKernel for CompressAhead<'_, ADD> {
                 reference = segment.reference(Portable, *index, word);
                 memory.prefetch(reference);
             },
+            #[inline(always)]
+            |quarter| prefetch_quarter(after, quarter),
         );
         reference
     }

@@ -17,7 +17,7 @@ use sealstone_argon2::blake2b::Blake2b;
 use sealstone_argon2::{
     Arena, Argon2, Block, Cpu, Params, Progress, Variant, ZERO_BLOCK, hprime, kernel,
 };
-use sealstone_lanes::Line;
+use sealstone_lanes::{Line, Place};
 use signal_hook::consts::SIGUSR1;
 use signal_hook::low_level::raise;
 
@@ -80,7 +80,8 @@ impl Pieces {
             let reference = segment.reference(sealstone_lanes::Portable, i as u64 % 2, word);
             let z = (2 * reference.slice + reference.block) as usize;
             let mut out = ZERO_BLOCK;
-            kernel::replace(Cpu::best(), &memory[i - 1], &memory[z], &mut out);
+            let soon = Place::of(&memory[z]);
+            kernel::replace(Cpu::best(), &memory[i - 1], &memory[z], &mut out, soon);
             memory[i] = out;
         }
         let mut pieces = Self(Vec::new());
@@ -313,7 +314,7 @@ fn registers_that_depend_on_the_input_are_noticed() {
     let cpu = Cpu::best();
     let mut compute = |input: &[u8; 8]| {
         let (x, mut out) = ([Line(input.map(u64::from)); 16], ZERO_BLOCK);
-        kernel::replace(cpu, &x, &ZERO_BLOCK, &mut out);
+        kernel::replace(cpu, &x, &ZERO_BLOCK, &mut out, Place::of(&x));
         black_box(&out);
     };
     assert!(words_that_differ(&mut compute) > 0);

@@ -15,13 +15,18 @@ impl Place {
         Self(lines.as_ptr().addr())
     }
 
-    /// Asks the CPU to bring `LINES` lines into its caches, from line number `first` on. That is a hint: it changes nothing
-    /// and cannot fault, wherever it points.
+    /// Where the line is that is so many lines behind this one.
     #[inline(always)]
-    pub fn prefetch<const LINES: usize>(self, first: usize) {
-        let start = self.0.wrapping_add(first.wrapping_mul(size_of::<Line>()));
+    pub fn line(self, number: usize) -> Self {
+        Self(self.0.wrapping_add(number.wrapping_mul(size_of::<Line>())))
+    }
+
+    /// Asks the CPU to bring `LINES` lines into its caches, from here on. That is a hint: it changes nothing and cannot fault,
+    /// wherever it points.
+    #[inline(always)]
+    pub fn prefetch<const LINES: usize>(self) {
         for line in 0..LINES {
-            prefetch(start.wrapping_add(line * size_of::<Line>()));
+            prefetch(self.line(line).0);
         }
     }
 }

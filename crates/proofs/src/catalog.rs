@@ -130,9 +130,11 @@ fn new_block<A: Algebra<64>>(
     vec![if add { added(a) } else { block.clone() }]
 }
 
-/// Three blocks.
+/// Three blocks, and a fourth that is for later: nothing is there to be read yet.
 fn blocks(cpu: u8, add: bool) -> Contract {
     with_blocks(cpu, formula!(|a, contents| new_block(a, contents, add)))
+        .buffer("soon", 0, 64, Read)
+        .addresses(["soon"])
 }
 
 fn with_blocks(cpu: u8, formula: Formula) -> Contract {

@@ -104,6 +104,30 @@ impl<'m> Filling<'m> {
     /// Fills block `index`, when all before it are filled.
     #[inline]
     pub(super) fn step(&mut self, index: usize) {
+        let Source::Data(reference) = &mut self.source else {
+            self.step_in_turn(index, self.memory.start);
+            return;
+        };
+        let (done, rest) = self.blocks.split_at_mut(index);
+        let Some(out) = rest.first_mut() else { return };
+        let (x, y) = (self.past.before(done), self.past.find(done, *reference));
+        let next = Next {
+            segment: &self.segment,
+            index: index as u64 + 1,
+            memory: self.memory,
+        };
+        let compress = if self.adds {
+            kernel::add_ahead
+        } else {
+            kernel::replace_ahead
+        };
+        *reference = compress(self.cpu, x, y, out, &next);
+    }
+
+    /// As [`step`](Self::step), where other lanes come between this block and the next. What they need `soon` is prefetched; the
+    /// place of what this one needs is returned.
+    #[inline]
+    pub(super) fn step_in_turn(&mut self, index: usize, soon: Place) -> Place {
         let Self {
             cpu,
             past,
@@ -112,32 +136,25 @@ impl<'m> Filling<'m> {
             ..
         } = self;
         let (done, rest) = self.blocks.split_at_mut(index);
-        let Some(out) = rest.first_mut() else { return };
-        let x = past.before(done);
-        match &mut self.source {
-            Source::Counter(addresses) => {
-                let y = past.find(done, addresses.reference(*cpu, segment, index, *memory));
-                let compress = if self.adds {
-                    kernel::add
-                } else {
-                    kernel::replace
-                };
-                compress(*cpu, x, y, out);
-            }
-            Source::Data(reference) => {
-                let y = past.find(done, *reference);
-                let next = Next {
-                    segment,
-                    index: index as u64 + 1,
-                    memory: *memory,
-                };
-                let compress = if self.adds {
-                    kernel::add_ahead
-                } else {
-                    kernel::replace_ahead
-                };
-                *reference = compress(*cpu, x, y, out, &next);
-            }
+        let Some(out) = rest.first_mut() else {
+            return soon;
+        };
+        let (reference, soon) = match &mut self.source {
+            Source::Data(reference) => (*reference, soon),
+            Source::Counter(addresses) => addresses.reference(*cpu, segment, index, *memory),
+        };
+        let (x, y) = (past.before(done), past.find(done, reference));
+        let compress = if self.adds {
+            kernel::add
+        } else {
+            kernel::replace
+        };
+        compress(*cpu, x, y, out, soon);
+        if let Source::Data(reference) = &mut self.source {
+            *reference = segment.reference(Portable, index as u64 + 1, out[0].0[0]);
+            memory.place(*reference)
+        } else {
+            soon
         }
     }
 }

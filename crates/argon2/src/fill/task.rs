@@ -19,8 +19,11 @@ pub struct Task<'m> {
     pub(super) monitor: &'m Monitor<'m>,
 }
 
-/// Blocks between looking whether to go on: some hundred microseconds.
-const STRETCH: usize = 1024;
+/// Blocks of a lane between looking whether to go on: some hundred microseconds.
+const STRETCH: usize = 512;
+
+/// Lanes that advance in step on one thread: while memory answers one, the others compute.
+const IN_STEP: usize = 4;
 
 impl<'m> Task<'m> {
     /// Does the work.
@@ -33,20 +36,27 @@ impl<'m> Task<'m> {
             memory,
             monitor,
         } = self;
+        let mut left = blocks.len() / position.length();
         let segments = blocks.chunks_mut(position.length());
         let mut lanes = segments.zip(position.lane..).map(|(blocks, lane)| {
             Filling::new(cpu, Position { lane, ..position }, blocks, others, memory)
         });
-        while let Some(mut a) = lanes.next() {
-            if let Some(mut b) = lanes.next() {
-                // Two lanes in step: while one waits for memory, the other computes.
-                fill(&position, monitor, 2, |index| {
-                    a.step(index);
-                    b.step(index);
-                });
-            } else {
-                fill(&position, monitor, 1, |index| a.step(index));
-            }
+        while left > 0 {
+            // Five are three and two, not four and one.
+            let count = left.div_ceil(left.div_ceil(IN_STEP));
+            left -= count;
+            let mut some = lanes.by_ref().take(count);
+            let mut group: [_; IN_STEP] = core::array::from_fn(|_| some.next());
+            let mut soon = memory;
+            fill(&position, monitor, count, |index| {
+                for lane in group.iter_mut().flatten() {
+                    if count == 1 {
+                        lane.step(index);
+                    } else {
+                        soon = lane.step_in_turn(index, soon);
+                    }
+                }
+            });
         }
     }
 

@@ -37,7 +37,8 @@ fn reproduce_g<P: RowPair<Lane = Planted<u64>, Cpu = Portable>>(counterexample: 
     let mut out = from_words(&[Planted::of(0); 128]);
     let [bx, by] = [x, y].map(|words| from_words(&words.map(Planted::of)));
     let mut first = None;
-    sealstone_argon2::compress::<P, false>(Portable, &bx, &by, &mut out, |word| first = Some(word));
+    let early = |word| first = Some(word);
+    sealstone_argon2::compress::<P, false>(Portable, &bx, &by, &mut out, early, |_| ());
     let mut computed: Vec<u64> = to_words(&out).iter().map(|word| word.word).collect();
     computed.extend(first.map(|word| word.word));
     let mut specified = spec::argon2::compress(&mut Numbers, &x, &y);
