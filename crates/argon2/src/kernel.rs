@@ -23,7 +23,7 @@ pub fn add(cpu: Cpu, x: &Block, y: &Block, out: &mut Block, soon: Place) {
     cpu.run_rows(Compress::<true> { x, y, out, soon });
 }
 
-/// `out` = G(`x`, `y`); and the reference of the block after `out`, which is prefetched.
+/// `out` = G(`x`, `y`); and the reference of the block after `out`, which is prefetched as soon as it is known.
 #[inline(never)]
 pub fn replace_ahead(
     cpu: Cpu,
@@ -32,10 +32,17 @@ pub fn replace_ahead(
     out: &mut Block,
     next: &Next<'_>,
 ) -> Reference<u64> {
-    cpu.run_rows(CompressAhead::<false> { x, y, out, next })
+    let soon = next.memory.start;
+    cpu.run_rows(CompressAhead::<false, false> {
+        x,
+        y,
+        out,
+        next,
+        soon,
+    })
 }
 
-/// `out` = `out` ⊕ G(`x`, `y`); and the reference of the block after `out`, which is prefetched.
+/// `out` = `out` ⊕ G(`x`, `y`); and the reference of the block after `out`, which is prefetched as soon as it is known.
 #[inline(never)]
 pub fn add_ahead(
     cpu: Cpu,
@@ -44,7 +51,53 @@ pub fn add_ahead(
     out: &mut Block,
     next: &Next<'_>,
 ) -> Reference<u64> {
-    cpu.run_rows(CompressAhead::<true> { x, y, out, next })
+    let soon = next.memory.start;
+    cpu.run_rows(CompressAhead::<true, false> {
+        x,
+        y,
+        out,
+        next,
+        soon,
+    })
+}
+
+/// `out` = G(`x`, `y`), and the reference of the block after `out`; the block at `soon` is prefetched, since other lanes come first.
+#[inline(never)]
+pub fn replace_in_turn(
+    cpu: Cpu,
+    x: &Block,
+    y: &Block,
+    out: &mut Block,
+    next: &Next<'_>,
+    soon: Place,
+) -> Reference<u64> {
+    cpu.run_rows(CompressAhead::<false, true> {
+        x,
+        y,
+        out,
+        next,
+        soon,
+    })
+}
+
+/// `out` = `out` ⊕ G(`x`, `y`), and the reference of the block after `out`; the block at `soon` is prefetched, since other lanes
+/// come first.
+#[inline(never)]
+pub fn add_in_turn(
+    cpu: Cpu,
+    x: &Block,
+    y: &Block,
+    out: &mut Block,
+    next: &Next<'_>,
+    soon: Place,
+) -> Reference<u64> {
+    cpu.run_rows(CompressAhead::<true, true> {
+        x,
+        y,
+        out,
+        next,
+        soon,
+    })
 }
 
 /// G(0, `y`).
@@ -54,12 +107,12 @@ pub(crate) fn with_zero(cpu: Cpu, y: &Block) -> Block {
     out
 }
 
-/// A block whose reference depends on word 0 of the block before. It is prefetched as soon as it is known.
+/// A block whose reference depends on word 0 of the block before.
 #[derive(Clone, Copy, Debug)]
 pub struct Next<'a> {
     /// Its segment.
     pub segment: &'a Segment<u64>,
-    /// Its index in the segment. Behind the end, the answer is of no use.
+    /// Its index in the segment.
     pub index: u64,
     /// Where its reference will be.
     pub memory: Memory,
@@ -135,14 +188,16 @@ impl<const ADD: bool> RowKernel for Compress<'_, ADD> {
     }
 }
 
-struct CompressAhead<'a, const ADD: bool> {
+struct CompressAhead<'a, const ADD: bool, const IN_TURN: bool> {
     x: &'a Block,
     y: &'a Block,
     out: &'a mut Block,
     next: &'a Next<'a>,
+    /// Prefetched if `IN_TURN`, and of the reference only the first line, for the place of its page; else the reference is.
+    soon: Place,
 }
 
-impl<const ADD: bool> RowKernel for CompressAhead<'_, ADD> {
+impl<const ADD: bool, const IN_TURN: bool> RowKernel for CompressAhead<'_, ADD, IN_TURN> {
     type Output = Reference<u64>;
 
     #[inline(always)]
@@ -166,10 +221,19 @@ impl<const ADD: bool> RowKernel for CompressAhead<'_, ADD> {
                     memory,
                 } = self.next;
                 reference = segment.reference(Portable, *index, word);
-                memory.prefetch(reference);
+                if IN_TURN {
+                    memory.place(reference).prefetch::<1>();
+                } else {
+                    memory.prefetch(reference);
+                }
             },
             #[inline(always)]
-            |quarter| prefetch_quarter(after, quarter),
+            |quarter| {
+                if IN_TURN {
+                    prefetch_quarter(self.soon, quarter);
+                }
+                prefetch_quarter(after, quarter);
+            },
         );
         reference
     }

@@ -17,7 +17,7 @@ use sealstone_argon2::blake2b::Blake2b;
 use sealstone_argon2::{
     Arena, Argon2, Block, Cpu, Params, Progress, Variant, ZERO_BLOCK, hprime, kernel,
 };
-use sealstone_lanes::{Line, Place};
+use sealstone_lanes::{Line, Place, Portable};
 use signal_hook::consts::SIGUSR1;
 use signal_hook::low_level::raise;
 
@@ -35,19 +35,33 @@ const fn not<const N: usize>(mut bytes: [u8; N]) -> [u8; N] {
     bytes
 }
 
-/// What one hash with 8 blocks in one lane goes through, in pieces of 8 bytes, inverted. None of them may be found.
+/// How much one hash has to do, on so many threads.
+#[derive(Clone, Copy)]
+struct Cost {
+    memory_kib: u32,
+    lanes: u32,
+    threads: usize,
+}
+
+const SMALL: Cost = Cost {
+    memory_kib: 8,
+    lanes: 1,
+    threads: 1,
+};
+
+/// What one hash goes through, in pieces of 8 bytes, inverted. None of them may be found.
 struct Pieces(Vec<(String, u64)>);
 
-/// Names the process that computes the pieces: what it leaves behind is gone with it.
+/// Names the process that computes the pieces: what it leaves behind is gone with it. Its value is memory and lanes.
 const CHILD: &str = "SEALSTONE_ARGON2_TEST_CHILD";
 
 impl Pieces {
     /// Computed by a process of its own, which prints them inverted.
-    fn of_child() -> Self {
+    fn of_child(cost: Cost) -> Self {
         let mut child = Command::new(std::env::current_exe().unwrap());
         child
             .args(["--exact", "report", "--nocapture"])
-            .env(CHILD, "1");
+            .env(CHILD, format!("{} {}", cost.memory_kib, cost.lanes));
         let text = String::from_utf8(child.output().unwrap().stdout).unwrap();
         let piece = |line: &str| {
             let (word, name) = line.strip_prefix("piece ")?.split_once(' ')?;
@@ -56,41 +70,57 @@ impl Pieces {
         Self(text.lines().filter_map(piece).collect())
     }
 
-    /// Computed step by step (RFC 9106, section 3.2) for Argon2d with m = 8, t = 1, p = 1.
-    fn compute() -> Self {
+    /// Computed step by step (RFC 9106, section 3.2) for Argon2d with t = 1.
+    fn compute(memory_kib: u32, lanes: u32) -> Self {
         let (password, secret) = (not(NOT_PASSWORD), not(NOT_SECRET));
-        let h0 = h0(&password, &secret);
-        let mut memory = [ZERO_BLOCK; 8];
-        for i in 0..2 {
-            let mut bytes = [0; 1024];
-            hprime(Cpu::best(), &[&h0, &[i, 0, 0, 0], &[0; 4]], &mut bytes);
-            let word = |w: usize| u64::from_le_bytes(bytes.as_chunks().0[w]);
-            memory[usize::from(i)] = sealstone_argon2::from_words(&core::array::from_fn(word));
+        let h0 = h0(&password, &secret, memory_kib, lanes);
+        let length = (memory_kib / lanes / 4) as usize;
+        let width = length * lanes as usize;
+        let mut memory = vec![ZERO_BLOCK; 4 * width];
+        for lane in 0..lanes {
+            for i in 0..2 {
+                let (mut bytes, number) = ([0; 1024], lane.to_le_bytes());
+                hprime(Cpu::best(), &[&h0, &[i, 0, 0, 0], &number], &mut bytes);
+                let word = |w: usize| u64::from_le_bytes(bytes.as_chunks().0[w]);
+                let block = sealstone_argon2::from_words(&core::array::from_fn(word));
+                memory[lane as usize * length + usize::from(i)] = block;
+            }
         }
-        for i in 2..8 {
-            let segment = sealstone_argon2::Segment::<u64>::new(
-                sealstone_lanes::Portable,
-                true,
-                i / 2,
-                0,
-                1,
-                2,
-            );
-            let word = memory[i - 1][0].0[0];
-            let reference = segment.reference(sealstone_lanes::Portable, i as u64 % 2, word);
-            let z = (2 * reference.slice + reference.block) as usize;
-            let mut out = ZERO_BLOCK;
-            let soon = Place::of(&memory[z]);
-            kernel::replace(Cpu::best(), &memory[i - 1], &memory[z], &mut out, soon);
-            memory[i] = out;
+        for slice in 0..4 {
+            for (lane, i) in (0..lanes).flat_map(|lane| (0..length).map(move |i| (lane, i))) {
+                if slice == 0 && i < 2 {
+                    continue;
+                }
+                let segment = sealstone_argon2::Segment::<u64>::new(
+                    Portable,
+                    true,
+                    slice,
+                    lane.into(),
+                    lanes.into(),
+                    length as u64,
+                );
+                let here = slice * width + lane as usize * length + i;
+                let before = if i > 0 {
+                    here - 1
+                } else {
+                    here - width + length - 1
+                };
+                let word = memory[before][0].0[0];
+                let reference = segment.reference(Portable, i as u64, word);
+                let z = reference.slice as usize * width + reference.block as usize;
+                let (mut out, soon) = (ZERO_BLOCK, Place::of(&memory[z]));
+                kernel::replace(Cpu::best(), &memory[before], &memory[z], &mut out, soon);
+                memory[here] = out;
+            }
         }
         let mut pieces = Self(Vec::new());
         pieces.add("the password", &password);
         pieces.add("the secret", &secret);
         pieces.add("H0", &h0);
         pieces.add("the first block", bytes_of(&memory[0]).as_flattened());
-        // Of which the tag is the hash.
-        pieces.add("the last block", bytes_of(&memory[7]).as_flattened());
+        // Of which, with those of other lanes, the tag is the hash.
+        let last = &memory[memory.len() - 1];
+        pieces.add("the last block", bytes_of(last).as_flattened());
         pieces
     }
 
@@ -110,9 +140,9 @@ impl Pieces {
     }
 }
 
-fn h0(password: &[u8], secret: &[u8]) -> [u8; 64] {
+fn h0(password: &[u8], secret: &[u8], memory_kib: u32, lanes: u32) -> [u8; 64] {
     let mut hash = Blake2b::new(64);
-    for number in [1, 32, 8, 1, 0x13, 0_u32] {
+    for number in [lanes, 32, memory_kib, 1, 0x13, 0_u32] {
         hash.update(&number.to_le_bytes());
     }
     for input in [password, SALT, secret, &[]] {
@@ -166,8 +196,8 @@ fn writable_ranges() -> Vec<Range<u64>> {
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// Hashes, sees each piece while it is there, and none after it. `during` is called while they are there.
-fn assert_wiped(cpu: Cpu, threads: usize, arena: &mut Arena, during: impl Fn() + Sync) {
-    let pieces = Pieces::of_child();
+fn assert_wiped(cpu: Cpu, cost: Cost, arena: &mut Arena, during: impl Fn() + Sync) {
+    let pieces = Pieces::of_child(cost);
     let seen = Mutex::new(BTreeMap::new());
     let watch = |Progress { done, total }: Progress| {
         if done == total {
@@ -179,7 +209,7 @@ fn assert_wiped(cpu: Cpu, threads: usize, arena: &mut Arena, during: impl Fn() +
     let (done, searched) = (Barrier::new(2), Barrier::new(2));
     let left = thread::scope(|scope| {
         scope.spawn(|| {
-            hash(cpu, threads, arena, &watch);
+            hash(cpu, cost, arena, &watch);
             done.wait();
             searched.wait();
         });
@@ -195,14 +225,14 @@ fn assert_wiped(cpu: Cpu, threads: usize, arena: &mut Arena, during: impl Fn() +
 
 /// The test's own copies are wiped in place.
 #[inline(never)]
-fn hash(cpu: Cpu, threads: usize, arena: &mut Arena, watch: &(dyn Fn(Progress) + Sync)) {
+fn hash(cpu: Cpu, cost: Cost, arena: &mut Arena, watch: &(dyn Fn(Progress) + Sync)) {
     let (mut password, mut secret) = (NOT_PASSWORD, NOT_SECRET);
     password.iter_mut().for_each(|byte| *byte = !*byte);
     secret.iter_mut().for_each(|byte| *byte = !*byte);
-    let params = Params::new(8, 1, 1).unwrap();
+    let params = Params::new(cost.memory_kib, 1, cost.lanes).unwrap();
     let argon2 = Argon2::new(params.with_variant(Variant::Argon2d))
         .secret(&secret)
-        .threads(threads)
+        .threads(cost.threads)
         .on(cpu)
         .progress(watch);
     let mut tag = [0; 32];
@@ -215,9 +245,11 @@ fn hash(cpu: Cpu, threads: usize, arena: &mut Arena, watch: &(dyn Fn(Progress) +
 
 #[test]
 fn report() {
-    if std::env::var_os(CHILD).is_some() {
+    if let Ok(cost) = std::env::var(CHILD) {
+        let (memory_kib, lanes) = cost.split_once(' ').unwrap();
+        let [memory_kib, lanes] = [memory_kib, lanes].map(|number| number.parse().unwrap());
         println!();
-        let pieces = Pieces::compute().0;
+        let pieces = Pieces::compute(memory_kib, lanes).0;
         pieces
             .iter()
             .for_each(|(name, word)| println!("piece {word:x} {name}"));
@@ -230,8 +262,22 @@ fn a_hash_leaves_nothing_on_any_instruction_set() {
     for cpu in Cpu::available() {
         // Of the arena that is kept, and of one that is gone.
         let mut arena = Arena::new();
-        assert_wiped(cpu, 1, &mut arena, || ());
-        assert_wiped(cpu, 1, &mut Arena::new(), || ());
+        assert_wiped(cpu, SMALL, &mut arena, || ());
+        assert_wiped(cpu, SMALL, &mut Arena::new(), || ());
+    }
+}
+
+/// Lanes in step on one thread, three and two of five, and on several.
+#[test]
+fn lanes_and_threads_leave_nothing() {
+    let _guard = ONE_AT_A_TIME.lock();
+    for (memory_kib, lanes, threads) in [(80, 5, 1), (8 << 10, 4, 2)] {
+        let cost = Cost {
+            memory_kib,
+            lanes,
+            threads,
+        };
+        assert_wiped(Cpu::best(), cost, &mut Arena::new(), || ());
     }
 }
 
@@ -240,7 +286,7 @@ fn a_copy_left_behind_is_noticed() {
     let _guard = ONE_AT_A_TIME.lock();
     let kept = Mutex::new(Vec::new());
     let caught = std::panic::catch_unwind(|| {
-        assert_wiped(Cpu::best(), 1, &mut Arena::new(), || {
+        assert_wiped(Cpu::best(), SMALL, &mut Arena::new(), || {
             kept.lock().unwrap().extend(not(NOT_PASSWORD));
         });
     });
@@ -251,19 +297,24 @@ fn a_copy_left_behind_is_noticed() {
 }
 
 /// The stack is overwritten far below where the hash is at work: as far as a kernel with a signal on top of it reaches. With AVX-512
-/// the system saves nearly 3 KiB, and kernels use up to 6 below the loop that calls the callback.
+/// the system saves nearly 3 KiB, and steps and their kernels use up to 9 below the loop that calls the callback.
 #[test]
 fn the_stack_is_overwritten_below_kernels_and_signals() {
     const FAR: usize = 128 << 10;
     const ROOM: u64 = 16 << 10;
-    for variant in [Variant::Argon2d, Variant::Argon2id] {
+    for (variant, lanes) in [
+        (Variant::Argon2d, 1),
+        (Variant::Argon2d, 4),
+        (Variant::Argon2id, 1),
+        (Variant::Argon2id, 4),
+    ] {
         for cpu in Cpu::available() {
             let at_work = AtomicU64::new(u64::MAX);
             let watch = |_: Progress| {
                 let here = 0_u8;
                 at_work.fetch_min((&raw const here).addr() as u64, Relaxed);
             };
-            let params = Params::new(64, 1, 1).unwrap().with_variant(variant);
+            let params = Params::new(64, 1, lanes).unwrap().with_variant(variant);
             let argon2 = Argon2::new(params).on(cpu).progress(&watch);
             paint::<FAR>();
             let mut tag = [0; 32];
@@ -272,7 +323,7 @@ fn the_stack_is_overwritten_below_kernels_and_signals() {
                 .unwrap();
             let lowest = lowest_not_painted(at_work.load(Relaxed), FAR as u64 / 2);
             let room = at_work.load(Relaxed) - lowest;
-            assert!(room >= ROOM, "{cpu:?} {variant:?}: {room} bytes");
+            assert!(room >= ROOM, "{cpu:?} {variant:?} {lanes}: {room} bytes");
         }
     }
 }

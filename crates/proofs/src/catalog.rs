@@ -137,6 +137,15 @@ fn blocks(cpu: u8, add: bool) -> Contract {
         .addresses(["soon"])
 }
 
+/// The same, where that place follows from data.
+fn blocks_and_any_place(cpu: u8, add: bool) -> Contract {
+    with_blocks(cpu, formula!(|a, contents| new_block(a, contents, add)))
+        .case("any place to prefetch")
+        .buffer("soon", 1, 8, Read)
+        .values("soon")
+        .by_data()
+}
+
 fn with_blocks(cpu: u8, formula: Formula) -> Contract {
     let contract = Contract::new(formula)
         .buffer("x", 128, 64, Read)
@@ -170,36 +179,50 @@ fn blocks_ahead(cpu: u8, add: bool) -> Contract {
         .by_data()
 }
 
+/// The same, and any place at all to prefetch.
+fn blocks_in_turn(cpu: u8, add: bool) -> Contract {
+    blocks_ahead(cpu, add)
+        .buffer("soon", 1, 8, Read)
+        .values("soon")
+}
+
 fn argon2(set: Set) -> Vec<Kernel> {
+    type Promise = fn(u8, bool) -> Contract;
+    let plain: &[Promise] = &[blocks, blocks_and_any_place];
+    let (ahead, in_turn): (&[Promise], &[Promise]) = (&[blocks_ahead], &[blocks_in_turn]);
     let rows = [
-        ("Argon2 G", "replace", false, false),
-        ("Argon2 G, added", "add", true, false),
-        ("Argon2 G, looking ahead", "replace_ahead", false, true),
-        ("Argon2 G, added, looking ahead", "add_ahead", true, true),
+        ("Argon2 G", false, plain),
+        ("Argon2 G, added", true, plain),
+        ("Argon2 G, looking ahead", false, ahead),
+        ("Argon2 G, added, looking ahead", true, ahead),
+        ("Argon2 G, in turn", false, in_turn),
+        ("Argon2 G, added, in turn", true, in_turn),
     ];
     let functions = [
         "sealstone_argon2::kernel::replace",
         "sealstone_argon2::kernel::add",
         "sealstone_argon2::kernel::replace_ahead",
         "sealstone_argon2::kernel::add_ahead",
+        "sealstone_argon2::kernel::replace_in_turn",
+        "sealstone_argon2::kernel::add_in_turn",
     ];
     let kernels = rows
         .into_iter()
         .zip(functions)
-        .map(|((name, _, add, ahead), function)| {
-            let blocks = if ahead { blocks_ahead } else { blocks };
+        .map(|((name, add, promises), function)| {
             let contracts = set.numbers().iter().flat_map(|cpu| {
-                let same = blocks(*cpu, add).with_same("y is x", "y", "x");
-                [blocks(*cpu, add), same]
+                let promised = promises.iter().map(|promise| promise(*cpu, add));
+                let same = promises[0](*cpu, add).with_same("y is x", "y", "x");
+                promised.chain([same])
             });
             Kernel {
                 name,
                 set,
                 function,
-                shows: if ahead {
-                    "RFC 9106, 3.4.2 and 3.5"
-                } else {
+                shows: if promises.len() == 2 {
                     "RFC 9106, 3.5"
+                } else {
+                    "RFC 9106, 3.4.2 and 3.5"
                 },
                 shipped: true,
                 layouts: 2,

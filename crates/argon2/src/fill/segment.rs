@@ -54,7 +54,7 @@ impl<'m> Slices<'m> {
 /// Where references come from.
 #[expect(
     clippy::large_enum_variant,
-    reason = "it is on the stack, once or twice for each thread"
+    reason = "it is on the stack, a few times for each thread"
 )]
 enum Source {
     /// The block before: this is the reference of the next block.
@@ -101,33 +101,10 @@ impl<'m> Filling<'m> {
         }
     }
 
-    /// Fills block `index`, when all before it are filled.
+    /// Fills block `index`, when all before it are filled. If other lanes come between it and the next one, what they need `soon` is
+    /// prefetched, and the place of what this lane needs is returned.
     #[inline]
-    pub(super) fn step(&mut self, index: usize) {
-        let Source::Data(reference) = &mut self.source else {
-            self.step_in_turn(index, self.memory.start);
-            return;
-        };
-        let (done, rest) = self.blocks.split_at_mut(index);
-        let Some(out) = rest.first_mut() else { return };
-        let (x, y) = (self.past.before(done), self.past.find(done, *reference));
-        let next = Next {
-            segment: &self.segment,
-            index: index as u64 + 1,
-            memory: self.memory,
-        };
-        let compress = if self.adds {
-            kernel::add_ahead
-        } else {
-            kernel::replace_ahead
-        };
-        *reference = compress(self.cpu, x, y, out, &next);
-    }
-
-    /// As [`step`](Self::step), where other lanes come between this block and the next. What they need `soon` is prefetched; the
-    /// place of what this one needs is returned.
-    #[inline]
-    pub(super) fn step_in_turn(&mut self, index: usize, soon: Place) -> Place {
+    pub(super) fn step(&mut self, index: usize, soon: Option<Place>) -> Place {
         let Self {
             cpu,
             past,
@@ -136,26 +113,41 @@ impl<'m> Filling<'m> {
             ..
         } = self;
         let (done, rest) = self.blocks.split_at_mut(index);
-        let Some(out) = rest.first_mut() else {
-            return soon;
+        let Some((out, later)) = rest.split_first_mut() else {
+            return memory.start;
         };
-        let (reference, soon) = match &mut self.source {
-            Source::Data(reference) => (*reference, soon),
-            Source::Counter(addresses) => addresses.reference(*cpu, segment, index, *memory),
-        };
-        let (x, y) = (past.before(done), past.find(done, reference));
+        let x = past.before(done);
         let compress = if self.adds {
             kernel::add
         } else {
             kernel::replace
         };
-        compress(*cpu, x, y, out, soon);
-        if let Source::Data(reference) = &mut self.source {
-            *reference = segment.reference(Portable, index as u64 + 1, out[0].0[0]);
-            memory.place(*reference)
-        } else {
-            soon
+        let reference = match &mut self.source {
+            Source::Data(reference) => reference,
+            Source::Counter(addresses) => {
+                let (reference, soon) = addresses.reference(*cpu, segment, index, *memory);
+                compress(*cpu, x, past.find(done, reference), out, soon);
+                return soon;
+            }
+        };
+        let y = past.find(done, *reference);
+        if later.is_empty() {
+            // What a segment begins with is found when it begins; and from the very last block no address may be made.
+            compress(*cpu, x, y, out, soon.unwrap_or(memory.start));
+            return memory.start;
         }
+        let next = Next {
+            segment,
+            index: index as u64 + 1,
+            memory: *memory,
+        };
+        *reference = match (self.adds, soon) {
+            (false, None) => kernel::replace_ahead(*cpu, x, y, out, &next),
+            (true, None) => kernel::add_ahead(*cpu, x, y, out, &next),
+            (false, Some(soon)) => kernel::replace_in_turn(*cpu, x, y, out, &next, soon),
+            (true, Some(soon)) => kernel::add_in_turn(*cpu, x, y, out, &next, soon),
+        };
+        memory.place(*reference)
     }
 }
 

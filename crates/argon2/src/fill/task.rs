@@ -47,14 +47,11 @@ impl<'m> Task<'m> {
             left -= count;
             let mut some = lanes.by_ref().take(count);
             let mut group: [_; IN_STEP] = core::array::from_fn(|_| some.next());
-            let mut soon = memory;
+            let mut soon = (count > 1).then_some(memory);
             fill(&position, monitor, count, |index| {
                 for lane in group.iter_mut().flatten() {
-                    if count == 1 {
-                        lane.step(index);
-                    } else {
-                        soon = lane.step_in_turn(index, soon);
-                    }
+                    let place = lane.step(index, soon);
+                    soon = soon.map(|_| place);
                 }
             });
         }
