@@ -103,9 +103,12 @@ pub fn call_every_kernel() {
         state,
         sealstone_skein::tree::hash(&black_box([8; 9000])),
     ));
-    // Two passes of 64 KiB: blocks are replaced in the first, added to in the second.
-    let tag = &mut [0; 32];
-    let hashed = Params::new(64, 2, 1)
-        .map(|params| Argon2::new(params).hash(b"password", b"some salt", tag, &mut Arena::new()));
-    black_box((hashed.is_ok(), tag));
+    // Two passes: blocks are replaced in the first, added to in the second. One lane alone, and two in turn.
+    for lanes in [1, 2] {
+        let tag = &mut [0; 32];
+        let hashed = Params::new(64, 2, lanes).map(|params| {
+            Argon2::new(params).hash(b"password", b"some salt", tag, &mut Arena::new())
+        });
+        black_box((hashed.is_ok(), tag));
+    }
 }

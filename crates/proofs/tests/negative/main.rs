@@ -449,16 +449,31 @@ const AHEAD: &str = "Argon2 G, looking ahead";
 
 #[test]
 fn a_wrong_reference_that_is_returned() {
-    // `slice - 4` where the slice comes after the last one.
-    let verdict = with_changed_code(AHEAD, Set::Baseline, usize::MAX, |instruction, bytes| {
-        let (last, rest) = bytes.split_last()?;
-        let is_it = instruction.mnemonic() == Mnemonic::Sub
-            && instruction.op1_kind() == OpKind::Immediate8to64
-            && instruction.op0_register() != Register::RSP
-            && *last == 4;
-        is_it.then(|| [rest, &[5]].concat())
+    for name in [AHEAD, "Argon2 G, in turn"] {
+        // `slice - 4` where the slice comes after the last one.
+        let verdict = with_changed_code(name, Set::Baseline, usize::MAX, |instruction, bytes| {
+            let (last, rest) = bytes.split_last()?;
+            let is_it = instruction.mnemonic() == Mnemonic::Sub
+                && instruction.op1_kind() == OpKind::Immediate8to64
+                && instruction.op0_register() != Register::RSP
+                && *last == 4;
+            is_it.then(|| [rest, &[5]].concat())
+        });
+        assert_refuted(&verdict, "wrong output in what it returns");
+    }
+}
+
+#[test]
+fn a_hint_that_reads() {
+    let verdict = with_changed_code("Argon2 G", Set::Baseline, 1, |instruction, bytes| {
+        let hint = instruction.mnemonic() == Mnemonic::Prefetcht0;
+        let at = bytes.windows(2).position(|pair| pair == [0x0f, 0x18])?;
+        let mut bytes = bytes.to_vec();
+        // `movups` from the same place.
+        bytes[at + 1] = 0x10;
+        hint.then_some(bytes)
     });
-    assert_refuted(&verdict, "wrong output in what it returns");
+    assert_refuted(&verdict, "read of 16 bytes outside of its memory");
 }
 
 /// A sum that goes through the stack, and is wiped there or not.
