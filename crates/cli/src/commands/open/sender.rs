@@ -100,7 +100,7 @@ pub(super) fn decide(
 fn unsigned(args: &OpenArgs, expected: bool) -> Result<Verdict> {
     if expected {
         return Err(Failure::new(
-            Exit::Authentication,
+            Exit::Pending,
             "nobody signed it, and --from names a sender",
         ));
     }
