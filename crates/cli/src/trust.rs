@@ -82,7 +82,9 @@ pub(crate) fn find<'s>(store: &'s Store, name: &str) -> Result<Record<'s>> {
         .collect();
     match all[..] {
         [only] => Ok(only),
-        [] => store.find(name).about(name),
+        [] => store.find(name).about(name).map_err(|failure| {
+            failure.hint("see the names: sealstone trust list; small and capital letters differ")
+        }),
         _ => Err(Failure::usage(format!(
             "{name}: {} trust records have that name",
             all.len()
