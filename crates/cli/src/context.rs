@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 use crate::args::GlobalArgs;
 use crate::exit::Exit;
 use crate::io::closed::Standard;
-use crate::io::output::standard_output;
+use crate::io::output::{self, STDOUT};
 use crate::message::{About, Failure, Result, json_line, printable};
 
 /// What the global options ask for.
@@ -29,7 +29,6 @@ pub(crate) struct Context {
     pub(crate) trust_dir: Option<PathBuf>,
 }
 
-const STDOUT: &str = "standard output";
 const STDERR: &str = "standard error";
 
 /// What a command has done, for people and for machines.
@@ -156,9 +155,7 @@ impl Context {
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
-        let mut stdout = standard_output()?;
-        let written = stdout.write_all(text.as_bytes());
-        written.and_then(|()| stdout.flush()).about(STDOUT)
+        output::print(text.as_bytes())
     }
 
     /// Says `text` to people, or writes `value` for machines.

@@ -1,6 +1,6 @@
 //! `hash`: what a file is, in 64 bytes, and whether it still is.
 
-use std::io::{IsTerminal, Write};
+use std::io::{IsTerminal, stdout};
 use std::path::{Path, PathBuf};
 
 use sealstone_skein::tree::Start;
@@ -13,7 +13,7 @@ use crate::args::{HashFileArgs, State, TreeValue};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::io::input::{DASH, Input, name_of};
-use crate::io::output::standard_output;
+use crate::io::output::print;
 use crate::message::{Failure, Result, printable};
 use crate::progress::{Counter, Progress};
 
@@ -88,15 +88,13 @@ fn entry(path: &Path, hash: &Hash) -> Value {
     json!({"name": path.to_string_lossy(), "size": hash.size, "hash": digits(&hash.bytes)})
 }
 
-/// Writes to standard output at once, so that whoever waits for a line has it.
+/// Writes a line, on a terminal nothing that it would obey.
 fn write_line(line: &[u8]) -> Result<()> {
-    let mut stdout = standard_output()?.lock();
-    if stdout.is_terminal() {
-        stdout.write_all(printable(&String::from_utf8_lossy(line)).as_bytes())?;
+    if stdout().is_terminal() {
+        print(printable(&String::from_utf8_lossy(line)).as_bytes())
     } else {
-        stdout.write_all(line)?;
+        print(line)
     }
-    Ok(stdout.flush()?)
 }
 
 /// The hash of a file, and how many bytes were read for it.

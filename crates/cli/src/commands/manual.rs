@@ -1,6 +1,6 @@
 //! `completions` and `man`: what can be said about the command line, for shells and for `man`.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 use clap::Command;
@@ -11,21 +11,21 @@ use clap_mangen::roff::{Roff, bold, roman};
 
 use crate::args::Cli;
 use crate::context::Context;
-use crate::io::output::standard_output;
+use crate::io::output::print;
 use crate::message::{About, Result, shown};
 
 /// `sealstone completions SHELL`
 pub(crate) fn completions(shell: Shell) -> Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::grammar(), "sealstone", &mut script);
-    Ok(standard_output()?.write_all(&script)?)
+    print(&script)
 }
 
 /// `sealstone man [DIR]`
 pub(crate) fn pages(directory: Option<&Path>, context: &Context) -> Result<()> {
     let Some(directory) = directory else {
         let (_, page) = page(&Cli::grammar())?;
-        return Ok(standard_output()?.write_all(&page)?);
+        return print(&page);
     };
     std::fs::create_dir_all(directory).about(directory.display())?;
     write_pages(&Cli::grammar(), directory).about(directory.display())?;

@@ -49,7 +49,8 @@ pub(crate) struct Whole {
     mode: u32,
 }
 
-const STDOUT: &str = "standard output";
+/// What messages call standard output.
+pub(crate) const STDOUT: &str = "standard output";
 
 /// What is written.
 #[derive(Clone, Copy, PartialEq)]
@@ -210,6 +211,13 @@ fn replaceable(path: &Path) -> Failure {
 pub(crate) fn standard_output() -> Result<Stdout> {
     Standard::Output.must_be_open()?;
     Ok(stdout())
+}
+
+/// Writes to standard output at once, so that whoever waits for it has it, and whoever writes knows whether it arrived.
+pub(crate) fn print(bytes: &[u8]) -> Result<()> {
+    let mut stdout = standard_output()?.lock();
+    let written = stdout.write_all(bytes);
+    written.and_then(|()| stdout.flush()).about(STDOUT)
 }
 
 fn standard(forced: bool, nature: Nature) -> Result<Output> {

@@ -188,6 +188,31 @@ fn a_passport_that_is_something_else_is_named() {
         said.starts_with("sealstone: big: longer than 65536 bytes"),
         "{said}"
     );
+    for show in [["show", "big"].as_slice(), &["slot", "list", "big"]] {
+        let said = world.refused(&[&["passport"], show].concat(), 4);
+        assert!(
+            said.starts_with("sealstone: big: longer than 65536 bytes"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_full_standard_output_is_named() {
+    let world = World::new();
+    for line in [
+        "completions bash",
+        "man",
+        "hash plan.txt",
+        "trust list",
+        "password hash --output raw-hex --salt-hex 00112233445566778899aabbccddeeff --profile owasp-7m --passphrase-file passphrase",
+    ] {
+        let said = refuse(&mut world.bash(&format!("sealstone {line} > /dev/full")), 3);
+        assert_eq!(
+            said, "sealstone: standard output: No space left on device\n",
+            "{line}"
+        );
+    }
 }
 
 #[test]

@@ -18,7 +18,7 @@ use crate::trust;
 pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<()> {
     let path = or_default(args.file.as_deref())?;
     let input = Input::open(Some(&path), "the passport")?;
-    let bytes = read_limited(&input, MAX_LEN)?;
+    let bytes = read_limited(&input, MAX_LEN).about(name_of(&path))?;
     match Kind::of(&bytes) {
         Kind::SecretPassport => {
             let passport = SecretPassport::from_armor(&bytes).about(name_of(&path))?;

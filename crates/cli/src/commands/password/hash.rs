@@ -10,8 +10,8 @@ use super::inputs::Inputs;
 use super::{enough, to_json};
 use crate::args::{Form, HashArgs, Hex};
 use crate::context::Context;
-use crate::io::output::standard_output;
-use crate::message::{Failure, Result};
+use crate::io::output::{STDOUT, standard_output};
+use crate::message::{About, Failure, Result};
 use crate::passphrase::Asking;
 
 /// Bytes of a salt that is made up.
@@ -75,9 +75,11 @@ fn zeros(len: usize) -> Result<Zeroizing<Vec<u8>>> {
 /// In pieces: it may be long.
 fn write_hex(bytes: &[u8]) -> Result<()> {
     let mut out = BufWriter::new(standard_output()?.lock());
-    for part in bytes.chunks(4096) {
-        out.write_all(Hex::encode(part).as_bytes())?;
-    }
-    out.write_all(b"\n")?;
-    Ok(out.flush()?)
+    let written = bytes
+        .chunks(4096)
+        .try_for_each(|part| out.write_all(Hex::encode(part).as_bytes()));
+    written
+        .and_then(|()| out.write_all(b"\n"))
+        .and_then(|()| out.flush())
+        .about(STDOUT)
 }
