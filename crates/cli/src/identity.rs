@@ -85,7 +85,14 @@ impl Identity {
             (Error::WrongPassphrase, Some(made_up)) => unlock(&made_up),
             (e, _) => Err(e),
         });
-        unlocked.about(self.name())
+        unlocked.map_err(|e| {
+            let hint = how_to_mend(&e);
+            let failure = Failure::from(e).about(self.name());
+            match hint {
+                Some(hint) => failure.hint(hint),
+                None => failure,
+            }
+        })
     }
 
     /// The public half: next to it, or under the fingerprint where replacing the default passport was interrupted.
@@ -109,6 +116,19 @@ impl Identity {
             },
             Ok,
         )
+    }
+}
+
+/// What helps where a passport does not unlock. A slot that was damaged looks like one of another passphrase.
+fn how_to_mend(error: &Error) -> Option<&'static str> {
+    match error {
+        Error::WrongPassphrase => Some(
+            "if it is the right one, the file is damaged: put back a copy of it, or make it anew from its 24 words: sealstone passport restore",
+        ),
+        Error::Altered(_) => Some(
+            "put back a copy of it, or make it anew from its 24 words: sealstone passport restore",
+        ),
+        _ => None,
     }
 }
 

@@ -2,6 +2,9 @@
 
 use std::process::Command;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
 use crate::world::{PROFILE, World, json, refuse, succeed};
 
 /// Without a terminal to ask on: in a session of its own.
@@ -212,6 +215,43 @@ fn a_full_standard_output_is_named() {
             said, "sealstone: standard output: No space left on device\n",
             "{line}"
         );
+    }
+}
+
+/// The passport with one bit flipped in the byte that is so far from the end of what is armored.
+fn flipped(world: &World, from_end: usize) -> String {
+    let armor = String::from_utf8(world.read("bob.passport")).unwrap();
+    let lines: Vec<&str> = armor.lines().collect();
+    let (ends, text) = (
+        [lines[0], lines[lines.len() - 1]],
+        lines[1..lines.len() - 1].concat(),
+    );
+    let mut bytes = STANDARD.decode(text).unwrap();
+    let at = bytes.len() - from_end;
+    bytes[at] ^= 1;
+    let text = STANDARD.encode(bytes);
+    let lines: Vec<&str> = text
+        .as_bytes()
+        .chunks(64)
+        .map(|line| str::from_utf8(line).unwrap())
+        .collect();
+    format!("{}\n{}\n{}\n", ends[0], lines.join("\n"), ends[1])
+}
+
+/// Where its owner may have no other copy, the words bring it back.
+#[test]
+fn a_damaged_passport_may_be_why_it_does_not_unlock() {
+    let world = World::new();
+    // After the wrapped seed of the only slot come 4 bytes and the MAC.
+    for (from_end, what) in [
+        (32 + 4 + 1, "wrong passphrase\n  if it is the right one"),
+        (1, "the secret passport was altered or damaged\n  put back"),
+    ] {
+        world.write("damaged.passport", flipped(&world, from_end).as_bytes());
+        let said = world.refused(&["passport", "export", "damaged.passport", "-o", "out"], 5);
+        let expected = format!("damaged.passport: {what}");
+        assert!(said.contains(&expected), "{said}");
+        assert!(said.contains("sealstone passport restore"), "{said}");
     }
 }
 
