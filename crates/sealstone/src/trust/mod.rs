@@ -64,7 +64,8 @@ pub struct Change<'a> {
     pub time: u64,
     /// Who makes it: 0 to 64 bytes of printable text.
     pub operator: &'a str,
-    /// What to note, 0 to 1024 bytes of printable text; `None` leaves the record's note as it is.
+    /// What to note, 0 to 1024 bytes of printable text; `None` leaves the record's note as it is, beside a new status
+    /// too. A note is about one decision: give `Some("")` with another one.
     pub note: Option<&'a str>,
 }
 

@@ -148,7 +148,8 @@ fn reinstate(args: &ApproveArgs, subject: &Subject, store: &mut Store) -> Result
         .is_some_and(|record| record.status() == Status::Revoked);
     if args.reinstate && revoked {
         let operator = trust::operator(args.decide.change.operator.as_deref());
-        let change = trust::change(&operator, args.decide.change.note.as_deref());
+        let note = decide::note(&args.decide, Some(Status::Revoked), Status::Pending);
+        let change = trust::change(&operator, note);
         store
             .reinstate(&subject.fingerprint, &change)
             .map_err(trust::unsure)?;

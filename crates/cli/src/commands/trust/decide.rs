@@ -99,16 +99,15 @@ impl Subject {
         status: Status,
         store: &mut Store,
     ) -> Result<()> {
-        let revoked = store
-            .get(&self.fingerprint)
-            .is_some_and(|record| record.status() == Status::Revoked);
-        if revoked && status != Status::Revoked {
+        let before = store.get(&self.fingerprint).map(|record| record.status());
+        if before == Some(Status::Revoked) && status != Status::Revoked {
             let failure = Failure::new(Exit::Denied, format!("{} is revoked", self.label));
             return Err(failure
                 .hint("if its owner is in control again: sealstone trust approve --reinstate"));
         }
         let operator = trust::operator(args.change.operator.as_deref());
-        let change = trust::change(&operator, args.change.note.as_deref());
+        let note = note(args, before, status);
+        let change = trust::change(&operator, note);
         if let Some(public) = &self.public {
             store
                 .meet(public.contact(), &change)
@@ -124,4 +123,10 @@ impl Subject {
         }
         Ok(())
     }
+}
+
+/// A note belongs to the decision that it was made with: another decision leaves it behind.
+pub(super) fn note(args: &DecideArgs, before: Option<Status>, after: Status) -> Option<&str> {
+    let otherwise = (before != Some(after)).then_some("");
+    args.change.note.as_deref().or(otherwise)
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::clock;
 use crate::context::Context;
-use crate::message::Result;
+use crate::message::{Result, one_line};
 use crate::trust;
 
 pub(super) fn run(context: &Context) -> Result<()> {
@@ -14,7 +14,7 @@ pub(super) fn run(context: &Context) -> Result<()> {
         || {
             store
                 .log()
-                .map(|entry| format!("{}{}", line(entry), whose(entry)))
+                .map(|entry| format!("{}{}{}", line(entry), whose(entry), note(entry, "      ")))
                 .collect()
         },
         || json!({"entries": store.log().map(entry_json).collect::<Vec<_>>()}),
@@ -39,6 +39,14 @@ pub(super) fn line(entry: &Entry) -> String {
         entry.sequence(),
         clock::show(entry.time())
     )
+}
+
+/// What was noted with it, on a line that begins with `indent`.
+pub(super) fn note(entry: &Entry, indent: &str) -> String {
+    match entry.note() {
+        "" => String::new(),
+        note => format!("{indent}note: {}\n", one_line(note)),
+    }
 }
 
 /// One entry for machines.

@@ -7,7 +7,7 @@ use super::decide::Subject;
 use super::log;
 use crate::clock;
 use crate::context::Context;
-use crate::message::{Failure, Result};
+use crate::message::{Failure, Result, one_line};
 use crate::trust;
 
 pub(super) fn list(context: &Context) -> Result<()> {
@@ -69,11 +69,11 @@ pub(super) fn one(name: &str, context: &Context) -> Result<()> {
             format!(" by {}\n", record.operator())
         };
         if !record.note().is_empty() {
-            text += &format!("  note         {}\n", record.note());
+            text += &format!("  note         {}\n", one_line(record.note()));
         }
         text += &format!("  keys         {keys}\n");
         text + &history()
-            .map(|entry| format!("  {}", log::line(entry)))
+            .map(|entry| format!("  {}{}", log::line(entry), log::note(entry, "        ")))
             .collect::<String>()
     };
     context.print(text, || {
