@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::message::{About, Failure, Result};
 use crate::paths;
-use crate::trust_storage::Directory;
+use crate::trust_storage::{self, Directory};
 
 /// The store in its directory.
 pub(crate) type Store = TrustStore<Directory>;
@@ -112,13 +112,15 @@ pub(crate) fn namesakes<'s>(
     store.iter().filter(is_namesake).collect()
 }
 
-/// A change that failed on its way to the disk: the log may have it, and then the next reader completes it.
+/// A change that failed on its way to the disk: once it had begun the log may have it, and then it is in force.
 pub(crate) fn unsure(error: Error) -> Failure {
+    let begun = !matches!(&error, Error::Io(e) if trust_storage::is_not_begun(e));
     let failure = Failure::from(error);
     match failure.exit {
-        Exit::Io => failure
+        Exit::Io if begun => failure
             .hint("the change may have taken effect all the same: see sealstone trust list")
             .about("the trust store"),
+        Exit::Io => failure.about("the trust store"),
         _ => failure,
     }
 }

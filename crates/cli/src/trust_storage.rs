@@ -1,5 +1,6 @@
 //! The trust store's files: a directory that only its owner can enter.
 
+use std::fmt;
 use std::fs::{self, DirBuilder, File as FsFile, Metadata, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -21,6 +22,10 @@ pub(crate) struct Session {
     _lock: Option<FsFile>,
 }
 
+/// Why a change could not even begin: nothing of it can have taken effect.
+#[derive(Debug)]
+struct NotBegun(io::Error);
+
 const LOCK: &str = "lock";
 const FILE_MODE: u32 = 0o600;
 const DIRECTORY_MODE: u32 = 0o700;
@@ -38,6 +43,14 @@ impl Directory {
             path: self.path.clone(),
             _lock: lock,
         }
+    }
+
+    fn begin(&self) -> io::Result<Session> {
+        make_directory(&self.path)?;
+        check_directory(&self.path)?;
+        let lock = self.lock_file()?;
+        wait(|| lock.lock())?;
+        Ok(self.session(Some(lock)))
     }
 
     fn is_empty(&self) -> io::Result<bool> {
@@ -66,6 +79,19 @@ impl Directory {
     }
 }
 
+/// Whether `error` is of a change that could not even begin.
+pub(crate) fn is_not_begun(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<NotBegun>())
+}
+
+impl fmt::Display for NotBegun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for NotBegun {}
+
 impl Storage for Directory {
     type Reader = Session;
     type Writer = Session;
@@ -91,11 +117,8 @@ impl Storage for Directory {
     }
 
     fn write(&self) -> io::Result<Session> {
-        make_directory(&self.path)?;
-        check_directory(&self.path)?;
-        let lock = self.lock_file()?;
-        wait(|| lock.lock())?;
-        Ok(self.session(Some(lock)))
+        self.begin()
+            .map_err(|e| io::Error::new(e.kind(), NotBegun(e)))
     }
 }
 

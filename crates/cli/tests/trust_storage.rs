@@ -130,6 +130,29 @@ fn what_others_may_use_is_refused_with_the_remedy() {
 }
 
 #[test]
+fn a_change_that_could_not_begin_is_told_from_one_that_was_interrupted() {
+    let scratch = Scratch::new();
+    let path = made(&scratch);
+    let deny = |path: &Path| {
+        let mut store = open(path).unwrap();
+        let denied = store.set_status(&name(0xa1), Status::Denied, &at(2));
+        match denied.err() {
+            Some(sealstone::Error::Io(e)) => e,
+            other => panic!("{other:?}"),
+        }
+    };
+    // Where nobody can make a directory.
+    let nowhere = Path::new("/proc/nope/store");
+    assert!(trust_storage::is_not_begun(&deny(nowhere)));
+    // Nothing can be written where the new head is to be: the log has the entry all the same.
+    fs::create_dir(path.join(".head.new")).unwrap();
+    assert!(!trust_storage::is_not_begun(&deny(&path)));
+    let store = open(&path).unwrap();
+    let status = store.get(&name(0xa1)).unwrap().status();
+    assert_eq!(status, Status::Denied);
+}
+
+#[test]
 fn symbolic_links_are_never_followed() {
     for file in ["key", "log", "head", "lock"] {
         let scratch = Scratch::new();

@@ -1,6 +1,6 @@
 //! Keys that no option replaces, people of one name, and directories that nobody can make.
 
-use crate::world::{PROFILE, World, refuse, succeed};
+use crate::world::{PROFILE, World, json, refuse, succeed};
 
 #[test]
 fn not_even_force_replaces_a_secret_passport() {
@@ -23,7 +23,9 @@ fn a_directory_that_cannot_be_made_is_an_error() {
     let world = World::new();
     for directory in ["/proc/nope/a", "/dev/null/a/b"] {
         let mut deny = world.command(&["trust", "deny", "alice.pub"]);
-        refuse(deny.env("SEALSTONE_TRUST_DIR", directory), 3);
+        let said = refuse(deny.env("SEALSTONE_TRUST_DIR", directory), 3);
+        // Nothing can have: there is no store.
+        assert!(!said.contains("may have taken effect"), "{said}");
     }
 }
 
@@ -75,4 +77,39 @@ fn a_change_that_did_not_reach_the_disk_may_have_happened_all_the_same() {
         3,
     );
     assert!(said.contains("may have taken effect"), "{said}");
+}
+
+/// What check says of an interrupted change holds for one that was not written whole and for one that was.
+#[test]
+fn what_check_says_of_an_interrupted_change_is_what_the_next_one_does() {
+    let approve = ["trust", "approve", "-q", "--yes"];
+    let says = |world: &World| {
+        let output = world.command(&["trust", "check"]).output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for (whole, status) in [(false, "denied"), (true, "approved")] {
+        let world = World::new();
+        let (log, head) = ("data/sealstone/trust/log", "data/sealstone/trust/head");
+        world.done(&["trust", "deny", "-q", "bob.pub"]);
+        assert!(!says(&world).contains("interrupted"));
+        let before = world.read(head);
+        world.done(&[&approve[..], &["bob.pub"]].concat());
+        let entries = world.read(log);
+        // The head that does not count it, and the log with all of the last entry or a part of it.
+        world.write(head, &before);
+        let cut = usize::from(!whole);
+        world.write(log, &entries[..entries.len() - cut]);
+        let said = says(&world);
+        assert!(
+            said.contains("keeps what is whole of it and drops the rest")
+                && said.contains("repeat what is missing"),
+            "{said}"
+        );
+        let show = || json(&world.done(&["trust", "show", "--json", "bob"]))["status"].clone();
+        assert_eq!(show(), status);
+        world.done(&["trust", "deny", "-q", "alice.pub"]);
+        assert_eq!(show(), status);
+        assert!(!says(&world).contains("interrupted"));
+    }
 }

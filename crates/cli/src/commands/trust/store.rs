@@ -25,8 +25,8 @@ pub(super) fn check(args: &CheckArgs, context: &Context) -> Result<()> {
         );
     }
     let checkpoint = format!("{}:{}", report.count, hex(&report.link));
-    if report.interrupted != Interrupted::default() {
-        context.say("a change was interrupted; the next one completes it");
+    if let Some(what) = interruption(&report.interrupted) {
+        context.say(what);
     }
     let text = || {
         let whole = format!(
@@ -43,6 +43,21 @@ pub(super) fn check(args: &CheckArgs, context: &Context) -> Result<()> {
     context.print(text, || json!({"records": store.iter().len(), "changes": report.count, "checkpoint": checkpoint}))?;
     context.say("keep that line elsewhere, and give it to --expect later: it shows if an older store is put back");
     Ok(())
+}
+
+/// What became of a change that was interrupted, and what to do.
+fn interruption(found: &Interrupted) -> Option<&'static str> {
+    if *found == Interrupted::default() {
+        return None;
+    }
+    Some(match found.rekey {
+        true => {
+            "a rekey was interrupted; the next change completes it or takes it back: see sealstone trust log, and repeat it if it is missing there"
+        }
+        false => {
+            "a change was interrupted; the next one keeps what is whole of it and drops the rest: see sealstone trust list, and repeat what is missing there"
+        }
+    })
 }
 
 pub(super) fn rekey(args: &RekeyArgs, context: &Context) -> Result<()> {
