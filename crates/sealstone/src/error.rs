@@ -43,6 +43,9 @@ pub enum Error {
     StoreAltered(&'static str),
 }
 
+/// What [`Error::Altered`] names where a file ends before it should.
+pub(crate) const END_OF_FILE: &str = "end of the file";
+
 /// A result with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -57,6 +60,14 @@ impl fmt::Display for Error {
                 f,
                 "sealed for somebody else: none of the given passports is a recipient"
             ),
+            Self::Altered(END_OF_FILE) => write!(f, "the file is cut short"),
+            // Where the rest was cut off, it is the last that is there that does not fit.
+            Self::Altered(part @ ("content" | "trailer")) => {
+                write!(
+                    f,
+                    "the {part} was altered or damaged, or the file is cut short"
+                )
+            }
             Self::Altered(part) => write!(f, "the {part} was altered or damaged"),
             Self::KdfLimit {
                 wanted,

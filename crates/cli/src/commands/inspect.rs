@@ -39,9 +39,13 @@ pub(super) fn run(args: &InspectArgs, context: &Context) -> Result<()> {
                 context,
             )
         }
-        Kind::Other => Err(
-            Failure::new(Exit::Format, "neither a sealed file nor a passport").about(input.name()),
-        ),
+        Kind::Other => {
+            let what = match start.is_empty() {
+                true => "neither a sealed file nor a passport: it is empty",
+                false => "neither a sealed file nor a passport",
+            };
+            Err(Failure::new(Exit::Format, what).about(input.name()))
+        }
     }
 }
 

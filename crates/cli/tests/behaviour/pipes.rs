@@ -153,6 +153,26 @@ fn nothing_of_an_altered_signed_file_reaches_a_pipe() {
 }
 
 #[test]
+fn a_file_that_is_cut_short_is_said_to_be() {
+    let world = with_big_file();
+    let len = world.read("big.sealed").len();
+    for (kept, code, words) in [
+        (0, 4, "standard input: not a sealed file: it is empty"),
+        (3, 5, "standard input: the file is cut short"),
+        (200, 5, "standard input: the file is cut short"),
+        (2_000_000, 5, "or the file is cut short"),
+        (len - 1, 5, "or the file is cut short"),
+    ] {
+        let line = format!("head -c {kept} big.sealed | sealstone open -i bob.passport");
+        let said = refuse(&mut world.bash(&line), code);
+        assert!(said.contains(words), "{kept}: {said}");
+    }
+    world.write("empty", b"");
+    let said = world.refused(&["inspect", "empty"], 4);
+    assert!(said.contains("it is empty"), "{said}");
+}
+
+#[test]
 fn a_strangers_file_is_withheld_from_pipes_and_recorded() {
     let world = with_big_file();
     let stranger = "sealstone --trust-dir empty open -i bob.passport";

@@ -5,6 +5,7 @@ use std::io::Read;
 use minicbor::{Decode, Encode};
 use sealstone_primitives::kem::ml_kem_1024;
 
+use crate::error::END_OF_FILE;
 use crate::passport::Fingerprint;
 use crate::wire::cbor;
 use crate::{Error, KdfParams, Result};
@@ -144,7 +145,9 @@ impl Header {
         if encoded.len() < PREFIX_LEN {
             // A short file of another kind is of another kind, not a sealed file cut short.
             let begun = encoded.len().min(MAGIC.len());
-            return Err(if begun > 0 && encoded[..begun] == MAGIC[..begun] {
+            return Err(if encoded.is_empty() {
+                EMPTY
+            } else if encoded[..begun] == MAGIC[..begun] {
                 CUT_SHORT
             } else {
                 OTHER_KIND
@@ -254,9 +257,10 @@ impl HeaderBody {
 }
 
 const OTHER_KIND: Error = Error::Malformed("not a sealed file");
+const EMPTY: Error = Error::Malformed("not a sealed file: it is empty");
 
 /// What a file says that ends before it should.
-pub(crate) const CUT_SHORT: Error = Error::Altered("end of the file (it is cut short)");
+pub(crate) const CUT_SHORT: Error = Error::Altered(END_OF_FILE);
 
 /// `read_exact` whose early end is an altered file rather than an input error.
 pub(crate) fn read_exact(reader: &mut impl Read, bytes: &mut [u8]) -> Result<()> {
