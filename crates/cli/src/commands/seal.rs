@@ -63,7 +63,7 @@ impl<'a> Job<'a> {
                     Destination::File(with_suffix(path, ".sealed"))
                 }))
         })?;
-        let metadata = metadata(args, &input)?;
+        let metadata = metadata(args, &input, context)?;
         let nature = if args.armor {
             Nature::Text
         } else {
@@ -230,9 +230,19 @@ fn sender(args: &Sender) -> Result<Option<Identity>> {
 }
 
 /// Name and time of a regular file, unless the user says otherwise.
-fn metadata(args: &SealArgs, input: &Input) -> Result<Metadata> {
+fn metadata(args: &SealArgs, input: &Input, context: &Context) -> Result<Metadata> {
     let regular = input.regular().filter(|_| !args.no_name);
-    let own_name = || regular.and(input.path()).and_then(tellable_name);
+    let own_name = || {
+        let path = regular.and(input.path())?;
+        let name = tellable_name(path);
+        if name.is_none() {
+            context.warn(&format!(
+                "{} is sealed without its name, which is not plain text; --name gives it one",
+                input.name()
+            ));
+        }
+        name
+    };
     let modified = regular
         .and_then(|metadata| metadata.modified().ok())
         .and_then(clock::since_1970);

@@ -1,5 +1,8 @@
 //! What is said to whoever forgot something, and to scripts: it has to be what helps.
 
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::process::Command;
 
 use base64::Engine;
@@ -252,6 +255,34 @@ fn a_damaged_passport_may_be_why_it_does_not_unlock() {
         let expected = format!("damaged.passport: {what}");
         assert!(said.contains(&expected), "{said}");
         assert!(said.contains("sealstone passport restore"), "{said}");
+    }
+}
+
+#[test]
+fn a_name_that_cannot_be_told_is_left_out_with_a_warning() {
+    let world = World::new();
+    let seal = ["seal", "--unsigned", "-r", "bob.pub", "-o"];
+    for (number, name) in [&b"two\nlines"[..], b"not \xff text"].iter().enumerate() {
+        let name = OsStr::from_bytes(name);
+        fs::write(world.path(name), b"content").unwrap();
+        for (more, warned) in [
+            (&["--json"][..], true),
+            (&["-q"], true),
+            (&["-q", "--no-name"], false),
+            (&["-q", "--name", "it"], false),
+        ] {
+            let sealed = format!("{number}-{}.sealed", more.concat());
+            let args = [&seal[..], &[&sealed], more].concat();
+            let output = world.command(&args).arg(name).output().unwrap();
+            assert!(output.status.success());
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(said.contains("sealed without its name"), warned, "{said}");
+            assert_eq!(said.lines().count(), usize::from(warned), "{said}");
+            if more == ["--json"] {
+                assert!(json(said.as_bytes())["warning"].is_string());
+                assert!(json(&output.stdout).get("warning").is_none());
+            }
+        }
     }
 }
 
