@@ -17,28 +17,10 @@ pub fn compress<P: RowPair, const ADD: bool>(
     first: impl FnOnce(P::Lane),
     mut meanwhile: impl FnMut(usize),
 ) {
-    // P (section 3.6) on matrix rows, then on matrix columns. A row of 16 words is a 4 × 4 matrix for P, and each line holds a row
-    // of two of them. Unrolled by hand: left alone, LLVM keeps the state in an array on the stack.
-    macro_rules! each {
-        ($do:ident) => {
-            each!($do: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
-        };
-        ($do:ident: $($i:literal)*) => { $( $do!($i); )* };
-    }
     meanwhile(0);
-    let mut state = [P::splat(cpu, 0); 16];
-    macro_rules! read {
-        ($i:literal) => {
-            state[$i] = load::<P>(cpu, &x[$i]).xor(load(cpu, &y[$i]));
-        };
-    }
-    each!(read);
-    macro_rules! keep {
-        ($i:literal) => {
-            store::<P, ADD>(cpu, &mut out[$i], state[$i]);
-        };
-    }
-    each!(keep);
+    let mut state = begin::<P, ADD>(cpu, x, y, out);
+    // P (section 3.6) on matrix rows, then on matrix columns. A row of 16 words is a 4 × 4 matrix for P, and each line holds a row
+    // of two of them.
     macro_rules! rows {
         ($($k:literal)*) => {
             let [a, b, c, d] = P::columns_then_diagonals::<Mix, _>([
@@ -93,6 +75,37 @@ pub fn compress<P: RowPair, const ADD: bool>(
             columns!(3);
         }
     }
+}
+
+/// `x` ⊕ `y`; it is put into `out`, too, or added to what is there if `ADD`.
+#[inline(always)]
+fn begin<P: RowPair, const ADD: bool>(
+    cpu: P::Cpu,
+    x: &Block<P::Lane>,
+    y: &Block<P::Lane>,
+    out: &mut Block<P::Lane>,
+) -> [P; 16] {
+    // Unrolled by hand: left alone, LLVM keeps the state in an array on the stack.
+    macro_rules! each {
+        ($do:ident) => {
+            each!($do: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
+        };
+        ($do:ident: $($i:literal)*) => { $( $do!($i); )* };
+    }
+    let mut state = [P::splat(cpu, 0); 16];
+    macro_rules! read {
+        ($i:literal) => {
+            state[$i] = load::<P>(cpu, &x[$i]).xor(load(cpu, &y[$i]));
+        };
+    }
+    each!(read);
+    macro_rules! keep {
+        ($i:literal) => {
+            store::<P, ADD>(cpu, &mut out[$i], state[$i]);
+        };
+    }
+    each!(keep);
+    state
 }
 
 #[inline(always)]
