@@ -32,14 +32,7 @@ pub fn replace_ahead(
     out: &mut Block,
     next: &Next<'_>,
 ) -> Reference<u64> {
-    let soon = next.memory.start;
-    cpu.run_rows(CompressAhead::<false, false> {
-        x,
-        y,
-        out,
-        next,
-        soon,
-    })
+    ahead::<false, false>(cpu, x, y, out, next, next.memory.start)
 }
 
 /// `out` = `out` ⊕ G(`x`, `y`); and the reference of the block after `out`, which is prefetched as soon as it is known.
@@ -51,14 +44,7 @@ pub fn add_ahead(
     out: &mut Block,
     next: &Next<'_>,
 ) -> Reference<u64> {
-    let soon = next.memory.start;
-    cpu.run_rows(CompressAhead::<true, false> {
-        x,
-        y,
-        out,
-        next,
-        soon,
-    })
+    ahead::<true, false>(cpu, x, y, out, next, next.memory.start)
 }
 
 /// `out` = G(`x`, `y`), and the reference of the block after `out`; the block at `soon` is prefetched, since other lanes come first.
@@ -71,13 +57,7 @@ pub fn replace_in_turn(
     next: &Next<'_>,
     soon: Place,
 ) -> Reference<u64> {
-    cpu.run_rows(CompressAhead::<false, true> {
-        x,
-        y,
-        out,
-        next,
-        soon,
-    })
+    ahead::<false, true>(cpu, x, y, out, next, soon)
 }
 
 /// `out` = `out` ⊕ G(`x`, `y`), and the reference of the block after `out`; the block at `soon` is prefetched, since other lanes
@@ -91,7 +71,19 @@ pub fn add_in_turn(
     next: &Next<'_>,
     soon: Place,
 ) -> Reference<u64> {
-    cpu.run_rows(CompressAhead::<true, true> {
+    ahead::<true, true>(cpu, x, y, out, next, soon)
+}
+
+#[inline(always)]
+fn ahead<const ADD: bool, const IN_TURN: bool>(
+    cpu: Cpu,
+    x: &Block,
+    y: &Block,
+    out: &mut Block,
+    next: &Next<'_>,
+    soon: Place,
+) -> Reference<u64> {
+    cpu.run_rows(CompressAhead::<ADD, IN_TURN> {
         x,
         y,
         out,

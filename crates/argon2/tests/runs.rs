@@ -113,8 +113,10 @@ fn progress_is_told_and_the_end_is_the_end() {
         let mut seen = seen.into_inner().unwrap();
         seen.sort_by_key(|progress| progress.done);
         let total = 3 * params.blocks() - 2 * u64::from(lanes);
-        // Lanes may advance together, but no slice is done without a word.
-        assert!(seen.len() >= 3 * 4);
+        assert!(seen.len() >= 3 * 4 * lanes as usize / 2);
+        // Up to four lanes advance together, by 512 blocks each.
+        let steps = seen.windows(2).map(|pair| pair[1].done - pair[0].done);
+        assert!(steps.chain([seen[0].done]).all(|step| step <= 4 * 512));
         assert!(seen.iter().all(|progress| progress.total == total));
         assert_eq!(seen.last().unwrap().done, total);
         assert!(seen.is_sorted_by(|a, b| a.done < b.done));
