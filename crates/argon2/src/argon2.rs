@@ -87,8 +87,8 @@ impl<'a> Argon2<'a> {
     }
 
     /// On up to this many threads, no more than there are lanes, and on one where there is little to do for each (less than 2 MiB a
-    /// lane). If it is more than one, another gets memory from the system ahead of them when the arena has to grow, and helps to wipe
-    /// it. The result is the same for any number.
+    /// lane). If it is more than one, another gets memory from the system ahead of them when the arena has to grow, and with one lane a
+    /// second one helps to wipe it. The result is the same for any number.
     #[cfg(feature = "std")]
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
@@ -196,12 +196,12 @@ impl<'a> Argon2<'a> {
         let memory = memory.ok_or(Error::MemoryTooSmall(needed))?;
         // Dropped last, when all that may have left something in registers and on the stack has returned.
         let _spent = Spent(self.cpu());
-        let memory = Wiped {
+        let mut memory = Wiped {
             blocks: memory,
             #[cfg(feature = "std")]
             threads: self.wipers(),
         };
-        self.hash_in(password, salt, tag, memory.blocks)
+        self.hash_in(password, salt, tag, &mut memory)
     }
 
     /// In a frame of its own, below the caller's.
@@ -211,10 +211,11 @@ impl<'a> Argon2<'a> {
         password: &[u8],
         salt: &[u8],
         tag: &mut [u8],
-        memory: &mut [Block],
+        memory: &mut Wiped<'_>,
     ) -> Result<(), Error> {
-        self.fill(password, salt, tag.len(), memory)?;
-        self.finish(memory, tag);
+        let mut sum = Sum(Zeroizing::new([[0; 8]; WORDS]));
+        self.fill(password, salt, tag.len(), memory, &mut sum)?;
+        hprime(self.cpu(), &[sum.0.as_flattened()], tag);
         Ok(())
     }
 
@@ -235,16 +236,17 @@ impl<'a> Argon2<'a> {
         Ok(())
     }
 
-    /// Steps 1 to 6.
+    /// Steps 1 to 7; the tag is H′ of the sum (step 8).
     fn fill(
         &self,
         password: &[u8],
         salt: &[u8],
         tag_len: usize,
-        memory: &mut [Block],
+        memory: &mut Wiped<'_>,
+        sum: &mut Sum,
     ) -> Result<(), Error> {
         let h0 = self.h0(password, salt, tag_len);
-        self.first_blocks(&h0, memory);
+        self.first_blocks(&h0, memory.blocks);
         let lanes = u64::from(self.params.lanes());
         let monitor = Monitor {
             total: u64::from(self.params.passes()) * self.params.blocks() - 2 * lanes,
@@ -259,9 +261,19 @@ impl<'a> Argon2<'a> {
             self.threads.min(params.lanes() as usize),
             params.segment_blocks() >= WORTH_A_MEETING,
         ) {
-            return fill_together(cpu, params, memory, &monitor, threads);
+            let blocks = &mut *memory.blocks;
+            let result =
+                fill_together(cpu, params, blocks, &monitor, threads, |last| sum.add(last));
+            // It has wiped them, whatever the result is. If a thread had panicked, this would not be reached.
+            memory.blocks = &mut [];
+            return result;
         }
-        fill(cpu, params, memory, &monitor, |task| self.run(task))
+        fill(cpu, params, memory.blocks, &monitor, |task| self.run(task))?;
+        let segments = memory.blocks.chunks(params.segment_blocks() as usize);
+        let last = segments.rev().take(params.lanes() as usize);
+        last.filter_map(<[_]>::last)
+            .for_each(|block| sum.add(block));
+        Ok(())
     }
 
     /// H_0 (step 1).
@@ -312,25 +324,6 @@ impl<'a> Argon2<'a> {
         }
     }
 
-    /// The tag (steps 7 and 8): H′ of the sum of the last blocks of all lanes.
-    fn finish(&self, memory: &[Block], tag: &mut [u8]) {
-        let length = self.params.segment_blocks() as usize;
-        // In place, word by word: a copy would have to be wiped too.
-        let mut sum = Zeroizing::new([[0; 8]; WORDS]);
-        for segment in memory
-            .chunks(length)
-            .rev()
-            .take(self.params.lanes() as usize)
-        {
-            let Some(last) = segment.last() else { continue };
-            for (word, bytes) in sum.iter_mut().enumerate() {
-                let (line, lane) = place(word);
-                *bytes = (u64::from_le_bytes(*bytes) ^ last[line].0[lane]).to_le_bytes();
-            }
-        }
-        hprime(self.cpu(), &[sum.as_flattened()], tag);
-    }
-
     fn cpu(&self) -> Cpu {
         self.cpu.unwrap_or_else(Cpu::best)
     }
@@ -343,7 +336,8 @@ impl<'a> Argon2<'a> {
         }
     }
 
-    /// How many threads may wipe: as many as may fill; for one lane, two, as one more gets the memory.
+    /// How many threads may wipe what those that filled it together have not: as many as may fill; for one lane, two, as one more gets
+    /// the memory.
     #[cfg(feature = "std")]
     fn wipers(&self) -> usize {
         match self.pool {
@@ -369,12 +363,24 @@ impl<'a> Argon2<'a> {
     }
 }
 
+/// The sum of the last blocks of all lanes (step 7), in place: a copy would have to be wiped too.
+struct Sum(Zeroizing<[[u8; 8]; WORDS]>);
+
+impl Sum {
+    fn add(&mut self, block: &Block) {
+        for (word, bytes) in self.0.iter_mut().enumerate() {
+            let (line, lane) = place(word);
+            *bytes = (u64::from_le_bytes(*bytes) ^ block[line].0[lane]).to_le_bytes();
+        }
+    }
+}
+
 /// Blocks of a segment from which on threads are quicker together. They have to be started and meet after each segment, which takes
 /// longer where a thread has lost its processor. `bench/argon2.py` measures the least memory that two lanes use two threads for.
 #[cfg(feature = "std")]
 const WORTH_A_MEETING: u64 = 512;
 
-/// Memory that is wiped at the end, even of a panic in a callback or a pool.
+/// Memory that is wiped at the end, even of a panic in a callback or a pool: all that nobody has wiped before.
 struct Wiped<'m> {
     blocks: &'m mut [Block],
     #[cfg(feature = "std")]

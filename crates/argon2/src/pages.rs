@@ -36,6 +36,9 @@ mod linux {
     /// The size and alignment of a huge page on most machines. Where it is another, pages are of the usual size.
     const HUGE: usize = 2 << 20;
 
+    /// By this a mapping is longer than its huge pages: it begins with any page, and they begin with a multiple of `HUGE`.
+    const ROOM: usize = HUGE - (4 << 10);
+
     impl Pages {
         /// `count` blocks of zeros, if the system has them.
         pub(crate) fn new(count: u64, effort: Effort) -> Option<Self> {
@@ -53,8 +56,9 @@ mod linux {
                     helper: None,
                 });
             }
-            // SAFETY: less than HUGE, by which the mapping is longer than what is used.
+            // SAFETY: at most ROOM, by which the mapping is longer than what is used.
             let start = unsafe { mapping.add(mapping.align_offset(HUGE)) };
+            touch(mapping, if start == mapping { len - 1 } else { 0 });
             advise(start, used, libc::MADV_HUGEPAGE);
             Some(Self {
                 mapping,
@@ -97,7 +101,7 @@ mod linux {
             let (used, room) = if bytes < HUGE {
                 (bytes, 0)
             } else {
-                (bytes.checked_next_multiple_of(HUGE)?, HUGE)
+                (bytes.checked_next_multiple_of(HUGE)?, ROOM)
             };
             let len = used.checked_add(room)?;
             (len <= most).then_some(Self { count, used, len })
@@ -108,6 +112,7 @@ mod linux {
         fn drop(&mut self) {
             if let Some((populating, thread)) = self.helper.take() {
                 populating.stop();
+                thread.thread().unpark();
                 // It cannot panic; if it did, it would be gone as well.
                 let _ = thread.join();
             }
@@ -125,23 +130,25 @@ mod linux {
     // SAFETY: as above.
     unsafe impl Sync for Region {}
 
-    /// Bytes that are asked for at a time.
-    const STEP: usize = 2 * HUGE;
-
-    /// Of so many steps, one is asked for if the others come when they are used.
+    /// Of so many huge pages, one is asked for if the others come when they are used.
     const SAMPLED: usize = 8;
 
-    /// Longer than this for a step, and small pages are quicker: filling one takes about 0.4 ms on a machine that has it, but
-    /// several milliseconds on a virtual one whose host has to find the memory first. Small pages mostly have been used before.
-    const SLOW: Duration = Duration::from_micros(4500);
+    /// Samples up to this page are taken at once, and each later one after a pause. Who asks again and again can keep threads from
+    /// getting a mapping for 4 ms each time, and so all the other threads of a hash from beginning.
+    const AT_ONCE: usize = 4 * SAMPLED;
+    const PAUSE: Duration = Duration::from_millis(1);
+
+    /// Longer than this for a huge page, and small ones are quicker: filling one takes 0.2 to 0.4 ms on a machine that has it, but about
+    /// 4.5 on a virtual one whose host has to find the memory first. Small pages mostly have been used before.
+    const SLOW: Duration = Duration::from_millis(3);
 
     /// Getting the memory of a region from the system before it is used.
     #[derive(Debug)]
     struct Populating {
         region: Region,
-        /// The next step that nobody has begun.
+        /// The next huge page to ask for.
         next: AtomicUsize,
-        /// From one step to the next: 1 for all of the region.
+        /// From one page to the next that is asked for: 1 for all of the region.
         stride: usize,
         /// Whether to stay with huge pages, however long that takes.
         patience: bool,
@@ -149,19 +156,26 @@ mod linux {
 
     /// Populates the region as `effort` says; a thread that still does so is returned.
     fn populate(region: Region, effort: Effort) -> Option<(Arc<Populating>, JoinHandle<()>)> {
-        let populating = Populating {
+        let mut populating = Populating {
             region,
             next: AtomicUsize::new(0),
-            stride: if effort == Effort::Sample { SAMPLED } else { 1 },
+            stride: 1,
             patience: effort == Effort::Patient,
         };
         match effort {
-            Effort::Ahead | Effort::Sample => populating.run_ahead(),
             Effort::Quick | Effort::Patient => {
                 populating.work();
-                None
+                return None;
             }
+            Effort::Ahead => (),
+            Effort::Sample => populating.stride = SAMPLED,
         }
+        // Who uses the memory gets the first page meanwhile: two that get the same one both fill it.
+        *populating.next.get_mut() = 1;
+        if region.1 == HUGE {
+            return None;
+        }
+        populating.run_ahead()
     }
 
     impl Populating {
@@ -175,27 +189,33 @@ mod linux {
 
         fn work(&self) {
             let mut patience = self.patience;
-            let stride = self.stride * STEP;
-            let steps = self.region.1.div_ceil(stride);
+            let pages = self.region.1 / HUGE;
             loop {
-                let step = self.next.fetch_add(1, Relaxed);
-                if step >= steps {
+                if self.stride > 1 && (AT_ONCE..pages).contains(&self.next.load(Relaxed)) {
+                    thread::park_timeout(PAUSE);
+                }
+                let page = self.next.fetch_add(self.stride, Relaxed);
+                if page >= pages {
                     return;
                 }
                 let start = processor_time();
                 // An old system cannot do this: pages then come when they are used.
-                let part = self.region.from(step * stride, STEP);
+                let part = self.region.from(page * HUGE, HUGE);
                 part.advise(libc::MADV_POPULATE_WRITE);
                 let slow = processor_time().saturating_sub(start) > SLOW;
                 if slow && !patience {
                     patience = true;
-                    let rest = self.region.from(step * stride + STEP, self.region.1);
+                    let rest = self.region.from((page + 1) * HUGE, self.region.1);
                     rest.advise(libc::MADV_NOHUGEPAGE);
+                    if self.stride > 1 {
+                        // Decided; small pages come when they are used.
+                        return;
+                    }
                 }
             }
         }
 
-        /// No further step is begun.
+        /// No further page is asked for.
         fn stop(&self) {
             self.next.store(usize::MAX / 2, Relaxed);
         }
@@ -226,6 +246,14 @@ mod linux {
             time.tv_sec.unsigned_abs(),
             time.tv_nsec.unsigned_abs() as u32,
         )
+    }
+
+    /// Gives a mapping its first page, that of byte `at`, where no block is. While a mapping gets its first page, Linux lets no thread of
+    /// the process map anything, so none begins, as that takes a stack: the first page shall be small, as filling a huge one takes long.
+    /// So this comes before huge pages are asked for; the parts that a mapping is split into by that count as having had theirs.
+    fn touch(mapping: NonNull<u8>, at: usize) {
+        // SAFETY: the byte is inside the mapping, outside of its blocks, and known to nobody else.
+        unsafe { mapping.add(at).write_volatile(0) };
     }
 
     fn map(len: usize) -> Option<NonNull<u8>> {
@@ -327,18 +355,21 @@ mod tests {
     /// Given back while the helper is at work, read while it is, and sent to another thread.
     #[test]
     fn a_helper_changes_nothing_and_ends_with_the_pages() {
+        // So many huge pages that samples of them are taken with pauses.
         const COUNT: u64 = 100 << 10;
-        drop(Pages::new(COUNT, Effort::Ahead));
-        let mut pages = Pages::new(COUNT, Effort::Ahead).unwrap();
-        for (value, block) in (1..).zip(pages.blocks_mut()) {
-            block.fill(Line([value; 8]));
+        for effort in [Effort::Ahead, Effort::Sample] {
+            drop(Pages::new(COUNT, effort));
+            let mut pages = Pages::new(COUNT, effort).unwrap();
+            for (value, block) in (1..).zip(pages.blocks_mut()) {
+                block.fill(Line([value; 8]));
+            }
+            let pages = std::thread::spawn(|| pages).join().unwrap();
+            assert!(
+                (1..)
+                    .zip(pages.blocks())
+                    .all(|(value, block)| *block == [Line([value; 8]); 16])
+            );
         }
-        let pages = std::thread::spawn(|| pages).join().unwrap();
-        assert!(
-            (1..)
-                .zip(pages.blocks())
-                .all(|(value, block)| *block == [Line([value; 8]); 16])
-        );
     }
 
     /// A 32-bit system may map more than the 2^31 - 1 bytes that an object of Rust can have.
@@ -348,8 +379,8 @@ mod tests {
         use super::linux::Layout;
         const MOST: usize = i32::MAX as usize;
         let layout = |bytes: u64| Layout::of(bytes / 1024, MOST);
-        let largest = (1 << 31) - (4 << 20);
-        let (used, len) = (largest as usize, largest as usize + (2 << 20));
+        let largest = (1 << 31) - (2 << 20);
+        let (used, len) = (largest as usize, largest as usize + (2 << 20) - (4 << 10));
         let count = used / 1024;
         assert_eq!(layout(largest), Some(Layout { count, used, len }));
         for bytes in [largest + 1024, 1 << 31, 3 << 30, (4 << 30) - 1024] {

@@ -3,6 +3,7 @@
 use sealstone_argon2::{
     Arena, Argon2, Cpu, Error, Params, Pool, Progress, Task, Variant, ZERO_BLOCK,
 };
+use sealstone_lanes::Line;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -120,6 +121,25 @@ fn progress_is_told_and_the_end_is_the_end() {
         assert!(seen.iter().all(|progress| progress.total == total));
         assert_eq!(seen.last().unwrap().done, total);
         assert!(seen.is_sorted_by(|a, b| a.done < b.done));
+    }
+}
+
+/// What was in it does not matter, and what is not needed is left as it is.
+#[test]
+fn memory_of_the_caller_is_wiped_on_any_number_of_threads() {
+    const DIRT: Line = Line([0x5555_5555_5555_5555; 8]);
+    let params = Params::new(20_000, 2, 3).unwrap();
+    let expected = tag(Argon2::new(params), &mut Arena::new());
+    let needed = params.blocks() as usize;
+    for threads in [1, 2, 3] {
+        let (mut tag, mut memory) = ([0; 32], vec![[DIRT; 16]; needed + 1]);
+        Argon2::new(params)
+            .threads(threads)
+            .hash_with(b"password", b"some salt", &mut tag, &mut memory)
+            .unwrap();
+        assert_eq!(tag, expected);
+        assert!(memory[..needed].iter().all(|block| *block == ZERO_BLOCK));
+        assert_eq!(memory[needed], [DIRT; 16]);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Threads that share the lanes of every slice and wait for each other after it. They are started once for each hash: started for
+//! Threads that share the lanes of every slice, wait for each other after it, and wipe everything in the end. They are started once for each hash: started for
 //! each slice, one often lands on the processor of another and waits there for longer than a slice takes.
 
 use super::meeting::Meeting;
@@ -10,24 +10,26 @@ use crate::block::Block;
 use crate::index::SLICES;
 use crate::params::Params;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
-use sealstone_lanes::{Cpu, Place};
+use sealstone_lanes::{Cpu, Place, wipe_part};
 use std::sync::{LockResult, PoisonError, RwLock, RwLockReadGuard};
 use std::thread;
 
-/// As [`fill`](super::fill), on `threads` threads, this one among them.
+/// As [`fill`](super::fill), on `threads` threads, this one among them. When all is filled, `last` gets the last block of every lane.
+/// Then the threads wipe the memory: if this returns, even with an error, all of it is zero. If it panics, the caller has to wipe it.
 pub(crate) fn fill_together(
     cpu: Cpu,
     params: &Params,
     memory: &mut [Block],
     monitor: &Monitor<'_>,
     threads: usize,
+    last: impl FnMut(&Block),
 ) -> Result<(), Error> {
     let lanes = (params.lanes() as usize).div_ceil(threads);
     let (width, piece) = (
         memory.len() / SLICES,
         lanes * params.segment_blocks() as usize,
     );
-    let place = super::place(memory);
+    let (place, lines) = (super::place(memory), memory.as_flattened().len());
     let mut slices = memory.chunks_mut(width);
     let pieces = core::array::from_fn(|_| {
         let slice = slices.next().unwrap_or_default();
@@ -41,24 +43,33 @@ pub(crate) fn fill_together(
         pieces,
         piece,
         lanes,
+        lines,
         next: AtomicUsize::new(0),
+        next_to_wipe: AtomicUsize::new(0),
         last_stage: AtomicU64::new(u64::from(params.passes()) * SLICES as u64 - 1),
         meeting: Meeting::of_one(),
     };
+    // Decided before wiping, which takes so long that the flag can change meanwhile. (If a thread panics, this is not returned.)
+    let mut outcome = Err(Error::Cancelled);
     thread::scope(|scope| {
         for _ in 1..threads {
             crew.meeting.invite();
             if thread::Builder::new()
-                .spawn_scoped(scope, || crew.work())
+                .spawn_scoped(scope, || crew.work(|| ()))
                 .is_err()
             {
                 // If the system gives no more threads, the others do it all.
                 crew.meeting.excuse();
             }
         }
-        crew.work();
+        crew.work(|| {
+            outcome = result(monitor);
+            if outcome.is_ok() {
+                crew.last_blocks(last);
+            }
+        });
     });
-    result(monitor)
+    outcome
 }
 
 struct Crew<'m, 'a> {
@@ -71,19 +82,34 @@ struct Crew<'m, 'a> {
     /// Blocks in a piece, and lanes.
     piece: usize,
     lanes: usize,
+    /// Lines of all the memory, from which follows how to wipe it.
+    lines: usize,
     /// The next piece of this stage that nobody has taken.
     next: AtomicUsize,
+    /// The next piece of all that nobody has taken to wipe it.
+    next_to_wipe: AtomicUsize,
     /// A stage is a slice in a pass. Cancelling makes an earlier one the last.
     last_stage: AtomicU64,
     meeting: Meeting,
 }
 
 impl<'m> Crew<'m, '_> {
-    /// What each thread does.
-    fn work(&self) {
+    /// What each thread does: all stages, then `finally`, and when all threads have done that, wiping.
+    fn work(&self, finally: impl FnOnce()) {
         let _guard = self.meeting.guard();
         // The system gives the stack of a thread that has ended to another one.
         let _spent = Spent(self.cpu);
+        if !self.stages() {
+            return;
+        }
+        finally();
+        if self.meeting.wait(|| ()) {
+            self.wipe();
+        }
+    }
+
+    /// Fills everything, unless cancelled. Whether no thread has panicked.
+    fn stages(&self) -> bool {
         for stage in 0.. {
             let slice = (stage % SLICES as u64) as usize;
             self.stage((stage / SLICES as u64) as u32, slice);
@@ -91,10 +117,34 @@ impl<'m> Crew<'m, '_> {
             if self.monitor.is_cancelled() {
                 self.last_stage.fetch_min(stage, Relaxed);
             }
-            let all_are_there = self.meeting.wait(|| self.next.store(0, Relaxed));
-            if !all_are_there || self.last_stage.load(Relaxed) <= stage {
-                return;
+            if !self.meeting.wait(|| self.next.store(0, Relaxed)) {
+                return false;
             }
+            if self.last_stage.load(Relaxed) <= stage {
+                break;
+            }
+        }
+        true
+    }
+
+    /// Passes on the last block of every lane.
+    fn last_blocks(&self, mut to: impl FnMut(&Block)) {
+        for piece in self.read(SLICES - 1, SLICES) {
+            let segments = piece.chunks(self.params.segment_blocks() as usize);
+            segments.filter_map(<[_]>::last).for_each(&mut to);
+        }
+    }
+
+    /// Takes pieces and wipes them, until there are no more. These threads are mostly awake; one that is started only to wipe often waits
+    /// longer for a processor than wiping takes.
+    fn wipe(&self) {
+        loop {
+            let number = self.next_to_wipe.fetch_add(1, Relaxed);
+            let Some(piece) = self.pieces.iter().flatten().nth(number) else {
+                return;
+            };
+            let mut piece = piece.write().unwrap_or_else(PoisonError::into_inner);
+            wipe_part(piece.as_flattened_mut(), self.lines);
         }
     }
 
@@ -152,9 +202,11 @@ mod tests {
     use super::super::fill;
     use super::*;
     use crate::{Variant, Version};
+    use core::sync::atomic::AtomicBool;
 
-    /// What is in the memory at the end depends on neither the number of threads nor how lanes are shared among them. (Whoever hashes
-    /// gets threads only where they are worth it; here they share segments of two blocks, too.)
+    /// What the last blocks are, and so all that they depend on, depends on neither the number of threads nor how lanes are shared among
+    /// them; and the threads wipe all. (Whoever hashes gets threads only where they are worth it; here they share segments of two
+    /// blocks, too.)
     #[test]
     fn threads_together_fill_as_one_does() {
         for (kib, passes, lanes) in [
@@ -168,9 +220,10 @@ mod tests {
                 for version in [Version::V0x10, Version::V0x13] {
                     let params = Params::new(kib, passes, lanes).unwrap();
                     let params = params.with_variant(variant).with_version(version);
-                    let expected = memory(&params, 1);
+                    let expected = last_blocks(&params, 1);
+                    assert_eq!(expected.len(), lanes as usize);
                     for threads in [2, 3, 4, 7, 30] {
-                        let same = memory(&params, threads) == expected;
+                        let same = last_blocks(&params, threads) == expected;
                         assert!(same, "{params:?} on {threads} threads");
                     }
                 }
@@ -178,8 +231,24 @@ mod tests {
         }
     }
 
-    /// The memory, filled by so many threads from some first blocks.
-    fn memory(params: &Params, threads: usize) -> Vec<Block> {
+    /// A flag that is set while the threads wipe comes too late.
+    #[test]
+    fn what_is_done_cannot_be_cancelled() {
+        let (flag, params) = (AtomicBool::new(false), Params::new(64, 1, 4).unwrap());
+        let mut memory = vec![crate::ZERO_BLOCK; params.blocks() as usize];
+        let monitor = Monitor {
+            total: params.blocks() - 2 * 4,
+            done: AtomicU64::new(0),
+            cancel: Some(&flag),
+            progress: None,
+        };
+        let cancel = |_: &Block| flag.store(true, Relaxed);
+        let outcome = fill_together(Cpu::best(), &params, &mut memory, &monitor, 2, cancel);
+        assert_eq!((outcome, flag.into_inner()), (Ok(()), true));
+    }
+
+    /// The last blocks of all lanes, of memory that so many threads fill from some first blocks.
+    fn last_blocks(params: &Params, threads: usize) -> Vec<Block> {
         let mut memory = vec![crate::ZERO_BLOCK; params.blocks() as usize];
         for (number, line) in memory.iter_mut().flatten().enumerate() {
             line.0 = core::array::from_fn(|i| {
@@ -192,14 +261,20 @@ mod tests {
             cancel: None,
             progress: None,
         };
+        let (cpu, mut last) = (Cpu::best(), Vec::new());
         if threads == 1 {
-            fill(Cpu::best(), params, &mut memory, &monitor, |task| {
-                task.run()
-            })
-            .unwrap();
+            fill(cpu, params, &mut memory, &monitor, |task| task.run()).unwrap();
+            let segments = memory.chunks(params.segment_blocks() as usize);
+            last.extend(
+                segments
+                    .skip(3 * params.lanes() as usize)
+                    .map(|segment| *segment.last().unwrap()),
+            );
         } else {
-            fill_together(Cpu::best(), params, &mut memory, &monitor, threads).unwrap();
+            let keep = |block: &Block| last.push(*block);
+            fill_together(cpu, params, &mut memory, &monitor, threads, keep).unwrap();
+            assert!(memory.iter().all(|block| *block == crate::ZERO_BLOCK));
         }
-        memory
+        last
     }
 }
