@@ -1,8 +1,9 @@
 //! Blocks of 1024 bytes, and the order of their words in memory.
 //!
 //! A block is an 8 × 8 matrix of 16-byte registers (RFC 9106, section 3.5), so a matrix row is 16 words. In memory, line
-//! `4k + q` holds words 4q to 4q + 3 of matrix row 2k and then those of row 2k + 1. These are the vectors that
-//! [`compress`](crate::compress()) works on: nothing has to be moved when a block is read or written.
+//! `4k + q` holds words 4q to 4q + 3 of matrix rows 2k and 2k + 1, in halves: words 4q and 4q + 1 of both rows, then the others of
+//! both. These are the vectors that [`compress`](crate::compress()) works on: nothing has to be moved when a block is read or
+//! written, or between working on rows and on columns, as each half is also a row of what a matrix column is to P.
 
 use sealstone_lanes::Line;
 
@@ -18,7 +19,8 @@ pub const WORDS: usize = 128;
 /// The line, and the place in it, of word `word` of a block as RFC 9106 numbers them.
 pub const fn place(word: usize) -> (usize, usize) {
     let (row, column) = (word / 16, word % 16);
-    (4 * (row / 2) + column / 4, 4 * (row % 2) + column % 4)
+    let lane = 4 * (column % 4 / 2) + 2 * (row % 2) + column % 2;
+    (4 * (row / 2) + column / 4, lane)
 }
 
 /// The block of these words.
@@ -48,7 +50,7 @@ mod tests {
         let words = core::array::from_fn(|i| i);
         let block = from_words(&words);
         assert_eq!(to_words(&block), words);
-        assert_eq!(block[1].0, [4, 5, 6, 7, 20, 21, 22, 23]);
+        assert_eq!(block[1].0, [4, 5, 20, 21, 6, 7, 22, 23]);
         assert_eq!(block[4].0[0], 32);
     }
 }

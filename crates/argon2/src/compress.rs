@@ -23,7 +23,7 @@ pub fn compress<P: RowPair, const ADD: bool>(
     // of two of them.
     macro_rules! rows {
         ($($k:literal)*) => {
-            let [a, b, c, d] = P::columns_then_diagonals::<Mix, _>([
+            let [a, b, c, d] = P::columns_then_diagonals::<Mix, true, _>([
                 [$(state[4 * $k]),*], [$(state[4 * $k + 1]),*], [$(state[4 * $k + 2]),*], [$(state[4 * $k + 3]),*],
             ]);
             let mut i = 0..;
@@ -35,17 +35,17 @@ pub fn compress<P: RowPair, const ADD: bool>(
     }
     macro_rules! columns {
         ($($q:literal)*) => {
-            let [a, b, c, d] = P::columns_then_diagonals::<Mix, _>([
-                [$(state[$q].swap_halves()),*], [$(state[4 + $q].swap_halves()),*],
-                [$(state[8 + $q].swap_halves()),*], [$(state[12 + $q].swap_halves()),*],
+            let [a, b, c, d] = P::columns_then_diagonals::<Mix, false, _>([
+                [$(state[$q]),*], [$(state[4 + $q]),*],
+                [$(state[8 + $q]),*], [$(state[12 + $q]),*],
             ]);
             let mut i = 0..;
             $(
                 let at = i.next().unwrap_or(0);
-                store::<P, true>(cpu, &mut out[$q], a[at].swap_halves());
-                store::<P, true>(cpu, &mut out[4 + $q], b[at].swap_halves());
-                store::<P, true>(cpu, &mut out[8 + $q], c[at].swap_halves());
-                store::<P, true>(cpu, &mut out[12 + $q], d[at].swap_halves());
+                store::<P, true>(cpu, &mut out[$q], a[at]);
+                store::<P, true>(cpu, &mut out[4 + $q], b[at]);
+                store::<P, true>(cpu, &mut out[8 + $q], c[at]);
+                store::<P, true>(cpu, &mut out[12 + $q], d[at]);
             )*
         };
     }

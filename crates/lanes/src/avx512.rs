@@ -129,21 +129,23 @@ impl RowPair for U64x8 {
     const IN_STEP: usize = 4;
 
     #[inline(always)]
-    fn turn<const K: usize>(self) -> Self {
+    fn turn<const K: usize, const ALTERNATING: bool>(self) -> Self {
         // SAFETY: `self` is made from a token.
         Self(unsafe {
-            match K {
-                1 => _mm512_permutex_epi64::<0b00_11_10_01>(self.0),
-                2 => _mm512_permutex_epi64::<0b01_00_11_10>(self.0),
-                3 => _mm512_permutex_epi64::<0b10_01_00_11>(self.0),
+            match (K, ALTERNATING) {
+                (1, false) => _mm512_permutex_epi64::<0b00_11_10_01>(self.0),
+                (2, false) => _mm512_permutex_epi64::<0b01_00_11_10>(self.0),
+                (3, false) => _mm512_permutex_epi64::<0b10_01_00_11>(self.0),
+                (1, true) => {
+                    _mm512_permutexvar_epi64(_mm512_setr_epi64(1, 4, 3, 6, 5, 0, 7, 2), self.0)
+                }
+                (2, true) => _mm512_shuffle_i64x2::<0b01_00_11_10>(self.0, self.0),
+                (3, true) => {
+                    _mm512_permutexvar_epi64(_mm512_setr_epi64(5, 0, 7, 2, 1, 4, 3, 6), self.0)
+                }
                 _ => self.0,
             }
         })
-    }
-    #[inline(always)]
-    fn swap_halves(self) -> Self {
-        // SAFETY: `self` is made from a token.
-        Self(unsafe { _mm512_shuffle_i64x2::<0b11_01_10_00>(self.0, self.0) })
     }
 }
 

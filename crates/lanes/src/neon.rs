@@ -165,15 +165,15 @@ impl RowPair for [U64x2; 4] {
     const IN_STEP: usize = 1;
 
     #[inline(always)]
-    fn turn<const K: usize>(self) -> Self {
+    fn turn<const K: usize, const ALTERNATING: bool>(self) -> Self {
         let [a, b, c, d] = self;
-        let ([a, b], [c, d]) = (Row::turn::<K>([a, b]), Row::turn::<K>([c, d]));
-        [a, b, c, d]
-    }
-    #[inline(always)]
-    fn swap_halves(self) -> Self {
-        let [a, b, c, d] = self;
-        [a, c, b, d]
+        if ALTERNATING {
+            let ([a, c], [b, d]) = (Row::turn::<K>([a, c]), Row::turn::<K>([b, d]));
+            [a, b, c, d]
+        } else {
+            let ([a, b], [c, d]) = (Row::turn::<K>([a, b]), Row::turn::<K>([c, d]));
+            [a, b, c, d]
+        }
     }
 }
 

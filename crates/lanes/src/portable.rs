@@ -221,7 +221,9 @@ impl<W: Scalar> RowPair for [W; 8] {
     const IN_STEP: usize = 1;
 
     #[inline(always)]
-    fn columns_then_diagonals<C: Column, const N: usize>(rows: [[Self; N]; 4]) -> [[Self; N]; 4] {
+    fn columns_then_diagonals<C: Column, const ALTERNATING: bool, const N: usize>(
+        rows: [[Self; N]; 4],
+    ) -> [[Self; N]; 4] {
         // One column after the other, and nothing moves: four words fit into registers, four rows do not.
         let [mut a, mut b, mut c, mut d] = rows;
         macro_rules! columns {
@@ -231,20 +233,29 @@ impl<W: Scalar> RowPair for [W; 8] {
             )* };
         }
         for n in 0..N {
-            columns!(n: 0 0 0 0, 1 1 1 1, 2 2 2 2, 3 3 3 3);
-            columns!(n: 0 1 2 3, 1 2 3 0, 2 3 0 1, 3 0 1 2);
-            columns!(n: 4 4 4 4, 5 5 5 5, 6 6 6 6, 7 7 7 7);
-            columns!(n: 4 5 6 7, 5 6 7 4, 6 7 4 5, 7 4 5 6);
+            if ALTERNATING {
+                columns!(n: 0 0 0 0, 1 1 1 1, 4 4 4 4, 5 5 5 5);
+                columns!(n: 0 1 4 5, 1 4 5 0, 4 5 0 1, 5 0 1 4);
+                columns!(n: 2 2 2 2, 3 3 3 3, 6 6 6 6, 7 7 7 7);
+                columns!(n: 2 3 6 7, 3 6 7 2, 6 7 2 3, 7 2 3 6);
+            } else {
+                columns!(n: 0 0 0 0, 1 1 1 1, 2 2 2 2, 3 3 3 3);
+                columns!(n: 0 1 2 3, 1 2 3 0, 2 3 0 1, 3 0 1 2);
+                columns!(n: 4 4 4 4, 5 5 5 5, 6 6 6 6, 7 7 7 7);
+                columns!(n: 4 5 6 7, 5 6 7 4, 6 7 4 5, 7 4 5 6);
+            }
         }
         [a, b, c, d]
     }
     #[inline(always)]
-    fn turn<const K: usize>(self) -> Self {
-        core::array::from_fn(|i| self[i / 4 * 4 + (i + K) % 4])
-    }
-    #[inline(always)]
-    fn swap_halves(self) -> Self {
-        let [a, b, c, d, e, f, g, h] = self;
-        [a, b, e, f, c, d, g, h]
+    fn turn<const K: usize, const ALTERNATING: bool>(self) -> Self {
+        core::array::from_fn(|i| {
+            if ALTERNATING {
+                let (row, word) = (i / 2 % 2, (i / 4 * 2 + i % 2 + K) % 4);
+                self[word / 2 * 4 + row * 2 + word % 2]
+            } else {
+                self[i / 4 * 4 + (i + K) % 4]
+            }
+        })
     }
 }

@@ -84,32 +84,33 @@ pub trait Column {
     fn run<W: Word>(column: [W; 4]) -> [W; 4];
 }
 
-/// Two rows of four words, one after the other, as Argon2 works on.
+/// Two rows of four words, as Argon2 works on, in one of two orders: one after the other or, `ALTERNATING`, in halves that alternate,
+/// that is, the first half of the first row, the first half of the second, and the second halves.
 pub trait RowPair: Vector<8> {
     /// How many matrices of four row pairs a kernel should advance in step to keep the CPU busy: 1 or 4.
     const IN_STEP: usize;
 
     /// Both rows turned left, as [`Row::turn`].
-    fn turn<const K: usize>(self) -> Self;
-    /// The second half of the first row and the first half of the second change places.
-    fn swap_halves(self) -> Self;
+    fn turn<const K: usize, const ALTERNATING: bool>(self) -> Self;
     /// `C` on every column, then on every diagonal, of `N` pairs of 4 × 4 matrices; each of the four row pairs has a row of both
     /// matrices.
     #[inline(always)]
-    fn columns_then_diagonals<C: Column, const N: usize>(rows: [[Self; N]; 4]) -> [[Self; N]; 4] {
+    fn columns_then_diagonals<C: Column, const ALTERNATING: bool, const N: usize>(
+        rows: [[Self; N]; 4],
+    ) -> [[Self; N]; 4] {
         let [a, b, c, d] = C::run(rows);
         // Now diagonals become columns. Row b, which `C` is likely to compute last, stays where it is.
         let (a, c, d) = (
-            a.map(Self::turn::<3>),
-            c.map(Self::turn::<1>),
-            d.map(Self::turn::<2>),
+            a.map(Self::turn::<3, ALTERNATING>),
+            c.map(Self::turn::<1, ALTERNATING>),
+            d.map(Self::turn::<2, ALTERNATING>),
         );
         let [a, b, c, d] = C::run([a, b, c, d]);
         [
-            a.map(Self::turn::<1>),
+            a.map(Self::turn::<1, ALTERNATING>),
             b,
-            c.map(Self::turn::<3>),
-            d.map(Self::turn::<2>),
+            c.map(Self::turn::<3, ALTERNATING>),
+            d.map(Self::turn::<2, ALTERNATING>),
         ]
     }
 }

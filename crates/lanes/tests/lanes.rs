@@ -124,10 +124,12 @@ where
     }
     let [a, b] = [0, 1].map(|i| P::load(cpu, &halves[i]));
     for pair in [
-        a.turn::<1>(),
-        a.turn::<2>(),
-        a.turn::<3>(),
-        a.swap_halves(),
+        a.turn::<1, false>(),
+        a.turn::<2, false>(),
+        a.turn::<3, false>(),
+        a.turn::<1, true>(),
+        a.turn::<2, true>(),
+        a.turn::<3, true>(),
         a.add(b),
         a.mul_lo32(b),
         a.rotr::<63>(),
@@ -152,8 +154,10 @@ fn rows_of_arrays_do_what_their_words_say() {
     assert_eq!(Row::turn::<1>(row), [11, 12, 13, 10]);
     assert_eq!(Row::turn::<3>(row), [13, 10, 11, 12]);
     let pair = [0, 1, 2, 3, 4, 5, 6, 7_u64];
-    assert_eq!(RowPair::turn::<2>(pair), [2, 3, 0, 1, 6, 7, 4, 5]);
-    assert_eq!(RowPair::swap_halves(pair), [0, 1, 4, 5, 2, 3, 6, 7]);
+    assert_eq!(RowPair::turn::<2, false>(pair), [2, 3, 0, 1, 6, 7, 4, 5]);
+    // The rows are 0, 1, 4, 5 and 2, 3, 6, 7.
+    assert_eq!(RowPair::turn::<1, true>(pair), [1, 4, 3, 6, 5, 0, 7, 2]);
+    assert_eq!(RowPair::turn::<2, true>(pair), [4, 5, 6, 7, 0, 1, 2, 3]);
     assert_eq!(
         Word::mul_lo32(0x7_ffff_ffff, 0xffff_ffff_u64),
         0xffff_fffe_0000_0001

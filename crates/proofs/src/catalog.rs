@@ -95,7 +95,7 @@ pub fn kernels() -> Vec<Kernel> {
 fn cell_of(word: usize) -> usize {
     let (row, column) = (word / 16, word % 16);
     let line = 4 * (row / 2) + column / 4;
-    8 * line + 4 * (row % 2) + column % 4
+    8 * line + 4 * (column % 4 / 2) + 2 * (row % 2) + column % 2
 }
 
 /// The words of a block in memory, in the order of RFC 9106.

@@ -29,12 +29,8 @@ impl<W: Scalar, const IN_STEP: usize> RowPair for Pair<W, IN_STEP> {
     const IN_STEP: usize = IN_STEP;
 
     #[inline(never)]
-    fn turn<const K: usize>(self) -> Self {
-        Self(RowPair::turn::<K>(self.0))
-    }
-    #[inline(never)]
-    fn swap_halves(self) -> Self {
-        Self(RowPair::swap_halves(self.0))
+    fn turn<const K: usize, const ALTERNATING: bool>(self) -> Self {
+        Self(RowPair::turn::<K, ALTERNATING>(self.0))
     }
 }
 

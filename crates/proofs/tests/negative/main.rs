@@ -164,7 +164,7 @@ fn a_wrong_shuffle() {
 
 #[test]
 fn a_wrong_lane() {
-    let verdict = with_wrong_immediate("Argon2 G", Set::Avx2, &[Mnemonic::Vperm2i128], 1);
+    let verdict = with_wrong_immediate("Argon2 G", Set::Avx2, &[Mnemonic::Vpalignr], 8);
     assert_wrong_output(&verdict, Set::Avx2);
     let verdict = with_wrong_immediate("Argon2 G", Set::Avx512, &[Mnemonic::Vshufi64x2], 1);
     assert_wrong_output(&verdict, Set::Avx512);

@@ -267,20 +267,15 @@ impl<W: Scalar> RowPair for Moved<W, 8> {
     const IN_STEP: usize = 1;
 
     #[inline(never)]
-    fn turn<const K: usize>(self) -> Self {
-        let mut words = RowPair::turn::<K>(self.0);
+    fn turn<const K: usize, const ALTERNATING: bool>(self) -> Self {
+        if is(Bug::Halves) {
+            return Self(RowPair::turn::<K, false>(self.0));
+        }
+        let mut words = RowPair::turn::<K, ALTERNATING>(self.0);
         if is(Bug::Turn) && K == 3 {
             words.swap(5, 6);
         }
         Self(words)
-    }
-    #[inline(never)]
-    fn swap_halves(self) -> Self {
-        if is(Bug::Halves) {
-            self
-        } else {
-            Self(RowPair::swap_halves(self.0))
-        }
     }
 }
 
