@@ -19,11 +19,13 @@ pub fn compress<P: RowPair, const ADD: bool>(
 ) {
     meanwhile(0);
     let mut state = begin::<P, ADD>(cpu, x, y, out);
-    // P (section 3.6) on matrix rows, then on matrix columns. A row of 16 words is a 4 × 4 matrix for P, and each line holds a row
-    // of two of them.
+    // P (section 3.6) on matrix rows, then on matrix columns. Either is 16 words, a 4 × 4 matrix for P, and each line holds a row of
+    // two of them: of those of matrix rows in halves that alternate, of those of matrix columns one after the other.
+    const ALTERNATING: bool = true;
+    const ONE_AFTER_THE_OTHER: bool = false;
     macro_rules! rows {
         ($($k:literal)*) => {
-            let [a, b, c, d] = P::columns_then_diagonals::<Mix, true, _>([
+            let [a, b, c, d] = P::columns_then_diagonals::<Mix, ALTERNATING, _>([
                 [$(state[4 * $k]),*], [$(state[4 * $k + 1]),*], [$(state[4 * $k + 2]),*], [$(state[4 * $k + 3]),*],
             ]);
             let mut i = 0..;
@@ -35,7 +37,7 @@ pub fn compress<P: RowPair, const ADD: bool>(
     }
     macro_rules! columns {
         ($($q:literal)*) => {
-            let [a, b, c, d] = P::columns_then_diagonals::<Mix, false, _>([
+            let [a, b, c, d] = P::columns_then_diagonals::<Mix, ONE_AFTER_THE_OTHER, _>([
                 [$(state[$q]),*], [$(state[4 + $q]),*],
                 [$(state[8 + $q]),*], [$(state[12 + $q]),*],
             ]);

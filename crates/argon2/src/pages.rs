@@ -42,6 +42,11 @@ mod linux {
     impl Pages {
         /// `count` blocks of zeros, if the system has them.
         pub(crate) fn new(count: u64, effort: Effort) -> Option<Self> {
+            Self::with_limit(count, effort, SLOW)
+        }
+
+        /// The same, where a huge page that takes longer than `slow` is a slow one.
+        pub(super) fn with_limit(count: u64, effort: Effort, slow: Duration) -> Option<Self> {
             let Layout { count, used, len } = Layout::of(count, isize::MAX.unsigned_abs())?;
             let mapping = map(len)?;
             // What will be in there is as good as the password.
@@ -65,7 +70,7 @@ mod linux {
                 len,
                 blocks: start.cast(),
                 count,
-                helper: populate(Region(start, used), effort),
+                helper: populate(Region(start, used), effort, slow),
             })
         }
 
@@ -150,16 +155,23 @@ mod linux {
         next: AtomicUsize,
         /// From one page to the next that is asked for: 1 for all of the region.
         stride: usize,
+        /// If a huge page takes longer than this, small ones are quicker.
+        slow: Duration,
         /// Whether to stay with huge pages, however long that takes.
         patience: bool,
     }
 
     /// Populates the region as `effort` says; a thread that still does so is returned.
-    fn populate(region: Region, effort: Effort) -> Option<(Arc<Populating>, JoinHandle<()>)> {
+    fn populate(
+        region: Region,
+        effort: Effort,
+        slow: Duration,
+    ) -> Option<(Arc<Populating>, JoinHandle<()>)> {
         let mut populating = Populating {
             region,
             next: AtomicUsize::new(0),
             stride: 1,
+            slow,
             patience: effort == Effort::Patient,
         };
         match effort {
@@ -202,7 +214,7 @@ mod linux {
                 // An old system cannot do this: pages then come when they are used.
                 let part = self.region.from(page * HUGE, HUGE);
                 part.advise(libc::MADV_POPULATE_WRITE);
-                let slow = processor_time().saturating_sub(start) > SLOW;
+                let slow = processor_time().saturating_sub(start) > self.slow;
                 if slow && !patience {
                     patience = true;
                     let rest = self.region.from((page + 1) * HUGE, self.region.1);
@@ -424,8 +436,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn large_memory_asks_for_huge_pages() {
-        let policy = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled");
-        if !policy.is_ok_and(|policy| !policy.contains("[never]")) {
+        if !has_huge_pages() {
             println!("skipped: this system has no transparent huge pages");
             return;
         }
@@ -435,6 +446,42 @@ mod tests {
             flags.iter().any(|flag| flag == "hg")
         };
         assert!(asks(5000) && !asks(3));
+    }
+
+    /// Where the first huge page takes too long, all after it are small, but for who has patience; and none are where it does not.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn after_a_slow_page_small_ones_are_asked_for() {
+        use std::time::{Duration, Instant};
+        if !has_huge_pages() {
+            println!("skipped: this system has no transparent huge pages");
+            return;
+        }
+        let (slow, quick) = (Duration::ZERO, Duration::MAX);
+        for (effort, limit, expected) in [
+            (Effort::Quick, slow, true),
+            (Effort::Ahead, slow, true),
+            (Effort::Sample, slow, true),
+            (Effort::Patient, slow, false),
+            (Effort::Quick, quick, false),
+        ] {
+            let pages = Pages::with_limit(10 << 10, effort, limit).unwrap();
+            let [first, last] = [0, (10 << 10) - 1].map(|i| pages.blocks()[i].as_ptr().addr());
+            let small = |address| flags_of(address).iter().any(|flag| flag == "nh");
+            let began = Instant::now();
+            // A helper does it soon.
+            while expected && !small(last) {
+                assert!(began.elapsed() < Duration::from_secs(20), "{effort:?}");
+            }
+            assert_eq!(small(last), expected, "{effort:?}");
+            assert!(!small(first), "{effort:?}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn has_huge_pages() -> bool {
+        let policy = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled");
+        policy.is_ok_and(|policy| !policy.contains("[never]"))
     }
 
     /// `VmFlags` of the mapping of an address (proc_pid_smaps(5)).

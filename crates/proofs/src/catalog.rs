@@ -91,7 +91,7 @@ pub fn kernels() -> Vec<Kernel> {
 }
 
 /// The cell of memory in which word `word` of an Argon2 block is: 8 × 8 matrices of registers of two words, of which a line of
-/// eight cells holds a quarter of two rows.
+/// eight cells holds a quarter of two rows, a register of one and of the other in turn.
 fn cell_of(word: usize) -> usize {
     let (row, column) = (word / 16, word % 16);
     let line = 4 * (row / 2) + column / 4;

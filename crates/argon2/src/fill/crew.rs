@@ -1,5 +1,5 @@
-//! Threads that share the lanes of every slice, wait for each other after it, and wipe everything in the end. They are started once for each hash: started for
-//! each slice, one often lands on the processor of another and waits there for longer than a slice takes.
+//! Threads that share the lanes of every slice, wait for each other after it, and wipe everything in the end. They are started once
+//! for each hash: started for each slice, one often lands on the processor of another and waits there for longer than a slice takes.
 
 use super::meeting::Meeting;
 use super::segment::Slices;
@@ -129,7 +129,8 @@ impl<'m> Crew<'m, '_> {
 
     /// Passes on the last block of every lane.
     fn last_blocks(&self, mut to: impl FnMut(&Block)) {
-        for piece in self.read(SLICES - 1, SLICES) {
+        const NOTHING: usize = SLICES;
+        for piece in self.read(SLICES - 1, NOTHING) {
             let segments = piece.chunks(self.params.segment_blocks() as usize);
             segments.filter_map(<[_]>::last).for_each(&mut to);
         }
