@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::block::Block;
-use crate::pages::{Effort, Pages};
+use crate::pages::{Effort, Getter, Pages};
 
 /// Memory for Argon2, kept so that the next hash does not have to get it from the system, page by page, again.
 ///
@@ -54,20 +54,27 @@ impl Arena {
         self.0 = None;
     }
 
-    /// The first `count` blocks, with anything in them.
-    pub(crate) fn blocks(&mut self, count: u64, effort: Effort) -> Result<&mut [Block], Error> {
-        self.grow(count, effort)?;
+    /// The first `count` blocks, with anything in them, and what gets them from the system if they are new.
+    pub(crate) fn blocks(
+        &mut self,
+        count: u64,
+        effort: Effort,
+    ) -> Result<(&mut [Block], Option<Getter>), Error> {
+        let getter = self.grow(count, effort)?;
         let blocks = self.0.as_mut().map_or(&mut [][..], Pages::blocks_mut);
-        Ok(&mut blocks[..count as usize])
+        Ok((&mut blocks[..count as usize], getter))
     }
 
-    fn grow(&mut self, count: u64, effort: Effort) -> Result<(), Error> {
-        if self.kib() < count {
-            // First the old ones back, then the new ones: never both.
-            self.release();
-            let pages = Pages::new(count, effort);
-            self.0 = Some(pages.ok_or(Error::OutOfMemory(count))?);
+    /// Makes room for `count` blocks; what gets them from the system if it had to.
+    fn grow(&mut self, count: u64, effort: Effort) -> Result<Option<Getter>, Error> {
+        if self.kib() >= count {
+            return Ok(None);
         }
-        Ok(())
+        // First the old ones back, then the new ones: never both.
+        self.release();
+        let pages = Pages::new(count, effort).ok_or(Error::OutOfMemory(count))?;
+        let getter = pages.getter().filter(|_| effort == Effort::AsUsed);
+        self.0 = Some(pages);
+        Ok(getter)
     }
 }

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::blake2b::{LONGEST, Stream};
 use crate::block::{Block, WORDS, ZERO_BLOCK, place};
-use crate::fill::{Monitor, Progress, Task, fill};
+use crate::fill::{Get, Monitor, Progress, Task, fill};
 use crate::hprime::hprime;
 use crate::kernel::with_zero;
 use crate::params::Params;
@@ -87,8 +87,8 @@ impl<'a> Argon2<'a> {
     }
 
     /// On up to this many threads, no more than there are lanes, and on one where there is little to do for each (less than 2 MiB a
-    /// lane). If it is more than one, another gets memory from the system ahead of them when the arena has to grow, and with one lane a
-    /// second one helps to wipe it. The result is the same for any number.
+    /// lane). With one lane, a second thread gets memory from the system ahead of the first when the arena has to grow, and helps to wipe
+    /// it. The result is the same for any number.
     #[cfg(feature = "std")]
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
@@ -171,8 +171,10 @@ impl<'a> Argon2<'a> {
         if self.cancel.is_some_and(|cancel| cancel.load(Relaxed)) {
             return Err(Error::Cancelled);
         }
-        let memory = arena.blocks(self.params.blocks(), self.effort())?;
-        self.hash_with(password, salt, tag, memory)
+        let (memory, getter) = arena.blocks(self.params.blocks(), self.effort())?;
+        let get = getter.map(|getter| move |blocks: &mut [Block]| getter.get(blocks));
+        let get = get.as_ref().map(|get| get as Get<'_>);
+        self.hash_on(password, salt, tag, memory, get)
     }
 
     /// [`Argon2::hash`] in memory of the caller, of at least [`Params::blocks`] blocks. What was in them does not matter; they
@@ -186,6 +188,18 @@ impl<'a> Argon2<'a> {
         salt: &[u8],
         tag: &mut [u8],
         memory: &mut [Block],
+    ) -> Result<(), Error> {
+        self.hash_on(password, salt, tag, memory, None)
+    }
+
+    /// [`Argon2::hash_with`]; `get` gets blocks that are about to be filled from the system.
+    fn hash_on(
+        &self,
+        password: &[u8],
+        salt: &[u8],
+        tag: &mut [u8],
+        memory: &mut [Block],
+        get: Option<Get<'_>>,
     ) -> Result<(), Error> {
         tag.fill(0);
         self.check(password, salt, tag)?;
@@ -201,7 +215,7 @@ impl<'a> Argon2<'a> {
             #[cfg(feature = "std")]
             threads: self.wipers(),
         };
-        self.hash_in(password, salt, tag, &mut memory)
+        self.hash_in(password, salt, tag, &mut memory, get)
     }
 
     /// In a frame of its own, below the caller's.
@@ -212,9 +226,20 @@ impl<'a> Argon2<'a> {
         salt: &[u8],
         tag: &mut [u8],
         memory: &mut Wiped<'_>,
+        get: Option<Get<'_>>,
     ) -> Result<(), Error> {
         let mut sum = Sum(Zeroizing::new([[0; 8]; WORDS]));
-        self.fill(password, salt, tag.len(), memory, &mut sum)?;
+        let lanes = u64::from(self.params.lanes());
+        let monitor = Monitor {
+            total: u64::from(self.params.passes()) * self.params.blocks() - 2 * lanes,
+            done: AtomicU64::new(0),
+            cancel: self.cancel,
+            progress: self.progress,
+            get,
+        };
+        let h0 = self.h0(password, salt, tag.len());
+        self.first_blocks(&h0, memory.blocks, &monitor);
+        self.fill(memory, &monitor, &mut sum)?;
         hprime(self.cpu(), &[sum.0.as_flattened()], tag);
         Ok(())
     }
@@ -236,24 +261,13 @@ impl<'a> Argon2<'a> {
         Ok(())
     }
 
-    /// Steps 1 to 7; the tag is H′ of the sum (step 8).
+    /// Steps 5 to 7, when the first blocks are there; the tag is H′ of the sum (step 8).
     fn fill(
         &self,
-        password: &[u8],
-        salt: &[u8],
-        tag_len: usize,
         memory: &mut Wiped<'_>,
+        monitor: &Monitor<'_>,
         sum: &mut Sum,
     ) -> Result<(), Error> {
-        let h0 = self.h0(password, salt, tag_len);
-        self.first_blocks(&h0, memory.blocks);
-        let lanes = u64::from(self.params.lanes());
-        let monitor = Monitor {
-            total: u64::from(self.params.passes()) * self.params.blocks() - 2 * lanes,
-            done: AtomicU64::new(0),
-            cancel: self.cancel,
-            progress: self.progress,
-        };
         let (cpu, params) = (self.cpu(), &self.params);
         #[cfg(feature = "std")]
         if let (None, threads @ 2.., true) = (
@@ -262,13 +276,12 @@ impl<'a> Argon2<'a> {
             params.segment_blocks() >= WORTH_A_MEETING,
         ) {
             let blocks = &mut *memory.blocks;
-            let result =
-                fill_together(cpu, params, blocks, &monitor, threads, |last| sum.add(last));
+            let result = fill_together(cpu, params, blocks, monitor, threads, |last| sum.add(last));
             // It has wiped them, whatever the result is. If a thread had panicked, this would not be reached.
             memory.blocks = &mut [];
             return result;
         }
-        fill(cpu, params, memory.blocks, &monitor, |task| self.run(task))?;
+        fill(cpu, params, memory.blocks, monitor, |task| self.run(task))?;
         let segments = memory.blocks.chunks(params.segment_blocks() as usize);
         let last = segments.rev().take(params.lanes() as usize);
         last.filter_map(<[_]>::last)
@@ -301,7 +314,7 @@ impl<'a> Argon2<'a> {
     }
 
     /// The first two blocks of each lane (steps 3 and 4).
-    fn first_blocks(&self, h0: &[u8; LONGEST], memory: &mut [Block]) {
+    fn first_blocks(&self, h0: &[u8; LONGEST], memory: &mut [Block], monitor: &Monitor<'_>) {
         let length = self.params.segment_blocks() as usize;
         let mut bytes = Zeroizing::new([[0; 8]; WORDS]);
         for (lane, segment) in memory
@@ -309,6 +322,7 @@ impl<'a> Argon2<'a> {
             .take(self.params.lanes() as usize)
             .enumerate()
         {
+            monitor.before(&mut segment[..2]);
             for (index, block) in segment.iter_mut().take(2).enumerate() {
                 let numbers = [(index as u32).to_le_bytes(), (lane as u32).to_le_bytes()];
                 hprime(
@@ -346,12 +360,14 @@ impl<'a> Argon2<'a> {
         }
     }
 
-    /// One more thread than work is right: it mostly waits for the system. On the threads of others it would be one too many.
+    /// With one lane, a second thread mostly waits for the system, and memory. (On the threads of others it would be one too many.) With
+    /// several, each thread gets what it fills, if threads do not fill the same huge page at a time.
     #[cfg(feature = "std")]
     fn effort(&self) -> Effort {
+        let apart = self.params.lanes() > 1 && self.params.segment_blocks() >= HUGE_PAGE;
         match self.threads {
             2.. if self.pool.is_some() => Effort::Quick,
-            2.. if self.params.lanes() > 1 => Effort::Sample,
+            2.. if apart => Effort::AsUsed,
             2.. => Effort::Ahead,
             _ => Effort::Quick,
         }
@@ -379,6 +395,10 @@ impl Sum {
 /// longer where a thread has lost its processor. `bench/argon2.py` measures the least memory that two lanes use two threads for.
 #[cfg(feature = "std")]
 const WORTH_A_MEETING: u64 = 512;
+
+/// Blocks in a huge page of most systems.
+#[cfg(feature = "std")]
+const HUGE_PAGE: u64 = 2 << 10;
 
 /// Memory that is wiped at the end, even of a panic in a callback or a pool: all that nobody has wiped before.
 struct Wiped<'m> {

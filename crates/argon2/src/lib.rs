@@ -55,6 +55,8 @@ mod phc;
 mod arena;
 #[cfg(feature = "std")]
 mod calibrate;
+#[cfg(all(feature = "std", any(target_os = "linux", test)))]
+mod page_choice;
 #[cfg(feature = "std")]
 mod pages;
 #[cfg(feature = "std")]

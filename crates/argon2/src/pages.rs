@@ -2,14 +2,15 @@
 #![cfg_attr(target_os = "linux", allow(unsafe_code))]
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::Pages;
+pub(crate) use linux::{Getter, Pages};
 #[cfg(not(target_os = "linux"))]
-pub(crate) use other::Pages;
+pub(crate) use other::{Getter, Pages};
 
 #[cfg(target_os = "linux")]
 mod linux {
     use super::Effort;
     use crate::block::Block;
+    use crate::page_choice::{Choice, Kind};
     use std::ptr::NonNull;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -24,8 +25,10 @@ mod linux {
         len: usize,
         blocks: NonNull<Block>,
         count: usize,
+        /// How it is populated, if it has huge pages.
+        populating: Option<Arc<Populating>>,
         /// The thread that populates the mapping, perhaps still.
-        helper: Option<(Arc<Populating>, JoinHandle<()>)>,
+        helper: Option<JoinHandle<()>>,
     }
 
     // SAFETY: `Pages` owns its mapping alone, like a `Box<[Block]>`.
@@ -36,8 +39,11 @@ mod linux {
     /// The size and alignment of a huge page on most machines. Where it is another, pages are of the usual size.
     const HUGE: usize = 2 << 20;
 
+    /// The size of other pages on most machines.
+    const SMALL: usize = 4 << 10;
+
     /// By this a mapping is longer than its huge pages: it begins with any page, and they begin with a multiple of `HUGE`.
-    const ROOM: usize = HUGE - (4 << 10);
+    const ROOM: usize = HUGE - SMALL;
 
     impl Pages {
         /// `count` blocks of zeros, if the system has them.
@@ -45,33 +51,38 @@ mod linux {
             Self::with_limit(count, effort, SLOW)
         }
 
-        /// The same, where a huge page that takes longer than `slow` is a slow one.
+        /// The same, where the memory of a huge page that takes longer than `slow` is slow.
         pub(super) fn with_limit(count: u64, effort: Effort, slow: Duration) -> Option<Self> {
             let Layout { count, used, len } = Layout::of(count, isize::MAX.unsigned_abs())?;
             let mapping = map(len)?;
             // What will be in there is as good as the password.
             advise(mapping, len, libc::MADV_DONTDUMP);
             advise(mapping, len, libc::MADV_WIPEONFORK);
+            let mut pages = Self {
+                mapping,
+                len,
+                blocks: mapping.cast(),
+                count,
+                populating: None,
+                helper: None,
+            };
             if len == used {
-                return Some(Self {
-                    mapping,
-                    len,
-                    blocks: mapping.cast(),
-                    count,
-                    helper: None,
-                });
+                return Some(pages);
             }
             // SAFETY: at most ROOM, by which the mapping is longer than what is used.
             let start = unsafe { mapping.add(mapping.align_offset(HUGE)) };
             touch(mapping, if start == mapping { len - 1 } else { 0 });
             advise(start, used, libc::MADV_HUGEPAGE);
-            Some(Self {
-                mapping,
-                len,
-                blocks: start.cast(),
-                count,
-                helper: populate(Region(start, used), effort, slow),
-            })
+            pages.blocks = start.cast();
+            let patient = effort == Effort::Patient;
+            let populating = Arc::new(Populating::new(Region(start, used), slow, patient));
+            match effort {
+                Effort::Quick | Effort::Patient => populating.work(),
+                Effort::Ahead if used > HUGE => pages.helper = run_ahead(&populating),
+                Effort::Ahead | Effort::AsUsed => (),
+            }
+            pages.populating = Some(populating);
+            Some(pages)
         }
 
         pub(crate) fn blocks(&self) -> &[Block] {
@@ -83,6 +94,11 @@ mod linux {
         pub(crate) fn blocks_mut(&mut self) -> &mut [Block] {
             // SAFETY: as in `blocks`; `&mut self` makes the borrow exclusive.
             unsafe { std::slice::from_raw_parts_mut(self.blocks.as_ptr(), self.count) }
+        }
+
+        /// What gets blocks from the system, if that takes any care.
+        pub(crate) fn getter(&self) -> Option<Getter> {
+            self.populating.clone().map(Getter)
         }
     }
 
@@ -115,9 +131,8 @@ mod linux {
 
     impl Drop for Pages {
         fn drop(&mut self) {
-            if let Some((populating, thread)) = self.helper.take() {
+            if let (Some(populating), Some(thread)) = (&self.populating, self.helper.take()) {
                 populating.stop();
-                thread.thread().unpark();
                 // It cannot panic; if it did, it would be gone as well.
                 let _ = thread.join();
             }
@@ -135,95 +150,50 @@ mod linux {
     // SAFETY: as above.
     unsafe impl Sync for Region {}
 
-    /// Of so many huge pages, one is asked for if the others come when they are used.
-    const SAMPLED: usize = 8;
-
-    /// Samples up to this page are taken at once, and each later one after a pause. Who asks again and again can keep threads from
-    /// getting a mapping for 4 ms each time, and so all the other threads of a hash from beginning.
-    const AT_ONCE: usize = 4 * SAMPLED;
-    const PAUSE: Duration = Duration::from_millis(1);
-
-    /// Longer than this for a huge page, and small ones are quicker: filling one takes 0.2 to 0.4 ms on a machine that has it, but about
-    /// 4.5 on a virtual one whose host has to find the memory first. Small pages mostly have been used before.
+    /// Longer than this for the memory of a huge page, and its host has to find it first: filling one takes 0.05 to 0.4 ms on a machine
+    /// that has it, and 0.7 as small pages; about 5 on a virtual one that has given it back, or never had it.
     const SLOW: Duration = Duration::from_millis(3);
 
-    /// Getting the memory of a region from the system before it is used.
+    /// Getting the memory of a region from the system.
     #[derive(Debug)]
     struct Populating {
         region: Region,
         /// The next huge page to ask for.
         next: AtomicUsize,
-        /// From one page to the next that is asked for: 1 for all of the region.
-        stride: usize,
-        /// If a huge page takes longer than this, small ones are quicker.
+        /// Longer than this is slow.
         slow: Duration,
-        /// Whether to stay with huge pages, however long that takes.
-        patience: bool,
+        choice: Choice,
     }
 
-    /// Populates the region as `effort` says; a thread that still does so is returned.
-    fn populate(
-        region: Region,
-        effort: Effort,
-        slow: Duration,
-    ) -> Option<(Arc<Populating>, JoinHandle<()>)> {
-        let mut populating = Populating {
-            region,
-            next: AtomicUsize::new(0),
-            stride: 1,
-            slow,
-            patience: effort == Effort::Patient,
-        };
-        match effort {
-            Effort::Quick | Effort::Patient => {
-                populating.work();
-                return None;
-            }
-            Effort::Ahead => (),
-            Effort::Sample => populating.stride = SAMPLED,
-        }
-        // Who uses the memory gets the first page meanwhile: two that get the same one both fill it.
-        *populating.next.get_mut() = 1;
-        if region.1 == HUGE {
-            return None;
-        }
-        populating.run_ahead()
+    /// Populates by a thread of its own, if there is one; else pages come when they are used. Who uses the region gets the first page
+    /// meanwhile: two that get the same one both fill it.
+    fn run_ahead(populating: &Arc<Populating>) -> Option<JoinHandle<()>> {
+        let populating = Arc::clone(populating);
+        populating.next.store(1, Relaxed);
+        thread::Builder::new().spawn(move || populating.work()).ok()
     }
 
     impl Populating {
-        /// Populates by a thread of its own, if there is one; else pages come when they are used.
-        fn run_ahead(self) -> Option<(Arc<Self>, JoinHandle<()>)> {
-            let (shared, builder) = (Arc::new(self), thread::Builder::new());
-            let helper = Arc::clone(&shared);
-            let thread = builder.spawn(move || helper.work()).ok()?;
-            Some((shared, thread))
+        fn new(region: Region, slow: Duration, patient: bool) -> Self {
+            Self {
+                region,
+                next: AtomicUsize::new(0),
+                slow,
+                choice: Choice::new(region.1 / HUGE, patient),
+            }
         }
 
+        /// Gets huge page after huge page, or as much in small ones.
         fn work(&self) {
-            let mut patience = self.patience;
             let pages = self.region.1 / HUGE;
             loop {
-                if self.stride > 1 && (AT_ONCE..pages).contains(&self.next.load(Relaxed)) {
-                    thread::park_timeout(PAUSE);
-                }
-                let page = self.next.fetch_add(self.stride, Relaxed);
+                let page = self.next.fetch_add(1, Relaxed);
                 if page >= pages {
                     return;
                 }
-                let start = processor_time();
+                let part = self.region.page(page);
                 // An old system cannot do this: pages then come when they are used.
-                let part = self.region.from(page * HUGE, HUGE);
-                part.advise(libc::MADV_POPULATE_WRITE);
-                let slow = processor_time().saturating_sub(start) > self.slow;
-                if slow && !patience {
-                    patience = true;
-                    let rest = self.region.from((page + 1) * HUGE, self.region.1);
-                    rest.advise(libc::MADV_NOHUGEPAGE);
-                    if self.stride > 1 {
-                        // Decided; small pages come when they are used.
-                        return;
-                    }
-                }
+                self.watch(HUGE, |_| part.advise(libc::MADV_POPULATE_WRITE));
             }
         }
 
@@ -231,14 +201,50 @@ mod linux {
         fn stop(&self) {
             self.next.store(usize::MAX / 2, Relaxed);
         }
+
+        /// Gets these blocks by writing to some of them, as to memory that is there; they are about to be written to anyway.
+        fn touch(&self, blocks: &mut [Block]) {
+            let bytes = size_of_val(blocks);
+            self.watch(bytes, |kind| {
+                let page = if kind == Kind::Small { SMALL } else { HUGE };
+                let last = blocks.len().saturating_sub(1);
+                let starts = (0..last).step_by(page / size_of::<Block>());
+                for index in starts.chain([last]) {
+                    if let Some(block) = blocks.get_mut(index) {
+                        block[0].0[0] = 0;
+                        core::hint::black_box(block);
+                    }
+                }
+            });
+        }
+
+        /// Makes the choice anew if `get`, which gets so many bytes, takes too long.
+        fn watch(&self, bytes: usize, get: impl FnOnce(Kind)) {
+            let kind = self.choice.kind();
+            let start = processor_time();
+            get(kind);
+            let took = processor_time().saturating_sub(start);
+            // A huge page comes whole. Of less than a quarter of one, small pages come so quickly that little else may happen meanwhile.
+            let share = match kind {
+                Kind::Small => (HUGE / bytes.max(1)).clamp(1, 4),
+                Kind::Huge | Kind::HugeForGood => 1,
+            };
+            if took * share as u32 > self.slow {
+                match self.choice.was_slow(kind) {
+                    // What is there stays as it is.
+                    Some(Kind::Small) => self.region.advise(libc::MADV_NOHUGEPAGE),
+                    Some(_) => self.region.advise(libc::MADV_HUGEPAGE),
+                    None => (),
+                }
+            }
+        }
     }
 
     impl Region {
-        /// Up to `len` bytes from byte `start` on; none if that is behind the end.
-        fn from(self, start: usize, len: usize) -> Self {
-            let start = start.min(self.1);
-            // SAFETY: not behind the end of a mapping.
-            Self(unsafe { self.0.add(start) }, len.min(self.1 - start))
+        /// Huge page `page`, which is inside.
+        fn page(self, page: usize) -> Self {
+            // SAFETY: inside the mapping.
+            Self(unsafe { self.0.add(page * HUGE) }, HUGE)
         }
 
         fn advise(self, advice: libc::c_int) {
@@ -258,6 +264,16 @@ mod linux {
             time.tv_sec.unsigned_abs(),
             time.tv_nsec.unsigned_abs() as u32,
         )
+    }
+
+    /// Gets blocks from the system for who is about to fill them.
+    pub(crate) struct Getter(Arc<Populating>);
+
+    impl Getter {
+        /// Gets these, in which there is anything afterwards.
+        pub(crate) fn get(&self, blocks: &mut [Block]) {
+            self.0.touch(blocks);
+        }
     }
 
     /// Gives a mapping its first page, that of byte `at`, where no block is. While a mapping gets its first page, Linux lets no thread of
@@ -299,15 +315,23 @@ pub(crate) enum Effort {
     Patient,
     /// As `Quick`, by a thread that runs ahead of the one that uses it.
     Ahead,
-    /// When it is used, by as many threads as there are processors: each page is filled into the cache of the one that needs it. A
-    /// further thread tries some pages before, and if they do not come quickly, the rest are small ones.
-    Sample,
+    /// As `Quick`, but page by page, by whoever is about to use it ([`Pages::getter`]): into the cache of the processor that needs it.
+    AsUsed,
 }
 
 #[cfg(not(target_os = "linux"))]
 mod other {
     use super::Effort;
     use crate::block::{Block, ZERO_BLOCK};
+
+    /// There is none.
+    pub(crate) enum Getter {}
+
+    impl Getter {
+        pub(crate) fn get(&self, _blocks: &mut [Block]) {
+            match *self {}
+        }
+    }
 
     /// Blocks on the heap.
     #[derive(Debug)]
@@ -321,6 +345,11 @@ mod other {
             blocks.try_reserve_exact(count).ok()?;
             blocks.resize(count, ZERO_BLOCK);
             Some(Self(blocks))
+        }
+
+        /// All blocks are there.
+        pub(crate) fn getter(&self) -> Option<Getter> {
+            None
         }
 
         pub(crate) fn blocks(&self) -> &[Block] {
@@ -347,7 +376,7 @@ mod tests {
                 Effort::Quick,
                 Effort::Patient,
                 Effort::Ahead,
-                Effort::Sample,
+                Effort::AsUsed,
             ] {
                 let mut pages = Pages::new(count, effort).unwrap();
                 assert_eq!(pages.blocks().len() as u64, count);
@@ -369,7 +398,7 @@ mod tests {
     fn a_helper_changes_nothing_and_ends_with_the_pages() {
         // So many huge pages that samples of them are taken with pauses.
         const COUNT: u64 = 100 << 10;
-        for effort in [Effort::Ahead, Effort::Sample] {
+        for effort in [Effort::Ahead, Effort::AsUsed] {
             drop(Pages::new(COUNT, effort));
             let mut pages = Pages::new(COUNT, effort).unwrap();
             for (value, block) in (1..).zip(pages.blocks_mut()) {
@@ -440,42 +469,73 @@ mod tests {
             println!("skipped: this system has no transparent huge pages");
             return;
         }
+        // With patience: else it could stop asking.
         let asks = |count| {
-            let pages = Pages::new(count, Effort::Quick).unwrap();
+            let pages = Pages::new(count, Effort::Patient).unwrap();
             let flags = flags_of(pages.blocks()[0].as_ptr().addr());
             flags.iter().any(|flag| flag == "hg")
         };
         assert!(asks(5000) && !asks(3));
     }
 
-    /// Where the first huge page takes too long, all after it are small, but for who has patience; and none are where it does not.
+    /// When everything takes too long, a huge page is followed by small ones, and these, after a while, by huge ones again. Who has
+    /// patience stays with huge ones.
     #[cfg(target_os = "linux")]
     #[test]
-    fn after_a_slow_page_small_ones_are_asked_for() {
+    fn slow_pages_change_what_is_asked_for() {
         use std::time::{Duration, Instant};
         if !has_huge_pages() {
             println!("skipped: this system has no transparent huge pages");
             return;
         }
+        const PAGE: u64 = 2 << 10;
         let (slow, quick) = (Duration::ZERO, Duration::MAX);
-        for (effort, limit, expected) in [
-            (Effort::Quick, slow, true),
-            (Effort::Ahead, slow, true),
-            (Effort::Sample, slow, true),
-            (Effort::Patient, slow, false),
-            (Effort::Quick, quick, false),
+        for (effort, count, limit, expected) in [
+            (Effort::Quick, PAGE, slow, "nh"),
+            (Effort::Quick, 9 * PAGE, slow, "nh"),
+            (Effort::Quick, 10 * PAGE, slow, "hg"),
+            (Effort::Quick, PAGE, quick, "hg"),
+            (Effort::Patient, PAGE, slow, "hg"),
+            // The helper gets all but the first.
+            (Effort::Ahead, 2 * PAGE, slow, "nh"),
+            (Effort::AsUsed, 5 * PAGE, slow, "nh"),
         ] {
-            let pages = Pages::with_limit(10 << 10, effort, limit).unwrap();
-            let [first, last] = [0, (10 << 10) - 1].map(|i| pages.blocks()[i].as_ptr().addr());
-            let small = |address| flags_of(address).iter().any(|flag| flag == "nh");
+            let mut pages = Pages::with_limit(count, effort, limit).unwrap();
+            if effort == Effort::AsUsed {
+                let getter = pages.getter().unwrap();
+                getter.get(&mut pages.blocks_mut()[..512]);
+            }
+            let ends = [0, count as usize - 1].map(|i| pages.blocks()[i].as_ptr().addr());
+            let is = |address| flags_of(address).iter().any(|flag| flag == expected);
             let began = Instant::now();
             // A helper does it soon.
-            while expected && !small(last) {
+            while effort == Effort::Ahead && !is(ends[1]) {
                 assert!(began.elapsed() < Duration::from_secs(20), "{effort:?}");
             }
-            assert_eq!(small(last), expected, "{effort:?}");
-            assert!(!small(first), "{effort:?}");
+            assert_eq!(ends.map(is), [true; 2], "{effort:?} {expected}");
         }
+    }
+
+    /// The pages of blocks that are about to be filled are there afterwards, and no others.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn memory_is_got_by_who_fills_it() {
+        const PAGE: usize = 2 << 10;
+        let mut pages = Pages::new(8 * PAGE as u64, Effort::AsUsed).unwrap();
+        let before = resident(pages.blocks());
+        let getter = pages.getter().unwrap();
+        let blocks = pages.blocks_mut();
+        getter.get(&mut blocks[3 * PAGE - 1..4 * PAGE + 1]);
+        assert_eq!((before, resident(blocks)), (0, 3 * PAGE));
+        getter.get(&mut []);
+        assert_eq!(resident(blocks), 3 * PAGE);
+    }
+
+    /// KiB of the mapping of these blocks that are in memory (proc_pid_smaps(5)).
+    #[cfg(target_os = "linux")]
+    fn resident(blocks: &[crate::Block]) -> usize {
+        let line = of_mapping(blocks.as_ptr().addr(), "Rss:");
+        line.trim_end_matches("kB").trim().parse().unwrap()
     }
 
     #[cfg(target_os = "linux")]
@@ -487,6 +547,13 @@ mod tests {
     /// `VmFlags` of the mapping of an address (proc_pid_smaps(5)).
     #[cfg(target_os = "linux")]
     fn flags_of(address: usize) -> Vec<String> {
+        let flags = of_mapping(address, "VmFlags:");
+        flags.split_whitespace().map(str::to_owned).collect()
+    }
+
+    /// The field `name` of the mapping of an address.
+    #[cfg(target_os = "linux")]
+    fn of_mapping(address: usize, name: &str) -> String {
         let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
         let mut inside = false;
         for line in maps.lines() {
@@ -497,8 +564,8 @@ mod tests {
             if let Some((Ok(start), Ok(end))) = range.map(|(start, end)| (hex(start), hex(end))) {
                 inside = (start..end).contains(&address);
             }
-            if let (true, Some(flags)) = (inside, line.strip_prefix("VmFlags:")) {
-                return flags.split_whitespace().map(str::to_owned).collect();
+            if let (true, Some(value)) = (inside, line.strip_prefix(name)) {
+                return value.to_owned();
             }
         }
         panic!("{address:x} is in no mapping")

@@ -242,6 +242,7 @@ mod tests {
             done: AtomicU64::new(0),
             cancel: Some(&flag),
             progress: None,
+            get: None,
         };
         let cancel = |_: &Block| flag.store(true, Relaxed);
         let outcome = fill_together(Cpu::best(), &params, &mut memory, &monitor, 2, cancel);
@@ -261,6 +262,7 @@ mod tests {
             done: AtomicU64::new(0),
             cancel: None,
             progress: None,
+            get: None,
         };
         let (cpu, mut last) = (Cpu::best(), Vec::new());
         if threads == 1 {

@@ -14,7 +14,7 @@ pub use task::Task;
 
 #[cfg(feature = "std")]
 pub(crate) use crew::fill_together;
-pub(crate) use monitor::Monitor;
+pub(crate) use monitor::{Get, Monitor};
 
 use crate::Error;
 use crate::block::Block;

@@ -1,5 +1,6 @@
 //! How far a run is, and whether it shall stop.
 
+use crate::block::Block;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// How far a run is.
@@ -11,17 +12,28 @@ pub struct Progress {
     pub total: u64,
 }
 
-/// What watches a run.
+/// What gets blocks that are about to be filled from the system.
+pub(crate) type Get<'a> = &'a (dyn Fn(&mut [Block]) + Sync);
+
+/// What watches a run, and gets memory for it.
 pub(crate) struct Monitor<'a> {
     pub(crate) total: u64,
     pub(crate) done: AtomicU64,
     pub(crate) cancel: Option<&'a AtomicBool>,
     pub(crate) progress: Option<&'a (dyn Fn(Progress) + Sync)>,
+    pub(crate) get: Option<Get<'a>>,
 }
 
 impl Monitor<'_> {
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancel.is_some_and(|cancel| cancel.load(Relaxed))
+    }
+
+    /// To be called before some blocks are filled for the first time; there is anything in them afterwards.
+    pub(crate) fn before(&self, blocks: &mut [Block]) {
+        if let Some(get) = self.get {
+            get(blocks);
+        }
     }
 
     pub(super) fn advance(&self, blocks: u64) {

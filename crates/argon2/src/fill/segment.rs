@@ -5,6 +5,7 @@ use super::addresses::Addresses;
 use crate::block::Block;
 use crate::index::{Reference, SLICES, Segment};
 use crate::kernel::{self, Memory, Next};
+use core::ops::Range;
 use sealstone_lanes::{Cpu, Place, Portable};
 
 /// A segment being filled.
@@ -99,6 +100,11 @@ impl<'m> Filling<'m> {
             adds: position.adds(),
             source,
         }
+    }
+
+    /// Some blocks of the segment.
+    pub(super) fn blocks(&mut self, range: Range<usize>) -> &mut [Block] {
+        &mut self.blocks[range]
     }
 
     /// Fills block `index`, when all before it are filled. If other lanes come between it and the next one, what they need `soon` is

@@ -48,12 +48,23 @@ impl<'m> Task<'m> {
             let mut some = lanes.by_ref().take(count);
             let mut group: [_; IN_STEP] = core::array::from_fn(|_| some.next());
             let mut soon = (count > 1).then_some(memory);
-            fill(&position, monitor, count, |index| {
-                for lane in group.iter_mut().flatten() {
-                    let place = lane.step(index, soon);
-                    soon = soon.map(|_| place);
+            for stretch in stretches(position.first()..position.length()) {
+                if monitor.is_cancelled() {
+                    return;
                 }
-            });
+                if position.pass == 0 {
+                    let lanes = group.iter_mut().flatten();
+                    lanes.for_each(|lane| monitor.before(lane.blocks(stretch.clone())));
+                }
+                let blocks = stretch.len() * count;
+                for index in stretch {
+                    for lane in group.iter_mut().flatten() {
+                        let place = lane.step(index, soon);
+                        soon = soon.map(|_| place);
+                    }
+                }
+                monitor.advance(blocks as u64);
+            }
         }
     }
 
@@ -82,18 +93,6 @@ impl<'m> Task<'m> {
                 ..self
             },
         ))
-    }
-}
-
-/// Calls `step` for every block of a segment, unless the monitor says stop.
-fn fill(position: &Position, monitor: &Monitor<'_>, lanes: usize, mut step: impl FnMut(usize)) {
-    for stretch in stretches(position.first()..position.length()) {
-        if monitor.is_cancelled() {
-            return;
-        }
-        let blocks = stretch.len() * lanes;
-        stretch.for_each(&mut step);
-        monitor.advance(blocks as u64);
     }
 }
 
