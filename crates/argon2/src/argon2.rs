@@ -17,6 +17,7 @@ use crate::{
     fill::fill_together,
     pages::Effort,
     pool::{Pool, share},
+    starter::Starter,
 };
 #[cfg(feature = "std")]
 use core::sync::atomic::Ordering::Relaxed;
@@ -89,6 +90,9 @@ impl<'a> Argon2<'a> {
     /// On up to this many threads, no more than there are lanes, and on one where there is little to do for each (less than 2 MiB a
     /// lane). With one lane, a second thread gets memory from the system ahead of the first when the arena has to grow, and helps to wipe
     /// it. The result is the same for any number.
+    ///
+    /// On Linux, where a process may use no more processors than that, each of these threads begins on one of its own: while one is
+    /// started, the calling thread may not run everywhere. (Not where system calls are filtered.)
     #[cfg(feature = "std")]
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
@@ -436,9 +440,10 @@ fn wipe_together(blocks: &mut [Block], threads: usize) {
         }
     };
     thread::scope(|scope| {
+        let mut starter = Starter::of(threads);
         for _ in 1..threads {
             // If the system gives no thread, the others do it all.
-            if thread::Builder::new().spawn_scoped(scope, work).is_err() {
+            if starter.spawn_scoped(scope, work).is_err() {
                 break;
             }
         }

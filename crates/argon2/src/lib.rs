@@ -63,6 +63,8 @@ mod pages;
 mod password;
 #[cfg(feature = "std")]
 mod pool;
+#[cfg(feature = "std")]
+mod starter;
 
 pub use argon2::Argon2;
 pub use block::{Block, WORDS, ZERO_BLOCK, from_words, place, to_words};

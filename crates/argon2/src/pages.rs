@@ -11,10 +11,11 @@ mod linux {
     use super::Effort;
     use crate::block::Block;
     use crate::page_choice::{Choice, Kind};
+    use crate::starter::Starter;
     use std::ptr::NonNull;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-    use std::thread::{self, JoinHandle};
+    use std::thread::JoinHandle;
     use std::time::Duration;
 
     /// Blocks in a mapping of their own.
@@ -170,7 +171,7 @@ mod linux {
     fn run_ahead(populating: &Arc<Populating>) -> Option<JoinHandle<()>> {
         let populating = Arc::clone(populating);
         populating.next.store(1, Relaxed);
-        thread::Builder::new().spawn(move || populating.work()).ok()
+        Starter::of(2).spawn(move || populating.work()).ok()
     }
 
     impl Populating {

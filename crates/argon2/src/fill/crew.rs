@@ -9,6 +9,7 @@ use crate::argon2::Spent;
 use crate::block::Block;
 use crate::index::SLICES;
 use crate::params::Params;
+use crate::starter::Starter;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use sealstone_lanes::{Cpu, Place, wipe_part};
 use std::sync::{LockResult, PoisonError, RwLock, RwLockReadGuard};
@@ -52,12 +53,10 @@ pub(crate) fn fill_together(
     // Decided before wiping, which takes so long that the flag can change meanwhile. (If a thread panics, this is not returned.)
     let mut outcome = Err(Error::Cancelled);
     thread::scope(|scope| {
+        let mut starter = Starter::of(threads);
         for _ in 1..threads {
             crew.meeting.invite();
-            if thread::Builder::new()
-                .spawn_scoped(scope, || crew.work(|| ()))
-                .is_err()
-            {
+            if starter.spawn_scoped(scope, || crew.work(|| ())).is_err() {
                 // If the system gives no more threads, the others do it all.
                 crew.meeting.excuse();
             }

@@ -1,0 +1,238 @@
+//! Starting threads, each on a processor of its own where there are no more processors than threads.
+//!
+//! Some systems leave a new thread on the processor of the one that started it for up to 20 ms, as long as many a hash takes, while
+//! another processor is idle. (Seen with Linux 6.18 on a virtual machine.) With as many threads as processors there is nothing to choose:
+//! so whoever starts a thread leaves its own processor to it, and goes on on another one. Once both run, either may run anywhere again.
+
+use std::io;
+use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
+
+#[cfg(target_os = "linux")]
+use linux::{Allowed, Processors};
+#[cfg(not(target_os = "linux"))]
+use other::{Allowed, Processors};
+
+/// Starts threads.
+#[derive(Debug)]
+pub(crate) struct Starter(Option<Processors>);
+
+impl Starter {
+    /// For so many threads, this one among them.
+    pub(crate) fn of(threads: usize) -> Self {
+        Self(Processors::for_all_of(threads))
+    }
+
+    /// A thread that does `work`.
+    pub(crate) fn spawn(
+        &mut self,
+        work: impl FnOnce() + Send + 'static,
+    ) -> io::Result<JoinHandle<()>> {
+        self.start(|allowed| Builder::new().spawn(beginning(allowed, work)))
+    }
+
+    /// A thread that does `work` within the scope.
+    pub(crate) fn spawn_scoped<'scope>(
+        &mut self,
+        scope: &'scope Scope<'scope, '_>,
+        work: impl FnOnce() + Send + 'scope,
+    ) -> io::Result<ScopedJoinHandle<'scope, ()>> {
+        self.start(|allowed| Builder::new().spawn_scoped(scope, beginning(allowed, work)))
+    }
+
+    fn start<T>(&mut self, start: impl FnOnce(Option<Allowed>) -> T) -> T {
+        match &mut self.0 {
+            Some(processors) => processors.leave_one(start),
+            None => start(None),
+        }
+    }
+}
+
+/// What a thread does, which may run where its starter was allowed to.
+fn beginning(allowed: Option<Allowed>, work: impl FnOnce()) -> impl FnOnce() {
+    move || {
+        if let Some(allowed) = allowed {
+            allowed.apply();
+        }
+        work();
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use rustix::thread::{
+        CpuSet, SecureComputingMode, sched_getaffinity, sched_getcpu, sched_setaffinity,
+        secure_computing_mode,
+    };
+
+    /// Where the threads of a process may run.
+    #[derive(Clone, Copy, Debug)]
+    pub(super) struct Allowed(pub(super) CpuSet);
+
+    impl Allowed {
+        /// Lets this thread run there, and nowhere else. If the system does not want that, it stays as it is.
+        pub(super) fn apply(self) {
+            let _ = sched_setaffinity(None, &self.0);
+        }
+    }
+
+    /// Processors of which each gets a thread.
+    #[derive(Debug)]
+    pub(super) struct Processors {
+        all: Allowed,
+        /// Those that have none, but for the one that runs this.
+        free: CpuSet,
+    }
+
+    impl Processors {
+        /// All that this process may use, if that makes no more than a processor for each thread, and some to choose from.
+        pub(super) fn for_all_of(threads: usize) -> Option<Self> {
+            // More than a `CpuSet` has room for are more than there are threads, probably.
+            let all = sched_getaffinity(None).ok()?;
+            let fits = (2..=threads).contains(&(all.count() as usize));
+            (fits && !is_filtered()).then_some(Self {
+                all: Allowed(all),
+                free: all,
+            })
+        }
+
+        /// Calls `start` on a processor that this thread then leaves: a thread that is started inherits where it may run.
+        pub(super) fn leave_one<T>(&mut self, start: impl FnOnce(Option<Allowed>) -> T) -> T {
+            let here = sched_getcpu();
+            if here >= CpuSet::MAX_CPU || !self.free.is_set(here) || self.free.count() < 2 {
+                return start(None);
+            }
+            let _restored = Restored(self.all);
+            let mut only = CpuSet::new();
+            only.set(here);
+            Allowed(only).apply();
+            let started = start(Some(self.all));
+            self.free.unset(here);
+            Allowed(self.free).apply();
+            started
+        }
+    }
+
+    /// Lets this thread run where it could before, even after a panic.
+    struct Restored(Allowed);
+
+    impl Drop for Restored {
+        fn drop(&mut self) {
+            self.0.apply();
+        }
+    }
+
+    /// Whether the system ends a process for some calls. Services often may not set where their threads run.
+    fn is_filtered() -> bool {
+        !matches!(secure_computing_mode(), Ok(SecureComputingMode::Disabled))
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::super::Starter;
+        use super::*;
+
+        fn allowed() -> CpuSet {
+            sched_getaffinity(None).unwrap()
+        }
+
+        /// Some of the processors that this thread may use.
+        fn some(count: u32) -> Option<CpuSet> {
+            let all = allowed();
+            let mut some = CpuSet::new();
+            let used = (0..CpuSet::MAX_CPU).filter(|number| all.is_set(*number));
+            used.take(count as usize)
+                .for_each(|number| some.set(number));
+            (some.count() == count && !is_filtered()).then_some(some)
+        }
+
+        /// While a thread is started, there is only one processor; afterwards this thread may run where it could before, and so may the new one.
+        #[test]
+        fn a_starter_leaves_its_processor_and_all_may_run_anywhere_after_that() {
+            let Some(two) = some(2) else {
+                println!("skipped: one processor only, or a filter of system calls");
+                return;
+            };
+            let before = allowed();
+            let _restored = Restored(Allowed(before));
+            Allowed(two).apply();
+            let mut left = 0;
+            const TRIES: usize = 100;
+            for _ in 0..TRIES {
+                let mut starter = Starter::of(2);
+                let (only, passed_on) = starter.start(|passed_on| (allowed(), passed_on));
+                left += usize::from(!only.is_set(sched_getcpu()));
+                assert_eq!((only.count(), allowed()), (1, two));
+                assert_eq!(passed_on.unwrap().0, two);
+                // One is left, which this thread needs.
+                let (all, passed_on) = starter.start(|passed_on| (allowed(), passed_on));
+                assert!(all == two && passed_on.is_none());
+            }
+            // It may have been moved back in the meantime.
+            assert!(left > TRIES / 2, "{left}");
+            for _ in 0..10 {
+                let thread = Starter::of(2).spawn(move || assert_eq!(allowed(), two));
+                thread.unwrap().join().unwrap();
+                std::thread::scope(|scope| {
+                    let work = || assert_eq!(allowed(), two);
+                    Starter::of(3).spawn_scoped(scope, work).unwrap();
+                });
+            }
+            assert_eq!(allowed(), two);
+        }
+
+        /// With more processors than threads the system chooses, and with one there is nothing to choose.
+        #[test]
+        fn where_there_is_a_choice_the_system_makes_it() {
+            let _restored = Restored(Allowed(allowed()));
+            for count in [1, 2] {
+                let Some(some) = some(count) else {
+                    println!("skipped: {count} processors, or a filter of system calls");
+                    return;
+                };
+                Allowed(some).apply();
+                for threads in 1..4 {
+                    let expected = count == 2 && threads >= 2;
+                    let starter = Starter::of(threads);
+                    assert_eq!(starter.0.is_some(), expected, "{threads} on {count}");
+                }
+                _restored.0.apply();
+            }
+        }
+
+        /// A panic while a thread is started leaves nothing changed.
+        #[test]
+        fn a_panic_changes_nothing() {
+            let before = allowed();
+            let start = || Starter::of(usize::MAX).start(|_| panic!("as a test"));
+            assert!(std::panic::catch_unwind(start).is_err());
+            assert_eq!(allowed(), before);
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod other {
+    /// Nothing is known of processors.
+    #[derive(Clone, Copy, Debug)]
+    pub(super) enum Allowed {}
+
+    impl Allowed {
+        pub(super) fn apply(self) {
+            match self {}
+        }
+    }
+
+    /// Nothing is known of processors.
+    #[derive(Debug)]
+    pub(super) enum Processors {}
+
+    impl Processors {
+        pub(super) fn for_all_of(_threads: usize) -> Option<Self> {
+            None
+        }
+
+        pub(super) fn leave_one<T>(&mut self, _start: impl FnOnce(Option<Allowed>) -> T) -> T {
+            match *self {}
+        }
+    }
+}
