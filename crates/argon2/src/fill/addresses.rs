@@ -15,7 +15,7 @@ pub(super) struct Addresses {
 }
 
 /// Blocks between asking for a reference and using it.
-const AHEAD: usize = 3;
+const AHEAD: usize = 6;
 
 impl Addresses {
     pub(super) fn new(position: &Position) -> Self {
