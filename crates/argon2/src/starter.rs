@@ -2,7 +2,7 @@
 //!
 //! Some systems leave a new thread on the processor of the one that started it for up to 20 ms, as long as many a hash takes, while
 //! another processor is idle. (Seen with Linux 6.18 on a virtual machine.) With as many threads as processors there is nothing to choose:
-//! so whoever starts a thread leaves its own processor to it, and goes on on another one. Once both run, either may run anywhere again.
+//! so whoever starts a thread does so on one that it then leaves to it, and goes on on another. Once both run, either may run anywhere again.
 
 use std::io;
 use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
@@ -60,8 +60,7 @@ fn beginning(allowed: Option<Allowed>, work: impl FnOnce()) -> impl FnOnce() {
 #[cfg(target_os = "linux")]
 mod linux {
     use rustix::thread::{
-        CpuSet, SecureComputingMode, sched_getaffinity, sched_getcpu, sched_setaffinity,
-        secure_computing_mode,
+        CpuSet, SecureComputingMode, sched_getaffinity, sched_setaffinity, secure_computing_mode,
     };
 
     /// Where the threads of a process may run.
@@ -79,7 +78,7 @@ mod linux {
     #[derive(Debug)]
     pub(super) struct Processors {
         all: Allowed,
-        /// Those that have none, but for the one that runs this.
+        /// Those that no thread was started on.
         free: CpuSet,
     }
 
@@ -95,18 +94,18 @@ mod linux {
             })
         }
 
-        /// Calls `start` on a processor that this thread then leaves: a thread that is started inherits where it may run.
+        /// Goes to a free processor, calls `start` there, and leaves it: a thread that is started inherits where it may run.
         pub(super) fn leave_one<T>(&mut self, start: impl FnOnce(Option<Allowed>) -> T) -> T {
-            let here = sched_getcpu();
-            if here >= CpuSet::MAX_CPU || !self.free.is_set(here) || self.free.count() < 2 {
+            let first = (0..CpuSet::MAX_CPU).find(|number| self.free.is_set(*number));
+            let (Some(one), 2..) = (first, self.free.count()) else {
                 return start(None);
-            }
+            };
             let _restored = Restored(self.all);
             let mut only = CpuSet::new();
-            only.set(here);
+            only.set(one);
             Allowed(only).apply();
             let started = start(Some(self.all));
-            self.free.unset(here);
+            self.free.unset(one);
             Allowed(self.free).apply();
             started
         }
@@ -130,6 +129,7 @@ mod linux {
     mod tests {
         use super::super::Starter;
         use super::*;
+        use rustix::thread::sched_getcpu;
 
         fn allowed() -> CpuSet {
             sched_getaffinity(None).unwrap()
