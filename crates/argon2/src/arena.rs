@@ -59,22 +59,23 @@ impl Arena {
         &mut self,
         count: u64,
         effort: Effort,
-    ) -> Result<(&mut [Block], Option<Getter>), Error> {
-        let getter = self.grow(count, effort)?;
-        let blocks = self.0.as_mut().map_or(&mut [][..], Pages::blocks_mut);
+    ) -> Result<(&mut [Block], Option<Getter<'_>>), Error> {
+        let new = self.grow(count, effort)?;
+        let pages = self.0.as_mut().ok_or(Error::OutOfMemory(count))?;
+        let (blocks, getter) = pages.parts();
+        let getter = getter.filter(|_| new && effort == Effort::AsUsed);
         Ok((&mut blocks[..count as usize], getter))
     }
 
-    /// Makes room for `count` blocks; what gets them from the system if it had to.
-    fn grow(&mut self, count: u64, effort: Effort) -> Result<Option<Getter>, Error> {
-        if self.kib() >= count {
-            return Ok(None);
+    /// Makes room for `count` blocks, if there is not: whether they are new.
+    fn grow(&mut self, count: u64, effort: Effort) -> Result<bool, Error> {
+        let grows = self.kib() < count;
+        if grows {
+            // First the old ones back, then the new ones: never both.
+            self.release();
+            let pages = Pages::new(count, effort);
+            self.0 = Some(pages.ok_or(Error::OutOfMemory(count))?);
         }
-        // First the old ones back, then the new ones: never both.
-        self.release();
-        let pages = Pages::new(count, effort).ok_or(Error::OutOfMemory(count))?;
-        let getter = pages.getter().filter(|_| effort == Effort::AsUsed);
-        self.0 = Some(pages);
-        Ok(getter)
+        Ok(grows)
     }
 }

@@ -53,6 +53,8 @@ pub struct Argon2<'a> {
     pool: Option<&'a dyn Pool>,
     #[cfg(feature = "std")]
     threads: usize,
+    #[cfg(feature = "std")]
+    spread: bool,
 }
 
 impl<'a> Argon2<'a> {
@@ -69,6 +71,8 @@ impl<'a> Argon2<'a> {
             pool: None,
             #[cfg(feature = "std")]
             threads: 1,
+            #[cfg(feature = "std")]
+            spread: false,
         }
     }
 
@@ -88,16 +92,28 @@ impl<'a> Argon2<'a> {
     }
 
     /// On up to this many threads, no more than there are lanes, and on one where there is little to do for each (less than 2 MiB a
-    /// lane). With one lane, a second thread gets memory from the system ahead of the first when the arena has to grow, and helps to wipe
-    /// it. The result is the same for any number.
-    ///
-    /// On Linux, where a process may use no more processors than that, each of these threads begins on one of its own: while one is
-    /// started, the calling thread may not run everywhere. (Not where system calls are filtered.)
+    /// lane). If it is more than one, and there is one lane or less than 2 MiB of each slice a lane, another thread gets memory from the
+    /// system ahead of them when the arena has to grow; with one lane a second one helps to wipe it. The result is the same for any
+    /// number.
     #[cfg(feature = "std")]
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
         Self {
             threads: threads.max(1),
+            ..self
+        }
+    }
+
+    /// Lets each of its threads begin on a processor of its own, if the process may use no more processors than there are threads. Some
+    /// systems leave a new thread where it was started for up to 20 ms, while another processor is idle.
+    ///
+    /// For programs of which this is the work, as the command: while a thread is started, the one that calls this is moved to other
+    /// processors (`sched_setaffinity`), whoever computes there. Only on Linux, and not where system calls are filtered.
+    #[cfg(feature = "std")]
+    #[must_use]
+    pub fn spread(self) -> Self {
+        Self {
+            spread: true,
             ..self
         }
     }
@@ -112,9 +128,10 @@ impl<'a> Argon2<'a> {
         }
     }
 
-    /// Stops with [`Error::Cancelled`] when somebody sets the flag. Computing ends within about a millisecond; getting new memory
-    /// before it and wiping the memory after it are not interrupted, which for 1 GiB take up to seconds and some tenths of one. If
-    /// the flag is set from the start, [`Argon2::hash`] gets no memory.
+    /// Stops with [`Error::Cancelled`] when somebody sets the flag. Computing ends within about a millisecond, in new memory within what
+    /// the system takes for a few pages of it; getting all memory before that, where only one thread computes, and wiping it afterwards
+    /// are not interrupted, which for 1 GiB take some tenths of a second each, and up to seconds where the system has to find memory
+    /// first. If the flag is set from the start, [`Argon2::hash`] gets no memory.
     #[must_use]
     pub fn cancel(self, flag: &'a AtomicBool) -> Self {
         Self {
@@ -218,6 +235,8 @@ impl<'a> Argon2<'a> {
             blocks: memory,
             #[cfg(feature = "std")]
             threads: self.wipers(),
+            #[cfg(feature = "std")]
+            spread: self.spread,
         };
         self.hash_in(password, salt, tag, &mut memory, get)
     }
@@ -279,8 +298,9 @@ impl<'a> Argon2<'a> {
             self.threads.min(params.lanes() as usize),
             params.segment_blocks() >= WORTH_A_MEETING,
         ) {
-            let blocks = &mut *memory.blocks;
-            let result = fill_together(cpu, params, blocks, monitor, threads, |last| sum.add(last));
+            let (blocks, starter) = (&mut *memory.blocks, starter(threads, self.spread));
+            let last = |block: &Block| sum.add(block);
+            let result = fill_together(cpu, params, blocks, monitor, threads, starter, last);
             // It has wiped them, whatever the result is. If a thread had panicked, this would not be reached.
             memory.blocks = &mut [];
             return result;
@@ -372,7 +392,9 @@ impl<'a> Argon2<'a> {
         match self.threads {
             2.. if self.pool.is_some() => Effort::Quick,
             2.. if apart => Effort::AsUsed,
-            2.. => Effort::Ahead,
+            2.. => Effort::Ahead {
+                spread: self.spread,
+            },
             _ => Effort::Quick,
         }
     }
@@ -409,16 +431,27 @@ struct Wiped<'m> {
     blocks: &'m mut [Block],
     #[cfg(feature = "std")]
     threads: usize,
+    #[cfg(feature = "std")]
+    spread: bool,
 }
 
 impl Drop for Wiped<'_> {
     fn drop(&mut self) {
         #[cfg(feature = "std")]
         if let threads @ 2.. = self.threads.min(self.blocks.len() / SHARED) {
-            wipe_together(self.blocks, threads);
+            wipe_together(self.blocks, threads, starter(threads, self.spread));
             return;
         }
         wipe(self.blocks.as_flattened_mut());
+    }
+}
+
+#[cfg(feature = "std")]
+fn starter(threads: usize, spread: bool) -> Starter {
+    if spread {
+        Starter::of(threads)
+    } else {
+        Starter::anywhere()
     }
 }
 
@@ -428,7 +461,7 @@ const SHARED: usize = 4 << 10;
 
 /// Wipes on `threads` threads, this one among them: one alone does not use all that the memory can take.
 #[cfg(feature = "std")]
-fn wipe_together(blocks: &mut [Block], threads: usize) {
+fn wipe_together(blocks: &mut [Block], threads: usize, mut starter: Starter) {
     let lines = blocks.as_flattened_mut();
     let all = lines.len();
     let parts = Mutex::new(lines.chunks_mut(all.div_ceil(4 * threads)));
@@ -440,7 +473,6 @@ fn wipe_together(blocks: &mut [Block], threads: usize) {
         }
     };
     thread::scope(|scope| {
-        let mut starter = Starter::of(threads);
         for _ in 1..threads {
             // If the system gives no thread, the others do it all.
             if starter.spawn_scoped(scope, work).is_err() {

@@ -1,7 +1,7 @@
 //! Long runs: memory, threads, cancelling, progress, errors.
 
 use sealstone_argon2::{
-    Arena, Argon2, Cpu, Error, Params, Pool, Progress, Task, Variant, ZERO_BLOCK,
+    Arena, Argon2, Cpu, Error, Params, Pool, Progress, Task, Variant, Version, ZERO_BLOCK,
 };
 use sealstone_lanes::Line;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,6 +28,24 @@ fn the_number_of_threads_does_not_matter() {
                 expected,
                 "{variant:?} {threads}"
             );
+        }
+    }
+}
+
+/// Memory that each thread gets from the system as it fills it: new in the first hash, and kept in the second.
+#[test]
+fn threads_that_get_their_own_memory_change_nothing() {
+    for variant in Variant::ALL {
+        for version in [Version::V0x10, Version::V0x13] {
+            let params = Params::new(17_000, 2, 2).unwrap();
+            let argon2 = Argon2::new(params.with_variant(variant).with_version(version));
+            let expected = tag(argon2, &mut Arena::new());
+            let mut arena = Arena::new();
+            for argon2 in [argon2.threads(2), argon2.threads(2).spread()] {
+                for arena in [&mut arena, &mut Arena::new()] {
+                    assert_eq!(tag(argon2, arena), expected, "{variant:?} {version:?}");
+                }
+            }
         }
     }
 }

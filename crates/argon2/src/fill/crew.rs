@@ -23,6 +23,7 @@ pub(crate) fn fill_together(
     memory: &mut [Block],
     monitor: &Monitor<'_>,
     threads: usize,
+    mut starter: Starter,
     last: impl FnMut(&Block),
 ) -> Result<(), Error> {
     let lanes = (params.lanes() as usize).div_ceil(threads);
@@ -53,7 +54,6 @@ pub(crate) fn fill_together(
     // Decided before wiping, which takes so long that the flag can change meanwhile. (If a thread panics, this is not returned.)
     let mut outcome = Err(Error::Cancelled);
     thread::scope(|scope| {
-        let mut starter = Starter::of(threads);
         for _ in 1..threads {
             crew.meeting.invite();
             if starter.spawn_scoped(scope, || crew.work(|| ())).is_err() {
@@ -215,6 +215,8 @@ mod tests {
             (300, 2, 3),
             (500, 2, 5),
             (1600, 1, 20),
+            // More than a stretch in a segment.
+            (4200, 2, 2),
         ] {
             for variant in Variant::ALL {
                 for version in [Version::V0x10, Version::V0x13] {
@@ -244,11 +246,13 @@ mod tests {
             get: None,
         };
         let cancel = |_: &Block| flag.store(true, Relaxed);
-        let outcome = fill_together(Cpu::best(), &params, &mut memory, &monitor, 2, cancel);
+        let (cpu, starter) = (Cpu::best(), Starter::anywhere());
+        let outcome = fill_together(cpu, &params, &mut memory, &monitor, 2, starter, cancel);
         assert_eq!((outcome, flag.into_inner()), (Ok(()), true));
     }
 
-    /// The last blocks of all lanes, of memory that so many threads fill from some first blocks.
+    /// The last blocks of all lanes, of memory that so many threads fill from some first blocks. What several threads get from the system
+    /// is garbage.
     fn last_blocks(params: &Params, threads: usize) -> Vec<Block> {
         let mut memory = vec![crate::ZERO_BLOCK; params.blocks() as usize];
         for (number, line) in memory.iter_mut().flatten().enumerate() {
@@ -261,7 +265,11 @@ mod tests {
             done: AtomicU64::new(0),
             cancel: None,
             progress: None,
-            get: None,
+            get: (threads > 1).then_some(&|blocks| {
+                blocks
+                    .as_flattened_mut()
+                    .fill(sealstone_lanes::Line([!0; 8]));
+            }),
         };
         let (cpu, mut last) = (Cpu::best(), Vec::new());
         if threads == 1 {
@@ -274,7 +282,8 @@ mod tests {
             );
         } else {
             let keep = |block: &Block| last.push(*block);
-            fill_together(cpu, params, &mut memory, &monitor, threads, keep).unwrap();
+            let starter = Starter::of(threads);
+            fill_together(cpu, params, &mut memory, &monitor, threads, starter, keep).unwrap();
             assert!(memory.iter().all(|block| *block == crate::ZERO_BLOCK));
         }
         last
