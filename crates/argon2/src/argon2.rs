@@ -298,7 +298,8 @@ impl<'a> Argon2<'a> {
             self.threads.min(params.lanes() as usize),
             params.segment_blocks() >= WORTH_A_MEETING,
         ) {
-            let (blocks, starter) = (&mut *memory.blocks, starter(threads, self.spread));
+            let starter = Starter::of(threads, self.spread);
+            let blocks = &mut *memory.blocks;
             let last = |block: &Block| sum.add(block);
             let result = fill_together(cpu, params, blocks, monitor, threads, starter, last);
             // It has wiped them, whatever the result is. If a thread had panicked, this would not be reached.
@@ -439,19 +440,10 @@ impl Drop for Wiped<'_> {
     fn drop(&mut self) {
         #[cfg(feature = "std")]
         if let threads @ 2.. = self.threads.min(self.blocks.len() / SHARED) {
-            wipe_together(self.blocks, threads, starter(threads, self.spread));
+            wipe_together(self.blocks, threads, Starter::of(threads, self.spread));
             return;
         }
         wipe(self.blocks.as_flattened_mut());
-    }
-}
-
-#[cfg(feature = "std")]
-fn starter(threads: usize, spread: bool) -> Starter {
-    if spread {
-        Starter::of(threads)
-    } else {
-        Starter::anywhere()
     }
 }
 

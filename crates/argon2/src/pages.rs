@@ -171,11 +171,7 @@ mod linux {
     fn run_ahead(populating: &Arc<Populating>, spread: bool) -> Option<JoinHandle<()>> {
         let populating = Arc::clone(populating);
         populating.next.store(1, Relaxed);
-        let mut starter = if spread {
-            Starter::of(2)
-        } else {
-            Starter::anywhere()
-        };
+        let mut starter = Starter::of(2, spread);
         starter.spawn(move || populating.work()).ok()
     }
 

@@ -17,14 +17,9 @@ use other::{Allowed, Processors};
 pub(crate) struct Starter(Option<Processors>);
 
 impl Starter {
-    /// Leaves it to the system where threads run.
-    pub(crate) fn anywhere() -> Self {
-        Self(None)
-    }
-
-    /// For so many threads, this one among them.
-    pub(crate) fn of(threads: usize) -> Self {
-        Self(Processors::for_all_of(threads))
+    /// For so many threads, this one among them. Without `spread`, the system chooses where they run.
+    pub(crate) fn of(threads: usize, spread: bool) -> Self {
+        Self(spread.then(|| Processors::for_all_of(threads)).flatten())
     }
 
     /// A thread that does `work`.
@@ -182,7 +177,7 @@ mod linux {
             let mut left = 0;
             const TRIES: usize = 100;
             for _ in 0..TRIES {
-                let mut starter = Starter::of(2);
+                let mut starter = Starter::of(2, true);
                 let (only, passed_on) = starter.start(|passed_on| (allowed(), passed_on));
                 left += usize::from(!only.is_set(sched_getcpu()));
                 assert_eq!((only.count(), allowed()), (1, two));
@@ -195,11 +190,11 @@ mod linux {
             // Now and then the system moves it back at once.
             assert!(left > TRIES / 10, "{left}");
             for _ in 0..10 {
-                let thread = Starter::of(2).spawn(move || assert_eq!(allowed(), two));
+                let thread = Starter::of(2, true).spawn(move || assert_eq!(allowed(), two));
                 thread.unwrap().join().unwrap();
                 std::thread::scope(|scope| {
                     let work = || assert_eq!(allowed(), two);
-                    Starter::of(3).spawn_scoped(scope, work).unwrap();
+                    Starter::of(3, true).spawn_scoped(scope, work).unwrap();
                 });
             }
             assert_eq!(allowed(), two);
@@ -238,7 +233,7 @@ mod linux {
                 Allowed(some).apply();
                 for threads in 1..4 {
                     let expected = count == 2 && threads >= 2;
-                    let starter = Starter::of(threads);
+                    let starter = Starter::of(threads, true);
                     assert_eq!(starter.0.is_some(), expected, "{threads} on {count}");
                 }
                 _restored.0.apply();
@@ -249,7 +244,7 @@ mod linux {
         #[test]
         fn a_panic_changes_nothing() {
             let before = allowed();
-            let start = || Starter::of(usize::MAX).start(|_| panic!("as a test"));
+            let start = || Starter::of(usize::MAX, true).start(|_| panic!("as a test"));
             assert!(std::panic::catch_unwind(start).is_err());
             assert_eq!(allowed(), before);
         }

@@ -246,7 +246,7 @@ mod tests {
             get: None,
         };
         let cancel = |_: &Block| flag.store(true, Relaxed);
-        let (cpu, starter) = (Cpu::best(), Starter::anywhere());
+        let (cpu, starter) = (Cpu::best(), Starter::of(2, false));
         let outcome = fill_together(cpu, &params, &mut memory, &monitor, 2, starter, cancel);
         assert_eq!((outcome, flag.into_inner()), (Ok(()), true));
     }
@@ -282,7 +282,7 @@ mod tests {
             );
         } else {
             let keep = |block: &Block| last.push(*block);
-            let starter = Starter::of(threads);
+            let starter = Starter::of(threads, true);
             fill_together(cpu, params, &mut memory, &monitor, threads, starter, keep).unwrap();
             assert!(memory.iter().all(|block| *block == crate::ZERO_BLOCK));
         }
