@@ -107,8 +107,8 @@ impl<'a> Argon2<'a> {
     /// Lets each of its threads begin on a processor of its own, if the process may use no more processors than there are threads. Some
     /// systems leave a new thread where it was started for up to 20 ms, while another processor is idle.
     ///
-    /// For programs of which this is the work, as the command: while a thread is started, the one that calls this is moved to other
-    /// processors (`sched_setaffinity`), whoever computes there. Only on Linux, and not where system calls are filtered.
+    /// For programs of which this is the work, as the command: while a thread is started, the one that hashes is moved from processor to
+    /// processor (`sched_setaffinity`), whoever computes there. Only on Linux, and not where system calls are filtered.
     #[cfg(feature = "std")]
     #[must_use]
     pub fn spread(self) -> Self {
@@ -129,9 +129,9 @@ impl<'a> Argon2<'a> {
     }
 
     /// Stops with [`Error::Cancelled`] when somebody sets the flag. Computing ends within about a millisecond, in new memory within what
-    /// the system takes for a few pages of it; getting all memory before that, where only one thread computes, and wiping it afterwards
-    /// are not interrupted, which for 1 GiB take some tenths of a second each, and up to seconds where the system has to find memory
-    /// first. If the flag is set from the start, [`Argon2::hash`] gets no memory.
+    /// the system takes for a few pages of it. Getting all memory before that, with a pool or [`Argon2::threads`] of one, and wiping it
+    /// afterwards are not interrupted, which for 1 GiB take some tenths of a second each, and up to seconds where the system has to find
+    /// memory first. If the flag is set from the start, [`Argon2::hash`] gets no memory.
     #[must_use]
     pub fn cancel(self, flag: &'a AtomicBool) -> Self {
         Self {

@@ -321,7 +321,7 @@ pub(crate) enum Effort {
     Patient,
     /// As `Quick`, by a thread that runs ahead of the one that uses it; on another processor, if `spread` and there are but two.
     Ahead { spread: bool },
-    /// As `Quick`, but page by page, by whoever is about to use it ([`Pages::getter`]): into the cache of the processor that needs it.
+    /// As `Quick`, but page by page, by whoever is about to use it ([`Pages::parts`]): into the cache of the processor that needs it.
     AsUsed,
 }
 
@@ -467,8 +467,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn large_memory_asks_for_huge_pages() {
-        if !has_huge_pages() {
-            println!("skipped: this system has no transparent huge pages");
+        if no_huge_pages() {
             return;
         }
         // With patience: else it could stop asking.
@@ -486,8 +485,7 @@ mod tests {
     #[test]
     fn slow_pages_change_what_is_asked_for() {
         use std::time::{Duration, Instant};
-        if !has_huge_pages() {
-            println!("skipped: this system has no transparent huge pages");
+        if no_huge_pages() {
             return;
         }
         const PAGE: u64 = 2 << 10;
@@ -523,8 +521,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn memory_is_got_by_who_fills_it() {
-        if !has_huge_pages() {
-            println!("skipped: this system has no transparent huge pages");
+        if no_huge_pages() {
             return;
         }
         const PAGE: usize = 2 << 10;
@@ -551,9 +548,13 @@ mod tests {
     }
 
     #[cfg(target_os = "linux")]
-    fn has_huge_pages() -> bool {
+    fn no_huge_pages() -> bool {
         let policy = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled");
-        policy.is_ok_and(|policy| !policy.contains("[never]"))
+        let none = policy.map_or(true, |policy| policy.contains("[never]"));
+        if none {
+            println!("skipped: this system has no transparent huge pages");
+        }
+        none
     }
 
     /// `VmFlags` of the mapping of an address (proc_pid_smaps(5)).
