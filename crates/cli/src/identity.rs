@@ -79,12 +79,9 @@ impl Identity {
         limits: &KdfLimits,
         context: &Context,
     ) -> Result<Unlocked> {
-        let _progress = Progress::derivation(context);
-        let unlock = |passphrase: &Passphrase| self.locked.unlock(passphrase, None, limits);
-        let unlocked = unlock(passphrase).or_else(|e| match (e, passphrase.as_made_up()) {
-            (Error::WrongPassphrase, Some(made_up)) => unlock(&made_up),
-            (e, _) => Err(e),
-        });
+        let progress = Progress::derivation(context);
+        let report = progress.report();
+        let unlocked = self.locked.unlock(passphrase, None, limits, &report);
         unlocked.map_err(|e| {
             let hint = how_to_mend(&e);
             let failure = Failure::from(e).about(self.name());

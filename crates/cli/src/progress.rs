@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 use indicatif::{BinaryBytes, HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 use rustix::termios::tcgetwinsize;
-use sealstone::{KdfProgress, KdfWatch};
+use sealstone::KdfProgress;
 
 use crate::context::Context;
 
 /// Shows how far the work is until it is dropped.
 pub(crate) struct Progress {
     shown: Option<(mpsc::Sender<()>, JoinHandle<()>)>,
-    _watch: Option<KdfWatch>,
+    counter: Counter,
 }
 
 /// How many bytes have been read, and how far a key derivation is that has to be done first.
@@ -76,10 +76,9 @@ impl Progress {
     }
 
     fn start(context: &Context, verb: &'static str, total: Option<u64>, counter: Counter) -> Self {
-        let watched = counter.clone();
-        let watch = || KdfWatch::new(move |progress| watched.derive(progress));
+        let reported = counter.clone();
         Self {
-            _watch: context.progress.then(watch),
+            counter: reported,
             shown: context.progress.then_some(()).and_then(|()| {
                 let (stop, stopped) = mpsc::channel();
                 let show = move || show(verb, total, &counter, &stopped);
@@ -87,6 +86,13 @@ impl Progress {
                 Some((stop, thread::Builder::new().spawn(show).ok()?))
             }),
         }
+    }
+}
+
+impl Progress {
+    /// Reports a key derivation, as the library asks for it.
+    pub(crate) fn report(&self) -> impl Fn(KdfProgress) + Sync + '_ {
+        |progress| self.counter.derive(progress)
     }
 }
 
@@ -114,7 +120,7 @@ impl Counter {
         self.0.read.fetch_add(n, Ordering::Relaxed);
     }
 
-    /// A key derivation is so far.
+    /// Notes the progress of a key derivation.
     pub(crate) fn derive(&self, progress: KdfProgress) {
         self.0.derived.store(progress.done, Ordering::Relaxed);
         self.0.to_derive.store(progress.total, Ordering::Relaxed);

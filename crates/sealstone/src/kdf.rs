@@ -1,18 +1,14 @@
 //! Argon2id for passphrases: profiles, bounds, and the one function that runs it.
 
-use bip39::Language;
+mod passphrase;
+
 use minicbor::{Decode, Decoder, Encode};
 use sealstone_argon2::{Arena, Argon2, Params};
-use sealstone_primitives::rng;
 use sealstone_primitives::secret::Secret;
-use unicode_normalization::UnicodeNormalization;
-use zeroize::Zeroizing;
+
+pub use passphrase::Passphrase;
 
 use crate::{Error, Result};
-
-mod watch;
-
-pub use watch::{KdfProgress, KdfWatch};
 
 /// Argon2id cost parameters within the bounds of the format (`spec/passport.md`).
 ///
@@ -36,8 +32,22 @@ pub struct KdfLimits {
     pub work_kib: u64,
 }
 
-/// A passphrase or recovery key in the form that Argon2id takes. Wiped on drop, never printed.
-pub struct Passphrase(Zeroizing<Vec<u8>>);
+/// Progress of one key derivation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KdfProgress {
+    /// KiB filled so far, over all passes.
+    pub done: u64,
+    /// KiB to fill.
+    pub total: u64,
+}
+
+/// A function that receives the progress of key derivations.
+///
+/// It is called about every millisecond, perhaps from several threads at once.
+pub type OnProgress<'a> = &'a (dyn Fn(KdfProgress) + Sync);
+
+/// Ignores the progress of key derivations.
+pub const SILENT: OnProgress<'static> = &|_| ();
 
 /// Bytes of salt in every slot and stanza.
 pub(crate) const SALT_LEN: usize = 32;
@@ -46,11 +56,6 @@ pub(crate) const SALT_LEN: usize = 32;
 const MIN_MEMORY_KIB: u32 = 7168;
 const MIN_WORK_KIB: u64 = 35_840;
 const MAX_LANES: u32 = 16;
-
-/// Of 11 bits each.
-const GENERATED_WORDS: usize = 10;
-/// The longest word of the BIP-39 English list.
-const MAX_WORD: usize = 8;
 
 impl KdfParams {
     /// 1 GiB, 4 passes: some seconds. For what lives long; the default.
@@ -193,94 +198,6 @@ impl KdfLimits {
     }
 }
 
-impl Passphrase {
-    /// From text as typed: UTF-8 is normalised to NFC, so that the same words give the same key on every keyboard.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] if it is empty.
-    pub fn new(typed: &[u8]) -> Result<Self> {
-        if typed.is_empty() {
-            return Err(Error::Invalid("the passphrase is empty"));
-        }
-        let bytes = match std::str::from_utf8(typed) {
-            Ok(text) => {
-                // NFC is at most three times as long (Unicode Annex 15): no reallocation leaves an unwiped copy.
-                let mut normal = String::with_capacity(3 * typed.len());
-                normal.extend(text.nfc());
-                normal.into_bytes()
-            }
-            Err(_) => typed.to_vec(),
-        };
-        Ok(Self(Zeroizing::new(bytes)))
-    }
-
-    /// From a file or descriptor: like [`Passphrase::new`] without one line ending at the end.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] if nothing is left.
-    pub fn from_line(read: &[u8]) -> Result<Self> {
-        let line = read.strip_suffix(b"\n").unwrap_or(read);
-        Self::new(line.strip_suffix(b"\r").unwrap_or(line))
-    }
-
-    /// A random one: ten words of the BIP-39 English list with dashes between them, 110 bits.
-    ///
-    /// ```
-    /// let passphrase = sealstone::Passphrase::generate();
-    /// let to_show = std::str::from_utf8(passphrase.expose()).unwrap();
-    /// assert_eq!(to_show.split('-').count(), 10);
-    /// ```
-    pub fn generate() -> Self {
-        let list = Language::English.word_list();
-        let mut text = Vec::with_capacity(GENERATED_WORDS * (MAX_WORD + 1));
-        for i in 0..GENERATED_WORDS {
-            text.extend_from_slice(if i == 0 { b"" } else { b"-" });
-            text.extend_from_slice(list[rng::below(list.len() as u32) as usize].as_bytes());
-        }
-        Self(Zeroizing::new(text))
-    }
-
-    /// A generated one that was typed with spaces, or in capitals, as it was made up; nothing if it can be no other than it is.
-    ///
-    /// For whoever unlocks, to be tried if this one does not fit: it may as well have been chosen as it is.
-    ///
-    /// ```
-    /// let typed = sealstone::Passphrase::new(b"zoo zoo zoo zoo zoo Zoo zoo zoo zoo art")?;
-    /// assert_eq!(typed.as_made_up().unwrap().expose(), b"zoo-zoo-zoo-zoo-zoo-zoo-zoo-zoo-zoo-art");
-    /// # Ok::<(), sealstone::Error>(())
-    /// ```
-    pub fn as_made_up(&self) -> Option<Self> {
-        let typed = Zeroizing::new(std::str::from_utf8(&self.0).ok()?.to_ascii_lowercase());
-        let words = || typed.split([' ', '-']).filter(|word| !word.is_empty());
-        let is_on_list = |word| Language::English.find_word(word).is_some();
-        if words().count() != GENERATED_WORDS || !words().all(is_on_list) {
-            return None;
-        }
-        let mut text = Vec::with_capacity(GENERATED_WORDS * (MAX_WORD + 1));
-        for (i, word) in words().enumerate() {
-            text.extend_from_slice(if i == 0 { b"" } else { b"-" });
-            text.extend_from_slice(word.as_bytes());
-        }
-        let made_up = Self(Zeroizing::new(text));
-        (made_up.0 != self.0).then_some(made_up)
-    }
-
-    /// Its bytes, to show a generated one to its owner.
-    pub fn expose(&self) -> &[u8] {
-        &self.0
-    }
-
-    pub(crate) fn as_bytes(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-impl std::fmt::Debug for Passphrase {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Passphrase(..)")
-    }
-}
-
 /// Argon2id (RFC 9106, version 0x13) to a 32-byte key. `params` must have passed [`KdfLimits::check`].
 ///
 /// Its memory is taken only if the system has it, and wiped. Lanes run on as many threads as there are processors.
@@ -288,20 +205,18 @@ pub(crate) fn derive(
     passphrase: &Passphrase,
     salt: &[u8; SALT_LEN],
     params: &KdfParams,
+    on_progress: OnProgress<'_>,
 ) -> Result<Secret<32>> {
     let malformed = Error::Malformed("Argon2id parameters");
     let Ok(cost) = Params::new(params.memory_kib, params.passes, params.lanes) else {
         return Err(malformed);
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let watch = watch::current();
     let report = |progress: sealstone_argon2::Progress| {
-        if let Some(watch) = &watch {
-            watch(KdfProgress {
-                done: progress.done,
-                total: progress.total,
-            });
-        }
+        on_progress(KdfProgress {
+            done: progress.done,
+            total: progress.total,
+        });
     };
     let argon2 = Argon2::new(cost).threads(threads).progress(&report);
     let mut key = Secret::zeroed();
@@ -373,60 +288,6 @@ mod tests {
     }
 
     #[test]
-    fn passphrases_are_normalised_and_lose_one_line_ending() {
-        let composed = Passphrase::new("caf\u{e9}".as_bytes()).unwrap();
-        let decomposed = Passphrase::from_line("cafe\u{301}\r\n".as_bytes()).unwrap();
-        assert_eq!(composed.as_bytes(), decomposed.as_bytes());
-        assert_eq!(Passphrase::from_line(b"a\n\n").unwrap().as_bytes(), b"a\n");
-        assert_eq!(
-            Passphrase::new(b"\xff\xfe").unwrap().as_bytes(),
-            b"\xff\xfe"
-        );
-        assert!(Passphrase::from_line(b"\n").is_err());
-        assert_eq!(format!("{composed:?}"), "Passphrase(..)");
-    }
-
-    #[test]
-    fn generated_passphrases_are_ten_words_of_the_list() {
-        let list = Language::English.word_list();
-        assert_eq!(
-            (list.len(), list.iter().map(|word| word.len()).max()),
-            (2048, Some(MAX_WORD))
-        );
-        let (a, b) = (Passphrase::generate(), Passphrase::generate());
-        let words: Vec<&str> = std::str::from_utf8(a.expose())
-            .unwrap()
-            .split('-')
-            .collect();
-        assert_eq!(words.len(), 10);
-        assert!(words.iter().all(|word| list.contains(word)));
-        assert_ne!(a.expose(), b.expose());
-    }
-
-    #[test]
-    fn generated_passphrases_are_recognised_in_other_spellings() {
-        let made_up = Passphrase::generate();
-        let shown = std::str::from_utf8(made_up.expose()).unwrap();
-        for typed in [
-            shown.replace('-', " "),
-            shown.to_uppercase(),
-            format!(" {} ", shown.replace('-', "  ")),
-        ] {
-            let typed = Passphrase::new(typed.as_bytes()).unwrap();
-            assert_eq!(typed.as_made_up().unwrap().expose(), made_up.expose());
-        }
-        assert!(made_up.as_made_up().is_none());
-        for other in [
-            "correct horse battery staple",
-            &format!("{shown} zoo"),
-            &shown.replacen('-', " x-", 1),
-        ] {
-            let other = Passphrase::new(other.as_bytes()).unwrap();
-            assert!(other.as_made_up().is_none(), "{other:?}");
-        }
-    }
-
-    #[test]
     fn parameters_that_argon2_cannot_take_are_not_decoded() {
         let decode = |m: u64, t: u32, p: u32| {
             minicbor::decode::<KdfParams>(&minicbor::to_vec((m, t, p)).unwrap()).is_ok()
@@ -449,7 +310,8 @@ mod tests {
         // `echo -n password | argon2 somesaltsomesaltsomesaltsomesalt -id -t 3 -k 32 -p 1 -l 32 -r` (Debian's argon2 0~20190702).
         let params = KdfParams::read(32, 3, 1).unwrap();
         let passphrase = Passphrase::new(b"password").unwrap();
-        let key = derive(&passphrase, b"somesaltsomesaltsomesaltsomesalt", &params).unwrap();
+        let salt = b"somesaltsomesaltsomesaltsomesalt";
+        let key = derive(&passphrase, salt, &params, SILENT).unwrap();
         assert_eq!(data_encoding::HEXLOWER.encode(&key.expose()[..]), REFERENCE);
     }
 

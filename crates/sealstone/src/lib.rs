@@ -20,7 +20,7 @@ pub mod passport;
 pub mod trust;
 
 pub use error::{Error, Result};
-pub use kdf::{KdfLimits, KdfParams, KdfProgress, KdfWatch, Passphrase};
+pub use kdf::{KdfLimits, KdfParams, KdfProgress, OnProgress, Passphrase, SILENT};
 
 /// The examples of the project's README are compiled and run as documentation tests.
 #[cfg(doctest)]

@@ -3,13 +3,14 @@
 mod common;
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use common::*;
 use sealstone::file::{
     Dearmored, Keys, Metadata, Proof, RecipientInfo, Sealed, SealedReader, Sealer, Sender, Suite,
     Workers,
 };
-use sealstone::{Error, KdfParams, Passphrase, Result};
+use sealstone::{Error, KdfParams, OnProgress, Passphrase, Result};
 
 #[test]
 fn sizes_around_every_boundary() {
@@ -194,6 +195,60 @@ fn recipients_are_found_and_shown() {
         sealed().unlock(&Keys::new(&[], &[])),
         Err(Error::NotRecipient)
     ));
+}
+
+/// The most that was reported of the key derivations that `work` starts.
+fn most_reported(work: impl FnOnce(OnProgress<'_>)) -> u64 {
+    let most = AtomicU64::new(0);
+    work(&|progress| {
+        assert!(progress.done <= progress.total && progress.total <= 5 * 7168);
+        most.fetch_max(progress.done, Relaxed);
+    });
+    most.into_inner()
+}
+
+#[test]
+fn key_derivations_report_their_progress() {
+    let passphrase = Passphrase::generate();
+    let params = KdfParams::new(7168, 5, 1).unwrap();
+    let mut file = Vec::new();
+    let sealing = most_reported(|on_progress| {
+        let mut sealer = Sealer::new();
+        sealer
+            .to_passphrase(&passphrase, params)
+            .on_progress(on_progress);
+        file = seal(&sealer, b"content");
+    });
+    let opening = most_reported(|on_progress| {
+        let passphrases = [&passphrase];
+        let keys = Keys {
+            on_progress,
+            ..Keys::new(&[], &passphrases)
+        };
+        Sealed::read(&file[..]).unwrap().unlock(&keys).unwrap();
+    });
+    assert!(sealing > 30_000 && opening > 30_000, "{sealing} {opening}");
+}
+
+#[test]
+fn a_generated_passphrase_opens_without_its_dashes() {
+    let generated = Passphrase::generate();
+    let shown = std::str::from_utf8(generated.expose()).unwrap();
+    let spaced = Passphrase::new(shown.replace('-', " ").to_uppercase().as_bytes()).unwrap();
+    let params = KdfParams::new(7168, 5, 1).unwrap();
+    // A passphrase may also be chosen in that other spelling.
+    for chosen in [&generated, &spaced] {
+        let mut sealer = Sealer::new();
+        sealer.to_passphrase(chosen, params);
+        let file = seal(&sealer, b"content");
+        let opens = |typed| {
+            let passphrases = [typed];
+            let sealed = Sealed::read(&file[..]).unwrap();
+            sealed.unlock(&Keys::new(&[], &passphrases)).is_ok()
+        };
+        assert!(opens(&spaced));
+        assert_eq!(opens(&generated), std::ptr::eq(chosen, &generated));
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use sealstone::passport::{
     NewSlot, Passport, RecoveryKey, SecretPassport, Slot, SlotKey, SlotKind,
 };
-use sealstone::{Error, KdfLimits, KdfParams, Passphrase};
+use sealstone::{Error, KdfLimits, KdfParams, Passphrase, SILENT};
 
 const CREATED: u64 = 1_767_225_600;
 
@@ -23,6 +23,7 @@ fn with_passphrase<'a>(key: &'a Passphrase, name: &'a str) -> NewSlot<'a> {
         name,
         created: CREATED + 1,
         params: params(),
+        on_progress: SILENT,
     }
 }
 
@@ -32,6 +33,7 @@ fn with_recovery_key<'a>(key: &'a RecoveryKey, name: &'a str) -> NewSlot<'a> {
         name,
         created: CREATED + 2,
         params: params(),
+        on_progress: SILENT,
     }
 }
 
@@ -39,6 +41,22 @@ fn alice(key: &Passphrase) -> (Passport, SecretPassport) {
     let passport = Passport::generate("Alice", CREATED).unwrap();
     let file = SecretPassport::new(&passport, &with_passphrase(key, "first")).unwrap();
     (passport, file)
+}
+
+#[test]
+fn a_generated_passphrase_unlocks_without_its_dashes() {
+    let generated = Passphrase::generate();
+    let shown = std::str::from_utf8(generated.expose()).unwrap();
+    let (_, file) = alice(&generated);
+    assert_eq!(
+        opens(&file, &passphrase(&shown.replace('-', " ")), None).unwrap(),
+        1
+    );
+    let reported = std::sync::atomic::AtomicU64::new(0);
+    let unlocked = file.unlock(&generated, None, &KdfLimits::default(), &|progress| {
+        reported.store(progress.done, std::sync::atomic::Ordering::Relaxed);
+    });
+    assert!(unlocked.is_ok() && reported.into_inner() > 30_000);
 }
 
 fn reread(file: &SecretPassport) -> SecretPassport {
@@ -51,7 +69,7 @@ fn ids(file: &SecretPassport) -> Vec<u32> {
 
 /// The number of the slot that `key` opens.
 fn opens(file: &SecretPassport, key: &Passphrase, slot: Option<u32>) -> Result<u32, Error> {
-    let unlocked = file.unlock(key, slot, &KdfLimits::default())?;
+    let unlocked = file.unlock(key, slot, &KdfLimits::default(), SILENT)?;
     assert_eq!(unlocked.passport().fingerprint(), file.fingerprint());
     Ok(unlocked.slot())
 }
@@ -66,7 +84,9 @@ fn all_passphrases_and_the_recovery_key_open() {
     let (first, second) = (passphrase("first secret"), passphrase("second secret"));
     let recovery = RecoveryKey::generate();
     let (passport, file) = alice(&first);
-    let mut unlocked = file.unlock(&first, None, &KdfLimits::default()).unwrap();
+    let mut unlocked = file
+        .unlock(&first, None, &KdfLimits::default(), SILENT)
+        .unwrap();
     assert_eq!(
         unlocked
             .add_slot(&with_passphrase(&second, "second"))
@@ -134,12 +154,12 @@ fn passphrases_are_not_tried_on_recovery_slots() {
         work_kib: 0,
     };
     assert!(matches!(
-        file.unlock(&passphrase("a guess"), None, &nothing),
+        file.unlock(&passphrase("a guess"), None, &nothing, SILENT),
         Err(Error::WrongPassphrase)
     ));
     let other = passphrase(&RecoveryKey::generate().expose());
     assert!(matches!(
-        file.unlock(&other, None, &nothing),
+        file.unlock(&other, None, &nothing, SILENT),
         Err(Error::KdfLimit { .. })
     ));
     assert_wrong(&file, &other, None);
@@ -149,7 +169,9 @@ fn passphrases_are_not_tried_on_recovery_slots() {
 fn changed_slots_open_with_the_new_passphrase_only() {
     let (old, new) = (passphrase("old"), passphrase("new"));
     let (_, file) = alice(&old);
-    let mut unlocked = file.unlock(&old, None, &KdfLimits::default()).unwrap();
+    let mut unlocked = file
+        .unlock(&old, None, &KdfLimits::default(), SILENT)
+        .unwrap();
     unlocked
         .change_slot(1, &with_passphrase(&new, "renamed"))
         .unwrap();
@@ -173,13 +195,17 @@ fn changed_slots_open_with_the_new_passphrase_only() {
 fn numbers_of_removed_slots_are_never_given_again() {
     let (first, second) = (passphrase("first"), passphrase("second"));
     let (_, file) = alice(&first);
-    let mut unlocked = file.unlock(&first, None, &KdfLimits::default()).unwrap();
+    let mut unlocked = file
+        .unlock(&first, None, &KdfLimits::default(), SILENT)
+        .unwrap();
     unlocked.add_slot(&with_passphrase(&second, "")).unwrap();
     unlocked.remove_slot(2).unwrap();
     let file = reread(unlocked.file());
     assert_wrong(&file, &second, None);
 
-    let mut unlocked = file.unlock(&first, None, &KdfLimits::default()).unwrap();
+    let mut unlocked = file
+        .unlock(&first, None, &KdfLimits::default(), SILENT)
+        .unwrap();
     assert_eq!(unlocked.add_slot(&with_passphrase(&second, "")).unwrap(), 3);
     unlocked.remove_slot(1).unwrap();
     assert_eq!(ids(unlocked.file()), [3]);
@@ -195,7 +221,9 @@ fn numbers_of_removed_slots_are_never_given_again() {
 fn there_is_room_for_16_slots() {
     let key = passphrase("same");
     let (_, file) = alice(&key);
-    let mut unlocked = file.unlock(&key, None, &KdfLimits::default()).unwrap();
+    let mut unlocked = file
+        .unlock(&key, None, &KdfLimits::default(), SILENT)
+        .unwrap();
     for id in 2..=16 {
         assert_eq!(unlocked.add_slot(&with_passphrase(&key, "")).unwrap(), id);
     }
@@ -278,7 +306,7 @@ fn four_tebibytes_are_refused_at_once() {
     let start = Instant::now();
     let almost =
         SecretPassport::from_armor(hostile(&[0x1a, 0xff, 0xff, 0xff, 0xff]).as_bytes()).unwrap();
-    let refused = almost.unlock(&key, None, &KdfLimits::default());
+    let refused = almost.unlock(&key, None, &KdfLimits::default(), SILENT);
     assert!(
         matches!(
             refused,
@@ -299,7 +327,9 @@ fn four_tebibytes_are_refused_at_once() {
 fn nothing_secret_is_printed() {
     let key = passphrase("secret");
     let (passport, file) = alice(&key);
-    let unlocked = file.unlock(&key, None, &KdfLimits::default()).unwrap();
+    let unlocked = file
+        .unlock(&key, None, &KdfLimits::default(), SILENT)
+        .unwrap();
     let words = passport.words().expose();
     let shown = format!(
         "{passport:?} {unlocked:?} {file:?} {:?} {:?}",

@@ -1,7 +1,7 @@
 //! Passports of every version of the format open for ever (`tests/golden`).
 
 use sealstone::passport::{Passport, PublicPassport, SecretPassport, Share, Slot, Words};
-use sealstone::{KdfLimits, Passphrase};
+use sealstone::{KdfLimits, Passphrase, SILENT};
 use sealstone_primitives::hash::sha3_256;
 use sealstone_primitives::secret::Secret;
 
@@ -26,7 +26,7 @@ fn public(file: &str) -> PublicPassport {
 fn opens(file: &SecretPassport, passphrase: &str, slot: u32) {
     let passphrase = Passphrase::new(passphrase.as_bytes()).unwrap();
     let unlocked = file
-        .unlock(&passphrase, None, &KdfLimits::default())
+        .unlock(&passphrase, None, &KdfLimits::default(), SILENT)
         .unwrap();
     assert_eq!(
         (unlocked.slot(), unlocked.passport().fingerprint()),

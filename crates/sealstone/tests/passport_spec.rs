@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use data_encoding::{BASE64, HEXLOWER};
 use sealstone::passport::{Passport, SecretPassport, Share, Words};
-use sealstone::{KdfLimits, KdfParams, Passphrase};
+use sealstone::{KdfLimits, KdfParams, Passphrase, SILENT};
 use sealstone_primitives::aead::XChaCha20Poly1305;
 use sealstone_primitives::dh::x25519;
 use sealstone_primitives::hash::sha3_256;
@@ -196,6 +196,7 @@ fn the_file_of_the_page_opens() {
             &Passphrase::new(PASSPHRASE).unwrap(),
             None,
             &KdfLimits::default(),
+            SILENT,
         )
         .unwrap();
     assert_eq!(

@@ -129,8 +129,12 @@ impl<'a> Job<'a> {
     }
 
     fn seal(&self, unlocked: &Unlocked, context: &Context) -> Result<Receipt> {
+        let counter = Counter::default();
+        let progress = Progress::bytes(context, "sealing", self.input.remaining(), &counter);
+        let report = progress.report();
         let mut sealer = Sealer::new();
         sealer
+            .on_progress(&report)
             .suite(self.args.suite.into())
             .metadata(self.metadata.clone());
         for Recipient { contact, .. } in self.recipients.iter() {
@@ -156,12 +160,6 @@ impl<'a> Job<'a> {
         if self.args.pad {
             sealer.hide_length();
         }
-        self.run(&sealer, context)
-    }
-
-    fn run(&self, sealer: &Sealer<'_>, context: &Context) -> Result<Receipt> {
-        let counter = Counter::default();
-        let _progress = Progress::bytes(context, "sealing", self.input.remaining(), &counter);
         Ok(sealer.seal(counter.count(&self.input), &self.output, Workers::default())?)
     }
 

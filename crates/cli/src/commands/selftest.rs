@@ -2,7 +2,7 @@
 
 use sealstone::file::{Keys, Sealed, Sealer, Sender, Suite, Workers};
 use sealstone::passport::{NewSlot, Passport, SecretPassport, SlotKey};
-use sealstone::{Error, KdfLimits, KdfParams, Passphrase};
+use sealstone::{Error, KdfLimits, KdfParams, Passphrase, SILENT};
 use serde_json::json;
 
 use self::known::{ANSWERS, ROUND_TRIPS};
@@ -76,12 +76,15 @@ fn passport_round_trip() -> Result<bool, Error> {
         name: "",
         created: 0,
         params: KdfParams::new(7168, 5, 1)?,
+        on_progress: SILENT,
     };
     let file = SecretPassport::new(&passport, &slot)?.to_armor();
     let locked = SecretPassport::from_armor(file.as_bytes())?;
     let limits = KdfLimits::default();
-    let wrong = locked.unlock(&Passphrase::generate(), None, &limits);
-    let right = locked.unlock(&passphrase, None, &limits)?.into_passport();
+    let wrong = locked.unlock(&Passphrase::generate(), None, &limits, SILENT);
+    let right = locked
+        .unlock(&passphrase, None, &limits, SILENT)?
+        .into_passport();
     Ok(right.fingerprint() == passport.fingerprint() && wrong.is_err())
 }
 

@@ -16,7 +16,7 @@ use super::stanza::{self, Fit};
 use super::trailer::{self, Trailer};
 use crate::passport::{Contact, Passport};
 use crate::sign::Signature;
-use crate::{Error, KdfLimits, Passphrase, Result};
+use crate::{Error, KdfLimits, OnProgress, Passphrase, Result, SILENT};
 
 /// A sealed file whose header has been read and follows the format. Nothing in it is authenticated.
 pub struct Sealed<R> {
@@ -26,7 +26,7 @@ pub struct Sealed<R> {
 }
 
 /// What a user has to open a file with.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub struct Keys<'a> {
     /// Passports of the user.
     pub passports: &'a [&'a Passport],
@@ -34,6 +34,8 @@ pub struct Keys<'a> {
     pub passphrases: &'a [&'a Passphrase],
     /// Bounds on the Argon2id parameters that the file demands.
     pub limits: KdfLimits,
+    /// Receives the progress of key derivations.
+    pub on_progress: OnProgress<'a>,
 }
 
 /// The key of one sealed file, as a recipient has unwrapped it. Nothing tells yet whether the header is authentic.
@@ -53,12 +55,13 @@ pub struct Opening<R> {
 }
 
 impl<'a> Keys<'a> {
-    /// Several passports and passphrases, with the default limits.
+    /// Passports and passphrases, with the default limits and no report of progress.
     pub fn new(passports: &'a [&'a Passport], passphrases: &'a [&'a Passphrase]) -> Self {
         Self {
             passports,
             passphrases,
             limits: KdfLimits::default(),
+            on_progress: SILENT,
         }
     }
 }
@@ -131,7 +134,8 @@ impl<R: Read> Sealed<R> {
 
     /// Unwraps the file key alone, so that somebody who mistyped a passphrase can try another one.
     ///
-    /// Stanzas that name a passport come first, then anonymous ones, then passphrases, which cost most.
+    /// Stanzas that name a passport come first, then anonymous ones, then passphrases, which cost
+    /// most. A generated passphrase may be typed with spaces or capitals instead of dashes.
     ///
     /// # Errors
     /// [`Error::NotRecipient`] or [`Error::WrongPassphrase`] if nothing in `keys` fits, [`Error::KdfLimit`] before memory is taken.
@@ -164,11 +168,16 @@ impl<R: Read> Sealed<R> {
         if keys.passphrases.is_empty() || params.is_empty() {
             return Err(Error::NotRecipient);
         }
-        let tries = keys.passphrases.iter().flat_map(|_| &params);
-        keys.limits.check_all(tries)?;
+        let typed = keys.passphrases.iter().copied();
+        let dashed: Vec<_> = typed.clone().filter_map(Passphrase::with_dashes).collect();
+        let spellings: Vec<_> = typed.chain(&dashed).collect();
+        keys.limits
+            .check_all(spellings.iter().flat_map(|_| &params))?;
         for stanza in &self.header.stanzas {
-            for passphrase in keys.passphrases {
-                if let Fit::Key(key) = stanza::unwrap_with_passphrase(stanza, passphrase)? {
+            for passphrase in &spellings {
+                if let Fit::Key(key) =
+                    stanza::unwrap_with_passphrase(stanza, passphrase, keys.on_progress)?
+                {
                     return Ok(FileKey(key));
                 }
             }

@@ -17,7 +17,7 @@ use super::trailer::Trailer;
 use crate::passport::{Contact, Passport};
 use crate::wire::armor::{ArmorWriter, Label};
 use crate::wire::pad;
-use crate::{Error, KdfParams, Passphrase, Result};
+use crate::{Error, KdfParams, OnProgress, Passphrase, Result, SILENT};
 
 /// Everything that is decided before a file is sealed: for whom, from whom, how.
 ///
@@ -38,7 +38,6 @@ use crate::{Error, KdfParams, Passphrase, Result};
 /// assert_eq!(content, b"attack at dawn");
 /// # Ok::<(), sealstone::Error>(())
 /// ```
-#[derive(Default)]
 pub struct Sealer<'a> {
     suite: Suite,
     recipients: Vec<Recipient<'a>>,
@@ -46,6 +45,7 @@ pub struct Sealer<'a> {
     metadata: Metadata,
     hide_length: bool,
     armor: bool,
+    on_progress: OnProgress<'a>,
 }
 
 /// Whether the sender's public keys travel in the file.
@@ -70,10 +70,24 @@ pub struct Receipt {
     pub sealed_len: u64,
 }
 
+impl Default for Sealer<'_> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl<'a> Sealer<'a> {
     /// Nothing decided yet: suite 1, no recipients, unsigned.
     pub fn new() -> Self {
-        Self::default()
+        Self {
+            suite: Suite::default(),
+            recipients: Vec::new(),
+            sender: None,
+            metadata: Metadata::default(),
+            hide_length: false,
+            armor: false,
+            on_progress: SILENT,
+        }
     }
 
     /// Adds a recipient whose fingerprint everybody can see in the file.
@@ -122,6 +136,12 @@ impl<'a> Sealer<'a> {
     /// Writes text instead of bytes.
     pub fn armored(&mut self) -> &mut Self {
         self.armor = true;
+        self
+    }
+
+    /// Reports the progress of key derivations.
+    pub fn on_progress(&mut self, on_progress: OnProgress<'a>) -> &mut Self {
+        self.on_progress = on_progress;
         self
     }
 
@@ -197,7 +217,7 @@ impl<'a> Sealer<'a> {
         let mut stanzas = self
             .recipients
             .iter()
-            .map(|r| r.wrap(file_key))
+            .map(|r| r.wrap(file_key, self.on_progress))
             .collect::<Result<Vec<_>>>()?;
         if self
             .recipients
@@ -269,12 +289,12 @@ impl<'a> Sealer<'a> {
 }
 
 impl Recipient<'_> {
-    fn wrap(&self, file_key: &Secret<32>) -> Result<Stanza> {
+    fn wrap(&self, file_key: &Secret<32>, on_progress: OnProgress<'_>) -> Result<Stanza> {
         match self {
             Self::Passport(contact) => stanza::wrap_for_passport(file_key, contact, false),
             Self::Anonymous(contact) => stanza::wrap_for_passport(file_key, contact, true),
             Self::Passphrase(passphrase, params) => {
-                stanza::wrap_for_passphrase(file_key, passphrase, params)
+                stanza::wrap_for_passphrase(file_key, passphrase, params, on_progress)
             }
         }
     }

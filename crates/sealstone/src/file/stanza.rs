@@ -9,7 +9,7 @@ use sealstone_primitives::secret::Secret;
 
 use super::header::{COMMITMENT_LEN, Stanza, WRAPPED_LEN};
 use super::keys::OneTime;
-use crate::kdf::{self, SALT_LEN};
+use crate::kdf::{self, OnProgress, SALT_LEN};
 use crate::passport::{Contact, Fingerprint, Passport};
 use crate::{Error, KdfParams, Passphrase, Result};
 
@@ -45,9 +45,10 @@ pub(crate) fn wrap_for_passphrase(
     file_key: &Secret<32>,
     passphrase: &Passphrase,
     params: &KdfParams,
+    on_progress: OnProgress<'_>,
 ) -> Result<Stanza> {
     let salt: [u8; SALT_LEN] = rng::array();
-    let (kek, commitment) = stretch(passphrase, &salt, params)?;
+    let (kek, commitment) = stretch(passphrase, &salt, params, on_progress)?;
     Ok(Stanza::Passphrase {
         memory_kib: params.memory_kib(),
         passes: params.passes(),
@@ -89,7 +90,11 @@ pub(crate) fn unwrap_with_passport(stanza: &Stanza, passport: &Passport) -> Resu
 }
 
 /// Tries a stanza with one passphrase. Its parameters must have passed [`KdfLimits::check`](crate::KdfLimits).
-pub(crate) fn unwrap_with_passphrase(stanza: &Stanza, passphrase: &Passphrase) -> Result<Fit> {
+pub(crate) fn unwrap_with_passphrase(
+    stanza: &Stanza,
+    passphrase: &Passphrase,
+    on_progress: OnProgress<'_>,
+) -> Result<Fit> {
     let Stanza::Passphrase {
         memory_kib,
         passes,
@@ -102,7 +107,7 @@ pub(crate) fn unwrap_with_passphrase(stanza: &Stanza, passphrase: &Passphrase) -
         return Ok(Fit::Other);
     };
     let params = KdfParams::read(*memory_kib, *passes, *lanes)?;
-    let (kek, found) = stretch(passphrase, salt, &params)?;
+    let (kek, found) = stretch(passphrase, salt, &params, on_progress)?;
     if !ct::eq(&found, commitment) {
         return Ok(Fit::Other);
     }
@@ -161,8 +166,9 @@ fn stretch(
     passphrase: &Passphrase,
     salt: &[u8; SALT_LEN],
     params: &KdfParams,
+    on_progress: OnProgress<'_>,
 ) -> Result<(Secret<32>, [u8; COMMITMENT_LEN])> {
-    let stretched = kdf::derive(passphrase, salt, params)?;
+    let stretched = kdf::derive(passphrase, salt, params, on_progress)?;
     let prk = hkdf::extract(b"sealstone.passphrase.v1", &[stretched.expose()]);
     let commitment: Secret<COMMITMENT_LEN> = prk.expand_secret(&[b"commitment"]);
     Ok((prk.expand_secret(&[b"kek"]), *commitment.expose()))
@@ -181,6 +187,7 @@ fn unwrap(kek: &Secret<32>, wrapped: &[u8; WRAPPED_LEN]) -> Option<Secret<32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::SILENT;
 
     fn passport(label: &str) -> Passport {
         Passport::generate(label, 1_767_225_600).unwrap()
@@ -228,15 +235,15 @@ mod tests {
         let passphrase = Passphrase::new(b"one").unwrap();
         let params = KdfParams::new(7 << 10, 5, 1).unwrap();
         let file_key = Secret::random();
-        let mut stanza = wrap_for_passphrase(&file_key, &passphrase, &params).unwrap();
-        let opened = unwrap_with_passphrase(&stanza, &passphrase).unwrap();
+        let mut stanza = wrap_for_passphrase(&file_key, &passphrase, &params, SILENT).unwrap();
+        let opened = unwrap_with_passphrase(&stanza, &passphrase, SILENT).unwrap();
         assert!(matches!(opened, Fit::Key(key) if key.expose() == file_key.expose()));
         // A wrapped key that is made to open under two passphrases can commit to one of them only.
         let Stanza::Passphrase { commitment, .. } = &mut stanza else {
             unreachable!("it was made for a passphrase")
         };
         commitment[0] ^= 1;
-        let opened = unwrap_with_passphrase(&stanza, &passphrase).unwrap();
+        let opened = unwrap_with_passphrase(&stanza, &passphrase, SILENT).unwrap();
         assert!(matches!(opened, Fit::Other));
     }
 }

@@ -11,7 +11,7 @@ use super::slot::Owner;
 use super::{Fingerprint, NewSlot, Passport, RecoveryKey, Slot, SlotKind, Unlocked};
 use crate::wire::armor::{self, Label};
 use crate::wire::{cbor, text};
-use crate::{Error, KdfLimits, Passphrase, Result};
+use crate::{Error, KdfLimits, OnProgress, Passphrase, Result};
 
 /// A secret passport as it lies in its file, locked.
 ///
@@ -19,14 +19,20 @@ use crate::{Error, KdfLimits, Passphrase, Result};
 ///
 /// ```
 /// use sealstone::passport::{NewSlot, Passport, SecretPassport, SlotKey};
-/// use sealstone::{KdfLimits, KdfParams, Passphrase};
+/// use sealstone::{KdfLimits, KdfParams, Passphrase, SILENT};
 ///
 /// let passphrase = Passphrase::new(b"correct horse battery staple")?;
-/// let slot = NewSlot { key: SlotKey::Passphrase(&passphrase), name: "", created: 0, params: KdfParams::new(7168, 5, 1)? };
+/// let slot = NewSlot {
+///     key: SlotKey::Passphrase(&passphrase),
+///     name: "",
+///     created: 0,
+///     params: KdfParams::new(7168, 5, 1)?,
+///     on_progress: SILENT,
+/// };
 /// let text = SecretPassport::new(&Passport::generate("Alice", 0)?, &slot)?.to_armor();
 ///
 /// let locked = SecretPassport::from_armor(text.as_bytes())?;
-/// let alice = locked.unlock(&passphrase, None, &KdfLimits::default())?.into_passport();
+/// let alice = locked.unlock(&passphrase, None, &KdfLimits::default(), SILENT)?.into_passport();
 /// assert_eq!(alice.fingerprint(), locked.fingerprint());
 /// # Ok::<(), sealstone::Error>(())
 /// ```
@@ -133,20 +139,42 @@ impl SecretPassport {
         &self.body.slots
     }
 
-    /// Tries `passphrase` on the slot of number `slot`, or on every one that it can fit: recovery keys are tried on their own slots
-    /// first, anything that is not spelled like one on passphrase slots only.
+    /// Unlocks slot number `slot`, or the first slot that `passphrase` opens.
     ///
-    /// Each try costs one Argon2id with the slot's parameters.
+    /// A passphrase that is spelled like a recovery key is tried on recovery slots first, any other
+    /// on passphrase slots only. A generated passphrase may be typed with spaces or capitals: if it
+    /// does not open as typed, it is tried with dashes.
+    ///
+    /// Each try costs one Argon2id with the slot's parameters and tells `on_progress`.
     ///
     /// # Errors
-    /// [`Error::WrongPassphrase`] if no slot opens, [`Error::KdfLimit`] before anything is computed if those to be
-    /// tried ask for more than `limits`, one for memory or all together for work, [`Error::Altered`] if a slot opens but the file was changed by somebody who could not,
-    /// [`Error::Invalid`] if there is no slot of that number, [`Error::OutOfMemory`].
+    /// [`Error::WrongPassphrase`] if no slot opens; [`Error::KdfLimit`], before anything is computed,
+    /// if one slot asks for more memory or all slots together for more work than `limits` allow;
+    /// [`Error::Altered`] if a slot opens but the file was changed by someone without its keys;
+    /// [`Error::Invalid`] if there is no slot of that number; [`Error::OutOfMemory`].
     pub fn unlock(
         &self,
         passphrase: &Passphrase,
         slot: Option<u32>,
         limits: &KdfLimits,
+        on_progress: OnProgress<'_>,
+    ) -> Result<Unlocked> {
+        let dashed = passphrase.with_dashes();
+        for spelling in std::iter::once(passphrase).chain(&dashed) {
+            match self.unlock_spelled(spelling, slot, limits, on_progress) {
+                Err(Error::WrongPassphrase) => {}
+                other => return other,
+            }
+        }
+        Err(Error::WrongPassphrase)
+    }
+
+    fn unlock_spelled(
+        &self,
+        passphrase: &Passphrase,
+        slot: Option<u32>,
+        limits: &KdfLimits,
+        on_progress: OnProgress<'_>,
     ) -> Result<Unlocked> {
         let recovery = std::str::from_utf8(passphrase.as_bytes())
             .ok()
@@ -155,7 +183,7 @@ impl SecretPassport {
         let params: Vec<_> = tries.iter().map(|(slot, _)| slot.params()).collect();
         limits.check_all(&params)?;
         for (slot, passphrase) in tries {
-            if let Some(seed) = slot.unwrap(passphrase, self.body.owner())? {
+            if let Some(seed) = slot.unwrap(passphrase, self.body.owner(), on_progress)? {
                 return Ok(Unlocked::new(self.verify(seed)?, self.clone(), slot.id()));
             }
         }

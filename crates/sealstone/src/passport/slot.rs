@@ -6,7 +6,7 @@ use sealstone_primitives::rng;
 use sealstone_primitives::secret::Secret;
 
 use super::{Fingerprint, RecoveryKey};
-use crate::kdf::{self, SALT_LEN};
+use crate::kdf::{self, OnProgress, SALT_LEN};
 use crate::wire::{cbor, text};
 use crate::{Error, KdfParams, Passphrase, Result};
 
@@ -52,6 +52,8 @@ pub struct NewSlot<'a> {
     pub created: u64,
     /// What every try to open it will cost.
     pub params: KdfParams,
+    /// Receives the progress of the key derivation.
+    pub on_progress: OnProgress<'a>,
 }
 
 /// The secret that opens a slot.
@@ -135,7 +137,7 @@ impl Slot {
             salt: rng::array(),
             wrapped: [0; WRAPPED_LEN],
         };
-        let cipher = slot.cipher(new.key.passphrase())?;
+        let cipher = slot.cipher(new.key.passphrase(), new.on_progress)?;
         let mut body = seed.duplicate();
         let tag = cipher.seal_in_place(&NONCE, &slot.associated_data(owner), body.expose_mut());
         let (wrapped, rest) = slot.wrapped.split_at_mut(32);
@@ -150,8 +152,9 @@ impl Slot {
         &self,
         passphrase: &Passphrase,
         owner: Owner<'_>,
+        on_progress: OnProgress<'_>,
     ) -> Result<Option<Secret<32>>> {
-        let cipher = self.cipher(passphrase)?;
+        let cipher = self.cipher(passphrase, on_progress)?;
         let (wrapped, tag) = self
             .wrapped
             .split_first_chunk::<32>()
@@ -173,10 +176,13 @@ impl Slot {
         self.kdf = params;
     }
 
-    fn cipher(&self, passphrase: &Passphrase) -> Result<XChaCha20Poly1305> {
-        Ok(XChaCha20Poly1305::new(&kdf::derive(
-            passphrase, &self.salt, &self.kdf,
-        )?))
+    fn cipher(
+        &self,
+        passphrase: &Passphrase,
+        on_progress: OnProgress<'_>,
+    ) -> Result<XChaCha20Poly1305> {
+        let key = kdf::derive(passphrase, &self.salt, &self.kdf, on_progress)?;
+        Ok(XChaCha20Poly1305::new(&key))
     }
 
     fn associated_data(&self, owner: Owner<'_>) -> Vec<u8> {

@@ -1,7 +1,6 @@
 //! What the user has to open a file with. The header decides what is asked for.
 
 use std::io::Read;
-use std::iter;
 use std::path::PathBuf;
 
 use sealstone::file::{Keys, Opening, RecipientInfo, Sealed};
@@ -78,11 +77,12 @@ impl<'a> KeyRing<'a> {
             }
             Wanted::Passphrase => {
                 let key = self.passphrases.with(name, self.context, |passphrase| {
-                    let _progress = Progress::derivation(self.context);
-                    let made_up = passphrase.as_made_up();
-                    let passphrases: Vec<_> = iter::once(passphrase).chain(&made_up).collect();
+                    let progress = Progress::derivation(self.context);
+                    let report = progress.report();
+                    let passphrases = [passphrase];
                     let keys = Keys {
                         limits: self.passphrases.limits,
+                        on_progress: &report,
                         ..Keys::new(&[], &passphrases)
                     };
                     sealed.file_key(&keys).about(name)

@@ -159,13 +159,14 @@ impl<'a> FirstSlot<'a> {
     }
 
     fn wrap(&self, passport: &Passport, chosen: &Chosen) -> Result<SecretPassport> {
+        let progress = Progress::derivation(self.context);
         let slot = NewSlot {
             key: SlotKey::Passphrase(&chosen.passphrase),
             name: "",
             created: clock::now(),
             params: self.params,
+            on_progress: &progress.report(),
         };
-        let _progress = Progress::derivation(self.context);
         Ok(SecretPassport::new(passport, &slot)?)
     }
 }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use sealstone::KdfParams;
 use sealstone::passport::{NewSlot, RecoveryKey, Slot, SlotKey, SlotKind, Unlocked};
+use sealstone::{KdfParams, OnProgress};
 use serde_json::json;
 
 use super::show;
@@ -45,7 +45,8 @@ fn add(args: &SlotAddArgs, context: &Context) -> Result<()> {
     args.unlock.kdf.must_allow(&all)?;
     let key = Key::choose(&args.key, args.key.recovery, context)?;
     let progress = Progress::derivation(context);
-    let id = unlocked.add_slot(&key.slot(args.key.name.as_deref().unwrap_or(""), params))?;
+    let name = args.key.name.as_deref().unwrap_or("");
+    let id = unlocked.add_slot(&key.slot(name, params, &progress.report()))?;
     drop(progress);
     context.save(key.report(format!("added slot {id}"), id), || {
         save(&identity, &unlocked)
@@ -88,7 +89,7 @@ fn change(args: &SlotChangeArgs, context: &Context) -> Result<()> {
         || (old.kind() == SlotKind::RecoveryKey && !asks_for_passphrase(&args.key));
     let key = Key::choose(&args.key, recovery, context)?;
     let progress = Progress::derivation(context);
-    unlocked.change_slot(id, &key.slot(&name, params))?;
+    unlocked.change_slot(id, &key.slot(&name, params, &progress.report()))?;
     drop(progress);
     let text = format!("changed slot {id}\n  {OLDER_COPIES}");
     context.save(key.report(text, id), || save(&identity, &unlocked))
@@ -158,7 +159,12 @@ impl Key {
         .map(Self::Passphrase)
     }
 
-    fn slot<'a>(&'a self, name: &'a str, params: KdfParams) -> NewSlot<'a> {
+    fn slot<'a>(
+        &'a self,
+        name: &'a str,
+        params: KdfParams,
+        on_progress: OnProgress<'a>,
+    ) -> NewSlot<'a> {
         let key = match self {
             Self::Passphrase(chosen) => SlotKey::Passphrase(&chosen.passphrase),
             Self::Recovery(key) => SlotKey::RecoveryKey(key),
@@ -168,6 +174,7 @@ impl Key {
             name,
             created: clock::now(),
             params,
+            on_progress,
         }
     }
 

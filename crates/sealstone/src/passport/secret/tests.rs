@@ -1,8 +1,8 @@
 //! Every way to damage a secret passport is noticed. The slots here cost next to nothing, which readers allow and writers do not.
 
 use super::*;
-use crate::KdfParams;
 use crate::passport::SlotKey;
+use crate::{KdfParams, SILENT};
 
 /// Room for a few slots: each counts as 128 KiB at least.
 const LIMITS: KdfLimits = KdfLimits {
@@ -40,6 +40,7 @@ fn file(passport: &Passport, passphrases: &[&str]) -> SecretPassport {
             name: text,
             created: 0,
             params,
+            on_progress: SILENT,
         };
         let slot = Slot::wrap(body.next_id, &new, body.owner(), passport.seed()).unwrap();
         body.slots.push(slot);
@@ -62,7 +63,8 @@ fn armored(sealed: &[u8]) -> Vec<u8> {
 
 /// What somebody with the passphrase `one` gets from an armored file.
 fn unlock(text: &[u8]) -> Result<Fingerprint> {
-    let unlocked = SecretPassport::from_armor(text)?.unlock(&passphrase("one"), None, &LIMITS)?;
+    let unlocked =
+        SecretPassport::from_armor(text)?.unlock(&passphrase("one"), None, &LIMITS, SILENT)?;
     Ok(unlocked.passport().fingerprint())
 }
 
@@ -202,6 +204,7 @@ fn a_seed_of_another_passport_is_refused() {
         name: "",
         created: 0,
         params,
+        on_progress: SILENT,
     };
     forged.body.slots[0] = Slot::wrap(1, &new, forged.body.owner(), bob.seed()).unwrap();
     forged.mac = forged.body.mac(&bob).finish();
@@ -282,6 +285,7 @@ fn numbers_end_without_wrapping() {
         name: "",
         created: 0,
         params: KdfParams::new(7168, 5, 1).unwrap(),
+        on_progress: SILENT,
     };
     assert!(matches!(
         full.add_slot(&alice, &new),
@@ -299,6 +303,7 @@ fn weak_parameters_are_read_but_not_written() {
         name: "",
         created: 0,
         params: file.slots()[0].params(),
+        on_progress: SILENT,
     };
     assert!(matches!(
         file.add_slot(&alice, &new),
@@ -328,7 +333,7 @@ fn a_slot_above_the_limits_stops_everything_before_it_starts() {
         let mut hostile = file(&alice, &["one", "two"]);
         hostile.body.slots[1].set_params(KdfParams::read(memory, passes, 1).unwrap());
         let error = hostile
-            .unlock(&passphrase("one"), None, &LIMITS)
+            .unlock(&passphrase("one"), None, &LIMITS, SILENT)
             .unwrap_err();
         assert!(
             matches!(error, Error::KdfLimit { what: part, .. } if part == what),
@@ -336,13 +341,13 @@ fn a_slot_above_the_limits_stops_everything_before_it_starts() {
         );
         // Who names a slot pays for that one only; what was edited is noticed after.
         let error = hostile
-            .unlock(&passphrase("one"), Some(1), &LIMITS)
+            .unlock(&passphrase("one"), Some(1), &LIMITS, SILENT)
             .unwrap_err();
         assert!(matches!(error, Error::Altered(_)), "{error:?}");
     }
     assert_eq!(
         cheap
-            .unlock(&passphrase("one"), Some(1), &LIMITS)
+            .unlock(&passphrase("one"), Some(1), &LIMITS, SILENT)
             .unwrap()
             .slot(),
         1
