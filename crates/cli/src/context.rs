@@ -11,9 +11,10 @@ use zeroize::Zeroizing;
 
 use crate::args::GlobalArgs;
 use crate::exit::Exit;
+use crate::failure::{About, Failure, Result};
 use crate::io::closed::Standard;
 use crate::io::output::{self, STDOUT};
-use crate::message::{About, Failure, Result, json_line, printable};
+use crate::text::{json_line, printable};
 
 /// What the global options ask for.
 #[derive(Clone)]

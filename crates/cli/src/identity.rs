@@ -8,12 +8,13 @@ use zeroize::Zeroizing;
 
 use crate::context::Context;
 use crate::exit::Exit;
+use crate::failure::{About, Failure, Result};
 use crate::io::input::{Input, is_exposed, name_of, read_limited, read_small};
 use crate::io::kind::Kind;
-use crate::message::{About, Failure, Result, shown};
 use crate::passphrase::Passphrases;
 use crate::paths::{self, public_half, tagged};
 use crate::progress::Progress;
+use crate::text::shown;
 
 /// A secret passport in its file, locked.
 pub(crate) struct Identity {

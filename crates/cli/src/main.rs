@@ -6,23 +6,24 @@ mod clock;
 mod commands;
 mod context;
 mod exit;
+mod failure;
 mod hardening;
 mod identity;
 mod io;
-mod message;
 mod passphrase;
 mod paths;
 mod progress;
 mod signals;
+mod text;
 mod trust;
-mod trust_storage;
+mod usage;
 
 use std::process::ExitCode;
 
 use args::Cli;
 use context::Context;
 use exit::Exit;
-use message::Failure;
+use failure::Failure;
 
 /// Wipes what is freed: secrets pass through buffers of the terminal, of JSON and of pictures that know nothing of it.
 #[global_allocator]
@@ -32,10 +33,10 @@ static ALLOCATOR: zeroizing_alloc::ZeroAlloc<std::alloc::System> =
 fn main() -> ExitCode {
     hardening::apply();
     signals::install();
-    message::report_panics();
+    usage::report_panics();
     let cli = match Cli::read() {
         Ok(cli) => cli,
-        Err(e) => return message::report_usage(e),
+        Err(e) => return usage::report(e),
     };
     let context = Context::new(&cli.global);
     let done = std::panic::catch_unwind(|| commands::run(cli.command, &context));

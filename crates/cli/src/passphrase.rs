@@ -9,8 +9,9 @@ use zeroize::Zeroizing;
 
 use crate::args::{NewPassphraseArgs, PassphraseArgs, RecipientPassphraseArgs, UnlockArgs};
 use crate::context::Context;
+use crate::failure::{About, Failure, Result};
 use crate::io::{input, terminal};
-use crate::message::{About, Failure, Result, shown};
+use crate::text::shown;
 
 /// Where a passphrase comes from.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy;
 
 use crate::exit::Exit;
-use crate::message::{Failure, Result};
+use crate::failure::{Failure, Result};
 
 const DEFAULT: &str = "default.passport";
 const PASSWD: &str = "/etc/passwd";

@@ -1,18 +1,11 @@
 //! Ctrl-C and its relatives: temporary files go, the terminal comes back, then the signal does what it always does.
 
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 use crate::io::terminal;
-
-/// Temporary files that have names.
-static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-
-/// A temporary file that goes with this value, or with the process if a signal ends it.
-pub(crate) struct Temporary(PathBuf);
 
 /// Starts the thread that waits for signals. Without it signals only leave more behind.
 pub(crate) fn install() {
@@ -35,30 +28,6 @@ pub(crate) fn install() {
     );
 }
 
-impl Temporary {
-    /// Takes charge of a file that is about to be made.
-    pub(crate) fn new(path: PathBuf) -> Self {
-        registry().push(path.clone());
-        Self(path)
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        // It is gone already if it was renamed.
-        let _ = std::fs::remove_file(&self.0);
-        registry().retain(|path| *path != self.0);
-    }
-}
-
-fn registry() -> MutexGuard<'static, Vec<PathBuf>> {
-    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// A file that grows beyond the limit of this process is an error like others, which is reported.
 fn ignore(signal: i32) {
     // If this fails, the signal ends the process, as it would have anyway.
@@ -66,10 +35,7 @@ fn ignore(signal: i32) {
 }
 
 fn end_by(signal: i32) {
-    let files = registry();
-    for path in files.iter() {
-        let _ = std::fs::remove_file(path);
-    }
+    sealstone_files::remove_temporaries();
     terminal::restore();
     // Only returns if the system refuses to end the process.
     let _ = signal_hook::low_level::emulate_default_handler(signal);

@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use sealstone::Error;
 use sealstone::passport::Fingerprint;
 use sealstone::trust::{Change, Record, Status, TrustStore};
+use sealstone_files::{TrustDirectory, is_not_begun};
 
 use crate::clock;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::message::{About, Failure, Result};
+use crate::failure::{About, Failure, Result};
 use crate::paths;
-use crate::trust_storage::{self, Directory};
 
 /// The store in its directory.
-pub(crate) type Store = TrustStore<Directory>;
+pub(crate) type Store = TrustStore<TrustDirectory>;
 
 /// The environment variable that says where it is.
 const VARIABLE: &str = "SEALSTONE_TRUST_DIR";
@@ -22,7 +22,7 @@ const VARIABLE: &str = "SEALSTONE_TRUST_DIR";
 /// Opens it; one that does not exist is empty.
 pub(crate) fn open(context: &Context) -> Result<Store> {
     let directory = directory(context)?;
-    TrustStore::open(Directory::new(&directory)).map_err(|error| {
+    TrustStore::open(TrustDirectory::new(&directory)).map_err(|error| {
         let failure = Failure::from(error);
         // Messages about one of its files say which.
         let named = failure
@@ -114,7 +114,7 @@ pub(crate) fn namesakes<'s>(
 
 /// A change that failed on its way to the disk: once it had begun the log may have it, and then it is in force.
 pub(crate) fn unsure(error: Error) -> Failure {
-    let begun = !matches!(&error, Error::Io(e) if trust_storage::is_not_begun(e));
+    let begun = !matches!(&error, Error::Io(e) if is_not_begun(e));
     let failure = Failure::from(error);
     match failure.exit {
         Exit::Io if begun => failure

@@ -7,7 +7,7 @@ use sealstone::{Error, KdfLimits, KdfParams};
 
 use super::MemorySize;
 use crate::exit::Exit;
-use crate::message::{Failure, Result};
+use crate::failure::{Failure, Result};
 
 /// What unlocks passports.
 #[derive(Args)]

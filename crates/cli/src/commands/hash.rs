@@ -12,10 +12,11 @@ use self::line::{Style, digits};
 use crate::args::{HashFileArgs, State, TreeValue};
 use crate::context::Context;
 use crate::exit::Exit;
+use crate::failure::{Failure, Result};
 use crate::io::input::{DASH, Input, name_of};
 use crate::io::output::print;
-use crate::message::{Failure, Result, printable};
 use crate::progress::{Counter, Progress};
+use crate::text::printable;
 
 mod algorithm;
 mod arguments;

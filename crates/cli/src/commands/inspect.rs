@@ -10,10 +10,10 @@ use super::passport::show;
 use crate::args::{InspectArgs, Profile};
 use crate::context::Context;
 use crate::exit::Exit;
+use crate::failure::{About, Failure, Result};
 use crate::identity::{self, MAX_LEN};
 use crate::io::input::{Input, read_limited};
 use crate::io::kind::Kind;
-use crate::message::{About, Failure, Result};
 
 /// What tells one kind of file from another.
 const START_LEN: u64 = 2048;

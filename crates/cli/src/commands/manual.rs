@@ -11,8 +11,9 @@ use clap_mangen::roff::{Roff, bold, roman};
 
 use crate::args::Cli;
 use crate::context::Context;
+use crate::failure::{About, Result};
 use crate::io::output::print;
-use crate::message::{About, Result, shown};
+use crate::text::shown;
 
 /// `sealstone completions SHELL`
 pub(crate) fn completions(shell: Shell) -> Result<()> {

@@ -15,11 +15,12 @@ use self::keys::KeyRing;
 use self::sender::{Known, Verdict};
 use crate::args::OpenArgs;
 use crate::context::Context;
+use crate::failure::{About, Failure, Result};
 use crate::io::input::Input;
 use crate::io::output::{Destination, Nature, Output};
 use crate::io::spool::spool;
-use crate::message::{About, Failure, Result, one_line, shown};
 use crate::progress::{Counter, Progress};
+use crate::text::{one_line, shown};
 
 /// What follows the header, from wherever it is read.
 type Payload<'a> = Box<dyn Read + Send + 'a>;

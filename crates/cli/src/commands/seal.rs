@@ -10,13 +10,14 @@ use self::recipients::{Recipient, Recipients};
 use crate::args::{SealArgs, Sender};
 use crate::clock;
 use crate::context::{Context, Report};
+use crate::failure::{Failure, Result};
 use crate::identity::Identity;
 use crate::io::input::{DASH, Input};
 use crate::io::output::{Destination, Nature, Output};
-use crate::message::{Failure, Result, one_line};
 use crate::passphrase::{self, Chosen, Options, Passphrases, Source};
 use crate::paths::{self, with_suffix};
 use crate::progress::{Counter, Progress};
+use crate::text::one_line;
 
 mod recipients;
 

@@ -8,7 +8,7 @@ use serde_json::json;
 use self::known::{ANSWERS, ROUND_TRIPS};
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::message::{Failure, Result};
+use crate::failure::{Failure, Result};
 
 mod known;
 

@@ -8,7 +8,7 @@ use rustix::io::fcntl_getfd;
 use rustix::stdio;
 
 use crate::exit::Exit;
-use crate::message::{Failure, Result};
+use crate::failure::{Failure, Result};
 
 const NULL: &str = "/dev/null";
 

@@ -11,7 +11,8 @@ use zeroize::Zeroizing;
 
 use super::closed::Standard;
 use crate::exit::Exit;
-use crate::message::{self, About, Failure, Result, shown};
+use crate::failure::{self, About, Failure, Result};
+use crate::text::shown;
 
 /// An open input: a file, a pipe, a device.
 pub(crate) struct Input {
@@ -81,7 +82,7 @@ impl Input {
     pub(crate) fn read_at(&self, bytes: &mut [u8], position: u64) -> io::Result<usize> {
         self.file
             .read_at(bytes, position)
-            .map_err(|e| message::of_file(&self.name(), &e))
+            .map_err(|e| failure::of_file(&self.name(), &e))
     }
 
     /// Goes back to `position`; only for regular files.
@@ -94,7 +95,7 @@ impl Read for &Input {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         (&self.file)
             .read(bytes)
-            .map_err(|e| message::of_file(&self.name(), &e))
+            .map_err(|e| failure::of_file(&self.name(), &e))
     }
 }
 

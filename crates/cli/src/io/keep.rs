@@ -1,25 +1,21 @@
 //! Files that must not be lost: passports, shares, backups.
 
-use std::fs::{DirBuilder, File};
-use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use sealstone_files::{AtomicFile, Existing, directory_of, sync_directory, umask};
+pub(crate) use sealstone_files::{PRIVATE, PUBLIC};
 use zeroize::Zeroizing;
 
 use super::output::exists;
-use super::temp::{Existing, TempFile, directory_of};
-use crate::message::{About, Failure, Result};
-
-/// Readable by the owner only.
-pub(crate) const SECRET: u32 = 0o600;
-/// Readable by everybody, where the umask allows.
-pub(crate) const PUBLIC: u32 = 0o666;
+use crate::failure::{About, Failure, Result};
 
 /// Writes a new file, durably; never replaces one.
 pub(crate) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     let mode = if mode == PUBLIC {
-        PUBLIC & !super::output::umask()
+        PUBLIC & !umask()
     } else {
         mode
     };
@@ -31,13 +27,13 @@ pub(crate) fn replace(path: &Path, before: &[u8], bytes: &[u8]) -> Result<()> {
     // The file itself, not a link to it.
     let path = path.canonicalize().about(path.display())?;
     let _lock = lock_unchanged(&path, before)?;
-    let mode = path.metadata().about(path.display())?.permissions().mode() & SECRET;
+    let mode = path.metadata().about(path.display())?.permissions().mode() & PRIVATE;
     commit(&path, bytes, mode, Existing::Replace)
 }
 
 /// Gives a file another name, durably; what had that name is gone.
 pub(crate) fn rename(from: &Path, to: &Path) -> Result<()> {
-    let renamed = std::fs::rename(from, to).and_then(|()| File::open(directory_of(to))?.sync_all());
+    let renamed = std::fs::rename(from, to).and_then(|()| sync_directory(&directory_of(to)));
     renamed.about(to.display())
 }
 
@@ -65,13 +61,10 @@ pub(crate) fn holds(path: &Path, bytes: &[u8]) -> std::io::Result<bool> {
 /// another one in its place.
 fn lock(path: &Path) -> std::io::Result<File> {
     let file = File::open(path)?;
-    loop {
-        match file.lock() {
-            Err(e) if e.kind() == ErrorKind::Interrupted => {}
-            // Where a file system has no locks, only a change in this very moment would not be noticed.
-            Err(e) if e.kind() == ErrorKind::Unsupported => return Ok(file),
-            locked => return locked.map(|()| file),
-        }
+    match sealstone_files::lock(&file) {
+        // Without locks, only a change at this very moment goes unnoticed.
+        Err(e) if e.kind() == ErrorKind::Unsupported => Ok(file),
+        locked => locked.map(|()| file),
     }
 }
 
@@ -88,7 +81,7 @@ pub(crate) fn must_be_new<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Resu
 
 /// Fails if no file can be made where `path` is to be, for whoever shows a secret before that.
 pub(crate) fn must_be_makeable(path: &Path) -> Result<()> {
-    TempFile::new(&directory_of(path))
+    AtomicFile::new(&directory_of(path))
         .map(drop)
         .about(path.display())
 }
@@ -98,21 +91,8 @@ pub(crate) fn must_be_replaceable(path: &Path) -> Result<()> {
     must_be_makeable(&path.canonicalize().about(path.display())?)
 }
 
-/// Makes the directory for a file, 0700, if it does not exist.
-pub(crate) fn make_private_directory(directory: &Path) -> Result<()> {
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(directory)
-        .about(directory.display())
-}
-
 fn commit(path: &Path, bytes: &[u8], mode: u32, existing: Existing) -> Result<()> {
-    let written = TempFile::new(&directory_of(path)).and_then(|temp| {
-        temp.file().write_all(bytes)?;
-        temp.commit(path, existing, mode, true)
-    });
-    written.map_err(|e| match e.kind() {
+    sealstone_files::write(path, bytes, existing, mode).map_err(|e| match e.kind() {
         ErrorKind::AlreadyExists => never_replaced(path),
         _ => Failure::from(e).about(path.display()),
     })

@@ -7,14 +7,15 @@ use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use sealstone_files::{AtomicFile, Existing, PUBLIC, Sync, directory_of, umask};
+
 use super::closed::Standard;
 use super::input::{DASH, Input};
-use super::keep::PUBLIC;
 use super::kind::Kind;
-use super::temp::{Existing, TempFile, directory_of};
 use super::terminal::check_text;
 use crate::exit::Exit;
-use crate::message::{self, About, Failure, Result, shown};
+use crate::failure::{self, About, Failure, Result};
+use crate::text::shown;
 
 /// Where content goes.
 pub(crate) enum Destination {
@@ -42,7 +43,7 @@ pub(crate) struct Terminal {
 
 /// A file that is not there yet.
 pub(crate) struct Whole {
-    temp: TempFile,
+    temp: AtomicFile,
     target: PathBuf,
     shown: PathBuf,
     existing: Existing,
@@ -124,7 +125,7 @@ impl Output {
 impl Write for &Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.put(bytes)
-            .map_err(|e| message::of_file(&self.name(), &e))
+            .map_err(|e| failure::of_file(&self.name(), &e))
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -155,7 +156,7 @@ impl Whole {
             Err(_) => (path.to_owned(), PUBLIC & !umask()),
         };
         Ok(Self {
-            temp: TempFile::new(&directory_of(&target))?,
+            temp: AtomicFile::new(&directory_of(&target))?,
             target,
             shown: path.to_owned(),
             existing,
@@ -166,21 +167,12 @@ impl Whole {
     fn commit(self) -> Result<()> {
         let done = self
             .temp
-            .commit(&self.target, self.existing, self.mode, false);
+            .commit(&self.target, self.existing, self.mode, Sync::None);
         done.map_err(|e| match e.kind() {
             io::ErrorKind::AlreadyExists => replaceable(&self.shown),
             _ => Failure::from(e).about(self.shown.display()),
         })
     }
-}
-
-/// What new files may not be (the system only tells it by setting it).
-pub(crate) fn umask() -> u32 {
-    use rustix::fs::Mode;
-    use rustix::process::umask;
-    let mask = umask(Mode::from_raw_mode(0o077));
-    umask(mask);
-    mask.as_raw_mode()
 }
 
 /// Says that a file exists.

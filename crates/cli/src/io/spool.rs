@@ -3,13 +3,14 @@
 use std::fs::File;
 use std::io::{self, Read, Seek};
 
-use super::temp::TempFile;
-use crate::message::{About, Result};
+use sealstone_files::AtomicFile;
+
+use crate::failure::{About, Result};
 
 /// Copies everything to a file that has no name, and returns it at its beginning. What is copied must not be secret.
 pub(crate) fn spool(mut reader: impl Read) -> Result<File> {
     let directory = std::env::temp_dir();
-    let temp = TempFile::new(&directory).about(directory.display())?;
+    let temp = AtomicFile::new(&directory).about(directory.display())?;
     let mut file = temp.file();
     io::copy(&mut reader, &mut file)
         .map_err(sealstone::Error::from)

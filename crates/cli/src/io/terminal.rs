@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use zeroize::Zeroizing;
 
-use crate::message::printable;
+use crate::text::printable;
 
 /// How the terminal was before a question hid what is typed.
 static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);

@@ -9,8 +9,8 @@ use zeroize::Zeroizing;
 use super::algorithm::{Algorithm, Uses};
 use crate::args::HashFileArgs;
 use crate::context::Context;
+use crate::failure::{Failure, Result};
 use crate::io::input::{name_of, read_small};
-use crate::message::{Failure, Result};
 
 /// Key, personalisation, public key, key identifier, nonce. An empty one is none.
 pub(super) struct Arguments([Zeroizing<Vec<u8>>; 5]);

@@ -13,8 +13,8 @@ use super::{hash_file, write_line};
 use crate::args::HashFileArgs;
 use crate::context::Context;
 use crate::exit::Exit;
+use crate::failure::{Failure, Result};
 use crate::io::input::{Input, name_of};
-use crate::message::{Failure, Result};
 
 /// Checks the files that the lines of `lists` name. Whether everything is as it should be.
 pub(super) fn run(

@@ -10,8 +10,8 @@ use sealstone_skein::{Parameters, Skein};
 
 use super::algorithm::Algorithm;
 use crate::args::State;
+use crate::failure::{Failure, Result};
 use crate::io::input::Input;
-use crate::message::{Failure, Result};
 use crate::progress::Counter;
 
 /// Hashes what is left of `input`.

@@ -9,8 +9,9 @@ use super::keys::KeyRing;
 use crate::args::OpenArgs;
 use crate::context::Context;
 use crate::exit::Exit;
+use crate::failure::{Failure, Result};
 use crate::identity::load_public;
-use crate::message::{Failure, Result, printable};
+use crate::text::printable;
 use crate::trust::{self, Store};
 
 /// What is to be done with the content.

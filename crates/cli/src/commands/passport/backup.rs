@@ -12,10 +12,11 @@ use zeroize::Zeroizing;
 use crate::args::BackupArgs;
 use crate::context::Context;
 use crate::exit::Exit;
+use crate::failure::{About, Failure, Result};
 use crate::identity::{Identity, or_default};
 use crate::io::keep;
-use crate::message::{About, Failure, Result, shown};
 use crate::passphrase::Passphrases;
+use crate::text::shown;
 
 /// Pixels of one module of a PNG, and modules of white around the code (ISO/IEC 18004 asks for 4).
 const SCALE: usize = 8;
@@ -46,7 +47,7 @@ pub(super) fn run(args: &BackupArgs, context: &Context) -> Result<()> {
 }
 
 fn write(path: &Path, bytes: &[u8], context: &Context) -> Result<()> {
-    keep::write_new(path, bytes, keep::SECRET)?;
+    keep::write_new(path, bytes, keep::PRIVATE)?;
     context.result(
         &format!("wrote {}", shown(path)),
         || json!({"output": path.display().to_string()}),

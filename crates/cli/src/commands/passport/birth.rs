@@ -4,17 +4,19 @@ use std::path::{Path, PathBuf};
 
 use sealstone::KdfParams;
 use sealstone::passport::{NewSlot, Passport, PublicPassport, SecretPassport, SlotKey};
+use sealstone_files::{directory_of, make_directory};
 use serde_json::{Value, json};
 
 use crate::args::BirthArgs;
 use crate::clock;
 use crate::context::{Context, Report};
 use crate::exit::Exit;
-use crate::io::{keep, temp};
-use crate::message::{Failure, Result, shown};
+use crate::failure::{About, Failure, Result};
+use crate::io::keep;
 use crate::passphrase::{self, Chosen, Options, Source};
 use crate::paths;
 use crate::progress::Progress;
+use crate::text::shown;
 
 /// Where the two halves of a new passport go.
 pub(super) struct Place {
@@ -65,7 +67,8 @@ impl Place {
                 "make another one with -o FILE.passport, or replace it with: sealstone passport rotate",
             ));
         }
-        keep::make_private_directory(&temp::directory_of(&path))?;
+        let directory = directory_of(&path);
+        make_directory(&directory).about(directory.display())?;
         Self::new(&path)
     }
 
@@ -98,7 +101,7 @@ impl Place {
 
     /// Writes both halves. First the secret one: a public half alone would invite files that nobody can open.
     pub(super) fn put(&self, halves: &Halves) -> Result<()> {
-        keep::write_new(&self.secret, halves.secret.as_bytes(), keep::SECRET)?;
+        keep::write_new(&self.secret, halves.secret.as_bytes(), keep::PRIVATE)?;
         let written = keep::write_new(&self.public, halves.public.as_bytes(), keep::PUBLIC);
         written.map_err(|failure| {
             let secret = shown(&self.secret);

@@ -6,11 +6,12 @@ use serde_json::json;
 
 use crate::args::ExportArgs;
 use crate::context::Context;
+use crate::failure::Result;
 use crate::identity::{Identity, or_default};
 use crate::io::input::{DASH, Input};
 use crate::io::output::{Destination, Nature, Output};
-use crate::message::{Result, shown};
 use crate::passphrase::Passphrases;
+use crate::text::shown;
 
 pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<()> {
     let file = or_default(args.file.as_deref())?;

@@ -6,7 +6,7 @@ use super::birth::{FirstSlot, Place, label};
 use crate::args::NewArgs;
 use crate::clock;
 use crate::context::Context;
-use crate::message::Result;
+use crate::failure::Result;
 
 pub(super) fn run(args: &NewArgs, context: &Context) -> Result<()> {
     let place = Place::or_default(args.output.as_deref())?;

@@ -9,8 +9,8 @@ use crate::args::RestoreArgs;
 use crate::clock;
 use crate::context::Context;
 use crate::exit::Exit;
+use crate::failure::{About, Failure, Result};
 use crate::io::{input, terminal};
-use crate::message::{About, Failure, Result};
 
 /// 24 words are shorter.
 const MAX_LEN: usize = 4096;

@@ -8,11 +8,12 @@ use crate::args::RotateArgs;
 use crate::clock;
 use crate::context::Context;
 use crate::exit::Exit;
+use crate::failure::{Failure, Result};
 use crate::identity::{Identity, load_public, or_default};
 use crate::io::keep;
-use crate::message::{Failure, Result, shown};
 use crate::passphrase::{Passphrases, Source};
 use crate::paths::tagged;
+use crate::text::shown;
 
 pub(super) fn run(args: &RotateArgs, context: &Context) -> Result<()> {
     let rotation = match (&args.old, &args.output) {
@@ -97,7 +98,7 @@ impl Rotation {
     /// Copies both halves of the old passport; copies that an interrupted rotation has left are as good.
     fn keep_old(&self, kept: &Place, unlocked: &Unlocked) -> Result<()> {
         if !kept.secret.exists() {
-            keep::write_new(&kept.secret, &self.old.bytes, keep::SECRET)?;
+            keep::write_new(&kept.secret, &self.old.bytes, keep::PRIVATE)?;
         }
         if kept.public.exists() {
             return Ok(());

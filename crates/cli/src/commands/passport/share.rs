@@ -12,12 +12,13 @@ use crate::args::{JoinArgs, SplitArgs};
 use crate::clock;
 use crate::context::Context;
 use crate::exit::Exit;
+use crate::failure::{About, Failure, Result};
 use crate::identity::{Identity, or_default};
 use crate::io::input::{name_of, read_small};
 use crate::io::keep;
-use crate::message::{About, Failure, Result, one_line};
 use crate::passphrase::Passphrases;
 use crate::paths::with_suffix;
+use crate::text::one_line;
 
 /// 16 shares are shorter.
 const MAX_LEN: usize = 16 << 10;
@@ -89,7 +90,7 @@ fn share_paths(prefix: &Path, count: u8) -> Result<Vec<PathBuf>> {
 fn write(paths: &[PathBuf], text: &[Zeroizing<String>], context: &Context) -> Result<()> {
     for (path, share) in paths.iter().zip(text) {
         let line = Zeroizing::new(format!("{}\n", **share));
-        keep::write_new(path, line.as_bytes(), keep::SECRET)?;
+        keep::write_new(path, line.as_bytes(), keep::PRIVATE)?;
     }
     let names: Vec<String> = paths
         .iter()

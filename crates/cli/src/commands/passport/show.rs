@@ -9,10 +9,10 @@ use crate::args::{Profile, ShowArgs};
 use crate::clock;
 use crate::context::Context;
 use crate::exit::Exit;
+use crate::failure::{About, Failure, Result};
 use crate::identity::{self, Identity, MAX_LEN, or_default};
 use crate::io::input::{Input, is_exposed, name_of, read_limited};
 use crate::io::kind::Kind;
-use crate::message::{About, Failure, Result};
 use crate::trust;
 
 pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<()> {

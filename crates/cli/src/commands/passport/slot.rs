@@ -12,9 +12,9 @@ use crate::args::{
 };
 use crate::clock;
 use crate::context::{Context, Report};
+use crate::failure::{About, Failure, Result};
 use crate::identity::{Identity, or_default};
 use crate::io::keep;
-use crate::message::{About, Failure, Result};
 use crate::passphrase::{self, Chosen, Options, Passphrases, Source};
 use crate::progress::Progress;
 

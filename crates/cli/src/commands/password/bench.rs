@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{describe, threads, to_json};
 use crate::args::BenchArgs;
 use crate::context::Context;
-use crate::message::Result;
+use crate::failure::Result;
 
 /// Milliseconds of some runs, in memory that is new or kept from the run before.
 struct Times {

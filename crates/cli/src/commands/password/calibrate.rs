@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{describe, short_of_memory, to_json};
 use crate::args::CalibrateArgs;
 use crate::context::Context;
-use crate::message::Result;
+use crate::failure::Result;
 
 /// The least of OWASP's Password Storage Cheat Sheet, and memory times iterations of it.
 const LEAST_KIB: u32 = 7168;

@@ -10,8 +10,8 @@ use super::inputs::Inputs;
 use super::{enough, to_json};
 use crate::args::{Form, HashArgs, Hex};
 use crate::context::Context;
+use crate::failure::{About, Failure, Result};
 use crate::io::output::{STDOUT, standard_output};
-use crate::message::{About, Failure, Result};
 use crate::passphrase::Asking;
 
 /// Bytes of a salt that is made up.

@@ -7,8 +7,8 @@ use zeroize::Zeroizing;
 use super::threads;
 use crate::args::{Hex, InputArgs};
 use crate::context::Context;
+use crate::failure::{About, Failure, Result};
 use crate::io::input::{self, Input};
-use crate::message::{About, Failure, Result};
 use crate::passphrase::{self, Asking};
 use crate::progress::{Counter, Progress};
 

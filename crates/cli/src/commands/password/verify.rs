@@ -10,8 +10,8 @@ use super::{describe, enough, passes_allowed, short_of_memory, to_json};
 use crate::args::{MemorySize, VerifyArgs};
 use crate::context::Context;
 use crate::exit::Exit;
+use crate::failure::{About, Failure, Result};
 use crate::io::input::{self, Input};
-use crate::message::{About, Failure, Result};
 use crate::passphrase::Asking;
 
 /// More is no PHC string.

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use sealstone::passport::{Contact, Fingerprint};
 use sealstone::trust::{Record, Status};
+use sealstone_files::directory_of;
 
 use crate::args::SealArgs;
 use crate::context::Context;
 use crate::exit::Exit;
+use crate::failure::{About, Failure, Result};
 use crate::identity::{self, Identity};
 use crate::io::input::{DASH, name_of, read_small};
-use crate::io::temp::directory_of;
-use crate::message::{About, Failure, Result};
 use crate::paths;
 use crate::trust::{self, Store};
 

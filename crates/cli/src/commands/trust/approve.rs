@@ -7,8 +7,9 @@ use super::decide::{self, Subject};
 use crate::args::ApproveArgs;
 use crate::clock;
 use crate::context::Context;
+use crate::failure::{About, Failure, Result};
 use crate::io::terminal;
-use crate::message::{About, Failure, Result, printable};
+use crate::text::printable;
 use crate::trust::{self, Store};
 
 pub(super) fn run(args: &ApproveArgs, context: &Context) -> Result<()> {

@@ -11,8 +11,8 @@ use super::show::record_json;
 use crate::args::DecideArgs;
 use crate::context::Context;
 use crate::exit::Exit;
+use crate::failure::{Failure, Result};
 use crate::identity::load_public;
-use crate::message::{Failure, Result};
 use crate::trust::{self, Store};
 
 /// Whom a decision is about.

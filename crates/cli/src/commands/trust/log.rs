@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use crate::clock;
 use crate::context::Context;
-use crate::message::{Result, one_line};
+use crate::failure::Result;
+use crate::text::one_line;
 use crate::trust;
 
 pub(super) fn run(context: &Context) -> Result<()> {

@@ -7,7 +7,8 @@ use super::decide::Subject;
 use super::log;
 use crate::clock;
 use crate::context::Context;
-use crate::message::{Failure, Result, one_line};
+use crate::failure::{Failure, Result};
+use crate::text::one_line;
 use crate::trust;
 
 pub(super) fn list(context: &Context) -> Result<()> {

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::args::{CheckArgs, RekeyArgs};
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::message::{Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::trust;
 
 pub(super) fn check(args: &CheckArgs, context: &Context) -> Result<()> {

@@ -12,7 +12,7 @@ mod slot;
 
 use crate::args::PassportCommand;
 use crate::context::Context;
-use crate::message::Result;
+use crate::failure::Result;
 
 /// Runs one of them.
 pub(crate) fn run(command: PassportCommand, context: &Context) -> Result<()> {

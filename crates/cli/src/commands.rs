@@ -12,7 +12,7 @@ mod trust;
 
 use crate::args::Command;
 use crate::context::Context;
-use crate::message::Result;
+use crate::failure::Result;
 
 /// Runs one command.
 pub(crate) fn run(command: Command, context: &Context) -> Result<()> {

@@ -12,10 +12,7 @@ use sealstone::passport::Fingerprint;
 use sealstone::trust::{Change, Interrupted, Status, TrustStore};
 use sealstone_primitives::rng;
 
-use trust_storage::Directory;
-
-#[path = "../src/trust_storage.rs"]
-mod trust_storage;
+use sealstone_files::{TrustDirectory, is_not_begun};
 
 const START: u64 = 1_790_000_000;
 
@@ -57,8 +54,8 @@ fn at(seconds: u64) -> Change<'static> {
     }
 }
 
-fn open(path: &Path) -> sealstone::Result<TrustStore<Directory>> {
-    TrustStore::open(Directory::new(path))
+fn open(path: &Path) -> sealstone::Result<TrustStore<TrustDirectory>> {
+    TrustStore::open(TrustDirectory::new(path))
 }
 
 fn mode(path: &Path) -> u32 {
@@ -143,10 +140,10 @@ fn a_change_that_could_not_begin_is_told_from_one_that_was_interrupted() {
     };
     // Where nobody can make a directory.
     let nowhere = Path::new("/proc/nope/store");
-    assert!(trust_storage::is_not_begun(&deny(nowhere)));
+    assert!(is_not_begun(&deny(nowhere)));
     // Nothing can be written where the new head is to be: the log has the entry all the same.
     fs::create_dir(path.join(".head.new")).unwrap();
-    assert!(!trust_storage::is_not_begun(&deny(&path)));
+    assert!(!is_not_begun(&deny(&path)));
     let store = open(&path).unwrap();
     let status = store.get(&name(0xa1)).unwrap().status();
     assert_eq!(status, Status::Denied);

@@ -1,56 +1,60 @@
-//! The trust store's files: a directory that only its owner can enter.
+//! A trust store in a directory that only its owner can enter.
 
 use std::fmt;
-use std::fs::{self, DirBuilder, File as FsFile, Metadata, OpenOptions};
+use std::fs::{self, File as FsFile, Metadata, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use sealstone::trust::{File, ReadSession, Storage, WriteSession};
 
+use crate::atomic::{AtomicFile, Existing, Sync};
+use crate::directory::{PRIVATE, make_directory};
+use crate::locking::{lock, lock_shared};
+
 /// A trust store in a directory (`spec/trust.md`, "Files"): mode 0700, its files 0600, never
 /// through a symbolic link.
 #[derive(Clone, Debug)]
-pub(crate) struct Directory {
+pub struct TrustDirectory {
     path: PathBuf,
 }
 
-/// The directory, locked for as long as this lives.
-pub(crate) struct Session {
+/// The directory, locked as long as this value lives.
+#[derive(Debug)]
+pub struct TrustSession {
     path: PathBuf,
-    /// None where there is nothing to exclude anybody from.
+    /// `None` without a store, and on a medium that cannot be written to.
     _lock: Option<FsFile>,
 }
 
-/// Why a change could not even begin: nothing of it can have taken effect.
+/// Why a change could not begin. Nothing of it has taken effect.
 #[derive(Debug)]
 struct NotBegun(io::Error);
 
 const LOCK: &str = "lock";
-const FILE_MODE: u32 = 0o600;
 const DIRECTORY_MODE: u32 = 0o700;
 /// Permissions of everybody but the owner.
 const OTHERS: u32 = 0o077;
 
-impl Directory {
+impl TrustDirectory {
     /// The store in `path`, which need not exist.
-    pub(crate) fn new(path: impl Into<PathBuf>) -> Self {
+    pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
 
-    fn session(&self, lock: Option<FsFile>) -> Session {
-        Session {
+    fn session(&self, lock: Option<FsFile>) -> TrustSession {
+        TrustSession {
             path: self.path.clone(),
             _lock: lock,
         }
     }
 
-    fn begin(&self) -> io::Result<Session> {
+    fn begin(&self) -> io::Result<TrustSession> {
         make_directory(&self.path)?;
         check_directory(&self.path)?;
-        let lock = self.lock_file()?;
-        wait(|| lock.lock())?;
-        Ok(self.session(Some(lock)))
+        let file = self.lock_file()?;
+        lock(&file)?;
+        Ok(self.session(Some(file)))
     }
 
     fn is_empty(&self) -> io::Result<bool> {
@@ -68,7 +72,7 @@ impl Directory {
         match OpenOptions::new()
             .write(true)
             .create_new(true)
-            .mode(FILE_MODE)
+            .mode(PRIVATE)
             .open(&path)
         {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
@@ -79,8 +83,8 @@ impl Directory {
     }
 }
 
-/// Whether `error` is of a change that could not even begin.
-pub(crate) fn is_not_begun(error: &io::Error) -> bool {
+/// Whether a change failed before it began, so that nothing of it has taken effect.
+pub fn is_not_begun(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<NotBegun>())
 }
 
@@ -92,37 +96,37 @@ impl fmt::Display for NotBegun {
 
 impl std::error::Error for NotBegun {}
 
-impl Storage for Directory {
-    type Reader = Session;
-    type Writer = Session;
+impl Storage for TrustDirectory {
+    type Reader = TrustSession;
+    type Writer = TrustSession;
 
-    fn read(&self) -> io::Result<Session> {
+    fn read(&self) -> io::Result<TrustSession> {
         let absent = |e: &io::Error| e.kind() == io::ErrorKind::NotFound;
         match check_directory(&self.path) {
             Err(e) if absent(&e) => return Ok(self.session(None)),
             checked => checked?,
         }
-        let lock = match open_private(&self.path.join(LOCK), OpenOptions::new().read(true)) {
+        let file = match open_private(&self.path.join(LOCK), OpenOptions::new().read(true)) {
             // A writer makes the lock before everything else, so there is no store yet.
             Err(e) if absent(&e) && self.is_empty()? => return Ok(self.session(None)),
-            // A copy that was made without the lock, perhaps on a medium that cannot be written to.
+            // The store was copied without its lock, perhaps to a medium that is read-only.
             Err(e) if absent(&e) => match self.lock_file() {
                 Err(e) if is_read_only(&e) => return Ok(self.session(None)),
                 made => made?,
             },
             opened => opened?,
         };
-        wait(|| lock.lock_shared())?;
-        Ok(self.session(Some(lock)))
+        lock_shared(&file)?;
+        Ok(self.session(Some(file)))
     }
 
-    fn write(&self) -> io::Result<Session> {
+    fn write(&self) -> io::Result<TrustSession> {
         self.begin()
             .map_err(|e| io::Error::new(e.kind(), NotBegun(e)))
     }
 }
 
-impl ReadSession for Session {
+impl ReadSession for TrustSession {
     fn read(&self, file: File, limit: usize) -> io::Result<Option<Vec<u8>>> {
         let opened = match open_private(&self.path.join(file.name()), OpenOptions::new().read(true))
         {
@@ -130,26 +134,26 @@ impl ReadSession for Session {
             opened => opened?,
         };
         let expected = opened.metadata()?.len().min(limit as u64);
-        // The whole at once: a vector that grows would leave copies of the key behind.
+        // Reserved at once: a vector that grows would leave copies of the key behind.
         let mut bytes = Vec::with_capacity(usize::try_from(expected).map_or(limit, |len| len + 1));
         opened.take(limit as u64).read_to_end(&mut bytes)?;
         Ok(Some(bytes))
     }
 }
 
-impl WriteSession for Session {
+impl WriteSession for TrustSession {
     fn replace(&mut self, file: File, bytes: &[u8]) -> io::Result<()> {
-        let path = self.path.join(file.name());
         let new = self.path.join(format!(".{}.new", file.name()));
+        // An interrupted change left it behind.
         remove_if_there(&new)?;
-        let replaced = write_new(&new, bytes).and_then(|()| fs::rename(&new, &path));
-        if replaced.is_err() {
-            // The error that matters is the one above; what stays behind here is removed by the
-            // next write.
-            let _ = fs::remove_file(&new);
-        }
-        replaced?;
-        sync_directory(&self.path)
+        let new = AtomicFile::named(new)?;
+        new.file().write_all(bytes)?;
+        new.commit(
+            &self.path.join(file.name()),
+            Existing::Replace,
+            PRIVATE,
+            Sync::Full,
+        )
     }
 
     fn append(&mut self, file: File, bytes: &[u8]) -> io::Result<()> {
@@ -162,45 +166,11 @@ impl WriteSession for Session {
     }
 }
 
-fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(FILE_MODE)
-        .open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
-}
-
 fn remove_if_there(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed,
     }
-}
-
-/// Makes `path` and what is missing above it, durably.
-fn make_directory(path: &Path) -> io::Result<()> {
-    let parent = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    let make = || match DirBuilder::new().mode(DIRECTORY_MODE).create(path) {
-        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        made => made.and_then(|()| sync_directory(parent)),
-    };
-    match make() {
-        Err(e) if e.kind() == io::ErrorKind::NotFound && parent != path => {
-            make_directory(parent)?;
-            // Where nobody can make anything, such as /proc, it is still not found.
-            make()
-        }
-        made => made,
-    }
-}
-
-fn sync_directory(path: &Path) -> io::Result<()> {
-    FsFile::open(path)?.sync_all()
 }
 
 fn check_directory(path: &Path) -> io::Result<()> {
@@ -214,8 +184,8 @@ fn check_directory(path: &Path) -> io::Result<()> {
     refuse_others(path, &metadata, DIRECTORY_MODE)
 }
 
-/// Opens a regular file that only its owner may read and write. What is opened is what was looked
-/// at: a symbolic link never is.
+/// Opens a regular file that only its owner may read and write. It is the file that was looked at,
+/// never one behind a symbolic link.
 fn open_private(path: &Path, options: &OpenOptions) -> io::Result<FsFile> {
     let seen = fs::symlink_metadata(path)?;
     if !seen.is_file() {
@@ -224,7 +194,7 @@ fn open_private(path: &Path, options: &OpenOptions) -> io::Result<FsFile> {
             format!("{}: not a regular file", path.display()),
         ));
     }
-    refuse_others(path, &seen, FILE_MODE)?;
+    refuse_others(path, &seen, PRIVATE)?;
     let file = options.open(path)?;
     let opened = file.metadata()?;
     if (opened.dev(), opened.ino()) != (seen.dev(), seen.ino()) {
@@ -253,14 +223,4 @@ fn is_read_only(e: &io::Error) -> bool {
         e.kind(),
         io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied
     )
-}
-
-/// Waits for a lock, also through signals.
-fn wait(lock: impl Fn() -> io::Result<()>) -> io::Result<()> {
-    loop {
-        match lock() {
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            locked => return locked,
-        }
-    }
 }

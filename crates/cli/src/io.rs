@@ -6,5 +6,4 @@ pub(crate) mod keep;
 pub(crate) mod kind;
 pub(crate) mod output;
 pub(crate) mod spool;
-pub(crate) mod temp;
 pub(crate) mod terminal;

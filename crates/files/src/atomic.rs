@@ -1,83 +1,115 @@
-//! Files that come into being whole or not at all.
+//! Files that appear whole or not at all.
 
 use std::fs::{File, OpenOptions, Permissions};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use sealstone_primitives::rng;
 
-use crate::signals::Temporary;
+use crate::directory::{PRIVATE, directory_of, sync_directory};
+use crate::temporary::Temporary;
 
-/// A file that is being written: without a name where the system can do that, else under a hidden one. It is gone if it is not committed.
-pub(crate) struct TempFile {
+/// A file that is being written, readable by its owner only. It has no name where the system can
+/// do that, else a hidden one. It is gone unless it is committed.
+#[derive(Debug)]
+pub struct AtomicFile {
     file: File,
     directory: PathBuf,
     temporary: Option<Temporary>,
 }
 
-/// Whether a file of the final name may be there.
+/// What happens to a file that has the final name already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Existing {
+pub enum Existing {
+    /// It stays, and the commit fails with [`io::ErrorKind::AlreadyExists`].
     Keep,
+    /// It is replaced in one step: at any time there is the old file or the new one.
     Replace,
 }
 
-/// Readable by nobody else while it is written.
-const PRIVATE: u32 = 0o600;
+/// Whether a commit waits until the disk has everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sync {
+    /// The content is on the disk before the name changes, the name before the commit returns.
+    Full,
+    /// A crash of the system may lose the file, and the one that it replaced.
+    None,
+}
 
-impl TempFile {
-    /// In `directory`, readable by its owner only.
-    pub(crate) fn new(directory: &Path) -> io::Result<Self> {
+/// Writes a small file: see [`AtomicFile::commit`].
+///
+/// # Errors
+/// What the system says, and [`io::ErrorKind::AlreadyExists`] for [`Existing::Keep`].
+pub fn write(target: &Path, bytes: &[u8], existing: Existing, mode: u32) -> io::Result<()> {
+    let new = AtomicFile::new(&directory_of(target))?;
+    new.file().write_all(bytes)?;
+    new.commit(target, existing, mode, Sync::Full)
+}
+
+impl AtomicFile {
+    /// Creates a file in `directory`, which must be that of the final name.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn new(directory: &Path) -> io::Result<Self> {
         match unnamed(directory) {
             Some(file) => Ok(Self {
                 file,
                 directory: directory.to_owned(),
                 temporary: None,
             }),
-            None => Self::named(directory),
+            None => Self::named(hidden_name(directory)),
         }
     }
 
-    /// Under a hidden name, for file systems that need one.
-    pub(crate) fn named(directory: &Path) -> io::Result<Self> {
-        let temporary = Temporary::new(hidden_name(directory));
-        let file = OpenOptions::new()
+    /// Creates it under the name `hidden`, for formats and file systems that need one.
+    ///
+    /// # Errors
+    /// What the system says, and [`io::ErrorKind::AlreadyExists`] if something has that name.
+    pub fn named(hidden: PathBuf) -> io::Result<Self> {
+        let directory = directory_of(&hidden);
+        let mut options = OpenOptions::new();
+        options
             .read(true)
             .write(true)
             .create_new(true)
-            .mode(PRIVATE)
-            .open(temporary.path())?;
+            .mode(PRIVATE);
+        let (temporary, file) = Temporary::create(hidden, |path| options.open(path))?;
         Ok(Self {
             file,
-            directory: directory.to_owned(),
+            directory,
             temporary: Some(temporary),
         })
     }
 
     /// The file, to write to.
-    pub(crate) fn file(&self) -> &File {
+    pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// Gives the file its name and mode. With `durable` it is there to stay when this returns.
-    pub(crate) fn commit(
+    /// Gives the file its name and mode.
+    ///
+    /// # Errors
+    /// What the system says, and [`io::ErrorKind::AlreadyExists`] for [`Existing::Keep`]. Then
+    /// nothing has changed, unless only the last step failed: syncing the directory.
+    pub fn commit(
         self,
         target: &Path,
         existing: Existing,
         mode: u32,
-        durable: bool,
+        sync: Sync,
     ) -> io::Result<()> {
         self.file.set_permissions(Permissions::from_mode(mode))?;
-        if durable {
+        if sync == Sync::Full {
             self.file.sync_all()?;
         }
         match existing {
             Existing::Keep => self.link(target)?,
             Existing::Replace => self.replace(target)?,
         }
-        if durable {
-            File::open(&self.directory)?.sync_all()?;
+        if sync == Sync::Full {
+            sync_directory(&self.directory)?;
         }
         Ok(())
     }
@@ -103,20 +135,13 @@ impl TempFile {
         match &self.temporary {
             Some(temporary) => std::fs::rename(temporary.path(), target),
             None => {
-                let temporary = Temporary::new(hidden_name(&self.directory));
-                link_unnamed(&self.file, temporary.path())?;
+                let hidden = hidden_name(&self.directory);
+                let (temporary, ()) =
+                    Temporary::create(hidden, |path| link_unnamed(&self.file, path))?;
                 std::fs::rename(temporary.path(), target)
             }
         }
     }
-}
-
-/// The directory that a file is in.
-pub(crate) fn directory_of(path: &Path) -> PathBuf {
-    let parent = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty());
-    parent.unwrap_or(Path::new(".")).to_owned()
 }
 
 fn hidden_name(directory: &Path) -> PathBuf {
@@ -161,14 +186,12 @@ fn link_unnamed(_: &File, _: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
     use super::*;
 
-    fn temp_files(directory: &Path) -> [TempFile; 2] {
+    fn temp_files(directory: &Path) -> [AtomicFile; 2] {
         [
-            TempFile::new(directory).unwrap(),
-            TempFile::named(directory).unwrap(),
+            AtomicFile::new(directory).unwrap(),
+            AtomicFile::named(hidden_name(directory)).unwrap(),
         ]
     }
 
@@ -186,7 +209,8 @@ mod tests {
                 temp.file().metadata().unwrap().permissions().mode() & 0o777,
                 PRIVATE
             );
-            temp.commit(&target, Existing::Keep, 0o640, true).unwrap();
+            temp.commit(&target, Existing::Keep, 0o640, Sync::Full)
+                .unwrap();
             assert_eq!(std::fs::read(&target).unwrap(), b"content");
             assert_eq!(
                 target.metadata().unwrap().permissions().mode() & 0o777,
@@ -204,7 +228,7 @@ mod tests {
             for temp in temp_files(directory.path()) {
                 std::fs::write(&target, "old").unwrap();
                 temp.file().write_all(b"new").unwrap();
-                let done = temp.commit(&target, existing, 0o600, false);
+                let done = temp.commit(&target, existing, 0o600, Sync::None);
                 let (kept, content) = (existing == Existing::Keep, std::fs::read(&target).unwrap());
                 assert_eq!(content, if kept { b"old" } else { b"new" });
                 assert_eq!(

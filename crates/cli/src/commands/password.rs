@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::args::{MemorySize, PasswordCommand};
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::message::{Failure, Result};
+use crate::failure::{Failure, Result};
 
 /// Runs one of them.
 pub(crate) fn run(command: PasswordCommand, context: &Context) -> Result<()> {

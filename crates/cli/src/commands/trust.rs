@@ -10,7 +10,7 @@ use sealstone::trust::Status;
 
 use crate::args::TrustCommand;
 use crate::context::Context;
-use crate::message::Result;
+use crate::failure::Result;
 
 /// Runs one of them.
 pub(crate) fn run(command: TrustCommand, context: &Context) -> Result<()> {

@@ -1,0 +1,78 @@
+//! What the parser of the command line reports, and panics.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use crate::context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::io::closed::Standard;
+use crate::text::json_line;
+
+/// Reports what the command line parser has to say: help, version, or an error.
+pub(crate) fn report(mut error: clap::Error) -> ExitCode {
+    correct_tip(&mut error);
+    let asked_for = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    );
+    if asked_for && let Err(closed) = Standard::Output.must_be_open() {
+        eprintln!("sealstone: {}", closed.text().unwrap_or_default());
+        return closed.exit.code().into();
+    }
+    let json = std::env::args_os().any(|arg| arg == "--json");
+    if !asked_for && json {
+        let text = error.to_string();
+        let what = text
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .trim_start_matches("error: ");
+        eprintln!("{}", json_line(&Failure::usage(what).json(Exit::Usage)));
+        return Exit::Usage.code().into();
+    }
+    let printed = match asked_for {
+        true => error.print(),
+        // In the voice of all other messages.
+        false => {
+            let text = error.render();
+            let text = if context::is_coloured() {
+                text.ansi().to_string()
+            } else {
+                text.to_string()
+            };
+            io::stderr().write_all(text.replacen("error:", "sealstone:", 1).as_bytes())
+        }
+    };
+    match printed {
+        Ok(()) if asked_for => ExitCode::SUCCESS,
+        Ok(()) => Exit::Usage.code().into(),
+        Err(_) => Exit::Io.code().into(),
+    }
+}
+
+/// Another hash function is not misspelt Skein.
+fn correct_tip(error: &mut clap::Error) {
+    let algorithm = ContextValue::String("--algorithm <ALGORITHM>".to_owned());
+    if error.kind() == ErrorKind::InvalidValue
+        && error.get(ContextKind::InvalidArg) == Some(&algorithm)
+    {
+        let tip = "`sealstone hash` computes Skein only".to_owned();
+        error.remove(ContextKind::SuggestedValue);
+        error.insert(
+            ContextKind::Suggested,
+            ContextValue::StyledStrs(vec![tip.into()]),
+        );
+    }
+}
+
+/// Replaces the report of a panic by one that a user can act on.
+pub(crate) fn report_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        eprintln!(
+            "sealstone: internal error: {panic}\n  this is a defect: please report it. No output file was left behind."
+        );
+    }));
+}

@@ -1,0 +1,57 @@
+//! Directories, and the modes of new files.
+
+use std::fs::{DirBuilder, File};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+/// Mode of a file that only its owner may read.
+pub const PRIVATE: u32 = 0o600;
+/// Mode of a file that everybody may read, where the [`umask`] allows it.
+pub const PUBLIC: u32 = 0o666;
+
+/// The directory that a file is in.
+pub fn directory_of(path: &Path) -> PathBuf {
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(Path::new(".")).to_owned()
+}
+
+/// Makes the names in a directory durable.
+///
+/// # Errors
+/// What the system says.
+pub fn sync_directory(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+/// Makes `path` and what is missing above it, durably, for the owner only (0700). Whatever stands
+/// there already stays.
+///
+/// # Errors
+/// What the system says.
+pub fn make_directory(path: &Path) -> io::Result<()> {
+    let parent = directory_of(path);
+    let make = || match DirBuilder::new().mode(0o700).create(path) {
+        Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(()),
+        made => made.and_then(|()| sync_directory(&parent)),
+    };
+    match make() {
+        Err(e) if e.kind() == ErrorKind::NotFound && parent != path => {
+            make_directory(&parent)?;
+            // In /proc and its like nothing can be made: the directory is still not found.
+            make()
+        }
+        made => made,
+    }
+}
+
+/// The permissions that new files do not get. Reading it means setting it for a moment.
+pub fn umask() -> u32 {
+    use rustix::fs::Mode;
+    use rustix::process::umask;
+    let mask = umask(Mode::from_raw_mode(0o077));
+    umask(mask);
+    mask.as_raw_mode()
+}

@@ -1,0 +1,36 @@
+//! Files of the programs: whole or absent, durable, private where they must be.
+//!
+//! | to | use |
+//! |---|---|
+//! | write a file that appears whole or not at all | [`AtomicFile`], [`write`] |
+//! | remove temporary files when a signal ends the process | [`remove_temporaries`] |
+//! | make a directory durably, or a directory entry | [`make_directory`], [`sync_directory`] |
+//! | keep other processes out of a file | [`lock`] |
+//! | keep a trust store in a directory | [`TrustDirectory`] |
+//!
+//! ```
+//! use sealstone_files::{AtomicFile, Existing, Sync};
+//! use std::io::Write;
+//!
+//! let directory = tempfile::tempdir()?;
+//! let report = directory.path().join("report");
+//! let new = AtomicFile::new(directory.path())?;
+//! new.file().write_all(b"all of it")?;
+//! // Until here nobody sees a file; from here on it stays, also through a crash.
+//! new.commit(&report, Existing::Keep, 0o600, Sync::Full)?;
+//! assert_eq!(std::fs::read(report)?, b"all of it");
+//! # Ok::<(), std::io::Error>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod atomic;
+mod directory;
+mod locking;
+mod temporary;
+mod trust;
+
+pub use atomic::{AtomicFile, Existing, Sync, write};
+pub use directory::{PRIVATE, PUBLIC, directory_of, make_directory, sync_directory, umask};
+pub use locking::{lock, lock_shared};
+pub use temporary::remove_temporaries;
+pub use trust::{TrustDirectory, TrustSession, is_not_begun};

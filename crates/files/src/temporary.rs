@@ -1,0 +1,52 @@
+//! Temporary files that have names, so that a signal handler can remove them.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// A named temporary file. Dropping the value removes the file.
+#[derive(Debug)]
+pub(crate) struct Temporary(PathBuf);
+
+impl Temporary {
+    /// Creates a file with `create` and registers it. A signal comes before both or after both.
+    pub(crate) fn create<T>(
+        path: PathBuf,
+        create: impl FnOnce(&Path) -> io::Result<T>,
+    ) -> io::Result<(Self, T)> {
+        let mut files = registry();
+        let created = create(&path)?;
+        files.push(path.clone());
+        Ok((Self(path), created))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // A file that was renamed is gone from here already.
+        let _ = std::fs::remove_file(&self.0);
+        registry().retain(|path| *path != self.0);
+    }
+}
+
+/// Removes all named temporary files, for a process that is about to end.
+///
+/// From then on no thread can create another one: it waits for ever.
+pub fn remove_temporaries() {
+    let files = registry();
+    for path in files.iter() {
+        let _ = std::fs::remove_file(path);
+    }
+    // The lock is never released.
+    std::mem::forget(files);
+}
+
+fn registry() -> MutexGuard<'static, Vec<PathBuf>> {
+    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner)
+}
