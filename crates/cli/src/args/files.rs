@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use sealstone_files::Sync;
 
 use super::{GenerateArgs, Profile, RecipientPassphraseArgs, UnlockArgs};
+use crate::io::output::{How, Nature};
 
 /// `seal`
 #[derive(Args)]
@@ -22,9 +24,8 @@ pub(crate) struct SealArgs {
     /// Where to; `-` is standard output [default: IN.sealed]
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace OUT if it exists
-    #[arg(long)]
-    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
 
     /// Seal to a public passport
     #[arg(
@@ -96,6 +97,31 @@ pub(crate) struct SealArgs {
     pub(crate) generate: GenerateArgs,
 }
 
+/// How OUT is written.
+#[derive(Args)]
+pub(crate) struct WriteArgs {
+    /// Replace OUT if it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Do not wait until the disk has OUT: a crash of the system may then lose it
+    #[arg(long)]
+    pub(crate) no_sync: bool,
+}
+
+impl WriteArgs {
+    /// The same for what is written here.
+    pub(crate) fn how(&self, nature: Nature) -> How {
+        How {
+            nature,
+            force: self.force,
+            sync: match self.no_sync {
+                true => Sync::None,
+                false => Sync::Full,
+            },
+        }
+    }
+}
+
 /// Who signs.
 #[derive(Args)]
 #[command(next_help_heading = "Sender")]
@@ -144,9 +170,8 @@ pub(crate) struct OpenArgs {
     /// Where to; `-` is standard output [default: IN without .sealed]
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace OUT if it exists
-    #[arg(long)]
-    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
     /// Open with this passport [default: the default passport]
     #[arg(short, long = "identity", value_name = "FILE.passport")]
     pub(crate) identity: Vec<PathBuf>,

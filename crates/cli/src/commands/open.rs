@@ -60,7 +60,7 @@ impl<'a> Job<'a> {
     fn prepare(args: &'a OpenArgs, context: &'a Context) -> Result<Self> {
         let input = Input::open(args.input.as_deref(), "IN")?;
         let destination = destination(args, &input)?;
-        let output = Output::create(&destination, args.force, Nature::Content, &input)?;
+        let output = Output::create(&destination, args.write.how(Nature::Content), &input)?;
         let start = input.position();
         Ok(Self {
             args,

@@ -70,7 +70,7 @@ impl<'a> Job<'a> {
         } else {
             Nature::Binary
         };
-        let output = Output::create(&destination, args.force, nature, &input)?;
+        let output = Output::create(&destination, args.write.how(nature), &input)?;
         let to_stdout = matches!(destination, Destination::Stdout { .. });
         Ok(Self {
             args,

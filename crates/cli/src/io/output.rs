@@ -48,10 +48,20 @@ pub(crate) struct Whole {
     shown: PathBuf,
     existing: Existing,
     mode: u32,
+    sync: Sync,
 }
 
 /// What messages call standard output.
 pub(crate) const STDOUT: &str = "standard output";
+
+/// How an output is made.
+#[derive(Clone, Copy)]
+pub(crate) struct How {
+    pub(crate) nature: Nature,
+    /// Whether a file that exists is replaced.
+    pub(crate) force: bool,
+    pub(crate) sync: Sync,
+}
 
 /// What is written.
 #[derive(Clone, Copy, PartialEq)]
@@ -80,15 +90,10 @@ impl Destination {
 
 impl Output {
     /// Opens the destination. Fails early with everything that would fail later.
-    pub(crate) fn create(
-        destination: &Destination,
-        force: bool,
-        nature: Nature,
-        input: &Input,
-    ) -> Result<Self> {
+    pub(crate) fn create(destination: &Destination, how: How, input: &Input) -> Result<Self> {
         match destination {
-            Destination::Stdout { forced } => standard(*forced, nature),
-            Destination::File(path) => named(path, force, input),
+            Destination::Stdout { forced } => standard(*forced, how.nature),
+            Destination::File(path) => named(path, how, input),
         }
     }
 
@@ -146,7 +151,7 @@ impl Terminal {
 }
 
 impl Whole {
-    fn new(path: &Path, existing: Existing) -> io::Result<Self> {
+    fn new(path: &Path, existing: Existing, sync: Sync) -> io::Result<Self> {
         // Behind a link, the file that it leads to is replaced, and keeps who may read it.
         let (target, mode) = match path.canonicalize() {
             Ok(target) => {
@@ -161,13 +166,14 @@ impl Whole {
             shown: path.to_owned(),
             existing,
             mode,
+            sync,
         })
     }
 
     fn commit(self) -> Result<()> {
         let done = self
             .temp
-            .commit(&self.target, self.existing, self.mode, Sync::None);
+            .commit(&self.target, self.existing, self.mode, self.sync);
         done.map_err(|e| match e.kind() {
             io::ErrorKind::AlreadyExists => replaceable(&self.shown),
             _ => Failure::from(e).about(self.shown.display()),
@@ -229,9 +235,9 @@ fn standard(forced: bool, nature: Nature) -> Result<Output> {
     }
 }
 
-fn named(path: &Path, force: bool, input: &Input) -> Result<Output> {
+fn named(path: &Path, how: How, input: &Input) -> Result<Output> {
     let Ok(metadata) = path.metadata() else {
-        let whole = Whole::new(path, Existing::Keep).about(path.display())?;
+        let whole = Whole::new(path, Existing::Keep, how.sync).about(path.display())?;
         return Ok(Output::Whole(Box::new(whole)));
     };
     if (metadata.dev(), metadata.ino()) == (input.metadata().dev(), input.metadata().ino())
@@ -250,10 +256,10 @@ fn named(path: &Path, force: bool, input: &Input) -> Result<Output> {
             .about(path.display())?;
         return Ok(Output::Stream(file, shown(path)));
     }
-    if !force {
+    if !how.force {
         return Err(replaceable(path));
     }
     refuse_secret_passport(path)?;
-    let whole = Whole::new(path, Existing::Replace).about(path.display())?;
+    let whole = Whole::new(path, Existing::Replace, how.sync).about(path.display())?;
     Ok(Output::Whole(Box::new(whole)))
 }

@@ -1,6 +1,7 @@
 //! What transcripts cannot show: pipes, permissions, terminals, signals, what is left behind.
 
 mod careful;
+mod durable;
 mod files;
 mod flow;
 mod hash;

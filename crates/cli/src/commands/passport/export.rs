@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use sealstone_files::Sync;
 use serde_json::json;
 
 use crate::args::ExportArgs;
@@ -9,7 +10,7 @@ use crate::context::Context;
 use crate::failure::Result;
 use crate::identity::{Identity, or_default};
 use crate::io::input::{DASH, Input};
-use crate::io::output::{Destination, Nature, Output};
+use crate::io::output::{Destination, How, Nature, Output};
 use crate::passphrase::Passphrases;
 use crate::text::shown;
 
@@ -19,7 +20,12 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<()> {
     let to_stdout = args.output.as_os_str() == DASH;
     let destination = Destination::new(Some(&args.output), || unreachable!("clap has a default"))?;
     let input = Input::open(Some(&file), "the passport")?;
-    let output = Output::create(&destination, args.force, Nature::Text, &input)?;
+    let how = How {
+        nature: Nature::Text,
+        force: args.force,
+        sync: Sync::Full,
+    };
+    let output = Output::create(&destination, how, &input)?;
     let unlocked = identity.unlock(&Passphrases::new(&args.unlock), context)?;
     // The one that is there may say whom it succeeds, which only the old passport could sign again.
     let passport = unlocked.passport();
