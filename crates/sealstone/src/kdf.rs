@@ -2,6 +2,8 @@
 
 mod passphrase;
 
+use std::fmt;
+
 use minicbor::{Decode, Decoder, Encode};
 use sealstone_argon2::{Arena, Argon2, Params};
 use sealstone_primitives::secret::Secret;
@@ -137,6 +139,23 @@ impl<'b, C> Decode<'b, C> for KdfParams {
         let (memory_kib, passes, lanes) = Decode::decode(d, ctx)?;
         Self::read(memory_kib, passes, lanes)
             .map_err(|_| minicbor::decode::Error::message("Argon2id parameters"))
+    }
+}
+
+impl fmt::Display for KdfParams {
+    /// The name of the profile, or `custom:m=256MiB,t=3,p=1`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (size, unit) = match self.memory_kib {
+            kib if kib % (1 << 20) == 0 => (kib >> 20, "GiB"),
+            kib if kib % (1 << 10) == 0 => (kib >> 10, "MiB"),
+            kib => (kib, "KiB"),
+        };
+        match *self {
+            Self::SENSITIVE => f.write_str("sensitive"),
+            Self::MODERATE => f.write_str("moderate"),
+            Self::INTERACTIVE => f.write_str("interactive"),
+            Self { passes, lanes, .. } => write!(f, "custom:m={size}{unit},t={passes},p={lanes}"),
+        }
     }
 }
 

@@ -20,17 +20,7 @@ pub(crate) struct Hex(pub(crate) Zeroizing<Vec<u8>>);
 impl Profile {
     /// The name of `params`, or how to write them.
     pub(crate) fn name(params: &KdfParams) -> String {
-        match *params {
-            KdfParams::SENSITIVE => "sensitive".into(),
-            KdfParams::MODERATE => "moderate".into(),
-            KdfParams::INTERACTIVE => "interactive".into(),
-            _ => format!(
-                "custom:m={},t={},p={}",
-                MemorySize(params.memory_kib().into()).compact(),
-                params.passes(),
-                params.lanes()
-            ),
-        }
+        params.to_string()
     }
 }
 

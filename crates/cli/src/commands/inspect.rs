@@ -2,12 +2,12 @@
 
 use std::io::{BufReader, Read};
 
-use sealstone::file::{Dearmored, RecipientInfo, Sealed};
+use sealstone::file::{Dearmored, Description, Fact, Sealed};
 use sealstone::passport::SecretPassport;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::passport::show;
-use crate::args::{InspectArgs, Profile};
+use crate::args::InspectArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
@@ -53,14 +53,15 @@ fn sealed_file(reader: impl Read, input: &Input, context: &Context) -> Result<()
     let reader = Dearmored::detect(BufReader::new(reader)).about(input.name())?;
     let armored = reader.is_armored();
     let sealed = Sealed::read(reader).about(input.name())?;
-    let recipients: Vec<RecipientInfo> = sealed.recipients().collect();
+    let recipients: Vec<Description> = sealed.descriptions().collect();
     let size = input.regular().map(|metadata| metadata.len());
     let text = || {
         let form = if armored { "armored" } else { "binary" };
         let size = size.map_or(String::new(), |size| {
             format!("  size        {size} bytes\n")
         });
-        let people: String = recipients.iter().map(recipient_line).collect();
+        let line = |recipient: &Description| format!("  recipient   {}\n", recipient.text);
+        let people: String = recipients.iter().map(line).collect();
         format!(
             "sealed file (version 1, {form})\n  suite       {}\n{size}  header      {} bytes\n{people}  sender      only recipients can see whether it is signed, and by whom\n",
             sealed.suite(),
@@ -80,24 +81,13 @@ fn sealed_file(reader: impl Read, input: &Input, context: &Context) -> Result<()
     })
 }
 
-fn recipient_line(recipient: &RecipientInfo) -> String {
-    match recipient {
-        RecipientInfo::Passport(fingerprint) => format!("  recipient   {fingerprint}\n"),
-        RecipientInfo::Anonymous => "  recipient   anonymous\n".to_owned(),
-        RecipientInfo::Passphrase(params) => {
-            format!("  recipient   a passphrase ({})\n", Profile::name(params))
-        }
-    }
-}
-
-fn recipient_json(recipient: &RecipientInfo) -> Value {
-    match recipient {
-        RecipientInfo::Passport(fingerprint) => {
-            json!({"kind": "passport", "fingerprint": fingerprint.to_string()})
-        }
-        RecipientInfo::Anonymous => json!({"kind": "anonymous"}),
-        RecipientInfo::Passphrase(params) => {
-            json!({"kind": "passphrase", "memory_kib": params.memory_kib(), "passes": params.passes(), "lanes": params.lanes()})
-        }
-    }
+fn recipient_json(recipient: &Description) -> Value {
+    let value = |fact: &Fact| match fact {
+        Fact::Text(text) => Value::from(text.as_str()),
+        Fact::Number(number) => Value::from(*number),
+    };
+    let mut fields = Map::from_iter([("kind".to_owned(), Value::from(recipient.kind))]);
+    let facts = recipient.facts.iter();
+    fields.extend(facts.map(|(name, fact)| ((*name).to_owned(), value(fact))));
+    Value::Object(fields)
 }

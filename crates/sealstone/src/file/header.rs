@@ -3,12 +3,11 @@
 use std::io::Read;
 
 use minicbor::{Decode, Encode};
-use sealstone_primitives::kem::ml_kem_1024;
 
+use super::stanza::{self, Stanza};
 use crate::error::END_OF_FILE;
-use crate::passport::Fingerprint;
 use crate::wire::cbor;
-use crate::{Error, KdfParams, Result};
+use crate::{Error, Result};
 
 /// The cipher of the payload. Every reader reads both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,27 +17,6 @@ pub enum Suite {
     XChaCha20Poly1305,
     /// AES-256-GCM: several times faster on processors with AES instructions.
     Aes256Gcm,
-}
-
-/// One way to open a sealed file, as anybody can see it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RecipientInfo {
-    /// A passport, by its fingerprint.
-    Passport(Fingerprint),
-    /// A passport that is not named.
-    Anonymous,
-    /// A passphrase, with its Argon2id parameters.
-    Passphrase(KdfParams),
-}
-
-impl RecipientInfo {
-    /// What a try costs, if it is a passphrase.
-    pub(crate) fn params(self) -> Option<KdfParams> {
-        match self {
-            Self::Passphrase(params) => Some(params),
-            Self::Passport(_) | Self::Anonymous => None,
-        }
-    }
 }
 
 /// A header that follows the rules of the format, with the bytes that it came from.
@@ -51,52 +29,10 @@ pub(crate) struct Header {
     pub(crate) encoded: Vec<u8>,
 }
 
-/// CDDL `stanza`: the file key, wrapped for one recipient.
-#[derive(Clone, Encode, Decode)]
-#[cbor(flat)]
-pub(crate) enum Stanza {
-    #[n(1)]
-    Passport {
-        /// Fingerprint, or empty.
-        #[cbor(n(0), with = "minicbor::bytes")]
-        recipient: Vec<u8>,
-        #[cbor(n(1), with = "minicbor::bytes")]
-        epk: [u8; 32],
-        #[cbor(n(2), with = "minicbor::bytes")]
-        ciphertext: Vec<u8>,
-        #[cbor(n(3), with = "minicbor::bytes")]
-        wrapped: [u8; WRAPPED_LEN],
-    },
-    #[n(2)]
-    Passphrase {
-        #[n(0)]
-        memory_kib: u32,
-        #[n(1)]
-        passes: u32,
-        #[n(2)]
-        lanes: u32,
-        #[cbor(n(3), with = "minicbor::bytes")]
-        salt: [u8; 32],
-        /// Says which passphrase it is before anything is unwrapped, so that a stanza has one passphrase only.
-        #[cbor(n(4), with = "minicbor::bytes")]
-        commitment: [u8; COMMITMENT_LEN],
-        #[cbor(n(5), with = "minicbor::bytes")]
-        wrapped: [u8; WRAPPED_LEN],
-    },
-}
-
 /// The header MAC.
 pub(crate) const MAC_LEN: usize = 32;
 /// An AEAD tag.
 pub(crate) const TAG_LEN: usize = 16;
-/// A file key under XChaCha20-Poly1305.
-pub(crate) const WRAPPED_LEN: usize = 32 + TAG_LEN;
-/// What a passphrase stanza says of its key.
-pub(crate) const COMMITMENT_LEN: usize = 32;
-/// The most recipients of a file.
-pub(crate) const MAX_STANZAS: usize = 1024;
-/// The most passphrases of a file: each costs its opener an Argon2id.
-pub(crate) const MAX_PASSPHRASES: usize = 8;
 
 const PREFIX_LEN: usize = 16;
 const MAGIC: [u8; 9] = *b"\x89SEAL\r\n\x1a\n";
@@ -173,40 +109,6 @@ impl Header {
     }
 }
 
-impl Stanza {
-    pub(crate) fn info(&self) -> Result<RecipientInfo> {
-        match self {
-            Self::Passport {
-                recipient,
-                ciphertext,
-                ..
-            } => {
-                if ciphertext.len() != ml_kem_1024::CIPHERTEXT_LEN {
-                    return Err(Error::Malformed("sealed file header: ML-KEM ciphertext"));
-                }
-                match (
-                    recipient.is_empty(),
-                    <[u8; 32]>::try_from(recipient.as_slice()),
-                ) {
-                    (true, _) => Ok(RecipientInfo::Anonymous),
-                    (_, Ok(bytes)) => Ok(RecipientInfo::Passport(Fingerprint::from_bytes(bytes))),
-                    _ => Err(Error::Malformed("sealed file header: recipient")),
-                }
-            }
-            Self::Passphrase {
-                memory_kib,
-                passes,
-                lanes,
-                ..
-            } => Ok(RecipientInfo::Passphrase(KdfParams::read(
-                *memory_kib,
-                *passes,
-                *lanes,
-            )?)),
-        }
-    }
-}
-
 impl Suite {
     fn id(self) -> u8 {
         match self {
@@ -235,18 +137,7 @@ impl std::fmt::Display for Suite {
 
 impl HeaderBody {
     fn check(&self) -> Result<()> {
-        if !(1..=MAX_STANZAS).contains(&self.stanzas.len()) {
-            return Err(Error::Malformed("sealed file header: number of recipients"));
-        }
-        let mut passphrases = 0;
-        for stanza in &self.stanzas {
-            passphrases += usize::from(matches!(stanza.info()?, RecipientInfo::Passphrase(_)));
-        }
-        if passphrases > MAX_PASSPHRASES {
-            return Err(Error::Malformed(
-                "sealed file header: number of passphrases",
-            ));
-        }
+        stanza::check_number(&self.stanzas)?;
         let fits = PRIVATE_LEN.contains(&self.private.len());
         if fits {
             Ok(())

@@ -8,11 +8,11 @@ use sealstone_skein::tree;
 
 use super::Workers;
 use super::chunk::{CHUNK_LEN, CONTENT_LEN, ChunkCipher, MAX_CHUNKS, MIN_CHUNK_LEN};
-use super::header::{CUT_SHORT, Header, MAC_LEN, RecipientInfo, Suite, read_exact};
+use super::header::{CUT_SHORT, Header, MAC_LEN, Suite, read_exact};
 use super::keys::{FileKeys, Schedule};
 use super::pipeline::{self, Buffer, Sink, Source, read_up_to};
 use super::private::{self, Metadata, Sender};
-use super::stanza::{self, Fit};
+use super::stanza::{self, Description, RecipientInfo, Stanza};
 use super::trailer::{self, Trailer};
 use crate::passport::{Contact, Passport};
 use crate::sign::Signature;
@@ -39,13 +39,17 @@ pub struct Keys<'a> {
 }
 
 /// The key of one sealed file, as a recipient has unwrapped it. Nothing tells yet whether the header is authentic.
-pub struct FileKey(Secret<32>);
+pub struct FileKey {
+    key: Secret<32>,
+    opened_by: RecipientInfo,
+}
 
 /// A sealed file after its header was unlocked and authenticated: the sender's claim and the metadata can be
 /// seen, the content comes only with a decision about the sender.
 pub struct Opening<R> {
     pub(crate) sender: Sender,
     pub(crate) metadata: Metadata,
+    opened_by: RecipientInfo,
     pub(crate) keys: FileKeys,
     /// Where in the file the payload begins.
     pub(crate) payload_start: u64,
@@ -87,12 +91,14 @@ impl<R: Read> Sealed<R> {
         self.header.suite
     }
 
-    /// Everybody who can open it, as far as the file tells.
+    /// Every recipient, as far as the file tells.
     pub fn recipients(&self) -> impl Iterator<Item = RecipientInfo> {
-        self.header
-            .stanzas
-            .iter()
-            .filter_map(|stanza| stanza.info().ok())
+        self.header.stanzas.iter().map(Stanza::info)
+    }
+
+    /// Every recipient in words, in the order of [`Sealed::recipients`].
+    pub fn descriptions(&self) -> impl Iterator<Item = Description> {
+        self.header.stanzas.iter().map(Stanza::describe)
     }
 
     /// Bytes of the header, its prefix and its MAC: the payload begins behind them.
@@ -115,7 +121,7 @@ impl<R: Read> Sealed<R> {
     /// # Errors
     /// [`Error::Altered`] if the header is not what the sender wrote, or the key is that of another file.
     pub fn unlock_with(self, key: &FileKey) -> Result<Opening<R>> {
-        let schedule = Schedule::new(&key.0);
+        let schedule = Schedule::new(&key.key);
         schedule.check_header_mac(&self.header, &self.mac)?;
         let private = schedule
             .private_cipher()
@@ -125,6 +131,7 @@ impl<R: Read> Sealed<R> {
         Ok(Opening {
             sender,
             metadata,
+            opened_by: key.opened_by,
             keys: schedule.file_keys(&self.header, &self.mac),
             payload_start: self.header_len(),
             verified: None,
@@ -140,49 +147,8 @@ impl<R: Read> Sealed<R> {
     /// # Errors
     /// [`Error::NotRecipient`] or [`Error::WrongPassphrase`] if nothing in `keys` fits, [`Error::KdfLimit`] before memory is taken.
     pub fn file_key(&self, keys: &Keys<'_>) -> Result<FileKey> {
-        let named = |passport: &Passport| {
-            self.header
-                .stanzas
-                .iter()
-                .find(|s| stanza::names(s, &passport.fingerprint()))
-        };
-        for passport in keys.passports {
-            if let Some(stanza) = named(passport)
-                && let Fit::Key(key) = stanza::unwrap_with_passport(stanza, passport)?
-            {
-                return Ok(FileKey(key));
-            }
-        }
-        for stanza in &self.header.stanzas {
-            for passport in keys.passports {
-                if let Fit::Key(key) = stanza::unwrap_with_passport(stanza, passport)? {
-                    return Ok(FileKey(key));
-                }
-            }
-        }
-        self.file_key_by_passphrase(keys)
-    }
-
-    fn file_key_by_passphrase(&self, keys: &Keys<'_>) -> Result<FileKey> {
-        let params: Vec<_> = self.recipients().filter_map(|r| r.params()).collect();
-        if keys.passphrases.is_empty() || params.is_empty() {
-            return Err(Error::NotRecipient);
-        }
-        let typed = keys.passphrases.iter().copied();
-        let dashed: Vec<_> = typed.clone().filter_map(Passphrase::with_dashes).collect();
-        let spellings: Vec<_> = typed.chain(&dashed).collect();
-        keys.limits
-            .check_all(spellings.iter().flat_map(|_| &params))?;
-        for stanza in &self.header.stanzas {
-            for passphrase in &spellings {
-                if let Fit::Key(key) =
-                    stanza::unwrap_with_passphrase(stanza, passphrase, keys.on_progress)?
-                {
-                    return Ok(FileKey(key));
-                }
-            }
-        }
-        Err(Error::WrongPassphrase)
+        let (key, opened_by) = stanza::unwrap_any(&self.header.stanzas, keys)?;
+        Ok(FileKey { key, opened_by })
     }
 }
 
@@ -195,6 +161,11 @@ impl<R: Read + Send> Opening<R> {
     /// Name, time and note.
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+
+    /// The recipient whose key opened the file.
+    pub fn opened_by(&self) -> RecipientInfo {
+        self.opened_by
     }
 
     /// Where in the file the payload begins.
@@ -213,6 +184,7 @@ impl<R: Read + Send> Opening<R> {
         let Self {
             sender,
             metadata,
+            opened_by,
             keys,
             payload_start,
             verified,
@@ -221,6 +193,7 @@ impl<R: Read + Send> Opening<R> {
         Ok(Opening {
             sender,
             metadata,
+            opened_by,
             keys,
             payload_start,
             verified,

@@ -2,22 +2,21 @@
 
 use std::io::{Read, Write};
 
-use sealstone_primitives::rng;
 use sealstone_primitives::secret::Secret;
 use sealstone_skein::tree;
 
 use super::Workers;
 use super::chunk::{CHUNK_LEN, CONTENT_LEN, ChunkCipher, MAX_CHUNKS};
-use super::header::{Header, MAX_PASSPHRASES, MAX_STANZAS, Stanza, Suite, TAG_LEN};
+use super::header::{Header, Suite, TAG_LEN};
 use super::keys::{FileKeys, Schedule};
 use super::pipeline::{self, Buffer, Sink, Source, read_up_to};
 use super::private::{self, Metadata, Sender};
-use super::stanza;
+use super::stanza::{self, Recipient};
 use super::trailer::Trailer;
-use crate::passport::{Contact, Passport};
+use crate::passport::Passport;
 use crate::wire::armor::{ArmorWriter, Label};
 use crate::wire::pad;
-use crate::{Error, KdfParams, OnProgress, Passphrase, Result, SILENT};
+use crate::{Error, OnProgress, Result, SILENT};
 
 /// Everything that is decided before a file is sealed: for whom, from whom, how.
 ///
@@ -40,7 +39,7 @@ use crate::{Error, KdfParams, OnProgress, Passphrase, Result, SILENT};
 /// ```
 pub struct Sealer<'a> {
     suite: Suite,
-    recipients: Vec<Recipient<'a>>,
+    recipients: Vec<Box<dyn Recipient + Send + Sync + 'a>>,
     sender: Option<(&'a Passport, Carry)>,
     metadata: Metadata,
     hide_length: bool,
@@ -53,12 +52,6 @@ pub struct Sealer<'a> {
 enum Carry {
     Keys,
     Fingerprint,
-}
-
-enum Recipient<'a> {
-    Passport(&'a Contact),
-    Anonymous(&'a Contact),
-    Passphrase(&'a Passphrase, KdfParams),
 }
 
 /// What sealing made.
@@ -90,22 +83,8 @@ impl<'a> Sealer<'a> {
         }
     }
 
-    /// Adds a recipient whose fingerprint everybody can see in the file.
-    pub fn to_passport(&mut self, contact: &'a Contact) -> &mut Self {
-        self.recipients.push(Recipient::Passport(contact));
-        self
-    }
-
-    /// Adds a recipient whom the file does not name; its opener tries every such stanza.
-    pub fn to_anonymous(&mut self, contact: &'a Contact) -> &mut Self {
-        self.recipients.push(Recipient::Anonymous(contact));
-        self
-    }
-
-    /// Adds a passphrase.
-    pub fn to_passphrase(&mut self, passphrase: &'a Passphrase, params: KdfParams) -> &mut Self {
-        self.recipients
-            .push(Recipient::Passphrase(passphrase, params));
+    pub(super) fn add(&mut self, recipient: impl Recipient + Send + Sync + 'a) -> &mut Self {
+        self.recipients.push(Box::new(recipient));
         self
     }
 
@@ -181,7 +160,7 @@ impl<'a> Sealer<'a> {
         let schedule = Schedule::new(&file_key);
         let header = Header::new(
             self.suite,
-            self.stanzas(&file_key)?,
+            stanza::wrap_all(&self.recipients, &file_key, self.on_progress)?,
             self.private_part(&schedule)?,
         )?;
         let mac = schedule.header_mac(&header);
@@ -198,35 +177,6 @@ impl<'a> Sealer<'a> {
             content_len: payload.content_len,
             sealed_len: head_len + payload.len + trailer.len() as u64,
         })
-    }
-
-    fn stanzas(&self, file_key: &Secret<32>) -> Result<Vec<Stanza>> {
-        let passphrases = self
-            .recipients
-            .iter()
-            .filter(|r| matches!(r, Recipient::Passphrase(..)))
-            .count();
-        if self.recipients.is_empty()
-            || self.recipients.len() > MAX_STANZAS
-            || passphrases > MAX_PASSPHRASES
-        {
-            return Err(Error::Invalid(
-                "a sealed file has 1 to 1024 recipients, at most 8 of them passphrases",
-            ));
-        }
-        let mut stanzas = self
-            .recipients
-            .iter()
-            .map(|r| r.wrap(file_key, self.on_progress))
-            .collect::<Result<Vec<_>>>()?;
-        if self
-            .recipients
-            .iter()
-            .any(|r| matches!(r, Recipient::Anonymous(_)))
-        {
-            shuffle(&mut stanzas);
-        }
-        Ok(stanzas)
     }
 
     fn private_part(&self, schedule: &Schedule) -> Result<Vec<u8>> {
@@ -285,18 +235,6 @@ impl<'a> Sealer<'a> {
             )
         });
         keys.trailer.seal(&trailer.encode(signature.as_ref()))
-    }
-}
-
-impl Recipient<'_> {
-    fn wrap(&self, file_key: &Secret<32>, on_progress: OnProgress<'_>) -> Result<Stanza> {
-        match self {
-            Self::Passport(contact) => stanza::wrap_for_passport(file_key, contact, false),
-            Self::Anonymous(contact) => stanza::wrap_for_passport(file_key, contact, true),
-            Self::Passphrase(passphrase, params) => {
-                stanza::wrap_for_passphrase(file_key, passphrase, params, on_progress)
-            }
-        }
     }
 }
 
@@ -418,13 +356,5 @@ impl<W: Write + Send> Sink<SealChunk> for PayloadSink<'_, W> {
             root.push(node);
         }
         Ok(())
-    }
-}
-
-/// Fisher–Yates with the system's randomness.
-fn shuffle<T>(items: &mut [T]) {
-    for i in (1..items.len()).rev() {
-        let bound = u32::try_from(i + 1).expect("at most 1024 stanzas");
-        items.swap(i, rng::below(bound) as usize);
     }
 }

@@ -48,8 +48,8 @@ impl<R: Read + Seek> SealedReader<R> {
             metadata,
             keys,
             payload_start,
-            verified: _,
             mut reader,
+            ..
         } = opening;
         let trailer_len = trailer::sealed_len(sender.is_signed());
         let end = reader.seek(SeekFrom::End(0))?;

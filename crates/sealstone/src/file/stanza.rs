@@ -1,177 +1,216 @@
-//! Wrapping the file key for one recipient (`spec/file.md`, "Header").
+//! Stanzas: the file key, wrapped for each recipient (`spec/file.md`, "Header").
+//!
+//! Each kind of recipient is one module: it parses, wraps, unwraps and describes its stanza.
+//! [`KINDS`] lists the kinds.
 
-use sealstone_primitives::ct;
-use sealstone_primitives::dh::x25519;
-use sealstone_primitives::kdf as hkdf;
-use sealstone_primitives::kem::ml_kem_1024;
+mod passphrase;
+mod passport;
+
+use minicbor::decode::Error as DecodeError;
+use minicbor::encode::Error as EncodeError;
+use minicbor::encode::Write;
+use minicbor::{Decode, Decoder, Encode, Encoder};
 use sealstone_primitives::rng;
 use sealstone_primitives::secret::Secret;
 
-use super::header::{COMMITMENT_LEN, Stanza, WRAPPED_LEN};
 use super::keys::OneTime;
-use crate::kdf::{self, OnProgress, SALT_LEN};
-use crate::passport::{Contact, Fingerprint, Passport};
-use crate::{Error, KdfParams, Passphrase, Result};
+use super::open::Keys;
+use crate::passport::Fingerprint;
+use crate::{Error, KdfParams, OnProgress, Result};
 
-/// A stanza for `contact`, with its fingerprint or anonymous.
-pub(crate) fn wrap_for_passport(
-    file_key: &Secret<32>,
-    contact: &Contact,
-    anonymous: bool,
-) -> Result<Stanza> {
-    let keys = contact.recipient();
-    let ephemeral = x25519::PrivateKey::generate();
-    let epk = *ephemeral.public_key().as_bytes();
-    let ss_x = ephemeral
-        .agree(&keys.x25519)
-        .map_err(|_| Error::Invalid("the recipient's X25519 key is of low order"))?;
-    let (ciphertext, ss_k) = keys.ml_kem_1024.encapsulate();
-    let kek = combine(&ss_k, &ss_x, ciphertext.as_bytes(), &epk, contact);
-    let recipient = if anonymous {
-        Vec::new()
-    } else {
-        contact.fingerprint().as_bytes().to_vec()
-    };
-    Ok(Stanza::Passport {
-        recipient,
-        epk,
-        ciphertext: ciphertext.as_bytes().to_vec(),
-        wrapped: wrap(&kek, file_key),
-    })
+/// One way to open a sealed file, as anyone can see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RecipientInfo {
+    /// A passport, by its fingerprint.
+    Passport(Fingerprint),
+    /// A passport that is not named.
+    Anonymous,
+    /// A passphrase, with its Argon2id parameters.
+    Passphrase(KdfParams),
 }
 
-/// A stanza that `passphrase` opens.
-pub(crate) fn wrap_for_passphrase(
-    file_key: &Secret<32>,
-    passphrase: &Passphrase,
-    params: &KdfParams,
-    on_progress: OnProgress<'_>,
-) -> Result<Stanza> {
-    let salt: [u8; SALT_LEN] = rng::array();
-    let (kek, commitment) = stretch(passphrase, &salt, params, on_progress)?;
-    Ok(Stanza::Passphrase {
-        memory_kib: params.memory_kib(),
-        passes: params.passes(),
-        lanes: params.lanes(),
-        salt,
-        commitment,
-        wrapped: wrap(&kek, file_key),
-    })
+/// One way to open a sealed file, in words and as data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Description {
+    /// The kind of recipient, in one word.
+    pub kind: &'static str,
+    /// The recipient in one line of text.
+    pub text: String,
+    /// Everything that is known about the recipient, by name.
+    pub facts: Vec<(&'static str, Fact)>,
 }
 
-/// What a stanza is for one passport.
-pub(crate) enum Fit {
-    /// It gave the file key.
-    Key(Secret<32>),
-    /// It is for somebody else.
-    Other,
+/// A value in a [`Description`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fact {
+    /// A text.
+    Text(String),
+    /// A number.
+    Number(u64),
 }
 
-/// Tries a stanza with one passport. A stanza that names the passport and does not unwrap is an error.
-pub(crate) fn unwrap_with_passport(stanza: &Stanza, passport: &Passport) -> Result<Fit> {
-    let Stanza::Passport {
-        recipient,
-        epk,
-        ciphertext,
-        wrapped,
-    } = stanza
-    else {
-        return Ok(Fit::Other);
-    };
-    let named = !recipient.is_empty();
-    if named && recipient != passport.fingerprint().as_bytes() {
-        return Ok(Fit::Other);
+/// The file key, wrapped for one recipient, as parsed from a header or made for one.
+pub(crate) struct Stanza(Box<dyn Kind>);
+
+/// The behaviour of one kind of stanza.
+pub(super) trait Kind: Send + Sync {
+    fn number(&self) -> u32;
+    /// The CBOR array of the specification.
+    fn encode(&self) -> Vec<u8>;
+    fn info(&self) -> RecipientInfo;
+    fn describe(&self) -> Description;
+    /// When a reader with `keys` tries this stanza; `None` if no key is of its kind.
+    fn turn(&self, keys: &Keys<'_>) -> Option<Turn>;
+    /// The key derivations that [`Kind::unwrap`] runs at most.
+    fn derivations(&self, keys: &Keys<'_>) -> Vec<KdfParams>;
+    /// The file key; `None` if no key fits, an error if the stanza names one of `keys` in vain.
+    fn unwrap(&self, keys: &Keys<'_>) -> Result<Option<Secret<32>>>;
+}
+
+/// The order in which a reader tries stanzas.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Turn {
+    /// The stanza names a key of the reader.
+    Named,
+    /// Trying is cheap.
+    Unnamed,
+    /// Each try costs a key derivation.
+    Derived,
+}
+
+/// A recipient of a file that is to be sealed.
+pub(super) trait Recipient {
+    /// The number of its kind of stanza.
+    fn number(&self) -> u32;
+    /// Whether the order of stanzas must not tell who it is.
+    fn is_anonymous(&self) -> bool;
+    fn wrap(&self, file_key: &Secret<32>, on_progress: OnProgress<'_>) -> Result<Box<dyn Kind>>;
+}
+
+/// How a kind of stanza stands in a header.
+struct Entry {
+    /// The first item of its CBOR array.
+    number: u32,
+    /// The most stanzas of this kind in a header.
+    most: usize,
+    parse: fn(&mut Decoder<'_>) -> Result<Box<dyn Kind>, DecodeError>,
+}
+
+/// Every kind of stanza.
+const KINDS: [&Entry; 2] = [&passport::ENTRY, &passphrase::ENTRY];
+/// The most recipients of a file.
+const MAX_STANZAS: usize = 1024;
+/// Bytes of a file key under XChaCha20-Poly1305.
+const WRAPPED_LEN: usize = 32 + 16;
+
+impl Stanza {
+    pub(crate) fn info(&self) -> RecipientInfo {
+        self.0.info()
     }
-    match unwrap_passport_stanza(epk, ciphertext, wrapped, passport) {
-        Some(key) => Ok(Fit::Key(key)),
-        None if named => Err(Error::Altered("header")),
-        None => Ok(Fit::Other),
+
+    pub(crate) fn describe(&self) -> Description {
+        self.0.describe()
     }
 }
 
-/// Tries a stanza with one passphrase. Its parameters must have passed [`KdfLimits::check`](crate::KdfLimits).
-pub(crate) fn unwrap_with_passphrase(
-    stanza: &Stanza,
-    passphrase: &Passphrase,
-    on_progress: OnProgress<'_>,
-) -> Result<Fit> {
-    let Stanza::Passphrase {
-        memory_kib,
-        passes,
-        lanes,
-        salt,
-        commitment,
-        wrapped,
-    } = stanza
-    else {
-        return Ok(Fit::Other);
-    };
-    let params = KdfParams::read(*memory_kib, *passes, *lanes)?;
-    let (kek, found) = stretch(passphrase, salt, &params, on_progress)?;
-    if !ct::eq(&found, commitment) {
-        return Ok(Fit::Other);
-    }
-    unwrap(&kek, wrapped)
-        .map(Fit::Key)
-        .ok_or(Error::Altered("header"))
+/// Refuses a header with no recipient or too many.
+pub(crate) fn check_number(stanzas: &[Stanza]) -> Result<()> {
+    let fit = counts_fit(stanzas.iter().map(|stanza| stanza.0.number()));
+    fit.then_some(())
+        .ok_or(Error::Malformed("sealed file header: number of recipients"))
 }
 
-/// Whether the stanza is for this passport by name.
-pub(crate) fn names(stanza: &Stanza, fingerprint: &Fingerprint) -> bool {
-    matches!(stanza, Stanza::Passport { recipient, .. } if recipient == fingerprint.as_bytes())
-}
-
-fn unwrap_passport_stanza(
-    epk: &[u8; 32],
-    ciphertext: &[u8],
-    wrapped: &[u8; WRAPPED_LEN],
-    passport: &Passport,
-) -> Option<Secret<32>> {
-    let ss_x = passport
-        .x25519()
-        .agree(&x25519::PublicKey::from_bytes(*epk))
-        .ok()?;
-    let ciphertext = ml_kem_1024::Ciphertext::from_bytes(ciphertext).ok()?;
-    let ss_k = passport.ml_kem_1024().decapsulate(&ciphertext);
-    let kek = combine(&ss_k, &ss_x, ciphertext.as_bytes(), epk, passport.contact());
-    unwrap(&kek, wrapped)
-}
-
-/// The combiner: one key from both shared secrets, bound to both ciphertexts, both public keys and the whole passport.
+/// Wraps `file_key` for each recipient.
 ///
-/// The fingerprint matters where a stanza names nobody: a passport proves that its owner has its signature keys, not these two, so without it
-/// what is sealed to a passport that was made with somebody else's two keys would open for that somebody.
-fn combine(
-    ss_k: &Secret<32>,
-    ss_x: &Secret<32>,
-    ciphertext: &[u8],
-    epk: &[u8; 32],
-    recipient: &Contact,
-) -> Secret<32> {
-    let keys = recipient.recipient();
-    let ikm = [
-        &ss_k.expose()[..],
-        &ss_x.expose()[..],
-        ciphertext,
-        epk,
-        &keys.ml_kem_1024.to_bytes()[..],
-        keys.x25519.as_bytes(),
-    ];
-    let prk = hkdf::extract(b"sealstone.stanza.v1", &ikm);
-    prk.expand_secret(&[b"kek", recipient.fingerprint().as_bytes()])
+/// The order is random if any recipient is anonymous.
+pub(super) fn wrap_all(
+    recipients: &[Box<dyn Recipient + Send + Sync + '_>],
+    file_key: &Secret<32>,
+    on_progress: OnProgress<'_>,
+) -> Result<Vec<Stanza>> {
+    if !counts_fit(recipients.iter().map(|recipient| recipient.number())) {
+        return Err(Error::Invalid(
+            "a sealed file has 1 to 1024 recipients, at most 8 of them passphrases",
+        ));
+    }
+    let mut stanzas = Vec::with_capacity(recipients.len());
+    for recipient in recipients {
+        stanzas.push(Stanza(recipient.wrap(file_key, on_progress)?));
+    }
+    if recipients.iter().any(|recipient| recipient.is_anonymous()) {
+        shuffle(&mut stanzas);
+    }
+    Ok(stanzas)
 }
 
-/// The key and the commitment of a passphrase stanza.
-fn stretch(
-    passphrase: &Passphrase,
-    salt: &[u8; SALT_LEN],
-    params: &KdfParams,
-    on_progress: OnProgress<'_>,
-) -> Result<(Secret<32>, [u8; COMMITMENT_LEN])> {
-    let stretched = kdf::derive(passphrase, salt, params, on_progress)?;
-    let prk = hkdf::extract(b"sealstone.passphrase.v1", &[stretched.expose()]);
-    let commitment: Secret<COMMITMENT_LEN> = prk.expand_secret(&[b"commitment"]);
-    Ok((prk.expand_secret(&[b"kek"]), *commitment.expose()))
+/// The file key, and the recipient whose stanza gave it.
+pub(super) fn unwrap_any(
+    stanzas: &[Stanza],
+    keys: &Keys<'_>,
+) -> Result<(Secret<32>, RecipientInfo)> {
+    let turn = |stanza: &'_ Stanza| stanza.0.turn(keys);
+    let mut tries: Vec<_> = stanzas.iter().filter(|s| turn(s).is_some()).collect();
+    tries.sort_by_key(|stanza| turn(stanza));
+    let cheap = tries.partition_point(|stanza| turn(stanza) < Some(Turn::Derived));
+    let (cheap, derived) = tries.split_at(cheap);
+    if let Some(found) = unwrap_first(cheap, keys)? {
+        return Ok(found);
+    }
+    if derived.is_empty() {
+        return Err(Error::NotRecipient);
+    }
+    let derivations: Vec<_> = derived.iter().flat_map(|s| s.0.derivations(keys)).collect();
+    keys.limits.check_all(&derivations)?;
+    unwrap_first(derived, keys)?.ok_or(Error::WrongPassphrase)
+}
+
+fn unwrap_first(tries: &[&Stanza], keys: &Keys<'_>) -> Result<Option<(Secret<32>, RecipientInfo)>> {
+    for stanza in tries {
+        if let Some(key) = stanza.0.unwrap(keys)? {
+            return Ok(Some((key, stanza.info())));
+        }
+    }
+    Ok(None)
+}
+
+fn counts_fit(numbers: impl Iterator<Item = u32> + Clone) -> bool {
+    let of = |entry: &Entry| numbers.clone().filter(|n| *n == entry.number).count();
+    (1..=MAX_STANZAS).contains(&numbers.clone().count())
+        && KINDS.iter().all(|entry| of(entry) <= entry.most)
+}
+
+impl<C> Encode<C> for Stanza {
+    fn encode<W: Write>(&self, e: &mut Encoder<W>, _: &mut C) -> Result<(), EncodeError<W::Error>> {
+        let encoded = self.0.encode();
+        e.writer_mut()
+            .write_all(&encoded)
+            .map_err(EncodeError::write)
+    }
+}
+
+impl<'b, C> Decode<'b, C> for Stanza {
+    fn decode(d: &mut Decoder<'b>, _: &mut C) -> Result<Self, DecodeError> {
+        let mut ahead = d.probe();
+        ahead.array()?;
+        let number = ahead.u32()?;
+        let entry = KINDS.iter().find(|entry| entry.number == number);
+        let entry = entry.ok_or_else(|| DecodeError::message("kind of stanza"))?;
+        (entry.parse)(d).map(Self)
+    }
+}
+
+/// Begins to parse the array of a stanza: its length and its number.
+fn begin(d: &mut Decoder<'_>, len: u64) -> Result<(), DecodeError> {
+    if d.array()? != Some(len) {
+        return Err(DecodeError::message("length of a stanza"));
+    }
+    d.skip()
+}
+
+/// A byte string of exactly `N` bytes.
+fn octets<const N: usize>(d: &mut Decoder<'_>) -> Result<[u8; N], DecodeError> {
+    <[u8; N]>::try_from(d.bytes()?).map_err(|_| DecodeError::message("length of a byte string"))
 }
 
 fn wrap(kek: &Secret<32>, file_key: &Secret<32>) -> [u8; WRAPPED_LEN] {
@@ -184,66 +223,10 @@ fn unwrap(kek: &Secret<32>, wrapped: &[u8; WRAPPED_LEN]) -> Option<Secret<32>> {
     Secret::from_slice(&opened).ok()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::SILENT;
-
-    fn passport(label: &str) -> Passport {
-        Passport::generate(label, 1_767_225_600).unwrap()
-    }
-
-    fn opens(stanza: &Stanza, passport: &Passport, file_key: &Secret<32>) -> bool {
-        match unwrap_with_passport(stanza, passport) {
-            Ok(Fit::Key(key)) => key.expose() == file_key.expose(),
-            _ => false,
-        }
-    }
-
-    #[test]
-    fn a_passport_with_somebody_elses_encryption_keys_opens_nothing_for_them() {
-        let (mallory, bob) = (passport("Mallory"), passport("Bob"));
-        let mixed = mallory.contact().with_recipient_keys_of(bob.contact());
-        let file_key = Secret::random();
-        let wrapped = |contact: &Contact| wrap_for_passport(&file_key, contact, true).unwrap();
-        assert!(opens(&wrapped(bob.contact()), &bob, &file_key));
-        assert!(!opens(&wrapped(&mixed), &bob, &file_key));
-        // Taken for Bob's, which an attacker may claim: it does not unwrap either.
-        let Stanza::Passport {
-            epk,
-            ciphertext,
-            wrapped,
-            ..
-        } = wrapped(&mixed)
-        else {
-            unreachable!("it was made for a passport")
-        };
-        let named = Stanza::Passport {
-            recipient: bob.fingerprint().as_bytes().to_vec(),
-            epk,
-            ciphertext,
-            wrapped,
-        };
-        assert!(matches!(
-            unwrap_with_passport(&named, &bob),
-            Err(Error::Altered("header"))
-        ));
-    }
-
-    #[test]
-    fn a_key_that_unwraps_without_its_commitment_is_not_taken() {
-        let passphrase = Passphrase::new(b"one").unwrap();
-        let params = KdfParams::new(7 << 10, 5, 1).unwrap();
-        let file_key = Secret::random();
-        let mut stanza = wrap_for_passphrase(&file_key, &passphrase, &params, SILENT).unwrap();
-        let opened = unwrap_with_passphrase(&stanza, &passphrase, SILENT).unwrap();
-        assert!(matches!(opened, Fit::Key(key) if key.expose() == file_key.expose()));
-        // A wrapped key that is made to open under two passphrases can commit to one of them only.
-        let Stanza::Passphrase { commitment, .. } = &mut stanza else {
-            unreachable!("it was made for a passphrase")
-        };
-        commitment[0] ^= 1;
-        let opened = unwrap_with_passphrase(&stanza, &passphrase, SILENT).unwrap();
-        assert!(matches!(opened, Fit::Other));
+/// Fisher–Yates with the system's randomness.
+fn shuffle<T>(items: &mut [T]) {
+    for i in (1..items.len()).rev() {
+        let bound = u32::try_from(i + 1).expect("at most 1024 stanzas");
+        items.swap(i, rng::below(bound) as usize);
     }
 }

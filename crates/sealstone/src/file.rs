@@ -21,12 +21,13 @@ mod stanza;
 mod trailer;
 
 pub use dearmor::Dearmored;
-pub use header::{RecipientInfo, Suite};
+pub use header::Suite;
 pub use open::{FileKey, Keys, Opening, Sealed};
 pub use private::{Metadata, Sender};
 pub use seal::{Receipt, Sealer};
 pub use sealstone_skein::tree::Proof;
 pub use seek::SealedReader;
+pub use stanza::{Description, Fact, RecipientInfo};
 
 use crate::sign::Domain;
 
