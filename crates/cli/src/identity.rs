@@ -117,14 +117,12 @@ impl Identity {
     }
 }
 
-/// What helps where a passport does not unlock. A slot that was damaged looks like one of another passphrase.
+/// What helps if a passport does not unlock. The library does not tell a damaged file from a wrong
+/// passphrase.
 fn how_to_mend(error: &Error) -> Option<&'static str> {
     match error {
         Error::WrongPassphrase => Some(
             "if it is the right one, the file is damaged: put back a copy of it, or make it anew from its 24 words: sealstone passport restore",
-        ),
-        Error::Altered(_) => Some(
-            "put back a copy of it, or make it anew from its 24 words: sealstone passport restore",
         ),
         _ => None,
     }

@@ -1,7 +1,9 @@
 //! Passports of every version of the format open for ever (`tests/golden`).
 
-use sealstone::passport::{Passport, PublicPassport, SecretPassport, Share, Slot, Words};
-use sealstone::{KdfLimits, Passphrase, SILENT};
+use sealstone::passport::{
+    NewSlot, Passport, PublicPassport, RecoveryKey, SecretPassport, Share, Slot, SlotKey, Words,
+};
+use sealstone::{KdfLimits, KdfParams, Passphrase, SILENT};
 use sealstone_primitives::hash::sha3_256;
 use sealstone_primitives::secret::Secret;
 
@@ -97,4 +99,66 @@ fn backups_restore() {
     for chosen in [&shares[..3], &shares[2..], &shares] {
         assert_alice(&Passport::from_shares(chosen, "Alice", 0).unwrap());
     }
+}
+
+fn passphrase(text: &str) -> Passphrase {
+    Passphrase::new(text.as_bytes()).unwrap()
+}
+
+fn slot<'a>(key: SlotKey<'a>, name: &'a str, created: u64, params: KdfParams) -> NewSlot<'a> {
+    NewSlot {
+        key,
+        name,
+        created,
+        params,
+        on_progress: SILENT,
+    }
+}
+
+fn from_seed(name: &str, label: &str, created: u64) -> Passport {
+    let seed = sha3_256(format!("sealstone golden v1 {name}").as_bytes());
+    Passport::from_seed(Secret::from_slice(&seed).unwrap(), label, created).unwrap()
+}
+
+fn alice_of_today() -> SecretPassport {
+    let usual = KdfParams::new(7168, 5, 1).unwrap();
+    let [one, removed, two] = ["golden alice one", "removed", "golden café two"].map(passphrase);
+    let recovery = RecoveryKey::parse("GOLD-ENKE-YABC-DEFG-HIJK-LMNO-PQRS-TUVW").unwrap();
+    let first = slot(SlotKey::Passphrase(&one), "one", 1_767_225_610, usual);
+    let alice = from_seed("alice", "Alice", 1_767_225_600);
+    let file = SecretPassport::new(&alice, &first).unwrap();
+    let mut unlocked = file
+        .unlock(&one, None, &KdfLimits::default(), SILENT)
+        .unwrap();
+    let four_lanes = KdfParams::new(8192, 5, 4).unwrap();
+    for slot in [
+        slot(SlotKey::Passphrase(&removed), "", 1_767_225_611, usual),
+        slot(SlotKey::Passphrase(&two), "", 1_767_225_612, four_lanes),
+        slot(
+            SlotKey::RecoveryKey(&recovery),
+            "drawer",
+            1_767_225_613,
+            usual,
+        ),
+    ] {
+        unlocked.add_slot(&slot).unwrap();
+    }
+    unlocked.remove_slot(2).unwrap();
+    unlocked.file().clone()
+}
+
+/// Writes the golden secret passports anew: only before the first release.
+#[test]
+#[ignore = "rewrites the golden files"]
+fn make_golden_passports() {
+    let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/v1");
+    let write = |name: &str, file: &SecretPassport| {
+        std::fs::write(format!("{dir}/{name}.passport"), file.to_armor()).unwrap();
+    };
+    write("alice", &alice_of_today());
+    let key = passphrase("golden bob");
+    let params = KdfParams::new(7168, 5, 1).unwrap();
+    let only = slot(SlotKey::Passphrase(&key), "", 1_767_225_614, params);
+    let bob = from_seed("bob", "Bob Åström", 1_767_225_601);
+    write("bob", &SecretPassport::new(&bob, &only).unwrap());
 }

@@ -93,7 +93,14 @@ fn every_key_follows_from_the_seed() {
     assert_eq!(extract.finish()[..], example.bytes("prk"));
 
     let prk = kdf::extract(b"sealstone.passport.v1", &[&seed]);
-    for name in ["x25519", "ed25519", "ml-dsa-87", "ml-dsa-65", "file-mac"] {
+    for name in [
+        "x25519",
+        "ed25519",
+        "ml-dsa-87",
+        "ml-dsa-65",
+        "file-mac",
+        "hedge",
+    ] {
         let expected = example.secret::<32>(&format!("Expand {name}"));
         assert_eq!(
             prk.expand_secret::<32>(&[name.as_bytes()]),
@@ -151,14 +158,21 @@ fn the_fingerprint_follows_from_the_keys() {
 #[test]
 fn the_slot_is_wrapped_as_the_page_says() {
     let example = Example::read();
-    let mut kek = [0; 32];
+    let mut stretched = [0; 32];
     let cost = argon2::Params::new(7168, 5, 1, Some(32)).unwrap();
     let salt: Vec<u8> = (0x20..0x40).collect();
     let argon2 = argon2::Argon2::new(argon2::Algorithm::Argon2id, argon2::Version::V0x13, cost);
     argon2
-        .hash_password_into(PASSPHRASE, &salt, &mut kek)
+        .hash_password_into(PASSPHRASE, &salt, &mut stretched)
         .unwrap();
-    assert_eq!(kek[..], example.bytes("kek"));
+    assert_eq!(stretched[..], example.bytes("argon2id"));
+    let mut extract = HmacSha3_256::new(b"sealstone.slot.v1");
+    extract.update(&stretched);
+    assert_eq!(extract.finish()[..], example.bytes("slot prk"));
+    let prk = kdf::extract(b"sealstone.slot.v1", &[&stretched]);
+    let commitment = example.secret::<32>("commitment");
+    assert_eq!(prk.expand_secret::<32>(&[b"commitment"]), commitment);
+    assert_eq!(prk.expand_secret::<32>(&[b"kek"]), example.secret("kek"));
 
     let associated = [b"sealstone.slot.v1\0", &example.bytes("context")[..]].concat();
     let mut data = example.bytes("root seed");

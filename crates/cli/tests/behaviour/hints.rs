@@ -246,10 +246,8 @@ fn flipped(world: &World, from_end: usize) -> String {
 fn a_damaged_passport_may_be_why_it_does_not_unlock() {
     let world = World::new();
     // After the wrapped seed of the only slot come 4 bytes and the MAC.
-    for (from_end, what) in [
-        (32 + 4 + 1, "wrong passphrase\n  if it is the right one"),
-        (1, "the secret passport was altered or damaged\n  put back"),
-    ] {
+    for from_end in [32 + 4 + 1, 1] {
+        let what = "wrong passphrase\n  if it is the right one";
         world.write("damaged.passport", flipped(&world, from_end).as_bytes());
         let said = world.refused(&["passport", "export", "damaged.passport", "-o", "out"], 5);
         let expected = format!("damaged.passport: {what}");

@@ -99,6 +99,21 @@ impl SecretPassport {
     /// # Errors
     /// [`Error::Malformed`] or [`Error::Unsupported`] if it is not a secret passport of this version.
     pub fn from_armor(file: &[u8]) -> Result<Self> {
+        let passport = Self::parse(file)?;
+        let weak = passport
+            .slots()
+            .iter()
+            .any(|slot| slot.params().check_strength().is_err());
+        if weak {
+            return Err(Error::Malformed(
+                "secret passport: a slot is too cheap to guess",
+            ));
+        }
+        Ok(passport)
+    }
+
+    /// Reads the armored file, with slots of any cost.
+    fn parse(file: &[u8]) -> Result<Self> {
         if file.len() > MAX_LEN {
             return Err(Error::Malformed("secret passport: too long"));
         }
@@ -148,9 +163,9 @@ impl SecretPassport {
     /// Each try costs one Argon2id with the slot's parameters and tells `on_progress`.
     ///
     /// # Errors
-    /// [`Error::WrongPassphrase`] if no slot opens; [`Error::KdfLimit`], before anything is computed,
+    /// [`Error::WrongPassphrase`] if no slot opens, or the file was altered: one error, so that
+    /// someone who planted a slot learns nothing; [`Error::KdfLimit`], before anything is computed,
     /// if one slot asks for more memory or all slots together for more work than `limits` allow;
-    /// [`Error::Altered`] if a slot opens but the file was changed by someone without its keys;
     /// [`Error::Invalid`] if there is no slot of that number; [`Error::OutOfMemory`].
     pub fn unlock(
         &self,
@@ -183,8 +198,9 @@ impl SecretPassport {
         let params: Vec<_> = tries.iter().map(|(slot, _)| slot.params()).collect();
         limits.check_all(&params)?;
         for (slot, passphrase) in tries {
-            if let Some(seed) = slot.unwrap(passphrase, self.body.owner(), on_progress)? {
-                return Ok(Unlocked::new(self.verify(seed)?, self.clone(), slot.id()));
+            let seed = slot.unwrap(passphrase, self.body.owner(), on_progress)?;
+            if let Some(passport) = seed.and_then(|seed| self.verify(seed)) {
+                return Ok(Unlocked::new(passport, self.clone(), slot.id()));
             }
         }
         Err(Error::WrongPassphrase)
@@ -214,13 +230,10 @@ impl SecretPassport {
     }
 
     /// The passport of `seed`, if it is this one and the file is as its owner left it.
-    fn verify(&self, seed: Secret<32>) -> Result<Passport> {
-        let passport = Passport::from_seed(seed, self.label(), self.created())?;
+    fn verify(&self, seed: Secret<32>) -> Option<Passport> {
+        let passport = Passport::from_seed(seed, self.label(), self.created()).ok()?;
         let mac = self.body.mac(&passport).verify(&self.mac);
-        if passport.fingerprint() != self.fingerprint() || mac.is_err() {
-            return Err(Error::Altered("secret passport"));
-        }
-        Ok(passport)
+        (passport.fingerprint() == self.fingerprint() && mac.is_ok()).then_some(passport)
     }
 
     /// Appends a slot and returns its number. `passport` must be this one.

@@ -2,6 +2,8 @@
 
 use minicbor::{Decode, Encode};
 use sealstone_primitives::aead::XChaCha20Poly1305;
+use sealstone_primitives::ct;
+use sealstone_primitives::kdf::{self as hkdf, Prk};
 use sealstone_primitives::rng;
 use sealstone_primitives::secret::Secret;
 
@@ -26,7 +28,10 @@ pub struct Slot {
     kdf: KdfParams,
     #[cbor(n(5), with = "minicbor::bytes")]
     salt: [u8; SALT_LEN],
+    /// Fixes the one passphrase that this slot can have, before anything is unwrapped.
     #[cbor(n(6), with = "minicbor::bytes")]
+    commitment: [u8; COMMITMENT_LEN],
+    #[cbor(n(7), with = "minicbor::bytes")]
     wrapped: [u8; WRAPPED_LEN],
 }
 
@@ -87,8 +92,10 @@ struct Context<'a>(
     #[cbor(n(8), with = "minicbor::bytes")] &'a [u8; SALT_LEN],
 );
 
+const COMMITMENT_LEN: usize = 32;
 const WRAPPED_LEN: usize = 32 + 16;
 const MAX_NAME: usize = 64;
+const SALT: &[u8] = b"sealstone.slot.v1";
 const DOMAIN: &[u8] = b"sealstone.slot.v1\0";
 /// Each key encrypts one message only.
 const NONCE: [u8; 24] = [0; 24];
@@ -135,9 +142,12 @@ impl Slot {
             created: new.created,
             kdf: new.params,
             salt: rng::array(),
+            commitment: [0; COMMITMENT_LEN],
             wrapped: [0; WRAPPED_LEN],
         };
-        let cipher = slot.cipher(new.key.passphrase(), new.on_progress)?;
+        let prk = slot.stretch(new.key.passphrase(), new.on_progress)?;
+        slot.commitment = commitment(&prk);
+        let cipher = cipher(&prk);
         let mut body = seed.duplicate();
         let tag = cipher.seal_in_place(&NONCE, &slot.associated_data(owner), body.expose_mut());
         let (wrapped, rest) = slot.wrapped.split_at_mut(32);
@@ -146,23 +156,27 @@ impl Slot {
         Ok(slot)
     }
 
-    /// Tries to unwrap the seed; `None` if the passphrase is another, or the slot was altered. The parameters must have passed
-    /// [`KdfLimits::check`](crate::KdfLimits).
+    /// Tries to unwrap the seed; `None` if the passphrase is another one, or the slot was altered.
+    ///
+    /// The caller has checked the parameters with [`KdfLimits::check_all`](crate::KdfLimits).
     pub(super) fn unwrap(
         &self,
         passphrase: &Passphrase,
         owner: Owner<'_>,
         on_progress: OnProgress<'_>,
     ) -> Result<Option<Secret<32>>> {
-        let cipher = self.cipher(passphrase, on_progress)?;
+        let prk = self.stretch(passphrase, on_progress)?;
+        if !ct::eq(&commitment(&prk), &self.commitment) {
+            return Ok(None);
+        }
         let (wrapped, tag) = self
             .wrapped
             .split_first_chunk::<32>()
             .expect("it is longer");
         let tag = tag.try_into().expect("a tag is what is left");
         let mut seed = Secret::<32>::with(|seed| seed.copy_from_slice(wrapped));
-        let opened =
-            cipher.open_in_place(&NONCE, &self.associated_data(owner), seed.expose_mut(), tag);
+        let data = self.associated_data(owner);
+        let opened = cipher(&prk).open_in_place(&NONCE, &data, seed.expose_mut(), tag);
         Ok(opened.ok().map(|()| seed))
     }
 
@@ -176,13 +190,20 @@ impl Slot {
         self.kdf = params;
     }
 
-    fn cipher(
-        &self,
-        passphrase: &Passphrase,
-        on_progress: OnProgress<'_>,
-    ) -> Result<XChaCha20Poly1305> {
-        let key = kdf::derive(passphrase, &self.salt, &self.kdf, on_progress)?;
-        Ok(XChaCha20Poly1305::new(&key))
+    /// Changes the wrapped seed and nothing else.
+    #[cfg(test)]
+    pub(super) fn spoil_wrapped(&mut self) {
+        self.wrapped[0] ^= 1;
+    }
+
+    #[cfg(test)]
+    pub(super) fn spoil_commitment(&mut self) {
+        self.commitment[0] ^= 1;
+    }
+
+    fn stretch(&self, passphrase: &Passphrase, on_progress: OnProgress<'_>) -> Result<Prk> {
+        let stretched = kdf::derive(passphrase, &self.salt, &self.kdf, on_progress)?;
+        Ok(hkdf::extract(SALT, &[stretched.expose()]))
     }
 
     fn associated_data(&self, owner: Owner<'_>) -> Vec<u8> {
@@ -199,6 +220,15 @@ impl Slot {
         );
         [DOMAIN, &cbor::encode(&context)].concat()
     }
+}
+
+fn commitment(prk: &Prk) -> [u8; COMMITMENT_LEN] {
+    let commitment: Secret<COMMITMENT_LEN> = prk.expand_secret(&[b"commitment"]);
+    *commitment.expose()
+}
+
+fn cipher(prk: &Prk) -> XChaCha20Poly1305 {
+    XChaCha20Poly1305::new(&prk.expand_secret(&[b"kek"]))
 }
 
 impl SlotKey<'_> {

@@ -13,6 +13,7 @@ import base64
 import hashlib
 import hmac
 import sys
+import textwrap
 
 import cbor2
 from argon2.low_level import Type, hash_secret_raw
@@ -23,7 +24,8 @@ from kyber_py.ml_kem import ML_KEM_1024
 from mnemonic import Mnemonic
 from nacl import bindings
 
-KEYS = {"x25519": 32, "ml-kem-1024": 64, "ed25519": 32, "ml-dsa-87": 32, "ml-dsa-65": 32, "file-mac": 32}
+SLOT = b"sealstone.slot.v1"
+KEYS = {"x25519": 32, "ml-kem-1024": 64, "ed25519": 32, "ml-dsa-87": 32, "ml-dsa-65": 32, "file-mac": 32, "hedge": 32}
 
 
 def sha3(data):
@@ -74,24 +76,30 @@ def dearmor(path, label):
     return cbor2.loads(base64.b64decode("".join(lines), validate=True))
 
 
-def slot_key_and_context(body, slot, passphrase):
+def slot_keys(slot, passphrase):
+    """The result of Argon2id, the prk, the commitment and the kek of a slot."""
     m, t, p = slot[4]
-    kek = hash_secret_raw(passphrase, slot[5], t, m, p, 32, Type.ID, 0x13)
-    fields = [body[1], body[2], body[3], slot[0], slot[1], slot[2], slot[3], slot[4], slot[5]]
-    return kek, cbor2.dumps(fields, canonical=True)
+    assert m >= 7168 and m * t >= 35840, "Argon2id minimum"
+    stretched = hash_secret_raw(passphrase, slot[5], t, m, p, 32, Type.ID, 0x13)
+    prk = mac(SLOT, stretched)
+    return stretched, prk, expand(prk, b"commitment", 32), expand(prk, b"kek", 32)
+
+
+def slot_context(body, slot):
+    return cbor2.dumps([body[1], body[2], body[3], *(slot[i] for i in range(6))], canonical=True)
 
 
 def wrap(body, slot, passphrase, seed):
-    kek, context = slot_key_and_context(body, slot, passphrase)
-    associated = b"sealstone.slot.v1\0" + context
-    wrapped = bindings.crypto_aead_xchacha20poly1305_ietf_encrypt(seed, associated, bytes(24), kek)
-    return kek, context, wrapped
+    *_, slot[6], kek = slot_keys(slot, passphrase)
+    associated = SLOT + b"\0" + slot_context(body, slot)
+    slot[7] = bindings.crypto_aead_xchacha20poly1305_ietf_encrypt(seed, associated, bytes(24), kek)
 
 
 def unwrap(body, slot, passphrase):
-    kek, context = slot_key_and_context(body, slot, passphrase)
-    associated = b"sealstone.slot.v1\0" + context
-    return bindings.crypto_aead_xchacha20poly1305_ietf_decrypt(slot[6], associated, bytes(24), kek)
+    *_, commitment, kek = slot_keys(slot, passphrase)
+    assert hmac.compare_digest(commitment, slot[6]), "another passphrase"
+    associated = SLOT + b"\0" + slot_context(body, slot)
+    return bindings.crypto_aead_xchacha20poly1305_ietf_decrypt(slot[7], associated, bytes(24), kek)
 
 
 def read_public(path):
@@ -126,16 +134,20 @@ def example():
     keys = public_keys(secrets)
     slot = {0: 1, 1: 1, 2: "laptop", 3: 1767225601, 4: [7168, 5, 1], 5: bytes(range(32, 64))}
     body = {0: 1, 1: fingerprint(keys), 2: "Alice", 3: 1767225600, 4: [slot], 5: 2}
-    kek, context, slot[6] = wrap(body, slot, b"correct horse battery staple", seed)
+    words = b"correct horse battery staple"
+    wrap(body, slot, words, seed)
+    stretched, slot_prk, commitment, kek = slot_keys(slot, words)
     encoded = cbor2.dumps(body, canonical=True)
     tag = mac(secrets["file-mac"], encoded)
     rows = {"root seed": seed, "prk": prk}
     rows |= {f"Expand {name}": secret for name, secret in secrets.items()}
     rows |= {f"SHA3-256(k{i})": sha3(key) for i, key in enumerate(keys, 1)}
-    rows |= {"fingerprint": body[1], "kek": kek, "context": context, "wrapped": slot[6]}
+    rows |= {"fingerprint": body[1], "argon2id": stretched, "slot prk": slot_prk}
+    rows |= {"commitment": commitment, "kek": kek, "context": slot_context(body, slot), "wrapped": slot[7]}
     rows |= {"MAC": tag, "file": cbor2.dumps([encoded, tag], canonical=True)}
     for name, value in rows.items():
-        print(f"{name}: {value.hex()}")
+        lines = textwrap.wrap(value.hex(), 96)
+        print(f"{name:<18} =", ("\n" + " " * 21).join(lines))
     print("words:", Mnemonic("english").to_mnemonic(seed))
     print("share 1:", share(seed, body[1], 1))
     print("share 3:", share(seed, body[1], 3))
