@@ -40,7 +40,7 @@ class FakeRepository(unittest.TestCase):
         self.add_crate("sealstone", ["skein"], FORBID + "mod error;\nmod wire;\npub mod passport;\npub use error::Error;\n")
         self.write("crates/sealstone/src/error.rs", "pub struct Error;\n")
         self.write("crates/sealstone/src/wire.rs", "use crate::Error;\n")
-        self.write("crates/sealstone/src/passport/mod.rs", "mod slot;\nuse crate::{Error, wire};\n")
+        self.write("crates/sealstone/src/passport.rs", "mod slot;\nuse crate::{Error, wire};\n")
         self.write("crates/sealstone/src/passport/slot.rs", "use super::super::wire;\nuse super::Error;\n")
         self.add_crate("cli", ["sealstone"], DENY + "fn main() { sealstone::passport::new() }\n", root="main.rs")
         subprocess.run(["git", "init", "--quiet", self.root], check=True)
