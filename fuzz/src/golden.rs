@@ -28,11 +28,12 @@ pub(crate) const SECRET: [&[u8]; 2] = [golden!("alice.passport"), golden!("bob.p
 pub(crate) const PUBLIC: [&[u8]; 2] = [golden!("alice.pub"), golden!("bob.pub")];
 pub(crate) const WORDS: &[u8] = golden!("alice.words");
 pub(crate) const SHARES: &[u8] = golden!("alice.shares");
-/// Key, log and head.
-pub(crate) const TRUST: [&[u8]; 3] = [
+/// Key, log, head and countersignature.
+pub(crate) const TRUST: [&[u8]; 4] = [
     golden!("trust/key"),
     golden!("trust/log"),
     golden!("trust/head"),
+    golden!("trust/signature"),
 ];
 
 pub(crate) static ALICE: LazyLock<Passport> =

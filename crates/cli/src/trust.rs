@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use sealstone::Error;
-use sealstone::passport::Fingerprint;
+use sealstone::passport::{Contact, Fingerprint};
 use sealstone::trust::{Change, Record, Status, TrustStore};
 use sealstone_files::{TrustDirectory, is_not_begun};
 
@@ -110,6 +110,25 @@ pub(crate) fn namesakes<'s>(
             && record.label().to_lowercase() == lower
     };
     store.iter().filter(is_namesake).collect()
+}
+
+/// Says that the user has replaced one of their own passports. What is denied or revoked stays so.
+/// Returns the status that it has then.
+pub(crate) fn retire(
+    contact: &Contact,
+    status: Status,
+    note: &str,
+    store: &mut Store,
+) -> Result<Status> {
+    let operator = operator(None);
+    let change = change(&operator, Some(note));
+    let fingerprint = contact.fingerprint();
+    let before = store.meet(contact, &change).map_err(unsure)?.status();
+    if before == status || (is_barred(before) && status != Status::Revoked) {
+        return Ok(before);
+    }
+    let record = store.set_status(&fingerprint, status, &change);
+    Ok(record.map_err(unsure)?.status())
 }
 
 /// A change that failed on its way to the disk: once it had begun the log may have it, and then it is in force.

@@ -1,9 +1,10 @@
-//! The trust store (`spec/trust.md`): which passports a person has met, and what they decided about
-//! each.
+//! The trust store (`spec/trust.md`): the passports that a person has met, and a decision about each.
 //!
-//! The store is a log of changes, chained by hashes and authenticated under a secret of its own, so
-//! that whatever was not changed through it is noticed. It works on any [`Storage`]; each change is
-//! durable when the call returns, and a crash at any moment leaves the store before or after it.
+//! The store is a log of changes, chained by hashes and authenticated under a secret of its own.
+//! Reading notices every other change, unless the tamperer can read that secret; the owner's
+//! passport can countersign the log against such a tamperer ([`TrustStore::sign`]). The store works
+//! on any [`Storage`]. Each change is durable when the call returns, and a crash at any moment leaves
+//! the store as it was before or after the change.
 //!
 //! ```
 //! use sealstone::passport::Fingerprint;
@@ -26,17 +27,23 @@ mod entry;
 mod head;
 mod key;
 mod log;
+mod name;
 mod record;
+mod signature;
 mod state;
 mod storage;
 
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashSet;
+
 use minicbor::bytes::ByteVec;
 
 pub use entry::Entry;
+pub use name::Name;
 pub use record::{Record, Status};
+pub use signature::Countersignature;
 pub use state::Interrupted;
 pub use storage::{File, Memory, ReadSession, Storage, WriteSession};
 
@@ -44,63 +51,62 @@ use entry::Event;
 use log::MAX_LOG;
 use state::{State, Unlocked};
 
-use crate::passport::{Contact, Fingerprint};
+use crate::passport::{Contact, Fingerprint, Passport};
 use crate::{Error, Result};
 
 /// The trust store in a [`Storage`].
 ///
-/// What is read is what was there when it was opened, [refreshed](TrustStore::refresh), or last
-/// changed. Every change begins with what is there then: of several programs that write at once,
-/// none loses what another wrote.
+/// Readers see the state at the time of opening, of the last [refresh](TrustStore::refresh), or of
+/// the last change. Every change reads the files first, so that several programs can write at once
+/// without losing each other's changes.
 pub struct TrustStore<S> {
     storage: S,
     state: State,
 }
 
-/// When, by whom and why something is changed.
+/// Time, author and reason of a change.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Change<'a> {
     /// Seconds since 1970.
     pub time: u64,
-    /// Who makes it: 0 to 64 bytes of printable text.
+    /// The person who makes it: 0 to 64 bytes of printable text.
     pub operator: &'a str,
-    /// What to note, 0 to 1024 bytes of printable text; `None` leaves the record's note as it is, beside a new status
-    /// too. A note is about one decision: give `Some("")` with another one.
+    /// A note of 0 to 1024 bytes of printable text. `None` keeps the record's note, even with a new
+    /// status. A note is about one decision: pass `Some("")` with another one.
     pub note: Option<&'a str>,
 }
 
-/// What [`TrustStore::check`] found; by then everything has been verified.
+/// The result of [`TrustStore::check`], which has verified everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// Entries in the log.
+    /// Entries that were ever written to the log.
     pub count: u64,
-    /// What they hash to. Kept elsewhere together with `count`, it shows later that nothing was
-    /// taken back ([`TrustStore::extends`]).
+    /// How many of them were pruned.
+    pub pruned: u64,
+    /// The hash of all entries. Kept elsewhere together with `count`, it shows later that no change
+    /// was taken back ([`TrustStore::extends`]).
     pub link: [u8; 32],
-    /// What a writer that was stopped left behind.
+    /// The remains of a writer that was stopped.
     pub interrupted: Interrupted,
 }
 
 /// The version of the format.
 const VERSION: u8 = 1;
-/// Meeting strangers stops at this many bytes of log, so that however many come, there is room for
-/// the user's decisions.
+/// Meeting strangers stops at this many bytes of log, so that room is left for the user's decisions.
 const MAX_LOG_FOR_STRANGERS: usize = MAX_LOG / 4 * 3;
-/// The shortest beginning of a fingerprint that [`TrustStore::find`] takes.
-const MIN_PREFIX_DIGITS: usize = 8;
 
 impl<S: Storage> TrustStore<S> {
-    /// Reads and verifies the store in `storage`; one that does not exist is empty, and made by the
-    /// first change.
+    /// Reads and verifies the store in `storage`. A store that does not exist is empty; the first
+    /// change creates it.
     ///
     /// # Errors
-    /// [`Error::StoreAltered`] if something else than this code changed it; [`Error::Io`].
+    /// [`Error::StoreAltered`] if the files were changed by another program; [`Error::Io`].
     pub fn open(storage: S) -> Result<Self> {
         let state = Unlocked::load(&storage.read()?)?.state;
         Ok(Self { storage, state })
     }
 
-    /// Reads and verifies the store again, as other programs may have changed it.
+    /// Reads and verifies the store again, because other programs may have changed it.
     ///
     /// # Errors
     /// As [`TrustStore::open`].
@@ -109,7 +115,7 @@ impl<S: Storage> TrustStore<S> {
         Ok(())
     }
 
-    /// [Refreshes](TrustStore::refresh) and tells what was found.
+    /// [Refreshes](TrustStore::refresh) the store and reports on it.
     ///
     /// # Errors
     /// As [`TrustStore::open`]; also if the public keys in a record are not those of its
@@ -123,29 +129,29 @@ impl<S: Storage> TrustStore<S> {
         } = &self.state;
         Ok(Report {
             count: log.len(),
+            pruned: log.pruned(),
             link: *log.link(),
             interrupted: *interrupted,
         })
     }
 
-    /// Whether the first `count` entries are those that a [`Report`] told of: false if the store
-    /// was put back to an earlier state since.
+    /// Whether the first `count` entries are those of an earlier [`Report`]. False if an older copy
+    /// of the store was put back since.
     #[must_use]
     pub fn extends(&self, count: u64, link: &[u8; 32]) -> bool {
         self.state.log.link_at(count) == Some(link)
     }
 
-    /// The record of a passport, if it was ever met.
+    /// The record of a passport, if there is one.
     #[must_use]
     pub fn get(&self, fingerprint: &Fingerprint) -> Option<Record<'_>> {
         self.state.get(fingerprint)
     }
 
-    /// The one record that `name` means: a fingerprint, the first 8 or more of its digits, or a
-    /// label.
+    /// The only record that `name` can mean; see [`Name`].
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is none or more than one; [`TrustStore::find_all`] tells them.
+    /// [`Error::Invalid`] if there is none or more than one; [`TrustStore::find_all`] returns them.
     pub fn find(&self, name: &str) -> Result<Record<'_>> {
         match self.find_all(name)[..] {
             [record] => Ok(record),
@@ -156,16 +162,11 @@ impl<S: Storage> TrustStore<S> {
         }
     }
 
-    /// All records that `name` may mean. A whole fingerprint never means a label.
+    /// All records that `name` can mean; see [`Name`].
     #[must_use]
     pub fn find_all(&self, name: &str) -> Vec<Record<'_>> {
-        let whole: Option<Fingerprint> = name.parse().ok();
-        let digits = fingerprint_digits(name);
-        let meant = |record: &Record<'_>| match (whole, &digits) {
-            (Some(fingerprint), _) => record.fingerprint() == fingerprint,
-            (None, Some(digits)) if hex(&record.fingerprint()).starts_with(digits) => true,
-            _ => !name.is_empty() && record.label() == name,
-        };
+        let name = Name::parse(name);
+        let meant = |record: &Record<'_>| name.means(&record.fingerprint(), record.label());
         self.iter().filter(meant).collect()
     }
 
@@ -179,17 +180,36 @@ impl<S: Storage> TrustStore<S> {
         self.state.log.entries().iter()
     }
 
-    /// Remembers a passport whose signatures were verified: as pending if it is new, else with the
-    /// status that it has. Keys that the store has not, or only in part, are added. Changes nothing
-    /// if there is nothing new.
+    /// Remembers a stranger whose signatures were verified: pending if new, else with the present
+    /// status. Adds keys that the store does not have, or has only in part. Writes nothing if there
+    /// is nothing new.
     ///
     /// # Errors
-    /// As [`TrustStore::open`]; [`Error::Invalid`] if a text of `change` is not allowed, or the
-    /// store is full.
+    /// As [`TrustStore::open`]; [`Error::Invalid`] if a text of `change` is not allowed, or the part
+    /// of the store that is for strangers is full.
     pub fn meet(&mut self, contact: &Contact, change: &Change<'_>) -> Result<Record<'_>> {
+        self.remember(contact, change, MAX_LOG_FOR_STRANGERS)
+    }
+
+    /// As [`TrustStore::meet`] for a passport that the user brings: the quota of strangers does not
+    /// limit it.
+    ///
+    /// # Errors
+    /// As [`TrustStore::open`]; [`Error::Invalid`] if a text of `change` is not allowed, or the store
+    /// is full.
+    pub fn introduce(&mut self, contact: &Contact, change: &Change<'_>) -> Result<Record<'_>> {
+        self.remember(contact, change, MAX_LOG)
+    }
+
+    fn remember(
+        &mut self,
+        contact: &Contact,
+        change: &Change<'_>,
+        limit: usize,
+    ) -> Result<Record<'_>> {
         let fingerprint = contact.fingerprint();
         if self.state.news(contact)?.is_some() {
-            self.change(MAX_LOG_FOR_STRANGERS, |state| {
+            self.change(limit, |state| {
                 let Some(body) = state.news(contact)? else {
                     return Ok(None);
                 };
@@ -204,10 +224,10 @@ impl<S: Storage> TrustStore<S> {
         Ok(self.known(&fingerprint))
     }
 
-    /// Decides about a passport; one that was never met gets a record without keys and label.
+    /// Decides about a passport. One without a record gets a record without keys and label.
     ///
     /// # Errors
-    /// As [`TrustStore::meet`]; [`Error::Invalid`] if it is revoked and `status` is another.
+    /// As [`TrustStore::introduce`]; [`Error::Invalid`] if it is revoked and `status` is another.
     pub fn set_status(
         &mut self,
         fingerprint: &Fingerprint,
@@ -234,7 +254,7 @@ impl<S: Storage> TrustStore<S> {
     /// Takes a revocation back: the passport is pending again.
     ///
     /// # Errors
-    /// As [`TrustStore::meet`]; [`Error::Invalid`] if it is not revoked.
+    /// As [`TrustStore::introduce`]; [`Error::Invalid`] if it is not revoked.
     pub fn reinstate(
         &mut self,
         fingerprint: &Fingerprint,
@@ -252,10 +272,10 @@ impl<S: Storage> TrustStore<S> {
         Ok(self.known(fingerprint))
     }
 
-    /// Calls the owner of a passport `label`: 0 to 64 bytes of printable text.
+    /// Sets the label of a record: 0 to 64 bytes of printable text.
     ///
     /// # Errors
-    /// As [`TrustStore::meet`]; [`Error::Invalid`] if there is no record of it.
+    /// As [`TrustStore::introduce`]; [`Error::Invalid`] if there is no record of it.
     pub fn relabel(
         &mut self,
         fingerprint: &Fingerprint,
@@ -274,27 +294,88 @@ impl<S: Storage> TrustStore<S> {
         Ok(self.known(fingerprint))
     }
 
-    /// Gives the store a new secret, for when the old one may be in other hands. All records stay.
+    /// Gives the store a new secret. Use it if the old secret may be known to others. All records
+    /// stay.
     ///
     /// # Errors
-    /// As [`TrustStore::meet`]; [`Error::Invalid`] if there is no store.
+    /// As [`TrustStore::introduce`]; [`Error::Invalid`] if there is no store.
     pub fn rekey(&mut self, change: &Change<'_>) -> Result<()> {
         let mut session = self.storage.write()?;
-        let mut unlocked = Unlocked::load(&session)?;
-        if !unlocked.exists() {
-            return Err(Error::Invalid("there is no trust store yet"));
-        }
-        let nobody = Fingerprint::from_bytes(entry::NOBODY);
-        let entry = Entry {
-            event: Event::Rekeyed,
-            ..State::default().draft(&nobody, change)
-        };
-        unlocked.rekey(&mut session, entry)?;
+        let mut unlocked = Unlocked::existing(&session)?;
+        unlocked.rekey(&mut session, State::about_the_store(Event::Rekeyed, change))?;
         self.state = unlocked.state;
         Ok(())
     }
 
-    /// Adds the entry that `draft` makes of the present state, if any.
+    /// Removes the records of passports that were only met, the last time before `before` (seconds
+    /// since 1970). Returns their number; if it is 0, nothing is written. Every link stays what it
+    /// was, so that checks and countersignatures of before still hold.
+    ///
+    /// # Errors
+    /// As [`TrustStore::introduce`]; [`Error::Invalid`] if there is no store.
+    pub fn prune(&mut self, before: u64, change: &Change<'_>) -> Result<usize> {
+        let mut session = self.storage.write()?;
+        let mut unlocked = Unlocked::existing(&session)?;
+        let old = |record: &Record<'_>| record.is_only_met() && record.changed() < before;
+        let gone: HashSet<Fingerprint> = unlocked
+            .state
+            .records()
+            .filter(old)
+            .map(|record| record.fingerprint())
+            .collect();
+        if !gone.is_empty() {
+            let entry = State::about_the_store(Event::Pruned, change);
+            unlocked.prune(&mut session, entry, |entry| {
+                gone.contains(&entry.fingerprint)
+            })?;
+        }
+        self.state = unlocked.state;
+        Ok(gone.len())
+    }
+
+    /// Countersigns the log with the owner's passport: from then on,
+    /// [`TrustStore::verify_signed`] notices entries that another program made, even one that can
+    /// read the store's secret.
+    ///
+    /// # Errors
+    /// As [`TrustStore::open`]; [`Error::Invalid`] if there is no store, or it changed since it was
+    /// last read.
+    pub fn sign(&mut self, passport: &Passport, time: u64) -> Result<()> {
+        let mut session = self.storage.write()?;
+        let mut unlocked = Unlocked::existing(&session)?;
+        let (count, link) = (self.state.log.len(), *self.state.log.link());
+        if (unlocked.state.log.len(), unlocked.state.log.link()) != (count, &link) {
+            return Err(Error::Invalid("the trust store was changed meanwhile"));
+        }
+        let signature = Countersignature::new(passport, count, link, time)?;
+        session.replace(File::Signature, &signature.encode())?;
+        unlocked.state.signature = Some(signature);
+        self.state = unlocked.state;
+        Ok(())
+    }
+
+    /// The countersignature, if there is one. It is a claim until
+    /// [`TrustStore::verify_signed`] has checked it.
+    #[must_use]
+    pub fn signature(&self) -> Option<&Countersignature> {
+        self.state.signature.as_ref()
+    }
+
+    /// Checks the countersignature of `signer`. Returns the entries after it, oldest first, except
+    /// those of strangers that were only met: nobody has countersigned them.
+    ///
+    /// # Errors
+    /// [`Error::StoreAltered`] if there is no countersignature, or not one of `signer`.
+    pub fn verify_signed(&self, signer: &Contact) -> Result<Vec<&Entry>> {
+        let signature = self.signature();
+        let signature = signature.ok_or(Error::StoreAltered("it is not countersigned"))?;
+        signature.verify(signer)?;
+        let is_decision = |entry: &Entry| entry.status().is_some() && !entry.is_meeting();
+        let later = |entry: &&Entry| entry.sequence >= signature.count() && is_decision(entry);
+        Ok(self.state.log.entries().iter().filter(later).collect())
+    }
+
+    /// Adds the entry that `draft` makes from the present state, if any.
     fn change(
         &mut self,
         limit: usize,
@@ -316,6 +397,15 @@ impl<S: Storage> TrustStore<S> {
 }
 
 impl State {
+    /// An entry about the store itself.
+    fn about_the_store(event: Event, change: &Change<'_>) -> Entry {
+        let nobody = Fingerprint::from_bytes(entry::NOBODY);
+        Entry {
+            event,
+            ..Self::default().draft(&nobody, change)
+        }
+    }
+
     /// An entry that leaves the record of `fingerprint` as it is, or makes a pending one without
     /// label.
     fn draft(&self, fingerprint: &Fingerprint, change: &Change<'_>) -> Entry {
@@ -345,21 +435,6 @@ impl State {
         let enough = known.is_some_and(|known| known.is_complete() || !contact.is_complete());
         Ok((!enough).then(|| contact.encoded_body().into()))
     }
-}
-
-/// The digits of the beginning of a fingerprint, if `name` can be one.
-fn fingerprint_digits(name: &str) -> Option<String> {
-    let digits: String = name
-        .chars()
-        .filter(|c| *c != '-' && !c.is_whitespace())
-        .map(|c| c.to_ascii_lowercase())
-        .collect();
-    let hexadecimal = digits.chars().all(|c| c.is_ascii_hexdigit());
-    (hexadecimal && digits.len() >= MIN_PREFIX_DIGITS).then_some(digits)
-}
-
-fn hex(fingerprint: &Fingerprint) -> String {
-    data_encoding::HEXLOWER.encode(fingerprint.as_bytes())
 }
 
 fn altered(what: &'static str) -> Error {

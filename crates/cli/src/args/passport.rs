@@ -171,6 +171,12 @@ pub(crate) struct RotateArgs {
     /// What you call yourself [default: as before]
     #[arg(long)]
     pub(crate) label: Option<String>,
+    /// Revoke the old passport in your trust store: files that it signed never open again
+    #[arg(long, conflicts_with = "no_revoke")]
+    pub(crate) revoke: bool,
+    /// Do not revoke the old passport, and do not ask; files that it signed wait for your approval
+    #[arg(long)]
+    pub(crate) no_revoke: bool,
     /// What a guess at the passphrase costs [default: as much as the slot that unlocked]
     #[arg(long, value_name = "PROFILE")]
     pub(crate) profile: Option<Profile>,

@@ -98,6 +98,11 @@ impl<'a> Job<'a> {
                 )
             }
             Verdict::Release(sender) => (self.release_signed(opening, &sender)?, Some(sender)),
+            Verdict::Confirm(sender) => {
+                let opening = self.verify(opening, &sender)?;
+                keys.confirm(&sender.fingerprint())?;
+                return self.release(opening, keys);
+            }
             Verdict::Withhold(sender) => {
                 let mut opening = opening;
                 let _progress = self.progress("verifying");
@@ -115,7 +120,7 @@ impl<'a> Job<'a> {
         })
     }
 
-    fn decide(&self, sender: &Sender, keys: &mut KeyRing<'_>) -> Result<Verdict> {
+    fn decide(&self, sender: &Sender, keys: &KeyRing<'_>) -> Result<Verdict> {
         sender::decide(sender, self.args, keys, self.context).about(self.input.name())
     }
 

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use crate::passport::{DEFAULT, DEFAULT_PUB, tag, with_default};
-use crate::world::json;
+use crate::world::{PROFILE, World, json};
 
 #[test]
 fn the_default_passport_is_replaced_and_kept() {
@@ -32,16 +32,17 @@ fn the_default_passport_is_replaced_and_kept() {
             .replace('-', "")
             .starts_with(&first)
     );
-    assert_eq!(
-        fs::read_dir(world.path("data/sealstone")).unwrap().count(),
-        4
-    );
+    // Both halves of both, and the trust store.
+    let entries = fs::read_dir(world.path("data/sealstone")).unwrap();
+    assert_eq!(entries.count(), 5);
 
     world.done(&["seal", "plan.txt", "-o", "second.sealed"]);
     world.done(&["passport", "rotate", "-q"]);
     for sealed in ["first.sealed", "second.sealed"] {
+        let said = world.refused(&["open", "-o", "-", sealed], 6);
+        assert!(said.contains("a passport that you replaced"), "{said}");
         assert_eq!(
-            world.done(&["open", "-o", "-", sealed]),
+            world.done(&["open", "-o", "-", "--accept-pending", sealed]),
             b"attack at dawn\n"
         );
     }
@@ -75,8 +76,20 @@ fn a_public_half_goes_on_saying_whom_it_succeeds() {
     assert!(shown["predecessor"].is_null() && shown["fingerprint"].is_string());
 }
 
+/// The status of a passport in the trust store, or null.
+fn standing(world: &World, passport: &str) -> serde_json::Value {
+    let public = passport.replace(".passport", ".pub");
+    json(&world.done(&["passport", "show", "--json", &public]))["trust"].clone()
+}
+
+/// The whole fingerprint of a passport.
+fn fingerprint(world: &World, passport: &str) -> String {
+    let shown = json(&world.done(&["passport", "show", "--json", passport]));
+    shown["fingerprint"].as_str().unwrap().to_owned()
+}
+
 #[test]
-fn a_passport_that_was_replaced_is_not_quite_yourself() {
+fn a_passport_that_was_replaced_speaks_for_nobody_until_it_is_approved() {
     let world = with_default();
     let old = format!("data/sealstone/default.{}.passport", tag(&world, DEFAULT));
     let rotate = world.command(&["passport", "rotate"]).output().unwrap();
@@ -85,26 +98,105 @@ fn a_passport_that_was_replaced_is_not_quite_yourself() {
         said.contains("the passphrase of the old one") && said.contains("sealstone trust revoke"),
         "{said}"
     );
+    assert_eq!(standing(&world, &old), "pending");
     world.done(&["seal", "-q", "--from", &old, "plan.txt", "-o", "by-old"]);
     world.done(&["seal", "-q", "plan.txt", "-o", "by-new"]);
-    for (sealed, trust, words) in [
-        ("by-old", "replaced", "by a passport that you replaced"),
-        ("by-new", "own", "from yourself)"),
+    let to_old = ["-r", &old.replace(".passport", ".pub"), "-o", "to-old"];
+    let seal = ["seal", "-q", "--from", &old, "plan.txt"];
+    world.done(&[&seal[..], &to_old].concat());
+    for open in [
+        &["open", "-o", "out", "by-old"][..],
+        &["open", "-o", "out", "to-old"],
+        &["open", "-o", "out", "-i", &old, "to-old"],
     ] {
-        let opened = world
-            .command(&["open", "-o", "-", sealed])
-            .output()
-            .unwrap();
-        let said = String::from_utf8(opened.stderr).unwrap();
-        assert!(said.contains(words), "{said}");
-        let told = json(&world.done(&["open", "--json", "--force", "-o", "out", sealed]));
-        assert_eq!(told["sender"]["trust"], trust);
+        let said = world.refused(open, 6);
+        assert!(said.contains("a passport that you replaced"), "{said}");
+        assert!(!world.path("out").exists());
     }
-    let fingerprint = json(&world.done(&["passport", "show", "--json", &old]));
-    let fingerprint = fingerprint["fingerprint"].as_str().unwrap();
-    world.done(&["trust", "revoke", "-q", fingerprint]);
+    let open = ["open", "--json", "--force", "-o", "out"];
+    let by_new = json(&world.done(&[&open[..], &["by-new"]].concat()));
+    assert_eq!(by_new["sender"]["trust"], "own");
+    let accepted = json(&world.done(&[&open[..], &["--accept-pending", "by-old"]].concat()));
+    assert_eq!(accepted["sender"]["trust"], "replaced");
+    let whole = fingerprint(&world, &old);
+    world.done(&["trust", "approve", "-q", "--yes", &whole]);
+    let approved = json(&world.done(&[&open[..], &["by-old"]].concat()));
+    assert_eq!(approved["sender"]["trust"], "approved");
+    world.done(&["trust", "revoke", "-q", &whole]);
     world.refused(&["open", "-o", "-", "by-old"], 7);
     world.done(&["open", "-q", "-o", "-", "by-new"]);
+}
+
+#[test]
+fn a_rotation_revokes_if_it_is_told_to() {
+    let world = with_default();
+    let old = format!("data/sealstone/default.{}.passport", tag(&world, DEFAULT));
+    world.done(&["passport", "rotate", "-q", "--revoke"]);
+    assert_eq!(standing(&world, &old), "revoked");
+    world.done(&["seal", "-q", "--from", &old, "plan.txt", "-o", "by-old"]);
+    world.refused(&["open", "-o", "-", "by-old"], 7);
+    // Beside the default passport, too.
+    let rotate = ["passport", "rotate", "-q", "--no-revoke", DEFAULT, "-o"];
+    world.done(&[&rotate[..], &["other.passport"]].concat());
+    assert_eq!(standing(&world, DEFAULT), "pending");
+    world.done(&[
+        "seal",
+        "-q",
+        "--from",
+        DEFAULT,
+        "plan.txt",
+        "-o",
+        "by-second",
+    ]);
+    world.refused(&["open", "-o", "-", "by-second"], 6);
+}
+
+/// A file that merely names one of the user's passports must not make anybody type its passphrase.
+#[test]
+fn no_passphrase_is_asked_for_before_the_signatures_are_checked() {
+    let world = with_default();
+    let old = format!("data/sealstone/default.{}.passport", tag(&world, DEFAULT));
+    world.done(&["passport", "rotate", "-q"]);
+    world.write("words", b"the passphrase of the file\n");
+    for (from, carry) in [
+        (DEFAULT, true),
+        (DEFAULT, false),
+        (&*old, true),
+        (&*old, false),
+    ] {
+        let mut seal = vec!["seal", "-q", "--force", "-p", PROFILE, "--from", from];
+        seal.extend([
+            "--recipient-passphrase-file",
+            "words",
+            "-o",
+            "x",
+            "plan.txt",
+        ]);
+        seal.extend((!carry).then_some("--no-carry"));
+        world.done(&seal);
+        let open = [
+            "open",
+            "-q",
+            "-p",
+            "--passphrase-file",
+            "words",
+            "-o",
+            "out",
+            "x",
+        ];
+        // The signatures are right: who sealed it is known, and one of the two is the user's own.
+        let (code, words) = match from {
+            DEFAULT => (5, "default.passport: wrong passphrase"),
+            _ => (6, "a passport that you replaced"),
+        };
+        let said = world.refused(&open, code);
+        assert!(said.contains(words), "{said}");
+        let mut altered = world.read("x");
+        *altered.last_mut().unwrap() ^= 1;
+        world.write("x", &altered);
+        let said = world.refused(&open, 5);
+        assert!(said.contains("the trailer was altered"), "{said}");
+    }
 }
 
 #[test]
@@ -134,7 +226,7 @@ fn what_an_interrupted_rotation_leaves_works() {
             .exists()
     );
     assert_eq!(
-        world.done(&["open", "-o", "-", "plan.txt.sealed"]),
+        world.done(&["open", "--accept-pending", "-o", "-", "plan.txt.sealed"]),
         b"attack at dawn\n"
     );
 }
@@ -160,9 +252,9 @@ fn a_rotation_that_is_killed_loses_nobody() {
         std::thread::sleep(Duration::from_secs_f64(duration.as_secs_f64() * moment));
         child.kill().unwrap();
         child.wait().unwrap();
-        let opened = world.done(&["open", "-q", "-o", "-", &sealed]);
+        let opened = world.done(&["open", "-q", "--accept-pending", "-o", "-", &sealed]);
         assert_eq!(opened, b"attack at dawn\n", "kill {kill}");
     }
-    let opened = world.done(&["open", "-q", "-o", "-", "0.sealed"]);
+    let opened = world.done(&["open", "-q", "--accept-pending", "-o", "-", "0.sealed"]);
     assert_eq!(opened, b"attack at dawn\n");
 }

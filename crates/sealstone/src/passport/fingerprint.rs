@@ -7,23 +7,28 @@ use data_encoding::HEXLOWER;
 use minicbor::{Decode, Encode};
 use sealstone_primitives::hash::Sha3_256;
 
+use crate::wire::text;
 use crate::{Error, Result};
 
 /// The name of a passport: a hash over all of its public keys (`spec/passport.md`).
 ///
-/// Shown as 16 groups of 4 hexadecimal digits; read with dashes, spaces, or neither, in either case.
+/// Shown as 16 groups of 4 hexadecimal digits. Reading ignores case, dashes, white space and
+/// invisible characters.
 ///
 /// ```
 /// use sealstone::passport::Fingerprint;
 /// let shown = "0123-4567-89ab-cdef-0123-4567-89ab-cdef-0123-4567-89ab-cdef-0123-4567-89ab-cdef";
 /// let fingerprint: Fingerprint = shown.parse()?;
 /// assert_eq!(fingerprint.to_string(), shown);
+/// assert_eq!(fingerprint.brief(), "0123-4567-89ab-cdef");
 /// # Ok::<(), sealstone::Error>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
 #[cbor(transparent)]
 pub struct Fingerprint(#[cbor(n(0), with = "minicbor::bytes")] [u8; 32]);
 
+/// Characters of 16 digits in groups of 4.
+const BRIEF_LEN: usize = 19;
 const DOMAIN: &[u8] = b"sealstone.fingerprint.v1\0";
 
 impl Fingerprint {
@@ -45,9 +50,20 @@ impl Fingerprint {
         Self(bytes)
     }
 
-    /// The first two groups, for messages that name a passport by its label already.
+    /// The first 8 digits, for the names of files. People must not rely on so few: use
+    /// [`Fingerprint::brief`].
     pub fn short(&self) -> String {
         HEXLOWER.encode(&self.0[..4])
+    }
+
+    /// The first 16 digits in groups of 4, for messages that also name the passport by its label.
+    pub fn brief(&self) -> String {
+        self.to_string()[..BRIEF_LEN].to_owned()
+    }
+
+    /// All digits without dashes.
+    pub(crate) fn digits(&self) -> String {
+        HEXLOWER.encode(&self.0)
     }
 }
 
@@ -75,12 +91,8 @@ impl fmt::Debug for Fingerprint {
 impl FromStr for Fingerprint {
     type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self> {
-        let digits: String = text
-            .chars()
-            .filter(|c| !c.is_whitespace() && *c != '-')
-            .collect();
-        let bytes = HEXLOWER.decode(digits.to_ascii_lowercase().as_bytes());
+    fn from_str(typed: &str) -> Result<Self> {
+        let bytes = HEXLOWER.decode(text::typed_digits(typed).as_bytes());
         let bytes = bytes.ok().and_then(|bytes| bytes.try_into().ok());
         bytes
             .map(Self)

@@ -1,14 +1,16 @@
-//! Secrets that people write down and type in again: spelling that does not matter, and base32 (RFC 4648) of the rest.
+//! Secrets that people write down and type in again: their spelling, and base32 (RFC 4648).
 
 use data_encoding::BASE32_NOPAD;
 use zeroize::Zeroizing;
 
-/// `typed` in upper case without dashes and white space.
+use crate::wire::text;
+
+/// `typed` in upper case without dashes, white space and invisible characters.
 pub(super) fn compact(typed: &str) -> Zeroizing<String> {
-    let mut text = Zeroizing::new(String::with_capacity(typed.len()));
-    let kept = typed.chars().filter(|c| !c.is_whitespace() && *c != '-');
-    kept.for_each(|c| text.push(c.to_ascii_uppercase()));
-    text
+    let mut compact = Zeroizing::new(String::with_capacity(typed.len()));
+    let kept = typed.chars().filter(|c| !text::is_separator(*c));
+    kept.for_each(|c| compact.push(c.to_ascii_uppercase()));
+    compact
 }
 
 /// The base32 digits of `bytes`.
@@ -49,7 +51,7 @@ mod tests {
 
     #[test]
     fn spelling_does_not_matter() {
-        assert_eq!(*compact(" ab-c d\u{a0}\n7\t"), "ABCD7");
+        assert_eq!(*compact(" ab-c d\u{a0}\u{200b}\u{2011}\n7\t"), "ABCD7");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use bip39::{Language, Mnemonic};
 use sealstone_primitives::secret::Secret;
 use zeroize::Zeroizing;
 
+use crate::wire::text;
 use crate::{Error, Result};
 
 /// A root seed as 24 words, to be written on paper. Wiped on drop, never printed by itself.
@@ -26,8 +27,8 @@ impl Words {
         let typed = Zeroizing::new(typed.to_ascii_lowercase());
         let words = || {
             typed
-                .split_ascii_whitespace()
-                .filter(|word| !is_number(word))
+                .split(text::is_separator)
+                .filter(|word| !word.is_empty() && !is_number(word))
         };
         if words().count() != COUNT {
             return Err(Error::Invalid(WRONG_COUNT));

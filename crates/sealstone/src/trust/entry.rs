@@ -31,7 +31,7 @@ pub struct Entry {
     pub(super) body: Option<ByteVec>,
 }
 
-/// What field 2 says.
+/// What an entry is about (field 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 #[cbor(index_only)]
 pub(super) enum Event {
@@ -45,11 +45,13 @@ pub(super) enum Event {
     Revoked,
     #[n(4)]
     Rekeyed,
+    #[n(5)]
+    Pruned,
 }
 
 /// Bytes of the longest encoded entry.
 pub(super) const MAX_ENTRY: usize = 16_384;
-/// What stands for a fingerprint in the entry of a rekey.
+/// Field 3 of an entry that is about the store and not about a passport.
 pub(super) const NOBODY: [u8; 32] = [0; 32];
 
 const MAX_LABEL: usize = 64;
@@ -63,13 +65,14 @@ impl Entry {
         self.sequence
     }
 
-    /// When, by the clock of who made it: seconds since 1970.
+    /// The time of the change by the writer's clock: seconds since 1970.
     #[must_use]
     pub fn time(&self) -> u64 {
         self.time
     }
 
-    /// The status after this entry; `None` if it says that the store was given a new key.
+    /// The status after this entry; `None` if the entry is about the store: it was given a new key,
+    /// or pruned.
     #[must_use]
     pub fn status(&self) -> Option<Status> {
         match self.event {
@@ -77,11 +80,28 @@ impl Entry {
             Event::Approved => Some(Status::Approved),
             Event::Denied => Some(Status::Denied),
             Event::Revoked => Some(Status::Revoked),
-            Event::Rekeyed => None,
+            Event::Rekeyed | Event::Pruned => None,
         }
     }
 
-    /// Whose record changed; `None` for a new key.
+    /// The word for what happened, in lists and JSON.
+    #[must_use]
+    pub fn event(&self) -> &'static str {
+        match (self.status(), self.event) {
+            (Some(status), _) => status.name(),
+            (None, Event::Pruned) => "pruned",
+            (None, _) => "rekeyed",
+        }
+    }
+
+    /// Whether the entry only remembers the keys of a passport about which nothing is decided. Such
+    /// entries may be pruned, and need no countersignature.
+    #[must_use]
+    pub fn is_meeting(&self) -> bool {
+        self.event == Event::Pending && self.body.is_some()
+    }
+
+    /// The passport whose record changed; `None` if the entry is about the store.
     #[must_use]
     pub fn fingerprint(&self) -> Option<Fingerprint> {
         self.status().map(|_| self.fingerprint)
@@ -93,7 +113,7 @@ impl Entry {
         &self.label
     }
 
-    /// Who made it: 0 to 64 bytes of printable text.
+    /// The person who made the change: 0 to 64 bytes of printable text.
     #[must_use]
     pub fn operator(&self) -> &str {
         &self.operator
@@ -105,7 +125,7 @@ impl Entry {
         &self.note
     }
 
-    /// Whether public keys came with it that the store had not before.
+    /// Whether the entry brought public keys that were new to the store.
     #[must_use]
     pub fn brings_keys(&self) -> bool {
         self.body.is_some()
@@ -115,21 +135,21 @@ impl Entry {
         cbor::encode(self)
     }
 
-    /// The entry of which `bytes` is the one encoding.
+    /// Reads the only encoding of an entry.
     pub(super) fn decode(bytes: &[u8]) -> Result<Self> {
         let entry: Self = cbor::decode(bytes, "entry")?;
         entry.check().map(|()| entry)
     }
 
-    /// Succeeds if the format allows what the fields hold.
+    /// Succeeds if the format allows these fields.
     pub(super) fn check(&self) -> Result<()> {
         text::check(&self.label, 0, MAX_LABEL, "label")?;
         text::check(&self.operator, 0, MAX_OPERATOR, "operator")?;
         text::check_line(&self.note, 0, MAX_NOTE, "note")?;
-        let about_somebody =
+        let about_a_passport =
             !self.label.is_empty() || self.body.is_some() || self.fingerprint.as_bytes() != &NOBODY;
-        if self.event == Event::Rekeyed && about_somebody {
-            return Err(Error::Malformed("entry of a new key"));
+        if self.status().is_none() && about_a_passport {
+            return Err(Error::Malformed("entry about the store"));
         }
         Ok(())
     }

@@ -1,4 +1,5 @@
-//! The file `head`: how long the log is, so that cutting it shows (`spec/trust.md`, "Files").
+//! The file `head`: the length of the log, so that a shortened log is noticed (`spec/trust.md`,
+//! "Files").
 
 use minicbor::{Decode, Encode};
 
@@ -23,7 +24,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Of a log of `count` entries that ends in `link`.
+    /// The head of a log of `count` entries that ends in `link`.
     pub(super) fn new(key: &StoreKey, count: u64, link: Link) -> Self {
         let mac = mac_of(key, count, &link).finish();
         Self {
@@ -39,7 +40,7 @@ impl Head {
         cbor::encode(self)
     }
 
-    /// Reads a head that one of `keys` vouches for.
+    /// Reads a head that one of `keys` authenticates.
     pub(super) fn decode(bytes: &[u8], keys: &[StoreKey]) -> Result<Self> {
         let head: Self =
             cbor::decode(bytes, "head").map_err(|_| altered("its head is malformed"))?;

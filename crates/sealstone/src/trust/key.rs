@@ -9,7 +9,7 @@ use super::{VERSION, altered};
 use crate::Result;
 use crate::passport::Fingerprint;
 
-/// Names a secret without telling it.
+/// The name of a secret, which does not reveal it.
 pub(super) type KeyId = [u8; 16];
 
 /// The secret of a store.
@@ -19,7 +19,7 @@ pub(super) struct StoreKey {
     id: KeyId,
 }
 
-/// CBOR `[1, [`: an array of two, the version, and an array (0x80) of as many secrets as are added
+/// CBOR `[1, [`: an array of two, the version, and an array (0x80); the number of secrets is added
 /// to the last byte.
 const PREFIX: [u8; 3] = [0x82, VERSION, 0x80];
 /// CBOR of the length of a byte string of 32.
@@ -40,9 +40,14 @@ impl StoreKey {
         self.id
     }
 
-    /// Begins the MAC of an entry of `fingerprint`.
+    /// Begins the MAC of an entry about `fingerprint`.
     pub(super) fn record_mac(&self, fingerprint: &Fingerprint) -> HmacSha3_256 {
         self.mac(&[b"record", fingerprint.as_bytes()])
+    }
+
+    /// Begins the MAC of the mark that a pruned entry leaves.
+    pub(super) fn pruned_mac(&self) -> HmacSha3_256 {
+        self.mac(&[b"pruned"])
     }
 
     /// Begins the MAC of the head.
@@ -69,7 +74,7 @@ pub(super) fn encode(keys: &[&StoreKey]) -> zeroize::Zeroizing<Vec<u8>> {
     out
 }
 
-/// The one secret, or during a rekey both.
+/// Reads one secret, or two while a rekey is under way.
 pub(super) fn decode(bytes: &[u8]) -> Result<Vec<StoreKey>> {
     let malformed = || altered("its key is malformed");
     let (prefix, secrets) = bytes.split_first_chunk::<3>().ok_or_else(malformed)?;

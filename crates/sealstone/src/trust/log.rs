@@ -1,6 +1,7 @@
 //! The file `log`: a chain of authenticated entries (`spec/trust.md`, "Files").
 
-use sealstone_primitives::hash::Sha3_256;
+use sealstone_primitives::hash::{Sha3_256, sha3_256};
+use sealstone_primitives::mac::HmacSha3_256;
 
 use super::entry::{Entry, MAX_ENTRY};
 use super::head::Head;
@@ -8,7 +9,7 @@ use super::key::{KeyId, StoreKey};
 use super::{VERSION, altered};
 use crate::{Error, Result};
 
-/// What all entries up to one hash to.
+/// The hash of all entries up to one.
 pub(super) type Link = [u8; 32];
 
 /// The link before the first entry.
@@ -20,26 +21,35 @@ pub(super) const MAX_LOG: usize = 64 << 20;
 
 const MAGIC: [u8; 16] = *b"SEALTRUST\x01\0\0\0\0\0\0";
 const LEN_LEN: usize = 4;
+const DIGEST_LEN: usize = 32;
 const MAC_LEN: usize = 32;
 
-/// The authentic entries of a log.
+/// The authentic entries of a log, some of which may have been pruned.
 #[derive(Default)]
 pub(super) struct Log {
+    /// The entries that are left, oldest first.
     entries: Vec<Entry>,
-    links: Vec<Link>,
+    /// One for every entry that was ever written.
+    marks: Vec<Mark>,
     /// Bytes of all frames, without the header.
     size: usize,
 }
 
+/// What stays of every entry.
+struct Mark {
+    link: Link,
+    /// The digest of the entry if it was pruned.
+    pruned: Option<[u8; DIGEST_LEN]>,
+}
+
 impl Log {
     /// Reads a log under the key that it names. Fails unless the first entries are those that
-    /// `head` counts; what comes after them and is not authentic is left out: returned is how many
-    /// bytes that are.
+    /// `head` counts. Later bytes that are not authentic are left out; returns their number.
     pub(super) fn read(bytes: &[u8], key: &StoreKey, head: &Head) -> Result<(Self, usize)> {
         let mut log = Self::default();
         let mut rest = &bytes[HEADER_LEN..];
         while !rest.is_empty() {
-            match log.read_entry(rest, key) {
+            match log.read_frame(rest, key) {
                 Ok(after) => rest = after,
                 Err(e) if log.len() < head.count() => return Err(e),
                 Err(_) => break,
@@ -51,24 +61,46 @@ impl Log {
         Ok((log, rest.len()))
     }
 
-    /// Takes the entry that `bytes` begins with; returns what follows it.
-    fn read_entry<'b>(&mut self, bytes: &'b [u8], key: &StoreKey) -> Result<&'b [u8]> {
+    /// Takes the frame at the beginning of `bytes`; returns the bytes behind it.
+    fn read_frame<'b>(&mut self, bytes: &'b [u8], key: &StoreKey) -> Result<&'b [u8]> {
         let malformed = || altered("an entry of its log is malformed");
         let (len, rest) = bytes.split_first_chunk::<LEN_LEN>().ok_or_else(malformed)?;
-        let len = usize::try_from(u32::from_be_bytes(*len))
-            .ok()
-            .filter(|len| (1..=MAX_ENTRY).contains(len));
+        match u32::from_be_bytes(*len) {
+            0 => self.read_pruned(rest, key).ok_or_else(malformed)?,
+            len => self.read_entry(len as usize, rest, key),
+        }
+    }
+
+    fn read_entry<'b>(&mut self, len: usize, rest: &'b [u8], key: &StoreKey) -> Result<&'b [u8]> {
+        let malformed = || altered("an entry of its log is malformed");
+        let len = Some(len).filter(|len| *len <= MAX_ENTRY);
         let (encoded, rest) = len
             .and_then(|len| rest.split_at_checked(len))
             .ok_or_else(malformed)?;
         let (mac, rest) = rest.split_first_chunk::<MAC_LEN>().ok_or_else(malformed)?;
         let entry = Entry::decode(encoded).map_err(|_| malformed())?;
-        let link = chain(self.link(), encoded);
+        let link = chain(self.link(), entry.is_meeting(), &sha3_256(encoded));
         if entry.sequence != self.len() || mac_of(key, &entry, &link).verify(mac).is_err() {
             return Err(altered("an entry of its log is not authentic"));
         }
         self.take(entry, link, encoded.len());
         Ok(rest)
+    }
+
+    /// Takes what stays of a pruned entry; `None` if the bytes are too few.
+    fn read_pruned<'b>(&mut self, rest: &'b [u8], key: &StoreKey) -> Option<Result<&'b [u8]>> {
+        let (digest, rest) = rest.split_first_chunk::<DIGEST_LEN>()?;
+        let (mac, rest) = rest.split_first_chunk::<MAC_LEN>()?;
+        let link = chain(self.link(), true, digest);
+        if pruned_mac(key, &link).verify(mac).is_err() {
+            return Some(Err(altered("an entry of its log is not authentic")));
+        }
+        self.marks.push(Mark {
+            link,
+            pruned: Some(*digest),
+        });
+        self.size += PRUNED_LEN;
+        Some(Ok(rest))
     }
 
     /// Adds `entry`, numbered and checked, if the log stays within `limit` bytes; returns its
@@ -90,18 +122,38 @@ impl Log {
         if HEADER_LEN + self.size + frame_len(encoded.len()) > limit {
             return Err(Error::Invalid("the trust store is full"));
         }
-        let link = chain(self.link(), &encoded);
+        let link = chain(self.link(), entry.is_meeting(), &sha3_256(&encoded));
         let framed = frame(&encoded, &mac_of(key, &entry, &link).finish());
         self.take(entry, link, encoded.len());
         Ok(framed)
+    }
+
+    /// Keeps only the digest of the entries that `goes` names, which must be meetings: their place
+    /// in the chain stays, so that every later link stays what it was.
+    pub(super) fn prune(&mut self, goes: impl Fn(&Entry) -> bool) {
+        for entry in self.entries.extract_if(.., |entry| goes(entry)) {
+            debug_assert!(entry.is_meeting(), "decisions stay");
+            let encoded = entry.encode();
+            let number = usize::try_from(entry.sequence).expect("it was read into memory");
+            self.marks[number].pruned = Some(sha3_256(&encoded));
+            self.size -= frame_len(encoded.len()) - PRUNED_LEN;
+        }
     }
 
     /// The whole file under `key`.
     pub(super) fn to_bytes(&self, key: &StoreKey) -> Vec<u8> {
         let mut out = Vec::with_capacity(HEADER_LEN + self.size);
         out.extend_from_slice(&header(&key.id()));
-        for (entry, link) in self.entries.iter().zip(&self.links) {
-            out.extend(frame(&entry.encode(), &mac_of(key, entry, link).finish()));
+        let mut entries = self.entries.iter();
+        for mark in &self.marks {
+            match mark.pruned {
+                Some(digest) => out.extend(pruned_frame(&digest, key, &mark.link)),
+                None => {
+                    let entry = entries.next().expect("each mark has its entry");
+                    let mac = mac_of(key, entry, &mark.link).finish();
+                    out.extend(frame(&entry.encode(), &mac));
+                }
+            }
         }
         out
     }
@@ -110,32 +162,38 @@ impl Log {
         &self.entries
     }
 
-    /// The number of entries.
+    /// How many entries were ever written.
     pub(super) fn len(&self) -> u64 {
-        self.entries.len() as u64
+        self.marks.len() as u64
+    }
+
+    /// How many of them were pruned.
+    pub(super) fn pruned(&self) -> u64 {
+        self.len() - self.entries.len() as u64
     }
 
     /// The link of the last entry.
     pub(super) fn link(&self) -> &Link {
-        self.links.last().unwrap_or(&NO_LINK)
+        self.marks.last().map_or(&NO_LINK, |mark| &mark.link)
     }
 
     /// The link of the last of the first `count` entries.
     pub(super) fn link_at(&self, count: u64) -> Option<&Link> {
         match usize::try_from(count).ok()?.checked_sub(1) {
             None => Some(&NO_LINK),
-            Some(last) => self.links.get(last),
+            Some(last) => self.marks.get(last).map(|mark| &mark.link),
         }
     }
 
     fn take(&mut self, entry: Entry, link: Link, encoded_len: usize) {
         self.entries.push(entry);
-        self.links.push(link);
+        self.marks.push(Mark { link, pruned: None });
         self.size += frame_len(encoded_len);
     }
 }
 
-const TEXT_RULES: &str = "label and operator are at most 64 bytes and a note at most 1024, of characters that can be seen; a label has no spaces at its ends and no two in a row";
+const TEXT_RULES: &str = "label and operator are at most 64 bytes and a note at most 1024, of \
+    visible characters; a label has no spaces at its ends and no two in a row";
 
 /// The header of a log under the key with this id.
 pub(super) fn header(id: &KeyId) -> [u8; HEADER_LEN] {
@@ -159,18 +217,34 @@ pub(super) fn version(log: &[u8]) -> Option<u8> {
     log.strip_prefix(&MAGIC[..9])?.first().copied()
 }
 
-fn chain(before: &Link, encoded: &[u8]) -> Link {
+/// The kind of the entry is in the hash, so that a decision cannot be replaced by the mark of a pruned entry.
+fn chain(before: &Link, is_meeting: bool, digest: &[u8; DIGEST_LEN]) -> Link {
     let mut hash = Sha3_256::new();
     hash.update(b"sealstone.trust.link.v1\0");
     hash.update(before);
-    hash.update(encoded);
+    hash.update(&[u8::from(!is_meeting)]);
+    hash.update(digest);
     hash.finish()
 }
 
-fn mac_of(key: &StoreKey, entry: &Entry, link: &Link) -> sealstone_primitives::mac::HmacSha3_256 {
+fn mac_of(key: &StoreKey, entry: &Entry, link: &Link) -> HmacSha3_256 {
     let mut mac = key.record_mac(&entry.fingerprint);
     mac.update(link);
     mac
+}
+
+fn pruned_mac(key: &StoreKey, link: &Link) -> HmacSha3_256 {
+    let mut mac = key.pruned_mac();
+    mac.update(link);
+    mac
+}
+
+/// Bytes of what stays of a pruned entry.
+const PRUNED_LEN: usize = LEN_LEN + DIGEST_LEN + MAC_LEN;
+
+fn pruned_frame(digest: &[u8; DIGEST_LEN], key: &StoreKey, link: &Link) -> Vec<u8> {
+    let mac = pruned_mac(key, link).finish();
+    [&[0; LEN_LEN][..], digest, &mac].concat()
 }
 
 fn frame(encoded: &[u8], mac: &[u8; MAC_LEN]) -> Vec<u8> {
@@ -204,7 +278,7 @@ mod tests {
             body: None,
         };
         let encoded = entry.encode();
-        let link = chain(&NO_LINK, &encoded);
+        let link = chain(&NO_LINK, entry.is_meeting(), &sha3_256(&encoded));
         let frame = frame(&encoded, &mac_of(key, &entry, &link).finish());
         let head = Head::new(key, 1, link);
         Log::read(&[&header(&key.id())[..], &frame].concat(), key, &head)

@@ -1,4 +1,4 @@
-//! What the store knows about one passport, gathered from the log.
+//! One passport's record, gathered from the log.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -22,15 +22,16 @@ pub enum Status {
     Revoked,
 }
 
-/// What the store knows about one passport.
+/// The state of one passport in the store.
 #[derive(Clone, Copy)]
 pub struct Record<'a> {
     first: &'a Entry,
     last: &'a Entry,
     body: Option<&'a Entry>,
+    only_met: bool,
 }
 
-/// Where in the log the parts of each record are, in the order in which the passports were met.
+/// The places in the log of the parts of each record, in the order in which the passports were met.
 #[derive(Default)]
 pub(super) struct Index {
     records: Vec<Places>,
@@ -42,6 +43,8 @@ struct Places {
     first: usize,
     last: usize,
     body: Option<usize>,
+    /// Whether all entries only remember keys, so that nothing was ever decided.
+    only_met: bool,
 }
 
 impl Status {
@@ -64,13 +67,13 @@ impl fmt::Display for Status {
 }
 
 impl<'a> Record<'a> {
-    /// Whose record this is.
+    /// The name of the passport.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         self.last.fingerprint
     }
 
-    /// What was decided.
+    /// The user's decision.
     #[must_use]
     pub fn status(&self) -> Status {
         self.last
@@ -78,7 +81,7 @@ impl<'a> Record<'a> {
             .expect("the index leaves out entries without a status")
     }
 
-    /// What the user calls the owner; at first what the owner calls itself. May be empty.
+    /// The user's name for the owner; at first the owner's own label. May be empty.
     #[must_use]
     pub fn label(&self) -> &'a str {
         &self.last.label
@@ -96,16 +99,22 @@ impl<'a> Record<'a> {
         self.last.time
     }
 
-    /// Who changed it last.
+    /// The person who changed it last.
     #[must_use]
     pub fn operator(&self) -> &'a str {
         &self.last.operator
     }
 
-    /// What the operator noted. May be empty.
+    /// The operator's note. May be empty.
     #[must_use]
     pub fn note(&self) -> &'a str {
         &self.last.note
+    }
+
+    /// Whether the passport was only met: the user never changed anything in its record.
+    #[must_use]
+    pub fn is_only_met(&self) -> bool {
+        self.only_met
     }
 
     /// The public keys, if the store has ever seen them.
@@ -140,7 +149,7 @@ impl fmt::Debug for Record<'_> {
 }
 
 impl Index {
-    /// Notes `entry`, which is at `position` of the log.
+    /// Adds `entry`, which is at `position` of the log.
     pub(super) fn add(&mut self, position: usize, entry: &Entry) {
         let Some(fingerprint) = entry.fingerprint() else {
             return;
@@ -154,11 +163,13 @@ impl Index {
             Some(places) => {
                 places.last = position;
                 places.body = body.or(places.body);
+                places.only_met &= entry.is_meeting();
             }
             None => self.records.push(Places {
                 first: position,
                 last: position,
                 body,
+                only_met: entry.is_meeting(),
             }),
         }
     }
@@ -186,6 +197,7 @@ impl Places {
             first: &entries[self.first],
             last: &entries[self.last],
             body: self.body.map(|at| &entries[at]),
+            only_met: self.only_met,
         }
     }
 }

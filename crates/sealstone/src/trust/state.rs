@@ -6,42 +6,46 @@ use super::head::Head;
 use super::key::{self, StoreKey};
 use super::log::{self, Log, MAX_LOG};
 use super::record::Index;
+use super::signature::Countersignature;
 use super::{VERSION, altered};
 use crate::{Error, Result};
 
 use super::{File, ReadSession, Record, WriteSession};
 use crate::passport::Fingerprint;
 
-/// What the files say.
+/// The content of the files.
 #[derive(Default)]
 pub(super) struct State {
     pub(super) log: Log,
     index: Index,
+    pub(super) signature: Option<Countersignature>,
     pub(super) interrupted: Interrupted,
 }
 
-/// What a writer that was stopped half-way left behind. The next change puts it in order.
+/// The remains of a writer that was stopped half-way. The next change repairs them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Interrupted {
     /// The store was about to be made.
     pub creation: bool,
     /// The store was about to be given a new key.
     pub rekey: bool,
-    /// Entries that were written whole, which the head does not count yet. They are in force.
+    /// Entries that were written whole but that the head does not count yet. They are in force.
     pub uncounted: u64,
-    /// Bytes of an entry that was not written whole. They count for nothing.
+    /// Bytes of an entry that was not written whole. They have no effect.
     pub torn: u64,
 }
 
-/// The state with the key that allows to change it, which is kept no longer than the change takes.
+/// The state with the key that allows changes. It lives only as long as one change.
 pub(super) struct Unlocked {
     pub(super) state: State,
-    /// The key of the log; none before the store is made.
+    /// The key of the log; `None` before the store is made.
     key: Option<StoreKey>,
 }
 
 /// Bytes of the longest key or head.
 const MAX_SMALL: usize = 128;
+/// Bytes of the longest countersignature.
+const MAX_SIGNATURE: usize = 8192;
 
 impl State {
     pub(super) fn get(&self, fingerprint: &Fingerprint) -> Option<Record<'_>> {
@@ -61,8 +65,20 @@ impl State {
         Self {
             log,
             index,
+            signature: None,
             interrupted,
         }
+    }
+
+    /// Takes the countersignature, which must be of a beginning of the log. Only the owner's public
+    /// keys can tell whether it is authentic.
+    fn attach(&mut self, signature: Option<Countersignature>) -> Result<()> {
+        let signed = signature.as_ref().map(|it| (it.count(), it.link()));
+        if signed.is_some_and(|(count, link)| self.log.link_at(count) != Some(link)) {
+            return Err(altered("its log and its countersignature disagree"));
+        }
+        self.signature = signature;
+        Ok(())
     }
 }
 
@@ -79,17 +95,22 @@ impl Unlocked {
             }
         };
         let key = read(File::Key, MAX_SMALL)?.map(zeroize::Zeroizing::new);
-        match (key, read(File::Log, MAX_LOG)?, read(File::Head, MAX_SMALL)?) {
+        let files = (key, read(File::Log, MAX_LOG)?, read(File::Head, MAX_SMALL)?);
+        let signature = read(File::Signature, MAX_SIGNATURE)?;
+        let signature = signature.map(|bytes| Countersignature::decode(&bytes));
+        let mut loaded = match files {
             (Some(key), Some(log), Some(head)) => Self::verify(&key, &log, &head),
-            (None, None, None) => Ok(Self {
+            (None, None, None) if signature.is_none() => Ok(Self {
                 state: State::default(),
                 key: None,
             }),
             (None, Some(log), _) => Self::unborn(&log),
             (Some(_), None, _) => Err(altered("its log is missing")),
             (Some(_), _, None) => Err(altered("its head is missing")),
-            (None, None, Some(_)) => Err(altered("its key and its log are missing")),
-        }
+            (None, None, _) => Err(altered("its key and its log are missing")),
+        }?;
+        loaded.state.attach(signature.transpose()?)?;
+        Ok(loaded)
     }
 
     fn verify(key: &[u8], log: &[u8], head: &[u8]) -> Result<Self> {
@@ -129,12 +150,16 @@ impl Unlocked {
         })
     }
 
-    /// Whether there is a store.
-    pub(super) fn exists(&self) -> bool {
-        self.key.is_some()
+    /// As [`Unlocked::load`]; fails if there is no store.
+    pub(super) fn existing(session: &impl ReadSession) -> Result<Self> {
+        let loaded = Self::load(session)?;
+        match loaded.key {
+            Some(_) => Ok(loaded),
+            None => Err(Error::Invalid("there is no trust store yet")),
+        }
     }
 
-    /// Adds `entry`, unless the log would then be longer than `limit` bytes.
+    /// Adds `entry`. Fails if the log would then be longer than `limit` bytes.
     pub(super) fn append(
         &mut self,
         session: &mut impl WriteSession,
@@ -148,6 +173,26 @@ impl Unlocked {
         } else {
             session.replace(File::Log, &self.state.log.to_bytes(&key))?;
         }
+        session.replace(File::Head, &self.state.head(&key))?;
+        self.finish(key);
+        Ok(())
+    }
+
+    /// Removes the meetings that `goes` names, and adds `entry`, which records that.
+    pub(super) fn prune(
+        &mut self,
+        session: &mut impl WriteSession,
+        entry: Entry,
+        goes: impl Fn(&Entry) -> bool,
+    ) -> Result<()> {
+        let key = self.prepare(session)?;
+        let mut log = std::mem::take(&mut self.state.log);
+        log.prune(goes);
+        log.push(entry, &key, MAX_LOG)?;
+        let signature = self.state.signature.take();
+        self.state = State::new(log, Interrupted::default());
+        self.state.signature = signature;
+        session.replace(File::Log, &self.state.log.to_bytes(&key))?;
         session.replace(File::Head, &self.state.head(&key))?;
         self.finish(key);
         Ok(())
@@ -199,8 +244,8 @@ impl State {
     }
 }
 
-/// The key comes last: without it there is no store, so that a half-made one is told from a damaged
-/// one.
+/// Makes an empty store. The key comes last, so that a half-made store, which has none, differs from
+/// a damaged one.
 fn create(session: &mut impl WriteSession) -> Result<StoreKey> {
     let key = StoreKey::random();
     session.replace(File::Log, &log::header(&key.id()))?;
@@ -209,8 +254,8 @@ fn create(session: &mut impl WriteSession) -> Result<StoreKey> {
     Ok(key)
 }
 
-/// All three files agree when they are of a newer version; one alone that names another version was
-/// altered.
+/// The files of a newer version all name that version. A single file that names another version
+/// was altered.
 fn check_version(key: &[u8], log: &[u8], head: &[u8]) -> Result<()> {
     let versions = [key.get(1).copied(), log::version(log), head.get(1).copied()];
     let newer = versions[0].is_some_and(|version| version > VERSION)

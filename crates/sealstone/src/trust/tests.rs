@@ -1,5 +1,5 @@
-//! What only the inside can show: carried keys, entries that no writer makes, and limits too large
-//! to reach from outside.
+//! Tests that need the inside: carried keys, entries that no writer makes, and limits too large to
+//! reach from outside.
 
 use sealstone_primitives::secret::Secret;
 
@@ -172,6 +172,55 @@ fn a_log_stops_at_its_limit_and_an_entry_at_its_own() {
         log.push(large, &key, usize::MAX),
         Err(Error::Invalid(_))
     ));
+}
+
+/// A store in which strangers have used up their quota.
+fn crowded() -> Memory {
+    let key = StoreKey::random();
+    let mut log = Log::default();
+    let mut len = 16_000;
+    for stranger in 0..u64::MAX {
+        let mut name = [0; 32];
+        name[..8].copy_from_slice(&stranger.to_be_bytes());
+        let meeting = Entry {
+            event: Event::Pending,
+            fingerprint: Fingerprint::from_bytes(name),
+            body: Some(vec![0; len].into()),
+            ..entry()
+        };
+        if log.push(meeting, &key, MAX_LOG_FOR_STRANGERS).is_err() {
+            len /= 2;
+        }
+        if len == 0 {
+            break;
+        }
+    }
+    let memory = Memory::default();
+    let head = head::Head::new(&key, log.len(), *log.link()).encode();
+    memory.set(File::Log, Some(log.to_bytes(&key)));
+    memory.set(File::Head, Some(head));
+    memory.set(File::Key, Some(key::encode(&[&key]).to_vec()));
+    memory
+}
+
+#[test]
+fn a_full_quota_of_strangers_leaves_room_for_decisions() {
+    let memory = crowded();
+    let mut store = TrustStore::open(memory.clone()).unwrap();
+    let (alice, change) = (person(1, "Alice"), Change::default());
+    let full = store.meet(&alice, &change).map(drop);
+    assert!(matches!(
+        full,
+        Err(Error::Invalid("the trust store is full"))
+    ));
+    store.introduce(&alice, &change).unwrap();
+    let approved = store.set_status(&alice.fingerprint(), Status::Approved, &change);
+    assert_eq!(approved.unwrap().status(), Status::Approved);
+    let strangers = store.iter().len() - 1;
+    assert_eq!(store.prune(u64::MAX, &change).unwrap(), strangers);
+    store.check().unwrap();
+    assert!(memory.get(File::Log).unwrap().len() < 1 << 20);
+    store.meet(&person(2, "Bob"), &change).unwrap();
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::{Error, Result};
 
-use unicode_normalization::is_nfc;
+use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 /// Ranges of characters that are not seen, or change how what is around them is seen: Unicode 16 categories Cf, Zl and Zp, the
 /// private use area and its kin, and what `Default_Ignorable_Code_Point` holds beside them.
@@ -45,6 +45,30 @@ fn misleading(c: char) -> bool {
 pub(crate) fn odd_spaces(text: &str) -> bool {
     let other = |c: char| c.is_whitespace() && c != ' ';
     text.starts_with(' ') || text.ends_with(' ') || text.contains("  ") || text.contains(other)
+}
+
+/// Whether `c` may stand between the digits that a person types: white space, a dash, or a character
+/// that is not seen.
+pub(crate) fn is_separator(c: char) -> bool {
+    let dash = matches!(
+        c,
+        '-' | '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}'
+    );
+    dash || c.is_whitespace() || misleading(c)
+}
+
+/// The digits that a person typed, in lower case.
+pub(crate) fn typed_digits(typed: &str) -> String {
+    let digits = typed.chars().filter(|c| !is_separator(*c));
+    digits.map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// The label that a person typed: in form NFC, with single spaces, without invisible characters.
+pub(crate) fn typed_label(typed: &str) -> String {
+    let visible = |c: &char| c.is_whitespace() || !misleading(*c);
+    let text: String = typed.nfc().filter(visible).collect();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ")
 }
 
 /// Accepts `text`, by which people recognise something, if it is `min..=max` bytes that do not look like other bytes.

@@ -1,5 +1,6 @@
 //! People, changes, and a store with some history.
 
+use data_encoding::BASE64;
 use sealstone::passport::{Contact, Fingerprint, Passport};
 use sealstone::trust::{Change, File, Memory, Record, Status, Storage, TrustStore};
 use sealstone_primitives::secret::Secret;
@@ -35,11 +36,25 @@ impl Files {
     }
 }
 
-/// Somebody whose keys are always the same.
+/// A person whose keys are always the same.
 pub(crate) fn person(number: u8, label: &str) -> Contact {
-    let passport =
-        Passport::from_seed(Secret::from_array(&mut [number; 32]), label, START - 1000).unwrap();
-    passport.public().contact().clone()
+    person_unlocked(number, label).contact().clone()
+}
+
+pub(crate) fn person_unlocked(number: u8, label: &str) -> Passport {
+    Passport::from_seed(Secret::from_array(&mut [number; 32]), label, START - 1000).unwrap()
+}
+
+/// The `passport-body` in a public passport: the CBOR is `83 59 hh ll body …`.
+pub(crate) fn passport_body(passport: &Passport) -> Vec<u8> {
+    let armor = passport.public().to_armor();
+    let lines: String = armor
+        .lines()
+        .filter(|line| !line.starts_with('-'))
+        .collect();
+    let encoded = BASE64.decode(lines.as_bytes()).unwrap();
+    let len = usize::from(u16::from_be_bytes([encoded[2], encoded[3]]));
+    encoded[4..4 + len].to_vec()
 }
 
 /// A name without keys.

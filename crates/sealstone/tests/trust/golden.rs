@@ -6,7 +6,8 @@ use std::path::Path;
 
 use sealstone::trust::{File, Memory, Status, TrustStore};
 
-use super::fixture::{START, at, name, noted, person};
+use super::fixture::{Files, START, at, name, noted, passport_body, person, person_unlocked};
+use super::mini::{self, SPECIFIED};
 
 const DIRECTORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/v1/trust");
 
@@ -25,7 +26,16 @@ fn golden() -> Memory {
 fn the_golden_store_opens() {
     let memory = golden();
     let mut store = TrustStore::open(memory.clone()).unwrap();
-    assert_eq!(store.check().unwrap().count, 10);
+    let report = store.check().unwrap();
+    assert_eq!((report.count, report.pruned), (12, 1));
+    let owner = person_unlocked(11, "Bob");
+    assert!(store.verify_signed(owner.contact()).unwrap().is_empty());
+    assert_eq!(store.signature().unwrap().time(), START + 11);
+    let files = Files::of(&memory);
+    assert!(mini::verify(&files, SPECIFIED));
+    let signature = memory.get(File::Signature).unwrap();
+    let body = passport_body(&owner);
+    mini::verify_signature(&signature, &body, &files.head.unwrap()).unwrap();
     let row = |who| {
         let record = store.get(&who).unwrap();
         let complete = record
@@ -75,7 +85,8 @@ fn the_golden_store_opens() {
         (Status::Revoked, "", "bob", "", 9, 9, None)
     );
     assert_eq!(store.iter().len(), 5);
-    assert_eq!(store.log().nth(8).unwrap().status(), None);
+    let events: Vec<&str> = store.log().map(|entry| entry.event()).collect();
+    assert_eq!((events[8], events[10]), ("rekeyed", "pruned"));
 
     store.rekey(&at(100)).unwrap();
     assert_eq!(TrustStore::open(memory).unwrap().iter().len(), 5);
@@ -100,6 +111,7 @@ fn the_golden_store_is_what_these_changes_make() {
         .relabel(&carol.fingerprint(), "Carol Ångström", &at(2))
         .unwrap();
     store.meet(&dave, &at(3)).unwrap();
+    store.meet(&person(10, "Eve"), &at(2)).unwrap();
     store
         .set_status(&name(0xd0), Status::Denied, &noted(4, "spam"))
         .unwrap();
@@ -116,6 +128,9 @@ fn the_golden_store_is_what_these_changes_make() {
     store
         .set_status(&name(0xf0), Status::Revoked, &at(9))
         .unwrap();
+    assert_eq!(store.prune(START + 3, &at(10)).unwrap(), 1);
+    let owner = person_unlocked(11, "Bob");
+    store.sign(&owner, START + 11).unwrap();
 
     if let Some(directory) = std::env::var_os("SEALSTONE_MAKE_GOLDEN") {
         for file in File::ALL {

@@ -10,4 +10,6 @@ mod golden;
 mod mini;
 mod model;
 mod planted;
+mod pruned;
 mod records;
+mod signed;

@@ -1,10 +1,12 @@
 //! A second implementation of `spec/trust.md`, written from the page and not from the crate: it
-//! shows that the page says enough, and with one of its rules left out it shows which alterations
-//! that rule is there to catch.
+//! shows that the page is complete. With one of its rules left out it shows which alterations that
+//! rule catches.
 
 use sealstone_primitives::hash::sha3_256;
 use sealstone_primitives::kdf::{self, Prk};
 use sealstone_primitives::mac::HmacSha3_256;
+
+use sealstone_primitives::sign::{ed25519, ml_dsa_87};
 
 use super::fixture::Files;
 
@@ -99,6 +101,16 @@ fn verify_files(key: &[u8], log: &[u8], head: &[u8], rules: Rules) -> Option<()>
     let (mut count, mut link) = (0u64, [0; 32]);
     while !rest.is_empty() {
         let len = u32::from_be_bytes(*rest.first_chunk()?) as usize;
+        if len == 0 {
+            let (digest, mac) = rest.get(4..4 + 64)?.split_at(32);
+            link = next_link(&link, 0, digest);
+            if mac != hmac(&expand(&prk, &[b"pruned"]), &[&link]) {
+                return None;
+            }
+            count += 1;
+            rest = &rest[4 + 64..];
+            continue;
+        }
         let (entry, mac) = rest.get(4..4 + len + 32)?.split_at(len);
         let sequence = [&[entry[0], 0x00][..], &uint(0, count), &[0x01]].concat();
         let fingerprint: &[u8; 32] = entry.get(fingerprint_at(entry)..)?.first_chunk()?;
@@ -159,6 +171,60 @@ fn uint(major: u8, value: u64) -> Vec<u8> {
     }
 }
 
+/// The mark of a pruned entry in the place of the last frame that `frames` begins, as a program makes
+/// it that knows the key of the store.
+pub(crate) fn forged_mark(key: &[u8], log: &[u8], frames: &[usize], digest: &[u8; 32]) -> Vec<u8> {
+    let prk = kdf::extract(b"sealstone.trust.v1", &[&key[5..37]]);
+    let link = frames.windows(2).fold([0; 32], |link, frame| {
+        let frame = &log[frame[0]..frame[1]];
+        match frame.len() {
+            68 => next_link(&link, 0, &frame[4..36]),
+            len => chain(&link, &frame[4..len - 32], SPECIFIED),
+        }
+    });
+    let mac = hmac(&expand(&prk, &[b"pruned"]), &[&next_link(&link, 0, digest)]);
+    [&[0; 4][..], digest, &mac].concat()
+}
+
+/// Whether `signature` holds both signatures of the keys in a full `passport-body` over the head.
+pub(crate) fn verify_signature(signature: &[u8], body: &[u8], head: &[u8]) -> Option<()> {
+    // `87 01 58 20 signer count 58 20 link time 58 40 ed25519 59 12 13 ml-dsa-87`.
+    let (signer, rest) = signature
+        .strip_prefix(&[0x87, 0x01, 0x58, 0x20])?
+        .split_at_checked(32)?;
+    let (count, rest) = read_uint(rest)?;
+    let (link, rest) = rest.strip_prefix(&[0x58, 0x20])?.split_at_checked(32)?;
+    let (time, rest) = read_uint(rest)?;
+    let (classical, rest) = rest.strip_prefix(&[0x58, 0x40])?.split_at_checked(64)?;
+    let post_quantum = rest.strip_prefix(&[0x59, 0x12, 0x13])?;
+    let counted = head.windows(link.len()).any(|part| part == link);
+    let domain = b"sealstone.trust.v1";
+    let message = [signer, &count.to_be_bytes(), link, &time.to_be_bytes()].concat();
+    let framed = [&domain[..], &[0], &message].concat();
+    // `a8 00 01 01 58 20 x25519 02 59 06 20 ml-kem 03 58 20 ed25519 04 59 0a 20 ml-dsa-87 …`.
+    let ed25519_key = 3 + 3 + 32 + 4 + 1568 + 3;
+    let ml_dsa_key = ed25519_key + 32 + 4;
+    let key = body.get(ed25519_key..ed25519_key + 32)?.try_into().ok()?;
+    let key = ed25519::VerifyingKey::from_bytes(key).ok()?;
+    key.verify(&framed, classical.try_into().ok()?).ok()?;
+    let key = body.get(ml_dsa_key..ml_dsa_key + 2592)?;
+    let key = ml_dsa_87::VerifyingKey::from_bytes(key).ok()?;
+    key.verify(&framed, domain, post_quantum).ok()?;
+    counted.then_some(())
+}
+
+fn read_uint(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let len = head_len(*bytes.first()?);
+    let (head, rest) = bytes.split_at_checked(len)?;
+    let value = match len {
+        1 => u64::from(head[0]),
+        _ => head[1..]
+            .iter()
+            .fold(0, |value, byte| value << 8 | u64::from(*byte)),
+    };
+    Some((value, rest))
+}
+
 /// Bytes of the head that begins with this one.
 fn head_len(first: u8) -> usize {
     match first & 0x1f {
@@ -172,11 +238,17 @@ fn head_len(first: u8) -> usize {
 
 fn chain(before: &[u8; 32], entry: &[u8], rules: Rules) -> [u8; 32] {
     let mut entry = entry.to_vec();
+    let at = fingerprint_at(&entry);
     if !rules.bind_fingerprint {
-        let at = fingerprint_at(&entry);
         entry[at..at + 32].fill(0);
     }
-    sha3_256(&[&b"sealstone.trust.link.v1\0"[..], before, &entry].concat())
+    // Before field 3 stands `02 status 03 58 20`; with field 7 the map has eight.
+    let is_meeting = entry[0] == 0xa8 && entry[at - 4] == 0;
+    next_link(before, u8::from(!is_meeting), &sha3_256(&entry))
+}
+
+fn next_link(before: &[u8; 32], kind: u8, digest: &[u8]) -> [u8; 32] {
+    sha3_256(&[&b"sealstone.trust.link.v1\0"[..], before, &[kind], digest].concat())
 }
 
 fn record_key(prk: &Prk, fingerprint: &[u8; 32], rules: Rules) -> [u8; 32] {

@@ -84,6 +84,7 @@ fn rekey_in_order(order: [File; 3], storage: &Faulty) -> sealstone::Result<()> {
             File::Key => &rekeyed.key,
             File::Log => &rekeyed.log,
             File::Head => &rekeyed.head,
+            File::Signature => continue,
         };
         session.replace(file, bytes.as_ref().unwrap())?;
     }

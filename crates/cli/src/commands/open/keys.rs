@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use sealstone::file::{Keys, Opening, RecipientInfo, Sealed};
-use sealstone::passport::{Fingerprint, Passport};
+use sealstone::passport::{Contact, Fingerprint, Passport};
 
 use crate::args::OpenArgs;
 use crate::context::Context;
@@ -92,25 +92,42 @@ impl<'a> KeyRing<'a> {
         }
     }
 
-    /// Whether the passport of this fingerprint was replaced by another one. An interrupted rotation leaves a copy of one that was not.
+    /// Whether the passport of this fingerprint was the default one and was replaced by another
+    /// one. An interrupted rotation leaves a copy of a passport that was not replaced.
     pub(super) fn is_former(&self, fingerprint: &Fingerprint) -> bool {
-        let same = |identity: &Identity| identity.locked.fingerprint() == *fingerprint;
-        let (current, former) = self.identities.split_at(self.current);
-        former.iter().any(same) && !current.iter().any(same)
+        let same = |path: &PathBuf| {
+            Identity::load(path).is_ok_and(|found| found.locked.fingerprint() == *fingerprint)
+        };
+        let current = paths::existing_default_passport();
+        paths::former_default_passports().iter().any(same) && !current.iter().any(same)
     }
 
-    /// One of the user's own passports, unlocked.
-    pub(super) fn own(&mut self, fingerprint: &Fingerprint) -> Result<Option<&Passport>> {
-        let same = |passport: &Passport| passport.fingerprint() == *fingerprint;
-        if !self.unlocked.iter().any(same)
-            && let Some(position) = self
-                .identities
-                .iter()
-                .position(|identity| identity.locked.fingerprint() == *fingerprint)
-        {
-            self.unlock_passport(position)?;
-        }
-        Ok(self.unlocked.iter().find(|passport| same(passport)))
+    /// Whether one of the user's passports claims this fingerprint.
+    pub(super) fn names(&self, fingerprint: &Fingerprint) -> bool {
+        self.position(fingerprint).is_some()
+    }
+
+    /// The keys of a passport that claims this fingerprint, from its public half.
+    pub(super) fn public_half(&self, fingerprint: &Fingerprint) -> Option<Contact> {
+        let identity = &self.identities[self.position(fingerprint)?];
+        Some(identity.public().ok()?.contact().clone())
+    }
+
+    /// One of the user's own passports, if it has been unlocked.
+    pub(super) fn unlocked(&self, fingerprint: &Fingerprint) -> Option<&Passport> {
+        let same = |passport: &&Passport| passport.fingerprint() == *fingerprint;
+        self.unlocked.iter().find(same)
+    }
+
+    /// Unlocks the passport that claims this fingerprint, which shows that it is the user's.
+    pub(super) fn confirm(&mut self, fingerprint: &Fingerprint) -> Result<()> {
+        self.position(fingerprint)
+            .map_or(Ok(()), |position| self.unlock_passport(position))
+    }
+
+    fn position(&self, fingerprint: &Fingerprint) -> Option<usize> {
+        let same = |identity: &Identity| identity.locked.fingerprint() == *fingerprint;
+        self.identities.iter().position(same)
     }
 
     /// All that open; where one passphrase is tried on several passports, it need not be that of each.

@@ -20,6 +20,9 @@ pub(super) enum Verdict {
     Unsigned,
     /// Released once the signatures of this sender have been checked.
     Release(Known),
+    /// Decided again once the signatures of this sender have been checked and then the passport that
+    /// claims to be the sender has been unlocked.
+    Confirm(Contact),
     /// Not released; the sender is recorded once the signatures have been checked.
     Withhold(Known),
 }
@@ -30,7 +33,9 @@ pub(super) struct Known {
     standing: Standing,
     /// What the user calls the sender.
     label: String,
-    /// Whom a stranger of the same name is not: approved passports.
+    /// Whether the user replaced this passport by another one.
+    replaced: bool,
+    /// Approved passports of the same name.
     namesakes: Vec<Fingerprint>,
 }
 
@@ -39,8 +44,6 @@ pub(super) struct Known {
 enum Standing {
     /// It is the user.
     Own,
-    /// It is the user, or whoever else may have a passport that the user replaced.
-    Replaced,
     /// Approved in the trust store.
     Approved,
     /// Named with `--from`.
@@ -53,7 +56,7 @@ enum Standing {
 pub(super) fn decide(
     sender: &Sender,
     args: &OpenArgs,
-    keys: &mut KeyRing<'_>,
+    keys: &KeyRing<'_>,
     context: &Context,
 ) -> Result<Verdict> {
     let expected = args
@@ -86,16 +89,35 @@ pub(super) fn decide(
         Sender::Carried(contact) => Some(Contact::clone(contact)),
         _ => None,
     };
-    // A locked passport only claims its fingerprint: the sender is the user if a passport that was unlocked says so.
-    let standing = match keys.is_former(&fingerprint) {
-        true => Standing::Replaced,
-        false => Standing::Own,
-    };
-    if let Some(passport) = keys.own(&fingerprint)? {
-        let contact = passport.contact().clone();
-        return Ok(Verdict::Release(Known::new(contact, standing, &store)));
+    let contact = carried.or_else(|| keys.public_half(&fingerprint));
+    let replaced = keys.is_former(&fingerprint) || is_replaced(&fingerprint, keys, &store);
+    if keys.names(&fingerprint) && !replaced {
+        return own(&fingerprint, contact, keys, &store);
     }
-    from_store(&fingerprint, carried, args.accept_pending, &store)
+    from_store(&fingerprint, contact, replaced, args.accept_pending, &store)
+}
+
+/// Whether this is a passport of the user that another one has replaced: `passport rotate` makes
+/// the record. A passport that is locked only claims its fingerprint.
+fn is_replaced(fingerprint: &Fingerprint, keys: &KeyRing<'_>, store: &Store) -> bool {
+    let is_pending = |record: Record<'_>| record.status() == Status::Pending;
+    keys.unlocked(fingerprint).is_some() && store.get(fingerprint).is_some_and(is_pending)
+}
+
+/// The user's own passport. The file only claims its sender, and a locked passport only claims its
+/// fingerprint: nothing is asked before the signatures have been checked.
+fn own(
+    fingerprint: &Fingerprint,
+    contact: Option<Contact>,
+    keys: &KeyRing<'_>,
+    store: &Store,
+) -> Result<Verdict> {
+    if let Some(passport) = keys.unlocked(fingerprint) {
+        let contact = passport.contact().clone();
+        return Ok(Verdict::Release(Known::new(contact, Standing::Own, store)));
+    }
+    let contact = contact.ok_or_else(|| unknown_keys(fingerprint))?;
+    Ok(Verdict::Confirm(contact))
 }
 
 fn unsigned(args: &OpenArgs, expected: bool) -> Result<Verdict> {
@@ -129,14 +151,15 @@ fn refuse_barred(fingerprint: &Fingerprint, store: &Store) -> Result<()> {
 
 fn from_store(
     fingerprint: &Fingerprint,
-    carried: Option<Contact>,
+    contact: Option<Contact>,
+    replaced: bool,
     accept_pending: bool,
     store: &Store,
 ) -> Result<Verdict> {
     let record = store.get(fingerprint);
     let stored = record.map(|record| record.contact()).transpose()?.flatten();
     let contact = stored
-        .or(carried)
+        .or(contact)
         .ok_or_else(|| unknown_keys(fingerprint))?;
     if record.is_some_and(|record| record.status() == Status::Approved) {
         return Ok(Verdict::Release(Known::new(
@@ -145,7 +168,10 @@ fn from_store(
             store,
         )));
     }
-    let stranger = Known::new(contact, Standing::Pending, store);
+    let stranger = Known {
+        replaced,
+        ..Known::new(contact, Standing::Pending, store)
+    };
     Ok(if accept_pending {
         Verdict::Release(stranger)
     } else {
@@ -176,6 +202,7 @@ impl Known {
             contact,
             standing,
             label,
+            replaced: false,
             namesakes,
         }
     }
@@ -197,6 +224,17 @@ impl Known {
     /// Why the content stays where it is.
     pub(super) fn withheld(&self) -> Failure {
         let fingerprint = self.contact.fingerprint();
+        if self.replaced {
+            return Failure::new(
+                Exit::Pending,
+                "its sender is a passport that you replaced, and others may have it; \
+                 the file is whole and stays sealed",
+            )
+            .hint(format!(
+                "fingerprint {fingerprint}\nif nobody else has it: sealstone trust approve {fingerprint}\n\
+                 or open this one file with --accept-pending"
+            ));
+        }
         let what = format!(
             "you have not approved its sender, who goes by {:?}; the file is whole and stays sealed",
             self.label
@@ -227,12 +265,12 @@ impl Known {
     pub(super) fn describe(&self) -> String {
         match self.standing {
             Standing::Own => "from yourself".to_owned(),
-            Standing::Replaced => format!(
-                "from yourself, by a passport that you replaced: {}",
-                self.contact.fingerprint()
-            ),
             Standing::Approved => format!("from {}, approved", self.label),
             Standing::Expected => format!("from {}, as expected", self.label),
+            Standing::Pending if self.replaced => format!(
+                "from a passport that you replaced, NOT APPROVED: {}",
+                self.contact.fingerprint()
+            ),
             Standing::Pending => format!(
                 "from {:?}, NOT APPROVED: {}",
                 self.label,
@@ -245,9 +283,9 @@ impl Known {
     pub(super) fn json(&self) -> Value {
         let standing = match self.standing {
             Standing::Own => "own",
-            Standing::Replaced => "replaced",
             Standing::Approved => "approved",
             Standing::Expected => "expected",
+            Standing::Pending if self.replaced => "replaced",
             Standing::Pending => "pending",
         };
         json!({"fingerprint": self.contact.fingerprint().to_string(), "label": self.label, "trust": standing})

@@ -1,6 +1,7 @@
 //! `passport rotate`
 
 use sealstone::passport::{Passport, Unlocked};
+use sealstone::trust::Status;
 
 use super::birth::{FirstSlot, Halves, Place};
 use super::slot::opened_params;
@@ -10,10 +11,11 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::identity::{Identity, load_public, or_default};
-use crate::io::keep;
+use crate::io::{keep, terminal};
 use crate::passphrase::{Passphrases, Source};
 use crate::paths::tagged;
 use crate::text::shown;
+use crate::trust;
 
 pub(super) fn run(args: &RotateArgs, context: &Context) -> Result<()> {
     let rotation = match (&args.old, &args.output) {
@@ -68,6 +70,7 @@ impl Rotation {
 
     fn run(self, args: &RotateArgs, context: &Context) -> Result<()> {
         let Self { old, place, kept } = &self;
+        let revoke = asks_to_revoke(args, old)?;
         let unlocked = old.unlock(&Passphrases::new(&args.unlock), context)?;
         let now = clock::now();
         let new = Passport::generate(args.label.as_deref().unwrap_or(old.locked.label()), now)?;
@@ -83,9 +86,19 @@ impl Rotation {
         })?;
         let kept = kept.as_ref().map_or(&old.path, |kept| &kept.secret);
         let fingerprint = unlocked.passport().fingerprint();
+        let status = retire(&unlocked, &new, revoke, context);
+        let standing = match status {
+            Some(Status::Revoked) => {
+                "it is revoked: files that it signed never open; your contacts"
+            }
+            _ => {
+                "files that it signed wait until you approve it\n  \
+                  if somebody else may have it, you and your contacts"
+            }
+        };
         context.say(&format!(
-            "{} says that it succeeds {fingerprint}\n  keep {}: it opens what was sealed for it\n  \
-             if somebody else may have it, you and your contacts: sealstone trust revoke {fingerprint}",
+            "{} says that it succeeds {fingerprint}\n  keep {}: it opens files that were sealed for \
+             it\n  {standing} should run: sealstone trust revoke {fingerprint}",
             shown(&place.public),
             shown(kept)
         ));
@@ -143,6 +156,43 @@ fn takes(place: &Place, old: &Identity) -> bool {
         public.is_ok_and(|public| public.contact().fingerprint() == old.locked.fingerprint())
     };
     (!place.secret.exists() || has_it()) && (!place.public.exists() || has_public())
+}
+
+/// Whether to revoke the old passport: as the options say, else as the user answers. Without a
+/// terminal it is not revoked.
+fn asks_to_revoke(args: &RotateArgs, old: &Identity) -> Result<bool> {
+    if args.revoke || args.no_revoke || !terminal::is_there() {
+        return Ok(args.revoke);
+    }
+    let question = format!(
+        "The old passport is\n{}\nMay somebody else have it, so that files that it signed must not \
+         open any more?",
+        old.locked.fingerprint()
+    );
+    Ok(terminal::confirm(&question)?)
+}
+
+/// Tells the trust store that the old passport no longer speaks for the user. The new passport is
+/// complete by then: a failure is a warning. Returns the new status.
+fn retire(unlocked: &Unlocked, new: &Passport, revoke: bool, context: &Context) -> Option<Status> {
+    let status = match revoke {
+        true => Status::Revoked,
+        false => Status::Pending,
+    };
+    let contact = unlocked.passport().contact();
+    let note = format!("replaced by {}", new.fingerprint());
+    let retired = trust::open(context)
+        .and_then(|mut store| trust::retire(contact, status, &note, &mut store));
+    match retired {
+        Ok(status) => Some(status),
+        Err(failure) => {
+            context.warn(&format!(
+                "the trust store did not take note that the passport was replaced: {}",
+                failure.text().unwrap_or_default()
+            ));
+            None
+        }
+    }
 }
 
 /// A script that names one passphrase means it for both.
