@@ -34,9 +34,9 @@ JOBS = {
     "1 GiB, p=2": (1 << 20, 4, 2, 2),
     "64 MiB, p=4, one thread": (64 << 10, 3, 4, 1),
     "64 MiB, p=4, two threads": (64 << 10, 3, 4, 2),
-    # The least memory that is worth a second thread (WORTH_A_MEETING).
-    "4 MiB, p=2, one thread": (4 << 10, 3, 2, 1),
-    "4 MiB, p=2, two threads": (4 << 10, 3, 2, 2),
+    # The least memory that is worth a second thread (WORTH_A_THREAD).
+    "8 MiB, p=2, one thread": (8 << 10, 3, 2, 1),
+    "8 MiB, p=2, two threads": (8 << 10, 3, 2, 2),
     "in cache": (512, 1000, 1, 1),
 }
 
@@ -122,7 +122,7 @@ class Bench:
         whose = ONE_LANE if JOBS[job][2] == 1 else LANES
         if job == "in cache":
             whose = ["sealstone", "argon2-rust", "phc", "libsodium"]
-        elif job.startswith("4 MiB"):
+        elif job.startswith("8 MiB"):
             whose = ["sealstone"]
         whose = [who for who in whose if who in (self.options.who or whose)]
         rounds = max(3, self.options.rounds // 3) if JOBS[job][0] >= 1 << 20 else self.options.rounds

@@ -73,7 +73,7 @@ fn sealstone(cost: &Cost, kept: bool) -> Hash {
     use sealstone_argon2::{Arena, Argon2, Params};
     let params = Params::new(cost.memory_kib, cost.passes, cost.lanes).expect("parameters");
     // As the command has it.
-    let argon2 = Argon2::new(params).threads(cost.threads as usize).spread();
+    let argon2 = Argon2::new(params).threads(cost.threads as usize);
     // A server gets what it keeps before it needs it, as argon2-rust's hasher insists on huge pages too.
     let arena = match kept {
         true => Arena::with_kib(params.blocks()),

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::block::Block;
-use crate::pages::{Effort, Getter, Pages};
+use crate::pages::{Getter, Pages};
 
 /// Memory for Argon2, kept so that the next hash does not have to get it from the system, page by page, again.
 ///
@@ -31,15 +31,14 @@ impl Arena {
         Self::default()
     }
 
-    /// One with room for `kib` KiB, for a server that keeps it: on huge pages, however long that takes. (A hash that makes the
-    /// arena grow settles for small ones if huge pages come slowly.)
+    /// One with room for `kib` KiB, in memory and on huge pages from the start, however long that
+    /// takes: for a server that keeps it.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn with_kib(kib: u64) -> Result<Self, Error> {
-        let mut arena = Self::new();
-        arena.grow(kib, Effort::Patient)?;
-        Ok(arena)
+        let pages = Pages::in_memory(kib).ok_or(Error::OutOfMemory(kib))?;
+        Ok(Self(Some(pages)))
     }
 
     /// How much it holds, in KiB.
@@ -54,28 +53,19 @@ impl Arena {
         self.0 = None;
     }
 
-    /// The first `count` blocks, with anything in them, and what gets them from the system if they are new.
+    /// The first `count` blocks, with any content. If they are new, also what gets memory for them.
     pub(crate) fn blocks(
         &mut self,
         count: u64,
-        effort: Effort,
     ) -> Result<(&mut [Block], Option<Getter<'_>>), Error> {
-        let new = self.grow(count, effort)?;
+        let is_new = self.kib() < count;
+        if is_new {
+            // First the old ones are given back, then the new ones come: never both.
+            self.release();
+            self.0 = Pages::new(count);
+        }
         let pages = self.0.as_mut().ok_or(Error::OutOfMemory(count))?;
         let (blocks, getter) = pages.parts();
-        let getter = getter.filter(|_| new && effort == Effort::AsUsed);
-        Ok((&mut blocks[..count as usize], getter))
-    }
-
-    /// Makes room for `count` blocks, if there is not: whether they are new.
-    fn grow(&mut self, count: u64, effort: Effort) -> Result<bool, Error> {
-        let grows = self.kib() < count;
-        if grows {
-            // First the old ones back, then the new ones: never both.
-            self.release();
-            let pages = Pages::new(count, effort);
-            self.0 = Some(pages.ok_or(Error::OutOfMemory(count))?);
-        }
-        Ok(grows)
+        Ok((&mut blocks[..count as usize], getter.filter(|_| is_new)))
     }
 }

@@ -15,9 +15,7 @@ use zeroize::Zeroizing;
 use crate::{
     arena::Arena,
     fill::fill_together,
-    pages::Effort,
     pool::{Pool, share},
-    starter::Starter,
 };
 #[cfg(feature = "std")]
 use core::sync::atomic::Ordering::Relaxed;
@@ -53,8 +51,6 @@ pub struct Argon2<'a> {
     pool: Option<&'a dyn Pool>,
     #[cfg(feature = "std")]
     threads: usize,
-    #[cfg(feature = "std")]
-    spread: bool,
 }
 
 impl<'a> Argon2<'a> {
@@ -71,8 +67,6 @@ impl<'a> Argon2<'a> {
             pool: None,
             #[cfg(feature = "std")]
             threads: 1,
-            #[cfg(feature = "std")]
-            spread: false,
         }
     }
 
@@ -91,29 +85,15 @@ impl<'a> Argon2<'a> {
         }
     }
 
-    /// On up to this many threads, no more than there are lanes, and on one where there is little to do for each (less than 2 MiB a
-    /// lane). If it is more than one, and there is one lane or less than 2 MiB of each slice a lane, another thread gets memory from the
-    /// system ahead of them when the arena has to grow; with one lane a second one helps to wipe it. The result is the same for any
-    /// number.
+    /// On up to this many threads, at most one for each lane, and on one if a lane has less than 4 MiB.
+    ///
+    /// With one lane, a second thread gets memory from the system ahead of the first, if the arena
+    /// has to grow, and helps to wipe it. The result is the same for any number.
     #[cfg(feature = "std")]
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
         Self {
             threads: threads.max(1),
-            ..self
-        }
-    }
-
-    /// Lets each of its threads begin on a processor of its own, if the process may use no more processors than there are threads. Some
-    /// systems leave a new thread where it was started for up to 20 ms, while another processor is idle.
-    ///
-    /// For programs of which this is the work, as the command: while a thread is started, the one that hashes is moved from processor to
-    /// processor (`sched_setaffinity`), whoever computes there. Only on Linux, and not where system calls are filtered.
-    #[cfg(feature = "std")]
-    #[must_use]
-    pub fn spread(self) -> Self {
-        Self {
-            spread: true,
             ..self
         }
     }
@@ -128,10 +108,11 @@ impl<'a> Argon2<'a> {
         }
     }
 
-    /// Stops with [`Error::Cancelled`] when somebody sets the flag. Computing ends within about a millisecond, in new memory within what
-    /// the system takes for a few pages of it. Getting all memory before that, with a pool or [`Argon2::threads`] of one, and wiping it
-    /// afterwards are not interrupted, which for 1 GiB take some tenths of a second each, and up to seconds where the system has to find
-    /// memory first. If the flag is set from the start, [`Argon2::hash`] gets no memory.
+    /// Stops with [`Error::Cancelled`] when the flag is set.
+    ///
+    /// The computation ends within about a millisecond, or in new memory within the time that the
+    /// system takes for a few pages. Wiping the memory afterwards is not interrupted; it takes some
+    /// tenths of a second for 1 GiB. If the flag is set from the start, [`Argon2::hash`] gets no memory.
     #[must_use]
     pub fn cancel(self, flag: &'a AtomicBool) -> Self {
         Self {
@@ -192,10 +173,20 @@ impl<'a> Argon2<'a> {
         if self.cancel.is_some_and(|cancel| cancel.load(Relaxed)) {
             return Err(Error::Cancelled);
         }
-        let (memory, getter) = arena.blocks(self.params.blocks(), self.effort())?;
-        let get = getter.map(|getter| move |blocks: &mut [Block]| getter.get(blocks));
-        let get = get.as_ref().map(|get| get as Get<'_>);
-        self.hash_on(password, salt, tag, memory, get)
+        let (memory, getter) = arena.blocks(self.params.blocks())?;
+        let Some(getter) = getter else {
+            return self.hash_on(password, salt, tag, memory, None);
+        };
+        let get = |blocks: &mut [Block]| getter.get(blocks);
+        let goes_on = || !self.cancel.is_some_and(|cancel| cancel.load(Relaxed));
+        thread::scope(|scope| {
+            // With one lane, the other thread would be idle until it helps to wipe.
+            let is_idle = self.pool.is_none() && self.threads > 1 && self.params.lanes() == 1;
+            let work = || getter.get_ahead(goes_on);
+            let is_ahead = is_idle && thread::Builder::new().spawn_scoped(scope, work).is_ok();
+            let get = (!is_ahead).then_some(&get as Get<'_>);
+            self.hash_on(password, salt, tag, memory, get)
+        })
     }
 
     /// [`Argon2::hash`] in memory of the caller, of at least [`Params::blocks`] blocks. What was in them does not matter; they
@@ -235,8 +226,6 @@ impl<'a> Argon2<'a> {
             blocks: memory,
             #[cfg(feature = "std")]
             threads: self.wipers(),
-            #[cfg(feature = "std")]
-            spread: self.spread,
         };
         self.hash_in(password, salt, tag, &mut memory, get)
     }
@@ -296,12 +285,11 @@ impl<'a> Argon2<'a> {
         if let (None, threads @ 2.., true) = (
             self.pool,
             self.threads.min(params.lanes() as usize),
-            params.segment_blocks() >= WORTH_A_MEETING,
+            params.segment_blocks() >= WORTH_A_THREAD,
         ) {
-            let starter = Starter::of(threads, self.spread);
             let blocks = &mut *memory.blocks;
             let last = |block: &Block| sum.add(block);
-            let result = fill_together(cpu, params, blocks, monitor, threads, starter, last);
+            let result = fill_together(cpu, params, blocks, monitor, threads, last);
             // It has wiped them, whatever the result is. If a thread had panicked, this would not be reached.
             memory.blocks = &mut [];
             return result;
@@ -385,21 +373,6 @@ impl<'a> Argon2<'a> {
         }
     }
 
-    /// With one lane, a second thread mostly waits for the system, and memory. (On the threads of others it would be one too many.) With
-    /// several, each thread gets what it fills, if threads do not fill the same huge page at a time.
-    #[cfg(feature = "std")]
-    fn effort(&self) -> Effort {
-        let apart = self.params.lanes() > 1 && self.params.segment_blocks() >= HUGE_PAGE;
-        match self.threads {
-            2.. if self.pool.is_some() => Effort::Quick,
-            2.. if apart => Effort::AsUsed,
-            2.. => Effort::Ahead {
-                spread: self.spread,
-            },
-            _ => Effort::Quick,
-        }
-    }
-
     #[cfg(not(feature = "std"))]
     fn run(&self, task: Task<'_>) {
         task.run();
@@ -418,29 +391,24 @@ impl Sum {
     }
 }
 
-/// Blocks of a segment from which on threads are quicker together. They have to be started and meet after each segment, which takes
-/// longer where a thread has lost its processor. `bench/argon2.py` measures the least memory that two lanes use two threads for.
+/// Blocks of a segment from which on a second thread is quicker. With fewer, starting the thread and
+/// waiting for it takes longer: `bench/argon2.py` measures the least memory that two lanes use two
+/// threads for.
 #[cfg(feature = "std")]
-const WORTH_A_MEETING: u64 = 512;
-
-/// Blocks in a huge page of most systems.
-#[cfg(feature = "std")]
-const HUGE_PAGE: u64 = 2 << 10;
+const WORTH_A_THREAD: u64 = 1024;
 
 /// Memory that is wiped at the end, even of a panic in a callback or a pool: all that nobody has wiped before.
 struct Wiped<'m> {
     blocks: &'m mut [Block],
     #[cfg(feature = "std")]
     threads: usize,
-    #[cfg(feature = "std")]
-    spread: bool,
 }
 
 impl Drop for Wiped<'_> {
     fn drop(&mut self) {
         #[cfg(feature = "std")]
         if let threads @ 2.. = self.threads.min(self.blocks.len() / SHARED) {
-            wipe_together(self.blocks, threads, Starter::of(threads, self.spread));
+            wipe_together(self.blocks, threads);
             return;
         }
         wipe(self.blocks.as_flattened_mut());
@@ -453,7 +421,7 @@ const SHARED: usize = 4 << 10;
 
 /// Wipes on `threads` threads, this one among them: one alone does not use all that the memory can take.
 #[cfg(feature = "std")]
-fn wipe_together(blocks: &mut [Block], threads: usize, mut starter: Starter) {
+fn wipe_together(blocks: &mut [Block], threads: usize) {
     let lines = blocks.as_flattened_mut();
     let all = lines.len();
     let parts = Mutex::new(lines.chunks_mut(all.div_ceil(4 * threads)));
@@ -467,7 +435,7 @@ fn wipe_together(blocks: &mut [Block], threads: usize, mut starter: Starter) {
     thread::scope(|scope| {
         for _ in 1..threads {
             // If the system gives no thread, the others do it all.
-            if starter.spawn_scoped(scope, work).is_err() {
+            if thread::Builder::new().spawn_scoped(scope, work).is_err() {
                 break;
             }
         }

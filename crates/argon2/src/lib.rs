@@ -55,16 +55,12 @@ mod phc;
 mod arena;
 #[cfg(feature = "std")]
 mod calibrate;
-#[cfg(all(feature = "std", any(target_os = "linux", test)))]
-mod page_choice;
 #[cfg(feature = "std")]
 mod pages;
 #[cfg(feature = "std")]
 mod password;
 #[cfg(feature = "std")]
 mod pool;
-#[cfg(feature = "std")]
-mod starter;
 
 pub use argon2::Argon2;
 pub use block::{Block, WORDS, ZERO_BLOCK, from_words, place, to_words};

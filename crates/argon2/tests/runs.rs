@@ -20,7 +20,7 @@ fn tag(argon2: Argon2<'_>, arena: &mut Arena) -> [u8; 32] {
 fn the_number_of_threads_does_not_matter() {
     for variant in Variant::ALL {
         // Enough memory for threads to be used, and segments of no round number of blocks.
-        let argon2 = Argon2::new(Params::new(14_599, 2, 7).unwrap().with_variant(variant));
+        let argon2 = Argon2::new(Params::new(29_019, 2, 7).unwrap().with_variant(variant));
         let expected = tag(argon2, &mut Arena::new());
         for threads in [0, 2, 3, 4, 7, 8, 100] {
             assert_eq!(
@@ -41,10 +41,9 @@ fn threads_that_get_their_own_memory_change_nothing() {
             let argon2 = Argon2::new(params.with_variant(variant).with_version(version));
             let expected = tag(argon2, &mut Arena::new());
             let mut arena = Arena::new();
-            for argon2 in [argon2.threads(2), argon2.threads(2).spread()] {
-                for arena in [&mut arena, &mut Arena::new()] {
-                    assert_eq!(tag(argon2, arena), expected, "{variant:?} {version:?}");
-                }
+            for arena in [&mut arena, &mut Arena::new()] {
+                let tag = tag(argon2.threads(2), arena);
+                assert_eq!(tag, expected, "{variant:?} {version:?}");
             }
         }
     }
@@ -120,7 +119,7 @@ fn progress_is_told_and_the_end_is_the_end() {
     for (lanes, threads) in [(1, 1), (3, 1), (4, 3)] {
         let seen = Mutex::new(Vec::new());
         let watch = |progress: Progress| seen.lock().unwrap().push(progress);
-        let params = Params::new(10_000, 3, lanes).unwrap();
+        let params = Params::new(17_000, 3, lanes).unwrap();
         let expected = tag(Argon2::new(params), &mut Arena::new());
         assert_eq!(
             tag(

@@ -271,7 +271,7 @@ fn a_hash_leaves_nothing_on_any_instruction_set() {
 #[test]
 fn lanes_and_threads_leave_nothing() {
     let _guard = ONE_AT_A_TIME.lock();
-    for (memory_kib, lanes, threads) in [(80, 5, 1), (8 << 10, 4, 2), (17 << 10, 2, 2)] {
+    for (memory_kib, lanes, threads) in [(80, 5, 1), (16 << 10, 4, 2), (17 << 10, 2, 2)] {
         let cost = Cost {
             memory_kib,
             lanes,

@@ -9,7 +9,6 @@ use crate::argon2::Spent;
 use crate::block::Block;
 use crate::index::SLICES;
 use crate::params::Params;
-use crate::starter::Starter;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use sealstone_lanes::{Cpu, Place, wipe_part};
 use std::sync::{LockResult, PoisonError, RwLock, RwLockReadGuard};
@@ -23,7 +22,6 @@ pub(crate) fn fill_together(
     memory: &mut [Block],
     monitor: &Monitor<'_>,
     threads: usize,
-    mut starter: Starter,
     last: impl FnMut(&Block),
 ) -> Result<(), Error> {
     let lanes = (params.lanes() as usize).div_ceil(threads);
@@ -56,7 +54,8 @@ pub(crate) fn fill_together(
     thread::scope(|scope| {
         for _ in 1..threads {
             crew.meeting.invite();
-            if starter.spawn_scoped(scope, || crew.work(|| ())).is_err() {
+            let work = || crew.work(|| ());
+            if thread::Builder::new().spawn_scoped(scope, work).is_err() {
                 // If the system gives no more threads, the others do it all.
                 crew.meeting.excuse();
             }
@@ -246,8 +245,8 @@ mod tests {
             get: None,
         };
         let cancel = |_: &Block| flag.store(true, Relaxed);
-        let (cpu, starter) = (Cpu::best(), Starter::of(2, false));
-        let outcome = fill_together(cpu, &params, &mut memory, &monitor, 2, starter, cancel);
+        let cpu = Cpu::best();
+        let outcome = fill_together(cpu, &params, &mut memory, &monitor, 2, cancel);
         assert_eq!((outcome, flag.into_inner()), (Ok(()), true));
     }
 
@@ -282,8 +281,7 @@ mod tests {
             );
         } else {
             let keep = |block: &Block| last.push(*block);
-            let starter = Starter::of(threads, true);
-            fill_together(cpu, params, &mut memory, &monitor, threads, starter, keep).unwrap();
+            fill_together(cpu, params, &mut memory, &monitor, threads, keep).unwrap();
             assert!(memory.iter().all(|block| *block == crate::ZERO_BLOCK));
         }
         last

@@ -54,7 +54,7 @@ pub(super) fn run(args: &BenchArgs, context: &Context) -> Result<()> {
 }
 
 fn measure(params: &Params, threads: usize, rounds: u16) -> Result<Times, Error> {
-    let argon2 = Argon2::new(*params).threads(threads).spread();
+    let argon2 = Argon2::new(*params).threads(threads);
     let time = |arena: &mut Arena| {
         let start = Instant::now();
         argon2.hash(b"password", b"salt for timing", &mut [0; 32], arena)?;

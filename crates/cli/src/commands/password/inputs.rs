@@ -66,7 +66,6 @@ impl Inputs {
             .secret(&self.secret)
             .associated_data(&self.data)
             .threads(self.threads)
-            .spread()
             .progress(&watch);
         use_it(argon2, &mut Arena::new())
     }
