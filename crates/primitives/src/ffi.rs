@@ -4,11 +4,14 @@
 //! return code into a `Result`. The rest of the crate is safe code over these.
 
 pub(crate) mod aead;
+pub(crate) mod bn;
 pub(crate) mod curve25519;
+pub(crate) mod ec;
 pub(crate) mod hmac;
 pub(crate) mod kem;
 pub(crate) mod pkey;
 pub(crate) mod pqdsa;
+pub(crate) mod rsa;
 
 use std::ffi::c_int;
 use std::mem::MaybeUninit;

@@ -1,4 +1,5 @@
-//! SHA3-256 and SHA3-512 (FIPS 202). For what is public: a digest is returned as a plain array.
+//! SHA3-256 and SHA3-512 (FIPS 202), and SHA-2 (FIPS 180-4) where a protocol of others asks for it.
+//! For what is public: a digest is returned as a plain array.
 
 use aws_lc_rs::digest::{self, Context};
 
@@ -18,6 +19,30 @@ pub fn sha3_256(data: &[u8]) -> [u8; 32] {
 #[must_use]
 pub fn sha3_512(data: &[u8]) -> [u8; 64] {
     fixed(&digest::digest(&digest::SHA3_512, data))
+}
+
+/// The SHA-256 digest of the concatenated `parts`.
+#[must_use]
+pub fn sha256(parts: &[&[u8]]) -> [u8; 32] {
+    sha2(&digest::SHA256, parts)
+}
+
+/// The SHA-384 digest of the concatenated `parts`.
+#[must_use]
+pub fn sha384(parts: &[&[u8]]) -> [u8; 48] {
+    sha2(&digest::SHA384, parts)
+}
+
+/// The SHA-512 digest of the concatenated `parts`.
+#[must_use]
+pub fn sha512(parts: &[&[u8]]) -> [u8; 64] {
+    sha2(&digest::SHA512, parts)
+}
+
+fn sha2<const N: usize>(algorithm: &'static digest::Algorithm, parts: &[&[u8]]) -> [u8; N] {
+    let mut context = Context::new(algorithm);
+    parts.iter().for_each(|part| context.update(part));
+    fixed(&context.finish())
 }
 
 /// SHA3-256 over data that arrives in pieces.

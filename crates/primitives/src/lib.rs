@@ -5,13 +5,14 @@
 //! | [`secret`] | secret bytes on locked pages, wiped on drop | |
 //! | [`rng`] | randomness | |
 //! | [`ct`] | comparison in constant time | |
-//! | [`hash`] | SHA3-256, SHA3-512 | FIPS 202 |
+//! | [`hash`] | SHA3-256, SHA3-512; SHA-256, SHA-384, SHA-512 | FIPS 202, FIPS 180-4 |
 //! | [`mac`] | HMAC-SHA3-256 | FIPS 198-1 |
 //! | [`kdf`] | HKDF-SHA3-256 | RFC 5869 |
 //! | [`aead`] | XChaCha20-Poly1305, AES-256-GCM | draft-irtf-cfrg-xchacha, SP 800-38D |
 //! | [`kem`] | ML-KEM-1024 | FIPS 203 |
+//! | [`curve`] | P-256, P-384, ristretto255: groups of prime order | RFC 9380, RFC 9496 |
 //! | [`dh`] | X25519 | RFC 7748 |
-//! | [`sign`] | Ed25519, ML-DSA-65, ML-DSA-87 | RFC 8032, FIPS 204 |
+//! | [`sign`] | Ed25519, ML-DSA-65, ML-DSA-87, blind RSA | RFC 8032, FIPS 204, RFC 9474 |
 //!
 //! What `aws-lc-rs` offers without copying a secret key to memory that cannot be locked is used from there; the rest is
 //! called through `aws-lc-sys`, in one private module. Every failure is the same [`Error`].
@@ -79,6 +80,7 @@ pub mod kdf;
 pub mod mac;
 
 // Public-key.
+pub mod curve;
 pub mod dh;
 pub mod kem;
 pub mod sign;

@@ -1,5 +1,6 @@
 //! Digital signatures.
 
+pub mod blind_rsa;
 pub mod ed25519;
 pub mod ml_dsa;
 

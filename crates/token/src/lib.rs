@@ -1,0 +1,17 @@
+//! Anonymous tokens: oblivious pseudorandom functions and Privacy Pass.
+//!
+//! | module | what | standard |
+//! |---|---|---|
+//! | [`voprf`] | OPRF, VOPRF, POPRF over P-256, P-384 and ristretto255 | RFC 9497 |
+//! | [`privacypass`] | challenges, issuance and redemption of tokens | RFC 9577, RFC 9578 |
+//!
+//! No function here reads a clock, a file or a socket: bytes come in, bytes go out.
+
+#![forbid(unsafe_code)]
+
+mod error;
+mod parallel;
+pub mod privacypass;
+pub mod voprf;
+
+pub use error::Error;

@@ -1,0 +1,76 @@
+//! Vectors from files.
+
+#![allow(dead_code, reason = "each test program uses a part")]
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+/// The JSON files of a folder of `$SEALSTONE_VECTORS` whose names begin with `prefix`,
+/// in order; `None`, said to be skipped, without the variable.
+pub(crate) fn files(folder: &str, prefix: &str) -> Option<Vec<PathBuf>> {
+    let Some(root) = std::env::var_os("SEALSTONE_VECTORS") else {
+        println!("skipped: SEALSTONE_VECTORS is not set");
+        return None;
+    };
+    let folder = Path::new(&root).join(folder);
+    let Ok(entries) = std::fs::read_dir(&folder) else {
+        println!("skipped: no folder {}", folder.display());
+        return None;
+    };
+    let mut files: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("a folder that can be read").path())
+        .filter(|path| name(path).starts_with(prefix) && name(path).ends_with(".json"))
+        .collect();
+    files.sort();
+    Some(files)
+}
+
+pub(crate) fn name(path: &Path) -> &str {
+    path.file_name()
+        .and_then(|name| name.to_str())
+        .expect("a file name in UTF-8")
+}
+
+pub(crate) fn read(path: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).expect("a file that can be read");
+    match serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    {
+        Value::Array(cases) => cases,
+        _ => panic!("{}: not a list", path.display()),
+    }
+}
+
+/// The text of a field that must be there.
+pub(crate) fn text<'a>(case: &'a Value, field: &str) -> &'a str {
+    case[field]
+        .as_str()
+        .unwrap_or_else(|| panic!("a case with the text {field}"))
+}
+
+pub(crate) fn number(case: &Value, field: &str) -> u64 {
+    case[field]
+        .as_u64()
+        .unwrap_or_else(|| panic!("a case with the number {field}"))
+}
+
+pub(crate) fn list<'a>(case: &'a Value, field: &str) -> &'a [Value] {
+    case[field]
+        .as_array()
+        .unwrap_or_else(|| panic!("a case with the list {field}"))
+}
+
+pub(crate) fn bytes(case: &Value, field: &str) -> Vec<u8> {
+    hex(text(case, field))
+}
+
+pub(crate) fn hex(text: &str) -> Vec<u8> {
+    assert!(
+        text.len().is_multiple_of(2),
+        "an even number of digits: {text}"
+    );
+    (0..text.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(&text[at..at + 2], 16).expect("a hexadecimal digit"))
+        .collect()
+}
