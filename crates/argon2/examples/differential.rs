@@ -1,5 +1,6 @@
-//! Random parameters and inputs, on every instruction set, against RustCrypto's `argon2`; and printed, for another
-//! implementation to compare (`tests/interop/reference.py`).
+//! Random parameters and inputs, on every instruction set, against RustCrypto's `argon2`. With
+//! `--print`, prints the cases for another implementation to compare
+//! (`tests/interop/reference.py`).
 //!
 //! `cargo run --release -p sealstone-argon2 --example differential -- CASES SEED [--print]`
 
@@ -132,7 +133,7 @@ impl Case {
     }
 }
 
-/// Bytes that follow from a seed.
+/// Random bytes, determined by a seed.
 struct Random {
     seed: [u64; 2],
     count: u64,

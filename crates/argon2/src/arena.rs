@@ -1,13 +1,12 @@
-//! Memory that is kept from one hash to the next.
+//! Memory that is kept from hash to hash.
 
 use crate::Error;
 use crate::block::Block;
 use crate::pages::{Getter, Pages};
 
-/// Memory for Argon2, kept so that the next hash does not have to get it from the system, page by page, again.
-///
-/// It grows to what a hash needs, in one piece, of huge pages where the system has them. Every hash leaves it wiped. It is
-/// given back on drop.
+/// Memory for Argon2. It is kept, so that the next hash does not get it from the system again, page
+/// by page. It grows to the size that a hash needs, in one piece, on huge pages where the system
+/// has them. Every hash wipes it. On drop, the system gets it back.
 ///
 /// ```
 /// use sealstone_argon2::{Argon2, Arena, Params};
@@ -26,13 +25,13 @@ use crate::pages::{Getter, Pages};
 pub struct Arena(Option<Pages>);
 
 impl Arena {
-    /// An empty one.
+    /// An empty arena.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// One with room for `kib` KiB, in memory and on huge pages from the start, however long that
-    /// takes: for a server that keeps it.
+    /// An arena of `kib` KiB, in memory and on huge pages from the start, however long that takes:
+    /// for a server that keeps it.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -41,14 +40,14 @@ impl Arena {
         Ok(Self(Some(pages)))
     }
 
-    /// How much it holds, in KiB.
+    /// Its size in KiB.
     pub fn kib(&self) -> u64 {
         self.0
             .as_ref()
             .map_or(0, |pages| pages.blocks().len() as u64)
     }
 
-    /// Gives everything back to the system.
+    /// Gives all memory back to the system.
     pub fn release(&mut self) {
         self.0 = None;
     }

@@ -27,7 +27,7 @@ use std::{
     thread,
 };
 
-/// Argon2 with its parameters and all that does not change from password to password.
+/// Argon2 with its parameters, and everything else that does not change from password to password.
 ///
 /// ```
 /// use sealstone_argon2::{Argon2, Arena, Params};
@@ -85,7 +85,8 @@ impl<'a> Argon2<'a> {
         }
     }
 
-    /// On up to this many threads, at most one for each lane, and on one if a lane has less than 4 MiB.
+    /// On up to this many threads, at most one for each lane, and on one if a lane has less than 4
+    /// MiB.
     ///
     /// With one lane, a second thread gets memory from the system ahead of the first, if the arena
     /// has to grow, and helps to wipe it. The result is the same for any number.
@@ -98,7 +99,7 @@ impl<'a> Argon2<'a> {
         }
     }
 
-    /// On the threads of a pool of the caller.
+    /// On the threads of the caller's pool.
     #[cfg(feature = "std")]
     #[must_use]
     pub fn pool(self, pool: &'a dyn Pool) -> Self {
@@ -112,7 +113,8 @@ impl<'a> Argon2<'a> {
     ///
     /// The computation ends within about a millisecond, or in new memory within the time that the
     /// system takes for a few pages. Wiping the memory afterwards is not interrupted; it takes some
-    /// tenths of a second for 1 GiB. If the flag is set from the start, [`Argon2::hash`] gets no memory.
+    /// tenths of a second for 1 GiB. If the flag is set from the start, [`Argon2::hash`] gets no
+    /// memory.
     #[must_use]
     pub fn cancel(self, flag: &'a AtomicBool) -> Self {
         Self {
@@ -130,7 +132,7 @@ impl<'a> Argon2<'a> {
         }
     }
 
-    /// On a certain instruction set: for tests and measurements.
+    /// On this instruction set: for tests and measurements.
     #[must_use]
     pub fn on(self, cpu: Cpu) -> Self {
         Self {
@@ -154,12 +156,13 @@ impl<'a> Argon2<'a> {
         &self.params
     }
 
-    /// Hashes `password` (P) with `salt` (S) to `tag`, of 4 bytes or more; its length enters the hash. The memory of the arena
-    /// is wiped before this returns; on an error, `tag` is zero.
+    /// Hashes `password` (P) with `salt` (S) to `tag`, which has 4 bytes or more. The length of the
+    /// tag enters the hash. The memory of the arena is wiped before this returns. On an error,
+    /// `tag` is zero.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if `tag` is shorter than 4 bytes; [`Error::TooLong`] for inputs of 2^32 bytes and more;
-    /// [`Error::OutOfMemory`]; [`Error::Cancelled`]; [`Error::Pool`].
+    /// [`Error::Parameter`] if `tag` is shorter than 4 bytes; [`Error::TooLong`] for inputs of 2^32
+    /// bytes and more; [`Error::OutOfMemory`]; [`Error::Cancelled`]; [`Error::Pool`].
     #[cfg(feature = "std")]
     pub fn hash(
         &self,
@@ -189,8 +192,8 @@ impl<'a> Argon2<'a> {
         })
     }
 
-    /// [`Argon2::hash`] in memory of the caller, of at least [`Params::blocks`] blocks. What was in them does not matter; they
-    /// are wiped.
+    /// [`Argon2::hash`] in the caller's memory of at least [`Params::blocks`] blocks. Their content
+    /// does not matter; they are wiped.
     ///
     /// # Errors
     /// As [`Argon2::hash`]; [`Error::MemoryTooSmall`] instead of [`Error::OutOfMemory`].
@@ -204,7 +207,7 @@ impl<'a> Argon2<'a> {
         self.hash_on(password, salt, tag, memory, None)
     }
 
-    /// [`Argon2::hash_with`]; `get` gets blocks that are about to be filled from the system.
+    /// [`Argon2::hash_with`]; `get` gets memory for blocks that are about to be filled.
     fn hash_on(
         &self,
         password: &[u8],
@@ -220,7 +223,8 @@ impl<'a> Argon2<'a> {
             .ok()
             .and_then(|blocks| memory.get_mut(..blocks));
         let memory = memory.ok_or(Error::MemoryTooSmall(needed))?;
-        // Dropped last, when all that may have left something in registers and on the stack has returned.
+        // Dropped last, after the return of all functions that leave something in registers and on
+        // the stack.
         let _spent = Spent(self.cpu());
         let mut memory = Wiped {
             blocks: memory,
@@ -230,7 +234,7 @@ impl<'a> Argon2<'a> {
         self.hash_in(password, salt, tag, &mut memory, get)
     }
 
-    /// In a frame of its own, below the caller's.
+    /// In its own stack frame, below the caller's.
     #[inline(never)]
     fn hash_in(
         &self,
@@ -273,7 +277,7 @@ impl<'a> Argon2<'a> {
         Ok(())
     }
 
-    /// Steps 5 to 7, when the first blocks are there; the tag is H′ of the sum (step 8).
+    /// Steps 5 to 7, after the first blocks. The tag is H′ of the sum (step 8).
     fn fill(
         &self,
         memory: &mut Wiped<'_>,
@@ -290,7 +294,7 @@ impl<'a> Argon2<'a> {
             let blocks = &mut *memory.blocks;
             let last = |block: &Block| sum.add(block);
             let result = fill_together(cpu, params, blocks, monitor, threads, last);
-            // It has wiped them, whatever the result is. If a thread had panicked, this would not be reached.
+            // The threads have wiped the blocks. If a thread panics, this line is not reached.
             memory.blocks = &mut [];
             return result;
         }
@@ -363,8 +367,8 @@ impl<'a> Argon2<'a> {
         }
     }
 
-    /// How many threads may wipe what those that filled it together have not: as many as may fill; for one lane, two, as one more gets
-    /// the memory.
+    /// The number of threads that wipe the memory, unless a team of threads filled and wiped it: as
+    /// many as may fill it; with one lane two, since a second thread gets the memory.
     #[cfg(feature = "std")]
     fn wipers(&self) -> usize {
         match self.pool {
@@ -379,7 +383,8 @@ impl<'a> Argon2<'a> {
     }
 }
 
-/// The sum of the last blocks of all lanes (step 7), in place: a copy would have to be wiped too.
+/// The sum of the last blocks of all lanes (step 7). It is updated in place: a copy would have to
+/// be wiped too.
 struct Sum(Zeroizing<[[u8; 8]; WORDS]>);
 
 impl Sum {
@@ -391,13 +396,14 @@ impl Sum {
     }
 }
 
-/// Blocks of a segment from which on a second thread is quicker. With fewer, starting the thread and
-/// waiting for it takes longer: `bench/argon2.py` measures the least memory that two lanes use two
-/// threads for.
+/// Blocks of a segment from which on a second thread is quicker. With fewer, starting the thread
+/// and waiting for it takes longer: `bench/argon2.py` measures the least memory that two lanes use
+/// two threads for.
 #[cfg(feature = "std")]
 const WORTH_A_THREAD: u64 = 1024;
 
-/// Memory that is wiped at the end, even of a panic in a callback or a pool: all that nobody has wiped before.
+/// Memory that is wiped on drop, even after a panic in a callback or a pool, unless it was wiped
+/// before.
 struct Wiped<'m> {
     blocks: &'m mut [Block],
     #[cfg(feature = "std")]
@@ -415,11 +421,13 @@ impl Drop for Wiped<'_> {
     }
 }
 
-/// Blocks for each thread that wipes them: starting one takes as long as wiping some hundred.
+/// Blocks for each thread that wipes. Starting a thread takes as long as wiping some hundred
+/// blocks.
 #[cfg(feature = "std")]
 const SHARED: usize = 4 << 10;
 
-/// Wipes on `threads` threads, this one among them: one alone does not use all that the memory can take.
+/// Wipes on `threads` threads, including this one: one thread alone does not use the whole
+/// bandwidth of the memory.
 #[cfg(feature = "std")]
 fn wipe_together(blocks: &mut [Block], threads: usize) {
     let lines = blocks.as_flattened_mut();
@@ -434,7 +442,7 @@ fn wipe_together(blocks: &mut [Block], threads: usize) {
     };
     thread::scope(|scope| {
         for _ in 1..threads {
-            // If the system gives no thread, the others do it all.
+            // If the system gives no thread, the others do all the work.
             if thread::Builder::new().spawn_scoped(scope, work).is_err() {
                 break;
             }
@@ -443,18 +451,18 @@ fn wipe_together(blocks: &mut [Block], threads: usize) {
     });
 }
 
-/// Overwrites what is left of a hash in registers, and on the stack below the caller's frame: at the end, even of a panic. That is
-/// where functions that have returned kept what they worked with.
+/// On drop, even after a panic, overwrites what a hash left in registers, and on the stack below
+/// the caller's frame, where functions that have returned kept their values.
 pub(crate) struct Spent(pub(crate) Cpu);
 
-/// Bytes of stack: about twice as many as any instruction set takes. The rest is for a signal that comes meanwhile: the system puts
-/// below all that what is in the registers, some 3 KiB with AVX-512.
+/// Bytes of stack: about twice as many as any instruction set takes. The rest is for a signal that
+/// comes meanwhile: the system saves the registers below, some 3 KiB with AVX-512.
 const STACK: usize = 48 << 10;
 
 impl Drop for Spent {
     fn drop(&mut self) {
-        // First the registers, since what they hold may be saved to the stack at any time: no kernel uses more vectors than G, nor
-        // more words than G on words alone.
+        // First the registers, since a signal may save them to the stack at any time. No kernel
+        // uses more vectors than G, or more words than G on words alone.
         for cpu in [self.0, Cpu::Portable(Portable)] {
             core::hint::black_box(with_zero(cpu, &ZERO_BLOCK));
         }

@@ -1,9 +1,12 @@
 //! Blocks of 1024 bytes, and the order of their words in memory.
 //!
-//! A block is an 8 × 8 matrix of 16-byte registers (RFC 9106, section 3.5), so a matrix row is 16 words. In memory, line
-//! `4k + q` holds words 4q to 4q + 3 of matrix rows 2k and 2k + 1, in halves: words 4q and 4q + 1 of both rows, then the others of
-//! both. These are the vectors that [`compress`](crate::compress()) works on: nothing has to be moved when a block is read or
-//! written, or between working on rows and on columns, as each half is also a row of what a matrix column is to P.
+//! A block is an 8 × 8 matrix of 16-byte registers (RFC 9106, section 3.5), so a matrix row is 16
+//! words. In memory, cache line `4k + q` holds words 4q to 4q + 3 of matrix rows 2k and 2k + 1, in
+//! halves: words 4q and 4q + 1 of both rows, then the other words of both.
+//!
+//! These are the vectors that [`compress`](crate::compress()) works on. No word moves when a block
+//! is read or written, or between the work on rows and on columns: each half is also a row of the 4
+//! × 4 matrix that P makes of a matrix column.
 
 use sealstone_lanes::Line;
 
@@ -16,7 +19,7 @@ pub const ZERO_BLOCK: Block = [Line([0; 8]); 16];
 /// Words in a block.
 pub const WORDS: usize = 128;
 
-/// The line, and the place in it, of word `word` of a block as RFC 9106 numbers them.
+/// The cache line of word `word` of a block, and the index in the line. RFC 9106 numbers the words.
 pub const fn place(word: usize) -> (usize, usize) {
     let (row, column) = (word / 16, word % 16);
     let lane = 4 * (column % 4 / 2) + 2 * (row % 2) + column % 2;

@@ -6,19 +6,23 @@ use crate::argon2::Argon2;
 use crate::params::Params;
 use std::time::{Duration, Instant};
 
-/// Parameters, and how long a hash with them takes here.
+/// Parameters, and the time of a hash with them on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Calibration {
     /// Argon2id, version 0x13.
     pub params: Params,
-    /// Measured with these parameters, in memory that is already there.
+    /// The time with these parameters, in memory that the arena has already.
     pub time: Duration,
 }
 
-/// The strongest parameters for which a hash takes no more than `target` here, in up to `memory_kib` KiB, with `lanes` lanes on
-/// as many threads, but no more than there are processors (RFC 9106, section 4): as much memory as possible, then as many passes
-/// as possible, both to within a few percent. It begins with little memory, never takes more than `memory_kib` or than the system
-/// gives, and lasts some ten times `target`. If even the least memory, 8 KiB for each lane, takes longer, the answer is that.
+/// The strongest parameters for which a hash takes at most `target` on this machine (RFC 9106,
+/// section 4).
+///
+/// These have as much memory as possible, up to `memory_kib` KiB, then as many passes as possible,
+/// both to within a few percent. There are `lanes` lanes, on as many threads, but at most one
+/// thread for each processor. The search begins with little memory, never takes more than
+/// `memory_kib` or than the system gives, and lasts some ten times `target`. If even the least
+/// memory, 8 KiB for each lane, takes longer, the result is the least memory.
 ///
 /// ```
 /// use sealstone_argon2::calibrate;
@@ -30,15 +34,15 @@ pub struct Calibration {
 /// ```
 ///
 /// # Errors
-/// [`Error::Parameter`] if `memory_kib` and `lanes` are not for Argon2; [`Error::OutOfMemory`] if the system does not give even the
-/// least memory.
+/// [`Error::Parameter`] if Argon2 does not allow `memory_kib` and `lanes`; [`Error::OutOfMemory`]
+/// if the system does not give even the least memory.
 pub fn calibrate(target: Duration, memory_kib: u32, lanes: u32) -> Result<Calibration, Error> {
     let mut arena = Arena::new();
     let most = Params::new(memory_kib, 1, lanes)?;
     strongest(target, &most, |params| measure(params, &mut arena))
 }
 
-/// [`calibrate`] up to the memory of `most`, by any clock.
+/// [`calibrate`] up to the memory of `most`, with any clock.
 fn strongest(
     target: Duration,
     most: &Params,
@@ -71,10 +75,11 @@ fn strongest(
     Ok(Calibration { params, time })
 }
 
-/// Memory to begin with: a hash takes about a millisecond, and how long more of it takes can be told.
+/// The search begins with this much memory: a hash takes about a millisecond, from which longer
+/// times can be estimated.
 const FIRST_KIB: u32 = 4 << 10;
 
-/// For the largest number whose time is no more than `target`.
+/// A search for the largest number whose time is at most `target`.
 struct Search {
     target: Duration,
     least: u32,
@@ -83,19 +88,19 @@ struct Search {
 }
 
 impl Search {
-    /// That number and its time; the least number if even that takes longer. Times are about proportional to numbers. What the system
-    /// has no memory for does not fit.
+    /// That number and its time, or the least number if even that takes longer. Times are about
+    /// proportional to numbers. A number for which the system has no memory is too large.
     fn run(
         &self,
         mut time_of: impl FnMut(u32) -> Result<Duration, Error>,
     ) -> Result<(u32, Duration), Error> {
-        // What fits, and the least that does not.
+        // The largest number that fits, and the least that does not.
         let (mut fits, mut above) = (None, None);
         let mut next = self.first;
         loop {
             let (time, is_within) = match time_of(next) {
                 Ok(time) => (time, time <= self.target),
-                // As far as a time tells: half as much may do.
+                // As a time, this means that half the number may fit.
                 Err(Error::OutOfMemory(_)) if next > self.least => {
                     (self.target.saturating_mul(2), false)
                 }
@@ -114,12 +119,14 @@ impl Search {
                     return Ok(found);
                 }
                 (Some((low, _)), Some((high, time))) => {
-                    // As the time tells, but in the inner third: the other two are soon gone, however wrong that is.
+                    // By proportion, but in the inner third, so that the interval becomes shorter
+                    // however wrong the proportion is.
                     let third = ((high - low) / 3).max(1);
                     scale(high, self.target, time).clamp(low + third, high - third)
                 }
                 (Some((low, time)), None) => {
-                    // As the time tells, at most four times as much: short times say little. Beyond what seems to fit is the proof.
+                    // By proportion, but at most four times as much, because short times are
+                    // imprecise. A little more than what seems to fit shows that it does not.
                     let (seems, quadruple) = (scale(low, self.target, time), low.saturating_mul(4));
                     let beyond = (low + 1).max(low.saturating_add(low / FINE));
                     seems.min(quadruple).max(beyond).min(self.most)
@@ -134,7 +141,7 @@ impl Search {
     }
 }
 
-/// How near to the limit a search ends: nearer than a part in so many, times are noise.
+/// A search ends within one part in so many of the limit. Nearer than that, times are noise.
 const FINE: u32 = 32;
 
 /// `number` · `target` / `time`, rounded down.
@@ -144,7 +151,7 @@ fn scale(number: u32, target: Duration, time: Duration) -> u32 {
     scaled as u32
 }
 
-/// The shortest of three runs: others on the machine only ever make it longer.
+/// The shortest of three runs: other work on the machine only makes a run longer.
 fn measure(params: &Params, arena: &mut Arena) -> Result<Duration, Error> {
     let argon2 = Argon2::new(*params).threads(threads(params.lanes()));
     let mut time = Duration::MAX;
@@ -156,7 +163,7 @@ fn measure(params: &Params, arena: &mut Arena) -> Result<Duration, Error> {
     Ok(time)
 }
 
-/// One for each lane, as far as there are processors: there may be millions of lanes.
+/// One thread for each lane, but at most one for each processor: there may be millions of lanes.
 fn threads(lanes: u32) -> usize {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     processors.min(lanes as usize)
@@ -168,8 +175,8 @@ mod tests {
 
     const MILLISECOND: u64 = 1_000_000;
 
-    /// Calibrates on a machine that takes as many nanoseconds as `clock` says; checks that it asks for nothing above `most`, and
-    /// that it ends soon.
+    /// Calibrates on a machine that takes as many nanoseconds as `clock` says. Checks that
+    /// calibration measures nothing above `most`, and ends soon.
     fn on(
         target_ms: u64,
         most_kib: u32,
@@ -193,7 +200,7 @@ mod tests {
 
     #[test]
     fn all_memory_then_all_passes() {
-        // The first pass is quicker than others: what it takes says too much of them.
+        // The first pass is faster than others, so its time predicts too many passes.
         let clock = |kib, passes| kib * (100 + 130 * (passes - 1));
         for (target, passes) in [(27, 1), (60, 1), (61, 2), (95, 3), (130, 4), (333, 10)] {
             let found = on(target, 1 << 18, 1, clock);

@@ -3,11 +3,10 @@
 use crate::block::Block;
 use sealstone_lanes::{Column, Line, RowPair, Word};
 
-/// `out` = G(`x`, `y`), or `out` ⊕ G(`x`, `y`) if `ADD`.
-///
-/// `first` gets word 0 of the new block before all is done: from it follows which block is needed next, and memory is slow.
-/// `meanwhile` is called with 0, 1, 2 and 3, at times that are as far apart as can be: what asks for memory in between does not
-/// have to wait until earlier questions are answered.
+/// `out` = G(`x`, `y`), or `out` ⊕ G(`x`, `y`) if `ADD`. `first` gets word 0 of the new block as
+/// soon as it is known: it decides which block is needed next, and memory is slow. `meanwhile` is
+/// called with 0, 1, 2 and 3, at times as far apart as possible, so that the prefetches of one call
+/// do not wait for those of the call before.
 #[inline(always)]
 pub fn compress<P: RowPair, const ADD: bool>(
     cpu: P::Cpu,
@@ -19,19 +18,22 @@ pub fn compress<P: RowPair, const ADD: bool>(
 ) {
     meanwhile(0);
     let mut state = begin::<P, ADD>(cpu, x, y, out);
-    // P (section 3.6) on matrix rows, then on matrix columns. Either is 16 words, a 4 × 4 matrix for P, and each line holds a row of
-    // two of them: of those of matrix rows in halves that alternate, of those of matrix columns one after the other.
+    // P (section 3.6) on matrix rows, then on matrix columns. Each of these is 16 words, a 4 × 4
+    // matrix for P. Each cache line holds one row of two such matrices: for matrix rows in halves
+    // that alternate, for matrix columns one after the other.
     const ALTERNATING: bool = true;
     const ONE_AFTER_THE_OTHER: bool = false;
     macro_rules! rows {
         ($($k:literal)*) => {
             let [a, b, c, d] = P::columns_then_diagonals::<Mix, ALTERNATING, _>([
-                [$(state[4 * $k]),*], [$(state[4 * $k + 1]),*], [$(state[4 * $k + 2]),*], [$(state[4 * $k + 3]),*],
+                [$(state[4 * $k]),*], [$(state[4 * $k + 1]),*],
+                [$(state[4 * $k + 2]),*], [$(state[4 * $k + 3]),*],
             ]);
             let mut i = 0..;
             $(
                 let at = i.next().unwrap_or(0);
-                [state[4 * $k], state[4 * $k + 1], state[4 * $k + 2], state[4 * $k + 3]] = [a[at], b[at], c[at], d[at]];
+                [state[4 * $k], state[4 * $k + 1]] = [a[at], b[at]];
+                [state[4 * $k + 2], state[4 * $k + 3]] = [c[at], d[at]];
             )*
         };
     }
@@ -79,7 +81,7 @@ pub fn compress<P: RowPair, const ADD: bool>(
     }
 }
 
-/// `x` ⊕ `y`; it is put into `out`, too, or added to what is there if `ADD`.
+/// `x` ⊕ `y`, which is also stored in `out`, or added (⊕) to `out` if `ADD`.
 #[inline(always)]
 fn begin<P: RowPair, const ADD: bool>(
     cpu: P::Cpu,
@@ -87,7 +89,7 @@ fn begin<P: RowPair, const ADD: bool>(
     y: &Block<P::Lane>,
     out: &mut Block<P::Lane>,
 ) -> [P; 16] {
-    // Unrolled by hand: left alone, LLVM keeps the state in an array on the stack.
+    // Unrolled by hand: otherwise LLVM keeps the state in an array on the stack.
     macro_rules! each {
         ($do:ident) => {
             each!($do: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
@@ -115,7 +117,7 @@ fn load<P: RowPair>(cpu: P::Cpu, line: &Line<P::Lane>) -> P {
     P::load(cpu, &line.0)
 }
 
-/// `line` = `value`, ⊕ what was in `line` if `ADD`.
+/// `line` = `value`, or `line` ⊕ `value` if `ADD`.
 #[inline(always)]
 fn store<P: RowPair, const ADD: bool>(cpu: P::Cpu, line: &mut Line<P::Lane>, value: P) {
     let value = if ADD {

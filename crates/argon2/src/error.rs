@@ -1,8 +1,8 @@
-//! What can go wrong.
+//! Errors.
 
 use core::fmt;
 
-/// Why there is no result.
+/// The reason why there is no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -24,9 +24,9 @@ pub enum Error {
     Malformed(&'static str),
     /// A string asks for more than the limits allow.
     Limit {
-        /// Of what.
+        /// The quantity, with its unit.
         what: &'static str,
-        /// How much it asks for.
+        /// How much the string asks for.
         wanted: u64,
         /// How much is allowed.
         allowed: u64,

@@ -12,7 +12,7 @@ pub fn hprime<E: Engine>(engine: E, parts: &[&[Byte<E>]], out: &mut [Byte<E>]) {
     parts.iter().for_each(|part| hash.update(part));
     let mut value = [E::Scalar::byte(engine.scalars(), 0); LONGEST];
     hash.finish_into(&mut value);
-    // All but the last value give their first half.
+    // The first half of every value but the last goes to the output.
     let mut rest = out;
     while rest.len() > LONGEST {
         let (half, tail) = rest.split_at_mut(LONGEST / 2);

@@ -1,12 +1,12 @@
-//! Which block a new block refers to (RFC 9106, sections 3.4.1 and 3.4.2). Everything here is a function of public numbers
-//! and, where Argon2 depends on data, of the pseudo-random word.
+//! The block that a new block refers to (RFC 9106, sections 3.4.1 and 3.4.2). Everything here is a
+//! function of public numbers and, where Argon2 depends on data, of the pseudo-random word.
 
 use sealstone_lanes::Index;
 
 /// Slices in a lane, SL.
 pub const SLICES: usize = 4;
 
-/// A segment, one slice of one lane in one pass: what its references depend on.
+/// A segment, one slice of one lane in one pass: the numbers that its references depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct Segment<I> {
     /// Its lane, l.
@@ -15,14 +15,17 @@ pub struct Segment<I> {
     length: I,
     /// The slice that was written longest ago.
     oldest: I,
-    /// Blocks in this lane's finished segments of the last three slices, or in pass 0 of all slices before.
+    /// Blocks in this lane's finished segments: of the last three slices, or in pass 0 of all
+    /// slices before.
     finished: I,
-    /// From J2 follows lane `first_lane` + (J2 mod `choice`): of all lanes, or in the first slice of all of the own one.
+    /// J2 gives lane `first_lane` + (J2 mod `choice`): any lane, or in the very first slice this
+    /// lane.
     first_lane: I,
     choice: I,
 }
 
-/// A block, by slice. Blocks are in memory by slice, then lane, then index, so that a slice is in one piece.
+/// A block by its slice. Memory orders blocks by slice, then lane, then index, so that a slice is
+/// in one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reference<I> {
     /// Slice number, below 4.
@@ -32,8 +35,8 @@ pub struct Reference<I> {
 }
 
 impl<I: Index> Segment<I> {
-    /// Slice `slice`, below 4, of lane `lane`, below `lanes`, in pass 0 or a later one. `lanes` is below 2^24, `length` at least
-    /// 2, and 4 · length · lanes below 2^32.
+    /// Slice `slice`, below 4, of lane `lane`, below `lanes`, in pass 0 or a later one. `lanes` is
+    /// below 2^24, `length` at least 2, and 4 · length · lanes below 2^32.
     pub fn new(cpu: I::Cpu, first_pass: bool, slice: usize, lane: I, lanes: I, length: I) -> Self {
         let number = |n: usize| I::splat(cpu, n as u64);
         let (oldest, finished) = if first_pass {
@@ -52,9 +55,11 @@ impl<I: Index> Segment<I> {
         }
     }
 
-    /// The reference of block `index` of this segment, when `word` = J2 ‖ J1 is its pseudo-random word.
+    /// The reference of block `index` of this segment, when `word` = J2 ‖ J1 is its pseudo-random
+    /// word.
     ///
-    /// The block is among those written before, not the one just before, and in another lane only if that segment is finished.
+    /// The block was written before, is not the block just before, and is in another lane only if
+    /// its segment is finished.
     #[inline(always)]
     pub fn reference(&self, cpu: I::Cpu, index: I, word: I) -> Reference<I> {
         let number = |n: u64| I::splat(cpu, n);
@@ -63,7 +68,7 @@ impl<I: Index> Segment<I> {
             .add(word.shift_right::<32>().remainder(self.choice));
         let area = self.area(cpu, lane.is_equal(self.lane), index);
         let entry = entry(cpu, area, word);
-        // The slice of the entry: no division, but a count of the segments before it.
+        // The slice of the entry, by counting the segments before it instead of dividing.
         let two = self.length.add(self.length);
         let ends = [self.length, two, two.add(self.length)];
         let [a, b, c] = ends.map(|end| I::select(entry.is_below(end), number(0), number(1)));
@@ -77,8 +82,9 @@ impl<I: Index> Segment<I> {
         }
     }
 
-    /// |W|, the number of blocks that may be referred to: the finished segments; in the own lane also this segment without the
-    /// block just before `index`; in another lane, if `index` is the first of its segment, without the last one.
+    /// |W|, the number of blocks that a reference may be to: those of finished segments; in this lane
+    /// also those of this segment before `index`, but not the last of them; in another lane, if `index`
+    /// is 0, not the last block.
     #[inline(always)]
     fn area(&self, cpu: I::Cpu, own_lane: I::Truth, index: I) -> I {
         let (zero, one) = (I::splat(cpu, 0), I::splat(cpu, 1));
@@ -90,7 +96,7 @@ impl<I: Index> Segment<I> {
     }
 }
 
-/// zz: the entry of the area, of which later ones are likelier.
+/// zz: an entry of the area; later entries are likelier.
 #[inline(always)]
 fn entry<I: Index>(cpu: I::Cpu, area: I, word: I) -> I {
     let x = word.mul_lo32(word).shift_right::<32>();

@@ -1,10 +1,11 @@
-//! G as the machine runs it: functions without a loop or a way to panic, each of which only picks the instruction set.
+//! G as the machine runs it: functions without a loop or a panic, which only choose the instruction
+//! set.
 //!
-//! They are what a proof of the machine code is about, and are never inlined, so that it can find them.
-//!
-//! Computing a block takes about as long as memory takes to answer, so all of them ask for what comes next while they compute: a line
-//! now and then, as a core keeps only so many questions open and waits when there is one more. What comes next is, always, what is in
-//! memory behind `out`: the next new block goes there, and is added to what is there.
+//! The proofs of machine code are about these functions. They are never inlined, so that the prover
+//! finds them. Computing a block takes about as long as a read from memory. So all of these
+//! functions prefetch the next blocks while they compute, a few cache lines at a time: a core has
+//! only some prefetches open, and waits when there is one more. One of the next blocks is always
+//! the one behind `out`, where the next new block is stored or added.
 
 use crate::block::{Block, ZERO_BLOCK};
 use crate::compress::compress;
@@ -23,7 +24,8 @@ pub fn add(cpu: Cpu, x: &Block, y: &Block, out: &mut Block, soon: Place) {
     cpu.run_rows(Compress::<true> { x, y, out, soon });
 }
 
-/// `out` = G(`x`, `y`); and the reference of the block after `out`, which is prefetched as soon as it is known.
+/// `out` = G(`x`, `y`). Returns the reference of the block after `out`, which is prefetched as soon
+/// as it is known.
 #[inline(never)]
 pub fn replace_ahead(
     cpu: Cpu,
@@ -35,7 +37,8 @@ pub fn replace_ahead(
     ahead::<false, false>(cpu, x, y, out, next, next.memory.start)
 }
 
-/// `out` = `out` ⊕ G(`x`, `y`); and the reference of the block after `out`, which is prefetched as soon as it is known.
+/// `out` = `out` ⊕ G(`x`, `y`). Returns the reference of the block after `out`, which is prefetched
+/// as soon as it is known.
 #[inline(never)]
 pub fn add_ahead(
     cpu: Cpu,
@@ -47,7 +50,8 @@ pub fn add_ahead(
     ahead::<true, false>(cpu, x, y, out, next, next.memory.start)
 }
 
-/// `out` = G(`x`, `y`), and the reference of the block after `out`; the block at `soon` is prefetched, since other lanes come first.
+/// `out` = G(`x`, `y`). Returns the reference of the block after `out`. The block at `soon` is
+/// prefetched instead, because other lanes come first.
 #[inline(never)]
 pub fn replace_in_turn(
     cpu: Cpu,
@@ -60,8 +64,8 @@ pub fn replace_in_turn(
     ahead::<false, true>(cpu, x, y, out, next, soon)
 }
 
-/// `out` = `out` ⊕ G(`x`, `y`), and the reference of the block after `out`; the block at `soon` is prefetched, since other lanes
-/// come first.
+/// `out` = `out` ⊕ G(`x`, `y`). Returns the reference of the block after `out`. The block at `soon`
+/// is prefetched instead, because other lanes come first.
 #[inline(never)]
 pub fn add_in_turn(
     cpu: Cpu,
@@ -106,30 +110,30 @@ pub struct Next<'a> {
     pub segment: &'a Segment<u64>,
     /// Its index in the segment.
     pub index: u64,
-    /// Where its reference will be.
+    /// The memory that its reference is in.
     pub memory: Memory,
 }
 
-/// Where the slices are, for hints.
+/// The place of the slices, for prefetching.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
-    /// Where the first block is.
+    /// The place of the first block.
     pub start: Place,
     /// Blocks in a slice.
     pub width: u64,
 }
 
-/// Lines in a block.
+/// Cache lines in a block.
 const LINES: usize = 16;
 
 impl Memory {
-    /// Asks for a block before it is needed.
+    /// Prefetches a block.
     #[inline(always)]
     pub(crate) fn prefetch(self, reference: Reference<u64>) {
         self.place(reference).prefetch::<LINES>();
     }
 
-    /// Where a block is.
+    /// The place of a block.
     #[inline(always)]
     pub(crate) fn place(self, reference: Reference<u64>) -> Place {
         let block = reference
@@ -140,7 +144,7 @@ impl Memory {
     }
 }
 
-/// Asks for a quarter of the block at `place`.
+/// Prefetches a quarter of the block at `place`.
 #[inline(always)]
 fn prefetch_quarter(place: Place, quarter: usize) {
     const QUARTER: usize = LINES / 4;
@@ -185,7 +189,8 @@ struct CompressAhead<'a, const ADD: bool, const IN_TURN: bool> {
     y: &'a Block,
     out: &'a mut Block,
     next: &'a Next<'a>,
-    /// Prefetched if `IN_TURN`, and of the reference only the first line, for the place of its page; else the reference is.
+    /// With `IN_TURN`, this block is prefetched, and only the first line of the reference, for its
+    /// page's translation. Without, the whole reference is prefetched.
     soon: Place,
 }
 

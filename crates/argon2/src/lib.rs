@@ -1,4 +1,5 @@
-//! Argon2 (RFC 9106) in all its variants and versions, and BLAKE2b (RFC 7693), on every instruction set in one source.
+//! Argon2 (RFC 9106) in all variants and versions, and BLAKE2b (RFC 7693), in one source for every
+//! instruction set.
 //!
 //! | to | use |
 //! |---|---|
@@ -7,7 +8,7 @@
 //! | derive a key from a password | [`Argon2::hash`] |
 //! | choose parameters | [`Params`], [`PROFILES`], [`calibrate`] |
 //! | keep memory from hash to hash | [`Arena`] |
-//! | bring memory, without an allocator | [`Argon2::hash_with`], [`Block`] |
+//! | pass your own memory, without an allocator | [`Argon2::hash_with`], [`Block`] |
 //! | use a thread pool, show progress, cancel | [`Pool`], [`Argon2::progress`], [`Argon2::cancel`] |
 //! | read and write PHC strings | [`PhcString`] |
 //! | hash | [`blake2b`] |
@@ -26,16 +27,19 @@
 //!
 //! # What a hash leaves behind
 //!
-//! All memory that depends on the password is wiped before [`Argon2::hash`] returns, on every path, and so are registers and stacks
-//! that it used. What stays is what the compiler left on the stacks of a caller's [`Pool`], and copies of a [`blake2b::Blake2b`] that
-//! was moved. Memory of an [`Arena`] is not in core dumps, and processes that are forked meanwhile see zeros in it (on Linux, since
-//! 4.14).
+//! [`Argon2::hash`] wipes all memory that depends on the password before it returns, on every path,
+//! and the registers and stacks that it used. It cannot wipe what the compiler leaves on the stacks
+//! of a caller's [`Pool`], and copies of a [`blake2b::Blake2b`] that was moved. Memory of an
+//! [`Arena`] is not in core dumps, and a process that is forked meanwhile sees zeros in it (on
+//! Linux, since 4.14).
 //!
-//! Overwriting takes 48 KiB of the caller's stack, and of that of each thread that fills. 128 KiB of stack are enough for any hash.
+//! Overwriting takes 48 KiB of the caller's stack, and of that of each thread that fills. 128 KiB
+//! of stack are enough for any hash.
 //!
 //! # Features
 //!
-//! `std` (default): everything. Without it there is the algorithm, BLAKE2b and PHC strings, and nothing is allocated.
+//! `std` (default): everything. Without it, the crate has the algorithm, BLAKE2b and PHC strings,
+//! and allocates nothing.
 #![deny(unsafe_code)]
 #![cfg_attr(not(feature = "std"), no_std)]
 

@@ -1,15 +1,16 @@
-//! What Argon2 costs.
+//! The parameters of Argon2.
 
 use crate::Error;
 
 /// Which Argon2 (RFC 9106, section 3.2: y).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Variant {
-    /// Memory accesses depend on the password: fastest to fill, but others on the machine may watch.
+    /// Memory accesses depend on the password: the fastest to fill, but other programs on the
+    /// machine may observe them.
     Argon2d = 0,
-    /// Memory accesses depend on nothing.
+    /// Memory accesses do not depend on the password.
     Argon2i = 1,
-    /// First as Argon2i, then as Argon2d. The one to use.
+    /// First as Argon2i, then as Argon2d. The recommended variant.
     #[default]
     Argon2id = 2,
 }
@@ -28,7 +29,7 @@ impl Variant {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Argon2d, Self::Argon2i, Self::Argon2id];
 
-    /// As in PHC strings.
+    /// Its name in PHC strings.
     pub fn name(self) -> &'static str {
         match self {
             Self::Argon2d => "argon2d",
@@ -79,7 +80,8 @@ impl Params {
     pub const RFC_9106_HIGH_MEMORY: Self = Self::of(2 << 20, 1, 4);
     /// 64 MiB, 3 passes, 4 lanes: the second recommended option of RFC 9106, section 4.
     pub const RFC_9106_LOW_MEMORY: Self = Self::of(64 << 10, 3, 4);
-    /// 46, 19, 12, 9 and 7 MiB with 1 to 5 passes: equally strong options of OWASP's Password Storage Cheat Sheet.
+    /// 46, 19, 12, 9 and 7 MiB with 1 to 5 passes: equally strong options of OWASP's Password
+    /// Storage Cheat Sheet.
     pub const OWASP: [Self; 5] = [
         Self::of(47_104, 1, 1),
         Self::of(19_456, 2, 1),
@@ -121,7 +123,7 @@ impl Params {
         }
     }
 
-    /// The profile of this name, of [`PROFILES`].
+    /// The profile of this name in [`PROFILES`].
     pub fn profile(name: &str) -> Option<Self> {
         PROFILES
             .iter()
@@ -161,18 +163,18 @@ impl Params {
         self.passes
     }
 
-    /// Lanes (p): how many threads can share the work.
+    /// Lanes (p): the number of threads that can share the work.
     pub const fn lanes(&self) -> u32 {
         self.lanes
     }
 
-    /// Blocks of memory that are used: m′, which is m rounded down to a multiple of 4 p.
+    /// Blocks of memory that a hash uses: m′, which is m rounded down to a multiple of 4 p.
     pub const fn blocks(&self) -> u64 {
         self.segment_blocks() * 4 * self.lanes as u64
     }
 
-    /// How long a hash takes, in KiB times passes. A lane of less than 128 KiB counts as one of 128 KiB: each of its four segments
-    /// takes some time of its own in each pass, however short it is.
+    /// The work of a hash in KiB times passes. A lane of less than 128 KiB counts as 128 KiB,
+    /// because each of its four segments takes a fixed time in each pass, however short it is.
     ///
     /// ```
     /// use sealstone_argon2::Params;

@@ -27,8 +27,9 @@ pub fn hash_password(password: &[u8], params: &Params) -> Result<String, Error> 
     PasswordHasher::new(*params).hash(password, &mut Arena::new())
 }
 
-/// Verifies a password against a stored string, of any parameters within [`Limits::default`]; tells whether it should be hashed
-/// again because it was not with `params`.
+/// Verifies a password against a stored string, whose parameters are within [`Limits::default`].
+/// The result says whether the password should be hashed again, because the string has other
+/// parameters than `params`.
 ///
 /// # Errors
 /// As [`PasswordHasher::verify`].
@@ -36,7 +37,7 @@ pub fn verify_password(password: &[u8], stored: &str, params: &Params) -> Result
     PasswordHasher::new(*params).verify(password, stored, &mut Arena::new())
 }
 
-/// How an application stores passwords: the parameters for new ones, and limits for those it finds.
+/// Stores passwords: with these parameters for new strings, and limits for stored ones.
 ///
 /// ```
 /// use sealstone_argon2::{Arena, Argon2, Params, PasswordHasher};
@@ -59,7 +60,8 @@ pub struct PasswordHasher<'a> {
     tag_len: usize,
 }
 
-/// The most that verifying may cost: strings may come from somebody else. What costs more is not made either.
+/// The most that verifying may cost, because strings may come from others. More expensive strings
+/// are not made either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Memory in KiB.
@@ -72,9 +74,14 @@ pub struct Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "if it needs a rehash, now is the time"]
 pub struct Verified {
-    /// Whether the stored string is not as [`PasswordHasher::hash`] makes it now: other parameters, a shorter salt, a shorter hash.
+    /// Whether the stored string differs from those that [`PasswordHasher::hash`] makes now: other
+    /// parameters, a shorter salt, or a shorter hash.
     pub needs_rehash: bool,
 }
+
+/// What a PHC string can have.
+const PHC_RULE: &str =
+    "a PHC string has 8 to 48 bytes of salt, 12 to 64 of hash, up to 32 of data, 255 lanes";
 
 impl Default for Limits {
     /// 2 GiB of memory; 64 GiB of memory times passes.
@@ -87,7 +94,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Whether verifying with `params` is within the limits. It is asked before any memory is taken.
+    /// Checks that verifying with `params` is within the limits, before any memory is taken.
     ///
     /// # Errors
     /// [`Error::Limit`].
@@ -115,7 +122,7 @@ impl<'a> PasswordHasher<'a> {
         Self::with(Argon2::new(params))
     }
 
-    /// With a secret, associated data, threads.
+    /// With a secret, associated data, or threads.
     pub fn with(argon2: Argon2<'a>) -> Self {
         Self {
             argon2,
@@ -141,11 +148,12 @@ impl<'a> PasswordHasher<'a> {
         }
     }
 
-    /// Hashes a password with a random salt: a PHC string, to store.
+    /// Hashes a password with a random salt. The result is a PHC string, to be stored.
     ///
     /// # Errors
-    /// [`Error::Random`]; [`Error::Parameter`] for what a PHC string cannot say; [`Error::Limit`] for parameters that
-    /// [`PasswordHasher::verify`] would refuse; those of [`Argon2::hash`].
+    /// [`Error::Random`]; [`Error::Parameter`] for lengths and lanes that a PHC string cannot have;
+    /// [`Error::Limit`] for parameters that [`PasswordHasher::verify`] would refuse; the errors of
+    /// [`Argon2::hash`].
     pub fn hash(&self, password: &[u8], arena: &mut Arena) -> Result<String, Error> {
         let mut salt = [0; 48];
         let salt = salt
@@ -155,7 +163,7 @@ impl<'a> PasswordHasher<'a> {
         self.hash_with_salt(password, salt, arena)
     }
 
-    /// Hashes a password with a salt that was never used before.
+    /// Hashes a password with this salt, which must never have been used before.
     ///
     /// # Errors
     /// As [`PasswordHasher::hash`].
@@ -170,23 +178,24 @@ impl<'a> PasswordHasher<'a> {
         let tag = tag
             .get_mut(..self.tag_len)
             .ok_or(Error::Parameter("a hash of 12 to 64 bytes"))?;
-        // Before the work: whether it could be verified, and can be written.
+        // Before the work: whether the string could be verified, and can be written.
         self.limits.check(params)?;
         let phc = |tag: &[u8]| {
             let phc = PhcString::new(*params, salt, data, tag);
-            phc.ok_or(Error::Parameter("a PHC string has 8 to 48 bytes of salt, 12 to 64 of hash, up to 32 of data, 255 lanes"))
+            phc.ok_or(Error::Parameter(PHC_RULE))
         };
         phc(tag)?;
         self.argon2.hash(password, salt, tag, arena)?;
         Ok(phc(tag)?.to_string())
     }
 
-    /// Verifies a password against a PHC string. Associated data is taken from the string; if there is some here, it must be the
-    /// same. How long that takes does not tell how wrong the password is.
+    /// Verifies a password against a PHC string, in a time that does not depend on how wrong the
+    /// password is. Associated data comes from the string; if the hasher has some, it must be the
+    /// same.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the password, the secret or the associated data is another one; [`Error::Malformed`];
-    /// [`Error::Limit`]; those of [`Argon2::hash`].
+    /// [`Error::Mismatch`] if the password, the secret or the associated data is another one;
+    /// [`Error::Malformed`]; [`Error::Limit`]; the errors of [`Argon2::hash`].
     pub fn verify(
         &self,
         password: &[u8],
@@ -213,7 +222,7 @@ impl<'a> PasswordHasher<'a> {
         })
     }
 
-    /// Whether a string is not as [`PasswordHasher::hash`] makes it now.
+    /// Whether a string differs from those that [`PasswordHasher::hash`] makes now.
     ///
     /// # Errors
     /// [`Error::Malformed`].

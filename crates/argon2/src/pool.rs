@@ -1,8 +1,8 @@
-//! Sharing lanes between threads.
+//! Sharing lanes between the threads of a caller.
 
 use crate::fill::Task;
 
-/// Threads of the caller. With rayon, `run` is `tasks.into_par_iter().for_each(Task::run)`.
+/// The caller's threads. With rayon, `run` is `tasks.into_par_iter().for_each(Task::run)`.
 ///
 /// ```
 /// use sealstone_argon2::{Argon2, Arena, Params, Pool, Task};
@@ -26,9 +26,9 @@ use crate::fill::Task;
 /// # Ok::<(), sealstone_argon2::Error>(())
 /// ```
 pub trait Pool: Sync {
-    /// How many tasks can run at the same time.
+    /// The number of tasks that can run at the same time.
     fn threads(&self) -> usize;
-    /// Runs all tasks, on any threads and in any order, and returns when they are done.
+    /// Runs all tasks, on any threads and in any order. Returns when they are done.
     fn run(&self, tasks: Vec<Task<'_>>);
 }
 

@@ -1,4 +1,5 @@
-//! What there is without the feature `std`: `scripts/test-argon2` runs these tests so, and the workspace's run has them with it.
+//! The crate without the feature `std`. `scripts/test-argon2` runs these tests without it, and the
+//! workspace's run with it.
 
 mod published;
 
@@ -6,7 +7,8 @@ use published::{ABC, TAGS, hex};
 use sealstone_argon2::blake2b::Blake2b;
 use sealstone_argon2::{Argon2, Block, Params, PhcString, ZERO_BLOCK};
 
-/// What was in the memory does not matter, and afterwards it is wiped, but not beyond what is needed.
+/// The content of the memory does not matter. Afterwards it is wiped, but only as far as it was
+/// needed.
 #[test]
 fn rfc_9106_in_memory_of_the_caller() {
     let mut dirty: Block = ZERO_BLOCK;
@@ -31,7 +33,7 @@ fn rfc_7693_abc() {
     assert_eq!(hex(digest.as_ref()), ABC);
 }
 
-/// RFC 9106's own parameters in the form of the PHC.
+/// The parameters of RFC 9106's example, as a PHC string.
 #[test]
 fn phc_strings_are_read() {
     let text = "$argon2id$v=19$m=32,t=3,p=4$AgICAgICAgICAgICAgICAg$DWQN9Y14dmwIwDejSotTydAe8EUtdbZetSUg6WsB5lk";

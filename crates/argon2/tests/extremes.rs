@@ -1,11 +1,11 @@
-//! Parameters far from the usual, where random cases do not go.
+//! Unusual parameters, which random cases do not have.
 
 mod spec;
 
 use sealstone_argon2::{Arena, Argon2, Cpu, Error, PROFILES, Params, PasswordHasher, Variant};
 
-/// As argon2-cffi 25 (the reference implementation) has it, of "password" and "somesalt": variant, length of the tag, KiB, passes,
-/// lanes, and the last 32 bytes of the tag.
+/// Hashes of "password" and "somesalt" by argon2-cffi 25 (the reference implementation): variant,
+/// length of the tag, KiB, passes, lanes, and the last 32 bytes of the tag.
 const OF_THE_REFERENCE: [(Variant, usize, u32, u32, u32, &str); 5] = [
     (
         Variant::Argon2id,
@@ -97,7 +97,8 @@ fn short_salts_by_the_specification() {
     }
 }
 
-/// Lengths enter the hash as 32 bits (RFC 9106, section 3.2). The 4 GiB are pages of zeros that nobody touches.
+/// Lengths enter the hash as 32 bits (RFC 9106, section 3.2). The 4 GiB are pages of zeros that are
+/// never touched.
 #[cfg(target_pointer_width = "64")]
 #[test]
 fn inputs_of_4_gib_are_refused() {
@@ -131,8 +132,8 @@ fn inputs_of_4_gib_are_refused() {
     }
 }
 
-/// KiB, passes and lanes of RFC 9106, section 4; of OWASP's Password Storage Cheat Sheet; and of the passport's profiles
-/// (`spec/passport.md`).
+/// KiB, passes and lanes of RFC 9106, section 4; of OWASP's Password Storage Cheat Sheet; and of
+/// the passport's profiles (`spec/passport.md`).
 #[test]
 fn named_parameters_are_those_of_their_sources() {
     let mut named = PROFILES.map(|(name, params)| {
@@ -157,7 +158,7 @@ fn named_parameters_are_those_of_their_sources() {
     );
 }
 
-/// What a binding needs that lets other threads run meanwhile.
+/// A binding needs this to let other threads run meanwhile.
 #[test]
 fn everything_can_go_to_another_thread() {
     fn is<T: Send + Sync>() {}

@@ -8,7 +8,8 @@ use sealstone_argon2::{
 /// The example of C2SP's `phc-strings.md`: password `hunter2`, secret `pepper`.
 const EXAMPLE: &str = "$argon2id$v=19$m=65536,t=2,p=1$gZiV/M1gPc22ElAH/Jh1Hw$CWOrkoo7oJBQ/iyh7uJ0LO2aLEfrHwTWllSAxT0zRno";
 
-/// `argon2 somesalt -d -t 2 -k 256 -p 2 -l 24 -v 10 -e` (Debian's argon2 0~20190702) of `password`.
+/// The password `password`, by `argon2 somesalt -d -t 2 -k 256 -p 2 -l 24 -v 10 -e` (Debian's
+/// argon2 0~20190702).
 const OLD: &str = "$argon2d$v=16$m=256,t=2,p=2$c29tZXNhbHQ$gwTB7J3R6/4M1i2G6Yyd6K70l3Q5kTzM";
 
 fn small() -> Params {
@@ -168,7 +169,7 @@ fn nothing_else_is_read() {
     }
 }
 
-/// What is refused is said as the rule that it breaks.
+/// Each error names the rule that the string breaks.
 #[test]
 fn errors_say_the_rule() {
     let good = "$argon2i$v=19$m=64,t=1,p=2,keyid=Zm9v,data=Zm9v$c29tZXNhbHQ$c29tZXRhZ3NvbWV0";
@@ -235,7 +236,8 @@ fn what_asks_for_too_much_is_refused_before_any_memory() {
     }
 }
 
-/// Of the least memory, a pass takes several times as long as its size says: each of its segments costs something.
+/// With the least memory, a pass takes several times as long as its size suggests: each segment
+/// takes a fixed time.
 #[test]
 fn little_memory_does_not_make_passes_free() {
     let limits = Limits::default();

@@ -12,7 +12,7 @@ fn bytes(longest: usize) -> impl Strategy<Value = Vec<u8>> {
 }
 
 prop_compose! {
-    /// Any inputs, in memory of up to 8 KiB × p plus `more`.
+    /// Any inputs, with memory of 8 KiB × p and up to `more` KiB.
     fn case(more: usize, longest_data: usize)(
         p in prop_oneof![3 => Just(1_usize), 3 => 2..=5_usize, 1 => 6..=20_usize],
         t_tag in prop_oneof![3 => 4..=64_usize, 1 => 65..=1024_usize],
@@ -75,7 +75,7 @@ fn by_rustcrypto(case: &spec::Argon2) -> Vec<u8> {
     tag
 }
 
-/// `SEALSTONE_CASES`, or a number that takes some seconds.
+/// The value of `SEALSTONE_CASES`, or a number of cases that takes some seconds.
 fn cases() -> u32 {
     std::env::var("SEALSTONE_CASES").map_or(400, |count| count.parse().expect("a number"))
 }

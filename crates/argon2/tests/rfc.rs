@@ -1,4 +1,4 @@
-//! The test vectors of RFC 9106 and RFC 7693, of the crate and of the specification in `spec`.
+//! The test vectors of RFC 9106 and RFC 7693, for the crate and for the specification in `spec`.
 
 mod published;
 mod spec;

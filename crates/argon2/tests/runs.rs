@@ -32,7 +32,8 @@ fn the_number_of_threads_does_not_matter() {
     }
 }
 
-/// Memory that each thread gets from the system as it fills it: new in the first hash, and kept in the second.
+/// Each thread gets memory from the system when it fills it: new memory in the first hash, kept
+/// memory in the second.
 #[test]
 fn threads_that_get_their_own_memory_change_nothing() {
     for variant in Variant::ALL {
@@ -71,7 +72,7 @@ fn an_arena_serves_many_sizes() {
 fn memory_that_is_not_there_is_an_error() {
     let mut arena = Arena::new();
     let params = Params::new(u32::MAX, 1, 1).unwrap();
-    // 4 TiB: more than an address space of 47 bits would mind, so ask for what no system has.
+    // An address space of 47 bits has room for 4 TiB, so this asks for more than any system has.
     assert_eq!(
         Arena::with_kib(1 << 50).err(),
         Some(Error::OutOfMemory(1 << 50))
@@ -141,7 +142,7 @@ fn progress_is_told_and_the_end_is_the_end() {
     }
 }
 
-/// What was in it does not matter, and what is not needed is left as it is.
+/// The content of the memory does not matter. Memory that is not needed does not change.
 #[test]
 fn memory_of_the_caller_is_wiped_on_any_number_of_threads() {
     const DIRT: Line = Line([0x5555_5555_5555_5555; 8]);
@@ -202,7 +203,7 @@ fn a_run_that_is_cancelled_before_it_begins_takes_no_memory() {
     }
 }
 
-/// A callback that panics on one thread ends the run on all, and what was computed is gone.
+/// A callback that panics on one thread ends the run on all threads, and the memory is wiped.
 #[test]
 fn a_panic_leaves_nothing() {
     for threads in [1, 2, 3] {
@@ -230,7 +231,7 @@ impl Pool for Backwards {
     }
 }
 
-/// A pool that forgets one.
+/// A pool that leaves out one task.
 struct Forgetful;
 
 impl Pool for Forgetful {
@@ -255,7 +256,7 @@ fn pools_of_the_caller_are_used_and_not_trusted() {
     assert_eq!((result, tag), (Err(Error::Pool), [0; 32]));
 }
 
-/// What the crate's documentation promises to callers with small stacks.
+/// The crate's documentation promises this to callers with small stacks.
 #[test]
 fn a_stack_of_128_kib_is_enough() {
     for cpu in Cpu::available() {

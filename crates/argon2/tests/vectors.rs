@@ -1,4 +1,5 @@
-//! The vectors that pyca/cryptography collected from RFC 9106, OpenSSL and the `argon2` command, if they were downloaded.
+//! The vectors that pyca/cryptography collected from RFC 9106, OpenSSL and the `argon2` command, if
+//! scripts/fetch-vectors has fetched them.
 
 use sealstone_argon2::{Arena, Argon2, Cpu, Params, Variant};
 use std::collections::HashMap;

@@ -1,5 +1,6 @@
-//! After a hash, what follows from the password is nowhere in the process: neither in memory that was given back or kept, nor on any
-//! stack, nor in registers. The process searches its own memory.
+//! After a hash, no value that depends on the password is left in the process: neither in memory
+//! that was given back or kept, nor on any stack, nor in registers. The process searches its own
+//! memory.
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ use sealstone_lanes::{Line, Place, Portable};
 use signal_hook::consts::SIGUSR1;
 use signal_hook::low_level::raise;
 
-/// Inverted, so that this is not what is found.
+/// Inverted, so that the search does not find this copy.
 const NOT_PASSWORD: [u8; 48] = not(*b"a password that no other test of this file has..");
 const NOT_SECRET: [u8; 32] = not(*b"and a secret that no other has..");
 const SALT: &[u8; 16] = b"salt of the test";
@@ -35,7 +36,7 @@ const fn not<const N: usize>(mut bytes: [u8; N]) -> [u8; N] {
     bytes
 }
 
-/// How much one hash has to do, on so many threads.
+/// The cost of one hash, and its threads.
 #[derive(Clone, Copy)]
 struct Cost {
     memory_kib: u32,
@@ -49,14 +50,16 @@ const SMALL: Cost = Cost {
     threads: 1,
 };
 
-/// What one hash goes through, in pieces of 8 bytes, inverted. None of them may be found.
+/// The secret values of one hash, in pieces of 8 bytes, inverted. The search must find none of
+/// them.
 struct Pieces(Vec<(String, u64)>);
 
-/// Names the process that computes the pieces: what it leaves behind is gone with it. Its value is memory and lanes.
+/// Set in the child process that computes the pieces, whose copies end with it. Its value is memory
+/// and lanes.
 const CHILD: &str = "SEALSTONE_ARGON2_TEST_CHILD";
 
 impl Pieces {
-    /// Computed by a process of its own, which prints them inverted.
+    /// Computed by a child process, which prints them inverted.
     fn of_child(cost: Cost) -> Self {
         let mut child = Command::new(std::env::current_exe().unwrap());
         child
@@ -118,7 +121,7 @@ impl Pieces {
         pieces.add("the secret", &secret);
         pieces.add("H0", &h0);
         pieces.add("the first block", bytes_of(&memory[0]).as_flattened());
-        // Of which, with those of other lanes, the tag is the hash.
+        // The tag is the hash of the last blocks of all lanes.
         let last = &memory[memory.len() - 1];
         pieces.add("the last block", bytes_of(last).as_flattened());
         pieces
@@ -192,10 +195,11 @@ fn writable_ranges() -> Vec<Range<u64>> {
     maps.lines().filter_map(parse).collect()
 }
 
-/// One search at a time, or one would find what another looks for.
+/// One search at a time: a search would find the values that another one looks for.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Hashes, sees each piece while it is there, and none after it. `during` is called while they are there.
+/// Hashes, finds each piece while the hash runs, and none afterwards. `during` is called while the
+/// hash runs.
 fn assert_wiped(cpu: Cpu, cost: Cost, arena: &mut Arena, during: impl Fn() + Sync) {
     let pieces = Pieces::of_child(cost);
     let seen = Mutex::new(BTreeMap::new());
@@ -205,7 +209,7 @@ fn assert_wiped(cpu: Cpu, cost: Cost, arena: &mut Arena, during: impl Fn() + Syn
             *seen.lock().unwrap() = occurrences(&pieces);
         }
     };
-    // On a stack of its own, which stays as it is while it is searched.
+    // On the stack of another thread, which does not change during the search.
     let (done, searched) = (Barrier::new(2), Barrier::new(2));
     let left = thread::scope(|scope| {
         scope.spawn(|| {
@@ -260,14 +264,14 @@ fn report() {
 fn a_hash_leaves_nothing_on_any_instruction_set() {
     let _guard = ONE_AT_A_TIME.lock();
     for cpu in Cpu::available() {
-        // Of the arena that is kept, and of one that is gone.
+        // In an arena that is kept, and in one that is given back.
         let mut arena = Arena::new();
         assert_wiped(cpu, SMALL, &mut arena, || ());
         assert_wiped(cpu, SMALL, &mut Arena::new(), || ());
     }
 }
 
-/// Lanes in step on one thread, three and two of five, and on several.
+/// Five lanes in step on one thread (three and two), and lanes on several threads.
 #[test]
 fn lanes_and_threads_leave_nothing() {
     let _guard = ONE_AT_A_TIME.lock();
@@ -296,8 +300,9 @@ fn a_copy_left_behind_is_noticed() {
     black_box(&kept);
 }
 
-/// The stack is overwritten far below where the hash is at work: as far as a kernel with a signal on top of it reaches. With AVX-512
-/// the system saves nearly 3 KiB, and steps and their kernels use up to 9 below the loop that calls the callback.
+/// The stack is overwritten far below the frames of the hash: as far as a kernel and a signal on
+/// top of it reach. With AVX-512 the system saves nearly 3 KiB, and kernels use up to 9 KiB below
+/// the loop that calls the callback.
 #[test]
 fn the_stack_is_overwritten_below_kernels_and_signals() {
     const FAR: usize = 128 << 10;
@@ -335,7 +340,7 @@ fn paint<const N: usize>() {
     black_box(&mut [PAINT; N]);
 }
 
-/// The lowest address, of the `len` below `from`, where something was written since.
+/// The lowest address, in the `len` bytes below `from`, that was written since.
 fn lowest_not_painted(from: u64, len: u64) -> u64 {
     let mut bytes = vec![0; len as usize];
     let memory = File::open("/proc/self/mem").unwrap();
@@ -345,7 +350,7 @@ fn lowest_not_painted(from: u64, len: u64) -> u64 {
     from - len + painted as u64
 }
 
-/// Whatever the password was, all registers are the same afterwards.
+/// Afterwards, no register depends on the password.
 #[test]
 fn registers_do_not_depend_on_the_password_on_any_instruction_set() {
     let mut arena = Arena::with_kib(64).unwrap();
@@ -359,7 +364,7 @@ fn registers_do_not_depend_on_the_password_on_any_instruction_set() {
     }
 }
 
-/// A kernel alone leaves what it computed last in vectors.
+/// A kernel alone leaves its last values in vector registers.
 #[test]
 fn registers_that_depend_on_the_input_are_noticed() {
     let cpu = Cpu::best();
@@ -371,13 +376,14 @@ fn registers_that_depend_on_the_input_are_noticed() {
     assert!(words_that_differ(&mut compute) > 0);
 }
 
-/// How many words of what a signal saves are others for another input. That comes by reference: no register holds it anyway.
+/// The number of words, of those that a signal saves, that change with the input. The input is
+/// passed by reference, so that no register holds it.
 fn words_that_differ(run: &mut dyn FnMut(&[u8; 8])) -> usize {
     LazyLock::force(&SIGNAL_CAME);
-    // One buffer for both, and no allocation between: addresses are in registers too.
+    // One buffer for both runs, and no allocation in between: registers hold addresses too.
     let (mut saved, mut first) = (vec![[0; 8]; 2 * GAP / 8], vec![[0; 8]; 2 * GAP / 8]);
     let mut input = [1; 8];
-    // What happens once only has happened then.
+    // After this run, everything that happens only once has happened.
     saved_after(run, black_box(&input), &mut saved);
     input.fill(2);
     saved_after(run, black_box(&input), &mut saved);
@@ -397,7 +403,7 @@ static SIGNAL_CAME: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| {
 /// Bytes of stack that functions called later may overwrite.
 const GAP: usize = 16 << 10;
 
-/// What the system saves to the stack if a signal comes after `run`: all registers.
+/// All registers, which the system saves to the stack when a signal comes after `run`.
 #[inline(never)]
 fn saved_after(run: &mut dyn FnMut(&[u8; 8]), input: &[u8; 8], saved: &mut [[u8; 8]]) {
     let here = 0_u8;

@@ -18,8 +18,9 @@ impl Avx2 {
 #[derive(Clone, Copy, Debug)]
 pub struct U64x4(__m256i);
 
-// SAFETY of every block below: a `U64x4` was made from an `Avx2`, or the function has one as an argument, and only detection
-// makes those: the CPU has AVX2. Loads and stores are unaligned and stay inside the arrays that the references are to.
+// SAFETY of every block below: a `U64x4` is made from an `Avx2`, or the function has one as an
+// argument. Only detection makes an `Avx2`, so the CPU has AVX2. Loads and stores are unaligned and
+// stay inside the arrays behind the references.
 
 impl Word for U64x4 {
     type Cpu = Avx2;
@@ -61,7 +62,7 @@ impl Word for U64x4 {
     }
 }
 
-/// AVX2 has no rotation. By whole bytes it is one shuffle, otherwise two shifts.
+/// AVX2 has no rotation. Rotating by whole bytes is one shuffle, otherwise it is two shifts.
 ///
 /// # Safety
 /// The CPU must have AVX2. (`r` is a constant wherever this is inlined.)
@@ -200,7 +201,7 @@ impl Vector<8> for [U64x4; 2] {
 }
 
 impl RowPair for [U64x4; 2] {
-    // Eight registers of sixteen; the rest hold what a round needs.
+    // The state takes eight registers of sixteen; a round needs the rest.
     const IN_STEP: usize = 1;
 
     #[inline(always)]
@@ -208,7 +209,7 @@ impl RowPair for [U64x4; 2] {
         if !ALTERNATING {
             return self.map(Row::turn::<K>);
         }
-        // A register has the same half of either row: words move within 128 bits, which is quicker.
+        // A register has the same half of both rows: words move within 128 bits, which is faster.
         let [first, second] = self;
         // SAFETY: `self` is made from a token.
         let shifted =

@@ -19,9 +19,10 @@ impl Avx512 {
         (has && !crate::cpu::disabled("AVX512F")).then_some(Self(()))
     }
 
-    /// Whether the CPU adds 512 bits in two cycles, as Zen 4 does (family 0x19 of AMD). Then its integer units have time for
-    /// one more lane, which is a ninth more speed. Where 512 bits take one cycle, on Intel's, that lane gets in the way of the
-    /// others: they share two of the ports for arithmetic.
+    /// Whether the CPU adds 512 bits in two cycles, as Zen 4 does (family 0x19 of AMD). Then its
+    /// integer units have time for one more lane, which makes it one ninth faster. Where 512 bits
+    /// take one cycle, as with Intel, that lane slows the others: they share two of the ports for
+    /// arithmetic.
     pub(crate) fn works_in_halves(self) -> bool {
         #[cfg(miri)]
         return false;
@@ -42,8 +43,9 @@ impl Avx512 {
 #[derive(Clone, Copy, Debug)]
 pub struct U64x8(pub(crate) __m512i);
 
-// SAFETY of every block below: a `U64x8` was made from an `Avx512`, or the function has one as an argument, and only detection
-// makes those: the CPU has AVX-512F. Loads and stores are unaligned and go through references to exactly 64 bytes.
+// SAFETY of every block below: a `U64x8` is made from an `Avx512`, or the function has one as an
+// argument. Only detection makes an `Avx512`, so the CPU has AVX-512F. Loads and stores are
+// unaligned and go through references to exactly 64 bytes.
 
 impl Word for U64x8 {
     type Cpu = Avx512;
@@ -75,8 +77,8 @@ impl Word for U64x8 {
     }
     #[inline(always)]
     fn rotl<const R: u32>(self) -> Self {
-        // A constant vector of counts becomes the immediate form; the immediate intrinsic wants an `i32` parameter.
-        // SAFETY: `self` is made from a token.
+        // The compiler turns a constant vector of counts into the immediate form. The intrinsic of
+        // that form takes an `i32` parameter. SAFETY: `self` is made from a token.
         Self(unsafe { _mm512_rolv_epi64(self.0, _mm512_set1_epi64(R as i64)) })
     }
     #[inline(always)]
@@ -125,7 +127,7 @@ impl Lanes<8> for U64x8 {
 }
 
 impl RowPair for U64x8 {
-    // All thirty-two registers hold state: the latency of one matrix hides behind the others.
+    // All thirty-two registers hold state. While one matrix waits for results, the others compute.
     const IN_STEP: usize = 4;
 
     #[inline(always)]

@@ -1,7 +1,6 @@
-//! A vector and a word beside it, which advance in step.
-//!
-//! The vector units and the integer units of a core are different units. A kernel that keeps the first busy leaves the second
-//! idle, and one more stream in general-purpose registers costs little.
+//! A vector and one more word, which advance in step. Vector units and integer units of a core work
+//! at the same time. A kernel of vectors leaves the integer units idle, so one more stream in
+//! general-purpose registers costs little.
 
 use crate::word::{Lanes, Vector, Word};
 use crate::{Avx512, Portable, U64x8};
@@ -51,15 +50,14 @@ impl Word for Both {
     }
 }
 
-/// The same values, neither of which the compiler can have before both. It costs no instruction.
-///
-/// Left alone, the compiler puts all that happens to the vectors first and all that happens to the words after it, thousands of
-/// instructions apart, and a core looks only a few hundred ahead.
+/// The same values; the compiler has neither before it has both. It costs no instruction. Without
+/// it, the compiler puts all instructions on vectors before all instructions on words, thousands of
+/// instructions apart. A core looks only a few hundred ahead.
 #[inline]
 #[target_feature(enable = "avx512f")]
 #[cfg_attr(miri, allow(unused_mut))]
 fn tie(mut vector: __m512i, mut word: u64) -> (__m512i, u64) {
-    // SAFETY: a comment, which changes nothing.
+    // SAFETY: an assembly comment, which changes nothing.
     #[cfg(not(miri))]
     unsafe {
         core::arch::asm!(

@@ -9,17 +9,17 @@ use crate::{Neon, U64x2};
 
 /// A computation with one independent stream in every lane, written once for all instruction sets.
 pub trait Kernel {
-    /// What it gives.
+    /// The result.
     type Output;
 
-    /// Runs on lanes of one instruction set. Mark it `#[inline(always)]`, and everything it calls, so that all is compiled
-    /// with the instructions of the caller.
+    /// Runs on lanes of one instruction set. Mark it and everything it calls `#[inline(always)]`,
+    /// so that all of it is compiled with the instructions of the caller.
     fn run<const N: usize, L: Lanes<N, Lane = u64>>(self, cpu: L::Cpu) -> Self::Output;
 }
 
 /// A computation on matrices of words with rows of four, written once for all instruction sets.
 pub trait RowKernel {
-    /// What it gives.
+    /// The result.
     type Output;
 
     /// Runs on rows of one instruction set. Mark it `#[inline(always)]`, as [`Kernel::run`].
@@ -31,11 +31,11 @@ pub trait RowKernel {
 
 /// An instruction set that this CPU has.
 ///
-/// Without the crate feature `std`, what the CPU has is what the compiler was told that it has.
+/// Without the crate feature `std`, nothing is detected: the CPU has what the compiler was told.
 ///
-/// Tests and measurements switch levels off with the environment variables `SEALSTONE_CPU_DISABLE_AVX512F`,
-/// `SEALSTONE_CPU_DISABLE_AVX2` and `SEALSTONE_CPU_DISABLE_NEON`, set to anything. [`Cpu::best`] reads them once, [`Cpu::available`]
-/// each time.
+/// Tests and measurements disable levels by the environment variables
+/// `SEALSTONE_CPU_DISABLE_AVX512F`, `SEALSTONE_CPU_DISABLE_AVX2` and `SEALSTONE_CPU_DISABLE_NEON`,
+/// with any value. [`Cpu::best`] reads them once, [`Cpu::available`] each time.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Cpu {
@@ -56,7 +56,7 @@ pub enum Cpu {
 }
 
 impl Cpu {
-    /// The best that the CPU has. Detected once.
+    /// The best level that the CPU has. Detected once.
     pub fn best() -> Self {
         let detect = || Self::available().next().unwrap_or(Self::Portable(Portable));
         #[cfg(feature = "std")]
@@ -68,7 +68,8 @@ impl Cpu {
         detect()
     }
 
-    /// All that the CPU has, best first; the portable one is the last. For tests and measurements.
+    /// All levels that the CPU has, best first; the portable one is the last. For tests and
+    /// measurements.
     pub fn available() -> impl Iterator<Item = Self> {
         #[cfg(target_arch = "x86_64")]
         let [wide, other] = match Avx512::detect() {
@@ -145,7 +146,7 @@ macro_rules! has {
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) use has;
 
-/// Whether a test has switched a level off.
+/// Whether an environment variable disables a level.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) fn disabled(level: &str) -> bool {
     #[cfg(feature = "std")]
@@ -155,7 +156,8 @@ pub(crate) fn disabled(level: &str) -> bool {
     disabled
 }
 
-// One entry for each instruction set; never inlined, so that the machine code of a kernel is one function.
+// One entry point for each instruction set. They are never inlined, so that the machine code of a
+// kernel is one function.
 
 #[inline(never)]
 fn portable<K: Kernel>(cpu: Portable, kernel: K) -> K::Output {

@@ -1,15 +1,16 @@
 //! 64-bit words, and several of them side by side, on every instruction set.
 //!
-//! Sealstone's kernels are written once, over the traits of this crate, and compiled for each instruction set behind one
-//! dispatch point. This is the only crate of the project with SIMD `unsafe`.
+//! Sealstone's kernels are written once, over the traits of this crate, and compiled for each
+//! instruction set behind one dispatch point. This is the only crate of the project with SIMD
+//! `unsafe`.
 //!
-//! | to say | use |
+//! | for | use |
 //! |---|---|
 //! | arithmetic on a word, or on many at once | [`Word`] |
 //! | one word with its bytes | [`Scalar`] |
 //! | N words side by side | [`Vector`] |
 //! | one independent stream in each | [`Lanes`] |
-//! | rows of a matrix, whose words change places | [`Row`], [`RowPair`] |
+//! | rows of a matrix, whose words are permuted | [`Row`], [`RowPair`] |
 //! | an address computed from a word | [`Index`] |
 //! | a kernel | [`Kernel`], [`RowKernel`] |
 //! | aligned memory, prefetched and wiped | [`Line`], [`Place`], [`wipe`], [`wipe_part`] |
@@ -36,24 +37,26 @@
 //!
 //! # What a kernel cannot do
 //!
-//! [`Word`], [`Vector`], [`Lanes`] and [`Row`] have no comparison and no conversion to `usize` (but for [`Index`], which has its name
-//! for that). So code that is generic over them and over their words can neither branch on a value nor index by one, whatever the
-//! value is: a secret does not show in its timing. And a back end of symbolic words turns the same source into formulas that can be
-//! compared with a specification. [`Kernel::run`] itself gets vectors whose words are `u64`, with which it could do anything: our
-//! kernels only pass them on to such generic code, and the proof of the machine code looks for branches and addresses that depend on
-//! secrets there.
+//! [`Word`], [`Vector`], [`Lanes`] and [`Row`] have no comparison and no conversion to `usize`;
+//! only [`Index`] has. So code that is generic over them and over their words can neither branch on
+//! a value nor index by one: its timing does not depend on secrets. A back end of symbolic words
+//! turns the same source into formulas, which are compared with a specification. [`Kernel::run`]
+//! itself gets vectors whose words are `u64`, and could do anything with them. Our kernels only
+//! pass them to generic code, and the proof of the machine code looks for branches and addresses
+//! that depend on secrets.
 //!
-//! # Why it is sound
+//! # Soundness
 //!
-//! A vector can be made only with a token of its instruction set ([`Word::splat`], [`Vector::load`], …), and a token can be
-//! made only by detection ([`Cpu::best`], [`Cpu::available`]). Who holds a vector may use the instruction set.
+//! A vector can be made only with a token of its instruction set ([`Word::splat`],
+//! [`Vector::load`], …), and only detection makes a token ([`Cpu::best`], [`Cpu::available`]). So
+//! code that has a vector may use the instruction set.
 #![cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64")),
     forbid(unsafe_code)
 )]
 #![cfg_attr(not(feature = "std"), no_std)]
 
-// NEON numbers the words of a register the other way round there, and nobody has tested it.
+// NEON numbers the words of a register in the opposite order there, which is not tested.
 #[cfg(all(target_arch = "aarch64", target_endian = "big"))]
 compile_error!("aarch64 is supported with little-endian byte order only");
 

@@ -5,24 +5,24 @@
 #[repr(C, align(64))]
 pub struct Line<W = u64>(pub [W; 8]);
 
-/// Where lines begin. Nothing can be read through it: it is for hints only.
+/// The address of a line, for hints only: nothing can be read through it.
 #[derive(Clone, Copy, Debug)]
 pub struct Place(usize);
 
 impl Place {
-    /// Where `lines` begin.
+    /// The address of the first of `lines`.
     pub fn of(lines: &[Line]) -> Self {
         Self(lines.as_ptr().addr())
     }
 
-    /// Where the line is that is so many lines behind this one.
+    /// The address of the line that is `number` lines behind this one.
     #[inline(always)]
     pub fn line(self, number: usize) -> Self {
         Self(self.0.wrapping_add(number.wrapping_mul(size_of::<Line>())))
     }
 
-    /// Asks the CPU to bring `LINES` lines into its caches, from here on. That is a hint: it changes nothing and cannot fault,
-    /// wherever it points.
+    /// Asks the CPU to bring `LINES` lines into its caches, from this one on. This is a hint: it
+    /// changes nothing and cannot fault, whatever the address is.
     #[inline(always)]
     pub fn prefetch<const LINES: usize>(self) {
         for line in 0..LINES {
@@ -31,13 +31,13 @@ impl Place {
     }
 }
 
-/// Overwrites `lines` with zeros, in a way that the optimiser cannot leave out, and past the caches if that is quicker
-/// because they are many.
+/// Overwrites `lines` with zeros, which the optimiser cannot leave out. Many lines are written past
+/// the caches, which is quicker.
 pub fn wipe(lines: &mut [Line]) {
     wipe_part(lines, lines.len());
 }
 
-/// [`wipe`], where these are a part of `all` lines and others overwrite the rest.
+/// [`wipe`], for a part of `all` lines whose other parts are wiped by other calls.
 #[cfg_attr(
     not(target_arch = "x86_64"),
     expect(unused_variables, reason = "nothing is streamed")
@@ -52,8 +52,9 @@ pub fn wipe_part(lines: &mut [Line], all: usize) {
     keep(lines);
 }
 
-/// Bytes from which on zeros are streamed: less than that would still be in a cache, and be wanted there. Measured: at 19 MiB streaming
-/// makes a hash 10 % slower, and the next in the same memory 26 %; at 64 MiB both take the same time, above it streaming is quicker.
+/// Zeros are streamed past the caches from this many bytes on. Less memory stays in a cache, for
+/// the next hash. Measured: at 19 MiB, streaming makes a hash 10 % slower, and the next in the same
+/// memory 26 %. At 64 MiB both ways take the same time; above it, streaming is quicker.
 #[cfg(target_arch = "x86_64")]
 const STREAMED: usize = 48 << 20;
 
@@ -62,7 +63,8 @@ fn stream_zeros(lines: &mut [Line]) {
     use core::arch::x86_64::*;
     for line in lines.iter_mut() {
         let quarters = line.0.as_mut_ptr().cast::<__m128i>();
-        // SAFETY: every x86-64 CPU has SSE2; the four stores stay inside the line, which is aligned.
+        // SAFETY: every x86-64 CPU has SSE2; the four stores stay inside the line, which is
+        // aligned.
         unsafe {
             let zero = _mm_setzero_si128();
             for i in 0..4 {
@@ -70,13 +72,13 @@ fn stream_zeros(lines: &mut [Line]) {
             }
         }
     }
-    // SAFETY: every x86-64 CPU has SSE2. The fence puts the streamed stores before everything that follows, as the memory
-    // model of Rust takes for granted.
+    // SAFETY: every x86-64 CPU has SSE2. The fence orders the streamed stores before everything
+    // that follows, as Rust's memory model requires.
     unsafe { _mm_sfence() };
     keep(lines);
 }
 
-/// Tells the optimiser that somebody reads `lines`.
+/// Tells the optimiser that `lines` are read.
 fn keep(lines: &mut [Line]) {
     core::hint::black_box(lines);
 }
@@ -92,7 +94,10 @@ fn prefetch(address: usize) {
     #[cfg(all(target_arch = "aarch64", not(miri)))]
     // SAFETY: a prefetch changes nothing and cannot fault.
     unsafe {
-        core::arch::asm!("prfm pldl1keep, [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
+        core::arch::asm!(
+            "prfm pldl1keep, [{}]", in(reg) address,
+            options(nostack, preserves_flags, readonly)
+        );
     }
     #[cfg(any(not(any(target_arch = "x86_64", target_arch = "aarch64")), miri))]
     let _ = address;

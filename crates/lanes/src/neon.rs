@@ -18,8 +18,9 @@ impl Neon {
 #[derive(Clone, Copy, Debug)]
 pub struct U64x2(uint64x2_t);
 
-// SAFETY of every block below: a `U64x2` was made from a `Neon`, or the function has one as an argument, and only detection
-// makes those: the CPU has NEON. Loads and stores stay inside the arrays that the references are to.
+// SAFETY of every block below: a `U64x2` is made from a `Neon`, or the function has one as an
+// argument. Only detection makes a `Neon`, so the CPU has NEON. Loads and stores stay inside the
+// arrays behind the references.
 
 impl Word for U64x2 {
     type Cpu = Neon;
@@ -61,7 +62,7 @@ impl Word for U64x2 {
     }
 }
 
-/// NEON has no 64-bit rotation: two shifts (a negative count shifts right).
+/// NEON has no 64-bit rotation, so these are two shifts (a negative count shifts right).
 ///
 /// # Safety
 /// The CPU must have NEON. (`r` is a constant wherever this is inlined.)
@@ -190,7 +191,8 @@ fn pair(_: Neon, a: &[u8; 64], b: &[u8; 64], i: usize) -> [U64x2; 2] {
     let [a, b] = [a, b].map(|block| &block.as_chunks::<16>().0[i]);
     // SAFETY: the token; 16 readable bytes at each reference.
     unsafe {
-        // Loaded as bytes, which need no alignment; the words are little-endian, as the CPU is (see lib.rs).
+        // Loaded as bytes, which need no alignment; the words are little-endian, as the CPU is (see
+        // lib.rs).
         let (a, b) = (
             vreinterpretq_u64_u8(vld1q_u8(a.as_ptr())),
             vreinterpretq_u64_u8(vld1q_u8(b.as_ptr())),

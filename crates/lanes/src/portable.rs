@@ -1,6 +1,7 @@
-//! The portable back end, `u64`; and arrays of scalars, which say what lanes mean.
+//! The portable back end, `u64`; and arrays of scalars, which define what lanes mean.
 //!
-//! An array of `N` scalars is the oracle of the vector back ends, and, with a symbolic scalar, their model.
+//! An array of `N` scalars is the oracle of the vector back ends, and, with a symbolic scalar,
+//! their model.
 
 use crate::word::{Column, Index, Lanes, Row, RowPair, Scalar, Vector, Word};
 
@@ -44,9 +45,12 @@ impl Word for u64 {
         #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
         let this = {
             let mut this = self;
-            // SAFETY: a comment, which changes nothing.
+            // SAFETY: an assembly comment, which changes nothing.
             unsafe {
-                core::arch::asm!("/* {} */", inout(reg) this, options(pure, nomem, nostack, preserves_flags));
+                core::arch::asm!(
+                    "/* {} */", inout(reg) this,
+                    options(pure, nomem, nostack, preserves_flags)
+                );
             }
             this
         };
@@ -87,7 +91,7 @@ impl Index for u64 {
     }
     #[inline(always)]
     fn remainder(self, divisor: u64) -> u64 {
-        // Of 32 bits, which many CPUs divide several times as fast; at least 1, so that there is nothing to check.
+        // Many CPUs divide 32 bits several times as fast. A divisor of at least 1 needs no check.
         u64::from(self as u32 % (divisor as u32).max(1))
     }
     #[inline(always)]
@@ -224,7 +228,8 @@ impl<W: Scalar> RowPair for [W; 8] {
     fn columns_then_diagonals<C: Column, const ALTERNATING: bool, const N: usize>(
         rows: [[Self; N]; 4],
     ) -> [[Self; N]; 4] {
-        // One column after the other, and nothing moves: four words fit into registers, four rows do not.
+        // One column after the other: four words fit into registers, four rows do not, and no word
+        // moves.
         let [mut a, mut b, mut c, mut d] = rows;
         macro_rules! columns {
             ($n:ident: $($i:literal $j:literal $k:literal $l:literal),*) => { $(

@@ -2,7 +2,7 @@
 
 /// A 64-bit word, or several side by side that all do the same. Arithmetic is modulo 2^64.
 pub trait Word: Copy {
-    /// What must be in hand before a word can be made: proof that the CPU has the instructions.
+    /// The token that is needed to make a word: proof that the CPU has the instructions.
     type Cpu: Copy;
 
     /// The public constant `x`, in every lane.
@@ -20,11 +20,11 @@ pub trait Word: Copy {
     /// `self` rotated right by `R` bits, 0 < R < 64.
     fn rotr<const R: u32>(self) -> Self;
 
-    /// The same value; in a scalar, one that the optimiser knows nothing about. It costs no instruction.
-    ///
-    /// Left alone, LLVM harms long chains of additions and rotations. With vector instructions at hand it packs the words of
-    /// one block into vectors, and the shuffles cost several times what the packing saves. And it moves constants from sum to
-    /// sum across rounds, which doubles the number of additions. An opaque value every few rounds prevents both.
+    /// The same value. In a scalar, the optimiser knows nothing about it. It costs no instruction.
+    /// Without it, LLVM makes long chains of additions and rotations slower. It packs the words of
+    /// one block into vectors, whose shuffles cost several times what the packing saves. It also
+    /// moves constants from sum to sum across rounds, which doubles the number of additions. An
+    /// opaque value every few rounds prevents both.
     #[inline(always)]
     fn opaque(self) -> Self {
         self
@@ -42,7 +42,8 @@ pub trait Scalar: Word {
     fn from_le_bytes(bytes: [Self::Byte; 8]) -> Self;
     /// The little-endian bytes of this word.
     fn to_le_bytes(self) -> [Self::Byte; 8];
-    /// `byte` with its `bits` most significant bits kept, the next one set and the others cleared, 0 < bits < 8.
+    /// `byte` with its `bits` most significant bits kept, the next one set and the others cleared,
+    /// 0 < bits < 8.
     fn pad(byte: Self::Byte, bits: u32) -> Self::Byte;
 }
 
@@ -59,7 +60,8 @@ pub trait Vector<const N: usize>: Word {
 
 /// `N` independent streams that advance in step, one in every lane.
 pub trait Lanes<const N: usize>: Vector<N> {
-    /// Reads one 64-byte block for every lane: lane `i` of word `j` is the `j`-th little-endian word of `blocks[i]`.
+    /// Reads one 64-byte block for every lane: lane `i` of word `j` is the `j`-th little-endian
+    /// word of `blocks[i]`.
     fn load_blocks(cpu: Self::Cpu, blocks: [&[<Self::Lane as Scalar>::Byte; 64]; N]) -> [Self; 8];
     /// The inverse of [`Lanes::load_blocks`].
     fn to_blocks(words: [Self; 8]) -> [[<Self::Lane as Scalar>::Byte; 64]; N];
@@ -67,14 +69,14 @@ pub trait Lanes<const N: usize>: Vector<N> {
 
 /// A row of a matrix of words, four columns wide, as BLAKE2b works on.
 pub trait Row: Vector<4> {
-    /// Sixteen words, in the form that [`Row::pick`] is quickest with.
+    /// Sixteen words, in the form in which [`Row::pick`] is fastest.
     type Table: Copy;
 
-    /// The row turned left: word `i` is what word `(i + K) mod 4` was, 0 < K < 4.
+    /// The row rotated left by `K` words: word `i` is what word `(i + K) mod 4` was, 0 < K < 4.
     fn turn<const K: usize>(self) -> Self;
     /// The table of `words`.
     fn table(cpu: Self::Cpu, words: &[Self::Lane; 16]) -> Self::Table;
-    /// The words of these numbers, which are constants, below 16.
+    /// The words of these numbers, which are constants below 16.
     fn pick(table: &Self::Table, numbers: [usize; 4]) -> Self;
 }
 
@@ -84,22 +86,24 @@ pub trait Column {
     fn run<W: Word>(column: [W; 4]) -> [W; 4];
 }
 
-/// Two rows of four words, as Argon2 works on, in one of two orders: one after the other or, `ALTERNATING`, in halves that alternate,
-/// that is, the first half of the first row, the first half of the second, and the second halves.
+/// Two rows of four words, which Argon2 works on, in one of two orders. Without `ALTERNATING`, one
+/// row follows the other. With it, halves alternate: the first half of the first row, the first
+/// half of the second row, then the second halves.
 pub trait RowPair: Vector<8> {
-    /// How many matrices of four row pairs a kernel should advance in step to keep the CPU busy: 1 or 4.
+    /// How many matrices of four row pairs a kernel should advance in step to keep the CPU busy: 1
+    /// or 4.
     const IN_STEP: usize;
 
-    /// Both rows turned left, as [`Row::turn`].
+    /// Both rows rotated left, as [`Row::turn`].
     fn turn<const K: usize, const ALTERNATING: bool>(self) -> Self;
-    /// `C` on every column, then on every diagonal, of `N` pairs of 4 × 4 matrices; each of the four row pairs has a row of both
-    /// matrices.
+    /// `C` on every column, then on every diagonal, of `N` pairs of 4 × 4 matrices. Each of the
+    /// four row pairs has one row of both matrices.
     #[inline(always)]
     fn columns_then_diagonals<C: Column, const ALTERNATING: bool, const N: usize>(
         rows: [[Self; N]; 4],
     ) -> [[Self; N]; 4] {
         let [a, b, c, d] = C::run(rows);
-        // Now diagonals become columns. Row b, which `C` is likely to compute last, stays where it is.
+        // Diagonals become columns. Row b, which `C` is likely to compute last, does not move.
         let (a, c, d) = (
             a.map(Self::turn::<3, ALTERNATING>),
             c.map(Self::turn::<1, ALTERNATING>),
@@ -115,8 +119,9 @@ pub trait RowPair: Vector<8> {
     }
 }
 
-/// A word that memory may be addressed by, because it is public or because the algorithm says so (Argon2d). Kernels that must
-/// not do so are generic over [`Word`], which cannot.
+/// A word that may address memory, because it is public or because the algorithm requires it
+/// (Argon2d). Kernels that must not address memory by words are generic over [`Word`], which
+/// cannot.
 pub trait Index: Scalar {
     /// `bool`, or a symbolic one.
     type Truth: Copy;

@@ -1,4 +1,5 @@
-//! The environment variables that switch levels off. They are read once, so each case is a process of its own.
+//! The environment variables that disable levels. They are read once, so each case runs in its own
+//! process.
 
 use sealstone_lanes::Cpu;
 use std::process::Command;
@@ -6,7 +7,7 @@ use std::process::Command;
 const CHILD: &str = "SEALSTONE_LANES_TEST_CHILD";
 const SWITCHES: [&str; 3] = ["AVX512F", "AVX2", "NEON"];
 
-/// What a child process, started with these levels switched off, takes for the best and for all.
+/// The best level and all levels that a child process finds when these levels are disabled.
 fn levels(off: &[&str]) -> Vec<String> {
     let mut child = Command::new(std::env::current_exe().unwrap());
     child

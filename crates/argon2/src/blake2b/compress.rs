@@ -2,7 +2,8 @@
 
 use sealstone_lanes::{Row, Word};
 
-/// The initial state (section 2.6): the first 64 bits of the fractional parts of the square roots of the first eight primes.
+/// The initial state (section 2.6): the first 64 bits of the fractional parts of the square roots
+/// of the first eight primes.
 pub const IV: [u64; 8] = [
     0x6a09_e667_f3bc_c908,
     0xbb67_ae85_84ca_a73b,
@@ -14,7 +15,7 @@ pub const IV: [u64; 8] = [
     0x5be0_cd19_137e_2179,
 ];
 
-/// The message schedule (section 2.7): which words a round takes.
+/// The message schedule (section 2.7): the words that a round takes.
 #[rustfmt::skip]
 const SIGMA: [[usize; 16]; 10] = [
     [ 0,  1,  2,  3,  4,  5,  6,  7,  8,  9, 10, 11, 12, 13, 14, 15],
@@ -29,17 +30,17 @@ const SIGMA: [[usize; 16]; 10] = [
     [10,  2,  8,  4,  7,  6,  1,  5, 15, 11,  9, 14,  3, 12, 13,  0],
 ];
 
-/// What F takes besides the state: a block of message and where it ends.
+/// The inputs of F beside the state: a block of the message, and its position.
 pub struct Input<'a, S> {
     /// m: sixteen little-endian words of message.
     pub words: &'a [S; 16],
-    /// t: how many bytes of message there are up to the end of this block; low word, high word.
+    /// t: the number of message bytes up to the end of this block; low word, high word.
     pub counter: [S; 2],
     /// f: all ones for the last block of the message, else zero.
     pub last: S,
 }
 
-/// `state` = F(`state`, m, t, f). `scalars` is the token of single words, `cpu` that of rows.
+/// `state` = F(`state`, m, t, f). `scalars` is the token of single words, `cpu` the token of rows.
 #[inline(always)]
 pub fn compress<R: Row>(
     cpu: R::Cpu,
@@ -75,7 +76,7 @@ fn round<R: Row, const ROUND: usize>([a, b, c, d]: [R; 4], message: &R::Table) -
     let pick = |numbers| R::pick(message, numbers);
     let [a, b, c, d] = half::<R, 32, 24>([a, b, c, d], pick([s[0], s[2], s[4], s[6]]));
     let [a, b, c, d] = half::<R, 16, 63>([a, b, c, d], pick([s[1], s[3], s[5], s[7]]));
-    // Row b was computed last and stays where it is: lane i holds diagonal i - 1.
+    // Row b was computed last and does not move: lane i holds diagonal i - 1.
     let rows = [a.turn::<3>(), b, c.turn::<1>(), d.turn::<2>()];
     let rows = half::<R, 32, 24>(rows, pick([s[14], s[8], s[10], s[12]]));
     let [a, b, c, d] = half::<R, 16, 63>(rows, pick([s[15], s[9], s[11], s[13]]));

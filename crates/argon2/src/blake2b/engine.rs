@@ -1,11 +1,11 @@
-//! Who computes F.
+//! What computes F: a CPU, or a prover.
 
 use super::compress::{Input, compress};
 use super::stream::Byte;
 use sealstone_lanes::{Cpu, Portable, Row, RowKernel, RowPair, Scalar, Word};
 use zeroize::Zeroize;
 
-/// Something that computes F: a CPU on numbers, or a prover on symbols.
+/// Computes F: a CPU on numbers, or a prover on symbols.
 pub trait Engine: Copy {
     /// The words it computes with.
     type Scalar: Scalar;
@@ -14,7 +14,7 @@ pub trait Engine: Copy {
     fn scalars(self) -> <Self::Scalar as Word>::Cpu;
     /// `state` = F(`state`, `input`).
     fn compress(self, state: &mut [Self::Scalar; 8], input: &Input<'_, Self::Scalar>);
-    /// Overwrites what a hash leaves behind.
+    /// Overwrites the values that a hash leaves behind.
     fn wipe(words: &mut [Self::Scalar], bytes: &mut [Byte<Self>]);
 }
 
@@ -33,7 +33,8 @@ impl Engine for Cpu {
     }
 }
 
-/// F as the machine runs it: one function for each instruction set, without a branch, a loop or a way to panic.
+/// F as the machine runs it: one function for each instruction set, without a branch, a loop or a
+/// panic.
 #[inline(never)]
 pub fn compress_on(cpu: Cpu, state: &mut [u64; 8], input: &Input<'_, u64>) {
     cpu.run_rows(Compress { state, input });

@@ -1,10 +1,10 @@
-//! BLAKE2b over a message that comes in parts (RFC 7693, section 3.3).
+//! BLAKE2b of a message in parts (RFC 7693, section 3.3).
 
 use super::compress::{IV, Input};
 use super::engine::Engine;
 use sealstone_lanes::{Scalar, Word};
 
-/// Bytes in a block of message.
+/// Bytes in a message block.
 pub const BLOCK: usize = 128;
 /// The longest output in bytes; the longest key too.
 pub const LONGEST: usize = 64;
@@ -12,20 +12,23 @@ pub const LONGEST: usize = 64;
 /// A byte of an engine: `u8`, or a symbolic one.
 pub type Byte<E> = <<E as Engine>::Scalar as Scalar>::Byte;
 
-/// The state of a hash. Generic over the engine, so that a prover can run it on symbols. Wiped on drop.
+/// The state of a hash. Generic over the engine, so that a prover can run it on symbols. Wiped on
+/// drop.
 #[derive(Clone)]
 pub struct Stream<E: Engine> {
     engine: E,
     state: [E::Scalar; 8],
     /// Bytes compressed so far.
     count: u128,
-    /// The last bytes of the message so far. A full block waits here too: the last one is flagged, and no later byte tells.
+    /// The last bytes of the message so far. A full block stays here too, because it gets a flag if
+    /// it is the last one.
     block: [[Byte<E>; 8]; 16],
     filled: usize,
 }
 
 impl<E: Engine> Stream<E> {
-    /// An output of `output` bytes, under a key, which may be empty. Neither is longer than [`LONGEST`].
+    /// An output of `output` bytes, under a key, which may be empty. Neither is longer than
+    /// [`LONGEST`].
     pub fn new(engine: E, key: &[Byte<E>], output: usize) -> Self {
         let cpu = engine.scalars();
         let mut state = IV.map(|word| E::Scalar::splat(cpu, word));
@@ -68,14 +71,15 @@ impl<E: Engine> Stream<E> {
         self.fill(message);
     }
 
-    /// Ends the message: its hash, of which only the bytes asked for count. What stays in place is spent.
+    /// Ends the message and returns its hash, of which only the first `output` bytes count. The
+    /// state must not be used again.
     pub fn finish(&mut self) -> [Byte<E>; LONGEST] {
         let mut hash = [E::Scalar::byte(self.engine.scalars(), 0); LONGEST];
         self.finish_into(&mut hash);
         hash
     }
 
-    /// [`Stream::finish`], to a place that somebody wipes.
+    /// [`Stream::finish`], to a buffer that the caller wipes.
     pub fn finish_into(&mut self, hash: &mut [Byte<E>; LONGEST]) {
         let zero = E::Scalar::byte(self.engine.scalars(), 0);
         self.block.as_flattened_mut()[self.filled..].fill(zero);
@@ -149,7 +153,8 @@ mod tests {
         }
     }
 
-    /// The words of each block of message; the bytes of the hash on their way out; at the end the state and the last block.
+    /// Wiped are the words of each message block, the bytes of the hash when they are written, and
+    /// at the end the state and the last block.
     #[test]
     fn every_copy_of_the_message_is_wiped() {
         for (len, blocks) in [(0, 1), (1, 1), (128, 1), (129, 2), (1000, 8)] {

@@ -1,9 +1,9 @@
-//! How far a run is, and whether it shall stop.
+//! Progress of a run, and whether it should stop.
 
 use crate::block::Block;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Blocks computed.
@@ -12,10 +12,10 @@ pub struct Progress {
     pub total: u64,
 }
 
-/// What gets blocks that are about to be filled from the system.
+/// Gets memory for blocks that are about to be filled.
 pub(crate) type Get<'a> = &'a (dyn Fn(&mut [Block]) + Sync);
 
-/// What watches a run, and gets memory for it.
+/// Watches a run, and gets memory for it.
 pub(crate) struct Monitor<'a> {
     pub(crate) total: u64,
     pub(crate) done: AtomicU64,
@@ -29,7 +29,7 @@ impl Monitor<'_> {
         self.cancel.is_some_and(|cancel| cancel.load(Relaxed))
     }
 
-    /// To be called before some blocks are filled for the first time; there is anything in them afterwards.
+    /// Called before some blocks are filled for the first time. They have any content afterwards.
     pub(crate) fn before(&self, blocks: &mut [Block]) {
         if let Some(get) = self.get {
             get(blocks);

@@ -20,9 +20,9 @@ pub(super) struct Filling<'m> {
     source: Source,
 }
 
-/// What was there before this segment.
+/// The blocks that were filled before this segment.
 struct Past<'m> {
-    /// The other slices with all their lanes; the current one is empty here.
+    /// The other slices with all their lanes; the current slice is empty here.
     slices: Slices<'m>,
     slice: usize,
     /// The number of the first block of this segment within its slice.
@@ -31,7 +31,7 @@ struct Past<'m> {
     length: usize,
 }
 
-/// The slices, each in pieces of `piece` blocks; the last of them may have fewer.
+/// The slices, each in pieces of `piece` blocks; the last piece may have fewer.
 #[derive(Clone, Copy)]
 pub(super) struct Slices<'m> {
     pub(super) pieces: [&'m [&'m [Block]]; SLICES],
@@ -43,7 +43,7 @@ impl<'m> Slices<'m> {
     fn block(&self, slice: usize, block: usize) -> &'m Block {
         match self.pieces[slice] {
             [all] => &all[block],
-            // Numbers of blocks in a slice are below 2^30, and short divisions are quick.
+            // Numbers of blocks in a slice are below 2^30, and divisions of 32 bits are faster.
             pieces => {
                 let (block, piece) = (block as u32, self.piece as u32);
                 &pieces[(block / piece) as usize][(block % piece) as usize]
@@ -52,13 +52,13 @@ impl<'m> Slices<'m> {
     }
 }
 
-/// Where references come from.
+/// The source of references.
 #[expect(
     clippy::large_enum_variant,
     reason = "it is on the stack, a few times for each thread"
 )]
 enum Source {
-    /// The block before: this is the reference of the next block.
+    /// The block before. The value is the reference of the next block.
     Data(Reference<u64>),
     /// A counter.
     Counter(Addresses),
@@ -107,8 +107,9 @@ impl<'m> Filling<'m> {
         &mut self.blocks[range]
     }
 
-    /// Fills block `index`, when all before it are filled. If other lanes come between it and the next one, what they need `soon` is
-    /// prefetched, and the place of what this lane needs is returned.
+    /// Fills block `index`; all blocks before it are filled. If blocks of other lanes come before
+    /// the next one of this lane, the block at `soon`, which they need, is prefetched. Returns the
+    /// place of the block that this lane needs next.
     #[inline]
     pub(super) fn step(&mut self, index: usize, soon: Option<Place>) -> Place {
         let Self {
@@ -138,7 +139,8 @@ impl<'m> Filling<'m> {
         };
         let y = past.find(done, *reference);
         if later.is_empty() {
-            // What a segment begins with is found when it begins; and from the very last block no address may be made.
+            // The next segment finds its own first reference; and the very last block must not make
+            // an address.
             compress(*cpu, x, y, out, soon.unwrap_or(memory.start));
             return memory.start;
         }
@@ -158,14 +160,14 @@ impl<'m> Filling<'m> {
 }
 
 impl Past<'_> {
-    /// The block just before the next one, when `done` is filled.
+    /// The block before the next one, when `done` is filled.
     fn before<'b>(&'b self, done: &'b [Block]) -> &'b Block {
         let slice = (self.slice + SLICES - 1) % SLICES;
         let earlier = || self.slices.block(slice, self.start + self.length - 1);
         done.last().unwrap_or_else(earlier)
     }
 
-    /// The block that is referred to, which may be in this segment.
+    /// The block of a reference, which may be in this segment.
     fn find<'b>(&'b self, done: &'b [Block], reference: Reference<u64>) -> &'b Block {
         let (slice, block) = (reference.slice as usize, reference.block as usize);
         if slice == self.slice {

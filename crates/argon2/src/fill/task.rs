@@ -1,4 +1,4 @@
-//! Work that threads can share: the lanes of one slice.
+//! The work that threads share: the lanes of one slice.
 
 use super::Position;
 use super::monitor::Monitor;
@@ -10,7 +10,7 @@ use sealstone_lanes::{Cpu, Place};
 /// Some lanes of a slice. Tasks of one slice are independent of each other.
 pub struct Task<'m> {
     pub(super) cpu: Cpu,
-    /// Of the first lane.
+    /// The position of the first lane.
     pub(super) position: Position,
     /// These lanes' segments.
     pub(super) blocks: &'m mut [Block],
@@ -19,10 +19,10 @@ pub struct Task<'m> {
     pub(super) monitor: &'m Monitor<'m>,
 }
 
-/// Blocks of a lane between looking whether to go on: some hundred microseconds.
+/// Blocks of a lane between two looks at the flag that cancels: some hundred microseconds.
 const STRETCH: usize = 512;
 
-/// Lanes that advance in step on one thread: while memory answers one, the others compute.
+/// Lanes that advance in step on one thread: while one waits for memory, the others compute.
 const IN_STEP: usize = 4;
 
 impl<'m> Task<'m> {
@@ -42,7 +42,7 @@ impl<'m> Task<'m> {
             Filling::new(cpu, Position { lane, ..position }, blocks, others, memory)
         });
         while left > 0 {
-            // Five are three and two, not four and one.
+            // Five lanes are three and two, not four and one.
             let count = left.div_ceil(left.div_ceil(IN_STEP));
             left -= count;
             let mut some = lanes.by_ref().take(count);
@@ -68,7 +68,7 @@ impl<'m> Task<'m> {
         }
     }
 
-    /// The first `lanes` lanes, and the others.
+    /// The first `lanes` lanes, and the other lanes.
     #[cfg(feature = "std")]
     pub(crate) fn split(self, lanes: usize) -> Option<(Self, Self)> {
         let at = lanes.checked_mul(self.position.length())?;

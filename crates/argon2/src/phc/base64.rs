@@ -1,6 +1,6 @@
 //! B64 (C2SP, `phc-strings.md`): base64 without padding, and strict.
 //!
-//! No table is looked up: the characters of a tag are as good as the password.
+//! It uses no lookup table: the characters of a tag allow to test passwords, so they are secret.
 
 use core::fmt;
 
@@ -18,7 +18,8 @@ pub(super) fn write(f: &mut fmt::Formatter<'_>, bytes: &[u8]) -> fmt::Result {
     Ok(())
 }
 
-/// Reads bytes to `out`: how many there are. Nothing if a character is wrong, a bit is left over, or `out` is too short.
+/// Reads bytes to `out` and returns their number. `None` if a character is wrong, a bit is left
+/// over, or `out` is too short.
 pub(super) fn read(text: &str, out: &mut [u8]) -> Option<usize> {
     let len = text.len() * 3 / 4;
     let out = out.get_mut(..len)?;
@@ -44,7 +45,7 @@ pub(super) fn read(text: &str, out: &mut [u8]) -> Option<usize> {
     (wrong == 0).then_some(len)
 }
 
-/// All ones if `low` ≤ `x` ≤ `high`, else zero; all are below 2^8.
+/// All ones if `low` ≤ `x` ≤ `high`, else zero. All arguments are below 2^8.
 fn within(x: u32, low: u8, high: u8) -> u32 {
     let outside = x.wrapping_sub(low.into()) | u32::from(high).wrapping_sub(x);
     (outside >> 31).wrapping_sub(1)

@@ -10,8 +10,8 @@ use zeroize::Zeroizing;
 impl FromStr for PhcString {
     type Err = Error;
 
-    /// Reads a string in its canonical form: with its version, the parameters in their order, no leading zeros, nothing that is
-    /// empty, no bits left over.
+    /// Reads a string in its canonical form: with its version, the parameters in their order, no
+    /// leading zeros, nothing that is empty, no bits left over.
     ///
     /// # Errors
     /// [`Error::Malformed`] for anything else.
@@ -129,7 +129,8 @@ fn bytes<const N: usize>(
     })
 }
 
-/// A number as it would be written: only digits, the first of which is not zero unless it is the only one.
+/// A number as it would be written: only digits, the first of which is not zero unless it is the
+/// only one.
 fn decimal(text: &str) -> Option<u32> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     let canonical = digits && (text.len() == 1 || !text.starts_with('0'));

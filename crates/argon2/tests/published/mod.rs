@@ -1,8 +1,8 @@
-//! What RFC 9106 and RFC 7693 print.
+//! Values that RFC 9106 and RFC 7693 print.
 
 use sealstone_argon2::Variant;
 
-/// Of the inputs of RFC 9106, sections 5.1 to 5.3.
+/// The tags of RFC 9106, sections 5.1 to 5.3.
 pub(crate) const TAGS: [(Variant, &str); 3] = [
     (
         Variant::Argon2d,

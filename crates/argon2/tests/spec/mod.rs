@@ -1,4 +1,4 @@
-//! Argon2 and BLAKE2b as their RFCs say it: one step at a time, tables as printed, no thought of speed.
+//! Argon2 and BLAKE2b as in their RFCs: one step at a time, tables as printed, no optimisation.
 //!
 //! This is the other side of every comparison. It shares no code with the crate.
 #![allow(dead_code, unreachable_pub)]
@@ -42,7 +42,7 @@ fn mix(v: &mut [u64; 16], [a, b, c, d]: [usize; 4], x: u64, y: u64) {
     v[b] = (v[b] ^ v[c]).rotate_right(63);
 }
 
-/// Where G works: columns, then diagonals.
+/// The words that G works on: columns, then diagonals.
 const COLUMNS_AND_DIAGONALS: [[usize; 4]; 8] = [
     [0, 4, 8, 12],
     [1, 5, 9, 13],
@@ -278,7 +278,8 @@ impl Argon2 {
             j2 % self.p
         };
         let length = q / 4;
-        // The finished segments, oldest first: of the last three slices, as far as they have been computed.
+        // The finished segments, oldest first: of the last three slices, as far as they have been
+        // computed.
         let finished = if pass == 0 {
             0..slice
         } else {

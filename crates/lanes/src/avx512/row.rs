@@ -1,4 +1,5 @@
-//! AVX-512VL: one row of four words, with rotations and two-source permutes that AVX2 does not have.
+//! AVX-512VL: one row of four words, with rotations and two-source permutes that AVX2 does not
+//! have.
 
 use super::Avx512;
 use crate::avx2::turn;
@@ -9,9 +10,9 @@ use core::arch::x86_64::*;
 #[derive(Clone, Copy, Debug)]
 pub struct Row4(__m256i);
 
-// SAFETY of every block below: a `Row4` was made from an `Avx512`, or the function has one as an argument, and only detection
-// makes those: the CPU has AVX-512F, AVX-512VL and AVX2. Loads and stores are unaligned and stay inside the arrays that the
-// references are to.
+// SAFETY of every block below: a `Row4` is made from an `Avx512`, or the function has one as an
+// argument. Only detection makes an `Avx512`, so the CPU has AVX-512F, AVX-512VL and AVX2. Loads
+// and stores are unaligned and stay inside the arrays behind the references.
 
 impl Word for Row4 {
     type Cpu = Avx512;

@@ -1,4 +1,4 @@
-//! BLAKE2b (RFC 7693): with a key, of any output length, in one piece or streaming.
+//! BLAKE2b (RFC 7693): with a key or without, of any output length, in one piece or streaming.
 
 mod compress;
 mod engine;
@@ -33,8 +33,8 @@ pub struct Blake2b {
     output: usize,
 }
 
-/// A hash: 1 to 64 bytes, which [`AsRef`] gives. It may be a MAC or a key: wiped on drop, not shown by `Debug`, and compared in
-/// constant time.
+/// A hash of 1 to 64 bytes, which [`AsRef`] gives. It may be a MAC or a key, so it is wiped on
+/// drop, not shown by `Debug`, and compared in constant time.
 #[derive(Clone)]
 pub struct Digest {
     bytes: [u8; LONGEST],
@@ -42,7 +42,7 @@ pub struct Digest {
 }
 
 impl Blake2b {
-    /// A hash of `output` bytes. Hashes of different lengths have nothing in common.
+    /// A hash of `output` bytes. Hashes of different lengths are unrelated.
     ///
     /// # Panics
     /// If `output` is not 1 to 64.
@@ -50,7 +50,7 @@ impl Blake2b {
         Self::keyed(&[], output)
     }
 
-    /// A hash of `output` bytes under `key`: a MAC (section 2.9). An empty key is none.
+    /// A hash of `output` bytes under `key`: a MAC (section 2.9). An empty key means no key.
     ///
     /// # Panics
     /// If `output` is not 1 to 64, or the key is longer than 64 bytes.
@@ -58,7 +58,7 @@ impl Blake2b {
         Self::on(Cpu::best(), key, output)
     }
 
-    /// [`Blake2b::keyed`] on a certain instruction set: for tests and measurements.
+    /// [`Blake2b::keyed`] on this instruction set: for tests and measurements.
     ///
     /// # Panics
     /// As [`Blake2b::keyed`].
@@ -99,7 +99,7 @@ impl Blake2b {
         digest
     }
 
-    /// Whether `tag` is the hash. How long this takes does not tell where they differ.
+    /// Whether `tag` is the hash, in a time that does not depend on where they differ.
     #[must_use]
     pub fn verify(self, tag: &[u8]) -> bool {
         let digest = self.finish();
@@ -120,7 +120,7 @@ impl AsRef<[u8]> for Digest {
 }
 
 impl PartialEq for Digest {
-    /// How long it takes does not tell where they differ.
+    /// In a time that does not depend on where they differ.
     fn eq(&self, other: &Self) -> bool {
         self.as_ref().ct_eq(other.as_ref()).into()
     }

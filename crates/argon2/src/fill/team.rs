@@ -1,7 +1,10 @@
-//! Threads that share the lanes of every slice, wait for each other after it, and wipe everything in the end. They are started once
-//! for each hash: started for each slice, one often lands on the processor of another and waits there for longer than a slice takes.
+//! A team of threads, which share the lanes of every slice, wait for each other after it, and wipe
+//! all memory in the end.
+//!
+//! The threads are started once for each hash. A thread that was started for each slice often began
+//! on the processor of another thread, and waited there for longer than a slice takes.
 
-use super::meeting::Meeting;
+use super::barrier::Barrier;
 use super::segment::Slices;
 use super::{Monitor, Position, Task, result};
 use crate::Error;
@@ -14,8 +17,9 @@ use sealstone_lanes::{Cpu, Place, wipe_part};
 use std::sync::{LockResult, PoisonError, RwLock, RwLockReadGuard};
 use std::thread;
 
-/// As [`fill`](super::fill), on `threads` threads, this one among them. When all is filled, `last` gets the last block of every lane.
-/// Then the threads wipe the memory: if this returns, even with an error, all of it is zero. If it panics, the caller has to wipe it.
+/// As [`fill`](super::fill), on `threads` threads, including this one. When all blocks are filled,
+/// `last` gets the last block of every lane. Then the threads wipe the memory: when this returns,
+/// even with an error, all of it is zero. If it panics, the caller must wipe the memory.
 pub(crate) fn fill_together(
     cpu: Cpu,
     params: &Params,
@@ -35,7 +39,7 @@ pub(crate) fn fill_together(
         let slice = slices.next().unwrap_or_default();
         slice.chunks_mut(piece).map(RwLock::new).collect()
     });
-    let crew = Crew {
+    let team = Team {
         cpu,
         params,
         monitor,
@@ -47,75 +51,78 @@ pub(crate) fn fill_together(
         next: AtomicUsize::new(0),
         next_to_wipe: AtomicUsize::new(0),
         last_stage: AtomicU64::new(u64::from(params.passes()) * SLICES as u64 - 1),
-        meeting: Meeting::of_one(),
+        barrier: Barrier::for_one(),
     };
-    // Decided before wiping, which takes so long that the flag can change meanwhile. (If a thread panics, this is not returned.)
+    // Decided before wiping, which takes so long that the flag can change meanwhile. If a thread
+    // panics, this is not returned.
     let mut outcome = Err(Error::Cancelled);
     thread::scope(|scope| {
         for _ in 1..threads {
-            crew.meeting.invite();
-            let work = || crew.work(|| ());
+            team.barrier.add();
+            let work = || team.work(|| ());
             if thread::Builder::new().spawn_scoped(scope, work).is_err() {
-                // If the system gives no more threads, the others do it all.
-                crew.meeting.excuse();
+                // If the system gives no more threads, the others do all the work.
+                team.barrier.remove();
             }
         }
-        crew.work(|| {
+        team.work(|| {
             outcome = result(monitor);
             if outcome.is_ok() {
-                crew.last_blocks(last);
+                team.last_blocks(last);
             }
         });
     });
     outcome
 }
 
-struct Crew<'m, 'a> {
+struct Team<'m, 'a> {
     cpu: Cpu,
     params: &'a Params,
     monitor: &'a Monitor<'a>,
     place: Place,
-    /// The slices in pieces of whole lanes. A piece is written by whoever takes it, and read in the stages when nobody writes to it.
+    /// The slices in pieces of whole lanes. The thread that takes a piece writes to it; all threads
+    /// read it in the stages that do not write to its slice.
     pieces: [Vec<RwLock<&'m mut [Block]>>; SLICES],
-    /// Blocks in a piece, and lanes.
+    /// Blocks in a piece, and its lanes below.
     piece: usize,
     lanes: usize,
-    /// Lines of all the memory, from which follows how to wipe it.
+    /// Cache lines of all the memory, which decide how it is wiped.
     lines: usize,
-    /// The next piece of this stage that nobody has taken.
+    /// The next piece of this stage that no thread has taken.
     next: AtomicUsize,
-    /// The next piece of all that nobody has taken to wipe it.
+    /// The next piece of all that no thread has taken to wipe it.
     next_to_wipe: AtomicUsize,
-    /// A stage is a slice in a pass. Cancelling makes an earlier one the last.
+    /// A stage is one slice of one pass. Cancelling makes an earlier stage the last one.
     last_stage: AtomicU64,
-    meeting: Meeting,
+    barrier: Barrier,
 }
 
-impl<'m> Crew<'m, '_> {
-    /// What each thread does: all stages, then `finally`, and when all threads have done that, wiping.
+impl<'m> Team<'m, '_> {
+    /// The work of each thread: all stages, then `finally`, and when all threads have done that,
+    /// wiping.
     fn work(&self, finally: impl FnOnce()) {
-        let _guard = self.meeting.guard();
-        // The system gives the stack of a thread that has ended to another one.
+        let _guard = self.barrier.guard();
+        // The system gives the stack of a thread that has ended to another thread.
         let _spent = Spent(self.cpu);
         if !self.stages() {
             return;
         }
         finally();
-        if self.meeting.wait(|| ()) {
+        if self.barrier.wait(|| ()) {
             self.wipe();
         }
     }
 
-    /// Fills everything, unless cancelled. Whether no thread has panicked.
+    /// Fills all blocks, unless cancelled. Returns false if a thread has panicked.
     fn stages(&self) -> bool {
         for stage in 0.. {
             let slice = (stage % SLICES as u64) as usize;
             self.stage((stage / SLICES as u64) as u32, slice);
-            // Said before the meeting, it is known to all after it; said later, it is about a later stage.
+            // Every thread sees this after the barrier.
             if self.monitor.is_cancelled() {
                 self.last_stage.fetch_min(stage, Relaxed);
             }
-            if !self.meeting.wait(|| self.next.store(0, Relaxed)) {
+            if !self.barrier.wait(|| self.next.store(0, Relaxed)) {
                 return false;
             }
             if self.last_stage.load(Relaxed) <= stage {
@@ -134,8 +141,8 @@ impl<'m> Crew<'m, '_> {
         }
     }
 
-    /// Takes pieces and wipes them, until there are no more. These threads are mostly awake; one that is started only to wipe often waits
-    /// longer for a processor than wiping takes.
+    /// Takes pieces and wipes them, until none is left. A thread that is started only to wipe often
+    /// waits longer for a processor than wiping takes; these threads run already.
     fn wipe(&self) {
         loop {
             let number = self.next_to_wipe.fetch_add(1, Relaxed);
@@ -147,7 +154,7 @@ impl<'m> Crew<'m, '_> {
         }
     }
 
-    /// Takes pieces of a slice and fills them, until there are no more.
+    /// Takes pieces of a slice and fills them, until none is left.
     fn stage(&self, pass: u32, slice: usize) {
         let guards = core::array::from_fn(|other| self.read(other, slice));
         let others = guards.each_ref().map(|slice| slices(slice));
@@ -177,7 +184,7 @@ impl<'m> Crew<'m, '_> {
         }
     }
 
-    /// The pieces of slice `other`, none if that is being written.
+    /// The pieces of slice `other`, or none if threads write to that slice.
     fn read(&self, other: usize, written: usize) -> Vec<RwLockReadGuard<'_, &'m mut [Block]>> {
         let pieces = if other == written {
             &[][..]
@@ -203,9 +210,9 @@ mod tests {
     use crate::{Variant, Version};
     use core::sync::atomic::AtomicBool;
 
-    /// What the last blocks are, and so all that they depend on, depends on neither the number of threads nor how lanes are shared among
-    /// them; and the threads wipe all. (Whoever hashes gets threads only where they are worth it; here they share segments of two
-    /// blocks, too.)
+    /// The last blocks, and so all blocks that they depend on, depend on neither the number of
+    /// threads nor how the threads share lanes; and the threads wipe all memory. (`Argon2` starts
+    /// threads only for longer lanes; here they also share segments of two blocks.)
     #[test]
     fn threads_together_fill_as_one_does() {
         for (kib, passes, lanes) in [
@@ -232,9 +239,9 @@ mod tests {
         }
     }
 
-    /// A flag that is set while the threads wipe comes too late.
+    /// A flag that is set while the threads wipe has no effect.
     #[test]
-    fn what_is_done_cannot_be_cancelled() {
+    fn a_finished_hash_cannot_be_cancelled() {
         let (flag, params) = (AtomicBool::new(false), Params::new(64, 1, 4).unwrap());
         let mut memory = vec![crate::ZERO_BLOCK; params.blocks() as usize];
         let monitor = Monitor {
@@ -250,8 +257,8 @@ mod tests {
         assert_eq!((outcome, flag.into_inner()), (Ok(()), true));
     }
 
-    /// The last blocks of all lanes, of memory that so many threads fill from some first blocks. What several threads get from the system
-    /// is garbage.
+    /// The last blocks of all lanes, after `threads` threads filled the memory from some first
+    /// blocks. With several threads, blocks are garbage before they are filled.
     fn last_blocks(params: &Params, threads: usize) -> Vec<Block> {
         let mut memory = vec![crate::ZERO_BLOCK; params.blocks() as usize];
         for (number, line) in memory.iter_mut().flatten().enumerate() {

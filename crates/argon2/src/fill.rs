@@ -2,19 +2,19 @@
 
 mod addresses;
 #[cfg(feature = "std")]
-mod crew;
-#[cfg(feature = "std")]
-mod meeting;
+mod barrier;
 mod monitor;
 mod segment;
 mod task;
+#[cfg(feature = "std")]
+mod team;
 
 pub use monitor::Progress;
 pub use task::Task;
 
-#[cfg(feature = "std")]
-pub(crate) use crew::fill_together;
 pub(crate) use monitor::{Get, Monitor};
+#[cfg(feature = "std")]
+pub(crate) use team::fill_together;
 
 use crate::Error;
 use crate::block::Block;
@@ -24,7 +24,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use sealstone_lanes::{Cpu, Place, Portable};
 use segment::Slices;
 
-/// A segment, and all that its blocks depend on.
+/// A segment, and the parameters that its blocks depend on.
 #[derive(Clone, Copy)]
 pub(crate) struct Position {
     params: Params,
@@ -44,7 +44,7 @@ impl Position {
         self.lane as usize * self.length()
     }
 
-    /// The first block that is not there from the start.
+    /// The first block that is computed here: the first two of a lane are there from the start.
     fn first(&self) -> usize {
         if self.pass == 0 && self.slice == 0 {
             2
@@ -53,7 +53,7 @@ impl Position {
         }
     }
 
-    /// Whether references come from a counter.
+    /// Whether references are independent of the data: they come from a counter.
     fn is_independent(&self) -> bool {
         match self.params.variant() {
             Variant::Argon2d => false,
@@ -62,7 +62,7 @@ impl Position {
         }
     }
 
-    /// Whether new blocks are added to what is there, or replace it.
+    /// Whether new blocks are added (⊕) to the old ones, or replace them.
     fn adds(&self) -> bool {
         self.pass > 0 && self.params.version() == Version::V0x13
     }
@@ -80,8 +80,8 @@ impl Position {
     }
 }
 
-/// Fills `memory`, in which the first two blocks of each lane are. `run` does the tasks of each slice; when it returns they
-/// must be done.
+/// Fills `memory`, which holds the first two blocks of each lane. `run` does the task of each
+/// slice, which must be done when it returns.
 pub(crate) fn fill(
     cpu: Cpu,
     params: &Params,
@@ -130,7 +130,8 @@ pub(crate) fn fill(
     result(monitor)
 }
 
-/// Whether all is done. A pool that did not do all that it was given must not lead to a hash that is wrong.
+/// Whether all blocks are done. A caller's pool that leaves out a task must not lead to a wrong
+/// hash.
 fn result(monitor: &Monitor<'_>) -> Result<(), Error> {
     if monitor.is_cancelled() {
         Err(Error::Cancelled)

@@ -26,7 +26,7 @@ mod shape;
 mod start;
 
 #[cfg(test)]
-#[path = "../../tests/spec/mod.rs"]
+#[path = "../tests/spec/mod.rs"]
 mod spec;
 
 pub use general::TreeSkein;

@@ -10,8 +10,8 @@ use core::fmt;
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-/// A hash with all that is needed to verify it, but for the secret. Whoever has it can try passwords: the tag is wiped on drop, not
-/// shown by `Debug`, and compared in constant time.
+/// A hash with all that is needed to verify it, but for the secret. Whoever has it can try
+/// passwords: the tag is wiped on drop, not shown by `Debug`, and compared in constant time.
 ///
 /// ```
 /// use sealstone_argon2::PhcString;
@@ -73,8 +73,8 @@ pub(crate) const TAG: core::ops::RangeInclusive<usize> = 12..=64;
 pub(crate) const LANES: u32 = 255;
 
 impl PhcString {
-    /// The string of a hash. The salt has 8 to 48 bytes, the tag 12 to 64, the associated data up to 32; there are up to 255
-    /// lanes.
+    /// The string of a hash. The salt has 8 to 48 bytes, the tag 12 to 64, the associated data up
+    /// to 32; there are up to 255 lanes.
     pub fn new(params: Params, salt: &[u8], associated_data: &[u8], tag: &[u8]) -> Option<Self> {
         if !SALT.contains(&salt.len()) || !TAG.contains(&tag.len()) || params.lanes() > LANES {
             return None;
