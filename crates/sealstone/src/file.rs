@@ -11,6 +11,7 @@
 mod chunk;
 mod dearmor;
 mod header;
+mod hedge;
 mod keys;
 mod open;
 mod pipeline;

@@ -23,6 +23,7 @@ pub(crate) struct Signature {
 pub(crate) struct SigningKeys {
     ed25519: ed25519::SigningKey,
     ml_dsa_87: ml_dsa_87::SigningKey,
+    verifying: VerifyingKeys,
 }
 
 /// Checks both signatures.
@@ -34,17 +35,33 @@ pub(crate) struct VerifyingKeys {
 
 impl SigningKeys {
     pub(crate) fn from_seeds(ed25519: &Secret<32>, ml_dsa_87: &Secret<32>) -> Self {
+        let ed25519 = ed25519::SigningKey::from_seed(ed25519);
+        let ml_dsa_87 = ml_dsa_87::SigningKey::from_seed(ml_dsa_87);
         Self {
-            ed25519: ed25519::SigningKey::from_seed(ed25519),
-            ml_dsa_87: ml_dsa_87::SigningKey::from_seed(ml_dsa_87),
+            verifying: VerifyingKeys {
+                ed25519: *ed25519.verifying_key(),
+                ml_dsa_87: ml_dsa_87.verifying_key().clone(),
+            },
+            ed25519,
+            ml_dsa_87,
         }
     }
 
     pub(crate) fn public(&self) -> (&ed25519::VerifyingKey, &ml_dsa_87::VerifyingKey) {
-        (self.ed25519.verifying_key(), self.ml_dsa_87.verifying_key())
+        (&self.verifying.ed25519, &self.verifying.ml_dsa_87)
     }
 
-    pub(crate) fn sign(&self, domain: Domain, message: &[u8]) -> Signature {
+    /// Makes both signatures and verifies them: one that a fault has spoilt can reveal the key.
+    pub(crate) fn sign(&self, domain: Domain, message: &[u8]) -> Result<Signature> {
+        let signature = self.sign_unverified(domain, message);
+        #[cfg(test)]
+        let signature = fault::strike(signature);
+        self.verifying
+            .verify(domain, message, &signature, "new signature")?;
+        Ok(signature)
+    }
+
+    fn sign_unverified(&self, domain: Domain, message: &[u8]) -> Signature {
         let framed = domain.frame(message);
         Signature {
             ed25519: self.ed25519.sign(&framed),
@@ -110,5 +127,38 @@ impl Domain {
     /// `domain ‖ 0x00 ‖ message`.
     fn frame(self, message: &[u8]) -> Vec<u8> {
         [self.0.as_bytes(), &[0], message].concat()
+    }
+}
+
+/// Faults while signing, for tests.
+#[cfg(test)]
+pub(crate) mod fault {
+    use std::cell::Cell;
+
+    use super::Signature;
+
+    /// Which signature of the pair the next fault spoils.
+    #[derive(Clone, Copy, Debug)]
+    pub(crate) enum Fault {
+        Ed25519,
+        MlDsa87,
+    }
+
+    thread_local! {
+        static NEXT: Cell<Option<Fault>> = const { Cell::new(None) };
+    }
+
+    /// Spoils the next signature of this thread.
+    pub(crate) fn plant(fault: Fault) {
+        NEXT.set(Some(fault));
+    }
+
+    pub(super) fn strike(mut signature: Signature) -> Signature {
+        match NEXT.take() {
+            None => {}
+            Some(Fault::Ed25519) => signature.ed25519[40] ^= 1,
+            Some(Fault::MlDsa87) => signature.ml_dsa_87[2000] ^= 1,
+        }
+        signature
     }
 }

@@ -315,6 +315,71 @@ fn padding_hides_lengths() {
     assert_eq!(len(CONTENT_LEN - 5), len(CONTENT_LEN + 5));
 }
 
+/// The lengths of files with this content from every sender, with and without metadata.
+fn lengths_of(hidden: bool) -> Vec<usize> {
+    let metadata = Metadata {
+        name: Some("n".repeat(255)),
+        modified: Some(u64::MAX),
+        note: Some("n".repeat(4096)),
+    };
+    let mut lengths = Vec::new();
+    for sender in 0..3 {
+        for metadata in [Metadata::default(), metadata.clone()] {
+            let mut sealer = Sealer::new();
+            sealer.to_passport(BOB.contact()).metadata(metadata.clone());
+            match sender {
+                0 => &mut sealer,
+                1 => sealer.signed_by(&ALICE),
+                _ => sealer.signed_without_carrying(&ALICE),
+            };
+            if hidden {
+                sealer.hide_length();
+            }
+            let file = seal(&sealer, b"content");
+            assert_eq!(open_as_bob(&file).unwrap(), b"content");
+            assert_eq!(unlock(&file, &BOB).unwrap().metadata(), &metadata);
+            lengths.push(file.len());
+        }
+    }
+    lengths.sort_unstable();
+    lengths.dedup();
+    lengths
+}
+
+#[test]
+fn padding_hides_the_sender_and_the_metadata() {
+    assert_eq!(lengths_of(true).len(), 1);
+    assert_eq!(lengths_of(false).len(), 6);
+}
+
+#[test]
+fn an_opening_tells_which_recipient_it_was() {
+    let passphrase = Passphrase::new(b"one").unwrap();
+    let params = KdfParams::new(7168, 5, 1).unwrap();
+    let mut sealer = Sealer::new();
+    sealer
+        .to_anonymous(BOB.contact())
+        .to_passport(CAROL.contact())
+        .to_passphrase(&passphrase, params);
+    let file = seal(&sealer, b"content");
+    let opened_by = |keys: &Keys<'_>| {
+        let opening = Sealed::read(&file[..]).unwrap().unlock(keys).unwrap();
+        opening.opened_by()
+    };
+    assert_eq!(
+        opened_by(&Keys::new(&[&BOB], &[&passphrase])),
+        RecipientInfo::Anonymous
+    );
+    assert_eq!(
+        opened_by(&Keys::new(&[&CAROL], &[])),
+        RecipientInfo::Passport(CAROL.fingerprint())
+    );
+    assert_eq!(
+        opened_by(&Keys::new(&[&ALICE], &[&passphrase])),
+        RecipientInfo::Passphrase(params)
+    );
+}
+
 #[test]
 fn any_part_can_be_read() {
     let content = content(3 * CONTENT_LEN + 100);

@@ -136,11 +136,11 @@ fn every_part_is_sealed_as_the_page_says() {
 fn the_passphrase_gives_the_kek() {
     let mut stretched = [0; 32];
     let cost = argon2::Params::new(7168, 5, 1, Some(32)).unwrap();
-    let salt: Vec<u8> = (0x20..0x40).collect();
-    argon2::Argon2::new(argon2::Algorithm::Argon2id, argon2::Version::V0x13, cost)
-        .hash_password_into(PASSPHRASE, &salt, &mut stretched)
-        .unwrap();
     let file = Block::read(0);
+    let salt = file.bytes("salt");
+    argon2::Argon2::new(argon2::Algorithm::Argon2id, argon2::Version::V0x13, cost)
+        .hash_password_into(PASSPHRASE, salt, &mut stretched)
+        .unwrap();
     assert_eq!(stretched[..], *file.bytes("argon2id"));
     let prk = kdf::extract(b"sealstone.passphrase.v1", &[&stretched]);
     file.assert_secret("commitment", &prk.expand_secret(&[b"commitment"]));
@@ -163,6 +163,10 @@ fn the_passport_stanza_unwraps() {
     assert_eq!(*epk.as_bytes(), *stanza.bytes("epk"));
     stanza.assert_secret("ss_x", &x25519.agree(epk).unwrap());
     let ct = ml_kem_1024::Ciphertext::from_bytes(stanza.bytes("ct")).unwrap();
+    let (same, _) = ml_kem
+        .encapsulation_key()
+        .encapsulate_derived(&stanza.secret("m"));
+    assert!(ct == same);
     stanza.assert_secret("ss_k", &ml_kem.decapsulate(&ct));
 
     let parts = ["ss_k", "ss_x", "ct", "epk"].map(|name| stanza.bytes(name));
@@ -178,4 +182,28 @@ fn the_passport_stanza_unwraps() {
     let file_key = Block::read(0);
     let wrapped = stanza.sealed("kek", file_key.bytes("file key"));
     assert_eq!(wrapped, stanza.bytes("wrapped"));
+}
+
+#[test]
+fn every_random_value_follows_from_the_hedge() {
+    let file = Block::read(0);
+    let fresh: Vec<u8> = (0..32).collect();
+    let time = [&1_767_225_600u64.to_be_bytes()[..], &5u32.to_be_bytes()[..]].concat();
+    let hedge_of = |block: &Block, secret: &[u8]| {
+        let ikm = [&fresh[..], secret, &time].concat();
+        let mut extract = HmacSha3_256::new(b"sealstone.hedge.v1");
+        extract.update(&ikm);
+        assert_eq!(extract.finish()[..], *block.bytes("hedge"));
+        kdf::extract(b"sealstone.hedge.v1", &[&ikm])
+    };
+    let hedge = hedge_of(&file, &[0; 32]);
+    file.assert_secret("file key", &hedge.expand_secret(&[b"file key"]));
+    file.assert_secret("salt", &hedge.expand_secret(&[b"salt", &[0; 4]]));
+    let stanza = Block::read(1);
+    let second = 1u32.to_be_bytes();
+    stanza.assert_secret("e", &hedge.expand_secret(&[b"x25519", &second]));
+    stanza.assert_secret("m", &hedge.expand_secret(&[b"ml-kem-1024", &second]));
+    let signed = Block::read(2);
+    let hedge = hedge_of(&signed, signed.bytes("s"));
+    signed.assert_secret("file key", &hedge.expand_secret(&[b"file key"]));
 }

@@ -95,7 +95,6 @@ pub(crate) fn encapsulate(
 }
 
 /// Encapsulates to `key` with the message `m` (FIPS 203 algorithm 17).
-#[cfg(feature = "hazmat")]
 pub(crate) fn encapsulate_deterministic(
     key: &Pkey,
     m: &[u8; 32],

@@ -91,6 +91,19 @@ impl EncapsulationKey {
         });
         (ciphertext, shared)
     }
+
+    /// As [`EncapsulationKey::encapsulate`], from a message that the caller derived.
+    ///
+    /// `m` must be secret, and must never be used twice (FIPS 203 algorithm 17).
+    #[must_use]
+    pub fn encapsulate_derived(&self, m: &Secret<32>) -> (Ciphertext, Secret<32>) {
+        let mut ciphertext = Ciphertext([0; CIPHERTEXT_LEN]);
+        let shared = Secret::with(|shared| {
+            kem::encapsulate_deterministic(&self.0, m.expose(), &mut ciphertext.0, shared)
+                .expect("a checked key takes every message");
+        });
+        (ciphertext, shared)
+    }
 }
 
 impl PartialEq for EncapsulationKey {
@@ -143,7 +156,7 @@ fn public_bytes(key: &Pkey) -> [u8; ENCAPSULATION_KEY_LEN] {
 /// Entry points that only test vectors need.
 #[cfg(feature = "hazmat")]
 pub mod hazmat {
-    use super::{CIPHERTEXT_LEN, Ciphertext, DecapsulationKey, EncapsulationKey};
+    use super::{Ciphertext, DecapsulationKey, EncapsulationKey};
     use crate::Error;
     use crate::ffi::kem;
     use crate::secret::Secret;
@@ -154,12 +167,7 @@ pub mod hazmat {
         key: &EncapsulationKey,
         m: &[u8; 32],
     ) -> (Ciphertext, Secret<32>) {
-        let mut ciphertext = Ciphertext([0; CIPHERTEXT_LEN]);
-        let shared = Secret::with(|shared| {
-            kem::encapsulate_deterministic(&key.0, m, &mut ciphertext.0, shared)
-                .expect("a checked key takes every message");
-        });
-        (ciphertext, shared)
+        key.encapsulate_derived(&Secret::with(|secret| secret.copy_from_slice(m)))
     }
 
     /// Imports an expanded decapsulation key (algorithm 16) instead of a seed.

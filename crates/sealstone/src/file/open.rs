@@ -11,9 +11,9 @@ use super::chunk::{CHUNK_LEN, CONTENT_LEN, ChunkCipher, MAX_CHUNKS, MIN_CHUNK_LE
 use super::header::{CUT_SHORT, Header, MAC_LEN, Suite, read_exact};
 use super::keys::{FileKeys, Schedule};
 use super::pipeline::{self, Buffer, Sink, Source, read_up_to};
-use super::private::{self, Metadata, Sender};
+use super::private::{Metadata, Private, Sender};
 use super::stanza::{self, Description, RecipientInfo, Stanza};
-use super::trailer::{self, Trailer};
+use super::trailer::{self, Tail, Trailer};
 use crate::passport::{Contact, Passport};
 use crate::sign::Signature;
 use crate::{Error, KdfLimits, OnProgress, Passphrase, Result, SILENT};
@@ -47,8 +47,7 @@ pub struct FileKey {
 /// A sealed file after its header was unlocked and authenticated: the sender's claim and the metadata can be
 /// seen, the content comes only with a decision about the sender.
 pub struct Opening<R> {
-    pub(crate) sender: Sender,
-    pub(crate) metadata: Metadata,
+    pub(crate) private: Private,
     opened_by: RecipientInfo,
     pub(crate) keys: FileKeys,
     /// Where in the file the payload begins.
@@ -127,10 +126,8 @@ impl<R: Read> Sealed<R> {
             .private_cipher()
             .open(&self.header.private)
             .ok_or(Error::Altered("header"))?;
-        let (sender, metadata) = private::decode(&private)?;
         Ok(Opening {
-            sender,
-            metadata,
+            private: Private::decode(&private)?,
             opened_by: key.opened_by,
             keys: schedule.file_keys(&self.header, &self.mac),
             payload_start: self.header_len(),
@@ -153,14 +150,14 @@ impl<R: Read> Sealed<R> {
 }
 
 impl<R: Read + Send> Opening<R> {
-    /// Who is said to have sealed the file.
+    /// The sender that the file names.
     pub fn sender(&self) -> &Sender {
-        &self.sender
+        &self.private.sender
     }
 
     /// Name, time and note.
     pub fn metadata(&self) -> &Metadata {
-        &self.metadata
+        &self.private.metadata
     }
 
     /// The recipient whose key opened the file.
@@ -182,8 +179,7 @@ impl<R: Read + Send> Opening<R> {
         replace: impl FnOnce(R) -> Result<Q, E>,
     ) -> Result<Opening<Q>, E> {
         let Self {
-            sender,
-            metadata,
+            private,
             opened_by,
             keys,
             payload_start,
@@ -191,8 +187,7 @@ impl<R: Read + Send> Opening<R> {
             reader,
         } = self;
         Ok(Opening {
-            sender,
-            metadata,
+            private,
             opened_by,
             keys,
             payload_start,
@@ -253,11 +248,12 @@ impl<R: Read + Send> Opening<R> {
         workers: Workers,
         seen: Seen<'_>,
     ) -> Result<u64> {
-        if self.sender.fingerprint() != sender.map(Contact::fingerprint) {
+        if self.private.sender.fingerprint() != sender.map(Contact::fingerprint) {
             return Err(Error::WrongSender);
         }
+        let tail = Tail::of(&self.private);
         let Self { keys, reader, .. } = self;
-        let mut source = PayloadSource::new(reader, trailer::sealed_len(sender.is_some()));
+        let mut source = PayloadSource::new(reader, tail.sealed_len());
         let mut sink = ContentSink::new(output, sender.is_some().then(tree::Root::new), seen);
         pipeline::run(
             workers.count(),
@@ -266,8 +262,7 @@ impl<R: Read + Send> Opening<R> {
             &mut sink,
         )?;
         sink.output.flush()?;
-        let (trailer, signature) =
-            check_lengths(keys, &source.ahead, source.payload_len, sender.is_some())?;
+        let (trailer, signature) = check_lengths(keys, &source.ahead, source.payload_len, tail)?;
         if trailer.content_len != sink.content_len {
             return Err(Error::Altered("content"));
         }
@@ -294,10 +289,10 @@ pub(crate) fn check_lengths(
     keys: &FileKeys,
     sealed: &[u8],
     payload_len: u64,
-    signed: bool,
+    tail: Tail,
 ) -> Result<(Trailer, Option<Signature>)> {
     let plaintext = keys.trailer.open(sealed).ok_or(Error::Altered("trailer"))?;
-    let (trailer, signature) = Trailer::decode(&plaintext, signed)?;
+    let (trailer, signature) = Trailer::decode(&plaintext, tail)?;
     if trailer.payload_len != payload_len {
         return Err(Error::Altered("content"));
     }
@@ -330,7 +325,7 @@ struct OpenChunk {
 
 impl Default for OpenChunk {
     fn default() -> Self {
-        let buffer = Buffer::new(CHUNK_LEN + trailer::sealed_len(true) + 1);
+        let buffer = Buffer::new(CHUNK_LEN + trailer::MAX_LEN + 1);
         Self {
             index: 0,
             last: false,
@@ -514,7 +509,7 @@ mod tests {
             .unwrap();
         // Another recipient knows the file key: it encrypts other content into the second chunk.
         let mut changed = file[opening.payload_start() as usize..].to_vec();
-        let end = changed.len() - trailer::sealed_len(true);
+        let end = changed.len() - trailer::MAX_LEN;
         let mut evil = vec![9; CONTENT_LEN];
         evil.push(1);
         evil.resize(CHUNK_LEN, 0);

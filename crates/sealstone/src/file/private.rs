@@ -1,4 +1,4 @@
-//! The private part of the header: what only recipients see beside the content.
+//! The private part of the header: sender and metadata, which only recipients see.
 
 use minicbor::{Decode, Encode};
 
@@ -6,10 +6,10 @@ use crate::passport::{Contact, Fingerprint};
 use crate::wire::{cbor, pad, text};
 use crate::{Error, Result};
 
-/// Who a sealed file says sealed it. A claim until the signatures over the whole file have verified.
+/// The sender that a sealed file names: a claim until the signatures over the whole file verify.
 #[derive(Clone, Debug)]
 pub enum Sender {
-    /// Nobody says so: anybody can have sealed this file.
+    /// Unsigned: anyone could have sealed this file.
     Unsigned,
     /// A passport by its fingerprint only: its keys must be known already.
     Named(Fingerprint),
@@ -17,7 +17,9 @@ pub enum Sender {
     Carried(Box<Contact>),
 }
 
-/// What a sealed file tells its recipients about its content. All of it is optional, encrypted, and signed if the file is.
+/// Data about the content, for recipients.
+///
+/// All of it is optional, encrypted, and signed if the file is signed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metadata {
     /// The file's name without a directory, 1 to 255 bytes.
@@ -26,6 +28,15 @@ pub struct Metadata {
     pub modified: Option<u64>,
     /// Free text, 1 to 4096 bytes.
     pub note: Option<String>,
+}
+
+/// The private part, decrypted.
+#[derive(Clone, Debug)]
+pub(crate) struct Private {
+    pub(crate) sender: Sender,
+    pub(crate) metadata: Metadata,
+    /// Neither the private part nor the trailer tells the sender or the metadata by its length.
+    pub(crate) uniform: bool,
 }
 
 /// CDDL `private`.
@@ -40,10 +51,14 @@ struct PrivateBody {
     modified: Option<u64>,
     #[n(3)]
     note: Option<String>,
+    #[n(4)]
+    uniform: Option<u64>,
 }
 
 /// The padded length is a multiple of this.
 const STEP: usize = 64;
+/// The padded length in uniform files, above that of any private part.
+const UNIFORM_LEN: usize = 9216;
 const MAX_NAME: usize = 255;
 const MAX_NOTE: usize = 4096;
 
@@ -82,7 +97,9 @@ impl Sender {
 }
 
 impl Metadata {
-    /// Checks lengths, that nothing misleads on a screen, and that a name is a name and not a path. Sealing checks it as well.
+    /// Checks lengths, that no text misleads on a screen, and that a name is not a path.
+    ///
+    /// Sealing checks the same.
     ///
     /// # Errors
     /// [`Error::Malformed`].
@@ -99,38 +116,60 @@ impl Metadata {
     }
 }
 
-/// The padded plaintext of the private part.
-pub(crate) fn encode(sender: &Sender, metadata: &Metadata) -> Vec<u8> {
-    let mut bytes = cbor::encode(&PrivateBody {
-        sender: sender.encode(),
-        name: metadata.name.clone(),
-        modified: metadata.modified,
-        note: metadata.note.clone(),
-    });
-    let padded = (bytes.len() + 1).next_multiple_of(STEP);
-    pad::pad(&mut bytes, padded);
-    bytes
-}
-
-/// The other way.
-pub(crate) fn decode(padded: &[u8]) -> Result<(Sender, Metadata)> {
-    if !padded.len().is_multiple_of(STEP) {
-        return Err(Error::Malformed("private part"));
+impl Private {
+    /// The padded plaintext.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut bytes = cbor::encode(&PrivateBody {
+            sender: self.sender.encode(),
+            name: self.metadata.name.clone(),
+            modified: self.metadata.modified,
+            note: self.metadata.note.clone(),
+            uniform: self.uniform.then_some(1),
+        });
+        let padded = match self.uniform {
+            true => UNIFORM_LEN,
+            false => (bytes.len() + 1).next_multiple_of(STEP),
+        };
+        pad::pad(&mut bytes, padded);
+        bytes
     }
-    let content = &padded[..pad::content_len(padded)?];
-    let body: PrivateBody = cbor::decode(content, "private part")?;
-    let metadata = Metadata {
-        name: body.name,
-        modified: body.modified,
-        note: body.note,
-    };
-    metadata.check()?;
-    Ok((Sender::decode(body.sender)?, metadata))
+
+    pub(crate) fn decode(padded: &[u8]) -> Result<Self> {
+        const BAD: Error = Error::Malformed("private part");
+        if !padded.len().is_multiple_of(STEP) {
+            return Err(BAD);
+        }
+        let content = &padded[..pad::content_len(padded)?];
+        let body: PrivateBody = cbor::decode(content, "private part")?;
+        if body.uniform.is_some_and(|uniform| uniform != 1) {
+            return Err(BAD);
+        }
+        let metadata = Metadata {
+            name: body.name,
+            modified: body.modified,
+            note: body.note,
+        };
+        metadata.check()?;
+        Ok(Self {
+            sender: Sender::decode(body.sender)?,
+            metadata,
+            uniform: body.uniform.is_some(),
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::passport::Passport;
+
+    fn unsigned(metadata: Metadata) -> Private {
+        Private {
+            sender: Sender::Unsigned,
+            metadata,
+            uniform: false,
+        }
+    }
 
     #[test]
     fn metadata_comes_back() {
@@ -139,11 +178,11 @@ mod tests {
             modified: Some(1),
             note: Some("a\nb".into()),
         };
-        let bytes = encode(&Sender::Unsigned, &metadata);
+        let bytes = unsigned(metadata.clone()).encode();
         assert_eq!(bytes.len() % STEP, 0);
-        let (sender, read) = decode(&bytes).unwrap();
-        assert_eq!(read, metadata);
-        assert!(!sender.is_signed());
+        let read = Private::decode(&bytes).unwrap();
+        assert_eq!(read.metadata, metadata);
+        assert!(!read.sender.is_signed());
     }
 
     #[test]
@@ -169,15 +208,32 @@ mod tests {
     #[test]
     fn lengths_are_seen_in_steps_only() {
         let len = |name: &str| {
-            encode(
-                &Sender::Unsigned,
-                &Metadata {
-                    name: Some(name.into()),
-                    ..Metadata::default()
-                },
-            )
-            .len()
+            let name = Some(name.into());
+            let metadata = Metadata {
+                name,
+                ..Metadata::default()
+            };
+            unsigned(metadata).encode().len()
         };
         assert_eq!(len("a"), len("a name of thirty-two bytes, odd"));
+    }
+
+    #[test]
+    fn every_private_part_fits_into_a_uniform_file() {
+        let passport = Passport::generate(&"a".repeat(64), u64::MAX).unwrap();
+        let largest = Private {
+            sender: Sender::Carried(Box::new(passport.contact().clone())),
+            metadata: Metadata {
+                name: Some("n".repeat(MAX_NAME)),
+                modified: Some(u64::MAX),
+                note: Some("n".repeat(MAX_NOTE)),
+            },
+            uniform: true,
+        };
+        let bytes = largest.encode();
+        assert_eq!(bytes.len(), UNIFORM_LEN);
+        let read = Private::decode(&bytes).unwrap();
+        assert!(read.uniform);
+        assert_eq!(read.metadata, largest.metadata);
     }
 }

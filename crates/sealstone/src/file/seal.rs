@@ -2,15 +2,15 @@
 
 use std::io::{Read, Write};
 
-use sealstone_primitives::secret::Secret;
 use sealstone_skein::tree;
 
 use super::Workers;
 use super::chunk::{CHUNK_LEN, CONTENT_LEN, ChunkCipher, MAX_CHUNKS};
 use super::header::{Header, Suite, TAG_LEN};
+use super::hedge::Hedge;
 use super::keys::{FileKeys, Schedule};
 use super::pipeline::{self, Buffer, Sink, Source, read_up_to};
-use super::private::{self, Metadata, Sender};
+use super::private::{Metadata, Private, Sender};
 use super::stanza::{self, Recipient};
 use super::trailer::Trailer;
 use crate::passport::Passport;
@@ -106,7 +106,10 @@ impl<'a> Sealer<'a> {
         self
     }
 
-    /// Pads the content so that its length tells little (Padmé: at most 12 % more).
+    /// Pads the file so that its length tells little.
+    ///
+    /// The content is padded by Padmé, to at most 12 % more. The length then depends neither on
+    /// the metadata nor on whether the file is signed, and by whom.
     pub fn hide_length(&mut self) -> &mut Self {
         self.hide_length = true;
         self
@@ -133,8 +136,9 @@ impl<'a> Sealer<'a> {
     /// Seals everything that `input` gives into `output`.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is no recipient or too many, or the metadata is out of range; [`Error::Io`] if reading or writing fails: then what was
-    /// written is not a sealed file and must be thrown away.
+    /// [`Error::Invalid`] if there is no recipient or too many; [`Error::Malformed`] if the metadata
+    /// is out of range; [`Error::Altered`] if a fault spoilt the signatures; [`Error::Io`]. After an
+    /// error, throw away what was written: it is not a sealed file.
     pub fn seal(
         &self,
         input: impl Read + Send,
@@ -156,11 +160,11 @@ impl<'a> Sealer<'a> {
         output: &mut (impl Write + Send),
         workers: Workers,
     ) -> Result<Receipt> {
-        let file_key = Secret::random();
-        let schedule = Schedule::new(&file_key);
+        let hedge = Hedge::new(self.sender.map(|(passport, _)| passport));
+        let schedule = Schedule::new(&hedge.file_key());
         let header = Header::new(
             self.suite,
-            stanza::wrap_all(&self.recipients, &file_key, self.on_progress)?,
+            stanza::wrap_all(&self.recipients, &hedge, self.on_progress)?,
             self.private_part(&schedule)?,
         )?;
         let mac = schedule.header_mac(&header);
@@ -169,7 +173,7 @@ impl<'a> Sealer<'a> {
         output.write_all(&mac)?;
 
         let payload = self.seal_payload(&keys.payload, input, output, workers)?;
-        let trailer = self.trailer(keys, &payload);
+        let trailer = self.trailer(keys, &payload)?;
         output.write_all(&trailer)?;
         output.flush()?;
         let head_len = (header.encoded.len() + mac.len()) as u64;
@@ -186,9 +190,12 @@ impl<'a> Sealer<'a> {
             Some((passport, Carry::Fingerprint)) => Sender::Named(passport.fingerprint()),
             Some((passport, Carry::Keys)) => Sender::Carried(Box::new(passport.contact().clone())),
         };
-        Ok(schedule
-            .private_cipher()
-            .seal(&private::encode(&sender, &self.metadata)))
+        let private = Private {
+            sender,
+            metadata: self.metadata.clone(),
+            uniform: self.hide_length,
+        };
+        Ok(schedule.private_cipher().seal(&private.encode()))
     }
 
     fn seal_payload(
@@ -223,18 +230,18 @@ impl<'a> Sealer<'a> {
         Ok(payload)
     }
 
-    fn trailer(&self, keys: FileKeys, payload: &Payload) -> Vec<u8> {
+    fn trailer(&self, keys: FileKeys, payload: &Payload) -> Result<Vec<u8>> {
         let trailer = Trailer {
             payload_len: payload.len,
             content_len: payload.content_len,
         };
-        let signature = self.sender.zip(payload.root).map(|((passport, _), root)| {
-            passport.signing().sign(
-                super::DOMAIN,
-                &trailer.signed_message(&keys.header_digest, &root),
-            )
-        });
-        keys.trailer.seal(&trailer.encode(signature.as_ref()))
+        let sign = |((passport, _), root): ((&Passport, Carry), [u8; 64])| {
+            let message = trailer.signed_message(&keys.header_digest, &root);
+            passport.signing().sign(super::DOMAIN, &message)
+        };
+        let signature = self.sender.zip(payload.root).map(sign).transpose()?;
+        let plaintext = trailer.encode(signature.as_ref(), self.hide_length);
+        Ok(keys.trailer.seal(&plaintext))
     }
 }
 
@@ -356,5 +363,29 @@ impl<W: Write + Send> Sink<SealChunk> for PayloadSink<'_, W> {
             root.push(node);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sign::SIGNATURE_LEN;
+    use crate::sign::fault::{self, Fault};
+
+    #[test]
+    fn a_signature_that_a_fault_has_spoilt_is_not_written() {
+        let alice = Passport::generate("Alice", 0).unwrap();
+        let mut sealer = Sealer::new();
+        sealer.to_passport(alice.contact()).signed_by(&alice);
+        let mut whole = Vec::new();
+        let sealed = sealer.seal(&b"content"[..], &mut whole, Workers::new(1));
+        assert!(sealed.is_ok());
+        for spoilt in [Fault::Ed25519, Fault::MlDsa87] {
+            fault::plant(spoilt);
+            let mut file = Vec::new();
+            let sealed = sealer.seal(&b"content"[..], &mut file, Workers::new(1));
+            assert!(matches!(sealed, Err(Error::Altered(_))), "{spoilt:?}");
+            assert!(file.len() < whole.len() - SIGNATURE_LEN);
+        }
     }
 }

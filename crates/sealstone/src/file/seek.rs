@@ -9,8 +9,8 @@ use super::header::{CUT_SHORT, read_exact};
 use super::keys::FileKeys;
 use super::open::{Opening, check_lengths, check_signature};
 use super::pipeline::Buffer;
-use super::private::{Metadata, Sender};
-use super::trailer::{self, Trailer};
+use super::private::{Metadata, Private, Sender};
+use super::trailer::{Tail, Trailer};
 use crate::passport::Contact;
 use crate::sign::Signature;
 use crate::{Error, Result};
@@ -22,8 +22,7 @@ use crate::{Error, Result};
 /// to others who can open the file ([`SealedReader::prove`]): they check the sender of a part without reading the rest ([`SealedReader::read_proved`]).
 pub struct SealedReader<R> {
     reader: R,
-    sender: Sender,
-    metadata: Metadata,
+    private: Private,
     keys: FileKeys,
     payload_start: u64,
     lengths: Trailer,
@@ -44,14 +43,14 @@ impl<R: Read + Seek> SealedReader<R> {
     /// [`Error::Altered`] if the end of the file is not as it was sealed, [`Error::Io`].
     pub fn new_unverified(opening: Opening<R>) -> Result<Self> {
         let Opening {
-            sender,
-            metadata,
+            private,
             keys,
             payload_start,
             mut reader,
             ..
         } = opening;
-        let trailer_len = trailer::sealed_len(sender.is_signed());
+        let tail = Tail::of(&private);
+        let trailer_len = tail.sealed_len();
         let end = reader.seek(SeekFrom::End(0))?;
         let payload_len = end
             .checked_sub(payload_start + trailer_len as u64)
@@ -59,7 +58,7 @@ impl<R: Read + Seek> SealedReader<R> {
         reader.seek(SeekFrom::Start(payload_start + payload_len))?;
         let mut sealed = vec![0; trailer_len];
         read_exact(&mut reader, &mut sealed)?;
-        let (lengths, signature) = check_lengths(&keys, &sealed, payload_len, sender.is_signed())?;
+        let (lengths, signature) = check_lengths(&keys, &sealed, payload_len, tail)?;
         let chunks = payload_len.div_ceil(CHUNK_LEN as u64);
         let last_len = payload_len - (chunks.saturating_sub(1)) * CHUNK_LEN as u64;
         if chunks == 0
@@ -72,8 +71,7 @@ impl<R: Read + Seek> SealedReader<R> {
         let chunk = Buffer::new(CHUNK_LEN);
         Ok(Self {
             reader,
-            sender,
-            metadata,
+            private,
             keys,
             payload_start,
             lengths,
@@ -92,12 +90,12 @@ impl<R: Read + Seek> SealedReader<R> {
 
     /// Who is said to have sealed the file.
     pub fn sender(&self) -> &Sender {
-        &self.sender
+        &self.private.sender
     }
 
     /// Name, time and note.
     pub fn metadata(&self) -> &Metadata {
-        &self.metadata
+        &self.private.metadata
     }
 
     /// Reads the whole payload once and checks that `sender` signed it.
@@ -105,7 +103,7 @@ impl<R: Read + Seek> SealedReader<R> {
     /// # Errors
     /// [`Error::WrongSender`] if the file names another sender or none, [`Error::Altered`] if a signature does not fit.
     pub fn verify_sender(&mut self, sender: &Contact) -> Result<()> {
-        if self.sender.fingerprint() != Some(sender.fingerprint()) {
+        if self.private.sender.fingerprint() != Some(sender.fingerprint()) {
             return Err(Error::WrongSender);
         }
         self.held = None;
@@ -138,7 +136,7 @@ impl<R: Read + Seek> SealedReader<R> {
     /// [`Error::WrongSender`] if the file names another sender or none, [`Error::Altered`] if the chunk is not as it was sealed, or the proof is not for it,
     /// [`Error::Invalid`] if the content ends before `position`.
     pub fn read_proved(&mut self, sender: &Contact, position: u64, proof: &Proof) -> Result<&[u8]> {
-        if self.sender.fingerprint() != Some(sender.fingerprint()) {
+        if self.private.sender.fingerprint() != Some(sender.fingerprint()) {
             return Err(Error::WrongSender);
         }
         if position >= self.lengths.content_len {

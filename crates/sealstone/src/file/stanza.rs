@@ -13,6 +13,7 @@ use minicbor::{Decode, Decoder, Encode, Encoder};
 use sealstone_primitives::rng;
 use sealstone_primitives::secret::Secret;
 
+use super::hedge::{Hedge, StanzaHedge};
 use super::keys::OneTime;
 use super::open::Keys;
 use crate::passport::Fingerprint;
@@ -85,7 +86,12 @@ pub(super) trait Recipient {
     fn number(&self) -> u32;
     /// Whether the order of stanzas must not tell who it is.
     fn is_anonymous(&self) -> bool;
-    fn wrap(&self, file_key: &Secret<32>, on_progress: OnProgress<'_>) -> Result<Box<dyn Kind>>;
+    fn wrap(
+        &self,
+        file_key: &Secret<32>,
+        hedge: StanzaHedge<'_>,
+        on_progress: OnProgress<'_>,
+    ) -> Result<Box<dyn Kind>>;
 }
 
 /// How a kind of stanza stands in a header.
@@ -121,12 +127,12 @@ pub(crate) fn check_number(stanzas: &[Stanza]) -> Result<()> {
         .ok_or(Error::Malformed("sealed file header: number of recipients"))
 }
 
-/// Wraps `file_key` for each recipient.
+/// Wraps the file key of `hedge` for each recipient.
 ///
 /// The order is random if any recipient is anonymous.
 pub(super) fn wrap_all(
     recipients: &[Box<dyn Recipient + Send + Sync + '_>],
-    file_key: &Secret<32>,
+    hedge: &Hedge,
     on_progress: OnProgress<'_>,
 ) -> Result<Vec<Stanza>> {
     if !counts_fit(recipients.iter().map(|recipient| recipient.number())) {
@@ -135,8 +141,10 @@ pub(super) fn wrap_all(
         ));
     }
     let mut stanzas = Vec::with_capacity(recipients.len());
-    for recipient in recipients {
-        stanzas.push(Stanza(recipient.wrap(file_key, on_progress)?));
+    let file_key = hedge.file_key();
+    for (index, recipient) in recipients.iter().enumerate() {
+        let stanza = recipient.wrap(&file_key, hedge.of_stanza(index), on_progress)?;
+        stanzas.push(Stanza(stanza));
     }
     if recipients.iter().any(|recipient| recipient.is_anonymous()) {
         shuffle(&mut stanzas);

@@ -100,7 +100,11 @@ impl Passport {
     /// The public passport of `new` with this passport's statement that `new` takes its place.
     pub fn succeed(&self, new: &Self, time: u64) -> PublicPassport {
         let message = Succession::message(&self.fingerprint(), &new.fingerprint(), time);
-        let signature = self.keys.signing.sign(public::SUCCESSION_DOMAIN, &message);
+        let signature = self
+            .keys
+            .signing
+            .sign(public::SUCCESSION_DOMAIN, &message)
+            .expect("a fresh signature verifies");
         new.sign(new.body(Some(Succession::new(self.fingerprint(), time, signature))))
     }
 
@@ -129,6 +133,11 @@ impl Passport {
         &self.keys.ml_kem_1024
     }
 
+    /// An input to the randomness of sealed files.
+    pub(crate) fn hedge(&self) -> &Secret<32> {
+        &self.keys.hedge
+    }
+
     pub(super) fn seed(&self) -> &Secret<32> {
         &self.seed
     }
@@ -146,7 +155,11 @@ impl Passport {
 
     fn sign(&self, body: Body) -> PublicPassport {
         let body = cbor::encode(&body);
-        let signature = self.keys.signing.sign(public::DOMAIN, &body);
+        let signature = self
+            .keys
+            .signing
+            .sign(public::DOMAIN, &body)
+            .expect("a fresh signature verifies");
         let signed = Signed {
             body,
             ed25519: signature.ed25519.to_vec(),

@@ -15,6 +15,7 @@ pub(super) struct Keys {
     pub(super) ml_kem_1024: ml_kem_1024::DecapsulationKey,
     pub(super) signing: SigningKeys,
     pub(super) file_mac: Secret<32>,
+    pub(super) hedge: Secret<32>,
     ml_dsa_65: ml_dsa_65::SigningKey,
 }
 
@@ -34,6 +35,7 @@ impl Keys {
             ),
             ml_dsa_65: ml_dsa_65::SigningKey::from_seed(&prk.expand_secret(&[b"ml-dsa-65"])),
             file_mac: prk.expand_secret(&[b"file-mac"]),
+            hedge: prk.expand_secret(&[b"hedge"]),
         }
     }
 

@@ -37,7 +37,7 @@ impl Countersignature {
     pub(super) fn new(passport: &Passport, count: u64, link: Link, time: u64) -> Result<Self> {
         let signer = passport.fingerprint();
         let message = message(&signer, count, &link, time);
-        let Signature { ed25519, ml_dsa_87 } = passport.signing().sign(DOMAIN, &message);
+        let Signature { ed25519, ml_dsa_87 } = passport.signing().sign(DOMAIN, &message)?;
         let signed = Self {
             version: VERSION,
             signer,

@@ -3,6 +3,7 @@
 
     cases.py make DIR     writes files of every kind and DIR/cases.txt
     cases.py check DIR    opens all files that DIR/cases.txt names and compares them with what it says
+    cases.py golden DIR   writes the files python-* that DIR/cases.txt describes
     cases.py refuse DIR   writes files that break one rule of the specification each, and DIR/refuse.txt
 
 cases.txt has a paragraph of `name: value` lines for each file: what `cases/mod.rs` reads and writes. The content is
@@ -113,6 +114,28 @@ def make(folder):
     print(f"cases.py: made {len(paragraphs)} files")
 
 
+def golden(folder):
+    for case in read_cases((folder / "cases.txt").read_text(encoding="utf-8")):
+        if case["file"].startswith("python-"):
+            (folder / case["file"]).write_bytes(sealer_of(case).seal(content(int(case["content"]))))
+
+
+def sealer_of(case):
+    kind, _, name = case["sender"].partition(" ")
+    modified, note = case.get("modified"), case.get("note")
+    return Sealer(
+        [recipient(one) for one in case["to"]],
+        suite=int(case["suite"]),
+        sender=person(name) if name else None,
+        carry=kind != "named",
+        name=case.get("name"),
+        modified=modified and int(modified),
+        note=note and note.replace("|", "\n"),
+        hide_length=YES_NO[case["padded"]],
+        armored=YES_NO[case["armored"]],
+    )
+
+
 def check(folder):
     cases = list(read_cases((folder / "cases.txt").read_text(encoding="utf-8")))
     for case in cases:
@@ -172,7 +195,7 @@ def refuse(folder):
 
 
 if __name__ == "__main__":
-    commands = {"make": make, "check": check, "refuse": refuse}
+    commands = {"make": make, "check": check, "golden": golden, "refuse": refuse}
     if len(sys.argv) != 3 or sys.argv[1] not in commands:
         sys.exit(__doc__)
     commands[sys.argv[1]](Path(sys.argv[2]))

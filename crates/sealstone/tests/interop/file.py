@@ -14,6 +14,7 @@ import os
 import random
 import sys
 import textwrap
+import time
 import unicodedata
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -38,7 +39,10 @@ STANZA = b"sealstone.stanza.v1"
 PASSPHRASE = b"sealstone.passphrase.v1"
 CHUNK = 1 << 20
 CONTENT = CHUNK - 17
-TRAILER, SIGNED_TRAILER = 32, 32 + 64 + 4627
+HEDGE = b"sealstone.hedge.v1"
+SIGNATURES = 64 + 4627
+TRAILER, SIGNED_TRAILER = 32, 32 + SIGNATURES
+UNIFORM = 9216
 
 
 class Passport:
@@ -97,6 +101,10 @@ def argon2id(passphrase, salt, m, t, p):
     return hash_secret_raw(normal, salt, t, m, p, 32, Type.ID, 0x13)
 
 
+def u32(value):
+    return value.to_bytes(4, "big")
+
+
 def u64(value):
     return value.to_bytes(8, "big")
 
@@ -113,6 +121,19 @@ def stretch(passphrase, salt, m, t, p):
     """The commitment and the kek of a passphrase stanza."""
     prk = mac(PASSPHRASE, argon2id(passphrase, salt, m, t, p))
     return expand(prk, b"commitment", 32), expand(prk, b"kek", 32)
+
+
+class Hedge:
+    """Everything random in a file, from fresh randomness, the sender's secret and the time."""
+
+    def __init__(self, fresh, sender, time_ns):
+        secret = sender.secrets["hedge"] if sender else bytes(32)
+        seconds, nanoseconds = divmod(time_ns, 10**9)
+        self.prk = mac(HEDGE, fresh + secret + u64(seconds) + u32(nanoseconds))
+        self.file_key = expand(self.prk, b"file key", 32)
+
+    def of_stanza(self, name, i):
+        return expand(self.prk, name + u32(i), 32)
 
 
 class FileKeys:
@@ -161,8 +182,8 @@ def open_file(data, keys):
     need(hmac.compare_digest(mac(file.header_mac, head[:-32]), tag), "header MAC")
     file.bind(head)
     private = read_private(xopen(file.private, header[1], "private part"))
-    signed = 0 in private
-    trailer_len = SIGNED_TRAILER if signed else TRAILER
+    signed, uniform = 0 in private, 4 in private
+    trailer_len = SIGNED_TRAILER if signed or uniform else TRAILER
     need(len(rest) >= trailer_len + 17, "cut short")
     payload, trailer = rest[:-trailer_len], rest[-trailer_len:]
     content = read_payload(Chunks(suite, file.payload), payload)
@@ -172,6 +193,8 @@ def open_file(data, keys):
     if signed:
         message = file.h + opened[:16] + tree.tree_hash(payload)
         sender = Sender(sender, message, opened[16:])
+    else:
+        need(not any(opened[16:]), "the place of the signatures")
     return SimpleNamespace(
         suite=suite,
         armored=armored,
@@ -181,7 +204,7 @@ def open_file(data, keys):
         modified=private.get(2),
         note=private.get(3),
         content=content,
-        padded=len(payload) != sealed_len(len(content)),
+        padded=uniform and len(payload) == sealed_len(padme(len(content))),
         payload_len=len(payload),
     )
 
@@ -245,7 +268,9 @@ def kek_of(stanza, key):
 
 
 def read_private(padded):
-    private = fields(decode(unpad(padded)), [], [0, 1, 2, 3])
+    need(len(padded) % 64 == 0, "private part not in steps of 64")
+    private = fields(decode(unpad(padded)), [], [0, 1, 2, 3, 4])
+    need(private.get(4, 1) == 1, "field 4")
     if 0 in private:
         need(isinstance(private[0], bytes), "sender")
     if 1 in private:
@@ -313,11 +338,12 @@ class Sealer:
     hide_length: bool = False
     armored: bool = False
     random: object = os.urandom
+    time_ns: object = time.time_ns
 
     def seal(self, content):
-        file_key = self.random(32)
-        file = FileKeys(file_key)
-        stanzas = [self.stanza(recipient, file_key) for recipient in self.recipients]
+        hedge = Hedge(self.random(32), self.sender, self.time_ns())
+        file = FileKeys(hedge.file_key)
+        stanzas = [self.stanza(recipient, hedge, i) for i, recipient in enumerate(self.recipients)]
         if any(recipient.anonymous for recipient in self.recipients):
             random.SystemRandom().shuffle(stanzas)
         header = encode({0: stanzas, 1: self.private(file.private)})
@@ -328,25 +354,25 @@ class Sealer:
         data = head + payload + self.trailer(file, payload, len(content))
         return armor(data, "FILE") if self.armored else data
 
-    def stanza(self, recipient, file_key):
+    def stanza(self, recipient, hedge, i, ):
         if recipient.passport is None:
-            salt = self.random(32)
+            salt = hedge.of_stanza(b"salt", i)
             commitment, kek = stretch(recipient.passphrase, salt, *recipient.params)
-            return [2, *recipient.params, salt, commitment, xseal(kek, file_key)]
+            return [2, *recipient.params, salt, commitment, xseal(kek, hedge.file_key)]
         rx, rk = recipient.passport.keys[:2]
-        ephemeral = X25519PrivateKey.from_private_bytes(self.random(32))
+        ephemeral = X25519PrivateKey.from_private_bytes(hedge.of_stanza(b"x25519", i))
         epk = ephemeral.public_key().public_bytes_raw()
         ss_x = ephemeral.exchange(X25519PublicKey.from_public_bytes(rx))
-        ss_k, ct = ML_KEM_1024._encaps_internal(rk, self.random(32))
+        ss_k, ct = ML_KEM_1024._encaps_internal(rk, hedge.of_stanza(b"ml-kem-1024", i))
         kek = stanza_kek(ss_k, ss_x, ct, epk, recipient.passport)
         name = b"" if recipient.anonymous else recipient.passport.fingerprint
-        return [1, name, epk, ct, xseal(kek, file_key)]
+        return [1, name, epk, ct, xseal(kek, hedge.file_key)]
 
     def private(self, key):
         sender = self.sender and (self.sender.carried() if self.carry else self.sender.fingerprint)
-        values = enumerate([sender, self.name, self.modified, self.note])
+        values = enumerate([sender, self.name, self.modified, self.note, 1 if self.hide_length else None])
         encoded = encode({i: value for i, value in values if value is not None})
-        return xseal(key, pad(encoded, (len(encoded) // 64 + 1) * 64))
+        return xseal(key, pad(encoded, UNIFORM if self.hide_length else (len(encoded) // 64 + 1) * 64))
 
     def payload(self, chunks, content):
         length = padme(len(content)) if self.hide_length else len(content)
@@ -360,7 +386,9 @@ class Sealer:
 
     def trailer(self, file, payload, content_len):
         lengths = u64(len(payload)) + u64(content_len)
-        signatures = self.sender.sign(file.h + lengths + tree.tree_hash(payload)) if self.sender else b""
+        signatures = bytes(SIGNATURES) if self.hide_length else b""
+        if self.sender:
+            signatures = self.sender.sign(file.h + lengths + tree.tree_hash(payload))
         return xseal(file.trailer, lengths + signatures)
 
 
@@ -397,19 +425,15 @@ def show(spelled, path):
     print("content:", len(file.content), "bytes, SHA3-256", sha3(file.content).hex())
 
 
-def counting(produced=0):
-    """Instead of random bytes 00 01 02 … for the worked example."""
+EXAMPLE_TIME = 1767225600 * 10**9 + 5
 
-    def take(n):
-        nonlocal produced
-        produced += n
-        return bytes(i % 256 for i in range(produced - n, produced))
 
-    return take
+def example_hedge(sender=None):
+    return Hedge(bytes(range(32)), sender, EXAMPLE_TIME)
 
 
 def example():
-    for rows in (passphrase_example(), passport_example()):
+    for rows in (passphrase_example(), passport_example(), hedge_example()):
         print("```")
         for name, value in rows.items():
             lines = textwrap.wrap(value.hex(), 96)
@@ -419,14 +443,18 @@ def example():
 
 def passphrase_example():
     recipient = Recipient(passphrase="correct horse battery staple")
-    sealer = Sealer([recipient], name="a.txt", modified=1767225600, random=counting())
+    sealer = Sealer([recipient], name="a.txt", modified=1767225600)
+    sealer.random, sealer.time_ns = lambda n: bytes(range(n)), lambda: EXAMPLE_TIME
     data = sealer.seal(b"hello\n")
     suite, header, tag, head, rest = parse(data)
-    file = FileKeys(bytes(range(32)))
+    hedge = example_hedge()
+    file = FileKeys(hedge.file_key)
     file.bind(head)
     _, m, t, p, salt, commitment, wrapped = header[0][0]
     return {
-        "file key": bytes(range(32)),
+        "hedge": hedge.prk,
+        "file key": hedge.file_key,
+        "salt": salt,
         "argon2id": argon2id(recipient.passphrase, salt, m, t, p),
         "commitment": commitment,
         "kek": stretch(recipient.passphrase, salt, m, t, p)[1],
@@ -448,12 +476,14 @@ def passphrase_example():
 def passport_example():
     alice = Passport(bytes(range(32)), "Alice", 1767225600)
     recipient = Recipient(passport=alice)
-    _, _, epk, ct, wrapped = Sealer([], random=counting(64)).stanza(recipient, bytes(range(32)))
+    hedge = example_hedge()
+    _, _, epk, ct, wrapped = Sealer([]).stanza(recipient, hedge, 1)
     ss_k, ss_x = alice.decapsulate(ct), alice.exchange(epk)
     return {
         "rx": alice.keys[0],
         "SHA3-256(rk)": sha3(alice.keys[1]),
-        "e": bytes(range(64, 96)),
+        "e": hedge.of_stanza(b"x25519", 1),
+        "m": hedge.of_stanza(b"ml-kem-1024", 1),
         "epk": epk,
         "ct": ct,
         "ss_x": ss_x,
@@ -462,6 +492,12 @@ def passport_example():
         "kek": stanza_kek(ss_k, ss_x, ct, epk, alice),
         "wrapped": wrapped,
     }
+
+
+def hedge_example():
+    alice = Passport(bytes(range(32)), "Alice", 1767225600)
+    hedge = example_hedge(alice)
+    return {"s": alice.secrets["hedge"], "hedge": hedge.prk, "file key": hedge.file_key}
 
 
 if __name__ == "__main__":

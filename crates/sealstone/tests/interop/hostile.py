@@ -7,7 +7,7 @@ that it shows if this writer itself makes files that nobody opens.
 from types import SimpleNamespace
 
 import tree
-from file import CHUNK, CONTENT, MAGIC, Chunks, FileKeys, Recipient, Sealer, u64, xseal
+from file import CHUNK, CONTENT, MAGIC, Chunks, FileKeys, Hedge, Recipient, Sealer, u64, xseal
 from passport import mac, sha3
 from wire import armor, encode, pad
 
@@ -29,9 +29,11 @@ class Forger(Sealer):
 
     def seal(self, content):
         change = lambda function, value: function(value) if function else value
-        file_key = bytes(self.random(32))
-        file = FileKeys(file_key)
-        stanzas = [change(self.stanza_bytes, self.stanza(one, file_key)) for one in self.recipients]
+        hedge = Hedge(self.random(32), self.sender, self.time_ns())
+        file = FileKeys(hedge.file_key)
+        stanzas = [
+            change(self.stanza_bytes, self.stanza(one, hedge, i)) for i, one in enumerate(self.recipients)
+        ]
         header = change(self.header_map, {0: stanzas, 1: self.private_part(file.private, change)})
         header = change(self.encoded, encode(header))
         head = MAGIC + change(self.prefix, bytes([1, self.suite, 0])) + len(header).to_bytes(4, "big") + header
@@ -65,6 +67,10 @@ def forge(what, signed=False, content=b"content", **changes):
     return what, seal
 
 
+def uniform(what, place):
+    return forge(what, private_map=lambda _: {4: 1}, signatures=lambda _: place)
+
+
 def private(what, fields):
     return forge(what, private_map=lambda _: fields)
 
@@ -93,10 +99,15 @@ def altered(index):
     return lambda values: replaced(index, bytes([values[index][0] ^ 1]) + values[index][1:])(values)
 
 
+def other_stanza(forger, recipient):
+    """A stanza with a file key of its own."""
+    return forger.stanza(recipient, Hedge(forger.random(32), None, forger.time_ns()), 0)
+
+
 def two_keys(alice, bob):
     """Two stanzas for one recipient with different file keys: the header MAC holds under the second only."""
     forger = Forger([Recipient(passport=bob, anonymous=True)])
-    other = forger.stanza(forger.recipients[0], bytes(32))
+    other = other_stanza(forger, forger.recipients[0])
     forger.header_map = lambda header: {**header, 0: [other, *header[0]]}
     return forger.seal(b"content")
 
@@ -104,7 +115,7 @@ def two_keys(alice, bob):
 def stolen_stanza(alice, bob):
     """A stanza that names Bob but is sealed to Alice, before one that is Bob's."""
     forger = Forger([Recipient(passport=bob)])
-    other = forger.stanza(Recipient(passport=alice), bytes(32))
+    other = other_stanza(forger, Recipient(passport=alice))
     forger.header_map = lambda header: {**header, 0: [replaced(1, bob.fingerprint)(other), *header[0]]}
     return forger.seal(b"content")
 
@@ -112,7 +123,7 @@ def stolen_stanza(alice, bob):
 def zero_key_first(alice, bob):
     """An anonymous stanza with an all-zero ephemeral key, for whomever, before Bob's."""
     forger = Forger([Recipient(passport=bob)])
-    other = forger.stanza(Recipient(passport=alice, anonymous=True), bytes(32))
+    other = other_stanza(forger, Recipient(passport=alice, anonymous=True))
     forger.header_map = lambda header: {**header, 0: [replaced(2, bytes(32))(other), *header[0]]}
     return forger.seal(b"content")
 
@@ -163,7 +174,7 @@ HOSTILE = [
     ("a stanza that names the reader and is not for him", stolen_stanza),
     ("an anonymous stanza for another passport with the same keys", borrowed_keys),
     # Private part.
-    private("private part with an unknown field", {4: 0}),
+    private("private part with an unknown field", {5: 0}),
     private("private part not deterministic", b"\xa1\x18\x02\x00"),
     private("empty name", {1: ""}),
     private("name of 256 bytes", {1: "n" * 256}),
@@ -183,6 +194,15 @@ HOSTILE = [
     forge("private part without padding", private_padded=lambda padded: padded.rstrip(b"\0")[:-1]),
     forge("private part that ends in 2", private_padded=lambda padded: padded[:-1] + b"\2"),
     forge("private part not in steps of 64", private_padded=lambda padded: padded + bytes(3)),
+    # Uniform files.
+    uniform("right: uniform", bytes(4691)),
+    uniform("uniform with a 1 in the place of the signatures", bytes(4690) + b"\1"),
+    uniform("uniform with a short trailer", b""),
+    uniform("uniform with a longer trailer", bytes(4692)),
+    forge("right: uniform and signed", True, private_map=lambda private: {**private, 4: 1}),
+    private("field 4 is 0", {4: 0}),
+    private("field 4 is 2", {4: 2}),
+    forge("long trailer in a file that is not uniform", signatures=lambda _: bytes(4691)),
     forge("right: private part with more padding than needed", private_padded=lambda padded: padded + bytes(64)),
     # Sender.
     private("unsigned, but with a sender", {0: bytes(32)}),

@@ -4,10 +4,10 @@ use minicbor::decode::Error as DecodeError;
 use minicbor::{Decoder, Encoder};
 use sealstone_primitives::ct;
 use sealstone_primitives::kdf as hkdf;
-use sealstone_primitives::rng;
 use sealstone_primitives::secret::Secret;
 
 use super::{Description, Entry, Fact, Kind, Recipient, RecipientInfo, Turn, WRAPPED_LEN};
+use crate::file::hedge::StanzaHedge;
 use crate::file::{Keys, Sealer};
 use crate::kdf::{self, SALT_LEN};
 use crate::{Error, KdfParams, OnProgress, Passphrase, Result};
@@ -52,9 +52,20 @@ impl Recipient for To<'_> {
         false
     }
 
-    fn wrap(&self, file_key: &Secret<32>, on_progress: OnProgress<'_>) -> Result<Box<dyn Kind>> {
-        let stanza = PassphraseStanza::wrap(file_key, self.passphrase, self.params, on_progress)?;
-        Ok(Box::new(stanza))
+    fn wrap(
+        &self,
+        file_key: &Secret<32>,
+        hedge: StanzaHedge<'_>,
+        on_progress: OnProgress<'_>,
+    ) -> Result<Box<dyn Kind>> {
+        let salt = hedge.salt();
+        let (kek, commitment) = stretch(self.passphrase, &salt, &self.params, on_progress)?;
+        Ok(Box::new(PassphraseStanza {
+            params: self.params,
+            salt,
+            commitment,
+            wrapped: super::wrap(&kek, file_key),
+        }))
     }
 }
 
@@ -127,22 +138,6 @@ impl PassphraseStanza {
         })
     }
 
-    fn wrap(
-        file_key: &Secret<32>,
-        passphrase: &Passphrase,
-        params: KdfParams,
-        on_progress: OnProgress<'_>,
-    ) -> Result<Self> {
-        let salt: [u8; SALT_LEN] = rng::array();
-        let (kek, commitment) = stretch(passphrase, &salt, &params, on_progress)?;
-        Ok(Self {
-            params,
-            salt,
-            commitment,
-            wrapped: super::wrap(&kek, file_key),
-        })
-    }
-
     /// The file key; `None` if `passphrase` is another one.
     fn open(
         &self,
@@ -185,8 +180,15 @@ mod tests {
     fn a_key_that_unwraps_without_its_commitment_is_not_taken() {
         let passphrase = Passphrase::new(b"one").unwrap();
         let params = KdfParams::new(7 << 10, 5, 1).unwrap();
+        let salt = [7; SALT_LEN];
         let file_key = Secret::random();
-        let mut stanza = PassphraseStanza::wrap(&file_key, &passphrase, params, SILENT).unwrap();
+        let (kek, commitment) = stretch(&passphrase, &salt, &params, SILENT).unwrap();
+        let mut stanza = PassphraseStanza {
+            params,
+            salt,
+            commitment,
+            wrapped: crate::file::stanza::wrap(&kek, &file_key),
+        };
         let opened = stanza.open(&passphrase, SILENT).unwrap();
         assert!(opened.is_some_and(|key| key.expose() == file_key.expose()));
         // A wrapped key that is made to open under two passphrases can commit to one of them only.

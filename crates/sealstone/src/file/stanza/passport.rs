@@ -11,6 +11,7 @@ use sealstone_primitives::secret::Secret;
 use super::{
     Description, Entry, Fact, Kind, MAX_STANZAS, Recipient, RecipientInfo, Turn, WRAPPED_LEN,
 };
+use crate::file::hedge::StanzaHedge;
 use crate::file::{Keys, Sealer};
 use crate::passport::{Contact, Fingerprint, Passport};
 use crate::{Error, KdfParams, OnProgress, Result};
@@ -65,8 +66,13 @@ impl Recipient for To<'_> {
         self.anonymous
     }
 
-    fn wrap(&self, file_key: &Secret<32>, _: OnProgress<'_>) -> Result<Box<dyn Kind>> {
-        let stanza = PassportStanza::wrap(file_key, self.contact, self.anonymous)?;
+    fn wrap(
+        &self,
+        file_key: &Secret<32>,
+        hedge: StanzaHedge<'_>,
+        _: OnProgress<'_>,
+    ) -> Result<Box<dyn Kind>> {
+        let stanza = PassportStanza::wrap(file_key, hedge, self.contact, self.anonymous)?;
         Ok(Box::new(stanza))
     }
 }
@@ -148,14 +154,19 @@ impl PassportStanza {
         })
     }
 
-    fn wrap(file_key: &Secret<32>, contact: &Contact, anonymous: bool) -> Result<Self> {
+    fn wrap(
+        file_key: &Secret<32>,
+        hedge: StanzaHedge<'_>,
+        contact: &Contact,
+        anonymous: bool,
+    ) -> Result<Self> {
         let keys = contact.recipient();
-        let ephemeral = x25519::PrivateKey::generate();
+        let ephemeral = x25519::PrivateKey::from_seed(hedge.ephemeral());
         let epk = *ephemeral.public_key().as_bytes();
         let ss_x = ephemeral
             .agree(&keys.x25519)
             .map_err(|_| Error::Invalid("the recipient's X25519 key is of low order"))?;
-        let (ciphertext, ss_k) = keys.ml_kem_1024.encapsulate();
+        let (ciphertext, ss_k) = keys.ml_kem_1024.encapsulate_derived(&hedge.encapsulated());
         let kek = combine(&ss_k, &ss_x, &ciphertext, &epk, contact);
         Ok(Self {
             recipient: (!anonymous).then(|| contact.fingerprint()),
@@ -217,6 +228,7 @@ fn combine(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::file::hedge::Hedge;
 
     fn passport(label: &str) -> Passport {
         Passport::generate(label, 1_767_225_600).unwrap()
@@ -234,8 +246,11 @@ mod tests {
     fn a_passport_with_somebody_elses_encryption_keys_opens_nothing_for_them() {
         let (mallory, bob) = (passport("Mallory"), passport("Bob"));
         let mixed = mallory.contact().with_recipient_keys_of(bob.contact());
-        let file_key = Secret::random();
-        let wrapped = |contact: &Contact| PassportStanza::wrap(&file_key, contact, true).unwrap();
+        let hedge = Hedge::new(None);
+        let file_key = hedge.file_key();
+        let wrapped = |contact: &Contact| {
+            PassportStanza::wrap(&file_key, hedge.of_stanza(0), contact, true).unwrap()
+        };
         assert!(opens(&wrapped(bob.contact()), &bob, &file_key));
         assert!(!opens(&wrapped(&mixed), &bob, &file_key));
         // An attacker may also write Bob's fingerprint into it.
