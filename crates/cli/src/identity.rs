@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::io::input::{Input, is_exposed, name_of, read_limited, read_small};
 use crate::io::kind::Kind;
-use crate::passphrase::Passphrases;
+use crate::passphrase::{Answer, Passphrases};
 use crate::paths::{self, public_half, tagged};
 use crate::progress::Progress;
 use crate::text::shown;
@@ -66,11 +66,25 @@ impl Identity {
         name_of(&self.path)
     }
 
-    /// Unlocks it.
+    /// Asks for its passphrase and unlocks it.
     pub(crate) fn unlock(&self, passphrases: &Passphrases, context: &Context) -> Result<Unlocked> {
+        self.unlock_with(&self.ask(passphrases, context)?, context)
+    }
+
+    /// Asks for its passphrase.
+    pub(crate) fn ask<'p>(
+        &self,
+        passphrases: &'p Passphrases,
+        context: &Context,
+    ) -> Result<Answer<'p>> {
         self.warn_if_exposed(context);
-        passphrases.with(&self.name(), context, |passphrase| {
-            self.try_unlock(passphrase, &passphrases.limits, context)
+        passphrases.ask(&self.name(), context)
+    }
+
+    /// Unlocks it with what [`Identity::ask`] got.
+    pub(crate) fn unlock_with(&self, answer: &Answer<'_>, context: &Context) -> Result<Unlocked> {
+        answer.with(context, |passphrase| {
+            self.try_unlock(passphrase, answer.limits(), context)
         })
     }
 

@@ -40,6 +40,7 @@ fn main() -> ExitCode {
     };
     let context = Context::new(&cli.global);
     let done = std::panic::catch_unwind(|| commands::run(cli.command, &context));
+    io::terminal::finish();
     match done.unwrap_or_else(|_| Err(Failure::silent(Exit::Internal))) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => context.report(&failure),

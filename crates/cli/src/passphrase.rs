@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use sealstone::passport::RecoveryKey;
 use sealstone::{KdfLimits, Passphrase};
 use zeroize::Zeroizing;
 
@@ -27,6 +28,13 @@ pub(crate) struct Passphrases {
     source: Source,
     pub(crate) limits: KdfLimits,
     read: OnceCell<Passphrase>,
+}
+
+/// A passphrase that unlocks something, and that may still turn out to be mistyped.
+pub(crate) struct Answer<'a> {
+    passphrases: &'a Passphrases,
+    what: String,
+    typed: Option<Passphrase>,
 }
 
 /// A passphrase that was chosen, and its text if it was made up here.
@@ -136,34 +144,92 @@ impl Passphrases {
         self.source == Source::Terminal
     }
 
-    /// Uses the passphrase for `what`: the same for everything, or typed for each, and then again if it was mistyped.
+    /// Asks for the passphrase for `what`, or reads the one that there is for everything. Commands
+    /// ask all their questions before they use the first answer: deriving a key takes seconds.
+    pub(crate) fn ask(&self, what: &str, context: &Context) -> Result<Answer<'_>> {
+        let typed = match self.is_typed() {
+            true => Some(typed(what)?),
+            false => None,
+        };
+        if typed.is_none()
+            && self.read.get().is_none()
+            && let Some(passphrase) = self.source.read(context)?
+        {
+            let _ = self.read.set(passphrase);
+        }
+        Ok(Answer {
+            passphrases: self,
+            what: what.to_owned(),
+            typed,
+        })
+    }
+
+    /// Asks and uses the answer.
     pub(crate) fn with<T>(
         &self,
         what: &str,
         context: &Context,
         use_it: impl Fn(&Passphrase) -> Result<T>,
     ) -> Result<T> {
-        if self.is_typed() {
-            for _ in 1..TRIES {
-                match use_it(&typed(what)?) {
-                    Err(failure) if failure.is_wrong_passphrase() => {
-                        context.warn("wrong passphrase; once more");
-                    }
-                    other => return other,
+        self.ask(what, context)?.with(context, use_it)
+    }
+}
+
+impl Answer<'_> {
+    /// Uses the passphrase. If it was mistyped, asks again.
+    pub(crate) fn with<T>(
+        &self,
+        context: &Context,
+        use_it: impl Fn(&Passphrase) -> Result<T>,
+    ) -> Result<T> {
+        let mut result = use_it(self.passphrase());
+        for _ in 1..TRIES {
+            match result {
+                Err(failure) if self.typed.is_some() && failure.is_wrong_passphrase() => {
+                    context.warn("wrong passphrase; once more");
+                    result = use_it(&typed(&self.what)?);
                 }
+                other => return other,
             }
-            return use_it(&typed(what)?);
         }
-        if self.read.get().is_none()
-            && let Some(passphrase) = self.source.read(context)?
-        {
-            let _ = self.read.set(passphrase);
+        result
+    }
+
+    /// How much work the passphrase may cause.
+    pub(crate) fn limits(&self) -> &KdfLimits {
+        &self.passphrases.limits
+    }
+
+    /// Whether it is a recovery key.
+    pub(crate) fn is_recovery_key(&self) -> bool {
+        let text = str::from_utf8(self.passphrase().expose());
+        text.is_ok_and(|text| RecoveryKey::parse(text).is_ok())
+    }
+
+    fn passphrase(&self) -> &Passphrase {
+        self.typed
+            .as_ref()
+            .or_else(|| self.passphrases.read.get())
+            .expect("a source other than the terminal gives a passphrase or an error")
+    }
+}
+
+impl Chosen {
+    fn generate() -> Self {
+        let passphrase = Passphrase::generate();
+        let text = str::from_utf8(passphrase.expose()).expect("generated passphrases are words");
+        let text = Zeroizing::new(text.to_owned());
+        Self {
+            passphrase,
+            generated: Some(text),
         }
-        use_it(
-            self.read
-                .get()
-                .expect("a source that is not the terminal gives a passphrase or an error"),
-        )
+    }
+
+    /// Shows a generated passphrase for `what`, this once, before anything comes to depend on it.
+    pub(crate) fn show(&self, what: &str, context: &Context) -> Result<()> {
+        let heading = format!("The passphrase for {what}, made up and shown this once:");
+        let shown = self.generated.as_deref();
+        shown.map_or(Ok(()), |text| context.show_secret(&heading, text))
     }
 }
 
@@ -208,7 +274,8 @@ pub(crate) fn bytes(
     }
 }
 
-/// A new passphrase for `what`: made up if asked for, else from its source; typed twice, or made up on an empty answer.
+/// A new passphrase for `what`: generated if asked for, else from its source; typed twice, or
+/// generated on an empty answer. The caller shows a generated one with [`Chosen::show`].
 pub(crate) fn choose(
     what: &str,
     source: &Source,
@@ -217,7 +284,7 @@ pub(crate) fn choose(
     context: &Context,
 ) -> Result<Chosen> {
     if generate {
-        return made_up(what, context);
+        return Ok(Chosen::generate());
     }
     if let Some(passphrase) = source.read(context)? {
         warn_if_short(passphrase.expose(), context);
@@ -231,7 +298,7 @@ pub(crate) fn choose(
         let first =
             terminal::ask_secret(&format!("New passphrase for {what} (empty: make one up)"))?;
         if first.is_empty() {
-            return made_up(what, context);
+            return Ok(Chosen::generate());
         }
         if *terminal::ask_secret("The same again")? == *first {
             warn_if_short(first.as_bytes(), context);
@@ -251,20 +318,6 @@ fn warn_if_short(passphrase: &[u8], context: &Context) {
             "the new passphrase is shorter than {SHORT} characters, which are soon guessed; an empty answer to the question, or --generate-passphrase, makes one up"
         ));
     }
-}
-
-fn made_up(what: &str, context: &Context) -> Result<Chosen> {
-    let passphrase = Passphrase::generate();
-    let text = std::str::from_utf8(passphrase.expose()).expect("generated passphrases are words");
-    let text = Zeroizing::new(text.to_owned());
-    context.show_secret(
-        &format!("The passphrase for {what}, made up and shown this once:"),
-        &text,
-    )?;
-    Ok(Chosen {
-        passphrase,
-        generated: Some(text),
-    })
 }
 
 fn typed(what: &str) -> Result<Passphrase> {

@@ -36,7 +36,7 @@ fn ignore(signal: i32) {
 
 fn end_by(signal: i32) {
     sealstone_files::remove_temporaries();
-    terminal::restore();
+    terminal::finish();
     // Only returns if the system refuses to end the process.
     let _ = signal_hook::low_level::emulate_default_handler(signal);
     std::process::exit(128 + signal);

@@ -14,7 +14,8 @@ use crate::failure::{Failure, Result};
 use crate::identity::Identity;
 use crate::io::input::{DASH, Input};
 use crate::io::output::{Destination, Nature, Output};
-use crate::passphrase::{self, Chosen, Options, Passphrases, Source};
+use crate::io::terminal;
+use crate::passphrase::{self, Answer, Chosen, Options, Passphrases, Source};
 use crate::paths::{self, with_suffix};
 use crate::progress::{Counter, Progress};
 use crate::text::one_line;
@@ -85,13 +86,27 @@ impl<'a> Job<'a> {
 
     fn unlock(&self, context: &Context) -> Result<Unlocked> {
         let passphrases = Passphrases::new(&self.args.unlock);
-        let unlock = |identity: &Identity| identity.unlock(&passphrases, context);
-        let sender = self.sender.as_ref().map(unlock).transpose()?;
+        let ask = |identity: &Identity| identity.ask(&passphrases, context);
+        let answer = self.sender.as_ref().map(ask).transpose()?;
         let passphrase = self
             .args
             .passphrase_recipient
             .then(|| self.choose_passphrase(context))
             .transpose()?;
+        // Everything has been asked: now the slow part.
+        let unlock =
+            |(identity, answer): (&Identity, &Answer<'_>)| identity.unlock_with(answer, context);
+        let sender = self
+            .sender
+            .iter()
+            .zip(&answer)
+            .next()
+            .map(unlock)
+            .transpose()?;
+        terminal::finish();
+        if let Some(chosen) = &passphrase {
+            chosen.show("the file", context)?;
+        }
         Ok(Unlocked {
             sender: sender.map(|unlocked| unlocked.into_passport()),
             passphrase,

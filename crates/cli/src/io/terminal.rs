@@ -1,16 +1,32 @@
-//! Talking to the person at the terminal, whatever standard input and output are.
+//! The person at the terminal, whatever standard input and output are.
+//!
+//! From the first question until [`finish`], this process has the terminal to itself: other
+//! commands of a pipe wait with their questions, and the terminal shows nothing that is typed.
+//! Text that was typed before a question is discarded: it cannot be the answer.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
-use std::sync::Mutex;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use rustix::fs::{Mode, OFlags};
+use rustix::termios::{
+    LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr, ttyname,
+};
 use zeroize::Zeroizing;
 
 use crate::text::printable;
 
-/// How the terminal was before a question hid what is typed.
-static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
+/// A terminal that this process asks questions on.
+struct Turn {
+    terminal: File,
+    /// How the terminal was before the first question.
+    before: Option<Termios>,
+    /// Holds the lock that keeps other commands waiting. `None` where there is no lock to be had.
+    _lock: Option<File>,
+}
+
+static TURN: Mutex<Option<Turn>> = Mutex::new(None);
 
 const TERMINAL: &str = "/dev/tty";
 
@@ -21,9 +37,8 @@ pub(crate) fn is_there() -> bool {
 
 /// Asks for a secret; what is typed is not shown.
 pub(crate) fn ask_secret(question: &str) -> io::Result<Zeroizing<String>> {
-    hide();
+    prepare(false)?;
     let answer = rpassword::prompt_password(format!("{question}: "));
-    restore();
     match answer {
         // Ctrl-C: the signal is on its way and ends the process.
         Err(e) if e.kind() == io::ErrorKind::Interrupted => loop {
@@ -33,8 +48,9 @@ pub(crate) fn ask_secret(question: &str) -> io::Result<Zeroizing<String>> {
     }
 }
 
-/// Asks for a line.
+/// Asks for a line, which is shown while it is typed.
 pub(crate) fn ask(question: &str) -> io::Result<Zeroizing<String>> {
+    prepare(true)?;
     let mut terminal = File::options().read(true).write(true).open(TERMINAL)?;
     terminal.write_all(question.as_bytes())?;
     let mut line = Zeroizing::new(String::with_capacity(1024));
@@ -48,32 +64,89 @@ pub(crate) fn confirm(question: &str) -> io::Result<bool> {
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
-/// Puts the terminal back as it was before a question.
-pub(crate) fn restore() {
-    let before = BEFORE
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
-        .take();
-    if let (Some(before), Ok(terminal)) = (before, File::open(TERMINAL)) {
-        let _ = tcsetattr(terminal, OptionalActions::Now, &before);
+/// Puts the terminal back as it was before the first question, for the next command.
+pub(crate) fn finish() {
+    if let Some(turn) = turn().take() {
+        turn.set_back();
     }
 }
 
-/// Hides what is typed, and remembers how the terminal was. What reads the answer does so too, but not before it has asked: who is quick,
-/// or a program, would be seen.
-fn hide() {
-    let Ok(terminal) = File::open(TERMINAL) else {
-        return;
+/// Takes the terminal if this is the first question, and discards what was typed before it.
+fn prepare(echo: bool) -> io::Result<()> {
+    if turn().is_none() {
+        // Taken without the mutex: a signal must not wait for another command.
+        let mine = Turn::take()?;
+        *turn() = Some(mine);
+    }
+    if let Some(turn) = &*turn() {
+        turn.prepare(echo);
+    }
+    Ok(())
+}
+
+fn turn() -> MutexGuard<'static, Option<Turn>> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Turn {
+    /// Waits until no other command asks on this terminal.
+    fn take() -> io::Result<Self> {
+        let lock = device().and_then(|path| {
+            // The terminal must not become the controlling one of this process.
+            let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+            rustix::fs::open(path, flags, Mode::empty()).ok()
+        });
+        let lock = lock.map(File::from);
+        let lock = lock.filter(|device| sealstone_files::lock(device).is_ok());
+        let terminal = File::open(TERMINAL)?;
+        Ok(Self {
+            before: tcgetattr(&terminal).ok(),
+            terminal,
+            _lock: lock,
+        })
+    }
+
+    /// Sets the echo before the question is shown: a quick person, or a program, answers at once.
+    fn prepare(&self, echo: bool) {
+        let Some(before) = &self.before else { return };
+        let mut mode = before.clone();
+        if !echo {
+            mode.local_modes.remove(LocalModes::ECHO);
+        }
+        let _ = tcsetattr(&self.terminal, OptionalActions::Now, &mode);
+        let _ = tcflush(&self.terminal, QueueSelector::IFlush);
+    }
+
+    /// Also discards what was typed while nothing was shown: a shell would show and run it.
+    fn set_back(self) {
+        if let Some(before) = &self.before {
+            let _ = tcflush(&self.terminal, QueueSelector::IFlush);
+            let _ = tcsetattr(&self.terminal, OptionalActions::Now, before);
+        }
+    }
+}
+
+/// The name of the terminal. `/dev/tty` is the same name, and the same lock, for all terminals.
+fn device() -> Option<PathBuf> {
+    let standard = || {
+        let name = ttyname(rustix::stdio::stderr(), Vec::new())
+            .or_else(|_| ttyname(rustix::stdio::stdout(), Vec::new()))
+            .or_else(|_| ttyname(rustix::stdio::stdin(), Vec::new()));
+        Some(PathBuf::from(name.ok()?.into_string().ok()?))
     };
-    let Ok(before) = tcgetattr(&terminal) else {
-        return;
-    };
-    let mut hidden = before.clone();
-    hidden.local_modes.remove(LocalModes::ECHO);
-    *BEFORE
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner) = Some(before);
-    let _ = tcsetattr(&terminal, OptionalActions::Now, &hidden);
+    pseudo_terminal().or_else(standard)
+}
+
+/// The controlling terminal if it is a pseudo-terminal, as Linux numbers them.
+fn pseudo_terminal() -> Option<PathBuf> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The name of the program may hold anything; after it come state, parent, group and session.
+    let (_, fields) = stat.rsplit_once(')')?;
+    let device: u32 = fields.split_whitespace().nth(4)?.parse().ok()?;
+    let (major, minor) = (device >> 8 & 0xfff, device & 0xff | device >> 12 & 0xfff00);
+    (136..144)
+        .contains(&major)
+        .then(|| format!("/dev/pts/{}", (major - 136) << 8 | minor).into())
 }
 
 /// Fails unless `bytes` are harmless on a terminal: control characters in somebody's file could imitate or change what is on the screen.

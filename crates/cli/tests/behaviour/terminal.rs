@@ -1,7 +1,7 @@
 //! With a person at the terminal: a pseudo-terminal made by script(1).
 
 use std::io::{Read, Write};
-use std::process::{ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -10,6 +10,24 @@ use crate::world::{PASSPHRASE, PROFILE, World, succeed};
 
 /// What the screen shows and how it ended, when `typed` lines are typed. `None` if there is no script(1) of util-linux.
 fn session(world: &World, line: &str, typed: &[&str]) -> Option<(String, Option<i32>)> {
+    converse(world, line, |keyboard, screen| {
+        let mut answered = 0;
+        for line in typed {
+            answered = screen.wait_for_a_question(answered);
+            writeln!(keyboard, "{line}").unwrap();
+        }
+        if typed.is_empty() {
+            std::thread::sleep(Duration::from_millis(300));
+        }
+    })
+}
+
+/// The same with a person who does anything.
+fn converse(
+    world: &World,
+    line: &str,
+    person: impl FnOnce(&mut ChildStdin, &Screen),
+) -> Option<(String, Option<i32>)> {
     let quoted = line.replace('\'', "'\\''");
     let script = format!("env -u SEALSTONE_PASSPHRASE script -qec '{quoted}' /dev/null");
     let version = world.bash("script --version").output().ok()?;
@@ -22,19 +40,22 @@ fn session(world: &World, line: &str, typed: &[&str]) -> Option<(String, Option<
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
+        .map(Ended)
         .unwrap();
-    let mut keyboard = child.stdin.take().unwrap();
-    let screen = Screen::watch(child.stdout.take().unwrap());
-    let mut answered = 0;
-    for line in typed {
-        answered = screen.wait_for_a_question(answered);
-        writeln!(keyboard, "{line}").unwrap();
-    }
-    if typed.is_empty() {
-        std::thread::sleep(Duration::from_millis(300));
-    }
-    let code = child.wait().unwrap().code();
+    let mut keyboard = child.0.stdin.take().unwrap();
+    let screen = Screen::watch(child.0.stdout.take().unwrap());
+    person(&mut keyboard, &screen);
+    let code = child.0.wait().unwrap().code();
     Some((screen.end(), code))
+}
+
+/// A child that does not outlive a test that fails.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+    }
 }
 
 /// What was shown so far.
@@ -70,6 +91,24 @@ impl Screen {
         }
         let shown = self.shown.lock().unwrap();
         panic!("no question: {}", String::from_utf8_lossy(&shown))
+    }
+
+    /// Waits until `text` is shown.
+    fn wait_for(&self, text: &str) {
+        let start = Instant::now();
+        while !self.now().contains(text) {
+            assert!(
+                start.elapsed() < Duration::from_secs(30),
+                "no {text:?}: {}",
+                self.now()
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// What is shown so far.
+    fn now(&self) -> String {
+        String::from_utf8_lossy(&self.shown.lock().unwrap()).into_owned()
     }
 
     fn end(self) -> String {
@@ -161,6 +200,141 @@ fn typing_is_hidden_before_the_question_is_asked() {
         .lines()
         .position(|line| line.contains("Passphrase for"));
     assert!(hidden.unwrap() < asked.unwrap(), "{calls}");
+}
+
+/// Takes a second or two to unlock.
+const SLOW: &str = "--profile=custom:m=64MiB,t=100,p=1";
+
+fn slow_passport(world: &World) {
+    world.done(&[
+        "passport",
+        "new",
+        "-q",
+        "-o",
+        "slow.passport",
+        "--label",
+        "slow",
+        SLOW,
+    ]);
+}
+
+/// The bar runs for a while; who types then is neither seen nor heard.
+#[test]
+fn typing_ahead_is_not_shown_and_is_no_answer() {
+    let world = World::new();
+    slow_passport(&world);
+    let seal = "export TERM=xterm; sealstone seal -r bob.pub --from slow.passport plan.txt; \
+                read -t 1 line; echo \"left [$line]\"; stty -a";
+    let Some((screen, _)) = converse(&world, seal, |keyboard, screen| {
+        let asked = screen.wait_for_a_question(0);
+        writeln!(keyboard, "mistyped").unwrap();
+        screen.wait_for("deriving key");
+        writeln!(keyboard, "hunter2").unwrap();
+        screen.wait_for("once more");
+        screen.wait_for_a_question(asked);
+        writeln!(keyboard, "{PASSPHRASE}").unwrap();
+        std::thread::sleep(Duration::from_millis(1000));
+        writeln!(keyboard, "hunter3").unwrap();
+    }) else {
+        return;
+    };
+    assert_eq!(screen.matches("once more").count(), 1, "{screen}");
+    assert!(
+        screen.contains("sealed plan.txt") && !screen.contains("hunter"),
+        "{screen}"
+    );
+    assert!(
+        screen.contains("left []") && screen.contains(" echo "),
+        "{screen}"
+    );
+}
+
+#[test]
+fn everything_is_asked_before_a_key_is_derived() {
+    let world = World::new();
+    slow_passport(&world);
+    let new = "a new passphrase";
+    for (line, answers) in [
+        (
+            "passport slot change slow.passport",
+            &[PASSPHRASE, new, new][..],
+        ),
+        (
+            "passport slot add slow.passport",
+            &[new, PASSPHRASE, PASSPHRASE],
+        ),
+        (
+            "passport rotate slow.passport -o newer.passport",
+            &[new, PASSPHRASE, PASSPHRASE],
+        ),
+        (
+            "seal --from slow.passport -p --profile interactive plan.txt",
+            &[new, PASSPHRASE, PASSPHRASE],
+        ),
+    ] {
+        let Some((screen, code)) = session(
+            &world,
+            &format!("export TERM=xterm; sealstone {line}"),
+            answers,
+        ) else {
+            return;
+        };
+        assert_eq!(code, Some(0), "{screen}");
+        let last = screen.rfind("The same again: ").unwrap();
+        assert!(
+            screen.find("deriving key").unwrap() > last,
+            "{line}: {screen}"
+        );
+    }
+}
+
+#[test]
+fn two_commands_of_a_pipe_take_turns_at_the_terminal() {
+    let world = World::new();
+    slow_passport(&world);
+    world.done(&[
+        "seal",
+        "-q",
+        "-r",
+        "slow.pub",
+        "--unsigned",
+        "-o",
+        "in",
+        "plan.txt",
+    ]);
+    let pipe = format!(
+        "sealstone open -q -i slow.passport -o - in | sealstone seal -p {PROFILE} --unsigned -o out"
+    );
+    let person = |keyboard: &mut ChildStdin, screen: &Screen| {
+        let mut answered = 0;
+        for _ in 0..3 {
+            answered = screen.wait_for_a_question(answered);
+            let shown = screen.now();
+            let question = shown.lines().last().unwrap().to_owned();
+            assert_eq!(
+                question.matches(": ").count(),
+                1 + usize::from(question.contains("empty")),
+                "{question}"
+            );
+            let answer = match question.contains("slow.passport") {
+                true => PASSPHRASE,
+                false => "a new passphrase",
+            };
+            writeln!(keyboard, "{answer}").unwrap();
+        }
+    };
+    let Some((screen, code)) = converse(&world, &pipe, person) else {
+        return;
+    };
+    assert_eq!(code, Some(0), "{screen}");
+    // The questions of one command come one after the other.
+    let [new, again] = ["New passphrase", "The same again"].map(|text| screen.find(text).unwrap());
+    let other = screen.find("Passphrase for slow").unwrap();
+    assert!(!(new..again).contains(&other), "{screen}");
+    assert!(!screen.contains(PASSPHRASE), "{screen}");
+    world.write("new", b"a new passphrase");
+    let opened = world.done(&["open", "-q", "--passphrase-file", "new", "-o", "-", "out"]);
+    assert_eq!(opened, b"attack at dawn\n");
 }
 
 #[test]

@@ -11,7 +11,8 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::identity::Identity;
-use crate::passphrase::Passphrases;
+use crate::io::terminal;
+use crate::passphrase::{Answer, Passphrases};
 use crate::paths;
 use crate::progress::Progress;
 
@@ -65,7 +66,7 @@ impl<'a> KeyRing<'a> {
     pub(super) fn unlock<R: Read>(&mut self, sealed: Sealed<R>, name: &str) -> Result<Opening<R>> {
         let recipients: Vec<RecipientInfo> = sealed.recipients().collect();
         let has_passphrase = recipients.iter().any(is_passphrase);
-        match self.wanted(recipients).about(name)? {
+        let opening = match self.wanted(recipients).about(name)? {
             Wanted::Passports(positions) => {
                 self.unlock_passports(&positions)?;
                 let passports: Vec<&Passport> = self.unlocked.iter().collect();
@@ -89,7 +90,9 @@ impl<'a> KeyRing<'a> {
                 })?;
                 sealed.unlock_with(&key).about(name)
             }
-        }
+        };
+        terminal::finish();
+        opening
     }
 
     /// Whether the passport of this fingerprint was the default one and was replaced by another
@@ -132,14 +135,20 @@ impl<'a> KeyRing<'a> {
 
     /// All that open; where one passphrase is tried on several passports, it need not be that of each.
     fn unlock_passports(&mut self, positions: &[usize]) -> Result<()> {
+        let ask = |&position: &usize| {
+            let identity = &self.identities[position];
+            Ok((identity, identity.ask(&self.passphrases, self.context)?))
+        };
+        let asked: Vec<(&Identity, Answer<'_>)> =
+            positions.iter().map(ask).collect::<Result<_>>()?;
         let mut failed = None;
-        for &position in positions {
-            match self.unlock_passport(position) {
+        for (identity, answer) in asked {
+            match identity.unlock_with(&answer, self.context) {
                 Err(failure) if !failure.is_wrong_passphrase() || self.passphrases.is_typed() => {
                     return Err(failure);
                 }
                 Err(failure) => failed = Some(failure),
-                Ok(()) => {}
+                Ok(unlocked) => self.unlocked.push(unlocked.into_passport()),
             }
         }
         failed

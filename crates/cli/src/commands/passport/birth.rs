@@ -134,24 +134,32 @@ impl<'a> FirstSlot<'a> {
         public: &PublicPassport,
         place: &Place,
     ) -> Result<()> {
-        self.write_by(passport, public, place, |halves| place.put(halves))
+        let chosen = self.choose(place)?;
+        self.write_by(passport, public, place, chosen, |halves| place.put(halves))
     }
 
-    /// Asks for the passphrase and has `put` write both halves of `passport` to their place. A passphrase that is made up here has been shown by then.
-    pub(super) fn write_by(
-        self,
-        passport: &Passport,
-        public: &PublicPassport,
-        place: &Place,
-        put: impl FnOnce(&Halves) -> Result<()>,
-    ) -> Result<()> {
-        let chosen = passphrase::choose(
+    /// Asks for the passphrase of the passport that goes to `place`.
+    pub(super) fn choose(&self, place: &Place) -> Result<Chosen> {
+        passphrase::choose(
             &shown(&place.secret),
             &self.source,
             Options::Passphrase,
             self.generate,
             self.context,
-        )?;
+        )
+    }
+
+    /// Has `put` write both halves of `passport` to their place, and shows a generated passphrase
+    /// before that.
+    pub(super) fn write_by(
+        self,
+        passport: &Passport,
+        public: &PublicPassport,
+        place: &Place,
+        chosen: Chosen,
+        put: impl FnOnce(&Halves) -> Result<()>,
+    ) -> Result<()> {
+        chosen.show(&shown(&place.secret), self.context)?;
         let halves = Halves {
             secret: self.wrap(passport, &chosen)?.to_armor(),
             public: public.to_armor(),

@@ -1,5 +1,6 @@
 //! `passport rotate`
 
+use sealstone::KdfParams;
 use sealstone::passport::{Passport, Unlocked};
 use sealstone::trust::Status;
 
@@ -71,12 +72,20 @@ impl Rotation {
     fn run(self, args: &RotateArgs, context: &Context) -> Result<()> {
         let Self { old, place, kept } = &self;
         let revoke = asks_to_revoke(args, old)?;
-        let unlocked = old.unlock(&Passphrases::new(&args.unlock), context)?;
+        let passphrases = Passphrases::new(&args.unlock);
+        let answer = old.ask(&passphrases, context)?;
+        let mut slot = first_slot(args, context);
+        let chosen = slot.choose(place)?;
+        // Everything has been asked: now the slow part.
+        let unlocked = old.unlock_with(&answer, context)?;
+        if args.profile.is_none() {
+            slot.params = opened_params(&unlocked);
+        }
+        args.unlock.kdf.must_allow(&[slot.params])?;
         let now = clock::now();
         let new = Passport::generate(args.label.as_deref().unwrap_or(old.locked.label()), now)?;
         let public = unlocked.passport().succeed(&new, now);
-        let slot = first_slot(args, &unlocked, context)?;
-        slot.write_by(&new, &public, place, |halves| match kept {
+        slot.write_by(&new, &public, place, chosen, |halves| match kept {
             None => place.put(halves),
             Some(kept) => {
                 let _lock = keep::lock_unchanged(&old.path, &old.bytes)?;
@@ -203,23 +212,18 @@ fn is_reused(args: &RotateArgs) -> bool {
         && !is_typed(Source::of(&args.unlock.passphrase))
 }
 
-fn first_slot<'a>(
-    args: &RotateArgs,
-    unlocked: &Unlocked,
-    context: &'a Context,
-) -> Result<FirstSlot<'a>> {
-    let params = args
-        .profile
-        .map_or_else(|| opened_params(unlocked), |profile| profile.0);
-    args.unlock.kdf.must_allow(&[params])?;
+/// As the options say; without a profile, the slot that opens the old passport sets the costs.
+fn first_slot<'a>(args: &RotateArgs, context: &'a Context) -> FirstSlot<'a> {
     let source = match Source::of_new(&args.new) {
         Source::Terminal => Source::of(&args.unlock.passphrase),
         named => named,
     };
-    Ok(FirstSlot {
+    FirstSlot {
         source,
         generate: args.generate.generate_passphrase,
-        params,
+        params: args
+            .profile
+            .map_or(KdfParams::SENSITIVE, |profile| profile.0),
         context,
-    })
+    }
 }

@@ -7,9 +7,7 @@ use sealstone::{KdfParams, OnProgress};
 use serde_json::json;
 
 use super::show;
-use crate::args::{
-    SlotAddArgs, SlotChangeArgs, SlotCommand, SlotKeyArgs, SlotRemoveArgs, UnlockArgs,
-};
+use crate::args::{SlotAddArgs, SlotChangeArgs, SlotCommand, SlotKeyArgs, SlotRemoveArgs};
 use crate::clock;
 use crate::context::{Context, Report};
 use crate::failure::{About, Failure, Result};
@@ -36,14 +34,19 @@ enum Key {
 }
 
 fn add(args: &SlotAddArgs, context: &Context) -> Result<()> {
-    let (identity, mut unlocked) = unlock(args.file.as_deref(), &args.unlock, context)?;
+    let identity = load(args.file.as_deref())?;
+    let passphrases = Passphrases::new(&args.unlock);
+    let answer = identity.ask(&passphrases, context)?;
+    let key = Key::choose(&args.key, args.key.recovery, context)?;
+    // Everything has been asked: now the slow part.
+    let mut unlocked = identity.unlock_with(&answer, context)?;
     let params = args
         .profile
         .map_or_else(|| opened_params(&unlocked), |profile| profile.0);
     let slots = unlocked.file().slots().iter().map(Slot::params);
     let all: Vec<KdfParams> = slots.chain([params]).collect();
     args.unlock.kdf.must_allow(&all)?;
-    let key = Key::choose(&args.key, args.key.recovery, context)?;
+    key.show(context)?;
     let progress = Progress::derivation(context);
     let name = args.key.name.as_deref().unwrap_or("");
     let id = unlocked.add_slot(&key.slot(name, params, &progress.report()))?;
@@ -58,7 +61,8 @@ fn remove(args: &SlotRemoveArgs, context: &Context) -> Result<()> {
     let id = id.ok_or_else(|| {
         Failure::usage("which slot?").hint("`sealstone passport slot list` shows their numbers")
     })?;
-    let (identity, mut unlocked) = unlock(file, &args.unlock, context)?;
+    let identity = load(file)?;
+    let mut unlocked = identity.unlock(&Passphrases::new(&args.unlock), context)?;
     unlocked.remove_slot(id).about(identity.name())?;
     save(&identity, &unlocked)?;
     let text = format!("removed slot {id}\n  {OLDER_COPIES}");
@@ -67,11 +71,20 @@ fn remove(args: &SlotRemoveArgs, context: &Context) -> Result<()> {
 
 fn change(args: &SlotChangeArgs, context: &Context) -> Result<()> {
     let (file, id) = file_and_slot(args.file.as_deref(), args.id);
-    let (identity, mut unlocked) = unlock(file, &args.unlock, context)?;
+    let identity = load(file)?;
+    let named = id.map(|id| find(&identity, id)).transpose()?;
+    let passphrases = Passphrases::new(&args.unlock);
+    let answer = identity.ask(&passphrases, context)?;
+    let was_recovery = match named {
+        Some(slot) => slot.kind() == SlotKind::RecoveryKey,
+        None => answer.is_recovery_key(),
+    };
+    let recovery = args.key.recovery || (was_recovery && !asks_for_passphrase(&args.key));
+    let key = Key::choose(&args.key, recovery, context)?;
+    // Everything has been asked: now the slow part.
+    let mut unlocked = identity.unlock_with(&answer, context)?;
     let id = id.unwrap_or(unlocked.slot());
-    let old = unlocked.file().slots().iter().find(|slot| slot.id() == id);
-    let old =
-        old.ok_or_else(|| Failure::usage(format!("there is no slot {id}")).about(identity.name()))?;
+    let old = find(&identity, id)?;
     let params = args.profile.map_or(old.params(), |profile| profile.0);
     let others = unlocked
         .file()
@@ -85,9 +98,7 @@ fn change(args: &SlotChangeArgs, context: &Context) -> Result<()> {
         .name
         .clone()
         .unwrap_or_else(|| old.name().to_owned());
-    let recovery = args.key.recovery
-        || (old.kind() == SlotKind::RecoveryKey && !asks_for_passphrase(&args.key));
-    let key = Key::choose(&args.key, recovery, context)?;
+    key.show(context)?;
     let progress = Progress::derivation(context);
     unlocked.change_slot(id, &key.slot(&name, params, &progress.report()))?;
     drop(progress);
@@ -108,15 +119,15 @@ fn asks_for_passphrase(args: &SlotKeyArgs) -> bool {
     args.generate.generate_passphrase || Source::of_new(&args.new) != Source::Terminal
 }
 
-fn unlock(
-    file: Option<&Path>,
-    unlock: &UnlockArgs,
-    context: &Context,
-) -> Result<(Identity, Unlocked)> {
+fn load(file: Option<&Path>) -> Result<Identity> {
     let identity = Identity::load(&or_default(file)?)?;
     keep::must_be_replaceable(&identity.path)?;
-    let unlocked = identity.unlock(&Passphrases::new(unlock), context)?;
-    Ok((identity, unlocked))
+    Ok(identity)
+}
+
+fn find(identity: &Identity, id: u32) -> Result<&Slot> {
+    let slot = identity.locked.slots().iter().find(|slot| slot.id() == id);
+    slot.ok_or_else(|| Failure::usage(format!("there is no slot {id}")).about(identity.name()))
 }
 
 /// What the slot that opened costs.
@@ -138,15 +149,10 @@ fn save(identity: &Identity, unlocked: &Unlocked) -> Result<()> {
 }
 
 impl Key {
-    /// Made up or asked for. What is made up has been shown when this returns.
+    /// Generated or asked for.
     fn choose(args: &SlotKeyArgs, recovery: bool, context: &Context) -> Result<Self> {
         if recovery {
-            let key = RecoveryKey::generate();
-            context.show_secret(
-                "The recovery key, shown this once; write it down:",
-                &key.expose(),
-            )?;
-            return Ok(Self::Recovery(key));
+            return Ok(Self::Recovery(RecoveryKey::generate()));
         }
         let source = Source::of_new(&args.new);
         passphrase::choose(
@@ -157,6 +163,17 @@ impl Key {
             context,
         )
         .map(Self::Passphrase)
+    }
+
+    /// Shows what was generated, this once.
+    fn show(&self, context: &Context) -> Result<()> {
+        match self {
+            Self::Passphrase(chosen) => chosen.show("the slot", context),
+            Self::Recovery(key) => context.show_secret(
+                "The recovery key, shown this once; write it down:",
+                &key.expose(),
+            ),
+        }
     }
 
     fn slot<'a>(
