@@ -20,8 +20,12 @@
 //! ```
 
 mod expand;
+mod field;
 mod nist;
 mod ristretto;
+mod sums;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 

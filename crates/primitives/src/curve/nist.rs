@@ -8,6 +8,8 @@ use crypto_bigint::{U256, U384, Uint, const_monty_params};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::expand::expand_message_xmd;
+use super::field::Prime;
+use super::sums::{self, Affine, ShortCurve};
 use super::{Element, Encoding, Group, Scalar};
 use crate::ffi::bn::Number;
 use crate::ffi::ec::{Curve, P256, P384, Point};
@@ -27,9 +29,46 @@ const_monty_params!(
     "The order of P-384 (SP 800-186 section 3.2.1.4)."
 );
 
+impl Prime<4> for P256 {
+    const PRIME: [u64; 4] = [
+        0xffff_ffff_ffff_ffff,
+        0x0000_0000_ffff_ffff,
+        0,
+        0xffff_ffff_0000_0001,
+    ];
+}
+
+impl ShortCurve<4> for P256 {
+    const B: &'static [u8] = &[
+        0x5a, 0xc6, 0x35, 0xd8, 0xaa, 0x3a, 0x93, 0xe7, 0xb3, 0xeb, 0xbd, 0x55, 0x76, 0x98, 0x86,
+        0xbc, 0x65, 0x1d, 0x06, 0xb0, 0xcc, 0x53, 0xb0, 0xf6, 0x3b, 0xce, 0x3c, 0x3e, 0x27, 0xd2,
+        0x60, 0x4b,
+    ];
+}
+
+impl Prime<6> for P384 {
+    const PRIME: [u64; 6] = [
+        0x0000_0000_ffff_ffff,
+        0xffff_ffff_0000_0000,
+        0xffff_ffff_ffff_fffe,
+        0xffff_ffff_ffff_ffff,
+        0xffff_ffff_ffff_ffff,
+        0xffff_ffff_ffff_ffff,
+    ];
+}
+
+impl ShortCurve<6> for P384 {
+    const B: &'static [u8] = &[
+        0xb3, 0x31, 0x2f, 0xa7, 0xe2, 0x3e, 0xe7, 0xe4, 0x98, 0x8e, 0x05, 0x6b, 0xe3, 0xf8, 0x2d,
+        0x19, 0x18, 0x1d, 0x9c, 0x6e, 0xfe, 0x81, 0x41, 0x12, 0x03, 0x14, 0x08, 0x8f, 0x50, 0x13,
+        0x87, 0x5a, 0xc6, 0x56, 0x39, 0x8d, 0x8a, 0x2e, 0xd1, 0x9d, 0x2a, 0x85, 0xc8, 0xed, 0xd3,
+        0xec, 0x2a, 0xef,
+    ];
+}
+
 impl Group for P256 {
     type Scalar = OrderScalar<P256Order, { U256::LIMBS }>;
-    type Element = NistElement<P256>;
+    type Element = NistElement<P256, 4>;
 
     fn hash_to_element(message: &[u8], dst: &[u8]) -> Result<Self::Element, Error> {
         NistElement::hash(message, dst)
@@ -43,7 +82,7 @@ impl Group for P256 {
 
 impl Group for P384 {
     type Scalar = OrderScalar<P384Order, { U384::LIMBS }>;
-    type Element = NistElement<P384>;
+    type Element = NistElement<P384, 6>;
 
     fn hash_to_element(message: &[u8], dst: &[u8]) -> Result<Self::Element, Error> {
         NistElement::hash(message, dst)
@@ -55,10 +94,10 @@ impl Group for P384 {
     }
 }
 
-/// A point of P-256 or P-384.
-pub struct NistElement<C: Curve>(Point<C>);
+/// A point of P-256 or P-384, whose coordinates have `N` limbs of 64 bits.
+pub struct NistElement<C: Curve, const N: usize>(Point<C>);
 
-impl<C: Curve> NistElement<C> {
+impl<C: Curve, const N: usize> NistElement<C, N> {
     fn hash(message: &[u8], dst: &[u8]) -> Result<Self, Error> {
         assert!(
             dst.len() <= 255,
@@ -72,13 +111,35 @@ impl<C: Curve> NistElement<C> {
         }
     }
 
+    /// The affine coordinates for public arithmetic; none at infinity.
+    fn to_affine(&self) -> Option<Affine<C, N>>
+    where
+        C: ShortCurve<N>,
+    {
+        let (mut x, mut y) = ([0; 48], [0; 48]);
+        let (x, y) = (&mut x[..C::FIELD_LEN], &mut y[..C::FIELD_LEN]);
+        self.0.write_coordinates(x, y).ok()?;
+        Some(Affine::from_coordinates(x, y).expect("aws-lc's coordinates are below the prime"))
+    }
+
+    /// Back from public arithmetic. aws-lc checks that the point is on the curve.
+    fn from_affine(point: &Affine<C, N>) -> Result<Self, Error>
+    where
+        C: ShortCurve<N>,
+    {
+        let (mut x, mut y) = ([0; 48], [0; 48]);
+        let (x, y) = (&mut x[..C::FIELD_LEN], &mut y[..C::FIELD_LEN]);
+        point.write_coordinates(x, y);
+        Point::from_coordinates(x, y).map(Self)
+    }
+
     /// aws-lc's point operations fail only if there is no memory.
     fn infallible(result: Result<Point<C>, Error>) -> Self {
         Self(result.expect("point arithmetic fails only without memory"))
     }
 }
 
-impl<C: Curve + Group> Element for NistElement<C> {
+impl<C: Curve + Group + ShortCurve<N>, const N: usize> Element for NistElement<C, N> {
     type Scalar = C::Scalar;
     const LEN: usize = 1 + C::FIELD_LEN;
 
@@ -99,10 +160,24 @@ impl<C: Curve + Group> Element for NistElement<C> {
     }
 
     fn sum_of_products_public(terms: &[(C::Scalar, &Self)]) -> Self {
-        let zero = Self::infallible(Point::infinity());
-        terms
+        // A single product is as fast by aws-lc's assembly.
+        if let [(scalar, element)] = terms {
+            return element.mul(scalar);
+        }
+        let term = |(scalar, element): &(C::Scalar, &Self)| {
+            let mut factor = [0; 48];
+            scalar.encode_into(&mut factor[..C::FIELD_LEN]);
+            Some((element.to_affine()?, factor))
+        };
+        let terms: Vec<_> = terms.iter().filter_map(term).collect();
+        let terms: Vec<_> = terms
             .iter()
-            .fold(zero, |sum, (scalar, element)| sum.add(&element.mul(scalar)))
+            .map(|(point, factor)| (*point, &factor[..C::FIELD_LEN]))
+            .collect();
+        match sums::sum(&terms) {
+            Some(point) => Self::from_affine(&point).expect("a sum of points is a point"),
+            None => Self::infallible(Point::infinity()),
+        }
     }
 
     fn encode(&self) -> Result<Encoding, Error> {
@@ -110,11 +185,7 @@ impl<C: Curve + Group> Element for NistElement<C> {
     }
 
     fn decode(bytes: &[u8]) -> Result<Self, Error> {
-        // The compressed form only: aws-lc would also take the uncompressed one, and infinity.
-        if bytes.len() != Self::LEN {
-            return Err(Error);
-        }
-        Point::from_compressed(bytes).map(Self)
+        Self::from_affine(&Affine::from_compressed(bytes)?)
     }
 }
 
@@ -126,21 +197,21 @@ fn number<S: Scalar>(scalar: &S) -> Result<Number, Error> {
     Number::from_be_bytes(bytes)
 }
 
-impl<C: Curve> Clone for NistElement<C> {
+impl<C: Curve, const N: usize> Clone for NistElement<C, N> {
     fn clone(&self) -> Self {
         Self::infallible(self.0.duplicate())
     }
 }
 
-impl<C: Curve> PartialEq for NistElement<C> {
+impl<C: Curve, const N: usize> PartialEq for NistElement<C, N> {
     fn eq(&self, other: &Self) -> bool {
         self.0.equals(&other.0)
     }
 }
 
-impl<C: Curve> Eq for NistElement<C> {}
+impl<C: Curve, const N: usize> Eq for NistElement<C, N> {}
 
-impl<C: Curve> fmt::Debug for NistElement<C> {
+impl<C: Curve, const N: usize> fmt::Debug for NistElement<C, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // An element may be a secret: an unblinded evaluation is.
         f.write_str("NistElement(..)")

@@ -163,13 +163,37 @@ impl<C: Curve> Point<C> {
         unsafe { sys::EC_POINT_cmp(C::group(), a, b, ptr::null_mut()) == 0 }
     }
 
-    /// From SEC 1's compressed form. aws-lc checks that x is below the field's modulus.
-    pub(crate) fn from_compressed(bytes: &[u8]) -> Result<Self, Error> {
-        let point = Self::new()?;
-        let (data, len) = (bytes.as_ptr(), bytes.len());
-        // SAFETY: the point is of this curve; the pointer goes with its length.
+    /// The affine coordinates, big-endian, in `FIELD_LEN` bytes each. Fails at infinity.
+    pub(crate) fn write_coordinates(&self, x: &mut [u8], y: &mut [u8]) -> Result<(), Error> {
+        let (mut x_number, mut y_number) = (Number::zero()?, Number::zero()?);
+        // SAFETY: the point is of this curve; both numbers are alive.
         check(unsafe {
-            sys::EC_POINT_oct2point(C::group(), point.as_ptr(), data, len, ptr::null_mut())
+            sys::EC_POINT_get_affine_coordinates_GFp(
+                C::group(),
+                self.as_ptr(),
+                x_number.as_mut_ptr(),
+                y_number.as_mut_ptr(),
+                ptr::null_mut(),
+            )
+        })?;
+        x_number.write_be_bytes(x)?;
+        y_number.write_be_bytes(y)
+    }
+
+    /// The point with these affine coordinates; fails if they are not below the field's modulus
+    /// or not on the curve.
+    pub(crate) fn from_coordinates(x: &[u8], y: &[u8]) -> Result<Self, Error> {
+        let (x, y) = (Number::from_be_bytes(x)?, Number::from_be_bytes(y)?);
+        let point = Self::new()?;
+        // SAFETY: the point is of this curve; both numbers are alive.
+        check(unsafe {
+            sys::EC_POINT_set_affine_coordinates_GFp(
+                C::group(),
+                point.as_ptr(),
+                x.as_ptr(),
+                y.as_ptr(),
+                ptr::null_mut(),
+            )
         })?;
         Ok(point)
     }
