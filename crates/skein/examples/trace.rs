@@ -1,7 +1,9 @@
-//! Prints every intermediate value of a hash, as the designers' reference implementation does when it is built with `SKEIN_DEBUG` and
-//! all its flags are set, to be compared by eye or by `diff`.
+//! Prints every intermediate value of a hash, like the designers' reference implementation when it
+//! is built with `SKEIN_DEBUG` and all its flags are set. You can compare the two by eye or by
+//! `diff`.
 //!
-//! `cargo run -p sealstone-skein --example trace -- STATE OUTPUT-BITS <message`, with a state of 256, 512 or 1024 bits.
+//! `cargo run -p sealstone-skein --example trace -- STATE OUTPUT-BITS <message`, with a state of
+//! 256, 512 or 1024 bits.
 
 use sealstone_skein::{Parameters, trace};
 use std::io::{self, Read};

@@ -1,4 +1,5 @@
-//! The traits of RustCrypto's `digest` crate, for code that is generic over them. (Feature `digest`.)
+//! The traits of RustCrypto's `digest` crate, for code that is generic over them. (Feature
+//! `digest`.)
 
 use crate::parameters::Parameters;
 use crate::skein::Skein;

@@ -6,7 +6,7 @@ use crate::threefish::Block;
 
 /// Derives the key named `id` from a master key and fills `key` with it.
 ///
-/// Keys of different lengths or names have nothing in common.
+/// Keys of different lengths or names are unrelated.
 ///
 /// ```
 /// let mut key = [0; 32];
@@ -14,7 +14,8 @@ use crate::threefish::Block;
 /// ```
 ///
 /// # Panics
-/// If the master key or the name is empty: without a name, the key is the MAC of the empty message under the master key.
+/// If the master key or the name is empty: without a name, the key is the MAC of the empty message
+/// under the master key.
 pub fn derive_key<const N: usize>(master: &[u8], id: &[u8], key: &mut [u8])
 where
     [u64; N]: Block<u64>,

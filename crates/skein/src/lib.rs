@@ -1,5 +1,6 @@
-//! Skein 1.3 and Threefish, in all the ways of the specification (Ferguson, Lucks, Schneier, Whiting, Bellare, Kohno, Callas,
-//! Walker: *The Skein Hash Function Family*, version 1.3, 2010), and a tree hash at the speed of memory.
+//! Skein 1.3 and Threefish, in all modes of the specification (Ferguson, Lucks, Schneier, Whiting,
+//! Bellare, Kohno, Callas, Walker: *The Skein Hash Function Family*, version 1.3, 2010), and a tree
+//! hash that runs on all cores.
 //!
 //! | to | use |
 //! |---|---|
@@ -8,7 +9,7 @@
 //! | give a hash a key, a purpose, a nonce, a length in bits | [`Parameters`] |
 //! | authenticate a message | [`Mac`] |
 //! | derive keys from a master key | [`derive_key`] |
-//! | derive a key from a password (rather use Argon2) | [`derive_key_from_password`] |
+//! | derive a key from a password (better use Argon2) | [`derive_key_from_password`] |
 //! | get pseudo-random bytes | [`Prng`] |
 //! | encrypt a stream | [`StreamCipher`] |
 //! | encrypt a block | [`threefish`] |
@@ -23,7 +24,9 @@
 //! skein.update(b"and another");
 //! assert_eq!(skein.finish(), Skein512::hash(b"one part, and another"));
 //!
-//! let purpose = Parameters::new().personalization(b"20261120 me@example.com file names").output_bits(100);
+//! let purpose = Parameters::new()
+//!     .personalization(b"20261120 me@example.com file names")
+//!     .output_bits(100);
 //! assert_eq!(Skein512::with(&purpose).chain(b"message").finish().len(), 13);
 //! ```
 #![forbid(unsafe_code)]

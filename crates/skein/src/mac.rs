@@ -6,7 +6,7 @@ use crate::threefish::Block;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-/// A message being authenticated, with a state of `N` words (8 for Skein-512). No HMAC around it is needed.
+/// A message being authenticated, with a state of `N` words (8 for Skein-512). It needs no HMAC.
 ///
 /// ```
 /// use sealstone_skein::Mac;
@@ -25,10 +25,11 @@ impl<const N: usize> Mac<N>
 where
     [u64; N]: Block<u64>,
 {
-    /// A tag of `tag_bits` bits under `key`. Tags of different lengths have nothing in common.
+    /// A tag of `tag_bits` bits under `key`. Tags of different lengths are unrelated.
     ///
     /// # Panics
-    /// If the key is empty: that would be a plain hash. If the tag is to have no bits: everybody has the right one.
+    /// If the key is empty, because the tag would be a plain hash. If `tag_bits` is 0, because
+    /// every tag would be right.
     pub fn new(key: &[u8], tag_bits: u64) -> Self {
         Self::with(key, &Parameters::new().output_bits(tag_bits))
     }
@@ -58,7 +59,7 @@ where
         self.0.finish()
     }
 
-    /// Whether `tag` is the tag. How long this takes does not tell where they differ.
+    /// Whether `tag` is the tag, in a time that does not depend on where they differ.
     #[must_use]
     pub fn verify(self, tag: &[u8]) -> bool {
         Zeroizing::new(self.finish()).ct_eq(tag).into()

@@ -29,7 +29,8 @@ where
         }
     }
 
-    /// Fills `out` with the next bytes. If the output is not a number of bytes, its last byte ends with zero bits.
+    /// Fills `out` with the next bytes. If the output is not a number of bytes, its last byte ends
+    /// with zero bits.
     ///
     /// # Panics
     /// At the end of the output.
@@ -61,7 +62,7 @@ where
         }
     }
 
-    /// How many bytes have been read.
+    /// The number of bytes read.
     pub(crate) fn position(&self) -> u64 {
         self.position
     }
@@ -76,7 +77,7 @@ where
         self.position = position;
     }
 
-    /// All of it.
+    /// All of the output.
     pub(crate) fn into_vec(mut self) -> Vec<u8> {
         let mut out =
             vec![0; usize::try_from(self.bytes()).expect("an output that fits in memory")];
@@ -88,7 +89,7 @@ where
         self.bits.div_ceil(8)
     }
 
-    /// The block in which the position is.
+    /// The block at the position.
     fn block(&self) -> [[u8; 8]; N] {
         let i = self.position / (8 * N as u64);
         let mut block = output_block(Portable, &self.chain, i).map(u64::to_le_bytes);

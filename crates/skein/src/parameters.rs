@@ -1,4 +1,4 @@
-//! What a hash depends on beside the message (Skein 1.3, section 3.5.5).
+//! The arguments of a hash beside the message (Skein 1.3, section 3.5.5).
 
 use crate::threefish::Block;
 use crate::tree::Shape;
@@ -6,12 +6,14 @@ use crate::tweak::Type;
 use crate::ubi::Ubi;
 use sealstone_lanes::Scalar;
 
-/// The optional arguments of Skein. An empty string is the same as none.
+/// The optional arguments of Skein. An empty string means no argument.
 ///
 /// ```
 /// use sealstone_skein::{Parameters, Skein512};
 ///
-/// let parameters = Parameters::new().key(b"a secret of 32 bytes or more, say").personalization(b"20261120 me@example.com demo");
+/// let parameters = Parameters::new()
+///     .key(b"a secret of 32 bytes or more, say")
+///     .personalization(b"20261120 me@example.com demo");
 /// let tag = Skein512::with(&parameters.output_bits(256)).chain(b"message").finish();
 /// assert_eq!(tag.len(), 32);
 /// ```
@@ -39,12 +41,13 @@ impl<B> Default for Parameters<'_, B> {
 }
 
 impl<'a, B> Parameters<'a, B> {
-    /// None of them.
+    /// No optional argument.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How long the hash is, in bits; without this, one block. Hashes of different lengths have nothing in common.
+    /// The length of the hash in bits; by default, one block. Hashes of different lengths are
+    /// unrelated.
     pub fn output_bits(self, bits: u64) -> Self {
         Self {
             output_bits: Some(bits),
@@ -57,7 +60,8 @@ impl<'a, B> Parameters<'a, B> {
         Self { key, ..self }
     }
 
-    /// Who hashes, and for what. The specification recommends `YYYYMMDD email@address application`, in UTF-8.
+    /// The application and its purpose. The specification recommends `YYYYMMDD email@address
+    /// application`, in UTF-8.
     pub fn personalization(self, personalization: &'a [B]) -> Self {
         Self {
             personalization,
@@ -65,12 +69,12 @@ impl<'a, B> Parameters<'a, B> {
         }
     }
 
-    /// The public key that a signature of this hash will be verified with.
+    /// The public key that verifies a signature of this hash.
     pub fn public_key(self, public_key: &'a [B]) -> Self {
         Self { public_key, ..self }
     }
 
-    /// Which key is derived, when `key` is a master key.
+    /// The name of the key that is derived, when `key` is a master key.
     pub fn key_id(self, key_id: &'a [B]) -> Self {
         Self { key_id, ..self }
     }

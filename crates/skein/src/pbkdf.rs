@@ -4,15 +4,17 @@ use crate::parameters::Parameters;
 use crate::threefish::Block;
 use crate::tree::{Shape, TreeSkein};
 
-/// Derives a key from a password: the hash, keyed with the password, of `salt` repeated `repetitions` times, in the narrowest
-/// tree that there is.
+/// Derives a key from a password: the hash, keyed with the password, of `salt` repeated
+/// `repetitions` times, in the narrowest possible tree.
 ///
-/// **For passwords, use Argon2.** This function costs an attacker time but no memory, so graphics cards and ASICs run it
-/// thousands of times in parallel. It is here because it is in the specification.
+/// **For passwords, use Argon2.** This function costs an attacker time but no memory, so graphics
+/// cards and ASICs run it thousands of times in parallel. The crate has it because the
+/// specification has it.
 ///
 /// ```
 /// let mut key = [0; 32];
-/// sealstone_skein::derive_key_from_password::<8>(b"password", b"16 bytes of salt", 10_000, &mut key);
+/// let salt = b"16 bytes of salt";
+/// sealstone_skein::derive_key_from_password::<8>(b"password", salt, 10_000, &mut key);
 /// ```
 ///
 /// # Panics

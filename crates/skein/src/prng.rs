@@ -5,10 +5,9 @@ use crate::skein::Skein;
 use crate::threefish::Block;
 use zeroize::Zeroize;
 
-/// A generator with a state of `N` words. Deterministic: it gives what its seeds give.
-///
-/// After each request the state is replaced and the old one overwritten, so that who learns the state learns nothing about
-/// earlier output. Wiped when dropped.
+/// A generator with a state of `N` words. It is deterministic: its output depends only on its
+/// seeds. Each request replaces and overwrites the state, so that an attacker who learns the state
+/// learns nothing about earlier output. Wiped when dropped.
 ///
 /// ```
 /// use sealstone_skein::Prng;
@@ -37,7 +36,7 @@ where
         prng
     }
 
-    /// Mixes more seed in: the state is not worse than before, whatever the seed.
+    /// Mixes in another seed. No seed makes the state worse than it was.
     pub fn reseed(&mut self, seed: &[u8]) {
         let hash = Skein::<N>::new()
             .chain(self.state.as_flattened())

@@ -9,7 +9,7 @@ use sealstone_lanes::Portable;
 
 /// Skein with a state of 256 bits: for devices with little memory.
 pub type Skein256 = Skein<4>;
-/// Skein with a state of 512 bits, the one to use.
+/// Skein with a state of 512 bits: the recommended one.
 pub type Skein512 = Skein<8>;
 /// Skein with a state of 1024 bits, the most conservative.
 pub type Skein1024 = Skein<16>;
@@ -53,12 +53,13 @@ where
         self
     }
 
-    /// The hash. If its length is not a number of bytes, the last byte is filled with zero bits at the low end.
+    /// The hash. If its length is not a whole number of bytes, the low bits of the last byte are
+    /// zero.
     pub fn finish(self) -> Vec<u8> {
         self.output().into_vec()
     }
 
-    /// The hash of the message and of the `bits` most significant bits of `last` after it, 1 to 8.
+    /// The hash of the message followed by the `bits` most significant bits of `last`, 1 to 8.
     ///
     /// # Panics
     /// If `bits` is 0 or more than 8.
@@ -68,7 +69,7 @@ where
         Output::new(chain, self.output_bits).into_vec()
     }
 
-    /// The hash, to be read in parts: for long outputs.
+    /// The hash, which you can read in parts: for long outputs.
     pub fn output(mut self) -> Output<N> {
         Output::new(self.ubi.finish(), self.output_bits)
     }

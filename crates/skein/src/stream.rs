@@ -7,7 +7,7 @@ use crate::threefish::Block;
 
 /// A key stream, with a state of `N` words. Seekable. Wiped when dropped.
 ///
-/// It hides data but does not protect it from change: add a [`Mac`](crate::Mac).
+/// It hides data, but does not detect changes: add a [`Mac`](crate::Mac).
 ///
 /// ```
 /// use sealstone_skein::StreamCipher;
@@ -22,20 +22,20 @@ pub struct StreamCipher<const N: usize>(Output<N>)
 where
     [u64; N]: Block<u64>;
 
-/// How many whole bytes there are of a key stream.
+/// Whole bytes of a key stream.
 const LENGTH: u64 = u64::MAX / 8;
 
 impl<const N: usize> StreamCipher<N>
 where
     [u64; N]: Block<u64>,
 {
-    /// The key stream of this key and nonce. Never use the two for two messages.
+    /// The key stream of this key and nonce. Never use the same pair for two messages.
     ///
     /// # Panics
     /// If the key is empty.
     pub fn new(key: &[u8], nonce: &[u8]) -> Self {
         assert!(!key.is_empty(), "a stream cipher without a key");
-        // The length that stands for "not known in advance".
+        // This length means "not known in advance".
         let parameters = Parameters::new()
             .key(key)
             .nonce(nonce)
@@ -46,7 +46,8 @@ where
     /// Encrypts or decrypts `data` in place, and moves on by its length.
     ///
     /// # Panics
-    /// After 2^61 - 1 bytes of key stream. (The length that stands for "not known" is a bit less than 2^61 bytes.)
+    /// After 2^61 - 1 bytes of key stream. (The length that means "not known" is one bit less than
+    /// 2^61 bytes.)
     pub fn apply(&mut self, data: &mut [u8]) {
         let left = LENGTH - self.0.position();
         assert!(

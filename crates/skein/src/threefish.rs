@@ -1,4 +1,5 @@
-//! Threefish, the tweakable block cipher (Skein 1.3, section 3.3), for one block or one in every lane.
+//! Threefish, the tweakable block cipher (Skein 1.3, section 3.3), for one block, or for one block
+//! in every lane.
 
 mod cipher;
 mod t1024;
@@ -19,8 +20,8 @@ pub trait Block<W: Word>: Copy {
     fn encrypt(self, cpu: W::Cpu, key: &Self, tweak: &[W; 2]) -> Self {
         self.encrypt_observed(cpu, key, tweak, |_, _| ())
     }
-    /// [`Block::encrypt`], calling `observe` with the state after each step. The words do not move: after round d, word i of the
-    /// specification is at place π^d(i).
+    /// [`Block::encrypt`], calling `observe` with the state after each step. Words do not move:
+    /// after round d, word i of the specification is at index π^d(i).
     fn encrypt_observed(
         self,
         cpu: W::Cpu,
@@ -57,7 +58,8 @@ macro_rules! unmix {
     )* };
 }
 
-/// Adds (`add`) or subtracts (`sub`) the words of subkey `s`. Unrolled here, so that word and subkey are constant numbers.
+/// Adds (`add`) or subtracts (`sub`) the words of subkey `s`. It is unrolled, so that the indices
+/// of word and subkey are constants.
 macro_rules! subkey {
     ($op:ident $schedule:ident $v:ident; $s:expr; $($i:literal)*) => { $(
         $v[$i] = $v[$i].$op($schedule.word($s, $i)).opaque();
@@ -66,8 +68,8 @@ macro_rules! subkey {
 
 use {mix, subkey, unmix};
 
-/// The key schedule (section 3.3.2). Subkeys are made where they are used, with constant numbers: after inlining, nothing is
-/// left of the selection and of the modulo.
+/// The key schedule (section 3.3.2). Subkeys are made where they are used, with constant indices:
+/// after inlining, no selection and no modulo is left.
 struct Schedule<W: Word, const N: usize> {
     cpu: W::Cpu,
     key: [W; N],

@@ -1,9 +1,9 @@
-//! Every intermediate value of a hash, in the format of the designers' reference implementation (`SKEIN_DEBUG_ALL`), for
-//! auditors who compare by eye or by `diff`.
+//! Every intermediate value of a hash, in the format of the designers' reference implementation
+//! (`SKEIN_DEBUG_ALL`), for auditors, who can compare by eye or by `diff`.
 //!
 //! `cargo run -p sealstone-skein --example trace` prints it.
 //!
-//! The rounds that are shown are those of the shipped code, not of a second implementation.
+//! The rounds are those of the shipped code, not of a second implementation.
 
 use crate::parameters::{Parameters, configuration};
 use crate::threefish::{Block, Step};
@@ -12,7 +12,7 @@ use crate::tweak::{Tweak, Type};
 use sealstone_lanes::Portable;
 use std::fmt::{Error, Result, Write};
 
-/// Hashes `message` and writes all that happens to `out`. It shows secrets, if there are any.
+/// Hashes `message` and writes every step to `out`, secrets included.
 ///
 /// ```
 /// use sealstone_skein::{Parameters, trace};
@@ -86,7 +86,7 @@ impl<'w, W: Write, const N: usize> Trace<'w, W, N>
 where
     [u64; N]: Block<u64>,
 {
-    /// All that comes before the message.
+    /// All steps before the message.
     fn start(
         parameters: &Parameters<'_>,
         shape: Option<Shape>,
@@ -123,7 +123,7 @@ where
         show_bytes(self.out, key)
     }
 
-    /// UBI over a string, from a tweak on.
+    /// UBI of a string, beginning with a tweak.
     fn string(&mut self, mut tweak: Tweak, string: &[u8]) -> Result {
         let blocks = string.len().div_ceil(8 * N).max(1);
         for i in 0..blocks {
@@ -235,7 +235,7 @@ fn header<const N: usize>() -> &'static str {
     }
 }
 
-/// What the block is for, as bits 120 to 125 of the tweak have it.
+/// The type of the block, from bits 120 to 125 of the tweak.
 fn name(kind: u8) -> &'static str {
     match kind {
         0 => "KEY. ",

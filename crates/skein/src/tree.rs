@@ -1,7 +1,6 @@
 //! The tree hash of sealed files: Skein-512 in tree mode, with parameters fixed by `spec/tree.md`.
-//!
-//! The message is cut into pieces of 1 MiB. Each is a whole sub-tree, so any thread can hash any piece; the root needs only one
-//! value from each. [`TreeHasher`] does it all in one place.
+//! The message is cut into pieces of 1 MiB. Each piece is a whole sub-tree, so any thread can hash
+//! any piece; the root needs only one value of each. [`TreeHasher`] does everything on one thread.
 //!
 //! ```
 //! use sealstone_skein::tree::{self, PIECE, Root, TreeHasher};
@@ -48,7 +47,7 @@ use zeroize::Zeroize;
 pub const HASH: usize = 64;
 /// Length of a leaf in bytes: 2^6 blocks.
 pub const LEAF: usize = 64 << LEAF_LOG;
-/// Most children of a node.
+/// The largest number of children of a node.
 pub const FAN_OUT: usize = 1 << FAN_OUT_LOG;
 /// Length of a piece in bytes: the leaves below one node of level 3.
 pub const PIECE: usize = LEAF * FAN_OUT * FAN_OUT;
@@ -61,19 +60,19 @@ const MAX_HEIGHT: u32 = 255;
 /// The value of a node.
 type Value = [u8; HASH];
 
-/// What one piece contributes to the root. Equal for equal pieces only (it is a hash of 512 bits).
-/// Wiped when dropped, and compared in constant time: it may be of a tree with a key.
+/// What one piece contributes to the root. Values of different pieces differ (they are hashes of
+/// 512 bits). Wiped when dropped, and compared in constant time, because the tree may have a key.
 #[derive(Clone)]
 pub struct Subtree {
     /// The mark of its [`Start`].
     start: u64,
     index: u64,
     value: Value,
-    /// No piece can follow.
+    /// Whether no piece can follow.
     last: bool,
 }
 
-/// Shows no value: of a tree with a key it is nobody else's business.
+/// Shows no value, because the tree may have a key.
 impl Debug for Subtree {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.debug_struct("Subtree")
@@ -100,15 +99,17 @@ impl Drop for Subtree {
 
 /// Hashes piece `index` (from 0) of a message: its bytes from `index · PIECE`.
 ///
-/// All pieces but the last are `PIECE` bytes; the last is shorter or equal, and empty only if the message is.
+/// All pieces but the last have `PIECE` bytes. The last has at most as many, and is empty only if
+/// the message is.
 ///
 /// # Panics
-/// If `piece` is longer than [`PIECE`], or empty though not the first; if the piece does not end below byte 2^64.
+/// If `piece` is longer than [`PIECE`], or empty but not the first; if it does not end below byte
+/// 2^64.
 pub fn subtree(index: u64, piece: &[u8]) -> Subtree {
     Start::new().subtree(index, piece)
 }
 
-/// [`subtree`] on a given instruction set, for tests and measurements.
+/// [`subtree`] on this instruction set, for tests and measurements.
 ///
 /// # Panics
 /// As [`subtree`].
@@ -160,9 +161,12 @@ fn hash_piece(cpu: Cpu, start: &Start, index: u64, piece: &[u8]) -> Subtree {
     }
 }
 
-/// Hashes a part of a level into nodes of `BLOCKS` blocks of 64 bytes, side by side on `cpu`, and gives the filled part of
-/// `values`. The nodes are of level `level` (leaves: 1), the first begins at byte `position` of the level, and the last may be
-/// shorter. For trees of other shapes, which are measured so; [`subtree`] does all levels of ours.
+/// Hashes a part of a level into nodes of `BLOCKS` blocks of 64 bytes, several at once on `cpu`,
+/// and returns the filled part of `values`.
+///
+/// The nodes are of level `level` (leaves: 1). The first begins at byte `position` of the level,
+/// and the last may be shorter. This is for measuring trees of other shapes; [`subtree`] hashes all
+/// levels of the tree of `spec/tree.md`.
 ///
 /// # Panics
 /// If `values` has too few places.
@@ -231,7 +235,7 @@ mod tests {
         level(3, index << 10, 1024, &nodes)
     }
 
-    /// Positions of 33 bits, of 64 bits, and the last that there is.
+    /// Positions of 33 bits, of 64 bits, and the last position.
     #[test]
     fn pieces_far_into_a_message() {
         let start = spec::Skein {

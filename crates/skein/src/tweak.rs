@@ -1,6 +1,6 @@
 //! The tweak of a UBI block (Skein 1.3, section 3.4, table 5).
 
-/// What a UBI invocation is for (table 6).
+/// The type of a UBI invocation (table 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Type {
@@ -28,7 +28,8 @@ const TYPE: u32 = 120;
 const FIRST: u128 = 1 << 126;
 const FINAL: u128 = 1 << 127;
 
-/// The tweak of one block: bytes processed so far, this block included, and what kind of block it is.
+/// The tweak of one block: the bytes processed so far, including this block, and the type of the
+/// block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tweak(u128);
 
@@ -45,7 +46,7 @@ impl Tweak {
         Self(self.0 | ((level & 0x7f) as u128) << LEVEL | position)
     }
 
-    /// Counts `bytes` more.
+    /// Adds `bytes` to the position.
     #[inline(always)]
     pub(crate) const fn advance(self, bytes: usize) -> Self {
         Self(self.0.wrapping_add(bytes as u128))

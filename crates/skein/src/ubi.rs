@@ -5,8 +5,8 @@ use crate::tweak::{Tweak, Type};
 use core::hint::black_box;
 use sealstone_lanes::{Scalar, Word};
 
-/// One invocation of UBI, over a message that comes in parts. Generic over the word, so that a prover can run it on symbols.
-/// Wiped when dropped.
+/// One invocation of UBI, for a message that comes in parts. Generic over the word, so that a
+/// prover can run it on symbols. Wiped when dropped.
 #[derive(Clone)]
 pub struct Ubi<S: Scalar, const N: usize>
 where
@@ -15,7 +15,8 @@ where
     cpu: S::Cpu,
     chain: [S; N],
     tweak: Tweak,
-    /// The last bytes of the message so far. A full block waits here too: the last one is flagged, and no later byte tells.
+    /// The last bytes of the message so far. A full block stays here too, because it gets a flag if
+    /// it is the last one.
     block: [[S::Byte; 8]; N],
     filled: usize,
 }
@@ -29,7 +30,7 @@ where
         Self::with_tweak(cpu, start, Tweak::new(kind))
     }
 
-    /// Begins with any tweak: a node of a tree.
+    /// Begins with this tweak, which is that of a node of a tree.
     pub(crate) fn with_tweak(cpu: S::Cpu, start: [S; N], tweak: Tweak) -> Self {
         Self {
             cpu,
@@ -60,13 +61,14 @@ where
         self.fill(message);
     }
 
-    /// Ends the message: its hash. What stays in place is spent.
+    /// Ends the message and returns its hash. The state must not be used again.
     pub fn finish(&mut self) -> [S; N] {
         self.block.as_flattened_mut()[self.filled..].fill(S::byte(self.cpu, 0));
         absorb_last(self.cpu, self.chain, self.tweak, &self.block, self.filled)
     }
 
-    /// Ends a message of which only the `bits` most significant bits of the last byte count, 1 to 8.
+    /// Ends a message of which only the `bits` most significant bits of the last byte count, 1 to
+    /// 8.
     ///
     /// # Panics
     /// If `bits` is 0 or more than 8.
@@ -93,12 +95,13 @@ where
     fn drop(&mut self) {
         self.chain = [S::splat(self.cpu, 0); N];
         self.block = [[S::byte(self.cpu, 0); 8]; N];
-        // Somebody may read them, for all that the optimiser knows.
+        // The optimiser must assume that they are read.
         black_box((&mut self.chain, &mut self.block));
     }
 }
 
-/// Hashes full blocks, none of which is the last of the message: where the time goes in serial hashing.
+/// Hashes full blocks, none of which is the last of the message. Serial hashing spends its time
+/// here.
 #[inline(never)]
 fn absorb<S: Scalar, const N: usize>(
     cpu: S::Cpu,
@@ -119,7 +122,7 @@ where
     tweak
 }
 
-/// Hashes the last block, of which `filled` bytes are message and the rest are zero.
+/// Hashes the last block, which has `filled` bytes of the message; the others are zero.
 #[inline(never)]
 fn absorb_last<S: Scalar, const N: usize>(
     cpu: S::Cpu,

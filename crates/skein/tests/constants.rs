@@ -1,4 +1,4 @@
-//! Every constant, recomputed or compared with what the specification prints.
+//! Every constant is recomputed, or compared with the printed specification.
 
 mod designers;
 mod spec;
@@ -42,8 +42,8 @@ fn rotations_and_permutations() {
     every_round::<16>(80);
 }
 
-/// Tables 3 and 4 of `spec` against those of C code that began as the designers' (pyskein's `threefish.h`): where each word is in each
-/// round, and how far it is rotated.
+/// Tables 3 and 4 of `spec` against C code derived from the designers' (pyskein's `threefish.h`):
+/// the index of each word in each round, and its rotation.
 #[test]
 fn tables_of_the_designers() {
     let Some(text) = designers::text("threefish.h") else {
@@ -51,7 +51,8 @@ fn tables_of_the_designers() {
     };
     for (bits, words) in [(256, 4), (512, 8), (1024, 16)] {
         let mut seen = 0;
-        // R256(0, 3, 2, 1, R_256_5); is round 5 of 8: the words that play v_0, v_1, …, and the name of the rotations.
+        // R256(0, 3, 2, 1, R_256_5); is round 5 of 8: the words that are v_0, v_1, …, and the name
+        // of the rotations.
         for round in text
             .lines()
             .filter_map(|line| line.trim().strip_prefix(&format!("R{bits}(")))
@@ -83,7 +84,8 @@ fn tables_of_the_designers() {
     }
 }
 
-/// From the design of Threefish: the AES-256 encryption of the number 240 under the zero key; C240 is its last eight bytes.
+/// From the design of Threefish: the AES-256 encryption of the number 240 under the zero key; C240
+/// is its last eight bytes.
 #[test]
 fn c240() {
     let mut block = 240_u128.to_be_bytes().into();

@@ -1,6 +1,8 @@
-//! The designers' known-answer tests, `skein_golden_kat.txt`: all three states, bit lengths, MACs and trees.
+//! The designers' known-answer tests, `skein_golden_kat.txt`: all three states, bit lengths, MACs
+//! and trees.
 //!
-//! `scripts/fetch-skein` puts the file into `.tools/skein`. Without it, these tests say that they are skipped.
+//! `scripts/fetch-skein` puts the file into `.tools/skein`. Without it, these tests say that they
+//! are skipped.
 
 mod designers;
 mod spec;
@@ -16,7 +18,7 @@ fn the_crate() {
     }
 }
 
-/// The specification that the other tests compare with must itself be right.
+/// The other tests compare with this specification, so it must be right.
 #[test]
 fn the_specification_in_tests() {
     for_each_case(|case| assert_eq!(case.by_specification(), case.result, "{}", case.header));
@@ -33,7 +35,7 @@ struct Case {
     result: Vec<u8>,
 }
 
-/// How many there are; none without the file.
+/// The number of tests; none without the file.
 fn for_each_case(check: impl Fn(&Case)) -> usize {
     let Some(text) = designers::text("skein_golden_kat.txt") else {
         return 0;

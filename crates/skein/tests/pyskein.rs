@@ -1,7 +1,8 @@
-//! Random cases against `pyskein` (PyPI), which has every argument, bit lengths, trees and Threefish.
+//! Random cases against `pyskein` (PyPI), which has every argument, bit lengths, trees and
+//! Threefish.
 //!
-//! `scripts/fetch-skein` puts it into `.tools/skein`. Without it, the test says that it is skipped. `SEALSTONE_CASES` says how
-//! many cases (2,000 without), and `scripts/test-skein` runs many.
+//! `scripts/fetch-skein` puts it into `.tools/skein`. Without it, the test says that it is skipped.
+//! `SEALSTONE_CASES` is the number of cases (by default 2,000); `scripts/test-skein` runs many.
 
 use sealstone_skein::threefish::{Block, Threefish256, Threefish512, Threefish1024};
 use sealstone_skein::tree::{Shape, TreeSkein};

@@ -1,4 +1,5 @@
-//! Random cases against the specification in `spec`, and against RustCrypto's `skein` and `threefish` where they go.
+//! Random cases against the specification in `spec`, and against RustCrypto's `skein` and
+//! `threefish` where these support them.
 
 mod spec;
 
@@ -19,7 +20,7 @@ struct Case {
     message: Vec<u8>,
     /// Bits of the last byte that count.
     last_bits: u32,
-    /// Where the message is cut in two.
+    /// The index at which the message is cut in two.
     cut: prop::sample::Index,
 }
 
@@ -118,7 +119,7 @@ impl Case {
     }
 }
 
-/// `SEALSTONE_CASES`, or a number that takes a second.
+/// The value of `SEALSTONE_CASES`, or a number of cases that takes a second.
 fn cases() -> u32 {
     std::env::var("SEALSTONE_CASES").map_or(1000, |count| count.parse().expect("a number"))
 }
@@ -135,9 +136,12 @@ proptest! {
 
     #[test]
     fn hashes_against_rustcrypto(message in vec(any::<u8>(), 0..2000)) {
-        prop_assert_eq!(&Skein256::hash(&message)[..], &skein::Skein256::<U32>::digest(&message)[..]);
-        prop_assert_eq!(&Skein512::hash(&message)[..], &skein::Skein512::<U64>::digest(&message)[..]);
-        prop_assert_eq!(&Skein1024::hash(&message)[..], &skein::Skein1024::<U128>::digest(&message)[..]);
+        let theirs = skein::Skein256::<U32>::digest(&message);
+        prop_assert_eq!(&Skein256::hash(&message)[..], &theirs[..]);
+        let theirs = skein::Skein512::<U64>::digest(&message);
+        prop_assert_eq!(&Skein512::hash(&message)[..], &theirs[..]);
+        let theirs = skein::Skein1024::<U128>::digest(&message);
+        prop_assert_eq!(&Skein1024::hash(&message)[..], &theirs[..]);
         let short = Skein512::with(&Parameters::new().output_bits(160)).chain(&message).finish();
         prop_assert_eq!(&short[..], &skein::Skein512::<U20>::digest(&message)[..]);
         let long = Skein256::with(&Parameters::new().output_bits(800)).chain(&message).finish();
@@ -153,10 +157,12 @@ proptest! {
                 let cipher = $ours::new(key);
                 let mut ours = *block;
                 cipher.encrypt(tweak, &mut ours);
-                let mut theirs = block.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect::<Vec<_>>();
+                let words = block.as_chunks::<8>().0.iter();
+                let mut theirs: Vec<_> = words.map(|word| u64::from_le_bytes(*word)).collect();
                 let words = theirs.as_mut_slice().try_into().unwrap();
                 threefish::$theirs::new_with_tweak(key, &tweak).encrypt_block_u64(words);
-                prop_assert_eq!(&ours[..], &theirs.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>());
+                let theirs = theirs.iter().flat_map(|word| word.to_le_bytes());
+                prop_assert_eq!(&ours[..], &theirs.collect::<Vec<_>>());
                 cipher.decrypt(tweak, &mut ours);
                 prop_assert_eq!(&ours, block);
             };

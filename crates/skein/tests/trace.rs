@@ -4,8 +4,9 @@ use sealstone_skein::threefish::Block;
 use sealstone_skein::tree::Shape;
 use sealstone_skein::{Parameters, Skein512, trace};
 
-/// Compares with the text that the designers' reference implementation prints, compiled with `SKEIN_DEBUG` and
-/// `skein_DebugFlag = SKEIN_DEBUG_ALL`, for the message 255, 254, … and the key 0, 1, …: its length and its Skein-512-256 hash.
+/// Compares with the text that the designers' reference implementation prints, compiled with
+/// `SKEIN_DEBUG` and `skein_DebugFlag = SKEIN_DEBUG_ALL`, for the message 255, 254, … and the key
+/// 0, 1, …: its length and its Skein-512-256 hash.
 fn check<const N: usize>(output_bits: u64, message: usize, key: usize, len: usize, expected: &str)
 where
     [u64; N]: Block<u64>,
@@ -18,7 +19,8 @@ where
     compare(&text, len, expected);
 }
 
-/// The same for Skein-512 in a tree. (The reference implementation has no loop over nodes; it is called for each, level by level.)
+/// The same for Skein-512 in a tree. (The reference implementation has no loop over nodes; it is
+/// called for each, level by level.)
 fn check_tree(
     output_bits: u64,
     message: usize,
@@ -34,7 +36,8 @@ fn check_tree(
     let shape = Shape::new(leaf, fan_out, height).unwrap();
     let mut text = String::new();
     trace::tree_hash::<8>(&parameters, shape, &message, &mut text).unwrap();
-    // A slip in the reference implementation: its output transform for trees calls itself Skein-256.
+    // A mistake of the reference implementation: its output transform for trees is printed as
+    // Skein-256.
     let text = text.replace(":Skein-512:  Final output=", ":Skein-256:  Final output=");
     compare(&text, len, expected);
 }

@@ -87,7 +87,7 @@ fn however_the_message_is_cut() {
     }
 }
 
-/// A hash on the way changes nothing, wherever that is.
+/// An intermediate hash changes nothing, at any position.
 #[test]
 fn more_can_be_added_after_a_hash() {
     let message = message(PIECE + 5000);
@@ -140,7 +140,8 @@ fn the_worked_example_is_right() {
     assert!(page.contains(&format!("hash={}", hex(&hash))));
 }
 
-/// Computed by pyskein 1.0: `skein512(tree=(6, 4, 255))`. The second is the worked example of `spec/tree.md`.
+/// Computed by pyskein 1.0: `skein512(tree=(6, 4, 255))`. The second is the worked example of
+/// `spec/tree.md`.
 const PYSKEIN: [(usize, &str); 6] = [
     (
         0,
@@ -297,7 +298,7 @@ fn proofs() {
     }
 }
 
-/// What a forger who knows the whole message tries: other nodes in the place of the one that is proved.
+/// Forgeries by an attacker who knows the whole message: other nodes in place of the proved one.
 #[test]
 fn forged_proofs() {
     let message = message(33 * PIECE + 70_000);
@@ -310,7 +311,8 @@ fn forged_proofs() {
     let piece = |index: usize| message.chunks(PIECE).nth(index).unwrap();
     assert!(prove(17).verify(&hash, length, 17, piece(17)));
 
-    // Another piece with its own honest proof, in every place that is not its own; and the other way round.
+    // Another piece with its own honest proof, at every other index; and this piece at other
+    // indices.
     for index in (0..34).filter(|&index| index != 17) {
         assert!(
             !prove(17).verify(&hash, length, index, piece(17)),
@@ -334,11 +336,11 @@ fn forged_proofs() {
         let proof = Proof::from_bytes(&forged).unwrap();
         assert!(!proof.verify(&hash, length, 17, piece(17)));
     }
-    // The children of a node passed off as a message: nodes are hashed with their level.
+    // The children of a node as a message: fails, because nodes are hashed with their level.
     let values = [&prove(1).as_bytes()[..64], &prove(0).as_bytes()[..15 * 64]].concat();
     let alone = Proof::from_bytes(&[]).unwrap();
     assert!(!alone.verify(&hash, values.len() as u64, 0, &values));
-    // The hash of a part is not that of the whole.
+    // The hash of a part is not the hash of the whole.
     assert!(!alone.verify(&hash, PIECE as u64, 0, piece(0)));
     assert!(alone.verify(&tree::hash(piece(0)), PIECE as u64, 0, piece(0)));
 }
@@ -367,7 +369,7 @@ fn nothing_that_depends_on_a_key_is_shown() {
     assert_eq!(format!("{pieces:?}"), "Pieces { len: 1, .. }");
 }
 
-/// A value is kept only of a piece that was taken.
+/// Only pieces that were accepted leave a value.
 #[test]
 fn a_refused_piece_leaves_no_value() {
     let mut pieces = Pieces::new();

@@ -138,7 +138,7 @@ fn the_last_bytes_of_a_key_stream() {
     cipher.seek((1 << 61) - 64);
     cipher.apply(&mut stream);
     assert_eq!(stream[..], block[..63]);
-    // The length in the configuration is 2^64 - 1 bits: of the byte after these, one bit is not defined.
+    // The length in the configuration is 2^64 - 1 bits: the byte after these has one undefined bit.
     assert_panics("1 bytes of 0 left", || cipher.apply(&mut [0]));
     assert_panics("byte 2305843009213693952 of 2305843009213693951", || {
         StreamCipher::<8>::new(&key, b"nonce").seek(1 << 61);

@@ -1,6 +1,8 @@
-//! After the last owner is gone, keys and the states that follow from them are nowhere on the heap.
+//! After the last owner is dropped, keys and the states that depend on them are nowhere on the
+//! heap.
 //!
-//! The process searches its own memory. What moves left on the stack is overwritten first: the crate does not promise to do that.
+//! The process searches its own memory. The test first overwrites the copies that moves leave on
+//! the stack: the crate does not promise to wipe those.
 #![cfg(target_os = "linux")]
 
 use std::fs::{self, File};
@@ -16,10 +18,10 @@ use sealstone_skein::{Mac, Parameters, Prng, Skein512, StreamCipher, Type, Ubi};
 
 const KEY: &[u8] = b"the secret key of this test, which no other one has: 0123456789abcdef";
 
-/// One search at a time, or one would find what another looks for.
+/// One search at a time: a search would find the values that another one looks for.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Makes a value on the heap, finds the state in memory while it is there, and not afterwards.
+/// Makes a value on the heap, finds its state in memory while it lives, and not afterwards.
 fn assert_wiped<T>(state: impl FnOnce() -> [u64; 8], make: impl FnOnce() -> Box<T>) {
     let _guard = ONE_AT_A_TIME.lock();
     let masked = in_a_frame_of_its_own(|| Box::new(state().map(|word| !word)));
@@ -29,7 +31,7 @@ fn assert_wiped<T>(state: impl FnOnce() -> [u64; 8], make: impl FnOnce() -> Box<
     assert_eq!(occurrences(&masked), 0, "copies left behind");
 }
 
-/// Overwrites what `work` leaves behind on the stack.
+/// Runs `work`, then overwrites its copies on the stack.
 fn in_a_frame_of_its_own<T>(work: impl FnOnce() -> T) -> T {
     #[inline(never)]
     fn call<T>(work: impl FnOnce() -> T) -> T {
@@ -44,7 +46,8 @@ fn in_a_frame_of_its_own<T>(work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// How often the first two or the last two of the words occur, which are given inverted.
+/// The number of places with the first two or the last two of these words, which are given
+/// inverted.
 fn occurrences(masked: &[u64; 8]) -> usize {
     let memory = File::open("/proc/self/mem").unwrap();
     let mut buffer = vec![0; 1 << 16];
@@ -135,7 +138,7 @@ fn keyed_trees() {
     );
 }
 
-/// Each new level moves the nodes below it to a larger place.
+/// Each new level moves the nodes below it to another allocation.
 #[test]
 fn keyed_trees_that_grow() {
     let shape = Shape::new(1, 1, 255).unwrap();
@@ -152,7 +155,7 @@ fn keyed_trees_that_grow() {
     }
 }
 
-/// The value of a first piece of five bytes waits in the root.
+/// The root keeps the value of a first piece of five bytes.
 #[test]
 fn a_keyed_root_and_its_sub_tree() {
     let parameters = Parameters::new().key(KEY);
@@ -183,7 +186,8 @@ fn ubi_by_itself() {
     });
 }
 
-/// The right tag, which a forger would like to have. It is long, so that what the search itself allocates leaves its end alone.
+/// The right tag, which a forger could use. It is long, so that allocations of the search itself do
+/// not overwrite its end.
 #[test]
 fn a_tag_that_was_compared() {
     let tag = || {
@@ -202,7 +206,7 @@ fn a_tag_that_was_compared() {
 
 #[test]
 fn a_key_stream() {
-    // UBI of the empty message: what the stream comes from.
+    // UBI of the empty message, from which the stream is made.
     let parameters = Parameters::new()
         .key(KEY)
         .nonce(b"nonce")

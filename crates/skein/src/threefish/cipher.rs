@@ -11,10 +11,9 @@ pub type Threefish512 = Threefish<8>;
 /// Threefish with blocks and keys of 1024 bits.
 pub type Threefish1024 = Threefish<16>;
 
-/// A key of `N` words. Wiped when dropped.
-///
-/// A block cipher only scrambles one block. Whoever wants to encrypt data needs a mode, and usually authentication: see
-/// [`StreamCipher`](crate::StreamCipher) and [`Mac`](crate::Mac).
+/// A key of `N` words. Wiped when dropped. A block cipher encrypts one block only. To encrypt data,
+/// you need a mode, and usually authentication: see [`StreamCipher`](crate::StreamCipher) and
+/// [`Mac`](crate::Mac).
 ///
 /// ```
 /// use sealstone_skein::threefish::Threefish512;
@@ -62,8 +61,8 @@ impl<const N: usize> Drop for Threefish<N> {
     }
 }
 
-// The proof of the machine code speaks of these two functions: they are never inlined, and the words of the tweak are numbers,
-// because the compiler is free to make numbers of them anyway.
+// The proof of the machine code is about these two functions, so they are never inlined. The tweak
+// is two numbers, because the compiler may pass it in that way anyway.
 
 #[inline(never)]
 fn encrypt<const N: usize>(block: [u64; N], key: &[u64; N], t0: u64, t1: u64) -> [u64; N]

@@ -1,7 +1,5 @@
-//! Threefish-256: 4 words, 72 rounds.
-//!
-//! The word permutation comes back to the identity after two rounds. It is folded into the numbers of the words, so that no
-//! word ever moves.
+//! Threefish-256: 4 words, 72 rounds. The word permutation has order two. It is folded into the
+//! indices of the words, so that no word moves.
 
 use super::{Block, Schedule, Step, mix, subkey, unmix};
 use sealstone_lanes::Word;

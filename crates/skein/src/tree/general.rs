@@ -1,4 +1,4 @@
-//! Tree mode of any shape and state (Skein 1.3, section 3.5.6), one thread, constant memory.
+//! Tree mode of any shape and state (Skein 1.3, section 3.5.6), on one thread, in constant memory.
 
 use super::Shape;
 use crate::output::Output;
@@ -33,7 +33,7 @@ where
     nodes: Vec<Node<N>>,
 }
 
-/// A node that takes bytes: of the message, or the values of its children.
+/// A node that gets bytes: of the message, or of its children's values.
 #[derive(Clone)]
 struct Node<const N: usize>
 where
@@ -72,7 +72,7 @@ where
         self.output().into_vec()
     }
 
-    /// The hash of the message and of the `bits` most significant bits of `last` after it, 1 to 8.
+    /// The hash of the message followed by the `bits` most significant bits of `last`, 1 to 8.
     ///
     /// # Panics
     /// If `bits` is 0 or more than 8.
@@ -81,12 +81,13 @@ where
         self.close(bits).into_vec()
     }
 
-    /// The hash, to be read in parts.
+    /// The hash, which you can read in parts.
     pub fn output(mut self) -> Output<N> {
         self.close(8)
     }
 
-    /// Adds bytes to the current node of a level. A full node waits until there is more for its level.
+    /// Adds bytes to the current node of a level. A full node is ended when its level gets more
+    /// bytes.
     fn add(&mut self, level: usize, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let size = self.shape.node_bytes::<N>(level);
@@ -104,7 +105,7 @@ where
         }
     }
 
-    /// Adds the value of a node below to the current node of a level.
+    /// Adds the value of a child to the current node of a level.
     fn add_value(&mut self, level: usize, value: [u64; N]) {
         if level == self.nodes.len() {
             self.add_level();
@@ -114,7 +115,8 @@ where
         bytes.zeroize();
     }
 
-    /// Begins a level above all others. Nodes that have to move for it are wiped where they were, which `Vec` alone does not do.
+    /// Begins a level above all others. If nodes move for that, their old places are wiped, which
+    /// `Vec` alone does not do.
     fn add_level(&mut self) {
         if self.nodes.len() == self.nodes.capacity() {
             let mut nodes = Vec::with_capacity(2 * self.nodes.len());
@@ -125,7 +127,7 @@ where
         self.nodes.push(Node::new(self.start, level, 0));
     }
 
-    /// Ends the current node of a level, gives its value and begins the next.
+    /// Ends the current node of a level, returns its value, and begins the next node.
     fn next(&mut self, level: usize, bits: u32) -> [u64; N] {
         let node = &mut self.nodes[level];
         let value = node.ubi.finish_bits(bits);
@@ -134,7 +136,7 @@ where
         value
     }
 
-    /// Ends the message, in the last byte of which `bits` bits count.
+    /// Ends the message; `bits` bits of its last byte count.
     fn close(&mut self, bits: u32) -> Output<N> {
         let mut value = self.next(0, bits);
         for level in 1.. {

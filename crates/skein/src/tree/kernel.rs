@@ -1,27 +1,28 @@
-//! Many nodes of one level at a time, one in each lane.
+//! Hashing many nodes of one level at a time, one in each lane.
 
 use crate::threefish::Block;
 use crate::tweak::{Tweak, Type};
 use sealstone_lanes::{Kernel, Lanes, Portable, Scalar, Vector, Word};
 
-/// Hashes full nodes of `BLOCKS` blocks, which follow each other on their level. The proof of the machine code describes it: the
-/// fields stay in this order.
+/// Hashes full nodes of `BLOCKS` blocks, which follow each other on their level. The proof of the
+/// machine code describes this struct: do not reorder the fields.
 #[repr(C)]
 pub(crate) struct Nodes<'a, const BLOCKS: usize> {
     /// The chaining value that every node starts from.
     pub(crate) start: &'a [u64; 8],
     /// The nodes.
     pub(crate) nodes: &'a [[[u8; 64]; BLOCKS]],
-    /// The value of each.
+    /// The value of each node.
     pub(crate) values: &'a mut [[u8; 64]],
-    /// Where on its level the first node begins, in bytes.
+    /// The position of the first node on its level, in bytes.
     pub(crate) position: u64,
-    /// 1 for leaves.
+    /// The level; 1 for leaves.
     pub(crate) level: u8,
 }
 
 impl<const BLOCKS: usize> Kernel for Nodes<'_, BLOCKS> {
-    /// How many nodes are hashed. The last ones may be so few that they are faster one at a time.
+    /// The number of nodes that were hashed. If few are left in the end, they are faster one at a
+    /// time.
     type Output = usize;
 
     #[inline(always)]
@@ -47,9 +48,9 @@ impl<const BLOCKS: usize> Kernel for Nodes<'_, BLOCKS> {
     }
 }
 
-/// UBI over N full nodes at once, one in each lane. They follow each other on their level, where the first begins at byte
-/// `position`. Generic over the lanes, so that a prover can run it on symbols. `scalars` is the token of single words, `cpu`
-/// that of lanes.
+/// UBI of N full nodes at once, one in each lane. They follow each other on their level, from byte
+/// `position`. Generic over the lanes, so that a prover can run it on symbols. `scalars` is the
+/// token of single words, `cpu` the token of lanes.
 #[inline(always)]
 pub fn hash_nodes<const N: usize, L: Lanes<N>, const BLOCKS: usize>(
     cpu: L::Cpu,

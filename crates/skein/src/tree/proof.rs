@@ -1,4 +1,4 @@
-//! Proofs that a piece belongs to a message: checking a part without reading the rest.
+//! Proofs that a piece belongs to a message. They check a part without reading the rest.
 
 use super::root::{output, value_of_level};
 use super::{FAN_OUT, HASH, PIECE, Root, Start, Subtree, Value, subtree};
@@ -34,7 +34,7 @@ impl Debug for Pieces {
 }
 
 impl Pieces {
-    /// No piece yet.
+    /// Without any piece.
     pub fn new() -> Self {
         Self::default()
     }
@@ -49,7 +49,7 @@ impl Pieces {
         self.values.push(value);
     }
 
-    /// The hash of the pieces so far. More can be added.
+    /// The hash of the pieces so far. More pieces can be added.
     pub fn hash(&self) -> [u8; HASH] {
         self.root.clone().finish()
     }
@@ -86,7 +86,8 @@ impl Pieces {
     }
 }
 
-/// The values that a verifier needs beside the piece: its siblings, the siblings of its parent, and so on up, in order.
+/// The values that a verifier needs beside the piece: its siblings, the siblings of its parent, and
+/// so on up to the root, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof {
     siblings: Vec<Value>,
@@ -98,7 +99,8 @@ impl Proof {
         self.siblings.as_flattened()
     }
 
-    /// From [`Proof::as_bytes`]. None if the length is not a number of values.
+    /// The inverse of [`Proof::as_bytes`]. None if the length is not a multiple of a value's
+    /// length.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (values, rest) = bytes.as_chunks();
         rest.is_empty().then(|| Self {
@@ -108,15 +110,17 @@ impl Proof {
 
     /// Whether `piece` is piece `index` of a message of `length` bytes with this hash.
     ///
-    /// The length must come from where the hash comes from: a proof shows where the piece is, not where the message ends.
+    /// The length must come from the source of the hash: a proof shows the position of the piece,
+    /// not the end of the message.
     #[must_use]
     pub fn verify(&self, hash: &[u8; HASH], length: u64, index: u64, piece: &[u8]) -> bool {
         self.root(length, index, piece)
             .is_some_and(|root| root.ct_eq(hash).into())
     }
 
-    /// The hash of every message of `length` bytes for which [`Proof::verify`] holds: for those who know a signature of the hash, not the hash itself.
-    /// None if the piece or the proof does not fit the length.
+    /// The hash of every message of `length` bytes for which [`Proof::verify`] holds: for a
+    /// verifier that has a signature of the hash, not the hash. None if the piece or the proof does
+    /// not fit the length.
     #[must_use]
     pub fn root(&self, length: u64, index: u64, piece: &[u8]) -> Option<[u8; HASH]> {
         let start = index.checked_mul(PIECE as u64)?;

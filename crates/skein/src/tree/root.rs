@@ -8,34 +8,34 @@ use zeroize::Zeroize;
 /// Level of the value of a piece.
 const PIECE_LEVEL: u8 = 3;
 
-/// Collects the sub-trees of all pieces, in order. Wiped when dropped.
+/// Collects the sub-trees of all pieces, in order, and gives the hash. Wiped when dropped.
 #[derive(Clone, Default)]
 pub struct Root {
     start: Start,
     pieces: u64,
     ended: bool,
-    /// Level 4, the first above the pieces, and up.
+    /// The levels above the pieces, from level 4.
     levels: Vec<Level>,
 }
 
 /// The nodes of one level.
 #[derive(Clone)]
 struct Level {
-    /// Nodes that are hashed and have gone up.
+    /// Nodes that are hashed, whose values are on the level above.
     done: u64,
-    /// Children of the node after them, the first `count` of these. A full node stays until there is a child for the next. They
-    /// stay where they are, so that one place is to be wiped.
+    /// The children of the next node; the first `count` of these are set. A full node stays until
+    /// the node after it gets a child. Children do not move, so that only one place must be wiped.
     children: Box<[Value; FAN_OUT]>,
     count: usize,
 }
 
 impl Root {
-    /// No piece yet, of the hash of sealed files.
+    /// Without any piece, for the hash of sealed files.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// No piece yet.
+    /// Without any piece.
     pub(super) fn of(start: Start) -> Self {
         Self {
             start,
@@ -46,7 +46,8 @@ impl Root {
     /// Adds the next piece.
     ///
     /// # Panics
-    /// If it is not the next, follows a piece shorter than [`PIECE`], or was hashed from another [`Start`].
+    /// If it is not the next piece, follows a piece shorter than [`PIECE`], or was hashed from
+    /// another [`Start`].
     pub fn push(&mut self, piece: Subtree) {
         let is_of_this_tree = piece.start == self.start.mark;
         assert!(is_of_this_tree, "a piece of another tree");
@@ -60,7 +61,7 @@ impl Root {
     /// The hash of the message.
     ///
     /// # Panics
-    /// If the tree has parameters by which the hash is shorter than 64 bytes: then use [`Root::output`].
+    /// If the tree's parameters ask for a hash of less than 64 bytes: then use [`Root::output`].
     pub fn finish(self) -> [u8; HASH] {
         let mut hash = [0; HASH];
         self.output().read(&mut hash);
@@ -84,7 +85,7 @@ impl Root {
         }
     }
 
-    /// Gives the current node of the level `above` the lowest one more child.
+    /// Gives one more child to the current node of the level that is `above` the lowest level.
     fn add(&mut self, above: usize, child: Value) {
         if above == self.levels.len() {
             self.levels.push(Level::new());
@@ -97,7 +98,7 @@ impl Root {
         level.count += 1;
     }
 
-    /// Hashes the current node of a level and sends its value up.
+    /// Hashes the current node of a level, and gives its value to the level above.
     fn close(&mut self, above: usize) {
         let level = &mut self.levels[above];
         let children = &level.children[..level.count];
@@ -149,8 +150,8 @@ pub(super) fn output(value: &Value, bits: u64) -> Output<8> {
     Output::new(core::array::from_fn(|i| u64::from_le_bytes(words[i])), bits)
 }
 
-/// Hashes a message that comes in parts, in this thread. Holds at most one piece. The hash of what came so far, with more to be
-/// appended later, is that of a clone.
+/// Hashes a message that comes in parts, in this thread. It holds at most one piece. To get the
+/// hash of the parts so far and add more later, clone it.
 #[derive(Clone, Default)]
 pub struct TreeHasher {
     root: Root,

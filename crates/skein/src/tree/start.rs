@@ -1,4 +1,4 @@
-//! Where the nodes of a tree start: what the hash depends on beside the message.
+//! The start of a tree's nodes: everything that the hash depends on beside the message.
 
 use super::{FAN_OUT_LOG, LEAF_LOG, MAX_HEIGHT, Root, Shape, Subtree, hash_piece};
 use crate::output::output_block;
@@ -7,7 +7,7 @@ use core::fmt::{Debug, Formatter, Result};
 use sealstone_lanes::{Cpu, Portable};
 use zeroize::Zeroize;
 
-/// The tree of `spec/tree.md` with or without parameters. Wiped when dropped.
+/// The tree of `spec/tree.md`, with or without parameters. Wiped when dropped.
 ///
 /// ```
 /// use sealstone_skein::Parameters;
@@ -25,7 +25,7 @@ use zeroize::Zeroize;
 #[derive(Clone)]
 pub struct Start {
     pub(super) chain: [u64; 8],
-    /// Tells starts apart without telling anything about them.
+    /// Identifies the start without revealing anything about it.
     pub(super) mark: u64,
     pub(super) output_bits: u64,
 }
@@ -44,7 +44,7 @@ const CONFIGURATION: [u64; 8] = [
 const CONFIGURATION_MARK: u64 = 0x39ab_155d_c60f_1d74;
 
 impl Start {
-    /// Of the hash of sealed files.
+    /// The start of the hash of sealed files.
     pub const fn new() -> Self {
         Self {
             chain: CONFIGURATION,
@@ -53,7 +53,7 @@ impl Start {
         }
     }
 
-    /// With a key, another length, or other arguments.
+    /// A start with a key, another length, or other arguments.
     pub fn with(parameters: &Parameters<'_>) -> Self {
         let chain = parameters.start(Portable, Some(SHAPE));
         Self {
@@ -79,13 +79,13 @@ impl Start {
         hash_piece(cpu, self, index, piece)
     }
 
-    /// Collects the sub-trees that start here.
+    /// Collects the sub-trees of this start.
     pub fn root(&self) -> Root {
         Root::of(self.clone())
     }
 }
 
-/// A word of what a hash would be that ends here: it says as much about the start as any hash, which is nothing.
+/// A word of a hash of the empty message. Like any hash, it reveals nothing about the start.
 fn mark(chain: &[u64; 8]) -> u64 {
     output_block(Portable, chain, u64::MAX)[0]
 }
@@ -99,7 +99,7 @@ impl Default for Start {
     }
 }
 
-/// Shows nothing: a key would be as good as shown.
+/// Shows no value, since whoever has the start can use the key.
 impl Debug for Start {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         f.debug_struct("Start").finish_non_exhaustive()

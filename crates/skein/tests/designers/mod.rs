@@ -1,8 +1,9 @@
-//! What `scripts/fetch-skein` puts into `.tools/skein`: files of the designers, and of pyskein, which wraps their code.
+//! The files that `scripts/fetch-skein` puts into `.tools/skein`: those of the designers, and of
+//! pyskein, which wraps their code.
 
 use std::path::PathBuf;
 
-/// The text of a file; without it, the test is to end, and says that it is skipped.
+/// The text of a file. Without the file, says that the test is skipped; the test then ends.
 pub(crate) fn text(name: &str) -> Option<String> {
     let tools = || concat!(env!("CARGO_MANIFEST_DIR"), "/../../.tools").into();
     let directory = std::env::var_os("SEALSTONE_VECTORS").map_or_else(tools, PathBuf::from);

@@ -1,4 +1,4 @@
-//! Skein 1.3 as its specification says it: one step at a time, tables as printed, no thought of speed.
+//! Skein 1.3 as in its specification: one step at a time, tables as printed, no optimisation.
 //!
 //! This is the other side of every comparison. It shares no code with the crate.
 #![allow(dead_code, unreachable_pub)]
@@ -99,7 +99,7 @@ pub fn rounds(key: &[u64], tweak: [u64; 2], plaintext: &[u64]) -> Vec<Vec<u64>> 
     all
 }
 
-/// π^d(i): where word i of v_d is, if words do not move.
+/// π^d(i): the index of word i of v_d, if words do not move.
 pub fn place(nw: usize, d: usize, i: usize) -> usize {
     (0..d).fold(i, |i, _| permutation(nw, i))
 }
@@ -191,7 +191,7 @@ impl Skein<'_> {
         self.output(&g)
     }
 
-    /// Section 3.5.6: M_l has `bits` bits; gives G_o.
+    /// Section 3.5.6: M_l has `bits` bits; returns G_o.
     fn tree(&self, g: &[u8], message: &[u8], bits: usize, l: u8) -> Vec<u8> {
         let [yl, yf, ym] = self.tree;
         let level = |l: u8| (u128::from(l) << 112) + (MSG << 120);
