@@ -25,7 +25,9 @@ pub(crate) use passport::{
 pub(crate) use password::{
     BenchArgs, CalibrateArgs, Form, HashArgs, InputArgs, PasswordCommand, VerifyArgs,
 };
-pub(crate) use trust::{ApproveArgs, CheckArgs, DecideArgs, RekeyArgs, TrustCommand};
+pub(crate) use trust::{
+    ApproveArgs, CheckArgs, DecideArgs, PruneArgs, RekeyArgs, SignArgs, TrustCommand,
+};
 pub(crate) use values::{Hex, MemorySize, Profile};
 
 /// Keep files secret for decades, and know who sent them.

@@ -14,6 +14,41 @@ pub(crate) fn one_line(text: &str) -> String {
     escape(text, is_harmful)
 }
 
+/// A name that somebody else has chosen, in quotation marks that it cannot close.
+pub(crate) fn quoted(text: &str) -> String {
+    let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
+    format!("\"{}\"", one_line(&escaped))
+}
+
+/// A text of several lines that somebody else has written. Each line is marked, and is too short to
+/// be broken by a terminal of 80 columns, so that none looks like a message.
+pub(crate) fn quoted_lines(text: &str) -> String {
+    let line = |line: &str| format!("\n  | {}", one_line(&line.replace('\t', "    ")));
+    let lines = text.lines().flat_map(folded);
+    lines.map(|part| line(&part)).collect()
+}
+
+/// Columns of a quoted line. A character that is not ASCII may be two columns wide.
+const FOLD: usize = 70;
+
+fn folded(line: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut columns = 0;
+    for c in line.chars() {
+        columns += match c {
+            '\t' => 4,
+            c if c.is_ascii() => 1,
+            _ => 2,
+        };
+        if columns > FOLD {
+            parts.push(String::new());
+            columns = 2;
+        }
+        parts.last_mut().expect("there is one").push(c);
+    }
+    parts
+}
+
 /// A path as messages show it.
 pub(crate) fn shown(path: &Path) -> String {
     if path.as_os_str().is_empty() {
@@ -50,4 +85,34 @@ fn escape(text: &str, harmful: impl Fn(char) -> bool) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quoted_name_cannot_end_its_quotation() {
+        assert_eq!(quoted("Alice"), "\"Alice\"");
+        assert_eq!(quoted("x\", approved"), "\"x\\\", approved\"");
+        assert_eq!(quoted("x\\\"\n"), "\"x\\\\\\\"\\u{a}\"");
+    }
+
+    #[test]
+    fn no_quoted_line_begins_a_line_of_the_terminal() {
+        let text = format!(
+            "one\n\ttwo\n{}sealstone: three\n{}",
+            " ".repeat(80),
+            "名".repeat(80)
+        );
+        let shown = quoted_lines(&text);
+        for line in shown.split('\n').skip(1) {
+            let columns = line.chars().map(|c| if c.is_ascii() { 1 } else { 2 });
+            assert!(
+                line.starts_with("  | ") && columns.sum::<usize>() < 80,
+                "{line}"
+            );
+        }
+        assert!(shown.contains("|     two") && shown.contains("three"));
+    }
 }

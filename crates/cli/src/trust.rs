@@ -3,15 +3,17 @@
 use std::path::PathBuf;
 
 use sealstone::Error;
-use sealstone::passport::{Contact, Fingerprint};
-use sealstone::trust::{Change, Record, Status, TrustStore};
+use sealstone::passport::{Contact, Fingerprint, Passport};
+use sealstone::trust::{Change, Countersignature, Entry, Record, Status, TrustStore};
 use sealstone_files::{TrustDirectory, is_not_begun};
 
 use crate::clock;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
+use crate::identity::Identity;
 use crate::paths;
+use crate::text::quoted;
 
 /// The store in its directory.
 pub(crate) type Store = TrustStore<TrustDirectory>;
@@ -19,12 +21,13 @@ pub(crate) type Store = TrustStore<TrustDirectory>;
 /// The environment variable that says where it is.
 const VARIABLE: &str = "SEALSTONE_TRUST_DIR";
 
-/// Opens it; one that does not exist is empty.
+/// Opens and verifies it. A store that does not exist is empty.
 pub(crate) fn open(context: &Context) -> Result<Store> {
     let directory = directory(context)?;
-    TrustStore::open(TrustDirectory::new(&directory)).map_err(|error| {
+    let opened = TrustStore::open(TrustDirectory::new(&directory)).and_then(verified);
+    opened.map_err(|error| {
         let failure = Failure::from(error);
-        // Messages about one of its files say which.
+        // Messages about one of its files begin with the path.
         let named = failure
             .text()
             .is_some_and(|text| text.starts_with(&*directory.to_string_lossy()));
@@ -36,7 +39,69 @@ pub(crate) fn open(context: &Context) -> Result<Store> {
     })
 }
 
-/// Where it is: what the option says, else the environment, else the user's data directory.
+/// A countersignature of the default passport must be right.
+fn verified(store: Store) -> Result<Store, Error> {
+    let Some(signature) = store.signature() else {
+        return Ok(store);
+    };
+    let signer = owner().filter(|owner| owner.fingerprint() == signature.signer());
+    if let Some(signer) = signer {
+        store.verify_signed(&signer)?;
+    }
+    Ok(store)
+}
+
+/// The public keys of the default passport.
+fn owner() -> Option<Contact> {
+    let identity = Identity::load(&paths::existing_default_passport()?).ok()?;
+    Some(identity.public().ok()?.contact().clone())
+}
+
+/// Countersigns the store again if `passport` countersigned it before, now that it is unlocked
+/// anyway. The user is told which decisions that covers.
+pub(crate) fn countersign(passport: &Passport, context: &Context) {
+    if let Err(failure) = countersign_again(passport, context) {
+        context.warn(&format!(
+            "the trust store was not countersigned: {}",
+            failure.text().unwrap_or_default()
+        ));
+    }
+}
+
+fn countersign_again(passport: &Passport, context: &Context) -> Result<()> {
+    let mut store = open(context)?;
+    let signer = store.signature().map(Countersignature::signer);
+    if signer != Some(passport.fingerprint()) {
+        return Ok(());
+    }
+    let unsigned = store.verify_signed(passport.contact())?;
+    if unsigned.is_empty() {
+        return Ok(());
+    }
+    let list = decisions(&unsigned);
+    store.sign(passport, clock::now())?;
+    context.say(&format!(
+        "countersigned in the trust store (if a decision is not yours, somebody else can change it):{list}"
+    ));
+    Ok(())
+}
+
+/// Decisions, one a line, each after a line feed.
+pub(crate) fn decisions(entries: &[&Entry]) -> String {
+    let line = |entry: &&Entry| {
+        let whose = entry.fingerprint();
+        let whose = whose.map_or(String::new(), |fingerprint| fingerprint.brief());
+        let label = quoted(entry.label());
+        format!(
+            "\n#{:<4} {:<9} {whose} {label}",
+            entry.sequence(),
+            entry.event()
+        )
+    };
+    entries.iter().map(line).collect()
+}
+
+/// The directory: the option's, else the environment's, else the one in the user's data directory.
 pub(crate) fn directory(context: &Context) -> Result<PathBuf> {
     let environment = || {
         std::env::var_os(VARIABLE)
@@ -47,7 +112,7 @@ pub(crate) fn directory(context: &Context) -> Result<PathBuf> {
     named.map_or_else(|| Ok(paths::data_dir()?.join("trust")), Ok)
 }
 
-/// What the store says of a passport, in a word; nothing if it was never met.
+/// The status of a passport; `None` if it was never met.
 pub(crate) fn standing(fingerprint: &Fingerprint, context: &Context) -> Result<Option<String>> {
     Ok(open(context)?
         .get(fingerprint)
@@ -59,15 +124,15 @@ pub(crate) fn is_barred(status: Status) -> bool {
     matches!(status, Status::Denied | Status::Revoked)
 }
 
-/// What messages call the owner of a record.
+/// The owner of a record in messages: the quoted label, else the fingerprint.
 pub(crate) fn name(record: &Record<'_>) -> String {
     match record.label() {
         "" => record.fingerprint().to_string(),
-        label => label.to_owned(),
+        label => quoted(label),
     }
 }
 
-/// The one record that `name` means.
+/// The only record that `name` can mean.
 pub(crate) fn find<'s>(store: &'s Store, name: &str) -> Result<Record<'s>> {
     let all = store.find_all(name);
     let listed: Vec<String> = all
@@ -96,7 +161,7 @@ pub(crate) fn find<'s>(store: &'s Store, name: &str) -> Result<Record<'s>> {
     }
 }
 
-/// Approved passports of others that go by the same name: small and capital letters do not tell people apart.
+/// Other approved passports of the same label; case does not count.
 pub(crate) fn namesakes<'s>(
     label: &str,
     fingerprint: &Fingerprint,
@@ -112,26 +177,34 @@ pub(crate) fn namesakes<'s>(
     store.iter().filter(is_namesake).collect()
 }
 
-/// Says that the user has replaced one of their own passports. What is denied or revoked stays so.
-/// Returns the status that it has then.
+/// Records that the user has replaced the passport `old` by `new`. A passport that is denied or
+/// revoked stays so. Where the old one had countersigned the store, the new one does. Returns the
+/// status of the old one.
 pub(crate) fn retire(
-    contact: &Contact,
+    old: &Passport,
+    new: &Passport,
     status: Status,
     note: &str,
     store: &mut Store,
 ) -> Result<Status> {
     let operator = operator(None);
     let change = change(&operator, Some(note));
-    let fingerprint = contact.fingerprint();
-    let before = store.meet(contact, &change).map_err(unsure)?.status();
-    if before == status || (is_barred(before) && status != Status::Revoked) {
-        return Ok(before);
+    let all_signed = store
+        .verify_signed(old.contact())
+        .is_ok_and(|unsigned| unsigned.is_empty());
+    let met = store.introduce(old.contact(), &change);
+    let mut after = met.map_err(unsure)?.status();
+    if after != status && (!is_barred(after) || status == Status::Revoked) {
+        let decided = store.set_status(&old.fingerprint(), status, &change);
+        after = decided.map_err(unsure)?.status();
     }
-    let record = store.set_status(&fingerprint, status, &change);
-    Ok(record.map_err(unsure)?.status())
+    if all_signed {
+        store.sign(new, clock::now())?;
+    }
+    Ok(after)
 }
 
-/// A change that failed on its way to the disk: once it had begun the log may have it, and then it is in force.
+/// A change that failed. If it had begun, it may have reached the log, and then it is in force.
 pub(crate) fn unsure(error: Error) -> Failure {
     let begun = !matches!(&error, Error::Io(e) if is_not_begun(e));
     let failure = Failure::from(error);
@@ -140,9 +213,15 @@ pub(crate) fn unsure(error: Error) -> Failure {
             .hint("the change may have taken effect all the same: see sealstone trust list")
             .about("the trust store"),
         Exit::Io => failure.about("the trust store"),
+        _ if failure.text().as_deref() == Some(FULL) => {
+            failure.hint("remove strangers that you met long ago: sealstone trust prune")
+        }
         _ => failure,
     }
 }
+
+/// The library's message.
+const FULL: &str = "the trust store is full";
 
 /// A change that is made now by this user.
 pub(crate) fn change<'a>(operator: &'a str, note: Option<&'a str>) -> Change<'a> {
@@ -153,7 +232,7 @@ pub(crate) fn change<'a>(operator: &'a str, note: Option<&'a str>) -> Change<'a>
     }
 }
 
-/// Who decides: whoever the options name, else the user.
+/// The person who decides: the one that the options name, else the user.
 pub(crate) fn operator(asked: Option<&str>) -> String {
     asked
         .map(str::to_owned)

@@ -6,6 +6,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::process::geteuid;
 use sealstone::trust::{File, ReadSession, Storage, WriteSession};
 
 use crate::atomic::{AtomicFile, Existing, Sync};
@@ -207,12 +208,19 @@ fn open_private(path: &Path, options: &OpenOptions) -> io::Result<FsFile> {
 }
 
 fn refuse_others(path: &Path, metadata: &Metadata, mode: u32) -> io::Result<()> {
+    if metadata.uid() != geteuid().as_raw() {
+        let message = format!(
+            "{}: it belongs to another user, who can change it",
+            path.display()
+        );
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+    }
     if metadata.mode() & OTHERS == 0 {
         return Ok(());
     }
     let quoted = path.display().to_string().replace('\'', r"'\''");
     let message = format!(
-        "{}: others than you may use it; to keep them out: chmod {mode:o} '{quoted}'",
+        "{}: other users may use it; to keep them out: chmod {mode:o} '{quoted}'",
         path.display()
     );
     Err(io::Error::new(io::ErrorKind::PermissionDenied, message))

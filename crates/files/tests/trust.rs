@@ -126,6 +126,29 @@ fn what_others_may_use_is_refused_with_the_remedy() {
     }
 }
 
+/// Only the superuser can give files away, so the test needs to be run as one.
+#[test]
+fn a_store_of_another_user_is_refused() {
+    let scratch = Scratch::new();
+    let path = made(&scratch);
+    for file in ["", "key", "log", "head", "lock"] {
+        let target = if file.is_empty() {
+            path.clone()
+        } else {
+            path.join(file)
+        };
+        if std::os::unix::fs::chown(&target, Some(12_345), None).is_err() {
+            println!("skipped: only the superuser can give a file away");
+            return;
+        }
+        let said = open(&path).err().unwrap().to_string();
+        assert!(said.contains("belongs to another user"), "{file}: {said}");
+        let own = fs::metadata(path.parent().unwrap()).unwrap().uid();
+        std::os::unix::fs::chown(&target, Some(own), None).unwrap();
+    }
+    open(&path).unwrap();
+}
+
 #[test]
 fn a_change_that_could_not_begin_is_told_from_one_that_was_interrupted() {
     let scratch = Scratch::new();

@@ -27,11 +27,12 @@ pub(crate) struct SealArgs {
     #[command(flatten)]
     pub(crate) write: WriteArgs,
 
-    /// Seal to a public passport
+    /// Seal to a public passport: a file, `-` for standard input, or the armored text itself
     #[arg(
         short,
         long = "recipient",
         value_name = "FILE.pub",
+        allow_hyphen_values = true,
         help_heading = "Recipients"
     )]
     pub(crate) recipient: Vec<PathBuf>,

@@ -43,7 +43,7 @@ pub(crate) struct NewArgs {
 /// What a new file says, and what opens it.
 #[derive(Args)]
 pub(crate) struct BirthArgs {
-    /// What you call yourself; everybody sees it [default: your user name]
+    /// What you call yourself; everybody sees it [default: your user name; join and restore ask]
     #[arg(long)]
     pub(crate) label: Option<String>,
     /// What a guess at the passphrase costs: sensitive (1 GiB), moderate (256 MiB), interactive (64 MiB), custom:m=256MiB,t=3,p=1

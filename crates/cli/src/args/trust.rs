@@ -1,13 +1,16 @@
 //! `trust …`
 
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, Subcommand};
 
+use super::UnlockArgs;
+
 /// `trust …`
 #[derive(Subcommand)]
 pub(crate) enum TrustCommand {
-    /// Show whom you met and what you decided
+    /// Show the passports that you met and your decisions
     List,
     /// Show one record and its history
     Show(TrustShowArgs),
@@ -19,8 +22,12 @@ pub(crate) enum TrustCommand {
     Revoke(DecideArgs),
     /// Show all changes, oldest first
     Log,
-    /// Verify the whole store, and print what to keep elsewhere
+    /// Verify the whole store, and print a checkpoint to keep elsewhere
     Check(CheckArgs),
+    /// Countersign your decisions with your passport, so that others cannot add any
+    Sign(SignArgs),
+    /// Remove strangers that you met long ago and never decided about
+    Prune(PruneArgs),
     /// Give the store a new key
     Rekey(RekeyArgs),
 }
@@ -33,13 +40,13 @@ pub(crate) struct TrustShowArgs {
     pub(crate) name: String,
 }
 
-/// Who decides, and why.
+/// The author of a decision and the reason.
 #[derive(Args)]
 pub(crate) struct ChangeArgs {
-    /// Why, for the record
+    /// The reason, for the record
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
-    /// Who decides [default: your user name]
+    /// The person who decides [default: your user name]
     #[arg(long, value_name = "NAME")]
     pub(crate) operator: Option<String>,
 }
@@ -50,7 +57,7 @@ pub(crate) struct DecideArgs {
     /// A public passport, or the label or fingerprint of a record
     #[arg(required = true, value_name = "NAME_OR_FILE.pub")]
     pub(crate) names: Vec<String>,
-    /// What you call it [default: what its owner does]
+    /// Your name for its owner [default: the owner's own label]
     #[arg(long)]
     pub(crate) label: Option<String>,
     #[command(flatten)]
@@ -62,9 +69,12 @@ pub(crate) struct DecideArgs {
 pub(crate) struct ApproveArgs {
     #[command(flatten)]
     pub(crate) decide: DecideArgs,
-    /// Do not ask: the fingerprint has been compared
+    /// Do not ask: you have compared the fingerprint with its owner
     #[arg(short, long)]
     pub(crate) yes: bool,
+    /// Approve although another approved passport has the same label
+    #[arg(long)]
+    pub(crate) same_label: bool,
     /// Approve although it was revoked
     #[arg(long)]
     pub(crate) reinstate: bool,
@@ -73,9 +83,42 @@ pub(crate) struct ApproveArgs {
 /// `trust check`
 #[derive(Args)]
 pub(crate) struct CheckArgs {
-    /// What an earlier check printed: fails if the store was put back to a state before it
+    /// The checkpoint of an earlier check: fails if an older copy of the store was put back since
     #[arg(long, value_name = "COUNT:LINK")]
     pub(crate) expect: Option<Checkpoint>,
+    /// Fail if there are decisions that your passport has not countersigned
+    #[arg(long)]
+    pub(crate) signed: bool,
+    /// The passport that must have countersigned [default: your default passport]
+    #[arg(long, value_name = "FILE.pub", requires = "signed")]
+    pub(crate) by: Option<PathBuf>,
+}
+
+/// `trust sign`
+#[derive(Args)]
+#[command(after_help = "\
+A program that can read the key of the store can add decisions; it cannot countersign them. \
+`trust check --signed` fails if there are such decisions. Once you have countersigned, `seal` and \
+`open` do so again when they unlock the same passport, and show the decisions that are new.")]
+pub(crate) struct SignArgs {
+    /// The passport that countersigns [default: your default passport]
+    #[arg(long, value_name = "FILE.passport")]
+    pub(crate) by: Option<PathBuf>,
+    /// Do not ask whether the decisions are yours
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) unlock: UnlockArgs,
+}
+
+/// `trust prune`
+#[derive(Args)]
+pub(crate) struct PruneArgs {
+    /// Remove strangers whose record has not changed for this many days
+    #[arg(long, value_name = "DAYS", default_value_t = 90)]
+    pub(crate) older_than: u32,
+    #[command(flatten)]
+    pub(crate) change: ChangeArgs,
 }
 
 /// `trust rekey`
@@ -85,7 +128,7 @@ pub(crate) struct RekeyArgs {
     pub(crate) change: ChangeArgs,
 }
 
-/// How long the log was, and what it hashed to.
+/// The length of the log and its hash.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Checkpoint {
     pub(crate) count: u64,

@@ -20,7 +20,7 @@ use crate::io::input::Input;
 use crate::io::output::{Destination, Nature, Output};
 use crate::io::spool::spool;
 use crate::progress::{Counter, Progress};
-use crate::text::{one_line, shown};
+use crate::text::{one_line, quoted, quoted_lines, shown};
 
 /// What follows the header, from wherever it is read.
 type Payload<'a> = Box<dyn Read + Send + 'a>;
@@ -53,7 +53,9 @@ pub(super) fn run(args: &OpenArgs, context: &Context) -> Result<()> {
     let sealed = Sealed::read(job.reader()?).about(job.input.name())?;
     let opening = keys.unlock(sealed, &job.input.name())?;
     let opened = job.release(opening, &mut keys)?;
-    job.finish(&opened)
+    job.finish(&opened)?;
+    keys.countersign();
+    Ok(())
 }
 
 impl<'a> Job<'a> {
@@ -227,10 +229,10 @@ impl Opened {
             target.is_none_or(|target| Path::new(target).file_name() != Some(name.as_ref()))
         });
         if let Some(name) = name {
-            text += &format!("\n  it was sealed as {name}");
+            text += &format!("\n  it was sealed as {}", quoted(name));
         }
         if let Some(note) = &self.metadata.note {
-            text += &format!("\n  note: {}", note.replace('\n', "\n        "));
+            text += &format!("\n  note:{}", quoted_lines(note));
         }
         text
     }

@@ -18,7 +18,8 @@ use crate::io::terminal;
 use crate::passphrase::{self, Answer, Chosen, Options, Passphrases, Source};
 use crate::paths::{self, with_suffix};
 use crate::progress::{Counter, Progress};
-use crate::text::one_line;
+use crate::text::{one_line, quoted};
+use crate::trust;
 
 mod recipients;
 
@@ -42,15 +43,20 @@ struct Unlocked {
 pub(super) fn run(args: &SealArgs, context: &Context) -> Result<()> {
     let job = Job::prepare(args, context)?;
     let context = &context.beside_content(job.to_stdout);
+    job.recipients.warn(context);
     let unlocked = job.unlock(context)?;
     let receipt = job.seal(&unlocked, context)?;
-    job.finish(&unlocked, &receipt, context)
+    job.finish(&unlocked, &receipt, context)?;
+    if let Some(passport) = &unlocked.sender {
+        trust::countersign(passport, context);
+    }
+    Ok(())
 }
 
 impl<'a> Job<'a> {
     fn prepare(args: &'a SealArgs, context: &Context) -> Result<Self> {
         let sender = sender(&args.sender)?;
-        let recipients = Recipients::gather(args, context)?;
+        let recipients = Recipients::gather(args, sender.as_ref(), context)?;
         let input = Input::open(args.input.as_deref(), "IN").map_err(|failure| {
             match args.input.as_deref().is_some_and(Path::is_dir) {
                 true => failure
@@ -193,12 +199,12 @@ impl<'a> Job<'a> {
         let count = recipients.iter().count() + passphrases;
         let signer = unlocked.sender.as_ref().map(Passport::contact);
         let signed = signer.map_or("unsigned".to_owned(), |contact| {
-            format!("signed by {}", contact.label())
+            format!("signed by {}", quoted(contact.label()))
         });
         let only = recipients.iter().next().filter(|_| count == 1);
         let people = match only {
             Some(Recipient { contact, label }) => {
-                format!("for {label} {}", contact.fingerprint().short())
+                format!("for {} {}", quoted(label), contact.fingerprint().brief())
             }
             None if count == 1 => "for a passphrase".to_owned(),
             None => format!("{count} recipients"),

@@ -22,6 +22,8 @@ pub(crate) fn run(command: TrustCommand, context: &Context) -> Result<()> {
         TrustCommand::Revoke(args) => decide::run(&args, Status::Revoked, context),
         TrustCommand::Log => log::run(context),
         TrustCommand::Check(args) => store::check(&args, context),
+        TrustCommand::Sign(args) => store::sign(&args, context),
+        TrustCommand::Prune(args) => store::prune(&args, context),
         TrustCommand::Rekey(args) => store::rekey(&args, context),
     }
 }

@@ -39,16 +39,16 @@ fn a_stranger_with_the_name_of_a_friend_is_told_from_the_friend() {
     let open = ["open", "-i", "bob.passport", "-o", "out", "plan.txt.sealed"];
     let said = world.refused(&open, 6);
     assert!(
-        said.contains("it is NOT the \"ALICE\" whom you approved: "),
+        said.contains("it is NOT the \"ALICE\" that you approved: "),
         "{said}"
     );
 
     let approve = world
-        .command(&["trust", "approve", "--yes", "mallory.pub"])
+        .command(&["trust", "approve", "--yes", "--same-label", "mallory.pub"])
         .output();
     let said = String::from_utf8(approve.unwrap().stderr).unwrap();
     assert!(
-        said.contains("this is not the alice whom you approved as "),
+        said.contains("this is not the \"alice\" that you approved as "),
         "{said}"
     );
 }
@@ -102,8 +102,8 @@ fn what_check_says_of_an_interrupted_change_is_what_the_next_one_does() {
         world.write(log, &entries[..entries.len() - cut]);
         let said = says(&world);
         assert!(
-            said.contains("keeps what is whole of it and drops the rest")
-                && said.contains("repeat what is missing"),
+            said.contains("keeps its whole entries and drops the rest")
+                && said.contains("repeat it"),
             "{said}"
         );
         let show = || json(&world.done(&["trust", "show", "--json", "bob"]))["status"].clone();

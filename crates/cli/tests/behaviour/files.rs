@@ -117,7 +117,7 @@ fn keys_are_never_replaced() {
 
 #[test]
 fn a_directory_that_cannot_be_written_is_named_before_a_passphrase_is_asked_for() {
-    let world = World::new();
+    let world = World::with_bob_approved();
     let said = world.refused(
         &[
             "seal",
@@ -192,7 +192,7 @@ fn nothing_is_left_of_what_fails() {
 #[test]
 fn a_signal_ends_it_and_leaves_nothing() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
-        let world = World::new();
+        let world = World::with_bob_approved();
         let before = world.names();
         // It waits for input that does not come.
         let mut seal = world.heeding_signals(&["seal", "-r", "bob.pub", "--unsigned", "-o", "out"]);

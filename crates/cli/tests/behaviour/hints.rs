@@ -110,7 +110,7 @@ fn an_approved_contact_without_keys_is_asked_for() {
     world.done(&["seal", "-q", "--unsigned", "--to", "Bobby", "plan.txt"]);
     world.done(&["trust", "revoke", "-q", "Bobby"]);
     let said = world.refused(&["seal", "--unsigned", "-r", "bob.pub", "plan.txt"], 7);
-    assert!(said.contains("Bobby is revoked"), "{said}");
+    assert!(said.contains("\"Bobby\" is revoked"), "{said}");
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn recipients_are_called_what_the_trust_store_calls_them() {
     for whom in [["--to", "Bobby"], ["-r", "bob.pub"]] {
         let seal = ["seal", "--unsigned", "--force", "plan.txt"];
         let said = says(&mut world.command(&[&seal[..], &whom].concat()));
-        assert!(said.contains("(for Bobby "), "{said}");
+        assert!(said.contains("(for \"Bobby\" "), "{said}");
         let sealed = world.done(&[&seal[..], &whom, &["--json"]].concat());
         let recipient = &json(&sealed)["recipients"][0];
         assert_eq!(recipient["label"], "Bobby");
@@ -258,7 +258,7 @@ fn a_damaged_passport_may_be_why_it_does_not_unlock() {
 
 #[test]
 fn a_name_that_cannot_be_told_is_left_out_with_a_warning() {
-    let world = World::new();
+    let world = World::with_bob_approved();
     let seal = ["seal", "--unsigned", "-r", "bob.pub", "-o"];
     for (number, name) in [&b"two\nlines"[..], b"not \xff text"].iter().enumerate() {
         let name = OsStr::from_bytes(name);

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-use crate::world::{PROFILE, World, json, refuse, succeed};
+use crate::world::{PROFILE, World, json};
 
 /// The 32 bytes of a fingerprint, as `passport show` tells it.
 fn fingerprint(world: &World, file: &str) -> (String, Vec<u8>) {
@@ -150,21 +150,6 @@ fn the_beginning_of_a_fingerprint_approves_nobody() {
         assert!(said.contains("whole fingerprint"), "{said}");
     }
     world.done(&["trust", "show", &alice[..9]]);
-}
-
-/// A stranger chooses its own label; where there is no terminal, nobody is asked to compare.
-#[test]
-fn without_a_terminal_a_label_approves_nobody() {
-    let world = World::new();
-    let (alice, _) = fingerprint(&world, "alice.passport");
-    let approve = |what: &str| world.bash(&format!("setsid -w sealstone trust approve {what}"));
-    let said = refuse(&mut approve("alice"), 2);
-    assert!(said.contains(&alice) && said.contains("--yes"), "{said}");
-    refuse(&mut approve("bob.pub alice"), 2);
-    world.refused(&["trust", "show", "bob"], 2);
-    for what in ["alice.pub", &alice, "--yes alice"] {
-        succeed(&mut approve(what));
-    }
 }
 
 #[test]

@@ -14,4 +14,5 @@ mod pipes;
 mod progress;
 mod rotation;
 mod terminal;
+mod trust;
 mod world;

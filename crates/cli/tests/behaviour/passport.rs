@@ -71,8 +71,8 @@ fn no_passport_and_no_file_is_made_for_a_passphrase_that_nobody_saw() {
     let made_up = format!("--generate-passphrase {PROFILE}");
     for make in [
         format!("passport new -o new.passport {made_up}"),
-        format!("passport restore -o new.passport --words-file words {made_up}"),
-        format!("passport join alice-1.share alice-2.share -o new.passport {made_up}"),
+        format!("passport restore -o new.passport --words-file words --label X {made_up}"),
+        format!("passport join alice-1.share alice-2.share -o new.passport --label X {made_up}"),
         format!("passport rotate alice.passport -o new.passport {made_up}"),
         format!("seal -p --unsigned plan.txt {made_up}"),
     ] {
@@ -129,6 +129,7 @@ fn a_backup_becomes_the_default_passport_again() {
         "restore",
         "-q",
         PROFILE,
+        "--label=Ann",
         "--words-file",
         "words",
     ];
@@ -137,6 +138,7 @@ fn a_backup_becomes_the_default_passport_again() {
         "join",
         "-q",
         PROFILE,
+        "--label=Ann",
         "all-1.share",
         "all-2.share",
     ];
@@ -249,6 +251,7 @@ fn words_come_back_however_they_were_written_down() {
             &passport,
             "--words-file",
             "words",
+            "--label=Ann",
             PROFILE,
         ]);
         assert_eq!(tag(&world, &passport), tag(&world, "alice.passport"));
@@ -262,6 +265,7 @@ fn words_come_back_however_they_were_written_down() {
             "restore",
             "-o",
             "x.passport",
+            "--label=Ann",
             "--words-file",
             "words",
         ],
@@ -488,7 +492,10 @@ fn options_that_exclude_each_other_are_refused() {
     ];
     let commands: [(&[&str], &[&str]); 6] = [
         (&["passport", "new", "-o", "x.passport"], &file),
-        (&["passport", "restore", "-o", "x.passport"], &file),
+        (
+            &["passport", "restore", "--label=Ann", "-o", "x.passport"],
+            &file,
+        ),
         (&["passport", "slot", "add", "alice.passport"], &new_file),
         (
             &["passport", "rotate", "alice.passport", "-o", "x.passport"],
@@ -527,7 +534,17 @@ fn options_that_exclude_each_other_are_refused() {
         "-o",
         "s",
     ]);
-    let said = world.refused(&["passport", "join", "s-2.share", "-o", "x.passport"], 2);
+    let said = world.refused(
+        &[
+            "passport",
+            "join",
+            "--label=Ann",
+            "s-2.share",
+            "-o",
+            "x.passport",
+        ],
+        2,
+    );
     assert!(
         said.contains("3 shares of this split are needed, and 1 given"),
         "{said}"

@@ -14,7 +14,7 @@ fn content() -> Vec<u8> {
 
 /// A world with a signed file of more than two chunks.
 fn with_big_file() -> World {
-    let world = World::new();
+    let world = World::with_bob_approved();
     world.write("big", &content());
     world.done(&[
         "seal",

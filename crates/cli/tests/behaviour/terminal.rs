@@ -411,7 +411,7 @@ fn approval_is_asked_for_after_the_fingerprint_is_shown() {
     );
     let (screen, code) = session(&world, approve, &["y"]).unwrap();
     assert!(
-        screen.contains("bob is approved") && code == Some(0),
+        screen.contains("\"bob\" is approved") && code == Some(0),
         "{screen}"
     );
 }
@@ -510,4 +510,39 @@ fn long_work_shows_how_far_it_is_on_a_terminal_only() {
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(!said.contains('%') && !said.contains('\r'), "{said:?}");
     }
+}
+
+#[test]
+fn a_rotation_asks_whether_to_revoke_the_old_passport() {
+    let world = World::new();
+    let rotate = "sealstone passport rotate --passphrase-file passphrase bob.passport -o";
+    for (answer, file, status) in [
+        ("n", "b.passport", "pending"),
+        ("y", "c.passport", "revoked"),
+    ] {
+        let line = format!("{rotate} {file}");
+        let Some((screen, code)) = session(&world, &line, &[answer]) else {
+            return;
+        };
+        assert!(
+            screen.contains("May somebody else have it") && code == Some(0),
+            "{screen}"
+        );
+        let shown = world.done(&["passport", "show", "--json", "bob.pub"]);
+        assert_eq!(crate::world::json(&shown)["trust"], status);
+    }
+}
+
+#[test]
+fn a_restored_passport_gets_the_label_that_is_typed() {
+    let world = World::new();
+    world.done(&["passport", "backup", "-q", "bob.passport", "-o", "words"]);
+    let restore = "sealstone passport restore --words-file words --passphrase-file passphrase";
+    let line = format!("{restore} {PROFILE} -o again.passport");
+    let Some((screen, code)) = session(&world, &line, &["Bob again"]) else {
+        return;
+    };
+    assert_eq!(code, Some(0), "{screen}");
+    let shown = world.done(&["passport", "show", "--json", "again.pub"]);
+    assert_eq!(crate::world::json(&shown)["label"], "Bob again");
 }

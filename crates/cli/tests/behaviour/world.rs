@@ -30,6 +30,13 @@ impl World {
         world
     }
 
+    /// Bob is approved, too: sealing to him warns of nothing.
+    pub(crate) fn with_bob_approved() -> Self {
+        let world = Self::new();
+        world.done(&["trust", "approve", "-q", "--yes", "bob.pub"]);
+        world
+    }
+
     /// Nobody has anything.
     pub(crate) fn empty() -> Self {
         let world = Self(tempfile::tempdir().unwrap());

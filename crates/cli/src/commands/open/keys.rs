@@ -15,6 +15,7 @@ use crate::io::terminal;
 use crate::passphrase::{Answer, Passphrases};
 use crate::paths;
 use crate::progress::Progress;
+use crate::trust;
 
 /// Passports, locked and unlocked, and a passphrase.
 pub(super) struct KeyRing<'a> {
@@ -126,6 +127,12 @@ impl<'a> KeyRing<'a> {
     pub(super) fn confirm(&mut self, fingerprint: &Fingerprint) -> Result<()> {
         self.position(fingerprint)
             .map_or(Ok(()), |position| self.unlock_passport(position))
+    }
+
+    /// Countersigns the trust store with the passports that have been unlocked.
+    pub(super) fn countersign(&self) {
+        let countersign = |passport| trust::countersign(passport, self.context);
+        self.unlocked.iter().for_each(countersign);
     }
 
     fn position(&self, fingerprint: &Fingerprint) -> Option<usize> {

@@ -1,4 +1,4 @@
-//! Whether the content of a file may be released: who signed it, and what the user decided about them.
+//! Whether the content of a file may be released: its sender, and the user's decision about the sender.
 
 use sealstone::file::Sender;
 use sealstone::passport::{Contact, Fingerprint};
@@ -11,12 +11,12 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::identity::load_public;
-use crate::text::printable;
+use crate::text::quoted;
 use crate::trust::{self, Store};
 
-/// What is to be done with the content.
+/// The decision about the content.
 pub(super) enum Verdict {
-    /// Nobody signed, and that is accepted.
+    /// The file is not signed, and that is accepted.
     Unsigned,
     /// Released once the signatures of this sender have been checked.
     Release(Known),
@@ -31,7 +31,7 @@ pub(super) enum Verdict {
 pub(super) struct Known {
     pub(super) contact: Contact,
     standing: Standing,
-    /// What the user calls the sender.
+    /// The user's name for the sender, else the sender's own label.
     label: String,
     /// Whether the user replaced this passport by another one.
     replaced: bool,
@@ -39,7 +39,7 @@ pub(super) struct Known {
     namesakes: Vec<Fingerprint>,
 }
 
-/// Why a sender is opened, or not.
+/// Why the content is released, or not.
 #[derive(Clone, Copy, PartialEq)]
 enum Standing {
     /// It is the user.
@@ -52,7 +52,8 @@ enum Standing {
     Pending,
 }
 
-/// Decides before anything is decrypted. Whoever is denied or revoked stays so, whatever else speaks for them.
+/// Decides before anything is decrypted. A sender that is denied or revoked stays so, whatever else
+/// speaks for it.
 pub(super) fn decide(
     sender: &Sender,
     args: &OpenArgs,
@@ -207,21 +208,21 @@ impl Known {
         }
     }
 
-    /// Remembers strangers, and keys that the store had not, now that the signatures have been checked.
+    /// Remembers a stranger, or keys that the store did not have, after the signatures were checked.
     pub(super) fn record(&self, context: &Context) -> Result<()> {
         if !matches!(self.standing, Standing::Pending | Standing::Approved) {
             return Ok(());
         }
         let operator = trust::operator(None);
         let mut store = trust::open(context)?;
-        // A store that is full must not keep approved senders out.
+        // A full store must not keep files of approved senders closed.
         if let Err(e) = store.meet(&self.contact, &trust::change(&operator, None)) {
             context.warn(&format!("the trust store did not remember the sender: {e}"));
         }
         Ok(())
     }
 
-    /// Why the content stays where it is.
+    /// Why the content is not released.
     pub(super) fn withheld(&self) -> Failure {
         let fingerprint = self.contact.fingerprint();
         if self.replaced {
@@ -236,24 +237,22 @@ impl Known {
             ));
         }
         let what = format!(
-            "you have not approved its sender, who goes by {:?}; the file is whole and stays sealed",
-            self.label
+            "you have not approved its sender, who goes by {}; the file is whole and stays sealed",
+            quoted(&self.label)
         );
         let namesakes: String = self
             .namesakes
             .iter()
             .map(|known| {
-                format!(
-                    "it is NOT the {:?} whom you approved: {known}\n",
-                    self.label
-                )
+                let label = quoted(&self.label);
+                format!("it is NOT the {label} that you approved: {known}\n")
             })
             .collect();
         let namesakes = match self.namesakes[..] {
             [] => namesakes,
             _ => format!(
                 "{namesakes}if {} has made a new passport, its FILE.pub says so: sealstone trust approve FILE.pub\n",
-                printable(&self.label)
+                quoted(&self.label)
             ),
         };
         Failure::new(Exit::Pending, what).hint(format!(
@@ -261,25 +260,25 @@ impl Known {
         ))
     }
 
-    /// Who it is, for people.
+    /// The sender, for people.
     pub(super) fn describe(&self) -> String {
         match self.standing {
             Standing::Own => "from yourself".to_owned(),
-            Standing::Approved => format!("from {}, approved", self.label),
-            Standing::Expected => format!("from {}, as expected", self.label),
+            Standing::Approved => format!("from {}, approved", quoted(&self.label)),
+            Standing::Expected => format!("from {}, as expected", quoted(&self.label)),
             Standing::Pending if self.replaced => format!(
                 "from a passport that you replaced, NOT APPROVED: {}",
                 self.contact.fingerprint()
             ),
             Standing::Pending => format!(
-                "from {:?}, NOT APPROVED: {}",
-                self.label,
+                "from {}, NOT APPROVED: {}",
+                quoted(&self.label),
                 self.contact.fingerprint()
             ),
         }
     }
 
-    /// Who it is, for machines.
+    /// The sender, for machines.
     pub(super) fn json(&self) -> Value {
         let standing = match self.standing {
             Standing::Own => "own",

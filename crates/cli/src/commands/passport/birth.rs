@@ -12,7 +12,7 @@ use crate::clock;
 use crate::context::{Context, Report};
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
-use crate::io::keep;
+use crate::io::{keep, terminal};
 use crate::passphrase::{self, Chosen, Options, Source};
 use crate::paths;
 use crate::progress::Progress;
@@ -40,7 +40,25 @@ pub(super) struct FirstSlot<'a> {
     pub(super) context: &'a Context,
 }
 
-/// The label that was asked for, else the user's name, else that of the file.
+/// The label that the options give, else the user's answer: a backup does not hold the label.
+pub(super) fn label_of_backup(asked: Option<&str>) -> Result<String> {
+    if let Some(label) = asked {
+        return Ok(label.to_owned());
+    }
+    if !terminal::is_there() {
+        let what = "a backup does not hold the label, and there is no terminal to ask for it";
+        return Err(Failure::usage(what)
+            .hint("choose --label NAME: what you call yourself, which everybody sees"));
+    }
+    let answer =
+        terminal::ask("Label of the passport (what you call yourself): ").about("the terminal")?;
+    match answer.trim() {
+        "" => Err(Failure::usage("no label was given")),
+        label => Ok(label.to_owned()),
+    }
+}
+
+/// The label that the options give, else the user's name, else the name of the file.
 pub(super) fn label(asked: Option<&str>, file: Option<&Path>) -> Result<String> {
     let stem = || Some(file?.file_stem()?.to_string_lossy().into_owned());
     let nobody = || {

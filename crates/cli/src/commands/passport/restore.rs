@@ -4,7 +4,7 @@ use std::path::Path;
 
 use sealstone::passport::{Passport, Words};
 
-use super::birth::{FirstSlot, Place, label};
+use super::birth::{FirstSlot, Place, label_of_backup};
 use crate::args::RestoreArgs;
 use crate::clock;
 use crate::context::Context;
@@ -18,11 +18,11 @@ const MAX_LEN: usize = 4096;
 pub(super) fn run(args: &RestoreArgs, context: &Context) -> Result<()> {
     let place = Place::or_default(args.output.as_deref())?;
     let slot = FirstSlot::new(&args.birth, context)?;
-    let label = label(args.birth.label.as_deref(), args.output.as_deref())?;
     let words = match &args.words_file {
         Some(path) => read(path)?,
         None => ask(context)?,
     };
+    let label = label_of_backup(args.birth.label.as_deref())?;
     let passport = Passport::from_words(&words, &label, clock::now())?;
     slot.write(&passport, &passport.public(), &place)
 }

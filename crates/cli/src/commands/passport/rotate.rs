@@ -188,10 +188,10 @@ fn retire(unlocked: &Unlocked, new: &Passport, revoke: bool, context: &Context) 
         true => Status::Revoked,
         false => Status::Pending,
     };
-    let contact = unlocked.passport().contact();
+    let old = unlocked.passport();
     let note = format!("replaced by {}", new.fingerprint());
     let retired = trust::open(context)
-        .and_then(|mut store| trust::retire(contact, status, &note, &mut store));
+        .and_then(|mut store| trust::retire(old, new, status, &note, &mut store));
     match retired {
         Ok(status) => Some(status),
         Err(failure) => {

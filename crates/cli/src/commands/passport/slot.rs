@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use sealstone::passport::{NewSlot, RecoveryKey, Slot, SlotKey, SlotKind, Unlocked};
+use sealstone::passport::{
+    NewSlot, RecoveryKey, SecretPassport, Slot, SlotKey, SlotKind, Unlocked,
+};
 use sealstone::{KdfParams, OnProgress};
 use serde_json::json;
 
@@ -64,9 +66,21 @@ fn remove(args: &SlotRemoveArgs, context: &Context) -> Result<()> {
     let identity = load(file)?;
     let mut unlocked = identity.unlock(&Passphrases::new(&args.unlock), context)?;
     unlocked.remove_slot(id).about(identity.name())?;
+    warn_without_passphrase(unlocked.file(), context);
     save(&identity, &unlocked)?;
     let text = format!("removed slot {id}\n  {OLDER_COPIES}");
     context.result(&text, || json!({"removed": id}))
+}
+
+/// A recovery key is long and kept elsewhere: few people mean to depend on it alone.
+fn warn_without_passphrase(passport: &SecretPassport, context: &Context) {
+    let is_passphrase = |slot: &Slot| slot.kind() == SlotKind::Passphrase;
+    if !passport.slots().iter().any(is_passphrase) {
+        context.warn(
+            "no passphrase is left: only a recovery key unlocks the passport\n  \
+             a new passphrase: sealstone passport slot add",
+        );
+    }
 }
 
 fn change(args: &SlotChangeArgs, context: &Context) -> Result<()> {

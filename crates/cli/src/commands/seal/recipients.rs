@@ -1,8 +1,10 @@
-//! For whom a file is sealed.
+//! The recipients of a file.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use sealstone::passport::{Contact, Fingerprint};
+use rustix::process::geteuid;
+use sealstone::passport::{Contact, Fingerprint, PublicPassport};
 use sealstone::trust::{Record, Status};
 use sealstone_files::directory_of;
 
@@ -13,15 +15,20 @@ use crate::failure::{About, Failure, Result};
 use crate::identity::{self, Identity};
 use crate::io::input::{DASH, name_of, read_small};
 use crate::paths;
+use crate::text::{quoted, shown};
 use crate::trust::{self, Store};
 
 /// The passports that a file is sealed to, each once.
-pub(super) struct Recipients(Vec<Recipient>);
+pub(super) struct Recipients {
+    all: Vec<Recipient>,
+    /// What the user should know before the file is sealed.
+    warnings: Vec<String>,
+}
 
 /// One of them.
 pub(super) struct Recipient {
     pub(super) contact: Contact,
-    /// What the user calls it, if the trust store says that, else what it calls itself.
+    /// The user's name for it in the trust store, else its own label.
     pub(super) label: String,
 }
 
@@ -31,64 +38,118 @@ const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";
 
 impl Recipients {
-    /// Everybody that the options name; the user alone if they name nobody.
-    pub(super) fn gather(args: &SealArgs, context: &Context) -> Result<Self> {
-        let mut all = Self(Vec::new());
-        for path in &args.recipient {
-            all.add(identity::load_public(path)?.contact().clone());
+    /// All recipients that the options name; the user alone if they name none. `sender` signs.
+    pub(super) fn gather(
+        args: &SealArgs,
+        sender: Option<&Identity>,
+        context: &Context,
+    ) -> Result<Self> {
+        let mut recipients = Self {
+            all: Vec::new(),
+            warnings: Vec::new(),
+        };
+        for named in &args.recipient {
+            recipients.add(public(named)?.contact().clone());
         }
         for path in &args.recipients_file {
-            list(path)?.into_iter().for_each(|contact| all.add(contact));
+            let list = list(path)?;
+            list.into_iter().for_each(|contact| recipients.add(contact));
         }
         if !args.to.is_empty() {
             let store = trust::open(context)?;
             for name in &args.to {
-                all.add(approved(&store, name)?);
+                recipients.add(approved(&store, name)?);
             }
         }
-        if all.0.is_empty() && !args.passphrase_recipient {
-            all.add(oneself()?);
+        if recipients.all.is_empty() && !args.passphrase_recipient {
+            let sender = sender.filter(|_| args.sender.from.is_none());
+            recipients.add(oneself(sender)?);
         }
-        all.look_up(context)?;
-        Ok(all)
+        recipients.look_up(&own(sender), context)?;
+        Ok(recipients)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Recipient> {
-        self.0.iter()
+        self.all.iter()
     }
 
     fn add(&mut self, contact: Contact) {
         if self
-            .0
+            .all
             .iter()
             .all(|other| other.contact.fingerprint() != contact.fingerprint())
         {
             let label = contact.label().to_owned();
-            self.0.push(Recipient { contact, label });
+            self.all.push(Recipient { contact, label });
         }
     }
 
-    /// Calls everybody what the trust store does, and refuses whom it keeps out: nobody means to seal to them, and what is sealed to a passport that
-    /// its owner lost control of is lost as well.
-    fn look_up(&mut self, context: &Context) -> Result<()> {
-        if self.0.is_empty() {
+    /// Warns of recipients that are not approved.
+    pub(super) fn warn(&self, context: &Context) {
+        self.warnings.iter().for_each(|text| context.warn(text));
+    }
+
+    /// Takes the labels from the trust store. Finds recipients that are neither approved nor the
+    /// user's `own`. Refuses recipients that are denied or revoked.
+    fn look_up(&mut self, own: &[Fingerprint], context: &Context) -> Result<()> {
+        if self.all.is_empty() {
             return Ok(());
         }
         let store = trust::open(context)?;
-        for Recipient { contact, label } in &mut self.0 {
+        for Recipient { contact, label } in &mut self.all {
             let fingerprint = contact.fingerprint();
-            let Some(record) = store.get(&fingerprint) else {
-                continue;
-            };
-            if !record.label().is_empty() {
+            let record = store.get(&fingerprint);
+            if let Some(record) = record.filter(|record| !record.label().is_empty()) {
                 record.label().clone_into(label);
             }
-            if trust::is_barred(record.status()) {
-                return Err(barred(label, &fingerprint, record.status()));
+            let status = record.map(|record| record.status());
+            if let Some(status) = status.filter(|status| trust::is_barred(*status)) {
+                return Err(barred(label, &fingerprint, status));
+            }
+            if status != Some(Status::Approved) && !own.contains(&fingerprint) {
+                self.warnings.extend(stranger(label, &fingerprint, &store));
             }
         }
         Ok(())
     }
+}
+
+/// Anybody can make a public passport with any label.
+fn stranger(label: &str, fingerprint: &Fingerprint, store: &Store) -> Vec<String> {
+    let name = quoted(label);
+    let unknown = format!(
+        "{name} is not approved: compare the fingerprint with its owner\n  {fingerprint}\n  \
+         then: sealstone trust approve FILE.pub"
+    );
+    let namesakes = trust::namesakes(label, fingerprint, store);
+    let namesakes = namesakes.iter().map(|namesake| {
+        let known = namesake.fingerprint();
+        format!("this is NOT the {name} that you approved: {known}")
+    });
+    std::iter::once(unknown).chain(namesakes).collect()
+}
+
+/// The fingerprints that the user's own passports claim: the default one, and the one that signs.
+fn own(sender: Option<&Identity>) -> Vec<Fingerprint> {
+    let default = paths::existing_default_passport().and_then(|path| Identity::load(&path).ok());
+    let own = default.as_ref().into_iter().chain(sender);
+    own.map(|identity| identity.locked.fingerprint()).collect()
+}
+
+/// The public passport that `-r` names: a file, `-` for standard input, or the armored text itself.
+fn public(named: &Path) -> Result<PublicPassport> {
+    let text = named.to_str().map(str::trim_start).unwrap_or_default();
+    if text.starts_with(BEGIN) {
+        return identity::parse_public(text.as_bytes()).about("the text after -r");
+    }
+    if text.starts_with('-') && text != DASH {
+        let what = format!(
+            "-r needs a public passport, and {} is an option",
+            quoted(text)
+        );
+        return Err(Failure::usage(what).hint("a file of that name is ./-NAME"));
+    }
+    identity::load_public(named)
 }
 
 /// The passports in a list: paths relative to it, or public passports themselves.
@@ -134,7 +195,8 @@ fn armor<'a>(first: &'a str, lines: &mut impl Iterator<Item = &'a str>) -> Strin
     text
 }
 
-/// The keys of an approved record. Strangers may call themselves what they like: an approved record goes before all others of the name.
+/// The keys of an approved record. Strangers choose their own labels, so an approved record goes before
+/// all others of the name.
 fn approved(store: &Store, name: &str) -> Result<Contact> {
     let is_approved = |record: &Record<'_>| record.status() == Status::Approved;
     let found = store.find_all(name);
@@ -154,12 +216,14 @@ fn approved(store: &Store, name: &str) -> Result<Contact> {
         let hint = format!(
             "compare the fingerprint with its owner, then: sealstone trust approve {fingerprint}"
         );
-        return Err(Failure::new(Exit::Pending, format!("{name} is not approved")).hint(hint));
+        return Err(
+            Failure::new(Exit::Pending, format!("{} is not approved", quoted(name))).hint(hint),
+        );
     }
     let keys = record.contact()?;
     let none = || {
         let hint = "get the public passport, then: sealstone trust approve FILE.pub\nor seal with -r FILE.pub";
-        Failure::usage(format!("the trust store has no keys of {name}")).hint(hint)
+        Failure::usage(format!("the trust store has no keys of {}", quoted(name))).hint(hint)
     };
     keys.ok_or_else(none)
 }
@@ -167,17 +231,36 @@ fn approved(store: &Store, name: &str) -> Result<Contact> {
 fn barred(name: &str, fingerprint: &Fingerprint, status: Status) -> Failure {
     Failure::new(
         Exit::Denied,
-        format!("{name} is {status} in your trust store"),
+        format!("{} is {status} in your trust store", quoted(name)),
     )
     .hint(format!("see: sealstone trust show {fingerprint}"))
 }
 
-/// The owner of the default passport, as its public half says. It signs itself, but only unlocking the secret half would tell that it is the user's: what
-/// is sealed names the recipient, so that somebody else's is seen.
-fn oneself() -> Result<Contact> {
+/// The owner of the default passport: its public half, which must have the fingerprint that is
+/// pinned in the secret half. Where the default passport is the `sender`, unlocking it will verify
+/// that fingerprint. Else it is only a claim, so others must not be able to change the file.
+fn oneself(sender: Option<&Identity>) -> Result<Contact> {
+    if let Some(identity) = sender {
+        return Ok(identity.public()?.contact().clone());
+    }
     let nobody = || {
         Failure::usage("no recipient").hint("choose -r FILE.pub, --to NAME or -p for a passphrase")
     };
     let secret = paths::existing_default_passport().ok_or_else(nobody)?;
+    let metadata = secret.metadata().about(secret.display())?;
+    if metadata.mode() & WRITABLE_BY_OTHERS != 0 || metadata.uid() != geteuid().as_raw() {
+        let what =
+            "others can exchange your default passport, and the file would be sealed to them";
+        let hint = format!(
+            "compare its fingerprint, then: chmod 600 {}",
+            shown(&secret)
+        );
+        return Err(Failure::new(Exit::Io, what)
+            .hint(hint)
+            .about(secret.display()));
+    }
     Ok(Identity::load(&secret)?.public()?.contact().clone())
 }
+
+/// Permissions of the group and of everybody else to write.
+const WRITABLE_BY_OTHERS: u32 = 0o022;

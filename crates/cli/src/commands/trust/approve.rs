@@ -1,7 +1,7 @@
 //! `trust approve`
 
 use sealstone::passport::{Fingerprint, PublicPassport, Succession};
-use sealstone::trust::Status;
+use sealstone::trust::{Name, Record, Status};
 
 use super::decide::{self, Subject};
 use crate::args::ApproveArgs;
@@ -9,7 +9,7 @@ use crate::clock;
 use crate::context::Context;
 use crate::failure::{About, Failure, Result};
 use crate::io::terminal;
-use crate::text::printable;
+use crate::text::quoted;
 use crate::trust::{self, Store};
 
 pub(super) fn run(args: &ApproveArgs, context: &Context) -> Result<()> {
@@ -20,11 +20,10 @@ pub(super) fn run(args: &ApproveArgs, context: &Context) -> Result<()> {
         .try_for_each(|name| refuse_prefix(name))?;
     let subjects = decide::subjects(&args.decide, &store)?;
     if !args.yes && !terminal::is_there() {
-        let mut named = args.decide.names.iter().zip(&subjects);
-        named.try_for_each(|(name, subject)| refuse_label(name, subject))?;
+        return Err(unasked(&subjects));
     }
     for subject in &subjects {
-        introduce(subject, &store, context)?;
+        introduce(args, subject, &store, context)?;
         compare(args, subject)?;
         reinstate(args, subject, &mut store)?;
         subject.decide(&args.decide, Status::Approved, &mut store)?;
@@ -32,43 +31,44 @@ pub(super) fn run(args: &ApproveArgs, context: &Context) -> Result<()> {
     decide::report(&subjects, &store, context)
 }
 
-/// The beginning of a fingerprint finds a record, but a stranger can search for a passport that begins like another one.
+/// The beginning of a fingerprint finds a record, but a stranger can search for a passport that
+/// begins like another one.
 fn refuse_prefix(name: &str) -> Result<()> {
-    let digits: String = name.chars().filter(|c| !matches!(c, '-' | ' ')).collect();
-    let hexadecimal = digits.chars().all(|c| c.is_ascii_hexdigit());
-    if hexadecimal && (MIN_DIGITS..32).contains(&digits.len()) {
-        return Err(
-            Failure::usage(format!("{name} is too short to approve a fingerprint by")).hint(
+    match Name::parse(name) {
+        Name::Beginning { digits, .. } if digits.len() < ENOUGH_DIGITS => {
+            let what = format!("{} is too short to approve a fingerprint by", quoted(name));
+            Err(Failure::usage(what).hint(
                 "give the whole fingerprint, as its owner tells it to you, or the file FILE.pub",
-            ),
-        );
+            ))
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
-/// A stranger chooses its own label, and where there is no terminal nobody compares fingerprints.
-fn refuse_label(name: &str, subject: &Subject) -> Result<()> {
-    if subject.public.is_some() || name.parse::<Fingerprint>().is_ok() {
-        return Ok(());
-    }
-    let what = format!(
-        "nobody can be asked whether {} is who goes by {}",
-        subject.fingerprint,
-        printable(name)
-    );
-    Err(Failure::usage(what).hint(
-        "give the whole fingerprint, as its owner tells it to you, or the file FILE.pub, or --yes",
+/// Nobody can find a passport whose fingerprint begins with so many given digits.
+const ENOUGH_DIGITS: usize = 32;
+
+/// Without a terminal there is nobody to ask.
+fn unasked(subjects: &[Subject]) -> Failure {
+    let line = |subject: &Subject| format!("\n{} {}", subject.fingerprint, subject.name());
+    let list: String = subjects.iter().map(line).collect();
+    let what = "there is no terminal to ask whether you have compared the fingerprint";
+    Failure::usage(what).hint(format!(
+        "compare it with its owner, then repeat this with --yes{list}"
     ))
 }
 
-/// As many digits stand for the fingerprint of a record.
-const MIN_DIGITS: usize = 8;
-
-/// Says who it is, and whom it succeeds.
-fn introduce(subject: &Subject, store: &Store, context: &Context) -> Result<()> {
+/// Shows the passport, its predecessor, and other approved passports of the same label.
+fn introduce(
+    args: &ApproveArgs,
+    subject: &Subject,
+    store: &Store,
+    context: &Context,
+) -> Result<()> {
     context.say(&format!(
         "{}\n  fingerprint {}",
-        subject.label, subject.fingerprint
+        subject.name(),
+        subject.fingerprint
     ));
     let public = subject.public.as_deref();
     let succession = public.and_then(|public| public.succession().map(|it| (public, it)));
@@ -76,19 +76,34 @@ fn introduce(subject: &Subject, store: &Store, context: &Context) -> Result<()> 
         Some((public, succession)) => check_succession(public, succession, store, context)?,
         None => None,
     };
-    for namesake in trust::namesakes(&subject.label, &subject.fingerprint, store) {
-        let whole = namesake.fingerprint();
-        if predecessor != Some(whole) {
-            context.warn(&format!(
-                "this is not the {} whom you approved as {whole}; --label gives it another name",
-                trust::name(&namesake)
-            ));
+    let label = args.decide.label.as_deref().unwrap_or(&subject.label);
+    for namesake in trust::namesakes(label, &subject.fingerprint, store) {
+        if predecessor != Some(namesake.fingerprint()) {
+            allow_namesake(args, &namesake, context)?;
         }
     }
     Ok(())
 }
 
-/// A succession from somebody who is known must be true; from a stranger it means nothing. Who it is, if that is certain.
+/// Another approved passport has the label. A person who is asked is warned; else an option must
+/// allow it.
+fn allow_namesake(args: &ApproveArgs, namesake: &Record<'_>, context: &Context) -> Result<()> {
+    let what = format!(
+        "this is not the {} that you approved as {}",
+        trust::name(namesake),
+        namesake.fingerprint()
+    );
+    let is_asked = !args.yes && terminal::is_there();
+    if args.same_label || is_asked {
+        context.warn(&format!("{what}; --label gives it another name"));
+        return Ok(());
+    }
+    let hint = "--label NAME gives it another name; --same-label approves it under the same one";
+    Err(Failure::usage(what).hint(hint))
+}
+
+/// A succession from a known passport must be true; from a stranger it means nothing. Returns the
+/// predecessor if its signatures are right.
 fn check_succession(
     public: &PublicPassport,
     succession: &Succession,
@@ -115,7 +130,7 @@ fn check_succession(
     ));
     if trust::is_barred(status) {
         context.warn(&format!(
-            "{name} is {status}: whoever signed this over may be the one you keep out"
+            "{name} is {status}: the person that you keep out may have signed this over"
         ));
     }
     if status == Status::Approved {
@@ -126,14 +141,14 @@ fn check_succession(
     Ok(Some(predecessor))
 }
 
-/// Where there is a person, asks whether the fingerprint has been compared, whatever standard input is.
+/// Asks at the terminal whether the fingerprint has been compared, whatever standard input is.
 fn compare(args: &ApproveArgs, subject: &Subject) -> Result<()> {
     if args.yes || !terminal::is_there() {
         return Ok(());
     }
     let question = format!(
         "Does {} confirm the fingerprint\n{}\nin person or on the phone?",
-        printable(&subject.label),
+        subject.name(),
         subject.fingerprint
     );
     match terminal::confirm(&question)? {

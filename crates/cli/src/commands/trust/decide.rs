@@ -13,9 +13,10 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::identity::load_public;
+use crate::text::quoted;
 use crate::trust::{self, Store};
 
-/// Whom a decision is about.
+/// The passport that a decision is about.
 pub(super) struct Subject {
     pub(super) fingerprint: Fingerprint,
     /// Given if the user named a file.
@@ -32,7 +33,7 @@ pub(super) fn run(args: &DecideArgs, status: Status, context: &Context) -> Resul
     report(&subjects, &store, context)
 }
 
-/// Finds everybody before anything is changed.
+/// Finds all passports before anything is changed.
 pub(super) fn subjects(args: &DecideArgs, store: &Store) -> Result<Vec<Subject>> {
     if args.label.is_some() && args.names.len() > 1 {
         return Err(Failure::usage("one label does not fit several passports"));
@@ -43,7 +44,7 @@ pub(super) fn subjects(args: &DecideArgs, store: &Store) -> Result<Vec<Subject>>
         .collect()
 }
 
-/// Says what the store says now.
+/// Prints the new state of the records.
 pub(super) fn report(subjects: &[Subject], store: &Store, context: &Context) -> Result<()> {
     let records: Vec<_> = subjects
         .iter()
@@ -60,8 +61,8 @@ pub(super) fn report(subjects: &[Subject], store: &Store, context: &Context) -> 
 }
 
 impl Subject {
-    /// A whole fingerprint, or a file that is spelled like one, or the label or beginning of a fingerprint of a record. What files lie around
-    /// does not change what a name means.
+    /// A whole fingerprint, a path that ends in `.pub` or has a `/`, or the label or the beginning of
+    /// the fingerprint of a record. The files that exist do not change the meaning of a name.
     pub(super) fn find(name: &str, store: &Store) -> Result<Self> {
         if let Ok(fingerprint) = name.parse() {
             return Ok(Self::of_fingerprint(fingerprint, store));
@@ -81,18 +82,26 @@ impl Subject {
         Ok(Self::of_fingerprint(record.fingerprint(), store))
     }
 
-    /// It needs no record: it may be denied before it is met.
+    /// It needs no record: a passport may be denied before it is met.
     fn of_fingerprint(fingerprint: Fingerprint, store: &Store) -> Self {
         let record = store.get(&fingerprint);
-        let label = record.map_or_else(|| fingerprint.to_string(), |record| trust::name(&record));
+        let label = record.map_or("", |record| record.label());
         Self {
             fingerprint,
             public: None,
-            label,
+            label: label.to_owned(),
         }
     }
 
-    /// Stores the keys that came with it, the decision, and the label.
+    /// The owner in messages: the quoted label, else the fingerprint.
+    pub(super) fn name(&self) -> String {
+        match &*self.label {
+            "" => self.fingerprint.to_string(),
+            label => quoted(label),
+        }
+    }
+
+    /// Stores the keys in the file, the decision, and the label.
     pub(super) fn decide(
         &self,
         args: &DecideArgs,
@@ -101,7 +110,7 @@ impl Subject {
     ) -> Result<()> {
         let before = store.get(&self.fingerprint).map(|record| record.status());
         if before == Some(Status::Revoked) && status != Status::Revoked {
-            let failure = Failure::new(Exit::Denied, format!("{} is revoked", self.label));
+            let failure = Failure::new(Exit::Denied, format!("{} is revoked", self.name()));
             return Err(failure
                 .hint("if its owner is in control again: sealstone trust approve --reinstate"));
         }
@@ -110,12 +119,12 @@ impl Subject {
         let change = trust::change(&operator, note);
         if let Some(public) = &self.public {
             store
-                .meet(public.contact(), &change)
+                .introduce(public.contact(), &change)
                 .map_err(trust::unsure)?;
         }
         store
             .set_status(&self.fingerprint, status, &change)
-            .map_err(|e| trust::unsure(e).about(&self.label))?;
+            .map_err(|e| trust::unsure(e).about(self.name()))?;
         if let Some(label) = &args.label {
             store
                 .relabel(&self.fingerprint, label, &change)
@@ -125,7 +134,7 @@ impl Subject {
     }
 }
 
-/// A note belongs to the decision that it was made with: another decision leaves it behind.
+/// A note belongs to one decision: another decision has its own note, or none.
 pub(super) fn note(args: &DecideArgs, before: Option<Status>, after: Status) -> Option<&str> {
     let otherwise = (before != Some(after)).then_some("");
     args.change.note.as_deref().or(otherwise)

@@ -22,9 +22,9 @@ pub(super) fn run(context: &Context) -> Result<()> {
     )
 }
 
-/// What changed, when and by whom.
+/// The change, its time and its author.
 pub(super) fn line(entry: &Entry) -> String {
-    let event = entry.status().map_or("rekeyed", |status| status.name());
+    let event = entry.event();
     let by = if entry.operator().is_empty() {
         String::new()
     } else {
@@ -42,7 +42,7 @@ pub(super) fn line(entry: &Entry) -> String {
     )
 }
 
-/// What was noted with it, on a line that begins with `indent`.
+/// Its note, on a line that begins with `indent`.
 pub(super) fn note(entry: &Entry, indent: &str) -> String {
     match entry.note() {
         "" => String::new(),
@@ -55,7 +55,7 @@ pub(super) fn entry_json(entry: &Entry) -> Value {
     json!({
         "sequence": entry.sequence(),
         "time": entry.time(),
-        "event": entry.status().map_or("rekeyed", |status| status.name()),
+        "event": entry.event(),
         "fingerprint": entry.fingerprint().map(|fingerprint| fingerprint.to_string()),
         "label": entry.label(),
         "operator": entry.operator(),

@@ -33,7 +33,7 @@ pub(super) fn list(context: &Context) -> Result<()> {
 pub(super) fn one(name: &str, context: &Context) -> Result<()> {
     let store = trust::open(context)?;
     let fingerprint = Subject::find(name, &store)?.fingerprint;
-    let none = || Failure::usage(format!("{name}: the trust store has no record of it"));
+    let none = || Failure::usage("the trust store has no record of it").about(name);
     let record = store.get(&fingerprint).ok_or_else(none)?;
     let contact = record.contact()?;
     let keys = match &contact {
