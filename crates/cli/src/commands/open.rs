@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::io::{self, BufReader, Read, Seek};
 use std::path::Path;
 
-use sealstone::file::{Dearmored, Metadata, Opening, Sealed, Sender, Workers};
+use sealstone::file::{Dearmored, Metadata, Opening, RecipientInfo, Sealed, Sender, Workers};
 use sealstone::passport::Contact;
 use serde_json::{Value, json};
 
@@ -37,10 +37,11 @@ struct Job<'a> {
     context: &'a Context,
 }
 
-/// What came of it, for the messages.
+/// The result, for the messages.
 struct Opened {
     bytes: u64,
     metadata: Metadata,
+    opened_by: RecipientInfo,
     sender: Option<Known>,
 }
 
@@ -88,6 +89,7 @@ impl<'a> Job<'a> {
         keys: &mut KeyRing<'_>,
     ) -> Result<Opened> {
         let metadata = opening.metadata().clone();
+        let opened_by = opening.opened_by();
         let (bytes, sender) = match self.decide(opening.sender(), keys)? {
             Verdict::Unsigned => {
                 self.context.warn("unsigned: anyone could have sealed this");
@@ -118,6 +120,7 @@ impl<'a> Job<'a> {
         Ok(Opened {
             bytes,
             metadata,
+            opened_by,
             sender,
         })
     }
@@ -222,8 +225,9 @@ impl Opened {
             .as_ref()
             .map_or("unsigned".to_owned(), Known::describe);
         let mut text = format!(
-            "opened {input} to {} ({sender})",
-            one_line(target.unwrap_or("standard output"))
+            "opened {input} to {} ({}{sender})",
+            one_line(target.unwrap_or("standard output")),
+            self.how()
         );
         let name = self.metadata.name.as_deref().filter(|name| {
             target.is_none_or(|target| Path::new(target).file_name() != Some(name.as_ref()))
@@ -237,10 +241,22 @@ impl Opened {
         text
     }
 
+    /// Nobody is addressed by a passphrase: anyone can have it from anyone.
+    fn how(&self) -> &'static str {
+        match self.opened_by {
+            RecipientInfo::Passphrase(_) => "with a passphrase, ",
+            _ => "",
+        }
+    }
+
     fn json(&self, target: Option<&str>) -> Value {
         json!({
             "output": target,
             "content_bytes": self.bytes,
+            "opened_by": match self.opened_by {
+                RecipientInfo::Passphrase(_) => "passphrase",
+                _ => "passport",
+            },
             "signed": self.sender.is_some(),
             "sender": self.sender.as_ref().map(Known::json),
             "name": self.metadata.name,
