@@ -28,6 +28,19 @@ pub(crate) fn quoted_lines(text: &str) -> String {
     lines.map(|part| line(&part)).collect()
 }
 
+/// A file name that somebody else has chosen: in quotation marks, or in marked lines if a terminal
+/// could break it.
+pub(crate) fn quoted_name(name: &str) -> String {
+    match columns(name) <= FOLD - 20 {
+        true => format!(" {}", quoted(name)),
+        false => format!(":{}", quoted_lines(name)),
+    }
+}
+
+fn columns(text: &str) -> usize {
+    text.chars().map(|c| 1 + usize::from(!c.is_ascii())).sum()
+}
+
 /// Columns of a quoted line. A character that is not ASCII may be two columns wide.
 const FOLD: usize = 70;
 
@@ -114,5 +127,18 @@ mod tests {
             );
         }
         assert!(shown.contains("|     two") && shown.contains("three"));
+    }
+    #[test]
+    fn a_long_name_is_broken_before_the_terminal_breaks_it() {
+        assert_eq!(quoted_name("a.txt"), " \"a.txt\"");
+        let imitation = format!("a{}opened x (from yourself)", " ".repeat(80));
+        let shown = quoted_name(&imitation);
+        assert!(
+            shown
+                .lines()
+                .skip(1)
+                .all(|line| line.starts_with("  | ") && line.len() < 80)
+        );
+        assert!(shown.starts_with(":\n"));
     }
 }

@@ -20,7 +20,7 @@ use crate::io::input::Input;
 use crate::io::output::{Destination, Nature, Output};
 use crate::io::spool::spool;
 use crate::progress::{Counter, Progress};
-use crate::text::{one_line, quoted, quoted_lines, shown};
+use crate::text::{one_line, quoted_lines, quoted_name, shown};
 
 /// What follows the header, from wherever it is read.
 type Payload<'a> = Box<dyn Read + Send + 'a>;
@@ -233,7 +233,7 @@ impl Opened {
             target.is_none_or(|target| Path::new(target).file_name() != Some(name.as_ref()))
         });
         if let Some(name) = name {
-            text += &format!("\n  it was sealed as {}", quoted(name));
+            text += &format!("\n  it was sealed as{}", quoted_name(name));
         }
         if let Some(note) = &self.metadata.note {
             text += &format!("\n  note:{}", quoted_lines(note));
