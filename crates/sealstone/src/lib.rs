@@ -8,6 +8,7 @@
 //! | have an identity, hand out its public half, back it up | [`passport`] |
 //! | keep a file secret, and know who sealed it | [`mod@file`] |
 //! | remember whom they trust | [`trust`] |
+//! | sign a short text for everybody | [`statement`] |
 #![forbid(unsafe_code)]
 
 mod error;
@@ -17,6 +18,7 @@ mod wire;
 
 pub mod file;
 pub mod passport;
+pub mod statement;
 pub mod trust;
 
 pub use error::{Error, Result};

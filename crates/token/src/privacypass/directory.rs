@@ -36,6 +36,21 @@ pub struct DirectoryKey {
     pub key: IssuerPublicKey,
     /// The time before which no client should use the key, in seconds since 1970.
     pub not_before: Option<u64>,
+    /// What Sealstone's issuers say beside (`spec/token.md`, "Directory").
+    pub lifetime: Option<Lifetime>,
+}
+
+/// When an epoch's key does what. Times are seconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lifetime {
+    /// The number of the epoch.
+    pub epoch: u64,
+    /// When the epoch begins.
+    pub not_before: u64,
+    /// The time from which the key does not issue any more.
+    pub issue_until: u64,
+    /// The time from which tokens of the key are refused.
+    pub redeem_until: u64,
 }
 
 /// The names in the JSON text.
@@ -53,6 +68,24 @@ struct JsonKey {
     token_key: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_before: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    issue_until: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    redeem_until: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    epoch: Option<u64>,
+}
+
+impl JsonKey {
+    /// What Sealstone's issuers say, if all of it is there.
+    fn lifetime(&self) -> Option<Lifetime> {
+        Some(Lifetime {
+            epoch: self.epoch?,
+            not_before: self.not_before?,
+            issue_until: self.issue_until?,
+            redeem_until: self.redeem_until?,
+        })
+    }
 }
 
 impl Directory {
@@ -63,6 +96,9 @@ impl Directory {
             token_type: entry.key.token_type().number(),
             token_key: BASE64.encode(entry.key.as_bytes()),
             not_before: entry.not_before,
+            issue_until: entry.lifetime.map(|lifetime| lifetime.issue_until),
+            redeem_until: entry.lifetime.map(|lifetime| lifetime.redeem_until),
+            epoch: entry.lifetime.map(|lifetime| lifetime.epoch),
         };
         let json = Json {
             issuer_request_uri: self.request_uri.clone(),
@@ -90,9 +126,11 @@ impl Directory {
                 .decode(&entry.token_key)
                 .map_err(|_| Error::Malformed("directory"))?;
             let key = IssuerPublicKey::decode(token_type, &bytes)?;
+            let lifetime = entry.lifetime();
             keys.push(DirectoryKey {
                 key,
                 not_before: entry.not_before,
+                lifetime,
             });
         }
         Ok(Self {
