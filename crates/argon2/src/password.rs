@@ -75,7 +75,7 @@ pub struct Limits {
 #[must_use = "if it needs a rehash, now is the time"]
 pub struct Verified {
     /// Whether the stored string differs from those that [`PasswordHasher::hash`] makes now: other
-    /// parameters, a shorter salt, or a shorter hash.
+    /// parameters, no version, a shorter salt, or a shorter hash.
     pub needs_rehash: bool,
 }
 
@@ -232,6 +232,7 @@ impl<'a> PasswordHasher<'a> {
 
     fn is_outdated(&self, stored: &PhcString) -> bool {
         stored.params() != self.argon2.params()
+            || !stored.has_version()
             || stored.salt().len() < self.salt_len
             || stored.tag().len() < self.tag_len
     }

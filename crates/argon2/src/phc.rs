@@ -1,6 +1,6 @@
 //! PHC strings, in which password hashes are stored (C2SP, `phc-strings.md`).
 //!
-//! Exactly one string stands for one hash: what is not as [`PhcString`] would write it is refused.
+//! Every hash has exactly one string, which [`PhcString`] writes. Only one other string of it is read: that of Argon2 1.0, which has no version.
 
 mod base64;
 mod read;
@@ -10,13 +10,17 @@ use core::fmt;
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-/// A hash with all that is needed to verify it, but for the secret. Whoever has it can try
-/// passwords: the tag is wiped on drop, not shown by `Debug`, and compared in constant time.
+/// A hash, with everything that is needed to verify it except the secret. It allows to try passwords, so
+/// the tag is wiped on drop, not shown by `Debug`, and compared in constant time.
+///
+/// A string without `v=` is one of Argon2 1.0, whose version is 16. It is read, as by the reference
+/// implementation, but never written.
 ///
 /// ```
 /// use sealstone_argon2::PhcString;
 ///
-/// let text = "$argon2id$v=19$m=65536,t=2,p=1$gZiV/M1gPc22ElAH/Jh1Hw$CWOrkoo7oJBQ/iyh7uJ0LO2aLEfrHwTWllSAxT0zRno";
+/// let text = "$argon2id$v=19$m=65536,t=2,p=1$gZiV/M1gPc22ElAH/Jh1Hw\
+///             $CWOrkoo7oJBQ/iyh7uJ0LO2aLEfrHwTWllSAxT0zRno";
 /// let hash: PhcString = text.parse()?;
 /// assert_eq!((hash.params().memory_kib(), hash.salt().len(), hash.tag().len()), (65_536, 16, 32));
 /// assert_eq!(hash.to_string(), text);
@@ -26,6 +30,8 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 #[derive(Clone)]
 pub struct PhcString {
     params: Params,
+    /// Whether the string names its version.
+    has_version: bool,
     key_id: Bytes<8>,
     associated_data: Bytes<32>,
     salt: Bytes<48>,
@@ -81,6 +87,7 @@ impl PhcString {
         }
         Some(Self {
             params,
+            has_version: true,
             key_id: Bytes::EMPTY,
             associated_data: Bytes::of(associated_data)?,
             salt: Bytes::of(salt)?,
@@ -97,9 +104,14 @@ impl PhcString {
         })
     }
 
-    /// What it costs to verify.
+    /// The parameters of the hash.
     pub fn params(&self) -> &Params {
         &self.params
+    }
+
+    /// Whether the string names its version. If not, it is a string of Argon2 1.0.
+    pub(crate) fn has_version(&self) -> bool {
+        self.has_version
     }
 
     /// The name of the secret; empty if there is none.
@@ -124,7 +136,7 @@ impl PhcString {
 }
 
 impl PartialEq for PhcString {
-    /// How long it takes does not tell where salts or tags differ.
+    /// Whether both are the same hash, in a time that does not depend on where salts or tags differ.
     fn eq(&self, other: &Self) -> bool {
         self.params == other.params
             && self.key_id() == other.key_id()

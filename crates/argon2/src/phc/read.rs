@@ -10,8 +10,8 @@ use zeroize::Zeroizing;
 impl FromStr for PhcString {
     type Err = Error;
 
-    /// Reads a string in its canonical form: with its version, the parameters in their order, no
-    /// leading zeros, nothing that is empty, no bits left over.
+    /// Reads a string in its canonical form: the parameters in their order, no leading zeros, nothing that
+    /// is empty, no bits left over. Without a version, it is 16.
     ///
     /// # Errors
     /// [`Error::Malformed`] for anything else.
@@ -26,8 +26,12 @@ impl FromStr for PhcString {
             return Err(Error::Malformed("it does not begin with $"));
         }
         let variant = variant(field()?)?;
-        let version = version(field()?)?;
-        let (params, key_id, associated_data) = parameters(field()?)?;
+        let mut next = field()?;
+        let named = next.strip_prefix("v=").map(version).transpose()?;
+        if named.is_some() {
+            next = field()?;
+        }
+        let (params, key_id, associated_data) = parameters(next)?;
         let salt: Bytes<48> = bytes(
             field()?,
             SALT,
@@ -43,9 +47,12 @@ impl FromStr for PhcString {
                 "more fields than $ALGORITHM$VERSION$PARAMETERS$SALT$HASH",
             ));
         }
+        // The strings of Argon2 1.0 name no version.
+        let version = named.unwrap_or(Version::V0x10);
         let params = params.with_variant(variant).with_version(version);
         Ok(Self {
             params,
+            has_version: named.is_some(),
             key_id,
             associated_data,
             salt,
@@ -63,12 +70,7 @@ fn variant(field: &str) -> Result<Variant, Error> {
     ))
 }
 
-fn version(field: &str) -> Result<Version, Error> {
-    let Some(number) = field.strip_prefix("v=") else {
-        return Err(Error::Malformed(
-            "no v=16 or v=19 after the algorithm: strings of Argon2 1.0 without it are not read",
-        ));
-    };
+fn version(number: &str) -> Result<Version, Error> {
     let version = decimal(number).and_then(Version::of);
     version.ok_or(Error::Malformed("the version is not v=16 or v=19"))
 }
