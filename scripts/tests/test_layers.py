@@ -77,6 +77,13 @@ class Layers(FakeRepository):
         self.append("crates/cli/Cargo.toml", self.dependency("proofs") + "\n")
         self.refused("crates/cli (apps) -> crates/proofs (checks) points upwards")
 
+    def test_a_crate_for_tests_is_a_dev_dependency_only(self):
+        self.add_crate("testing")
+        self.append("crates/skein/Cargo.toml", "[dev-dependencies]\n" + self.dependency("testing") + "\n")
+        self.check()
+        self.append("crates/lanes/Cargo.toml", self.dependency("testing") + "\n")
+        self.refused("crates/testing is for tests only, a dev-dependency")
+
     def test_other_workspaces_are_read(self):
         self.add_crate("bench", source="", directory=".")
         self.append("bench/Cargo.toml", "[workspace]\n")

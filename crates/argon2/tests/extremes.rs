@@ -1,8 +1,7 @@
 //! Unusual parameters, which random cases do not have.
 
-mod spec;
-
 use sealstone_argon2::{Arena, Argon2, Cpu, Error, PROFILES, Params, PasswordHasher, Variant};
+use sealstone_testing::{hex, rfc9106};
 
 /// Hashes of "password" and "somesalt" by argon2-cffi 25 (the reference implementation): variant,
 /// length of the tag, KiB, passes, lanes, and the last 32 bytes of the tag.
@@ -60,9 +59,7 @@ fn long_tags_many_lanes_and_memory_that_is_no_multiple_of_four_lanes() {
                 .threads(threads)
                 .hash(b"password", b"somesalt", &mut tag, &mut Arena::new()))
             .unwrap();
-            let end: String = (tag[len - 32..].iter())
-                .map(|byte| format!("{byte:02x}"))
-                .collect();
+            let end = hex(&tag[len - 32..]);
             assert_eq!(
                 end, expected,
                 "{variant:?} {len} {kib} {passes} {lanes} on {threads}"
@@ -75,7 +72,7 @@ fn long_tags_many_lanes_and_memory_that_is_no_multiple_of_four_lanes() {
 #[test]
 fn short_salts_by_the_specification() {
     for len in 0..8 {
-        let case = spec::Argon2 {
+        let case = rfc9106::Argon2 {
             p_password: b"password".to_vec(),
             s_salt: vec![7; len],
             k_secret: vec![],

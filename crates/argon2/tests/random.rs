@@ -1,11 +1,10 @@
-//! Random cases against the specification in `spec`, and against RustCrypto's `argon2`.
-
-mod spec;
+//! Random cases against the specifications in `sealstone-testing`, and against RustCrypto's `argon2`.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 use sealstone_argon2::blake2b::{Blake2b, LONGEST};
 use sealstone_argon2::{Arena, Argon2, Cpu, Params, Variant, Version, hprime};
+use sealstone_testing::{rfc7693, rfc9106};
 
 fn bytes(longest: usize) -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![1 => Just(Vec::new()), 4 => vec(any::<u8>(), 0..=longest)]
@@ -24,12 +23,12 @@ prop_compose! {
         s_salt in vec(any::<u8>(), 8..=100),
         k_secret in bytes(40),
         x_data in bytes(longest_data),
-    ) -> spec::Argon2 {
-        spec::Argon2 { p_password, s_salt, k_secret, x_data, p, t_tag, m: 8 * p + more, t, v, y }
+    ) -> rfc9106::Argon2 {
+        rfc9106::Argon2 { p_password, s_salt, k_secret, x_data, p, t_tag, m: 8 * p + more, t, v, y }
     }
 }
 
-fn by_crate(case: &spec::Argon2, cpu: Cpu, threads: usize) -> Vec<u8> {
+fn by_crate(case: &rfc9106::Argon2, cpu: Cpu, threads: usize) -> Vec<u8> {
     let params = Params::new(case.m as u32, case.t as u32, case.p as u32).unwrap();
     let version = if case.v == 0x13 {
         Version::V0x13
@@ -50,7 +49,7 @@ fn by_crate(case: &spec::Argon2, cpu: Cpu, threads: usize) -> Vec<u8> {
     tag
 }
 
-fn by_rustcrypto(case: &spec::Argon2) -> Vec<u8> {
+fn by_rustcrypto(case: &rfc9106::Argon2) -> Vec<u8> {
     use argon2::{Algorithm, Argon2, AssociatedData, ParamsBuilder, Version};
     let mut params = ParamsBuilder::new();
     params
@@ -109,7 +108,7 @@ proptest! {
         len in 1..=LONGEST,
         cuts: [prop::sample::Index; 2],
     ) {
-        let expected = spec::blake2b(&key, &message, len);
+        let expected = rfc7693::blake2b(&key, &message, len);
         let mut cuts = cuts.map(|cut| cut.index(message.len() + 1));
         cuts.sort();
         for cpu in Cpu::available() {
@@ -130,7 +129,7 @@ fn blake2b_of_every_length_to_300() {
             let hash = Blake2b::on(cpu, &[], 64).chain(&message[..len]).finish();
             assert_eq!(
                 hash.as_ref(),
-                spec::blake2b(&[], &message[..len], 64),
+                rfc7693::blake2b(&[], &message[..len], 64),
                 "{len} {cpu:?}"
             );
         }
@@ -142,6 +141,6 @@ fn hprime_of_every_length_to_1100() {
     for len in 1..=1100 {
         let mut out = vec![0; len];
         hprime(Cpu::best(), &[b"in two ", b"parts"], &mut out);
-        assert_eq!(out, spec::hprime(b"in two parts", len), "{len}");
+        assert_eq!(out, rfc9106::hprime(b"in two parts", len), "{len}");
     }
 }

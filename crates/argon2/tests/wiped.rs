@@ -4,10 +4,9 @@
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::hint::black_box;
 use std::mem::MaybeUninit;
-use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -19,6 +18,8 @@ use sealstone_argon2::{
     Arena, Argon2, Block, Cpu, Params, Progress, Variant, ZERO_BLOCK, hprime, kernel,
 };
 use sealstone_lanes::{Line, Place, Portable};
+use sealstone_testing::own_memory::search;
+use sealstone_testing::skipped_by_emulator;
 use signal_hook::consts::SIGUSR1;
 use signal_hook::low_level::raise;
 
@@ -159,40 +160,20 @@ fn bytes_of(block: &Block) -> [[u8; 8]; 128] {
     sealstone_argon2::to_words(block).map(u64::to_le_bytes)
 }
 
-/// How many pieces of each kind there are.
+/// The number of pieces of each kind in memory.
 fn occurrences(pieces: &Pieces) -> BTreeMap<&str, usize> {
-    let memory = File::open("/proc/self/mem").unwrap();
-    let (mut buffer, filter) = (vec![0; 1 << 16], pieces.filter());
+    let filter = pieces.filter();
     let mut found = BTreeMap::new();
-    for range in writable_ranges() {
-        for at in range.step_by(buffer.len() - 8) {
-            let Ok(read) = memory.read_at(&mut buffer, at) else {
-                continue;
-            };
-            for start in 0..read.saturating_sub(7) {
-                let word = !u64::from_le_bytes(*buffer[start..].first_chunk().unwrap());
-                if filter[word as u16 as usize] {
-                    let equal = pieces.0.iter().filter(|(_, piece)| *piece == word);
-                    equal.for_each(|(name, _)| *found.entry(name.as_str()).or_default() += 1);
-                }
+    search(7, |bytes| {
+        for window in bytes.windows(8) {
+            let word = !u64::from_le_bytes(*window.first_chunk().unwrap_or(&[0; 8]));
+            if filter[word as u16 as usize] {
+                let equal = pieces.0.iter().filter(|(_, piece)| *piece == word);
+                equal.for_each(|(name, _)| *found.entry(name.as_str()).or_default() += 1);
             }
         }
-    }
-    buffer.fill(0);
-    black_box(&buffer);
+    });
     found
-}
-
-fn writable_ranges() -> Vec<Range<u64>> {
-    let parse = |line: &str| {
-        let (range, rest) = line.split_once(' ')?;
-        let (start, end) = range.split_once('-')?;
-        let address = |text| u64::from_str_radix(text, 16).ok();
-        rest.starts_with("rw")
-            .then_some(address(start)?..address(end)?)
-    };
-    let maps = fs::read_to_string("/proc/self/maps").unwrap();
-    maps.lines().filter_map(parse).collect()
 }
 
 /// One search at a time: a search would find the values that another one looks for.
@@ -262,6 +243,9 @@ fn report() {
 
 #[test]
 fn a_hash_leaves_nothing_on_any_instruction_set() {
+    if skipped_by_emulator() {
+        return;
+    }
     let _guard = ONE_AT_A_TIME.lock();
     for cpu in Cpu::available() {
         // In an arena that is kept, and in one that is given back.
@@ -274,6 +258,9 @@ fn a_hash_leaves_nothing_on_any_instruction_set() {
 /// Five lanes in step on one thread (three and two), and lanes on several threads.
 #[test]
 fn lanes_and_threads_leave_nothing() {
+    if skipped_by_emulator() {
+        return;
+    }
     let _guard = ONE_AT_A_TIME.lock();
     for (memory_kib, lanes, threads) in [(80, 5, 1), (16 << 10, 4, 2), (17 << 10, 2, 2)] {
         let cost = Cost {
@@ -287,6 +274,9 @@ fn lanes_and_threads_leave_nothing() {
 
 #[test]
 fn a_copy_left_behind_is_noticed() {
+    if skipped_by_emulator() {
+        return;
+    }
     let _guard = ONE_AT_A_TIME.lock();
     let kept = Mutex::new(Vec::new());
     let caught = std::panic::catch_unwind(|| {
@@ -305,6 +295,9 @@ fn a_copy_left_behind_is_noticed() {
 /// the loop that calls the callback.
 #[test]
 fn the_stack_is_overwritten_below_kernels_and_signals() {
+    if skipped_by_emulator() {
+        return;
+    }
     const FAR: usize = 128 << 10;
     const ROOM: u64 = 16 << 10;
     for (variant, lanes) in [
@@ -353,6 +346,9 @@ fn lowest_not_painted(from: u64, len: u64) -> u64 {
 /// Afterwards, no register depends on the password.
 #[test]
 fn registers_do_not_depend_on_the_password_on_any_instruction_set() {
+    if skipped_by_emulator() {
+        return;
+    }
     let mut arena = Arena::with_kib(64).unwrap();
     for cpu in Cpu::available() {
         let mut hash = |password: &[u8; 8]| {
@@ -367,6 +363,9 @@ fn registers_do_not_depend_on_the_password_on_any_instruction_set() {
 /// A kernel alone leaves its last values in vector registers.
 #[test]
 fn registers_that_depend_on_the_input_are_noticed() {
+    if skipped_by_emulator() {
+        return;
+    }
     let cpu = Cpu::best();
     let mut compute = |input: &[u8; 8]| {
         let (x, mut out) = ([Line(input.map(u64::from)); 16], ZERO_BLOCK);

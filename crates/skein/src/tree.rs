@@ -24,10 +24,6 @@ mod root;
 mod shape;
 mod start;
 
-#[cfg(test)]
-#[path = "../tests/spec/mod.rs"]
-mod spec;
-
 pub use general::TreeSkein;
 pub use kernel::hash_nodes;
 pub use proof::{Pieces, Proof};
@@ -219,6 +215,7 @@ fn to_bytes(words: [u64; 8]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sealstone_testing::skein as spec;
 
     /// The value of node `index · PIECE` of level 3, node by node.
     fn specified(start: &[u8], index: u64, piece: &[u8]) -> Vec<u8> {

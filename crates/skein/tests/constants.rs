@@ -1,12 +1,12 @@
 //! Every constant is recomputed, or compared with the printed specification.
 
 mod designers;
-mod spec;
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use sealstone_lanes::Portable;
 use sealstone_skein::Parameters;
 use sealstone_skein::threefish::{Block, Step};
+use sealstone_testing::skein as spec;
 
 /// Tables 3 and 4: each rotation and the permutation, one round at a time.
 fn every_round<const N: usize>(rounds: usize)
@@ -42,7 +42,7 @@ fn rotations_and_permutations() {
     every_round::<16>(80);
 }
 
-/// Tables 3 and 4 of `spec` against C code derived from the designers' (pyskein's `threefish.h`):
+/// Tables 3 and 4 of the specification against C code derived from the designers' (pyskein's `threefish.h`):
 /// the index of each word in each round, and its rotation.
 #[test]
 fn tables_of_the_designers() {

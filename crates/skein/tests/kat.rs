@@ -5,10 +5,10 @@
 //! are skipped.
 
 mod designers;
-mod spec;
 
 use sealstone_skein::tree::{Shape, TreeSkein};
 use sealstone_skein::{Parameters, Skein};
+use sealstone_testing::skein as spec;
 
 #[test]
 fn the_crate() {

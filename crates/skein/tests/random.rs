@@ -1,13 +1,12 @@
-//! Random cases against the specification in `spec`, and against RustCrypto's `skein` and
+//! Random cases against the specification in `sealstone-testing`, and against RustCrypto's `skein` and
 //! `threefish` where these support them.
-
-mod spec;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 use sealstone_skein::threefish::{Block, Threefish256, Threefish512, Threefish1024};
 use sealstone_skein::tree::{Shape, TreeSkein};
 use sealstone_skein::{Parameters, Skein, Skein256, Skein512, Skein1024};
+use sealstone_testing::skein as spec;
 use skein::digest::{Digest, consts::*};
 
 #[derive(Clone, Debug)]

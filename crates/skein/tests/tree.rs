@@ -1,11 +1,10 @@
 //! The tree hash of sealed files against the recursive specification.
 
-mod spec;
-
 use sealstone_skein::tree::{
     self, FAN_OUT, LEAF, PIECE, Pieces, Proof, Root, Shape, Start, TreeHasher, TreeSkein,
 };
 use sealstone_skein::{Cpu, Parameters};
+use sealstone_testing::skein as spec;
 
 /// Bytes with an odd period, so that swapped blocks show.
 fn message(len: usize) -> Vec<u8> {

@@ -1,13 +1,12 @@
 //! KDF, PBKDF, PRNG and stream cipher, each composed from the functions of the specification.
 
-mod spec;
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use sealstone_lanes::Portable;
 use sealstone_skein::{
     Mac, Prng, Skein512, StreamCipher, Type, Ubi, derive_key, derive_key_from_password,
 };
+use sealstone_testing::skein as spec;
 
 const KEY: &[u8] =
     b"a key that is longer than sixty-four bytes, so that it takes two blocks of UBI";

@@ -1,103 +1,13 @@
-//! Argon2 and BLAKE2b as in their RFCs: one step at a time, tables as printed, no optimisation.
-//!
-//! This is the other side of every comparison. It shares no code with the crate.
-#![allow(dead_code, unreachable_pub)]
+//! Argon2 as in RFC 9106: one step at a time, tables as printed, no optimisation; and its vectors.
 
-/// RFC 7693, section 2.6.
-pub const IV: [u64; 8] = [
-    0x6A09E667F3BCC908,
-    0xBB67AE8584CAA73B,
-    0x3C6EF372FE94F82B,
-    0xA54FF53A5F1D36F1,
-    0x510E527FADE682D1,
-    0x9B05688C2B3E6C1F,
-    0x1F83D9ABFB41BD6B,
-    0x5BE0CD19137E2179,
+use crate::rfc7693::{COLUMNS_AND_DIAGONALS, blake2b};
+
+/// The tags of [`Argon2::example`] for variants 0 to 2: sections 5.1 to 5.3.
+pub const TAGS: [&str; 3] = [
+    "512b391b6f1162975371d30919734294f868e3be3984f3c1a13a4db9fabe4acb",
+    "c814d9d1dc7f37aa13f0d77f2494bda1c8de6b016dd388d29952a4c4672b6ce8",
+    "0d640df58d78766c08c037a34a8b53c9d01ef0452d75b65eb52520e96b01e659",
 ];
-
-/// RFC 7693, section 2.7.
-#[rustfmt::skip]
-const SIGMA: [[usize; 16]; 10] = [
-    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
-    [14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3],
-    [11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4],
-    [7, 9, 3, 1, 13, 12, 11, 14, 2, 6, 5, 10, 4, 0, 15, 8],
-    [9, 0, 5, 7, 2, 4, 10, 15, 14, 1, 11, 12, 6, 8, 3, 13],
-    [2, 12, 6, 10, 0, 11, 8, 3, 4, 13, 7, 5, 15, 14, 1, 9],
-    [12, 5, 1, 15, 14, 13, 4, 10, 0, 7, 6, 3, 9, 2, 8, 11],
-    [13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10],
-    [6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5],
-    [10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0],
-];
-
-/// RFC 7693, section 3.1: G.
-fn mix(v: &mut [u64; 16], [a, b, c, d]: [usize; 4], x: u64, y: u64) {
-    v[a] = v[a].wrapping_add(v[b]).wrapping_add(x);
-    v[d] = (v[d] ^ v[a]).rotate_right(32);
-    v[c] = v[c].wrapping_add(v[d]);
-    v[b] = (v[b] ^ v[c]).rotate_right(24);
-    v[a] = v[a].wrapping_add(v[b]).wrapping_add(y);
-    v[d] = (v[d] ^ v[a]).rotate_right(16);
-    v[c] = v[c].wrapping_add(v[d]);
-    v[b] = (v[b] ^ v[c]).rotate_right(63);
-}
-
-/// The words that G works on: columns, then diagonals.
-const COLUMNS_AND_DIAGONALS: [[usize; 4]; 8] = [
-    [0, 4, 8, 12],
-    [1, 5, 9, 13],
-    [2, 6, 10, 14],
-    [3, 7, 11, 15],
-    [0, 5, 10, 15],
-    [1, 6, 11, 12],
-    [2, 7, 8, 13],
-    [3, 4, 9, 14],
-];
-
-/// RFC 7693, section 3.2: F.
-pub fn f(h: [u64; 8], m: [u64; 16], t: u128, last: bool) -> [u64; 8] {
-    let mut v = [0; 16];
-    v[..8].copy_from_slice(&h);
-    v[8..].copy_from_slice(&IV);
-    v[12] ^= t as u64;
-    v[13] ^= (t >> 64) as u64;
-    if last {
-        v[14] = !v[14];
-    }
-    for i in 0..12 {
-        let s = SIGMA[i % 10];
-        for (j, places) in COLUMNS_AND_DIAGONALS.into_iter().enumerate() {
-            mix(&mut v, places, m[s[2 * j]], m[s[2 * j + 1]]);
-        }
-    }
-    core::array::from_fn(|i| h[i] ^ v[i] ^ v[i + 8])
-}
-
-/// RFC 7693, section 3.3: BLAKE2b of nn bytes.
-pub fn blake2b(key: &[u8], message: &[u8], nn: usize) -> Vec<u8> {
-    let ll = message.len();
-    let mut d = Vec::new();
-    if !key.is_empty() {
-        d.extend(key);
-        d.resize(128, 0);
-    }
-    d.extend(message);
-    d.resize(d.len().max(1).next_multiple_of(128), 0);
-    let dd = d.len() / 128;
-    let block = |i: usize| {
-        core::array::from_fn(|j| u64::from_le_bytes(d[128 * i + 8 * j..][..8].try_into().unwrap()))
-    };
-    let mut h = IV;
-    h[0] ^= 0x01010000 ^ ((key.len() as u64) << 8) ^ nn as u64;
-    for i in 0..dd - 1 {
-        h = f(h, block(i), (i as u128 + 1) * 128, false);
-    }
-    let end = if key.is_empty() { ll } else { ll + 128 };
-    h = f(h, block(dd - 1), end as u128, true);
-    let mut out: Vec<u8> = h.iter().flat_map(|word| word.to_le_bytes()).collect();
-    out.truncate(nn);
-    out
-}
 
 fn le32(n: usize) -> [u8; 4] {
     u32::try_from(n).unwrap().to_le_bytes()
@@ -121,7 +31,7 @@ pub fn hprime(a: &[u8], t: usize) -> Vec<u8> {
 }
 
 /// A block: 1024 bytes as 128 little-endian words.
-type Block = [u64; 128];
+pub type Block = [u64; 128];
 
 /// RFC 9106, section 3.6: GB.
 fn gb(v: &mut [u64; 16], [a, b, c, d]: [usize; 4]) {
@@ -168,19 +78,45 @@ pub fn g(x: &Block, y: &Block) -> Block {
 /// All inputs of Argon2 (RFC 9106, section 3.1), with their names there.
 #[derive(Clone, Debug, Default)]
 pub struct Argon2 {
+    /// P.
     pub p_password: Vec<u8>,
+    /// S.
     pub s_salt: Vec<u8>,
+    /// K.
     pub k_secret: Vec<u8>,
+    /// X.
     pub x_data: Vec<u8>,
+    /// The number of lanes.
     pub p: usize,
+    /// T, the length of the tag in bytes.
     pub t_tag: usize,
+    /// The memory in KiB.
     pub m: usize,
+    /// The number of passes.
     pub t: usize,
+    /// The version.
     pub v: usize,
+    /// The variant: 0 for Argon2d, 1 for Argon2i, 2 for Argon2id.
     pub y: usize,
 }
 
 impl Argon2 {
+    /// The inputs of sections 5.1 to 5.3, for variant `y`.
+    pub fn example(y: usize) -> Self {
+        Self {
+            p_password: vec![1; 32],
+            s_salt: vec![2; 16],
+            k_secret: vec![3; 8],
+            x_data: vec![4; 12],
+            p: 4,
+            t_tag: 32,
+            m: 32,
+            t: 3,
+            v: 0x13,
+            y,
+        }
+    }
+
     /// RFC 9106, section 3.2.
     pub fn tag(&self) -> Vec<u8> {
         // 1. H_0.

@@ -1,7 +1,4 @@
 //! Skein 1.3 as in its specification: one step at a time, tables as printed, no optimisation.
-//!
-//! This is the other side of every comparison. It shares no code with the crate.
-#![allow(dead_code, unreachable_pub)]
 
 /// Table 3: the word permutation, π(i).
 const PERMUTATION_4: [usize; 4] = [0, 3, 2, 1];
@@ -10,7 +7,9 @@ const PERMUTATION_16: [usize; 16] = [0, 9, 2, 13, 6, 11, 4, 15, 10, 7, 12, 3, 14
 
 /// Table 4: the rotation constants, R_{d,j}.
 #[rustfmt::skip]
-const ROTATION_4: [[u32; 2]; 8] = [[14, 16], [52, 57], [23, 40], [5, 37], [25, 33], [46, 12], [58, 22], [32, 32]];
+const ROTATION_4: [[u32; 2]; 8] = [
+    [14, 16], [52, 57], [23, 40], [ 5, 37], [25, 33], [46, 12], [58, 22], [32, 32],
+];
 #[rustfmt::skip]
 const ROTATION_8: [[u32; 4]; 8] = [
     [46, 36, 19, 37], [33, 27, 14, 42], [17, 49, 36, 39], [44,  9, 54, 56],
@@ -32,6 +31,7 @@ fn permutation(nw: usize, i: usize) -> usize {
     }
 }
 
+/// Table 4, R_{d,j}, for `nw` words.
 pub fn rotation(nw: usize, d: usize, j: usize) -> u32 {
     match nw {
         4 => ROTATION_4[d % 8][j],
@@ -138,12 +138,19 @@ pub fn ubi(g: &[u8], message: &[u8], bits: usize, start: u128) -> Vec<u8> {
 
 /// Table 6.
 pub const KEY: u128 = 0;
+/// The configuration block.
 pub const CFG: u128 = 4;
+/// A personalisation string.
 pub const PRS: u128 = 8;
+/// A public key.
 pub const PK: u128 = 12;
+/// The identifier of a derived key.
 pub const KDF: u128 = 16;
+/// A nonce.
 pub const NON: u128 = 20;
+/// The message.
 pub const MSG: u128 = 48;
+/// The output transform.
 pub const OUT: u128 = 63;
 
 /// All arguments of Skein (section 3.5).
@@ -153,6 +160,7 @@ pub struct Skein<'a> {
     pub block: usize,
     /// N_o.
     pub output_bits: u64,
+    /// K.
     pub key: &'a [u8],
     /// Optional arguments with their types, in ascending order.
     pub arguments: Vec<(u128, &'a [u8])>,
