@@ -1,11 +1,12 @@
-//! Passports: identities whose keys all follow from one 32-byte root seed (`spec/passport.md`).
+//! Passports: identities whose keys are all derived from one 32-byte root seed
+//! (`spec/passport.md`).
 //!
-//! | a person wants to | types |
+//! | to | use |
 //! |---|---|
-//! | have an identity | [`Passport`], unlocked, and [`Fingerprint`], its name |
-//! | hand out its public half, read somebody's | [`PublicPassport`], [`Contact`], [`Succession`] |
-//! | keep it in a file, under passphrases | [`SecretPassport`], [`Unlocked`], [`Slot`], [`NewSlot`] |
-//! | get back in | [`RecoveryKey`], [`Words`], [`Share`] |
+//! | have an identity and a name for it | [`Passport`], [`Fingerprint`] |
+//! | hand out or read a public half | [`PublicPassport`], [`Contact`], [`Succession`] |
+//! | keep it in a file under passphrases | [`SecretPassport`], [`Unlocked`], [`Slot`], [`NewSlot`] |
+//! | restore it | [`RecoveryKey`], [`Words`], [`Share`] |
 
 mod fingerprint;
 mod identity;

@@ -1,10 +1,11 @@
-//! The trust store (`spec/trust.md`): the passports that a person has met, and a decision about each.
+//! The trust store (`spec/trust.md`): the passports that a person has met, and a decision about
+//! each.
 //!
 //! The store is a log of changes, chained by hashes and authenticated under a secret of its own.
 //! Reading notices every other change, unless the tamperer can read that secret; the owner's
 //! passport can countersign the log against such a tamperer ([`TrustStore::sign`]). The store works
-//! on any [`Storage`]. Each change is durable when the call returns, and a crash at any moment leaves
-//! the store as it was before or after the change.
+//! on any [`Storage`]. Each change is durable when the call returns, and a crash at any moment
+//! leaves the store as it was before or after the change.
 //!
 //! ```
 //! use sealstone::passport::Fingerprint;
@@ -92,7 +93,8 @@ pub struct Report {
 
 /// The version of the format.
 const VERSION: u8 = 1;
-/// Meeting strangers stops at this many bytes of log, so that room is left for the user's decisions.
+/// Meeting strangers stops at this many bytes of log, so that room is left for the user's
+/// decisions.
 const MAX_LOG_FOR_STRANGERS: usize = MAX_LOG / 4 * 3;
 
 impl<S: Storage> TrustStore<S> {
@@ -185,8 +187,8 @@ impl<S: Storage> TrustStore<S> {
     /// is nothing new.
     ///
     /// # Errors
-    /// As [`TrustStore::open`]; [`Error::Invalid`] if a text of `change` is not allowed, or the part
-    /// of the store that is for strangers is full.
+    /// As [`TrustStore::open`]; [`Error::Invalid`] if a text of `change` is not allowed, or the
+    /// part of the store that is for strangers is full.
     pub fn meet(&mut self, contact: &Contact, change: &Change<'_>) -> Result<Record<'_>> {
         self.remember(contact, change, MAX_LOG_FOR_STRANGERS)
     }
@@ -195,8 +197,8 @@ impl<S: Storage> TrustStore<S> {
     /// limit it.
     ///
     /// # Errors
-    /// As [`TrustStore::open`]; [`Error::Invalid`] if a text of `change` is not allowed, or the store
-    /// is full.
+    /// As [`TrustStore::open`]; [`Error::Invalid`] if a text of `change` is not allowed, or the
+    /// store is full.
     pub fn introduce(&mut self, contact: &Contact, change: &Change<'_>) -> Result<Record<'_>> {
         self.remember(contact, change, MAX_LOG)
     }

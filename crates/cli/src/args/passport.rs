@@ -9,22 +9,22 @@ use super::{FirstPassphraseArgs, GenerateArgs, NewPassphraseArgs, Profile, Unloc
 /// `passport …`
 #[derive(Subcommand)]
 pub(crate) enum PassportCommand {
-    /// Make a passport: FILE.passport, to be kept, and FILE.pub, to be handed out
+    /// Make a passport: FILE.passport to keep, and FILE.pub to hand out
     New(NewArgs),
     /// Show a secret or public passport; needs no passphrase
     Show(ShowArgs),
     /// Write the public half again
     Export(ExportArgs),
-    /// The ways to unlock a passport
+    /// Show and change the ways to unlock a passport
     #[command(subcommand)]
     Slot(SlotCommand),
-    /// Make a new passport that the old one signs over to
+    /// Replace a passport by a new one, signed by the old one
     Rotate(RotateArgs),
-    /// Back a passport up as shares, some of which restore it
+    /// Back up a passport as shares; some of them restore it
     Split(SplitArgs),
     /// Restore a passport from shares
     Join(JoinArgs),
-    /// Show a passport as 24 words or a QR code, to be kept on paper
+    /// Show a passport as 24 words or a QR code, to keep on paper
     Backup(BackupArgs),
     /// Restore a passport from its 24 words
     Restore(RestoreArgs),
@@ -33,20 +33,21 @@ pub(crate) enum PassportCommand {
 /// `passport new`
 #[derive(Args)]
 pub(crate) struct NewArgs {
-    /// Where to; the public half goes next to it [default: your default passport]
+    /// The new file; the public half goes next to it [default: your default passport]
     #[arg(short, long, value_name = "FILE.passport")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) birth: BirthArgs,
 }
 
-/// What a new file says, and what opens it.
+/// The label of a new passport and its first slot.
 #[derive(Args)]
 pub(crate) struct BirthArgs {
     /// What you call yourself; everybody sees it [default: your user name; join and restore ask]
     #[arg(long)]
     pub(crate) label: Option<String>,
-    /// What a guess at the passphrase costs: sensitive (1 GiB), moderate (256 MiB), interactive (64 MiB), custom:m=256MiB,t=3,p=1
+    /// Cost of a guess at the passphrase: sensitive (1 GiB), moderate (256 MiB), interactive
+    /// (64 MiB), custom:m=256MiB,t=3,p=1
     #[arg(long, value_name = "PROFILE", default_value = "sensitive")]
     pub(crate) profile: Profile,
     #[command(flatten)]
@@ -66,7 +67,7 @@ pub(crate) struct ExportArgs {
     /// The passport [default: your default passport]
     #[arg(value_name = "FILE.passport")]
     pub(crate) file: Option<PathBuf>,
-    /// Where to; `-` is standard output
+    /// The output; `-` is standard output
     #[arg(short, long, value_name = "FILE.pub", default_value = "-")]
     pub(crate) output: PathBuf,
     /// Replace FILE.pub if it exists
@@ -97,13 +98,13 @@ pub(crate) struct SlotListArgs {
     pub(crate) file: Option<PathBuf>,
 }
 
-/// What opens a slot, and what it costs.
+/// The secret that opens a slot, and its cost.
 #[derive(Args)]
 pub(crate) struct SlotKeyArgs {
-    /// What you call the slot; everybody who has the file sees it
+    /// A name for the slot; everybody who has the file sees it
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// A recovery key, made up and shown once, instead of a passphrase
+    /// Use a recovery key, generated and shown once, instead of a passphrase
     #[arg(long, conflicts_with_all = ["new_passphrase_file", "new_passphrase_fd", "generate_passphrase"])]
     pub(crate) recovery: bool,
     #[command(flatten)]
@@ -118,7 +119,7 @@ pub(crate) struct SlotAddArgs {
     /// The passport [default: your default passport]
     #[arg(value_name = "FILE.passport")]
     pub(crate) file: Option<PathBuf>,
-    /// What a guess costs [default: as much as the slot that unlocked]
+    /// Cost of a guess [default: that of the slot that unlocked]
     #[arg(long, value_name = "PROFILE")]
     pub(crate) profile: Option<Profile>,
     #[command(flatten)]
@@ -130,7 +131,7 @@ pub(crate) struct SlotAddArgs {
 /// `passport slot remove`
 #[derive(Args)]
 pub(crate) struct SlotRemoveArgs {
-    /// The passport [default: your default passport]; a number by itself is that of a slot
+    /// The passport [default: your default passport]; a number alone is that of a slot
     #[arg(value_name = "FILE.passport")]
     pub(crate) file: Option<PathBuf>,
     /// The number of the slot
@@ -142,12 +143,12 @@ pub(crate) struct SlotRemoveArgs {
 /// `passport slot change`
 #[derive(Args)]
 pub(crate) struct SlotChangeArgs {
-    /// The passport [default: your default passport]; a number by itself is that of a slot
+    /// The passport [default: your default passport]; a number alone is that of a slot
     #[arg(value_name = "FILE.passport")]
     pub(crate) file: Option<PathBuf>,
     /// The number of the slot [default: the one that unlocks]
     pub(crate) id: Option<u32>,
-    /// What a guess costs [default: as before]
+    /// Cost of a guess [default: as before]
     #[arg(long, value_name = "PROFILE")]
     pub(crate) profile: Option<Profile>,
     #[command(flatten)]
@@ -159,13 +160,15 @@ pub(crate) struct SlotChangeArgs {
 /// `passport rotate`
 #[derive(Args)]
 #[command(after_help = "\
-Without OLD.passport and -o your default passport is replaced. It stays beside the new one, as default.XXXXXXXX.passport and .pub after the first digits of its \
-fingerprint, and `sealstone open` goes on using it for files that name it as a recipient.")]
+Without arguments, `rotate` replaces your default passport. The old one stays beside the new one \
+as default.XXXXXXXX.passport and .pub, named by the first digits of its fingerprint. `sealstone \
+open` still uses it for files that name it as a recipient, but no longer releases files that it \
+signed, unless you approve it.")]
 pub(crate) struct RotateArgs {
-    /// The passport that is to be replaced [default: your default passport]
+    /// The passport to replace [default: your default passport]
     #[arg(value_name = "OLD.passport")]
     pub(crate) old: Option<PathBuf>,
-    /// Where the new one goes; its public half goes next to it [default: it becomes your default passport]
+    /// The new file; its public half goes next to it [default: it becomes your default passport]
     #[arg(short, long, value_name = "NEW.passport")]
     pub(crate) output: Option<PathBuf>,
     /// What you call yourself [default: as before]
@@ -177,7 +180,7 @@ pub(crate) struct RotateArgs {
     /// Do not revoke the old passport, and do not ask; files that it signed wait for your approval
     #[arg(long)]
     pub(crate) no_revoke: bool,
-    /// What a guess at the passphrase costs [default: as much as the slot that unlocked]
+    /// Cost of a guess at the passphrase [default: that of the slot that unlocked]
     #[arg(long, value_name = "PROFILE")]
     pub(crate) profile: Option<Profile>,
     #[command(flatten)]
@@ -194,16 +197,16 @@ pub(crate) struct SplitArgs {
     /// The passport [default: your default passport]
     #[arg(value_name = "FILE.passport")]
     pub(crate) file: Option<PathBuf>,
-    /// How many shares restore it, at least 2
+    /// Number of shares that restore it, at least 2
     #[arg(short = 'k', long, value_name = "K", value_parser = clap::value_parser!(u8).range(2..=16))]
     pub(crate) threshold: u8,
-    /// How many shares to make, at most 16
+    /// Number of shares to make, at most 16
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=16))]
     pub(crate) shares: u8,
-    /// Write PREFIX-1.share, PREFIX-2.share, … instead of to standard output
+    /// Write PREFIX-1.share, PREFIX-2.share, … and not to standard output
     #[arg(short, long, value_name = "PREFIX")]
     pub(crate) output: Option<PathBuf>,
-    /// Write to standard output although it is no terminal; --json implies it
+    /// Write to standard output even if it is not a terminal; --json implies it
     #[arg(long)]
     pub(crate) force: bool,
     #[command(flatten)]
@@ -213,10 +216,10 @@ pub(crate) struct SplitArgs {
 /// `passport join`
 #[derive(Args)]
 pub(crate) struct JoinArgs {
-    /// Files with one share each, or more than one a line each; `-` is standard input
+    /// Files of shares, one a line; `-` is standard input
     #[arg(required = true, value_name = "SHARE")]
     pub(crate) shares: Vec<PathBuf>,
-    /// Where the passport goes; its public half goes next to it [default: it becomes your default passport]
+    /// The new file; its public half goes next to it [default: it becomes your default passport]
     #[arg(short, long, value_name = "NEW.passport")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
@@ -229,16 +232,16 @@ pub(crate) struct BackupArgs {
     /// The passport [default: your default passport]
     #[arg(value_name = "FILE.passport")]
     pub(crate) file: Option<PathBuf>,
-    /// As 24 words (the default)
+    /// Show 24 words (the default)
     #[arg(long, conflicts_with = "qr")]
     pub(crate) words: bool,
-    /// As a QR code of the 24 words; to a file it is SVG or PNG by its name
+    /// Show a QR code of the 24 words; a file is SVG or PNG by its name
     #[arg(long)]
     pub(crate) qr: bool,
-    /// Where to; the file is readable by you only
+    /// The output; only you can read the file
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
-    /// Write to standard output although it is no terminal; --json implies it
+    /// Write to standard output even if it is not a terminal; --json implies it
     #[arg(long)]
     pub(crate) force: bool,
     #[command(flatten)]
@@ -248,10 +251,11 @@ pub(crate) struct BackupArgs {
 /// `passport restore`
 #[derive(Args)]
 pub(crate) struct RestoreArgs {
-    /// Where the passport goes; its public half goes next to it [default: it becomes your default passport]
+    /// The new file; its public half goes next to it [default: it becomes your default passport]
     #[arg(short, long, value_name = "NEW.passport")]
     pub(crate) output: Option<PathBuf>,
-    /// Read the words from a file, where four letters of each are enough; `-` is standard input [default: asks]
+    /// Read the words from a file; four letters of each are enough; `-` is standard input
+    /// [default: asks]
     #[arg(long, value_name = "FILE")]
     pub(crate) words_file: Option<PathBuf>,
     #[command(flatten)]

@@ -14,7 +14,7 @@ pub(crate) enum TrustCommand {
     List,
     /// Show one record and its history
     Show(TrustShowArgs),
-    /// Let files of this sender open; compare the fingerprint with its owner first
+    /// Let files of this sender open; first compare the fingerprint with its owner
     Approve(ApproveArgs),
     /// Never open files of this sender
     Deny(DecideArgs),
@@ -139,7 +139,8 @@ impl FromStr for Checkpoint {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        const FORM: &str = "it is a number, a colon and 64 hexadecimal digits, as `sealstone trust check` prints it";
+        const FORM: &str = "a checkpoint is a number, a colon and 64 hexadecimal digits, as \
+            `sealstone trust check` prints it";
         let (count, link) = text.split_once(':').ok_or(FORM)?;
         let link: sealstone::passport::Fingerprint = link.parse().map_err(|_| FORM)?;
         Ok(Self {

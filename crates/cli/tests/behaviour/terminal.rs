@@ -264,7 +264,7 @@ fn everything_is_asked_before_a_key_is_derived() {
             &[new, PASSPHRASE, PASSPHRASE],
         ),
         (
-            "passport rotate slow.passport -o newer.passport",
+            "passport rotate --no-revoke slow.passport -o newer.passport",
             &[new, PASSPHRASE, PASSPHRASE],
         ),
         (

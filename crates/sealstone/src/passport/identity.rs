@@ -13,7 +13,7 @@ use crate::sign::SigningKeys;
 use crate::wire::{cbor, text};
 use crate::{Error, Result};
 
-/// A person's or machine's identity, unlocked. Its secrets are wiped on drop and never printed.
+/// An unlocked identity of a person or machine. Its secrets are wiped on drop and never printed.
 ///
 /// ```
 /// use sealstone::passport::Passport;
@@ -41,7 +41,7 @@ impl Passport {
         Self::from_seed(Secret::random(), label, created)
     }
 
-    /// The identity that follows from `seed`, whose 32 bytes must be uniformly random.
+    /// The identity derived from `seed`, whose 32 bytes must be uniformly random.
     ///
     /// # Errors
     /// As for [`Passport::generate`].
@@ -57,7 +57,7 @@ impl Passport {
         })
     }
 
-    /// From a paper backup; label and time are new.
+    /// From a paper backup. Label and time are new: a backup does not hold them.
     ///
     /// # Errors
     /// As for [`Passport::generate`].
@@ -65,11 +65,12 @@ impl Passport {
         Self::from_seed(words.seed(), label, created)
     }
 
-    /// From enough shares of one split; label and time are new. All shares that are given are used.
+    /// From enough shares of one split. All given shares are used. Label and time are new.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if they are too few, come from different splits, or one is there twice; [`Error::Altered`] if
-    /// they restore something else than the passport that was split. Otherwise as for [`Passport::generate`].
+    /// [`Error::Invalid`] if they are too few, come from different splits, or one is there twice;
+    /// [`Error::Altered`] if they do not restore the passport that was split. Otherwise as for
+    /// [`Passport::generate`].
     pub fn from_shares(shares: &[Share], label: &str, created: u64) -> Result<Self> {
         let passport = Self::from_seed(share::join(shares)?, label, created)?;
         let expected = shares.first().map(Share::passport);
@@ -87,17 +88,17 @@ impl Passport {
         self.contact.fingerprint()
     }
 
-    /// Its public keys, label and creation time.
+    /// The public keys, label and creation time.
     pub fn contact(&self) -> &Contact {
         &self.contact
     }
 
-    /// What to hand out, signed by the passport itself.
+    /// The public passport to hand out, signed by the passport itself.
     pub fn public(&self) -> PublicPassport {
         self.sign(self.body(None))
     }
 
-    /// The public passport of `new` with this passport's statement that `new` takes its place.
+    /// The public passport of `new` with this passport's statement that `new` replaces it.
     pub fn succeed(&self, new: &Self, time: u64) -> PublicPassport {
         let message = Succession::message(&self.fingerprint(), &new.fingerprint(), time);
         let signature = self
@@ -108,7 +109,7 @@ impl Passport {
         new.sign(new.body(Some(Succession::new(self.fingerprint(), time, signature))))
     }
 
-    /// The root seed as 24 words: whoever has them has the passport.
+    /// The root seed as 24 words. Anybody who has the words has the passport.
     pub fn words(&self) -> Words {
         Words::of_seed(&self.seed)
     }
@@ -165,12 +166,12 @@ impl Passport {
             ed25519: signature.ed25519.to_vec(),
             ml_dsa_87: signature.ml_dsa_87.to_vec(),
         };
-        // Read back as everybody will read it: a signature that a fault has spoilt can tell the key, and does not leave.
+        // A wrong signature, made by a fault, can reveal the key. Verified here, it never leaves.
         PublicPassport::from_encoded(cbor::encode(&signed)).expect("a fresh signature verifies")
     }
 }
 
-/// Which rule a label breaks.
+/// The rule that a label breaks.
 fn label_rule(label: &str) -> &'static str {
     if text::odd_spaces(label) {
         return "a label neither begins nor ends with a space, and has no two in a row";

@@ -1,4 +1,4 @@
-//! All keys of a passport, derived from its root seed (`spec/passport.md`, "Keys").
+//! The keys of a passport, derived from its root seed (`spec/passport.md`, "Keys").
 
 use sealstone_primitives::dh::x25519;
 use sealstone_primitives::kdf;

@@ -1,4 +1,4 @@
-//! The public half of a passport: what its owner hands out, and what travels in a sealed file.
+//! The public half of a passport: its owner hands it out, and sealed files carry it.
 
 use minicbor::{Decode, Encode};
 use sealstone_primitives::dh::x25519;
@@ -18,9 +18,10 @@ pub struct PublicPassport {
     encoded: Vec<u8>,
 }
 
-/// Somebody's public keys, label and creation time, from a public passport or from a sealed file that carried them.
+/// Public keys, label and creation time, from a public passport or from a sealed file.
 ///
-/// Who holds one knows that all keys belong to its fingerprint. The label is what its owner calls itself, not a proof of anything.
+/// All keys of this value belong to its fingerprint. The label is a claim of the owner and proves
+/// nothing.
 #[derive(Clone)]
 pub struct Contact {
     body: Body,
@@ -36,7 +37,7 @@ pub(crate) struct RecipientKeys {
     pub(crate) ml_kem_1024: ml_kem_1024::EncapsulationKey,
 }
 
-/// A statement of an old passport that this one takes its place (`spec/passport.md`, "Succession").
+/// A statement of an old passport that this one replaces it (`spec/passport.md`, "Succession").
 #[derive(Clone, Encode, Decode)]
 pub struct Succession {
     #[n(0)]
@@ -85,9 +86,9 @@ pub(crate) struct Signed {
     pub(crate) ml_dsa_87: Vec<u8>,
 }
 
-/// What the passport's own signatures are for.
+/// The domain of the passport's own signatures.
 pub(crate) const DOMAIN: Domain = Domain("sealstone.passport.v1");
-/// What the predecessor's signatures are for.
+/// The domain of the predecessor's signatures.
 pub(crate) const SUCCESSION_DOMAIN: Domain = Domain("sealstone.succession.v1");
 /// The version of the format.
 pub(crate) const VERSION: u64 = 1;
@@ -96,14 +97,15 @@ pub(crate) const MAX_LABEL: usize = 64;
 
 const DIGEST_LEN: usize = 32;
 const ML_DSA_65_LEN: usize = 1952;
-/// More than any public passport needs, so that a hostile file is refused before it is read whole.
+/// More than any public passport needs. Longer files are refused before they are read.
 const MAX_ENCODED: usize = 65_536;
 
 impl PublicPassport {
     /// Reads an armored public passport and checks both of its signatures.
     ///
     /// # Errors
-    /// [`Error::Malformed`] or [`Error::Unsupported`] if it is not one, [`Error::Altered`] if a signature is wrong.
+    /// [`Error::Malformed`] or [`Error::Unsupported`] if it is not one; [`Error::Altered`] if a
+    /// signature is wrong.
     pub fn from_armor(text: &[u8]) -> Result<Self> {
         if text.len() > MAX_ENCODED {
             return Err(Error::Malformed("public passport: too long"));
@@ -127,12 +129,12 @@ impl PublicPassport {
         Ok(Self { contact, encoded })
     }
 
-    /// The text to hand out.
+    /// The armored text to hand out.
     pub fn to_armor(&self) -> String {
         armor::encode(Label::PublicPassport, &self.encoded)
     }
 
-    /// Its keys, label and time.
+    /// The keys, label and time.
     pub fn contact(&self) -> &Contact {
         &self.contact
     }
@@ -196,17 +198,17 @@ impl Contact {
         self.fingerprint
     }
 
-    /// What its owner calls itself: 1 to 64 bytes of printable text.
+    /// The owner's label: 1 to 64 bytes of printable text.
     pub fn label(&self) -> &str {
         &self.body.label
     }
 
-    /// When it was made, by its owner's clock: seconds since 1970.
+    /// The creation time by the owner's clock: seconds since 1970.
     pub fn created(&self) -> u64 {
         self.body.created
     }
 
-    /// Whether all keys are here, or only those that a sealed file carries.
+    /// Whether all keys are present, or only those that a sealed file carries.
     pub fn is_complete(&self) -> bool {
         self.body.ml_dsa_65.len() != DIGEST_LEN
     }
@@ -219,7 +221,7 @@ impl Contact {
         &self.recipient
     }
 
-    /// What an attacker hands out who has no encryption keys: this passport with those of `other`.
+    /// This passport with the encryption keys of `other`, as an attacker could hand it out.
     #[cfg(test)]
     pub(crate) fn with_recipient_keys_of(&self, other: &Self) -> Self {
         let body = Body {
@@ -285,7 +287,7 @@ impl Succession {
         }
     }
 
-    /// What the predecessor signs: `predecessor ‖ successor ‖ u64(time)`.
+    /// The message that the predecessor signs: `predecessor ‖ successor ‖ u64(time)`.
     pub(crate) fn message(
         predecessor: &Fingerprint,
         successor: &Fingerprint,
@@ -299,17 +301,17 @@ impl Succession {
         .concat()
     }
 
-    /// The passport that is said to have been replaced.
+    /// The passport that was replaced, by this claim.
     pub fn predecessor(&self) -> Fingerprint {
         self.predecessor
     }
 
-    /// When, by its owner's clock: seconds since 1970.
+    /// The time by the owner's clock: seconds since 1970.
     pub fn time(&self) -> u64 {
         self.time
     }
 
-    /// Checks that `predecessor` really signed `successor` over.
+    /// Checks that `predecessor` signed this statement about `successor`.
     ///
     /// # Errors
     /// [`Error::Altered`] if it did not.

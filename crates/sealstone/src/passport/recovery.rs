@@ -1,4 +1,4 @@
-//! Recovery keys: random passphrases for a drawer.
+//! Recovery keys: random passphrases, to be written down and stored.
 
 use std::fmt;
 
@@ -8,7 +8,8 @@ use zeroize::Zeroizing;
 use super::spell;
 use crate::{Error, Passphrase, Result};
 
-/// A random key of 160 bits that opens a passport when its passphrases are lost. Wiped on drop, never printed by itself.
+/// A random key of 160 bits that opens a passport when its passphrases are lost. It is wiped on
+/// drop and never printed by `Debug`.
 ///
 /// ```
 /// use sealstone::passport::RecoveryKey;
@@ -21,12 +22,13 @@ pub struct RecoveryKey(Passphrase);
 const LEN: usize = 20;
 
 impl RecoveryKey {
-    /// A new one.
+    /// Generates a key.
     pub fn generate() -> Self {
         Self::of_digits(&spell::encode(Secret::<LEN>::random().expose()))
     }
 
-    /// From its 32 letters and digits; case, dashes and white space do not matter.
+    /// Reads 32 letters and digits. Case, dashes, white space and invisible characters do not
+    /// matter.
     ///
     /// # Errors
     /// [`Error::Invalid`] if it is anything else.

@@ -1,4 +1,5 @@
-//! The secret passport: the file that keeps the root seed, wrapped in every slot (`spec/passport.md`).
+//! The secret passport: a file with the root seed, wrapped once in every slot
+//! (`spec/passport.md`).
 
 use std::fmt;
 
@@ -13,9 +14,9 @@ use crate::wire::armor::{self, Label};
 use crate::wire::{cbor, text};
 use crate::{Error, KdfLimits, OnProgress, Passphrase, Result};
 
-/// A secret passport as it lies in its file, locked.
+/// A locked secret passport, as its file holds it.
 ///
-/// What it shows (label, slots) is a claim of the file until it is unlocked.
+/// Label, fingerprint and slots are claims of the file until it is unlocked.
 ///
 /// ```
 /// use sealstone::passport::{NewSlot, Passport, SecretPassport, SlotKey};
@@ -78,7 +79,8 @@ impl SecretPassport {
     /// Wraps `passport` in its first slot.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the slot's name or parameters are out of bounds, [`Error::OutOfMemory`].
+    /// [`Error::Invalid`] if the slot's name or parameters are out of bounds;
+    /// [`Error::OutOfMemory`].
     pub fn new(passport: &Passport, slot: &NewSlot<'_>) -> Result<Self> {
         let contact = passport.contact();
         let body = Body {
@@ -97,7 +99,8 @@ impl SecretPassport {
     /// Reads the armored file.
     ///
     /// # Errors
-    /// [`Error::Malformed`] or [`Error::Unsupported`] if it is not a secret passport of this version.
+    /// [`Error::Malformed`] or [`Error::Unsupported`] if it is not a secret passport of this
+    /// version.
     pub fn from_armor(file: &[u8]) -> Result<Self> {
         let passport = Self::parse(file)?;
         let weak = passport
@@ -125,7 +128,7 @@ impl SecretPassport {
         })
     }
 
-    /// The text to keep in a file that only its owner can read.
+    /// The armored text, for a file that only its owner can read.
     pub fn to_armor(&self) -> String {
         let sealed = Sealed {
             body: cbor::encode(&self.body),
@@ -139,12 +142,12 @@ impl SecretPassport {
         self.body.fingerprint
     }
 
-    /// What its owner calls it: 1 to 64 bytes of printable text.
+    /// The owner's label: 1 to 64 bytes of printable text.
     pub fn label(&self) -> &str {
         &self.body.label
     }
 
-    /// When it was made, by its owner's clock: seconds since 1970.
+    /// The creation time by the owner's clock: seconds since 1970.
     pub fn created(&self) -> u64 {
         self.body.created
     }
@@ -206,7 +209,7 @@ impl SecretPassport {
         Err(Error::WrongPassphrase)
     }
 
-    /// Which slots to try, with what.
+    /// The slots to try, each with its passphrase.
     fn tries<'a>(
         &'a self,
         passphrase: &'a Passphrase,
@@ -229,7 +232,7 @@ impl SecretPassport {
             .collect())
     }
 
-    /// The passport of `seed`, if it is this one and the file is as its owner left it.
+    /// The passport of `seed`, if it is this one and the owner wrote the file so.
     fn verify(&self, seed: Secret<32>) -> Option<Passport> {
         let passport = Passport::from_seed(seed, self.label(), self.created()).ok()?;
         let mac = self.body.mac(&passport).verify(&self.mac);
@@ -265,7 +268,7 @@ impl SecretPassport {
         Ok(())
     }
 
-    /// Writes a slot anew; its number stays.
+    /// Replaces a slot; its number stays.
     pub(super) fn change_slot(
         &mut self,
         passport: &Passport,

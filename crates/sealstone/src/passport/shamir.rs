@@ -1,11 +1,12 @@
-//! Shamir's secret sharing of 32 bytes over GF(2^8), byte by byte ("How to share a secret", CACM 22, 1979).
+//! Shamir's secret sharing of 32 bytes over GF(2^8), byte by byte ("How to share a secret", CACM
+//! 22, 1979).
 //!
-//! Field elements are those of AES (FIPS 197 section 4). No branch and no index depends on a secret: only the numbers of the
-//! shares, which are public, steer anything.
+//! The field is that of AES (FIPS 197 section 4). No branch and no index depends on a secret, only
+//! on the numbers of the shares, which are public.
 
 use sealstone_primitives::secret::Secret;
 
-/// What the shared polynomials yield at `x`: the share of that number, or at 0 the secret.
+/// The values of the shared polynomials at `x`: share number `x`, or the secret if `x` is 0.
 ///
 /// `coefficients` begins with the secret; all others must be uniformly random, zero included.
 pub(super) fn evaluate(coefficients: &[Secret<32>], x: u8) -> Secret<32> {
@@ -53,7 +54,7 @@ fn mul(mut a: u8, b: u8) -> u8 {
 
 /// All ones if the lowest bit of `bit` is set, else zero.
 fn mask(bit: u8) -> u8 {
-    // The box keeps the optimiser from seeing that there are two cases only, which it could turn into a branch.
+    // Without the black box the optimiser could turn the two cases into a branch.
     std::hint::black_box(bit & 1).wrapping_neg()
 }
 
@@ -117,7 +118,8 @@ mod tests {
 
     #[test]
     fn shares_of_another_implementation_are_joined() {
-        // PyPI pyshamir 1.1.0 (a port of HashiCorp Vault's): split(bytes(range(0xa0, 0xc0)), 5, 3); y, then x in the last byte.
+        // PyPI pyshamir 1.1.0 (a port of HashiCorp Vault's): split(bytes(range(0xa0, 0xc0)), 5, 3);
+        // y, then x in the last byte.
         let foreign = [
             "d56c3dfc1512a055294162964f6f427664d0743aae9057ae6036e1fe9cb79d7208",
             "96418fa51bcbae84eaa3daceacdc7489a4dbdcd50fe87f3c55051dbdd22e74e6c7",

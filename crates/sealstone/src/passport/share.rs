@@ -1,4 +1,5 @@
-//! Backup shares: k of n restore the root seed, fewer say nothing about it (`spec/passport.md`, "Backups").
+//! Backup shares: k of n restore the root seed, fewer reveal nothing about it (`spec/passport.md`,
+//! "Backups").
 
 use std::fmt;
 
@@ -10,14 +11,14 @@ use zeroize::Zeroizing;
 use super::{Fingerprint, shamir, spell};
 use crate::{Error, Result};
 
-/// One share of a root seed. Wiped on drop, never printed by itself.
+/// One share of a root seed. It is wiped on drop and never printed by `Debug`.
 pub struct Share {
     set: Set,
     x: u8,
     y: Secret<32>,
 }
 
-/// What all shares of one split have in common.
+/// The fields that all shares of one split have in common.
 #[derive(Clone, Copy, PartialEq)]
 struct Set {
     threshold: u8,
@@ -36,10 +37,11 @@ const CONTENT_LEN: usize = 47;
 const LEN: usize = CONTENT_LEN + 4;
 
 impl Share {
-    /// Reads a share as it was shown; case, dashes and white space do not matter.
+    /// Reads the text of a share. Case, dashes, white space and invisible characters do not matter.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if it is not a share or was mistyped, [`Error::Unsupported`] if it is of a newer version.
+    /// [`Error::Invalid`] if it is not a share or was mistyped; [`Error::Unsupported`] if it is of
+    /// a newer version.
     pub fn parse(typed: &str) -> Result<Self> {
         let text = spell::compact(typed);
         let digits = text
@@ -67,7 +69,7 @@ impl Share {
         spell::group(PREFIX, &spell::encode(&bytes[..]), 8)
     }
 
-    /// Which share of its split this is.
+    /// The number of this share in its split.
     pub fn number(&self) -> u8 {
         self.x
     }
@@ -141,7 +143,7 @@ pub(super) fn split(
         .collect())
 }
 
-/// The root seed behind `shares`; the caller compares its fingerprint with [`Share::passport`].
+/// Restores the root seed. The caller compares its fingerprint with [`Share::passport`].
 pub(super) fn join(shares: &[Share]) -> Result<Secret<32>> {
     let set = shares.first().ok_or(Error::Invalid(TOO_FEW))?.set;
     if shares.iter().any(|share| share.set != set) {
@@ -161,7 +163,7 @@ pub(super) fn join(shares: &[Share]) -> Result<Secret<32>> {
 const TOO_FEW: &str = "more shares are needed";
 const MISTYPED: &str = "not a share, or mistyped: compare it with the original";
 
-/// Catches typing errors; it protects against nobody.
+/// Catches typing errors; an attacker can compute it, too.
 fn checksum(content: &[u8]) -> [u8; 4] {
     let mut hash = Sha3_256::new();
     hash.update(DOMAIN);

@@ -12,7 +12,7 @@ use crate::kdf::{self, OnProgress, SALT_LEN};
 use crate::wire::{cbor, text};
 use crate::{Error, KdfParams, Passphrase, Result};
 
-/// One way to unlock a passport, as its file shows it to everybody.
+/// One way to unlock a passport. Anybody who has the file can read these fields.
 #[derive(Clone, Encode, Decode)]
 #[cbor(map)]
 pub struct Slot {
@@ -35,11 +35,11 @@ pub struct Slot {
     wrapped: [u8; WRAPPED_LEN],
 }
 
-/// What opens a slot.
+/// The kind of secret that opens a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 #[cbor(index_only)]
 pub enum SlotKind {
-    /// Something that its owner made up or remembers.
+    /// A passphrase that the owner remembers.
     #[n(1)]
     Passphrase,
     /// A [`RecoveryKey`].
@@ -49,13 +49,13 @@ pub enum SlotKind {
 
 /// A slot to be written.
 pub struct NewSlot<'a> {
-    /// What will open it.
+    /// The secret that will open it.
     pub key: SlotKey<'a>,
-    /// What its owner calls it: 0 to 64 bytes of printable text.
+    /// The owner's name for it: 0 to 64 bytes of printable text.
     pub name: &'a str,
-    /// Now: seconds since 1970.
+    /// The present time: seconds since 1970.
     pub created: u64,
-    /// What every try to open it will cost.
+    /// The cost of each try to open it.
     pub params: KdfParams,
     /// Receives the progress of the key derivation.
     pub on_progress: OnProgress<'a>,
@@ -70,7 +70,7 @@ pub enum SlotKey<'a> {
     RecoveryKey(&'a RecoveryKey),
 }
 
-/// What a slot is bound to besides its own fields.
+/// The fields of the passport that a slot is bound to.
 #[derive(Clone, Copy)]
 pub(super) struct Owner<'a> {
     pub(super) fingerprint: &'a Fingerprint,
@@ -97,31 +97,31 @@ const WRAPPED_LEN: usize = 32 + 16;
 const MAX_NAME: usize = 64;
 const SALT: &[u8] = b"sealstone.slot.v1";
 const DOMAIN: &[u8] = b"sealstone.slot.v1\0";
-/// Each key encrypts one message only.
+/// Zero, because each key encrypts one message only.
 const NONCE: [u8; 24] = [0; 24];
 
 impl Slot {
-    /// Its number, which no other slot of this passport ever gets again.
+    /// The number of the slot, which no other slot of this passport ever gets.
     pub fn id(&self) -> u32 {
         self.id
     }
 
-    /// What opens it.
+    /// The kind of secret that opens it.
     pub fn kind(&self) -> SlotKind {
         self.kind
     }
 
-    /// What its owner calls it; may be empty.
+    /// The owner's name for it; may be empty.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// When it was written, by its owner's clock: seconds since 1970.
+    /// The time of writing by the owner's clock: seconds since 1970.
     pub fn created(&self) -> u64 {
         self.created
     }
 
-    /// What a try to open it costs.
+    /// The cost of a try to open it.
     pub fn params(&self) -> KdfParams {
         self.kdf
     }
@@ -156,7 +156,7 @@ impl Slot {
         Ok(slot)
     }
 
-    /// Tries to unwrap the seed; `None` if the passphrase is another one, or the slot was altered.
+    /// Unwraps the seed; `None` if the passphrase is another one or the slot was altered.
     ///
     /// The caller has checked the parameters with [`KdfLimits::check_all`](crate::KdfLimits).
     pub(super) fn unwrap(
@@ -180,7 +180,7 @@ impl Slot {
         Ok(opened.ok().map(|()| seed))
     }
 
-    /// What the encoding does not check by itself.
+    /// Checks the rules that the encoding does not.
     pub(super) fn check(&self) -> Result<()> {
         text::check(&self.name, 0, MAX_NAME, "slot name")
     }

@@ -9,20 +9,23 @@ use zeroize::Zeroizing;
 use crate::wire::text;
 use crate::{Error, Result};
 
-/// A root seed as 24 words, to be written on paper. Wiped on drop, never printed by itself.
+/// A root seed as 24 words, to be written on paper. It is wiped on drop and never printed by
+/// `Debug`.
 pub struct Words(Mnemonic);
 
 const COUNT: usize = 24;
-/// So many letters tell every word of the list from all others.
+/// No two words of the list begin with the same four letters.
 const ENOUGH: usize = 4;
 /// The longest word of the list has 8 letters.
 const MAX_TEXT: usize = COUNT * (8 + 1);
 
 impl Words {
-    /// Reads 24 words of the English list, of which the first four letters are enough. Case, white space, and numbers between the words do not matter.
+    /// Reads 24 words of the English list. The first four letters of each are enough. Case, white
+    /// space, dashes, invisible characters and numbers between the words do not matter.
     ///
     /// # Errors
-    /// [`Error::UnknownWord`] if one is not on the list, [`Error::Invalid`] if there are not 24, or they do not fit together.
+    /// [`Error::UnknownWord`] if one is not on the list; [`Error::Invalid`] if there are not 24, or
+    /// their checksum is wrong.
     pub fn parse(typed: &str) -> Result<Self> {
         let typed = Zeroizing::new(typed.to_ascii_lowercase());
         let words = || {
@@ -49,7 +52,7 @@ impl Words {
         )
     }
 
-    /// The words, separated by single spaces: to be shown, or to be put into a QR code.
+    /// The words, separated by single spaces.
     pub fn expose(&self) -> Zeroizing<String> {
         let mut text = Zeroizing::new(String::with_capacity(MAX_TEXT));
         for (i, word) in self.0.words().enumerate() {
@@ -74,13 +77,13 @@ impl fmt::Debug for Words {
 
 const WRONG_COUNT: &str = "a passport is 24 words";
 
-/// As in a table of numbered words.
+/// Whether it is a number, as in a table of numbered words.
 fn is_number(word: &str) -> bool {
     let digits = word.trim_end_matches(['.', ')', ':']);
     !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// The word of the list that is `typed`, or that begins with it: no two share their first four letters.
+/// The word of the list that is `typed` or begins with it.
 fn complete(typed: &str) -> Option<&'static str> {
     let list = Language::English.word_list();
     let begins = |word: &&&str| typed.len() >= ENOUGH && word.starts_with(typed);
@@ -101,7 +104,8 @@ fn explain(e: bip39::Error) -> Error {
 mod tests {
     use super::*;
 
-    /// From the test vectors of BIP-39's reference implementation (trezor/python-mnemonic `vectors.json`): entropy, words.
+    /// Entropy and words from the test vectors of BIP-39's reference implementation
+    /// (trezor/python-mnemonic `vectors.json`).
     const VECTORS: [(&str, &str); 4] = [
         (
             "0000000000000000000000000000000000000000000000000000000000000000",

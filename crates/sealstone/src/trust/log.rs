@@ -217,7 +217,8 @@ pub(super) fn version(log: &[u8]) -> Option<u8> {
     log.strip_prefix(&MAGIC[..9])?.first().copied()
 }
 
-/// The kind of the entry is in the hash, so that a decision cannot be replaced by the mark of a pruned entry.
+/// The kind of the entry is in the hash, so that a decision cannot be replaced by the mark of a
+/// pruned entry.
 fn chain(before: &Link, is_meeting: bool, digest: &[u8; DIGEST_LEN]) -> Link {
     let mut hash = Sha3_256::new();
     hash.update(b"sealstone.trust.link.v1\0");

@@ -11,7 +11,8 @@ use crate::wire::text;
 pub enum Name {
     /// A whole fingerprint. It never means a label.
     Whole(Fingerprint),
-    /// 8 or more hexadecimal digits: the beginning of a fingerprint, or a label that looks like one.
+    /// 8 or more hexadecimal digits: the beginning of a fingerprint, or a label that looks like
+    /// one.
     Beginning {
         /// The digits in lower case.
         digits: String,

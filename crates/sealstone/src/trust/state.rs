@@ -244,8 +244,8 @@ impl State {
     }
 }
 
-/// Makes an empty store. The key comes last, so that a half-made store, which has none, differs from
-/// a damaged one.
+/// Makes an empty store. The key comes last, so that a half-made store, which has none, differs
+/// from a damaged one.
 fn create(session: &mut impl WriteSession) -> Result<StoreKey> {
     let key = StoreKey::random();
     session.replace(File::Log, &log::header(&key.id()))?;

@@ -53,8 +53,8 @@ pub trait ReadSession {
 
 /// Keeps all other readers and writers out while it lives.
 pub trait WriteSession: ReadSession {
-    /// Replaces the content of `file` by `bytes`. After a crash at any moment the file is the old or
-    /// the new one; after the return it is the new one.
+    /// Replaces the content of `file` by `bytes`. After a crash at any moment the file is the old
+    /// or the new one; after the return it is the new one.
     ///
     /// # Errors
     /// Those of the system; then `file` is the old or the new one.

@@ -1,4 +1,5 @@
-//! Whether the content of a file may be released: its sender, and the user's decision about the sender.
+//! Whether the content of a file may be released: its sender, and the user's decision about the
+//! sender.
 
 use sealstone::file::Sender;
 use sealstone::passport::{Contact, Fingerprint};
@@ -20,8 +21,8 @@ pub(super) enum Verdict {
     Unsigned,
     /// Released once the signatures of this sender have been checked.
     Release(Known),
-    /// Decided again once the signatures of this sender have been checked and then the passport that
-    /// claims to be the sender has been unlocked.
+    /// Decided again once the signatures of this sender have been checked and then the passport
+    /// that claims to be the sender has been unlocked.
     Confirm(Contact),
     /// Not released; the sender is recorded once the signatures have been checked.
     Withhold(Known),
@@ -208,7 +209,8 @@ impl Known {
         }
     }
 
-    /// Remembers a stranger, or keys that the store did not have, after the signatures were checked.
+    /// Remembers a stranger, or keys that the store did not have, after the signatures were
+    /// checked.
     pub(super) fn record(&self, context: &Context) -> Result<()> {
         if !matches!(self.standing, Standing::Pending | Standing::Approved) {
             return Ok(());

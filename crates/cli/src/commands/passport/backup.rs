@@ -42,7 +42,7 @@ pub(super) fn run(args: &BackupArgs, context: &Context) -> Result<()> {
         ),
         (None, false) => context.print(|| readable(&words), || words_json(&words)),
     }?;
-    context.say("whoever has this has the passport: keep it on paper, away from the machine");
+    context.say("anybody who has this has the passport: keep it on paper, away from the machine");
     Ok(())
 }
 
@@ -54,7 +54,8 @@ fn write(path: &Path, bytes: &[u8], context: &Context) -> Result<()> {
     )
 }
 
-/// Fails if the whole passport would go `open`ly to something that is neither a terminal nor asks for JSON.
+/// Fails if the whole passport would go `open`ly to something that is neither a terminal nor asks
+/// for JSON.
 pub(super) fn must_be_meant(
     open: bool,
     this_is: &str,
@@ -79,7 +80,7 @@ fn readable(words: &Words) -> String {
     }
 }
 
-/// Six lines of four words, so that none is lost on the way to paper.
+/// Six lines of four numbered words, for copying to paper.
 fn numbered(words: &Words) -> String {
     let text = words.expose();
     let words: Vec<&str> = text.split(' ').collect();
@@ -100,7 +101,7 @@ fn code(words: &Words) -> Result<QrCode> {
     QrCode::with_error_correction_level(words.expose().as_bytes(), EcLevel::M).map_err(failed)
 }
 
-/// Dark on light whatever the colours of the terminal are: most scanners want it that way.
+/// Dark on light, whatever the colours of the terminal are: most scanners need that.
 fn on_screen(code: &QrCode) -> String {
     let code = code
         .render::<Dense1x2>()

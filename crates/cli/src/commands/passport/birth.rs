@@ -1,4 +1,4 @@
-//! What `new`, `rotate`, `join` and `restore` have in common: a passport gets its files.
+//! The common part of `new`, `rotate`, `join` and `restore`: a passport gets its files.
 
 use std::path::{Path, PathBuf};
 
@@ -28,11 +28,11 @@ pub(super) struct Place {
 pub(super) struct Halves {
     pub(super) secret: String,
     pub(super) public: String,
-    /// Whether the public half says whom it succeeds: then it cannot be made from the secret one.
+    /// Whether the public half names a predecessor: then it cannot be made from the secret half.
     pub(super) succeeds: bool,
 }
 
-/// How the first slot opens.
+/// The first slot of a passport.
 pub(super) struct FirstSlot<'a> {
     pub(super) source: Source,
     pub(super) generate: bool,
@@ -73,7 +73,7 @@ pub(super) fn label(asked: Option<&str>, file: Option<&Path>) -> Result<String> 
 }
 
 impl Place {
-    /// Where the user says, else where the default passport is; nothing may be there.
+    /// The place that the user names, else that of the default passport. It must be free.
     pub(super) fn or_default(named: Option<&Path>) -> Result<Self> {
         if let Some(path) = named {
             return Self::new(path);
@@ -90,7 +90,8 @@ impl Place {
         Self::new(&path)
     }
 
-    /// At `path` and next to it, where nothing may be. Fails early with what would fail once a passphrase was made up and shown.
+    /// At `path` and next to it, where nothing may be. Fails early with what would fail once a
+    /// passphrase was made up and shown.
     pub(super) fn new(path: &Path) -> Result<Self> {
         if path == Path::new("-") {
             return Err(
@@ -109,7 +110,7 @@ impl Place {
         Ok(place)
     }
 
-    /// At `path` and next to it, whatever is there.
+    /// At `path` and next to it, even if files are there.
     pub(super) fn at(path: &Path) -> Self {
         Self {
             secret: path.to_owned(),
@@ -117,7 +118,8 @@ impl Place {
         }
     }
 
-    /// Writes both halves. First the secret one: a public half alone would invite files that nobody can open.
+    /// Writes both halves. First the secret one: a public half alone would invite files that nobody
+    /// can open.
     pub(super) fn put(&self, halves: &Halves) -> Result<()> {
         keep::write_new(&self.secret, halves.secret.as_bytes(), keep::PRIVATE)?;
         let written = keep::write_new(&self.public, halves.public.as_bytes(), keep::PUBLIC);
@@ -125,7 +127,7 @@ impl Place {
             let secret = shown(&self.secret);
             let hint = match halves.succeeds {
                 false => format!("{secret} is complete; write its public half with: sealstone passport export"),
-                true => format!("{secret} lacks its public half, which says whom it succeeds: remove it, and rotate again"),
+                true => format!("{secret} lacks its public half, which names its predecessor: remove it, and rotate again"),
             };
             Failure::new(Exit::Io, failure.text().unwrap_or_default()).hint(hint)
         })
@@ -133,7 +135,7 @@ impl Place {
 }
 
 impl<'a> FirstSlot<'a> {
-    /// As the options say; what could not be unlocked with the same options is refused.
+    /// As the options say. A slot that the same options could not unlock is refused.
     pub(super) fn new(args: &BirthArgs, context: &'a Context) -> Result<Self> {
         let params = args.profile.0;
         args.first.kdf.must_allow(&[params])?;

@@ -27,7 +27,7 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<()> {
     };
     let output = Output::create(&destination, how, &input)?;
     let unlocked = identity.unlock(&Passphrases::new(&args.unlock), context)?;
-    // The one that is there may say whom it succeeds, which only the old passport could sign again.
+    // The existing public half may name a predecessor, and only that one can sign the statement.
     let passport = unlocked.passport();
     let public = identity
         .public()

@@ -37,7 +37,7 @@ fn read(path: &Path) -> Result<Words> {
     }
 }
 
-/// Until they fit together: the last word is a check on all.
+/// Asks until the words fit together: the last word holds a checksum.
 fn ask(context: &Context) -> Result<Words> {
     if !terminal::is_there() {
         let failure = Failure::usage("the words are needed, and there is no terminal to ask on");

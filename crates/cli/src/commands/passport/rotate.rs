@@ -48,7 +48,7 @@ struct Rotation {
     kept: Option<Place>,
 }
 
-/// More passports that begin with the same digits are not made by this program.
+/// This program makes no more passports that begin with the same digits.
 const MAX_KEPT: u32 = 1000;
 
 impl Rotation {
@@ -117,7 +117,8 @@ impl Rotation {
         Ok(())
     }
 
-    /// Copies both halves of the old passport; copies that an interrupted rotation has left are as good.
+    /// Copies both halves of the old passport; copies that an interrupted rotation has left are as
+    /// good.
     fn keep_old(&self, kept: &Place, unlocked: &Unlocked) -> Result<()> {
         if !kept.secret.exists() {
             keep::write_new(&kept.secret, &self.old.bytes, keep::PRIVATE)?;
@@ -132,8 +133,9 @@ impl Rotation {
         keep::write_new(&kept.public, public.to_armor().as_bytes(), keep::PUBLIC)
     }
 
-    /// Writes the new passport under a name of its own, and moves it to that of the old one: whenever this stops, both secret halves are there, and one is
-    /// the default passport with its public half beside it ([`Identity::public`] finds both names).
+    /// Writes the new passport under a name of its own, and moves it to that of the old one:
+    /// whenever this stops, both secret halves are there, and one is the default passport with its
+    /// public half beside it ([`Identity::public`] finds both names).
     fn replace(&self, tag: &str, halves: &Halves) -> Result<()> {
         let fresh = Place::at(&tagged(&self.place.secret, tag));
         fresh.put(halves)?;
@@ -147,7 +149,7 @@ impl Rotation {
     }
 }
 
-/// Where the old passport is kept: a place that is free, or has it already.
+/// The place for the old passport: one that is free, or holds it already.
 fn kept_place(old: &Identity) -> Result<Place> {
     let short = old.locked.fingerprint().short();
     let numbered = (2..MAX_KEPT).map(|number| format!("{short}-{number}"));
@@ -204,7 +206,7 @@ fn retire(unlocked: &Unlocked, new: &Passport, revoke: bool, context: &Context) 
     }
 }
 
-/// A script that names one passphrase means it for both.
+/// Whether one passphrase serves both passports, as in a script that names only one.
 fn is_reused(args: &RotateArgs) -> bool {
     let is_typed = |source| matches!(source, Source::Terminal);
     !args.generate.generate_passphrase

@@ -130,7 +130,7 @@ fn read(path: &Path) -> Result<Vec<Share>> {
     Ok(shares)
 }
 
-/// What a file holds is a matter of format, not of usage.
+/// An error of the file, not of the command line.
 fn not_a_share(error: sealstone::Error) -> Failure {
     Failure::new(Exit::Format, error.to_string())
 }

@@ -1,4 +1,4 @@
-//! `passport show`, and what it has in common with `inspect`.
+//! `passport show`, and the part that it shares with `inspect`.
 
 use std::path::Path;
 
@@ -42,7 +42,7 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<()> {
     }
 }
 
-/// Shows what a locked passport shows.
+/// Shows the fields of a locked passport.
 pub(crate) fn secret(passport: &SecretPassport, context: &Context) -> Result<()> {
     let text = || {
         let head = format!(
@@ -64,7 +64,7 @@ pub(crate) fn secret(passport: &SecretPassport, context: &Context) -> Result<()>
     })
 }
 
-/// Shows a public passport and what the trust store says of it.
+/// Shows a public passport and its status in the trust store.
 pub(crate) fn public(passport: &PublicPassport, context: &Context) -> Result<()> {
     let contact = passport.contact();
     let standing = trust::standing(&contact.fingerprint(), context)?;

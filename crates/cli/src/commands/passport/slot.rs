@@ -29,7 +29,7 @@ pub(super) fn run(command: SlotCommand, context: &Context) -> Result<()> {
 
 const OLDER_COPIES: &str = "an older copy of the file still opens as before; if others may have one: sealstone passport rotate";
 
-/// What will open a slot.
+/// The secret that will open a slot.
 enum Key {
     Passphrase(Chosen),
     Recovery(RecoveryKey),
@@ -120,7 +120,7 @@ fn change(args: &SlotChangeArgs, context: &Context) -> Result<()> {
     context.save(key.report(text, id), || save(&identity, &unlocked))
 }
 
-/// What `[FILE.passport] [ID]` mean: a number by itself is that of a slot.
+/// The meaning of `[FILE.passport] [ID]`: a number alone is that of a slot.
 fn file_and_slot(file: Option<&Path>, id: Option<u32>) -> (Option<&Path>, Option<u32>) {
     let number = || file?.to_str()?.parse().ok();
     match id.is_none().then(number).flatten() {
@@ -144,7 +144,7 @@ fn find(identity: &Identity, id: u32) -> Result<&Slot> {
     slot.ok_or_else(|| Failure::usage(format!("there is no slot {id}")).about(identity.name()))
 }
 
-/// What the slot that opened costs.
+/// The cost of the slot that was opened.
 pub(super) fn opened_params(unlocked: &Unlocked) -> KdfParams {
     let slot = unlocked
         .file()

@@ -61,8 +61,8 @@ pub(super) fn report(subjects: &[Subject], store: &Store, context: &Context) -> 
 }
 
 impl Subject {
-    /// A whole fingerprint, a path that ends in `.pub` or has a `/`, or the label or the beginning of
-    /// the fingerprint of a record. The files that exist do not change the meaning of a name.
+    /// A whole fingerprint, a path that ends in `.pub` or has a `/`, or the label or the beginning
+    /// of the fingerprint of a record. The files that exist do not change the meaning of a name.
     pub(super) fn find(name: &str, store: &Store) -> Result<Self> {
         if let Ok(fingerprint) = name.parse() {
             return Ok(Self::of_fingerprint(fingerprint, store));
