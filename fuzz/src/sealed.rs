@@ -202,13 +202,19 @@ fn check_content(opening: Opening<&[u8]>, forged: &Forged) {
     }
 }
 
-/// Whatever is taken as armor is the one armor of what it stands for.
+/// Text that is accepted as armor is the one armor of the bytes that it stands for.
 pub fn armor(data: &[u8]) {
     let text = armor_text(data);
-    let read = if PLANTED { up_to_end(&text) } else { &text };
-    check_dearmored(read, &text);
-    if let Ok(passport) = PublicPassport::from_armor(read) {
-        assert_eq!(normal(&text), passport.to_armor().as_bytes());
+    let read = match PLANTED {
+        true => ascii_only(&text),
+        false => text.clone(),
+    };
+    check_dearmored(&read, &text);
+    if let Ok(passport) = PublicPassport::from_armor(&read) {
+        assert_eq!(
+            normal(&text, "PUBLIC PASSPORT"),
+            passport.to_armor().as_bytes()
+        );
     }
 }
 
@@ -239,31 +245,40 @@ fn check_dearmored(read: &[u8], text: &[u8]) {
             read.to_vec()
         };
         assert!(
-            again == if armored { normal(text) } else { text.to_vec() },
+            again
+                == if armored {
+                    normal(text, "FILE")
+                } else {
+                    text.to_vec()
+                },
             "not the armor of what was read"
         );
     }
 }
 
-/// With LF, and without the white space around it that is allowed.
-pub(crate) fn normal(text: &[u8]) -> Vec<u8> {
+/// The first armored object of this label in a text, with LF and without quotes.
+pub(crate) fn normal(text: &[u8], label: &str) -> Vec<u8> {
+    let [begin, end] = ["BEGIN", "END"].map(|word| format!("-----{word} SEALSTONE {label}-----"));
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let mut normal = Vec::with_capacity(text.len() + 1);
-    let lines = text.trim_ascii().split(|&byte| byte == b'\n');
-    for line in lines {
-        normal.extend(line.strip_suffix(b"\r").unwrap_or(line));
+    for line in text.split(|&byte| byte == b'\n') {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let quotes = line.iter().take_while(|b| b"> \t".contains(b));
+        let line = &line[quotes.count()..];
+        if normal.is_empty() && line != begin.as_bytes() {
+            continue;
+        }
+        let ends = line.trim_ascii_end() == end.as_bytes();
+        normal.extend(if ends { line.trim_ascii_end() } else { line });
         normal.push(b'\n');
+        if ends {
+            break;
+        }
     }
     normal
 }
 
-/// As if a reader stopped at the END line.
-fn up_to_end(text: &[u8]) -> &[u8] {
-    let end = text.windows(9).position(|window| window == b"-----END ");
-    let line_end = end.and_then(|end| {
-        text[end..]
-            .iter()
-            .position(|&byte| byte == b'\n')
-            .map(|len| end + len + 1)
-    });
-    &text[..line_end.unwrap_or(text.len())]
+/// As if a reader skipped characters outside the alphabet.
+fn ascii_only(text: &[u8]) -> Vec<u8> {
+    text.iter().copied().filter(u8::is_ascii).collect()
 }

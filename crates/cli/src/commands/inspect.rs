@@ -15,8 +15,8 @@ use crate::identity::{self, MAX_LEN};
 use crate::io::input::{Input, read_limited};
 use crate::io::kind::Kind;
 
-/// What tells one kind of file from another.
-const START_LEN: u64 = 2048;
+/// Bytes in which the kind of a file shows: armor may stand behind as much other text.
+const START_LEN: u64 = 66_000;
 
 pub(super) fn run(args: &InspectArgs, context: &Context) -> Result<()> {
     let input = Input::open(Some(&args.input), "the file")?;

@@ -9,25 +9,27 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// How many bytes tell, after white space.
-const ENOUGH: usize = 64;
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl Kind {
-    /// Looks at the beginning.
+    /// Looks at the beginning of a file. Armor may stand behind other text and be quoted, as in a
+    /// message: the first BEGIN line counts.
     pub(crate) fn of(start: &[u8]) -> Self {
         if start.starts_with(b"\x89SEAL") {
             return Self::SealedFile;
         }
-        let text = start.trim_ascii_start();
-        let line = text[..text.len().min(ENOUGH)]
-            .split(|&b| b == b'\n' || b == b'\r')
-            .next()
-            .unwrap_or_default();
-        match line.trim_ascii_end() {
-            b"-----BEGIN SEALSTONE FILE-----" => Self::SealedFile,
-            b"-----BEGIN SEALSTONE SECRET PASSPORT-----" => Self::SecretPassport,
-            b"-----BEGIN SEALSTONE PUBLIC PASSPORT-----" => Self::PublicPassport,
-            _ => Self::Other,
+        let text = start.strip_prefix(BYTE_ORDER_MARK).unwrap_or(start);
+        let mut kinds = text.split(|&b| b == b'\n').filter_map(Self::of_begin_line);
+        kinds.next().unwrap_or(Self::Other)
+    }
+
+    fn of_begin_line(line: &[u8]) -> Option<Self> {
+        let quotes = line.iter().take_while(|b| b"> \t".contains(b));
+        match line[quotes.count()..].trim_ascii_end() {
+            b"-----BEGIN SEALSTONE FILE-----" => Some(Self::SealedFile),
+            b"-----BEGIN SEALSTONE SECRET PASSPORT-----" => Some(Self::SecretPassport),
+            b"-----BEGIN SEALSTONE PUBLIC PASSPORT-----" => Some(Self::PublicPassport),
+            _ => None,
         }
     }
 
@@ -61,6 +63,11 @@ mod tests {
             Kind::of(b"-----BEGIN SEALSTONE PUBLIC PASSPORT-----\n"),
             Kind::PublicPassport
         );
+        assert_eq!(
+            Kind::of(b"\xef\xbb\xbfHello,\n\n> > -----BEGIN SEALSTONE FILE-----\r\n> > AA"),
+            Kind::SealedFile
+        );
+        assert_eq!(Kind::of(b"Hello,\n"), Kind::Other);
         assert_eq!(Kind::of(b"age-encryption.org/v1\n"), Kind::Other);
         assert_eq!(Kind::of(b""), Kind::Other);
     }

@@ -304,3 +304,27 @@ fn wait_until_it_waits(child: &Child) {
         std::thread::sleep(Duration::from_millis(5));
     }
 }
+
+/// As a mail carries it: a mark, a greeting, quotes, CRLF, a signature.
+fn as_mail(armor: &[u8]) -> Vec<u8> {
+    let armor = String::from_utf8(armor.to_vec()).unwrap();
+    let quoted: String = armor.lines().map(|line| format!("> {line}\n")).collect();
+    let mail = format!("\u{feff}Hello Bob,\nAlice wrote:\n\n{quoted}\n-- \nCarol\n");
+    mail.replace('\n', "\r\n").into_bytes()
+}
+
+#[test]
+fn armor_is_found_in_a_mail() {
+    let world = World::new();
+    world.write("mail.pub", &as_mail(&world.read("bob.pub")));
+    let seal = ["seal", "-q", "-a", "--unsigned", "-r", "mail.pub"];
+    world.done(&[&seal[..], &["-o", "armored", "plan.txt"]].concat());
+    world.write("mail.sealed", &as_mail(&world.read("armored")));
+    let shown = String::from_utf8(world.done(&["inspect", "mail.sealed"])).unwrap();
+    assert!(
+        shown.contains("sealed file (version 1, armored)"),
+        "{shown}"
+    );
+    world.done(&["open", "-i", "bob.passport", "-o", "out", "mail.sealed"]);
+    assert_eq!(world.read("out"), world.read("plan.txt"));
+}

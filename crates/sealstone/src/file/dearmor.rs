@@ -4,6 +4,9 @@ use std::io::{self, BufRead, Read};
 
 use crate::wire::armor::{ArmorReader, Label};
 
+/// The first byte of a binary sealed file.
+const BINARY: u8 = 0x89;
+
 /// Gives the bytes of a sealed file, whether it is binary or armored.
 pub enum Dearmored<R> {
     /// The bytes as they are.
@@ -18,14 +21,13 @@ pub struct ArmorText<R>(ArmorReader<R>);
 impl<R: BufRead> Dearmored<R> {
     /// Looks at the first byte: binary sealed files begin with 0x89, text does not.
     ///
+    /// Armor may stand behind other text, as in a message.
+    ///
     /// # Errors
     /// Those of `reader`.
     pub fn detect(mut reader: R) -> io::Result<Self> {
-        let text = reader
-            .fill_buf()?
-            .first()
-            .is_some_and(|&first| first == b'-' || first.is_ascii_whitespace());
-        if text {
+        let first = reader.fill_buf()?.first();
+        if first.is_some_and(|&first| first != BINARY) {
             return Ok(Self::Armored(Box::new(ArmorText(ArmorReader::new(
                 Label::File,
                 reader,

@@ -1,4 +1,6 @@
-//! Armor: binary objects as text, read strictly and in constant memory (`spec/README.md`).
+//! Armor: binary objects as text, in constant memory (`spec/README.md`).
+//!
+//! The lines between BEGIN and END are read strictly. Text around them, as in a message, is skipped.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -19,8 +21,11 @@ pub(crate) enum Label {
 const LINE_BYTES: usize = 48;
 /// Characters of one full line.
 const LINE_CHARS: usize = 64;
-/// White space that may stand before the first line, and after the last.
-const MAX_BLANK: usize = 1024;
+/// Text that may stand before the BEGIN line, and after the END line.
+const MAX_AROUND: usize = 65_536;
+/// No line that a reader looks at is longer.
+const MAX_LINE: usize = 1024;
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl Label {
     fn name(self) -> &'static str {
@@ -38,6 +43,14 @@ impl Label {
     fn end(self) -> String {
         format!("-----END {}-----", self.name())
     }
+
+    /// No BEGIN line was found.
+    fn missing(self) -> Error {
+        Error::Malformed(match self {
+            Self::File => "not a sealed file",
+            _ => "armor: the BEGIN line is missing or of another kind",
+        })
+    }
 }
 
 /// `bytes` as armored text.
@@ -49,7 +62,7 @@ pub(crate) fn encode(label: Label, bytes: &[u8]) -> String {
         .expect("a Vec takes every byte, and base64 is ASCII")
 }
 
-/// The bytes of the armored `text`, which must hold nothing else.
+/// The bytes of the first armored object of this label in `text`.
 pub(crate) fn decode(label: Label, text: &[u8]) -> Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     ArmorReader::new(label, text).read_to_end(&mut bytes)?;
@@ -127,7 +140,9 @@ impl<W: Write> Write for ArmorWriter<W> {
     }
 }
 
-/// Reads the bytes out of armor; every departure from the format is an [`Error::Malformed`] inside the [`io::Error`].
+/// Reads the bytes out of armor.
+///
+/// A departure from the format is an [`Error::Malformed`] inside the [`io::Error`].
 pub(crate) struct ArmorReader<R> {
     inner: R,
     label: Label,
@@ -168,10 +183,14 @@ impl<R: BufRead> ArmorReader<R> {
             return Ok(());
         }
         let line = read_line(&mut self.inner)?;
-        if line.trim_ascii_end() == self.label.end().as_bytes() {
-            self.state = State::After;
-            return self.only_blank_follows();
+        if line.ends_without_newline && !line.is(&self.label.end()) {
+            return Err(CUT_SHORT);
         }
+        if line.is(&self.label.end()) {
+            self.state = State::After;
+            return self.skip_rest();
+        }
+        let line = line.text;
         if self.state == State::Last || line.is_empty() || line.len() > LINE_CHARS {
             return Err(Error::Malformed("armor: a line has the wrong length"));
         }
@@ -184,34 +203,39 @@ impl<R: BufRead> ArmorReader<R> {
         Ok(())
     }
 
+    /// Skips the text before the BEGIN line, and that line.
     fn begin(&mut self) -> Result<()> {
-        let mut blank = 0;
-        loop {
-            let line = read_line(&mut self.inner)?;
-            if line.trim_ascii_start() == self.label.begin().as_bytes() {
-                self.state = State::Inside;
-                return Ok(());
-            }
-            blank += line.len() + 1;
-            if !line.trim_ascii().is_empty() || blank > MAX_BLANK {
-                return Err(Error::Malformed(
-                    "armor: the BEGIN line is missing or of another kind",
-                ));
-            }
+        let mut skipped = 0;
+        let mut line = read_line(&mut self.inner)?;
+        if let Some(rest) = line.text.strip_prefix(BYTE_ORDER_MARK) {
+            line.text = unquoted(rest).to_vec();
         }
+        // A line begins after a newline only: the middle of a long line does not count.
+        let mut begins = true;
+        while !(begins && line.text == self.label.begin().as_bytes()) {
+            skipped += line.len;
+            if line.len == 0 || skipped > MAX_AROUND {
+                return Err(self.label.missing());
+            }
+            begins = !line.ends_without_newline;
+            line = read_line(&mut self.inner)?;
+        }
+        self.state = State::Inside;
+        Ok(())
     }
 
-    fn only_blank_follows(&mut self) -> Result<()> {
-        let mut rest = Vec::new();
-        self.inner
-            .by_ref()
-            .take(MAX_BLANK as u64 + 1)
-            .read_to_end(&mut rest)?;
-        let blank = rest.len() <= MAX_BLANK && rest.trim_ascii().is_empty();
-        if blank {
-            Ok(())
-        } else {
-            Err(Error::Malformed("armor: something follows the END line"))
+    /// Skips the text after the END line, which must not hold another object.
+    fn skip_rest(&mut self) -> Result<()> {
+        let mut skipped = 0;
+        loop {
+            let line = read_line(&mut self.inner)?;
+            skipped += line.len;
+            if line.len == 0 {
+                return Ok(());
+            }
+            if skipped > MAX_AROUND || line.is(&self.label.begin()) {
+                return Err(Error::Malformed("armor: too much follows the END line"));
+            }
         }
     }
 }
@@ -235,21 +259,44 @@ impl<R: BufRead> Read for ArmorReader<R> {
     }
 }
 
-/// One line without its ending (LF or CRLF), never more than [`MAX_BLANK`] bytes.
-fn read_line(inner: &mut impl BufRead) -> Result<Vec<u8>> {
+/// A line of text, or the first [`MAX_LINE`] bytes of a longer one.
+struct Line {
+    /// The line without quotes at its beginning, and without its ending (LF or CRLF).
+    text: Vec<u8>,
+    /// Bytes that were read; none at the end of the input.
+    len: usize,
+    ends_without_newline: bool,
+}
+
+impl Line {
+    /// Whether this is the line `marker`; white space may follow it.
+    fn is(&self, marker: &str) -> bool {
+        self.text.trim_ascii_end() == marker.as_bytes()
+    }
+}
+
+const CUT_SHORT: Error = Error::Malformed("armor: cut short, or a line is too long");
+
+fn read_line(inner: &mut impl BufRead) -> Result<Line> {
     let mut line = Vec::with_capacity(LINE_CHARS + 2);
     inner
         .by_ref()
-        .take(MAX_BLANK as u64)
+        .take(MAX_LINE as u64)
         .read_until(b'\n', &mut line)?;
-    if line.pop_if(|&mut last| last == b'\n').is_none() {
-        // Only the END line may be without an ending.
-        if !line.starts_with(b"-----END ") {
-            return Err(Error::Malformed("armor: cut short, or a line is too long"));
-        }
-    }
+    let len = line.len();
+    let ends_without_newline = line.pop_if(|&mut last| last == b'\n').is_none();
     line.pop_if(|&mut last| last == b'\r');
-    Ok(line)
+    Ok(Line {
+        text: unquoted(&line).to_vec(),
+        len,
+        ends_without_newline,
+    })
+}
+
+/// `line` without the quotes of a message at its beginning.
+fn unquoted(line: &[u8]) -> &[u8] {
+    let quotes = line.iter().take_while(|b| matches!(b, b'>' | b' ' | b'\t'));
+    &line[quotes.count()..]
 }
 
 #[cfg(test)]
@@ -321,10 +368,25 @@ mod tests {
                 b"-----BEGIN SEALSTONE PUBLIC PASSPORT-----\nAAAA\n".to_vec(),
             ),
             (
-                "text before",
-                [b"hello\n".to_vec(), body("AAAA\n")].concat(),
+                "text behind BEGIN",
+                String::from_utf8(body("AAAA\n"))
+                    .unwrap()
+                    .replacen("-----\n", "----- hello\n", 1)
+                    .into_bytes(),
             ),
-            ("text after", [body("AAAA\n"), b"hello\n".to_vec()].concat()),
+            (
+                "BEGIN in the middle of a long line",
+                [vec![b'A'; MAX_LINE], body("AAAA\n")].concat(),
+            ),
+            (
+                "too much before",
+                [b"hello\n".repeat(11_000), body("AAAA\n")].concat(),
+            ),
+            (
+                "too much after",
+                [body("AAAA\n"), b"hello\n".repeat(11_000)].concat(),
+            ),
+            ("two of them", [body("AAAA\n"), body("AAAA\n")].concat()),
             ("endless blank", vec![b'\n'; 1 << 20]),
             ("endless line", vec![b'A'; 1 << 20]),
         ];
@@ -333,6 +395,32 @@ mod tests {
                 matches!(decode(LABEL, &text), Err(Error::Malformed(_))),
                 "{name} was taken"
             );
+        }
+    }
+
+    #[test]
+    fn armor_is_found_in_a_message() {
+        let bytes = [7; 100];
+        let text = encode(LABEL, &bytes);
+        let quoted =
+            |text: &str| -> String { text.lines().map(|line| format!("> {line}\n")).collect() };
+        for message in [
+            format!("\u{feff}{text}"),
+            format!("Hello Bob,\n\nhere is my passport.\n\n{text}\n-- \nAlice\n"),
+            format!("Alice wrote:\n{}\nThanks!\n", quoted(&text)),
+            quoted(&quoted(&format!("Hello,\n{text}"))),
+            format!("\u{feff}{}", quoted(&text)),
+            format!("{}\n{text}", "a long line ".repeat(1000)),
+            format!("{}{text}", encode(Label::File, b"another object")),
+            format!("{text}{}", encode(Label::File, b"another object")),
+        ] {
+            for message in [message.clone(), message.replace('\n', "\r\n")] {
+                assert_eq!(
+                    decode(LABEL, message.as_bytes()).unwrap(),
+                    bytes,
+                    "{message}"
+                );
+            }
         }
     }
 

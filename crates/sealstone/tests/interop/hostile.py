@@ -141,6 +141,10 @@ def badly_armored(change):
     return seal
 
 
+def quoted(text):
+    return b"".join(b"> " + line + b"\n" for line in text.splitlines())
+
+
 FULL = pad(b"x" * CONTENT, CHUNK - 16)
 
 HOSTILE = [
@@ -235,8 +239,16 @@ HOSTILE = [
     forge("a byte after the trailer", after=b"\0"),
     # Armor.
     ("armor of another label", badly_armored(lambda text: text.replace(b"FILE", b"PUBLIC PASSPORT"))),
-    ("armor with text before it", badly_armored(lambda text: b"hello\n" + text)),
-    ("armor with text after it", badly_armored(lambda text: text + b"hello\n")),
+    ("right: armor behind a greeting", badly_armored(lambda text: b"Hello Bob,\n\n" + text)),
+    ("right: armor before a signature", badly_armored(lambda text: text + b"\n-- \nAlice\n")),
+    ("right: armor behind a byte order mark", badly_armored(lambda text: b"\xef\xbb\xbf" + text)),
+    ("right: quoted armor", badly_armored(lambda text: b"Bob wrote:\n" + quoted(text))),
+    ("right: armor quoted twice", badly_armored(lambda text: quoted(quoted(text)))),
+    ("right: quoted armor with CRLF", badly_armored(lambda text: quoted(text).replace(b"\n", b"\r\n"))),
+    ("armor behind 70,000 bytes of text", badly_armored(lambda text: b"hello, world\n" * 6000 + text)),
+    ("armor before 70,000 bytes of text", badly_armored(lambda text: text + b"hello, world\n" * 6000)),
+    ("armor twice", badly_armored(lambda text: text + text)),
+    ("armor with text behind its BEGIN", badly_armored(lambda text: text.replace(b"\n", b" hello\n", 1))),
     ("armor with long lines", badly_armored(lambda text: text.replace(b"\n", b"", 3).replace(b"-----", b"-----\n", 2))),
     ("armor with a blank line", badly_armored(lambda text: text.replace(b"\n", b"\n\n", 2))),
     ("armor without its last line", badly_armored(lambda text: text[: text.rindex(b"-----END")])),

@@ -107,11 +107,17 @@ def armor(data, label):
 
 
 def dearmor(data, label):
-    need(len(data) - len(data.lstrip()) <= 1024, "armor: white space")
-    lines = [line.removesuffix(b"\r") for line in data.strip().split(b"\n")]
-    begin, *lines, end = lines
-    expected = [f"-----{word} SEALSTONE {label}-----".encode() for word in ("BEGIN", "END")]
-    need([begin, end] == expected and lines, "armor: first and last line")
+    begin, end = (f"-----{word} SEALSTONE {label}-----".encode() for word in ("BEGIN", "END"))
+    text = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    text = [line.removesuffix(b"\r").lstrip(b"> \t") for line in text]
+    need(begin in text, "armor: BEGIN line")
+    before, after = text[: text.index(begin)], text[text.index(begin) + 1 :]
+    need(sum(map(len, before)) <= 65536, "armor: text before")
+    ends = [i for i, line in enumerate(after) if line.rstrip(b" \t\f\r") == end]
+    need(ends, "armor: END line")
+    lines, rest = after[: ends[0]], after[ends[0] + 1 :]
+    need(begin not in rest and sum(map(len, rest)) <= 65536, "armor: text after")
+    need(lines, "armor: nothing inside")
     need(all(len(line) == 64 for line in lines[:-1]) and 1 <= len(lines[-1]) <= 64, "armor: length of a line")
     digits = b"".join(lines)
     try:
