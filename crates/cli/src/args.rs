@@ -5,6 +5,7 @@ mod hash;
 mod passphrase;
 mod passport;
 mod password;
+mod token;
 mod trust;
 mod values;
 
@@ -24,6 +25,10 @@ pub(crate) use passport::{
 };
 pub(crate) use password::{
     BenchArgs, CalibrateArgs, Form, HashArgs, InputArgs, PasswordCommand, VerifyArgs,
+};
+pub(crate) use token::{
+    ChallengeArgs, ContextValue, FinalizeArgs, IssueArgs, KeygenArgs, MessageOutput, RedeemArgs,
+    RequestArgs, TokenCommand, TokenInspectArgs,
 };
 pub(crate) use trust::{
     ApproveArgs, CheckArgs, DecideArgs, PruneArgs, RekeyArgs, SignArgs, TrustCommand,
@@ -64,7 +69,9 @@ impl Cli {
         // Hands the global options down.
         grammar.build();
         grammar.mut_subcommands(|verb| match verb.get_name() {
-            "hash" | "password" | "selftest" | "completions" | "man" => hide_trust_dir(verb),
+            "hash" | "password" | "token" | "selftest" | "completions" | "man" => {
+                hide_trust_dir(verb)
+            }
             _ => verb,
         })
     }
@@ -111,6 +118,9 @@ pub(crate) enum Command {
     /// Decide whose files open
     #[command(subcommand)]
     Trust(TrustCommand),
+    /// Let people in without knowing who they are: anonymous tokens (Privacy Pass)
+    #[command(subcommand)]
+    Token(TokenCommand),
     /// Hash passwords and check them
     #[command(subcommand)]
     Password(PasswordCommand),

@@ -8,6 +8,7 @@ mod passport;
 mod password;
 mod seal;
 mod selftest;
+mod token;
 mod trust;
 
 use crate::args::Command;
@@ -23,6 +24,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<()> {
         Command::Inspect(args) => inspect::run(&args, context),
         Command::Trust(command) => trust::run(command, context),
         Command::Password(command) => password::run(command, context),
+        Command::Token(command) => token::run(&command, context),
         Command::Hash(args) => hash::run(&args, context),
         Command::Selftest => selftest::run(context),
         Command::Completions { shell } => manual::completions(shell),

@@ -14,5 +14,6 @@ mod pipes;
 mod progress;
 mod rotation;
 mod terminal;
+mod token;
 mod trust;
 mod world;

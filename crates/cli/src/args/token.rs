@@ -1,0 +1,231 @@
+//! `token …`
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use sealstone_token::privacypass::TokenType;
+
+use super::Hex;
+
+/// `token …`
+#[derive(Subcommand)]
+pub(crate) enum TokenCommand {
+    /// Make an issuer's key, or a root that keys of epochs come from
+    Keygen(KeygenArgs),
+    /// Make an origin's challenge
+    Challenge(ChallengeArgs),
+    /// Ask an issuer for tokens that answer a challenge
+    Request(RequestArgs),
+    /// Answer a request with an issuer's key
+    Issue(IssueArgs),
+    /// Check an issuer's response and make the tokens
+    Finalize(FinalizeArgs),
+    /// Check a token, once
+    Redeem(RedeemArgs),
+    /// Explain a token, challenge, request, response, key or header
+    Inspect(TokenInspectArgs),
+}
+
+/// A type of token.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum TypeName {
+    /// 0x0001, RFC 9578: only the issuer can verify
+    P384,
+    /// 0x0002, RFC 9578: everybody can verify
+    Rsa,
+    /// 0x0005, for batches: only the issuer can verify
+    Ristretto255,
+    /// 0xff01, Sealstone's own: only the issuer can verify
+    P256,
+}
+
+impl TypeName {
+    pub(crate) fn token_type(self) -> TokenType {
+        match self {
+            Self::P384 => TokenType::VoprfP384,
+            Self::Rsa => TokenType::BlindRsa2048,
+            Self::Ristretto255 => TokenType::VoprfRistretto255,
+            Self::P256 => TokenType::VoprfP256,
+        }
+    }
+}
+
+/// Where a message goes.
+#[derive(Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct MessageOutput {
+    /// Where to; `-` is standard output [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace a file that exists
+    #[arg(short, long)]
+    pub(crate) force: bool,
+}
+
+/// `token keygen`
+#[derive(Args)]
+#[command(after_help = "Examples:
+  sealstone token keygen --type p384 -o issuer.key           writes issuer.key and issuer.key.pub
+  sealstone token keygen --root -o issuer.root               a root for the keys of all epochs
+  sealstone token keygen --type p384 --from issuer.root --epoch 7 -o epoch-7.key")]
+pub(crate) struct KeygenArgs {
+    /// The type of tokens that the key issues
+    #[arg(long = "type", value_name = "TYPE", required_unless_present = "root")]
+    pub(crate) kind: Option<TypeName>,
+    /// Make a root instead of a key
+    #[arg(long, conflicts_with_all = ["kind", "from"])]
+    pub(crate) root: bool,
+    /// Derive the key from a root
+    #[arg(long, value_name = "ROOT", requires = "epoch")]
+    pub(crate) from: Option<PathBuf>,
+    /// The number of the epoch
+    #[arg(long, value_name = "N", requires = "from")]
+    pub(crate) epoch: Option<u64>,
+    /// The new secret file; the public key goes beside it, into FILE.pub
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+}
+
+/// `token challenge`
+#[derive(Args)]
+#[command(after_help = "Examples:
+  sealstone token challenge --type p384 --issuer issuer.example --origin shop.example -o challenge
+  sealstone token challenge --type rsa --issuer issuer.example --header --key issuer.key.pub")]
+pub(crate) struct ChallengeArgs {
+    /// The type of token to ask for
+    #[arg(long = "type", value_name = "TYPE")]
+    pub(crate) kind: TypeName,
+    /// The issuer's host name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) issuer: String,
+    /// A host that accepts the token; none means all
+    #[arg(long = "origin", value_name = "NAME")]
+    pub(crate) origins: Vec<String>,
+    /// `random`, `none`, or 32 bytes in hexadecimal: with them, the token must be fetched for this
+    /// very challenge
+    #[arg(long, value_name = "CONTEXT", default_value = "none")]
+    pub(crate) context: ContextValue,
+    /// Write the value of a `WWW-Authenticate` header instead of the bytes
+    #[arg(long)]
+    pub(crate) header: bool,
+    /// The issuer's public key, for the header
+    #[arg(long, value_name = "KEY.pub", requires = "header")]
+    pub(crate) key: Option<PathBuf>,
+    /// For how many seconds the challenge is good, for the header
+    #[arg(long, value_name = "SECONDS", requires = "header")]
+    pub(crate) max_age: Option<u64>,
+    #[command(flatten)]
+    pub(crate) output: MessageOutput,
+}
+
+/// A redemption context.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ContextValue {
+    Random,
+    Absent,
+    Given([u8; 32]),
+}
+
+impl std::str::FromStr for ContextValue {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "random" => Ok(Self::Random),
+            "none" => Ok(Self::Absent),
+            _ => {
+                let bytes = text.parse::<Hex>().map_err(|e| e.to_string())?;
+                let array = bytes.0.as_slice().try_into();
+                array
+                    .map(Self::Given)
+                    .map_err(|_| "it is random, none, or 64 hexadecimal digits".to_owned())
+            }
+        }
+    }
+}
+
+/// `token request`
+#[derive(Args)]
+#[command(after_help = "Example:
+  sealstone token request challenge --key issuer.key.pub --state waiting -o request")]
+pub(crate) struct RequestArgs {
+    /// The challenge: its bytes, or the value of a `WWW-Authenticate` header
+    pub(crate) challenge: PathBuf,
+    /// The issuer's public key [default: the one in the header]
+    #[arg(long, value_name = "KEY.pub")]
+    pub(crate) key: Option<PathBuf>,
+    /// How many tokens to ask for; more than one share a proof
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) count: u16,
+    /// The new secret file for `token finalize`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: PathBuf,
+    #[command(flatten)]
+    pub(crate) output: MessageOutput,
+}
+
+/// `token issue`
+#[derive(Args)]
+#[command(after_help = "Example:
+  sealstone token issue request --key epoch-7.key --key epoch-8.key -o response
+
+The request says by one byte for which of the keys it is.")]
+pub(crate) struct IssueArgs {
+    /// The request
+    pub(crate) request: PathBuf,
+    /// A secret key of the issuer; may be given several times
+    #[arg(long = "key", value_name = "KEY", required = true)]
+    pub(crate) keys: Vec<PathBuf>,
+    /// The most tokens that one request may ask for
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) limit: u16,
+    #[command(flatten)]
+    pub(crate) output: MessageOutput,
+}
+
+/// `token finalize`
+#[derive(Args)]
+#[command(after_help = "Example:
+  sealstone token finalize response --state waiting -o token")]
+pub(crate) struct FinalizeArgs {
+    /// The issuer's response
+    pub(crate) response: PathBuf,
+    /// What `token request` kept
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: PathBuf,
+    /// Write the value of an `Authorization` header for each token, one a line
+    #[arg(long)]
+    pub(crate) header: bool,
+    #[command(flatten)]
+    pub(crate) output: MessageOutput,
+}
+
+/// `token redeem`
+#[derive(Args)]
+#[command(after_help = "Examples:
+  sealstone token redeem token --challenge challenge --key issuer.key --spent spent
+  sealstone token redeem token --challenge challenge --key issuer.key.pub --spent spent    for RSA
+
+Exit code 0 says that the token is good and was not shown before; 5 that it is not, or was. Each
+redeemed token has a file in the directory of spent tokens, below its key: remove such a directory
+only when the key's tokens are not accepted any more.")]
+pub(crate) struct RedeemArgs {
+    /// The token: its bytes, or the value of an `Authorization` header
+    pub(crate) token: PathBuf,
+    /// The challenge that it must answer: its bytes, or the value of a `WWW-Authenticate` header
+    #[arg(long, value_name = "FILE")]
+    pub(crate) challenge: PathBuf,
+    /// A key whose tokens are accepted: the issuer's secret key, for RSA also the public one
+    #[arg(long = "key", value_name = "KEY", required = true)]
+    pub(crate) keys: Vec<PathBuf>,
+    /// The directory of spent tokens; it is made if it is not there
+    #[arg(long, value_name = "DIR")]
+    pub(crate) spent: PathBuf,
+}
+
+/// `token inspect`
+#[derive(Args)]
+pub(crate) struct TokenInspectArgs {
+    /// The file
+    pub(crate) file: PathBuf,
+}

@@ -1,0 +1,286 @@
+//! The files of `token …`: secrets as one line of text, messages as the bytes of the wire
+//! (`spec/token.md`, "Text forms of the command").
+
+use std::io::IsTerminal;
+use std::path::Path;
+
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD as URL_SAFE_NO_PAD;
+use sealstone_files::Existing;
+use sealstone_primitives::secret::{Secret, SecretVec};
+use sealstone_token::epoch::Root;
+use sealstone_token::privacypass::header::{self, Offer};
+use sealstone_token::privacypass::{
+    IssuerKey, IssuerPublicKey, Pending, Token, TokenChallenge, TokenType,
+};
+use serde_json::Value;
+use zeroize::Zeroizing;
+
+use crate::args::MessageOutput;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{About, Failure, Result};
+use crate::io::input::{self, DASH, name_of, read_small};
+use crate::io::keep::{self, PRIVATE, PUBLIC};
+use crate::io::output;
+use crate::text::shown;
+
+/// The longest file that is read: a request for 65,535 tokens of P-384.
+const MAX_LEN: usize = 4 << 20;
+
+/// A secret of one line.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Secrecy {
+    Key,
+    Root,
+    State,
+}
+
+impl Secrecy {
+    pub(super) const ALL: [Self; 3] = [Self::Key, Self::Root, Self::State];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Key => "sealstone-token-key-v1",
+            Self::Root => "sealstone-token-root-v1",
+            Self::State => "sealstone-token-state-v1",
+        }
+    }
+
+    fn meaning(self) -> &'static str {
+        match self {
+            Self::Key => "an issuer's secret key, as `sealstone token keygen` makes it",
+            Self::Root => "a root, as `sealstone token keygen --root` makes it",
+            Self::State => "a saved request, as `sealstone token request --state` makes it",
+        }
+    }
+
+    /// The bytes behind this name in a line; nothing if the line has another name.
+    pub(super) fn parse(self, line: &[u8]) -> Result<Option<SecretVec>> {
+        let Some(rest) = line.strip_prefix(self.name().as_bytes()) else {
+            return Ok(None);
+        };
+        let text = rest.trim_ascii();
+        let mut bytes = SecretVec::zeroed(base64::decoded_len_estimate(text.len()));
+        let decoded = URL_SAFE_NO_PAD.decode_slice(text, bytes.expose_mut());
+        let len = decoded
+            .map_err(|_| Failure::new(Exit::Format, format!("malformed {}", self.name())))?;
+        bytes.truncate(len);
+        Ok(Some(bytes))
+    }
+}
+
+/// Writes a new secret file, readable by its owner alone.
+pub(super) fn write_secret(path: &Path, secrecy: Secrecy, bytes: &[u8]) -> Result<()> {
+    let name = secrecy.name();
+    // The capacity is enough, so that no copy of a secret stays behind.
+    let mut line = Zeroizing::new(String::with_capacity(name.len() + bytes.len() * 4 / 3 + 8));
+    line.push_str(name);
+    line.push(' ');
+    URL_SAFE_NO_PAD.encode_string(bytes, &mut line);
+    line.push('\n');
+    keep::write_new(path, line.as_bytes(), PRIVATE)
+}
+
+/// Reads a secret file of one kind.
+fn read_secret(path: &Path, secrecy: Secrecy, context: &Context) -> Result<SecretVec> {
+    let bytes = read(path, secrecy.meaning())?;
+    warn_if_exposed(path, context);
+    let found = secrecy.parse(&bytes).about(name_of(path))?;
+    found.ok_or_else(|| {
+        Failure::new(Exit::Format, format!("is not {}", secrecy.meaning())).about(name_of(path))
+    })
+}
+
+fn warn_if_exposed(path: &Path, context: &Context) {
+    let exposed = |metadata: std::fs::Metadata| metadata.is_file() && input::is_exposed(&metadata);
+    if path.metadata().is_ok_and(exposed) {
+        context.warn_exposed(&name_of(path));
+    }
+}
+
+/// Reads a whole message.
+pub(super) fn read(path: &Path, what: &str) -> Result<Zeroizing<Vec<u8>>> {
+    read_small(path, what, MAX_LEN)
+}
+
+/// An issuer's secret key: `u16(type) ‖ private key`.
+pub(super) fn read_key(path: &Path, context: &Context) -> Result<IssuerKey> {
+    parse_key(read_secret(path, Secrecy::Key, context)?.expose()).about(name_of(path))
+}
+
+pub(super) fn parse_key(bytes: &[u8]) -> Result<IssuerKey> {
+    let (number, key) = bytes
+        .split_first_chunk()
+        .ok_or(sealstone_token::Error::Malformed("private key"))?;
+    let token_type = TokenType::from_number(u16::from_be_bytes(*number))?;
+    Ok(IssuerKey::decode(token_type, key)?)
+}
+
+/// The bytes that [`read_key`] reads.
+pub(super) fn encode_key(key: &IssuerKey) -> Result<SecretVec> {
+    let key_bytes = key.encode()?;
+    let mut bytes = SecretVec::with_capacity(2 + key_bytes.len());
+    for part in [&key.token_type().to_bytes()[..], key_bytes.expose()] {
+        bytes.extend_from_slice(part).expect("room for both");
+    }
+    Ok(bytes)
+}
+
+pub(super) fn read_root(path: &Path, context: &Context) -> Result<Root> {
+    let bytes = read_secret(path, Secrecy::Root, context)?;
+    parse_root(bytes.expose()).about(name_of(path))
+}
+
+pub(super) fn parse_root(bytes: &[u8]) -> Result<Root> {
+    let array: &[u8; 32] = bytes
+        .try_into()
+        .map_err(|_| sealstone_token::Error::Malformed("root"))?;
+    Ok(Root::new(Secret::with(|secret: &mut [u8; 32]| {
+        secret.copy_from_slice(array)
+    })))
+}
+
+pub(super) fn read_state(path: &Path, context: &Context) -> Result<Pending> {
+    let bytes = read_secret(path, Secrecy::State, context)?;
+    Pending::decode(bytes.expose()).about(name_of(path))
+}
+
+/// A public key: the bytes of the wire, whose number tells the type.
+pub(super) fn parse_public(bytes: &[u8]) -> Result<IssuerPublicKey> {
+    let token_type = match bytes.len() {
+        49 => TokenType::VoprfP384,
+        32 => TokenType::VoprfRistretto255,
+        33 => TokenType::VoprfP256,
+        _ => TokenType::BlindRsa2048,
+    };
+    Ok(IssuerPublicKey::decode(token_type, bytes)?)
+}
+
+pub(super) fn read_public(path: &Path) -> Result<IssuerPublicKey> {
+    parse_public(&read(path, "the public key")?).about(name_of(path))
+}
+
+/// A challenge, and what else a header offers with it.
+pub(super) fn read_challenge(path: &Path) -> Result<Offer> {
+    let bytes = read(path, "the challenge")?;
+    let offer = match header_text(&bytes) {
+        Some(text) => first_offer(text),
+        None => TokenChallenge::decode(&bytes)
+            .map_err(Failure::from)
+            .map(|challenge| Offer {
+                challenge,
+                token_key: None,
+                max_age: None,
+            }),
+    };
+    offer.about(name_of(path))
+}
+
+fn first_offer(text: &str) -> Result<Offer> {
+    let offers = header::parse_challenges(text)?;
+    let known = |offer: &Offer| offer.challenge.token_type().is_ok();
+    offers.into_iter().find(known).ok_or_else(|| {
+        Failure::new(
+            Exit::Format,
+            "no challenge in it is of a type that is known here",
+        )
+    })
+}
+
+/// A token as bytes or in a header.
+pub(super) fn read_token(path: &Path) -> Result<Token> {
+    let bytes = read(path, "the token")?;
+    let token = match header_text(&bytes) {
+        Some(text) => header::parse_authorization(text),
+        None => Token::decode(&bytes),
+    };
+    token.about(name_of(path))
+}
+
+/// The value of a header of the scheme, if it is one; its name before it is passed over.
+pub(super) fn header_text(bytes: &[u8]) -> Option<&str> {
+    let text = std::str::from_utf8(bytes).ok()?.trim();
+    let lower = text.to_ascii_lowercase();
+    let names = ["www-authenticate:", "authorization:"];
+    let skipped = names
+        .into_iter()
+        .find(|name| lower.starts_with(name))
+        .map_or(0, str::len);
+    let value = text[skipped..].trim_start();
+    let scheme = header::SCHEME.to_ascii_lowercase();
+    value
+        .to_ascii_lowercase()
+        .contains(&scheme)
+        .then_some(value)
+}
+
+/// What is written.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Form {
+    /// The bytes of the wire.
+    Message,
+    /// The value of a header.
+    Text,
+    /// Tokens: anybody who reads them can spend them.
+    Secret,
+    /// Tokens in headers.
+    SecretText,
+}
+
+impl Form {
+    fn is_text(self) -> bool {
+        matches!(self, Self::Text | Self::SecretText)
+    }
+
+    /// Who may read the file.
+    fn mode(self) -> u32 {
+        match self {
+            Self::Message | Self::Text => PUBLIC,
+            Self::Secret | Self::SecretText => PRIVATE,
+        }
+    }
+}
+
+/// Writes a message to where it should go, whole or not at all.
+pub(super) fn write(output: &MessageOutput, bytes: &[u8], form: Form) -> Result<()> {
+    match output.output.as_deref() {
+        Some(path) if path != Path::new(DASH) => write_file(path, bytes, form, output.force),
+        given => {
+            let is_shown = output::standard_output()?.is_terminal();
+            if is_shown && !form.is_text() && given.is_none() {
+                return Err(
+                    Failure::usage("this would write binary data to the terminal")
+                        .hint("choose -o FILE, or -o - to insist"),
+                );
+            }
+            output::print(bytes)
+        }
+    }
+}
+
+fn write_file(path: &Path, bytes: &[u8], form: Form, force: bool) -> Result<()> {
+    if !force {
+        return keep::write_new(path, bytes, form.mode())
+            .map_err(|failure| failure.hint("use another -o, or --force to replace it"));
+    }
+    keep::must_be_replaceable(path)?;
+    let mode = form.mode() & !sealstone_files::umask();
+    sealstone_files::write(path, bytes, Existing::Replace, mode).about(shown(path))
+}
+
+/// Says what was written to a file; on standard output the message is alone.
+pub(super) fn done(
+    output: &MessageOutput,
+    context: &Context,
+    what: &str,
+    value: impl FnOnce() -> Value,
+) -> Result<()> {
+    match output.output.as_deref() {
+        Some(path) if path != Path::new(DASH) => {
+            context.result(&format!("wrote {} ({what})", shown(path)), value)
+        }
+        _ if context.json() => context.beside_content(true).result("", value),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,281 @@
+//! `token …`: issuer, client and origin as a shell script plays them.
+
+use serde_json::Value;
+
+use crate::world::{World, refuse, succeed};
+
+/// An issuer's key, a challenge, a request with its state, a response.
+fn issued(kind: &str) -> World {
+    let world = World::empty();
+    world.done(&["token", "keygen", "--type", kind, "-o", "issuer.key"]);
+    challenge(&world, kind, "challenge", "shop.example");
+    let request = ["token", "request", "challenge", "--key", "issuer.key.pub"];
+    world.done(&[&request[..], &["--state", "waiting", "-o", "request"]].concat());
+    world.done(&[
+        "token",
+        "issue",
+        "request",
+        "--key",
+        "issuer.key",
+        "-o",
+        "response",
+    ]);
+    world
+}
+
+fn challenge(world: &World, kind: &str, file: &str, origin: &str) {
+    let names = ["--issuer", "issuer.example", "--origin", origin, "-o", file];
+    world.done(&[&["token", "challenge", "--type", kind][..], &names].concat());
+}
+
+fn finalize(world: &World) {
+    world.done(&[
+        "token", "finalize", "response", "--state", "waiting", "-o", "token",
+    ]);
+}
+
+const REDEEM: [&str; 9] = [
+    "token",
+    "redeem",
+    "token",
+    "--challenge",
+    "challenge",
+    "--key",
+    "issuer.key",
+    "--spent",
+    "spent",
+];
+
+#[test]
+fn a_token_is_redeemed_once() {
+    for (kind, len) in [
+        ("p384", 146),
+        ("rsa", 354),
+        ("ristretto255", 162),
+        ("p256", 130),
+    ] {
+        let world = issued(kind);
+        finalize(&world);
+        assert_eq!(world.read("token").len(), len);
+        world.done(&REDEEM);
+        let said = refuse(&mut world.command(&REDEEM), 5);
+        assert_eq!(said, "sealstone: token: the token was redeemed before\n");
+    }
+}
+
+#[test]
+fn everybody_verifies_rsa_and_nobody_else_the_others() {
+    for (kind, works) in [("rsa", true), ("p384", false)] {
+        let world = issued(kind);
+        finalize(&world);
+        let redeem = REDEEM.map(|word| {
+            if word == "issuer.key" {
+                "issuer.key.pub"
+            } else {
+                word
+            }
+        });
+        match works {
+            true => drop(world.done(&redeem)),
+            false => {
+                let said = refuse(&mut world.command(&redeem), 2);
+                assert!(said.contains("only the issuer can verify"), "{said}");
+                assert!(!world.path("spent").exists(), "nothing is remembered of it");
+            }
+        }
+    }
+}
+
+#[test]
+fn secrets_are_their_owners_alone() {
+    let world = issued("p384");
+    finalize(&world);
+    for (file, mode) in [
+        ("issuer.key", 0o600),
+        ("waiting", 0o600),
+        ("token", 0o600),
+        ("issuer.key.pub", 0o644),
+        ("request", 0o644),
+    ] {
+        assert_eq!(world.mode(file) & !0o022, mode & !0o022, "{file}");
+    }
+    // Nothing replaces a key or a state.
+    for args in [
+        &["token", "keygen", "--type", "p384", "-o", "issuer.key"][..],
+        &["token", "keygen", "--root", "-o", "issuer.key"],
+        &[
+            "token",
+            "request",
+            "challenge",
+            "--key",
+            "issuer.key.pub",
+            "--state",
+            "waiting",
+        ],
+    ] {
+        let before = (world.read("issuer.key"), world.read("waiting"));
+        refuse(&mut world.command(args), 3);
+        assert_eq!((world.read("issuer.key"), world.read("waiting")), before);
+    }
+}
+
+#[test]
+fn wrong_files_are_refused_with_a_reason() {
+    let world = issued("p384");
+    world.done(&["token", "keygen", "--type", "p384", "-o", "other.key"]);
+    let issue = ["token", "issue", "request", "--key", "other.key"];
+    // One key in 256 has the same last byte.
+    let code = world.command(&issue).output().unwrap().status.code();
+    assert!(matches!(code, Some(0 | 5)), "{code:?}");
+    challenge(&world, "p384", "elsewhere", "other.example");
+    finalize(&world);
+    let redeem = REDEEM.map(|word| {
+        if word == "challenge" {
+            "elsewhere"
+        } else {
+            word
+        }
+    });
+    let said = refuse(&mut world.command(&redeem), 5);
+    assert_eq!(
+        said,
+        "sealstone: token: the token answers another challenge\n"
+    );
+    let mut token = world.read("token");
+    *token.last_mut().unwrap() ^= 1;
+    world.write("token", &token);
+    let said = refuse(&mut world.command(&REDEEM), 5);
+    assert_eq!(
+        said,
+        "sealstone: token: the token is not one of this issuer key\n"
+    );
+    for (args, code) in [
+        (
+            &["token", "finalize", "request", "--state", "waiting"][..],
+            4,
+        ),
+        (
+            &["token", "finalize", "response", "--state", "issuer.key"],
+            4,
+        ),
+        (&["token", "issue", "response", "--key", "issuer.key"], 4),
+        (&["token", "issue", "request", "--key", "waiting"], 4),
+        (&["token", "inspect", "passphrase"], 4),
+        (&["token", "request", "challenge", "--state", "new"], 2),
+        (
+            &[
+                "token",
+                "challenge",
+                "--type",
+                "p384",
+                "--issuer",
+                "two words",
+            ],
+            4,
+        ),
+    ] {
+        let said = refuse(&mut world.command(args), code);
+        assert!(said.starts_with("sealstone: "), "{said}");
+    }
+    assert!(!world.path("new").exists(), "no state without a request");
+}
+
+#[test]
+fn a_response_that_was_changed_gives_no_token() {
+    let world = issued("rsa");
+    let mut response = world.read("response");
+    response[7] ^= 1;
+    world.write("changed", &response);
+    let finalize = [
+        "token", "finalize", "changed", "--state", "waiting", "-o", "token",
+    ];
+    let said = refuse(&mut world.command(&finalize), 5);
+    assert!(said.contains("the issuer's proof is wrong"), "{said}");
+    assert!(!world.path("token").exists());
+}
+
+#[test]
+fn batches_and_headers_go_through_pipes() {
+    let world = issued("p384");
+    succeed(&mut world.bash(
+        "set -o pipefail
+        sealstone token request challenge --key issuer.key.pub --state many --count 3 |
+            sealstone token issue - --key issuer.key |
+            sealstone token finalize - --state many -o tokens",
+    ));
+    assert_eq!(world.read("tokens").len(), 3 * 146);
+    let refused = "sealstone token request challenge --key issuer.key.pub --state five --count 5 |
+        sealstone token issue - --key issuer.key --limit 4";
+    let said = refuse(&mut world.bash(refused), 4);
+    assert!(said.contains("a batch of 5"), "{said}");
+    let by_header = "set -e
+        sealstone token challenge --type p384 --issuer issuer.example --context random \\
+            --header --key issuer.key.pub --max-age 60 >header
+        sed -i 's/^/WWW-Authenticate: /' header
+        sealstone token request header --state one -o r
+        sealstone token issue r --key issuer.key -o a
+        sealstone token finalize a --state one --header >authorization
+        sealstone token redeem authorization --challenge header --key issuer.key --spent spent";
+    succeed(&mut world.bash(by_header));
+    assert!(
+        world
+            .read("authorization")
+            .starts_with(b"PrivateToken token=\"")
+    );
+}
+
+#[test]
+fn keys_of_epochs_come_from_a_root() {
+    let world = World::empty();
+    world.done(&["token", "keygen", "--root", "-o", "root"]);
+    let derive = |epoch, file| {
+        let args = [
+            "token", "keygen", "--type", "p256", "--from", "root", "--epoch", epoch, "-o",
+        ];
+        world.done(&[&args[..], &[file]].concat());
+        world.read(file)
+    };
+    assert_eq!(derive("7", "one"), derive("7", "two"));
+    assert_ne!(derive("8", "three"), derive("7", "four"));
+    let rsa = [
+        "token", "keygen", "--type", "rsa", "--from", "root", "--epoch", "7", "-o", "rsa",
+    ];
+    refuse(&mut world.command(&rsa), 2);
+    // The example of spec/token.md, through the command: a root of 32 bytes 0x07.
+    world.write(
+        "sevens",
+        b"sealstone-token-root-v1 BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc\n",
+    );
+    let example = [
+        "token", "keygen", "--type", "p256", "--from", "sevens", "--epoch", "1", "-o",
+    ];
+    world.done(&[&example[..], &["five"]].concat());
+    // 0xff01, then the private key 0da325ab…e7.
+    let expected = "sealstone-token-key-v1 _wENoyWrGfaMLkzHgeBzlnSmGpeLRO0CyKt4fRhJxIAJ5w\n";
+    assert_eq!(world.read("five"), expected.as_bytes());
+}
+
+#[test]
+fn inspect_explains_everything() {
+    let world = issued("ristretto255");
+    finalize(&world);
+    for (file, kind) in [
+        ("issuer.key", "issuer's secret key"),
+        ("issuer.key.pub", "issuer's public key"),
+        ("challenge", "challenge"),
+        ("request", "request for a token"),
+        ("waiting", "saved request"),
+        ("response", "response for a token"),
+        ("token", "token"),
+    ] {
+        let said = String::from_utf8(world.done(&["token", "inspect", file])).unwrap();
+        assert!(said.starts_with(kind), "{file}: {said}");
+        assert!(
+            said.contains("0x0005 VOPRF (ristretto255, SHA-512)"),
+            "{said}"
+        );
+        let json = world.done(&["--json", "token", "inspect", file]);
+        let json: Value = serde_json::from_slice(&json).unwrap();
+        assert!(json["kind"].as_str().unwrap().starts_with(kind));
+    }
+}
