@@ -81,7 +81,8 @@ fn countersign_again(passport: &Passport, context: &Context) -> Result<()> {
     let list = decisions(&unsigned);
     store.sign(passport, clock::now())?;
     context.say(&format!(
-        "countersigned in the trust store (if a decision is not yours, somebody else can change it):{list}"
+        "countersigned in the trust store:{list}\nif one of them is not yours, another program \
+         can change the store: sealstone trust log"
     ));
     Ok(())
 }
@@ -155,7 +156,7 @@ pub(crate) fn find<'s>(store: &'s Store, name: &str) -> Result<Record<'s>> {
             all.len()
         ))
         .hint(format!(
-            "use a fingerprint, or revoke the one that was replaced: sealstone trust revoke FINGERPRINT\n{}",
+            "use a fingerprint, or revoke a replaced one: sealstone trust revoke FINGERPRINT\n{}",
             listed.join("\n")
         ))),
     }

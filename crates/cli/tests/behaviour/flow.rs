@@ -344,7 +344,7 @@ fn a_rotated_passport_is_recognised_and_the_old_one_still_opens() {
     assert!(
         String::from_utf8(said)
             .unwrap()
-            .contains("succeeds \"alice\" (approved), who signed it over")
+            .contains("succeeds \"alice\" (approved), which signed this on")
     );
     // Under another label too, somebody has to say what becomes of the old one.
     let lis = ["alice2.passport", "-o", "lis.passport", "--label", "Lis"];

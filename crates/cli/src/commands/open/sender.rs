@@ -77,7 +77,7 @@ pub(super) fn decide(
             let hint = format!("the file says that its sender is\n{fingerprint}");
             return Err(Failure::new(
                 Exit::Authentication,
-                "signed by somebody else than --from names",
+                "signed by another passport than --from names",
             )
             .hint(hint));
         }
@@ -126,13 +126,13 @@ fn unsigned(args: &OpenArgs, expected: bool) -> Result<Verdict> {
     if expected {
         return Err(Failure::new(
             Exit::Pending,
-            "nobody signed it, and --from names a sender",
+            "it is not signed, and --from names a sender",
         ));
     }
     if args.require_signed {
         return Err(Failure::new(
             Exit::Pending,
-            "nobody signed it, and --require-signed asks for a sender",
+            "it is not signed, and --require-signed asks for a sender",
         ));
     }
     Ok(Verdict::Unsigned)
@@ -182,7 +182,7 @@ fn from_store(
 }
 
 fn unknown_keys(fingerprint: &Fingerprint) -> Failure {
-    let what = "the sender is known by fingerprint only, so the signatures cannot be checked";
+    let what = "only the sender's fingerprint is known, so the signatures cannot be checked";
     Failure::new(Exit::Pending, what).hint(format!(
         "get the public passport of\n{fingerprint}\nand give it with --from FILE.pub, or approve it: sealstone trust approve FILE.pub"
     ))

@@ -112,7 +112,10 @@ impl Rotation {
             shown(kept)
         ));
         if is_reused(args) {
-            context.warn("the new passport has the passphrase of the old one; if somebody may know that: sealstone passport slot change");
+            context.warn(
+                "the new passport has the passphrase of the old one\n  \
+                 if somebody may know it: sealstone passport slot change",
+            );
         }
         Ok(())
     }
@@ -176,8 +179,8 @@ fn asks_to_revoke(args: &RotateArgs, old: &Identity) -> Result<bool> {
         return Ok(args.revoke);
     }
     let question = format!(
-        "The old passport is\n{}\nMay somebody else have it, so that files that it signed must not \
-         open any more?",
+        "The old passport is\n{}\nIf somebody else may have it, revoke it: files that it signed then \
+         never open.\nRevoke it?",
         old.locked.fingerprint()
     );
     Ok(terminal::confirm(&question)?)

@@ -115,27 +115,27 @@ fn check_succession(
     let contact = record.map(|record| record.contact()).transpose()?.flatten();
     let (Some(record), Some(contact)) = (record, contact) else {
         context.say(&format!(
-            "  says that it succeeds {predecessor}, whose keys you do not have: this cannot be checked"
+            "  claims to succeed {predecessor}\n  you do not have its keys, so the claim cannot be checked"
         ));
         return Ok(None);
     };
     let fingerprint = public.contact().fingerprint();
     succession
         .verify(&contact, &fingerprint)
-        .about("its claim to succeed somebody")?;
+        .about("its claim to succeed another passport")?;
     let (name, status) = (trust::name(&record), record.status());
     context.say(&format!(
-        "  succeeds {name} ({status}), who signed it over on {}",
+        "  succeeds {name} ({status}), which signed this on {}",
         clock::show(succession.time())
     ));
     if trust::is_barred(status) {
         context.warn(&format!(
-            "{name} is {status}: the person that you keep out may have signed this over"
+            "{name} is {status}: the person that you keep out may have signed this"
         ));
     }
     if status == Status::Approved {
         context.say(&format!(
-            "  if the old one is not to be trusted any more: sealstone trust revoke {predecessor}"
+            "  if you no longer trust the old one: sealstone trust revoke {predecessor}"
         ));
     }
     Ok(Some(predecessor))

@@ -111,8 +111,9 @@ impl Subject {
         let before = store.get(&self.fingerprint).map(|record| record.status());
         if before == Some(Status::Revoked) && status != Status::Revoked {
             let failure = Failure::new(Exit::Denied, format!("{} is revoked", self.name()));
-            return Err(failure
-                .hint("if its owner is in control again: sealstone trust approve --reinstate"));
+            return Err(
+                failure.hint("if its owner controls it again: sealstone trust approve --reinstate")
+            );
         }
         let operator = trust::operator(args.change.operator.as_deref());
         let note = note(args, before, status);
