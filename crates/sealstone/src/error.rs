@@ -1,4 +1,4 @@
-//! What can go wrong, in words that a user can act on.
+//! Errors, in words that help a user to act.
 
 use std::fmt;
 use std::io;
@@ -12,7 +12,7 @@ use std::io;
 pub enum Error {
     /// Reading or writing failed.
     Io(io::Error),
-    /// The bytes are not what the format allows; the text says which rule they break.
+    /// The bytes break a rule of the format; the text names it.
     Malformed(&'static str),
     /// The bytes follow a newer version of the format than this one reads.
     Unsupported(&'static str),
@@ -24,7 +24,7 @@ pub enum Error {
     Altered(&'static str),
     /// Argon2id would need more memory (KiB) or work (KiB × passes) than the limits allow.
     KdfLimit {
-        /// What the object asks for.
+        /// The amount that the object asks for.
         wanted: u64,
         /// The most that the caller allows.
         allowed: u64,
@@ -33,7 +33,7 @@ pub enum Error {
     },
     /// The system has not the memory that Argon2id needs, in KiB.
     OutOfMemory(u32),
-    /// An argument of the caller is out of its range; the text says which and what is allowed.
+    /// An argument of the caller is out of range; the text says which one, and its range.
     Invalid(&'static str),
     /// The word at this place, counted from 1, is not on the list that it must be from.
     UnknownWord(usize),
@@ -43,7 +43,7 @@ pub enum Error {
     StoreAltered(&'static str),
 }
 
-/// What [`Error::Altered`] names where a file ends before it should.
+/// The part that [`Error::Altered`] names if a file ends too early.
 pub(crate) const END_OF_FILE: &str = "end of the file";
 
 /// A result with this crate's [`Error`].
@@ -61,7 +61,7 @@ impl fmt::Display for Error {
                 "sealed for somebody else: none of the given passports is a recipient"
             ),
             Self::Altered(END_OF_FILE) => write!(f, "the file is cut short"),
-            // Where the rest was cut off, it is the last that is there that does not fit.
+            // If the end was cut off, the last part that remains does not fit.
             Self::Altered(part @ ("content" | "trailer")) => {
                 write!(
                     f,
@@ -101,7 +101,7 @@ impl std::error::Error for Error {
 }
 
 impl From<io::Error> for Error {
-    /// An [`Error`] that travelled inside an [`io::Error`] (through a [`std::io::Read`] of ours) comes out as itself.
+    /// Unpacks an [`Error`] inside an [`io::Error`], as our own [`std::io::Read`] returns it.
     fn from(e: io::Error) -> Self {
         e.downcast::<Error>().unwrap_or_else(Self::Io)
     }

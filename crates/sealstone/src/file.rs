@@ -3,8 +3,9 @@
 //! | to | use |
 //! |---|---|
 //! | seal | [`Sealer`] |
-//! | see what anybody can see | [`Sealed`] |
-//! | see what recipients see, decide about the sender, and open | [`Sealed::unlock`], [`Opening`] |
+//! | see the public part | [`Sealed`] |
+//! | see the recipients' part, decide about the sender, and open | [`Sealed::unlock`], [`Opening`]
+//! |
 //! | read parts of a large file | [`SealedReader`] |
 //! | read armored files like binary ones | [`Dearmored`] |
 
@@ -32,18 +33,18 @@ pub use stanza::{Description, Fact, RecipientInfo};
 
 use crate::sign::Domain;
 
-/// How many threads work on one file. Each holds one chunk of 1 MiB.
+/// The number of threads that work on one file. Each holds one chunk of 1 MiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Workers(usize);
 
 /// More would not fit in the 64 MiB that sealing and opening may take beside Argon2id.
 const MAX_WORKERS: usize = 32;
 
-/// What the sender's signatures are for.
+/// The domain of the sender's signatures.
 const DOMAIN: Domain = Domain("sealstone.file.v1");
 
 impl Workers {
-    /// So many threads, within 1–32.
+    /// This many threads, at least 1 and at most 32.
     pub fn new(count: usize) -> Self {
         Self(count.clamp(1, MAX_WORKERS))
     }

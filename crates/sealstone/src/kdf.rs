@@ -25,7 +25,7 @@ pub struct KdfParams {
     lanes: u32,
 }
 
-/// The most that a reader spends on parameters that somebody else chose: on everything together that one unlocking tries.
+/// Limits on the parameters that somebody else chose, for everything that one unlocking tries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KdfLimits {
     /// Memory in KiB.
@@ -60,7 +60,7 @@ const MIN_WORK_KIB: u64 = 35_840;
 const MAX_LANES: u32 = 16;
 
 impl KdfParams {
-    /// 1 GiB, 4 passes: some seconds. For what lives long; the default.
+    /// 1 GiB, 4 passes: some seconds. The default, for long-lived secrets.
     pub const SENSITIVE: Self = Self {
         memory_kib: 1 << 20,
         passes: 4,
@@ -90,7 +90,7 @@ impl KdfParams {
         Ok(params)
     }
 
-    /// Refuses what a writer must not write, though a reader takes it.
+    /// Refuses parameters below the minimum for writers.
     pub(crate) fn check_strength(&self) -> Result<()> {
         if self.memory_kib < MIN_MEMORY_KIB || self.work_kib() < MIN_WORK_KIB {
             return Err(Error::Invalid(
@@ -100,7 +100,8 @@ impl KdfParams {
         Ok(())
     }
 
-    /// Parameters from a file: only what Argon2 itself demands; [`KdfLimits`] bound them from above.
+    /// Parameters from a file: checks the rules of Argon2 only. [`KdfLimits`] bound them from
+    /// above.
     pub(crate) fn read(memory_kib: u32, passes: u32, lanes: u32) -> Result<Self> {
         if passes == 0 || !(1..=MAX_LANES).contains(&lanes) || memory_kib < 8 * lanes {
             return Err(Error::Malformed("Argon2id parameters"));
@@ -127,7 +128,7 @@ impl KdfParams {
         self.lanes
     }
 
-    /// As [`Params::work_kib`] counts it: of little memory, many passes take longer than its size says.
+    /// Memory times passes as [`Params::work_kib`] counts it: little memory counts as more.
     fn work_kib(&self) -> u64 {
         Params::new(self.memory_kib, self.passes, self.lanes)
             .map_or(u64::MAX, |params| params.work_kib())
@@ -196,7 +197,8 @@ impl KdfLimits {
         Ok(())
     }
 
-    /// Accepts everything that is to be tried, one after the other: each by itself, and the work of all of them together.
+    /// Accepts all parameters that one unlocking is going to try: each by itself, and the work of
+    /// all of them together.
     ///
     /// # Errors
     /// [`Error::KdfLimit`] if it is too much.
@@ -217,9 +219,10 @@ impl KdfLimits {
     }
 }
 
-/// Argon2id (RFC 9106, version 0x13) to a 32-byte key. `params` must have passed [`KdfLimits::check`].
+/// Argon2id (RFC 9106, version 0x13) to a 32-byte key. The caller has checked `params` with
+/// [`KdfLimits`].
 ///
-/// Its memory is taken only if the system has it, and wiped. Lanes run on as many threads as there are processors.
+/// The memory is wiped afterwards. Lanes run on as many threads as there are processors.
 pub(crate) fn derive(
     passphrase: &Passphrase,
     salt: &[u8; SALT_LEN],
@@ -326,7 +329,8 @@ mod tests {
 
     #[test]
     fn argon2id_is_that_of_the_phc_reference() {
-        // `echo -n password | argon2 somesaltsomesaltsomesaltsomesalt -id -t 3 -k 32 -p 1 -l 32 -r` (Debian's argon2 0~20190702).
+        // Debian's argon2 0~20190702: `echo -n password | argon2 somesaltsomesaltsomesaltsomesalt
+        // -id -t 3 -k 32 -p 1 -l 32 -r`.
         let params = KdfParams::read(32, 3, 1).unwrap();
         let passphrase = Passphrase::new(b"password").unwrap();
         let salt = b"somesaltsomesaltsomesaltsomesalt";

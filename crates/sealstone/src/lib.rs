@@ -1,7 +1,8 @@
 //! Passports, sealed files and the trust store.
 //!
-//! This crate does no input or output of its own: it works on byte slices, readers and writers that the caller brings, and asks for clocks and
-//! storage through arguments and traits. The formats are specified in `spec/`.
+//! This crate does no input or output of its own: it works on byte slices, readers and writers of
+//! the caller, and asks for times and storage through arguments and traits. It reads the clock for
+//! one purpose: to make the keys of sealed files differ. `spec/` specifies the formats.
 //!
 //! | a person wants to | types |
 //! |---|---|

@@ -5,7 +5,7 @@ use sealstone_primitives::sign::{ed25519, ml_dsa_87};
 
 use crate::{Error, Result};
 
-/// What a pair of signatures is for; it is part of what is signed, so that one kind never passes for another.
+/// The purpose of a pair of signatures. It is signed too, so that no kind passes for another.
 #[derive(Clone, Copy)]
 pub(crate) struct Domain(pub(crate) &'static str);
 
@@ -82,7 +82,7 @@ impl VerifyingKeys {
         })
     }
 
-    /// Succeeds only if both signatures are right; `part` names what was signed.
+    /// Succeeds only if both signatures are right. `part` names the signed object in errors.
     pub(crate) fn verify(
         &self,
         domain: Domain,

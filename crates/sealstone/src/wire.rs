@@ -1,4 +1,4 @@
-//! How values become bytes: CBOR, armor, padding and text rules that every format shares (`spec/README.md`).
+//! Encodings that all formats share: CBOR, armor, padding and text rules (`spec/README.md`).
 
 pub(crate) mod armor;
 pub(crate) mod cbor;

@@ -1,4 +1,4 @@
-//! Whatever is changed in a sealed file, it is refused.
+//! Every change to a sealed file is refused.
 
 mod common;
 

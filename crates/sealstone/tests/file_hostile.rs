@@ -1,4 +1,4 @@
-//! Files made to hurt whoever opens them: refused quickly, without memory.
+//! Hostile files are refused quickly and without memory.
 
 mod common;
 

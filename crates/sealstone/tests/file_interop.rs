@@ -1,5 +1,7 @@
-//! What we seal, the second implementation opens, and the other way round (`interop/cases.py`). Run by
-//! `scripts/test-interop`, which says in `SEALSTONE_INTEROP_PYTHON` which Python has the packages for it.
+//! The second implementation opens our files, and we open its files (`interop/cases.py`).
+//!
+//! `scripts/test-interop` runs these tests. Its variable `SEALSTONE_INTEROP_PYTHON` names a Python
+//! that has the packages.
 
 mod cases;
 
@@ -13,7 +15,7 @@ use sealstone::{Error, KdfParams, Result};
 
 const CONTENT_LEN: usize = (1 << 20) - 17;
 
-/// Runs a command of the second implementation in a directory of its own; `None` if there is no Python for it.
+/// Runs a command of the second implementation in a new directory; `None` without a Python for it.
 fn python(command: &str, before: impl FnOnce(&Path)) -> Option<PathBuf> {
     let Some(python) = env::var_os("SEALSTONE_INTEROP_PYTHON") else {
         println!("skipped: run scripts/test-interop");
@@ -84,7 +86,7 @@ fn what_breaks_a_rule_we_refuse() {
     fs::remove_dir_all(dir).unwrap();
 }
 
-/// As Bob, who trusts whoever sealed it.
+/// Opens as Bob, who accepts every sender.
 fn open_as_bob(file: &[u8]) -> Result<u64> {
     let opening = read(file)?
         .0

@@ -1,4 +1,4 @@
-//! What is sealed comes back, in every form.
+//! Sealed content comes back, in every form.
 
 mod common;
 

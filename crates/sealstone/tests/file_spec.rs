@@ -20,7 +20,8 @@ const PASSPHRASE: &[u8] = b"correct horse battery staple";
 /// Prefix, header and header MAC of the file.
 const HEAD_LEN: usize = 16 + 0xd3 + 32;
 
-/// The `name = value` lines of one of the example's blocks; a line that begins with spaces goes on with the value before it.
+/// The `name = value` lines of one block of the example. A line that begins with spaces continues
+/// the value before it.
 struct Block(HashMap<&'static str, Vec<u8>>);
 
 impl Block {

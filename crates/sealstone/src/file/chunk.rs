@@ -1,4 +1,5 @@
-//! One chunk of the payload: STREAM (Hoang, Reyhanitabar, Rogaway, Vizár 2015) with the counter and the last-flag in the nonce.
+//! One chunk of the payload: STREAM (Hoang, Reyhanitabar, Rogaway, Vizár 2015) with the counter and
+//! the last-flag in the nonce.
 
 use sealstone_primitives::aead::{Aes256Gcm, XChaCha20Poly1305};
 use sealstone_primitives::secret::Secret;
@@ -32,7 +33,9 @@ impl ChunkCipher {
         }
     }
 
-    /// Encrypts the padded plaintext of chunk `index` in place; `chunk` ends with room for the tag. Gives its whole length back.
+    /// Encrypts the padded plaintext of chunk `index` in place.
+    ///
+    /// `chunk` ends with room for the tag. Returns the length of `chunk`.
     pub(crate) fn seal(&self, index: u64, last: bool, chunk: &mut [u8]) -> usize {
         let (body, room) = chunk.split_at_mut(chunk.len() - TAG_LEN);
         let tag = match self {
@@ -43,7 +46,7 @@ impl ChunkCipher {
         chunk.len()
     }
 
-    /// Decrypts a chunk in place and says how much of it is content.
+    /// Decrypts a chunk in place. Returns the bytes of content in it.
     pub(crate) fn open(&self, index: u64, last: bool, chunk: &mut [u8]) -> Result<usize> {
         let (body, tag) = chunk.split_last_chunk_mut::<TAG_LEN>().ok_or(ALTERED)?;
         let opened = match self {

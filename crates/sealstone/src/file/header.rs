@@ -1,4 +1,4 @@
-//! The outer form of a sealed file: prefix and header. Everything here can be read by everybody who has the file.
+//! The outer form of a sealed file: prefix and header, which anyone who has the file can read.
 
 use std::io::Read;
 
@@ -51,7 +51,7 @@ struct HeaderBody {
 }
 
 impl Header {
-    /// Puts a new header together.
+    /// Encodes a new header.
     pub(crate) fn new(suite: Suite, stanzas: Vec<Stanza>, private: Vec<u8>) -> Result<Self> {
         let body = HeaderBody { stanzas, private };
         let encoded_body = cbor::encode(&body);
@@ -79,7 +79,7 @@ impl Header {
             .take(PREFIX_LEN as u64)
             .read_to_end(&mut encoded)?;
         if encoded.len() < PREFIX_LEN {
-            // A short file of another kind is of another kind, not a sealed file cut short.
+            // A short file of another kind is not a sealed file that was cut short.
             let begun = encoded.len().min(MAGIC.len());
             return Err(if encoded.is_empty() {
                 EMPTY
@@ -90,7 +90,7 @@ impl Header {
             });
         }
         let (suite, len) = parse_prefix(&encoded)?;
-        // `take` and `read_to_end` grow the buffer with what arrives: a length alone takes no memory.
+        // `take` and `read_to_end` grow the buffer as bytes arrive: a length alone takes no memory.
         reader
             .by_ref()
             .take(u64::from(len))
@@ -150,7 +150,7 @@ impl HeaderBody {
 const OTHER_KIND: Error = Error::Malformed("not a sealed file");
 const EMPTY: Error = Error::Malformed("not a sealed file: it is empty");
 
-/// What a file says that ends before it should.
+/// The error for a file that ends too early.
 pub(crate) const CUT_SHORT: Error = Error::Altered(END_OF_FILE);
 
 /// `read_exact` whose early end is an altered file rather than an input error.

@@ -1,4 +1,4 @@
-//! From the file key to every other key of a sealed file (`spec/file.md`, "Derived keys").
+//! All keys that follow from the file key (`spec/file.md`, "Derived keys").
 
 use sealstone_primitives::aead::XChaCha20Poly1305;
 use sealstone_primitives::hash::sha3_512;
@@ -22,7 +22,7 @@ pub(crate) struct FileKeys {
     pub(crate) header_digest: [u8; 64],
 }
 
-/// XChaCha20-Poly1305 under a key that encrypts one message only, hence the zero nonce and no associated data.
+/// XChaCha20-Poly1305 under a key that encrypts one message only: zero nonce, no associated data.
 pub(crate) struct OneTime(XChaCha20Poly1305);
 
 const ZERO_NONCE: [u8; 24] = [0; 24];

@@ -1,5 +1,5 @@
-//! Opening, in three steps that cannot be taken in another order: [`Sealed`] (what anybody sees), [`Opening`] (what recipients
-//! see), content (after the caller has decided about the sender).
+//! Opening, in three steps of fixed order: [`Sealed`] shows the public part, [`Opening`] the part
+//! for recipients, and the content follows after the caller has decided about the sender.
 
 use std::io::{Read, Write};
 
@@ -25,7 +25,7 @@ pub struct Sealed<R> {
     reader: R,
 }
 
-/// What a user has to open a file with.
+/// The keys of a user, to open a file.
 #[derive(Clone, Copy)]
 pub struct Keys<'a> {
     /// Passports of the user.
@@ -38,21 +38,23 @@ pub struct Keys<'a> {
     pub on_progress: OnProgress<'a>,
 }
 
-/// The key of one sealed file, as a recipient has unwrapped it. Nothing tells yet whether the header is authentic.
+/// The key of one sealed file, unwrapped by a recipient. The header is not authenticated yet.
 pub struct FileKey {
     key: Secret<32>,
     opened_by: RecipientInfo,
 }
 
-/// A sealed file after its header was unlocked and authenticated: the sender's claim and the metadata can be
-/// seen, the content comes only with a decision about the sender.
+/// A sealed file whose header was unlocked and authenticated.
+///
+/// It shows the metadata and the sender, who is a claim. The content needs a decision about the
+/// sender.
 pub struct Opening<R> {
     pub(crate) private: Private,
     opened_by: RecipientInfo,
     pub(crate) keys: FileKeys,
     /// Where in the file the payload begins.
     pub(crate) payload_start: u64,
-    /// The chunks of a payload whose signatures have verified: what is released later must be these.
+    /// The chunks of a payload whose signatures have verified. No other chunks are released later.
     pub(crate) verified: Option<Vec<tree::Subtree>>,
     pub(crate) reader: R,
 }
@@ -73,7 +75,8 @@ impl<R: Read> Sealed<R> {
     /// Reads the header. `reader` gives the binary form: see [`super::Dearmored`].
     ///
     /// # Errors
-    /// [`Error::Malformed`] if this is not a sealed file, [`Error::Unsupported`] if it is of a newer version, [`Error::Altered`] if it is cut short.
+    /// [`Error::Malformed`] if this is not a sealed file, [`Error::Unsupported`] if it is of a
+    /// newer version, [`Error::Altered`] if it is cut short.
     pub fn read(mut reader: R) -> Result<Self> {
         let header = Header::read(&mut reader)?;
         let mut mac = [0; MAC_LEN];
@@ -108,8 +111,8 @@ impl<R: Read> Sealed<R> {
     /// Unwraps the file key, authenticates the header and decrypts the private part.
     ///
     /// # Errors
-    /// [`Error::NotRecipient`] or [`Error::WrongPassphrase`] if nothing in `keys` fits, [`Error::KdfLimit`] before memory is taken,
-    /// [`Error::Altered`] if the header is not what the sender wrote.
+    /// [`Error::NotRecipient`] or [`Error::WrongPassphrase`] if nothing in `keys` fits;
+    /// [`Error::KdfLimit`] before memory is taken; [`Error::Altered`] if the header was altered.
     pub fn unlock(self, keys: &Keys<'_>) -> Result<Opening<R>> {
         let key = self.file_key(keys)?;
         self.unlock_with(&key)
@@ -118,7 +121,7 @@ impl<R: Read> Sealed<R> {
     /// As [`Sealed::unlock`] with the key from [`Sealed::file_key`].
     ///
     /// # Errors
-    /// [`Error::Altered`] if the header is not what the sender wrote, or the key is that of another file.
+    /// [`Error::Altered`] if the header was altered, or the key is that of another file.
     pub fn unlock_with(self, key: &FileKey) -> Result<Opening<R>> {
         let schedule = Schedule::new(&key.key);
         schedule.check_header_mac(&self.header, &self.mac)?;
@@ -136,13 +139,14 @@ impl<R: Read> Sealed<R> {
         })
     }
 
-    /// Unwraps the file key alone, so that somebody who mistyped a passphrase can try another one.
+    /// Unwraps the file key alone, so that a user who mistyped a passphrase can try again.
     ///
     /// Stanzas that name a passport come first, then anonymous ones, then passphrases, which cost
     /// most. A generated passphrase may be typed with spaces or capitals instead of dashes.
     ///
     /// # Errors
-    /// [`Error::NotRecipient`] or [`Error::WrongPassphrase`] if nothing in `keys` fits, [`Error::KdfLimit`] before memory is taken.
+    /// [`Error::NotRecipient`] or [`Error::WrongPassphrase`] if nothing in `keys` fits;
+    /// [`Error::KdfLimit`] before memory is taken.
     pub fn file_key(&self, keys: &Keys<'_>) -> Result<FileKey> {
         let (key, opened_by) = stanza::unwrap_any(&self.header.stanzas, keys)?;
         Ok(FileKey { key, opened_by })
@@ -170,7 +174,9 @@ impl<R: Read + Send> Opening<R> {
         self.payload_start
     }
 
-    /// Exchanges the reader that gives what follows the header, for those who go through a file twice: what `replace` returns must stand at the same place.
+    /// Replaces the reader of the payload, for callers that read a file twice.
+    ///
+    /// The reader that `replace` returns must stand at the same place.
     ///
     /// # Errors
     /// Those of `replace`.
@@ -196,9 +202,12 @@ impl<R: Read + Send> Opening<R> {
         })
     }
 
-    /// Checks everything that [`Opening::open_signed`] checks and writes nothing. The reader then stands at its end: see [`Opening::with_payload`].
+    /// Checks everything that [`Opening::open_signed`] checks and writes nothing.
     ///
-    /// An opening after this writes nothing but what was verified, even if the file changes in between: the hash of each chunk is kept, 80 bytes for 1 MiB.
+    /// The reader then stands at its end: see [`Opening::with_payload`].
+    ///
+    /// A later opening writes only what was verified, even if the file changes in between: the hash
+    /// of each chunk is kept, 80 bytes for 1 MiB.
     ///
     /// # Errors
     /// As for [`Opening::open_signed`].
@@ -216,20 +225,24 @@ impl<R: Read + Send> Opening<R> {
 
     /// Writes the content of an unsigned file.
     ///
-    /// Each piece is authenticated by the file key before it is written, but only success says that the file is whole: on an error, what was written must be thrown away.
+    /// The file key authenticates each piece before it is written. Only success shows that the file
+    /// is whole: after an error, throw away what was written.
     ///
     /// # Errors
-    /// [`Error::WrongSender`] if the file is signed, [`Error::Altered`] if it is not as it was sealed, [`Error::Io`].
+    /// [`Error::WrongSender`] if the file is signed; [`Error::Altered`] if it was altered;
+    /// [`Error::Io`].
     pub fn open_unsigned(mut self, output: impl Write + Send, workers: Workers) -> Result<u64> {
         self.run(None, output, workers, Seen::Ignore)
     }
 
     /// Writes the content of a file that `sender` signed.
     ///
-    /// The signatures cover the whole file and stand at its end: on an error, what was written must be thrown away.
+    /// The signatures cover the whole file and stand at its end: after an error, throw away what
+    /// was written.
     ///
     /// # Errors
-    /// [`Error::WrongSender`] if the file names another sender or none, [`Error::Altered`] if it is not as `sender` sealed it, [`Error::Io`].
+    /// [`Error::WrongSender`] if the file names another sender or none; [`Error::Altered`] if it
+    /// was altered; [`Error::Io`].
     pub fn open_signed(
         mut self,
         sender: &Contact,
@@ -274,7 +287,8 @@ impl<R: Read + Send> Opening<R> {
     }
 }
 
-/// What a worker does with a chunk: hash the ciphertext if a signature is to be checked, then decrypt.
+/// The work of one worker on a chunk: hash the ciphertext if a signature is to be checked, then
+/// decrypt.
 fn open_chunk(cipher: &ChunkCipher, signed: bool) -> impl Fn(&mut OpenChunk) -> Result<()> + Sync {
     move |chunk| {
         let bytes = chunk.buffer.first(chunk.len);
@@ -316,7 +330,7 @@ pub(crate) fn check_signature(
 struct OpenChunk {
     index: u64,
     last: bool,
-    /// A chunk and what follows it: bytes up to the lookahead are kept for the next one.
+    /// A chunk and the bytes after it, up to the lookahead, which are kept for the next chunk.
     buffer: Buffer,
     len: usize,
     content: usize,
@@ -337,12 +351,13 @@ impl Default for OpenChunk {
     }
 }
 
-/// Cuts the payload into chunks and keeps what is behind it, the trailer.
+/// Cuts the payload into chunks and keeps the trailer behind it.
 struct PayloadSource<R> {
     reader: R,
     trailer_len: usize,
     index: u64,
-    /// Bytes read but not given out. While more than `trailer_len` bytes follow a full chunk, it is not the last.
+    /// Bytes that were read but not given out. A full chunk with more than `trailer_len` bytes
+    /// after it is not the last one.
     ahead: Vec<u8>,
     payload_len: u64,
     over: bool,
@@ -390,7 +405,7 @@ impl<R: Read + Send> Source<OpenChunk> for PayloadSource<R> {
     }
 }
 
-/// What becomes of the hashes of the chunks beside the root.
+/// The use of the chunks' hashes beside the root.
 enum Seen<'a> {
     Ignore,
     Collect(&'a mut Vec<tree::Subtree>),

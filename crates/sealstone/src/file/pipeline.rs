@@ -1,8 +1,10 @@
-//! Chunks through threads: read in order, worked on in parallel, written in order, in constant memory.
+//! Chunks through threads: read in order, processed in parallel, written in order, in constant
+//! memory.
 //!
-//! Every worker does all three for one chunk at a time: it takes the next chunk from the source (one worker at a time), works on it
-//! (all at once), waits for its turn, and gives it to the sink. So reading, cryptography and writing of different chunks overlap, a chunk stays in one
-//! core's cache, and there are never more buffers than workers.
+//! Each worker does all three for one chunk at a time: it takes the next chunk from the source (one
+//! worker at a time), works on it (all at once), waits for its turn, and gives it to the sink.
+//! Reading, cryptography and writing of different chunks overlap, a chunk stays in one core's
+//! cache, and there are never more buffers than workers.
 
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -25,7 +27,7 @@ pub(crate) trait Sink<C>: Send {
     fn take(&mut self, chunk: &mut C) -> Result<()>;
 }
 
-/// A buffer of fixed length; what was used of it is wiped when the work is over.
+/// A buffer of fixed length. Its used part is wiped on drop.
 pub(crate) struct Buffer {
     bytes: Vec<u8>,
     used: usize,
@@ -52,9 +54,10 @@ impl Drop for Buffer {
     }
 }
 
-/// Fills `buffer` from `from` to `to` as far as the reader goes, and says how far.
+/// Fills `buffer` from `from` to `to` as far as the reader goes. Returns the end.
 ///
-/// Asks for no more than [`READ_STEP`] at first, so that a short input does not touch, and have to wipe, a whole buffer.
+/// The first read asks for at most [`READ_STEP`], so that a short input touches only a part of the
+/// buffer, which must be wiped later.
 pub(crate) fn read_up_to(
     reader: &mut impl Read,
     buffer: &mut Buffer,
@@ -78,9 +81,11 @@ pub(crate) fn read_up_to(
 
 const READ_STEP: usize = 1 << 16;
 
-/// Runs every chunk of `source` through `work` into `sink` with so many threads (at least one, the caller's own).
+/// Runs every chunk of `source` through `work` into `sink` with `workers` threads. One of them is
+/// the caller's own.
 ///
-/// The error that comes back is that of the first chunk, in order, that had one; the sink has then taken all chunks before it and none after it.
+/// The error is that of the first chunk, in order, that had one. The sink has then taken all chunks
+/// before it and none after it.
 pub(crate) fn run<C: Default + Send>(
     workers: usize,
     source: &mut impl Source<C>,
@@ -99,7 +104,7 @@ pub(crate) fn run<C: Default + Send>(
     };
     thread::scope(|scope| {
         for _ in 1..workers {
-            // Where no more threads can be had, those that there are do the work.
+            // If the system gives no more threads, the existing ones do the work.
             let worker = thread::Builder::new().spawn_scoped(scope, || line.work(work));
             if worker.is_err() {
                 break;
@@ -118,7 +123,7 @@ struct Line<'a, S, K> {
     /// The number of the next chunk, and where it comes from.
     source: Mutex<(u64, &'a mut S)>,
     sink: Mutex<Turn<'a, K>>,
-    /// What `Turn::next` is, or all ones when the run is over: a hint for those who wait for it awake.
+    /// A copy of `Turn::next`, or all ones when the run is over, for workers that spin.
     reached: AtomicU64,
     moved: Condvar,
 }
@@ -162,7 +167,7 @@ impl<'a, S, K> Line<'a, S, K> {
         let mut source = lock_awake(&self.source);
         let number = source.0;
         source.0 += 1;
-        // After a panic in it the source is not asked again; the run is over anyway.
+        // After a panic in the source, the run is over: the source is not asked again.
         let sound = !self.source.is_poisoned();
         (
             number,
@@ -211,11 +216,12 @@ impl<'a, S, K> Line<'a, S, K> {
     }
 }
 
-/// How long to wait awake. Mostly that is enough, for a chunk takes less than that to read or to write; and whoever sleeps may get a
-/// processor back late, on a virtual machine by more than a chunk takes altogether.
+/// How long a worker spins before it sleeps. Reading or writing a chunk mostly takes less. A thread
+/// that sleeps may get a processor back late: on a virtual machine, by more than a chunk takes
+/// altogether.
 const AWAKE: Duration = Duration::from_millis(1);
 
-/// Asks again and again, for a while.
+/// Spins until `ask` answers, for [`AWAKE`] at most.
 fn awake_until<T>(mut ask: impl FnMut() -> Option<T>) -> Option<T> {
     let start = Instant::now();
     loop {
@@ -225,12 +231,12 @@ fn awake_until<T>(mut ask: impl FnMut() -> Option<T>) -> Option<T> {
         if start.elapsed() >= AWAKE {
             return None;
         }
-        // Whoever else has something to do on this processor goes first.
+        // Other threads on this processor run first.
         thread::yield_now();
     }
 }
 
-/// Locks, awake at first.
+/// Locks after spinning for a while.
 fn lock_awake<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     let guard = awake_until(|| match mutex.try_lock() {
         Ok(guard) => Some(guard),
@@ -240,7 +246,7 @@ fn lock_awake<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     guard.unwrap_or_else(|| mutex.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Lets the other workers go when one panics, so that the panic reaches the caller instead of a deadlock.
+/// Releases the other workers when one panics: the panic then reaches the caller.
 struct StopOnPanic<'l, 'a, S, K>(&'l Line<'a, S, K>);
 
 impl<S, K> Drop for StopOnPanic<'_, '_, S, K> {
@@ -259,7 +265,7 @@ const WORKER_DIED: Error = Error::Invalid("a worker thread stopped early");
 mod tests {
     use super::*;
 
-    /// Longer than anybody waits awake.
+    /// Longer than a worker spins.
     fn linger() {
         thread::sleep(3 * AWAKE);
     }

@@ -18,7 +18,7 @@ use crate::wire::armor::{ArmorWriter, Label};
 use crate::wire::pad;
 use crate::{Error, OnProgress, Result, SILENT};
 
-/// Everything that is decided before a file is sealed: for whom, from whom, how.
+/// All choices for a sealed file: recipients, sender, form.
 ///
 /// ```
 /// use sealstone::file::{Keys, Sealed, Sealer, Sender, Workers};
@@ -54,7 +54,7 @@ enum Carry {
     Fingerprint,
 }
 
-/// What sealing made.
+/// Lengths of a file that was sealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Receipt {
     /// Bytes of content.
@@ -70,7 +70,7 @@ impl Default for Sealer<'_> {
 }
 
 impl<'a> Sealer<'a> {
-    /// Nothing decided yet: suite 1, no recipients, unsigned.
+    /// The defaults: suite 1, no recipients, unsigned.
     pub fn new() -> Self {
         Self {
             suite: Suite::default(),
@@ -94,7 +94,8 @@ impl<'a> Sealer<'a> {
         self
     }
 
-    /// Signs as `passport`; only its fingerprint travels, for recipients who have its public passport.
+    /// Signs as `passport`. Only its fingerprint travels, for recipients that have its public
+    /// passport.
     pub fn signed_without_carrying(&mut self, passport: &'a Passport) -> &mut Self {
         self.sender = Some((passport, Carry::Fingerprint));
         self
@@ -280,9 +281,9 @@ struct ContentSource<R> {
     hide_length: bool,
     index: u64,
     content_len: u64,
-    /// No or one byte read ahead: whether there is one tells whether a chunk is the last.
+    /// At most one byte, read ahead: without one, the chunk is the last.
     ahead: Vec<u8>,
-    /// Bytes of content that the padding imitates, once the content has ended.
+    /// The content's length after padding, once the content has ended.
     padded_len: Option<u64>,
     over: bool,
 }
@@ -300,7 +301,7 @@ impl<R: Read> ContentSource<R> {
         }
     }
 
-    /// Reads as much content as fits, and says how much; notes the end.
+    /// Reads as much content as fits and returns its length. Notes the end of the content.
     fn fill(&mut self, buffer: &mut Buffer) -> Result<usize> {
         if self.padded_len.is_some() {
             return Ok(0);
@@ -335,7 +336,7 @@ impl<R: Read + Send> Source<SealChunk> for ContentSource<R> {
             return Err(Error::Invalid("a sealed file holds at most 256 TiB"));
         }
         let content = self.fill(&mut chunk.buffer)?;
-        // How much of this chunk content and padding would fill, were the content as long as it shall look.
+        // Bytes of this chunk that content and padding fill together.
         let left = self
             .padded_len
             .map_or(u64::MAX, |len| len - self.index * CONTENT_LEN as u64);

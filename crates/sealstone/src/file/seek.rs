@@ -15,11 +15,15 @@ use crate::passport::Contact;
 use crate::sign::Signature;
 use crate::{Error, Result};
 
-/// Reads any part of the content of a sealed file; a part costs the chunks that it touches.
+/// Reads any part of the content of a sealed file. A part costs the chunks that it touches.
 ///
-/// What it reads is authenticated by the file key, that is, by anybody who could open the file, and not by the sender until
-/// [`SealedReader::verify_sender`] has gone through the whole file; from then on it reads nothing but what was verified. Who has done that can prove single chunks
-/// to others who can open the file ([`SealedReader::prove`]): they check the sender of a part without reading the rest ([`SealedReader::read_proved`]).
+/// The file key authenticates what is read: anyone who can open the file could have written it. The
+/// sender authenticates it only after [`SealedReader::verify_sender`] has read the whole file. From
+/// then on, the reader reads only what was verified.
+///
+/// A reader that has verified the sender can prove single chunks to other recipients
+/// ([`SealedReader::prove`]). They then check the sender of a part without reading the rest
+/// ([`SealedReader::read_proved`]).
 pub struct SealedReader<R> {
     reader: R,
     private: Private,
@@ -31,13 +35,15 @@ pub struct SealedReader<R> {
     chunk: Buffer,
     /// Number of the chunk that is decrypted in `chunk`, and how much content it has.
     held: Option<(u64, usize)>,
-    /// The chunks that the sender signed, once that is known.
+    /// The chunks that the sender signed, once they have been verified.
     verified: Option<Vec<tree::Subtree>>,
 }
 
 impl<R: Read + Seek> SealedReader<R> {
-    /// Takes over an unlocked file (binary form) and checks its trailer's lengths against the file's. The sender is unverified as yet: anybody
-    /// who can open the file can have written what is read before [`SealedReader::verify_sender`].
+    /// Takes over an unlocked file (binary form) and checks its trailer's lengths.
+    ///
+    /// The sender is not verified yet: anyone who can open the file could have written what is read
+    /// before [`SealedReader::verify_sender`].
     ///
     /// # Errors
     /// [`Error::Altered`] if the end of the file is not as it was sealed, [`Error::Io`].
@@ -88,7 +94,7 @@ impl<R: Read + Seek> SealedReader<R> {
         self.lengths.content_len
     }
 
-    /// Who is said to have sealed the file.
+    /// The sender that the file names.
     pub fn sender(&self) -> &Sender {
         &self.private.sender
     }
@@ -101,7 +107,8 @@ impl<R: Read + Seek> SealedReader<R> {
     /// Reads the whole payload once and checks that `sender` signed it.
     ///
     /// # Errors
-    /// [`Error::WrongSender`] if the file names another sender or none, [`Error::Altered`] if a signature does not fit.
+    /// [`Error::WrongSender`] if the file names another sender or none; [`Error::Altered`] if a
+    /// signature does not fit.
     pub fn verify_sender(&mut self, sender: &Contact) -> Result<()> {
         if self.private.sender.fingerprint() != Some(sender.fingerprint()) {
             return Err(Error::WrongSender);
@@ -121,7 +128,9 @@ impl<R: Read + Seek> SealedReader<R> {
         Ok(())
     }
 
-    /// The proof that the sender signed the chunk of the content at `position`. None before [`SealedReader::verify_sender`], and behind the end.
+    /// The proof that the sender signed the chunk of the content at `position`.
+    ///
+    /// `None` before [`SealedReader::verify_sender`], and behind the end.
     pub fn prove(&self, position: u64) -> Option<Proof> {
         let nodes = self.verified.as_ref()?;
         let mut pieces = tree::Pieces::new();
@@ -130,11 +139,15 @@ impl<R: Read + Seek> SealedReader<R> {
         pieces.prove(position / CONTENT_LEN as u64)
     }
 
-    /// The content from `position` to the end of its chunk, which `sender` signed if `proof` says so. Reads this chunk only.
+    /// The content from `position` to the end of its chunk, if `proof` shows that `sender` signed
+    /// it.
+    ///
+    /// Reads this chunk only.
     ///
     /// # Errors
-    /// [`Error::WrongSender`] if the file names another sender or none, [`Error::Altered`] if the chunk is not as it was sealed, or the proof is not for it,
-    /// [`Error::Invalid`] if the content ends before `position`.
+    /// [`Error::WrongSender`] if the file names another sender or none; [`Error::Altered`] if the
+    /// chunk was altered or the proof is not for it; [`Error::Invalid`] if the content ends before
+    /// `position`.
     pub fn read_proved(&mut self, sender: &Contact, position: u64, proof: &Proof) -> Result<&[u8]> {
         if self.private.sender.fingerprint() != Some(sender.fingerprint()) {
             return Err(Error::WrongSender);

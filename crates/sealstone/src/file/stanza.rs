@@ -84,7 +84,7 @@ pub(super) enum Turn {
 pub(super) trait Recipient {
     /// The number of its kind of stanza.
     fn number(&self) -> u32;
-    /// Whether the order of stanzas must not tell who it is.
+    /// Whether the order of stanzas must not identify it.
     fn is_anonymous(&self) -> bool;
     fn wrap(
         &self,

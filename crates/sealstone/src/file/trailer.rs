@@ -12,7 +12,7 @@ pub(crate) struct Trailer {
     pub(crate) content_len: u64,
 }
 
-/// What follows the lengths in a trailer.
+/// The part of a trailer after the lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tail {
     /// The sender's signatures.

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::{Error, Result};
 
-/// What an armored object is.
+/// The kind of an armored object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Label {
     File,
@@ -69,7 +69,7 @@ pub(crate) fn decode(label: Label, text: &[u8]) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Writes armor around what is written to it; [`ArmorWriter::finish`] must be called.
+/// Writes armored text. The caller must call [`ArmorWriter::finish`].
 pub(crate) struct ArmorWriter<W> {
     inner: W,
     label: Label,

@@ -17,8 +17,9 @@ pub(crate) fn encode<T: Encode<()>>(value: &T) -> Vec<u8> {
 
 /// The value of which `bytes` is the one encoding.
 ///
-/// Decoding, encoding again and comparing refuses long-form integers, unsorted, repeated or unknown keys, indefinite lengths
-/// and trailing bytes at once. Nothing is allocated on the word of a length field: `bytes` bounds all memory.
+/// Decoding, encoding again and comparing refuses long-form integers, unsorted, repeated or unknown
+/// keys, indefinite lengths and trailing bytes at once. A length field alone allocates nothing:
+/// `bytes` bounds all memory.
 pub(crate) fn decode<'b, T: Decode<'b, ()> + Encode<()>>(
     bytes: &'b [u8],
     what: &'static str,
@@ -31,7 +32,7 @@ pub(crate) fn decode<'b, T: Decode<'b, ()> + Encode<()>>(
     }
 }
 
-/// Tells a newer version of a map, of which nothing but field 0 is known, from garbage.
+/// Distinguishes a newer version of a map, whose field 0 alone is known, from garbage.
 pub(crate) fn check_version(map: &[u8], version: u64, what: &'static str) -> Result<()> {
     let mut decoder = minicbor::Decoder::new(map);
     let found = decoder

@@ -1,4 +1,4 @@
-//! `Pad(content, n)` = content ‖ 0x01 ‖ zeros (`spec/README.md`), and how far to pad.
+//! `Pad(content, n)` = content ‖ 0x01 ‖ zeros (`spec/README.md`), and the length to pad to.
 
 use crate::{Error, Result};
 
@@ -12,7 +12,7 @@ pub(crate) fn pad(bytes: &mut Vec<u8>, len: usize) {
     bytes.resize(len, 0);
 }
 
-/// Makes `bytes`, of which the first `content` are content, padded as a whole.
+/// Pads the first `content` bytes of `bytes` to the length of `bytes`.
 pub(crate) fn pad_slice(bytes: &mut [u8], content: usize) {
     bytes[content] = MARK;
     bytes[content + 1..].fill(0);
@@ -26,8 +26,10 @@ pub(crate) fn content_len(padded: &[u8]) -> Result<usize> {
     }
 }
 
-/// Padmé: the length that a content of `len` bytes is rounded up to, at most 12 % more and less than 1/2·log₂ as telling
-/// (Nikitin et al., "Reducing Metadata Leakage from Encrypted Files and Communication with PURBs", 2019); at least 1024.
+/// Padmé: `len` rounded up by at most 12 %, to 1024 at least.
+///
+/// The result has O(log log `len`) bits of information (Nikitin et al., "Reducing Metadata Leakage
+/// from Encrypted Files and Communication with PURBs", 2019).
 pub(crate) fn padme(len: u64) -> u64 {
     if len < 1024 {
         return 1024;

@@ -1,11 +1,11 @@
-//! Text that people will see: it must not be able to imitate other output.
+//! Rules for text that people will see: it must not imitate other output.
 
 use crate::{Error, Result};
 
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
-/// Ranges of characters that are not seen, or change how what is around them is seen: Unicode 16 categories Cf, Zl and Zp, the
-/// private use area and its kin, and what `Default_Ignorable_Code_Point` holds beside them.
+/// Characters that are invisible, or change how the text around them is shown: Unicode 16
+/// categories Cf, Zl and Zp, the private use areas, and the rest of `Default_Ignorable_Code_Point`.
 const UNSEEN: &[std::ops::RangeInclusive<char>] = &[
     '\u{ad}'..='\u{ad}',
     '\u{34f}'..='\u{34f}',
@@ -36,7 +36,7 @@ const UNSEEN: &[std::ops::RangeInclusive<char>] = &[
     '\u{e0000}'..='\u{10ffff}',
 ];
 
-/// Whether `c` would let text hide, overwrite or reorder what is shown around it.
+/// Whether `c` lets text hide, overwrite or reorder the text around it.
 fn misleading(c: char) -> bool {
     c.is_control() || UNSEEN.iter().any(|range| range.contains(&c))
 }
@@ -71,13 +71,15 @@ pub(crate) fn typed_label(typed: &str) -> String {
     words.join(" ")
 }
 
-/// Accepts `text`, by which people recognise something, if it is `min..=max` bytes that do not look like other bytes.
+/// Accepts a label of `min..=max` bytes if no other bytes look like it.
 pub(crate) fn check(text: &str, min: usize, max: usize, what: &'static str) -> Result<()> {
     let clear = is_nfc(text) && !odd_spaces(text) && !text.chars().any(misleading);
     fits(text, min, max, clear, what)
 }
 
-/// Accepts one line of text: it may contain what is not seen (emoji are made with it), but no control characters and nothing that reorders.
+/// Accepts one line of text without control characters and reordering characters.
+///
+/// Invisible characters are allowed, because emoji contain them.
 pub(crate) fn check_line(text: &str, min: usize, max: usize, what: &'static str) -> Result<()> {
     fits(text, min, max, !text.chars().any(reordering), what)
 }

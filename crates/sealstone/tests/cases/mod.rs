@@ -1,7 +1,8 @@
-//! Sealed files of many kinds, described by a text beside them: what the golden files and the second implementation
-//! (`interop/cases.py`, which reads and writes the same text) have in common.
+//! Sealed files of many kinds, described by a text beside them. The golden files and the second
+//! implementation (`interop/cases.py`) use the same text.
 //!
-//! A paragraph for each file, of `name: value` lines. The content is 00 01 … fa and again from 00, of the length given.
+//! Each file has a paragraph of `name: value` lines. The content is 00 01 … fa and again from 00,
+//! of the length given.
 #![allow(dead_code, reason = "each test file uses its own part of it")]
 
 use std::fmt;
@@ -42,7 +43,7 @@ pub(crate) enum From {
     Named(Who),
 }
 
-/// Somebody of the golden files, and Carol, whose seed is made like theirs.
+/// The people of the golden files, and Carol, whose seed is made like theirs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Who {
     Alice,

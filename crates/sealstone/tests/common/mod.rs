@@ -1,4 +1,4 @@
-//! What the tests of sealed files share.
+//! Shared by the tests of sealed files.
 #![allow(dead_code, reason = "each test file uses its own part of it")]
 
 use std::sync::LazyLock;

@@ -2,12 +2,13 @@
 """Sealed files of many kinds, described by a text beside them.
 
     cases.py make DIR     writes files of every kind and DIR/cases.txt
-    cases.py check DIR    opens all files that DIR/cases.txt names and compares them with what it says
+    cases.py check DIR    opens all files of DIR/cases.txt and compares them with its description
     cases.py golden DIR   writes the files python-* that DIR/cases.txt describes
-    cases.py refuse DIR   writes files that break one rule of the specification each, and DIR/refuse.txt
+    cases.py refuse DIR   writes files that break one rule each, and DIR/refuse.txt
 
-cases.txt has a paragraph of `name: value` lines for each file: what `cases/mod.rs` reads and writes. The content is
-00 01 … fa and again from 00, of the length given. The people are those of the golden files.
+cases.txt has a paragraph of `name: value` lines for each file, as `cases/mod.rs` reads and writes
+them. The content is 00 01 … fa and again from 00, of the length given. The people are those of the
+golden files.
 """
 
 import sys
@@ -77,7 +78,7 @@ def recipient(to):
 
 
 def matrix():
-    """Every suite with every kind of sender, then one choice after the other, then the lengths around a chunk."""
+    """Every suite with every kind of sender, then single choices and lengths around a chunk."""
     for suite in (1, 2):
         for sender, carry in ((None, True), ("alice", True), ("alice", False)):
             yield {"suite": suite, "sender": sender, "carry": carry, "length": 1000}

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """A second reader and writer of sealed files, written from spec/file.md alone.
 
-    file.py open KEY FILE   opens a sealed file, prints what is known about it and the SHA3-256 of the content
+    file.py open KEY FILE   opens a sealed file, prints its metadata and the content's SHA3-256
     file.py example         prints the numbers of the page's worked example
 
-KEY is `passphrase:WORDS` or `passport:PATH:WORDS`, a secret passport with the passphrase of its first slot.
+KEY is `passphrase:WORDS` or `passport:PATH:WORDS`, a secret passport with the passphrase of its
+first slot.
 Shares no code with the crate; see passport.py for the packages.
 """
 
@@ -239,7 +240,7 @@ def check_stanza(stanza):
 
 
 def unwrap(stanzas, keys):
-    """The file key. Stanzas that name a passport are tried first, then anonymous ones, then passphrases."""
+    """The file key. Named stanzas are tried first, then anonymous ones, then passphrases."""
     passports = [key for key in keys if isinstance(key, Passport)]
     passphrases = [key for key in keys if isinstance(key, str)]
     for stanza in sorted(stanzas, key=lambda stanza: (stanza[0], stanza[1] == b"")):

@@ -1,7 +1,7 @@
-"""A writer that breaks one rule of spec/file.md at a time and is otherwise correct: keys, MACs and tags fit.
+"""A writer that breaks one rule of spec/file.md at a time and is otherwise correct.
 
-HOSTILE is a list of (what is wrong, function of sender and recipient that makes the file). The first ones are right, so
-that it shows if this writer itself makes files that nobody opens.
+HOSTILE is a list of pairs: the broken rule, and a function of sender and recipient that makes the
+file. Keys, MACs and tags fit. Entries that begin with "right" must open: they test this writer.
 """
 
 from types import SimpleNamespace
@@ -13,7 +13,7 @@ from wire import armor, encode, pad
 
 
 class Forger(Sealer):
-    """Seals content in parts that can be replaced: each attribute that is not None stands for what a writer would do."""
+    """Seals content in parts that can be replaced by setting an attribute."""
 
     header_map = None  # function of the header's map
     encoded = None  # function of the encoded header
@@ -105,7 +105,7 @@ def other_stanza(forger, recipient):
 
 
 def two_keys(alice, bob):
-    """Two stanzas for one recipient with different file keys: the header MAC holds under the second only."""
+    """Two stanzas for one recipient with different file keys; the header MAC fits the second."""
     forger = Forger([Recipient(passport=bob, anonymous=True)])
     other = other_stanza(forger, forger.recipients[0])
     forger.header_map = lambda header: {**header, 0: [other, *header[0]]}
@@ -129,7 +129,7 @@ def zero_key_first(alice, bob):
 
 
 def borrowed_keys(alice, bob):
-    """An anonymous stanza for a passport of somebody else's with Bob's X25519 and ML-KEM keys in it."""
+    """An anonymous stanza for another passport that contains Bob's X25519 and ML-KEM keys."""
     thief = SimpleNamespace(keys=bob.keys, fingerprint=alice.fingerprint)
     return Forger([Recipient(passport=thief, anonymous=True)]).seal(b"content")
 

@@ -2,7 +2,7 @@
 """A second reader of passports, written from spec/passport.md alone.
 
     passport.py example                               prints the numbers of the page's worked example
-    passport.py check ALICE.passport ALICE.pub WORDS  opens and verifies a pair of files with the passphrase WORDS
+    passport.py check ALICE.passport ALICE.pub WORDS  opens and verifies a pair of files
     passport.py succession OLD.pub NEW.pub            verifies that the old passport signed the new one over
 
 Shares no code with the crate: hashlib and hmac (SHA3), and from PyPI argon2-cffi, pynacl, cryptography, cbor2,
@@ -120,7 +120,7 @@ def multiply(a, b):
 
 
 def share(seed, name, x):
-    """A share of 2 that are needed; the coefficient of x and the set are what the worked example fixes."""
+    """A share of 2 that are needed, with the coefficient of x and the set of the worked example."""
     coefficient, chosen_set = bytes(range(64, 96)), b"\x60\x61\x62\x63"
     y = bytes(s ^ multiply(c, x) for s, c in zip(seed, coefficient))
     content = bytes([1, 2, x]) + name[:8] + chosen_set + y

@@ -42,7 +42,7 @@ impl<'a> Sealer<'a> {
         })
     }
 
-    /// Adds a recipient whom the file does not name; its opener tries every such stanza.
+    /// Adds a recipient that the file does not name. A reader tries every such stanza.
     pub fn to_anonymous(&mut self, contact: &'a Contact) -> &mut Self {
         self.add(To {
             contact,
@@ -176,7 +176,7 @@ impl PassportStanza {
         })
     }
 
-    /// Whether the stanza names `passport` or nobody.
+    /// Whether the stanza names `passport` or is anonymous.
     fn may_fit(&self, passport: &Passport) -> bool {
         self.recipient
             .is_none_or(|recipient| recipient == passport.fingerprint())
