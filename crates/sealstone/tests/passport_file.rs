@@ -145,7 +145,8 @@ fn a_passphrase_that_looks_like_a_recovery_key_still_opens() {
 
 #[test]
 fn passphrases_are_not_tried_on_recovery_slots() {
-    // The only slot is one for a recovery key: a passphrase is refused without a single Argon2id, even one above all limits.
+    // The only slot is one for a recovery key: a passphrase is refused without a single Argon2id,
+    // even one above all limits.
     let passport = Passport::generate("Alice", CREATED).unwrap();
     let file =
         SecretPassport::new(&passport, &with_recovery_key(&RecoveryKey::generate(), "")).unwrap();

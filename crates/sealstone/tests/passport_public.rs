@@ -87,7 +87,8 @@ fn every_cut_and_every_flipped_character_of_the_text_is_noticed() {
 
 #[test]
 fn a_newer_version_is_told_from_garbage() {
-    // [body, ed25519, ml_dsa_87], and the body of version 2 has nothing but a field 99 that this version does not know.
+    // [body, ed25519, ml_dsa_87], and the body of version 2 has nothing but a field 99 that this
+    // version does not know.
     let body = [0xa2, 0x00, 0x02, 0x18, 0x63, 0x00];
     let newer = [&[0x83, 0x46][..], &body, &[0x40, 0x40]].concat();
     let result = PublicPassport::from_armor(armored(&newer).as_bytes());
@@ -140,7 +141,8 @@ fn a_successor_is_known_by_its_predecessor() {
 
 #[test]
 fn a_succession_that_others_made_up_does_not_verify() {
-    // Mallory hands out a passport that claims to follow Alice's, with the statement that Alice made about somebody else.
+    // Mallory hands out a passport that claims to follow Alice's, with the statement that Alice
+    // made about somebody else.
     let (alice, bob, mallory) = (passport("alice"), passport("bob"), passport("mallory"));
     let statement = alice.succeed(&bob, 42);
     let claim = mallory.succeed(&mallory, 42);

@@ -1,5 +1,5 @@
-//! The worked example of `spec/passport.md`, recomputed from the text of the page. Its numbers come from
-//! `tests/interop/passport.py`, which shares no code with this crate.
+//! The worked example of `spec/passport.md`, recomputed from the text of the page. Its numbers come
+//! from `tests/interop/passport.py`, which shares no code with this crate.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,8 @@ use sealstone_primitives::sign::{ed25519, ml_dsa_65, ml_dsa_87};
 const PAGE: &str = include_str!("../../../spec/passport.md");
 const PASSPHRASE: &[u8] = b"correct horse battery staple";
 
-/// The `name = value` lines of the worked example; a line that begins with spaces goes on with the value before it.
+/// The `name = value` lines of the worked example; a line that begins with spaces goes on with the
+/// value before it.
 struct Example(HashMap<&'static str, String>);
 
 impl Example {

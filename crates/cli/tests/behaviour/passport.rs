@@ -1,4 +1,5 @@
-//! Passports: secrets that are shown once, the default passport and its successors, backups on paper.
+//! Passports: secrets that are shown once, the default passport and its successors, backups on
+//! paper.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -293,7 +294,8 @@ fn a_qr_code_holds_the_words() {
     assert_eq!(scanned(drawn(&svg)), words.trim());
 }
 
-/// What a scanner reads, which is none of ours: rows of light and dark, of which it gets four pixels for each.
+/// What a scanner reads, which is none of ours: rows of light and dark, of which it gets four
+/// pixels for each.
 fn scanned(rows: Vec<Vec<bool>>) -> String {
     let (width, height) = (4 * rows[0].len(), 4 * rows.len());
     let grey = |x: usize, y: usize| if rows[y / 4][x / 4] { 0 } else { 255 };
@@ -303,7 +305,8 @@ fn scanned(rows: Vec<Vec<bool>>) -> String {
     codes[0].decode().unwrap().1
 }
 
-/// Whether each module is dark; a character is two of them, one above the other, drawn in black on white.
+/// Whether each module is dark; a character is two of them, one above the other, drawn in black on
+/// white.
 fn modules_on_screen(shown: &str) -> Vec<Vec<bool>> {
     let rows = |line: &str| {
         let line = line.strip_prefix("\x1b[30;107m").unwrap();
@@ -330,7 +333,8 @@ fn pixels(png: &[u8]) -> Vec<Vec<bool>> {
     bytes.chunks(picture.line_size).map(dark).collect()
 }
 
-/// Whether each point of a drawing is dark: it is one path of rectangles, `M`left top`h`width`v`height`H`left`V`top.
+/// Whether each point of a drawing is dark: it is one path of rectangles, `M`left
+/// top`h`width`v`height`H`left`V`top.
 fn drawn(svg: &str) -> Vec<Vec<bool>> {
     let number = |text: &str| -> usize { text.parse().unwrap() };
     let between = |text: &str, from: &str, to: &str| {

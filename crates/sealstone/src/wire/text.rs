@@ -47,8 +47,8 @@ pub(crate) fn odd_spaces(text: &str) -> bool {
     text.starts_with(' ') || text.ends_with(' ') || text.contains("  ") || text.contains(other)
 }
 
-/// Whether `c` may stand between the digits that a person types: white space, a dash, or a character
-/// that is not seen.
+/// Whether `c` may stand between the digits that a person types: white space, a dash, or a
+/// character that is not seen.
 pub(crate) fn is_separator(c: char) -> bool {
     let dash = matches!(
         c,
@@ -92,7 +92,8 @@ pub(crate) fn check_lines(text: &str, min: usize, max: usize, what: &'static str
     fits(text, min, max, clear, what)
 }
 
-/// Control characters, line and paragraph separators, bidirectional embeddings, overrides and isolates.
+/// Control characters, line and paragraph separators, bidirectional embeddings, overrides and
+/// isolates.
 fn reordering(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

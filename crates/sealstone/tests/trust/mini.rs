@@ -171,8 +171,8 @@ fn uint(major: u8, value: u64) -> Vec<u8> {
     }
 }
 
-/// The mark of a pruned entry in the place of the last frame that `frames` begins, as a program makes
-/// it that knows the key of the store.
+/// The mark of a pruned entry in the place of the last frame that `frames` begins, as a program
+/// makes it that knows the key of the store.
 pub(crate) fn forged_mark(key: &[u8], log: &[u8], frames: &[usize], digest: &[u8; 32]) -> Vec<u8> {
     let prk = kdf::extract(b"sealstone.trust.v1", &[&key[5..37]]);
     let link = frames.windows(2).fold([0; 32], |link, frame| {
