@@ -10,24 +10,15 @@ use std::time::Instant;
 
 use case::Random;
 
-/// A few of each mode and suite, for every day.
+/// `SEALSTONE_CASES` of them, or a few of each mode and suite; as many of each as of the others.
+/// 10,000 take six minutes.
 #[test]
 fn random_cases() {
-    run(36);
-}
-
-/// As many as the project's issue of tokens asks for.
-#[test]
-#[ignore = "takes minutes"]
-fn ten_thousand_random_cases() {
-    run(10_000);
-}
-
-/// Runs at least `count` cases, as many of each mode and suite as of the others.
-fn run(count: usize) {
+    let count = std::env::var("SEALSTONE_CASES")
+        .map_or(36, |count| count.parse().expect("a number of cases"));
     let start = Instant::now();
     let mut random = Random::new(0x5ea1_5704e);
-    let rounds = count.div_ceil(peer::RUNS.len());
+    let rounds = usize::div_ceil(count, peer::RUNS.len());
     for round in 0..rounds {
         for run in peer::RUNS {
             // Every other round has batches.
