@@ -28,10 +28,10 @@ endef
 # A target that has no standard library: what claims to need none is built for it.
 WITHOUT_STD := x86_64-unknown-none
 
-.PHONY: help demo test test-aarch64 lint prove prove-levels bench fuzz install clean
+.PHONY: help demo test test-aarch64 test-constant-time lint prove prove-levels bench fuzz install clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
 
 demo: ## protect a real file and try to break it (FILE=path, else one it makes)
 	@scripts/setup build
@@ -51,6 +51,10 @@ test: ## every test, with the published vectors
 test-aarch64: ## the kernels' tests on NEON, by an emulator where the processor is another
 	@scripts/setup aarch64
 	scripts/test-aarch64 $(CARGO_FLAGS)
+
+test-constant-time: ## no branch and no address depends on a token's key or blind, by valgrind
+	@scripts/setup test
+	scripts/test-constant-time $(CARGO_FLAGS)
 
 lint: ## format, lints, documentation, layers, sizes, dependencies
 	@scripts/setup lint

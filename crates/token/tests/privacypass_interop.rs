@@ -90,7 +90,7 @@ fn challenge(key: &IssuerKey, run: usize) -> (TokenChallenge, String) {
     let value = header::challenge(&header::Offer {
         challenge: challenge.clone(),
         token_key: Some(key.public_key().as_bytes().to_vec()),
-        max_age: (run % 2 == 1).then_some(60),
+        max_age: (!run.is_multiple_of(2)).then_some(60),
     });
     (challenge, value)
 }
@@ -144,7 +144,7 @@ fn challenged(
     token_type: TokenType,
     run: usize,
 ) -> (IssuerPublicKey, TokenChallenge) {
-    let context = if run % 2 == 0 {
+    let context = if run.is_multiple_of(2) {
         String::new()
     } else {
         text(&[9; 32])

@@ -273,7 +273,11 @@ impl<M: ConstMontyParams<L>, const L: usize> Scalar for OrderScalar<M, L> {
     }
 
     fn invert(&self) -> Result<Self, Error> {
-        self.0.invert().into_option().map(Self).ok_or(Error)
+        // Only zero has no inverse.
+        if self.is_zero() {
+            return Err(Error);
+        }
+        Ok(Self(self.0.invert().unwrap_or(ConstMontyForm::ZERO)))
     }
 
     fn is_zero(&self) -> bool {
@@ -296,10 +300,8 @@ impl<M: ConstMontyParams<L>, const L: usize> Scalar for OrderScalar<M, L> {
         }
         let number = Zeroizing::new(Uint::<L>::from_be_slice(bytes));
         // Whether a number is in range may be known; random ones are drawn again without harm.
-        if bool::from(crypto_bigint::CtLt::ct_lt(
-            &*number,
-            M::PARAMS.modulus().as_ref(),
-        )) {
+        let modulus = M::PARAMS.modulus();
+        if ct::declassified(crypto_bigint::CtLt::ct_lt(&*number, modulus.as_ref()).to_bool()) {
             Ok(Self(ConstMontyForm::new(&number)))
         } else {
             Err(Error)

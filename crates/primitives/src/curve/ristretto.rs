@@ -11,7 +11,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::expand::expand_message_xmd;
 use super::{Element, Encoding, Group, Scalar};
-use crate::{Error, rng};
+use crate::{Error, ct, rng};
 
 /// The group of RFC 9496.
 #[derive(Clone, Copy, Debug)]
@@ -109,7 +109,8 @@ impl Element for RistrettoElement {
 }
 
 fn encoding(compressed: &CompressedRistretto) -> Result<Encoding, Error> {
-    if *compressed == CompressedRistretto::identity() {
+    // Whether an element is the identity may be known: it is never one for honest parties.
+    if ct::declassified(*compressed == CompressedRistretto::identity()) {
         return Err(Error);
     }
     Encoding::build(RistrettoElement::LEN, |out| {
@@ -170,7 +171,8 @@ impl Scalar for RistrettoScalar {
     }
 
     fn is_zero(&self) -> bool {
-        self.0 == Number::ZERO
+        // Whether a number is zero may be known: random ones never are, others are refused.
+        ct::declassified(self.0 == Number::ZERO)
     }
 
     fn encode_into(&self, out: &mut [u8]) {
@@ -179,10 +181,13 @@ impl Scalar for RistrettoScalar {
 
     fn decode(bytes: &[u8]) -> Result<Self, Error> {
         let bytes = Zeroizing::new(<[u8; 32]>::try_from(bytes).map_err(|_| Error)?);
-        Number::from_canonical_bytes(*bytes)
-            .into_option()
-            .map(Self)
-            .ok_or(Error)
+        let number = Number::from_canonical_bytes(*bytes);
+        // Whether a number is in range may be known: others are refused.
+        if ct::declassified(bool::from(number.is_some())) {
+            Ok(Self(number.unwrap_or(Number::ZERO)))
+        } else {
+            Err(Error)
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use aws_lc_sys as sys;
 use sys::BIGNUM;
 
 use super::{check, check_ptr};
-use crate::Error;
+use crate::{Error, ct};
 
 /// A number that is not negative. Its memory is wiped when it goes.
 pub(crate) struct Number(NonNull<BIGNUM>);
@@ -110,7 +110,12 @@ impl Modulus {
         let number = Number::from_be_bytes(bytes)?;
         // SAFETY: both numbers are alive.
         let below = unsafe { sys::BN_cmp(number.as_ptr(), self.number.as_ptr()) } < 0;
-        if below { Ok(number) } else { Err(Error) }
+        // Whether a number is in range may be known: others are refused.
+        if ct::declassified(below) {
+            Ok(number)
+        } else {
+            Err(Error)
+        }
     }
 
     /// The product.

@@ -5,6 +5,7 @@ use std::fmt;
 use sealstone_primitives::curve::{Element, Encoding, Group, Scalar};
 use sealstone_primitives::secret::SecretVec;
 
+use super::message::published;
 use super::suite::{ElementOf, Mode, ScalarOf, Suite, tag};
 use crate::Error;
 
@@ -117,6 +118,7 @@ impl<S: Suite> PublicKey<S> {
         let encoding = element
             .encode()
             .map_err(|_| Error::Malformed("public key"))?;
+        let (element, encoding) = published((element, encoding));
         Ok(Self { element, encoding })
     }
 }
