@@ -6,7 +6,7 @@
     cases.py golden DIR   writes the files python-* that DIR/cases.txt describes
     cases.py refuse DIR   writes files that break one rule each, and DIR/refuse.txt
 
-cases.txt has a paragraph of `name: value` lines for each file, as `cases/mod.rs` reads and writes
+cases.txt has a paragraph of `name: value` lines for each file, as `file/cases.rs` reads and writes
 them. The content is 00 01 … fa and again from 00, of the length given. The people are those of the
 golden files.
 """

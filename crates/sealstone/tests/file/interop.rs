@@ -3,13 +3,11 @@
 //! `scripts/test-interop` runs these tests. Its variable `SEALSTONE_INTEROP_PYTHON` names a Python
 //! that has the packages.
 
-mod cases;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-use cases::{Case, From, To, Who, read};
+use crate::cases::{Case, From, To, Who, read};
 use sealstone::file::{Keys, Metadata, Sender, Suite, Workers};
 use sealstone::{Error, KdfParams, Result};
 

@@ -15,7 +15,7 @@ use sealstone_primitives::kem::ml_kem_1024;
 use sealstone_primitives::mac::HmacSha3_256;
 use sealstone_primitives::secret::Secret;
 
-const PAGE: &str = include_str!("../../../spec/file.md");
+const PAGE: &str = include_str!("../../../../spec/file.md");
 const PASSPHRASE: &[u8] = b"correct horse battery staple";
 /// Prefix, header and header MAC of the file.
 const HEAD_LEN: usize = 16 + 0xd3 + 32;

@@ -1,5 +1,4 @@
 //! Shared by the tests of sealed files.
-#![allow(dead_code, reason = "each test file uses its own part of it")]
 
 use std::sync::LazyLock;
 

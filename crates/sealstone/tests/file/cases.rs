@@ -3,7 +3,6 @@
 //!
 //! Each file has a paragraph of `name: value` lines. The content is 00 01 … fa and again from 00,
 //! of the length given.
-#![allow(dead_code, reason = "each test file uses its own part of it")]
 
 use std::fmt;
 use std::sync::LazyLock;

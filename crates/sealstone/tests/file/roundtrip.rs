@@ -1,11 +1,9 @@
 //! Sealed content comes back, in every form.
 
-mod common;
-
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use common::*;
+use crate::common::*;
 use sealstone::file::{
     Dearmored, Keys, Metadata, Proof, RecipientInfo, Sealed, SealedReader, Sealer, Sender, Suite,
     Workers,

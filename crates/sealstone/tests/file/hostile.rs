@@ -1,8 +1,6 @@
 //! Hostile files are refused quickly and without memory.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use sealstone::file::{Dearmored, Keys, Sealed};
 use sealstone::{Error, Passphrase};
 use std::io::{self, Read};

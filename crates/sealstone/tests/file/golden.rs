@@ -1,11 +1,9 @@
 //! Sealed files of every version of the format open for ever (`tests/golden`).
 
-mod cases;
-
 use std::fs;
 use std::path::PathBuf;
 
-use cases::{Case, To};
+use crate::cases::{Case, To};
 
 fn dir() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v1/files")
@@ -13,7 +11,7 @@ fn dir() -> PathBuf {
 
 /// Every case and its file; every file there has a case.
 fn golden() -> Vec<(Case, Vec<u8>)> {
-    let cases = Case::parse_all(include_str!("golden/v1/files/cases.txt"));
+    let cases = Case::parse_all(include_str!("../golden/v1/files/cases.txt"));
     let files = fs::read_dir(dir()).unwrap();
     let sealed = files.filter(|file| {
         let path = file.as_ref().unwrap().path();
@@ -56,7 +54,7 @@ fn every_golden_file_is_refused_with_one_byte_changed() {
 #[test]
 #[ignore = "rewrites the golden files"]
 fn make_golden_files() {
-    for case in Case::parse_all(include_str!("golden/v1/files/cases.txt")) {
+    for case in Case::parse_all(include_str!("../golden/v1/files/cases.txt")) {
         if !case.file.starts_with("python-") {
             fs::write(dir().join(&case.file), case.seal()).unwrap();
         }

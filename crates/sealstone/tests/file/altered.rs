@@ -1,8 +1,6 @@
 //! Every change to a sealed file is refused.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use sealstone::file::{Dearmored, Keys, Sealed, Sealer, Suite, Workers};
 
 fn head_len(file: &[u8]) -> usize {

@@ -1,0 +1,10 @@
+//! Sealed files: round trips, changes, hostile files, golden files, and the second implementation.
+
+mod altered;
+mod cases;
+mod common;
+mod golden;
+mod hostile;
+mod interop;
+mod roundtrip;
+mod spec;
