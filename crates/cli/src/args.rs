@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-pub(crate) use files::{InspectArgs, OpenArgs, SealArgs, Sender};
+pub(crate) use files::{InspectArgs, OpenArgs, SealArgs};
 pub(crate) use hash::{HashFileArgs, MAX_OUTPUT_BITS, SkeinArgs, State, TreeValue, parse_shape};
 pub(crate) use passphrase::{
     FirstPassphraseArgs, GenerateArgs, NewPassphraseArgs, PassphraseArgs, RecipientPassphraseArgs,
@@ -37,8 +37,8 @@ pub(crate) use values::{Hex, MemorySize, Profile};
 
 /// Keep files secret for decades, and know who sent them.
 ///
-/// A passport is your identity. Its public half (FILE.pub) is what you hand out; with the secret half (FILE.passport) you open what was sealed for you,
-/// and sign what you seal.
+/// A passport is your identity. You hand out its public half (FILE.pub). With the secret half
+/// (FILE.passport) you open files that were sealed for you, and sign files that you seal.
 #[derive(Parser)]
 #[command(
     name = "sealstone",
@@ -63,7 +63,7 @@ impl Cli {
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut grammar))
     }
 
-    /// What may be written, and the help, in which `--trust-dir` stands only where it does something.
+    /// The grammar with its help. `--trust-dir` is shown only for verbs that use it.
     pub(crate) fn grammar() -> clap::Command {
         let mut grammar = Self::command();
         // Hands the global options down.
@@ -85,7 +85,7 @@ fn hide_trust_dir(verb: clap::Command) -> clap::Command {
     .mut_subcommands(hide_trust_dir)
 }
 
-/// What every command takes.
+/// The options of every command.
 #[derive(Args)]
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct GlobalArgs {
@@ -98,7 +98,8 @@ pub(crate) struct GlobalArgs {
     /// No progress bars
     #[arg(long, global = true)]
     pub(crate) no_progress: bool,
-    /// Directory of the trust store [default: $SEALSTONE_TRUST_DIR, or `trust` in your data directory]
+    /// Directory of the trust store [default: $SEALSTONE_TRUST_DIR, or `trust` in your data
+    /// directory]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) trust_dir: Option<PathBuf>,
 }
@@ -113,9 +114,9 @@ pub(crate) enum Command {
     Seal(Box<SealArgs>),
     /// Decrypt a sealed file and check who sealed it
     Open(OpenArgs),
-    /// Show what anybody can see of a sealed file or passport
+    /// Show what a sealed file or passport reveals without a key
     Inspect(InspectArgs),
-    /// Decide whose files open
+    /// Decide which senders you trust
     #[command(subcommand)]
     Trust(TrustCommand),
     /// Let people in without knowing who they are: anonymous tokens (Privacy Pass)
@@ -124,7 +125,7 @@ pub(crate) enum Command {
     /// Hash passwords and check them
     #[command(subcommand)]
     Password(PasswordCommand),
-    /// Show what files are in 64 bytes each, and check it later
+    /// Print the 64-byte hash of each file, and check files against hashes
     Hash(Box<HashFileArgs>),
     /// Check this program on this machine
     Selftest,
@@ -135,7 +136,7 @@ pub(crate) enum Command {
     },
     /// Write the manual pages
     Man {
-        /// Where to; the main page goes to standard output if this is left out
+        /// The directory [default: print the main page]
         dir: Option<PathBuf>,
     },
 }

@@ -14,10 +14,10 @@ pub(crate) fn since_1970(time: SystemTime) -> Option<u64> {
         .map(|since| since.as_secs())
 }
 
-/// `2026-11-21 01:03:33 UTC`, or the number if it is no time of this kind.
+/// `2026-11-21 01:03:33 UTC`, or the number of seconds after year 9999.
 pub(crate) fn show(time: u64) -> String {
     let (days, second) = (time / 86_400, time % 86_400);
-    // Far beyond year 9999: somebody's clock or file is wrong.
+    // After year 9999: a clock or a file is wrong.
     if days > 2_932_896 {
         return format!("{time} seconds after 1970");
     }
@@ -30,7 +30,8 @@ pub(crate) fn show(time: u64) -> String {
     )
 }
 
-/// Year, month and day of a number of days since 1970-01-01 (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
+/// Year, month and day of a number of days since 1970-01-01 (Howard Hinnant, "chrono-Compatible
+/// Low-Level Date Algorithms").
 fn civil(days: u64) -> (u64, u64, u64) {
     // Days since 0000-03-01: years then end with the leap day.
     let days = days + 719_468;

@@ -1,4 +1,4 @@
-//! How this run talks: to people or machines, loud or quiet.
+//! Messages and results, for people or for machines.
 
 use std::fs::File;
 use std::io::{IsTerminal, Write, stderr, stdout};
@@ -14,9 +14,9 @@ use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::io::closed::Standard;
 use crate::io::output::{self, STDOUT};
-use crate::text::{json_line, printable};
+use crate::text::{fold, json_line, printable};
 
-/// What the global options ask for.
+/// The global options.
 #[derive(Clone)]
 pub(crate) struct Context {
     json: bool,
@@ -24,7 +24,7 @@ pub(crate) struct Context {
     /// Whether progress may be shown.
     pub(crate) progress: bool,
     coloured: bool,
-    /// Whether results for machines go to standard error, because content is on standard output.
+    /// Whether JSON results go to standard error, because standard output has content.
     results_on_stderr: bool,
     /// The directory of the trust store, if it is not the usual one.
     pub(crate) trust_dir: Option<PathBuf>,
@@ -32,11 +32,11 @@ pub(crate) struct Context {
 
 const STDERR: &str = "standard error";
 
-/// What a command has done, for people and for machines.
+/// The result of a command, for people and for machines.
 pub(crate) struct Report {
     pub(crate) text: String,
     pub(crate) value: Value,
-    /// Whether the value holds a secret that was made up.
+    /// Whether the value holds a generated secret.
     pub(crate) secret: bool,
 }
 
@@ -58,7 +58,8 @@ impl Context {
         }
     }
 
-    /// For a command that may put content on standard output: then results for machines go to standard error.
+    /// The context of a command that may write content to standard output. If it does, JSON results
+    /// go to standard error.
     pub(crate) fn beside_content(&self, content_on_stdout: bool) -> Self {
         Self {
             results_on_stderr: content_on_stdout,
@@ -66,33 +67,33 @@ impl Context {
         }
     }
 
-    /// Tells people what was done.
+    /// Shows a message, unless `--quiet` or `--json` is given.
     pub(crate) fn say(&self, text: &str) {
         if !self.quiet {
-            self.tell(&printable(text));
+            self.tell(&fold(&printable(text)));
         }
     }
 
-    /// Tells what must not be overlooked.
+    /// Shows a warning.
     pub(crate) fn warn(&self, text: &str) {
         match self.json {
             true => self.tell(&json_line(&json!({"warning": text}))),
             false => self.tell(&format!(
                 "{} {}",
                 self.paint("33", "warning:"),
-                printable(text)
+                fold(&printable(text))
             )),
         }
     }
 
-    /// Warns of a file with secrets that is not the user's alone.
+    /// Warns of a file with secrets that other users can read.
     pub(crate) fn warn_exposed(&self, name: &str) {
         self.warn(&format!("{name} can be read by others: chmod 600 it"));
     }
 
-    /// Shows a secret that was made up and is shown this once, whatever was asked for otherwise. Machines find it in the result.
+    /// Shows a generated secret once, also with `--quiet`. With `--json` the result has it.
     ///
-    /// Fails if nobody can see it: nothing may come to depend on such a secret.
+    /// Fails if it cannot be seen. The caller must not use such a secret for anything.
     pub(crate) fn show_secret(&self, what: &str, secret: &str) -> Result<()> {
         let hint = match (self.json, self.results_on_stderr) {
             (true, false) => {
@@ -112,12 +113,13 @@ impl Context {
         stderr().write_all(text.as_bytes()).about(STDERR)
     }
 
-    /// Whether only what is wrong is to be said.
+    /// Whether only warnings and errors are shown.
     pub(crate) fn quiet(&self) -> bool {
         self.quiet
     }
 
-    /// Saves something and reports it. Machines get a secret before: nothing may come to depend on a key that nobody has.
+    /// Saves something and reports it. A generated secret is reported before: nothing may depend on
+    /// a key that is lost.
     pub(crate) fn save(&self, report: Report, save: impl FnOnce() -> Result<()>) -> Result<()> {
         let Report {
             text,
@@ -142,7 +144,7 @@ impl Context {
         self.json
     }
 
-    /// Writes the result to standard output: `text` for people (nothing if it is empty), or `value`.
+    /// Writes the result to standard output: `text` for people, or `value` with `--json`.
     pub(crate) fn print(
         &self,
         text: impl FnOnce() -> String,
@@ -151,7 +153,7 @@ impl Context {
         let mut text = if self.json {
             json_line(&value())
         } else {
-            text()
+            fold(&text())
         };
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
@@ -159,7 +161,7 @@ impl Context {
         output::print(text.as_bytes())
     }
 
-    /// Says `text` to people, or writes `value` for machines.
+    /// Shows `text` to people, or writes `value` with `--json`.
     pub(crate) fn result(&self, text: &str, value: impl FnOnce() -> Value) -> Result<()> {
         if !self.json {
             self.say(text);
@@ -172,13 +174,13 @@ impl Context {
         self.print(String::new, value)
     }
 
-    /// Says why the command failed.
+    /// Reports why the command failed.
     pub(crate) fn report(&self, failure: &Failure) -> ExitCode {
         self.report_as(failure, failure.exit);
         failure.exit.code().into()
     }
 
-    /// Says why something failed in a command that goes on, and `ends` with a code of its own.
+    /// Reports a failure of one item, in a command that continues and ends with the code `ends`.
     pub(crate) fn report_as(&self, failure: &Failure, ends: Exit) {
         if let Some(text) = failure.text() {
             match self.json {
@@ -186,13 +188,13 @@ impl Context {
                 false => self.tell(&format!(
                     "{} {}",
                     self.paint("31", "sealstone:"),
-                    printable(&text)
+                    fold(&printable(&text))
                 )),
             }
         }
     }
 
-    /// Standard error may be closed; there is nobody to tell that to.
+    /// Errors are ignored: they could only be reported to standard error itself.
     fn tell(&self, text: &str) {
         let _ = writeln!(stderr(), "{text}");
     }
@@ -206,7 +208,7 @@ impl Context {
     }
 }
 
-/// Sees to it that a file holds what was written to it; pipes and terminals do already.
+/// Makes output durable if it goes to a regular file.
 fn settle(stream: impl AsFd) -> std::io::Result<()> {
     let file = File::from(stream.as_fd().try_clone_to_owned()?);
     if file.metadata()?.is_file() {
@@ -215,7 +217,7 @@ fn settle(stream: impl AsFd) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Fails if what is written to `stream` is gone.
+/// Fails if output to `stream` is discarded.
 fn must_be_seen(stream: Standard, hint: &str) -> Result<()> {
     let state = match (stream.is_closed(), stream.is_null()) {
         (true, _) => "closed",

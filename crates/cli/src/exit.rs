@@ -1,6 +1,4 @@
-//! Exit codes: what a script can act on.
-
-use std::fmt::Write;
+//! Exit codes, for scripts.
 
 use sealstone::Error;
 
@@ -23,7 +21,7 @@ const TABLE: [(Exit, &str, &str); 9] = [
     (
         Exit::Internal,
         "internal",
-        "a defect of this program, a failed selftest, or a file that `hash` found changed or could not read",
+        "a defect of this program, a failed selftest, or `hash` found a changed or unreadable file",
     ),
     (
         Exit::Usage,
@@ -48,7 +46,7 @@ const TABLE: [(Exit, &str, &str); 9] = [
     (
         Exit::Pending,
         "trust-pending",
-        "the sender is not approved, or nobody signed",
+        "the sender is not approved, or the file is unsigned",
     ),
     (
         Exit::Denied,
@@ -58,7 +56,7 @@ const TABLE: [(Exit, &str, &str); 9] = [
     (
         Exit::StoreAltered,
         "store-altered",
-        "the trust store was changed by something else than this program",
+        "the trust store was changed by another program",
     ),
     (
         Exit::KeyDerivation,
@@ -68,7 +66,7 @@ const TABLE: [(Exit, &str, &str); 9] = [
 ];
 
 impl Exit {
-    /// What `hash` says of a file that it cannot read or that is not what its line says: the code of sha256sum.
+    /// A file that `hash` cannot read or whose hash differs. It is the code of sha256sum.
     pub(crate) const DIFFERS: Self = Self::Internal;
 
     /// The number.
@@ -81,7 +79,7 @@ impl Exit {
         TABLE[usize::from(self.code()) - 1].1
     }
 
-    /// Where an error of the library belongs.
+    /// The code of an error of the library.
     pub(crate) fn of(error: &Error) -> Self {
         match error {
             Error::Io(_) => Self::Io,
@@ -107,15 +105,22 @@ pub(crate) fn help() -> String {
   sealstone seal -r bob.pub --from alice.passport -o report.sealed report.pdf
   sealstone open -i bob.passport -o report.pdf report.sealed
 
-Passphrases come from the terminal, --passphrase-file, --passphrase-fd or the environment variable SEALSTONE_PASSPHRASE; a new one beside it from --new-passphrase-file or -fd, that of seal -p from --recipient-passphrase-file or -fd.
+Passphrases come from --passphrase-file, --passphrase-fd, the environment variable
+SEALSTONE_PASSPHRASE, or the terminal. When a command needs an existing and a new passphrase, pass
+the new one with --new-passphrase-file or -fd; for seal -p, --recipient-passphrase-file or -fd.
 
 Exit codes:
-  0  done, and everything is whole",
+",
     );
-    for (exit, _, meaning) in TABLE {
-        write!(text, "\n  {}  {meaning}", exit.code()).expect("a String takes every byte");
-    }
+    text += codes().trim_end();
     text
+}
+
+/// A line for each code.
+pub(crate) fn codes() -> String {
+    let line = |(exit, _, meaning): &(Exit, &str, &str)| format!("  {}  {meaning}\n", exit.code());
+    let failures: String = TABLE.iter().map(line).collect();
+    format!("  0  done, and everything is whole\n{failures}")
 }
 
 #[cfg(test)]

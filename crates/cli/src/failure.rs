@@ -1,4 +1,4 @@
-//! What went wrong and what to do about it.
+//! Failures: the exit code, what happened, and what to do about it.
 
 use std::fmt::Display;
 use std::io;
@@ -15,7 +15,7 @@ pub(crate) struct Failure {
     pub(crate) exit: Exit,
     what: String,
     hint: Option<String>,
-    /// Whether nothing is to be said: somebody else has said it, or nobody listens.
+    /// Whether it is not shown, because it has been shown or the reader has gone.
     silent: bool,
     wrong_passphrase: bool,
 }
@@ -34,12 +34,12 @@ impl Failure {
         }
     }
 
-    /// Whether nothing is to be said of it.
+    /// Whether it is not shown.
     pub(crate) fn is_silent(&self) -> bool {
         self.silent
     }
 
-    /// Whether another passphrase may help; what was altered stays so.
+    /// Whether another passphrase may help.
     pub(crate) fn is_wrong_passphrase(&self) -> bool {
         self.wrong_passphrase
     }
@@ -55,13 +55,13 @@ impl Failure {
         }
     }
 
-    /// Says what to do.
+    /// Adds what the user can do.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Says what it is about, usually a file.
+    /// Puts the subject before the message, usually the name of a file.
     pub(crate) fn about(mut self, subject: impl Display) -> Self {
         self.what = format!("{}: {}", one_line(&subject.to_string()), self.what);
         self
@@ -114,7 +114,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Says what a result is about.
+/// Names the subject of an error.
 pub(crate) trait About<T> {
     /// Puts `subject` before the message.
     fn about(self, subject: impl Display) -> Result<T>;
@@ -126,12 +126,12 @@ impl<T, E: Into<Failure>> About<T> for std::result::Result<T, E> {
     }
 }
 
-/// The same error, saying which file it is about.
+/// The same error with the name of the file.
 pub(crate) fn of_file(name: &str, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{name}: {}", plain(error)))
 }
 
-/// The system's words without the number.
+/// The system's message without its number.
 fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error")

@@ -1,6 +1,7 @@
-//! What the system can do to keep secrets in this process.
+//! Protection of this process's memory by the system.
 
-/// Keeps memory out of core dumps and away from debuggers of the same user. A system that cannot is no reason to stop.
+/// Keeps memory out of core dumps and away from debuggers of the same user. The program continues
+/// if the system cannot do this.
 pub(crate) fn apply() {
     use rustix::process::{Resource, Rlimit, setrlimit};
     let _ = setrlimit(

@@ -25,7 +25,7 @@ pub(crate) struct Identity {
     exposed: bool,
 }
 
-/// Passports of either kind are shorter.
+/// The longest passport of either kind, in bytes.
 pub(crate) const MAX_LEN: usize = 65_536;
 
 impl Identity {
@@ -61,7 +61,7 @@ impl Identity {
         }
     }
 
-    /// What messages call it.
+    /// Its name in messages.
     pub(crate) fn name(&self) -> String {
         name_of(&self.path)
     }
@@ -107,7 +107,8 @@ impl Identity {
         })
     }
 
-    /// The public half: next to it, or under the fingerprint where replacing the default passport was interrupted.
+    /// The public half: next to it, or under the name with its fingerprint after an interrupted
+    /// rotation.
     pub(crate) fn public(&self) -> Result<PublicPassport> {
         let fingerprint = self.locked.fingerprint();
         let path = public_half(&self.path);
@@ -142,7 +143,7 @@ fn how_to_mend(error: &Error) -> Option<&'static str> {
     }
 }
 
-/// The passport that is named, else the default one.
+/// The path of the named passport, else of the default one.
 pub(crate) fn or_default(named: Option<&Path>) -> Result<PathBuf> {
     let none = || {
         Failure::usage("no passport is named, and there is no default one")
@@ -174,7 +175,7 @@ pub(crate) fn parse_public(bytes: &[u8]) -> Result<PublicPassport> {
     PublicPassport::from_armor(bytes).map_err(|e| explain(e, bytes, Kind::PublicPassport))
 }
 
-/// Says that a file is something else, rather than that it breaks a rule of what it is not.
+/// Names the kind of a file of the wrong kind, instead of the first rule that it breaks.
 fn explain(error: Error, bytes: &[u8], wanted: Kind) -> Failure {
     let kind = Kind::of(bytes);
     if kind == wanted {

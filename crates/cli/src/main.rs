@@ -25,7 +25,7 @@ use context::Context;
 use exit::Exit;
 use failure::Failure;
 
-/// Wipes what is freed: secrets pass through buffers of the terminal, of JSON and of pictures that know nothing of it.
+/// Wipes freed memory: secrets pass through buffers of libraries that do not wipe them.
 #[global_allocator]
 static ALLOCATOR: zeroizing_alloc::ZeroAlloc<std::alloc::System> =
     zeroizing_alloc::ZeroAlloc(std::alloc::System);
@@ -52,7 +52,7 @@ mod tests {
     use std::fs::File;
     use std::os::unix::fs::FileExt;
 
-    /// Bytes at an address of this process, also of memory that was freed.
+    /// Reads bytes at an address of this process, also of freed memory.
     fn at(address: usize) -> [u8; 2048] {
         let mut bytes = [0; 2048];
         let memory = File::open("/proc/self/mem").unwrap();
@@ -66,7 +66,7 @@ mod tests {
         let address = secret.as_ptr() as usize;
         assert!(at(address).iter().all(|&byte| byte == 0xa7));
         drop(secret);
-        // The allocator writes its own notes at the beginning of what it holds free.
+        // The allocator writes its own data at the beginning of freed memory.
         assert!(!at(address).contains(&0xa7));
     }
 }

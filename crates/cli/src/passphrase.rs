@@ -1,4 +1,4 @@
-//! Passphrases: from files, descriptors, the environment, a terminal, or made up.
+//! Passphrases: from files, descriptors, the environment, a terminal, or generated.
 
 use std::cell::OnceCell;
 use std::fs::File;
@@ -23,50 +23,50 @@ pub(crate) enum Source {
     Terminal,
 }
 
-/// The passphrase of one source, read once, and how much work it may cause.
+/// The passphrase of one source, read once, and the limits of its key derivation.
 pub(crate) struct Passphrases {
     source: Source,
     pub(crate) limits: KdfLimits,
     read: OnceCell<Passphrase>,
 }
 
-/// A passphrase that unlocks something, and that may still turn out to be mistyped.
+/// A passphrase that has been read but not used. It may be mistyped.
 pub(crate) struct Answer<'a> {
     passphrases: &'a Passphrases,
     what: String,
     typed: Option<Passphrase>,
 }
 
-/// A passphrase that was chosen, and its text if it was made up here.
+/// A new passphrase, and its text if it was generated here.
 pub(crate) struct Chosen {
     pub(crate) passphrase: Passphrase,
     pub(crate) generated: Option<Zeroizing<String>>,
 }
 
-/// The options that give a passphrase, for whoever has no terminal.
+/// The options that give a passphrase without a terminal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Options {
-    /// What unlocks a passport, or the one passphrase that there is.
+    /// For unlocking a passport, or for the only passphrase of a command.
     Passphrase,
-    /// What will unlock a passport, beside what unlocks it now.
+    /// For the new passphrase of a command that also unlocks.
     New,
-    /// What opens a sealed file, beside what unlocks the passport that signs it.
+    /// For the passphrase of a sealed file.
     Recipient,
 }
 
 /// The environment variable.
 pub(crate) const VARIABLE: &str = "SEALSTONE_PASSPHRASE";
-/// More is a wrong file.
+/// A longer file is rejected: it is not a passphrase file.
 const MAX_LEN: usize = 64 << 10;
-/// More of a password, which may be anything, is as well.
+/// A longer file is rejected: it is not a password.
 const MAX_PASSWORD: usize = 16 << 20;
-/// Fewer characters are soon guessed, whatever a guess costs.
+/// Passphrases with fewer characters are soon guessed at any cost of a guess.
 const SHORT: usize = 8;
-/// How often somebody may type it.
+/// How often a mistyped passphrase is asked for.
 const TRIES: usize = 3;
 
 impl Source {
-    /// What the options say, else the environment, else the terminal.
+    /// The source that the options name, else the environment, else the terminal.
     pub(crate) fn of(args: &PassphraseArgs) -> Self {
         let environment = || {
             std::env::var_os(VARIABLE)
@@ -78,13 +78,13 @@ impl Source {
             .unwrap_or(Self::Terminal)
     }
 
-    /// What the options for a new passphrase say, else the terminal.
+    /// The source that the options for a new passphrase name, else the terminal.
     pub(crate) fn of_new(args: &NewPassphraseArgs) -> Self {
         option(args.new_passphrase_file.as_deref(), args.new_passphrase_fd)
             .unwrap_or(Self::Terminal)
     }
 
-    /// What the options for a recipient's passphrase say, else the terminal.
+    /// The source that the options for a recipient's passphrase name, else the terminal.
     pub(crate) fn of_recipient(args: &RecipientPassphraseArgs) -> Self {
         option(
             args.recipient_passphrase_file.as_deref(),
@@ -93,7 +93,7 @@ impl Source {
         .unwrap_or(Self::Terminal)
     }
 
-    /// Reads it; nothing if it is to be typed.
+    /// Reads it; `None` for the terminal.
     fn read(&self, context: &Context) -> Result<Option<Passphrase>> {
         let Some(line) = self.bytes(MAX_LEN, context)? else {
             return Ok(None);
@@ -101,7 +101,7 @@ impl Source {
         Passphrase::from_line(&line).about(self.name()).map(Some)
     }
 
-    /// Reads up to `limit` bytes as they are; nothing if it is to be typed.
+    /// Reads up to `limit` bytes as they are; `None` for the terminal.
     fn bytes(&self, limit: usize, context: &Context) -> Result<Option<Zeroizing<Vec<u8>>>> {
         let bytes = match self {
             Self::Terminal => return Ok(None),
@@ -118,7 +118,7 @@ impl Source {
         Ok(Some(bytes))
     }
 
-    /// What messages call it.
+    /// Its name in messages.
     fn name(&self) -> String {
         match self {
             Self::File(path) => shown(path),
@@ -130,7 +130,7 @@ impl Source {
 }
 
 impl Passphrases {
-    /// For everything that is to be unlocked.
+    /// From the options of a command that unlocks.
     pub(crate) fn new(args: &UnlockArgs) -> Self {
         Self {
             source: Source::of(&args.passphrase),
@@ -139,7 +139,7 @@ impl Passphrases {
         }
     }
 
-    /// Whether somebody types it, and may mistype it.
+    /// Whether it is typed, and may be mistyped.
     pub(crate) fn is_typed(&self) -> bool {
         self.source == Source::Terminal
     }
@@ -195,7 +195,7 @@ impl Answer<'_> {
         result
     }
 
-    /// How much work the passphrase may cause.
+    /// The limits of its key derivation.
     pub(crate) fn limits(&self) -> &KdfLimits {
         &self.passphrases.limits
     }
@@ -227,7 +227,7 @@ impl Chosen {
 
     /// Shows a generated passphrase for `what`, this once, before anything comes to depend on it.
     pub(crate) fn show(&self, what: &str, context: &Context) -> Result<()> {
-        let heading = format!("The passphrase for {what}, made up and shown this once:");
+        let heading = format!("The passphrase for {what}, generated and shown this once:");
         let shown = self.generated.as_deref();
         shown.map_or(Ok(()), |text| context.show_secret(&heading, text))
     }
@@ -238,11 +238,11 @@ impl Chosen {
 pub(crate) enum Asking {
     /// It can be tried again.
     Once,
-    /// A typing mistake would stay.
+    /// A typing mistake would be stored.
     Twice,
 }
 
-/// A password that is no passphrase of ours: its bytes as they come, which may be none.
+/// A password as bytes, which are not normalised and may be empty.
 pub(crate) fn bytes(
     args: &PassphraseArgs,
     asking: Asking,
@@ -296,7 +296,7 @@ pub(crate) fn choose(
     need_terminal(options)?;
     loop {
         let first =
-            terminal::ask_secret(&format!("New passphrase for {what} (empty: make one up)"))?;
+            terminal::ask_secret(&format!("New passphrase for {what} (empty: generate one)"))?;
         if first.is_empty() {
             return Ok(Chosen::generate());
         }
@@ -311,11 +311,12 @@ pub(crate) fn choose(
     }
 }
 
-/// Nobody is kept from a short one: it may be for a test.
+/// Short passphrases are allowed: they may be for a test.
 fn warn_if_short(passphrase: &[u8], context: &Context) {
     if String::from_utf8_lossy(passphrase).chars().count() < SHORT {
         context.warn(&format!(
-            "the new passphrase is shorter than {SHORT} characters, which are soon guessed; an empty answer to the question, or --generate-passphrase, makes one up"
+            "the new passphrase is shorter than {SHORT} characters, so it is soon guessed; \
+             for a generated one, answer with an empty line or use --generate-passphrase"
         ));
     }
 }

@@ -1,4 +1,4 @@
-//! Where things are when nobody says.
+//! Default paths, and names derived from paths.
 
 use std::path::{Path, PathBuf};
 
@@ -18,17 +18,17 @@ pub(crate) fn data_dir() -> Result<PathBuf> {
     Ok(strategy.map_err(none)?.data_dir().join("sealstone"))
 }
 
-/// The passport that is meant when none is named.
+/// The path of the default passport.
 pub(crate) fn default_passport() -> Result<PathBuf> {
     Ok(data_dir()?.join(DEFAULT))
 }
 
-/// The default passport if it has been made.
+/// The path of the default passport if it exists.
 pub(crate) fn existing_default_passport() -> Option<PathBuf> {
     default_passport().ok().filter(|path| path.exists())
 }
 
-/// The passports that were the default before they were replaced.
+/// The paths of former default passports.
 pub(crate) fn former_default_passports() -> Vec<PathBuf> {
     let is_former = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str());
@@ -43,7 +43,7 @@ pub(crate) fn former_default_passports() -> Vec<PathBuf> {
     former
 }
 
-/// `default.passport` → `default.9aee5533.passport`, where `tag` is the beginning of a fingerprint.
+/// `default.passport` → `default.9aee5533.passport`; `tag` is the beginning of a fingerprint.
 pub(crate) fn tagged(path: &Path, tag: &str) -> PathBuf {
     let extension = path.extension().unwrap_or_default().to_string_lossy();
     path.with_extension(format!("{tag}.{extension}"))
@@ -64,7 +64,7 @@ pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// The name of the user, if the environment or the machine's list of users tells.
+/// The name of the user, from the environment or the system's list of users.
 pub(crate) fn user_name() -> Option<String> {
     let set = |name: &&str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let listed = || {
@@ -77,7 +77,7 @@ pub(crate) fn user_name() -> Option<String> {
     ["USER", "LOGNAME"].iter().find_map(set).or_else(listed)
 }
 
-/// Who has this number in a list of the form passwd(5).
+/// The name of the user with this number in a list of the form passwd(5).
 fn name_in(list: &str, user: u32) -> Option<String> {
     list.lines().find_map(|line| {
         let mut fields = line.split(':');

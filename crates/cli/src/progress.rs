@@ -1,4 +1,4 @@
-//! Progress on the terminal, for work that takes long enough to ask for it.
+//! Progress bars for work that takes longer than [`PATIENCE`].
 
 use std::fmt;
 use std::io::{self, Read, stderr};
@@ -14,13 +14,13 @@ use sealstone::KdfProgress;
 
 use crate::context::Context;
 
-/// Shows how far the work is until it is dropped.
+/// Shows the progress of work until it is dropped.
 pub(crate) struct Progress {
     shown: Option<(mpsc::Sender<()>, JoinHandle<()>)>,
     counter: Counter,
 }
 
-/// How many bytes have been read, and how far a key derivation is that has to be done first.
+/// How many bytes have been read, and the progress of the key derivation before that.
 #[derive(Clone, Default)]
 pub(crate) struct Counter(Arc<Counts>);
 
@@ -43,18 +43,18 @@ const TICK: Duration = Duration::from_millis(100);
 
 const BAR: &str =
     "{prefix} {wide_bar} {percent:>3} %  {binary_bytes} of {binary_total_bytes}  {rate}{left}";
-/// For terminals in which the bar would wrap.
+/// For terminals that are too narrow for the bar.
 const NARROW: &str = "{prefix} {percent:>3} %  {rate}{left}";
-/// And for those in which that would.
+/// For terminals that are too narrow for that, too.
 const NARROWEST: &str = "{prefix} {percent:>3} %  {left}";
-/// Columns that each of them needs.
+/// The columns that each of them needs.
 const BAR_COLUMNS: u16 = 78;
 const NARROW_COLUMNS: u16 = 44;
 
 const SPINNER: &str = "{prefix} {spinner} {binary_bytes}  {rate}{elapsed}";
 
 impl Progress {
-    /// Of bytes, `total` if it is known, and of the key derivation that comes before the first of them, if there is one.
+    /// Progress of reading bytes (`total`, if known), and of a key derivation before them.
     pub(crate) fn bytes(
         context: &Context,
         verb: &'static str,
@@ -65,12 +65,12 @@ impl Progress {
         Self::start(context, verb, total, counter.clone())
     }
 
-    /// Of a key derivation.
+    /// Progress of a key derivation.
     pub(crate) fn derivation(context: &Context) -> Self {
         Self::start(context, "", None, Counter::default())
     }
 
-    /// Of a hash of a password, which `counter` is told about.
+    /// Progress of hashing a password, which `counter` gets.
     pub(crate) fn hash(context: &Context, counter: &Counter) -> Self {
         Self::start(context, "", None, counter.clone())
     }
@@ -100,7 +100,7 @@ impl Drop for Progress {
     fn drop(&mut self) {
         if let Some((stop, thread)) = self.shown.take() {
             drop(stop);
-            // A bar that failed is not worth a word.
+            // A bar that failed is not reported.
             let _ = thread.join();
         }
     }
@@ -163,7 +163,7 @@ fn show(verb: &'static str, total: Option<u64>, counter: &Counter, stopped: &Rec
         match &bar {
             Some(bar) if bar.verb == verb && bar.total == total => bar.shown.set_position(done),
             before => {
-                // What comes second has begun now.
+                // The second kind of work begins now.
                 begun = if before.is_some() {
                     Instant::now()
                 } else {
@@ -201,7 +201,7 @@ impl Bar {
     }
 }
 
-/// What fits into so many columns; none is a terminal that does not tell, which has 80 as a rule.
+/// The template for so many columns. A terminal that reports 0 usually has 80.
 fn template(columns: u16) -> &'static str {
     match columns {
         1..NARROW_COLUMNS => NARROWEST,
@@ -210,14 +210,14 @@ fn template(columns: u16) -> &'static str {
     }
 }
 
-/// Units a second since the work began; nothing while that is too short a time to tell.
+/// Units a second since the work began; `None` while that is too short a time.
 fn rate(done: u64, elapsed: Duration) -> Option<f64> {
     (done > 0 && elapsed >= PATIENCE).then(|| done as f64 / elapsed.as_secs_f64())
 }
 
 fn write_rate(state: &ProgressState, out: &mut dyn fmt::Write) {
     if let Some(rate) = rate(state.pos(), state.elapsed()) {
-        // A bar that cannot be written is not worth a word.
+        // A bar that cannot be written is not reported.
         let _ = write!(out, "{}/s  ", BinaryBytes(rate as u64));
     }
 }

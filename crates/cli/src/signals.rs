@@ -1,4 +1,4 @@
-//! Ctrl-C and its relatives: temporary files go, the terminal comes back, then the signal does what it always does.
+//! Signals that end the process: temporary files are removed and the terminal is restored first.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use signal_hook::iterator::Signals;
 
 use crate::io::terminal;
 
-/// Starts the thread that waits for signals. Without it signals only leave more behind.
+/// Starts the thread that waits for signals. Without it, signals leave temporary files behind.
 pub(crate) fn install() {
     ignore(SIGXFSZ);
     let wanted = [SIGHUP, SIGINT, SIGTERM]
@@ -28,16 +28,16 @@ pub(crate) fn install() {
     );
 }
 
-/// A file that grows beyond the limit of this process is an error like others, which is reported.
+/// Makes exceeding the limit for file sizes an error, which is reported like others.
 fn ignore(signal: i32) {
-    // If this fails, the signal ends the process, as it would have anyway.
+    // If this fails, the signal ends the process, as it does by default.
     let _ = signal_hook::flag::register(signal, Arc::default());
 }
 
 fn end_by(signal: i32) {
     sealstone_files::remove_temporaries();
     terminal::finish();
-    // Only returns if the system refuses to end the process.
+    // Returns only if the system refuses to end the process.
     let _ = signal_hook::low_level::emulate_default_handler(signal);
     std::process::exit(128 + signal);
 }

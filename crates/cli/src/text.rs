@@ -83,6 +83,42 @@ pub(crate) fn json_line(value: &Value) -> String {
     line
 }
 
+/// Breaks lines of more than 80 columns in the middle of a fingerprint, whose second half goes
+/// below the first. Commands stay whole, so that they can be copied.
+pub(crate) fn fold(text: &str) -> String {
+    text.split_inclusive('\n').map(fold_line).collect()
+}
+
+fn fold_line(line: &str) -> String {
+    let is_long = line.trim_end().chars().count() > COLUMNS && !line.contains("sealstone ");
+    let Some(start) = find_fingerprint(line).filter(|_| is_long) else {
+        return line.to_owned();
+    };
+    let (before, fingerprint) = line.split_at(start);
+    let (first, second) = fingerprint.split_at(HALF_FINGERPRINT);
+    match before.chars().count() {
+        indent if indent + HALF_FINGERPRINT <= COLUMNS => {
+            format!("{before}{first}\n{:indent$}{second}", "")
+        }
+        _ => format!("{}\n  {first}\n  {second}", before.trim_end()),
+    }
+}
+
+/// Where 16 groups of 4 digits begin.
+fn find_fingerprint(line: &str) -> Option<usize> {
+    let is_in_place = |(i, byte): (usize, &u8)| match i % 5 {
+        4 => *byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    };
+    line.as_bytes()
+        .windows(2 * HALF_FINGERPRINT - 1)
+        .position(|window| window.iter().enumerate().all(is_in_place))
+}
+
+const COLUMNS: usize = 80;
+/// 8 groups with the dashes behind them.
+const HALF_FINGERPRINT: usize = 40;
+
 /// Control characters, and those that change the order of what is around them.
 fn is_harmful(c: char) -> bool {
     c.is_control()
@@ -140,5 +176,25 @@ mod tests {
                 .all(|line| line.starts_with("  | ") && line.len() < 80)
         );
         assert!(shown.starts_with(":\n"));
+    }
+
+    #[test]
+    fn fingerprints_fit_into_80_columns() {
+        let fingerprint =
+            "0211-6365-1d59-6306-51e6-1fad-401b-5038-2a86-3bec-d8d0-562b-48c4-3c51-df87-cffd";
+        let (first, second) = fingerprint.split_at(40);
+        assert_eq!(
+            fold(&format!("möbius {fingerprint} and more\nnext line\n")),
+            format!("möbius {first}\n       {second} and more\nnext line\n")
+        );
+        let text = "x".repeat(50);
+        assert_eq!(
+            fold(&format!("{text} {fingerprint}")),
+            format!("{text}\n  {first}\n  {second}")
+        );
+        let command = format!("sealstone trust approve {fingerprint}");
+        for whole in [fingerprint, &command, "no fingerprint"] {
+            assert_eq!(fold(whole), whole);
+        }
     }
 }

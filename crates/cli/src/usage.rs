@@ -11,9 +11,10 @@ use crate::failure::Failure;
 use crate::io::closed::Standard;
 use crate::text::json_line;
 
-/// Reports what the command line parser has to say: help, version, or an error.
+/// Shows help or the version, or reports an error of the command line.
 pub(crate) fn report(mut error: clap::Error) -> ExitCode {
     correct_tip(&mut error);
+    add_verb(&mut error);
     let asked_for = matches!(
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
@@ -35,7 +36,7 @@ pub(crate) fn report(mut error: clap::Error) -> ExitCode {
     }
     let printed = match asked_for {
         true => error.print(),
-        // In the voice of all other messages.
+        // In the form of all other messages.
         false => {
             let text = error.render();
             let text = if context::is_coloured() {
@@ -53,7 +54,27 @@ pub(crate) fn report(mut error: clap::Error) -> ExitCode {
     }
 }
 
-/// Another hash function is not misspelt Skein.
+/// Suggests our verb for the name that other programs give it.
+fn add_verb(error: &mut clap::Error) {
+    let asked = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(asked)) => asked.as_str(),
+        _ => return,
+    };
+    let verb = match asked {
+        "encrypt" | "enc" => "seal",
+        "decrypt" | "dec" => "open",
+        "keygen" | "genkey" | "gen-key" => "passport new",
+        _ => return,
+    };
+    let tip = format!("use `sealstone {verb}`");
+    error.remove(ContextKind::SuggestedSubcommand);
+    error.insert(
+        ContextKind::Suggested,
+        ContextValue::StyledStrs(vec![tip.into()]),
+    );
+}
+
+/// The name of another hash function is no misspelling of Skein.
 fn correct_tip(error: &mut clap::Error) {
     let algorithm = ContextValue::String("--algorithm <ALGORITHM>".to_owned());
     if error.kind() == ErrorKind::InvalidValue
@@ -68,7 +89,7 @@ fn correct_tip(error: &mut clap::Error) {
     }
 }
 
-/// Replaces the report of a panic by one that a user can act on.
+/// Makes panics report that they are defects of this program.
 pub(crate) fn report_panics() {
     std::panic::set_hook(Box::new(|panic| {
         eprintln!(

@@ -15,7 +15,6 @@ mod header;
 mod hedge;
 mod keys;
 mod open;
-mod pipeline;
 mod private;
 mod seal;
 mod seek;

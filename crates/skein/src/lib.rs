@@ -13,6 +13,7 @@
 //! | get pseudo-random bytes | [`Prng`] |
 //! | encrypt a stream | [`StreamCipher`] |
 //! | encrypt a block | [`threefish`] |
+//! | process chunks of a stream on all cores, in order | [`pipeline`] |
 //! | build something else from the same parts | [`Ubi`], [`output_block`] |
 //! | read every intermediate value | [`trace`] |
 //!
@@ -38,6 +39,7 @@ mod mac;
 mod output;
 mod parameters;
 mod pbkdf;
+pub mod pipeline;
 mod prng;
 mod skein;
 mod stream;

@@ -19,6 +19,7 @@
 
 mod general;
 mod kernel;
+mod parallel;
 mod proof;
 mod root;
 mod shape;

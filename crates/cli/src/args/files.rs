@@ -16,12 +16,13 @@ Examples:
   tar c photos | sealstone seal -r bob.pub > photos.sealed
   sealstone seal -p --unsigned notes.txt
 
-Without -r, -R, --to and -p the file is sealed to your default passport; without --from and --unsigned that passport signs.")]
+Without -r, -R, --to and -p the file is sealed to your default passport. Without --from and
+--unsigned your default passport signs.")]
 pub(crate) struct SealArgs {
     /// The file; `-` or nothing is standard input
     #[arg(value_name = "IN")]
     pub(crate) input: Option<PathBuf>,
-    /// Where to; `-` is standard output [default: IN.sealed]
+    /// The output; `-` is standard output [default: IN.sealed]
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
@@ -36,7 +37,8 @@ pub(crate) struct SealArgs {
         help_heading = "Recipients"
     )]
     pub(crate) recipient: Vec<PathBuf>,
-    /// Seal to every public passport in a list: paths one a line, `#` comments, or public passports themselves
+    /// Seal to every public passport in a list: one path a line, or public passports themselves;
+    /// `#` begins a comment
     #[arg(
         short = 'R',
         long = "recipients-file",
@@ -53,7 +55,7 @@ pub(crate) struct SealArgs {
     /// Seal to a passphrase
     #[arg(short, long, help_heading = "Recipients")]
     pub(crate) passphrase_recipient: bool,
-    /// What a guess at the passphrase of `-p` costs
+    /// The cost of one guess at the passphrase of `-p`
     #[arg(
         long,
         value_name = "PROFILE",
@@ -83,7 +85,7 @@ pub(crate) struct SealArgs {
         help_heading = "Form"
     )]
     pub(crate) name: Option<String>,
-    /// Tell recipients neither name nor time
+    /// Seal neither the name nor the time of IN
     #[arg(long, help_heading = "Form")]
     pub(crate) no_name: bool,
     /// A note for the recipients
@@ -104,13 +106,13 @@ pub(crate) struct WriteArgs {
     /// Replace OUT if it exists
     #[arg(long)]
     pub(crate) force: bool,
-    /// Do not wait until the disk has OUT: a crash of the system may then lose it
+    /// Do not wait until OUT is on the disk: a crash of the system may then lose it
     #[arg(long)]
     pub(crate) no_sync: bool,
 }
 
 impl WriteArgs {
-    /// The same for what is written here.
+    /// How an output of this kind is made.
     pub(crate) fn how(&self, nature: Nature) -> How {
         How {
             nature,
@@ -163,12 +165,13 @@ Examples:
   sealstone open -i bob.passport -o report.pdf report.sealed
   sealstone open photos.sealed -o - | tar x
 
-Content of a signed file is released only after its signatures have been checked, and only if the sender is approved in the trust store, is yourself, or is named with --from.")]
+The content of a signed file is released only after its signatures have been verified, and only
+if the sender is approved in the trust store, is yourself, or is named with --from.")]
 pub(crate) struct OpenArgs {
     /// The sealed file; `-` or nothing is standard input
     #[arg(value_name = "IN")]
     pub(crate) input: Option<PathBuf>,
-    /// Where to; `-` is standard output [default: IN without .sealed]
+    /// The output; `-` is standard output [default: IN without .sealed]
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
@@ -180,13 +183,13 @@ pub(crate) struct OpenArgs {
     #[arg(short, long)]
     pub(crate) passphrase: bool,
 
-    /// The sender must be this one, who then counts as approved
+    /// Require this sender, who then counts as approved
     #[arg(long, value_name = "FILE.pub", help_heading = "Sender")]
     pub(crate) from: Option<PathBuf>,
-    /// Release the content even if the sender is a stranger
+    /// Release the content even if the sender is not approved
     #[arg(long, help_heading = "Sender")]
     pub(crate) accept_pending: bool,
-    /// Refuse files that nobody signed
+    /// Refuse unsigned files
     #[arg(long, help_heading = "Sender")]
     pub(crate) require_signed: bool,
 

@@ -12,22 +12,23 @@ use sealstone_skein::tree::Shape;
 #[command(after_help = "\
 Examples:
   sealstone hash *.iso > SUMS                     one line a file: 128 digits and the name
-  sealstone hash -c SUMS                          are the files still the same?
-  sealstone hash --mac key *.iso > SUMS           hashes that nobody can make without the key
+  sealstone hash -c SUMS                          compares the files with their lines
+  sealstone hash --mac key *.iso > SUMS           hashes that need the key
   sealstone hash --algorithm skein-256 --tag a    plain Skein-256
 
-A bare line is the tree hash that senders of sealed files sign, whatever the size of the file. Everything else is named in its line unless there \
-is --untagged, as in `Skein-512-512-tree-6-4-255+mac (NAME) = …`, and `-c` reads it there; secret keys and other arguments have to be given again. \
-If --algorithm, --tree, --output-bits or --message-bits is given with `-c`, a line of another hash fails.
+A line without an algorithm is the tree hash that senders of sealed files sign. Every other line
+names its algorithm, as in `Skein-512-512-tree-6-4-255+mac (NAME) = …`, unless --untagged is
+given. `-c` reads the algorithm from the line; give keys and other arguments again. With
+--algorithm, --tree, --output-bits or --message-bits, `-c` rejects lines of other algorithms.
 
-A MAC is of what is in a file. It says nothing of the file's name or age, nor whether the list is whole: who can change both can give one file \
-another's name and line.
+A MAC covers a file's content only, not its name or date, and not whether the list is complete.
 
-The exit code is 0, or as with sha256sum 1 if a file could not be read or is not what its line says. If nothing could be begun it is 2 (options, \
-or an empty key), 3 (the key or standard output) or 4 (a key longer than a MiB).")]
+The exit code is 0 if all is well and 1 if a file cannot be read or differs from its line, as with
+sha256sum. It is 2 for wrong options or an empty key, 3 if the key or standard output fails, and 4
+for a key of more than 1 MiB.")]
 pub(crate) struct HashFileArgs {
     /// The files; `-` or nothing is standard input
-    // Also an empty name: it is one that cannot be opened, and the others are hashed.
+    // An empty name is accepted: opening it fails, and the other files are hashed.
     #[arg(value_name = "FILE", value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub(crate) files: Vec<PathBuf>,
     /// Read lines from the FILEs and check the files that they name
@@ -42,13 +43,13 @@ pub(crate) struct HashFileArgs {
     /// End lines with NUL, and write names as they are
     #[arg(short, long)]
     pub(crate) zero: bool,
-    /// No difference: every file is read as it is
+    /// Accepted for sha256sum's sake: every file is read as it is
     #[arg(short, long, overrides_with = "text")]
     pub(crate) binary: bool,
-    /// No difference either
+    /// Accepted for sha256sum's sake
     #[arg(short, long, overrides_with = "binary")]
     pub(crate) text: bool,
-    /// Authenticate with the secret key in a file, of which every byte counts
+    /// Authenticate with the secret key in a file; every byte of the file counts
     #[arg(
         long,
         visible_alias = "mac-key-file",
@@ -63,34 +64,35 @@ pub(crate) struct HashFileArgs {
     pub(crate) skein: SkeinArgs,
 }
 
-/// How `--check` talks.
+/// The output of `--check`.
 #[derive(Args)]
 #[command(
     next_help_heading = "With --check (--quiet shows no line for files that are as they were)"
 )]
 pub(crate) struct CheckingArgs {
-    /// Pass over files that are not there
+    /// Skip missing files
     #[arg(long, requires = "check")]
     pub(crate) ignore_missing: bool,
-    /// Show nothing: the exit code tells
+    /// Show nothing; only set the exit code
     #[arg(long, requires = "check")]
     pub(crate) status: bool,
     /// Fail if any line is malformed
     #[arg(long, requires = "check")]
     pub(crate) strict: bool,
-    /// Show where lines are malformed
+    /// Warn of each malformed line
     #[arg(short, long, requires = "check")]
     pub(crate) warn: bool,
 }
 
-/// Every input that the specification of Skein has.
+/// Every input of the specification of Skein.
 #[derive(Args)]
 #[command(next_help_heading = "For auditors (Skein 1.3)")]
 pub(crate) struct SkeinArgs {
-    /// The hash function, without a tree unless there is --tree [default: the tree hash]
+    /// The hash function, without a tree unless --tree is given [default: the tree hash]
     #[arg(long, value_enum)]
     pub(crate) algorithm: Option<State>,
-    /// A tree of leaves of 2^LEAF blocks, 2^FANOUT children and at most HEIGHT levels: Y_l, Y_f, Y_m [default: 6,4,255]
+    /// A tree of leaves of 2^LEAF blocks, 2^FANOUT children and at most HEIGHT levels: Y_l, Y_f,
+    /// Y_m [default: 6,4,255]
     #[arg(long, value_name = "LEAF,FANOUT,HEIGHT", num_args = 0..=1, value_parser = OsStringValueParser::new().try_map(tree_value))]
     pub(crate) tree: Option<Option<TreeValue>>,
     /// Length of the hash, 1 to 67108864 [default: that of the state]
@@ -99,7 +101,7 @@ pub(crate) struct SkeinArgs {
     /// Hash only the first N bits, the most significant bit of a byte first
     #[arg(long, value_name = "N")]
     pub(crate) message_bits: Option<u64>,
-    /// Who hashes, and for what
+    /// The personalisation: the application and its purpose
     #[arg(long, value_name = "TEXT")]
     pub(crate) personalization: Option<String>,
     /// The public key that the hash will be signed with
@@ -114,7 +116,7 @@ pub(crate) struct SkeinArgs {
 }
 
 impl SkeinArgs {
-    /// Whether they say which hash is meant, beside its arguments.
+    /// Whether they choose the algorithm.
     pub(crate) fn chooses(&self) -> bool {
         self.algorithm.is_some()
             || self.tree.is_some()
@@ -123,7 +125,7 @@ impl SkeinArgs {
     }
 }
 
-/// Eight megabytes: a hash is held in memory, and written as digits.
+/// 8 MiB: a hash is held in memory and written as digits.
 pub(crate) const MAX_OUTPUT_BITS: u64 = 1 << 26;
 
 /// The size of the state.
@@ -140,7 +142,7 @@ pub(crate) enum State {
     Skein1024,
 }
 
-/// What stands behind `--tree`, which may also stand alone: then it is the first file.
+/// The argument of `--tree`, which is optional: anything that is no shape is the first file.
 #[derive(Clone)]
 pub(crate) enum TreeValue {
     Shape(Shape),

@@ -1,4 +1,4 @@
-//! Where passphrases come from. None of these options takes a passphrase itself: arguments can be seen by other users.
+//! Options for passphrases. None takes a passphrase itself: other users can see arguments.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use super::MemorySize;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 
-/// What unlocks passports.
+/// Options of commands that unlock.
 #[derive(Args)]
 #[command(next_help_heading = "Passphrase")]
 pub(crate) struct UnlockArgs {
@@ -19,7 +19,7 @@ pub(crate) struct UnlockArgs {
     pub(crate) kdf: KdfArgs,
 }
 
-/// How much work a passphrase may cause.
+/// The limit of key derivation.
 #[derive(Args)]
 #[command(next_help_heading = "Passphrase")]
 pub(crate) struct KdfArgs {
@@ -29,11 +29,11 @@ pub(crate) struct KdfArgs {
 }
 
 impl KdfArgs {
-    /// What somebody else's parameters may cost.
+    /// The limits for parameters that come from a file.
     pub(crate) fn limits(&self) -> KdfLimits {
         let default = KdfLimits::default();
         let raised = |MemorySize(memory_kib)| {
-            // As many passes over it as over the default.
+            // As many passes as over the default memory.
             let passes = default.work_kib / default.memory_kib;
             KdfLimits {
                 memory_kib,
@@ -43,7 +43,7 @@ impl KdfArgs {
         self.kdf_max_memory.map_or(default, raised)
     }
 
-    /// Refuses to write what would be refused when it is to be unlocked: `params` are those of everything that is tried then.
+    /// Refuses to write what unlocking would refuse. `params` are those of every slot that is tried.
     pub(crate) fn must_allow(&self, params: &[KdfParams]) -> Result<()> {
         let default = KdfLimits::default();
         self.limits().check_all(params).map_err(|e| {
@@ -55,8 +55,12 @@ impl KdfArgs {
                 _ => wanted.div_ceil(default.work_kib / default.memory_kib),
             };
             let enough = MemorySize(enough.next_multiple_of(1 << 10)).compact();
-            Failure::new(Exit::KeyDerivation, "unlocking would ask for more than is allowed, and be refused").hint(format!(
-                "if that is meant, give --kdf-max-memory {enough}, as whoever unlocks it will have to"
+            Failure::new(
+                Exit::KeyDerivation,
+                "unlocking would exceed the limit of key derivation",
+            )
+            .hint(format!(
+                "if you mean it, give --kdf-max-memory {enough}, now and for unlocking"
             ))
         })
     }
@@ -74,7 +78,7 @@ pub(crate) struct PassphraseArgs {
     pub(crate) passphrase_fd: Option<u32>,
 }
 
-/// A passphrase beside the one that unlocks.
+/// Options for a new passphrase of a command that also unlocks.
 #[derive(Args)]
 #[command(next_help_heading = "Passphrase")]
 pub(crate) struct NewPassphraseArgs {
@@ -86,7 +90,7 @@ pub(crate) struct NewPassphraseArgs {
     pub(crate) new_passphrase_fd: Option<u32>,
 }
 
-/// A passphrase that opens a sealed file.
+/// Options for the passphrase of a sealed file.
 #[derive(Args)]
 #[command(next_help_heading = "Passphrase")]
 pub(crate) struct RecipientPassphraseArgs {
@@ -108,22 +112,22 @@ pub(crate) struct RecipientPassphraseArgs {
     pub(crate) recipient_passphrase_fd: Option<u32>,
 }
 
-/// A passphrase that nobody has to think of.
+/// The option for a generated passphrase.
 #[derive(Args)]
 #[command(next_help_heading = "Passphrase")]
 pub(crate) struct GenerateArgs {
-    /// Make up a passphrase of ten words, and show it once
+    /// Generate a passphrase of ten words and show it once
     #[arg(long)]
     pub(crate) generate_passphrase: bool,
 }
 
-/// What will open the first slot of a passport.
+/// Options for the first slot of a passport.
 #[derive(Args)]
 #[command(next_help_heading = "Passphrase")]
 pub(crate) struct FirstPassphraseArgs {
     #[command(flatten)]
     pub(crate) passphrase: PassphraseArgs,
-    /// Make up a passphrase of ten words, and show it once
+    /// Generate a passphrase of ten words and show it once
     #[arg(long, conflicts_with_all = ["passphrase_file", "passphrase_fd"])]
     pub(crate) generate_passphrase: bool,
     #[command(flatten)]

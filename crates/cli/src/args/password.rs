@@ -67,7 +67,8 @@ impl CostArgs {
         Ok(params.with_variant(variant).with_version(version))
     }
 
-    /// What was asked for: the name of a profile, or `custom` if something was given instead of its parts. Nothing if nothing was given.
+    /// The name of the chosen profile, or `custom` if other options replace parts of it. `None`
+    /// without such options.
     pub(crate) fn name(&self) -> Option<&str> {
         let is_custom = [self.memory_kib, self.iterations, self.parallelism] != [None; 3]
             || self.variant.is_some()
@@ -83,14 +84,14 @@ fn profile_names() -> [&'static str; PROFILES.len()] {
     PROFILES.map(|(name, _)| name)
 }
 
-/// What enters a hash beside password and salt, and who computes it.
+/// The inputs of a hash beside password and salt, and the number of threads.
 #[derive(Args)]
 #[command(next_help_heading = "Inputs")]
 pub(crate) struct InputArgs {
     /// Read a secret (pepper), in hexadecimal, from a file; it is not stored with the hash
     #[arg(long, value_name = "FILE")]
     pub(crate) secret_hex_file: Option<PathBuf>,
-    /// Associated data in hexadecimal; a stored hash says its own, which must then be the same
+    /// Associated data in hexadecimal; must agree with that of a stored hash
     #[arg(long, value_name = "HEX")]
     pub(crate) associated_data_hex: Option<Hex>,
     /// Threads to use [default: as many as there are processors]
@@ -130,7 +131,7 @@ pub(crate) struct HashArgs {
     pub(crate) output: Form,
 }
 
-/// How a hash is written.
+/// The form of a hash.
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 pub(crate) enum Form {
     Phc,
@@ -143,7 +144,8 @@ pub(crate) enum Form {
   sealstone password verify '$argon2id$v=19$m=65536,t=3,p=1$…$…'
   sealstone password verify --hash-file stored.txt --passphrase-fd 3 3< password
 
-Exit code 0 says that the password is the right one, 5 that it is not. The options under Cost say what new hashes are like: if the stored one is not, you are told to make it again.")]
+Exit code 0: the password is right; 5: it is wrong. The options under Cost describe new hashes. If
+the stored hash differs from them, the command tells you to hash the password again.")]
 pub(crate) struct VerifyArgs {
     /// The stored hash, a PHC string
     #[arg(required_unless_present = "hash_file")]
@@ -163,7 +165,10 @@ pub(crate) struct VerifyArgs {
 /// `password calibrate`
 #[derive(Args)]
 #[command(
-    after_help = "It takes the most memory with which one pass is quick enough, then as many passes as fit. That lasts some ten times as long as the hash may. The memory is kept from one try to the next, as a server keeps it; in memory that is new, as each run of `sealstone password hash` takes it, a hash can last twice as long (`sealstone password bench` shows both)."
+    after_help = "It takes the most memory with which one pass is fast enough, then as many passes as fit. This
+takes about ten times as long as the hash may take. The memory is kept between tries, as in a
+server. In new memory, as in each run of `sealstone password hash`, a hash can take twice as long;
+`sealstone password bench` shows both."
 )]
 pub(crate) struct CalibrateArgs {
     /// How long a hash may take
@@ -172,7 +177,7 @@ pub(crate) struct CalibrateArgs {
     /// How much memory it may take
     #[arg(long, value_name = "SIZE", default_value = "1GiB")]
     pub(crate) memory: MemorySize,
-    /// How many lanes, on as many threads, but no more than there are processors
+    /// The number of lanes, computed on as many threads, up to the number of processors
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=(1 << 24) - 1))]
     pub(crate) parallelism: u32,
 }
@@ -190,7 +195,7 @@ fn milliseconds(text: &str) -> Result<Duration, String> {
 pub(crate) struct BenchArgs {
     #[command(flatten)]
     pub(crate) cost: CostArgs,
-    /// How often each is measured
+    /// How often each profile is measured
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) rounds: u16,
     /// Threads to use [default: as many as there are processors]

@@ -1,8 +1,10 @@
-//! `hash`: what a file is, in 64 bytes, and whether it still is.
+//! `hash`: hashes of files, and checking files against them.
 
-use std::io::{IsTerminal, stdout};
+use std::io::{self, IsTerminal, stdout};
 use std::path::{Path, PathBuf};
+use std::thread;
 
+use sealstone_skein::Output;
 use sealstone_skein::tree::Start;
 use serde_json::{Value, json};
 
@@ -22,7 +24,6 @@ mod algorithm;
 mod arguments;
 mod check;
 mod line;
-mod pieces;
 mod serial;
 
 pub(super) fn run(args: &HashFileArgs, context: &Context) -> Result<()> {
@@ -118,9 +119,8 @@ fn hash_file(
         && algorithm.tree == Some(STANDARD)
         && algorithm.message_bits.is_none();
     let bytes = if is_parallel {
-        let mut output = pieces::hash(&input, &Start::with(&parameters), &counter)?;
         let mut bytes = vec![0; algorithm.output_bytes()];
-        output.read(&mut bytes);
+        hash_in_parallel(&input, &Start::with(&parameters), &counter)?.read(&mut bytes);
         bytes
     } else {
         let hash = serial::hash(&input, algorithm, &parameters, &counter);
@@ -133,4 +133,28 @@ fn hash_file(
         bytes,
         size: counter.bytes(),
     })
+}
+
+/// The tree hash of the rest of `input`. Regular files are read at many places at the same time.
+fn hash_in_parallel(input: &Input, start: &Start, counter: &Counter) -> io::Result<Output<8>> {
+    let workers = threads().min(MAX_WORKERS);
+    let from = input.position();
+    match input.regular() {
+        Some(_) => start.hash_at(
+            &|at, bytes| {
+                let n = input.read_at(bytes, from + at)?;
+                counter.add(n as u64);
+                Ok(n)
+            },
+            workers,
+        ),
+        None => start.hash_stream(&mut counter.count(input), workers),
+    }
+}
+
+/// More threads than this hash faster than anything can be read.
+const MAX_WORKERS: usize = 64;
+
+fn threads() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
 }

@@ -1,4 +1,4 @@
-//! `inspect`: what anybody can see.
+//! `inspect`: shows what a file reveals without a key.
 
 use std::io::{BufReader, Read};
 

@@ -1,4 +1,4 @@
-//! `completions` and `man`: what can be said about the command line, for shells and for `man`.
+//! `completions` and `man`: the command line for shells and for `man`.
 
 use std::io;
 use std::path::Path;
@@ -11,9 +11,23 @@ use clap_mangen::roff::{Roff, bold, roman};
 
 use crate::args::Cli;
 use crate::context::Context;
+use crate::exit::codes;
 use crate::failure::{About, Result};
 use crate::io::output::print;
 use crate::text::shown;
+
+const ENVIRONMENT: &str = "\
+SEALSTONE_PASSPHRASE  the passphrase, unless an option names another source
+SEALSTONE_TRUST_DIR  the directory of the trust store, unless an option names one
+XDG_DATA_HOME  your data directory, ~/.local/share by default
+NO_COLOR  messages have no colours if it is set
+SEALSTONE_CPU_DISABLE_AVX2, SEALSTONE_CPU_DISABLE_AVX512  for tests: instructions not to use";
+
+const FILES: &str = "\
+$XDG_DATA_HOME/sealstone/default.passport  your default passport; keep it secret
+$XDG_DATA_HOME/sealstone/default.pub  its public half, which you hand out
+$XDG_DATA_HOME/sealstone/default.XXXXXXXX.passport  a former default passport, after its fingerprint
+$XDG_DATA_HOME/sealstone/trust/  the trust store: the passports that you approved or denied";
 
 /// `sealstone completions SHELL`
 pub(crate) fn completions(shell: Shell) -> Result<()> {
@@ -25,37 +39,43 @@ pub(crate) fn completions(shell: Shell) -> Result<()> {
 /// `sealstone man [DIR]`
 pub(crate) fn pages(directory: Option<&Path>, context: &Context) -> Result<()> {
     let Some(directory) = directory else {
-        let (_, page) = page(&Cli::grammar())?;
+        let (_, page) = page(&Cli::grammar(), &[])?;
         return print(&page);
     };
     std::fs::create_dir_all(directory).about(directory.display())?;
-    write_pages(&Cli::grammar(), directory).about(directory.display())?;
+    write_pages(&Cli::grammar(), &[], directory).about(directory.display())?;
     context.say(&format!("manual pages are in {}", shown(directory)));
     Ok(())
 }
 
-/// The pages of a command and of all below it.
-fn write_pages(command: &Command, directory: &Path) -> io::Result<()> {
-    let (name, page) = page(command)?;
+/// Writes the pages of a command and of its subcommands.
+fn write_pages(command: &Command, above: &[&Command], directory: &Path) -> io::Result<()> {
+    let (name, page) = page(command, above)?;
     std::fs::write(directory.join(name), page)?;
-    command
-        .get_subcommands()
-        .filter(|below| has_page(below))
-        .try_for_each(|below| write_pages(below, directory))
+    let above = [above, &[command]].concat();
+    below(command).try_for_each(|command| write_pages(command, &above, directory))
 }
 
-/// `help` shows the pages of others.
+/// The subcommands with pages. `help` has none: it shows those of others.
+fn below(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|below| has_page(below))
+}
+
+/// `help` has no page: it shows those of others.
 fn has_page(command: &Command) -> bool {
     command.get_name() != "help"
 }
 
-/// The name of a page, and the page.
-fn page(command: &Command) -> io::Result<(String, Vec<u8>)> {
+/// The name of a page, and the page. `above` are the commands that the command belongs to.
+fn page(command: &Command, above: &[&Command]) -> io::Result<(String, Vec<u8>)> {
     let usage = command.clone().render_usage().to_string();
     let help = command
         .get_after_long_help()
         .or_else(|| command.get_after_help());
-    let more = more(&help.map(ToString::to_string).unwrap_or_default());
+    let more = more(
+        &help.map(ToString::to_string).unwrap_or_default(),
+        &related(command, above),
+    );
     // The version is at the foot of the page.
     let command = command
         .clone()
@@ -74,12 +94,31 @@ fn page(command: &Command) -> io::Result<(String, Vec<u8>)> {
     Ok((man.get_filename(), page))
 }
 
-/// What `--help` shows below the options, under the headings of manual pages.
-fn more(help: &str) -> Roff {
-    let (mut status, mut notes, mut examples) = (Roff::new(), Roff::new(), Roff::new());
+/// The pages of the commands above, below and beside this one.
+fn related(command: &Command, above: &[&Command]) -> String {
+    let beside = above.last().into_iter().flat_map(|parent| below(parent));
+    let all = above.iter().copied().chain(below(command)).chain(beside);
+    let mut names: Vec<&str> = all.map(page_name).collect();
+    names.retain(|name| *name != page_name(command));
+    names.sort_unstable();
+    let pages: Vec<String> = names.iter().map(|name| format!("{name}(1)")).collect();
+    pages.join(", ")
+}
+
+fn page_name(command: &Command) -> &str {
+    command.get_display_name().unwrap_or(command.get_name())
+}
+
+/// The notes below the options in `--help` under the headings of manual pages, and what all pages
+/// have in common.
+fn more(help: &str, related: &str) -> Roff {
+    let (mut common, mut notes, mut examples) = (Roff::new(), Roff::new(), Roff::new());
+    list(&mut common, "EXIT STATUS", &codes(), "  ");
+    list(&mut common, "ENVIRONMENT", ENVIRONMENT, "  ");
+    list(&mut common, "FILES", FILES, "  ");
     for block in help.split("\n\n").filter(|block| !block.is_empty()) {
         match block.split_once('\n') {
-            Some(("Exit codes:", lines)) => list(&mut status, "EXIT STATUS", lines, "  "),
+            Some(("Exit codes:", _)) => {}
             Some(("Examples:", lines)) => list(&mut examples, "EXAMPLES", lines, "   "),
             _ => {
                 match notes == Roff::new() {
@@ -90,8 +129,10 @@ fn more(help: &str) -> Roff {
             }
         }
     }
+    let mut also = Roff::new();
+    also.control("SH", ["SEE ALSO"]).text([roman(related)]);
     let mut all = Roff::new();
-    all.extend([status, notes, examples]);
+    all.extend([common, notes, examples, also]);
     all
 }
 

@@ -22,14 +22,14 @@ use crate::io::spool::spool;
 use crate::progress::{Counter, Progress};
 use crate::text::{one_line, quoted_lines, quoted_name, shown};
 
-/// What follows the header, from wherever it is read.
+/// The reader of everything after the header.
 type Payload<'a> = Box<dyn Read + Send + 'a>;
 
-/// What it takes to open a file.
+/// The inputs and outputs of opening a file.
 struct Job<'a> {
     args: &'a OpenArgs,
     input: Input,
-    /// Where in the input the sealed file begins.
+    /// The position of the sealed file in the input.
     start: u64,
     output: Output,
     destination: Destination,
@@ -45,7 +45,7 @@ struct Opened {
     sender: Option<Known>,
 }
 
-/// Larger reads go past the buffer.
+/// Larger reads bypass the buffer.
 const BUFFER_LEN: usize = 64 << 10;
 
 pub(super) fn run(args: &OpenArgs, context: &Context) -> Result<()> {
@@ -76,13 +76,13 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// Reads binary and armored files alike, from where the input stands.
+    /// Reads binary and armored files, from the present position of the input.
     fn reader(&self) -> Result<Payload<'_>> {
         let buffered = BufReader::with_capacity(BUFFER_LEN, self.counter.count(&self.input));
         Ok(Box::new(Dearmored::detect(buffered)?))
     }
 
-    /// Writes the content if the sender may be opened; if not, says why.
+    /// Writes the content if the sender is accepted, or fails with the reason.
     fn release<'o>(
         &'o self,
         opening: Opening<Payload<'o>>,
@@ -129,7 +129,8 @@ impl<'a> Job<'a> {
         sender::decide(sender, self.args, keys, self.context).about(self.input.name())
     }
 
-    /// What goes to a stream cannot be taken back: the signatures, which cover everything, are checked before its first byte.
+    /// Output to a stream cannot be taken back, so the signatures are verified before its first
+    /// byte. They cover the whole file.
     fn release_signed<'o>(
         &'o self,
         mut opening: Opening<Payload<'o>>,
@@ -150,7 +151,8 @@ impl<'a> Job<'a> {
         Ok(bytes)
     }
 
-    /// Checks the whole file, writes nothing, and goes back to the beginning. A pipe is kept in a temporary file, sealed as it is.
+    /// Verifies the whole file, writes nothing, and returns to the beginning. A pipe is copied to a
+    /// temporary file, still sealed.
     fn verify<'o>(
         &'o self,
         opening: Opening<Payload<'o>>,
@@ -178,7 +180,7 @@ impl<'a> Job<'a> {
         Ok(opening)
     }
 
-    /// Goes back to the payload of a regular file.
+    /// Returns to the payload of a regular file.
     fn again<'o>(&'o self, opening: Opening<Payload<'o>>) -> Result<Opening<Payload<'o>>> {
         self.input.rewind(self.start)?;
         let mut reader = self.reader()?;

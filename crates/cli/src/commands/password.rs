@@ -1,4 +1,4 @@
-//! `password …`: Argon2 (RFC 9106) for whoever stores passwords or derives keys.
+//! `password …`: Argon2 (RFC 9106), for servers that store users' passwords and for deriving keys.
 
 mod bench;
 mod calibrate;
@@ -41,7 +41,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// The failure of a command without the options that help `password hash` when there is not enough memory.
+/// The failure of a command that lacks the options with which `password hash` takes less memory.
 fn short_of_memory(error: Error, hint: &str) -> Failure {
     match error {
         Error::OutOfMemory(_) => Failure::from(error).hint(hint),
@@ -49,7 +49,7 @@ fn short_of_memory(error: Error, hint: &str) -> Failure {
     }
 }
 
-/// What `--kdf-max-memory` must be for these parameters: it allows so much memory, and a number of passes over that.
+/// The least `--kdf-max-memory` for these parameters. It limits the memory, and the passes over it.
 fn enough(params: &Params) -> MemorySize {
     let work = params.work_kib().div_ceil(passes_allowed());
     MemorySize(
@@ -58,13 +58,13 @@ fn enough(params: &Params) -> MemorySize {
     )
 }
 
-/// How many passes over all memory that is allowed are allowed.
+/// How many passes over the most memory are allowed.
 fn passes_allowed() -> u64 {
     let limits = Limits::default();
     limits.work_kib / limits.memory_kib
 }
 
-/// As many threads as asked for, or as there are processors.
+/// The number of threads that the option asks for, or of processors.
 fn threads(option: Option<u16>) -> usize {
     option.map_or_else(
         || std::thread::available_parallelism().map_or(1, usize::from),

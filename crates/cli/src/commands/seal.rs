@@ -7,7 +7,7 @@ use sealstone::passport::{Contact, Passport};
 use serde_json::json;
 
 use self::recipients::{Recipient, Recipients};
-use crate::args::{SealArgs, Sender};
+use crate::args::SealArgs;
 use crate::clock;
 use crate::context::{Context, Report};
 use crate::failure::{Failure, Result};
@@ -23,7 +23,7 @@ use crate::trust;
 
 mod recipients;
 
-/// Everything that sealing needs, checked before anybody is asked for a passphrase.
+/// Everything that sealing needs, checked before the first question.
 struct Job<'a> {
     args: &'a SealArgs,
     recipients: Recipients,
@@ -34,7 +34,7 @@ struct Job<'a> {
     metadata: Metadata,
 }
 
-/// What is unlocked for it.
+/// The unlocked sender and the new passphrase.
 struct Unlocked {
     sender: Option<Passport>,
     passphrase: Option<Chosen>,
@@ -55,7 +55,7 @@ pub(super) fn run(args: &SealArgs, context: &Context) -> Result<()> {
 
 impl<'a> Job<'a> {
     fn prepare(args: &'a SealArgs, context: &Context) -> Result<Self> {
-        let sender = sender(&args.sender)?;
+        let sender = sender(args, context)?;
         let recipients = Recipients::gather(args, sender.as_ref(), context)?;
         let input = Input::open(args.input.as_deref(), "IN").map_err(|failure| {
             match args.input.as_deref().is_some_and(Path::is_dir) {
@@ -124,7 +124,7 @@ impl<'a> Job<'a> {
             Source::of_recipient(&self.args.recipient_passphrase),
             &self.sender,
         ) {
-            // Nothing is to be unlocked: the one passphrase that was given can only be meant for this.
+            // No passport is unlocked, so the only passphrase is that of the file.
             (Source::Terminal, None) => (
                 Source::of(&self.args.unlock.passphrase),
                 Options::Passphrase,
@@ -237,16 +237,24 @@ impl<'a> Job<'a> {
     }
 }
 
-/// The passport that signs: the one that is named, else the default one.
-fn sender(args: &Sender) -> Result<Option<Identity>> {
-    if args.unsigned {
+/// The passport that signs: the one that is named, else the default one. With `-p` there need not
+/// be one.
+fn sender(args: &SealArgs, context: &Context) -> Result<Option<Identity>> {
+    if args.sender.unsigned {
         return Ok(None);
     }
-    match args.from.clone().or_else(paths::existing_default_passport) {
-        Some(path) => Identity::load(&path).map(Some),
-        None => Err(Failure::usage("nobody is named to sign the file")
-            .hint("make a passport of your own: sealstone passport new\nor choose --from PASSPORT or --unsigned")),
+    let named = args.sender.from.clone();
+    if let Some(path) = named.or_else(paths::existing_default_passport) {
+        return Identity::load(&path).map(Some);
     }
+    if args.passphrase_recipient && !args.sender.no_carry {
+        context.say("you have no passport, so the file is not signed: see sealstone passport new");
+        return Ok(None);
+    }
+    let failure = Failure::usage("there is no passport to sign the file with");
+    Err(failure.hint(
+        "make a passport of your own: sealstone passport new\nor choose --from PASSPORT or --unsigned",
+    ))
 }
 
 /// Name and time of a regular file, unless the user says otherwise.
@@ -280,7 +288,7 @@ fn metadata(args: &SealArgs, input: &Input, context: &Context) -> Result<Metadat
     Ok(metadata)
 }
 
-/// The name of a file, if it is one that can be shown to others.
+/// The name of a file, if the format allows it.
 fn tellable_name(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?.to_owned();
     let metadata = Metadata {

@@ -1,4 +1,4 @@
-//! `selftest`: does this program compute the right thing on this machine?
+//! `selftest`: checks that this program computes correctly on this machine.
 
 use sealstone::file::{Keys, Sealed, Sealer, Sender, Suite, Workers};
 use sealstone::passport::{NewSlot, Passport, SecretPassport, SlotKey};
@@ -12,7 +12,7 @@ use crate::failure::{Failure, Result};
 
 mod known;
 
-/// What was checked, and whether it is right.
+/// A check and its result.
 struct Check {
     name: String,
     passed: bool,
@@ -35,7 +35,7 @@ pub(super) fn run(context: &Context) -> Result<()> {
     conclude(&checks, context)
 }
 
-/// Shows the checks; fails if one of them did.
+/// Shows the checks, and fails if one of them failed.
 fn conclude(checks: &[Check], context: &Context) -> Result<()> {
     let passed = checks.iter().all(|check| check.passed);
     let word = |check: &Check| if check.passed { "ok    " } else { "FAILED" };
@@ -116,7 +116,7 @@ fn open(file: &[u8], recipient: &Passport) -> Result<Vec<u8>, Error> {
     Ok(content)
 }
 
-/// What this processor has that the ciphers and hashes can use.
+/// The features of this processor that the ciphers and hashes can use.
 fn features() -> Vec<&'static str> {
     let mut found = vec![std::env::consts::ARCH];
     #[cfg(target_arch = "x86_64")]

@@ -1,4 +1,4 @@
-//! Whether anybody can see what is written to a standard descriptor, or has put something there to read.
+//! Which standard descriptors the caller has closed, and which lead to `/dev/null`.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,28 +46,28 @@ impl Standard {
         CLOSED[self as usize].load(Ordering::Relaxed)
     }
 
-    /// Whether what is written to it is gone by the caller's choice.
+    /// Whether the caller discards everything that is written to it.
     pub(crate) fn is_null(self) -> bool {
         !self.is_closed() && is_null(self.descriptor())
     }
 
-    /// Fails if the caller had closed it: what is written to it would be gone, what is read from it was never there.
+    /// Fails if the caller had closed it: output would be lost, and there is no input.
     pub(crate) fn must_be_open(self) -> Result<()> {
         if !self.is_closed() {
             return Ok(());
         }
         let hint = match self {
             Self::Input => "name a file, or redirect it from one",
-            _ => "redirect it to a file or a pipe, or to /dev/null if nobody wants it",
+            _ => "redirect it to a file or a pipe, or to /dev/null to discard it",
         };
         Err(Failure::new(Exit::Io, format!("{} is closed", self.name())).hint(hint))
     }
 }
 
-/// By number of the descriptor.
+/// Indexed by the number of the descriptor.
 static CLOSED: [AtomicBool; 3] = [const { AtomicBool::new(false) }; 3];
 
-/// Sees which descriptors are closed.
+/// Records which descriptors are closed.
 extern "C" fn look() {
     for standard in Standard::ALL {
         let closed = fcntl_getfd(standard.descriptor()).is_err();
@@ -75,11 +75,13 @@ extern "C" fn look() {
     }
 }
 
-/// Has [`look`] called before `main`: ahead of `main`, Rust's runtime puts `/dev/null` in the place of a closed descriptor, so that no
-/// file that is opened becomes standard output by accident. Then nobody can tell any more, for others open `/dev/null` alike.
+/// Makes the system call [`look`] before Rust's runtime starts. The runtime opens `/dev/null` in
+/// place of a closed descriptor, so that no other file becomes standard output by accident. After
+/// that, a closed descriptor looks like one that the caller redirected to `/dev/null`.
 #[expect(unsafe_code, reason = "a section whose contents the system calls")]
-// SAFETY: the sections hold pointers to functions of C's calling convention, which are called once, with arguments that `look` does not
-// take, before any thread is started. `look` makes a system call and stores to atomics; it needs nothing of Rust's runtime.
+// SAFETY: the sections hold pointers to functions of C's calling convention. The system calls each
+// once, before any thread starts, with arguments that `look` ignores. `look` makes a system call and
+// stores to atomics; it needs nothing of Rust's runtime.
 #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
 #[cfg_attr(
     target_vendor = "apple",

@@ -1,4 +1,4 @@
-//! Where content and small files are read from.
+//! Inputs: content, and small files that are read whole.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom, stdin};
@@ -21,14 +21,15 @@ pub(crate) struct Input {
     path: Option<PathBuf>,
 }
 
-/// What stands for standard input and output.
+/// The name that stands for standard input or output.
 pub(crate) const DASH: &str = "-";
 
-/// Who reads standard input.
+/// The one input that comes from standard input.
 static STDIN: Mutex<Option<String>> = Mutex::new(None);
 
 impl Input {
-    /// Opens a file, or standard input for `-` and nothing.
+    /// Opens a file, or standard input for `-` or no path. Messages about standard input call the
+    /// input `what`.
     pub(crate) fn open(path: Option<&Path>, what: &str) -> Result<Self> {
         let path = path.filter(|path| *path != Path::new(DASH));
         let file = match path {
@@ -47,12 +48,12 @@ impl Input {
         })
     }
 
-    /// The path; nothing for standard input.
+    /// The path; `None` for standard input.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
 
-    /// What messages call it.
+    /// Its name in messages.
     pub(crate) fn name(&self) -> String {
         name_of(self.path.as_deref().unwrap_or(Path::new(DASH)))
     }
@@ -62,30 +63,31 @@ impl Input {
         self.metadata.is_file().then_some(&self.metadata)
     }
 
-    /// Where the next read reads; standard input need not stand at its beginning.
+    /// The position of the next read. Standard input may be at any position when the program
+    /// starts.
     pub(crate) fn position(&self) -> u64 {
         (&self.file).stream_position().unwrap_or(0)
     }
 
-    /// How many bytes are left to read, if anybody knows.
+    /// How many bytes are left to read, if it is a regular file.
     pub(crate) fn remaining(&self) -> Option<u64> {
         self.regular()
             .map(|metadata| metadata.len().saturating_sub(self.position()))
     }
 
-    /// Its metadata, to tell whether something is the same file.
+    /// Its metadata, which also identify the file.
     pub(crate) fn metadata(&self) -> &Metadata {
         &self.metadata
     }
 
-    /// Reads at `position` of a regular file, whoever else reads where.
+    /// Reads at `position` of a regular file; threads may do so at the same time.
     pub(crate) fn read_at(&self, bytes: &mut [u8], position: u64) -> io::Result<usize> {
         self.file
             .read_at(bytes, position)
             .map_err(|e| failure::of_file(&self.name(), &e))
     }
 
-    /// Goes back to `position`; only for regular files.
+    /// Sets the position of the next read of a regular file.
     pub(crate) fn rewind(&self, position: u64) -> io::Result<()> {
         (&self.file).seek(SeekFrom::Start(position)).map(drop)
     }
@@ -99,12 +101,12 @@ impl Read for &Input {
     }
 }
 
-/// Whether somebody else than its owner can read or change a file.
+/// Whether users other than its owner can read or change a regular file.
 pub(crate) fn is_exposed(metadata: &Metadata) -> bool {
     metadata.is_file() && metadata.permissions().mode() & 0o077 != 0
 }
 
-/// What messages call a path that may be `-`.
+/// The name in messages of a path that may be `-`.
 pub(crate) fn name_of(path: &Path) -> String {
     if path == Path::new(DASH) {
         "standard input".to_owned()
@@ -113,7 +115,7 @@ pub(crate) fn name_of(path: &Path) -> String {
     }
 }
 
-/// Standard input, for one reader only.
+/// Standard input, which only one input can come from.
 fn claim_stdin(what: &str) -> Result<File> {
     let mut owner = STDIN
         .lock()
@@ -133,14 +135,14 @@ fn claim_stdin(what: &str) -> Result<File> {
     Ok(stdin().as_fd().try_clone_to_owned()?.into())
 }
 
-/// Reads a whole small file that may be secret: a passport, a passphrase, a list.
+/// Reads a small file as a whole. It may be secret: a passport, a passphrase, a list.
 pub(crate) fn read_small(path: &Path, what: &str, limit: usize) -> Result<Zeroizing<Vec<u8>>> {
     let input = Input::open(Some(path), what)?;
     read_limited(&input, limit).about(name_of(path))
 }
 
-/// Reads everything, but not more than `limit` bytes. The buffer is not moved up to 64 KiB, so that no copy of a secret stays behind;
-/// what a larger one leaves when it grows, the allocator wipes.
+/// Reads everything, at most `limit` bytes. Up to 64 KiB the buffer never moves, so no copy of a
+/// secret stays behind. When a larger buffer grows, the allocator wipes the old one.
 pub(crate) fn read_limited(reader: impl Read, limit: usize) -> Result<Zeroizing<Vec<u8>>> {
     let mut bytes = Zeroizing::new(Vec::with_capacity(limit.min(64 << 10) + 1));
     reader.take(limit as u64 + 1).read_to_end(&mut bytes)?;
@@ -153,7 +155,7 @@ pub(crate) fn read_limited(reader: impl Read, limit: usize) -> Result<Zeroizing<
     Ok(bytes)
 }
 
-/// The descriptor with this number, from where it stands.
+/// Duplicates the descriptor with this number. It is read from its present position.
 pub(crate) fn descriptor(number: u32, what: &str) -> Result<File> {
     match number {
         0 => claim_stdin(what),
@@ -162,7 +164,8 @@ pub(crate) fn descriptor(number: u32, what: &str) -> Result<File> {
     }
 }
 
-/// A copy of the descriptor, as `dup` would make it: Rust has that only for descriptors that it knows to be open.
+/// Duplicates a descriptor as `dup` does. Safe Rust offers `dup` only for descriptors that it knows
+/// to be open.
 #[cfg(target_os = "linux")]
 fn duplicate(number: u32) -> io::Result<File> {
     use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
@@ -172,18 +175,18 @@ fn duplicate(number: u32) -> io::Result<File> {
     match copy {
         Ok(copy) => Ok(copy.into()),
         Err(rustix::io::Errno::BADF) => Err(rustix::io::Errno::BADF.into()),
-        // Before Linux 5.6, and in containers that forbid it.
+        // Linux before 5.6, and containers that forbid the call.
         Err(_) => reopen(number),
     }
 }
 
-/// Elsewhere, opening the system's name for a descriptor makes a copy of it.
+/// Elsewhere, opening the system's name for a descriptor duplicates it.
 #[cfg(not(target_os = "linux"))]
 fn duplicate(number: u32) -> io::Result<File> {
     File::open(format!("/dev/fd/{number}"))
 }
 
-/// The same file, opened once more, at the same place. Sockets cannot be, and say so.
+/// Opens the same file again, at the same position. This fails for sockets.
 #[cfg(target_os = "linux")]
 fn reopen(number: u32) -> io::Result<File> {
     let mut file = File::open(format!("/proc/self/fd/{number}"))?;
@@ -215,7 +218,7 @@ mod tests {
         text
     }
 
-    /// Both ways to a copy go on where the caller is. The second is for systems without the first.
+    /// Both ways to duplicate keep the position. The second is for systems without the first.
     #[test]
     fn descriptors_are_read_from_where_they_stand() {
         for copy in [duplicate, reopen] {

@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 use super::output::exists;
 use crate::failure::{About, Failure, Result};
 
-/// Writes a new file, durably; never replaces one.
+/// Writes a new file durably. Never replaces one.
 pub(crate) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     let mode = if mode == PUBLIC {
         PUBLIC & !umask()
@@ -22,26 +22,30 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     commit(path, bytes, mode, Existing::Keep)
 }
 
-/// Replaces a file that still holds `before`, durably, with its mode but never readable by others.
+/// Replaces a file durably if it still holds `before`. The new file has the mode of the old one,
+/// without permissions for others.
 pub(crate) fn replace(path: &Path, before: &[u8], bytes: &[u8]) -> Result<()> {
-    // The file itself, not a link to it.
+    // Behind a symbolic link, the file that it leads to.
     let path = path.canonicalize().about(path.display())?;
     let _lock = lock_unchanged(&path, before)?;
     let mode = path.metadata().about(path.display())?.permissions().mode() & PRIVATE;
     commit(&path, bytes, mode, Existing::Replace)
 }
 
-/// Gives a file another name, durably; what had that name is gone.
+/// Renames a file durably, and replaces a file that has the new name.
 pub(crate) fn rename(from: &Path, to: &Path) -> Result<()> {
     let renamed = std::fs::rename(from, to).and_then(|()| sync_directory(&directory_of(to)));
     renamed.about(to.display())
 }
 
-/// Keeps every other change out of a file that still holds `before`, while the returned value lives.
+/// Locks a file that must still hold `before`. The lock lasts as long as the returned value.
 pub(crate) fn lock_unchanged(path: &Path, before: &[u8]) -> Result<File> {
     let lock = lock(path).about(path.display())?;
     if !holds(path, before).about(path.display())? {
-        let failure = Failure::new(crate::exit::Exit::Io, "somebody else changed it meanwhile");
+        let failure = Failure::new(
+            crate::exit::Exit::Io,
+            "another program changed it meanwhile",
+        );
         return Err(failure
             .hint("nothing was changed: try again")
             .about(path.display()));
@@ -57,8 +61,8 @@ pub(crate) fn holds(path: &Path, bytes: &[u8]) -> std::io::Result<bool> {
     Ok(**found == *bytes)
 }
 
-/// Keeps every other change out while this one looks at the file and replaces it. Whoever waited has locked a file that is gone by then, and finds
-/// another one in its place.
+/// Locks a file, so that other processes wait until this one has compared and replaced it. A process
+/// that waited then holds the lock of the old file, and finds a changed one in its place.
 fn lock(path: &Path) -> std::io::Result<File> {
     let file = File::open(path)?;
     match sealstone_files::lock(&file) {
@@ -79,14 +83,14 @@ pub(crate) fn must_be_new<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Resu
     })
 }
 
-/// Fails if no file can be made where `path` is to be, for whoever shows a secret before that.
+/// Fails if no file can be created at `path`. Commands check this before they show a secret.
 pub(crate) fn must_be_makeable(path: &Path) -> Result<()> {
     AtomicFile::new(&directory_of(path))
         .map(drop)
         .about(path.display())
 }
 
-/// Fails if the file cannot be replaced, for whoever shows a secret before that.
+/// Fails if the file cannot be replaced. Commands check this before they show a secret.
 pub(crate) fn must_be_replaceable(path: &Path) -> Result<()> {
     must_be_makeable(&path.canonicalize().about(path.display())?)
 }

@@ -1,6 +1,6 @@
-//! What a file is, by its first bytes.
+//! The kinds of files, told by their first bytes.
 
-/// One of the things that sealstone writes.
+/// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     SealedFile,
@@ -33,7 +33,7 @@ impl Kind {
         }
     }
 
-    /// What messages call it.
+    /// Its name in messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::SealedFile => "a sealed file",

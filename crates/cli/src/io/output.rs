@@ -1,4 +1,4 @@
-//! Where content goes: a file that appears whole or not at all, or a stream.
+//! Outputs: a file that appears whole or not at all, or a stream.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Stdout, Write, stdout};
@@ -17,7 +17,7 @@ use crate::exit::Exit;
 use crate::failure::{self, About, Failure, Result};
 use crate::text::shown;
 
-/// Where content goes.
+/// Where an output goes.
 pub(crate) enum Destination {
     /// Standard output; `forced` if the user said `-o -`.
     Stdout { forced: bool },
@@ -27,21 +27,21 @@ pub(crate) enum Destination {
 
 /// An output that is being written.
 pub(crate) enum Output {
-    /// Nobody sees anything of it before [`Output::commit`].
+    /// A file that does not exist before [`Output::commit`].
     Whole(Box<Whole>),
-    /// Standard output, a pipe, a device: what is written is gone. And what messages call it.
+    /// Standard output, a pipe or a device, which cannot be taken back; and its name in messages.
     Stream(File, String),
-    /// A terminal, which gets text only.
+    /// A terminal, which receives text only.
     Terminal(Terminal),
 }
 
-/// A terminal, and the bytes of a character or line ending that was cut in two.
+/// A terminal, and the first bytes of a character or line ending whose rest has not come yet.
 pub(crate) struct Terminal {
     file: File,
     rest: Mutex<Vec<u8>>,
 }
 
-/// A file that is not there yet.
+/// A file that does not have its name yet.
 pub(crate) struct Whole {
     temp: AtomicFile,
     target: PathBuf,
@@ -51,7 +51,7 @@ pub(crate) struct Whole {
     sync: Sync,
 }
 
-/// What messages call standard output.
+/// The name of standard output in messages.
 pub(crate) const STDOUT: &str = "standard output";
 
 /// How an output is made.
@@ -63,19 +63,19 @@ pub(crate) struct How {
     pub(crate) sync: Sync,
 }
 
-/// What is written.
+/// The kind of the content.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Nature {
     /// Never shown on a terminal.
     Binary,
-    /// Text as far as anybody knows.
+    /// Perhaps text, which is checked on a terminal.
     Content,
-    /// Text for sure.
+    /// Text.
     Text,
 }
 
 impl Destination {
-    /// What `-o` asks for; `otherwise` if it is not given.
+    /// The destination that `-o` names, or `otherwise`.
     pub(crate) fn new(
         option: Option<&Path>,
         otherwise: impl FnOnce() -> Result<Self>,
@@ -89,7 +89,7 @@ impl Destination {
 }
 
 impl Output {
-    /// Opens the destination. Fails early with everything that would fail later.
+    /// Opens the destination. Fails before the work if it could not be completed.
     pub(crate) fn create(destination: &Destination, how: How, input: &Input) -> Result<Self> {
         match destination {
             Destination::Stdout { forced } => standard(*forced, how.nature),
@@ -97,12 +97,12 @@ impl Output {
         }
     }
 
-    /// Whether what is written can be taken back.
+    /// Whether its content cannot be taken back.
     pub(crate) fn is_stream(&self) -> bool {
         !matches!(self, Self::Whole(_))
     }
 
-    /// Makes everything visible that was written.
+    /// Gives a file its name, with everything that was written.
     pub(crate) fn commit(self) -> Result<()> {
         match self {
             Self::Whole(whole) => whole.commit(),
@@ -139,7 +139,7 @@ impl Write for &Output {
 }
 
 impl Terminal {
-    /// Shows what is text, as soon as it is known to be.
+    /// Shows text as soon as it is known to be text.
     fn put(&self, bytes: &[u8]) -> io::Result<()> {
         let mut rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner);
         rest.extend_from_slice(bytes);
@@ -152,7 +152,7 @@ impl Terminal {
 
 impl Whole {
     fn new(path: &Path, existing: Existing, sync: Sync) -> io::Result<Self> {
-        // Behind a link, the file that it leads to is replaced, and keeps who may read it.
+        // Behind a symbolic link, the file that it leads to is replaced; its mode stays.
         let (target, mode) = match path.canonicalize() {
             Ok(target) => {
                 let mode = target.metadata()?.permissions().mode() & 0o777;
@@ -181,12 +181,12 @@ impl Whole {
     }
 }
 
-/// Says that a file exists.
+/// The failure of writing to a file that exists.
 pub(crate) fn exists(path: &Path) -> Failure {
     Failure::new(Exit::Io, format!("{} exists", shown(path)))
 }
 
-/// A key that is gone is gone for good: not even `--force` replaces one.
+/// A lost key is lost for ever, so not even `--force` replaces one.
 fn refuse_secret_passport(path: &Path) -> Result<()> {
     let mut start = [0; 512];
     let len = File::open(path)
@@ -211,7 +211,7 @@ pub(crate) fn standard_output() -> Result<Stdout> {
     Ok(stdout())
 }
 
-/// Writes to standard output at once, so that whoever waits for it has it, and whoever writes knows whether it arrived.
+/// Writes to standard output without a buffer: a reader gets it at once, and an error is noticed.
 pub(crate) fn print(bytes: &[u8]) -> Result<()> {
     let mut stdout = standard_output()?.lock();
     let written = stdout.write_all(bytes);
@@ -249,7 +249,7 @@ fn named(path: &Path, how: How, input: &Input) -> Result<Output> {
         return Err(Failure::new(Exit::Io, "is a directory").about(path.display()));
     }
     if !metadata.is_file() {
-        // A pipe or a device cannot be replaced; it takes what is written.
+        // Pipes and devices are written to; they cannot be replaced.
         let file = File::options()
             .write(true)
             .open(path)

@@ -1,4 +1,4 @@
-//! A place for what comes through a pipe and is needed twice.
+//! A temporary copy of a pipe that is read twice.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -7,7 +7,8 @@ use sealstone_files::AtomicFile;
 
 use crate::failure::{About, Result};
 
-/// Copies everything to a file that has no name, and returns it at its beginning. What is copied must not be secret.
+/// Copies everything to a temporary file without a name, and returns the file at its beginning. The
+/// content must not be secret.
 pub(crate) fn spool(mut reader: impl Read) -> Result<File> {
     let directory = std::env::temp_dir();
     let temp = AtomicFile::new(&directory).about(directory.display())?;

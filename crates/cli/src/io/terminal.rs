@@ -1,4 +1,4 @@
-//! The person at the terminal, whatever standard input and output are.
+//! Questions to the person at the terminal, also if standard input and output are redirected.
 //!
 //! From the first question until [`finish`], this process has the terminal to itself: other
 //! commands of a pipe wait with their questions, and the terminal shows nothing that is typed.
@@ -106,7 +106,7 @@ impl Turn {
         })
     }
 
-    /// Sets the echo before the question is shown: a quick person, or a program, answers at once.
+    /// Sets the echo before the question is shown, because a program answers at once.
     fn prepare(&self, echo: bool) {
         let Some(before) = &self.before else { return };
         let mut mode = before.clone();
@@ -149,9 +149,10 @@ fn pseudo_terminal() -> Option<PathBuf> {
         .then(|| format!("/dev/pts/{}", (major - 136) << 8 | minor).into())
 }
 
-/// Fails unless `bytes` are harmless on a terminal: control characters in somebody's file could imitate or change what is on the screen.
+/// Fails unless `bytes` are harmless on a terminal. Control characters in a file could change the
+/// screen or imitate messages.
 ///
-/// Returns how many of the bytes can be shown now: those of a character that is cut in two have to wait for the rest of it.
+/// Returns how many of the bytes can be shown now. An incomplete character waits for its rest.
 pub(crate) fn check_text(bytes: &[u8]) -> io::Result<usize> {
     let not_text = || {
         io::Error::new(

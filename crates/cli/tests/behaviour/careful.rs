@@ -39,7 +39,7 @@ fn a_stranger_with_the_name_of_a_friend_is_told_from_the_friend() {
     let open = ["open", "-i", "bob.passport", "-o", "out", "plan.txt.sealed"];
     let said = world.refused(&open, 6);
     assert!(
-        said.contains("it is NOT the \"ALICE\" that you approved: "),
+        said.contains("it is NOT the \"ALICE\" that you approved:"),
         "{said}"
     );
 

@@ -30,6 +30,32 @@ fn the_default_passport_signs_seals_to_oneself_and_opens() {
 }
 
 #[test]
+fn a_passphrase_needs_no_passport() {
+    let world = World::empty();
+    world.write("report.pdf", b"content");
+    let sealed = world
+        .command(&["seal", "-p", PROFILE, "report.pdf"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8(sealed.stderr).unwrap();
+    assert!(sealed.status.success(), "{said}");
+    assert!(
+        said.contains("the file is not signed") && said.contains("unsigned"),
+        "{said}"
+    );
+    assert_eq!(
+        world.done(&["open", "-q", "-o", "-", "report.pdf.sealed"]),
+        b"content"
+    );
+    // Whoever names a recipient has a reason to sign, or says that there is none.
+    assert!(
+        world
+            .refused(&["seal", "report.pdf"], 2)
+            .contains("--unsigned")
+    );
+}
+
+#[test]
 fn every_form_comes_back() {
     let world = World::new();
     let content: Vec<u8> = (0..(1 << 20) + 12_345)
@@ -389,9 +415,13 @@ fn manual_and_completions_cover_every_verb() {
     let hash = page("sealstone-hash");
     for part in [
         "\\fBsealstone hash\\fR [OPTIONS] [FILE]...\n",
-        "\n.SH NOTES\nA bare line is",
+        "\n.SH NOTES\nA line without an algorithm is",
         "\n.SH EXAMPLES\n.TP\n\\fBsealstone hash *.iso > SUMS\\fR\none line a file",
         "\"sealstone 0.1.0\"",
+        "\n.SH \"EXIT STATUS\"\n.TP\n\\fB0\\fR\ndone",
+        "\n.SH ENVIRONMENT\n.TP\n\\fBSEALSTONE_PASSPHRASE\\fR\n",
+        "\n.SH FILES\n.TP\n\\fB$XDG_DATA_HOME/sealstone/default.passport\\fR\n",
+        "\n.SH \"SEE ALSO\"\nsealstone(1), ",
     ] {
         assert!(hash.contains(part), "{part}: {hash}");
     }

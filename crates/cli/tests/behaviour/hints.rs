@@ -25,6 +25,19 @@ fn says(command: &mut Command) -> String {
 }
 
 #[test]
+fn verbs_of_other_programs_lead_to_ours() {
+    let world = World::empty();
+    for (theirs, ours) in [
+        ("encrypt", "sealstone seal"),
+        ("decrypt", "sealstone open"),
+        ("keygen", "sealstone passport new"),
+    ] {
+        let said = world.refused(&[theirs], 2);
+        assert!(said.contains(ours), "{said}");
+    }
+}
+
+#[test]
 fn a_missing_new_passphrase_names_the_options_that_give_it() {
     let world = World::new();
     let file = "--passphrase-file passphrase";

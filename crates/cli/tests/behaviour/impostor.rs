@@ -133,7 +133,7 @@ fn a_file_that_is_called_like_a_fingerprint_is_not_asked_for_one() {
     }
     let listed = String::from_utf8(world.done(&["trust", "list"])).unwrap();
     assert!(
-        listed.contains(&alice) && !listed.contains(&mallory),
+        listed.contains(&alice[..39]) && !listed.contains(&mallory[..39]),
         "{listed}"
     );
 }

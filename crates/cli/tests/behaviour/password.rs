@@ -1,6 +1,6 @@
 //! `password …`: bytes as they come, every input, and who may see what.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
@@ -254,4 +254,19 @@ fn calibration_keeps_within_its_limits() {
     assert!(parameters["memory_kib"].as_u64().unwrap() <= 4096);
     assert!(parameters["iterations"].as_u64().unwrap() >= 1);
     assert!(found["milliseconds"].as_f64().unwrap() > 0.0);
+}
+
+/// All profiles together take a minute.
+#[test]
+fn a_benchmark_shows_each_profile_when_it_is_known() {
+    let world = World::empty();
+    let mut bench = world.command(&["password", "bench", "--rounds", "2"]);
+    let mut bench = bench.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(bench.stdout.take().unwrap()).lines();
+    let shown: Vec<String> = lines.by_ref().take(3).map(Result::unwrap).collect();
+    let still_runs = bench.try_wait().unwrap().is_none();
+    bench.kill().unwrap();
+    bench.wait().unwrap();
+    assert!(shown[2].contains("argon2id"), "{shown:?}");
+    assert!(still_runs);
 }

@@ -260,14 +260,6 @@ fn everything_is_asked_before_a_key_is_derived() {
             &[PASSPHRASE, new, new][..],
         ),
         (
-            "passport slot add slow.passport",
-            &[new, PASSPHRASE, PASSPHRASE],
-        ),
-        (
-            "passport rotate --no-revoke slow.passport -o newer.passport",
-            &[new, PASSPHRASE, PASSPHRASE],
-        ),
-        (
             "seal --from slow.passport -p --profile interactive plan.txt",
             &[new, PASSPHRASE, PASSPHRASE],
         ),
@@ -297,7 +289,8 @@ fn two_commands_of_a_pipe_take_turns_at_the_terminal() {
         "-q",
         "-r",
         "slow.pub",
-        "--unsigned",
+        "--from",
+        "alice.passport",
         "-o",
         "in",
         "plan.txt",

@@ -321,7 +321,7 @@ fn sealing_to_a_stranger_is_mentioned() {
     let bob = fingerprint(&world, "bob.passport");
     let said = seal("alice.passport", "bob.pub");
     assert!(
-        said.contains("\"bob\" is not approved") && said.contains(&bob),
+        said.contains("\"bob\" is not approved") && said.contains(&bob[..39]),
         "{said}"
     );
     // Neither of those that are approved nor of oneself.
@@ -332,7 +332,7 @@ fn sealing_to_a_stranger_is_mentioned() {
     let said = seal("bob.passport", "mallory.pub");
     let alice = fingerprint(&world, "alice.passport");
     assert!(
-        said.contains("this is NOT the \"Alice\"") && said.contains(&alice),
+        said.contains("this is NOT the \"Alice\"") && said.contains(&alice[..39]),
         "{said}"
     );
     let sealed = says(

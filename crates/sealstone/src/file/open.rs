@@ -4,13 +4,13 @@
 use std::io::{Read, Write};
 
 use sealstone_primitives::secret::Secret;
+use sealstone_skein::pipeline::{self, Buffer, Sink, Source, fill};
 use sealstone_skein::tree;
 
 use super::Workers;
 use super::chunk::{CHUNK_LEN, CONTENT_LEN, ChunkCipher, MAX_CHUNKS, MIN_CHUNK_LEN};
 use super::header::{CUT_SHORT, Header, MAC_LEN, Suite, read_exact};
 use super::keys::{FileKeys, Schedule};
-use super::pipeline::{self, Buffer, Sink, Source, read_up_to};
 use super::private::{Metadata, Private, Sender};
 use super::stanza::{self, Description, RecipientInfo, Stanza};
 use super::trailer::{self, Tail, Trailer};
@@ -377,6 +377,8 @@ impl<R: Read> PayloadSource<R> {
 }
 
 impl<R: Read + Send> Source<OpenChunk> for PayloadSource<R> {
+    type Error = Error;
+
     fn next(&mut self, chunk: &mut OpenChunk) -> Result<bool> {
         if self.over {
             return Ok(false);
@@ -384,7 +386,8 @@ impl<R: Read + Send> Source<OpenChunk> for PayloadSource<R> {
         let most = CHUNK_LEN + self.trailer_len + 1;
         let kept = self.ahead.len();
         chunk.buffer.first(kept).copy_from_slice(&self.ahead);
-        let len = read_up_to(&mut self.reader, &mut chunk.buffer, kept, most)?;
+        let read = |bytes: &mut [u8]| self.reader.read(bytes);
+        let len = fill(read, &mut chunk.buffer, kept, most)?;
         chunk.index = self.index;
         chunk.last = len < most;
         chunk.len = if chunk.last {
@@ -449,7 +452,9 @@ impl<'s, W> ContentSink<'s, W> {
 }
 
 impl<W: Write + Send> Sink<OpenChunk> for ContentSink<'_, W> {
-    fn take(&mut self, chunk: &mut OpenChunk) -> Result<()> {
+    type Error = Error;
+
+    fn take(&mut self, chunk: &mut OpenChunk) -> Result<bool> {
         if let (Some(root), Some(node)) = (&mut self.root, chunk.node.take()) {
             self.seen.take(&node)?;
             root.push(node);
@@ -460,7 +465,7 @@ impl<W: Write + Send> Sink<OpenChunk> for ContentSink<'_, W> {
         self.ended |= chunk.content < CONTENT_LEN;
         self.output.write_all(chunk.buffer.first(chunk.content))?;
         self.content_len += chunk.content as u64;
-        Ok(())
+        Ok(true)
     }
 }
 

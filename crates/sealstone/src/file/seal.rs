@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 
+use sealstone_skein::pipeline::{self, Buffer, Sink, Source, fill};
 use sealstone_skein::tree;
 
 use super::Workers;
@@ -9,7 +10,6 @@ use super::chunk::{CHUNK_LEN, CONTENT_LEN, ChunkCipher, MAX_CHUNKS};
 use super::header::{Header, Suite, TAG_LEN};
 use super::hedge::Hedge;
 use super::keys::{FileKeys, Schedule};
-use super::pipeline::{self, Buffer, Sink, Source, read_up_to};
 use super::private::{Metadata, Private, Sender};
 use super::stanza::{self, Recipient};
 use super::trailer::Trailer;
@@ -308,7 +308,8 @@ impl<R: Read> ContentSource<R> {
         }
         let kept = self.ahead.len();
         buffer.first(kept).copy_from_slice(&self.ahead);
-        let mut len = read_up_to(&mut self.input, buffer, kept, CONTENT_LEN + 1)?;
+        let read = |bytes: &mut [u8]| self.input.read(bytes);
+        let mut len = fill(read, buffer, kept, CONTENT_LEN + 1)?;
         self.ahead.clear();
         if len > CONTENT_LEN {
             len = CONTENT_LEN;
@@ -328,6 +329,8 @@ impl<R: Read> ContentSource<R> {
 }
 
 impl<R: Read + Send> Source<SealChunk> for ContentSource<R> {
+    type Error = Error;
+
     fn next(&mut self, chunk: &mut SealChunk) -> Result<bool> {
         if self.over {
             return Ok(false);
@@ -357,13 +360,15 @@ struct PayloadSink<'o, W> {
 }
 
 impl<W: Write + Send> Sink<SealChunk> for PayloadSink<'_, W> {
-    fn take(&mut self, chunk: &mut SealChunk) -> Result<()> {
+    type Error = Error;
+
+    fn take(&mut self, chunk: &mut SealChunk) -> Result<bool> {
         self.output.write_all(chunk.buffer.first(chunk.len))?;
         self.payload.len += chunk.len as u64;
         if let (Some(root), Some(node)) = (&mut self.root, chunk.node.take()) {
             root.push(node);
         }
-        Ok(())
+        Ok(true)
     }
 }
 

@@ -2,13 +2,13 @@
 
 use std::io::{self, Read, Seek, SeekFrom};
 
+use sealstone_skein::pipeline::Buffer;
 use sealstone_skein::tree::{self, Proof};
 
 use super::chunk::{CHUNK_LEN, CONTENT_LEN, MAX_CHUNKS, MIN_CHUNK_LEN};
 use super::header::{CUT_SHORT, read_exact};
 use super::keys::FileKeys;
 use super::open::{Opening, check_lengths, check_signature};
-use super::pipeline::Buffer;
 use super::private::{Metadata, Private, Sender};
 use super::trailer::{Tail, Trailer};
 use crate::passport::Contact;

@@ -1,4 +1,4 @@
-//! What makes a hash, and its name in lines.
+//! Algorithms and their names in lines.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -13,7 +13,7 @@ pub(super) struct Algorithm {
     pub(super) output_bits: u64,
     pub(super) tree: Option<Shape>,
     pub(super) uses: Uses,
-    /// Only so many bits of the message count.
+    /// The message ends after so many bits.
     pub(super) message_bits: Option<u64>,
 }
 
@@ -27,7 +27,7 @@ pub(super) const ARGUMENTS: [&str; 5] = ["mac", "personalization", "public-key",
 pub(super) const STANDARD: Shape = Shape::new(6, 4, 255).expect("a shape that is allowed");
 
 impl Algorithm {
-    /// The tree hash of `spec/tree.md`, which bare lines are.
+    /// The tree hash of `spec/tree.md`, which is that of lines without an algorithm.
     pub(super) const BARE: Self = Self {
         state: State::Skein512,
         output_bits: 512,
@@ -36,7 +36,7 @@ impl Algorithm {
         message_bits: None,
     };
 
-    /// What the options ask for.
+    /// The algorithm that the options choose.
     pub(super) fn of(args: &SkeinArgs, uses: Uses) -> Self {
         let state = args.algorithm.unwrap_or(State::Skein512);
         let tree = match &args.tree {
@@ -58,7 +58,7 @@ impl Algorithm {
         self.output_bits.div_ceil(8) as usize
     }
 
-    /// The inverse of `to_string`, for the one spelling that it has.
+    /// The inverse of `to_string`. Other spellings are refused.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split('+');
         let mut numbers = parts.next()?.strip_prefix("Skein-")?.split('-');

@@ -1,4 +1,4 @@
-//! The values that a hash depends on beside the message.
+//! The inputs of a hash beside the message.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -12,14 +12,14 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::io::input::{name_of, read_small};
 
-/// Key, personalisation, public key, key identifier, nonce. An empty one is none.
+/// Key, personalisation, public key, key identifier, nonce. An empty value means none.
 pub(super) struct Arguments([Zeroizing<Vec<u8>>; 5]);
 
-/// The longest that is read from a file, in bytes.
+/// The longest value that is read from a file, in bytes.
 const MAX_LEN: usize = 1 << 20;
 
 impl Arguments {
-    /// Those that the options name.
+    /// Reads the values that the options name.
     pub(super) fn read(args: &HashFileArgs, context: &Context) -> Result<Self> {
         let skein = &args.skein;
         let personalization = skein.personalization.clone();
@@ -35,12 +35,12 @@ impl Arguments {
         ]))
     }
 
-    /// Which there are.
+    /// Which values there are.
     pub(super) fn uses(&self) -> Uses {
         self.0.each_ref().map(|value| !value.is_empty())
     }
 
-    /// With these values, what `algorithm` asks for.
+    /// The parameters of `algorithm` with these values.
     pub(super) fn parameters(&self, algorithm: &Algorithm) -> Parameters<'_> {
         let [key, personalization, public_key, key_id, nonce] = &self.0;
         Parameters::new()

@@ -1,4 +1,4 @@
-//! `hash --check`: are the files what their lines say?
+//! `hash --check`: compares files with their lines.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::io::input::{Input, name_of};
 
-/// Checks the files that the lines of `lists` name. Whether everything is as it should be.
+/// Checks the files that the lines of `lists` name. Returns whether all are right.
 pub(super) fn run(
     lists: &[PathBuf],
     args: &HashFileArgs,
@@ -58,31 +58,31 @@ struct Checker<'a> {
     results: Vec<Value>,
 }
 
-/// What became of the lines of one list.
+/// The results of one list.
 #[derive(Default)]
 struct Count {
     well_formed: u64,
     malformed: u64,
-    /// Of the malformed, those with a NUL in them.
+    /// Malformed lines that contain NUL.
     with_nul: u64,
     unreadable: u64,
     differing: u64,
     missing: u64,
-    /// Of the differing, those whose line does not name its algorithm.
+    /// Differing files whose line does not name its algorithm.
     differing_bare: u64,
     right: u64,
 }
 
-/// What a file is found to be.
+/// The result of one line.
 enum Verdict {
     Right,
     Differs,
-    /// It could not be read, or not with the arguments that there are; that has been said.
+    /// It could not be read, or needs other arguments; this has been reported.
     Unreadable,
     Missing,
 }
 
-/// Longer lines are no lines of ours: a name has at most a few thousand bytes, a hash 16 MiB of digits.
+/// Longer lines are malformed: a name has at most a few thousand bytes, a hash 16 MiB of digits.
 const MAX_LINE: u64 = 1 << 25;
 
 impl Checker<'_> {
@@ -124,7 +124,7 @@ impl Checker<'_> {
         self.conclude(&name, &count)
     }
 
-    /// The line and its algorithm. A bare line is what the options say.
+    /// The line and its algorithm: that of the options unless the line names one.
     fn complete(&self, line: Line) -> Option<(Line, Algorithm)> {
         let algorithm = line.algorithm.unwrap_or(*self.algorithm);
         (line.hash.len() == algorithm.output_bytes()).then_some((line, algorithm))
@@ -138,7 +138,7 @@ impl Checker<'_> {
             Verdict::Unreadable => (&mut count.unreadable, "FAILED open or read"),
             Verdict::Missing => (&mut count.missing, ""),
         };
-        // Nobody shall take it for the whole file.
+        // The result is only about the beginning of the file.
         let word = match (&verdict, algorithm.message_bits) {
             (Verdict::Right, Some(bits)) => format!("{word} (first {bits} bits)"),
             _ => word.to_owned(),
@@ -184,9 +184,9 @@ impl Checker<'_> {
         }
     }
 
-    /// A line must have been made with just the arguments that were given. If there is a key, or an option that says which hash
-    /// is meant, it must be all that the options say: who alters a file could else ask for a shorter hash, or one without the
-    /// key.
+    /// A line must have been made with exactly the given arguments. With a key, or an option that
+    /// chooses the algorithm, it must also have the algorithm of the options: otherwise an attacker
+    /// who alters the list could choose a shorter hash, or one without the key.
     fn matches_options(&self, line: &Line, algorithm: &Algorithm) -> Result<()> {
         let name = line.path.display();
         for ((argument, made), given) in ARGUMENTS
@@ -219,7 +219,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Says what was wrong with a list, and whether anything was.
+    /// Reports what is wrong with a list. Returns whether nothing is.
     fn conclude(&self, name: &str, count: &Count) -> Result<bool> {
         if count.well_formed == 0 {
             let failure = Failure::usage("no well-formed line");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::algorithm::Algorithm;
 
-/// How lines look.
+/// The form of lines.
 #[derive(Clone, Copy)]
 pub(super) struct Style {
     /// Whether the algorithm is named.
@@ -137,7 +137,7 @@ fn bytes(digits: &[u8]) -> Option<Vec<u8>> {
     bytes.filter(|bytes| rest.is_empty() && !bytes.is_empty())
 }
 
-/// A name that fits on a line, and whether it had to be changed for that.
+/// The name with line breaks escaped, and whether there were any.
 fn escape(name: &OsStr) -> (bool, Vec<u8>) {
     let mut out = Vec::new();
     for &byte in name.as_bytes() {

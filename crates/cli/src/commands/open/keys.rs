@@ -1,4 +1,4 @@
-//! What the user has to open a file with. The header decides what is asked for.
+//! The user's keys for opening a file. The header decides which are needed.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -20,7 +20,8 @@ use crate::trust;
 /// Passports, locked and unlocked, and a passphrase.
 pub(super) struct KeyRing<'a> {
     identities: Vec<Identity>,
-    /// How many of them are tried on files that name nobody. The others were replaced: each would cost a passphrase and a key derivation.
+    /// How many of them are tried on files with anonymous recipients. The others were replaced;
+    /// each would cost a passphrase and a key derivation.
     current: usize,
     unlocked: Vec<Passport>,
     passphrases: Passphrases,
@@ -28,7 +29,7 @@ pub(super) struct KeyRing<'a> {
     context: &'a Context,
 }
 
-/// What a header wants.
+/// The keys that a header needs.
 enum Wanted {
     /// Any of these passports, by position.
     Passports(Vec<usize>),
@@ -37,7 +38,7 @@ enum Wanted {
 }
 
 impl<'a> KeyRing<'a> {
-    /// What the options name, or the default passport.
+    /// The passports that the options name, or the default one.
     pub(super) fn new(args: &OpenArgs, context: &'a Context) -> Result<Self> {
         let usual = args.identity.is_empty();
         let paths = match usual {
@@ -48,7 +49,7 @@ impl<'a> KeyRing<'a> {
         let mut identities: Vec<Identity> = paths.iter().map(load).collect::<Result<_>>()?;
         let current = identities.len();
         if usual {
-            // One that is damaged does not keep the others from opening.
+            // A damaged one must not keep the others from opening.
             let former = paths::former_default_passports();
             identities.extend(former.iter().filter_map(|path| load(path).ok()));
         }
@@ -63,7 +64,7 @@ impl<'a> KeyRing<'a> {
         })
     }
 
-    /// Unlocks the file, and for that the one passport that it names, or everything that may fit.
+    /// Unlocks the file with the passport that it names, or with every key that may fit.
     pub(super) fn unlock<R: Read>(&mut self, sealed: Sealed<R>, name: &str) -> Result<Opening<R>> {
         let recipients: Vec<RecipientInfo> = sealed.recipients().collect();
         let has_passphrase = recipients.iter().any(is_passphrase);
@@ -140,7 +141,7 @@ impl<'a> KeyRing<'a> {
         self.identities.iter().position(same)
     }
 
-    /// All that open; where one passphrase is tried on several passports, it need not be that of each.
+    /// Unlocks these passports. If one passphrase is tried on several, it need not be that of each.
     fn unlock_passports(&mut self, positions: &[usize]) -> Result<()> {
         let ask = |&position: &usize| {
             let identity = &self.identities[position];
@@ -169,7 +170,8 @@ impl<'a> KeyRing<'a> {
         Ok(())
     }
 
-    /// A passport that the file names comes first, then anonymous recipients, then a passphrase, which costs most.
+    /// A passport that the file names comes first, then anonymous recipients, then a passphrase,
+    /// which costs most.
     fn wanted(&self, recipients: Vec<RecipientInfo>) -> Result<Wanted> {
         let passphrase = recipients
             .iter()
@@ -194,7 +196,8 @@ impl<'a> KeyRing<'a> {
         passphrase.ok_or_else(|| self.nothing_fits(&recipients))
     }
 
-    /// A file that names nobody may be for a passport that was replaced, and a passphrase may open it as well.
+    /// A file with anonymous recipients may be for a passport that was replaced, and a passphrase
+    /// may open it as well.
     fn explain(&self, error: sealstone::Error, has_passphrase: bool) -> Failure {
         if !matches!(error, sealstone::Error::NotRecipient) {
             return error.into();

@@ -1,5 +1,4 @@
-//! Whether the content of a file may be released: its sender, and the user's decision about the
-//! sender.
+//! Whether the content of a file may be released: the user's decision about its sender.
 
 use sealstone::file::Sender;
 use sealstone::passport::{Contact, Fingerprint};

@@ -9,8 +9,9 @@ use super::{describe, threads, to_json};
 use crate::args::BenchArgs;
 use crate::context::Context;
 use crate::failure::Result;
+use crate::io::output::print;
 
-/// Milliseconds of some runs, in memory that is new or kept from the run before.
+/// Milliseconds of some runs, in new memory and in memory kept from the run before.
 struct Times {
     new: Vec<f64>,
     kept: Vec<f64>,
@@ -18,39 +19,45 @@ struct Times {
 
 pub(super) fn run(args: &BenchArgs, context: &Context) -> Result<()> {
     let threads = threads(args.threads);
-    let mut rows = Vec::new();
-    match args.cost.name() {
-        Some(name) => rows.push((name, args.cost.params()?)),
-        None => rows.extend(PROFILES),
+    let rows = match args.cost.name() {
+        Some(name) => vec![(name, args.cost.params()?)],
+        None => PROFILES.to_vec(),
+    };
+    if !context.json() {
+        print(heading(threads, args.rounds).as_bytes())?;
     }
     let mut results = Vec::new();
     for (name, params) in rows {
-        results.push((name, params, measure(&params, threads, args.rounds)?));
+        let times = measure(&params, threads, args.rounds)?;
+        match context.json() {
+            true => results.push(json!({
+                "profile": name,
+                "parameters": to_json(&params),
+                "new_ms": times.new,
+                "kept_ms": times.kept,
+            })),
+            // At once: the next profile may take minutes.
+            false => print(line(name, &params, &times).as_bytes())?,
+        }
     }
-    let text = || {
-        let on = match threads {
-            1 => "1 thread".to_owned(),
-            _ => format!("up to {threads} threads (one a lane)"),
-        };
-        let head = format!(
-            "milliseconds on {on}, minimum and median of {}\n",
-            args.rounds
-        );
-        let lines = results
-            .iter()
-            .map(|(name, params, times)| line(name, params, times));
-        let columns = format!(
-            "{:<20} {:<42} {:>17} {:>19}\n",
-            "profile", "parameters", "new memory", "kept memory"
-        );
-        [head, columns].into_iter().chain(lines).collect()
+    if !context.json() {
+        return Ok(());
+    }
+    context.print(
+        String::new,
+        || json!({"threads": threads, "results": results}),
+    )
+}
+
+fn heading(threads: usize, rounds: u16) -> String {
+    let on = match threads {
+        1 => "1 thread".to_owned(),
+        _ => format!("up to {threads} threads (one a lane)"),
     };
-    context.print(text, || {
-        let entry = |(name, params, times): &(&str, Params, Times)| {
-            json!({"profile": name, "parameters": to_json(params), "new_ms": times.new, "kept_ms": times.kept})
-        };
-        json!({"threads": threads, "results": results.iter().map(entry).collect::<Vec<_>>()})
-    })
+    format!(
+        "milliseconds on {on}, minimum and median of {rounds}\n{:<20} {:<42} {:>17} {:>19}\n",
+        "profile", "parameters", "new memory", "kept memory"
+    )
 }
 
 fn measure(params: &Params, threads: usize, rounds: u16) -> Result<Times, Error> {

@@ -8,7 +8,7 @@ use crate::args::CalibrateArgs;
 use crate::context::Context;
 use crate::failure::Result;
 
-/// The least of OWASP's Password Storage Cheat Sheet, and memory times iterations of it.
+/// The minimum of OWASP's Password Storage Cheat Sheet, and its memory times iterations.
 const LEAST_KIB: u32 = 7168;
 const LEAST_WORK_KIB: u64 = 5 * LEAST_KIB as u64;
 
@@ -27,7 +27,9 @@ pub(super) fn run(args: &CalibrateArgs, context: &Context) -> Result<()> {
     }
     let (memory, work) = (params.memory_kib(), params.work_kib());
     if memory < LEAST_KIB || work < LEAST_WORK_KIB {
-        context.warn("that is weaker than the least that OWASP recommends (7 MiB, 5 iterations): give it more time or memory");
+        context.warn(
+            "that is weaker than OWASP's minimum (7 MiB, 5 iterations): allow more time or memory",
+        );
     }
     let text = || {
         format!(

@@ -14,7 +14,7 @@ use crate::failure::{About, Failure, Result};
 use crate::io::output::{STDOUT, standard_output};
 use crate::passphrase::Asking;
 
-/// Bytes of a salt that is made up.
+/// Bytes of a generated salt.
 const SALT_LEN: usize = 16;
 
 pub(super) fn run(args: &HashArgs, context: &Context) -> Result<()> {
@@ -34,11 +34,13 @@ pub(super) fn run(args: &HashArgs, context: &Context) -> Result<()> {
         Form::RawHex => Ok(None),
     };
     let mut tag = zeros(args.length as usize)?;
-    // Before the work: whether it can be written.
+    // Fails before the work if the string cannot be written.
     form(&tag)?;
     if args.output == Form::Phc && Limits::default().check(&params).is_err() {
         let enough = enough(&params).compact();
-        context.warn(&format!("it costs more than anybody verifies unasked: `password verify` will need --kdf-max-memory {enough}"));
+        context.warn(&format!(
+            "it exceeds the default limit: `password verify` will need --kdf-max-memory {enough}"
+        ));
     }
     let inputs = Inputs::read(&args.inputs, Asking::Twice, context)?;
     inputs.with_argon2(&params, context, |argon2, arena| {
@@ -72,7 +74,7 @@ fn zeros(len: usize) -> Result<Zeroizing<Vec<u8>>> {
     Ok(bytes)
 }
 
-/// In pieces: it may be long.
+/// Written in pieces, because it may be long.
 fn write_hex(bytes: &[u8]) -> Result<()> {
     let mut out = BufWriter::new(standard_output()?.lock());
     let written = bytes

@@ -1,4 +1,4 @@
-//! What enters a hash.
+//! The inputs of a hash.
 
 use sealstone::KdfProgress;
 use sealstone_argon2::{Arena, Argon2, Params, Progress as Blocks};
@@ -12,7 +12,7 @@ use crate::io::input::{self, Input};
 use crate::passphrase::{self, Asking};
 use crate::progress::{Counter, Progress};
 
-/// All inputs, read.
+/// All inputs of a hash.
 pub(super) struct Inputs {
     pub(super) password: Zeroizing<Vec<u8>>,
     secret: Zeroizing<Vec<u8>>,
@@ -20,11 +20,11 @@ pub(super) struct Inputs {
     threads: usize,
 }
 
-/// More is a wrong file.
+/// A longer file is rejected: it is not a secret.
 const MAX_SECRET: usize = 64 << 10;
 
 impl Inputs {
-    /// Reads them; the password last, since somebody may have to type it.
+    /// Reads them; the password last, because it may have to be typed.
     pub(super) fn read(args: &InputArgs, asking: Asking, context: &Context) -> Result<Self> {
         let secret = match &args.secret_hex_file {
             Some(path) => {
@@ -52,7 +52,7 @@ impl Inputs {
         })
     }
 
-    /// Hands over Argon2 with all of it but the password, which shows how far it is.
+    /// Calls `use_it` with an Argon2 that has all inputs but the password, and shows its progress.
     pub(super) fn with_argon2<T>(
         &self,
         params: &Params,

@@ -14,7 +14,7 @@ use crate::failure::{About, Failure, Result};
 use crate::io::input::{self, Input};
 use crate::passphrase::Asking;
 
-/// More is no PHC string.
+/// A longer file is rejected: it is not a PHC string.
 const MAX_LEN: usize = 4096;
 
 pub(super) fn run(args: &VerifyArgs, context: &Context) -> Result<()> {
@@ -25,7 +25,7 @@ pub(super) fn run(args: &VerifyArgs, context: &Context) -> Result<()> {
     };
     let stored: PhcString = text.parse()?;
     let limits = limits(args.kdf_max_memory);
-    // Before anybody types anything.
+    // Checked before the password is asked for.
     limits.check(stored.params()).map_err(|error| {
         let enough = enough(stored.params()).compact();
         Failure::from(error).hint(format!(
@@ -68,7 +68,7 @@ fn read(path: &Path) -> Result<String> {
 fn limits(memory: Option<MemorySize>) -> Limits {
     let raised = |MemorySize(memory_kib)| Limits {
         memory_kib,
-        // As many passes over it as over the default.
+        // As many passes as over the default memory.
         work_kib: memory_kib.saturating_mul(passes_allowed()),
     };
     memory.map_or_else(Limits::default, raised)

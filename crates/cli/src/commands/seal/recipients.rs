@@ -177,7 +177,7 @@ fn list(path: &Path) -> Result<Vec<Contact>> {
         contacts.push(passport.contact().clone());
     }
     if contacts.is_empty() {
-        return Err(Failure::usage("the list names nobody").about(name_of(path)));
+        return Err(Failure::usage("the list is empty").about(name_of(path)));
     }
     Ok(contacts)
 }
@@ -195,7 +195,7 @@ fn armor<'a>(first: &'a str, lines: &mut impl Iterator<Item = &'a str>) -> Strin
     text
 }
 
-/// The keys of an approved record. Strangers choose their own labels, so an approved record goes before
+/// The keys of an approved record. Strangers choose their own labels, so an approved record precedes
 /// all others of the name.
 fn approved(store: &Store, name: &str) -> Result<Contact> {
     let is_approved = |record: &Record<'_>| record.status() == Status::Approved;

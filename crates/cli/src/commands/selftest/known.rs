@@ -11,13 +11,13 @@ use sealstone_primitives::secret::Secret;
 use sealstone_primitives::sign::{ed25519, ml_dsa_87};
 use sealstone_skein::tree::{Root, subtree_on};
 
-/// What is computed, what the standard says comes out, in hexadecimal, and whether it does.
+/// A computation, the standard's result in hexadecimal, and whether they agree.
 pub(super) type Answer = (&'static str, &'static str, fn(&str) -> bool);
 
-/// What is done, and whether it can be undone by whom it should, and by nobody else.
+/// An operation, and whether only the right key undoes it.
 pub(super) type RoundTrip = (&'static str, fn() -> bool);
 
-/// One for each primitive that everything rests on, but for those of [`ROUND_TRIPS`].
+/// One for each primitive, except those of [`ROUND_TRIPS`].
 pub(super) const ANSWERS: [Answer; 9] = [
     (
         "SHA3-256: FIPS 202 example",
@@ -66,7 +66,7 @@ pub(super) const ANSWERS: [Answer; 9] = [
     ),
 ];
 
-/// For those that draw random numbers.
+/// For primitives that draw random numbers.
 pub(super) const ROUND_TRIPS: [RoundTrip; 2] = [
     ("ML-KEM-1024: both sides agree", ml_kem),
     ("ML-DSA-87: signs, verifies, refuses", ml_dsa),
@@ -83,7 +83,7 @@ fn hmac(expected: &str) -> bool {
     mac.finish() == hex(expected)
 }
 
-/// The worked example of spec/tree.md: eighteen leaves, which fill registers and leave some over, and two levels above them.
+/// The worked example of spec/tree.md: 18 leaves, more than fill a register, and two levels above.
 fn skein_tree(expected: &str) -> bool {
     let expected = hex(expected);
     let message: Vec<u8> = (0..251).cycle().take(70_000).collect();

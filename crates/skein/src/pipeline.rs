@@ -1,0 +1,546 @@
+//! Chunks through threads: read in order, processed in parallel, passed on in order, in constant
+//! memory.
+//!
+//! Every worker handles one chunk at a time. It takes the next chunk from the source (one worker at
+//! a time), processes it (all workers at once), waits for its turn, and gives it to the sink. So the
+//! three steps of different chunks overlap, a chunk stays in one core's cache, and there are never
+//! more buffers than workers.
+//!
+//! ```
+//! use sealstone_skein::pipeline::{self, Sink, Source};
+//!
+//! struct Numbers(u64);
+//! impl Source<u64> for Numbers {
+//!     type Error = std::io::Error;
+//!     fn next(&mut self, chunk: &mut u64) -> Result<bool, Self::Error> {
+//!         (*chunk, self.0) = (self.0, self.0 + 1);
+//!         Ok(*chunk < 100)
+//!     }
+//! }
+//! struct Squares(Vec<u64>);
+//! impl Sink<u64> for Squares {
+//!     type Error = std::io::Error;
+//!     fn take(&mut self, chunk: &mut u64) -> Result<bool, Self::Error> {
+//!         self.0.push(*chunk);
+//!         Ok(true)
+//!     }
+//! }
+//! let mut squares = Squares(Vec::new());
+//! let square = |chunk: &mut u64| Ok(*chunk *= *chunk);
+//! pipeline::run(3, &mut Numbers(0), &square, &mut squares)?;
+//! assert_eq!(squares.0, (0..100).map(|n| n * n).collect::<Vec<_>>());
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+use std::io::{self, Read};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use zeroize::Zeroize;
+
+/// Gives chunks in order.
+pub trait Source<C>: Send {
+    /// Why it can fail.
+    type Error: Send;
+
+    /// Fills `chunk` with the next one; `false` at the end.
+    ///
+    /// # Errors
+    /// Ends the run.
+    fn next(&mut self, chunk: &mut C) -> Result<bool, Self::Error>;
+}
+
+/// Takes chunks in order.
+pub trait Sink<C>: Send {
+    /// Why it can fail.
+    type Error: Send;
+
+    /// Takes the next chunk; `false` if it was the last one that is wanted.
+    ///
+    /// # Errors
+    /// Ends the run.
+    fn take(&mut self, chunk: &mut C) -> Result<bool, Self::Error>;
+}
+
+/// A buffer of fixed length, of which only as much is allocated as a short input needs. Dropping it
+/// wipes what was used.
+#[derive(Debug)]
+pub struct Buffer {
+    bytes: Vec<u8>,
+    used: usize,
+    len: usize,
+}
+
+impl Buffer {
+    /// Zeros.
+    pub fn new(len: usize) -> Self {
+        Self {
+            bytes: Vec::new(),
+            used: 0,
+            len,
+        }
+    }
+
+    /// The first `len` bytes.
+    ///
+    /// # Panics
+    /// If the buffer is shorter.
+    pub fn first(&mut self, len: usize) -> &mut [u8] {
+        if len > self.bytes.len() {
+            self.grow(len);
+        }
+        self.used = self.used.max(len);
+        &mut self.bytes[..len]
+    }
+
+    fn grow(&mut self, len: usize) {
+        assert!(len <= self.len, "{len} bytes of {}", self.len);
+        let short = self.len.min(READ_STEP);
+        let mut bytes = vec![0; if len <= short { short } else { self.len }];
+        bytes[..self.used].copy_from_slice(&self.bytes[..self.used]);
+        self.bytes[..self.used].zeroize();
+        self.bytes = bytes;
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        self.bytes[..self.used].zeroize();
+    }
+}
+
+/// Fills `buffer` from `from` to `to` as far as `read` gives bytes, and returns how far.
+///
+/// The first call asks for 64 KiB at most: a short input then does not cost a whole buffer.
+///
+/// # Errors
+/// What `read` says, except [`io::ErrorKind::Interrupted`].
+pub fn fill(
+    mut read: impl FnMut(&mut [u8]) -> io::Result<usize>,
+    buffer: &mut Buffer,
+    from: usize,
+    to: usize,
+) -> io::Result<usize> {
+    let mut filled = from;
+    let mut step = READ_STEP;
+    while filled < to {
+        let end = to.min(filled.saturating_add(step));
+        match read(&mut buffer.first(end)[filled..]) {
+            Ok(0) => break,
+            Ok(n) => filled += n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+        step = usize::MAX;
+    }
+    Ok(filled)
+}
+
+const READ_STEP: usize = 1 << 16;
+
+/// Gives all bytes of `reader` to `take`, in order and in pieces, while the next ones are read.
+///
+/// # Errors
+/// What `reader` says.
+pub fn read_ahead(reader: impl Read + Send, take: impl FnMut(&[u8]) + Send) -> io::Result<()> {
+    let mut source = Pieces {
+        reader,
+        ended: false,
+    };
+    run(2, &mut source, &|_| Ok(()), &mut Consumer(take))
+}
+
+/// Bytes on their way from a reader to a function.
+struct Piece {
+    buffer: Buffer,
+    len: usize,
+}
+
+impl Piece {
+    const LEN: usize = 1 << 17;
+}
+
+impl Default for Piece {
+    fn default() -> Self {
+        Self {
+            buffer: Buffer::new(Self::LEN),
+            len: 0,
+        }
+    }
+}
+
+struct Pieces<R> {
+    reader: R,
+    /// A terminal can be read again behind its end.
+    ended: bool,
+}
+
+impl<R: Read + Send> Source<Piece> for Pieces<R> {
+    type Error = io::Error;
+
+    fn next(&mut self, piece: &mut Piece) -> io::Result<bool> {
+        if self.ended {
+            return Ok(false);
+        }
+        let read = |bytes: &mut [u8]| self.reader.read(bytes);
+        piece.len = fill(read, &mut piece.buffer, 0, Piece::LEN)?;
+        self.ended = piece.len < Piece::LEN;
+        Ok(piece.len > 0)
+    }
+}
+
+struct Consumer<F>(F);
+
+impl<F: FnMut(&[u8]) + Send> Sink<Piece> for Consumer<F> {
+    type Error = io::Error;
+
+    fn take(&mut self, piece: &mut Piece) -> io::Result<bool> {
+        (self.0)(piece.buffer.first(piece.len));
+        Ok(true)
+    }
+}
+
+/// Runs every chunk of `source` through `work` into `sink`, with up to `workers` threads: the
+/// caller's own, and as many others as the system allows.
+///
+/// # Errors
+/// The first error in the order of the chunks. The sink has then taken all chunks before it and
+/// none after it.
+///
+/// # Panics
+/// If one of the three panics.
+pub fn run<C: Default + Send, E: Send>(
+    workers: usize,
+    source: &mut impl Source<C, Error = E>,
+    work: &(impl Fn(&mut C) -> Result<(), E> + Sync),
+    sink: &mut impl Sink<C, Error = E>,
+) -> Result<(), E> {
+    let line = Line {
+        source: Mutex::new((0, source)),
+        sink: Mutex::new(Turn {
+            next: 0,
+            over: None,
+            sink,
+        }),
+        reached: AtomicU64::new(0),
+        moved: Condvar::new(),
+    };
+    thread::scope(|scope| {
+        for _ in 1..workers {
+            // Without more threads, those that there are do the work.
+            let worker = thread::Builder::new().spawn_scoped(scope, || line.work(work));
+            if worker.is_err() {
+                break;
+            }
+        }
+        line.work(work);
+    });
+    let turn = line.sink.into_inner();
+    match turn.unwrap_or_else(PoisonError::into_inner).over {
+        Some(Over::With(result)) => result,
+        Some(Over::ByPanic) | None => panic!("a worker thread stopped early"),
+    }
+}
+
+/// How a run ended.
+enum Over<E> {
+    With(Result<(), E>),
+    ByPanic,
+}
+
+struct Line<'a, S, K, E> {
+    /// The number of the next chunk, and the source.
+    source: Mutex<(u64, &'a mut S)>,
+    sink: Mutex<Turn<'a, K, E>>,
+    /// The value of `Turn::next`, or all ones after the end: a hint for workers that spin.
+    reached: AtomicU64,
+    moved: Condvar,
+}
+
+struct Turn<'a, K, E> {
+    /// The chunk that the sink takes next.
+    next: u64,
+    /// `None` during the run.
+    over: Option<Over<E>>,
+    sink: &'a mut K,
+}
+
+impl<'a, S, K, E> Line<'a, S, K, E> {
+    fn work<C: Default + Send>(&self, work: &impl Fn(&mut C) -> Result<(), E>)
+    where
+        S: Source<C, Error = E>,
+        K: Sink<C, Error = E>,
+    {
+        let stop = StopOnPanic(self);
+        let mut chunk = C::default();
+        loop {
+            let (number, filled) = self.fetch(&mut chunk);
+            let done = filled.and_then(|more| match more {
+                true => work(&mut chunk).map(|()| true),
+                false => Ok(false),
+            });
+            if !self.deliver(number, done, &mut chunk) {
+                break;
+            }
+        }
+        std::mem::forget(stop);
+    }
+
+    fn fetch<C>(&self, chunk: &mut C) -> (u64, Result<bool, E>)
+    where
+        S: Source<C, Error = E>,
+    {
+        let mut source = lock_awake(&self.source);
+        let number = source.0;
+        source.0 += 1;
+        // A source that panicked is not asked again; the run is over anyway.
+        let filled = match self.source.is_poisoned() {
+            true => Ok(false),
+            false => source.1.next(chunk),
+        };
+        (number, filled)
+    }
+
+    /// Waits for the turn of chunk `number`, then passes it on; `false` when the run is over.
+    fn deliver<C>(&self, number: u64, done: Result<bool, E>, chunk: &mut C) -> bool
+    where
+        K: Sink<C, Error = E>,
+    {
+        awake_until(|| (self.reached.load(Relaxed) >= number).then_some(()));
+        let mut turn = lock_awake(&self.sink);
+        while turn.next != number && turn.over.is_none() {
+            turn = self
+                .moved
+                .wait(turn)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        if turn.over.is_some() {
+            return false;
+        }
+        let taken = done.and_then(|filled| match filled {
+            true => turn.sink.take(chunk),
+            false => Ok(false),
+        });
+        turn.over = match taken {
+            Ok(true) => None,
+            Ok(false) => Some(Over::With(Ok(()))),
+            Err(e) => Some(Over::With(Err(e))),
+        };
+        turn.next += 1;
+        let is_over = turn.over.is_some();
+        let reached = if is_over { u64::MAX } else { turn.next };
+        self.reached.store(reached, Relaxed);
+        self.moved.notify_all();
+        !is_over
+    }
+
+    fn lock_turn(&self) -> MutexGuard<'_, Turn<'a, K, E>> {
+        self.sink.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How long a worker spins before it sleeps. Reading or writing a chunk mostly takes less. A thread
+/// that sleeps may get its processor back late, on a virtual machine by more than a chunk takes.
+const AWAKE: Duration = Duration::from_millis(1);
+
+/// Asks again and again, for a while.
+fn awake_until<T>(mut ask: impl FnMut() -> Option<T>) -> Option<T> {
+    let start = Instant::now();
+    loop {
+        if let Some(answer) = ask() {
+            return Some(answer);
+        }
+        if start.elapsed() >= AWAKE {
+            return None;
+        }
+        // Other threads of this processor go first.
+        thread::yield_now();
+    }
+}
+
+/// Locks, spinning at first.
+fn lock_awake<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    let guard = awake_until(|| match mutex.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(error)) => Some(error.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    });
+    guard.unwrap_or_else(|| mutex.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Ends the run when a worker panics: the panic then reaches the caller instead of a deadlock.
+struct StopOnPanic<'l, 'a, S, K, E>(&'l Line<'a, S, K, E>);
+
+impl<S, K, E> Drop for StopOnPanic<'_, '_, S, K, E> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.lock_turn().over = Some(Over::ByPanic);
+            self.0.reached.store(u64::MAX, Relaxed);
+            self.0.moved.notify_all();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Longer than a worker spins.
+    fn linger() {
+        thread::sleep(3 * AWAKE);
+    }
+
+    struct Count {
+        next: u64,
+        end: u64,
+        fail_at: Option<u64>,
+    }
+
+    impl Source<u64> for Count {
+        type Error = &'static str;
+
+        fn next(&mut self, chunk: &mut u64) -> Result<bool, &'static str> {
+            if self.fail_at == Some(self.next) {
+                return Err("source");
+            }
+            if self.next % 40 == 20 {
+                linger();
+            }
+            *chunk = self.next;
+            self.next += 1;
+            Ok(*chunk < self.end)
+        }
+    }
+
+    #[derive(Default)]
+    struct Collect {
+        taken: Vec<u64>,
+        fail_at: Option<u64>,
+        last: Option<u64>,
+    }
+
+    impl Sink<u64> for Collect {
+        type Error = &'static str;
+
+        fn take(&mut self, chunk: &mut u64) -> Result<bool, &'static str> {
+            if self.fail_at == Some(*chunk) {
+                return Err("sink");
+            }
+            if *chunk % 40 == 10 {
+                linger();
+            }
+            self.taken.push(*chunk);
+            Ok(Some(*chunk) != self.last)
+        }
+    }
+
+    fn collect(
+        workers: usize,
+        source_fails: Option<u64>,
+        work_fails: Option<u64>,
+        sink_fails: Option<u64>,
+    ) -> (Result<(), &'static str>, Vec<u64>) {
+        let mut source = Count {
+            next: 0,
+            end: 100,
+            fail_at: source_fails,
+        };
+        let mut sink = Collect {
+            fail_at: sink_fails,
+            ..Collect::default()
+        };
+        let work = |chunk: &mut u64| {
+            match *chunk % 40 {
+                7 | 21 => thread::yield_now(),
+                30 => linger(),
+                _ => {}
+            }
+            if Some(*chunk) == work_fails {
+                Err("work")
+            } else {
+                Ok(())
+            }
+        };
+        let result = run(workers, &mut source, &work, &mut sink);
+        (result, sink.taken)
+    }
+
+    #[test]
+    fn order_is_kept_for_any_number_of_workers() {
+        for workers in [1, 2, 3, 8] {
+            let (result, taken) = collect(workers, None, None, None);
+            result.unwrap();
+            assert_eq!(taken, (0..100).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn the_first_error_in_order_wins_and_everything_before_it_is_taken() {
+        for workers in [1, 2, 5] {
+            for (source, work, sink, first) in [
+                (Some(40), None, None, 40),
+                (None, Some(41), None, 41),
+                (None, None, Some(42), 42),
+                (Some(50), Some(30), Some(60), 30),
+            ] {
+                let (result, taken) = collect(workers, source, work, sink);
+                assert!(result.is_err());
+                assert_eq!(taken, (0..first).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_taken_after_the_last_chunk_that_is_wanted() {
+        for workers in [1, 2, 5] {
+            let mut source = Count {
+                next: 0,
+                end: 100,
+                fail_at: None,
+            };
+            let mut sink = Collect {
+                last: Some(33),
+                ..Collect::default()
+            };
+            run(workers, &mut source, &|_| Ok(()), &mut sink).unwrap();
+            assert_eq!(sink.taken, (0..=33).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn everything_is_read_ahead_in_order() {
+        for len in [0, 1, Piece::LEN - 1, Piece::LEN, 3 * Piece::LEN + 5] {
+            let message: Vec<u8> = (0..len).map(|i| (i % 251) as u8).collect();
+            let mut taken = Vec::new();
+            read_ahead(&message[..], |bytes| taken.extend_from_slice(bytes)).unwrap();
+            assert!(taken == message, "{len}");
+        }
+    }
+
+    #[test]
+    fn a_panic_reaches_the_caller() {
+        for others_sleep in [false, true] {
+            let panics = std::panic::catch_unwind(|| {
+                let mut source = Count {
+                    next: 0,
+                    end: 100,
+                    fail_at: None,
+                };
+                let work = |chunk: &mut u64| {
+                    if *chunk == 50 {
+                        if others_sleep {
+                            linger();
+                        }
+                        panic!("planted")
+                    } else {
+                        Ok(())
+                    }
+                };
+                run(3, &mut source, &work, &mut Collect::default())
+            });
+            assert!(panics.is_err());
+        }
+    }
+}
