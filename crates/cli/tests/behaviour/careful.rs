@@ -48,7 +48,7 @@ fn a_stranger_with_the_name_of_a_friend_is_told_from_the_friend() {
         .output();
     let said = String::from_utf8(approve.unwrap().stderr).unwrap();
     assert!(
-        said.contains("this is not the \"alice\" that you approved as "),
+        said.contains("this is not the \"alice\" that you approved as"),
         "{said}"
     );
 }
