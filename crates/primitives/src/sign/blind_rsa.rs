@@ -285,7 +285,7 @@ impl Blind {
         key.modulus
             .mul(&number, &self.0)?
             .write_be_bytes(&mut signature)?;
-        // The signature will be shown, and says nothing of the blind: verifying is for public values.
+        // The signature will be shown and says nothing of the blind: it may be verified as public.
         let mut signature = ct::declassified(signature);
         match key.verify(message, &signature) {
             Ok(()) => Ok(signature),
