@@ -254,3 +254,60 @@ fn batches_that_are_empty_or_too_long() {
     let refused = oblivious::Client::<Ristretto255Sha512>::blind(&many).err();
     assert_eq!(refused, Some(Error::BatchLength(65_536)));
 }
+
+/// One evaluation for two inputs, in the modes beside VOPRF.
+#[test]
+fn fewer_evaluations_than_inputs() {
+    type Tested = P256Sha256;
+    let inputs: [&[u8]; 2] = [b"one", b"two"];
+    let server = oblivious::Server::<Tested>::generate();
+    let client = oblivious::Client::blind(&inputs).expect("inputs");
+    let evaluated = server.evaluate(client.blinded()).expect("a batch");
+    let refused = client.finalize(&evaluated[..1]).err();
+    assert_eq!(refused, Some(Error::BatchLength(1)));
+
+    let server = partial::Server::<Tested>::generate();
+    let client = partial::Client::blind(server.key().public_key(), b"info", &inputs);
+    let client = client.expect("inputs");
+    let (evaluated, proof) = server.evaluate(client.blinded(), b"info").expect("a batch");
+    let refused = client.finalize(&evaluated[..1], &proof).err();
+    assert_eq!(refused, Some(Error::BatchLength(1)));
+}
+
+#[test]
+fn infos_longer_than_their_length_field() {
+    type Tested = Ristretto255Sha512;
+    let long = [0; 65_536];
+    assert!(Server::<Tested>::derive(&[7; 32], &long[1..]).is_ok());
+    let refused = Server::<Tested>::derive(&[7; 32], &long).err();
+    assert_eq!(refused, Some(Error::TooLong("key info")));
+    let server = partial::Server::<Tested>::generate();
+    let refused = server.evaluate_alone(b"input", &long).err();
+    assert_eq!(refused, Some(Error::TooLong("info")));
+}
+
+#[test]
+fn outputs_of_other_inputs_and_keys_differ() {
+    let (server, other) = (
+        Server::<P384Sha384>::generate(),
+        Server::<P384Sha384>::generate(),
+    );
+    let output = server.evaluate_alone(b"one").expect("an output");
+    assert!(output == server.evaluate_alone(b"one").expect("an output"));
+    assert!(output != server.evaluate_alone(b"two").expect("an output"));
+    assert!(output != other.evaluate_alone(b"one").expect("an output"));
+}
+
+/// A key that the shared input turns into zero.
+#[test]
+fn a_tweaked_key_of_zero() {
+    let dst = b"HashToScalar-OPRFV1-\x02-P256-SHA256";
+    let tweak = P256::hash_to_scalar(&[b"Info", &4_u16.to_be_bytes(), b"info"], dst);
+    let zero = <P256 as Group>::Scalar::decode(&[0; 32]).expect("a number");
+    let mut key = [0; 32];
+    zero.sub(&tweak).encode_into(&mut key);
+    let server = partial::Server::<P256Sha256>::new(PrivateKey::decode(&key).expect("a key"));
+    assert!(server.evaluate_alone(b"input", b"other").is_ok());
+    let refused = server.evaluate_alone(b"input", b"info").err();
+    assert_eq!(refused, Some(Error::InvalidInput));
+}
