@@ -14,6 +14,7 @@ mod dearmor;
 mod header;
 mod hedge;
 mod keys;
+mod one_time;
 mod open;
 mod private;
 mod seal;
@@ -23,12 +24,12 @@ mod trailer;
 
 pub use dearmor::Dearmored;
 pub use header::Suite;
-pub use open::{FileKey, Keys, Opening, Sealed};
+pub use open::{FileKey, Opening, Sealed};
 pub use private::{Metadata, Sender};
 pub use seal::{Receipt, Sealer};
 pub use sealstone_skein::tree::Proof;
 pub use seek::SealedReader;
-pub use stanza::{Description, Fact, RecipientInfo};
+pub use stanza::{Description, Fact, Keys, RecipientInfo};
 
 use crate::sign::Domain;
 

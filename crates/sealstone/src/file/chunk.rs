@@ -4,7 +4,8 @@
 use sealstone_primitives::aead::{Aes256Gcm, XChaCha20Poly1305};
 use sealstone_primitives::secret::Secret;
 
-use super::header::{Suite, TAG_LEN};
+use super::header::Suite;
+use super::one_time::TAG_LEN;
 use crate::wire::pad;
 use crate::{Error, Result};
 

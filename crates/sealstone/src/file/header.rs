@@ -31,8 +31,6 @@ pub(crate) struct Header {
 
 /// The header MAC.
 pub(crate) const MAC_LEN: usize = 32;
-/// An AEAD tag.
-pub(crate) const TAG_LEN: usize = 16;
 
 const PREFIX_LEN: usize = 16;
 const MAGIC: [u8; 9] = *b"\x89SEAL\r\n\x1a\n";

@@ -12,30 +12,17 @@ use super::chunk::{CHUNK_LEN, CONTENT_LEN, ChunkCipher, MAX_CHUNKS, MIN_CHUNK_LE
 use super::header::{CUT_SHORT, Header, MAC_LEN, Suite, read_exact};
 use super::keys::{FileKeys, Schedule};
 use super::private::{Metadata, Private, Sender};
-use super::stanza::{self, Description, RecipientInfo, Stanza};
+use super::stanza::{self, Description, Keys, RecipientInfo, Stanza};
 use super::trailer::{self, Tail, Trailer};
-use crate::passport::{Contact, Passport};
+use crate::passport::Contact;
 use crate::sign::Signature;
-use crate::{Error, KdfLimits, OnProgress, Passphrase, Result, SILENT};
+use crate::{Error, Result};
 
 /// A sealed file whose header has been read and follows the format. Nothing in it is authenticated.
 pub struct Sealed<R> {
     header: Header,
     mac: [u8; MAC_LEN],
     reader: R,
-}
-
-/// The keys of a user, to open a file.
-#[derive(Clone, Copy)]
-pub struct Keys<'a> {
-    /// Passports of the user.
-    pub passports: &'a [&'a Passport],
-    /// Passphrases to try.
-    pub passphrases: &'a [&'a Passphrase],
-    /// Bounds on the Argon2id parameters that the file demands.
-    pub limits: KdfLimits,
-    /// Receives the progress of key derivations.
-    pub on_progress: OnProgress<'a>,
 }
 
 /// The key of one sealed file, unwrapped by a recipient. The header is not authenticated yet.
@@ -57,18 +44,6 @@ pub struct Opening<R> {
     /// The chunks of a payload whose signatures have verified. No other chunks are released later.
     pub(crate) verified: Option<Vec<tree::Subtree>>,
     pub(crate) reader: R,
-}
-
-impl<'a> Keys<'a> {
-    /// Passports and passphrases, with the default limits and no report of progress.
-    pub fn new(passports: &'a [&'a Passport], passphrases: &'a [&'a Passphrase]) -> Self {
-        Self {
-            passports,
-            passphrases,
-            limits: KdfLimits::default(),
-            on_progress: SILENT,
-        }
-    }
 }
 
 impl<R: Read> Sealed<R> {
@@ -473,6 +448,7 @@ impl<W: Write + Send> Sink<OpenChunk> for ContentSink<'_, W> {
 mod tests {
     use super::*;
     use crate::file::Sealer;
+    use crate::passport::Passport;
 
     #[test]
     fn a_file_can_be_verified_first_and_then_opened() {

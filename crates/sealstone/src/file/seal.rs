@@ -7,16 +7,17 @@ use sealstone_skein::tree;
 
 use super::Workers;
 use super::chunk::{CHUNK_LEN, CONTENT_LEN, ChunkCipher, MAX_CHUNKS};
-use super::header::{Header, Suite, TAG_LEN};
+use super::header::{Header, Suite};
 use super::hedge::Hedge;
 use super::keys::{FileKeys, Schedule};
+use super::one_time::TAG_LEN;
 use super::private::{Metadata, Private, Sender};
-use super::stanza::{self, Recipient};
+use super::stanza::{self, Recipient, passphrase, passport};
 use super::trailer::Trailer;
-use crate::passport::Passport;
+use crate::passport::{Contact, Passport};
 use crate::wire::armor::{ArmorWriter, Label};
 use crate::wire::pad;
-use crate::{Error, OnProgress, Result, SILENT};
+use crate::{Error, KdfParams, OnProgress, Passphrase, Result, SILENT};
 
 /// All choices for a sealed file: recipients, sender, form.
 ///
@@ -83,7 +84,24 @@ impl<'a> Sealer<'a> {
         }
     }
 
-    pub(super) fn add(&mut self, recipient: impl Recipient + Send + Sync + 'a) -> &mut Self {
+    /// Adds a recipient whose fingerprint anyone can see in the file.
+    pub fn to_passport(&mut self, contact: &'a Contact) -> &mut Self {
+        let anonymous = false;
+        self.add(passport::To { contact, anonymous })
+    }
+
+    /// Adds a recipient that the file does not name. A reader tries every such stanza.
+    pub fn to_anonymous(&mut self, contact: &'a Contact) -> &mut Self {
+        let anonymous = true;
+        self.add(passport::To { contact, anonymous })
+    }
+
+    /// Adds a passphrase.
+    pub fn to_passphrase(&mut self, passphrase: &'a Passphrase, params: KdfParams) -> &mut Self {
+        self.add(passphrase::To { passphrase, params })
+    }
+
+    fn add(&mut self, recipient: impl Recipient + Send + Sync + 'a) -> &mut Self {
         self.recipients.push(Box::new(recipient));
         self
     }

@@ -3,8 +3,8 @@
 //! Each kind of recipient is one module: it parses, wraps, unwraps and describes its stanza.
 //! [`KINDS`] lists the kinds.
 
-mod passphrase;
-mod passport;
+pub(super) mod passphrase;
+pub(super) mod passport;
 
 use minicbor::decode::Error as DecodeError;
 use minicbor::encode::Error as EncodeError;
@@ -14,10 +14,9 @@ use sealstone_primitives::rng;
 use sealstone_primitives::secret::Secret;
 
 use super::hedge::{Hedge, StanzaHedge};
-use super::keys::OneTime;
-use super::open::Keys;
-use crate::passport::Fingerprint;
-use crate::{Error, KdfParams, OnProgress, Result};
+use super::one_time::{OneTime, TAG_LEN};
+use crate::passport::{Fingerprint, Passport};
+use crate::{Error, KdfLimits, KdfParams, OnProgress, Passphrase, Result, SILENT};
 
 /// One way to open a sealed file, as anyone can see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +48,19 @@ pub enum Fact {
     Text(String),
     /// A number.
     Number(u64),
+}
+
+/// The keys of a user, to open a file.
+#[derive(Clone, Copy)]
+pub struct Keys<'a> {
+    /// Passports of the user.
+    pub passports: &'a [&'a Passport],
+    /// Passphrases to try.
+    pub passphrases: &'a [&'a Passphrase],
+    /// Bounds on the Argon2id parameters that the file demands.
+    pub limits: KdfLimits,
+    /// Receives the progress of key derivations.
+    pub on_progress: OnProgress<'a>,
 }
 
 /// The file key, wrapped for one recipient, as parsed from a header or made for one.
@@ -108,7 +120,19 @@ const KINDS: [&Entry; 2] = [&passport::ENTRY, &passphrase::ENTRY];
 /// The most recipients of a file.
 const MAX_STANZAS: usize = 1024;
 /// Bytes of a file key under XChaCha20-Poly1305.
-const WRAPPED_LEN: usize = 32 + 16;
+const WRAPPED_LEN: usize = 32 + TAG_LEN;
+
+impl<'a> Keys<'a> {
+    /// Passports and passphrases, with the default limits and no report of progress.
+    pub fn new(passports: &'a [&'a Passport], passphrases: &'a [&'a Passphrase]) -> Self {
+        Self {
+            passports,
+            passphrases,
+            limits: KdfLimits::default(),
+            on_progress: SILENT,
+        }
+    }
+}
 
 impl Stanza {
     pub(crate) fn info(&self) -> RecipientInfo {

@@ -1,6 +1,6 @@
 //! The end of a sealed file: its lengths and the sender's signatures, encrypted.
 
-use super::header::TAG_LEN;
+use super::one_time::TAG_LEN;
 use super::private::Private;
 use crate::sign::{SIGNATURE_LEN, Signature};
 use crate::{Error, Result};

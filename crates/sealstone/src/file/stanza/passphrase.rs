@@ -6,9 +6,8 @@ use sealstone_primitives::ct;
 use sealstone_primitives::kdf as hkdf;
 use sealstone_primitives::secret::Secret;
 
-use super::{Description, Entry, Fact, Kind, Recipient, RecipientInfo, Turn, WRAPPED_LEN};
+use super::{Description, Entry, Fact, Keys, Kind, Recipient, RecipientInfo, Turn, WRAPPED_LEN};
 use crate::file::hedge::StanzaHedge;
-use crate::file::{Keys, Sealer};
 use crate::kdf::{self, SALT_LEN};
 use crate::{Error, KdfParams, OnProgress, Passphrase, Result};
 
@@ -30,17 +29,10 @@ struct PassphraseStanza {
     wrapped: [u8; WRAPPED_LEN],
 }
 
-impl<'a> Sealer<'a> {
-    /// Adds a passphrase.
-    pub fn to_passphrase(&mut self, passphrase: &'a Passphrase, params: KdfParams) -> &mut Self {
-        self.add(To { passphrase, params })
-    }
-}
-
 /// A passphrase that a file is to be sealed to.
-struct To<'a> {
-    passphrase: &'a Passphrase,
-    params: KdfParams,
+pub(in crate::file) struct To<'a> {
+    pub(in crate::file) passphrase: &'a Passphrase,
+    pub(in crate::file) params: KdfParams,
 }
 
 impl Recipient for To<'_> {

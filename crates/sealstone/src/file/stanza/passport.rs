@@ -9,10 +9,9 @@ use sealstone_primitives::kem::ml_kem_1024::Ciphertext;
 use sealstone_primitives::secret::Secret;
 
 use super::{
-    Description, Entry, Fact, Kind, MAX_STANZAS, Recipient, RecipientInfo, Turn, WRAPPED_LEN,
+    Description, Entry, Fact, Keys, Kind, MAX_STANZAS, Recipient, RecipientInfo, Turn, WRAPPED_LEN,
 };
 use crate::file::hedge::StanzaHedge;
-use crate::file::{Keys, Sealer};
 use crate::passport::{Contact, Fingerprint, Passport};
 use crate::{Error, KdfParams, OnProgress, Result};
 
@@ -33,28 +32,10 @@ struct PassportStanza {
     wrapped: [u8; WRAPPED_LEN],
 }
 
-impl<'a> Sealer<'a> {
-    /// Adds a recipient whose fingerprint anyone can see in the file.
-    pub fn to_passport(&mut self, contact: &'a Contact) -> &mut Self {
-        self.add(To {
-            contact,
-            anonymous: false,
-        })
-    }
-
-    /// Adds a recipient that the file does not name. A reader tries every such stanza.
-    pub fn to_anonymous(&mut self, contact: &'a Contact) -> &mut Self {
-        self.add(To {
-            contact,
-            anonymous: true,
-        })
-    }
-}
-
 /// A passport that a file is to be sealed to.
-struct To<'a> {
-    contact: &'a Contact,
-    anonymous: bool,
+pub(in crate::file) struct To<'a> {
+    pub(in crate::file) contact: &'a Contact,
+    pub(in crate::file) anonymous: bool,
 }
 
 impl Recipient for To<'_> {
