@@ -28,7 +28,7 @@ endef
 # A target that has no standard library: what claims to need none is built for it.
 WITHOUT_STD := x86_64-unknown-none
 
-.PHONY: help demo test test-aarch64 test-constant-time lint prove prove-levels bench fuzz install clean
+.PHONY: help demo test test-platforms test-constant-time lint prove prove-levels bench fuzz install clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -48,9 +48,9 @@ test: ## every test, with the published vectors
 	scripts/assurance --check
 	scripts/tests/run layers features sizes tree setup jobs assurance levels
 
-test-aarch64: ## the kernels' tests on NEON, by an emulator where the processor is another
-	@scripts/setup aarch64
-	scripts/test-aarch64 $(CARGO_FLAGS)
+test-platforms: ## the kernels' tests on aarch64, i686 and s390x, by an emulator where needed
+	@scripts/setup platforms
+	scripts/test-platforms $(CARGO_FLAGS)
 
 test-constant-time: ## no branch and no address depends on a token's key or blind, by valgrind
 	@scripts/setup test

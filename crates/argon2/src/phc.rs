@@ -110,7 +110,7 @@ impl PhcString {
     }
 
     /// Whether the string names its version. If not, it is a string of Argon2 1.0.
-    pub(crate) fn has_version(&self) -> bool {
+    pub fn has_version(&self) -> bool {
         self.has_version
     }
 

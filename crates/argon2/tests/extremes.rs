@@ -1,7 +1,7 @@
 //! Unusual parameters, which random cases do not have.
 
 use sealstone_argon2::{Arena, Argon2, Cpu, Error, PROFILES, Params, PasswordHasher, Variant};
-use sealstone_testing::{hex, rfc9106};
+use sealstone_testing::{hex, rfc9106, skipped_by_emulator};
 
 /// Hashes of "password" and "somesalt" by argon2-cffi 25 (the reference implementation): variant,
 /// length of the tag, KiB, passes, lanes, and the last 32 bytes of the tag.
@@ -50,6 +50,10 @@ const OF_THE_REFERENCE: [(Variant, usize, u32, u32, u32, &str); 5] = [
 
 #[test]
 fn long_tags_many_lanes_and_memory_that_is_no_multiple_of_four_lanes() {
+    // They take an emulator a minute.
+    if skipped_by_emulator() {
+        return;
+    }
     for (variant, len, kib, passes, lanes, expected) in OF_THE_REFERENCE {
         let params = Params::new(kib, passes, lanes).unwrap();
         let argon2 = Argon2::new(params.with_variant(variant));
@@ -99,6 +103,9 @@ fn short_salts_by_the_specification() {
 #[cfg(target_pointer_width = "64")]
 #[test]
 fn inputs_of_4_gib_are_refused() {
+    if skipped_by_emulator() {
+        return;
+    }
     let mut room = Vec::<u8>::new();
     if room.try_reserve_exact(1 << 32).is_err() {
         println!("skipped: the system has no 4 GiB of addresses");
