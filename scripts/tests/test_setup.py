@@ -43,6 +43,13 @@ chmod +x "$BIN/cargo" "$BIN/rustc"
 END
 """
 
+TARGETS = [
+    "aarch64-unknown-linux-gnu",
+    "i686-unknown-linux-gnu",
+    "s390x-unknown-linux-gnu",
+    "wasm32-unknown-unknown",
+]
+
 
 class Setup(unittest.TestCase):
     """A machine with nothing but the tools of Debian's base system and what the test adds."""
@@ -163,26 +170,36 @@ class Setup(unittest.TestCase):
         self.add("uname", "echo x86_64")
         self.add("rustc", f"[[ $1 != --print ]] && echo 'rustc 1.95.0' || echo {self.bin}")
         self.add("rustup", RUSTUP)
-        done = self.run_setup("aarch64")
+        done = self.run_setup("platforms")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("installing with apt-get: qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross\n", done.stderr)
-        self.assertIn("rustup target add aarch64-unknown-linux-gnu", self.log())
+        self.assertIn("installing with apt-get: qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-i686-linux-gnu "
+            "libc6-dev-i386-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross\n", done.stderr)
+        for target in TARGETS:
+            self.assertIn(f"rustup target add {target}", self.log())
 
     def test_another_processor_is_there(self):
-        for name in ["qemu-aarch64-static", "aarch64-linux-gnu-gcc"]:
-            self.add(name, "exit 0")
-        (self.bin / "lib/rustlib/aarch64-unknown-linux-gnu").mkdir(parents=True)
+        for name in ["aarch64", "i386", "s390x"]:
+            self.add(f"qemu-{name}-static", "exit 0")
+        for name in ["aarch64", "i686", "s390x"]:
+            self.add(f"{name}-linux-gnu-gcc", "exit 0")
+        for target in TARGETS:
+            (self.bin / "lib/rustlib" / target).mkdir(parents=True)
         self.add("uname", "echo x86_64")
         self.add("rustc", f"[[ $1 != --print ]] && echo 'rustc 1.95.0' || echo {self.bin}")
-        done = self.run_setup("aarch64")
+        done = self.run_setup("platforms")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertFalse((self.bin / "log").exists())
 
     def test_its_own_processor_needs_no_emulator(self):
         self.add("uname", "echo aarch64")
-        (self.bin / "lib/rustlib/aarch64-unknown-linux-gnu").mkdir(parents=True)
+        for name in ["i386", "s390x"]:
+            self.add(f"qemu-{name}-static", "exit 0")
+        for name in ["i686", "s390x"]:
+            self.add(f"{name}-linux-gnu-gcc", "exit 0")
+        for target in TARGETS:
+            (self.bin / "lib/rustlib" / target).mkdir(parents=True)
         self.add("rustc", f"[[ $1 != --print ]] && echo 'rustc 1.95.0' || echo {self.bin}")
-        done = self.run_setup("aarch64")
+        done = self.run_setup("platforms")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_unknown_job(self):

@@ -49,7 +49,7 @@
 //! The back end here is made of arrays of symbols, whose lanes are moved as the documentation of the traits says. The intrinsics of a
 //! back end of vectors are not looked at, nor how it puts its own operations together. For AVX2 and AVX-512 the first line
 //! closes this gap: it proves the machine code, intrinsics included. For NEON nothing does but the tests of `sealstone-lanes`, which
-//! compare each operation with arrays of `u64` by an emulator (`make test-aarch64`). And this line trusts the compiler, which the first one
+//! compare each operation with arrays of `u64` by an emulator (`make test-platforms`). And this line trusts the compiler, which the first one
 //! does not. Where both lines speak of a kernel, both must hold.
 //!
 //! Not covered either: what is not generic. `Skein` and `Output` (copying whole blocks to a buffer, clearing the last bits),
