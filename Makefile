@@ -94,6 +94,7 @@ bench: ## measure against the peers, alternating, in one run (ARGS=… goes to b
 	bench/argon2.py --bench $$release/bench-argon2 || status=1; \
 	bench/skein.py --bench $$release/bench-skein --sealstone $$release/sealstone || status=1; \
 	$$release/bench-tree-shapes || status=1; \
+	$$release/bench-token || status=1; \
 	exit $$status
 
 fuzz: ## every fuzz target for SECONDS=30 each

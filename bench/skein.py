@@ -5,7 +5,7 @@ Every round runs every job once, so that a machine whose speed drifts treats all
 processes that live for the whole run: bench-skein (Sealstone and RustCrypto) and Python (pyskein, the designers' C code). Commands are
 whole processes over one file in a memory file system, which is what the page cache is.
 
-With --markdown it prints the tables of bench/README.md, which are replaced by those of one run.
+With --markdown it prints the tables of bench/results/skein.md and bench/README.md, which are replaced by those of one run.
 
 usage: bench/skein.py [--rounds N] [--size MIB] [--dir DIR] [--bench PROGRAM] [--sealstone PROGRAM] [--json FILE] [--markdown]
 """
@@ -61,7 +61,7 @@ def arguments():
     parser.add_argument("--bench", default=str(ROOT / "target" / "release" / "bench-skein"))
     parser.add_argument("--sealstone", default=str(ROOT / "target" / "release" / "sealstone"))
     parser.add_argument("--json", metavar="FILE")
-    parser.add_argument("--markdown", action="store_true", help="print tables for bench/README.md")
+    parser.add_argument("--markdown", action="store_true", help="print tables for bench/results/skein.md")
     return parser.parse_args()
 
 
