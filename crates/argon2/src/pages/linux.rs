@@ -34,11 +34,8 @@ unsafe impl Sync for Pages {}
 /// Bytes of a huge page, and its alignment, on most machines. Elsewhere pages have the usual size.
 const HUGE: usize = 2 << 20;
 
-/// Bytes of other pages on most machines.
-const SMALL: usize = 4 << 10;
-
 /// A mapping is longer than its huge pages by this, so that they can begin at a multiple of `HUGE`.
-const ROOM: usize = HUGE - SMALL;
+const ROOM: usize = HUGE - (4 << 10);
 
 /// Getting a huge page takes 0.05 to 0.4 ms, and about 5 ms in a virtual machine whose host has to
 /// find the memory first. More than this is slow.
