@@ -2,7 +2,7 @@
 //!
 //! | to | use |
 //! |---|---|
-//! | write a file that appears whole or not at all | [`AtomicFile`], [`write`] |
+//! | write a file that appears whole or not at all | [`AtomicFile`], [`write()`] |
 //! | remove temporary files when a signal ends the process | [`remove_temporaries`] |
 //! | make a directory durably, or a directory entry | [`make_directory`], [`sync_directory`] |
 //! | keep other processes out of a file | [`lock`] |
