@@ -18,11 +18,7 @@ fn run(prefix: &str, what: &str, case: impl Fn(&Value)) {
         let cases = read(&file);
         assert!(!cases.is_empty(), "{}: no case", file.display());
         cases.iter().for_each(&case);
-        println!(
-            "{what} ({}): {} cases, 0 disagreements",
-            name(&file),
-            cases.len()
-        );
+        println!("{what}, {}: {} cases agree", name(&file), cases.len());
     }
 }
 

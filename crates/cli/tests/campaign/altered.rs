@@ -247,6 +247,8 @@ fn trust_records() {
             "trust",
             "approve",
             "--yes",
+            // Both have the user's name as their label.
+            "--same-label",
             "../keys/alice.pub",
             "../keys/bob.pub",
         ])

@@ -214,11 +214,10 @@ impl Outcome {
     /// Whether it ended with one of `codes` and a message for people that says `what`.
     pub(crate) fn refused(&self, codes: &[i32], what: &str) -> Checked {
         self.ended_with(codes)?;
-        let message = self
-            .stderr
-            .lines()
-            .find(|line| line.starts_with("sealstone: "));
-        if message.is_some_and(|line| line.contains(what)) {
+        // A message that names a fingerprint takes two lines.
+        let message = self.stderr.lines();
+        let message = message.skip_while(|line| !line.starts_with("sealstone: "));
+        if message.take(2).any(|line| line.contains(what)) {
             return self.is_calm();
         }
         Err(format!("no message says {what:?}: {:?}", self.stderr))
