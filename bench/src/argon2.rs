@@ -1,8 +1,9 @@
 //! One Argon2id hash by Sealstone or a peer, for `bench/argon2.py`.
 //!
-//! `bench-argon2 WHO MEMORY-KIB PASSES LANES THREADS` prints the nanoseconds that the call took, memory from the system and
-//! wiping included, and the tag. One hash for each process, as a command has it; `WHO-kept` hashes once before, and measures
-//! how it is in memory that is there already, as a server has it.
+//! `bench-argon2 WHO MEMORY-KIB PASSES LANES THREADS` prints the nanoseconds that the call took,
+//! memory from the system and wiping included, and the tag. One hash for each process, as a command
+//! has it; `WHO-kept` hashes once before, and measures how it is in memory that is there already,
+//! as a server has it.
 #![forbid(unsafe_code)]
 
 mod walk;
@@ -74,7 +75,8 @@ fn sealstone(cost: &Cost, kept: bool) -> Hash {
     let params = Params::new(cost.memory_kib, cost.passes, cost.lanes).expect("parameters");
     // As the command has it.
     let argon2 = Argon2::new(params).threads(cost.threads as usize);
-    // A server gets what it keeps before it needs it, as argon2-rust's hasher insists on huge pages too.
+    // A server gets what it keeps before it needs it, as argon2-rust's hasher insists on huge pages
+    // too.
     let arena = match kept {
         true => Arena::with_kib(params.blocks()),
         false => Ok(Arena::new()),

@@ -1,8 +1,10 @@
-//! Trees of other leaves and fan-outs than `spec/tree.md` chose, in turn in every round: the table of its "Why this shape".
+//! Trees of other leaves and fan-outs than `spec/tree.md` chose, in turn in every round: the table
+//! of its "Why this shape".
 //!
-//! For each shape and instruction set with vectors: nanoseconds a byte of 64 MiB, which one thread hashes piece by piece, a piece being the
-//! largest sub-tree of at most 1 MiB; and of messages of 64 KiB, which are whole in themselves. Minimum of the rounds. Before
-//! that every shape's hash of one piece is compared with that of [`TreeSkein`], which knows no lanes.
+//! For each shape and instruction set with vectors: nanoseconds a byte of 64 MiB, which one thread
+//! hashes piece by piece, a piece being the largest sub-tree of at most 1 MiB; and of messages of
+//! 64 KiB, which are whole in themselves. Minimum of the rounds. Before that every shape's hash of
+//! one piece is compared with that of [`TreeSkein`], which knows no lanes.
 //!
 //! usage: bench-tree-shapes [ROUNDS]
 #![forbid(unsafe_code)]
@@ -22,7 +24,8 @@ const CALLS: usize = 256;
 
 type Value = [u8; HASH];
 
-/// From an instruction set, what nodes start from, where the message begins, the message and room for the values of each level.
+/// From an instruction set, what nodes start from, where the message begins, the message and room
+/// for the values of each level.
 type Hash = fn(Cpu, &[u64; 8], u64, &[u8], &mut [Vec<Value>]) -> Value;
 
 /// A tree with leaves of `LEAF` blocks and nodes of `FAN_OUT` children.
@@ -45,7 +48,8 @@ const TREES: [Tree; 20] = trees![
     16 x 2, 16 x 4, 16 x 8, 32 x 32, 256 x 8, 256 x 64,
 ];
 
-/// The value of the sub-tree over a message of at most a piece, which begins at byte `at`. `levels` is room for the values.
+/// The value of the sub-tree over a message of at most a piece, which begins at byte `at`. `levels`
+/// is room for the values.
 fn hash<const LEAF: usize, const FAN_OUT: usize>(
     cpu: Cpu,
     start: &[u64; 8],
@@ -85,7 +89,8 @@ impl Tree {
             .expect("a leaf is no longer than a piece")
     }
 
-    /// Length in bytes of the proof that the first piece belongs to a message of `message` bytes: its siblings on all levels.
+    /// Length in bytes of the proof that the first piece belongs to a message of `message` bytes:
+    /// its siblings on all levels.
     fn proof(&self, message: usize) -> usize {
         let mut nodes = message.div_ceil(self.piece());
         let mut siblings = 0;

@@ -1,7 +1,8 @@
 //! Skein and RustCrypto's Skein, for `bench/skein.py`.
 //!
-//! Reads jobs from standard input, one a line: a name and a number of bytes. Answers each with the nanoseconds a byte that one
-//! repetition took, `-` if this machine cannot do it. So the caller decides what runs after what.
+//! Reads jobs from standard input, one a line: a name and a number of bytes. Answers each with the
+//! nanoseconds a byte that one repetition took, `-` if this machine cannot do it. So the caller
+//! decides what runs after what.
 #![forbid(unsafe_code)]
 
 use std::hint::black_box;
@@ -88,7 +89,8 @@ fn threefish(job: &str, message: &[u8]) -> f64 {
     }
 }
 
-/// Seconds for as many blocks as the message has, each the result of the one before: what a cipher takes, not its neighbours.
+/// Seconds for as many blocks as the message has, each the result of the one before: what a cipher
+/// takes, not its neighbours.
 fn chain<const BYTES: usize>(message: &[u8], cipher: impl Fn(&mut [u8; BYTES])) -> f64 {
     repeat(message, |message| {
         let mut block = [1; BYTES];

@@ -1,9 +1,11 @@
-//! What memory alone costs a hash: Argon2's walk through it, without its arithmetic; and getting it from the system.
+//! What memory alone costs a hash: Argon2's walk through it, without its arithmetic; and getting it
+//! from the system.
 //!
-//! Each step reads a KiB at some place, as likely as RFC 9106, section 3.4.2, has it, and adds it to the next KiB in order. With one
-//! lane the place follows from the KiB read before; any Argon2 of this size has to do that, so none takes less time in memory that it
-//! has already. With more lanes there is always one that knows its next place, so here all places are known from the start. What is
-//! known is fetched one step ahead.
+//! Each step reads a KiB at some place, as likely as RFC 9106, section 3.4.2, has it, and adds it
+//! to the next KiB in order. With one lane the place follows from the KiB read before; any Argon2
+//! of this size has to do that, so none takes less time in memory that it has already. With more
+//! lanes there is always one that knows its next place, so here all places are known from the
+//! start. What is known is fetched one step ahead.
 
 use memmap2::{Advice, MmapMut};
 use sealstone_lanes::{Line, Place};
@@ -13,7 +15,8 @@ const LINE: usize = 64;
 const LINES: usize = 16;
 type Block = [[u8; LINE]; LINES];
 
-/// The time of all steps; getting the memory is not in it. Each thread walks through its share of the memory.
+/// The time of all steps; getting the memory is not in it. Each thread walks through its share of
+/// the memory.
 pub fn walk(memory_kib: u32, passes: u32, lanes: u32, threads: u32) -> Duration {
     let threads = threads.min(lanes) as usize;
     let mut memory = huge_pages(memory_kib as usize * LINES * LINE);
@@ -29,8 +32,9 @@ pub fn walk(memory_kib: u32, passes: u32, lanes: u32, threads: u32) -> Duration 
     start.elapsed()
 }
 
-/// The time of getting the memory from the system, each thread its share, page by page, and of giving it back: the part of a hash in
-/// new memory that is the system's. It fills every page with zeros.
+/// The time of getting the memory from the system, each thread its share, page by page, and of
+/// giving it back: the part of a hash in new memory that is the system's. It fills every page with
+/// zeros.
 pub fn pages(memory_kib: u32, lanes: u32, threads: u32) -> Duration {
     const PAGE: usize = 4 << 10;
     let bytes = memory_kib as usize * LINES * LINE;
@@ -104,7 +108,8 @@ fn huge_pages(bytes: usize) -> MmapMut {
     memory
 }
 
-/// The block that `word` names for block `index` of `blocks`: one of the three quarters that were written last.
+/// The block that `word` names for block `index` of `blocks`: one of the three quarters that were
+/// written last.
 #[inline(always)]
 fn reference(blocks: usize, index: usize, word: u64) -> usize {
     let area = (blocks * 3 / 4) as u64;
@@ -114,7 +119,8 @@ fn reference(blocks: usize, index: usize, word: u64) -> usize {
     end - back
 }
 
-/// Adds the block that `word` names to block `index`; a word that depends on all of it. What is needed `soon` is fetched meanwhile.
+/// Adds the block that `word` names to block `index`; a word that depends on all of it. What is
+/// needed `soon` is fetched meanwhile.
 #[inline(always)]
 fn step(blocks: &mut [Block], index: usize, word: u64, soon: [Place; 2]) -> u64 {
     let from = reference(blocks.len(), index, word);

@@ -1,4 +1,5 @@
-//! Keys and seals as `spec/file.md` and `spec/passport.md` define them, for files that only a malicious writer makes.
+//! Keys and seals as `spec/file.md` and `spec/passport.md` define them, for files that only a
+//! malicious writer makes.
 
 use std::sync::LazyLock;
 
@@ -75,8 +76,9 @@ pub(crate) fn bstr(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// An unsigned file for Bob in suite 1 with these plaintexts: private part (before encryption, padding included), the one chunk, the trailer. `None`
-/// for the trailer is the right one for `content_len`.
+/// An unsigned file for Bob in suite 1 with these plaintexts: private part (before encryption,
+/// padding included), the one chunk, the trailer. `None` for the trailer is the right one for
+/// `content_len`.
 pub(crate) fn file(
     private: &[u8],
     chunk: &[u8],

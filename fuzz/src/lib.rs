@@ -1,9 +1,10 @@
-//! What the fuzz targets do with their bytes. Each function takes anything and panics if the library panics or breaks a
-//! promise; `fuzz_targets/` hands libFuzzer's bytes to them.
+//! What the fuzz targets do with their bytes. Each function takes anything and panics if the
+//! library panics or breaks a promise; `fuzz_targets/` hands libFuzzer's bytes to them.
 //!
-//! Random bytes never get through a MAC or a signature. So most targets begin with a valid object, the golden files of the
-//! crate, and read their bytes as [edits](edit) of it, or they forge: they let the bytes choose the plaintexts and then
-//! encrypt, authenticate and sign as a malicious writer would.
+//! Random bytes never get through a MAC or a signature. So most targets begin with a valid object,
+//! the golden files of the crate, and read their bytes as [edits](edit) of it, or they forge: they
+//! let the bytes choose the plaintexts and then encrypt, authenticate and sign as a malicious
+//! writer would.
 #![forbid(unsafe_code)]
 
 mod edit;

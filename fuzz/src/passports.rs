@@ -74,7 +74,8 @@ fn first_bstr(object: &[u8]) -> &[u8] {
     }
 }
 
-/// Takes no public passport that its owner did not sign, and anything that its owner signed without harm.
+/// Takes no public passport that its owner did not sign, and anything that its owner signed without
+/// harm.
 pub fn public_passport(data: &[u8]) {
     let mut bytes = Unstructured::new(data);
     let mode = bytes.arbitrary::<u8>().map_or(0, usize::from);

@@ -6,8 +6,8 @@ use sealstone_argon2::{Arena, Error, Limits, Params, PasswordHasher, PhcString};
 use crate::PLANTED;
 use crate::edit::edited;
 
-/// One of each kind: the example of C2SP's specification, old ones with a version and without, and one
-/// with everything.
+/// One of each kind: the example of C2SP's specification, old ones with a version and without, and
+/// one with everything.
 const GOLDEN: [&str; 4] = [
     "$argon2id$v=19$m=65536,t=2,p=1$gZiV/M1gPc22ElAH/Jh1Hw$CWOrkoo7oJBQ/iyh7uJ0LO2aLEfrHwTWllSAxT0zRno",
     "$argon2d$v=16$m=256,t=2,p=2$c29tZXNhbHQ$gwTB7J3R6/4M1i2G6Yyd6K70l3Q5kTzM",
@@ -21,8 +21,8 @@ const LIMITS: Limits = Limits {
     work_kib: 512,
 };
 
-/// A string that is read is the canonical one of its hash, but for the version; and a string that costs
-/// too much is refused.
+/// A string that is read is the canonical one of its hash, but for the version; and a string that
+/// costs too much is refused.
 pub fn phc_string(data: &[u8]) {
     let mut bytes = Unstructured::new(data);
     let mode = bytes.arbitrary::<u8>().map_or(0, usize::from);

@@ -159,7 +159,8 @@ impl Forged {
         })
     }
 
-    /// Whether nothing was changed in the private part: if that is refused, this target forges for another format.
+    /// Whether nothing was changed in the private part: if that is refused, this target forges for
+    /// another format.
     fn is_right(&self) -> bool {
         self.private == padded(PRIVATE)
     }

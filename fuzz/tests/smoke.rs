@@ -1,5 +1,6 @@
-//! Every target, in each of its modes, with bytes that are the same in every run: what `cargo test` can say without libFuzzer.
-//! With the planted bugs (`cargo test --features planted`) at least one input must be caught.
+//! Every target, in each of its modes, with bytes that are the same in every run: what `cargo test`
+//! can say without libFuzzer. With the planted bugs (`cargo test --features planted`) at least one
+//! input must be caught.
 
 use std::panic::catch_unwind;
 

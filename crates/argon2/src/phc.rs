@@ -1,6 +1,7 @@
 //! PHC strings, in which password hashes are stored (C2SP, `phc-strings.md`).
 //!
-//! Every hash has exactly one string, which [`PhcString`] writes. Only one other string of it is read: that of Argon2 1.0, which has no version.
+//! Every hash has exactly one string, which [`PhcString`] writes. Only one other string of it is
+//! read: that of Argon2 1.0, which has no version.
 
 mod base64;
 mod read;
@@ -10,8 +11,8 @@ use core::fmt;
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-/// A hash, with everything that is needed to verify it except the secret. It allows to try passwords, so
-/// the tag is wiped on drop, not shown by `Debug`, and compared in constant time.
+/// A hash, with everything that is needed to verify it except the secret. It allows to try
+/// passwords, so the tag is wiped on drop, not shown by `Debug`, and compared in constant time.
 ///
 /// A string without `v=` is one of Argon2 1.0, whose version is 16. It is read, as by the reference
 /// implementation, but never written.
@@ -136,7 +137,8 @@ impl PhcString {
 }
 
 impl PartialEq for PhcString {
-    /// Whether both are the same hash, in a time that does not depend on where salts or tags differ.
+    /// Whether both are the same hash, in a time that does not depend on where salts or tags
+    /// differ.
     fn eq(&self, other: &Self) -> bool {
         self.params == other.params
             && self.key_id() == other.key_id()

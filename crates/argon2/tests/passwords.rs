@@ -43,8 +43,8 @@ fn strings_of_others_verify() {
     );
 }
 
-/// The strings of version 0x10 in `src/test.c` of the reference implementation: the password, the cost,
-/// the salt and the hash of `$argon2i$COST$SALT$HASH`.
+/// The strings of version 0x10 in `src/test.c` of the reference implementation: the password, the
+/// cost, the salt and the hash of `$argon2i$COST$SALT$HASH`.
 const OF_ARGON2_1_0: [[&str; 4]; 9] = [
     [
         "password",
@@ -124,8 +124,8 @@ fn strings_without_a_version_are_those_of_argon2_1_0() {
     }
 }
 
-/// As `src/test.c` of the reference implementation has them: a `$` is missing, a salt is empty, and the
-/// password is another one.
+/// As `src/test.c` of the reference implementation has them: a `$` is missing, a salt is empty, and
+/// the password is another one.
 #[test]
 fn wrong_strings_without_a_version_are_refused() {
     for text in [

@@ -1,4 +1,5 @@
-//! Random cases against the specifications in `sealstone-testing`, and against RustCrypto's `argon2`.
+//! Random cases against the specifications in `sealstone-testing`, and against RustCrypto's
+//! `argon2`.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

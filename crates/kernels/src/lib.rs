@@ -1,9 +1,10 @@
 //! Every kernel, called once: what the linker puts into a program.
 //!
-//! The prover's own program has the kernels that no shipped program uses yet from here. The program of this crate has nothing else:
-//! `scripts/prove-levels` builds it at every level of optimisation.
+//! The prover's own program has the kernels that no shipped program uses yet from here. The program
+//! of this crate has nothing else: `scripts/prove-levels` builds it at every level of optimisation.
 //!
-//! Two functions have the only purpose of being proved: ChaCha20 and SHA-256, by which the prover shows that it can.
+//! Two functions have the only purpose of being proved: ChaCha20 and SHA-256, by which the prover
+//! shows that it can.
 #![forbid(unsafe_code)]
 
 use core::hint::black_box;
@@ -36,7 +37,8 @@ pub fn chacha20_block(state: &[u32; 16], out: &mut [u32; 16]) {
     }
 }
 
-/// The SHA-256 compression function (FIPS 180-4, section 6.2.2), with the usual shortcuts for Ch and Maj.
+/// The SHA-256 compression function (FIPS 180-4, section 6.2.2), with the usual shortcuts for Ch
+/// and Maj.
 #[inline(never)]
 pub fn sha256_compress(state: &mut [u32; 8], block: &[[u8; 4]; 16]) {
     let mut w = [0; 64];
@@ -103,7 +105,8 @@ pub fn call_every_kernel() {
         state,
         sealstone_skein::tree::hash(&black_box([8; 9000])),
     ));
-    // Two passes: blocks are replaced in the first, added to in the second. One lane alone, and two in turn.
+    // Two passes: blocks are replaced in the first, added to in the second. One lane alone, and two
+    // in turn.
     for lanes in [1, 2] {
         let tag = &mut [0; 32];
         let hashed = Params::new(64, 2, lanes).map(|params| {

@@ -1,7 +1,8 @@
 //! Authenticated encryption with associated data, in place, with a detached 16-byte tag.
 //!
-//! A cipher is made once per key and shared by any number of threads. Its key (and key schedule) lives on
-//! locked pages and is wiped on drop. A nonce must never be used twice under one key to seal.
+//! A cipher is made once per key and shared by any number of threads. Its key (and key schedule)
+//! lives on locked pages and is wiped on drop. A nonce must never be used twice under one key to
+//! seal.
 
 use std::fmt;
 
@@ -12,7 +13,8 @@ use crate::secret::Secret;
 /// The length of a tag in bytes.
 pub const TAG_LEN: usize = crate::ffi::aead::TAG_LEN;
 
-/// XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03): nonces of 24 bytes, long enough to be drawn at random.
+/// XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03): nonces of 24 bytes, long enough to be drawn at
+/// random.
 ///
 /// ```
 /// use sealstone_primitives::{aead::XChaCha20Poly1305, rng, secret::Secret};
@@ -66,7 +68,8 @@ impl fmt::Debug for XChaCha20Poly1305 {
     }
 }
 
-/// AES-256-GCM (NIST SP 800-38D): nonces of 12 bytes, too short to be drawn at random many times under one key.
+/// AES-256-GCM (NIST SP 800-38D): nonces of 12 bytes, too short to be drawn at random many times
+/// under one key.
 ///
 /// ```
 /// use sealstone_primitives::{aead::Aes256Gcm, secret::Secret};

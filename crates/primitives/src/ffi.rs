@@ -1,7 +1,7 @@
 //! Everything that aws-lc-rs does not offer, called in aws-lc directly.
 //!
-//! Each submodule wraps one kind of C object in an owner that frees it on every path, and turns every
-//! return code into a `Result`. The rest of the crate is safe code over these.
+//! Each submodule wraps one kind of C object in an owner that frees it on every path, and turns
+//! every return code into a `Result`. The rest of the crate is safe code over these.
 
 pub(crate) mod aead;
 pub(crate) mod bn;
@@ -29,7 +29,8 @@ fn check_ptr<T>(pointer: *mut T) -> Result<NonNull<T>, Error> {
     NonNull::new(pointer).ok_or_else(failure)
 }
 
-/// Our error, with the thread's queue emptied so that no later caller in this process reads our failure as its own.
+/// Our error, with the thread's queue emptied so that no later caller in this process reads our
+/// failure as its own.
 fn failure() -> Error {
     // SAFETY: touches only aws-lc's own thread-local error queue.
     unsafe { aws_lc_sys::ERR_clear_error() };
@@ -38,8 +39,8 @@ fn failure() -> Error {
 
 /// Overwrites the stack below the caller, where the C functions it called had their frames.
 ///
-/// aws-lc leaves derived secrets there: the subkey of XChaCha20, the GHASH key of GCM, Keccak states of HMAC. A test finds
-/// the first of these in memory if this is not called.
+/// aws-lc leaves derived secrets there: the subkey of XChaCha20, the GHASH key of GCM, Keccak
+/// states of HMAC. A test finds the first of these in memory if this is not called.
 #[inline(never)]
 pub(crate) fn wipe_stack() {
     /// More than the deepest of those frames; costs about a tenth of a microsecond.

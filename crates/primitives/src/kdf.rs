@@ -1,7 +1,8 @@
 //! HKDF with SHA3-256 (RFC 5869).
 //!
-//! Inputs are given in parts that are hashed one after the other, so that callers need not concatenate secrets
-//! on the heap. The parts are *not* separated: a caller whose parts vary in length encodes the lengths.
+//! Inputs are given in parts that are hashed one after the other, so that callers need not
+//! concatenate secrets on the heap. The parts are *not* separated: a caller whose parts vary in
+//! length encodes the lengths.
 
 use crate::Error;
 use crate::ffi::hmac::{Context, TAG_LEN};
@@ -34,7 +35,8 @@ pub fn extract(salt: &[u8], ikm: &[&[u8]]) -> Prk {
 pub struct Prk(Secret<TAG_LEN>);
 
 impl Prk {
-    /// Fills `out` with key material bound to the concatenated parts of `info` (RFC 5869 section 2.3).
+    /// Fills `out` with key material bound to the concatenated parts of `info` (RFC 5869 section
+    /// 2.3).
     ///
     /// # Errors
     /// If `out` is longer than [`MAX_OUTPUT_LEN`].
@@ -59,8 +61,8 @@ impl Prk {
         Ok(())
     }
 
-    /// `N` bytes of key material, at most [`MAX_OUTPUT_LEN`] (checked when compiling), bound to the concatenated
-    /// parts of `info`.
+    /// `N` bytes of key material, at most [`MAX_OUTPUT_LEN`] (checked when compiling), bound to the
+    /// concatenated parts of `info`.
     #[must_use]
     pub fn expand_secret<const N: usize>(&self, info: &[&[u8]]) -> Secret<N> {
         const { assert!(N <= MAX_OUTPUT_LEN) };

@@ -14,8 +14,9 @@
 //! | [`dh`] | X25519 | RFC 7748 |
 //! | [`sign`] | Ed25519, ML-DSA-65, ML-DSA-87, blind RSA | RFC 8032, FIPS 204, RFC 9474 |
 //!
-//! What `aws-lc-rs` offers without copying a secret key to memory that cannot be locked is used from there; the rest is
-//! called through `aws-lc-sys`, in one private module. Every failure is the same [`Error`].
+//! What `aws-lc-rs` offers without copying a secret key to memory that cannot be locked is used
+//! from there; the rest is called through `aws-lc-sys`, in one private module. Every failure is the
+//! same [`Error`].
 //!
 //! ```
 //! use sealstone_primitives::{aead::XChaCha20Poly1305, kdf, kem::ml_kem_1024::DecapsulationKey, rng, secret::Secret};

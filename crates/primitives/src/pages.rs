@@ -1,4 +1,5 @@
-//! Whole memory pages for secrets: locked, left out of core dumps and of forked children, wiped on drop.
+//! Whole memory pages for secrets: locked, left out of core dumps and of forked children, wiped on
+//! drop.
 
 use std::ptr::NonNull;
 
@@ -25,7 +26,8 @@ pub(crate) struct Pages {
     used: usize,
 }
 
-// SAFETY: `Pages` owns its memory exclusively and hands it out only through `&self` and `&mut self`, like a `Box<[u8]>`.
+// SAFETY: `Pages` owns its memory exclusively and hands it out only through `&self` and `&mut
+// self`, like a `Box<[u8]>`.
 unsafe impl Send for Pages {}
 // SAFETY: as above; `&Pages` gives only `&[u8]`.
 unsafe impl Sync for Pages {}
@@ -48,8 +50,8 @@ impl Pages {
     }
 
     pub(crate) fn as_slice(&self) -> &[u8] {
-        // SAFETY: the block is valid for reads of `used` initialised bytes for as long as `self` lives, and
-        // writers need `&mut self`.
+        // SAFETY: the block is valid for reads of `used` initialised bytes for as long as `self`
+        // lives, and writers need `&mut self`.
         unsafe { std::slice::from_raw_parts(self.as_ptr(), self.used) }
     }
 
@@ -68,8 +70,8 @@ impl Pages {
         self.block.is_absent()
     }
 
-    /// Wipes with `wipe`, then gives the block up. The wipe is an argument only so that a test can leave it out
-    /// and see that this is noticed. To be called once.
+    /// Wipes with `wipe`, then gives the block up. The wipe is an argument only so that a test can
+    /// leave it out and see that this is noticed. To be called once.
     fn release(&mut self, wipe: impl FnOnce(&mut [u8])) {
         if self.is_absent() {
             return; // What is mapped here now, if anything, belongs to somebody else.
@@ -78,8 +80,8 @@ impl Pages {
         #[cfg(test)]
         tests::observe(self.as_slice());
         if let Some(block) = pool::put(self.block) {
-            // SAFETY: the block came from `os::map` or from a `Pages` before us by way of the pool, and we are the last
-            // to use it.
+            // SAFETY: the block came from `os::map` or from a `Pages` before us by way of the pool,
+            // and we are the last to use it.
             unsafe { os::unmap(block.start, block.len) }
         }
     }

@@ -39,7 +39,8 @@ pub fn array<const N: usize>() -> [u8; N] {
 #[must_use]
 pub fn below(bound: u32) -> u32 {
     assert!(bound > 0, "no number is below zero");
-    // Lemire's method: the high half of `word * bound` is uniform once the first 2^32 mod `bound` low halves are refused.
+    // Lemire's method: the high half of `word * bound` is uniform once the first 2^32 mod `bound`
+    // low halves are refused.
     let refused = bound.wrapping_neg() % bound;
     let mut word = Zeroizing::new([0; 4]);
     loop {

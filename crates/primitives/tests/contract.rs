@@ -1,5 +1,5 @@
-//! What the public functions promise: input of the wrong length is an error, never a panic; any length is taken where any
-//! length is meant; what is refused is wiped.
+//! What the public functions promise: input of the wrong length is an error, never a panic; any
+//! length is taken where any length is meant; what is refused is wiped.
 
 use sealstone_primitives::aead::{Aes256Gcm, XChaCha20Poly1305};
 use sealstone_primitives::kem::ml_kem_1024::{
@@ -222,7 +222,8 @@ fn random_numbers_below_a_bound_are_uniform() {
         .sum();
     assert!(chi_square < 40.0, "{faces:?}");
     assert_eq!(rng::below(1), 0);
-    // A bound that modulo reduction would favour: the lower third would come twice as often as the rest.
+    // A bound that modulo reduction would favour: the lower third would come twice as often as the
+    // rest.
     let bound = 3 << 30;
     let low = (0..30_000)
         .filter(|_| rng::below(bound) < bound / 3)

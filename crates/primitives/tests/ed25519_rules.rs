@@ -1,5 +1,5 @@
-//! The rule for which Ed25519 signatures are accepted (documented in `sign::ed25519`), on the edge cases where
-//! implementations differ.
+//! The rule for which Ed25519 signatures are accepted (documented in `sign::ed25519`), on the edge
+//! cases where implementations differ.
 
 use curve25519_dalek::constants::{ED25519_BASEPOINT_POINT as B, EIGHT_TORSION};
 use curve25519_dalek::edwards::{CompressedEdwardsY, EdwardsPoint};
@@ -10,8 +10,8 @@ use sealstone_primitives::sign::ed25519::VerifyingKey;
 mod common;
 use common::{counted, hex, hex_array};
 
-/// The twelve vectors of table 6 of Chalkias, Garillot, Nikolaenko, "Taming the many EdDSAs" (SSR 2020): message, key,
-/// signature, and whether our rule accepts it.
+/// The twelve vectors of table 6 of Chalkias, Garillot, Nikolaenko, "Taming the many EdDSAs" (SSR
+/// 2020): message, key, signature, and whether our rule accepts it.
 #[test]
 fn taming_the_many_eddsas() {
     let executed = TAMING
@@ -25,8 +25,9 @@ fn taming_the_many_eddsas() {
     counted("Taming the many EdDSAs", executed, 12);
 }
 
-/// All pairs of a public key A and a commitment R from: the encodings of the small-order points, canonical and not;
-/// large-order points with each small-order component. S is what makes the cofactored equation hold, and S + L.
+/// All pairs of a public key A and a commitment R from: the encodings of the small-order points,
+/// canonical and not; large-order points with each small-order component. S is what makes the
+/// cofactored equation hold, and S + L.
 #[test]
 fn every_pair_of_edge_case_points() {
     let (keys, commitments) = (edge_points(3), edge_points(5));
@@ -55,7 +56,8 @@ fn every_pair_of_edge_case_points() {
     assert!(accepted > 24 && accepted < 600, "{accepted} accepted");
 }
 
-/// Every point of small order is refused as a key, in every encoding; the list in the crate is thereby recomputed.
+/// Every point of small order is refused as a key, in every encoding; the list in the crate is
+/// thereby recomputed.
 #[test]
 fn small_order_keys_are_refused() {
     for point in edge_points(3)
@@ -70,7 +72,8 @@ fn small_order_keys_are_refused() {
     }
 }
 
-/// y = p, p + 1, …, 2^255 - 1, with either sign: none is canonical. y = p - 2 and below are not refused for that.
+/// y = p, p + 1, …, 2^255 - 1, with either sign: none is canonical. y = p - 2 and below are not
+/// refused for that.
 #[test]
 fn non_canonical_keys_are_refused() {
     for sign in [0, 0x80] {
@@ -95,7 +98,8 @@ fn verify(key: &[u8; 32], message: &[u8], signature: &[u8; 64]) -> bool {
     VerifyingKey::from_bytes(key).is_ok_and(|key| key.verify(message, signature).is_ok())
 }
 
-/// The documented rule, with dalek's arithmetic: A canonical and not of small order, S < L, and R = [S]B - [k]A as bytes.
+/// The documented rule, with dalek's arithmetic: A canonical and not of small order, S < L, and R =
+/// [S]B - [k]A as bytes.
 fn rule(key: &[u8; 32], commitment: &[u8; 32], s: &[u8; 32], k: Scalar) -> bool {
     let Some(a) = CompressedEdwardsY(*key).decompress() else {
         return false;
@@ -128,8 +132,8 @@ fn edge_points(log: u64) -> Vec<EdgePoint> {
     small.chain(mixed).collect()
 }
 
-/// The eight canonical encodings and the six others: y + p where that fits (y = 0 and 1, either sign), and x = 0 with a
-/// negative sign (y = 1 and -1).
+/// The eight canonical encodings and the six others: y + p where that fits (y = 0 and 1, either
+/// sign), and x = 0 with a negative sign (y = 1 and -1).
 fn small_order_encodings() -> Vec<[u8; 32]> {
     let canonical = EIGHT_TORSION.iter().map(|point| point.compress().0);
     let others = [

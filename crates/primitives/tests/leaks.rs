@@ -1,4 +1,5 @@
-//! No path, successful or not, leaves a C object behind. Its own process, so that only this shows in its memory.
+//! No path, successful or not, leaves a C object behind. Its own process, so that only this shows
+//! in its memory.
 #![cfg(target_os = "linux")]
 
 use std::mem::forget;

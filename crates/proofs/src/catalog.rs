@@ -1,4 +1,5 @@
-//! Every kernel that is proved: a row for each, with its contract. To prove another kernel, add a row.
+//! Every kernel that is proved: a row for each, with its contract. To prove another kernel, add a
+//! row.
 
 mod skein;
 
@@ -40,7 +41,8 @@ impl Set {
         }
     }
 
-    /// What `sealstone_lanes::Cpu` is for it: the numbers of its variants. AVX-512 has two, which differ in tree kernels only.
+    /// What `sealstone_lanes::Cpu` is for it: the numbers of its variants. AVX-512 has two, which
+    /// differ in tree kernels only.
     fn numbers(self) -> &'static [u8] {
         match self {
             Self::Baseline => &[0],
@@ -90,8 +92,9 @@ pub fn kernels() -> Vec<Kernel> {
     all
 }
 
-/// The cell of memory in which word `word` of an Argon2 block is: 8 × 8 matrices of registers of two words, of which a line of
-/// eight cells holds a quarter of two rows, a register of one and of the other in turn.
+/// The cell of memory in which word `word` of an Argon2 block is: 8 × 8 matrices of registers of
+/// two words, of which a line of eight cells holds a quarter of two rows, a register of one and of
+/// the other in turn.
 fn cell_of(word: usize) -> usize {
     let (row, column) = (word / 16, word % 16);
     let line = 4 * (row / 2) + column / 4;
@@ -154,7 +157,8 @@ fn with_blocks(cpu: u8, formula: Formula) -> Contract {
     contract.byte(cpu).addresses(["x", "y", "out"])
 }
 
-/// Three blocks, and where the next reference is looked for: any lane, segment, index and memory at all, among 1 to 2^24 lanes.
+/// Three blocks, and where the next reference is looked for: any lane, segment, index and memory at
+/// all, among 1 to 2^24 lanes.
 fn blocks_ahead(cpu: u8, add: bool) -> Contract {
     let formula = formula!(|a, contents| {
         let mut outputs = new_block(a, contents, add);

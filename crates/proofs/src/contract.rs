@@ -23,7 +23,8 @@ pub enum Access {
     Read,
     /// Read and write; at the end it must hold what the specification says.
     Write,
-    /// Read and write; what it holds at the end does not matter. (An argument that Rust passes by reference to a copy.)
+    /// Read and write; what it holds at the end does not matter. (An argument that Rust passes by
+    /// reference to a copy.)
     Scratch,
 }
 
@@ -47,7 +48,8 @@ pub struct Buffer {
 pub enum Argument {
     /// The address of a buffer.
     Address(&'static str),
-    /// A public number in the low byte, as an enumeration without fields is passed. The bits above are anything.
+    /// A public number in the low byte, as an enumeration without fields is passed. The bits above
+    /// are anything.
     Byte(u8),
     /// A public number.
     Number(u64),
@@ -61,8 +63,9 @@ pub type Contents<W> = Vec<Vec<W>>;
 /// From what all buffers held at the entry, what those with [`Access::Write`] hold at the end.
 type Function<A, W> = dyn Fn(&mut A, &Contents<W>) -> Contents<W>;
 
-/// What the buffers with [`Access::Write`] must hold at the end, in the order of declaration, and then what the kernel returns in
-/// registers if it does, from what all buffers held at the entry; once as formulas and once as numbers. [`formula!`](crate::formula) makes both from one text.
+/// What the buffers with [`Access::Write`] must hold at the end, in the order of declaration, and
+/// then what the kernel returns in registers if it does, from what all buffers held at the entry;
+/// once as formulas and once as numbers. [`formula!`](crate::formula) makes both from one text.
 pub struct Formula {
     /// On formulas.
     pub symbolic: Box<Function<Terms, Word>>,
@@ -70,7 +73,8 @@ pub struct Formula {
     pub numeric: Box<Function<Numbers, u64>>,
 }
 
-/// `formula!(|algebra, contents| …)`: a [`Formula`] from an expression that is good for any algebra.
+/// `formula!(|algebra, contents| …)`: a [`Formula`] from an expression that is good for any
+/// algebra.
 #[macro_export]
 macro_rules! formula {
     (|$algebra:ident, $contents:ident| $body:expr) => {
@@ -81,15 +85,16 @@ macro_rules! formula {
     };
 }
 
-/// A specification that goes step by step, each of which makes words from those of the step before: a loop over the blocks of a
-/// message. A kernel with such a loop is proved one turn after the other ([`prove`](crate::prove)), because the formulas of them all would
-/// be too many.
+/// A specification that goes step by step, each of which makes words from those of the step before:
+/// a loop over the blocks of a message. A kernel with such a loop is proved one turn after the
+/// other ([`prove`](crate::prove)), because the formulas of them all would be too many.
 pub trait Stepwise {
     /// How many steps there are, at least one.
     fn steps(&self) -> usize;
     /// The words before the first step.
     fn begin<A: Algebra<64>>(&self, a: &mut A, contents: &Contents<A::Word>) -> Vec<A::Word>;
-    /// The buffer, by its place in the contract, and the cells of it that step `number` reads. No other step reads them.
+    /// The buffer, by its place in the contract, and the cells of it that step `number` reads. No
+    /// other step reads them.
     fn reads(&self, number: usize) -> (usize, Vec<usize>);
     /// The words after step `number`, from those before it and the cells that it reads.
     fn step<A: Algebra<64>>(
@@ -99,11 +104,13 @@ pub trait Stepwise {
         words: &[A::Word],
         read: &[A::Word],
     ) -> Vec<A::Word>;
-    /// How many of the first words a kernel may hold in another way: as words that [`Stepwise::derived`] gives.
+    /// How many of the first words a kernel may hold in another way: as words that
+    /// [`Stepwise::derived`] gives.
     fn loose(&self) -> usize {
         0
     }
-    /// Words that follow from those after `number` steps, and that a kernel may hold beside them or instead: where a counter began.
+    /// Words that follow from those after `number` steps, and that a kernel may hold beside them or
+    /// instead: where a counter began.
     fn derived<A: Algebra<64>>(
         &self,
         _a: &mut A,
@@ -176,7 +183,8 @@ pub struct Contract {
     pub results: usize,
     /// Data may decide about prefetching and division: Argon2d's addressing, by definition.
     pub by_data: bool,
-    /// The kernel promises to leave no byte that depends on its input on the stack and in registers.
+    /// The kernel promises to leave no byte that depends on its input on the stack and in
+    /// registers.
     pub wipes: bool,
     /// What it computes.
     pub formula: Formula,

@@ -1,13 +1,15 @@
 //! Co-simulation: models of instructions against the CPU itself.
 //!
-//! Every distinct instruction that a proof met is executed natively on many states of registers, flags and memory, and by its model
-//! on formulas whose samples are the same states. All registers, defined flags and memory must agree afterwards. Three of eight
-//! states are random; the others are made of zeros, ones and small numbers, or have equal words everywhere, so that comparisons find
+//! Every distinct instruction that a proof met is executed natively on many states of registers,
+//! flags and memory, and by its model on formulas whose samples are the same states. All registers,
+//! defined flags and memory must agree afterwards. Three of eight states are random; the others are
+//! made of zeros, ones and small numbers, or have equal words everywhere, so that comparisons find
 //! equal numbers and shifts small counts (module `states`).
 //!
-//! Memory operands are moved to a place of our own, which is not aligned if the instruction allows it, and the instruction is
-//! encoded anew. So a mistake that decoder and encoder share does not show here; native runs of whole functions (see
-//! [`prove`](crate::prove)) would show it. Only what the model accepts is executed: that can do no harm.
+//! Memory operands are moved to a place of our own, which is not aligned if the instruction allows
+//! it, and the instruction is encoded anew. So a mistake that decoder and encoder share does not
+//! show here; native runs of whole functions (see [`prove`](crate::prove)) would show it. Only what
+//! the model accepts is executed: that can do no harm.
 
 mod form;
 mod movable;
@@ -36,7 +38,8 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Whether something was compared, nothing disagrees, and what was not compared is what cannot be executed on its own.
+    /// Whether something was compared, nothing disagrees, and what was not compared is what cannot
+    /// be executed on its own.
     pub fn is_right(&self) -> bool {
         let is_known = |what: &String| NOT_ALONE.contains(&&what[..]);
         self.agree > 0 && self.disagree.is_empty() && self.skipped.iter().all(is_known)
@@ -50,8 +53,8 @@ pub struct Mutants {
     pub killed: usize,
     /// Wrong models that stop where the right one goes on. They could not prove anything wrong.
     pub refused: usize,
-    /// Places where being wrong makes no difference to the model, formula by formula: bits of an immediate that the instruction
-    /// ignores, a rotation of zeros. They are no mutants.
+    /// Places where being wrong makes no difference to the model, formula by formula: bits of an
+    /// immediate that the instruction ignores, a rotation of zeros. They are no mutants.
     pub no_change: usize,
     /// Those that were not noticed.
     pub survivors: Vec<String>,
@@ -60,7 +63,8 @@ pub struct Mutants {
 /// Compares every instruction.
 ///
 /// # Errors
-/// Why this CPU or system cannot: states are kept in AVX-512 registers, and code is written to memory of our own.
+/// Why this CPU or system cannot: states are kept in AVX-512 registers, and code is written to
+/// memory of our own.
 pub fn compare<'a>(
     instructions: impl Iterator<Item = &'a Instruction>,
 ) -> Result<Comparison, String> {
@@ -114,7 +118,8 @@ fn by_code<'a>(
 /// So many instructions of each form are made wrong: they differ in immediates and operands.
 const OF_EACH_FORM: usize = 2;
 
-/// Makes the models of instructions of every form wrong in every place, one at a time: co-simulation must notice.
+/// Makes the models of instructions of every form wrong in every place, one at a time:
+/// co-simulation must notice.
 ///
 /// # Errors
 /// As [`compare`].
@@ -191,8 +196,8 @@ impl Difference {
 }
 
 impl Case {
-    /// An instruction that the model accepts, in the first of these places where it does, on the CPU. The error is what it is called if it
-    /// cannot be executed on its own.
+    /// An instruction that the model accepts, in the first of these places where it does, on the
+    /// CPU. The error is what it is called if it cannot be executed on its own.
     fn new(bench: &mut Bench, form: &mut Form, places: Vec<Movable>) -> Result<Self, String> {
         let mut refused = String::new();
         for moved in places {
@@ -217,8 +222,8 @@ impl Case {
         Err(refused)
     }
 
-    /// Runs the model with all states at once, as formulas. Where it needs a public number, it must go through with states of every kind, as
-    /// constants; with all of them where some might fault.
+    /// Runs the model with all states at once, as formulas. Where it needs a public number, it must
+    /// go through with states of every kind, as constants; with all of them where some might fault.
     fn run_model(&mut self, form: &mut Form) -> Result<(), String> {
         let one_by_one = if self.moved.divides() {
             SAMPLES
@@ -258,7 +263,8 @@ impl Case {
         })
     }
 
-    /// Compares the model on all states. A model that is wrong in a place is run beside the right one.
+    /// Compares the model on all states. A model that is wrong in a place is run beside the right
+    /// one.
     fn check(&self, form: &mut Form, fault: Option<Fault>) -> Result<Checked, Failure> {
         let Some(run) = &self.at_once else {
             return self.check_one_by_one(form, fault);
@@ -303,7 +309,8 @@ impl Case {
         self.agrees(form, run, &wrong)
     }
 
-    /// Everything after the instruction, by a model that may be wrong, and how many places of the kind there were.
+    /// Everything after the instruction, by a model that may be wrong, and how many places of the
+    /// kind there were.
     fn execute(
         &self,
         form: &mut Form,

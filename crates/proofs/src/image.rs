@@ -1,8 +1,9 @@
 //! A program or library as the system's loader would map it: the bytes that run.
 //!
-//! Read from the file itself, not from the source and not through the compiler. Addresses in it are moved to where the image
-//! stands, and functions of other libraries get addresses outside of it ([`Image::import_at`]). What the program may change
-//! while it runs is left out: a kernel that reads it has no proof.
+//! Read from the file itself, not from the source and not through the compiler. Addresses in it are
+//! moved to where the image stands, and functions of other libraries get addresses outside of it
+//! ([`Image::import_at`]). What the program may change while it runs is left out: a kernel that
+//! reads it has no proof.
 
 use object::elf;
 use object::read::elf::ElfFile64;
@@ -47,8 +48,8 @@ pub struct Symbol {
 }
 
 impl Symbol {
-    /// Whether it is the function with this path, whatever its generic arguments, or a copy of it that the compiler made and gave a
-    /// name with a point.
+    /// Whether it is the function with this path, whatever its generic arguments, or a copy of it
+    /// that the compiler made and gave a name with a point.
     pub fn is(&self, path: &str) -> bool {
         let rest = self.name.strip_prefix(path);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("::<") || rest.starts_with('.'))
@@ -306,8 +307,8 @@ const DT_RELRSZ: u32 = 35;
 const DT_RELRENT: u32 = 37;
 const TEXTREL: &str = "the loader may change its code (DT_TEXTREL)";
 
-/// What of a segment stays as it is: all of it if it is not writable, and of a writable one what the loader protects again
-/// after it has filled it.
+/// What of a segment stays as it is: all of it if it is not writable, and of a writable one what
+/// the loader protects again after it has filled it.
 fn constant_part<'a>(
     file: &Elf<'a>,
     segment: &impl ObjectSegment<'a>,

@@ -1,34 +1,43 @@
-//! Proves that the machine code of Sealstone's kernels computes what their specifications say, for all inputs.
+//! Proves that the machine code of Sealstone's kernels computes what their specifications say, for
+//! all inputs.
 //!
-//! `make prove` builds the command as it is shipped, reads the program file, and prints a table that says for every kernel in it
-//! PROVED or not. Nothing between the source and the file is trusted: not the compiler, not the linker. No SAT or SMT solver is
-//! involved, but for what is no question of bits: that Argon2 only refers to blocks that are there ([`lemma`]).
+//! `make prove` builds the command as it is shipped, reads the program file, and prints a table
+//! that says for every kernel in it PROVED or not. Nothing between the source and the file is
+//! trusted: not the compiler, not the linker. No SAT or SMT solver is involved, but for what is no
+//! question of bits: that Argon2 only refers to blocks that are there ([`lemma`]).
 //!
 //! # How, in one page
 //!
-//! A test runs a function on some numbers. Here, the function runs on *formulas*. Each bit of the input is an unknown, x₀, x₁, …;
-//! each instruction makes new formulas from those that it finds. `xor a, b` makes x₀ ⊕ y₀, x₁ ⊕ y₁, …; a rotation only renames
-//! bits; an addition makes a sum. At the end, every bit of the output is a formula over the bits of the input. The specification,
-//! written in Rust step by step as its RFC says it, runs on the same unknowns and gives formulas too. If the formulas are the
-//! same, the code computes the specification, for all 2¹⁰²⁴ or more inputs at once.
+//! A test runs a function on some numbers. Here, the function runs on *formulas*. Each bit of the
+//! input is an unknown, x₀, x₁, …; each instruction makes new formulas from those that it finds.
+//! `xor a, b` makes x₀ ⊕ y₀, x₁ ⊕ y₁, …; a rotation only renames bits; an addition makes a sum. At
+//! the end, every bit of the output is a formula over the bits of the input. The specification,
+//! written in Rust step by step as its RFC says it, runs on the same unknowns and gives formulas
+//! too. If the formulas are the same, the code computes the specification, for all 2¹⁰²⁴ or more
+//! inputs at once.
 //!
 //! Three things make that work.
 //!
-//! - **The same formula is the same number** ([`term`]). (a + b) + c and c + (b + a) are written differently, so every formula is
-//!   brought into a normal form, and each normal form gets a number. Bits are sums of products modulo 2 (*algebraic normal form*:
-//!   every Boolean function has exactly one; a or b is a ⊕ b ⊕ ab, and "if c then a else b" is b ⊕ ca ⊕ cb), sums of words are
-//!   lists of bits with coefficients. Where a bit of a sum goes into an exclusive or, it is an unknown of its own there, named after
-//!   the sum. Then to compare is to compare two numbers.
-//! - **There is only one path** ([`exec`]). Kernels do not branch on their data. Where the CPU would decide by a value (a branch,
-//!   an address, a shift count, a division, the length of a copy), the formula of that value must be a constant. If it is not,
-//!   there is no proof, and the kernel leaks its input through its timing: both are found by the same check.
-//! - **What is not known is not assumed.** Registers, flags and stack hold junk at the entry; no output may depend on it. Memory
-//!   exists only where the [`contract`] says so. An instruction without a model ends the attempt.
+//! - **The same formula is the same number** ([`term`]). (a + b) + c and c + (b + a) are written
+//!   differently, so every formula is brought into a normal form, and each normal form gets a
+//!   number. Bits are sums of products modulo 2 (*algebraic normal form*: every Boolean function
+//!   has exactly one; a or b is a ⊕ b ⊕ ab, and "if c then a else b" is b ⊕ ca ⊕ cb), sums of words
+//!   are lists of bits with coefficients. Where a bit of a sum goes into an exclusive or, it is an
+//!   unknown of its own there, named after the sum. Then to compare is to compare two numbers.
+//! - **There is only one path** ([`exec`]). Kernels do not branch on their data. Where the CPU
+//!   would decide by a value (a branch, an address, a shift count, a division, the length of a
+//!   copy), the formula of that value must be a constant. If it is not, there is no proof, and the
+//!   kernel leaks its input through its timing: both are found by the same check.
+//! - **What is not known is not assumed.** Registers, flags and stack hold junk at the entry; no
+//!   output may depend on it. Memory exists only where the [`contract`] says so. An instruction
+//!   without a model ends the attempt.
 //!
-//! That is the first line of proof. The second, [`source`], runs the kernels' source instead of their machine code.
+//! That is the first line of proof. The second, [`source`], runs the kernels' source instead of
+//! their machine code.
 //!
-//! What rustc makes of a kernel depends on the level of optimisation and on the target. `make prove-levels` gives programs built in
-//! other ways to the prover: opt-level 1, 2, 3 and s, for x86-64, x86-64-v3 and x86-64-v4 (`scripts/prove-levels`).
+//! What rustc makes of a kernel depends on the level of optimisation and on the target. `make
+//! prove-levels` gives programs built in other ways to the prover: opt-level 1, 2, 3 and s, for
+//! x86-64, x86-64-v3 and x86-64-v4 (`scripts/prove-levels`).
 //!
 //! # What a verdict says
 //!
@@ -39,33 +48,39 @@
 //! | UNPROVED | neither: two formulas differ, but no sample input tells them apart; or a loop does not follow its specification; or what decides is not known to be constant |
 //! | UNSUPPORTED | an instruction, a relocation or a function that is not modelled, or a kernel that is not found |
 //!
-//! Addresses are numbers, so each contract is tried with memory in several places (leaves of a tree in one: their nodes, of the same source with fewer turns, in two), and with buffers that are the same memory where
-//! callers may do that. *Residue* counts the bytes that depend on the input and stay on the stack, in vector registers and in
-//! general registers, where a kernel does not promise to wipe them.
+//! Addresses are numbers, so each contract is tried with memory in several places (leaves of a tree
+//! in one: their nodes, of the same source with fewer turns, in two), and with buffers that are the
+//! same memory where callers may do that. *Residue* counts the bytes that depend on the input and
+//! stay on the stack, in vector registers and in general registers, where a kernel does not promise
+//! to wipe them.
 //!
 //! # What is trusted
 //!
-//! The decoder (`iced-x86`), the models of the instructions ([`exec`]), the rules of [`term`], the specifications ([`spec`]), the
-//! contracts ([`catalog`]), the reading of the program file ([`image`]), the descriptions of `memcpy`, `memmove` and `memset`, and
-//! rustc for the prover itself. Each of them is checked by something else: all rules on all inputs of small words, and on 64 random
-//! inputs wherever they are applied; specifications against published vectors; the whole by native runs on the same random
-//! inputs, of every proved function whose instructions this CPU has (the others are marked); every distinct instruction that can be executed
-//! alone (not jumps, calls, `push`, `pop`, prefetching, repeated moves) by co-simulation with the CPU ([`cosim`]), which notices nearly every way in which a model can be made wrong in one place. That needs
-//! a CPU with AVX-512; without it, the command says that this is no proof. `tests/negative` and
-//! `tests/loops.rs` plant bugs, each of which must be
-//! rejected.
+//! The decoder (`iced-x86`), the models of the instructions ([`exec`]), the rules of [`term`], the
+//! specifications ([`spec`]), the contracts ([`catalog`]), the reading of the program file
+//! ([`image`]), the descriptions of `memcpy`, `memmove` and `memset`, and rustc for the prover
+//! itself. Each of them is checked by something else: all rules on all inputs of small words, and
+//! on 64 random inputs wherever they are applied; specifications against published vectors; the
+//! whole by native runs on the same random inputs, of every proved function whose instructions this
+//! CPU has (the others are marked); every distinct instruction that can be executed alone (not
+//! jumps, calls, `push`, `pop`, prefetching, repeated moves) by co-simulation with the CPU
+//! ([`cosim`]), which notices nearly every way in which a model can be made wrong in one place.
+//! That needs a CPU with AVX-512; without it, the command says that this is no proof.
+//! `tests/negative` and `tests/loops.rs` plant bugs, each of which must be rejected.
 //!
-//! Kernels that hash a node of a tree go through its blocks in a loop of up to 64 turns. They are proved as a whole, but one turn after
-//! the other, each from arbitrary words as the one before may have left them: how, and why that is sound, is said in `prove/cut.rs`.
+//! Kernels that hash a node of a tree go through its blocks in a loop of up to 64 turns. They are
+//! proved as a whole, but one turn after the other, each from arbitrary words as the one before may
+//! have left them: how, and why that is sound, is said in `prove/cut.rs`.
 //!
-//! Not covered: what a CPU does beside its architecture (speculation, power, faults), other architectures, multiplication of wide
-//! numbers from pieces, loops over data of any
-//! length (drivers around the kernels are ordinary safe Rust).
+//! Not covered: what a CPU does beside its architecture (speculation, power, faults), other
+//! architectures, multiplication of wide numbers from pieces, loops over data of any length
+//! (drivers around the kernels are ordinary safe Rust).
 //!
 //! # To prove another kernel
 //!
-//! Give it a function of its own that is never inlined, write down its specification in [`spec`], and add a row to [`catalog`].
-//! Call it in `sealstone_kernels::call_every_kernel`, so that `make prove-levels` finds it. If the verdict is UNSUPPORTED, an instruction needs a model in [`exec`].
+//! Give it a function of its own that is never inlined, write down its specification in [`spec`],
+//! and add a row to [`catalog`]. Call it in `sealstone_kernels::call_every_kernel`, so that `make
+//! prove-levels` finds it. If the verdict is UNSUPPORTED, an instruction needs a model in [`exec`].
 #![deny(unsafe_code)]
 
 pub mod catalog;

@@ -10,16 +10,19 @@ use sealstone_proofs::usage::Usage;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Proves that the machine code of Sealstone's kernels computes what their specifications say, for all inputs.
+/// Proves that the machine code of Sealstone's kernels computes what their specifications say, for
+/// all inputs.
 ///
-/// The exit status is 0 if every kernel is proved, in machine code and in source, and every instruction's model agrees with this CPU;
-/// 1 if not; 2 if a program cannot be read; 3 if all is proved, but the models could not be compared with this CPU.
+/// The exit status is 0 if every kernel is proved, in machine code and in source, and every
+/// instruction's model agrees with this CPU; 1 if not; 2 if a program cannot be read; 3 if all is
+/// proved, but the models could not be compared with this CPU.
 #[derive(Parser)]
 struct Arguments {
     /// The program to prove: an ELF file with its symbols. [default: sealstone beside this program]
     #[arg(long)]
     artefact: Option<PathBuf>,
-    /// Nothing but the machine code of this program, which must have every kernel: not what only this command has, nor the source.
+    /// Nothing but the machine code of this program, which must have every kernel: not what only
+    /// this command has, nor the source.
     #[arg(long, requires = "artefact", conflicts_with = "lemmas")]
     alone: bool,
     /// Only kernels with this text in their name or instruction set.
@@ -28,10 +31,12 @@ struct Arguments {
     /// Print JSON.
     #[arg(long)]
     json: bool,
-    /// Do not compare the models of the instructions with this CPU, and take them for right. For CPUs without AVX-512.
+    /// Do not compare the models of the instructions with this CPU, and take them for right. For
+    /// CPUs without AVX-512.
     #[arg(long)]
     without_models: bool,
-    /// Also ask the SMT solvers for the lemmas about Argon2's reference index. scripts/prove-lemmas installs them.
+    /// Also ask the SMT solvers for the lemmas about Argon2's reference index. scripts/prove-lemmas
+    /// installs them.
     #[arg(long)]
     lemmas: bool,
     /// Write the JSON to this file as well.

@@ -1,4 +1,5 @@
-//! A proof: one kernel in one image, under one contract, for every layout of memory that is asked for.
+//! A proof: one kernel in one image, under one contract, for every layout of memory that is asked
+//! for.
 
 mod cut;
 mod native;
@@ -14,7 +15,8 @@ use native::{Decided, Decision, Native};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
-/// Formulas and inputs that several proofs share: kernels that do the same have the same specification.
+/// Formulas and inputs that several proofs share: kernels that do the same have the same
+/// specification.
 pub struct Session {
     terms: Terms,
     inputs: HashMap<(&'static str, usize), Word>,
@@ -54,7 +56,8 @@ struct Layout {
 
 const BUFFERS: u64 = 0x2000_0000_0000;
 const STACK: u64 = 0x1000_0000_0000;
-/// Distances from a very round address, in units of the alignment: another for each layout and buffer.
+/// Distances from a very round address, in units of the alignment: another for each layout and
+/// buffer.
 const SHIFTS: [u64; 7] = [1, 0, 3, 5, 2, 7, 6];
 
 impl Default for Session {
@@ -78,9 +81,9 @@ impl Session {
         self.terms.size()
     }
 
-    /// Tries to prove that the function keeps the contract, with memory in `layouts` different places. On a CPU that has the
-    /// instructions (`runs_here`), a refutation by output or by what is decided is reproduced, and a proof is compared with native
-    /// runs on the samples.
+    /// Tries to prove that the function keeps the contract, with memory in `layouts` different
+    /// places. On a CPU that has the instructions (`runs_here`), a refutation by output or by what
+    /// is decided is reproduced, and a proof is compared with native runs on the samples.
     pub fn prove(
         &mut self,
         image: &Image,
@@ -179,7 +182,8 @@ impl Session {
         contents
     }
 
-    /// Runs the function on formulas: what the buffers that matter hold after it, and what they must hold.
+    /// Runs the function on formulas: what the buffers that matter hold after it, and what they
+    /// must hold.
     fn run(
         &mut self,
         image: &Image,
@@ -366,7 +370,8 @@ impl Session {
         ])
     }
 
-    /// Looks whether native runs decide by data too, where a run on formulas has stopped. Whether they do.
+    /// Looks whether native runs decide by data too, where a run on formulas has stopped. Whether
+    /// they do.
     fn reproduce(
         &self,
         mut native: Native<'_>,
@@ -401,8 +406,8 @@ impl Session {
     }
 }
 
-/// Runs the function itself on the sample inputs. For a proof, all outputs must be what the specification says on numbers; for a
-/// refutation, one must not.
+/// Runs the function itself on the sample inputs. For a proof, all outputs must be what the
+/// specification says on numbers; for a refutation, one must not.
 fn compare_natively(mut native: Native<'_>, verdict: &mut Verdict) {
     let wrong = native.wrong_sample();
     *verdict = match (&*verdict, wrong) {

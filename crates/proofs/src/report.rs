@@ -19,7 +19,8 @@ pub struct Report {
     pub rows: Vec<Row>,
     /// Every instruction that was met, by its bytes.
     pub instructions: BTreeMap<Vec<u8>, Instruction>,
-    /// Their models against this CPU, or why they could not be compared; nothing if it was not asked for.
+    /// Their models against this CPU, or why they could not be compared; nothing if it was not
+    /// asked for.
     pub models: Option<Result<Comparison, String>>,
 }
 
@@ -41,16 +42,19 @@ pub struct Row {
     pub steps: u64,
     /// How many times: contracts, each in one or several places in memory.
     pub runs: usize,
-    /// Whether the function itself was run on random inputs; not if this CPU lacks its instructions.
+    /// Whether the function itself was run on random inputs; not if this CPU lacks its
+    /// instructions.
     pub ran_natively: bool,
-    /// SHA-256 of the bytes that were executed or read as constants: for each piece of them, in the order of their addresses, its
-    /// distance from the start of the function and its length, each as a little-endian number of eight bytes, and then the piece.
+    /// SHA-256 of the bytes that were executed or read as constants: for each piece of them, in the
+    /// order of their addresses, its distance from the start of the function and its length, each
+    /// as a little-endian number of eight bytes, and then the piece.
     pub hash: String,
     /// Processor time.
     pub time: Duration,
 }
 
-/// Proves every kernel whose name contains `only`: in the first image if it is shipped, else in the first that has it.
+/// Proves every kernel whose name contains `only`: in the first image if it is shipped, else in the
+/// first that has it.
 pub fn prove_all(images: &[Image], only: &str) -> Report {
     let mut report = Report {
         rows: Vec::new(),
@@ -81,7 +85,8 @@ pub fn prove_all(images: &[Image], only: &str) -> Report {
 /// Where the functions begin that a row has proved, by program and path.
 type Proved = BTreeMap<(String, &'static str), BTreeSet<u64>>;
 
-/// A row for every function that has the name of a kernel and is none of those that were proved: it may be one that is called.
+/// A row for every function that has the name of a kernel and is none of those that were proved: it
+/// may be one that is called.
 fn left_out(images: &[Image], proved: &Proved) -> Vec<Row> {
     let mut rows = Vec::new();
     for ((program, function), starts) in proved {
@@ -166,8 +171,9 @@ fn prove_kernel(
     row
 }
 
-/// Tries one function. Without generic arguments in their names, several functions may have the name of the kernel; it is the
-/// one that is proved, and the others must be those of other rows ([`left_out`]).
+/// Tries one function. Without generic arguments in their names, several functions may have the
+/// name of the kernel; it is the one that is proved, and the others must be those of other rows
+/// ([`left_out`]).
 fn prove_function(
     session: &mut Session,
     image: &Image,
@@ -236,12 +242,14 @@ impl Report {
         self.models = Some(cosim::compare(self.instructions.values()));
     }
 
-    /// Whether every kernel is proved, and there is one, given that the models of the instructions are right.
+    /// Whether every kernel is proved, and there is one, given that the models of the instructions
+    /// are right.
     pub fn is_proof(&self) -> bool {
         !self.rows.is_empty() && self.rows.iter().all(|row| row.verdict.is_proof())
     }
 
-    /// Whether the models were compared with this CPU and none is wrong, and only known kinds of instructions were left out.
+    /// Whether the models were compared with this CPU and none is wrong, and only known kinds of
+    /// instructions were left out.
     pub fn models_agree(&self) -> bool {
         let compared = self.models.as_ref().and_then(|models| models.as_ref().ok());
         compared.is_some_and(Comparison::is_right)

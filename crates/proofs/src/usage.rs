@@ -77,7 +77,8 @@ impl Usage {
     }
 }
 
-/// Processor time of this thread, from some moment on. Other threads, and waiting for the processor, do not count.
+/// Processor time of this thread, from some moment on. Other threads, and waiting for the
+/// processor, do not count.
 #[derive(Clone, Copy)]
 pub(crate) struct ThreadTime(Duration);
 

@@ -1,5 +1,5 @@
-//! The specifications of G, of the reference block and of BLAKE2b on numbers, against published answers of Argon2: all around them is
-//! transcribed here.
+//! The specifications of G, of the reference block and of BLAKE2b on numbers, against published
+//! answers of Argon2: all around them is transcribed here.
 
 use sealstone_proofs::spec::{Numbers, argon2, blake2b};
 use std::collections::HashMap;
@@ -43,8 +43,9 @@ fn argon2_of_the_rfc() {
     }
 }
 
-/// What pyca/cryptography collected from RFC 9106, OpenSSL and the `argon2` command; `scripts/fetch-vectors` puts it into
-/// `.tools/vectors`. The cases of 128 MiB are left to the tests of the implementation.
+/// What pyca/cryptography collected from RFC 9106, OpenSSL and the `argon2` command;
+/// `scripts/fetch-vectors` puts it into `.tools/vectors`. The cases of 128 MiB are left to the
+/// tests of the implementation.
 #[test]
 fn argon2_of_others() {
     let tools = || concat!(env!("CARGO_MANIFEST_DIR"), "/../../.tools").into();
@@ -193,7 +194,8 @@ impl Argon2 {
     /// Section 3.4.2: lane and column.
     fn reference(&self, [pass, slice, lane, index]: Place, word: u64) -> (usize, usize) {
         let length = self.segment();
-        // The lane is chosen where other lanes have finished segments, and W begins with the oldest segment that is still there.
+        // The lane is chosen where other lanes have finished segments, and W begins with the oldest
+        // segment that is still there.
         let (first_lane, choice) = match (pass, slice) {
             (0, 0) => (lane, 1),
             _ => (0, self.lanes),

@@ -30,7 +30,8 @@ fn assert_refuted(verdict: &Verdict, why: &str) {
     );
 }
 
-/// x ← (x + m_i + m_i) <<< 7, for each word of a message. The first sum is taken as a whole, as some are in real specifications.
+/// x ← (x + m_i + m_i) <<< 7, for each word of a message. The first sum is taken as a whole, as
+/// some are in real specifications.
 #[derive(Clone, Copy)]
 struct Turns;
 
@@ -63,7 +64,8 @@ impl Stepwise for Turns {
     }
 }
 
-/// The loop in machine code: x in rax, the word in rcx, the one before in rdx. `turn` makes the new x; `after` comes behind the loop.
+/// The loop in machine code: x in rax, the word in rcx, the one before in rdx. `turn` makes the new
+/// x; `after` comes behind the loop.
 fn turns(
     count: i32,
     turn: impl Fn(&mut CodeAssembler),
@@ -130,7 +132,8 @@ fn a_word_of_an_earlier_turn() {
     assert_refuted(&turns(ALL, stale, nothing).verdict, "reproduced natively");
 }
 
-/// What the last turn read is still in a register, where the last turn of the specification has words of the same name.
+/// What the last turn read is still in a register, where the last turn of the specification has
+/// words of the same name.
 #[test]
 fn a_word_that_is_used_again_behind_the_loop() {
     let again = |code: &mut CodeAssembler| code.xor(rax, rcx).unwrap();
@@ -257,8 +260,8 @@ fn prove(image: &Image, kernel: &Kernel, symbol: &Symbol) -> Finding {
     Session::new().prove(image, symbol, &kernel.contracts[0], 1, here)
 }
 
-/// Puts code around a tree kernel: `before` has the address of its input in rdi, `after` that of the values in r12 and of the start
-/// in r13.
+/// Puts code around a tree kernel: `before` has the address of its input in rdi, `after` that of
+/// the values in r12 and of the start in r13.
 fn around_tree(
     name: &'static str,
     before: impl Fn(&mut CodeAssembler),
@@ -286,8 +289,8 @@ fn around_tree(
     prove(&image, &kernel, &symbol).verdict
 }
 
-/// Functions that do not keep a contract are tried before the one that does: nodes have fewer blocks than leaves, and their last one is
-/// flagged.
+/// Functions that do not keep a contract are tried before the one that does: nodes have fewer
+/// blocks than leaves, and their last one is flagged.
 #[test]
 fn a_function_that_was_tried_before_makes_no_difference() {
     let _guard = alone();
@@ -304,7 +307,8 @@ fn a_function_that_was_tried_before_makes_no_difference() {
 }
 
 const NODES: &str = "tree nodes, 4 lanes";
-/// Where no turn is like a step, so that no formula is cut: those of four lanes would take four times as long.
+/// Where no turn is like a step, so that no formula is cut: those of four lanes would take four
+/// times as long.
 const ONE_NODE: &str = "tree nodes, 1 lane";
 
 #[test]
@@ -315,7 +319,8 @@ fn code_around_a_tree_kernel_is_no_bug() {
 #[test]
 fn a_wrong_position_and_a_wrong_level() {
     let position = |code: &mut CodeAssembler| code.add(qword_ptr(rdi + 40), 64).unwrap();
-    // Where it is noticed first, in a turn of the loop or at the end, depends on how the code was built.
+    // Where it is noticed first, in a turn of the loop or at the end, depends on how the code was
+    // built.
     assert_refuted(
         &around_tree(ONE_NODE, position, nothing),
         "reproduced natively",
@@ -375,7 +380,8 @@ fn bytes_of(image: &Image, address: u64, instruction: &Instruction) -> Vec<u8> {
 
 #[test]
 fn a_missing_feed_forward() {
-    // The last exclusive or before the loop goes back: a word of the block into one of the cipher's.
+    // The last exclusive or before the loop goes back: a word of the block into one of the
+    // cipher's.
     let verdict = with_changed_code(|instructions, _| {
         let turn = instructions.iter().position(|(at, instruction)| {
             instruction.is_jcc_short_or_near() && instruction.near_branch_target() + 1000 < *at

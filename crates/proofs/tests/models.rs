@@ -1,4 +1,5 @@
-//! Every kernel of the catalog, in this test's own program, and the models of the instructions that the proofs met, against this CPU.
+//! Every kernel of the catalog, in this test's own program, and the models of the instructions that
+//! the proofs met, against this CPU.
 
 use iced_x86::code_asm::*;
 use iced_x86::{Decoder, DecoderOptions, IcedError, Instruction};
@@ -65,7 +66,8 @@ fn instructions() -> Vec<Instruction> {
         .collect()
 }
 
-/// Forms that were modelled for other levels of optimisation (`scripts/prove-levels`): this program may be without them.
+/// Forms that were modelled for other levels of optimisation (`scripts/prove-levels`): this program
+/// may be without them.
 fn of_other_levels() -> Result<Vec<Instruction>, IcedError> {
     let mut code = CodeAssembler::new(64)?;
     code.bts(rcx, 63)?;
@@ -193,8 +195,10 @@ fn only_displacements_are_not_told_apart() {
 }
 
 /// The wrong models that are not noticed, as form and place, and why:
-/// - all bits of `sbb r, r` are the carry flag, so that turning the result changes nothing; the formulas do not know;
-/// - the upper half of rdx is zero in every state that `div` of 32 bits is tried on, so that keeping it changes nothing.
+/// - all bits of `sbb r, r` are the carry flag, so that turning the result changes nothing; the
+///   formulas do not know;
+/// - the upper half of rdx is zero in every state that `div` of 32 bits is tried on, so that
+///   keeping it changes nothing.
 const SURVIVORS: [(&str, &str); 2] = [("sbb ", " Turned 0"), ("div ", " Upper 1")];
 
 #[test]

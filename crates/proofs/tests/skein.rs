@@ -1,4 +1,5 @@
-//! The specifications of Threefish and Skein on numbers, against the answers that their designers published.
+//! The specifications of Threefish and Skein on numbers, against the answers that their designers
+//! published.
 
 use sealstone_proofs::source::modes::skein::{self, Arguments, Bits};
 use sealstone_proofs::source::modes::{Strings, tree};
@@ -85,7 +86,8 @@ fn initial_values_of_the_specification() {
     ]);
 }
 
-/// Skein 1.3, appendix C: one byte, one block and two blocks of descending bytes; one byte by UBI steps as well.
+/// Skein 1.3, appendix C: one byte, one block and two blocks of descending bytes; one byte by UBI
+/// steps as well.
 #[test]
 fn skein_of_the_specification() {
     let cases: [(usize, [&str; 3]); 3] = [
@@ -132,7 +134,8 @@ fn skein_of_the_specification() {
     assert_eq!(by_steps(&[0xff]), bytes(cases[1].1[0]));
 }
 
-/// Skein-512-512 of a message of one block: the steps that the kernels of the tree are compared with.
+/// Skein-512-512 of a message of one block: the steps that the kernels of the tree are compared
+/// with.
 fn by_steps(message: &[u8]) -> Vec<u8> {
     let ubi = |chain: &[u64], kind: u64, data: &[u8]| -> Vec<u64> {
         let place = spec::skein::Place {
@@ -155,8 +158,8 @@ fn by_steps(message: &[u8]) -> Vec<u8> {
     Numbers.to_bytes(&ubi(&chain, 63, &[0; 8]))
 }
 
-/// `skein_golden_kat.txt`: three states, lengths in bits, long outputs, keys and trees. `scripts/fetch-skein` puts the file into
-/// `.tools/skein`.
+/// `skein_golden_kat.txt`: three states, lengths in bits, long outputs, keys and trees.
+/// `scripts/fetch-skein` puts the file into `.tools/skein`.
 #[test]
 fn skein_of_the_designers() {
     let tools = || concat!(env!("CARGO_MANIFEST_DIR"), "/../../.tools").into();
@@ -184,7 +187,8 @@ fn skein_of_the_designers() {
     );
 }
 
-/// One UBI call of a message or an output: the chaining value before it, its type, the level in a tree, where it begins, its message.
+/// One UBI call of a message or an output: the chaining value before it, its type, the level in a
+/// tree, where it begins, its message.
 type Ubi = fn(&[u64], u64, u8, usize, Bits<'_, u8>) -> Vec<u64>;
 
 /// Each of the specifications that kernels are compared with.
@@ -214,7 +218,8 @@ fn by_blocks(start: &[u64], kind: u64, level: u8, begin: usize, bits: Bits<'_, u
     upper |= spec::skein::FIRST;
     let mut bytes = bits.bytes.to_vec();
     if let (Some(last), used @ 1..) = (bytes.last_mut(), bits.count % 8) {
-        // Section 4.4: a one behind the last bit, then zeros. Of the tweak, only the last block's says that.
+        // Section 4.4: a one behind the last bit, then zeros. Of the tweak, only the last block's
+        // says that.
         *last = *last & 0xff << (8 - used) | 0x80 >> used;
     }
     let length = 8 * start.len();

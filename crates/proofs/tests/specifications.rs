@@ -1,4 +1,5 @@
-//! The specifications on numbers, against published answers. Those of Skein and Argon2 are in `skein.rs` and `argon2.rs`.
+//! The specifications on numbers, against published answers. Those of Skein and Argon2 are in
+//! `skein.rs` and `argon2.rs`.
 
 use sealstone_proofs::spec::{Numbers, blake2b, chacha20, sha256};
 
@@ -10,7 +11,8 @@ fn bytes(hex: &str) -> Vec<u8> {
         .collect()
 }
 
-/// FIPS 180-4 examples, as published by NIST: one block, two blocks, no block of message, three blocks, a million bytes.
+/// FIPS 180-4 examples, as published by NIST: one block, two blocks, no block of message, three
+/// blocks, a million bytes.
 #[test]
 fn sha256_of_the_standard() {
     let million = vec![b'a'; 1_000_000];

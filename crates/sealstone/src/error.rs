@@ -5,8 +5,8 @@ use std::io;
 
 /// Every failure of this crate.
 ///
-/// Cryptographic failures say which part of the object failed and nothing about how: an attacker who
-/// sees the message learns nothing that the object itself does not show.
+/// Cryptographic failures say which part of the object failed and nothing about how: an attacker
+/// who sees the message learns nothing that the object itself does not show.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {

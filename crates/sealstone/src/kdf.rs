@@ -82,7 +82,8 @@ impl KdfParams {
     /// Own parameters: memory in KiB, passes, lanes (RFC 9106 m, t, p).
     ///
     /// # Errors
-    /// [`Error::Invalid`] if they are weaker than 7168 KiB and 35,840 KiB × passes, or `lanes` is not in 1–16.
+    /// [`Error::Invalid`] if they are weaker than 7168 KiB and 35,840 KiB × passes, or `lanes` is
+    /// not in 1–16.
     pub fn new(memory_kib: u32, passes: u32, lanes: u32) -> Result<Self> {
         let params = Self::read(memory_kib, passes, lanes)
             .map_err(|_| Error::Invalid("Argon2id needs 1 to 16 lanes and a pass"))?;
@@ -284,7 +285,8 @@ mod tests {
         ));
     }
 
-    /// Sixteen lanes of 8 KiB are sixty-four segments a pass, which take far longer than 128 KiB do.
+    /// Sixteen lanes of 8 KiB are sixty-four segments a pass, which take far longer than 128 KiB
+    /// do.
     #[test]
     fn little_memory_does_not_make_passes_free() {
         let limits = KdfLimits::default();

@@ -2,9 +2,9 @@
 //! memory.
 //!
 //! Every worker handles one chunk at a time. It takes the next chunk from the source (one worker at
-//! a time), processes it (all workers at once), waits for its turn, and gives it to the sink. So the
-//! three steps of different chunks overlap, a chunk stays in one core's cache, and there are never
-//! more buffers than workers.
+//! a time), processes it (all workers at once), waits for its turn, and gives it to the sink. So
+//! the three steps of different chunks overlap, a chunk stays in one core's cache, and there are
+//! never more buffers than workers.
 //!
 //! ```
 //! use sealstone_skein::pipeline::{self, Sink, Source};

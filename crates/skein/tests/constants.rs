@@ -42,8 +42,8 @@ fn rotations_and_permutations() {
     every_round::<16>(80);
 }
 
-/// Tables 3 and 4 of the specification against C code derived from the designers' (pyskein's `threefish.h`):
-/// the index of each word in each round, and its rotation.
+/// Tables 3 and 4 of the specification against C code derived from the designers' (pyskein's
+/// `threefish.h`): the index of each word in each round, and its rotation.
 #[test]
 fn tables_of_the_designers() {
     let Some(text) = designers::text("threefish.h") else {

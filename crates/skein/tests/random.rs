@@ -1,5 +1,5 @@
-//! Random cases against the specification in `sealstone-testing`, and against RustCrypto's `skein` and
-//! `threefish` where these support them.
+//! Random cases against the specification in `sealstone-testing`, and against RustCrypto's `skein`
+//! and `threefish` where these support them.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -44,7 +44,8 @@ fn in_a_frame_of_its_own<T>(work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// The number of places with the first two or the last two of these words, which are given inverted.
+/// The number of places with the first two or the last two of these words, which are given
+/// inverted.
 fn occurrences(masked: &[u64; 8]) -> usize {
     let [a, b, .., c, d] = *masked;
     own_memory::occurrences(&[[a, b], [c, d]].map(own_memory::pattern))

@@ -97,8 +97,8 @@ mod tests {
 
     const INVERTED: [u8; 16] = *b"no other test...";
 
-    /// A planted copy is found where it is, at any alignment, as often as it is there, and not when it
-    /// is gone; neither is the buffer of an earlier search.
+    /// A planted copy is found where it is, at any alignment, as often as it is there, and not when
+    /// it is gone; neither is the buffer of an earlier search.
     #[test]
     fn a_planted_copy_is_found_until_it_is_wiped() {
         if skipped_by_emulator() {

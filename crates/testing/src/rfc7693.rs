@@ -7,8 +7,8 @@ pub const ABC: &str = "ba80a53f981c4d0d6a2797b69f12f6e94c212f14685ac4b74b12bb6fd
 /// The result of [`self_test`]: appendix E.
 pub const SELF_TEST: &str = "c23a7800d98123bd10f506c61e29da5603d763b8bbad2e737f5e765a7bccd475";
 
-/// Appendix E: the hash of the hashes of many lengths, with a key and without. `hash` takes the key, the
-/// message and the length of the hash.
+/// Appendix E: the hash of the hashes of many lengths, with a key and without. `hash` takes the
+/// key, the message and the length of the hash.
 pub fn self_test(mut hash: impl FnMut(&[u8], &[u8], usize) -> Vec<u8>) -> Vec<u8> {
     let mut all = Vec::new();
     for outlen in [20, 32, 48, 64] {

@@ -10,8 +10,8 @@ use zeroize::Zeroizing;
 impl FromStr for PhcString {
     type Err = Error;
 
-    /// Reads a string in its canonical form: the parameters in their order, no leading zeros, nothing that
-    /// is empty, no bits left over. Without a version, it is 16.
+    /// Reads a string in its canonical form: the parameters in their order, no leading zeros,
+    /// nothing that is empty, no bits left over. Without a version, it is 16.
     ///
     /// # Errors
     /// [`Error::Malformed`] for anything else.

@@ -43,7 +43,8 @@ impl KdfArgs {
         self.kdf_max_memory.map_or(default, raised)
     }
 
-    /// Refuses to write what unlocking would refuse. `params` are those of every slot that is tried.
+    /// Refuses to write what unlocking would refuse. `params` are those of every slot that is
+    /// tried.
     pub(crate) fn must_allow(&self, params: &[KdfParams]) -> Result<()> {
         let default = KdfLimits::default();
         self.limits().check_all(params).map_err(|e| {

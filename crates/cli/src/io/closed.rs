@@ -80,8 +80,8 @@ extern "C" fn look() {
 /// that, a closed descriptor looks like one that the caller redirected to `/dev/null`.
 #[expect(unsafe_code, reason = "a section whose contents the system calls")]
 // SAFETY: the sections hold pointers to functions of C's calling convention. The system calls each
-// once, before any thread starts, with arguments that `look` ignores. `look` makes a system call and
-// stores to atomics; it needs nothing of Rust's runtime.
+// once, before any thread starts, with arguments that `look` ignores. `look` makes a system call
+// and stores to atomics; it needs nothing of Rust's runtime.
 #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
 #[cfg_attr(
     target_vendor = "apple",

@@ -61,8 +61,8 @@ pub(crate) fn holds(path: &Path, bytes: &[u8]) -> std::io::Result<bool> {
     Ok(**found == *bytes)
 }
 
-/// Locks a file, so that other processes wait until this one has compared and replaced it. A process
-/// that waited then holds the lock of the old file, and finds a changed one in its place.
+/// Locks a file, so that other processes wait until this one has compared and replaced it. A
+/// process that waited then holds the lock of the old file, and finds a changed one in its place.
 fn lock(path: &Path) -> std::io::Result<File> {
     let file = File::open(path)?;
     match sealstone_files::lock(&file) {

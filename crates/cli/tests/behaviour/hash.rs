@@ -1,11 +1,13 @@
-//! `hash` on what transcripts cannot hold: secret keys, odd names, pipes, files of many pieces, changing files.
+//! `hash` on what transcripts cannot hold: secret keys, odd names, pipes, files of many pieces,
+//! changing files.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use crate::world::{World, refuse, succeed};
 
-/// Computed by pyskein 1.0: `skein512(bytes(range(251)) * n, tree=(6, 4, 255))`, of 5,000,000 bytes.
+/// Computed by pyskein 1.0: `skein512(bytes(range(251)) * n, tree=(6, 4, 255))`, of 5,000,000
+/// bytes.
 const FIVE_MILLION: &str = "a38ebaef2e828745ff653d03c21e69ef5c235c93469ee62fe068fac44b3ff6390de110e123593120d7a17f0cf0f062e3a1710eb541d89cf7bfefa54cff2a9815";
 /// The same with `key=b"a key of the demo\n"`, of the 43 bytes of the fox.
 const FOX_MAC: &str = "e4cb7f960492f5da4e1f1f3807e292b683e87346dcd353e46ac7a562de1456af55f73db4c89ba66a876d06946ccce3a5cdbf6f3ce934cc21eae8319996f41d69";

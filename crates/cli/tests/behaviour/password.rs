@@ -63,7 +63,8 @@ fn passwords_may_be_long_and_come_through_a_pipe() {
 const MILLION: &str =
     "$argon2id$v=19$m=64,t=1,p=1$c29tZXNhbHQ$gO45WIKUxaVSVykCihf+wxjZajo7VvKd4+ynMI08Ohc\n";
 
-/// Computed by argon2-cffi 25.1 (the `core` of its `low_level`), as are those below; this one without what the list adds.
+/// Computed by argon2-cffi 25.1 (the `core` of its `low_level`), as are those below; this one
+/// without what the list adds.
 const PLAIN: &str = "60ee3215a432e4c66861fb7698a118c32cd0e3599dee7ac379f944fccbfe0280";
 
 #[test]
@@ -195,7 +196,8 @@ fn memory_that_the_system_does_not_give_is_an_error_that_says_so() {
     assert!(said.contains("choose a smaller --profile"), "{said}");
 }
 
-/// What is not there for a hash, calibration does without; only if there is next to none it fails, and names its own option.
+/// What is not there for a hash, calibration does without; only if there is next to none it fails,
+/// and names its own option.
 #[test]
 fn calibration_takes_no_more_memory_than_the_system_gives() {
     let world = World::empty();
@@ -228,7 +230,8 @@ fn memory_that_there_is_not_for_a_stored_hash() {
 #[test]
 fn what_asks_for_too_much_is_refused_with_what_would_allow_it() {
     let world = World::empty();
-    // 2 GiB and 1 KiB; of the least memory 9,999,999 passes, which count as 128 KiB each, 32 of them to one KiB of memory.
+    // 2 GiB and 1 KiB; of the least memory 9,999,999 passes, which count as 128 KiB each, 32 of
+    // them to one KiB of memory.
     for (cost, enough) in [("m=2097153,t=1", "2049MiB"), ("m=8,t=9999999", "39063MiB")] {
         let stored = format!("$argon2id$v=19${cost},p=1$c29tZXNhbHQ$c29tZXRhZ3NvbWV0");
         let said = world.refused(&["password", "verify", &stored], 9);

@@ -1,4 +1,5 @@
-//! What is shown of work that takes long, and to whom: on a pseudo-terminal made by script(1), and in a pipe.
+//! What is shown of work that takes long, and to whom: on a pseudo-terminal made by script(1), and
+//! in a pipe.
 
 use crate::world::{World, succeed};
 
@@ -12,8 +13,8 @@ const NEVER: [(&str, &str, &str); 6] = [
     ("", "", "2>&1 | cat"),
 ];
 
-/// What a terminal shows of `verb` with `arguments` while it works for two seconds on what takes minutes; before that, what it
-/// shows in every way in which it must show nothing. All at once.
+/// What a terminal shows of `verb` with `arguments` while it works for two seconds on what takes
+/// minutes; before that, what it shows in every way in which it must show nothing. All at once.
 fn shown(world: &World, verb: &str, arguments: &str) -> (String, Vec<String>) {
     let ways = [&NEVER[..], &[("", "", "")]].concat();
     let mut line = String::new();

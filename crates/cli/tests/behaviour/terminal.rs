@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use crate::world::{PASSPHRASE, PROFILE, World, succeed};
 
-/// What the screen shows and how it ended, when `typed` lines are typed. `None` if there is no script(1) of util-linux.
+/// What the screen shows and how it ended, when `typed` lines are typed. `None` if there is no
+/// script(1) of util-linux.
 fn session(world: &World, line: &str, typed: &[&str]) -> Option<(String, Option<i32>)> {
     converse(world, line, |keyboard, screen| {
         let mut answered = 0;
@@ -77,7 +78,8 @@ impl Screen {
         Self { shown, reader }
     }
 
-    /// Waits until the last that is shown, behind what was `answered`, is a question, as people do. How much is shown then.
+    /// Waits until the last that is shown, behind what was `answered`, is a question, as people do.
+    /// How much is shown then.
     fn wait_for_a_question(&self, answered: usize) -> usize {
         let start = Instant::now();
         while start.elapsed() < Duration::from_secs(30) {
@@ -466,7 +468,8 @@ fn a_short_passphrase_that_is_typed_is_taken_with_a_warning() {
     assert_eq!(code, Some(0), "{screen}");
 }
 
-/// Nobody reads what is sealed, and the derivation takes minutes: what is shown until they are stopped is of interest.
+/// Nobody reads what is sealed, and the derivation takes minutes: what is shown until they are
+/// stopped is of interest.
 #[test]
 fn long_work_shows_how_far_it_is_on_a_terminal_only() {
     let world = World::new();

@@ -78,7 +78,8 @@ impl World {
         command
     }
 
-    /// The command where no signal is ignored, as `nohup` and the background of a script leave them.
+    /// The command where no signal is ignored, as `nohup` and the background of a script leave
+    /// them.
     pub(crate) fn heeding_signals(&self, args: &[&str]) -> Command {
         let mut command = self.bare("env");
         command

@@ -217,8 +217,8 @@ fn passports() {
     world.holds_only("work", &["in", "in.sealed"]).unwrap();
 }
 
-/// Exchanges every `step`th character for another one of its kind, and cuts there. Parameters of key derivation may exceed
-/// what is allowed before anybody can tell that they were altered (9).
+/// Exchanges every `step`th character for another one of its kind, and cuts there. Parameters of
+/// key derivation may exceed what is allowed before anybody can tell that they were altered (9).
 fn alter_text(world: &World, text: &[u8], step: usize, command: &[&str]) {
     let attempt = |bytes: &[u8], what: &str| {
         fs::write(world.path("keys/altered"), bytes).unwrap();

@@ -1,4 +1,5 @@
-//! Killed, or refused by the system, at every single step that changes something: `strace` counts the system calls.
+//! Killed, or refused by the system, at every single step that changes something: `strace` counts
+//! the system calls.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -23,7 +24,8 @@ pub(crate) enum Fault {
     NoSpace,
 }
 
-/// Calls that change files, under their names on all machines. A question mark means: if this machine has it.
+/// Calls that change files, under their names on all machines. A question mark means: if this
+/// machine has it.
 const CHANGES: &str = "write,writev,pwrite64,fsync,fdatasync,?rename,?renameat,renameat2,?link,linkat,fchmod,ftruncate";
 /// Everything that has to do with files, reading and the loading of libraries too.
 const EVERYTHING: &str = "%file,%desc";

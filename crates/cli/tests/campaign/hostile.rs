@@ -1,4 +1,5 @@
-//! Files made to cost whoever opens them memory or time: refused at once, by a command that has next to none of either.
+//! Files made to cost whoever opens them memory or time: refused at once, by a command that has
+//! next to none of either.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -9,7 +10,8 @@ use base64::prelude::{BASE64_STANDARD, Engine};
 use crate::world::{Checked, OLD, Outcome, World, finish, sealstone};
 
 const MIB: u64 = 1 << 20;
-/// Address space: code, libraries and stacks take a part of it, a key derivation of the usual size does not fit.
+/// Address space: code, libraries and stacks take a part of it, a key derivation of the usual size
+/// does not fit.
 const SPACE: u64 = 128 * MIB;
 /// For a machine that has much else to do.
 const SOON: Duration = Duration::from_secs(5);

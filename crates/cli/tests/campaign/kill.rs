@@ -70,7 +70,8 @@ fn trust_rekey() {
     campaign(&[&Store::new(store::Verb::Rekey)], kills());
 }
 
-/// Without `/proc` a file without a name cannot be given one, so hidden ones are used, as where the file system has no others.
+/// Without `/proc` a file without a name cannot be given one, so hidden ones are used, as where the
+/// file system has no others.
 #[test]
 fn with_hidden_temporary_files() {
     match namespace::enter("kill::with_hidden_temporary_files") {

@@ -98,7 +98,8 @@ fn done(through: &str, len: u64) {
     }
 }
 
-/// A file with holes: it takes room only where something is written, which is where counters may overflow.
+/// A file with holes: it takes room only where something is written, which is where counters may
+/// overflow.
 fn write_sparse(path: &Path, len: u64) {
     let file = File::create(path).unwrap();
     file.set_len(len).unwrap();

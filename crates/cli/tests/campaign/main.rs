@@ -1,5 +1,6 @@
-//! What may happen to the command while it works: it is killed at any moment, the disk fills up, the other end of a pipe goes
-//! away, files are huge or altered. And that these tests notice what they are there for (`planted`).
+//! What may happen to the command while it works: it is killed at any moment, the disk fills up,
+//! the other end of a pipe goes away, files are huge or altered. And that these tests notice what
+//! they are there for (`planted`).
 //!
 //! `make test` runs a bounded version, `scripts/campaign` the whole one.
 #![cfg(target_os = "linux")]

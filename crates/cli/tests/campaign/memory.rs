@@ -87,7 +87,8 @@ pub(crate) fn measured(mut command: Command) -> Checked<u64> {
     Ok(peak.join().unwrap())
 }
 
-/// Watches the process until it ends. Unlike what `wait4` tells, this is not at least what the test itself takes.
+/// Watches the process until it ends. Unlike what `wait4` tells, this is not at least what the test
+/// itself takes.
 fn peak(child: &mut Child) -> JoinHandle<u64> {
     let status = format!("/proc/{}/status", child.id());
     thread::spawn(move || {

@@ -1,4 +1,5 @@
-//! Mistakes that the campaign must notice: each is what a command without care does, and each is seen to be caught.
+//! Mistakes that the campaign must notice: each is what a command without care does, and each is
+//! seen to be caught.
 
 use std::ffi::OsString;
 use std::fs;

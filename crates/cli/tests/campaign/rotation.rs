@@ -57,7 +57,8 @@ impl Rotation {
             .ok_or_else(|| format!("{passport} has no fingerprint: {text}"))
     }
 
-    /// What a finished rotation leaves: the new passport in the place of the old one, which is kept beside it.
+    /// What a finished rotation leaves: the new passport in the place of the old one, which is kept
+    /// beside it.
     fn is_replaced(&self) -> Checked {
         let [old, new] = ["keys/alice.pub", &format!("{DATA}/default.pub")]
             .map(|name| self.world.path(name).display().to_string());

@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Whether this is the long version. It fails where the everyday one does without what a machine does not offer.
+/// Whether this is the long version. It fails where the everyday one does without what a machine
+/// does not offer.
 pub(crate) fn is_long() -> bool {
     std::env::var("SEALSTONE_CAMPAIGN").is_ok_and(|value| value == "long")
 }

@@ -97,7 +97,8 @@ impl Slot {
         }
     }
 
-    /// To replace a file, Linux needs a name for the new one. What is killed between the two steps leaves it, whole.
+    /// To replace a file, Linux needs a name for the new one. What is killed between the two steps
+    /// leaves it, whole.
     fn check_hidden(&self) -> Checked {
         for name in self.world.others("work", &[PASSPORT, "in"])? {
             if !is_hidden(&name) {

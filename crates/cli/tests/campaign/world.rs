@@ -15,8 +15,8 @@ use crate::{large, namespace};
 /// What a check found out; the error says what is wrong.
 pub(crate) type Checked<T = ()> = Result<T, String>;
 
-/// Everything that a command sees. It works in `work`; beside it are `keys` (alice and bob, both with the passphrase in
-/// `old`), the trust store `trust`, and `tmp`.
+/// Everything that a command sees. It works in `work`; beside it are `keys` (alice and bob, both
+/// with the passphrase in `old`), the trust store `trust`, and `tmp`.
 pub(crate) struct World {
     root: TempDir,
 }
@@ -63,7 +63,8 @@ static KEYS: LazyLock<Vec<(String, Vec<u8>)>> = LazyLock::new(|| {
         .into()
 });
 
-/// Where worlds are made: in memory, if there is enough, as many of these tests wait for nothing but the disk.
+/// Where worlds are made: in memory, if there is enough, as many of these tests wait for nothing
+/// but the disk.
 fn directory() -> PathBuf {
     let temporary = std::env::temp_dir();
     if namespace::is_inside() {

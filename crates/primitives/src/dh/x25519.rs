@@ -42,7 +42,8 @@ impl PrivateKey {
         &self.public
     }
 
-    /// The secret shared with the owner of `peer`. Not uniform: put it through a KDF together with both public keys.
+    /// The secret shared with the owner of `peer`. Not uniform: put it through a KDF together with
+    /// both public keys.
     ///
     /// # Errors
     /// If it would be all zero, because `peer` is a point of small order (section 6.1).

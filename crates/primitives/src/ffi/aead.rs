@@ -13,7 +13,8 @@ pub(crate) const TAG_LEN: usize = 16;
 
 /// A keyed AEAD, ready to seal and to open from many threads at once.
 pub(crate) struct Context {
-    /// An initialised `EVP_AEAD_CTX` at the start of the block. Its state is inline, so wiping the block wipes the key.
+    /// An initialised `EVP_AEAD_CTX` at the start of the block. Its state is inline, so wiping the
+    /// block wipes the key.
     pages: Pages,
 }
 
@@ -32,8 +33,8 @@ impl Context {
         let context = Self {
             pages: Pages::new(size_of::<EVP_AEAD_CTX>()),
         };
-        // SAFETY: the block is writable, zeroed, large enough and aligned to a page; `algorithm` is static; the key
-        // is as long as said.
+        // SAFETY: the block is writable, zeroed, large enough and aligned to a page; `algorithm` is
+        // static; the key is as long as said.
         let code = unsafe {
             sys::EVP_AEAD_CTX_init(
                 context.as_ptr(),
@@ -49,7 +50,8 @@ impl Context {
         context
     }
 
-    /// Encrypts `data` in place. Fails, with `data` wiped, only if a length is out of the algorithm's bounds.
+    /// Encrypts `data` in place. Fails, with `data` wiped, only if a length is out of the
+    /// algorithm's bounds.
     pub(crate) fn seal(
         &self,
         nonce: &[u8],
@@ -59,8 +61,9 @@ impl Context {
         let mut tag = [0; TAG_LEN];
         let mut tag_len = 0;
         let start = data.as_mut_ptr();
-        // SAFETY: the context is initialised and only read (the API allows concurrent use); every pointer comes from
-        // a slice and goes with its length; input and output are the same buffer, which is allowed; `tag` is apart.
+        // SAFETY: the context is initialised and only read (the API allows concurrent use); every
+        // pointer comes from a slice and goes with its length; input and output are the same
+        // buffer, which is allowed; `tag` is apart.
         let code = unsafe {
             sys::EVP_AEAD_CTX_seal_scatter(
                 self.as_ptr(),
@@ -125,7 +128,8 @@ impl Drop for Context {
         if self.pages.is_absent() {
             return;
         }
-        // SAFETY: initialised in `new`, used by nobody else any more. The block itself is wiped and freed by `Pages`.
+        // SAFETY: initialised in `new`, used by nobody else any more. The block itself is wiped and
+        // freed by `Pages`.
         unsafe { sys::EVP_AEAD_CTX_cleanup(self.as_ptr()) }
     }
 }

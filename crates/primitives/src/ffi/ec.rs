@@ -1,4 +1,5 @@
-//! Points of NIST's curves: `EC_POINT`. Multiplication is in constant time, by aws-lc's own assembly.
+//! Points of NIST's curves: `EC_POINT`. Multiplication is in constant time, by aws-lc's own
+//! assembly.
 
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};

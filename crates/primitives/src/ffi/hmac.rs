@@ -12,10 +12,11 @@ pub(crate) const TAG_LEN: usize = 32;
 
 /// A running HMAC-SHA3-256.
 ///
-/// aws-lc's calls can fail only if the context is not initialised, which the constructor rules out; so the
-/// methods here do not return errors.
+/// aws-lc's calls can fail only if the context is not initialised, which the constructor rules out;
+/// so the methods here do not return errors.
 pub(crate) struct Context {
-    /// An initialised `HMAC_CTX` at the start of the block. It is flat, so wiping the block wipes the key.
+    /// An initialised `HMAC_CTX` at the start of the block. It is flat, so wiping the block wipes
+    /// the key.
     pages: Pages,
 }
 
@@ -24,8 +25,9 @@ impl Context {
         let context = Self {
             pages: Pages::new(size_of::<HMAC_CTX>()),
         };
-        // SAFETY: the block is zeroed, which is what `HMAC_CTX_init` would make of it, writable, large enough and
-        // page-aligned; the digest is a static table; the key pointer (never null, also if empty) goes with its length.
+        // SAFETY: the block is zeroed, which is what `HMAC_CTX_init` would make of it, writable,
+        // large enough and page-aligned; the digest is a static table; the key pointer (never null,
+        // also if empty) goes with its length.
         let code = unsafe {
             sys::HMAC_Init_ex(
                 context.as_ptr(),
@@ -50,7 +52,8 @@ impl Context {
     }
 
     pub(crate) fn update(&mut self, data: &[u8]) {
-        // SAFETY: the context is initialised and borrowed exclusively; the pointer goes with its length.
+        // SAFETY: the context is initialised and borrowed exclusively; the pointer goes with its
+        // length.
         let code = unsafe { sys::HMAC_Update(self.as_ptr(), data.as_ptr(), data.len()) };
         check(code).expect("the context is initialised");
     }
@@ -58,7 +61,8 @@ impl Context {
     /// Writes the tag; call [`Context::reset`] before the next message.
     pub(crate) fn finish_into(&mut self, tag: &mut [u8; TAG_LEN]) {
         let mut len = 0;
-        // SAFETY: the context is initialised and borrowed exclusively; SHA3-256 writes exactly `TAG_LEN` bytes.
+        // SAFETY: the context is initialised and borrowed exclusively; SHA3-256 writes exactly
+        // `TAG_LEN` bytes.
         let code = unsafe { sys::HMAC_Final(self.as_ptr(), tag.as_mut_ptr(), &mut len) };
         wipe_stack();
         check(code).expect("the context is initialised");

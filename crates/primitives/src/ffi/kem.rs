@@ -24,11 +24,13 @@ pub(crate) fn from_seed(seed: &[u8; 64]) -> Result<Pkey, Error> {
     // SAFETY: as above.
     check(unsafe { sys::EVP_PKEY_keygen_init(context.as_ptr()) })?;
     let (mut key, mut seed_len) = (ptr::null_mut(), seed.len());
-    // SAFETY: the context is ready to generate; the seed pointer goes with its length; `key` starts out null.
+    // SAFETY: the context is ready to generate; the seed pointer goes with its length; `key` starts
+    // out null.
     let code = unsafe {
         sys::EVP_PKEY_keygen_deterministic(context.as_ptr(), &mut key, seed.as_ptr(), &mut seed_len)
     };
-    // SAFETY: `key` is null or new. Wrapped before the code is looked at, so that it is freed in any case.
+    // SAFETY: `key` is null or new. Wrapped before the code is looked at, so that it is freed in
+    // any case.
     let key = unsafe { Pkey::from_new(key) };
     check(code)?;
     key
@@ -50,7 +52,8 @@ pub(crate) fn from_public(bytes: &[u8]) -> Result<Pkey, Error> {
     Ok(key)
 }
 
-/// An expanded decapsulation key, checked (FIPS 203 section 7.3: length and hash; and that it fits its own public part).
+/// An expanded decapsulation key, checked (FIPS 203 section 7.3: length and hash; and that it fits
+/// its own public part).
 #[cfg(feature = "hazmat")]
 pub(crate) fn from_expanded(bytes: &[u8]) -> Result<Pkey, Error> {
     // dk = dk_pke (1536 bytes) ‖ ek ‖ H(ek) ‖ z, FIPS 203 algorithm 16.
@@ -121,7 +124,8 @@ pub(crate) fn encapsulate_deterministic(
     ])
 }
 
-/// Decapsulates `ciphertext` (FIPS 203 algorithm 21); one that was tampered with yields an unrelated secret.
+/// Decapsulates `ciphertext` (FIPS 203 algorithm 21); one that was tampered with yields an
+/// unrelated secret.
 pub(crate) fn decapsulate(
     key: &Pkey,
     ciphertext: &[u8; CIPHERTEXT_LEN],

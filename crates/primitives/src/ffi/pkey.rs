@@ -8,11 +8,12 @@ use sys::{EVP_PKEY, EVP_PKEY_CTX};
 use super::{check, check_ptr};
 use crate::Error;
 
-/// One reference to a key that is never changed after it was made. aws-lc wipes the key when the last one goes.
+/// One reference to a key that is never changed after it was made. aws-lc wipes the key when the
+/// last one goes.
 pub(crate) struct Pkey(NonNull<EVP_PKEY>);
 
-// SAFETY: "a given object may be used concurrently on multiple threads by non-mutating functions" (openssl/evp.h),
-// we call no mutating one after construction, and the reference count is atomic.
+// SAFETY: "a given object may be used concurrently on multiple threads by non-mutating functions"
+// (openssl/evp.h), we call no mutating one after construction, and the reference count is atomic.
 unsafe impl Send for Pkey {}
 // SAFETY: as above.
 unsafe impl Sync for Pkey {}

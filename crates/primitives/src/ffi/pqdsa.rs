@@ -79,7 +79,8 @@ pub(crate) fn verify(
     })
 }
 
-/// Verifies `signature` over an externally computed message representative µ (FIPS 204 section 6.2).
+/// Verifies `signature` over an externally computed message representative µ (FIPS 204 section
+/// 6.2).
 #[cfg(feature = "hazmat")]
 pub(crate) fn verify_mu(key: &Pkey, mu: &[u8; 64], signature: &[u8]) -> Result<(), Error> {
     let context = key.context()?;
@@ -114,7 +115,8 @@ impl Operation {
         // SAFETY: no preconditions; the result is null or new.
         let operation = Self(check_ptr(unsafe { sys::EVP_MD_CTX_new() })?);
         let mut key_context = ptr::null_mut();
-        // SAFETY: the operation is new, the key alive (a reference is taken); ML-DSA takes no digest; no engine.
+        // SAFETY: the operation is new, the key alive (a reference is taken); ML-DSA takes no
+        // digest; no engine.
         check(unsafe {
             init(
                 operation.as_ptr(),
@@ -124,7 +126,8 @@ impl Operation {
                 key.as_ptr(),
             )
         })?;
-        // SAFETY: `key_context` belongs to the operation and lives as long; the string is copied, with its length.
+        // SAFETY: `key_context` belongs to the operation and lives as long; the string is copied,
+        // with its length.
         check(unsafe {
             sys::EVP_PKEY_CTX_set_signature_context(key_context, context.as_ptr(), context.len())
         })?;

@@ -45,8 +45,8 @@ impl DecapsulationKey {
 
     /// The shared secret in `ciphertext`.
     ///
-    /// A ciphertext that was not made for this key yields a secret that looks random and that nobody else knows
-    /// (implicit rejection): the mismatch shows when it is used.
+    /// A ciphertext that was not made for this key yields a secret that looks random and that
+    /// nobody else knows (implicit rejection): the mismatch shows when it is used.
     #[must_use]
     pub fn decapsulate(&self, ciphertext: &Ciphertext) -> Secret<32> {
         Secret::with(|shared| {
@@ -161,7 +161,8 @@ pub mod hazmat {
     use crate::ffi::kem;
     use crate::secret::Secret;
 
-    /// Encapsulates the message `m` instead of fresh randomness (algorithm 17). Whoever knows `m` knows the secret.
+    /// Encapsulates the message `m` instead of fresh randomness (algorithm 17). Whoever knows `m`
+    /// knows the secret.
     #[must_use]
     pub fn encapsulate_deterministic(
         key: &EncapsulationKey,

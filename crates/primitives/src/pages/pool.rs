@@ -1,4 +1,5 @@
-//! A few wiped pages that each thread keeps, because mapping and locking a page costs many times what most uses of it do.
+//! A few wiped pages that each thread keeps, because mapping and locking a page costs many times
+//! what most uses of it do.
 
 use std::cell::RefCell;
 
@@ -24,7 +25,8 @@ pub(super) fn take(len: usize) -> Option<Block> {
     if block.is_absent() { None } else { Some(block) }
 }
 
-/// Keeps a wiped block for later, or gives it back if it is not worth keeping: large, not locked, or one too many.
+/// Keeps a wiped block for later, or gives it back if it is not worth keeping: large, not locked,
+/// or one too many.
 pub(super) fn put(block: Block) -> Option<Block> {
     if block.len != os::page_size() || !block.locked {
         return Some(block);

@@ -12,13 +12,16 @@
 //!
 //! # Which signatures are accepted
 //!
-//! Implementations differ on encodings that no honest signer makes. The rule here, for a signature R ‖ S under key A:
+//! Implementations differ on encodings that no honest signer makes. The rule here, for a signature
+//! R ‖ S under key A:
 //!
-//! 1. A is a canonical encoding (y < 2^255 - 19) and not of small order: checked by [`VerifyingKey::from_bytes`], so
-//!    that no key exists under which one signature fits many messages.
+//! 1. A is a canonical encoding (y < 2^255 - 19) and not of small order: checked by
+//!    [`VerifyingKey::from_bytes`], so that no key exists under which one signature fits many
+//!    messages.
 //! 2. A decodes to a point, and S < L: checked by [`VerifyingKey::verify`].
-//! 3. The *cofactorless* equation holds on encodings: R equals the bytes of \[S\]B - \[k\]A. Hence a non-canonical R is never
-//!    accepted, and a component of small order in A or R is not forgiven.
+//! 3. The *cofactorless* equation holds on encodings: R equals the bytes of \[S\]B - \[k\]A. Hence
+//!    a non-canonical R is never accepted, and a component of small order in A or R is not
+//!    forgiven.
 //!
 //! Steps 2 and 3 are aws-lc's, step 1 is ours.
 
@@ -118,8 +121,8 @@ fn is_reduced(y: &[u8; 32]) -> bool {
     !(tops_out && y[0] >= 0xed)
 }
 
-/// The y coordinates of the eight points of small order: 0 (order 4), 1 (order 1), -1 (order 2), and the two of order 8.
-/// A test recomputes them.
+/// The y coordinates of the eight points of small order: 0 (order 4), 1 (order 1), -1 (order 2),
+/// and the two of order 8. A test recomputes them.
 const SMALL_ORDER_Y: [[u8; 32]; 5] = [
     [0; 32],
     {

@@ -1,7 +1,8 @@
 //! ML-DSA (FIPS 204): the sizes 65 and 87, "pure" (no prehash), with context strings.
 //!
-//! Keys of different sizes are different types: `SigningKey<MlDsa65>` and `SigningKey<MlDsa87>`, also named
-//! [`ml_dsa_65::SigningKey`](crate::sign::ml_dsa_65) and [`ml_dsa_87::SigningKey`](crate::sign::ml_dsa_87).
+//! Keys of different sizes are different types: `SigningKey<MlDsa65>` and `SigningKey<MlDsa87>`,
+//! also named [`ml_dsa_65::SigningKey`](crate::sign::ml_dsa_65) and
+//! [`ml_dsa_87::SigningKey`](crate::sign::ml_dsa_87).
 
 use std::fmt;
 use std::marker::PhantomData;

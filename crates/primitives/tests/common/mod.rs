@@ -37,7 +37,8 @@ pub(crate) fn pattern(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i % 251) as u8).collect()
 }
 
-/// The downloaded file `name`, or nothing, said aloud, if vectors were not downloaded (`scripts/fetch-vectors`).
+/// The downloaded file `name`, or nothing, said aloud, if vectors were not downloaded
+/// (`scripts/fetch-vectors`).
 pub(crate) fn vectors(name: &str) -> Option<String> {
     let tools = || concat!(env!("CARGO_MANIFEST_DIR"), "/../../.tools").into();
     let directory = std::env::var_os("SEALSTONE_VECTORS").map_or_else(tools, PathBuf::from);

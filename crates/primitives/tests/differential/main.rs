@@ -1,4 +1,5 @@
-//! Random inputs through aws-lc and through independent implementations (RustCrypto, dalek), which must agree.
+//! Random inputs through aws-lc and through independent implementations (RustCrypto, dalek), which
+//! must agree.
 
 mod curve25519;
 mod ml_dsa;

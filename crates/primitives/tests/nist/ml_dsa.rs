@@ -1,4 +1,5 @@
-//! ML-DSA-65 and ML-DSA-87 known answers: key pair from ξ, verification of deterministic signatures.
+//! ML-DSA-65 and ML-DSA-87 known answers: key pair from ξ, verification of deterministic
+//! signatures.
 
 use sealstone_primitives::sign::ml_dsa::{MlDsa65, MlDsa87, ParameterSet, SigningKey};
 

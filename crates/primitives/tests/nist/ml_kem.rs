@@ -1,5 +1,5 @@
-//! ML-KEM-1024 known answers: key pair from d ‖ z, encapsulation with a known message, decapsulation of a good and of a
-//! bad ciphertext.
+//! ML-KEM-1024 known answers: key pair from d ‖ z, encapsulation with a known message,
+//! decapsulation of a good and of a bad ciphertext.
 
 use sealstone_primitives::kem::ml_kem_1024::{Ciphertext, DecapsulationKey, hazmat};
 

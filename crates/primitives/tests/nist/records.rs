@@ -1,4 +1,5 @@
-//! NIST's "response" files: `name = value` lines in records, `[name = value]` lines that hold for all records after them.
+//! NIST's "response" files: `name = value` lines in records, `[name = value]` lines that hold for
+//! all records after them.
 
 use std::collections::HashMap;
 

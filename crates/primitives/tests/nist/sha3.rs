@@ -67,7 +67,8 @@ fn messages(file: &str, expected: usize, hashes: [Hash; 2]) {
     counted(file, executed, expected);
 }
 
-/// The SHA-3 validation system's section 6.2.3: each digest is the message of the next, a thousand times per record.
+/// The SHA-3 validation system's section 6.2.3: each digest is the message of the next, a thousand
+/// times per record.
 fn monte_carlo(file: &str, hash: Hash) {
     let Some(text) = vectors(file) else { return };
     let mut digest = Vec::new();

@@ -1,5 +1,5 @@
-//! In a child made by `fork` secrets are absent: reading one ends the child, dropping one or making a new one is fine, and
-//! the parent keeps its own.
+//! In a child made by `fork` secrets are absent: reading one ends the child, dropping one or making
+//! a new one is fine, and the parent keeps its own.
 
 use sealstone_primitives::aead::Aes256Gcm;
 use sealstone_primitives::secret::Secret;
@@ -40,7 +40,8 @@ fn dropping_and_making_new_ones_is_fine() {
 
 /// Runs `work` in a forked child and returns how it ended.
 fn in_child(work: impl FnOnce()) -> libc::c_int {
-    // SAFETY: the child runs only `work`, which takes no lock that another thread may hold, and leaves by `_exit`.
+    // SAFETY: the child runs only `work`, which takes no lock that another thread may hold, and
+    // leaves by `_exit`.
     let child = unsafe { libc::fork() };
     assert!(child >= 0, "fork failed");
     if child == 0 {

@@ -1,4 +1,5 @@
-//! Where the pages of a secret are kept: in RAM, out of dumps, out of children; and that a spent limit is no failure.
+//! Where the pages of a secret are kept: in RAM, out of dumps, out of children; and that a spent
+//! limit is no failure.
 
 use std::fs;
 use std::os::unix::process::CommandExt;

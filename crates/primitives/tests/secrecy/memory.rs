@@ -102,8 +102,8 @@ fn half_matches(needle: Needle, window: &[u8]) -> bool {
     })
 }
 
-/// Runs `work` on a thread, deep in its stack, and counts occurrences of `needle` when it is done but the thread, and so
-/// its stack, is still there.
+/// Runs `work` on a thread, deep in its stack, and counts occurrences of `needle` when it is done
+/// but the thread, and so its stack, is still there.
 pub(crate) fn occurrences_after(needle: Needle, work: impl FnOnce() + Send) -> usize {
     let (done, is_done) = mpsc::channel();
     let (finish, may_finish) = mpsc::channel::<()>();

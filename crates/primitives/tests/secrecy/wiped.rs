@@ -1,5 +1,6 @@
-//! After the last owner is gone, secrets are nowhere in memory: not on the heap, not on the stack of the thread that used
-//! them. Each secret is looked for while it is alive too, which shows that the search finds it.
+//! After the last owner is gone, secrets are nowhere in memory: not on the heap, not on the stack
+//! of the thread that used them. Each secret is looked for while it is alive too, which shows that
+//! the search finds it.
 
 use sealstone_primitives::aead::{Aes256Gcm, XChaCha20Poly1305};
 use sealstone_primitives::dh::x25519::PrivateKey;
@@ -111,7 +112,8 @@ fn exercise(
     }
 }
 
-/// The key that XChaCha20 derives from key and nonce prefix; values of draft-irtf-cfrg-xchacha-03 section 2.2.1.
+/// The key that XChaCha20 derives from key and nonce prefix; values of draft-irtf-cfrg-xchacha-03
+/// section 2.2.1.
 #[test]
 fn xchacha_subkeys() {
     const SUBKEY: &str = "82413b4227b27bfed30e42508a877d73a0f9e4d58a74a853c12ec41326d3ecdc";
@@ -172,7 +174,8 @@ fn ed25519_keys() {
     );
 }
 
-/// The seeds, and secrets of the expanded keys, of the first, second and third of NIST's known answers.
+/// The seeds, and secrets of the expanded keys, of the first, second and third of NIST's known
+/// answers.
 mod of_known_answers {
     pub(super) const XI_87: &str =
         "f696484048ec21f96cf50a56d0759c448f3779752f0383d37449690694cf7a68";

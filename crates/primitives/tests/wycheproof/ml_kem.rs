@@ -35,7 +35,8 @@ fn key_generation() {
                 "case {}",
                 case.tc_id
             );
-            // The expanded key of the vector and ours decapsulate alike, also what they both reject.
+            // The expanded key of the vector and ours decapsulate alike, also what they both
+            // reject.
             let expanded = hazmat::from_expanded(case.decaps_key.as_ref().unwrap()).unwrap();
             let (ciphertext, shared) = key.encapsulation_key().encapsulate();
             assert_eq!(

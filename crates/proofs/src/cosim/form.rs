@@ -33,7 +33,8 @@ impl Form {
         }
     }
 
-    /// State number `number` as constants. General registers and memory are those of `state`, which an instruction has changed.
+    /// State number `number` as constants. General registers and memory are those of `state`, which
+    /// an instruction has changed.
     pub(super) fn constant(&mut self, number: usize, state: &State) -> Registers {
         if self.constants.is_empty() {
             let all = |state: &State| Registers::of(|of| constant(of(state).into(), 64));

@@ -87,14 +87,17 @@ impl Movable {
         })
     }
 
-    /// What it is to the model, beside the place of its memory operand. Two instructions of one kind are one instruction:
+    /// What it is to the model, beside the place of its memory operand. Two instructions of one
+    /// kind are one instruction:
     ///
-    /// - code, registers, scale, immediates, masks, broadcast and the size of the operand are all in it;
-    /// - of a displacement, only whether there is one, of which length and sign. The model adds it to the address (`address` in
-    ///   `exec/operand.rs`), and looks at it nowhere else; and the base register holds what makes the address the same for all
-    ///   displacements. So both, model and CPU, do the same with another displacement, on the same states;
-    /// - what was relative to rip, on the stack or in a buffer has become relative to a free register before ([`Movable::all`]),
-    ///   and was told apart by nothing else.
+    /// - code, registers, scale, immediates, masks, broadcast and the size of the operand are all
+    ///   in it;
+    /// - of a displacement, only whether there is one, of which length and sign. The model adds it
+    ///   to the address (`address` in `exec/operand.rs`), and looks at it nowhere else; and the
+    ///   base register holds what makes the address the same for all displacements. So both, model
+    ///   and CPU, do the same with another displacement, on the same states;
+    /// - what was relative to rip, on the stack or in a buffer has become relative to a free
+    ///   register before ([`Movable::all`]), and was told apart by nothing else.
     ///
     /// `lea` computes with its displacement, which therefore is in its kind as it is.
     pub(super) fn kind(&self) -> Kind {
@@ -163,7 +166,8 @@ fn not_alone(instruction: &Instruction) -> Option<&'static str> {
     }
 }
 
-/// General-purpose registers that the instruction does not use, not even unsaid; the last is taken first.
+/// General-purpose registers that the instruction does not use, not even unsaid; the last is taken
+/// first.
 fn free_registers(instruction: &Instruction) -> Vec<Register> {
     use Register::*;
     let mut used = vec![RAX, RCX, RDX, RSP, RSI, RDI];

@@ -9,7 +9,8 @@ use iced_x86::Code;
 /// States take turns: so many, one of each kind.
 pub(super) const KINDS: usize = 8;
 
-/// One state for each sample, for all instructions of a code: in turn random, of special numbers, of equal words, and of small numbers.
+/// One state for each sample, for all instructions of a code: in turn random, of special numbers,
+/// of equal words, and of small numbers.
 pub(super) fn drawn(code: Code) -> Vec<State> {
     let mut random = Random::new(code as u64 + 1);
     (0..SAMPLES)
@@ -31,7 +32,8 @@ pub(super) fn drawn(code: Code) -> Vec<State> {
         .collect()
 }
 
-/// The same states, but what one instruction needs to be in its registers: what its address is made of, a divisor that is not zero.
+/// The same states, but what one instruction needs to be in its registers: what its address is made
+/// of, a divisor that is not zero.
 pub(super) fn fitted(drawn: &[State], moved: &Movable) -> Vec<State> {
     let mut random = Random::new(!(moved.instruction.code() as u64));
     let mut states = drawn.to_vec();

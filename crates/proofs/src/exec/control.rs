@@ -10,7 +10,8 @@ impl Machine<'_> {
         use Mnemonic::*;
         match instruction.mnemonic() {
             Nop | Endbr64 => {}
-            // By the manual, their operand is cut to 16 bits, or it is another segment: nothing compiles to that.
+            // By the manual, their operand is cut to 16 bits, or it is another segment: nothing
+            // compiles to that.
             Push | Pop | Call | Ret | Jmp if !is_of_64_bits(instruction) => {
                 return self.unsupported(format!("the operand size of `{instruction}`"));
             }
@@ -112,7 +113,8 @@ impl Machine<'_> {
         self.public(&word, "a jump target")
     }
 
-    /// `rep movs` and `rep stos`, of a public number of elements, upwards: the ABI keeps the direction flag clear.
+    /// `rep movs` and `rep stos`, of a public number of elements, upwards: the ABI keeps the
+    /// direction flag clear.
     pub(super) fn repeat(&mut self, instruction: &Instruction) -> Outcome<()> {
         use Mnemonic::*;
         let is_usual = |n| {

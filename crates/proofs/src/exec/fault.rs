@@ -3,7 +3,8 @@
 use super::Machine;
 use crate::term::{Bit, Word};
 
-/// One wrong place in the model of an instruction. Places are counted while the instruction is executed.
+/// One wrong place in the model of an instruction. Places are counted while the instruction is
+/// executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The kind of place.

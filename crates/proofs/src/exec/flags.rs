@@ -15,7 +15,8 @@ pub enum Flag {
     Borrow(Word, Word, Bit),
     /// Whether all bits are zero.
     Zero(Word),
-    /// Signed overflow of an addition: the signs of both summands differ from that of the sum, which is last.
+    /// Signed overflow of an addition: the signs of both summands differ from that of the sum,
+    /// which is last.
     AddOverflow(Bit, Bit, Bit),
     /// Signed overflow of a subtraction: the signs of minuend, subtrahend, difference.
     SubOverflow(Bit, Bit, Bit),

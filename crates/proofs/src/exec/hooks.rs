@@ -1,13 +1,15 @@
 //! Functions of the C library that compilers call: described, not executed.
 //!
-//! `memcpy`, `memmove` and `memset` are trusted to do what the C standard says. What the ABI lets them change is junk after:
-//! registers, flags, and all of the stack below the caller's stack pointer, its red zone included.
+//! `memcpy`, `memmove` and `memset` are trusted to do what the C standard says. What the ABI lets
+//! them change is junk after: registers, flags, and all of the stack below the caller's stack
+//! pointer, its red zone included.
 
 use super::{CALLER_SAVED, Flags, Machine, Outcome};
 use crate::term::Word;
 
 impl Machine<'_> {
-    /// Does what the imported function at the next address does, and returns from it; false if there is none.
+    /// Does what the imported function at the next address does, and returns from it; false if
+    /// there is none.
     pub(super) fn hook(&mut self) -> Outcome<bool> {
         let image = self.image;
         let Some(name) = image.import_at(self.at) else {

@@ -1,4 +1,5 @@
-//! Memory: declared buffers, the kernel's own stack, and constants of the program. Nothing else exists.
+//! Memory: declared buffers, the kernel's own stack, and constants of the program. Nothing else
+//! exists.
 
 use crate::image::Image;
 use crate::term::{Bit, Terms, Word};
@@ -33,8 +34,8 @@ struct Eight {
     bits: [Bit; 64],
     /// Which of the bytes have contents: a bit for each.
     present: u8,
-    /// Which of those were out of use since they were written: others may have used the memory, and nobody may rely on them.
-    /// They are still there to be counted as residue.
+    /// Which of those were out of use since they were written: others may have used the memory, and
+    /// nobody may rely on them. They are still there to be counted as residue.
     stale: u8,
 }
 

@@ -1,16 +1,19 @@
 //! Running machine code on formulas instead of numbers.
 //!
-//! A [`Machine`] has the registers, flags and memory of an x86-64 CPU; each bit of them is a [`Bit`], a formula over the inputs.
-//! An instruction is decoded from the bytes of the program by `iced-x86` and does to the formulas what it does to numbers. At
-//! the end, the output buffers hold formulas for the outputs.
+//! A [`Machine`] has the registers, flags and memory of an x86-64 CPU; each bit of them is a
+//! [`Bit`], a formula over the inputs. An instruction is decoded from the bytes of the program by
+//! `iced-x86` and does to the formulas what it does to numbers. At the end, the output buffers hold
+//! formulas for the outputs.
 //!
-//! Where a CPU would decide by data, the formula must be a constant: branches, addresses, shift counts, divisors, string
-//! lengths. So only one path exists, the same for all inputs, and what the machine does along it holds for all inputs. If the
-//! formula is no constant, the run stops: that is how secret-dependent timing is found.
+//! Where a CPU would decide by data, the formula must be a constant: branches, addresses, shift
+//! counts, divisors, string lengths. So only one path exists, the same for all inputs, and what the
+//! machine does along it holds for all inputs. If the formula is no constant, the run stops: that
+//! is how secret-dependent timing is found.
 //!
-//! What is not known is not assumed. Registers, flags, and the stack hold junk at the entry, and again what was on the stack below
-//! the stack pointer and its red zone, or below it while a function of the C library ran. An instruction that is not modelled, a
-//! prefix that is not expected, a flag that the manual leaves undefined: each stops the run.
+//! What is not known is not assumed. Registers, flags, and the stack hold junk at the entry, and
+//! again what was on the stack below the stack pointer and its red zone, or below it while a
+//! function of the C library ran. An instruction that is not modelled, a prefix that is not
+//! expected, a flag that the manual leaves undefined: each stops the run.
 
 mod control;
 mod fault;
@@ -60,7 +63,8 @@ pub struct Machine<'a> {
     /// The formulas.
     pub terms: &'a mut Terms,
     image: &'a Image,
-    /// General-purpose registers in the order of their encoding: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15.
+    /// General-purpose registers in the order of their encoding: rax, rcx, rdx, rbx, rsp, rbp, rsi,
+    /// rdi, r8 to r15.
     pub general: Vec<Word>,
     /// zmm0 to zmm31.
     pub vectors: Vec<Word>,
@@ -148,8 +152,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Calls the function at `entry` with integer arguments, and checks what the ABI asks of it. `stack` is the stack pointer
-    /// of the caller, a multiple of 16.
+    /// Calls the function at `entry` with integer arguments, and checks what the ABI asks of it.
+    /// `stack` is the stack pointer of the caller, a multiple of 16.
     ///
     /// # Errors
     /// Why the run stopped.
@@ -157,8 +161,8 @@ impl<'a> Machine<'a> {
         self.call_watched(entry, arguments, stack, |_, _| Ok(()))
     }
 
-    /// [`Machine::call`], calling `at_turn` whenever a jump has gone back: at the turns of loops. It is given what registers held at
-    /// the entry, too.
+    /// [`Machine::call`], calling `at_turn` whenever a jump has gone back: at the turns of loops.
+    /// It is given what registers held at the entry, too.
     pub(crate) fn call_watched(
         &mut self,
         entry: u64,
@@ -190,8 +194,8 @@ impl<'a> Machine<'a> {
         self.check_abi(&before, stack)
     }
 
-    /// Puts something else for every bit of registers and memory that is no constant. Nothing is known of the flags after. Words of
-    /// memory none of whose bits `may_change` are left alone.
+    /// Puts something else for every bit of registers and memory that is no constant. Nothing is
+    /// known of the flags after. Words of memory none of whose bits `may_change` are left alone.
     pub(crate) fn change_all(
         &mut self,
         may_change: impl Fn(Bit) -> bool,
@@ -344,7 +348,8 @@ impl<'a> Machine<'a> {
         stored.or_else(|what| self.wrong(what))
     }
 
-    /// When the stack pointer rises, what is below it and its red zone may be overwritten at any time: by a signal handler, say.
+    /// When the stack pointer rises, what is below it and its red zone may be overwritten at any
+    /// time: by a signal handler, say.
     fn give_up_stack(&mut self) {
         let lowest = self.lowest();
         if lowest == u64::MAX {

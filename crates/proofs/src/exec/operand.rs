@@ -13,8 +13,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Operand `n`: all of a register, all of the memory that the instruction reads there, or an immediate of 64 bits. A
-    /// broadcast element is repeated up to `width` bits.
+    /// Operand `n`: all of a register, all of the memory that the instruction reads there, or an
+    /// immediate of 64 bits. A broadcast element is repeated up to `width` bits.
     pub(super) fn operand(
         &mut self,
         instruction: &Instruction,
@@ -84,7 +84,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Writes a general-purpose register. Writing the lower half clears the upper one; smaller parts leave the rest.
+    /// Writes a general-purpose register. Writing the lower half clears the upper one; smaller
+    /// parts leave the rest.
     pub(super) fn set_general(&mut self, register: Register, word: &[Bit]) {
         let size = register.size() * 8;
         let from = if is_second_byte(register) { 8 } else { 0 };
@@ -114,8 +115,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Writes operand 0, a vector register or memory, in elements of `element` bits that a mask may leave out. The bits above are
-    /// cleared by all but the oldest instructions.
+    /// Writes operand 0, a vector register or memory, in elements of `element` bits that a mask may
+    /// leave out. The bits above are cleared by all but the oldest instructions.
     pub(super) fn set_vector(
         &mut self,
         instruction: &Instruction,

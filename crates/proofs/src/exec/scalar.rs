@@ -367,8 +367,8 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    /// Division of public numbers. Where data may decide (`by_data`), only the upper half of the dividend must be public, and it must
-    /// be certain that the division does not fault.
+    /// Division of public numbers. Where data may decide (`by_data`), only the upper half of the
+    /// dividend must be public, and it must be certain that the division does not fault.
     fn divide(&mut self, instruction: &Instruction, width: usize) -> Outcome<()> {
         let (low, high) = pair(width);
         let divisor = self.low(instruction, 0, width)?;
@@ -455,7 +455,8 @@ impl Machine<'_> {
     }
 }
 
-/// The low bits of a word, shifted or turned, by less than its width or, for shifts, at most its width.
+/// The low bits of a word, shifted or turned, by less than its width or, for shifts, at most its
+/// width.
 pub(super) fn shifted(mnemonic: Mnemonic, word: &[Bit], count: usize) -> Word {
     use Mnemonic::*;
     let width = word.len();

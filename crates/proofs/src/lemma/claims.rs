@@ -7,7 +7,8 @@ use super::rfc9106;
 use sealstone_argon2::{Reference, Segment};
 use sealstone_lanes::{Index, Word};
 
-/// The kinds of segments that the program flow tells apart: whether it is the first pass, and the slice.
+/// The kinds of segments that the program flow tells apart: whether it is the first pass, and the
+/// slice.
 pub const SEGMENTS: [(bool, usize); 8] = [
     (true, 0),
     (true, 1),
@@ -70,10 +71,11 @@ pub enum Lemma {
     NothingWraps,
     /// It is a block of the memory.
     InRange,
-    /// It has been computed before, and no other thread can be writing it: in its own segment it is an earlier block, else it is
-    /// in another slice, in pass 0 an earlier one.
+    /// It has been computed before, and no other thread can be writing it: in its own segment it is
+    /// an earlier block, else it is in another slice, in pass 0 an earlier one.
     Written,
-    /// It is not the block just before; for the first block of a segment that is the last of the slice before, in any lane.
+    /// It is not the block just before; for the first block of a segment that is the last of the
+    /// slice before, in any lane.
     NotJustBefore,
     /// It is the block that RFC 9106 says.
     AsRfc9106,

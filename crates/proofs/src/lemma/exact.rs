@@ -5,9 +5,11 @@ use super::number::{at_most, implies};
 use sealstone_lanes::{Index, Word};
 use std::collections::HashMap;
 
-/// Whether every operation that `results` depend on gives as an integer what it gives as a machine word.
+/// Whether every operation that `results` depend on gives as an integer what it gives as a machine
+/// word.
 ///
-/// The rule for each operation is in [`condition`]. Of a selection only the selected value counts: the other may be anything.
+/// The rule for each operation is in [`condition`]. Of a selection only the selected value counts:
+/// the other may be anything.
 pub(super) fn is_exact<'f>(results: &[Expression<'f>]) -> Option<Truth<'f>> {
     let formula = results.first()?.formula;
     let mut conditions = Conditions {
@@ -69,7 +71,8 @@ impl<'f> Conditions<'f> {
     }
 }
 
-/// When the operation, as [`Index`] documents it, is that of integers; its arguments are machine words.
+/// When the operation, as [`Index`] documents it, is that of integers; its arguments are machine
+/// words.
 fn condition<'f>(
     formula: &'f Formula,
     operator: Operator,

@@ -105,7 +105,8 @@ impl<'f> Expression<'f> {
         self.formula.number(Entry::Constant(x))
     }
 
-    /// The high and the low half, if it is a long input: for l < 2^32, ⌊(2^32 h + l) / 2^32⌋ = h and (2^32 h + l) mod 2^32 = l.
+    /// The high and the low half, if it is a long input: for l < 2^32, ⌊(2^32 h + l) / 2^32⌋ = h
+    /// and (2^32 h + l) mod 2^32 = l.
     fn halves(self) -> Option<[Self; 2]> {
         match self.formula.entries.borrow()[self.entry] {
             Entry::Join(high, low) => Some([high, low].map(|entry| Self { entry, ..self })),
@@ -117,8 +118,8 @@ impl<'f> Expression<'f> {
         self.formula.entries.borrow()[self.entry] == Entry::Constant(1 << 32)
     }
 
-    /// The factor that a product of low halves takes. Of a long input the low half is meant; anything else must have no high
-    /// one, which is a [condition](super::exact).
+    /// The factor that a product of low halves takes. Of a long input the low half is meant;
+    /// anything else must have no high one, which is a [condition](super::exact).
     fn factor(self) -> Self {
         self.halves().map_or(self, |[_, low]| low)
     }

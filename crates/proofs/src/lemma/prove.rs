@@ -174,8 +174,9 @@ fn premises<'f>(formula: &'f Formula, case: &Case<Expression<'f>>) -> Vec<Truth<
     case.premises(formula)
 }
 
-/// Asks for numbers with which all premises hold: with three lanes and segments of five blocks, which leaves a question that both
-/// solvers answer at once. If there are some with these, there are some.
+/// Asks for numbers with which all premises hold: with three lanes and segments of five blocks,
+/// which leaves a question that both solvers answer at once. If there are some with these, there
+/// are some.
 pub(super) fn possible(segment: (bool, usize), premises: Premises) -> String {
     let formula = Formula::default();
     let case = Case::any(&formula, segment);

@@ -3,7 +3,8 @@
 use super::expression::{Entry, Formula, Operator, Truth};
 use std::fmt::Write;
 
-/// Asks whether the inputs of `formula` can be such that all of `premises` hold and `claim` does not.
+/// Asks whether the inputs of `formula` can be such that all of `premises` hold and `claim` does
+/// not.
 pub(super) fn question(formula: &Formula, premises: &[Truth<'_>], claim: Truth<'_>) -> String {
     let mut text = given(formula, premises);
     text += &format!("(assert (not n{}))\n(check-sat)\n", claim.entry);

@@ -30,7 +30,8 @@ pub enum Answer {
 }
 
 impl Solver {
-    /// Both solvers, of the Python environment that `SEALSTONE_SOLVERS` names or of the project's `.tools/solvers`.
+    /// Both solvers, of the Python environment that `SEALSTONE_SOLVERS` names or of the project's
+    /// `.tools/solvers`.
     ///
     /// # Errors
     /// If they are not there or do not answer: what to do.

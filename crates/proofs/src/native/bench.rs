@@ -66,7 +66,8 @@ impl Bench {
         }
     }
 
-    /// Writes the code that will run `instruction`, which must not change rsp, jump, or use memory but at [`SCRATCH`].
+    /// Writes the code that will run `instruction`, which must not change rsp, jump, or use memory
+    /// but at [`SCRATCH`].
     pub(crate) fn prepare(&mut self, instruction: &Instruction) -> Result<(), IcedError> {
         let mut code = CodeAssembler::new(64)?;
         for register in [rbx, rbp, r12, r13, r14, r15] {
@@ -91,8 +92,9 @@ impl Bench {
 
     /// Runs it.
     pub(crate) fn run(&mut self, state: &State) -> State {
-        // SAFETY: both states and the scratch memory are inside of the pages. The code was written by `prepare`: it loads and
-        // saves registers, keeps those of the caller, and the instruction between does what `prepare` asks of it.
+        // SAFETY: both states and the scratch memory are inside of the pages. The code was written
+        // by `prepare`: it loads and saves registers, keeps those of the caller, and the
+        // instruction between does what `prepare` asks of it.
         unsafe {
             *(BEFORE as *mut State) = *state;
             *(SCRATCH as *mut [u64; 16]) = state.memory;

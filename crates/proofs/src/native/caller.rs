@@ -1,8 +1,10 @@
-//! Calling a function with everything in registers set, to its end or until it comes to an instruction.
+//! Calling a function with everything in registers set, to its end or until it comes to an
+//! instruction.
 //!
-//! To stop at an instruction without changing the program, the CPU is told to trap after each one (the trap flag, Intel SDM volume 1,
-//! 3.4.3.3). The handler of that signal looks whether the instruction is reached; if it is, it keeps the registers and goes on behind
-//! the call, where everything that belongs to the caller is restored.
+//! To stop at an instruction without changing the program, the CPU is told to trap after each one
+//! (the trap flag, Intel SDM volume 1, 3.4.3.3). The handler of that signal looks whether the
+//! instruction is reached; if it is, it keeps the registers and goes on behind the call, where
+//! everything that belongs to the caller is restored.
 
 use iced_x86::IcedError;
 use iced_x86::code_asm::*;
@@ -112,7 +114,8 @@ impl Caller {
         unsafe { self.run(function, entry, 0) }
     }
 
-    /// Calls a function until it comes to an instruction; nothing if it does not, or if this process may not handle traps.
+    /// Calls a function until it comes to an instruction; nothing if it does not, or if this
+    /// process may not handle traps.
     ///
     /// # Safety
     /// With these registers, the function may be executed as far as that.
@@ -124,15 +127,17 @@ impl Caller {
     ) -> Option<Reached> {
         WATCH.begin(until, self.exit);
         let handler = Handler::install()?;
-        // SAFETY: the caller says that the function may be executed until the handler ends the call.
+        // SAFETY: the caller says that the function may be executed until the handler ends the
+        // call.
         unsafe { self.run(function, entry, TRAP_FLAG) };
         drop(handler);
         WATCH.end()
     }
 
     unsafe fn run(&mut self, function: u64, entry: &Entry, more_flags: u64) -> [u64; 2] {
-        // SAFETY: what is written is inside of our pages, and so is the code that is called. It loads these registers, calls the
-        // function and restores what belongs to its caller. That the function may be called is said by the caller.
+        // SAFETY: what is written is inside of our pages, and so is the code that is called. It
+        // loads these registers, calls the function and restores what belongs to its caller. That
+        // the function may be called is said by the caller.
         unsafe {
             *(GENERAL as *mut [u64; 16]) = entry.general;
             *(FLAGS as *mut u64) = entry.flags & STATUS_FLAGS | more_flags;
@@ -253,8 +258,9 @@ struct Handler {
 impl Handler {
     fn install() -> Option<Self> {
         let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) = trapped;
-        // SAFETY: all zeros is a `sigaction` of no handler and no flags; the two that are given live until the call is done. The
-        // handler does nothing but to read and write atomics and the registers that it is given.
+        // SAFETY: all zeros is a `sigaction` of no handler and no flags; the two that are given
+        // live until the call is done. The handler does nothing but to read and write atomics and
+        // the registers that it is given.
         unsafe {
             let mut action: libc::sigaction = core::mem::zeroed();
             action.sa_sigaction = handler as usize;

@@ -19,7 +19,8 @@ struct Piece {
 const PAGE: u64 = 4096;
 
 impl Mapping {
-    /// Maps an image, with functions of the C library where it expects them, and memory for buffers.
+    /// Maps an image, with functions of the C library where it expects them, and memory for
+    /// buffers.
     ///
     /// # Errors
     /// What cannot be mapped.
@@ -74,20 +75,22 @@ impl Mapping {
 
     /// Calls a function: what it leaves in rax and rdx.
     pub(crate) fn call(&mut self, function: u64, entry: &Entry) -> [u64; 2] {
-        // SAFETY: the prover calls only functions that it has run on formulas for this very image and these addresses, to their
-        // end: they stay within the buffers and their own stack, and keep the ABI. The CPU has the instructions: the caller of
-        // `Session::prove` says so.
+        // SAFETY: the prover calls only functions that it has run on formulas for this very image
+        // and these addresses, to their end: they stay within the buffers and their own stack, and
+        // keep the ABI. The CPU has the instructions: the caller of `Session::prove` says so.
         unsafe { self.caller.call(function, entry) }
     }
 
-    /// Calls a function until it comes to an instruction, at which the prover's run on formulas has ended.
+    /// Calls a function until it comes to an instruction, at which the prover's run on formulas has
+    /// ended.
     pub(crate) fn call_until(
         &mut self,
         function: u64,
         entry: &Entry,
         until: &Until,
     ) -> Option<Reached> {
-        // SAFETY: as for `call`, but for the end. Up to there nothing was decided by data, so the way there is the same.
+        // SAFETY: as for `call`, but for the end. Up to there nothing was decided by data, so the
+        // way there is the same.
         unsafe { self.caller.call_until(function, entry, until) }
     }
 
@@ -112,7 +115,8 @@ impl Mapping {
     }
 
     fn write(&mut self, start: u64, bytes: &[u8]) {
-        // SAFETY: only memory that `map` made, writable and not yet executable, is written to; nothing else refers to it.
+        // SAFETY: only memory that `map` made, writable and not yet executable, is written to;
+        // nothing else refers to it.
         unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), start as *mut u8, bytes.len()) };
     }
 }
@@ -159,7 +163,8 @@ impl Piece {
     }
 }
 
-/// Sixteen bytes for each import: a jump to the function of that name, or, if none may be called, an instruction that faults.
+/// Sixteen bytes for each import: a jump to the function of that name, or, if none may be called,
+/// an instruction that faults.
 fn trampolines(image: &Image) -> Vec<u8> {
     let mut code = Vec::new();
     for (_, name) in image.imports() {

@@ -1,6 +1,7 @@
 //! Running machine code itself: to check the prover, and to reproduce what it refutes.
 //!
-//! This is the only place of the crate with `unsafe`: [`Mapping`] calls whole functions by [`caller`], [`Bench`] runs single instructions.
+//! This is the only place of the crate with `unsafe`: [`Mapping`] calls whole functions by
+//! [`caller`], [`Bench`] runs single instructions.
 
 mod bench;
 mod caller;

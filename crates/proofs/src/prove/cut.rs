@@ -1,20 +1,25 @@
 //! Proofs of loops, one turn after the other.
 //!
-//! A kernel that hashes 64 blocks in a loop gives formulas as large as 64 blocks, although each turn does the same. But a turn need
-//! not know how its words came about. When a jump has gone back, and every word that the specification has after its next step is in
-//! the machine, formula by formula, then both are *cut*: a bit of those words becomes a new unknown, the same one wherever it stands;
-//! so do the bits that the next step will read; what the kernel was given and has not used yet stays; and every other
-//! bit becomes an unknown of its own. Machine and specification go on from there.
+//! A kernel that hashes 64 blocks in a loop gives formulas as large as 64 blocks, although each
+//! turn does the same. But a turn need not know how its words came about. When a jump has gone
+//! back, and every word that the specification has after its next step is in the machine, formula
+//! by formula, then both are *cut*: a bit of those words becomes a new unknown, the same one
+//! wherever it stands; so do the bits that the next step will read; what the kernel was given and
+//! has not used yet stays; and every other bit becomes an unknown of its own. Machine and
+//! specification go on from there.
 //!
-//! That is sound, because unknowns stand for all values, so also for those that the formulas had: what is shown after the cut holds for
-//! any state that looks like this one. It can only fail to show something: that two bits are equal which are in no word of the
-//! specification, say. (A kernel may hold a counter as the sum of where it began and of how far it is; such words are
-//! *derived*, and are replaced by what follows from the unknowns in the same way.) Nothing else is assumed about the loop: not where it begins, nor how many turns it has. The unknowns are the
-//! same ones at every cut, so that the formulas of all turns are the same, and cost their memory once. An unknown that is used
-//! again is in no formula any more when it is: neither in the machine nor in the specification.
+//! That is sound, because unknowns stand for all values, so also for those that the formulas had:
+//! what is shown after the cut holds for any state that looks like this one. It can only fail to
+//! show something: that two bits are equal which are in no word of the specification, say. (A
+//! kernel may hold a counter as the sum of where it began and of how far it is; such words are
+//! *derived*, and are replaced by what follows from the unknowns in the same way.) Nothing else is
+//! assumed about the loop: not where it begins, nor how many turns it has. The unknowns are the
+//! same ones at every cut, so that the formulas of all turns are the same, and cost their memory
+//! once. An unknown that is used again is in no formula any more when it is: neither in the machine
+//! nor in the specification.
 //!
-//! After a cut, samples are no longer what the kernel computes on the sample inputs. So what they seem to refute is refuted only if
-//! native runs reproduce it.
+//! After a cut, samples are no longer what the kernel computes on the sample inputs. So what they
+//! seem to refute is refuted only if native runs reproduce it.
 
 use crate::contract::{Contents, Steps, pick};
 use crate::exec::{Machine, Outcome};
@@ -42,8 +47,9 @@ pub(super) struct Beside<'a> {
     unknowns: &'a mut Unknowns,
     /// How many steps are done.
     done: usize,
-    /// The words after the next step. They are worked out before the machine comes there: the specification says which sums are whole
-    /// ([`Algebra::whole`](crate::spec::Algebra::whole)), and the machine must know.
+    /// The words after the next step. They are worked out before the machine comes there: the
+    /// specification says which sums are whole ([`Algebra::whole`](crate::spec::Algebra::whole)),
+    /// and the machine must know.
     next: Vec<Word>,
     /// Whether the atom of this number is of what the kernel was given, and no cut has replaced it.
     given: Vec<bool>,
@@ -73,7 +79,8 @@ impl<'a> Beside<'a> {
         }
     }
 
-    /// At a turn of a loop: cuts, if the machine has all words of the next step but the last. `entry` is what registers held.
+    /// At a turn of a loop: cuts, if the machine has all words of the next step but the last.
+    /// `entry` is what registers held.
     pub(super) fn at_turn(&mut self, machine: &mut Machine<'_>, entry: &[Word]) -> Outcome<()> {
         if self.done + 1 >= self.steps.count {
             return Ok(());
@@ -156,8 +163,8 @@ impl<'a> Beside<'a> {
         self.cuts += 1;
     }
 
-    /// What the specification says in the end; nothing if so many steps are left that their formulas would be too many: the kernel has no
-    /// such loop, or its loop ended early.
+    /// What the specification says in the end; nothing if so many steps are left that their
+    /// formulas would be too many: the kernel has no such loop, or its loop ended early.
     pub(super) fn end(self, terms: &mut Terms) -> Option<Contents<Word>> {
         let left = self.done + 1..self.steps.count;
         if left.len() > MOST_UNCUT {

@@ -119,7 +119,8 @@ impl<'a> Native<'a> {
         Decided::Same
     }
 
-    /// The numbers that are decided by on one sample; of registers that belong to the caller, how they have changed.
+    /// The numbers that are decided by on one sample; of registers that belong to the caller, how
+    /// they have changed.
     fn decision(&mut self, decision: &Decision<'_>, sample: usize) -> Option<Vec<u64>> {
         let inputs = self.inputs(sample);
         let entry = self.entry(sample, &inputs);
@@ -146,7 +147,8 @@ impl<'a> Native<'a> {
         self.samples.iter().map(cells).collect()
     }
 
-    /// Arguments in their registers; in the others, and in the flags, something else for each sample.
+    /// Arguments in their registers; in the others, and in the flags, something else for each
+    /// sample.
     fn entry(&self, sample: usize, inputs: &Contents<u64>) -> Entry {
         let mut random = Random::new(sample as u64);
         let mut general = core::array::from_fn(|_| random.number());
@@ -199,7 +201,8 @@ fn hexadecimal(numbers: &[u64]) -> String {
     numbers.collect::<Vec<_>>().join(" ")
 }
 
-/// What an instruction decides by, if that is in general-purpose registers: for a branch, where it goes.
+/// What an instruction decides by, if that is in general-purpose registers: for a branch, where it
+/// goes.
 fn numbers(what: &str, instruction: &Instruction, reached: &Reached) -> Option<Vec<u64>> {
     let of = |register: Register| {
         let bits = 8 * register.size();

@@ -32,7 +32,8 @@ where
     compress::<P, false>(arena).and(|| compress::<P, true>(arena))
 }
 
-/// The source's `compress` on rows `P`, against the specification. The word that is given early counts as well.
+/// The source's `compress` on rows `P`, against the specification. The word that is given early
+/// counts as well.
 pub(super) fn compress<'a, P, const ADD: bool>(arena: &'a Arena) -> Verdict
 where
     P: RowPair<Cpu = &'a Arena, Lane: From<Symbol<'a>> + Into<Symbol<'a>>>,

@@ -1,8 +1,9 @@
 //! How instruction sets arrange words: side by side, and in the rows of a matrix.
 //!
-//! `columns_then_diagonals`, in which Argon2 spends its time, exists twice in the source: the portable one takes one column
-//! after the other, the other one moves rows; and the compression advances one matrix or four in step. So there are three ways
-//! through the source: arrays of scalars go the first, and these types the others, whatever the scalar.
+//! `columns_then_diagonals`, in which Argon2 spends its time, exists twice in the source: the
+//! portable one takes one column after the other, the other one moves rows; and the compression
+//! advances one matrix or four in step. So there are three ways through the source: arrays of
+//! scalars go the first, and these types the others, whatever the scalar.
 
 use sealstone_lanes::{Lanes, RowPair, Scalar, Vector, Word};
 

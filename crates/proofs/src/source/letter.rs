@@ -1,7 +1,8 @@
-//! F of BLAKE2b as a letter: a function of which nothing is known, but that equal arguments give equal results.
+//! F of BLAKE2b as a letter: a function of which nothing is known, but that equal arguments give
+//! equal results.
 //!
-//! What is proved with the letter holds for every function in its place, and so for F; that F itself is right is proved beside
-//! it. A hash of many blocks is then short.
+//! What is proved with the letter holds for every function in its place, and so for F; that F
+//! itself is right is proved beside it. A hash of many blocks is then short.
 
 use super::modes::blake2b::Compression;
 use super::value::{Value, ValueByte, Values};

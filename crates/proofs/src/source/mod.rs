@@ -1,67 +1,81 @@
 //! The second line of proof: the kernels' source, run on formulas.
 //!
-//! The first line reads machine code. It needs to know what instructions do, and it stops at the instruction sets that the
-//! decoder and the models know: x86-64. This line reads no machine code at all. It takes the generic Rust source of the kernels as
-//! it is shipped, and has the compiler instantiate it with one more kind of word.
+//! The first line reads machine code. It needs to know what instructions do, and it stops at the
+//! instruction sets that the decoder and the models know: x86-64. This line reads no machine code
+//! at all. It takes the generic Rust source of the kernels as it is shipped, and has the compiler
+//! instantiate it with one more kind of word.
 //!
 //! # How
 //!
-//! The kernels are generic over the traits of `sealstone-lanes`: `Word` (add, exclusive or, rotate, …), `Scalar` (a word and its
-//! bytes), rows and lanes of them. With `u64` or a vector register in place of the word, the source computes numbers. With a
-//! [`Symbol`] it computes *formulas*: each of its bits is a [`Bit`](crate::term::Bit) of [`term`](crate::term), which is the same
-//! number for the same formula. The inputs are unknowns; the specification runs on the same unknowns; then all bits of the two
-//! results are compared. If they are the same formulas, source and specification agree for all values of the unknowns at once.
+//! The kernels are generic over the traits of `sealstone-lanes`: `Word` (add, exclusive or, rotate,
+//! …), `Scalar` (a word and its bytes), rows and lanes of them. With `u64` or a vector register in
+//! place of the word, the source computes numbers. With a [`Symbol`] it computes *formulas*: each
+//! of its bits is a [`Bit`](crate::term::Bit) of [`term`](crate::term), which is the same number
+//! for the same formula. The inputs are unknowns; the specification runs on the same unknowns; then
+//! all bits of the two results are compared. If they are the same formulas, source and
+//! specification agree for all values of the unknowns at once.
 //!
-//! The traits have no comparison and no conversion to a number, so the source cannot look at what it computes with: there is
-//! exactly one path through it, and running it once runs all of it.
+//! The traits have no comparison and no conversion to a number, so the source cannot look at what
+//! it computes with: there is exactly one path through it, and running it once runs all of it.
 //!
 //! # What is shown
 //!
-//! - **Kernels**, bit by bit: G of Argon2 in each of the three ways in which rows are arranged ([`arrangement`]), F of BLAKE2b,
-//!   Threefish in three sizes and both directions, nodes of the tree in 1, 2, 4, 8 and 9 lanes, at positions that end below 2^64.
-//! - **Whole hashes** against their own specifications ([`modes`]), on words of another kind: a [`Value`] is known by how it was
-//!   made, not by its bits. *BLAKE2b and H′* with F as a letter: a function of which nothing is known but that equal arguments
-//!   give equal results. *Skein*, every round of it, in three steps (before the message, the message, the output), each from any
-//!   chaining value, for the lengths and cuts that the row names. On the same words: Threefish's decryption undoes its encryption.
-//! - **The shape of trees**, on numbers: for every number of leaves, one message. Its verdict is CHECKED, not PROVED: that
-//!   the shape is right follows if nobody has found a collision of Skein; that it is the same for all messages is not shown.
+//! - **Kernels**, bit by bit: G of Argon2 in each of the three ways in which rows are arranged
+//!   ([`arrangement`]), F of BLAKE2b, Threefish in three sizes and both directions, nodes of the
+//!   tree in 1, 2, 4, 8 and 9 lanes, at positions that end below 2^64.
+//! - **Whole hashes** against their own specifications ([`modes`]), on words of another kind: a
+//!   [`Value`] is known by how it was made, not by its bits. *BLAKE2b and H′* with F as a letter: a
+//!   function of which nothing is known but that equal arguments give equal results. *Skein*, every
+//!   round of it, in three steps (before the message, the message, the output), each from any
+//!   chaining value, for the lengths and cuts that the row names. On the same words: Threefish's
+//!   decryption undoes its encryption.
+//! - **The shape of trees**, on numbers: for every number of leaves, one message. Its verdict is
+//!   CHECKED, not PROVED: that the shape is right follows if nobody has found a collision of Skein;
+//!   that it is the same for all messages is not shown.
 //!
 //! # Two kinds of words
 //!
-//! Kernels and whole hashes go wrong in different ways. In a kernel it is a rotation, a constant, a lane: what matters is what the
-//! operations do to bits, and a [`Symbol`] knows that. Around kernels it is a position, a flag, a byte in the wrong block, a part
-//! cut wrongly: what matters is what the operations are given. There a [`Value`] is enough, a number that stands for an operation and
-//! its operands; the same operation on the same operands has the same number.
+//! Kernels and whole hashes go wrong in different ways. In a kernel it is a rotation, a constant, a
+//! lane: what matters is what the operations do to bits, and a [`Symbol`] knows that. Around
+//! kernels it is a position, a flag, a byte in the wrong block, a part cut wrongly: what matters is
+//! what the operations are given. There a [`Value`] is enough, a number that stands for an
+//! operation and its operands; the same operation on the same operands has the same number.
 //!
-//! That is sound, because only this is used: *equal operands give equal results*, and the few equations of words that `value/mod.rs`
-//! lists. They hold for real words. So if every word of the computed result has the number of the specified one, both are
-//! equal for all inputs, by induction over the operations. F of BLAKE2b counts as one operation, in the source and in the
-//! specification, and both sides are compared in all 27 words that they give to it, each time; that the source's F is the
-//! specified F, for all arguments, is the row of the kernel. Threefish is no such letter: its rounds are run on both sides, as
-//! operations.
+//! That is sound, because only this is used: *equal operands give equal results*, and the few
+//! equations of words that `value/mod.rs` lists. They hold for real words. So if every word of the
+//! computed result has the number of the specified one, both are equal for all inputs, by induction
+//! over the operations. F of BLAKE2b counts as one operation, in the source and in the
+//! specification, and both sides are compared in all 27 words that they give to it, each time; that
+//! the source's F is the specified F, for all arguments, is the row of the kernel. Threefish is no
+//! such letter: its rounds are run on both sides, as operations.
 //!
-//! It is not complete: results that are equal, but made in another way, are UNPROVED. Results that are not equal are never
-//! proved, and their counterexamples come from real operations on random inputs.
+//! It is not complete: results that are equal, but made in another way, are UNPROVED. Results that
+//! are not equal are never proved, and their counterexamples come from real operations on random
+//! inputs.
 //!
 //! # What it means for an instruction set
 //!
-//! What is proved is the algorithm, *given that a back end keeps the contract of the traits*: that `add` adds, that `turn` turns.
-//! The back end here is made of arrays of symbols, whose lanes are moved as the documentation of the traits says. The intrinsics of a
-//! back end of vectors are not looked at, nor how it puts its own operations together. For AVX2 and AVX-512 the first line
-//! closes this gap: it proves the machine code, intrinsics included. For NEON nothing does but the tests of `sealstone-lanes`, which
-//! compare each operation with arrays of `u64` by an emulator (`make test-platforms`). And this line trusts the compiler, which the first one
-//! does not. Where both lines speak of a kernel, both must hold.
+//! What is proved is the algorithm, *given that a back end keeps the contract of the traits*: that
+//! `add` adds, that `turn` turns. The back end here is made of arrays of symbols, whose lanes are
+//! moved as the documentation of the traits says. The intrinsics of a back end of vectors are not
+//! looked at, nor how it puts its own operations together. For AVX2 and AVX-512 the first line
+//! closes this gap: it proves the machine code, intrinsics included. For NEON nothing does but the
+//! tests of `sealstone-lanes`, which compare each operation with arrays of `u64` by an emulator
+//! (`make test-platforms`). And this line trusts the compiler, which the first one does not. Where
+//! both lines speak of a kernel, both must hold.
 //!
-//! Not covered either: what is not generic. `Skein` and `Output` (copying whole blocks to a buffer, clearing the last bits),
-//! `TreeSkein`, the drivers of Argon2's memory. Tests compare them with other implementations.
+//! Not covered either: what is not generic. `Skein` and `Output` (copying whole blocks to a buffer,
+//! clearing the last bits), `TreeSkein`, the drivers of Argon2's memory. Tests compare them with
+//! other implementations.
 //!
 //! # Bugs that it must find
 //!
-//! The tests plant them below the source: a word that rotates by one bit less, a row that swaps two lanes, a tweak with a wrong
-//! position, flag, level or type, a message whose bytes change places, a block that is not added to its cipher, a wrong configuration,
-//! padding or counter. Or beside it: a key that is left out, parts that are joined wrongly, a wipe that comes too early, a tree of
-//! another shape or without its last leaf. Each must be refuted, and the counterexample must give the same wrong result when the same
-//! source runs on its numbers.
+//! The tests plant them below the source: a word that rotates by one bit less, a row that swaps two
+//! lanes, a tweak with a wrong position, flag, level or type, a message whose bytes change places,
+//! a block that is not added to its cipher, a wrong configuration, padding or counter. Or beside
+//! it: a key that is left out, parts that are joined wrongly, a wipe that comes too early, a tree
+//! of another shape or without its last leaf. Each must be refuted, and the counterexample must
+//! give the same wrong result when the same source runs on its numbers.
 
 mod argon2;
 pub mod arrangement;

@@ -1,10 +1,11 @@
 //! Skein as a whole, on symbolic bytes.
 //!
-//! A hash is three calls: the chaining value before the message, UBI over the message, and the output. Each is compared for
-//! *any* chaining value before it, so they are right one after the other, whatever key or other argument comes first.
+//! A hash is three calls: the chaining value before the message, UBI over the message, and the
+//! output. Each is compared for *any* chaining value before it, so they are right one after the
+//! other, whatever key or other argument comes first.
 //!
-//! Every round of every block is run, in the source and in the specification; what is compared is how the words were made
-//! ([`Values`]).
+//! Every round of every block is run, in the source and in the specification; what is compared is
+//! how the words were made ([`Values`]).
 
 use super::Claim;
 use super::counterexample::Verdict;
@@ -36,14 +37,15 @@ pub(super) fn claims() -> Vec<Claim> {
     ]
 }
 
-/// So many messages share a list of operations: they begin with the same bytes, and so with the same operations.
+/// So many messages share a list of operations: they begin with the same bytes, and so with the
+/// same operations.
 const GROUP: usize = 64;
 
 /// The longest message for which all lengths are proved.
 const LONGEST: usize = 300;
 
-/// Where messages are cut into parts: nowhere, at a third, after a block, after a block and a byte, and after nothing and each
-/// block.
+/// Where messages are cut into parts: nowhere, at a third, after a block, after a block and a byte,
+/// and after nothing and each block.
 fn cuts(block: usize, length: usize) -> impl Iterator<Item = Vec<usize>> {
     let all = [
         vec![],
@@ -106,7 +108,8 @@ impl<'a, const N: usize> Any<'a, N> {
         }
     }
 
-    /// The source's UBI over `count` bits of the message, against the specification of `specified` bits.
+    /// The source's UBI over `count` bits of the message, against the specification of `specified`
+    /// bits.
     pub(super) fn message<S: Run<'a>>(
         &self,
         specified: usize,
@@ -141,8 +144,8 @@ impl<'a, const N: usize> Any<'a, N> {
     }
 }
 
-/// The source's UBI over `count` bits of a message that is cut into parts. A full last byte is given as a byte or as eight bits, in
-/// turn.
+/// The source's UBI over `count` bits of a message that is cut into parts. A full last byte is
+/// given as a byte or as eight bits, in turn.
 pub(super) fn hash_message<S: Scalar, const N: usize>(
     cpu: S::Cpu,
     start: [S; N],

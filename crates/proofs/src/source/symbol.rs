@@ -5,15 +5,16 @@ use crate::term::{Bit, Terms, constant};
 use core::cell::RefCell;
 use sealstone_lanes::{Scalar, Word};
 
-/// Where the formulas of one proof are kept. In the traits of `sealstone-lanes` it stands where the proof stands that a CPU has
-/// its instructions: no word can be made without it.
+/// Where the formulas of one proof are kept. In the traits of `sealstone-lanes` it stands where the
+/// proof stands that a CPU has its instructions: no word can be made without it.
 pub struct Arena {
     terms: RefCell<Terms>,
     words: RefCell<Vec<[Bit; 64]>>,
     inputs: RefCell<Vec<Input>>,
 }
 
-/// A 64-bit word whose bits are formulas. Small, so that it can be copied as the traits ask for: the bits are in the arena.
+/// A 64-bit word whose bits are formulas. Small, so that it can be copied as the traits ask for:
+/// the bits are in the arena.
 #[derive(Clone, Copy)]
 pub struct Symbol<'a> {
     arena: &'a Arena,
@@ -37,8 +38,9 @@ impl Arena {
         }
     }
 
-    /// Runs something on the formulas themselves: a specification. It should come before the source, because it says which sums
-    /// are whole (see [`Terms::close`]), and that keeps formulas short.
+    /// Runs something on the formulas themselves: a specification. It should come before the
+    /// source, because it says which sums are whole (see [`Terms::close`]), and that keeps formulas
+    /// short.
     pub fn with<T>(&self, run: impl FnOnce(&mut Terms) -> T) -> T {
         run(&mut self.terms.borrow_mut())
     }
@@ -112,7 +114,8 @@ impl SymbolicByte<'_> {
     }
 }
 
-// Kernels are unrolled and inlined, for the sake of real words. Here it would only keep the compiler busy: nothing is inlined.
+// Kernels are unrolled and inlined, for the sake of real words. Here it would only keep the
+// compiler busy: nothing is inlined.
 impl<'a> Word for Symbol<'a> {
     type Cpu = &'a Arena;
 

@@ -45,8 +45,8 @@ pub(super) const BLOCKS: usize = 3;
 /// The level of the nodes.
 pub(super) const LEVEL: u8 = 5;
 
-/// The source's nodes, one in each lane, against the specification of each. Both carry the position in one word, so that nothing is
-/// said of positions whose sum passes 2^64.
+/// The source's nodes, one in each lane, against the specification of each. Both carry the position
+/// in one word, so that nothing is said of positions whose sum passes 2^64.
 pub(super) fn lanes<'a, const N: usize, L>(arena: &'a Arena) -> Verdict
 where
     L: Lanes<N, Cpu = &'a Arena, Lane = Symbol<'a>>,
@@ -106,8 +106,8 @@ fn shapes() -> Verdict {
         .and(|| general::<16>([1, 1, 255]))
 }
 
-/// Leaf by leaf: every number of leaves goes on from where the one before it was, so that no leaf is hashed twice. Every
-/// hundredth message comes in one part as well.
+/// Leaf by leaf: every number of leaves goes on from where the one before it was, so that no leaf
+/// is hashed twice. Every hundredth message comes in one part as well.
 fn general<const N: usize>(shape: tree::Shape) -> Verdict
 where
     [u64; N]: Block<u64>,
@@ -134,8 +134,8 @@ where
     })
 }
 
-/// `computed` against the recursive specification, on prefixes of one message. Leaves differ from each other, and so all nodes
-/// do: another tree with the same hash would be a collision of Skein.
+/// `computed` against the recursive specification, on prefixes of one message. Leaves differ from
+/// each other, and so all nodes do: another tree with the same hash would be a collision of Skein.
 pub(super) fn shape_of<const N: usize>(
     shape: tree::Shape,
     computed: impl FnMut(&[u8]) -> Vec<u8>,
@@ -175,7 +175,8 @@ fn random_bytes(length: usize) -> Vec<u8> {
     words.take(length).collect()
 }
 
-/// The specification on numbers. It remembers the last node in each place, because a longer message has mostly those of a shorter one.
+/// The specification on numbers. It remembers the last node in each place, because a longer message
+/// has mostly those of a shorter one.
 pub(super) struct Nodes<const N: usize> {
     pub(super) shape: tree::Shape,
     start: Vec<u64>,

@@ -1,4 +1,5 @@
-//! Argon2's compression function (RFC 9106, sections 3.5 and 3.6) and its reference blocks (section 3.4.2).
+//! Argon2's compression function (RFC 9106, sections 3.5 and 3.6) and its reference blocks (section
+//! 3.4.2).
 
 use super::{Algebra, Choices};
 
@@ -56,8 +57,9 @@ pub fn compress<A: Algebra<64>>(a: &mut A, x: &[A::Word], y: &[A::Word]) -> Vec<
     (0..128).map(|i| a.xor(&q[i], &r[i])).collect()
 }
 
-/// What the reference of a block depends on beside the pseudo-random word and the index. Which numbers these are for each segment,
-/// and that with them the reference is a block that is there, is the subject of [`lemma`](crate::lemma).
+/// What the reference of a block depends on beside the pseudo-random word and the index. Which
+/// numbers these are for each segment, and that with them the reference is a block that is there,
+/// is the subject of [`lemma`](crate::lemma).
 pub struct Segment<W> {
     /// Its lane.
     pub lane: W,
@@ -88,8 +90,9 @@ impl<W: Clone> Segment<W> {
     }
 }
 
-/// Section 3.4.2: the slice of the reference block of block `index`, and its number in the slice, when `word` is J_2 ‖ J_1. For any
-/// words at all: sums are modulo 2^64, and of factors the low 32 bits count.
+/// Section 3.4.2: the slice of the reference block of block `index`, and its number in the slice,
+/// when `word` is J_2 ‖ J_1. For any words at all: sums are modulo 2^64, and of factors the low 32
+/// bits count.
 pub fn reference<A: Choices>(
     a: &mut A,
     segment: &Segment<A::Word>,

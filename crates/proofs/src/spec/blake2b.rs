@@ -2,7 +2,8 @@
 
 use super::{Algebra, Numbers};
 
-/// Section 2.6: IV, the first 64 bits of the fractional parts of the square roots of the first eight primes.
+/// Section 2.6: IV, the first 64 bits of the fractional parts of the square roots of the first
+/// eight primes.
 pub fn iv() -> [u64; 8] {
     [2, 3, 5, 7, 11, 13, 17, 19].map(square_root_fraction)
 }
@@ -10,7 +11,8 @@ pub fn iv() -> [u64; 8] {
 /// The first 64 bits of the fractional part of √p, by bisection.
 fn square_root_fraction(prime: u128) -> u64 {
     let integral = (1..).take_while(|i| i * i <= prime).count() as u128;
-    // (integral + f / 2^64)² ≤ prime means 2 · integral · f + f² / 2^64 ≤ (prime - integral²) · 2^64.
+    // (integral + f / 2^64)² ≤ prime means 2 · integral · f + f² / 2^64 ≤ (prime - integral²) ·
+    // 2^64.
     let fits = |f: u128| {
         let square = f * f;
         let left = 2 * integral * f + (square >> 64);

@@ -1,8 +1,8 @@
 //! The specifications: each kernel as its standard says it, step by step, with no thought of speed.
 //!
-//! They are written once, over the arithmetic of [`Algebra`]. On [`Numbers`] they run against published vectors; on
-//! [`Terms`] they give the formulas that machine code is compared with. They share nothing with the implementation: no constant,
-//! no table, no helper.
+//! They are written once, over the arithmetic of [`Algebra`]. On [`Numbers`] they run against
+//! published vectors; on [`Terms`] they give the formulas that machine code is compared with. They
+//! share nothing with the implementation: no constant, no table, no helper.
 
 pub mod argon2;
 pub mod blake2b;
@@ -52,8 +52,8 @@ pub trait Algebra<const BITS: usize> {
         self.rotate_right(a, (BITS - n) % BITS)
     }
 
-    /// The same word. A hint for the prover: every implementation must have this very sum as a whole, because something follows
-    /// that is not addition. See [`Terms::close`].
+    /// The same word. A hint for the prover: every implementation must have this very sum as a
+    /// whole, because something follows that is not addition. See [`Terms::close`].
     fn whole(&mut self, a: Self::Word) -> Self::Word {
         a
     }

@@ -2,7 +2,8 @@
 
 use super::{Algebra, Numbers};
 
-/// Section 4.2.2: K, the first 32 bits of the fractional parts of the cube roots of the first 64 primes.
+/// Section 4.2.2: K, the first 32 bits of the fractional parts of the cube roots of the first 64
+/// primes.
 fn k() -> [u32; 64] {
     let is_prime = |n: &u128| {
         (2..*n)

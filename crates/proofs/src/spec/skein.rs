@@ -1,4 +1,5 @@
-//! UBI chaining and tree nodes (The Skein Hash Function Family, version 1.3, sections 3.4 and 3.5.6).
+//! UBI chaining and tree nodes (The Skein Hash Function Family, version 1.3, sections 3.4 and
+//! 3.5.6).
 
 use super::{Algebra, threefish};
 
@@ -67,8 +68,8 @@ pub fn node<A: Algebra<64>>(
     chain
 }
 
-/// The upper word of the tweak of a message block in a node, before the flags (section 3.4, table 5; section 3.5.6): a level of seven
-/// bits, the type of a message.
+/// The upper word of the tweak of a message block in a node, before the flags (section 3.4, table
+/// 5; section 3.5.6): a level of seven bits, the type of a message.
 pub fn message_in_tree<A: Algebra<64>>(a: &mut A, level: &A::Word) -> A::Word {
     let mask = a.number(0x7f);
     let level = a.and(level, &mask);
@@ -88,7 +89,8 @@ fn advance<A: Algebra<64>>(a: &mut A, tweak: &[A::Word], bytes: &A::Word) -> [A:
     [a.add(&tweak[0], bytes), a.add(&tweak[1], &carry)]
 }
 
-/// The inside of a UBI call (section 3.4): over whole blocks, none of which is its last. The chaining value and the tweak after them.
+/// The inside of a UBI call (section 3.4): over whole blocks, none of which is its last. The
+/// chaining value and the tweak after them.
 pub fn inner_blocks<A: Algebra<64>>(
     a: &mut A,
     chain: &[A::Word],

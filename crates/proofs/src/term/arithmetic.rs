@@ -1,4 +1,5 @@
-//! Arithmetic on words: sums and products, in a form that does not depend on the order of additions.
+//! Arithmetic on words: sums and products, in a form that does not depend on the order of
+//! additions.
 
 use super::linear::{Kind, Linear, Memo, Shape, encode, encode_product};
 use super::{Atom, Bit, ONE, SAMPLES, Terms, Word, constant, samples, value};
@@ -17,13 +18,16 @@ impl Terms {
 
     /// Σ coefficient · word + `constant`, modulo 2^`width`; `width` is at most 128.
     ///
-    /// The sum is brought into normal form by these rules, each an identity of integers modulo 2^width:
+    /// The sum is brought into normal form by these rules, each an identity of integers modulo
+    /// 2^width:
     /// - *positions*: a word is Σ 2^j · (its bit j), and a bit from `width` on counts 2^width = 0;
     /// - *complement*: a bit p ⊕ 1 is 1 - p;
     /// - *like terms*: coefficients of the same bit are added;
     /// - *elimination*, see `eliminate`;
-    /// - *no carry*: summands that are distinct powers of two times a bit never carry, and so are the bits of the result;
-    /// - *exact*: a sum that is never negative and cannot reach 2^n, n at most `width`, has n bits, and zeros above.
+    /// - *no carry*: summands that are distinct powers of two times a bit never carry, and so are
+    ///   the bits of the result;
+    /// - *exact*: a sum that is never negative and cannot reach 2^n, n at most `width`, has n bits,
+    ///   and zeros above.
     pub fn sum(&mut self, width: usize, parts: &[(u128, &[Bit])], plus: u128) -> Word {
         assert!(width <= 128, "sums of up to 128 bits");
         if let Some(number) = constant_sum(parts, plus) {
@@ -74,11 +78,12 @@ impl Terms {
         result
     }
 
-    /// Takes the bits of `word` as they are from now on, and no longer as the sum that they may be. Only a hint: it keeps sums
-    /// short where they pass through something that is not linear anyway. It changes no bit and no meaning.
+    /// Takes the bits of `word` as they are from now on, and no longer as the sum that they may be.
+    /// Only a hint: it keeps sums short where they pass through something that is not linear
+    /// anyway. It changes no bit and no meaning.
     ///
-    /// Results of sums in which its summands have taken its place are forgotten. They are right, but a sum must not have another form
-    /// because it was asked for before.
+    /// Results of sums in which its summands have taken its place are forgotten. They are right,
+    /// but a sum must not have another form because it was asked for before.
     pub fn close(&mut self, word: &[Bit]) {
         for bit in word {
             if let Some((term, 0)) = self.arithmetic_bit(*bit)
@@ -118,10 +123,12 @@ impl Terms {
         self.eliminate(linear)
     }
 
-    /// *Elimination*: the bits T.0, T.1, … of an earlier sum T satisfy Σ 2^j · T.j = T modulo 2^n, n the width of T (exactly, if T
-    /// is exact). So T.0 can be replaced by T's summands minus Σ_{j≥1} 2^j · T.j. This is an identity modulo 2^width if its
-    /// factor makes up for what is above n: 2^n · factor = 0 modulo 2^width. When all of T is added, everything but its summands
-    /// cancels, in whatever order it happens; otherwise, T.0 is gone all the same. So the result does not depend on the order.
+    /// *Elimination*: the bits T.0, T.1, … of an earlier sum T satisfy Σ 2^j · T.j = T modulo 2^n,
+    /// n the width of T (exactly, if T is exact). So T.0 can be replaced by T's summands minus
+    /// Σ_{j≥1} 2^j · T.j. This is an identity modulo 2^width if its factor makes up for what is
+    /// above n: 2^n · factor = 0 modulo 2^width. When all of T is added, everything but its
+    /// summands cancels, in whatever order it happens; otherwise, T.0 is gone all the same. So the
+    /// result does not depend on the order.
     ///
     /// Later sums are replaced first; their summands are earlier, so this ends.
     fn eliminate(&mut self, linear: Linear) -> Linear {
@@ -327,8 +334,8 @@ fn without_carry(linear: &Linear) -> Option<Word> {
     Some(word)
 }
 
-/// The same sum with no more bits than it can have: first with all coefficients as they are, then with large ones as the negative
-/// numbers that they also stand for.
+/// The same sum with no more bits than it can have: first with all coefficients as they are, then
+/// with large ones as the negative numbers that they also stand for.
 fn tighten(linear: Linear) -> Linear {
     let most = linear
         .parts
@@ -355,7 +362,8 @@ fn tighten(linear: Linear) -> Linear {
     }
 }
 
-/// A factor without the zeros at both ends, and how many there are at the low end. It is not constant, so something is left.
+/// A factor without the zeros at both ends, and how many there are at the low end. It is not
+/// constant, so something is left.
 fn trim(word: &[Bit]) -> (&[Bit], usize) {
     let low = word.iter().take_while(|bit| **bit == Bit::ZERO).count();
     let high = word

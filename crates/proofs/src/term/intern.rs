@@ -1,14 +1,16 @@
 //! Numbering sequences: equal sequences get equal numbers.
 
-/// A set of sequences of `u32`, each with a number, from 0 up in the order of their first appearance.
+/// A set of sequences of `u32`, each with a number, from 0 up in the order of their first
+/// appearance.
 #[derive(Default)]
 pub(crate) struct Interner {
     /// All sequences, one after the other.
     items: Vec<u32>,
     /// Where each ends.
     ends: Vec<u32>,
-    /// Open addressing: in the upper half the hash of a sequence, in the lower half its number plus one; zero for an empty slot.
-    /// Beside the hash, other sequences need not be looked at: each look would be two cache misses.
+    /// Open addressing: in the upper half the hash of a sequence, in the lower half its number plus
+    /// one; zero for an empty slot. Beside the hash, other sequences need not be looked at: each
+    /// look would be two cache misses.
     table: Vec<u64>,
 }
 

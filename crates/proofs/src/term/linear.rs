@@ -3,8 +3,8 @@
 use super::intern::Interner;
 use super::{Bit, Word};
 
-/// A sum `constant` + Σ coefficient · bit, modulo 2^`width`; all numbers are below 2^`width`, but for negative coefficients of
-/// exact sums, which are numbers modulo 2^128.
+/// A sum `constant` + Σ coefficient · bit, modulo 2^`width`; all numbers are below 2^`width`, but
+/// for negative coefficients of exact sums, which are numbers modulo 2^128.
 #[derive(Clone, Debug)]
 pub(super) struct Linear {
     pub(super) width: usize,
@@ -130,8 +130,8 @@ impl Arithmetic {
 }
 
 impl Linear {
-    /// The least and the greatest value that it can have as an integer, coefficients of half of 2^`width` and more being negative;
-    /// nothing if that is not a number from 0 to 2^127.
+    /// The least and the greatest value that it can have as an integer, coefficients of half of
+    /// 2^`width` and more being negative; nothing if that is not a number from 0 to 2^127.
     pub(super) fn range(&self) -> Option<(u128, u128)> {
         let (mut least, mut most) = (self.constant as i128, self.constant as i128);
         for (_, coefficient) in &self.parts {
@@ -161,8 +161,8 @@ impl Linear {
 const LINEAR: u32 = 0;
 const PRODUCT: u32 = 1;
 
-/// A linear combination as numbers: kind, width, constant, then runs. In a run, bits are consecutive and coefficients double.
-/// Most sums are of a few words, and so of a few runs.
+/// A linear combination as numbers: kind, width, constant, then runs. In a run, bits are
+/// consecutive and coefficients double. Most sums are of a few words, and so of a few runs.
 pub(super) fn encode(linear: &Linear) -> Vec<u32> {
     let mut form = vec![LINEAR, linear.width as u32];
     push(&mut form, linear.constant);

@@ -2,19 +2,21 @@
 //!
 //! # Bits
 //!
-//! A [`Bit`] is a polynomial over GF(2), in algebraic normal form: a set of products of *atoms*, added modulo 2. Every Boolean
-//! function has exactly one such form, so over the same atoms two bits are equal for all inputs exactly when their forms are.
-//! Exclusive or is the symmetric difference of the sets; and is their product, in which x · x = x and equal products cancel.
+//! A [`Bit`] is a polynomial over GF(2), in algebraic normal form: a set of products of *atoms*,
+//! added modulo 2. Every Boolean function has exactly one such form, so over the same atoms two
+//! bits are equal for all inputs exactly when their forms are. Exclusive or is the symmetric
+//! difference of the sets; and is their product, in which x · x = x and equal products cancel.
 //!
-//! An atom is a bit of an input, a bit of an arithmetic linear combination or product, or a *wrapped* bit: a stand-in
-//! for a polynomial that would become too large. Distinct atoms may be equal in truth (we only fail to notice); equal numbers
-//! always mean equal bits. So "the same" is a proof, and "not the same" alone is not a refutation.
+//! An atom is a bit of an input, a bit of an arithmetic linear combination or product, or a
+//! *wrapped* bit: a stand-in for a polynomial that would become too large. Distinct atoms may be
+//! equal in truth (we only fail to notice); equal numbers always mean equal bits. So "the same" is
+//! a proof, and "not the same" alone is not a refutation.
 //!
 //! # Samples
 //!
-//! Every bit carries its value on [`SAMPLES`] random inputs. They refute (two bits that differ on a sample differ), and they
-//! watch the rules: each result of a rule is compared, on all samples, with what the operation means. A wrong rule ends the
-//! program.
+//! Every bit carries its value on [`SAMPLES`] random inputs. They refute (two bits that differ on a
+//! sample differ), and they watch the rules: each result of a rule is compared, on all samples,
+//! with what the operation means. A wrong rule ends the program.
 
 mod arithmetic;
 mod intern;
@@ -60,9 +62,9 @@ impl From<bool> for Bit {
     }
 }
 
-// Numbers of products: 1 is the empty one, others below `TABLE` are atoms, those with the flag are in the table of products.
-// Numbers of bits: 0 is zero, others below `TABLE` are the products of the same number, those with the flag are in the table of
-// polynomials.
+// Numbers of products: 1 is the empty one, others below `TABLE` are atoms, those with the flag are
+// in the table of products. Numbers of bits: 0 is zero, others below `TABLE` are the products of
+// the same number, those with the flag are in the table of polynomials.
 const ONE: u32 = 1;
 const TABLE: u32 = 1 << 31;
 
@@ -75,7 +77,8 @@ const WIDEST: usize = 16;
 enum Atom {
     /// Of an input that is secret or computed with, or a stand-in for a bit that depends on one.
     Input,
-    /// Of something that nothing is known of and nothing must depend on, or a stand-in for a bit that depends only on such.
+    /// Of something that nothing is known of and nothing must depend on, or a stand-in for a bit
+    /// that depends only on such.
     Junk,
     /// A bit of the arithmetic term of this number.
     Arithmetic(u32),
@@ -268,7 +271,8 @@ impl Terms {
     }
 
     /// - *positive*: a sum that cannot be zero is not;
-    /// - *sign*: x is zero exactly when -x is, so a sum stands for its negative too. (Whether a = b can be asked of a - b and b - a.)
+    /// - *sign*: x is zero exactly when -x is, so a sum stands for its negative too. (Whether a = b
+    ///   can be asked of a - b and b - a.)
     fn zero_by_rules(&mut self, word: &[Bit]) -> Bit {
         if word.contains(&Bit::ONE) || self.least(word) > 0 {
             return Bit::ZERO;

@@ -43,10 +43,12 @@ impl Terms {
         }
     }
 
-    /// Quotient and remainder, as long as the dividend; nothing if the divisor is not known to be other than zero.
+    /// Quotient and remainder, as long as the dividend; nothing if the divisor is not known to be
+    /// other than zero.
     ///
-    /// They are *letters*: of the quotient nothing is known but that equal numbers have equal quotients. Zeros above a number do not
-    /// change it. The remainder is not greater than either number.
+    /// They are *letters*: of the quotient nothing is known but that equal numbers have equal
+    /// quotients. Zeros above a number do not change it. The remainder is not greater than either
+    /// number.
     pub fn divide(&mut self, dividend: &[Bit], divisor: &[Bit]) -> Option<(Word, Word)> {
         if self.least(divisor) == 0 {
             return None;

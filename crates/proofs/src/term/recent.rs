@@ -1,8 +1,9 @@
 //! A memory of the last results, so that they need not be found in the tables again.
 
-/// Results of an operation on two bits, by their numbers. It forgets: two pairs that share a place drive each other out, and are
-/// worked out once more. It has as many places as it was told results, up to a limit: most sets of formulas are small, and an empty table
-/// of the full size costs as much time as they do.
+/// Results of an operation on two bits, by their numbers. It forgets: two pairs that share a place
+/// drive each other out, and are worked out once more. It has as many places as it was told
+/// results, up to a limit: most sets of formulas are small, and an empty table of the full size
+/// costs as much time as they do.
 #[derive(Default)]
 pub(super) struct Recent {
     /// Both operands and the result; zeros for none. As many as a power of two, or none.
@@ -10,8 +11,8 @@ pub(super) struct Recent {
     told: usize,
 }
 
-/// The most places. Kernels that hash eight nodes at once need about 150 000 in each turn of their loop, and the specification beside
-/// them the same.
+/// The most places. Kernels that hash eight nodes at once need about 150 000 in each turn of their
+/// loop, and the specification beside them the same.
 const MOST: usize = 1 << 19;
 const LEAST: usize = 1 << 8;
 

@@ -22,7 +22,8 @@ impl Random {
     }
 }
 
-/// Turns a matrix of 64 × 64 bits: bit `i` of word `j` becomes bit `j` of word `i`. By halves, as in Hacker's Delight 7-3.
+/// Turns a matrix of 64 × 64 bits: bit `i` of word `j` becomes bit `j` of word `i`. By halves, as
+/// in Hacker's Delight 7-3.
 pub(super) fn transpose(matrix: &mut [u64; 64]) {
     let mut width = 32;
     let mut mask = u64::MAX >> 32;

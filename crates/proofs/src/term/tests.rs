@@ -1,4 +1,5 @@
-//! Rules on all inputs: with six bits of input there are as many samples as inputs, and the checks of every rule are exhaustive.
+//! Rules on all inputs: with six bits of input there are as many samples as inputs, and the checks
+//! of every rule are exhaustive.
 
 use super::*;
 use proptest::prelude::*;
@@ -188,7 +189,8 @@ proptest! {
         }
     }
 
-    /// Completeness where the prover needs it: sums do not depend on the order or the grouping of their summands.
+    /// Completeness where the prover needs it: sums do not depend on the order or the grouping of
+    /// their summands.
     #[test]
     fn sums_do_not_depend_on_their_order(order in Just((0..6_usize).collect::<Vec<_>>()).prop_shuffle(), cut in 1..6_usize) {
         let mut terms = Terms::new(7);
@@ -267,7 +269,8 @@ fn a_wrong_sign_is_noticed() {
     });
 }
 
-/// Constants and complements have no place among the summands: they would hide that two sums are the same.
+/// Constants and complements have no place among the summands: they would hide that two sums are
+/// the same.
 #[test]
 fn constant_bits_are_part_of_the_constant() {
     let mut terms = Terms::new(6);
@@ -290,8 +293,9 @@ fn a_sum_has_one_form_whatever_was_asked_before_a_summand_was_closed() {
     assert_eq!(terms.add(&one, &d), terms.add(&sum, &other));
 }
 
-/// The lowest bit of a sum of 32 bits stands in a sum of 64 bits twice: where it is shifted it may be replaced, where it is not, not. Replacing a later
-/// sum brings both together, and then it must stay.
+/// The lowest bit of a sum of 32 bits stands in a sum of 64 bits twice: where it is shifted it may
+/// be replaced, where it is not, not. Replacing a later sum brings both together, and then it must
+/// stay.
 #[test]
 fn a_factor_that_changes_while_sums_are_replaced_is_looked_at_again() {
     let mut terms = Terms::new(1);

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// A decision that depends on the input, with two inputs for which code of this CPU decides differently.
+/// A decision that depends on the input, with two inputs for which code of this CPU decides
+/// differently.
 #[track_caller]
 fn assert_leak(verdict: &Verdict, what: &str) {
     assert_refuted(verdict, &format!("{what} depends on the input"));
@@ -66,7 +67,8 @@ fn a_branch_on_a_secret_when_it_comes_again() {
     assert_leak(&twice(true), "a branch");
 }
 
-/// What is decided by is in no general-purpose register, so native runs do not show it: there are two inputs all the same.
+/// What is decided by is in no general-purpose register, so native runs do not show it: there are
+/// two inputs all the same.
 #[test]
 fn a_vector_of_shift_counts_that_is_secret() {
     let verdict = around_blake2b(

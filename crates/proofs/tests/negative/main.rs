@@ -1,7 +1,7 @@
 //! Bugs planted into machine code, each of which must be rejected.
 //!
-//! The code is this test's own copy of the shipped kernels. Some bugs are a changed byte of it; others are a few instructions
-//! put around it.
+//! The code is this test's own copy of the shipped kernels. Some bugs are a changed byte of it;
+//! others are a few instructions put around it.
 
 mod leaks;
 
@@ -53,7 +53,8 @@ fn prove(image: &Image, symbol: &Symbol, contract: &Contract, set: Set) -> Findi
     Session::new().prove(image, symbol, contract, 1, set.is_here())
 }
 
-/// Proves the kernel, then changes up to `most` instructions that `change` has other bytes for, and tries again.
+/// Proves the kernel, then changes up to `most` instructions that `change` has other bytes for, and
+/// tries again.
 fn with_changed_code(
     name: &str,
     set: Set,
@@ -90,7 +91,8 @@ fn with_wrong_immediate(name: &str, set: Set, mnemonics: &[Mnemonic], flip: u8) 
     })
 }
 
-/// Puts code around BLAKE2b's F: `before` has its arguments in rdi, rsi and rdx, `after` the state's address in r12.
+/// Puts code around BLAKE2b's F: `before` has its arguments in rdi, rsi and rdx, `after` the
+/// state's address in r12.
 fn around_blake2b(
     before: impl Fn(&mut CodeAssembler),
     after: impl Fn(&mut CodeAssembler),
@@ -242,8 +244,8 @@ fn a_register_of_the_caller_that_is_not_restored() {
     assert_refuted(&verdict, "; reproduced natively: with m = ");
 }
 
-/// What a function finds in the flags is as arbitrary as what it finds in registers. Right if each of them is clear, and without the
-/// bug whatever they are.
+/// What a function finds in the flags is as arbitrary as what it finds in registers. Right if each
+/// of them is clear, and without the bug whatever they are.
 #[test]
 fn an_output_that_depends_on_a_flag_at_the_entry() {
     type Keep = fn(&mut CodeAssembler);
@@ -322,7 +324,8 @@ fn a_path_that_does_not_return() {
     assert!(!verdict.is_proof(), "{verdict:?}");
 }
 
-/// By the stack, at this distance from rsp, while rsp goes lower and comes back twice. `away` from it is another copy.
+/// By the stack, at this distance from rsp, while rsp goes lower and comes back twice. `away` from
+/// it is another copy.
 fn by_stack(distance: i32, away: i32) -> Verdict {
     identity(false, |code, _| {
         code.mov(rax, qword_ptr(rdi)).unwrap();
@@ -396,7 +399,8 @@ fn bits_above_an_argument_of_one_byte_are_not_known() {
     assert_refuted(&with(|_| ()), "reproduced natively");
 }
 
-/// Prefixes and operand sizes that change what an instruction does, and flags that the manual leaves undefined.
+/// Prefixes and operand sizes that change what an instruction does, and flags that the manual
+/// leaves undefined.
 #[test]
 fn odd_forms_of_instructions_are_not_known() {
     let forms: [(&str, &[u8]); 14] = [

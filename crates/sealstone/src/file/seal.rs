@@ -155,9 +155,9 @@ impl<'a> Sealer<'a> {
     /// Seals everything that `input` gives into `output`.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is no recipient or too many; [`Error::Malformed`] if the metadata
-    /// is out of range; [`Error::Altered`] if a fault spoilt the signatures; [`Error::Io`]. After an
-    /// error, throw away what was written: it is not a sealed file.
+    /// [`Error::Invalid`] if there is no recipient or too many; [`Error::Malformed`] if the
+    /// metadata is out of range; [`Error::Altered`] if a fault spoilt the signatures;
+    /// [`Error::Io`]. After an error, throw away what was written: it is not a sealed file.
     pub fn seal(
         &self,
         input: impl Read + Send,

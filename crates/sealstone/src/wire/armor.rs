@@ -1,6 +1,7 @@
 //! Armor: binary objects as text, in constant memory (`spec/README.md`).
 //!
-//! The lines between BEGIN and END are read strictly. Text around them, as in a message, is skipped.
+//! The lines between BEGIN and END are read strictly. Text around them, as in a message, is
+//! skipped.
 
 use std::io::{self, BufRead, Read, Write};
 

@@ -139,7 +139,8 @@ fn chunks_moved_dropped_repeated_or_foreign() {
                 }
                 seal(&sealer, content)
             };
-            // Two full chunks, and one that is exactly full but last: moved chunks keep every length.
+            // Two full chunks, and one that is exactly full but last: moved chunks keep every
+            // length.
             let file = make(&content(3 * CONTENT_LEN));
             let cut = Cut::new(
                 &file,

@@ -1,5 +1,5 @@
-//! The worked example of `spec/file.md`, recomputed from the text of the page. Its numbers come from
-//! `tests/interop/file.py`, which shares no code with this crate.
+//! The worked example of `spec/file.md`, recomputed from the text of the page. Its numbers come
+//! from `tests/interop/file.py`, which shares no code with this crate.
 
 use std::collections::HashMap;
 

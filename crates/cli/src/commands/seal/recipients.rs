@@ -195,8 +195,8 @@ fn armor<'a>(first: &'a str, lines: &mut impl Iterator<Item = &'a str>) -> Strin
     text
 }
 
-/// The keys of an approved record. Strangers choose their own labels, so an approved record precedes
-/// all others of the name.
+/// The keys of an approved record. Strangers choose their own labels, so an approved record
+/// precedes all others of the name.
 fn approved(store: &Store, name: &str) -> Result<Contact> {
     let is_approved = |record: &Record<'_>| record.status() == Status::Approved;
     let found = store.find_all(name);

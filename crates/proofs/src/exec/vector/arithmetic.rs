@@ -28,8 +28,8 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    /// Signed 16-bit elements as unsigned bytes: negative ones become 0, those above 255 become 255. Of each 128-bit lane, first
-    /// the elements of the first source, then those of the second.
+    /// Signed 16-bit elements as unsigned bytes: negative ones become 0, those above 255 become
+    /// 255. Of each 128-bit lane, first the elements of the first source, then those of the second.
     fn pack_saturated(&mut self, instruction: &Instruction) -> Outcome<()> {
         let width = self.width(instruction);
         let (a, b) = self.sources(instruction, width)?;
@@ -165,7 +165,8 @@ fn and_not(terms: &mut Terms, a: &[Bit], b: &[Bit]) -> Word {
     .collect()
 }
 
-/// Of a table of values, the products in the function's normal form (Möbius transform). Bit i of a number stands for operand i.
+/// Of a table of values, the products in the function's normal form (Möbius transform). Bit i of a
+/// number stands for operand i.
 fn algebraic_normal_form(mut table: u8) -> u8 {
     for (shift, mask) in [(1, 0b1010_1010), (2, 0b1100_1100), (4, 0b1111_0000)] {
         table ^= table << shift & mask;

@@ -1,7 +1,8 @@
-//! Instructions on vector registers: SSE2 to SSE4.1, AVX2, AVX-512F/VL/DQ/BW, as far as compilers use them for our kernels.
+//! Instructions on vector registers: SSE2 to SSE4.1, AVX2, AVX-512F/VL/DQ/BW, as far as compilers
+//! use them for our kernels.
 //!
-//! The old two-operand forms (`paddq a, b`: a = a + b) and the new three-operand forms (`vpaddq a, b, c`: a = b + c) of an
-//! instruction share a model: `first_source` says where the sources begin.
+//! The old two-operand forms (`paddq a, b`: a = a + b) and the new three-operand forms (`vpaddq a,
+//! b, c`: a = b + c) of an instruction share a model: `first_source` says where the sources begin.
 
 mod arithmetic;
 mod moves;

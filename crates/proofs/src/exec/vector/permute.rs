@@ -93,7 +93,8 @@ impl Machine<'_> {
         self.set_vector(instruction, word, element)
     }
 
-    /// Elements of two sources by number. The numbers are where the result goes, or between the sources.
+    /// Elements of two sources by number. The numbers are where the result goes, or between the
+    /// sources.
     fn permute_two(
         &mut self,
         instruction: &Instruction,

@@ -99,7 +99,8 @@ impl Machine<'_> {
         self.set_vector(instruction, word, 64)
     }
 
-    /// Bytes of each lane by number; the top bit of the number means zero. The numbers must be public.
+    /// Bytes of each lane by number; the top bit of the number means zero. The numbers must be
+    /// public.
     fn shuffle_bytes(&mut self, instruction: &Instruction) -> Outcome<()> {
         let width = self.width(instruction);
         let (source, numbers) = self.sources(instruction, width)?;
@@ -130,7 +131,8 @@ impl Machine<'_> {
         self.set_vector(instruction, word, 8)
     }
 
-    /// Each element from one of two sources; bits of the immediate, used again from eight elements on.
+    /// Each element from one of two sources; bits of the immediate, used again from eight elements
+    /// on.
     fn blend(&mut self, instruction: &Instruction, element: usize) -> Outcome<()> {
         let width = self.width(instruction);
         let (a, b) = self.sources(instruction, width)?;
@@ -143,7 +145,8 @@ impl Machine<'_> {
         self.set_vector(instruction, word, element)
     }
 
-    /// Each element of the second source where the sign of that of the third one is set, else of the first.
+    /// Each element of the second source where the sign of that of the third one is set, else of
+    /// the first.
     fn blend_by_signs(&mut self, instruction: &Instruction, element: usize) -> Outcome<()> {
         let width = self.width(instruction);
         let (a, b) = self.sources(instruction, width)?;
@@ -172,7 +175,8 @@ impl Machine<'_> {
         self.set_vector(instruction, word, 64)
     }
 
-    /// The elements of each lane of the first source and then of the second, in half the bits: the nearest number that fits.
+    /// The elements of each lane of the first source and then of the second, in half the bits: the
+    /// nearest number that fits.
     fn pack_signed(&mut self, instruction: &Instruction, element: usize) -> Outcome<()> {
         let width = self.width(instruction);
         let (a, b) = self.sources(instruction, width)?;
@@ -185,7 +189,8 @@ impl Machine<'_> {
         self.set_vector(instruction, word, element / 2)
     }
 
-    /// The lower half where all bits above it are its sign, else the least or the greatest number with this sign.
+    /// The lower half where all bits above it are its sign, else the least or the greatest number
+    /// with this sign.
     fn saturated(&mut self, number: &[Bit]) -> Word {
         let half = number.len() / 2;
         let sign = number[number.len() - 1];

@@ -3,7 +3,8 @@
 use crate::lemma::Case;
 use crate::lemma::expression::{Entry, Formula, Operator};
 
-/// The value of each entry, over the integers; of truths 1 or 0. Where a divisor is zero, nothing depends on the value.
+/// The value of each entry, over the integers; of truths 1 or 0. Where a divisor is zero, nothing
+/// depends on the value.
 pub(super) fn values(formula: &Formula, case: &Case<u64>) -> Vec<i128> {
     let mut values = Vec::new();
     for entry in formula.entries() {

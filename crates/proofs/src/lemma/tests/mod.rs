@@ -1,4 +1,5 @@
-//! That lemmas are about what they say, that formulas say what the code does, and that wrong code is refuted.
+//! That lemmas are about what they say, that formulas say what the code does, and that wrong code
+//! is refuted.
 
 mod evaluate;
 mod planted;

@@ -135,7 +135,8 @@ impl Mapping for Planted {
     }
 }
 
-/// Whether the lemma fails for this very case: on words, or, where it is about the way, in the formula.
+/// Whether the lemma fails for this very case: on words, or, where it is about the way, in the
+/// formula.
 fn is_counter_example(planted: Planted, lemma: Lemma, case: &Case<u64>) -> bool {
     let premises = case.premises(Portable).into_iter().all(|holds| holds);
     let claim = lemma.claim(Portable, case, planted.reference(Portable, case));
@@ -148,7 +149,8 @@ fn is_counter_example(planted: Planted, lemma: Lemma, case: &Case<u64>) -> bool 
     premises && !holds
 }
 
-/// Whether the solver finds a counter-example in some kind of segments, of which the first is enough. It has been tried.
+/// Whether the solver finds a counter-example in some kind of segments, of which the first is
+/// enough. It has been tried.
 fn refutes(solver: &Solver, planted: Planted, lemma: Lemma) -> bool {
     SEGMENTS.into_iter().any(|segment| {
         let Verdict::Refuted(case) = ask_about(&[segment], lemma, &planted, solver).unwrap() else {

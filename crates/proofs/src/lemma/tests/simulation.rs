@@ -1,6 +1,6 @@
-//! A memory that is really filled, with the time at which each block was computed. It knows no formula of a reference: the set W
-//! is a list of blocks. What the lemmas say of a block must hold of exactly those in the list, and the reference must be the
-//! zz-th of it.
+//! A memory that is really filled, with the time at which each block was computed. It knows no
+//! formula of a reference: the set W is a list of blocks. What the lemmas say of a block must hold
+//! of exactly those in the list, and the reference must be the zz-th of it.
 
 use crate::lemma::{Case, Lemma, Mapping, Shipped};
 use crate::term::Random;
@@ -33,8 +33,8 @@ impl Memory {
         self.times[lane][column] = Some(self.now);
     }
 
-    /// Calls `visit` before each block is computed from a reference, in `passes` passes. Lanes of a slice run at the same time:
-    /// none may rely on another one's progress.
+    /// Calls `visit` before each block is computed from a reference, in `passes` passes. Lanes of a
+    /// slice run at the same time: none may rely on another one's progress.
     fn fill(&mut self, passes: u32, mut visit: impl FnMut(&Self, &Case<u64>)) {
         for pass in 0..passes {
             for slice in 0..4 {
@@ -54,7 +54,8 @@ impl Memory {
         }
     }
 
-    /// Takes the blocks that this slice will replace out of all lanes, and returns what there is then.
+    /// Takes the blocks that this slice will replace out of all lanes, and returns what there is
+    /// then.
     fn begin(&mut self, slice: usize, first: usize) -> Vec<Vec<Option<u64>>> {
         for lane in &mut self.times {
             lane[slice * self.length + first..][..self.length - first].fill(None);

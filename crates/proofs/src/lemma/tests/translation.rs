@@ -1,4 +1,5 @@
-//! Formulas say what the code computes: on the same numbers, the code on `u64`, the formula, and its text in a solver agree.
+//! Formulas say what the code computes: on the same numbers, the code on `u64`, the formula, and
+//! its text in a solver agree.
 
 use super::evaluate::values;
 use super::{random_case, solvers};

@@ -41,7 +41,8 @@ pub fn hash<A: Strings>(
     nn: usize,
 ) -> Vec<A::Byte> {
     let zero = a.byte(0);
-    // d[0..dd-1]: the key, padded to a block, and the data, padded to blocks; one block of zeros if there is neither.
+    // d[0..dd-1]: the key, padded to a block, and the data, padded to blocks; one block of zeros if
+    // there is neither.
     let mut d = key.to_vec();
     d.resize(key.len().next_multiple_of(128), zero.clone());
     d.extend_from_slice(data);

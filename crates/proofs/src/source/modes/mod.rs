@@ -1,7 +1,9 @@
-//! Specifications of whole hashes, over strings of bytes: each as its standard says it, with no thought of speed.
+//! Specifications of whole hashes, over strings of bytes: each as its standard says it, with no
+//! thought of speed.
 //!
-//! As in [`spec`](crate::spec), they are written once and share nothing with the implementation. On [`Numbers`] they run against
-//! published vectors; on [`Terms`] they give the formulas that the source is compared with.
+//! As in [`spec`](crate::spec), they are written once and share nothing with the implementation. On
+//! [`Numbers`] they run against published vectors; on [`Terms`] they give the formulas that the
+//! source is compared with.
 
 pub mod blake2b;
 pub mod skein;
@@ -23,7 +25,8 @@ pub trait Strings: Algebra<64> {
     fn join(&mut self, bytes: &[Self::Byte]) -> Self::Word;
     /// The little-endian bytes of a word.
     fn split(&mut self, word: &Self::Word) -> Vec<Self::Byte>;
-    /// `byte` with its `bits` most significant bits kept, the next one set and the others cleared, 0 < `bits` < 8.
+    /// `byte` with its `bits` most significant bits kept, the next one set and the others cleared,
+    /// 0 < `bits` < 8.
     fn mark(&mut self, byte: &Self::Byte, bits: usize) -> Self::Byte;
 
     /// A constant string.

@@ -1,4 +1,5 @@
-//! Skein as a whole (The Skein Hash Function Family, version 1.3, sections 3.4 and 3.5), without a tree.
+//! Skein as a whole (The Skein Hash Function Family, version 1.3, sections 3.4 and 3.5), without a
+//! tree.
 
 use super::Strings;
 use crate::spec::skein::step;

@@ -47,7 +47,8 @@ fn blake2b_self_test() {
     assert_eq!(hex(&hash(&mut Numbers, &F, &[], &all, 32)), expected);
 }
 
-/// RFC 9106, section 5.1: block 0 of the memory of Argon2d after pass 0 is H′ of the pre-hashing digest and two numbers.
+/// RFC 9106, section 5.1: block 0 of the memory of Argon2d after pass 0 is H′ of the pre-hashing
+/// digest and two numbers.
 #[test]
 fn hprime_of_the_first_block() {
     let digest = "b8819791a0359660bb7709c85fa48f04d5d82c05c5f215ccdb885491717cf757\

@@ -3,7 +3,8 @@
 /// Y_l, Y_f and Y_m.
 pub type Shape = [u8; 3];
 
-/// G_o of the message, when the state has `nb` bytes. `ubi` hashes one node: its level, where it begins on its level, its bytes.
+/// G_o of the message, when the state has `nb` bytes. `ubi` hashes one node: its level, where it
+/// begins on its level, its bytes.
 pub fn tree<V: AsRef<[u8]>>(
     nb: usize,
     shape: Shape,

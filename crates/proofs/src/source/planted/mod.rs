@@ -1,6 +1,8 @@
-//! Bugs, planted below the source, that the comparison must find: a proof that cannot fail proves nothing.
+//! Bugs, planted below the source, that the comparison must find: a proof that cannot fail proves
+//! nothing.
 //!
-//! Each counterexample must give the same wrong result when the same source, with the same bug, runs on its numbers.
+//! Each counterexample must give the same wrong result when the same source, with the same bug,
+//! runs on its numbers.
 
 mod blake2b;
 mod kernels;
@@ -55,7 +57,8 @@ enum Bug {
 }
 
 thread_local! {
-    /// The bug of all words below. No type of its own for each bug: that would be one more copy of all kernels to compile.
+    /// The bug of all words below. No type of its own for each bug: that would be one more copy of
+    /// all kernels to compile.
     static BUG: Cell<Bug> = const { Cell::new(Bug::None) };
 }
 
@@ -313,7 +316,8 @@ fn to_bytes(words: &[u64]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// What the same source with the same bug computes on the numbers of a counterexample, and what is specified for them.
+/// What the same source with the same bug computes on the numbers of a counterexample, and what is
+/// specified for them.
 fn reproduces(counterexample: &Counterexample, computed: &[u8], specified: &[u8]) {
     assert_eq!(counterexample.computed, computed);
     assert_eq!(counterexample.specified, specified);

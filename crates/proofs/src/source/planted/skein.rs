@@ -156,7 +156,8 @@ fn parts_that_are_joined_wrongly() {
     }
 }
 
-/// The counterexample is one of a hash with a key. Does the source, with the key or without, give the same there on words `S`?
+/// The counterexample is one of a hash with a key. Does the source, with the key or without, give
+/// the same there on words `S`?
 fn start_on<S: Scalar<Byte = u8, Cpu = Portable>>(
     counterexample: &Counterexample,
     with_key: bool,

@@ -1,23 +1,26 @@
 //! Words known by how they were made: what whole hashes are run on.
 //!
-//! A [`Symbol`](super::Symbol) knows all its bits, and formulas of the rounds of several blocks are long. Here a word is a number in
-//! a list of operations, and the same operation on the same operands gets the same number, which compilers call *value numbering*.
-//! Nothing is known of an operation but
+//! A [`Symbol`](super::Symbol) knows all its bits, and formulas of the rounds of several blocks are
+//! long. Here a word is a number in a list of operations, and the same operation on the same
+//! operands gets the same number, which compilers call *value numbering*. Nothing is known of an
+//! operation but
 //!
 //! - that equal operands give equal results, and constants the constant that they give;
 //! - that the operands of + and ⊕ may change places, and that (a + b) - b = a and (a ⊕ b) ⊕ b = a;
 //! - that to turn left by r is to turn right by 64 - r, and that turns add up;
 //! - that a word is made of its eight bytes, and these are its bytes.
 //!
-//! All of this is true of the words of a machine, so two results with the same number are equal words, whatever the inputs are.
-//! The converse does not hold: (a + b) + c is not known to be a + (b + c). For a hash and its specification that is no loss. They
-//! do the same operations, and what can go wrong (a tweak, a flag, a byte in the wrong place, a block too many) changes the operands.
+//! All of this is true of the words of a machine, so two results with the same number are equal
+//! words, whatever the inputs are. The converse does not hold: (a + b) + c is not known to be a +
+//! (b + c). For a hash and its specification that is no loss. They do the same operations, and what
+//! can go wrong (a tweak, a flag, a byte in the wrong place, a block too many) changes the
+//! operands.
 //!
-//! F of BLAKE2b is one operation here: [`Value::f`]. What holds for every function in its place holds for F. That F itself is
-//! right is a row of its own, on symbols.
+//! F of BLAKE2b is one operation here: [`Value::f`]. What holds for every function in its place
+//! holds for F. That F itself is right is a row of its own, on symbols.
 //!
-//! If two numbers differ, the list is run on random inputs, with the real operations, until the results do too. Then these
-//! inputs are a counterexample.
+//! If two numbers differ, the list is run on random inputs, with the real operations, until the
+//! results do too. Then these inputs are a counterexample.
 
 #[cfg(test)]
 mod tests;
@@ -29,8 +32,8 @@ use crate::term::{Interner, Random};
 use core::cell::RefCell;
 use sealstone_lanes::{Scalar, Word};
 
-/// The operations of one proof, each once. In the traits of `sealstone-lanes` it stands where the proof stands that a CPU has its
-/// instructions: no word can be made without it.
+/// The operations of one proof, each once. In the traits of `sealstone-lanes` it stands where the
+/// proof stands that a CPU has its instructions: no word can be made without it.
 #[derive(Default)]
 pub struct Values {
     /// Each as an [`Operator`], a literal, and the numbers of the operands.
@@ -233,7 +236,8 @@ impl Values {
         }
     }
 
-    /// The other operand, if the operation with number `of` is this one and has `one` as an operand.
+    /// The other operand, if the operation with number `of` is this one and has `one` as an
+    /// operand.
     fn other(&self, operator: Operator, of: u32, one: u32) -> Option<u32> {
         match *self.operations.borrow().get(of) {
             [o, _, a, b] if o == operator as u32 && b == one => Some(a),
@@ -363,7 +367,8 @@ impl<'a> Value<'a> {
             .apply(operator, literal, &operands[..=others.len()])
     }
 
-    /// F(h, m, t, f) of BLAKE2b, of which nothing is known but that equal arguments give equal results.
+    /// F(h, m, t, f) of BLAKE2b, of which nothing is known but that equal arguments give equal
+    /// results.
     pub(super) fn f(h: &[Self], m: &[Self], t: &[Self], f: Self) -> [Self; 8] {
         let others: Vec<Self> = [&h[1..], m, t, &[f]].concat();
         core::array::from_fn(|i| h[0].apply(F, i as u32, &others))
@@ -382,7 +387,8 @@ impl ValueByte<'_> {
     }
 }
 
-// Kernels are unrolled and inlined, for the sake of real words. Here it would only keep the compiler busy: nothing is inlined.
+// Kernels are unrolled and inlined, for the sake of real words. Here it would only keep the
+// compiler busy: nothing is inlined.
 impl<'a> Word for Value<'a> {
     type Cpu = &'a Values;
 

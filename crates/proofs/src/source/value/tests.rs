@@ -3,7 +3,8 @@
 use super::*;
 use sealstone_lanes::Portable;
 
-/// Random programs on values and on numbers: what values simplify is the same number, whatever it was simplified to.
+/// Random programs on values and on numbers: what values simplify is the same number, whatever it
+/// was simplified to.
 #[test]
 fn every_operation_and_every_rule_is_true_of_numbers() {
     let mut choice = Random::new(2);
