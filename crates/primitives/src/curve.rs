@@ -29,6 +29,8 @@ mod tests;
 
 use std::fmt;
 
+use zeroize::Zeroize;
+
 use crate::Error;
 
 pub use crate::ffi::ec::{P256, P384};
@@ -218,6 +220,13 @@ impl Encoding {
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
+    }
+}
+
+impl Zeroize for Encoding {
+    /// For encodings that are secret: of an evaluation without its blind.
+    fn zeroize(&mut self) {
+        self.bytes.zeroize();
     }
 }
 

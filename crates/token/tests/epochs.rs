@@ -256,7 +256,7 @@ fn directories() {
     // RFC 9578 section 4, with a member and a type that are not known.
     let json = directory
         .to_json()
-        .replace("{\n  \"issuer", "{\n  \"x\": 1,\n  \"issuer");
+        .replace("\"issuer-", "\"x\": 1, \"issuer-");
     assert_eq!(Directory::from_json(&json), Ok(directory.clone()));
     let other = directory
         .to_json()

@@ -1,6 +1,7 @@
 //! `expand_message_xmd` (RFC 9380 section 5.3.1).
 
 use aws_lc_rs::digest::{Algorithm, Context, Digest};
+use zeroize::Zeroizing;
 
 /// Fills `out` with bytes derived from the concatenated parts of `message` and the tag `dst`.
 ///
@@ -24,7 +25,7 @@ pub(super) fn expand_message_xmd(
     let first = first_digest(algorithm, message, out_len, dst, dst_len);
     let mut previous: Option<Digest> = None;
     for (index, chunk) in (1_u8..=255).zip(out.chunks_mut(algorithm.output_len())) {
-        let mut block = [0; 64];
+        let mut block = Zeroizing::new([0; 64]);
         let block = &mut block[..algorithm.output_len()];
         block.copy_from_slice(first.as_ref());
         if let Some(previous) = previous {

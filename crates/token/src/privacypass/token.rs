@@ -1,6 +1,7 @@
 //! A token (RFC 9577 section 2.2).
 
 use sealstone_primitives::hash;
+use zeroize::Zeroizing;
 
 use super::wire::Reader;
 use super::{TokenChallenge, TokenType};
@@ -16,7 +17,8 @@ pub struct Token {
     nonce: [u8; 32],
     challenge_digest: [u8; 32],
     key_id: [u8; 32],
-    authenticator: Vec<u8>,
+    /// Anybody who has it can spend the token, so it is wiped.
+    authenticator: Zeroizing<Vec<u8>>,
 }
 
 impl Token {
@@ -32,7 +34,7 @@ impl Token {
             nonce: reader.array()?,
             challenge_digest: reader.array()?,
             key_id: reader.array()?,
-            authenticator: reader.take(token_type.authenticator_len())?.to_vec(),
+            authenticator: reader.take(token_type.authenticator_len())?.to_vec().into(),
         };
         reader.finish()?;
         Ok(token)
@@ -50,13 +52,13 @@ impl Token {
             nonce,
             challenge_digest,
             key_id,
-            authenticator: Vec::new(),
+            authenticator: Zeroizing::default(),
         }
     }
 
     pub(super) fn with_authenticator(mut self, authenticator: &[u8]) -> Self {
         debug_assert_eq!(authenticator.len(), self.token_type.authenticator_len());
-        self.authenticator = authenticator.to_vec();
+        self.authenticator = authenticator.to_vec().into();
         self
     }
 

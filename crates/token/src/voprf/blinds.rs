@@ -2,7 +2,7 @@
 
 use sealstone_primitives::curve::{Element, Group, Scalar};
 use sealstone_primitives::secret::SecretVec;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::MAX_BATCH;
 use super::message::{Blinded, Encoded, Evaluated};
@@ -87,11 +87,16 @@ impl<S: Suite> Blinds<S> {
                 .iter()
                 .map(|((evaluated, inverse), _)| (&evaluated.0.element, *inverse))
                 .collect();
-            let products = ElementOf::<S>::products(&products)?;
+            let mut products = ElementOf::<S>::products(&products)?;
             let output = |((_, input), (_, encoding)): (&(_, &Zeroizing<Vec<u8>>), &(_, _))| {
                 finalize::<S>(input, context, encoding)
             };
-            Ok(terms.iter().zip(&products).map(output).collect())
+            let outputs = terms.iter().zip(&products).map(output).collect();
+            // Elements wipe themselves when they go, encodings do not.
+            products
+                .iter_mut()
+                .for_each(|(_, encoding)| encoding.zeroize());
+            Ok(outputs)
         })
     }
 }
@@ -148,7 +153,8 @@ pub(crate) fn evaluate_alone<S: Suite>(
     }
     let element = S::Group::hash_to_element(input, &tag::<S>("HashToGroup-", mode))
         .map_err(|_| Error::InvalidInput)?;
-    Ok(finalize::<S>(input, context, &element.mul(key).encode()?))
+    let encoding = Zeroizing::new(element.mul(key).encode()?);
+    Ok(finalize::<S>(input, context, &*encoding))
 }
 
 /// Each element times `key`: the server's side of all modes.

@@ -128,7 +128,7 @@ impl<S: Suite> Server<S> {
         blinded: &[Blinded<S>],
         info: &[u8],
     ) -> Result<(Vec<Evaluated<S>>, Proof<S>), Error> {
-        self.evaluate_using(blinded, info, &ScalarOf::<S>::random())
+        self.evaluate_using(blinded, info, None)
     }
 
     /// As [`Server::evaluate`], with the proof's randomness of a test vector.
@@ -142,19 +142,22 @@ impl<S: Suite> Server<S> {
         info: &[u8],
         nonce: &[u8],
     ) -> Result<(Vec<Evaluated<S>>, Proof<S>), Error> {
-        self.evaluate_using(blinded, info, &super::scalars::<S>(&[nonce])?[0])
+        self.evaluate_using(blinded, info, Some(&super::scalars::<S>(&[nonce])?[0]))
     }
 
     fn evaluate_using(
         &self,
         blinded: &[Blinded<S>],
         info: &[u8],
-        nonce: &ScalarOf<S>,
+        nonce: Option<&ScalarOf<S>>,
     ) -> Result<(Vec<Evaluated<S>>, Proof<S>), Error> {
         let key = self.tweaked(info)?;
         let evaluated = evaluate_all(&key.scalar().invert()?, blinded)?;
         let statement = statement(key.public_key(), blinded, &evaluated);
-        let proof = statement.prove(key.scalar(), nonce)?;
+        let proof = match nonce {
+            Some(chosen) => statement.prove(key.scalar(), chosen)?,
+            None => statement.prove(key.scalar(), &statement.nonce(key.scalar()))?,
+        };
         Ok((evaluated, proof))
     }
 

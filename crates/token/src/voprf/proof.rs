@@ -3,7 +3,8 @@
 
 use std::fmt;
 
-use sealstone_primitives::curve::{Element, Encoding, Scalar};
+use sealstone_primitives::curve::{Element, Encoding, Group, Scalar};
+use sealstone_primitives::secret::{Secret, SecretVec};
 use zeroize::Zeroizing;
 
 use super::message::Encoded;
@@ -77,6 +78,23 @@ impl<S: Suite> Statement<'_, S> {
             challenge,
             response,
         })
+    }
+
+    /// Randomness for [`Statement::prove`]: fresh bytes, hashed with the key and the statement.
+    ///
+    /// Two proofs of different statements with one nonce reveal the key. A cloned machine may
+    /// repeat its random bytes; with the statement hashed in, it does not repeat the nonce.
+    pub(crate) fn nonce(&self, key: &ScalarOf<S>) -> ScalarOf<S> {
+        self.nonce_from(&Secret::random(), key)
+    }
+
+    fn nonce_from(&self, fresh: &Secret<64>, key: &ScalarOf<S>) -> ScalarOf<S> {
+        let mut key_bytes = SecretVec::zeroed(ScalarOf::<S>::LEN);
+        key.encode_into(key_bytes.expose_mut());
+        let pairs = self.before.iter().chain(&self.after);
+        let mut parts = vec![fresh.expose().as_slice(), key_bytes.expose(), self.base.1];
+        parts.extend(pairs.map(|encoded| encoded.encoding.as_bytes()));
+        S::Group::hash_to_scalar(&parts, &tag::<S>("Sealstone-Nonce-", self.mode))
     }
 
     /// `VerifyProof`.
@@ -176,4 +194,41 @@ fn length(bytes: &[u8]) -> [u8; 2] {
     u16::try_from(bytes.len())
         .expect("an element, a tag or a digest")
         .to_be_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::voprf::P256Sha256;
+    use crate::voprf::blinds::{Blinds, evaluate_all};
+    use crate::voprf::key::PrivateKey;
+
+    /// The generator of a cloned machine repeats: another statement still has another nonce.
+    #[test]
+    fn repeated_randomness_repeats_no_nonce() {
+        let key = PrivateKey::<P256Sha256>::generate();
+        let fresh = Secret::zeroed();
+        let nonce = |input: &[u8]| {
+            let blinds = Blinds::<P256Sha256>::add(Mode::Verifiable, &[input]).expect("an input");
+            let evaluated = evaluate_all(key.scalar(), blinds.blinded()).expect("a batch");
+            let statement = Statement {
+                mode: Mode::Verifiable,
+                base: (key.public_key().element(), key.public_key().as_bytes()),
+                before: blinds.blinded().iter().map(AsRef::as_ref).collect(),
+                after: evaluated.iter().map(AsRef::as_ref).collect(),
+            };
+            let nonce = statement.nonce_from(&fresh, key.scalar());
+            assert!(
+                nonce == statement.nonce_from(&fresh, key.scalar()),
+                "the same statement's"
+            );
+            assert!(
+                nonce != statement.nonce(key.scalar()),
+                "fresh bytes count, too"
+            );
+            nonce
+        };
+        // Each has a blind of its own, so the statements differ even for one input.
+        assert!(nonce(b"input") != nonce(b"input"));
+    }
 }

@@ -11,7 +11,6 @@
 //! # Ok::<(), sealstone_token::Error>(())
 //! ```
 
-use sealstone_primitives::curve::Scalar;
 use sealstone_primitives::secret::SecretVec;
 
 use super::blinds::{Blinds, evaluate_all, evaluate_alone};
@@ -124,7 +123,7 @@ impl<S: Suite> Server<S> {
     /// # Errors
     /// If there are none or more than [`super::MAX_BATCH`].
     pub fn evaluate(&self, blinded: &[Blinded<S>]) -> Result<(Vec<Evaluated<S>>, Proof<S>), Error> {
-        self.evaluate_using(blinded, &ScalarOf::<S>::random())
+        self.evaluate_using(blinded, None)
     }
 
     /// As [`Server::evaluate`], with the proof's randomness of a test vector.
@@ -137,17 +136,21 @@ impl<S: Suite> Server<S> {
         blinded: &[Blinded<S>],
         nonce: &[u8],
     ) -> Result<(Vec<Evaluated<S>>, Proof<S>), Error> {
-        self.evaluate_using(blinded, &super::scalars::<S>(&[nonce])?[0])
+        self.evaluate_using(blinded, Some(&super::scalars::<S>(&[nonce])?[0]))
     }
 
     fn evaluate_using(
         &self,
         blinded: &[Blinded<S>],
-        nonce: &ScalarOf<S>,
+        nonce: Option<&ScalarOf<S>>,
     ) -> Result<(Vec<Evaluated<S>>, Proof<S>), Error> {
         let evaluated = evaluate_all(self.0.scalar(), blinded)?;
         let statement = statement(self.0.public_key(), blinded, &evaluated);
-        let proof = statement.prove(self.0.scalar(), nonce)?;
+        let key = self.0.scalar();
+        let proof = match nonce {
+            Some(chosen) => statement.prove(key, chosen)?,
+            None => statement.prove(key, &statement.nonce(key))?,
+        };
         Ok((evaluated, proof))
     }
 

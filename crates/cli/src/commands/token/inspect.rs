@@ -71,6 +71,9 @@ pub(super) fn run(args: &TokenInspectArgs, context: &Context) -> Result<()> {
     })
 }
 
+/// How a JSON object begins: an opening brace.
+const JSON_OBJECT: u8 = 0x7b;
+
 /// What the bytes are. Texts have names; of the rest, the strictest form is tried first.
 fn describe(bytes: &[u8]) -> Result<Vec<Description>> {
     for secrecy in Secrecy::ALL {
@@ -81,7 +84,7 @@ fn describe(bytes: &[u8]) -> Result<Vec<Description>> {
     if let Some(text) = files::header_text(bytes) {
         return header_of(text);
     }
-    if bytes.trim_ascii_start().starts_with(b"{") {
+    if bytes.trim_ascii_start().first() == Some(&JSON_OBJECT) {
         return directory(bytes);
     }
     let found = TokenChallenge::decode(bytes)
