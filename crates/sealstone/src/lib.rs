@@ -10,6 +10,7 @@
 //! | keep a file secret, and know who sealed it | [`mod@file`] |
 //! | remember whom they trust | [`trust`] |
 //! | sign a short text for everybody | [`statement`] |
+//! | know that this build computes correctly here | [`selftest`] |
 #![forbid(unsafe_code)]
 
 mod error;
@@ -19,6 +20,7 @@ mod wire;
 
 pub mod file;
 pub mod passport;
+pub mod selftest;
 pub mod statement;
 pub mod trust;
 

@@ -1,5 +1,6 @@
 //! Known answers from the standards themselves.
 
+use data_encoding::HEXLOWER;
 use sealstone_argon2::blake2b::Blake2b;
 use sealstone_argon2::{Arena, Argon2, Cpu, Params};
 use sealstone_primitives::aead::{Aes256Gcm, XChaCha20Poly1305};
@@ -177,10 +178,7 @@ fn secret(bytes: [u8; 32]) -> Secret<32> {
 
 /// The bytes that the hexadecimal `text` stands for.
 fn hex<const N: usize>(text: &str) -> [u8; N] {
-    let mut bytes = [0; N];
-    for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
-        let digits = std::str::from_utf8(digits).expect("the constants are ASCII");
-        *byte = u8::from_str_radix(digits, 16).expect("the constants are hexadecimal");
-    }
-    bytes
+    let bytes = HEXLOWER.decode(text.as_bytes());
+    let bytes = bytes.ok().and_then(|bytes| bytes.try_into().ok());
+    bytes.expect("the constants are hexadecimal digits of this length")
 }
