@@ -12,6 +12,7 @@ pub(crate) mod kem;
 pub(crate) mod pkey;
 pub(crate) mod pqdsa;
 pub(crate) mod rsa;
+pub(crate) mod verify;
 
 use std::ffi::c_int;
 use std::mem::MaybeUninit;

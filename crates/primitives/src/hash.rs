@@ -39,6 +39,21 @@ pub fn sha512(parts: &[&[u8]]) -> [u8; 64] {
     sha2(&digest::SHA512, parts)
 }
 
+/// The SHA-1 digest of `data` (FIPS 180-4), which is broken: collisions can be made.
+///
+/// Only for comparing with an identifier of RFC 2634 in a message that is signed otherwise.
+///
+/// ```
+/// use sealstone_primitives::hash::sha1_broken;
+///
+/// // FIPS 180-4's example.
+/// assert_eq!(sha1_broken(b"abc")[..4], [0xa9, 0x99, 0x3e, 0x36]);
+/// ```
+#[must_use]
+pub fn sha1_broken(data: &[u8]) -> [u8; 20] {
+    fixed(&digest::digest(&digest::SHA1_FOR_LEGACY_USE_ONLY, data))
+}
+
 fn sha2<const N: usize>(algorithm: &'static digest::Algorithm, parts: &[&[u8]]) -> [u8; N] {
     let mut context = Context::new(algorithm);
     parts.iter().for_each(|part| context.update(part));

@@ -13,6 +13,7 @@
 //! | [`curve`] | P-256, P-384, ristretto255: groups of prime order | RFC 9380, RFC 9496 |
 //! | [`dh`] | X25519 | RFC 7748 |
 //! | [`sign`] | Ed25519, ML-DSA-65, ML-DSA-87, blind RSA | RFC 8032, FIPS 204, RFC 9474 |
+//! | [`sign::spki`] | keys of certificates: RSA, ECDSA P-256 and P-384, verified only | RFC 8017, FIPS 186-5 |
 //!
 //! What `aws-lc-rs` offers without copying a secret key to memory that cannot be locked is used
 //! from there; the rest is called through `aws-lc-sys`, in one private module. Every failure is the

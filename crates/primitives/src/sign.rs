@@ -3,6 +3,7 @@
 pub mod blind_rsa;
 pub mod ed25519;
 pub mod ml_dsa;
+pub mod spki;
 
 /// ML-DSA-65: the types of [`ml_dsa`] at security category 3.
 ///

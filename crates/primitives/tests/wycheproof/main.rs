@@ -11,6 +11,7 @@ mod ed25519;
 mod hmac;
 mod ml_dsa;
 mod ml_kem;
+mod spki;
 mod x25519;
 
 #[path = "../common/mod.rs"]
