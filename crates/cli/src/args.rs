@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use files::{InspectArgs, OpenArgs, SealArgs};
-pub(crate) use hash::{HashFileArgs, MAX_OUTPUT_BITS, SkeinArgs, State, TreeValue, parse_shape};
+pub(crate) use hash::{HashFileArgs, SkeinArgs, TreeValue};
 pub(crate) use passphrase::{
     FirstPassphraseArgs, GenerateArgs, NewPassphraseArgs, PassphraseArgs, RecipientPassphraseArgs,
     UnlockArgs,

@@ -14,6 +14,7 @@
 //! | encrypt a stream | [`StreamCipher`] |
 //! | encrypt a block | [`threefish`] |
 //! | process chunks of a stream on all cores, in order | [`pipeline`] |
+//! | hash files, and check them against a list | [`sums`] |
 //! | build something else from the same parts | [`Ubi`], [`output_block`] |
 //! | read every intermediate value | [`trace`] |
 //!
@@ -43,6 +44,7 @@ pub mod pipeline;
 mod prng;
 mod skein;
 mod stream;
+pub mod sums;
 pub mod threefish;
 pub mod trace;
 pub mod tree;

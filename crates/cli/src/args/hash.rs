@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::builder::{OsStringValueParser, TypedValueParser};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
+use sealstone_skein::sums::{MAX_OUTPUT_BITS, State};
 use sealstone_skein::tree::Shape;
 
 /// `hash`
@@ -89,7 +90,7 @@ pub(crate) struct CheckingArgs {
 #[command(next_help_heading = "For auditors (Skein 1.3)")]
 pub(crate) struct SkeinArgs {
     /// The hash function, without a tree unless --tree is given [default: the tree hash]
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = state())]
     pub(crate) algorithm: Option<State>,
     /// A tree of leaves of 2^LEAF blocks, 2^FANOUT children and at most HEIGHT levels: Y_l, Y_f,
     /// Y_m [default: 6,4,255]
@@ -125,21 +126,18 @@ impl SkeinArgs {
     }
 }
 
-/// 8 MiB: a hash is held in memory and written as digits.
-pub(crate) const MAX_OUTPUT_BITS: u64 = 1 << 26;
+const STATES: [(&str, State, &str); 3] = [
+    ("skein-256", State::Skein256, "State of 256 bits"),
+    ("skein-512", State::Skein512, "State of 512 bits"),
+    ("skein-1024", State::Skein1024, "State of 1024 bits"),
+];
 
-/// The size of the state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum State {
-    /// State of 256 bits
-    #[value(name = "skein-256")]
-    Skein256,
-    /// State of 512 bits
-    #[value(name = "skein-512")]
-    Skein512,
-    /// State of 1024 bits
-    #[value(name = "skein-1024")]
-    Skein1024,
+fn state() -> impl TypedValueParser<Value = State> {
+    let values = STATES.map(|(name, _, help)| PossibleValue::new(name).help(help));
+    PossibleValuesParser::new(values).map(|given| {
+        let named = STATES.into_iter().find(|(name, ..)| given == *name);
+        named.expect("the parser knows these values only").1
+    })
 }
 
 /// The argument of `--tree`, which is optional: anything that is no shape is the first file.
@@ -159,7 +157,7 @@ fn tree_value(text: OsString) -> Result<TreeValue, String> {
 }
 
 /// `6,4,255`.
-pub(crate) fn parse_shape(text: &str) -> Result<Shape, String> {
+fn parse_shape(text: &str) -> Result<Shape, String> {
     const FORM: &str = "three numbers: LEAF and FANOUT from 1 to 255, HEIGHT from 2 to 255";
     let numbers: Option<Vec<u8>> = text.split(',').map(|number| number.parse().ok()).collect();
     match numbers.as_deref() {

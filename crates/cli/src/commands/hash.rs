@@ -1,17 +1,14 @@
 //! `hash`: hashes of files, and checking files against them.
 
-use std::io::{self, IsTerminal, stdout};
+use std::io::{self, ErrorKind, IsTerminal, stdout};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use sealstone_skein::Output;
-use sealstone_skein::tree::Start;
+use sealstone_skein::sums::{Algorithm, Arguments, ReadAt, STANDARD, State, Style, Uses, digits};
 use serde_json::{Value, json};
 
-use self::algorithm::{Algorithm, STANDARD};
-use self::arguments::Arguments;
-use self::line::{Style, digits};
-use crate::args::{HashFileArgs, State, TreeValue};
+use crate::args::{HashFileArgs, SkeinArgs, TreeValue};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -20,24 +17,38 @@ use crate::io::output::print;
 use crate::progress::{Counter, Progress};
 use crate::text::printable;
 
-mod algorithm;
 mod arguments;
 mod check;
-mod line;
-mod serial;
 
 pub(super) fn run(args: &HashFileArgs, context: &Context) -> Result<()> {
-    let arguments = Arguments::read(args, context)?;
-    let algorithm = Algorithm::of(&args.skein, arguments.uses());
+    let arguments = arguments::read(args, context)?;
+    let algorithm = algorithm(&args.skein, arguments.uses());
     let files = files(args);
     let all_well = match args.check {
-        true => check::run(&files, args, &algorithm, &arguments, context)?,
+        true => check::run(&files, args, algorithm, &arguments, context)?,
         false => show(&files, args, &algorithm, &arguments, context)?,
     };
     match all_well {
         true => Ok(()),
         // As with sha256sum; what is wrong has been said.
         false => Err(Failure::silent(Exit::DIFFERS)),
+    }
+}
+
+/// The algorithm that the options choose.
+fn algorithm(args: &SkeinArgs, uses: Uses) -> Algorithm {
+    let state = args.algorithm.unwrap_or(State::Skein512);
+    let tree = match &args.tree {
+        Some(Some(TreeValue::Shape(shape))) => Some(*shape),
+        Some(_) => Some(STANDARD),
+        None => args.algorithm.is_none().then_some(STANDARD),
+    };
+    Algorithm {
+        state,
+        output_bits: args.output_bits.unwrap_or(state.bits()),
+        tree,
+        uses,
+        message_bits: args.message_bits,
     }
 }
 
@@ -70,7 +81,9 @@ fn show(
     for path in files {
         match hash_file(path, algorithm, arguments, context) {
             Ok(hash) if context.json() => results.push(entry(path, &hash)),
-            Ok(hash) => write_line(&style.line(algorithm, path, &hash.bytes))?,
+            Ok(hash) => {
+                write_line(&style.line(algorithm, path.as_os_str().as_bytes(), &hash.bytes))?;
+            }
             Err(failure) => {
                 context.report_as(&failure, Exit::DIFFERS);
                 all_well = false;
@@ -114,41 +127,32 @@ fn hash_file(
     let input = Input::open(Some(path), "the message")?;
     let counter = Counter::default();
     let _progress = Progress::bytes(context, "hashing", input.remaining(), &counter);
-    let parameters = arguments.parameters(algorithm);
-    let is_parallel = algorithm.state == State::Skein512
-        && algorithm.tree == Some(STANDARD)
-        && algorithm.message_bits.is_none();
-    let bytes = if is_parallel {
-        let mut bytes = vec![0; algorithm.output_bytes()];
-        hash_in_parallel(&input, &Start::with(&parameters), &counter)?.read(&mut bytes);
-        bytes
-    } else {
-        let hash = serial::hash(&input, algorithm, &parameters, &counter);
-        hash.map_err(|failure| match failure.exit {
-            Exit::Usage => failure.about(name_of(path)),
-            _ => failure,
-        })?
+    let from = input.position();
+    let read_at = |at, bytes: &mut [u8]| {
+        let n = input.read_at(bytes, from + at)?;
+        counter.add(n as u64);
+        Ok(n)
     };
+    // A regular file is read at many places at the same time.
+    let read_at: Option<&ReadAt<'_>> = input.regular().is_some().then_some(&read_at);
+    let hash = algorithm.hash(
+        arguments,
+        counter.count(&input),
+        read_at,
+        threads().min(MAX_WORKERS),
+    );
     Ok(Hash {
-        bytes,
+        bytes: hash.map_err(|e| explain(e, path))?,
         size: counter.bytes(),
     })
 }
 
-/// The tree hash of the rest of `input`. Regular files are read at many places at the same time.
-fn hash_in_parallel(input: &Input, start: &Start, counter: &Counter) -> io::Result<Output<8>> {
-    let workers = threads().min(MAX_WORKERS);
-    let from = input.position();
-    match input.regular() {
-        Some(_) => start.hash_at(
-            &|at, bytes| {
-                let n = input.read_at(bytes, from + at)?;
-                counter.add(n as u64);
-                Ok(n)
-            },
-            workers,
-        ),
-        None => start.hash_stream(&mut counter.count(input), workers),
+fn explain(error: io::Error, path: &Path) -> Failure {
+    match error.kind() {
+        ErrorKind::UnexpectedEof => Failure::usage(error.to_string())
+            .hint("give fewer --message-bits")
+            .about(name_of(path)),
+        _ => error.into(),
     }
 }
 

@@ -1,14 +1,16 @@
 //! `hash --check`: compares files with their lines.
 
-use std::io::{BufRead, BufReader, Read};
+use std::ffi::OsStr;
+use std::io::BufReader;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use sealstone_primitives::ct;
+use sealstone_skein::sums::{
+    Algorithm, Arguments, Count, Expected, Found, Line, Lines, Refusal, Verdict, result_line,
+};
 use serde_json::{Value, json};
 
-use super::algorithm::{ARGUMENTS, Algorithm};
-use super::arguments::Arguments;
-use super::line::{Line, result_line};
 use super::{hash_file, write_line};
 use crate::args::HashFileArgs;
 use crate::context::Context;
@@ -20,13 +22,16 @@ use crate::io::input::{Input, name_of};
 pub(super) fn run(
     lists: &[PathBuf],
     args: &HashFileArgs,
-    algorithm: &Algorithm,
+    algorithm: Algorithm,
     arguments: &Arguments,
     context: &Context,
 ) -> Result<bool> {
     let mut checker = Checker {
         args,
-        algorithm,
+        expected: Expected {
+            algorithm,
+            chosen: args.skein.chooses(),
+        },
         arguments,
         context,
         results: Vec::new(),
@@ -51,69 +56,24 @@ pub(super) fn run(
 
 struct Checker<'a> {
     args: &'a HashFileArgs,
-    algorithm: &'a Algorithm,
+    expected: Expected,
     arguments: &'a Arguments,
     context: &'a Context,
     /// For machines.
     results: Vec<Value>,
 }
 
-/// The results of one list.
-#[derive(Default)]
-struct Count {
-    well_formed: u64,
-    malformed: u64,
-    /// Malformed lines that contain NUL.
-    with_nul: u64,
-    unreadable: u64,
-    differing: u64,
-    missing: u64,
-    /// Differing files whose line does not name its algorithm.
-    differing_bare: u64,
-    right: u64,
-}
-
-/// The result of one line.
-enum Verdict {
-    Right,
-    Differs,
-    /// It could not be read, or needs other arguments; this has been reported.
-    Unreadable,
-    Missing,
-}
-
-/// Longer lines are malformed: a name has at most a few thousand bytes, a hash 16 MiB of digits.
-const MAX_LINE: u64 = 1 << 25;
-
 impl Checker<'_> {
     fn list(&mut self, path: &Path) -> Result<bool> {
         let name = name_of(path);
         let input = Input::open(Some(path), "the list")?;
-        let mut lines = BufReader::new(&input);
-        let end = if self.args.zero { 0 } else { b'\n' };
         let mut count = Count::default();
-        let mut line = Vec::new();
-        for number in 1_u64.. {
-            line.clear();
-            (&mut lines).take(MAX_LINE).read_until(end, &mut line)?;
-            if line.is_empty() {
-                break;
-            }
-            let is_cut = line.len() as u64 == MAX_LINE && !line.ends_with(&[end]);
-            if is_cut {
-                lines.skip_until(end)?;
-            }
-            let line = line.strip_suffix(&[end]).unwrap_or(&line);
-            let is_empty = line.is_empty() || (line == b"\r" && !self.args.zero);
-            if line.starts_with(b"#") || is_empty {
-                continue;
-            }
-            let parsed = Line::parse(line, self.args.zero).filter(|_| !is_cut);
-            match parsed.and_then(|line| self.complete(line)) {
-                Some((line, algorithm)) => self.check(&line, &algorithm, &mut count)?,
-                None => {
-                    count.malformed += 1;
-                    count.with_nul += u64::from(line.contains(&0));
+        let lines = Lines::new(BufReader::new(&input), self.expected, self.args.zero);
+        for found in lines {
+            match found? {
+                Found::Line(line, algorithm) => self.check(&line, &algorithm, &mut count)?,
+                Found::Malformed { number, with_nul } => {
+                    count.add_malformed(with_nul);
                     if self.args.checking.warn {
                         self.context
                             .warn(&format!("{name}: line {number} is malformed"));
@@ -124,34 +84,14 @@ impl Checker<'_> {
         self.conclude(&name, &count)
     }
 
-    /// The line and its algorithm: that of the options unless the line names one.
-    fn complete(&self, line: Line) -> Option<(Line, Algorithm)> {
-        let algorithm = line.algorithm.unwrap_or(*self.algorithm);
-        (line.hash.len() == algorithm.output_bytes()).then_some((line, algorithm))
-    }
-
     fn check(&mut self, line: &Line, algorithm: &Algorithm, count: &mut Count) -> Result<()> {
         let verdict = self.verdict(line, algorithm);
-        let (counter, word) = match verdict {
-            Verdict::Right => (&mut count.right, "OK"),
-            Verdict::Differs => (&mut count.differing, "FAILED"),
-            Verdict::Unreadable => (&mut count.unreadable, "FAILED open or read"),
-            Verdict::Missing => (&mut count.missing, ""),
-        };
-        // The result is only about the beginning of the file.
-        let word = match (&verdict, algorithm.message_bits) {
-            (Verdict::Right, Some(bits)) => format!("{word} (first {bits} bits)"),
-            _ => word.to_owned(),
-        };
-        *counter += 1;
-        count.well_formed += 1;
-        count.differing_bare +=
-            u64::from(matches!(verdict, Verdict::Differs) && line.algorithm.is_none());
+        count.add(verdict, line);
         if self.context.json() {
             self.results.push(json!({
-                "name": line.path.to_string_lossy(),
+                "name": path(line).to_string_lossy(),
                 "algorithm": algorithm.to_string(),
-                "result": kind(&verdict),
+                "result": verdict.name(),
             }));
         }
         let wanted = match verdict {
@@ -160,18 +100,20 @@ impl Checker<'_> {
             _ => true,
         };
         if wanted && !self.args.checking.status && !self.context.json() {
-            write_line(&result_line(&line.path, &word))?;
+            write_line(&result_line(&line.name, &verdict.word(algorithm)))?;
         }
         Ok(())
     }
 
     fn verdict(&self, line: &Line, algorithm: &Algorithm) -> Verdict {
-        if self.args.checking.ignore_missing && is_missing(&line.path) {
+        let path = path(line);
+        if self.args.checking.ignore_missing && is_missing(path) {
             return Verdict::Missing;
         }
-        let hash = self
-            .matches_options(line, algorithm)
-            .and_then(|()| hash_file(&line.path, algorithm, self.arguments, self.context));
+        let accepted = self.expected.accept(algorithm);
+        let hash = accepted
+            .map_err(|refusal| self.refused(refusal, algorithm).about(path.display()))
+            .and_then(|()| hash_file(path, algorithm, self.arguments, self.context));
         match hash {
             Ok(hash) if ct::eq(&hash.bytes, &line.hash) => Verdict::Right,
             Ok(_) => Verdict::Differs,
@@ -184,39 +126,23 @@ impl Checker<'_> {
         }
     }
 
-    /// A line must have been made with exactly the given arguments. With a key, or an option that
-    /// chooses the algorithm, it must also have the algorithm of the options: otherwise an attacker
-    /// who alters the list could choose a shorter hash, or one without the key.
-    fn matches_options(&self, line: &Line, algorithm: &Algorithm) -> Result<()> {
-        let name = line.path.display();
-        for ((argument, made), given) in ARGUMENTS
-            .iter()
-            .zip(algorithm.uses)
-            .zip(self.algorithm.uses)
-        {
-            if made != given {
-                let what = if made { "needs" } else { "was made without" };
-                return Err(
-                    Failure::usage(format!("its line {what} the argument `{argument}`"))
-                        .about(name),
-                );
+    fn refused(&self, refusal: Refusal, algorithm: &Algorithm) -> Failure {
+        let (what, argument) = match refusal {
+            Refusal::Needs(argument) => ("needs", argument),
+            Refusal::MadeWithout(argument) => ("was made without", argument),
+            Refusal::OtherAlgorithm => {
+                let expected = self.expected.algorithm;
+                let hint = match self.expected.has_key() {
+                    true => "with a key, give the options that the lines were made with",
+                    false => {
+                        "without --algorithm, --tree, --output-bits and --message-bits, lines say what they are"
+                    }
+                };
+                return Failure::usage(format!("its line is of {algorithm}, not of {expected}"))
+                    .hint(hint);
             }
-        }
-        let is_told = self.algorithm.uses[0] || self.args.skein.chooses();
-        if is_told && algorithm != self.algorithm {
-            let failure = Failure::usage(format!(
-                "its line is of {algorithm}, not of {}",
-                self.algorithm
-            ));
-            let hint = match self.algorithm.uses[0] {
-                true => "with a key, give the options that the lines were made with",
-                false => {
-                    "without --algorithm, --tree, --output-bits and --message-bits, lines say what they are"
-                }
-            };
-            return Err(failure.hint(hint).about(name));
-        }
-        Ok(())
+        };
+        Failure::usage(format!("its line {what} the argument `{argument}`"))
     }
 
     /// Reports what is wrong with a list. Returns whether nothing is.
@@ -252,33 +178,20 @@ impl Checker<'_> {
             self.context
                 .warn(&format!("{n} {}", if n == 1 { one } else { many }));
         }
-        if count.right == 0
-            && count.differing_bare == count.well_formed
-            && !self.args.checking.status
-        {
+        if count.is_probably_other_algorithm() && !self.args.checking.status {
             self.context.warn(&format!(
                 "lines without the name of an algorithm are taken for {}",
-                self.algorithm
+                self.expected.algorithm
             ));
         }
-        let malformed = if self.args.checking.strict {
-            count.malformed
-        } else {
-            0
-        };
-        Ok(count.unreadable + count.differing + malformed == 0)
+        Ok(count.is_well(self.args.checking.strict))
     }
+}
+
+fn path(line: &Line) -> &Path {
+    Path::new(OsStr::from_bytes(&line.name))
 }
 
 fn is_missing(path: &Path) -> bool {
     path != Path::new("-") && matches!(path.try_exists(), Ok(false))
-}
-
-fn kind(verdict: &Verdict) -> &'static str {
-    match verdict {
-        Verdict::Right => "ok",
-        Verdict::Differs => "differs",
-        Verdict::Unreadable => "unreadable",
-        Verdict::Missing => "missing",
-    }
 }

@@ -2,33 +2,56 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use sealstone_skein::tree::Shape;
+use crate::Parameters;
+use crate::tree::Shape;
+use zeroize::Zeroizing;
 
-use crate::args::{MAX_OUTPUT_BITS, SkeinArgs, State, TreeValue, parse_shape};
+/// The size of the state of Skein.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// 256 bits.
+    Skein256,
+    /// 512 bits.
+    Skein512,
+    /// 1024 bits.
+    Skein1024,
+}
 
 /// Everything that a hash depends on, except the message and the values of the arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Algorithm {
-    pub(super) state: State,
-    pub(super) output_bits: u64,
-    pub(super) tree: Option<Shape>,
-    pub(super) uses: Uses,
+pub struct Algorithm {
+    /// The size of the state.
+    pub state: State,
+    /// Length of the hash in bits, 1 to [`MAX_OUTPUT_BITS`].
+    pub output_bits: u64,
+    /// The tree, if there is one.
+    pub tree: Option<Shape>,
+    /// The arguments that it takes.
+    pub uses: Uses,
     /// The message ends after so many bits.
-    pub(super) message_bits: Option<u64>,
+    pub message_bits: Option<u64>,
 }
 
+/// The secret and public inputs of a hash beside the message, in the order of [`ARGUMENTS`]. An
+/// empty value means none.
+#[derive(Default)]
+pub struct Arguments(pub [Zeroizing<Vec<u8>>; 5]);
+
 /// Which of [`ARGUMENTS`] there are.
-pub(super) type Uses = [bool; 5];
+pub type Uses = [bool; 5];
 
 /// The arguments in the order of the specification.
-pub(super) const ARGUMENTS: [&str; 5] = ["mac", "personalization", "public-key", "kdf-id", "nonce"];
+pub const ARGUMENTS: [&str; 5] = ["mac", "personalization", "public-key", "kdf-id", "nonce"];
+
+/// 8 MiB: a hash is held in memory and written as digits.
+pub const MAX_OUTPUT_BITS: u64 = 1 << 26;
 
 /// The tree of `spec/tree.md`.
-pub(super) const STANDARD: Shape = Shape::new(6, 4, 255).expect("a shape that is allowed");
+pub const STANDARD: Shape = Shape::new(6, 4, 255).expect("a shape that is allowed");
 
 impl Algorithm {
     /// The tree hash of `spec/tree.md`, which is that of lines without an algorithm.
-    pub(super) const BARE: Self = Self {
+    pub const BARE: Self = Self {
         state: State::Skein512,
         output_bits: 512,
         tree: Some(STANDARD),
@@ -36,37 +59,20 @@ impl Algorithm {
         message_bits: None,
     };
 
-    /// The algorithm that the options choose.
-    pub(super) fn of(args: &SkeinArgs, uses: Uses) -> Self {
-        let state = args.algorithm.unwrap_or(State::Skein512);
-        let tree = match &args.tree {
-            Some(Some(TreeValue::Shape(shape))) => Some(*shape),
-            Some(_) => Some(STANDARD),
-            None => args.algorithm.is_none().then_some(STANDARD),
-        };
-        Self {
-            state,
-            output_bits: args.output_bits.unwrap_or(state.bits()),
-            tree,
-            uses,
-            message_bits: args.message_bits,
-        }
-    }
-
     /// Length of the hash in bytes.
-    pub(super) fn output_bytes(&self) -> usize {
+    pub fn output_bytes(&self) -> usize {
         self.output_bits.div_ceil(8) as usize
     }
 
     /// The inverse of `to_string`. Other spellings are refused.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split('+');
         let mut numbers = parts.next()?.strip_prefix("Skein-")?.split('-');
         let state = State::of(numbers.next()?.parse().ok()?)?;
         let output_bits = numbers.next()?.parse().ok()?;
         let tree = match numbers.next() {
             None => None,
-            Some("tree") => Some(parse_shape(&numbers.collect::<Vec<_>>().join(",")).ok()?),
+            Some("tree") => Some(shape(numbers)?),
             Some(_) => return None,
         };
         let mut algorithm = Self {
@@ -107,9 +113,36 @@ impl Display for Algorithm {
     }
 }
 
+fn shape<'t>(mut numbers: impl Iterator<Item = &'t str>) -> Option<Shape> {
+    let mut number = || numbers.next()?.parse().ok();
+    let shape = Shape::new(number()?, number()?, number()?);
+    shape.filter(|_| numbers.next().is_none())
+}
+
+impl Arguments {
+    /// Which values there are.
+    pub fn uses(&self) -> Uses {
+        self.0.each_ref().map(|value| !value.is_empty())
+    }
+
+    /// The parameters of `algorithm` with these values.
+    pub fn parameters(&self, algorithm: &Algorithm) -> Parameters<'_> {
+        let [key, personalization, public_key, key_id, nonce] = &self.0;
+        Parameters::new()
+            .output_bits(algorithm.output_bits)
+            .key(key)
+            .personalization(personalization)
+            .public_key(public_key)
+            .key_id(key_id)
+            .nonce(nonce)
+    }
+}
+
 impl State {
-    /// Its size.
-    pub(super) fn bits(self) -> u64 {
+    const ALL: [Self; 3] = [Self::Skein256, Self::Skein512, Self::Skein1024];
+
+    /// Its size in bits.
+    pub fn bits(self) -> u64 {
         match self {
             Self::Skein256 => 256,
             Self::Skein512 => 512,
@@ -118,9 +151,7 @@ impl State {
     }
 
     fn of(bits: u64) -> Option<Self> {
-        [Self::Skein256, Self::Skein512, Self::Skein1024]
-            .into_iter()
-            .find(|state| state.bits() == bits)
+        Self::ALL.into_iter().find(|state| state.bits() == bits)
     }
 }
 

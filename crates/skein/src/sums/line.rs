@@ -1,36 +1,33 @@
-//! The lines that `hash` writes and `hash --check` reads.
+//! Lines: the name of a file and its hash.
 
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
-
-use super::algorithm::Algorithm;
+use super::Algorithm;
 
 /// The form of lines.
-#[derive(Clone, Copy)]
-pub(super) struct Style {
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
     /// Whether the algorithm is named.
-    pub(super) tag: bool,
+    pub tag: bool,
     /// Whether lines end with NUL, which no name contains.
-    pub(super) zero: bool,
+    pub zero: bool,
 }
 
 /// A line that was read.
 #[derive(Debug, PartialEq)]
-pub(super) struct Line {
+pub struct Line {
     /// The algorithm, if it is named.
-    pub(super) algorithm: Option<Algorithm>,
-    pub(super) path: PathBuf,
-    pub(super) hash: Vec<u8>,
+    pub algorithm: Option<Algorithm>,
+    /// The name of the file, in the bytes of the system.
+    pub name: Vec<u8>,
+    /// The hash.
+    pub hash: Vec<u8>,
 }
 
 impl Style {
     /// The line for one file.
-    pub(super) fn line(self, algorithm: &Algorithm, path: &Path, hash: &[u8]) -> Vec<u8> {
-        let (escaped, name) = if self.zero {
-            (false, path.as_os_str().as_bytes().to_vec())
-        } else {
-            escape(path.as_os_str())
+    pub fn line(self, algorithm: &Algorithm, name: &[u8], hash: &[u8]) -> Vec<u8> {
+        let (escaped, name) = match self.zero {
+            true => (false, name.to_vec()),
+            false => escape(name),
         };
         let hash = digits(hash);
         let mut line = Vec::new();
@@ -50,21 +47,21 @@ impl Style {
     }
 
     /// The last byte of a line.
-    pub(super) fn end(self) -> u8 {
+    pub fn end(self) -> u8 {
         if self.zero { 0 } else { b'\n' }
     }
 }
 
 /// `NAME: WORD`
-pub(super) fn result_line(path: &Path, word: &str) -> Vec<u8> {
-    let (escaped, name) = escape(path.as_os_str());
+pub fn result_line(name: &[u8], word: &str) -> Vec<u8> {
+    let (escaped, name) = escape(name);
     let mark: &[u8] = if escaped { b"\\" } else { b"" };
     [mark, &name, b": ", word.as_bytes(), b"\n"].concat()
 }
 
 impl Line {
     /// Reads a line without its end. `None` if it is malformed.
-    pub(super) fn parse(line: &[u8], zero: bool) -> Option<Self> {
+    pub fn parse(line: &[u8], zero: bool) -> Option<Self> {
         let line = line.strip_suffix(b"\r").filter(|_| !zero).unwrap_or(line);
         let line = &line[line
             .iter()
@@ -94,7 +91,7 @@ impl Line {
         }
         Some(Self {
             algorithm,
-            path: OsString::from_vec(name).into(),
+            name,
             hash,
         })
     }
@@ -124,8 +121,8 @@ fn position(line: &[u8], wanted: &[u8]) -> Option<usize> {
         .position(|window| window == wanted)
 }
 
-/// Hexadecimal digits.
-pub(super) fn digits(bytes: &[u8]) -> String {
+/// Hexadecimal digits, small.
+pub fn digits(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -138,9 +135,9 @@ fn bytes(digits: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The name with line breaks escaped, and whether there were any.
-fn escape(name: &OsStr) -> (bool, Vec<u8>) {
+fn escape(name: &[u8]) -> (bool, Vec<u8>) {
     let mut out = Vec::new();
-    for &byte in name.as_bytes() {
+    for &byte in name {
         match byte {
             b'\\' => out.extend(b"\\\\"),
             b'\n' => out.extend(b"\\n"),
@@ -200,13 +197,12 @@ mod tests {
         ];
         for name in names {
             for style in styles() {
-                let path = Path::new(OsStr::from_bytes(name));
-                let line = style.line(&Algorithm::BARE, path, &HASH);
+                let line = style.line(&Algorithm::BARE, name, &HASH);
                 let (end, line) = line.split_last().unwrap();
                 assert_eq!(*end, style.end());
                 assert!(style.zero || !line.contains(&b'\n'));
                 let read = Line::parse(line, style.zero).unwrap();
-                assert_eq!(read.path, path);
+                assert_eq!(read.name, name);
                 assert_eq!(read.hash, HASH);
                 assert_eq!(read.algorithm, style.tag.then_some(Algorithm::BARE));
             }
@@ -222,10 +218,7 @@ mod tests {
             format!("{}  name\r", digits.to_uppercase()),
         ] {
             let read = Line::parse(line.as_bytes(), false).unwrap();
-            assert_eq!(
-                (read.path.as_path(), &read.hash[..]),
-                (Path::new("name"), &HASH[..])
-            );
+            assert_eq!((&read.name[..], &read.hash[..]), (&b"name"[..], &HASH[..]));
         }
     }
 
