@@ -1,0 +1,294 @@
+//! The one thread that changes the embedded store: many changes in one durable commit.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::path::PathBuf;
+use std::sync::PoisonError;
+
+use redb::{Database, Durability, ReadableTable, Table, WriteTransaction};
+use tokio::sync::{mpsc, oneshot};
+
+use super::embedded::{
+    Counts, Marks, RECORDS, SETS, Shared, counts_name, decode_made, encode_made, failed,
+    marks_name, open_database,
+};
+use super::evaluate::{Made, State, evaluate};
+use super::{Change, Key, Outcome, Replace, Set, StoreError};
+
+/// So many jobs share one commit at most.
+const MAX_GROUP: usize = 4096;
+
+type Sender<T> = oneshot::Sender<Result<T, StoreError>>;
+
+/// Work for the writer, and where the answer goes.
+pub(super) enum Job {
+    Apply(Change, Sender<Outcome>),
+    Update(Vec<Replace>, Sender<bool>),
+    CloseSets(u64, Sender<u64>),
+}
+
+/// An answer that waits for the commit.
+enum Waiting {
+    Apply(Outcome, Sender<Outcome>),
+    Update(bool, Sender<bool>),
+    CloseSets(u64, Sender<u64>),
+}
+
+pub(super) struct Writer {
+    path: PathBuf,
+    database: Shared,
+}
+
+impl Writer {
+    pub(super) fn new(path: PathBuf, database: Shared) -> Self {
+        Self { path, database }
+    }
+
+    /// Works until nobody can send jobs any more.
+    pub(super) fn run(self, mut jobs: mpsc::Receiver<Job>) {
+        while let Some(first) = jobs.blocking_recv() {
+            let mut group = vec![first];
+            while group.len() < MAX_GROUP {
+                match jobs.try_recv() {
+                    Ok(job) => group.push(job),
+                    Err(_) => break,
+                }
+            }
+            metrics::histogram!("sealstone_store_group").record(group.len() as f64);
+            self.commit(group);
+        }
+    }
+
+    /// Does all jobs in one transaction. Nobody gets an answer before it is on the disk.
+    fn commit(&self, group: Vec<Job>) {
+        let begun = std::time::Instant::now();
+        let (mut waiting, mut rest) = (Vec::new(), group.into_iter());
+        let done = self.with_database(|database| {
+            let mut transaction = database.begin_write()?;
+            transaction.set_durability(Durability::Immediate)?;
+            // Without it, a crash at a chosen time could bring content that clients chose to
+            // pass for a committed tree: redb's checksum is not cryptographic.
+            transaction.set_two_phase_commit(true);
+            let mut tables = Tables::open(&transaction)?;
+            for job in rest.by_ref() {
+                waiting.push(tables.work(job)?);
+            }
+            drop(tables);
+            transaction.commit()?;
+            Ok(())
+        });
+        metrics::histogram!("sealstone_store_commit_seconds").record(begun.elapsed());
+        match done {
+            Ok(()) => waiting.into_iter().for_each(Waiting::answer),
+            Err(error) => {
+                tracing::error!(%error, "the store failed");
+                waiting.into_iter().for_each(|job| job.fail(&error));
+                rest.for_each(|job| job.fail(&error));
+            }
+        }
+    }
+
+    /// Reopens the file after a failure: redb refuses a database that had one.
+    fn with_database(
+        &self,
+        work: impl FnOnce(&Database) -> Result<(), redb::Error>,
+    ) -> Result<(), StoreError> {
+        let needs_opening = self.lock_read().is_none();
+        if needs_opening {
+            let opened = open_database(&self.path)?;
+            *self.lock_write() = Some(opened);
+        }
+        let done = match self.lock_read().as_ref() {
+            Some(database) => work(database).map_err(failed),
+            None => Err(failed("it is closed")),
+        };
+        if done.is_err() {
+            *self.lock_write() = None;
+        }
+        done
+    }
+
+    fn lock_read(&self) -> std::sync::RwLockReadGuard<'_, Option<Database>> {
+        self.database.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_write(&self) -> std::sync::RwLockWriteGuard<'_, Option<Database>> {
+        self.database
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Job {
+    fn fail(self, error: &StoreError) {
+        match self {
+            Self::Apply(_, answer) => reply(answer, Err(error.clone())),
+            Self::Update(_, answer) => reply(answer, Err(error.clone())),
+            Self::CloseSets(_, answer) => reply(answer, Err(error.clone())),
+        }
+    }
+}
+
+impl Waiting {
+    fn answer(self) {
+        match self {
+            Self::Apply(outcome, answer) => reply(answer, Ok(outcome)),
+            Self::Update(done, answer) => reply(answer, Ok(done)),
+            Self::CloseSets(count, answer) => reply(answer, Ok(count)),
+        }
+    }
+
+    fn fail(self, error: &StoreError) {
+        match self {
+            Self::Apply(_, answer) => reply(answer, Err(error.clone())),
+            Self::Update(_, answer) => reply(answer, Err(error.clone())),
+            Self::CloseSets(_, answer) => reply(answer, Err(error.clone())),
+        }
+    }
+}
+
+/// A caller that does not wait any more needs no answer.
+fn reply<T>(answer: Sender<T>, result: Result<T, StoreError>) {
+    drop(answer.send(result));
+}
+
+/// The tables of one transaction, each opened once.
+struct Tables<'t> {
+    transaction: &'t WriteTransaction,
+    sets: Table<'t, &'static str, (u64, bool)>,
+    records: Table<'t, &'static str, &'static [u8]>,
+    marks: HashMap<String, Table<'t, &'static Key, &'static [u8]>>,
+    counts: HashMap<String, Table<'t, &'static Key, u64>>,
+}
+
+impl<'t> Tables<'t> {
+    fn open(transaction: &'t WriteTransaction) -> Result<Self, redb::Error> {
+        Ok(Self {
+            transaction,
+            sets: transaction.open_table(SETS)?,
+            records: transaction.open_table(RECORDS)?,
+            marks: HashMap::new(),
+            counts: HashMap::new(),
+        })
+    }
+
+    fn work(&mut self, job: Job) -> Result<Waiting, redb::Error> {
+        Ok(match job {
+            Job::Apply(change, answer) => Waiting::Apply(self.apply(&change)?, answer),
+            Job::Update(records, answer) => Waiting::Update(self.update(&records)?, answer),
+            Job::CloseSets(before, answer) => Waiting::CloseSets(self.close_sets(before)?, answer),
+        })
+    }
+
+    fn apply(&mut self, change: &Change) -> Result<Outcome, redb::Error> {
+        let outcome = evaluate(self, change)?;
+        if outcome != Outcome::Done {
+            return Ok(outcome);
+        }
+        for mark in &change.marks {
+            let made = Made {
+                time: change.now,
+                operation: mark.operation,
+            };
+            self.note_set(&mark.set)?;
+            let marks = self.marks_of(mark.set.name())?;
+            marks.insert(&mark.key, encode_made(&made).as_slice())?;
+        }
+        for count in &change.counts {
+            self.note_set(&count.set)?;
+            let counts = self.counts_of(count.set.name())?;
+            let before = counts.get(&count.key)?.map_or(0, |value| value.value());
+            counts.insert(&count.key, before.saturating_add(count.add))?;
+        }
+        Ok(Outcome::Done)
+    }
+
+    fn update(&mut self, records: &[Replace]) -> Result<bool, redb::Error> {
+        for record in records {
+            let found = self.records.get(record.name.as_str())?;
+            if found.map(|value| value.value().to_vec()) != record.expected {
+                return Ok(false);
+            }
+        }
+        for record in records {
+            match &record.value {
+                Some(value) => self
+                    .records
+                    .insert(record.name.as_str(), value.as_slice())?,
+                None => self.records.remove(record.name.as_str())?,
+            };
+        }
+        Ok(true)
+    }
+
+    fn close_sets(&mut self, before: u64) -> Result<u64, redb::Error> {
+        let mut ended = Vec::new();
+        for entry in self.sets.iter()? {
+            let (name, value) = entry?;
+            let (until, is_open) = value.value();
+            if is_open && until < before {
+                ended.push((name.value().to_owned(), until));
+            }
+        }
+        for (name, until) in &ended {
+            self.sets.insert(name.as_str(), (*until, false))?;
+            self.marks.remove(name);
+            self.counts.remove(name);
+            let (marks, counts) = (marks_name(name), counts_name(name));
+            self.transaction.delete_table(Marks::new(&marks))?;
+            self.transaction.delete_table(Counts::new(&counts))?;
+        }
+        Ok(ended.len() as u64)
+    }
+
+    /// Remembers until when a set matters.
+    fn note_set(&mut self, set: &Set) -> Result<(), redb::Error> {
+        let known = self.sets.get(set.name())?.map(|value| value.value().0);
+        if known.is_none_or(|until| until < set.until()) {
+            self.sets.insert(set.name(), (set.until(), true))?;
+        }
+        Ok(())
+    }
+
+    fn marks_of(
+        &mut self,
+        set: &str,
+    ) -> Result<&mut Table<'t, &'static Key, &'static [u8]>, redb::Error> {
+        Ok(match self.marks.entry(set.to_owned()) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let name = marks_name(set);
+                entry.insert(self.transaction.open_table(Marks::new(&name))?)
+            }
+        })
+    }
+
+    fn counts_of(&mut self, set: &str) -> Result<&mut Table<'t, &'static Key, u64>, redb::Error> {
+        Ok(match self.counts.entry(set.to_owned()) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let name = counts_name(set);
+                entry.insert(self.transaction.open_table(Counts::new(&name))?)
+            }
+        })
+    }
+}
+
+impl State for Tables<'_> {
+    type Error = redb::Error;
+
+    fn is_closed(&mut self, set: &Set) -> Result<bool, redb::Error> {
+        let entry = self.sets.get(set.name())?;
+        Ok(entry.is_some_and(|entry| !entry.value().1))
+    }
+
+    fn mark(&mut self, set: &Set, key: &Key) -> Result<Option<Made>, redb::Error> {
+        let marks = self.marks_of(set.name())?;
+        Ok(marks.get(key)?.map(|value| decode_made(value.value())))
+    }
+
+    fn count(&mut self, set: &Set, key: &Key) -> Result<u64, redb::Error> {
+        let counts = self.counts_of(set.name())?;
+        Ok(counts.get(key)?.map_or(0, |value| value.value()))
+    }
+}

@@ -1,0 +1,78 @@
+//! Stores with a planted bug, which the suite must catch.
+
+use std::panic::catch_unwind;
+use std::path::Path;
+use std::sync::Arc;
+
+use sealstone_server::store::{Answer, Change, Outcome, Replace, Set, Store};
+
+use crate::conformance;
+use crate::{Embedded, Kind};
+
+/// What a planted store does wrong.
+#[derive(Clone, Copy)]
+enum Bug {
+    /// It answers what it sees, and makes the change afterwards.
+    AnswersEarly,
+    /// It never makes a change.
+    Forgets,
+}
+
+struct Planted {
+    inner: Arc<dyn Store>,
+    bug: Bug,
+}
+
+impl Kind for Bug {
+    fn open(&self, directory: &Path) -> Arc<dyn Store> {
+        Arc::new(Planted {
+            inner: Embedded.open(directory),
+            bug: *self,
+        })
+    }
+}
+
+impl Store for Planted {
+    fn apply(&self, change: Change) -> Answer<'_, Outcome> {
+        Box::pin(async move {
+            let answer = self.inner.probe(change.clone()).await;
+            if let Bug::AnswersEarly = self.bug {
+                let inner = self.inner.clone();
+                tokio::spawn(async move { inner.apply(change).await });
+            }
+            answer
+        })
+    }
+
+    fn probe(&self, change: Change) -> Answer<'_, Outcome> {
+        self.inner.probe(change)
+    }
+
+    fn get(&self, name: &str) -> Answer<'_, Option<Vec<u8>>> {
+        self.inner.get(name)
+    }
+
+    fn update(&self, records: Vec<Replace>) -> Answer<'_, bool> {
+        self.inner.update(records)
+    }
+
+    fn close_sets(&self, before: u64) -> Answer<'_, u64> {
+        self.inner.close_sets(before)
+    }
+
+    fn sets(&self) -> Answer<'_, Vec<(Set, u64)>> {
+        self.inner.sets()
+    }
+}
+
+#[test]
+fn a_store_that_answers_early_is_caught() {
+    let caught = catch_unwind(|| conformance::one_of_many_at_once_wins(&Bug::AnswersEarly));
+    assert!(caught.is_err());
+}
+
+#[test]
+fn a_store_that_forgets_is_caught() {
+    assert!(catch_unwind(|| conformance::a_mark_is_made_once(&Bug::Forgets)).is_err());
+    assert!(catch_unwind(|| conformance::counters_are_exact_under_load(&Bug::Forgets)).is_err());
+}
