@@ -31,7 +31,7 @@ pub(crate) use token::{
     RequestArgs, TokenCommand, TokenInspectArgs,
 };
 pub(crate) use trust::{
-    ApproveArgs, CheckArgs, DecideArgs, PruneArgs, RekeyArgs, SignArgs, TrustCommand,
+    ApproveArgs, CheckArgs, DecideArgs, EndArgs, PruneArgs, RekeyArgs, SignArgs, TrustCommand,
 };
 pub(crate) use values::{Hex, MemorySize, Profile};
 

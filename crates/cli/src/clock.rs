@@ -30,6 +30,48 @@ pub(crate) fn show(time: u64) -> String {
     )
 }
 
+/// Reads `2026-11-21` (its first second), `2026-11-21T01:03:33Z`, what [`show`] writes, or
+/// `@1700000000`; all of them are UTC.
+pub(crate) fn parse(text: &str) -> Result<u64, &'static str> {
+    const FORM: &str = "a time is 2026-11-21 (00:00:00 UTC), 2026-11-21T01:03:33Z or @SECONDS";
+    if let Some(seconds) = text.strip_prefix('@') {
+        return seconds.parse().map_err(|_| FORM);
+    }
+    let (date, time) = match text.split_once(['T', ' ']) {
+        Some((date, time)) => (date, Some(time)),
+        None => (text, None),
+    };
+    let utc = |time: &'_ str| {
+        let time = time.strip_suffix('Z').or(time.strip_suffix(" UTC"))?;
+        let [hour, minute, second] = numbers(time, ':', [2, 2, 2])?;
+        (hour < 24 && minute < 60 && second < 60).then_some(hour * 3600 + minute * 60 + second)
+    };
+    let day = numbers(date, '-', [4, 2, 2]).and_then(days).ok_or(FORM)?;
+    Ok(day * 86_400 + time.map_or(Some(0), utc).ok_or(FORM)?)
+}
+
+/// Three numbers of these many digits.
+fn numbers(text: &str, separator: char, digits: [usize; 3]) -> Option<[u64; 3]> {
+    let mut parts = text.split(separator);
+    let mut read = [0; 3];
+    for (number, digits) in read.iter_mut().zip(digits) {
+        let part = parts.next().filter(|part| part.len() == digits)?;
+        let all_digits = part.bytes().all(|byte| byte.is_ascii_digit());
+        *number = all_digits.then(|| part.parse().ok())??;
+    }
+    parts.next().is_none().then_some(read)
+}
+
+/// Days since 1970-01-01; `None` if there is no such day, or it is earlier.
+fn days([year, month, day]: [u64; 3]) -> Option<u64> {
+    let shifted = year.checked_sub(u64::from(month <= 2))?;
+    let shifted_month = (month + 9) % 12;
+    let day_of_year = (153 * shifted_month + 2) / 5 + day.checked_sub(1)?;
+    let leap_days = shifted / 4 - shifted / 100 + shifted / 400;
+    let days = (shifted * 365 + leap_days + day_of_year).checked_sub(719_468)?;
+    (civil(days) == (year, month, day)).then_some(days)
+}
+
 /// Year, month and day of a number of days since 1970-01-01 (Howard Hinnant, "chrono-Compatible
 /// Low-Level Date Algorithms").
 fn civil(days: u64) -> (u64, u64, u64) {
@@ -65,6 +107,33 @@ mod tests {
             (253_402_300_799, "9999-12-31 23:59:59 UTC"),
         ] {
             assert_eq!(show(time), shown);
+            assert_eq!(parse(shown), Ok(time));
+            assert_eq!(
+                parse(&shown.replacen(' ', "T", 1).replace(" UTC", "Z")),
+                Ok(time)
+            );
+            assert_eq!(parse(&format!("@{time}")), Ok(time));
+            assert_eq!(parse(&shown[..10]), Ok(time - time % 86_400));
+        }
+        for bad in [
+            "",
+            "@",
+            "2026",
+            "2026-13-01",
+            "2026-00-01",
+            "2026-02-29",
+            "2026-01-00",
+            "1969-12-31",
+            "26-01-01",
+            "2026-1-1",
+            "+026-01-01",
+            "2026-01-01T",
+            "2026-01-01T24:00:00Z",
+            "2026-01-01T00:00:00",
+            "2026-01-01T00:00:00Z ",
+            "2026-01-01-01",
+        ] {
+            assert!(parse(bad).is_err(), "{bad}");
         }
         assert_eq!(show(253_402_300_800), "253402300800 seconds after 1970");
     }

@@ -51,7 +51,7 @@ const TABLE: [(Exit, &str, &str); 9] = [
     (
         Exit::Denied,
         "trust-denied",
-        "the sender or a recipient is denied or revoked",
+        "the sender or a recipient is denied, revoked or compromised",
     ),
     (
         Exit::StoreAltered,

@@ -94,7 +94,7 @@ pub(crate) fn decisions(entries: &[&Entry]) -> String {
         let whose = whose.map_or(String::new(), |fingerprint| fingerprint.brief());
         let label = quoted(entry.label());
         format!(
-            "\n#{:<4} {:<9} {whose} {label}",
+            "\n#{:<4} {:<11} {whose} {label}",
             entry.sequence(),
             entry.event()
         )
@@ -122,7 +122,15 @@ pub(crate) fn standing(fingerprint: &Fingerprint, context: &Context) -> Result<O
 
 /// Whether files of this sender must never open.
 pub(crate) fn is_barred(status: Status) -> bool {
-    matches!(status, Status::Denied | Status::Revoked)
+    status == Status::Denied || status.is_final()
+}
+
+/// The status of a record with the date from which it holds.
+pub(crate) fn status(record: &Record<'_>) -> String {
+    match (record.status(), record.since()) {
+        (status, Some(since)) => format!("{status} since {}", clock::show(since)),
+        (status, None) => status.to_string(),
+    }
 }
 
 /// The owner of a record in messages: the quoted label, else the fingerprint.
@@ -138,13 +146,7 @@ pub(crate) fn find<'s>(store: &'s Store, name: &str) -> Result<Record<'s>> {
     let all = store.find_all(name);
     let listed: Vec<String> = all
         .iter()
-        .map(|record| {
-            format!(
-                "{:<9} {}",
-                record.status().to_string(),
-                record.fingerprint()
-            )
-        })
+        .map(|record| format!("{:<11} {}", record.status(), record.fingerprint()))
         .collect();
     match all[..] {
         [only] => Ok(only),
@@ -195,7 +197,7 @@ pub(crate) fn retire(
         .is_ok_and(|unsigned| unsigned.is_empty());
     let met = store.introduce(old.contact(), &change);
     let mut after = met.map_err(unsure)?.status();
-    if after != status && (!is_barred(after) || status == Status::Revoked) {
+    if after != status && (!is_barred(after) || status.is_final() && !after.is_final()) {
         let decided = store.set_status(&old.fingerprint(), status, &change);
         after = decided.map_err(unsure)?.status();
     }

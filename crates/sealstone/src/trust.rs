@@ -31,6 +31,7 @@ mod log;
 mod name;
 mod record;
 mod signature;
+mod standing;
 mod state;
 mod storage;
 
@@ -45,6 +46,7 @@ pub use entry::Entry;
 pub use name::Name;
 pub use record::{Record, Status};
 pub use signature::Countersignature;
+pub use standing::Standing;
 pub use state::Interrupted;
 pub use storage::{File, Memory, ReadSession, Storage, WriteSession};
 
@@ -150,6 +152,28 @@ impl<S: Storage> TrustStore<S> {
         self.state.get(fingerprint)
     }
 
+    /// Whether a signature of a passport counts that existed at the time `at`: the latest moment that
+    /// its timestamp allows, in seconds since 1970. Without a timestamp, the present status counts.
+    ///
+    /// ```
+    /// # use sealstone::passport::Fingerprint;
+    /// # use sealstone::trust::{Change, Memory, Standing, Status, TrustStore};
+    /// let mut store = TrustStore::open(Memory::default())?;
+    /// let alice = Fingerprint::from_bytes([0xa1; 32]);
+    /// let change = |time| Change { time, ..Change::default() };
+    /// store.set_status(&alice, Status::Approved, &change(1000))?;
+    /// store.set_status_since(&alice, Status::Compromised, 2000, &change(3000))?;
+    /// assert_eq!(store.standing(&alice, Some(1999)), Standing::Approved);
+    /// assert_eq!(store.standing(&alice, Some(2000)), Standing::Compromised { since: Some(2000) });
+    /// assert!(!store.standing(&alice, None).is_good());
+    /// # Ok::<(), sealstone::Error>(())
+    /// ```
+    #[must_use]
+    pub fn standing(&self, fingerprint: &Fingerprint, at: Option<u64>) -> Standing {
+        self.get(fingerprint)
+            .map_or(Standing::Unknown, |record| record.standing(at))
+    }
+
     /// The only record that `name` can mean; see [`Name`].
     ///
     /// # Errors
@@ -226,49 +250,89 @@ impl<S: Storage> TrustStore<S> {
         Ok(self.known(&fingerprint))
     }
 
-    /// Decides about a passport. One without a record gets a record without keys and label.
+    /// Decides about a passport. One without a record gets a record without keys and label. A
+    /// revocation holds from the time of `change`, unless one is in force already; the time of a
+    /// compromise is unknown. [`TrustStore::set_status_since`] names another time.
     ///
     /// # Errors
-    /// As [`TrustStore::introduce`]; [`Error::Invalid`] if it is revoked and `status` is another.
+    /// As [`TrustStore::introduce`]; [`Error::Invalid`] if the record is revoked or compromised and
+    /// `status` does not say the same or worse.
     pub fn set_status(
         &mut self,
         fingerprint: &Fingerprint,
         status: Status,
         change: &Change<'_>,
     ) -> Result<Record<'_>> {
+        self.decide(fingerprint, status, None, change)
+    }
+
+    /// As [`TrustStore::set_status`] for [`Status::Revoked`] and [`Status::Compromised`], which hold
+    /// from `since` (seconds since 1970).
+    ///
+    /// # Errors
+    /// As [`TrustStore::set_status`]; [`Error::Invalid`] if `status` is another, or `since` is later
+    /// than the time of `change`.
+    pub fn set_status_since(
+        &mut self,
+        fingerprint: &Fingerprint,
+        status: Status,
+        since: u64,
+        change: &Change<'_>,
+    ) -> Result<Record<'_>> {
+        if !status.is_final() {
+            return Err(Error::Invalid(
+                "only a revocation or a compromise holds from a date",
+            ));
+        }
+        if since > change.time {
+            return Err(Error::Invalid("the date lies in the future"));
+        }
+        self.decide(fingerprint, status, Some(since), change)
+    }
+
+    fn decide(
+        &mut self,
+        fingerprint: &Fingerprint,
+        status: Status,
+        since: Option<u64>,
+        change: &Change<'_>,
+    ) -> Result<Record<'_>> {
         self.change(MAX_LOG, |state| {
-            let revoked = state
-                .get(fingerprint)
-                .is_some_and(|record| record.status() == Status::Revoked);
-            if revoked && status != Status::Revoked {
-                return Err(Error::Invalid(
-                    "the passport is revoked: reinstate it first",
-                ));
-            }
+            let before = state.get(fingerprint).map(|record| record.status());
+            refuse_better(before, status)?;
+            let kept = state.draft(fingerprint, change);
+            let since = match status {
+                Status::Revoked if before == Some(Status::Revoked) => since.or(kept.since),
+                Status::Revoked => since.or(Some(change.time)),
+                _ => since,
+            };
             Ok(Some(Entry {
                 event: status.into(),
-                ..state.draft(fingerprint, change)
+                since,
+                ..kept
             }))
         })?;
         Ok(self.known(fingerprint))
     }
 
-    /// Takes a revocation back: the passport is pending again.
+    /// Takes a revocation or a compromise back: the passport is pending again.
     ///
     /// # Errors
-    /// As [`TrustStore::introduce`]; [`Error::Invalid`] if it is not revoked.
+    /// As [`TrustStore::introduce`]; [`Error::Invalid`] if it is neither.
     pub fn reinstate(
         &mut self,
         fingerprint: &Fingerprint,
         change: &Change<'_>,
     ) -> Result<Record<'_>> {
         self.change(MAX_LOG, |state| {
-            match state.get(fingerprint).map(|record| record.status()) {
-                Some(Status::Revoked) => Ok(Some(Entry {
+            let status = state.get(fingerprint).map(|record| record.status());
+            match status.is_some_and(Status::is_final) {
+                true => Ok(Some(Entry {
                     event: Event::Pending,
+                    since: None,
                     ..state.draft(fingerprint, change)
                 })),
-                _ => Err(Error::Invalid("the passport is not revoked")),
+                false => Err(Error::Invalid("the passport is not revoked")),
             }
         })?;
         Ok(self.known(fingerprint))
@@ -424,6 +488,7 @@ impl State {
                 .unwrap_or_else(|| record.map_or("", |record| record.note()))
                 .to_owned(),
             body: None,
+            since: record.and_then(|record| record.since()),
         }
     }
 
@@ -436,6 +501,21 @@ impl State {
             .flatten();
         let enough = known.is_some_and(|known| known.is_complete() || !contact.is_complete());
         Ok((!enough).then(|| contact.encoded_body().into()))
+    }
+}
+
+/// A final status changes only into a worse one.
+fn refuse_better(before: Option<Status>, status: Status) -> Result<()> {
+    match (before, status) {
+        (Some(Status::Revoked), Status::Revoked | Status::Compromised)
+        | (Some(Status::Compromised), Status::Compromised) => Ok(()),
+        (Some(Status::Revoked), _) => Err(Error::Invalid(
+            "the passport is revoked: reinstate it first",
+        )),
+        (Some(Status::Compromised), _) => Err(Error::Invalid(
+            "the passport is compromised: reinstate it first",
+        )),
+        _ => Ok(()),
     }
 }
 

@@ -18,8 +18,10 @@ pub(crate) enum TrustCommand {
     Approve(ApproveArgs),
     /// Never open files of this sender
     Deny(DecideArgs),
-    /// The owner lost control of this passport: never open its files again
-    Revoke(DecideArgs),
+    /// The owner no longer uses this passport, or may have lost it: never open its files again
+    Revoke(EndArgs),
+    /// Somebody else has the secret keys of this passport: never open its files again
+    Compromised(EndArgs),
     /// Show all changes, oldest first
     Log,
     /// Verify the whole store, and print a checkpoint to keep elsewhere
@@ -51,7 +53,7 @@ pub(crate) struct ChangeArgs {
     pub(crate) operator: Option<String>,
 }
 
-/// `trust deny`, `trust revoke`
+/// `trust deny`, and part of the others
 #[derive(Args)]
 pub(crate) struct DecideArgs {
     /// A public passport, or the label or fingerprint of a record
@@ -62,6 +64,20 @@ pub(crate) struct DecideArgs {
     pub(crate) label: Option<String>,
     #[command(flatten)]
     pub(crate) change: ChangeArgs,
+}
+
+/// `trust revoke`, `trust compromised`
+#[derive(Args)]
+#[command(after_help = "\
+A package that was timestamped before the date stays good. Without --since, a revocation holds from \
+now, and a compromise from ever: every package of that passport is refused. Sealed files have no \
+timestamp: they never open, whatever the date.")]
+pub(crate) struct EndArgs {
+    #[command(flatten)]
+    pub(crate) decide: DecideArgs,
+    /// From when it holds: 2026-11-21 (00:00:00 UTC), 2026-11-21T01:03:33Z or @SECONDS
+    #[arg(long, value_name = "TIME", value_parser = crate::clock::parse)]
+    pub(crate) since: Option<u64>,
 }
 
 /// `trust approve`
@@ -75,7 +91,7 @@ pub(crate) struct ApproveArgs {
     /// Approve although another approved passport has the same label
     #[arg(long)]
     pub(crate) same_label: bool,
-    /// Approve although it was revoked
+    /// Approve although it was revoked or compromised
     #[arg(long)]
     pub(crate) reinstate: bool,
 }

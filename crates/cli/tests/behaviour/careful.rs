@@ -59,7 +59,7 @@ fn names_that_mean_several_are_listed() {
     let other = ["passport", "new", "-q", "-o", "other.passport"];
     world.done(&[&other[..], &["--label", "alice", PROFILE]].concat());
     world.done(&["trust", "deny", "-q", "other.pub"]);
-    for verb in ["show", "approve", "deny", "revoke"] {
+    for verb in ["show", "approve", "deny", "revoke", "compromised"] {
         let said = world.refused(&["trust", verb, "alice"], 2);
         for line in ["2 trust records", "approved ", "denied "] {
             assert!(said.contains(line), "{verb}: {said}");

@@ -155,7 +155,7 @@ fn the_beginning_of_a_fingerprint_approves_nobody() {
 #[test]
 fn nobody_seals_to_those_they_keep_out() {
     let world = World::new();
-    for verb in ["deny", "revoke"] {
+    for verb in ["deny", "revoke", "compromised"] {
         world.done(&["trust", verb, "-q", "bob.pub"]);
         world.refused(
             &[

@@ -92,7 +92,7 @@ fn a_passport_that_is_unlocked_anyway_countersigns_again() {
     world.refused(&["trust", "check", "--signed"], 8);
     let said = says(&world, &["open", "-o", "out", "plan.txt.sealed"]);
     assert!(said.contains("countersigned in the trust store"), "{said}");
-    assert!(said.contains("denied    abab-abab-abab-abab"), "{said}");
+    assert!(said.contains("denied      abab-abab-abab-abab"), "{said}");
     world.done(&["trust", "check", "-q", "--signed"]);
     world.done(&["trust", "revoke", "-q", &other]);
     world.done(&["seal", "-q", "plan.txt", "-o", "again.sealed"]);

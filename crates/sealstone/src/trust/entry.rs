@@ -29,6 +29,9 @@ pub struct Entry {
     /// A `passport-body`.
     #[n(7)]
     pub(super) body: Option<ByteVec>,
+    /// From when a revocation or a compromise holds.
+    #[n(8)]
+    pub(super) since: Option<u64>,
 }
 
 /// What an entry is about (field 2).
@@ -47,6 +50,8 @@ pub(super) enum Event {
     Rekeyed,
     #[n(5)]
     Pruned,
+    #[n(6)]
+    Compromised,
 }
 
 /// Bytes of the longest encoded entry.
@@ -80,6 +85,7 @@ impl Entry {
             Event::Approved => Some(Status::Approved),
             Event::Denied => Some(Status::Denied),
             Event::Revoked => Some(Status::Revoked),
+            Event::Compromised => Some(Status::Compromised),
             Event::Rekeyed | Event::Pruned => None,
         }
     }
@@ -125,6 +131,13 @@ impl Entry {
         &self.note
     }
 
+    /// From when a revocation or a compromise holds: seconds since 1970. `None` for a compromise at
+    /// an unknown time, and for every other status.
+    #[must_use]
+    pub fn since(&self) -> Option<u64> {
+        self.since
+    }
+
     /// Whether the entry brought public keys that were new to the store.
     #[must_use]
     pub fn brings_keys(&self) -> bool {
@@ -151,7 +164,12 @@ impl Entry {
         if self.status().is_none() && about_a_passport {
             return Err(Error::Malformed("entry about the store"));
         }
-        Ok(())
+        match (self.event, self.since) {
+            (Event::Compromised, _) | (Event::Revoked, Some(_)) => Ok(()),
+            (Event::Revoked, None) => Err(Error::Malformed("revocation without a time")),
+            (_, None) => Ok(()),
+            (_, Some(_)) => Err(Error::Malformed("time of no revocation")),
+        }
     }
 }
 
@@ -162,6 +180,7 @@ impl From<Status> for Event {
             Status::Approved => Self::Approved,
             Status::Denied => Self::Denied,
             Status::Revoked => Self::Revoked,
+            Status::Compromised => Self::Compromised,
         }
     }
 }

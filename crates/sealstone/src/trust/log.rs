@@ -277,6 +277,7 @@ mod tests {
             operator: text(),
             note: text(),
             body: None,
+            since: None,
         };
         let encoded = entry.encode();
         let link = chain(&NO_LINK, entry.is_meeting(), &sha3_256(&encoded));

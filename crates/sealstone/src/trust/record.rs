@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::altered;
 use super::entry::Entry;
+use super::standing::{End, Standing};
 use crate::Result;
 use crate::passport::{Contact, Fingerprint};
 
@@ -17,9 +18,12 @@ pub enum Status {
     Approved,
     /// The user does not want it: its files never open.
     Denied,
-    /// Its owner lost control of it: its files never open, and only
+    /// Its owner no longer uses it, or may have lost control of it: its files never open, and only
     /// [`super::TrustStore::reinstate`] changes that.
     Revoked,
+    /// Somebody else has its secret keys: its files never open, and only
+    /// [`super::TrustStore::reinstate`] changes that.
+    Compromised,
 }
 
 /// The state of one passport in the store.
@@ -29,6 +33,7 @@ pub struct Record<'a> {
     last: &'a Entry,
     body: Option<&'a Entry>,
     only_met: bool,
+    end: End,
 }
 
 /// The places in the log of the parts of each record, in the order in which the passports were met.
@@ -45,18 +50,28 @@ struct Places {
     body: Option<usize>,
     /// Whether all entries only remember keys, so that nothing was ever decided.
     only_met: bool,
+    end: End,
 }
 
 impl Status {
     /// The word for it in messages, lists and JSON.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Pending => "pending",
             Self::Approved => "approved",
             Self::Denied => "denied",
             Self::Revoked => "revoked",
+            Self::Compromised => "compromised",
         }
+    }
+}
+
+impl Status {
+    /// Whether only [`super::TrustStore::reinstate`] leads away from it.
+    #[must_use]
+    pub fn is_final(self) -> bool {
+        matches!(self, Self::Revoked | Self::Compromised)
     }
 }
 
@@ -79,6 +94,19 @@ impl<'a> Record<'a> {
         self.last
             .status()
             .expect("the index leaves out entries without a status")
+    }
+
+    /// From when the revocation or the compromise holds: seconds since 1970. `None` for a compromise
+    /// at an unknown time, and for every other status.
+    #[must_use]
+    pub fn since(&self) -> Option<u64> {
+        self.last.since
+    }
+
+    /// Whether a signature of this passport counts; see [`super::TrustStore::standing`].
+    #[must_use]
+    pub fn standing(&self, at: Option<u64>) -> Standing {
+        self.end.standing(at)
     }
 
     /// The user's name for the owner; at first the owner's own label. May be empty.
@@ -164,12 +192,14 @@ impl Index {
                 places.last = position;
                 places.body = body.or(places.body);
                 places.only_met &= entry.is_meeting();
+                places.end.add(entry);
             }
             None => self.records.push(Places {
                 first: position,
                 last: position,
                 body,
                 only_met: entry.is_meeting(),
+                end: End::of_first(entry),
             }),
         }
     }
@@ -198,6 +228,7 @@ impl Places {
             last: &entries[self.last],
             body: self.body.map(|at| &entries[at]),
             only_met: self.only_met,
+            end: self.end,
         }
     }
 }

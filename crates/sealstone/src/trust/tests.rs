@@ -84,10 +84,10 @@ fn labelled(label: &str) -> Vec<u8> {
 fn entries_that_no_writer_makes_are_refused() {
     let good = entry().encode();
     assert_eq!(Entry::decode(&good).unwrap(), entry());
-    let status_5 = {
+    let status_9 = {
         let mut bytes = good.clone();
         let at = bytes.iter().position(|byte| *byte == 0x02).unwrap();
-        bytes[at + 1] = 5;
+        bytes[at + 1] = 9;
         bytes
     };
     let rekeyed = || Entry {
@@ -98,7 +98,7 @@ fn entries_that_no_writer_makes_are_refused() {
     };
     Entry::decode(&rekeyed().encode()).unwrap();
     let bad = [
-        ("unknown status", status_5),
+        ("unknown status", status_9),
         ("trailing byte", [&good[..], &[0]].concat()),
         ("control character", labelled("a\x1b")),
         ("long label", labelled(&"a".repeat(65))),
@@ -131,6 +131,30 @@ fn entries_that_no_writer_makes_are_refused() {
             "rekey with a label",
             Entry {
                 label: "a".into(),
+                ..rekeyed()
+            }
+            .encode(),
+        ),
+        (
+            "revocation without a time",
+            Entry {
+                event: Event::Revoked,
+                ..entry()
+            }
+            .encode(),
+        ),
+        (
+            "approval since a time",
+            Entry {
+                since: Some(5),
+                ..entry()
+            }
+            .encode(),
+        ),
+        (
+            "rekey since a time",
+            Entry {
+                since: Some(5),
                 ..rekeyed()
             }
             .encode(),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use data_encoding::HEXLOWER;
-use sealstone::trust::{Status, TrustStore};
+use sealstone::trust::{Standing, Status, TrustStore};
 
 use super::fixture::{Files, START, at, name, noted};
 use super::mini::{self, Entry, SPECIFIED};
@@ -53,10 +53,15 @@ fn the_example_opens_and_says_what_the_page_says() {
             record.operator(),
             record.note()
         ),
-        (name(0xa1), Status::Approved, "bob", "by phone")
+        (name(0xa1), Status::Compromised, "bob", "laptop stolen")
     );
-    assert_eq!((record.first_seen(), record.changed()), (START, START + 60));
-    assert_eq!((store.iter().len(), store.log().len()), (1, 2));
+    assert_eq!((record.first_seen(), record.changed()), (START, START + 90));
+    let since = START + 80;
+    assert_eq!(record.standing(Some(since - 1)), Standing::Approved);
+    let compromised = Standing::Compromised { since: Some(since) };
+    assert_eq!(record.standing(Some(since)), compromised);
+    assert_eq!(record.standing(None), compromised);
+    assert_eq!((store.iter().len(), store.log().len()), (1, 3));
 }
 
 #[test]
@@ -67,25 +72,34 @@ fn the_store_writes_the_example() {
         .set_status(&name(0xa1), Status::Approved, &noted(0, "by phone"))
         .unwrap();
     store.relabel(&name(0xa1), "Alice", &at(60)).unwrap();
+    let stolen = noted(90, "laptop stolen");
+    store
+        .set_status_since(&name(0xa1), Status::Compromised, START + 80, &stolen)
+        .unwrap();
     assert_eq!(Files::of(&memory), files());
     let report = store.check().unwrap();
     assert_eq!(
         (report.count, &report.link[..]),
-        (2, &values()["link(1)"][..])
+        (3, &values()["link(2)"][..])
     );
 }
 
 #[test]
 fn the_second_implementation_writes_the_example() {
-    let entry = |time, label| Entry {
+    let entry = |time, status, label, note, since| Entry {
         time,
-        status: 1,
+        status,
         fingerprint: [0xa1; 32],
         label,
         operator: "bob",
-        note: "by phone",
+        note,
+        since,
     };
-    let entries = [entry(START, ""), entry(START + 60, "Alice")];
+    let entries = [
+        entry(START, 1, "", "by phone", None),
+        entry(START + 60, 1, "Alice", "by phone", None),
+        entry(START + 90, 6, "Alice", "laptop stolen", Some(START + 80)),
+    ];
     assert_eq!(mini::write(&secret(), &entries, SPECIFIED), files());
     assert!(mini::verify(&files(), SPECIFIED));
 }

@@ -27,7 +27,7 @@ fn the_golden_store_opens() {
     let memory = golden();
     let mut store = TrustStore::open(memory.clone()).unwrap();
     let report = store.check().unwrap();
-    assert_eq!((report.count, report.pruned), (12, 1));
+    assert_eq!((report.count, report.pruned), (13, 1));
     let owner = person_unlocked(11, "Bob");
     assert!(store.verify_signed(owner.contact()).unwrap().is_empty());
     assert_eq!(store.signature().unwrap().time(), START + 11);
@@ -84,12 +84,21 @@ fn the_golden_store_opens() {
         row(name(0xf0)),
         (Status::Revoked, "", "bob", "", 9, 9, None)
     );
-    assert_eq!(store.iter().len(), 5);
+    assert_eq!(
+        row(name(0xc0)),
+        (Status::Compromised, "", "bob", "", 9, 9, None)
+    );
+    let since = |number| store.get(&name(number)).unwrap().since();
+    assert_eq!(
+        [since(0xc0), since(0xf0), since(0xd0)],
+        [Some(START + 6), Some(START + 9), None]
+    );
+    assert_eq!(store.iter().len(), 6);
     let events: Vec<&str> = store.log().map(|entry| entry.event()).collect();
-    assert_eq!((events[8], events[10]), ("rekeyed", "pruned"));
+    assert_eq!((events[8], events[11]), ("rekeyed", "pruned"));
 
     store.rekey(&at(100)).unwrap();
-    assert_eq!(TrustStore::open(memory).unwrap().iter().len(), 5);
+    assert_eq!(TrustStore::open(memory).unwrap().iter().len(), 6);
 }
 
 /// How the golden store was made. With `SEALSTONE_MAKE_GOLDEN` set to an empty directory this
@@ -127,6 +136,9 @@ fn the_golden_store_is_what_these_changes_make() {
     store.rekey(&noted(8, "yearly")).unwrap();
     store
         .set_status(&name(0xf0), Status::Revoked, &at(9))
+        .unwrap();
+    store
+        .set_status_since(&name(0xc0), Status::Compromised, START + 6, &at(9))
         .unwrap();
     assert_eq!(store.prune(START + 3, &at(10)).unwrap(), 1);
     let owner = person_unlocked(11, "Bob");

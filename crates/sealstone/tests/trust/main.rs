@@ -13,3 +13,4 @@ mod planted;
 mod pruned;
 mod records;
 mod signed;
+mod standing;

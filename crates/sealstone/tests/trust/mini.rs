@@ -27,6 +27,7 @@ pub(crate) struct Entry {
     pub(crate) label: &'static str,
     pub(crate) operator: &'static str,
     pub(crate) note: &'static str,
+    pub(crate) since: Option<u64>,
 }
 
 pub(crate) const SPECIFIED: Rules = Rules {
@@ -143,7 +144,7 @@ fn verify_files(key: &[u8], log: &[u8], head: &[u8], rules: Rules) -> Option<()>
 fn encode(sequence: u64, entry: &Entry) -> Vec<u8> {
     let text = |text: &str| [&uint(3, text.len() as u64)[..], text.as_bytes()].concat();
     let parts = [
-        vec![0xa7, 0x00],
+        vec![0xa7 + u8::from(entry.since.is_some()), 0x00],
         uint(0, sequence),
         vec![0x01],
         uint(0, entry.time),
@@ -155,6 +156,9 @@ fn encode(sequence: u64, entry: &Entry) -> Vec<u8> {
         text(entry.operator),
         vec![0x06],
         text(entry.note),
+        entry
+            .since
+            .map_or(vec![], |since| [&[0x08][..], &uint(0, since)].concat()),
     ];
     parts.concat()
 }

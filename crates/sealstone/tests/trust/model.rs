@@ -12,13 +12,14 @@ use super::fixture::{START, name};
 #[derive(Clone, Debug)]
 enum Step {
     SetStatus(u8, Status, Option<String>),
+    SetSince(u8, Status, u64),
     Relabel(u8, String),
     Reinstate(u8),
     Rekey,
 }
 
-/// Status, label, note, first seen, changed.
-type Row = (Status, String, String, u64, u64);
+/// Status, label, note, first seen, changed, since.
+type Row = (Status, String, String, u64, u64, Option<u64>);
 type Model = HashMap<Fingerprint, Row>;
 
 fn status() -> impl Strategy<Value = Status> {
@@ -26,7 +27,8 @@ fn status() -> impl Strategy<Value = Status> {
         Just(Status::Pending),
         Just(Status::Approved),
         Just(Status::Denied),
-        Just(Status::Revoked)
+        Just(Status::Revoked),
+        Just(Status::Compromised)
     ]
 }
 
@@ -34,6 +36,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         6 => (0..5u8, status(), proptest::option::of("[ -~äß名]{0,20}")).prop_map(|(who, status, note)| Step::SetStatus(who, status, note)),
         2 => (0..5u8, "([!-~äß名]( [!-~äß名])?){0,6}").prop_map(|(who, label)| Step::Relabel(who, label)),
+        2 => (0..5u8, status(), 0..START + 40).prop_map(|(who, status, since)| Step::SetSince(who, status, since)),
         2 => (0..5u8).prop_map(Step::Reinstate),
         1 => Just(Step::Rekey),
     ]
@@ -70,6 +73,9 @@ fn apply<S: Storage>(store: &mut TrustStore<S>, step: &Step, time: u64) -> seals
                 },
             )
             .map(drop),
+        Step::SetSince(who, status, since) => store
+            .set_status_since(&name(*who), *status, *since, &change)
+            .map(drop),
         Step::Relabel(who, label) => store.relabel(&name(*who), label, &change).map(drop),
         Step::Reinstate(who) => store.reinstate(&name(*who), &change).map(drop),
         Step::Rekey => store.rekey(&change),
@@ -79,31 +85,54 @@ fn apply<S: Storage>(store: &mut TrustStore<S>, step: &Step, time: u64) -> seals
 /// The model after `step`, or nothing if the step is not allowed.
 fn modelled(model: &Model, exists: bool, step: &Step, time: u64) -> Option<Model> {
     let mut model = model.clone();
-    let (Step::SetStatus(who, ..) | Step::Relabel(who, _) | Step::Reinstate(who)) = step else {
+    let (Step::SetStatus(who, ..)
+    | Step::SetSince(who, ..)
+    | Step::Relabel(who, _)
+    | Step::Reinstate(who)) = step
+    else {
         return exists.then_some(model);
     };
     let old = model.get(&name(*who)).cloned();
     let first = old.as_ref().map_or(time, |row| row.3);
-    let (status, label, note) = edited(old, step)?;
-    model.insert(name(*who), (status, label, note, first, time));
+    let (status, label, note, since) = edited(old, step, time)?;
+    model.insert(name(*who), (status, label, note, first, time, since));
     Some(model)
 }
 
-/// Status, label and note of a record after `step`.
-fn edited(old: Option<Row>, step: &Step) -> Option<(Status, String, String)> {
+/// Status, label, note and since of a record after `step`.
+fn edited(
+    old: Option<Row>,
+    step: &Step,
+    time: u64,
+) -> Option<(Status, String, String, Option<u64>)> {
+    use Status::{Compromised, Revoked};
+    let before = old.as_ref().map(|row| row.0);
+    let is_better = |status: Status| match before {
+        Some(Revoked) => !matches!(status, Revoked | Compromised),
+        Some(Compromised) => status != Compromised,
+        _ => false,
+    };
     match (step, old) {
-        (Step::SetStatus(_, status, _), Some((Status::Revoked, ..)))
-            if *status != Status::Revoked =>
-        {
+        (Step::SetStatus(_, status, _) | Step::SetSince(_, status, _), _) if is_better(*status) => {
             None
         }
         (Step::SetStatus(_, status, note), old) => {
+            let kept = old
+                .as_ref()
+                .and_then(|row| row.5)
+                .filter(|_| before == Some(Revoked));
+            let since = (*status == Revoked).then(|| kept.unwrap_or(time));
             let (label, old_note) = old.map(|row| (row.1, row.2)).unwrap_or_default();
-            Some((*status, label, note.clone().unwrap_or(old_note)))
+            Some((*status, label, note.clone().unwrap_or(old_note), since))
         }
-        (Step::Relabel(_, label), Some(old)) => Some((old.0, label.clone(), old.2)),
-        (Step::Reinstate(_), Some((Status::Revoked, label, note, ..))) => {
-            Some((Status::Pending, label, note))
+        (Step::SetSince(_, status, since), old) => {
+            let (label, note) = old.map(|row| (row.1, row.2)).unwrap_or_default();
+            let allowed = matches!(status, Revoked | Compromised) && *since <= time;
+            allowed.then_some((*status, label, note, Some(*since)))
+        }
+        (Step::Relabel(_, label), Some(old)) => Some((old.0, label.clone(), old.2, old.5)),
+        (Step::Reinstate(_), Some((Revoked | Compromised, label, note, ..))) => {
+            Some((Status::Pending, label, note, None))
         }
         _ => None,
     }
@@ -117,6 +146,7 @@ fn contents<S: Storage>(store: &TrustStore<S>) -> Model {
             r.note().to_owned(),
             r.first_seen(),
             r.changed(),
+            r.since(),
         )
     };
     store

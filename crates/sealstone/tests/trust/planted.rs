@@ -18,6 +18,7 @@ fn entries() -> [Entry; 4] {
         label,
         operator: "bob",
         note: "",
+        since: None,
     };
     [
         entry(0xa1, 0, "Alice"),

@@ -100,24 +100,27 @@ fn a_decision_about_a_name_waits_for_the_keys() {
 }
 
 #[test]
-fn only_reinstating_ends_a_revocation() {
-    use Status::{Approved, Denied, Pending, Revoked};
+fn only_reinstating_ends_a_revocation_or_a_compromise() {
+    use Status::{Approved, Compromised, Denied, Pending, Revoked};
     let alice = name(0xa1);
-    for from in [Pending, Approved, Denied, Revoked] {
-        for to in [Pending, Approved, Denied, Revoked] {
+    for from in [Pending, Approved, Denied, Revoked, Compromised] {
+        for to in [Pending, Approved, Denied, Revoked, Compromised] {
             let mut store = TrustStore::open(Memory::default()).unwrap();
             store.set_status(&alice, from, &at(1)).unwrap();
             let changed = store
                 .set_status(&alice, to, &at(2))
                 .map(|record| record.status());
             match (from, to) {
-                (Revoked, Pending | Approved | Denied) => assert!(invalid(changed)),
+                (Revoked, Pending | Approved | Denied)
+                | (Compromised, Pending | Approved | Denied | Revoked) => {
+                    assert!(invalid(changed));
+                }
                 _ => assert_eq!(changed.unwrap(), to),
             }
             let reinstated = store
                 .reinstate(&alice, &at(3))
                 .map(|record| record.status());
-            match to == Revoked || from == Revoked {
+            match to.is_final() || from.is_final() {
                 true => assert_eq!(reinstated.unwrap(), Pending),
                 false => assert!(invalid(reinstated)),
             }

@@ -26,7 +26,7 @@ pub(super) fn run(args: &ApproveArgs, context: &Context) -> Result<()> {
         introduce(args, subject, &store, context)?;
         compare(args, subject)?;
         reinstate(args, subject, &mut store)?;
-        subject.decide(&args.decide, Status::Approved, &mut store)?;
+        subject.decide(&args.decide, Status::Approved, None, &mut store)?;
     }
     decide::report(&subjects, &store, context)
 }
@@ -159,12 +159,12 @@ fn compare(args: &ApproveArgs, subject: &Subject) -> Result<()> {
 }
 
 fn reinstate(args: &ApproveArgs, subject: &Subject, store: &mut Store) -> Result<()> {
-    let revoked = store
-        .get(&subject.fingerprint)
-        .is_some_and(|record| record.status() == Status::Revoked);
-    if args.reinstate && revoked {
+    let record = store.get(&subject.fingerprint);
+    let before = record.map(|record| record.status());
+    let before = before.filter(|status| status.is_final());
+    if args.reinstate && before.is_some() {
         let operator = trust::operator(args.decide.change.operator.as_deref());
-        let note = decide::note(&args.decide, Some(Status::Revoked), Status::Pending);
+        let note = decide::note(&args.decide, before, Status::Pending);
         let change = trust::change(&operator, note);
         store
             .reinstate(&subject.fingerprint, &change)

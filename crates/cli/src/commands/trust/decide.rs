@@ -8,7 +8,8 @@ use sealstone::trust::Status;
 use serde_json::json;
 
 use super::show::record_json;
-use crate::args::DecideArgs;
+use crate::args::{DecideArgs, EndArgs};
+use crate::clock;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -24,11 +25,24 @@ pub(super) struct Subject {
     pub(super) label: String,
 }
 
-pub(super) fn run(args: &DecideArgs, status: Status, context: &Context) -> Result<()> {
+/// `trust revoke` and `trust compromised`
+pub(super) fn end(args: &EndArgs, status: Status, context: &Context) -> Result<()> {
+    run(&args.decide, status, args.since, context)
+}
+
+pub(super) fn run(
+    args: &DecideArgs,
+    status: Status,
+    since: Option<u64>,
+    context: &Context,
+) -> Result<()> {
+    if since.is_some_and(|since| since > clock::now()) {
+        return Err(Failure::usage("--since lies in the future").hint("times are UTC"));
+    }
     let mut store = trust::open(context)?;
     let subjects = subjects(args, &store)?;
     for subject in &subjects {
-        subject.decide(args, status, &mut store)?;
+        subject.decide(args, status, since, &mut store)?;
     }
     report(&subjects, &store, context)
 }
@@ -52,7 +66,7 @@ pub(super) fn report(subjects: &[Subject], store: &Store, context: &Context) -> 
         .collect();
     let lines: Vec<String> = records
         .iter()
-        .map(|record| format!("{} is {}", trust::name(record), record.status()))
+        .map(|record| format!("{} is {}", trust::name(record), trust::status(record)))
         .collect();
     context.result(
         &lines.join("\n"),
@@ -101,20 +115,28 @@ impl Subject {
         }
     }
 
+    /// A final status changes only into a worse one.
+    fn refuse_better(&self, before: Option<Status>, status: Status) -> Result<()> {
+        let Some(before) = before.filter(|before| before.is_final()) else {
+            return Ok(());
+        };
+        if before == status || status == Status::Compromised {
+            return Ok(());
+        }
+        let failure = Failure::new(Exit::Denied, format!("{} is {before}", self.name()));
+        Err(failure.hint("if its owner controls it again: sealstone trust approve --reinstate"))
+    }
+
     /// Stores the keys in the file, the decision, and the label.
     pub(super) fn decide(
         &self,
         args: &DecideArgs,
         status: Status,
+        since: Option<u64>,
         store: &mut Store,
     ) -> Result<()> {
         let before = store.get(&self.fingerprint).map(|record| record.status());
-        if before == Some(Status::Revoked) && status != Status::Revoked {
-            let failure = Failure::new(Exit::Denied, format!("{} is revoked", self.name()));
-            return Err(
-                failure.hint("if its owner controls it again: sealstone trust approve --reinstate")
-            );
-        }
+        self.refuse_better(before, status)?;
         let operator = trust::operator(args.change.operator.as_deref());
         let note = note(args, before, status);
         let change = trust::change(&operator, note);
@@ -123,9 +145,11 @@ impl Subject {
                 .introduce(public.contact(), &change)
                 .map_err(trust::unsure)?;
         }
-        store
-            .set_status(&self.fingerprint, status, &change)
-            .map_err(|e| trust::unsure(e).about(self.name()))?;
+        match since {
+            Some(since) => store.set_status_since(&self.fingerprint, status, since, &change),
+            None => store.set_status(&self.fingerprint, status, &change),
+        }
+        .map_err(|e| trust::unsure(e).about(self.name()))?;
         if let Some(label) = &args.label {
             store
                 .relabel(&self.fingerprint, label, &change)

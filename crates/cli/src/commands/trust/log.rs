@@ -35,8 +35,13 @@ pub(super) fn line(entry: &Entry) -> String {
     } else {
         ""
     };
+    // The usual case needs no second date.
+    let since = entry.since().filter(|since| *since != entry.time());
+    let since = since.map_or(String::new(), |since| {
+        format!(" since {}", clock::show(since))
+    });
     format!(
-        "#{:<4} {} {event}{by}{keys}\n",
+        "#{:<4} {} {event}{since}{by}{keys}\n",
         entry.sequence(),
         clock::show(entry.time())
     )
@@ -61,6 +66,7 @@ pub(super) fn entry_json(entry: &Entry) -> Value {
         "operator": entry.operator(),
         "note": entry.note(),
         "brings_keys": entry.brings_keys(),
+        "since": entry.since(),
     })
 }
 

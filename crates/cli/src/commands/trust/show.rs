@@ -15,7 +15,7 @@ pub(super) fn list(context: &Context) -> Result<()> {
     let store = trust::open(context)?;
     let line = |record: Record<'_>| {
         format!(
-            "{:<9} {}  {}\n",
+            "{:<11} {}  {}\n",
             record.status(),
             record.fingerprint(),
             record.label()
@@ -49,7 +49,7 @@ pub(super) fn one(name: &str, context: &Context) -> Result<()> {
     let text = || {
         let mut text = format!(
             "{}\n  label        {}\n  fingerprint  {}\n",
-            record.status(),
+            trust::status(&record),
             record.label(),
             record.fingerprint()
         );
@@ -95,5 +95,6 @@ pub(super) fn record_json(record: &Record<'_>) -> Value {
         "changed": record.changed(),
         "operator": record.operator(),
         "note": record.note(),
+        "since": record.since(),
     })
 }
