@@ -7,6 +7,7 @@
 //! | make a directory durably, or a directory entry | [`make_directory`], [`sync_directory`] |
 //! | keep other processes out of a file | [`lock`] |
 //! | keep a trust store in a directory | [`TrustDirectory`] |
+//! | read the files of a package below a directory | [`Tree`] |
 //!
 //! ```
 //! use sealstone_files::{AtomicFile, Existing, Sync};
@@ -27,10 +28,12 @@ mod atomic;
 mod directory;
 mod locking;
 mod temporary;
+mod tree;
 mod trust;
 
 pub use atomic::{AtomicFile, Existing, Sync, write};
 pub use directory::{PRIVATE, PUBLIC, directory_of, make_directory, sync_directory, umask};
 pub use locking::{lock, lock_shared};
 pub use temporary::remove_temporaries;
+pub use tree::{Found, Tree};
 pub use trust::{TrustDirectory, TrustSession, is_not_begun};

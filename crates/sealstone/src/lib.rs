@@ -9,6 +9,7 @@
 //! | have an identity, hand out its public half, back it up | [`passport`] |
 //! | keep a file secret, and know who sealed it | [`mod@file`] |
 //! | remember whom they trust | [`trust`] |
+//! | publish files that nobody can alter | [`package`] |
 //! | sign a short text for everybody | [`statement`] |
 //! | know that this build computes correctly here | [`selftest`] |
 #![forbid(unsafe_code)]
@@ -19,6 +20,7 @@ mod sign;
 mod wire;
 
 pub mod file;
+pub mod package;
 pub mod passport;
 pub mod selftest;
 pub mod statement;

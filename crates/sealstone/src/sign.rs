@@ -51,6 +51,11 @@ impl SigningKeys {
         (&self.verifying.ed25519, &self.verifying.ml_dsa_87)
     }
 
+    /// The key that signs packages too.
+    pub(crate) fn ed25519(&self) -> &ed25519::SigningKey {
+        &self.ed25519
+    }
+
     /// Makes both signatures and verifies them: one that a fault has spoilt can reveal the key.
     pub(crate) fn sign(&self, domain: Domain, message: &[u8]) -> Result<Signature> {
         let signature = self.sign_unverified(domain, message);
@@ -125,7 +130,7 @@ impl Signature {
 
 impl Domain {
     /// `domain ‖ 0x00 ‖ message`.
-    fn frame(self, message: &[u8]) -> Vec<u8> {
+    pub(crate) fn frame(self, message: &[u8]) -> Vec<u8> {
         [self.0.as_bytes(), &[0], message].concat()
     }
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use sealstone_primitives::dh::x25519;
 use sealstone_primitives::kem::ml_kem_1024;
 use sealstone_primitives::secret::Secret;
+use sealstone_primitives::sign::{ed25519, ml_dsa_65};
 
 use super::keys::Keys;
 use super::public::{self, Body, Contact, MAX_LABEL, PublicPassport, Signed, Succession};
@@ -124,6 +125,16 @@ impl Passport {
 
     pub(crate) fn signing(&self) -> &SigningKeys {
         &self.keys.signing
+    }
+
+    /// The keys that sign packages.
+    pub(crate) fn package_signing(&self) -> (&ed25519::SigningKey, &ml_dsa_65::SigningKey) {
+        (self.keys.signing.ed25519(), &self.keys.ml_dsa_65)
+    }
+
+    /// A key for the HMAC of packages that only this passport makes and verifies (layer 2).
+    pub fn package_hmac_key(&self) -> &Secret<32> {
+        &self.keys.package_mac
     }
 
     pub(crate) fn x25519(&self) -> &x25519::PrivateKey {

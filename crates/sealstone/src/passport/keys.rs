@@ -16,7 +16,8 @@ pub(super) struct Keys {
     pub(super) signing: SigningKeys,
     pub(super) file_mac: Secret<32>,
     pub(super) hedge: Secret<32>,
-    ml_dsa_65: ml_dsa_65::SigningKey,
+    pub(super) package_mac: Secret<32>,
+    pub(super) ml_dsa_65: ml_dsa_65::SigningKey,
 }
 
 const SALT: &[u8] = b"sealstone.passport.v1";
@@ -36,6 +37,7 @@ impl Keys {
             ml_dsa_65: ml_dsa_65::SigningKey::from_seed(&prk.expand_secret(&[b"ml-dsa-65"])),
             file_mac: prk.expand_secret(&[b"file-mac"]),
             hedge: prk.expand_secret(&[b"hedge"]),
+            package_mac: prk.expand_secret(&[b"package-mac"]),
         }
     }
 

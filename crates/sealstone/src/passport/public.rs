@@ -217,6 +217,21 @@ impl Contact {
         &self.verifying
     }
 
+    /// SHA3-256 of the keys that do not sign packages: X25519, ML-KEM-1024, ML-DSA-87.
+    pub(crate) fn digests_for_packages(&self) -> [[u8; 32]; 3] {
+        [
+            sha3_256(&self.body.x25519),
+            sha3_256(&self.body.ml_kem_1024),
+            sha3_256(&self.body.ml_dsa_87),
+        ]
+    }
+
+    /// The Ed25519 and ML-DSA-65 keys, if the passport is complete.
+    pub(crate) fn package_keys(&self) -> Option<(&[u8; 32], &[u8])> {
+        let complete = self.is_complete();
+        complete.then_some((&self.body.ed25519, &self.body.ml_dsa_65))
+    }
+
     pub(crate) fn recipient(&self) -> &RecipientKeys {
         &self.recipient
     }

@@ -92,6 +92,12 @@ pub(crate) fn check_lines(text: &str, min: usize, max: usize, what: &'static str
     fits(text, min, max, clear, what)
 }
 
+/// Text of unknown origin as one line that cannot imitate other output.
+pub(crate) fn shown(text: &str) -> String {
+    let clear = |c: char| if reordering(c) { char::REPLACEMENT_CHARACTER } else { c };
+    text.chars().map(clear).collect()
+}
+
 /// Control characters, line and paragraph separators, bidirectional embeddings, overrides and
 /// isolates.
 fn reordering(c: char) -> bool {

@@ -1,0 +1,284 @@
+//! Layer 1: the content of files, in parallel and with constant memory.
+
+use std::io::{self, Read};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread;
+
+use sealstone_primitives::hash::Sha3_256;
+use sealstone_skein::tree::{Start, TreeHasher};
+
+use super::{DigestKind, Entry, EntryContent, Manifest, RelativePath};
+
+/// Where the files of a package are: a directory, an archive, a map in memory.
+pub trait Source: Sync {
+    /// What stands at `path`. Links are never followed, on no part of the path.
+    ///
+    /// # Errors
+    /// What the system says; a missing object is [`Object::Missing`].
+    fn open(&self, path: &RelativePath) -> io::Result<Object<'_>>;
+
+    /// Calls `found` with the path of every object but directories, in any order.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn list(&self, found: &mut dyn FnMut(&str)) -> io::Result<()>;
+}
+
+/// What stands at a path.
+pub enum Object<'a> {
+    /// Nothing.
+    Missing,
+    /// A regular file, to be read to its end.
+    File(Box<dyn Read + Send + 'a>),
+    /// A symbolic link with this target.
+    Link(String),
+    /// A directory, a device, or what else there is.
+    Other,
+}
+
+/// Something that layer 1 found.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    /// The path, as the manifest or the source has it.
+    pub path: String,
+    /// What is wrong there.
+    pub kind: FindingKind,
+}
+
+/// What is wrong with a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FindingKind {
+    /// It is in the manifest and not in the source.
+    Missing,
+    /// Its content, or the target of the link, differs.
+    Altered,
+    /// It is in the source and not in the manifest.
+    Additional,
+    /// It could not be read.
+    Unreadable,
+    /// A directory, link or device in the place of a file, or the like.
+    OtherKind,
+}
+
+impl FindingKind {
+    /// The word in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::Altered => "altered",
+            Self::Additional => "additional",
+            Self::Unreadable => "unreadable",
+            Self::OtherKind => "another kind of object",
+        }
+    }
+}
+
+/// How to go through files.
+#[derive(Clone, Copy)]
+pub struct Work<'a> {
+    /// Threads, from 1.
+    pub workers: usize,
+    /// Called with the number of bytes that were read since the last call, by any thread.
+    pub progress: &'a (dyn Fn(u64) + Sync),
+}
+
+impl Default for Work<'_> {
+    /// One thread, no progress.
+    fn default() -> Self {
+        Self {
+            workers: 1,
+            progress: &|_| {},
+        }
+    }
+}
+
+/// Bytes that are read at once.
+const BUFFER: u64 = 1 << 18;
+/// A file of this length is worth all threads, where its digest allows that.
+const LARGE: u64 = 1 << 26;
+
+/// Size and digest of everything that `reader` gives, up to `limit` bytes and one more.
+pub(super) fn measure(
+    kind: DigestKind,
+    reader: &mut (dyn Read + Send),
+    limit: u64,
+    work: Work<'_>,
+) -> io::Result<(u64, Vec<u8>)> {
+    let mut reader = Counted {
+        reader,
+        left: limit.saturating_add(1),
+        count: 0,
+        progress: work.progress,
+    };
+    let digest = match kind {
+        DigestKind::Sha3_256 => sha3_256(&mut reader)?,
+        DigestKind::SkeinTree if work.workers > 1 => parallel_tree(&mut reader, work.workers)?,
+        DigestKind::SkeinTree => tree(&mut reader)?,
+    };
+    Ok((reader.count, digest))
+}
+
+fn sha3_256(reader: &mut Counted<'_>) -> io::Result<Vec<u8>> {
+    let mut hash = Sha3_256::new();
+    read_all(reader, |bytes| hash.update(bytes))?;
+    Ok(hash.finish().to_vec())
+}
+
+fn tree(reader: &mut Counted<'_>) -> io::Result<Vec<u8>> {
+    let mut hash = TreeHasher::new();
+    read_all(reader, |bytes| hash.update(bytes))?;
+    Ok(hash.finish().to_vec())
+}
+
+fn parallel_tree(reader: &mut Counted<'_>, workers: usize) -> io::Result<Vec<u8>> {
+    let mut digest = vec![0; 64];
+    Start::new()
+        .hash_stream(reader, workers)?
+        .read(&mut digest);
+    Ok(digest)
+}
+
+fn read_all(reader: &mut Counted<'_>, mut take: impl FnMut(&[u8])) -> io::Result<()> {
+    // A short file needs no long buffer.
+    let mut buffer = vec![0; reader.left.min(BUFFER) as usize];
+    loop {
+        match reader.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(n) => take(&buffer[..n]),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+}
+
+/// Counts what is read, and ends behind the limit: an endless file does not hold us.
+struct Counted<'a> {
+    reader: &'a mut (dyn Read + Send),
+    left: u64,
+    count: u64,
+    progress: &'a (dyn Fn(u64) + Sync),
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let most = buffer.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        let n = self.reader.read(&mut buffer[..most])?;
+        self.left -= n as u64;
+        self.count += n as u64;
+        (self.progress)(n as u64);
+        Ok(n)
+    }
+}
+
+/// Calls `each` for every item on all threads, longest first, and returns the results in order.
+/// A large file is worth all threads, if its digest can use them.
+pub(super) fn map_by_size<T: Sync, R: Send>(
+    digest: DigestKind,
+    items: &[T],
+    size: impl Fn(&T) -> u64,
+    work: Work<'_>,
+    each: &(dyn Fn(&T, Work<'_>) -> R + Sync),
+) -> Vec<R> {
+    let is_large = |item: &T| digest == DigestKind::SkeinTree && size(item) >= LARGE;
+    let (large, mut small): (Vec<usize>, Vec<usize>) =
+        (0..items.len()).partition(|&i| is_large(&items[i]));
+    small.sort_by_key(|&i| std::cmp::Reverse(size(&items[i])));
+    let mut results: Vec<(usize, R)> = Vec::with_capacity(items.len());
+    results.extend(large.into_iter().map(|i| (i, each(&items[i], work))));
+    let alone = Work { workers: 1, ..work };
+    let next = AtomicUsize::new(0);
+    let run = || {
+        let mine = std::iter::from_fn(|| small.get(next.fetch_add(1, Relaxed)));
+        mine.map(|&i| (i, each(&items[i], alone))).collect::<Vec<_>>()
+    };
+    thread::scope(|scope| {
+        let others: Vec<_> = (1..work.workers.min(small.len()))
+            .map(|_| scope.spawn(run))
+            .collect();
+        results.extend(run());
+        for other in others {
+            match other.join() {
+                Ok(done) => results.extend(done),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+    });
+    results.sort_by_key(|(i, _)| *i);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Compares every detached file and every link with the manifest, and looks for additional ones.
+pub(super) fn check(manifest: &Manifest, source: &dyn Source, work: Work<'_>) -> Vec<Finding> {
+    let detached = |it: &&Entry| it.embedded_size().is_none();
+    let entries: Vec<&Entry> = manifest.entries.iter().filter(detached).collect();
+    let finding = |path: &str, kind| Finding {
+        path: path.to_owned(),
+        kind,
+    };
+    let check = |entry: &&Entry, work: Work<'_>| {
+        let kind = check_entry(manifest.digest, entry, source, work);
+        kind.map(|kind| finding(entry.path.as_str(), kind))
+    };
+    let results = map_by_size(manifest.digest, &entries, |it| it.size(), work, &check);
+    let mut findings: Vec<Finding> = results.into_iter().flatten().collect();
+    if manifest.complete {
+        let listed = source.list(&mut |path| {
+            let named = |entry: &Entry| entry.path.as_str().cmp(path);
+            if manifest.entries.binary_search_by(named).is_err() {
+                findings.push(finding(path, FindingKind::Additional));
+            }
+        });
+        if listed.is_err() {
+            findings.push(finding(".", FindingKind::Unreadable));
+        }
+    }
+    findings.sort();
+    findings
+}
+
+fn check_entry(
+    kind: DigestKind,
+    entry: &Entry,
+    source: &dyn Source,
+    work: Work<'_>,
+) -> Option<FindingKind> {
+    let Ok(object) = source.open(&entry.path) else {
+        return Some(FindingKind::Unreadable);
+    };
+    match (&entry.content, object) {
+        (_, Object::Missing) => Some(FindingKind::Missing),
+        (EntryContent::File { size, digest, .. }, Object::File(mut reader)) => {
+            match measure(kind, &mut *reader, *size, work) {
+                Ok(found) if found == (*size, digest.clone()) => None,
+                Ok(_) => Some(FindingKind::Altered),
+                Err(_) => Some(FindingKind::Unreadable),
+            }
+        }
+        (EntryContent::Link(target), Object::Link(found)) => {
+            (*target != found).then_some(FindingKind::Altered)
+        }
+        _ => Some(FindingKind::OtherKind),
+    }
+}
+
+impl Entry {
+    /// The length of the content in bytes; of the target, for a link.
+    pub fn size(&self) -> u64 {
+        match &self.content {
+            EntryContent::File { size, .. } => *size,
+            EntryContent::Link(target) => target.len() as u64,
+        }
+    }
+
+    /// The length of the content that stands in the package itself.
+    pub(super) fn embedded_size(&self) -> Option<u64> {
+        match self.content {
+            EntryContent::File {
+                size,
+                embedded: true,
+                ..
+            } => Some(size),
+            _ => None,
+        }
+    }
+}

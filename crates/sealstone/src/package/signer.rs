@@ -1,0 +1,113 @@
+//! The signers of a package: their keys, and the two signatures over it.
+
+use minicbor::{Decode, Encode};
+use sealstone_primitives::hash::sha3_256;
+use sealstone_primitives::sign::{ed25519, ml_dsa_65};
+
+use crate::passport::{Contact, Fingerprint, Passport};
+use crate::sign::Domain;
+use crate::{Error, Result};
+
+/// The domain of both signatures.
+pub(super) const DOMAIN: Domain = Domain("sealstone.package.v1");
+
+/// CDDL `signer`: what a fingerprint is computed from, with the two keys that sign packages.
+#[derive(Clone, PartialEq, Eq, Encode, Decode)]
+pub(super) struct SignerKeys {
+    #[cbor(n(0), with = "minicbor::bytes")]
+    x25519: [u8; 32],
+    #[cbor(n(1), with = "minicbor::bytes")]
+    ml_kem_1024: [u8; 32],
+    #[cbor(n(2), with = "minicbor::bytes")]
+    pub(super) ed25519: [u8; 32],
+    #[cbor(n(3), with = "minicbor::bytes")]
+    ml_dsa_87: [u8; 32],
+    #[cbor(n(4), with = "minicbor::bytes")]
+    pub(super) ml_dsa_65: Vec<u8>,
+}
+
+/// Both signatures over one message, not checked.
+pub(super) struct Pair {
+    pub(super) ed25519: [u8; ed25519::SIGNATURE_LEN],
+    pub(super) ml_dsa_65: Vec<u8>,
+}
+
+impl SignerKeys {
+    /// Of a public passport; a sealed file's sender lacks the key that signs packages.
+    pub(super) fn of(contact: &Contact) -> Option<Self> {
+        let [x25519, ml_kem_1024, ml_dsa_87] = contact.digests_for_packages();
+        let (ed25519, ml_dsa_65) = contact.package_keys()?;
+        Some(Self {
+            x25519,
+            ml_kem_1024,
+            ed25519: *ed25519,
+            ml_dsa_87,
+            ml_dsa_65: ml_dsa_65.to_vec(),
+        })
+    }
+
+    pub(super) fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of_digests(&[
+            self.x25519,
+            self.ml_kem_1024,
+            sha3_256(&self.ed25519),
+            self.ml_dsa_87,
+            sha3_256(&self.ml_dsa_65),
+        ])
+    }
+
+    /// Whether the Ed25519 signature over the framed message is right.
+    pub(super) fn verify_ed25519(&self, framed: &[u8], signature: &[u8; 64]) -> bool {
+        let key = ed25519::VerifyingKey::from_bytes(&self.ed25519);
+        key.is_ok_and(|key| key.verify(framed, signature).is_ok())
+    }
+
+    /// Whether the ML-DSA-65 signature over the framed message is right.
+    pub(super) fn verify_ml_dsa_65(&self, framed: &[u8], signature: &[u8]) -> bool {
+        let key = ml_dsa_65::VerifyingKey::from_bytes(&self.ml_dsa_65);
+        key.is_ok_and(|key| key.verify(framed, DOMAIN.0.as_bytes(), signature).is_ok())
+    }
+}
+
+/// Makes both signatures and verifies them: one that a fault has spoilt can reveal the key.
+pub(super) fn sign(passport: &Passport, framed: &[u8]) -> Result<Pair> {
+    let (classical, post_quantum) = passport.package_signing();
+    let context = DOMAIN.0.as_bytes();
+    let pair = Pair {
+        ed25519: classical.sign(framed),
+        ml_dsa_65: post_quantum
+            .sign(framed, context)
+            .expect("a domain is shorter than 255 bytes")
+            .to_vec(),
+    };
+    #[cfg(test)]
+    let pair = fault::strike(pair);
+    let classical = classical.verifying_key().verify(framed, &pair.ed25519);
+    let post_quantum = post_quantum.verifying_key();
+    classical
+        .and(post_quantum.verify(framed, context, &pair.ml_dsa_65))
+        .map_err(|_| Error::Altered("new signature"))?;
+    Ok(pair)
+}
+
+/// Faults while signing, for tests.
+#[cfg(test)]
+pub(super) mod fault {
+    use std::cell::Cell;
+
+    use super::Pair;
+
+    thread_local! {
+        /// Which signature of the next pair is spoilt: 0 Ed25519, 1 ML-DSA-65.
+        pub(in crate::package) static NEXT: Cell<Option<u8>> = const { Cell::new(None) };
+    }
+
+    pub(super) fn strike(mut pair: Pair) -> Pair {
+        match NEXT.take() {
+            Some(0) => pair.ed25519[40] ^= 1,
+            Some(_) => pair.ml_dsa_65[2000] ^= 1,
+            None => {}
+        }
+        pair
+    }
+}
