@@ -116,11 +116,7 @@ impl Tree {
         Ok(directory)
     }
 
-    fn is_exception(
-        &self,
-        directory: impl AsFd,
-        entry: &rustix::fs::DirEntry,
-    ) -> io::Result<bool> {
+    fn is_exception(&self, directory: impl AsFd, entry: &rustix::fs::DirEntry) -> io::Result<bool> {
         let Some((device, number)) = self.except.filter(|it| it.1 == entry.ino()) else {
             return Ok(false);
         };

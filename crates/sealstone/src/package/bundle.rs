@@ -141,9 +141,11 @@ impl Package {
 
     /// The embedded content of the entry at `path`.
     pub fn embedded(&self, path: &str) -> Option<&[u8]> {
-        let embedded = self.manifest.entries.iter().filter(|entry| {
-            matches!(entry.content, EntryContent::File { embedded: true, .. })
-        });
+        let embedded = self
+            .manifest
+            .entries
+            .iter()
+            .filter(|entry| matches!(entry.content, EntryContent::File { embedded: true, .. }));
         let mut pairs = embedded.zip(&self.parts.embedded);
         pairs
             .find(|(entry, _)| entry.path.as_str() == path)
@@ -183,7 +185,11 @@ impl Package {
         }
         self.check_signatures()?;
         parts.check_timestamps()?;
-        let embedded = self.manifest.entries.iter().filter_map(|it| it.embedded_size());
+        let embedded = self
+            .manifest
+            .entries
+            .iter()
+            .filter_map(|it| it.embedded_size());
         let lengths = parts.embedded.iter().map(|bytes| bytes.len() as u64);
         let total: usize = parts.embedded.iter().map(|bytes| bytes.len()).sum();
         if total > MAX_EMBEDDED || embedded.clone().count() != parts.embedded.len() {
@@ -228,8 +234,13 @@ impl Parts {
         let covers: Vec<u64> = self.timestamps.iter().map(|it| it.covers).collect();
         let right = covers.len() <= MAX_TIMESTAMPS
             && covers.is_sorted()
-            && covers.iter().all(|covers| (1..=self.signatures.len() as u64).contains(covers))
-            && self.timestamps.iter().all(|it| it.response.len() <= MAX_RESPONSE);
+            && covers
+                .iter()
+                .all(|covers| (1..=self.signatures.len() as u64).contains(covers))
+            && self
+                .timestamps
+                .iter()
+                .all(|it| it.response.len() <= MAX_RESPONSE);
         match right {
             true => Ok(()),
             false => Err(Error::Malformed("package: timestamps")),

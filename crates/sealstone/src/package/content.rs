@@ -132,9 +132,7 @@ fn tree(reader: &mut Counted<'_>) -> io::Result<Vec<u8>> {
 
 fn parallel_tree(reader: &mut Counted<'_>, workers: usize) -> io::Result<Vec<u8>> {
     let mut digest = vec![0; 64];
-    Start::new()
-        .hash_stream(reader, workers)?
-        .read(&mut digest);
+    Start::new().hash_stream(reader, workers)?.read(&mut digest);
     Ok(digest)
 }
 
@@ -161,7 +159,9 @@ struct Counted<'a> {
 
 impl Read for Counted<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let most = buffer.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        let most = buffer
+            .len()
+            .min(usize::try_from(self.left).unwrap_or(usize::MAX));
         let n = self.reader.read(&mut buffer[..most])?;
         self.left -= n as u64;
         self.count += n as u64;
@@ -189,7 +189,8 @@ pub(super) fn map_by_size<T: Sync, R: Send>(
     let next = AtomicUsize::new(0);
     let run = || {
         let mine = std::iter::from_fn(|| small.get(next.fetch_add(1, Relaxed)));
-        mine.map(|&i| (i, each(&items[i], alone))).collect::<Vec<_>>()
+        mine.map(|&i| (i, each(&items[i], alone)))
+            .collect::<Vec<_>>()
     };
     thread::scope(|scope| {
         let others: Vec<_> = (1..work.workers.min(small.len()))

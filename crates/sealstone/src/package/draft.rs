@@ -222,8 +222,7 @@ impl<'a> Draft<'a> {
     /// [`Error::Invalid`] if two paths clash, a signer is named twice, or the threshold is not from
     /// 1 to their number; [`Error::Altered`] if a fault has spoilt a signature.
     pub fn sign(mut self, passport: &Passport, time: u64) -> Result<Package> {
-        self.entries
-            .sort_by(|(a, _), (b, _)| a.path.cmp(&b.path));
+        self.entries.sort_by(|(a, _), (b, _)| a.path.cmp(&b.path));
         let (entries, embedded): (Vec<Entry>, Vec<Option<Vec<u8>>>) =
             self.entries.into_iter().unzip();
         self.required.sort_unstable();
@@ -247,8 +246,11 @@ impl<'a> Draft<'a> {
         check(&manifest)?;
         let encoded = manifest.encode();
         let digest = Manifest::digest_of(&encoded);
-        let derived =
-            |secret| *DerivedKeys::new(secret, &digest, manifest.policy.as_ref()).confirmation().expose();
+        let derived = |secret| {
+            *DerivedKeys::new(secret, &digest, manifest.policy.as_ref())
+                .confirmation()
+                .expose()
+        };
         let parts = Parts {
             manifest: encoded,
             policy,
@@ -311,7 +313,9 @@ impl Package {
     fn place_for(&self, fingerprint: &Fingerprint, role: Role) -> Result<usize> {
         let signatures: Vec<_> = self.signatures().collect();
         if signatures.iter().any(|(signed, ..)| signed == fingerprint) {
-            return Err(Error::Invalid("this passport has signed the package already"));
+            return Err(Error::Invalid(
+                "this passport has signed the package already",
+            ));
         }
         if signatures.len() == super::manifest::MAX_SIGNERS {
             return Err(Error::Invalid("a package has at most 64 signatures"));
@@ -337,9 +341,14 @@ impl Package {
 
 /// Names the rule that a user's input broke, before the manifest says that it is malformed.
 fn check(manifest: &Manifest) -> Result<()> {
-    let types = manifest.entries.iter().filter_map(|it| it.media_type.as_deref());
+    let types = manifest
+        .entries
+        .iter()
+        .filter_map(|it| it.media_type.as_deref());
     if types.clone().any(|it| it.is_empty() || !is_media_type(it)) {
-        return Err(Error::Invalid("a media type is `type/subtype`, as in text/plain"));
+        return Err(Error::Invalid(
+            "a media type is `type/subtype`, as in text/plain",
+        ));
     }
     let paths = manifest.entries.iter().map(|entry| &entry.path);
     if super::path::clash(paths).is_some() {

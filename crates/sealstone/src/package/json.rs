@@ -38,9 +38,7 @@ impl Json {
             return Err(Error::Invalid("the JSON document is longer than 1 MiB"));
         }
         let Unique(value) = serde_json::from_slice(text).map_err(|_| {
-            Error::Invalid(
-                "not JSON with unique names, numbers within 2^53 and at most 64 levels",
-            )
+            Error::Invalid("not JSON with unique names, numbers within 2^53 and at most 64 levels")
         })?;
         let canonical = serde_json_canonicalizer::to_string(&value)
             .map_err(|_| Error::Invalid("the JSON document has no canonical form"))?;
@@ -188,8 +186,20 @@ mod tests {
         let bottomless = "[".repeat(1 << 20);
         let long = format!("\"{}\"", "a".repeat(MAX_POLICY));
         let bad = [
-            "", "{", "nul", "{\"a\":1,\"a\":1}", "[{\"a\":1,\"\\u0061\":2}]", "9007199254740992",
-            "-9007199254740992", "1e400", "1e16", "NaN", "\"\\ud800\"", "1 2", &deep, &bottomless,
+            "",
+            "{",
+            "nul",
+            "{\"a\":1,\"a\":1}",
+            "[{\"a\":1,\"\\u0061\":2}]",
+            "9007199254740992",
+            "-9007199254740992",
+            "1e400",
+            "1e16",
+            "NaN",
+            "\"\\ud800\"",
+            "1 2",
+            &deep,
+            &bottomless,
             &long,
         ];
         for bad in bad {
@@ -198,13 +208,23 @@ mod tests {
         assert!(Json::parse(b"\"\xff\"").is_err());
         let flat = format!("{}{}", "[".repeat(64), "]".repeat(64));
         assert!(Json::parse(flat.as_bytes()).is_ok());
-        assert_eq!(Json::parse(b"9007199254740991").unwrap().as_str(), "9007199254740991");
+        assert_eq!(
+            Json::parse(b"9007199254740991").unwrap().as_str(),
+            "9007199254740991"
+        );
     }
 
     #[test]
     fn only_canonical_text_is_taken_as_such() {
         assert!(Json::from_canonical(b"{\"a\":1}").is_ok());
-        for other in ["{\"a\": 1}", "{\"b\":1,\"a\":2}", "1.0", "\"\\u0041\"", " 1", "-0"] {
+        for other in [
+            "{\"a\": 1}",
+            "{\"b\":1,\"a\":2}",
+            "1.0",
+            "\"\\u0041\"",
+            " 1",
+            "-0",
+        ] {
             assert!(Json::from_canonical(other.as_bytes()).is_err(), "{other}");
         }
     }

@@ -128,8 +128,23 @@ mod tests {
         let longer = "a".repeat(256);
         let deeper = format!("{}aaa", "a/".repeat(2047));
         let bad = [
-            "", "/", "/a", "a/", "a//b", ".", "..", "a/..", "a/../b", "./a", "a\\b", "a\0", "a\tb",
-            "a\u{202e}b", "a\u{2066}b", &longer, &deeper,
+            "",
+            "/",
+            "/a",
+            "a/",
+            "a//b",
+            ".",
+            "..",
+            "a/..",
+            "a/../b",
+            "./a",
+            "a\\b",
+            "a\0",
+            "a\tb",
+            "a\u{202e}b",
+            "a\u{2066}b",
+            &longer,
+            &deeper,
         ];
         for bad in bad {
             assert!(RelativePath::new(bad).is_err(), "{bad:?}");
@@ -138,7 +153,10 @@ mod tests {
 
     #[test]
     fn names_that_one_system_could_take_for_equal_clash() {
-        assert_eq!(clashing(&["a", "b", "a/"].map(|p| p.trim_end_matches('/'))[..2]), None);
+        assert_eq!(
+            clashing(&["a", "b", "a/"].map(|p| p.trim_end_matches('/'))[..2]),
+            None
+        );
         assert_eq!(clashing(&["A/x", "a/y"]), None);
         assert_eq!(clashing(&["a-b", "a", "a.b"]), None);
         assert_eq!(clashing(&["readme", "README"]).unwrap(), "README");

@@ -170,7 +170,10 @@ impl<'a> Verifier<'a> {
         if let Err(reason) = check_inside(package) {
             return ((Verdict::Bad, reason), Vec::new());
         }
-        let outside = manifest.entries.iter().any(|it| it.embedded_size().is_none());
+        let outside = manifest
+            .entries
+            .iter()
+            .any(|it| it.embedded_size().is_none());
         let findings = match self.source {
             Some((source, work)) => content::check(manifest, source, work.unwrap_or_default()),
             None if outside || manifest.complete => {
@@ -221,10 +224,7 @@ impl<'a> Verifier<'a> {
                 (Verdict::Absent, "the package has no timestamp".to_owned()),
                 none,
             ),
-            _ => (
-                (Verdict::Unchecked, "no roots were given".to_owned()),
-                none,
-            ),
+            _ => ((Verdict::Unchecked, "no roots were given".to_owned()), none),
         }
     }
 
@@ -239,7 +239,10 @@ impl<'a> Verifier<'a> {
             let (verdict, reason) = match (missing, by_verifier) {
                 (false, _) => (verdict, reason),
                 (true, true) => (Verdict::Bad, format!("you require it, and {reason}")),
-                (true, false) => (Verdict::Bad, format!("the signer requires it, and {reason}")),
+                (true, false) => (
+                    Verdict::Bad,
+                    format!("the signer requires it, and {reason}"),
+                ),
             };
             LayerReport {
                 layer,
@@ -260,15 +263,15 @@ impl<'a> Verifier<'a> {
         checked
             .map(|(((fingerprint, role, time), right), proved_time)| {
                 let named = self.named.contains(&fingerprint);
-                let standing = self
-                    .opinion
-                    .map_or(Standing::Unknown, |opinion| opinion(&fingerprint, *proved_time));
+                let standing = self.opinion.map_or(Standing::Unknown, |opinion| {
+                    opinion(&fingerprint, *proved_time)
+                });
                 let accepted = match standing {
                     Standing::Approved => true,
                     Standing::Unknown | Standing::Pending => named,
-                    Standing::Denied
-                    | Standing::Revoked { .. }
-                    | Standing::Compromised { .. } => false,
+                    Standing::Denied | Standing::Revoked { .. } | Standing::Compromised { .. } => {
+                        false
+                    }
                 };
                 SignerReport {
                     fingerprint,
@@ -314,7 +317,10 @@ impl<'a> Verifier<'a> {
             let reason = why.map_or(reason.clone(), |why| format!("{reason}: {why}"));
             return (Verdict::Bad, reason);
         }
-        (Verdict::Good, format!("{count} of {} signatures", manifest.threshold))
+        (
+            Verdict::Good,
+            format!("{count} of {} signatures", manifest.threshold),
+        )
     }
 }
 
@@ -324,7 +330,10 @@ fn check_inside(package: &Package) -> Result<(), String> {
     if let (Some(policy), Some(digest)) = (package.policy(), &manifest.policy) {
         check_policy(policy, digest).map_err(|_| "the policy was altered".to_owned())?;
     }
-    let embedded = manifest.entries.iter().filter(|it| it.embedded_size().is_some());
+    let embedded = manifest
+        .entries
+        .iter()
+        .filter(|it| it.embedded_size().is_some());
     for (entry, bytes) in embedded.zip(&package.parts.embedded) {
         let work = Work::default();
         let found = content::measure(manifest.digest, &mut &bytes[..], entry.size(), work);
@@ -372,7 +381,11 @@ fn signature_layer(
 }
 
 fn summary(manifest: &Manifest) -> String {
-    let bytes: u128 = manifest.entries.iter().map(|it| u128::from(it.size())).sum();
+    let bytes: u128 = manifest
+        .entries
+        .iter()
+        .map(|it| u128::from(it.size()))
+        .sum();
     format!(
         "{} file(s), {bytes} bytes, {}",
         manifest.entries.len(),

@@ -94,7 +94,13 @@ pub(crate) fn check_lines(text: &str, min: usize, max: usize, what: &'static str
 
 /// Text of unknown origin as one line that cannot imitate other output.
 pub(crate) fn shown(text: &str) -> String {
-    let clear = |c: char| if reordering(c) { char::REPLACEMENT_CHARACTER } else { c };
+    let clear = |c: char| {
+        if reordering(c) {
+            char::REPLACEMENT_CHARACTER
+        } else {
+            c
+        }
+    };
     text.chars().map(clear).collect()
 }
 
