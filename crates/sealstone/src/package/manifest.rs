@@ -132,7 +132,7 @@ const LINK: u64 = 2;
 
 impl DigestKind {
     /// Bytes of a digest.
-    pub fn len(self) -> usize {
+    fn size(self) -> usize {
         match self {
             Self::Sha3_256 => 32,
             Self::SkeinTree => 64,
@@ -294,7 +294,7 @@ impl WireEntry {
             return Err(malformed());
         }
         let content = match self.kind {
-            FILE | EMBEDDED if self.content.len() == digest.len() => EntryContent::File {
+            FILE | EMBEDDED if self.content.len() == digest.size() => EntryContent::File {
                 size: self.size,
                 digest: self.content,
                 embedded: self.kind == EMBEDDED,
