@@ -6,13 +6,13 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use sealstone_files::{Document, Standard};
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
 use crate::args::GlobalArgs;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
-use crate::io::closed::Standard;
 use crate::io::output::{self, STDOUT};
 use crate::text::{fold, json_line, printable};
 
@@ -87,8 +87,11 @@ impl Context {
     }
 
     /// Warns of a file with secrets that other users can read.
-    pub(crate) fn warn_exposed(&self, name: &str) {
-        self.warn(&format!("{name} can be read by others: chmod 600 it"));
+    pub(crate) fn warn_if_exposed(&self, document: &Document) {
+        if document.is_exposed() {
+            let name = document.name();
+            self.warn(&format!("{name} can be read by others: chmod 600 it"));
+        }
     }
 
     /// Shows a generated secret once, also with `--quiet`. With `--json` the result has it.

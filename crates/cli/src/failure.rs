@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::io;
 
 use sealstone::Error;
+use sealstone_files::plain;
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
@@ -110,7 +111,12 @@ impl From<io::Error> for Failure {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self::silent(Exit::Io);
         }
-        Self::new(Exit::Io, plain(&error))
+        let exit = match error.kind() {
+            // The limit is that of the format.
+            io::ErrorKind::InvalidData => Exit::Format,
+            _ => Exit::Io,
+        };
+        Self::new(exit, plain(&error))
     }
 }
 
@@ -124,18 +130,4 @@ impl<T, E: Into<Failure>> About<T> for std::result::Result<T, E> {
     fn about(self, subject: impl Display) -> Result<T> {
         self.map_err(|e| e.into().about(subject))
     }
-}
-
-/// The same error with the name of the file.
-pub(crate) fn of_file(name: &str, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{name}: {}", plain(error)))
-}
-
-/// The system's message without its number.
-fn plain(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error")
-        .next()
-        .unwrap_or_default()
-        .to_owned()
 }

@@ -3,14 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use sealstone::passport::{PublicPassport, SecretPassport, Unlocked};
-use sealstone::{Error, KdfLimits, Passphrase};
-use zeroize::Zeroizing;
+use sealstone::{Error, KdfLimits, Kind, Passphrase};
+use sealstone_files::Document;
 
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
-use crate::io::input::{Input, is_exposed, name_of, read_limited, read_small};
-use crate::io::kind::Kind;
+use crate::io::input;
 use crate::passphrase::{Answer, Passphrases};
 use crate::paths::{self, public_half, tagged};
 use crate::progress::Progress;
@@ -20,9 +19,8 @@ use crate::text::shown;
 pub(crate) struct Identity {
     pub(crate) path: PathBuf,
     /// The file as it was read.
-    pub(crate) bytes: Zeroizing<Vec<u8>>,
+    pub(crate) file: Document,
     pub(crate) locked: SecretPassport,
-    exposed: bool,
 }
 
 /// The longest passport of either kind, in bytes.
@@ -31,39 +29,34 @@ pub(crate) const MAX_LEN: usize = 65_536;
 impl Identity {
     /// Reads a secret passport.
     pub(crate) fn load(path: &Path) -> Result<Self> {
-        let input = Input::open(Some(path), "the passport")?;
-        let exposed = is_exposed(input.metadata());
-        let bytes = read_limited(&input, MAX_LEN).about(name_of(path))?;
-        if Kind::of(&bytes) == Kind::PublicPassport {
+        let file = input::read(path, "the passport", MAX_LEN)?;
+        if Kind::of(&file) == Kind::PublicPassport {
             let failure = Failure::new(
                 Exit::Format,
                 "this is a public passport; a secret one is needed",
             );
             return Err(failure
                 .hint("the secret half ends in .passport")
-                .about(name_of(path)));
+                .about(file.name()));
         }
-        let locked = SecretPassport::from_armor(&bytes)
-            .map_err(|e| explain(e, &bytes, Kind::SecretPassport))
-            .about(name_of(path))?;
+        let locked = SecretPassport::from_armor(&file)
+            .map_err(|e| explain(e, &file, Kind::SecretPassport))
+            .about(file.name())?;
         Ok(Self {
             path: path.to_owned(),
-            bytes,
+            file,
             locked,
-            exposed,
         })
     }
 
     /// Warns if others can read or change the file.
     pub(crate) fn warn_if_exposed(&self, context: &Context) {
-        if self.exposed {
-            context.warn_exposed(&self.name());
-        }
+        context.warn_if_exposed(&self.file);
     }
 
     /// Its name in messages.
-    pub(crate) fn name(&self) -> String {
-        name_of(&self.path)
+    pub(crate) fn name(&self) -> &str {
+        self.file.name()
     }
 
     /// Asks for its passphrase and unlocks it.
@@ -78,7 +71,7 @@ impl Identity {
         context: &Context,
     ) -> Result<Answer<'p>> {
         self.warn_if_exposed(context);
-        passphrases.ask(&self.name(), context)
+        passphrases.ask(self.name(), context)
     }
 
     /// Unlocks it with what [`Identity::ask`] got.
@@ -157,17 +150,17 @@ pub(crate) fn or_default(named: Option<&Path>) -> Result<PathBuf> {
 
 /// Reads a public passport.
 pub(crate) fn load_public(path: &Path) -> Result<PublicPassport> {
-    let bytes = read_small(path, "the public passport", MAX_LEN)?;
-    if Kind::of(&bytes) == Kind::SecretPassport {
+    let file = input::read(path, "the public passport", MAX_LEN)?;
+    if Kind::of(&file) == Kind::SecretPassport {
         let failure = Failure::new(
             Exit::Format,
             "this is a secret passport; give its public half",
         );
         return Err(failure
             .hint(format!("it should be {}", shown(&public_half(path))))
-            .about(name_of(path)));
+            .about(file.name()));
     }
-    parse_public(&bytes).about(name_of(path))
+    parse_public(&file).about(file.name())
 }
 
 /// Reads a public passport from its text.

@@ -1,5 +1,5 @@
 //! The command `sealstone`.
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 mod args;
 mod clock;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sealstone::passport::RecoveryKey;
 use sealstone::{KdfLimits, Passphrase};
+use sealstone_files::{Input, named};
 use zeroize::Zeroizing;
 
 use crate::args::{NewPassphraseArgs, PassphraseArgs, RecipientPassphraseArgs, UnlockArgs};
@@ -105,10 +106,15 @@ impl Source {
     fn bytes(&self, limit: usize, context: &Context) -> Result<Option<Zeroizing<Vec<u8>>>> {
         let bytes = match self {
             Self::Terminal => return Ok(None),
-            Self::File(path) => read_file(path, limit, context)?,
+            Self::File(path) => {
+                let file = File::open(path).map_err(|e| named(&self.name(), &e))?;
+                let document = Input::new(file, self.name())?.document(limit)?;
+                context.warn_if_exposed(&document);
+                document.into_bytes()
+            }
             Self::Descriptor(number) => {
-                let file = input::descriptor(*number, "the passphrase")?;
-                input::read_limited(file, limit).about(self.name())?
+                let input = input::descriptor(*number, "the passphrase")?;
+                input.document(limit)?.into_bytes()
             }
             Self::Environment => {
                 let value = std::env::var_os(VARIABLE).unwrap_or_default();
@@ -351,13 +357,4 @@ const MAKE_UP: &str = "--generate-passphrase";
 fn option(file: Option<&Path>, descriptor: Option<u32>) -> Option<Source> {
     file.map(|path| Source::File(path.to_owned()))
         .or(descriptor.map(Source::Descriptor))
-}
-
-fn read_file(path: &Path, limit: usize, context: &Context) -> Result<Zeroizing<Vec<u8>>> {
-    let file = File::open(path).about(path.display())?;
-    let metadata = file.metadata()?;
-    if input::is_exposed(&metadata) {
-        context.warn_exposed(&shown(path));
-    }
-    input::read_limited(file, limit).about(path.display())
 }

@@ -4,11 +4,12 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use sealstone_files::Standard;
 
 use crate::context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::io::closed::Standard;
+use crate::io::output::must_be_open;
 use crate::text::json_line;
 
 /// Shows help or the version, or reports an error of the command line.
@@ -19,7 +20,7 @@ pub(crate) fn report(mut error: clap::Error) -> ExitCode {
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
     );
-    if asked_for && let Err(closed) = Standard::Output.must_be_open() {
+    if asked_for && let Err(closed) = must_be_open(Standard::Output) {
         eprintln!("sealstone: {}", closed.text().unwrap_or_default());
         return closed.exit.code().into();
     }

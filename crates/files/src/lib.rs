@@ -2,8 +2,11 @@
 //!
 //! | to | use |
 //! |---|---|
+//! | read a file, a pipe or a descriptor, and name it in errors | [`Input`], [`Document`], [`duplicate`] |
+//! | know which standard descriptors the caller has closed | [`Standard`] |
 //! | write a file that appears whole or not at all | [`AtomicFile`], [`write()`] |
 //! | remove temporary files when a signal ends the process | [`remove_temporaries`] |
+//! | replace a file if it has not changed, or behind a link | [`replace_unchanged`], [`PlacedFile`] |
 //! | make a directory durably, or a directory entry | [`make_directory`], [`sync_directory`] |
 //! | keep other processes out of a file | [`lock`] |
 //! | keep a trust store in a directory | [`TrustDirectory`] |
@@ -22,18 +25,26 @@
 //! assert_eq!(std::fs::read(report)?, b"all of it");
 //! # Ok::<(), std::io::Error>(())
 //! ```
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod atomic;
+mod descriptor;
 mod directory;
+mod input;
 mod locking;
+mod place;
+mod standard;
 mod temporary;
 mod tree;
 mod trust;
 
 pub use atomic::{AtomicFile, Existing, Sync, write};
+pub use descriptor::duplicate;
 pub use directory::{PRIVATE, PUBLIC, directory_of, make_directory, sync_directory, umask};
+pub use input::{Document, Input, named, plain};
 pub use locking::{lock, lock_shared};
+pub use place::{PlacedFile, holds, lock_unchanged, rename, replace_unchanged};
+pub use standard::Standard;
 pub use temporary::remove_temporaries;
 pub use tree::{Found, Tree};
 pub use trust::{TrustDirectory, TrustSession, is_not_begun};

@@ -16,6 +16,7 @@
 
 mod error;
 mod kdf;
+mod kind;
 mod sign;
 mod wire;
 
@@ -28,6 +29,7 @@ pub mod trust;
 
 pub use error::{Error, Result};
 pub use kdf::{KdfLimits, KdfParams, KdfProgress, OnProgress, Passphrase, SILENT};
+pub use kind::Kind;
 
 /// The examples of the project's README are compiled and run as documentation tests.
 #[cfg(doctest)]

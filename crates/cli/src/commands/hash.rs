@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 
+use sealstone_files::Input;
 use sealstone_skein::sums::{Algorithm, Arguments, ReadAt, STANDARD, State, Style, Uses, digits};
 use serde_json::{Value, json};
 
@@ -12,7 +13,7 @@ use crate::args::{HashFileArgs, SkeinArgs, TreeValue};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::io::input::{DASH, Input, name_of};
+use crate::io::input::{self, DASH};
 use crate::io::output::print;
 use crate::progress::{Counter, Progress};
 use crate::text::printable;
@@ -124,7 +125,7 @@ fn hash_file(
     arguments: &Arguments,
     context: &Context,
 ) -> Result<Hash> {
-    let input = Input::open(Some(path), "the message")?;
+    let input = input::open(path, "the message")?;
     let counter = Counter::default();
     let _progress = Progress::bytes(context, "hashing", input.remaining(), &counter);
     let from = input.position();
@@ -142,16 +143,16 @@ fn hash_file(
         threads().min(MAX_WORKERS),
     );
     Ok(Hash {
-        bytes: hash.map_err(|e| explain(e, path))?,
+        bytes: hash.map_err(|e| explain(e, &input))?,
         size: counter.bytes(),
     })
 }
 
-fn explain(error: io::Error, path: &Path) -> Failure {
+fn explain(error: io::Error, input: &Input) -> Failure {
     match error.kind() {
         ErrorKind::UnexpectedEof => Failure::usage(error.to_string())
             .hint("give fewer --message-bits")
-            .about(name_of(path)),
+            .about(input.name()),
         _ => error.into(),
     }
 }

@@ -2,8 +2,10 @@
 
 use std::io::{BufReader, Read};
 
+use sealstone::Kind;
 use sealstone::file::{Dearmored, Description, Fact, Sealed};
 use sealstone::passport::SecretPassport;
+use sealstone_files::{Document, Input};
 use serde_json::{Map, Value, json};
 
 use super::passport::show;
@@ -12,28 +14,27 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::identity::{self, MAX_LEN};
-use crate::io::input::{Input, read_limited};
-use crate::io::kind::Kind;
+use crate::io::input;
 
 /// Bytes in which the kind of a file shows: armor may stand behind as much other text.
 const START_LEN: u64 = 66_000;
 
 pub(super) fn run(args: &InspectArgs, context: &Context) -> Result<()> {
-    let input = Input::open(Some(&args.input), "the file")?;
+    let input = input::open(&args.input, "the file")?;
     let mut start = Vec::new();
     (&input).take(START_LEN).read_to_end(&mut start)?;
     let whole = (&start[..]).chain(&input);
     match Kind::of(&start) {
         Kind::SealedFile => sealed_file(whole, &input, context),
         Kind::SecretPassport => {
-            let bytes = read_limited(whole, MAX_LEN).about(input.name())?;
+            let bytes = Document::read(&input, whole, MAX_LEN)?;
             show::secret(
                 &SecretPassport::from_armor(&bytes).about(input.name())?,
                 context,
             )
         }
         Kind::PublicPassport => {
-            let bytes = read_limited(whole, MAX_LEN).about(input.name())?;
+            let bytes = Document::read(&input, whole, MAX_LEN)?;
             show::public(
                 &identity::parse_public(&bytes).about(input.name())?,
                 context,

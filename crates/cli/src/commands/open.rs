@@ -9,6 +9,7 @@ use std::path::Path;
 
 use sealstone::file::{Dearmored, Metadata, Opening, RecipientInfo, Sealed, Sender, Workers};
 use sealstone::passport::Contact;
+use sealstone_files::Input;
 use serde_json::{Value, json};
 
 use self::keys::KeyRing;
@@ -16,7 +17,7 @@ use self::sender::{Known, Verdict};
 use crate::args::OpenArgs;
 use crate::context::Context;
 use crate::failure::{About, Failure, Result};
-use crate::io::input::Input;
+use crate::io::input;
 use crate::io::output::{Destination, Nature, Output};
 use crate::io::spool::spool;
 use crate::progress::{Counter, Progress};
@@ -52,7 +53,7 @@ pub(super) fn run(args: &OpenArgs, context: &Context) -> Result<()> {
     let job = Job::prepare(args, context)?;
     let mut keys = KeyRing::new(args, context)?;
     let sealed = Sealed::read(job.reader()?).about(job.input.name())?;
-    let opening = keys.unlock(sealed, &job.input.name())?;
+    let opening = keys.unlock(sealed, job.input.name())?;
     let opened = job.release(opening, &mut keys)?;
     job.finish(&opened)?;
     keys.countersign();
@@ -61,8 +62,8 @@ pub(super) fn run(args: &OpenArgs, context: &Context) -> Result<()> {
 
 impl<'a> Job<'a> {
     fn prepare(args: &'a OpenArgs, context: &'a Context) -> Result<Self> {
-        let input = Input::open(args.input.as_deref(), "IN")?;
-        let destination = destination(args, &input)?;
+        let input = input::content(args.input.as_deref())?;
+        let destination = destination(args)?;
         let output = Output::create(&destination, args.write.how(Nature::Content), &input)?;
         let start = input.position();
         Ok(Self {
@@ -214,7 +215,7 @@ impl<'a> Job<'a> {
         };
         context
             .beside_content(target.is_none())
-            .result(&opened.text(&input.name(), target.as_deref()), || {
+            .result(&opened.text(input.name(), target.as_deref()), || {
                 opened.json(target.as_deref())
             })
     }
@@ -268,19 +269,21 @@ impl Opened {
     }
 }
 
-fn destination(args: &OpenArgs, input: &Input) -> Result<Destination> {
-    Destination::new(args.output.as_deref(), || match input.path() {
-        None => Ok(Destination::Stdout { forced: false }),
-        Some(path)
-            if path
-                .extension()
-                .is_some_and(|extension| extension == "sealed") =>
-        {
-            Ok(Destination::File(path.with_extension("")))
-        }
-        Some(path) => {
-            let failure = Failure::usage(format!("{} does not end in .sealed", shown(path)));
-            Err(failure.hint("say where the content goes with -o OUT; - is standard output"))
+fn destination(args: &OpenArgs) -> Result<Destination> {
+    Destination::new(args.output.as_deref(), || {
+        match input::path_of(args.input.as_deref()) {
+            None => Ok(Destination::Stdout { forced: false }),
+            Some(path)
+                if path
+                    .extension()
+                    .is_some_and(|extension| extension == "sealed") =>
+            {
+                Ok(Destination::File(path.with_extension("")))
+            }
+            Some(path) => {
+                let failure = Failure::usage(format!("{} does not end in .sealed", shown(path)));
+                Err(failure.hint("say where the content goes with -o OUT; - is standard output"))
+            }
         }
     })
 }

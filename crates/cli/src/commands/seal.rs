@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use sealstone::file::{Metadata, Receipt, Sealer, Workers};
 use sealstone::passport::{Contact, Passport};
+use sealstone_files::Input;
 use serde_json::json;
 
 use self::recipients::{Recipient, Recipients};
@@ -12,7 +13,7 @@ use crate::clock;
 use crate::context::{Context, Report};
 use crate::failure::{Failure, Result};
 use crate::identity::Identity;
-use crate::io::input::{DASH, Input};
+use crate::io::input::{self, DASH};
 use crate::io::output::{Destination, Nature, Output};
 use crate::io::terminal;
 use crate::passphrase::{self, Answer, Chosen, Options, Passphrases, Source};
@@ -57,7 +58,7 @@ impl<'a> Job<'a> {
     fn prepare(args: &'a SealArgs, context: &Context) -> Result<Self> {
         let sender = sender(args, context)?;
         let recipients = Recipients::gather(args, sender.as_ref(), context)?;
-        let input = Input::open(args.input.as_deref(), "IN").map_err(|failure| {
+        let input = input::content(args.input.as_deref()).map_err(|failure| {
             match args.input.as_deref().is_some_and(Path::is_dir) {
                 true => failure
                     .hint("pack it first, as in: tar c DIR | sealstone seal … > DIR.tar.sealed"),
@@ -65,8 +66,7 @@ impl<'a> Job<'a> {
             }
         })?;
         let destination = Destination::new(args.output.as_deref(), || {
-            Ok(input
-                .path()
+            Ok(input::path_of(args.input.as_deref())
                 .map_or(Destination::Stdout { forced: false }, |path| {
                     Destination::File(with_suffix(path, ".sealed"))
                 }))
@@ -194,7 +194,7 @@ impl<'a> Job<'a> {
             to_stdout,
             ..
         } = self;
-        let target = target(args, &input);
+        let target = target(args);
         let passphrases = usize::from(unlocked.passphrase.is_some());
         let count = recipients.iter().count() + passphrases;
         let signer = unlocked.sender.as_ref().map(Passport::contact);
@@ -261,7 +261,7 @@ fn sender(args: &SealArgs, context: &Context) -> Result<Option<Identity>> {
 fn metadata(args: &SealArgs, input: &Input, context: &Context) -> Result<Metadata> {
     let regular = input.regular().filter(|_| !args.no_name);
     let own_name = || {
-        let path = regular.and(input.path())?;
+        let path = regular.and(input::path_of(args.input.as_deref()))?;
         let name = tellable_name(path);
         if name.is_none() {
             context.warn(&format!(
@@ -298,11 +298,11 @@ fn tellable_name(path: &Path) -> Option<String> {
     metadata.check().ok().and(metadata.name)
 }
 
-fn target(args: &SealArgs, input: &Input) -> String {
+fn target(args: &SealArgs) -> String {
     let path: Option<PathBuf> = args
         .output
         .clone()
-        .or_else(|| input.path().map(|path| with_suffix(path, ".sealed")));
+        .or_else(|| input::path_of(args.input.as_deref()).map(|path| with_suffix(path, ".sealed")));
     match path {
         Some(path) if path != Path::new(DASH) => path.display().to_string(),
         _ => "standard output".to_owned(),

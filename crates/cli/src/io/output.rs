@@ -3,18 +3,17 @@
 use std::fs::File;
 use std::io::{self, IsTerminal, Stdout, Write, stdout};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use sealstone_files::{AtomicFile, Existing, PUBLIC, Sync, directory_of, umask};
+use sealstone::Kind;
+use sealstone_files::{Existing, Input, PlacedFile, Standard, Sync, named};
 
-use super::closed::Standard;
-use super::input::{DASH, Input};
-use super::kind::Kind;
+use super::input::DASH;
 use super::terminal::check_text;
 use crate::exit::Exit;
-use crate::failure::{self, About, Failure, Result};
+use crate::failure::{About, Failure, Result};
 use crate::text::shown;
 
 /// Where an output goes.
@@ -43,11 +42,8 @@ pub(crate) struct Terminal {
 
 /// A file that does not have its name yet.
 pub(crate) struct Whole {
-    temp: AtomicFile,
-    target: PathBuf,
-    shown: PathBuf,
-    existing: Existing,
-    mode: u32,
+    new: PlacedFile,
+    path: PathBuf,
     sync: Sync,
 }
 
@@ -93,7 +89,7 @@ impl Output {
     pub(crate) fn create(destination: &Destination, how: How, input: &Input) -> Result<Self> {
         match destination {
             Destination::Stdout { forced } => standard(*forced, how.nature),
-            Destination::File(path) => named(path, how, input),
+            Destination::File(path) => at(path, how, input),
         }
     }
 
@@ -112,7 +108,7 @@ impl Output {
 
     fn put(&self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Whole(whole) => whole.temp.file().write(bytes),
+            Self::Whole(whole) => whole.new.file().write(bytes),
             Self::Stream(file, _) => (&*file).write(bytes),
             Self::Terminal(terminal) => terminal.put(bytes).map(|()| bytes.len()),
         }
@@ -120,7 +116,7 @@ impl Output {
 
     fn name(&self) -> String {
         match self {
-            Self::Whole(whole) => shown(&whole.shown),
+            Self::Whole(whole) => shown(&whole.path),
             Self::Stream(_, name) => name.clone(),
             Self::Terminal(_) => STDOUT.to_owned(),
         }
@@ -129,8 +125,7 @@ impl Output {
 
 impl Write for &Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.put(bytes)
-            .map_err(|e| failure::of_file(&self.name(), &e))
+        self.put(bytes).map_err(|e| named(&self.name(), &e))
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -151,32 +146,18 @@ impl Terminal {
 }
 
 impl Whole {
-    fn new(path: &Path, existing: Existing, sync: Sync) -> io::Result<Self> {
-        // Behind a symbolic link, the file that it leads to is replaced; its mode stays.
-        let (target, mode) = match path.canonicalize() {
-            Ok(target) => {
-                let mode = target.metadata()?.permissions().mode() & 0o777;
-                (target, mode)
-            }
-            Err(_) => (path.to_owned(), PUBLIC & !umask()),
-        };
+    fn new(path: &Path, existing: Existing, sync: Sync) -> Result<Self> {
         Ok(Self {
-            temp: AtomicFile::new(&directory_of(&target))?,
-            target,
-            shown: path.to_owned(),
-            existing,
-            mode,
+            new: PlacedFile::new(path, existing).about(path.display())?,
+            path: path.to_owned(),
             sync,
         })
     }
 
     fn commit(self) -> Result<()> {
-        let done = self
-            .temp
-            .commit(&self.target, self.existing, self.mode, self.sync);
-        done.map_err(|e| match e.kind() {
-            io::ErrorKind::AlreadyExists => replaceable(&self.shown),
-            _ => Failure::from(e).about(self.shown.display()),
+        self.new.commit(self.sync).map_err(|e| match e.kind() {
+            io::ErrorKind::AlreadyExists => replaceable(&self.path),
+            _ => Failure::from(e).about(self.path.display()),
         })
     }
 }
@@ -207,7 +188,7 @@ fn replaceable(path: &Path) -> Failure {
 
 /// Standard output, unless the caller had closed it.
 pub(crate) fn standard_output() -> Result<Stdout> {
-    Standard::Output.must_be_open()?;
+    must_be_open(Standard::Output)?;
     Ok(stdout())
 }
 
@@ -216,6 +197,18 @@ pub(crate) fn print(bytes: &[u8]) -> Result<()> {
     let mut stdout = standard_output()?.lock();
     let written = stdout.write_all(bytes);
     written.and_then(|()| stdout.flush()).about(STDOUT)
+}
+
+/// Fails if the caller had closed it: output would be lost, and there is no input.
+pub(crate) fn must_be_open(standard: Standard) -> Result<()> {
+    if !standard.is_closed() {
+        return Ok(());
+    }
+    let hint = match standard {
+        Standard::Input => "name a file, or redirect it from one",
+        _ => "redirect it to a file or a pipe, or to /dev/null to discard it",
+    };
+    Err(Failure::new(Exit::Io, format!("{} is closed", standard.name())).hint(hint))
 }
 
 fn standard(forced: bool, nature: Nature) -> Result<Output> {
@@ -235,9 +228,9 @@ fn standard(forced: bool, nature: Nature) -> Result<Output> {
     }
 }
 
-fn named(path: &Path, how: How, input: &Input) -> Result<Output> {
+fn at(path: &Path, how: How, input: &Input) -> Result<Output> {
     let Ok(metadata) = path.metadata() else {
-        let whole = Whole::new(path, Existing::Keep, how.sync).about(path.display())?;
+        let whole = Whole::new(path, Existing::Keep, how.sync)?;
         return Ok(Output::Whole(Box::new(whole)));
     };
     if (metadata.dev(), metadata.ino()) == (input.metadata().dev(), input.metadata().ino())
@@ -260,6 +253,6 @@ fn named(path: &Path, how: How, input: &Input) -> Result<Output> {
         return Err(replaceable(path));
     }
     refuse_secret_passport(path)?;
-    let whole = Whole::new(path, Existing::Replace, how.sync).about(path.display())?;
+    let whole = Whole::new(path, Existing::Replace, how.sync)?;
     Ok(Output::Whole(Box::new(whole)))
 }

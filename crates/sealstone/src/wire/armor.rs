@@ -37,7 +37,7 @@ impl Label {
         }
     }
 
-    fn begin(self) -> String {
+    pub(crate) fn begin(self) -> String {
         format!("-----BEGIN {}-----", self.name())
     }
 

@@ -16,7 +16,7 @@ use crate::args::HashFileArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::io::input::{Input, name_of};
+use crate::io::input;
 
 /// Checks the files that the lines of `lists` name. Returns whether all are right.
 pub(super) fn run(
@@ -65,8 +65,8 @@ struct Checker<'a> {
 
 impl Checker<'_> {
     fn list(&mut self, path: &Path) -> Result<bool> {
-        let name = name_of(path);
-        let input = Input::open(Some(path), "the list")?;
+        let input = input::open(path, "the list")?;
+        let name = input.name();
         let mut count = Count::default();
         let lines = Lines::new(BufReader::new(&input), self.expected, self.args.zero);
         for found in lines {
@@ -81,7 +81,7 @@ impl Checker<'_> {
                 }
             }
         }
-        self.conclude(&name, &count)
+        self.conclude(name, &count)
     }
 
     fn check(&mut self, line: &Line, algorithm: &Algorithm, count: &mut Count) -> Result<()> {

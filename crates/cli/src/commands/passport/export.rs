@@ -9,7 +9,7 @@ use crate::args::ExportArgs;
 use crate::context::Context;
 use crate::failure::Result;
 use crate::identity::{Identity, or_default};
-use crate::io::input::{DASH, Input};
+use crate::io::input::{self, DASH};
 use crate::io::output::{Destination, How, Nature, Output};
 use crate::passphrase::Passphrases;
 use crate::text::shown;
@@ -19,7 +19,7 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<()> {
     let identity = Identity::load(&file)?;
     let to_stdout = args.output.as_os_str() == DASH;
     let destination = Destination::new(Some(&args.output), || unreachable!("clap has a default"))?;
-    let input = Input::open(Some(&file), "the passport")?;
+    let input = input::open(&file, "the passport")?;
     let how = How {
         nature: Nature::Text,
         force: args.force,

@@ -28,12 +28,12 @@ pub(super) fn run(args: &RestoreArgs, context: &Context) -> Result<()> {
 }
 
 fn read(path: &Path) -> Result<Words> {
-    let bytes = input::read_small(path, "the words", MAX_LEN)?;
-    let words = std::str::from_utf8(&bytes).ok().map(Words::parse);
+    let file = input::read(path, "the words", MAX_LEN)?;
+    let words = std::str::from_utf8(&file).ok().map(Words::parse);
     match words {
         Some(Ok(words)) => Ok(words),
-        Some(Err(e)) => Err(Failure::new(Exit::Format, e.to_string()).about(input::name_of(path))),
-        None => Err(Failure::new(Exit::Format, "not text").about(input::name_of(path))),
+        Some(Err(e)) => Err(Failure::new(Exit::Format, e.to_string()).about(file.name())),
+        None => Err(Failure::new(Exit::Format, "not text").about(file.name())),
     }
 }
 

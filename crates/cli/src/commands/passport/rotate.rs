@@ -88,7 +88,7 @@ impl Rotation {
         slot.write_by(&new, &public, place, chosen, |halves| match kept {
             None => place.put(halves),
             Some(kept) => {
-                let _lock = keep::lock_unchanged(&old.path, &old.bytes)?;
+                let _lock = keep::lock_unchanged(&old.path, &old.file)?;
                 self.keep_old(kept, &unlocked)?;
                 self.replace(&new.fingerprint().short(), halves)
             }
@@ -124,7 +124,7 @@ impl Rotation {
     /// good.
     fn keep_old(&self, kept: &Place, unlocked: &Unlocked) -> Result<()> {
         if !kept.secret.exists() {
-            keep::write_new(&kept.secret, &self.old.bytes, keep::PRIVATE)?;
+            keep::write_new(&kept.secret, &self.old.file, keep::PRIVATE)?;
         }
         if kept.public.exists() {
             return Ok(());
@@ -164,7 +164,7 @@ fn kept_place(old: &Identity) -> Result<Place> {
 }
 
 fn takes(place: &Place, old: &Identity) -> bool {
-    let has_it = || keep::holds(&place.secret, &old.bytes).unwrap_or(false);
+    let has_it = || keep::holds(&place.secret, &old.file).unwrap_or(false);
     let has_public = || {
         let public = load_public(&place.public);
         public.is_ok_and(|public| public.contact().fingerprint() == old.locked.fingerprint())

@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::identity::{Identity, or_default};
-use crate::io::input::{name_of, read_small};
+use crate::io::input;
 use crate::io::keep;
 use crate::passphrase::Passphrases;
 use crate::paths::with_suffix;
@@ -117,15 +117,15 @@ fn print(text: &[Zeroizing<String>], context: &Context) -> Result<()> {
 
 /// The shares in a file, one a line.
 fn read(path: &Path) -> Result<Vec<Share>> {
-    let bytes = read_small(path, "the shares", MAX_LEN)?;
-    let text = std::str::from_utf8(&bytes)
-        .map_err(|_| Failure::new(Exit::Format, "not a share").about(name_of(path)))?;
+    let file = input::read(path, "the shares", MAX_LEN)?;
+    let text = std::str::from_utf8(&file)
+        .map_err(|_| Failure::new(Exit::Format, "not a share").about(file.name()))?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let shares: Vec<Share> = lines
-        .map(|line| Share::parse(line).map_err(not_a_share).about(name_of(path)))
+        .map(|line| Share::parse(line).map_err(not_a_share).about(file.name()))
         .collect::<Result<_>>()?;
     if shares.is_empty() {
-        return Err(Failure::new(Exit::Format, "there is no share in it").about(name_of(path)));
+        return Err(Failure::new(Exit::Format, "there is no share in it").about(file.name()));
     }
     Ok(shares)
 }

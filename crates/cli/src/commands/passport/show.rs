@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use sealstone::Kind;
 use sealstone::passport::{PublicPassport, SecretPassport, Slot, SlotKind};
 use serde_json::{Value, json};
 
@@ -11,26 +12,19 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::identity::{self, Identity, MAX_LEN, or_default};
-use crate::io::input::{Input, is_exposed, name_of, read_limited};
-use crate::io::kind::Kind;
+use crate::io::input;
 use crate::trust;
 
 pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<()> {
     let path = or_default(args.file.as_deref())?;
-    let input = Input::open(Some(&path), "the passport")?;
-    let bytes = read_limited(&input, MAX_LEN).about(name_of(&path))?;
-    match Kind::of(&bytes) {
+    let file = input::read(&path, "the passport", MAX_LEN)?;
+    match Kind::of(&file) {
         Kind::SecretPassport => {
-            let passport = SecretPassport::from_armor(&bytes).about(name_of(&path))?;
-            if is_exposed(input.metadata()) {
-                context.warn_exposed(&name_of(&path));
-            }
+            let passport = SecretPassport::from_armor(&file).about(file.name())?;
+            context.warn_if_exposed(&file);
             secret(&passport, context)
         }
-        Kind::PublicPassport => public(
-            &identity::parse_public(&bytes).about(name_of(&path))?,
-            context,
-        ),
+        Kind::PublicPassport => public(&identity::parse_public(&file).about(file.name())?, context),
         other @ (Kind::SealedFile | Kind::Other) => Err(Failure::new(
             Exit::Format,
             match other {
@@ -38,7 +32,7 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<()> {
                 _ => "not a passport",
             },
         )
-        .about(name_of(&path))),
+        .about(file.name())),
     }
 }
 

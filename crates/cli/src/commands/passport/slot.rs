@@ -157,7 +157,7 @@ pub(super) fn opened_params(unlocked: &Unlocked) -> KdfParams {
 fn save(identity: &Identity, unlocked: &Unlocked) -> Result<()> {
     keep::replace(
         &identity.path,
-        &identity.bytes,
+        &identity.file,
         unlocked.file().to_armor().as_bytes(),
     )
 }

@@ -7,8 +7,8 @@ use zeroize::Zeroizing;
 use super::threads;
 use crate::args::{Hex, InputArgs};
 use crate::context::Context;
-use crate::failure::{About, Failure, Result};
-use crate::io::input::{self, Input};
+use crate::failure::{Failure, Result};
+use crate::io::input;
 use crate::passphrase::{self, Asking};
 use crate::progress::{Counter, Progress};
 
@@ -28,12 +28,9 @@ impl Inputs {
     pub(super) fn read(args: &InputArgs, asking: Asking, context: &Context) -> Result<Self> {
         let secret = match &args.secret_hex_file {
             Some(path) => {
-                let file = Input::open(Some(path), "the secret")?;
-                if file.regular().is_some_and(input::is_exposed) {
-                    context.warn_exposed(&file.name());
-                }
-                let text = input::read_limited(&file, MAX_SECRET).about(file.name())?;
-                let secret = Hex::decode(text.trim_ascii_end())
+                let file = input::read(path, "the secret", MAX_SECRET)?;
+                context.warn_if_exposed(&file);
+                let secret = Hex::decode(file.trim_ascii_end())
                     .map_err(|rule| Failure::usage(rule).about(file.name()))?;
                 if secret.is_empty() {
                     let failure = Failure::usage("the secret is empty").about(file.name());

@@ -10,8 +10,8 @@ use super::{describe, enough, passes_allowed, short_of_memory, to_json};
 use crate::args::{MemorySize, VerifyArgs};
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{About, Failure, Result};
-use crate::io::input::{self, Input};
+use crate::failure::{Failure, Result};
+use crate::io::input;
 use crate::passphrase::Asking;
 
 /// A longer file is rejected: it is not a PHC string.
@@ -58,9 +58,8 @@ pub(super) fn run(args: &VerifyArgs, context: &Context) -> Result<()> {
 }
 
 fn read(path: &Path) -> Result<String> {
-    let file = Input::open(Some(path), "the hash")?;
-    let bytes = input::read_limited(&file, MAX_LEN).about(file.name())?;
-    let text = std::str::from_utf8(&bytes).map(|text| text.trim_end_matches(['\r', '\n']));
+    let file = input::read(path, "the hash", MAX_LEN)?;
+    let text = std::str::from_utf8(&file).map(|text| text.trim_end_matches(['\r', '\n']));
     text.map(str::to_owned)
         .map_err(|_| Failure::new(Exit::Format, "not an Argon2 password hash").about(file.name()))
 }

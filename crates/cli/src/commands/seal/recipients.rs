@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::identity::{self, Identity};
-use crate::io::input::{DASH, name_of, read_small};
+use crate::io::input::{self, DASH};
 use crate::paths;
 use crate::text::{quoted, shown};
 use crate::trust::{self, Store};
@@ -154,9 +154,9 @@ fn public(named: &Path) -> Result<PublicPassport> {
 
 /// The passports in a list: paths relative to it, or public passports themselves.
 fn list(path: &Path) -> Result<Vec<Contact>> {
-    let bytes = read_small(path, "the list of recipients", MAX_LIST)?;
-    let text = std::str::from_utf8(&bytes)
-        .map_err(|_| Failure::new(Exit::Format, "not a list of recipients").about(name_of(path)))?;
+    let file = input::read(path, "the list of recipients", MAX_LIST)?;
+    let text = std::str::from_utf8(&file)
+        .map_err(|_| Failure::new(Exit::Format, "not a list of recipients").about(file.name()))?;
     let base = if path == Path::new(DASH) {
         PathBuf::from(".")
     } else {
@@ -170,14 +170,14 @@ fn list(path: &Path) -> Result<Vec<Contact>> {
     while let Some(line) = lines.next() {
         let passport = match line.starts_with(BEGIN) {
             true => {
-                identity::parse_public(armor(line, &mut lines).as_bytes()).about(name_of(path))?
+                identity::parse_public(armor(line, &mut lines).as_bytes()).about(file.name())?
             }
-            false => identity::load_public(&base.join(line)).about(name_of(path))?,
+            false => identity::load_public(&base.join(line)).about(file.name())?,
         };
         contacts.push(passport.contact().clone());
     }
     if contacts.is_empty() {
-        return Err(Failure::usage("the list is empty").about(name_of(path)));
+        return Err(Failure::usage("the list is empty").about(file.name()));
     }
     Ok(contacts)
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as URL_SAFE_NO_PAD;
-use sealstone_files::Existing;
+use sealstone_files::{Document, Existing};
 use sealstone_primitives::secret::{Secret, SecretVec};
 use sealstone_token::epoch::Root;
 use sealstone_token::privacypass::header::{self, Offer};
@@ -20,7 +20,7 @@ use crate::args::MessageOutput;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
-use crate::io::input::{self, DASH, name_of, read_small};
+use crate::io::input::{self, DASH};
 use crate::io::keep::{self, PRIVATE, PUBLIC};
 use crate::io::output;
 use crate::text::shown;
@@ -83,30 +83,30 @@ pub(super) fn write_secret(path: &Path, secrecy: Secrecy, bytes: &[u8]) -> Resul
 }
 
 /// Reads a secret file of one kind.
-fn read_secret(path: &Path, secrecy: Secrecy, context: &Context) -> Result<SecretVec> {
-    let bytes = read(path, secrecy.meaning())?;
-    warn_if_exposed(path, context);
-    let found = secrecy.parse(&bytes).about(name_of(path))?;
-    found.ok_or_else(|| {
-        Failure::new(Exit::Format, format!("is not {}", secrecy.meaning())).about(name_of(path))
-    })
-}
-
-fn warn_if_exposed(path: &Path, context: &Context) {
-    let exposed = |metadata: std::fs::Metadata| metadata.is_file() && input::is_exposed(&metadata);
-    if path.metadata().is_ok_and(exposed) {
-        context.warn_exposed(&name_of(path));
-    }
+fn read_secret<T, E: Into<Failure>>(
+    path: &Path,
+    secrecy: Secrecy,
+    context: &Context,
+    parse: impl FnOnce(&[u8]) -> Result<T, E>,
+) -> Result<T> {
+    let file = read(path, secrecy.meaning())?;
+    context.warn_if_exposed(&file);
+    let other = || Failure::new(Exit::Format, format!("is not {}", secrecy.meaning()));
+    let found = secrecy.parse(&file);
+    let bytes = found.and_then(|found| found.ok_or_else(other));
+    bytes
+        .and_then(|bytes| parse(bytes.expose()).map_err(Into::into))
+        .about(file.name())
 }
 
 /// Reads a whole message.
-pub(super) fn read(path: &Path, what: &str) -> Result<Zeroizing<Vec<u8>>> {
-    read_small(path, what, MAX_LEN)
+pub(super) fn read(path: &Path, what: &str) -> Result<Document> {
+    input::read(path, what, MAX_LEN)
 }
 
 /// An issuer's secret key: `u16(type) ‖ private key`.
 pub(super) fn read_key(path: &Path, context: &Context) -> Result<IssuerKey> {
-    parse_key(read_secret(path, Secrecy::Key, context)?.expose()).about(name_of(path))
+    read_secret(path, Secrecy::Key, context, parse_key)
 }
 
 pub(super) fn parse_key(bytes: &[u8]) -> Result<IssuerKey> {
@@ -128,8 +128,7 @@ pub(super) fn encode_key(key: &IssuerKey) -> Result<SecretVec> {
 }
 
 pub(super) fn read_root(path: &Path, context: &Context) -> Result<Root> {
-    let bytes = read_secret(path, Secrecy::Root, context)?;
-    parse_root(bytes.expose()).about(name_of(path))
+    read_secret(path, Secrecy::Root, context, parse_root)
 }
 
 pub(super) fn parse_root(bytes: &[u8]) -> Result<Root> {
@@ -142,8 +141,7 @@ pub(super) fn parse_root(bytes: &[u8]) -> Result<Root> {
 }
 
 pub(super) fn read_state(path: &Path, context: &Context) -> Result<Pending> {
-    let bytes = read_secret(path, Secrecy::State, context)?;
-    Pending::decode(bytes.expose()).about(name_of(path))
+    read_secret(path, Secrecy::State, context, Pending::decode)
 }
 
 /// A public key: the bytes of the wire, whose number tells the type.
@@ -158,15 +156,16 @@ pub(super) fn parse_public(bytes: &[u8]) -> Result<IssuerPublicKey> {
 }
 
 pub(super) fn read_public(path: &Path) -> Result<IssuerPublicKey> {
-    parse_public(&read(path, "the public key")?).about(name_of(path))
+    let file = read(path, "the public key")?;
+    parse_public(&file).about(file.name())
 }
 
 /// A challenge, and what else a header offers with it.
 pub(super) fn read_challenge(path: &Path) -> Result<Offer> {
-    let bytes = read(path, "the challenge")?;
-    let offer = match header_text(&bytes) {
+    let file = read(path, "the challenge")?;
+    let offer = match header_text(&file) {
         Some(text) => first_offer(text),
-        None => TokenChallenge::decode(&bytes)
+        None => TokenChallenge::decode(&file)
             .map_err(Failure::from)
             .map(|challenge| Offer {
                 challenge,
@@ -174,7 +173,7 @@ pub(super) fn read_challenge(path: &Path) -> Result<Offer> {
                 max_age: None,
             }),
     };
-    offer.about(name_of(path))
+    offer.about(file.name())
 }
 
 fn first_offer(text: &str) -> Result<Offer> {
@@ -189,13 +188,11 @@ fn first_offer(text: &str) -> Result<Offer> {
 }
 
 /// A token as bytes or in a header.
-pub(super) fn read_token(path: &Path) -> Result<Token> {
-    let bytes = read(path, "the token")?;
-    let token = match header_text(&bytes) {
+pub(super) fn parse_token(bytes: &[u8]) -> Result<Token, sealstone_token::Error> {
+    match header_text(bytes) {
         Some(text) => header::parse_authorization(text),
-        None => Token::decode(&bytes),
-    };
-    token.about(name_of(path))
+        None => Token::decode(bytes),
+    }
 }
 
 /// The value of a header of the scheme, if it is one; its name before it is passed over.

@@ -8,13 +8,12 @@ use super::{files, hex};
 use crate::args::FinalizeArgs;
 use crate::context::Context;
 use crate::failure::{About, Result};
-use crate::io::input::name_of;
 
 pub(super) fn run(args: &FinalizeArgs, context: &Context) -> Result<()> {
     // The response first: in a pipe, whoever makes it writes the state before.
     let response = files::read(&args.response, "the response")?;
     let pending = files::read_state(&args.state, context)?;
-    let tokens = pending.finalize(&response).about(name_of(&args.response))?;
+    let tokens = pending.finalize(&response).about(response.name())?;
     let line = |token: &Token| format!("{}\n", header::authorization(token));
     let bytes = match args.header {
         true => tokens.iter().map(line).collect::<String>().into_bytes(),

@@ -14,7 +14,6 @@ use crate::clock;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
-use crate::io::input::name_of;
 use crate::text::one_line;
 
 /// A heading, and names with values.
@@ -57,7 +56,7 @@ impl Description {
 
 pub(super) fn run(args: &TokenInspectArgs, context: &Context) -> Result<()> {
     let bytes = files::read(&args.file, "the file")?;
-    let found = describe(&bytes).about(name_of(&args.file))?;
+    let found = describe(&bytes).about(bytes.name())?;
     let text = || {
         found
             .iter()

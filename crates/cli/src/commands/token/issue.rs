@@ -8,7 +8,6 @@ use super::files::{self, Form};
 use crate::args::IssueArgs;
 use crate::context::Context;
 use crate::failure::{About, Result};
-use crate::io::input::name_of;
 
 pub(super) fn run(args: &IssueArgs, context: &Context) -> Result<()> {
     let keys: Vec<IssuerKey> = args
@@ -18,7 +17,7 @@ pub(super) fn run(args: &IssueArgs, context: &Context) -> Result<()> {
         .collect::<Result<_>>()?;
     let request = files::read(&args.request, "the request")?;
     let limit = usize::from(args.limit);
-    let response = answer(&request, &keys, limit).about(name_of(&args.request))?;
+    let response = answer(&request, &keys, limit).about(request.name())?;
     files::write(&args.output, &response, Form::Message)?;
     files::done(
         &args.output,

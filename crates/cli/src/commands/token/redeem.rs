@@ -15,7 +15,6 @@ use crate::args::RedeemArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
-use crate::io::input::name_of;
 use crate::text::shown;
 
 pub(super) fn run(args: &RedeemArgs, context: &Context) -> Result<()> {
@@ -25,9 +24,10 @@ pub(super) fn run(args: &RedeemArgs, context: &Context) -> Result<()> {
         .map(|path| AnyKey::read(path, context))
         .collect::<Result<_>>()?;
     let challenge = files::read_challenge(&args.challenge)?.challenge;
-    let token = files::read_token(&args.token)?;
-    accept(&token, &keys, &challenge).about(name_of(&args.token))?;
-    spend(&args.spent, &token).about(name_of(&args.token))?;
+    let file = files::read(&args.token, "the token")?;
+    let token = files::parse_token(&file).about(file.name())?;
+    accept(&token, &keys, &challenge).about(file.name())?;
+    spend(&args.spent, &token).about(file.name())?;
     let nullifier = hex(&token.nullifier());
     let text = format!("accepted\n  nullifier   {nullifier}");
     context.result(&text, || json!({"accepted": true, "nullifier": nullifier}))
@@ -41,11 +41,11 @@ enum AnyKey {
 
 impl AnyKey {
     fn read(path: &Path, context: &Context) -> Result<Self> {
-        let bytes = files::read(path, "the key")?;
-        match Secrecy::Key.parse(&bytes).about(name_of(path))? {
+        let file = files::read(path, "the key")?;
+        match Secrecy::Key.parse(&file).about(file.name())? {
             Some(_) => Ok(Self::Secret(Box::new(files::read_key(path, context)?))),
             None => Ok(Self::Public(Box::new(
-                files::parse_public(&bytes).about(name_of(path))?,
+                files::parse_public(&file).about(file.name())?,
             ))),
         }
     }

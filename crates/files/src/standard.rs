@@ -7,16 +7,16 @@ use rustix::fs::{fstat, stat};
 use rustix::io::fcntl_getfd;
 use rustix::stdio;
 
-use crate::exit::Exit;
-use crate::failure::{Failure, Result};
-
 const NULL: &str = "/dev/null";
 
 /// A descriptor that the caller gives to every command.
-#[derive(Clone, Copy)]
-pub(crate) enum Standard {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standard {
+    /// Standard input.
     Input,
+    /// Standard output.
     Output,
+    /// Standard error.
     Error,
 }
 
@@ -33,7 +33,7 @@ impl Standard {
     }
 
     /// What messages call it.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Input => "standard input",
             Self::Output => "standard output",
@@ -42,25 +42,13 @@ impl Standard {
     }
 
     /// Whether the caller had closed it.
-    pub(crate) fn is_closed(self) -> bool {
+    pub fn is_closed(self) -> bool {
         CLOSED[self as usize].load(Ordering::Relaxed)
     }
 
     /// Whether the caller discards everything that is written to it.
-    pub(crate) fn is_null(self) -> bool {
+    pub fn is_null(self) -> bool {
         !self.is_closed() && is_null(self.descriptor())
-    }
-
-    /// Fails if the caller had closed it: output would be lost, and there is no input.
-    pub(crate) fn must_be_open(self) -> Result<()> {
-        if !self.is_closed() {
-            return Ok(());
-        }
-        let hint = match self {
-            Self::Input => "name a file, or redirect it from one",
-            _ => "redirect it to a file or a pipe, or to /dev/null to discard it",
-        };
-        Err(Failure::new(Exit::Io, format!("{} is closed", self.name())).hint(hint))
     }
 }
 

@@ -1,11 +1,17 @@
 //! The kinds of files, told by their first bytes.
 
+use crate::wire::armor::Label;
+
 /// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// A sealed file, armored or not.
     SealedFile,
+    /// An armored secret passport.
     SecretPassport,
+    /// An armored public passport.
     PublicPassport,
+    /// Anything else.
     Other,
 }
 
@@ -14,7 +20,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 impl Kind {
     /// Looks at the beginning of a file. Armor may stand behind other text and be quoted, as in a
     /// message: the first BEGIN line counts.
-    pub(crate) fn of(start: &[u8]) -> Self {
+    pub fn of(start: &[u8]) -> Self {
         if start.starts_with(b"\x89SEAL") {
             return Self::SealedFile;
         }
@@ -25,16 +31,18 @@ impl Kind {
 
     fn of_begin_line(line: &[u8]) -> Option<Self> {
         let quotes = line.iter().take_while(|b| b"> \t".contains(b));
-        match line[quotes.count()..].trim_ascii_end() {
-            b"-----BEGIN SEALSTONE FILE-----" => Some(Self::SealedFile),
-            b"-----BEGIN SEALSTONE SECRET PASSPORT-----" => Some(Self::SecretPassport),
-            b"-----BEGIN SEALSTONE PUBLIC PASSPORT-----" => Some(Self::PublicPassport),
-            _ => None,
-        }
+        let line = line[quotes.count()..].trim_ascii_end();
+        let labels = [
+            (Label::File, Self::SealedFile),
+            (Label::SecretPassport, Self::SecretPassport),
+            (Label::PublicPassport, Self::PublicPassport),
+        ];
+        let is_it = |(label, _): &(Label, Self)| label.begin().as_bytes() == line;
+        labels.into_iter().find(is_it).map(|(_, kind)| kind)
     }
 
     /// Its name in messages.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::SealedFile => "a sealed file",
             Self::SecretPassport => "a secret passport",
