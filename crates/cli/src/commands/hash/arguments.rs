@@ -24,26 +24,32 @@ pub(super) fn read(args: &HashFileArgs, context: &Context) -> Result<Arguments> 
     Ok(Arguments([
         key(args.mac.as_deref(), context)?,
         Zeroizing::new(personalization.unwrap_or_default().into_bytes()),
-        file(skein.public_key_file.as_deref(), "the public key", |_| ())?,
-        file(skein.kdf_id_file.as_deref(), "the key identifier", |_| ())?,
-        file(skein.nonce_file.as_deref(), "the nonce", |_| ())?,
+        file(skein.public_key_file.as_deref(), "the public key")?,
+        file(skein.kdf_id_file.as_deref(), "the key identifier")?,
+        file(skein.nonce_file.as_deref(), "the nonce")?,
     ]))
 }
 
 fn key(path: Option<&Path>, context: &Context) -> Result<Zeroizing<Vec<u8>>> {
-    file(path, "the key", |key| context.warn_if_exposed(key))
+    let key = document(path, "the key")?;
+    key.iter().for_each(|key| context.warn_if_exposed(key));
+    Ok(key.map(Document::into_bytes).unwrap_or_default())
 }
 
-fn file(path: Option<&Path>, what: &str, look: impl Fn(&Document)) -> Result<Zeroizing<Vec<u8>>> {
+fn file(path: Option<&Path>, what: &str) -> Result<Zeroizing<Vec<u8>>> {
+    let document = document(path, what)?;
+    Ok(document.map(Document::into_bytes).unwrap_or_default())
+}
+
+fn document(path: Option<&Path>, what: &str) -> Result<Option<Document>> {
     let Some(path) = path else {
-        return Ok(Zeroizing::default());
+        return Ok(None);
     };
-    let file = input::read(path, what, MAX_LEN)?;
-    look(&file);
-    if file.is_empty() {
-        return Err(empty(what).about(file.name()));
+    let document = input::read(path, what, MAX_LEN)?;
+    match document.is_empty() {
+        true => Err(empty(what).about(document.name())),
+        false => Ok(Some(document)),
     }
-    Ok(file.into_bytes())
 }
 
 fn empty(what: &str) -> Failure {
