@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use sealstone_files::{Document, Standard};
+use sealstone_terminal::text::{fold, json_line, printable};
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
@@ -14,7 +15,6 @@ use crate::args::GlobalArgs;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::io::output::{self, STDOUT};
-use crate::text::{fold, json_line, printable};
 
 /// The global options.
 #[derive(Clone)]

@@ -5,10 +5,10 @@ use std::io;
 
 use sealstone::Error;
 use sealstone_files::plain;
+use sealstone_terminal::text::one_line;
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
-use crate::text::one_line;
 
 /// A reason to stop: an exit code, what happened, and what to do.
 #[derive(Debug)]

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use sealstone::passport::{PublicPassport, SecretPassport, Unlocked};
 use sealstone::{Error, KdfLimits, Kind, Passphrase};
 use sealstone_files::Document;
+use sealstone_terminal::progress::Progress;
+use sealstone_terminal::text::shown;
 
 use crate::context::Context;
 use crate::exit::Exit;
@@ -12,8 +14,6 @@ use crate::failure::{About, Failure, Result};
 use crate::io::input;
 use crate::passphrase::{Answer, Passphrases};
 use crate::paths::{self, public_half, tagged};
-use crate::progress::Progress;
-use crate::text::shown;
 
 /// A secret passport in its file, locked.
 pub(crate) struct Identity {
@@ -87,7 +87,7 @@ impl Identity {
         limits: &KdfLimits,
         context: &Context,
     ) -> Result<Unlocked> {
-        let progress = Progress::derivation(context);
+        let progress = Progress::derivation(context.progress);
         let report = progress.report();
         let unlocked = self.locked.unlock(passphrase, None, limits, &report);
         unlocked.map_err(|e| {

@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 mod args;
-mod clock;
 mod commands;
 mod context;
 mod exit;
@@ -12,9 +11,7 @@ mod identity;
 mod io;
 mod passphrase;
 mod paths;
-mod progress;
 mod signals;
-mod text;
 mod trust;
 mod usage;
 
@@ -40,7 +37,7 @@ fn main() -> ExitCode {
     };
     let context = Context::new(&cli.global);
     let done = std::panic::catch_unwind(|| commands::run(cli.command, &context));
-    io::terminal::finish();
+    sealstone_terminal::question::finish();
     match done.unwrap_or_else(|_| Err(Failure::silent(Exit::Internal))) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => context.report(&failure),

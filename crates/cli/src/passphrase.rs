@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use sealstone::passport::RecoveryKey;
 use sealstone::{KdfLimits, Passphrase};
 use sealstone_files::{Input, named};
+use sealstone_terminal::question;
+use sealstone_terminal::text::shown;
 use zeroize::Zeroizing;
 
 use crate::args::{NewPassphraseArgs, PassphraseArgs, RecipientPassphraseArgs, UnlockArgs};
 use crate::context::Context;
 use crate::failure::{About, Failure, Result};
-use crate::io::{input, terminal};
-use crate::text::shown;
+use crate::io::input;
 
 /// Where a passphrase comes from.
 #[derive(Clone, Debug, PartialEq)]
@@ -269,8 +270,8 @@ pub(crate) fn bytes(
     }
     need_terminal(Options::Passphrase)?;
     loop {
-        let first = terminal::ask_secret("Password")?;
-        if asking == Asking::Once || *terminal::ask_secret("The same again")? == *first {
+        let first = question::ask_secret("Password")?;
+        if asking == Asking::Once || *question::ask_secret("The same again")? == *first {
             if first.is_empty() {
                 context.warn("the password is empty");
             }
@@ -302,11 +303,11 @@ pub(crate) fn choose(
     need_terminal(options)?;
     loop {
         let first =
-            terminal::ask_secret(&format!("New passphrase for {what} (empty: generate one)"))?;
+            question::ask_secret(&format!("New passphrase for {what} (empty: generate one)"))?;
         if first.is_empty() {
             return Ok(Chosen::generate());
         }
-        if *terminal::ask_secret("The same again")? == *first {
+        if *question::ask_secret("The same again")? == *first {
             warn_if_short(first.as_bytes(), context);
             return Ok(Chosen {
                 passphrase: Passphrase::new(first.as_bytes())?,
@@ -329,12 +330,12 @@ fn warn_if_short(passphrase: &[u8], context: &Context) {
 
 fn typed(what: &str) -> Result<Passphrase> {
     need_terminal(Options::Passphrase)?;
-    let line = terminal::ask_secret(&format!("Passphrase for {what}"))?;
+    let line = question::ask_secret(&format!("Passphrase for {what}"))?;
     Ok(Passphrase::new(line.as_bytes())?)
 }
 
 fn need_terminal(options: Options) -> Result<()> {
-    if terminal::is_there() {
+    if question::is_there() {
         return Ok(());
     }
     let environment = format!("the environment variable {VARIABLE}");

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
+use sealstone_terminal::question;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
-
-use crate::io::terminal;
 
 /// Starts the thread that waits for signals. Without it, signals leave temporary files behind.
 pub(crate) fn install() {
@@ -36,7 +35,7 @@ fn ignore(signal: i32) {
 
 fn end_by(signal: i32) {
     sealstone_files::remove_temporaries();
-    terminal::finish();
+    question::finish();
     // Returns only if the system refuses to end the process.
     let _ = signal_hook::low_level::emulate_default_handler(signal);
     std::process::exit(128 + signal);

@@ -6,14 +6,14 @@ use sealstone::Error;
 use sealstone::passport::{Contact, Fingerprint, Passport};
 use sealstone::trust::{Change, Countersignature, Entry, Record, Status, TrustStore};
 use sealstone_files::{TrustDirectory, is_not_begun};
+use sealstone_terminal::clock;
+use sealstone_terminal::text::quoted;
 
-use crate::clock;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::identity::Identity;
 use crate::paths;
-use crate::text::quoted;
 
 /// The store in its directory.
 pub(crate) type Store = TrustStore<TrustDirectory>;

@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use sealstone_files::Standard;
+use sealstone_terminal::text::json_line;
 
 use crate::context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::io::output::must_be_open;
-use crate::text::json_line;
 
 /// Shows help or the version, or reports an error of the command line.
 pub(crate) fn report(mut error: clap::Error) -> ExitCode {

@@ -7,6 +7,8 @@ use std::thread;
 
 use sealstone_files::Input;
 use sealstone_skein::sums::{Algorithm, Arguments, ReadAt, STANDARD, State, Style, Uses, digits};
+use sealstone_terminal::progress::{Counter, Progress};
+use sealstone_terminal::text::printable;
 use serde_json::{Value, json};
 
 use crate::args::{HashFileArgs, SkeinArgs, TreeValue};
@@ -15,8 +17,6 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::io::input::{self, DASH};
 use crate::io::output::print;
-use crate::progress::{Counter, Progress};
-use crate::text::printable;
 
 mod arguments;
 mod check;
@@ -127,7 +127,7 @@ fn hash_file(
 ) -> Result<Hash> {
     let input = input::open(path, "the message")?;
     let counter = Counter::default();
-    let _progress = Progress::bytes(context, "hashing", input.remaining(), &counter);
+    let _progress = Progress::bytes(context.progress, "hashing", input.remaining(), &counter);
     let from = input.position();
     let read_at = |at, bytes: &mut [u8]| {
         let n = input.read_at(bytes, from + at)?;

@@ -8,13 +8,13 @@ use clap::builder::Resettable;
 use clap_complete::Shell;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
+use sealstone_terminal::text::shown;
 
 use crate::args::Cli;
 use crate::context::Context;
 use crate::exit::codes;
 use crate::failure::{About, Result};
 use crate::io::output::print;
-use crate::text::shown;
 
 const ENVIRONMENT: &str = "\
 SEALSTONE_PASSPHRASE  the passphrase, unless an option names another source

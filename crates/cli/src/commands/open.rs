@@ -10,6 +10,8 @@ use std::path::Path;
 use sealstone::file::{Dearmored, Metadata, Opening, RecipientInfo, Sealed, Sender, Workers};
 use sealstone::passport::Contact;
 use sealstone_files::Input;
+use sealstone_terminal::progress::{Counter, Progress};
+use sealstone_terminal::text::{one_line, quoted_lines, quoted_name, shown};
 use serde_json::{Value, json};
 
 use self::keys::KeyRing;
@@ -20,8 +22,6 @@ use crate::failure::{About, Failure, Result};
 use crate::io::input;
 use crate::io::output::{Destination, Nature, Output};
 use crate::io::spool::spool;
-use crate::progress::{Counter, Progress};
-use crate::text::{one_line, quoted_lines, quoted_name, shown};
 
 /// The reader of everything after the header.
 type Payload<'a> = Box<dyn Read + Send + 'a>;
@@ -197,7 +197,7 @@ impl<'a> Job<'a> {
             .input
             .regular()
             .map(|metadata| metadata.len().saturating_sub(self.start));
-        Progress::bytes(self.context, verb, total, &self.counter)
+        Progress::bytes(self.context.progress, verb, total, &self.counter)
     }
 
     fn finish(self, opened: &Opened) -> Result<()> {

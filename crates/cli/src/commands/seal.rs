@@ -5,21 +5,21 @@ use std::path::{Path, PathBuf};
 use sealstone::file::{Metadata, Receipt, Sealer, Workers};
 use sealstone::passport::{Contact, Passport};
 use sealstone_files::Input;
+use sealstone_terminal::clock;
+use sealstone_terminal::progress::{Counter, Progress};
+use sealstone_terminal::question;
+use sealstone_terminal::text::{one_line, quoted};
 use serde_json::json;
 
 use self::recipients::{Recipient, Recipients};
 use crate::args::SealArgs;
-use crate::clock;
 use crate::context::{Context, Report};
 use crate::failure::{Failure, Result};
 use crate::identity::Identity;
 use crate::io::input::{self, DASH};
 use crate::io::output::{Destination, Nature, Output};
-use crate::io::terminal;
 use crate::passphrase::{self, Answer, Chosen, Options, Passphrases, Source};
 use crate::paths::{self, with_suffix};
-use crate::progress::{Counter, Progress};
-use crate::text::{one_line, quoted};
 use crate::trust;
 
 mod recipients;
@@ -109,7 +109,7 @@ impl<'a> Job<'a> {
             .next()
             .map(unlock)
             .transpose()?;
-        terminal::finish();
+        question::finish();
         if let Some(chosen) = &passphrase {
             chosen.show("the file", context)?;
         }
@@ -152,7 +152,12 @@ impl<'a> Job<'a> {
 
     fn seal(&self, unlocked: &Unlocked, context: &Context) -> Result<Receipt> {
         let counter = Counter::default();
-        let progress = Progress::bytes(context, "sealing", self.input.remaining(), &counter);
+        let progress = Progress::bytes(
+            context.progress,
+            "sealing",
+            self.input.remaining(),
+            &counter,
+        );
         let report = progress.report();
         let mut sealer = Sealer::new();
         sealer

@@ -7,10 +7,10 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use sealstone_files::{Document, Input, Standard, duplicate, named};
+use sealstone_terminal::text::shown;
 
 use crate::failure::{Failure, Result};
 use crate::io::output::must_be_open;
-use crate::text::shown;
 
 /// The name that stands for standard input or output.
 pub(crate) const DASH: &str = "-";

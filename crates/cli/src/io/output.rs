@@ -9,12 +9,12 @@ use std::sync::{Mutex, PoisonError};
 
 use sealstone::Kind;
 use sealstone_files::{Existing, Input, PlacedFile, Standard, Sync, named};
+use sealstone_terminal::text::check_text;
+use sealstone_terminal::text::shown;
 
 use super::input::DASH;
-use super::terminal::check_text;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
-use crate::text::shown;
 
 /// Where an output goes.
 pub(crate) enum Destination {

@@ -5,16 +5,16 @@ use std::path::PathBuf;
 
 use sealstone::file::{Keys, Opening, RecipientInfo, Sealed};
 use sealstone::passport::{Contact, Fingerprint, Passport};
+use sealstone_terminal::progress::Progress;
+use sealstone_terminal::question;
 
 use crate::args::OpenArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::identity::Identity;
-use crate::io::terminal;
 use crate::passphrase::{Answer, Passphrases};
 use crate::paths;
-use crate::progress::Progress;
 use crate::trust;
 
 /// Passports, locked and unlocked, and a passphrase.
@@ -80,7 +80,7 @@ impl<'a> KeyRing<'a> {
             }
             Wanted::Passphrase => {
                 let key = self.passphrases.with(name, self.context, |passphrase| {
-                    let progress = Progress::derivation(self.context);
+                    let progress = Progress::derivation(self.context.progress);
                     let report = progress.report();
                     let passphrases = [passphrase];
                     let keys = Keys {
@@ -93,7 +93,7 @@ impl<'a> KeyRing<'a> {
                 sealed.unlock_with(&key).about(name)
             }
         };
-        terminal::finish();
+        question::finish();
         opening
     }
 

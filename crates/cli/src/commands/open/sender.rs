@@ -3,6 +3,7 @@
 use sealstone::file::Sender;
 use sealstone::passport::{Contact, Fingerprint};
 use sealstone::trust::{Record, Status};
+use sealstone_terminal::text::quoted;
 use serde_json::{Value, json};
 
 use super::keys::KeyRing;
@@ -11,7 +12,6 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::identity::load_public;
-use crate::text::quoted;
 use crate::trust::{self, Store};
 
 /// The decision about the content.

@@ -6,6 +6,7 @@ use std::path::Path;
 use qrcode::render::{svg, unicode::Dense1x2};
 use qrcode::{EcLevel, QrCode};
 use sealstone::passport::Words;
+use sealstone_terminal::text::shown;
 use serde_json::json;
 use zeroize::Zeroizing;
 
@@ -16,7 +17,6 @@ use crate::failure::{About, Failure, Result};
 use crate::identity::{Identity, or_default};
 use crate::io::keep;
 use crate::passphrase::Passphrases;
-use crate::text::shown;
 
 /// Pixels of one module of a PNG, and modules of white around the code (ISO/IEC 18004 asks for 4).
 const SCALE: usize = 8;

@@ -5,18 +5,19 @@ use std::path::{Path, PathBuf};
 use sealstone::KdfParams;
 use sealstone::passport::{NewSlot, Passport, PublicPassport, SecretPassport, SlotKey};
 use sealstone_files::{directory_of, make_directory};
+use sealstone_terminal::clock;
+use sealstone_terminal::progress::Progress;
+use sealstone_terminal::question;
+use sealstone_terminal::text::shown;
 use serde_json::{Value, json};
 
 use crate::args::BirthArgs;
-use crate::clock;
 use crate::context::{Context, Report};
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
-use crate::io::{keep, terminal};
+use crate::io::keep;
 use crate::passphrase::{self, Chosen, Options, Source};
 use crate::paths;
-use crate::progress::Progress;
-use crate::text::shown;
 
 /// Where the two halves of a new passport go.
 pub(super) struct Place {
@@ -45,13 +46,13 @@ pub(super) fn label_of_backup(asked: Option<&str>) -> Result<String> {
     if let Some(label) = asked {
         return Ok(label.to_owned());
     }
-    if !terminal::is_there() {
+    if !question::is_there() {
         let what = "a backup does not hold the label, and there is no terminal to ask for it";
         return Err(Failure::usage(what)
             .hint("choose --label NAME: what you call yourself, which everybody sees"));
     }
     let answer =
-        terminal::ask("Label of the passport (what you call yourself): ").about("the terminal")?;
+        question::ask("Label of the passport (what you call yourself): ").about("the terminal")?;
     match answer.trim() {
         "" => Err(Failure::usage("no label was given")),
         label => Ok(label.to_owned()),
@@ -190,7 +191,7 @@ impl<'a> FirstSlot<'a> {
     }
 
     fn wrap(&self, passport: &Passport, chosen: &Chosen) -> Result<SecretPassport> {
-        let progress = Progress::derivation(self.context);
+        let progress = Progress::derivation(self.context.progress);
         let slot = NewSlot {
             key: SlotKey::Passphrase(&chosen.passphrase),
             name: "",

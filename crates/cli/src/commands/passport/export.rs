@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use sealstone_files::Sync;
+use sealstone_terminal::text::shown;
 use serde_json::json;
 
 use crate::args::ExportArgs;
@@ -12,7 +13,6 @@ use crate::identity::{Identity, or_default};
 use crate::io::input::{self, DASH};
 use crate::io::output::{Destination, How, Nature, Output};
 use crate::passphrase::Passphrases;
-use crate::text::shown;
 
 pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<()> {
     let file = or_default(args.file.as_deref())?;

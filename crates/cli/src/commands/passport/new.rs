@@ -1,10 +1,10 @@
 //! `passport new`
 
 use sealstone::passport::Passport;
+use sealstone_terminal::clock;
 
 use super::birth::{FirstSlot, Place, label};
 use crate::args::NewArgs;
-use crate::clock;
 use crate::context::Context;
 use crate::failure::Result;
 

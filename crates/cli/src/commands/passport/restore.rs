@@ -3,14 +3,15 @@
 use std::path::Path;
 
 use sealstone::passport::{Passport, Words};
+use sealstone_terminal::clock;
+use sealstone_terminal::question;
 
 use super::birth::{FirstSlot, Place, label_of_backup};
 use crate::args::RestoreArgs;
-use crate::clock;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
-use crate::io::{input, terminal};
+use crate::io::input;
 
 /// 24 words are shorter.
 const MAX_LEN: usize = 4096;
@@ -39,12 +40,12 @@ fn read(path: &Path) -> Result<Words> {
 
 /// Asks until the words fit together: the last word holds a checksum.
 fn ask(context: &Context) -> Result<Words> {
-    if !terminal::is_there() {
+    if !question::is_there() {
         let failure = Failure::usage("the words are needed, and there is no terminal to ask on");
         return Err(failure.hint("use --words-file FILE, or --words-file - for standard input"));
     }
     loop {
-        let typed = terminal::ask("The 24 words, separated by spaces: ").about("the terminal")?;
+        let typed = question::ask("The 24 words, separated by spaces: ").about("the terminal")?;
         if typed.trim().is_empty() {
             return Err(Failure::usage("no words were given"));
         }

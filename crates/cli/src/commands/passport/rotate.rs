@@ -3,19 +3,20 @@
 use sealstone::KdfParams;
 use sealstone::passport::{Passport, Unlocked};
 use sealstone::trust::Status;
+use sealstone_terminal::clock;
+use sealstone_terminal::question;
+use sealstone_terminal::text::shown;
 
 use super::birth::{FirstSlot, Halves, Place};
 use super::slot::opened_params;
 use crate::args::RotateArgs;
-use crate::clock;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::identity::{Identity, load_public, or_default};
-use crate::io::{keep, terminal};
+use crate::io::keep;
 use crate::passphrase::{Passphrases, Source};
 use crate::paths::tagged;
-use crate::text::shown;
 use crate::trust;
 
 pub(super) fn run(args: &RotateArgs, context: &Context) -> Result<()> {
@@ -175,7 +176,7 @@ fn takes(place: &Place, old: &Identity) -> bool {
 /// Whether to revoke the old passport: as the options say, else as the user answers. Without a
 /// terminal it is not revoked.
 fn asks_to_revoke(args: &RotateArgs, old: &Identity) -> Result<bool> {
-    if args.revoke || args.no_revoke || !terminal::is_there() {
+    if args.revoke || args.no_revoke || !question::is_there() {
         return Ok(args.revoke);
     }
     let question = format!(
@@ -183,7 +184,7 @@ fn asks_to_revoke(args: &RotateArgs, old: &Identity) -> Result<bool> {
          never open.\nRevoke it?",
         old.locked.fingerprint()
     );
-    Ok(terminal::confirm(&question)?)
+    Ok(question::confirm(&question)?)
 }
 
 /// Tells the trust store that the old passport no longer speaks for the user. The new passport is

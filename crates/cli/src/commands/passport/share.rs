@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use sealstone::passport::{Passport, Share};
+use sealstone_terminal::clock;
+use sealstone_terminal::text::one_line;
 use serde_json::json;
 use zeroize::Zeroizing;
 
 use super::backup::must_be_meant;
 use super::birth::{FirstSlot, Place, label_of_backup};
 use crate::args::{JoinArgs, SplitArgs};
-use crate::clock;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
@@ -18,7 +19,6 @@ use crate::io::input;
 use crate::io::keep;
 use crate::passphrase::Passphrases;
 use crate::paths::with_suffix;
-use crate::text::one_line;
 
 /// 16 shares are shorter.
 const MAX_LEN: usize = 16 << 10;

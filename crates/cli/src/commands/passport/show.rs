@@ -4,10 +4,10 @@ use std::path::Path;
 
 use sealstone::Kind;
 use sealstone::passport::{PublicPassport, SecretPassport, Slot, SlotKind};
+use sealstone_terminal::clock;
 use serde_json::{Value, json};
 
 use crate::args::{Profile, ShowArgs};
-use crate::clock;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};

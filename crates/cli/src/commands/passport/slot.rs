@@ -6,17 +6,17 @@ use sealstone::passport::{
     NewSlot, RecoveryKey, SecretPassport, Slot, SlotKey, SlotKind, Unlocked,
 };
 use sealstone::{KdfParams, OnProgress};
+use sealstone_terminal::clock;
+use sealstone_terminal::progress::Progress;
 use serde_json::json;
 
 use super::show;
 use crate::args::{SlotAddArgs, SlotChangeArgs, SlotCommand, SlotKeyArgs, SlotRemoveArgs};
-use crate::clock;
 use crate::context::{Context, Report};
 use crate::failure::{About, Failure, Result};
 use crate::identity::{Identity, or_default};
 use crate::io::keep;
 use crate::passphrase::{self, Chosen, Options, Passphrases, Source};
-use crate::progress::Progress;
 
 pub(super) fn run(command: SlotCommand, context: &Context) -> Result<()> {
     match command {
@@ -49,7 +49,7 @@ fn add(args: &SlotAddArgs, context: &Context) -> Result<()> {
     let all: Vec<KdfParams> = slots.chain([params]).collect();
     args.unlock.kdf.must_allow(&all)?;
     key.show(context)?;
-    let progress = Progress::derivation(context);
+    let progress = Progress::derivation(context.progress);
     let name = args.key.name.as_deref().unwrap_or("");
     let id = unlocked.add_slot(&key.slot(name, params, &progress.report()))?;
     drop(progress);
@@ -113,7 +113,7 @@ fn change(args: &SlotChangeArgs, context: &Context) -> Result<()> {
         .clone()
         .unwrap_or_else(|| old.name().to_owned());
     key.show(context)?;
-    let progress = Progress::derivation(context);
+    let progress = Progress::derivation(context.progress);
     unlocked.change_slot(id, &key.slot(&name, params, &progress.report()))?;
     drop(progress);
     let text = format!("changed slot {id}\n  {OLDER_COPIES}");

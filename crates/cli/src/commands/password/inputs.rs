@@ -2,6 +2,7 @@
 
 use sealstone::KdfProgress;
 use sealstone_argon2::{Arena, Argon2, Params, Progress as Blocks};
+use sealstone_terminal::progress::{Counter, Progress};
 use zeroize::Zeroizing;
 
 use super::threads;
@@ -10,7 +11,6 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::io::input;
 use crate::passphrase::{self, Asking};
-use crate::progress::{Counter, Progress};
 
 /// All inputs of a hash.
 pub(super) struct Inputs {
@@ -57,7 +57,7 @@ impl Inputs {
         use_it: impl FnOnce(Argon2<'_>, &mut Arena) -> T,
     ) -> T {
         let counter = Counter::default();
-        let _progress = Progress::hash(context, &counter);
+        let _progress = Progress::hash(context.progress, &counter);
         let watch = |Blocks { done, total }| counter.derive(KdfProgress { done, total });
         let argon2 = Argon2::new(*params)
             .secret(&self.secret)

@@ -7,6 +7,7 @@ use rustix::process::geteuid;
 use sealstone::passport::{Contact, Fingerprint, PublicPassport};
 use sealstone::trust::{Record, Status};
 use sealstone_files::directory_of;
+use sealstone_terminal::text::{quoted, shown};
 
 use crate::args::SealArgs;
 use crate::context::Context;
@@ -15,7 +16,6 @@ use crate::failure::{About, Failure, Result};
 use crate::identity::{self, Identity};
 use crate::io::input::{self, DASH};
 use crate::paths;
-use crate::text::{quoted, shown};
 use crate::trust::{self, Store};
 
 /// The passports that a file is sealed to, each once.

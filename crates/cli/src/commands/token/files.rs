@@ -8,6 +8,7 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as URL_SAFE_NO_PAD;
 use sealstone_files::{Document, Existing};
 use sealstone_primitives::secret::{Secret, SecretVec};
+use sealstone_terminal::text::shown;
 use sealstone_token::epoch::Root;
 use sealstone_token::privacypass::header::{self, Offer};
 use sealstone_token::privacypass::{
@@ -23,7 +24,6 @@ use crate::failure::{About, Failure, Result};
 use crate::io::input::{self, DASH};
 use crate::io::keep::{self, PRIVATE, PUBLIC};
 use crate::io::output;
-use crate::text::shown;
 
 /// The longest file that is read: a request for 65,535 tokens of P-384.
 const MAX_LEN: usize = 4 << 20;

@@ -1,5 +1,7 @@
 //! `token inspect`
 
+use sealstone_terminal::clock;
+use sealstone_terminal::text::one_line;
 use sealstone_token::privacypass::directory::Directory;
 use sealstone_token::privacypass::header::{self, Offer};
 use sealstone_token::privacypass::{
@@ -10,11 +12,9 @@ use serde_json::{Map, Value};
 use super::files::{self, Secrecy};
 use super::hex;
 use crate::args::TokenInspectArgs;
-use crate::clock;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
-use crate::text::one_line;
 
 /// A heading, and names with values.
 struct Description {

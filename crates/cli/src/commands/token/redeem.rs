@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use sealstone_files::{make_directory, sync_directory};
+use sealstone_terminal::text::shown;
 use sealstone_token::Error;
 use sealstone_token::privacypass::{IssuerKey, IssuerPublicKey, Token};
 use serde_json::json;
@@ -15,7 +16,6 @@ use crate::args::RedeemArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
-use crate::text::shown;
 
 pub(super) fn run(args: &RedeemArgs, context: &Context) -> Result<()> {
     let keys: Vec<AnyKey> = args

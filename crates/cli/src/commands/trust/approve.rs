@@ -2,14 +2,14 @@
 
 use sealstone::passport::{Fingerprint, PublicPassport, Succession};
 use sealstone::trust::{Name, Record, Status};
+use sealstone_terminal::clock;
+use sealstone_terminal::question;
+use sealstone_terminal::text::quoted;
 
 use super::decide::{self, Subject};
 use crate::args::ApproveArgs;
-use crate::clock;
 use crate::context::Context;
 use crate::failure::{About, Failure, Result};
-use crate::io::terminal;
-use crate::text::quoted;
 use crate::trust::{self, Store};
 
 pub(super) fn run(args: &ApproveArgs, context: &Context) -> Result<()> {
@@ -19,7 +19,7 @@ pub(super) fn run(args: &ApproveArgs, context: &Context) -> Result<()> {
         .iter()
         .try_for_each(|name| refuse_prefix(name))?;
     let subjects = decide::subjects(&args.decide, &store)?;
-    if !args.yes && !terminal::is_there() {
+    if !args.yes && !question::is_there() {
         return Err(unasked(&subjects));
     }
     for subject in &subjects {
@@ -93,7 +93,7 @@ fn allow_namesake(args: &ApproveArgs, namesake: &Record<'_>, context: &Context) 
         trust::name(namesake),
         namesake.fingerprint()
     );
-    let is_asked = !args.yes && terminal::is_there();
+    let is_asked = !args.yes && question::is_there();
     if args.same_label || is_asked {
         context.warn(&format!("{what}; --label gives it another name"));
         return Ok(());
@@ -143,7 +143,7 @@ fn check_succession(
 
 /// Asks at the terminal whether the fingerprint has been compared, whatever standard input is.
 fn compare(args: &ApproveArgs, subject: &Subject) -> Result<()> {
-    if args.yes || !terminal::is_there() {
+    if args.yes || !question::is_there() {
         return Ok(());
     }
     let question = format!(
@@ -151,7 +151,7 @@ fn compare(args: &ApproveArgs, subject: &Subject) -> Result<()> {
         subject.name(),
         subject.fingerprint
     );
-    match terminal::confirm(&question)? {
+    match question::confirm(&question)? {
         true => Ok(()),
         false => Err(Failure::usage("not approved")
             .hint("compare the fingerprint first; `sealstone trust deny` keeps its files out")),

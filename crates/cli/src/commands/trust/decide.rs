@@ -5,16 +5,16 @@ use std::path::Path;
 
 use sealstone::passport::{Fingerprint, PublicPassport};
 use sealstone::trust::Status;
+use sealstone_terminal::clock;
+use sealstone_terminal::text::quoted;
 use serde_json::json;
 
 use super::show::record_json;
 use crate::args::{DecideArgs, EndArgs};
-use crate::clock;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::identity::load_public;
-use crate::text::quoted;
 use crate::trust::{self, Store};
 
 /// The passport that a decision is about.

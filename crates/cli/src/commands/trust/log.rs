@@ -1,12 +1,12 @@
 //! `trust log`
 
 use sealstone::trust::Entry;
+use sealstone_terminal::clock;
+use sealstone_terminal::text::one_line;
 use serde_json::{Value, json};
 
-use crate::clock;
 use crate::context::Context;
 use crate::failure::Result;
-use crate::text::one_line;
 use crate::trust;
 
 pub(super) fn run(context: &Context) -> Result<()> {

@@ -1,14 +1,14 @@
 //! `trust list` and `trust show`
 
 use sealstone::trust::Record;
+use sealstone_terminal::clock;
+use sealstone_terminal::text::one_line;
 use serde_json::{Value, json};
 
 use super::decide::Subject;
 use super::log;
-use crate::clock;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::text::one_line;
 use crate::trust;
 
 pub(super) fn list(context: &Context) -> Result<()> {

@@ -2,15 +2,15 @@
 
 use sealstone::passport::Fingerprint;
 use sealstone::trust::{Interrupted, Report};
+use sealstone_terminal::clock;
+use sealstone_terminal::question;
 use serde_json::json;
 
 use crate::args::{CheckArgs, PruneArgs, RekeyArgs, SignArgs};
-use crate::clock;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::identity::{Identity, load_public, or_default};
-use crate::io::terminal;
 use crate::passphrase::Passphrases;
 use crate::trust::{self, Store};
 
@@ -113,7 +113,7 @@ pub(super) fn sign(args: &SignArgs, context: &Context) -> Result<()> {
     if !unsigned.is_empty() {
         let list = trust::decisions(&unsigned);
         context.say(&format!("to be countersigned:{list}"));
-        if !args.yes && terminal::is_there() && !terminal::confirm("Are all of them yours?")? {
+        if !args.yes && question::is_there() && !question::confirm("Are all of them yours?")? {
             return Err(Failure::usage("not countersigned").hint(
                 "another program may have changed the store: see sealstone trust log, deny or \
                  revoke the passports that you did not approve, then: sealstone trust rekey",

@@ -1,21 +1,27 @@
 //! Times: seconds since 1970 in every format, UTC for people.
+//!
+//! ```
+//! use sealstone_terminal::clock;
+//!
+//! assert_eq!(clock::show(951_782_399), "2000-02-28 23:59:59 UTC");
+//! ```
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Now.
-pub(crate) fn now() -> u64 {
+pub fn now() -> u64 {
     since_1970(SystemTime::now()).unwrap_or(0)
 }
 
 /// The seconds since 1970; `None` before.
-pub(crate) fn since_1970(time: SystemTime) -> Option<u64> {
+pub fn since_1970(time: SystemTime) -> Option<u64> {
     time.duration_since(UNIX_EPOCH)
         .ok()
         .map(|since| since.as_secs())
 }
 
 /// `2026-11-21 01:03:33 UTC`, or the number of seconds after year 9999.
-pub(crate) fn show(time: u64) -> String {
+pub fn show(time: u64) -> String {
     let (days, second) = (time / 86_400, time % 86_400);
     // After year 9999: a clock or a file is wrong.
     if days > 2_932_896 {
@@ -32,7 +38,7 @@ pub(crate) fn show(time: u64) -> String {
 
 /// Reads `2026-11-21` (its first second), `2026-11-21T01:03:33Z`, what [`show`] writes, or
 /// `@1700000000`; all of them are UTC.
-pub(crate) fn parse(text: &str) -> Result<u64, &'static str> {
+pub fn parse(text: &str) -> Result<u64, &'static str> {
     const FORM: &str = "a time is 2026-11-21 (00:00:00 UTC), 2026-11-21T01:03:33Z or @SECONDS";
     if let Some(seconds) = text.strip_prefix('@') {
         return seconds.parse().map_err(|_| FORM);

@@ -1,4 +1,16 @@
-//! Progress bars for work that takes longer than [`PATIENCE`].
+//! Progress bars for work that takes longer than half a second.
+//!
+//! ```
+//! use sealstone_terminal::progress::{Counter, Progress};
+//! use std::io::Read;
+//!
+//! let counter = Counter::default();
+//! let progress = Progress::bytes(false, "reading", Some(3), &counter);
+//! counter.count(&b"abc"[..]).read_to_end(&mut Vec::new())?;
+//! drop(progress);
+//! assert_eq!(counter.bytes(), 3);
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 use std::fmt;
 use std::io::{self, Read, stderr};
@@ -12,17 +24,15 @@ use indicatif::{BinaryBytes, HumanDuration, ProgressBar, ProgressState, Progress
 use rustix::termios::tcgetwinsize;
 use sealstone::KdfProgress;
 
-use crate::context::Context;
-
 /// Shows the progress of work until it is dropped.
-pub(crate) struct Progress {
+pub struct Progress {
     shown: Option<(mpsc::Sender<()>, JoinHandle<()>)>,
     counter: Counter,
 }
 
 /// How many bytes have been read, and the progress of the key derivation before that.
 #[derive(Clone, Default)]
-pub(crate) struct Counter(Arc<Counts>);
+pub struct Counter(Arc<Counts>);
 
 #[derive(Default)]
 struct Counts {
@@ -32,7 +42,7 @@ struct Counts {
 }
 
 /// A reader that counts.
-pub(crate) struct Counted<R> {
+pub struct Counted<R> {
     inner: R,
     counter: Counter,
 }
@@ -55,31 +65,31 @@ const SPINNER: &str = "{prefix} {spinner} {binary_bytes}  {rate}{elapsed}";
 
 impl Progress {
     /// Progress of reading bytes (`total`, if known), and of a key derivation before them.
-    pub(crate) fn bytes(
-        context: &Context,
+    pub fn bytes(
+        is_shown: bool,
         verb: &'static str,
         total: Option<u64>,
         counter: &Counter,
     ) -> Self {
         counter.0.read.store(0, Ordering::Relaxed);
-        Self::start(context, verb, total, counter.clone())
+        Self::start(is_shown, verb, total, counter.clone())
     }
 
     /// Progress of a key derivation.
-    pub(crate) fn derivation(context: &Context) -> Self {
-        Self::start(context, "", None, Counter::default())
+    pub fn derivation(is_shown: bool) -> Self {
+        Self::start(is_shown, "", None, Counter::default())
     }
 
     /// Progress of hashing a password, which `counter` gets.
-    pub(crate) fn hash(context: &Context, counter: &Counter) -> Self {
-        Self::start(context, "", None, counter.clone())
+    pub fn hash(is_shown: bool, counter: &Counter) -> Self {
+        Self::start(is_shown, "", None, counter.clone())
     }
 
-    fn start(context: &Context, verb: &'static str, total: Option<u64>, counter: Counter) -> Self {
+    fn start(is_shown: bool, verb: &'static str, total: Option<u64>, counter: Counter) -> Self {
         let reported = counter.clone();
         Self {
             counter: reported,
-            shown: context.progress.then_some(()).and_then(|()| {
+            shown: is_shown.then_some(()).and_then(|()| {
                 let (stop, stopped) = mpsc::channel();
                 let show = move || show(verb, total, &counter, &stopped);
                 // Without a thread there is no bar.
@@ -91,7 +101,7 @@ impl Progress {
 
 impl Progress {
     /// Reports a key derivation, as the library asks for it.
-    pub(crate) fn report(&self) -> impl Fn(KdfProgress) + Sync + '_ {
+    pub fn report(&self) -> impl Fn(KdfProgress) + Sync + '_ {
         |progress| self.counter.derive(progress)
     }
 }
@@ -108,7 +118,7 @@ impl Drop for Progress {
 
 impl Counter {
     /// Counts what is read from `inner`.
-    pub(crate) fn count<R>(&self, inner: R) -> Counted<R> {
+    pub fn count<R>(&self, inner: R) -> Counted<R> {
         Counted {
             inner,
             counter: self.clone(),
@@ -116,12 +126,12 @@ impl Counter {
     }
 
     /// Counts `n` bytes more.
-    pub(crate) fn add(&self, n: u64) {
+    pub fn add(&self, n: u64) {
         self.0.read.fetch_add(n, Ordering::Relaxed);
     }
 
     /// Notes the progress of a key derivation.
-    pub(crate) fn derive(&self, progress: KdfProgress) {
+    pub fn derive(&self, progress: KdfProgress) {
         self.0.derived.store(progress.done, Ordering::Relaxed);
         self.0.to_derive.store(progress.total, Ordering::Relaxed);
     }
@@ -134,7 +144,7 @@ impl Counter {
     }
 
     /// How many bytes have been read.
-    pub(crate) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         self.0.read.load(Ordering::Relaxed)
     }
 }

@@ -1,28 +1,35 @@
 //! Text as a terminal may safely show it.
+//!
+//! ```
+//! use sealstone_terminal::text::{printable, quoted};
+//!
+//! assert_eq!(printable("two\nlines\u{1b}[2J"), "two\nlines\\u{1b}[2J");
+//! assert_eq!(quoted("Mallory\", approved"), "\"Mallory\\\", approved\"");
+//! ```
 
+use std::fmt::Display;
+use std::io;
 use std::path::Path;
 
-use serde_json::Value;
-
 /// Text with nothing in it that a terminal would obey.
-pub(crate) fn printable(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     escape(text, |c| is_harmful(c) && c != '\n' && c != '\t')
 }
 
 /// A name within a message: it may hold anything, and must not look like a line of its own.
-pub(crate) fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     escape(text, is_harmful)
 }
 
 /// A name that somebody else has chosen, in quotation marks that it cannot close.
-pub(crate) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
     format!("\"{}\"", one_line(&escaped))
 }
 
 /// A text of several lines that somebody else has written. Each line is marked, and is too short to
 /// be broken by a terminal of 80 columns, so that none looks like a message.
-pub(crate) fn quoted_lines(text: &str) -> String {
+pub fn quoted_lines(text: &str) -> String {
     let line = |line: &str| format!("\n  | {}", one_line(&line.replace('\t', "    ")));
     let lines = text.lines().flat_map(folded);
     lines.map(|part| line(&part)).collect()
@@ -30,7 +37,7 @@ pub(crate) fn quoted_lines(text: &str) -> String {
 
 /// A file name that somebody else has chosen: in quotation marks, or in marked lines if a terminal
 /// could break it.
-pub(crate) fn quoted_name(name: &str) -> String {
+pub fn quoted_name(name: &str) -> String {
     match columns(name) <= FOLD - 20 {
         true => format!(" {}", quoted(name)),
         false => format!(":{}", quoted_lines(name)),
@@ -63,7 +70,7 @@ fn folded(line: &str) -> Vec<String> {
 }
 
 /// A path as messages show it.
-pub(crate) fn shown(path: &Path) -> String {
+pub fn shown(path: &Path) -> String {
     if path.as_os_str().is_empty() {
         return "''".to_owned();
     }
@@ -71,9 +78,9 @@ pub(crate) fn shown(path: &Path) -> String {
 }
 
 /// JSON on one line, without the control characters that JSON allows in strings and terminals obey.
-pub(crate) fn json_line(value: &Value) -> String {
+pub fn json_line(json: &impl Display) -> String {
     let mut line = String::new();
-    for c in value.to_string().chars() {
+    for c in json.to_string().chars() {
         match is_harmful(c) {
             // All of them are below U+10000.
             true => line.push_str(&format!("\\u{:04x}", u32::from(c))),
@@ -85,7 +92,7 @@ pub(crate) fn json_line(value: &Value) -> String {
 
 /// Breaks lines of more than 80 columns in the middle of a fingerprint, whose second half goes
 /// below the first. Commands stay whole, so that they can be copied.
-pub(crate) fn fold(text: &str) -> String {
+pub fn fold(text: &str) -> String {
     text.split_inclusive('\n').map(fold_line).collect()
 }
 
@@ -134,6 +141,36 @@ fn escape(text: &str, harmful: impl Fn(char) -> bool) -> String {
         }
     }
     out
+}
+
+/// Fails unless `bytes` are harmless on a terminal. Control characters in a file could change the
+/// screen or imitate messages.
+///
+/// Returns how many of the bytes can be shown now. An incomplete character waits for its rest.
+///
+/// # Errors
+/// [`io::ErrorKind::InvalidInput`].
+pub fn check_text(bytes: &[u8]) -> io::Result<usize> {
+    let not_text = || {
+        io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "the content is not text (choose -o FILE, or -o - to see it all the same)",
+        )
+    };
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(e) if e.error_len().is_none() => {
+            std::str::from_utf8(&bytes[..e.valid_up_to()]).map_err(|_| not_text())?
+        }
+        Err(_) => return Err(not_text()),
+    };
+    // A carriage return at the end of a piece waits for the line feed in the next.
+    let text = text.strip_suffix('\r').unwrap_or(text);
+    let lines = text.replace("\r\n", "\n");
+    if printable(&lines) != lines {
+        return Err(not_text());
+    }
+    Ok(text.len())
 }
 
 #[cfg(test)]
@@ -195,6 +232,29 @@ mod tests {
         let command = format!("sealstone trust approve {fingerprint}");
         for whole in [fingerprint, &command, "no fingerprint"] {
             assert_eq!(fold(whole), whole);
+        }
+    }
+
+    #[test]
+    fn text_is_shown_and_what_a_terminal_would_obey_is_not() {
+        for (good, shown) in [
+            (&b"plain\r\ntext\n"[..], 12),
+            ("Grüße\t名前".as_bytes(), 14),
+            (b"half a character \xc3", 17),
+            (b"half a line ending\r", 18),
+        ] {
+            assert_eq!(check_text(good).unwrap(), shown, "{good:?}");
+        }
+        for bad in [
+            &b"\x1b[31m"[..],
+            b"\x9b31m",
+            b"\xc2\x9b31m",
+            "\u{202e}".as_bytes(),
+            b"over\rwritten",
+            b"\x08",
+            b"\x00",
+        ] {
+            assert!(check_text(bad).is_err(), "{bad:?}");
         }
     }
 }

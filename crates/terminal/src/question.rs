@@ -3,6 +3,16 @@
 //! From the first question until [`finish`], this process has the terminal to itself: other
 //! commands of a pipe wait with their questions, and the terminal shows nothing that is typed.
 //! Text that was typed before a question is discarded: it cannot be the answer.
+//!
+//! ```no_run
+//! use sealstone_terminal::question;
+//!
+//! if question::is_there() {
+//!     let passphrase = question::ask_secret("Passphrase")?;
+//!     question::finish();
+//! }
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -14,8 +24,6 @@ use rustix::termios::{
     LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr, ttyname,
 };
 use zeroize::Zeroizing;
-
-use crate::text::printable;
 
 /// A terminal that this process asks questions on.
 struct Turn {
@@ -31,12 +39,15 @@ static TURN: Mutex<Option<Turn>> = Mutex::new(None);
 const TERMINAL: &str = "/dev/tty";
 
 /// Whether there is a person to ask.
-pub(crate) fn is_there() -> bool {
+pub fn is_there() -> bool {
     File::open(TERMINAL).is_ok()
 }
 
 /// Asks for a secret; what is typed is not shown.
-pub(crate) fn ask_secret(question: &str) -> io::Result<Zeroizing<String>> {
+///
+/// # Errors
+/// What the system says.
+pub fn ask_secret(question: &str) -> io::Result<Zeroizing<String>> {
     prepare(false)?;
     let answer = rpassword::prompt_password(format!("{question}: "));
     match answer {
@@ -49,7 +60,10 @@ pub(crate) fn ask_secret(question: &str) -> io::Result<Zeroizing<String>> {
 }
 
 /// Asks for a line, which is shown while it is typed.
-pub(crate) fn ask(question: &str) -> io::Result<Zeroizing<String>> {
+///
+/// # Errors
+/// What the system says.
+pub fn ask(question: &str) -> io::Result<Zeroizing<String>> {
     prepare(true)?;
     let mut terminal = File::options().read(true).write(true).open(TERMINAL)?;
     terminal.write_all(question.as_bytes())?;
@@ -59,13 +73,16 @@ pub(crate) fn ask(question: &str) -> io::Result<Zeroizing<String>> {
 }
 
 /// Asks a question that is answered with y or anything else.
-pub(crate) fn confirm(question: &str) -> io::Result<bool> {
+///
+/// # Errors
+/// What the system says.
+pub fn confirm(question: &str) -> io::Result<bool> {
     let answer = ask(&format!("{question} [y/N] "))?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
 /// Puts the terminal back as it was before the first question, for the next command.
-pub(crate) fn finish() {
+pub fn finish() {
     if let Some(turn) = turn().take() {
         turn.set_back();
     }
@@ -147,59 +164,4 @@ fn pseudo_terminal() -> Option<PathBuf> {
     (136..144)
         .contains(&major)
         .then(|| format!("/dev/pts/{}", (major - 136) << 8 | minor).into())
-}
-
-/// Fails unless `bytes` are harmless on a terminal. Control characters in a file could change the
-/// screen or imitate messages.
-///
-/// Returns how many of the bytes can be shown now. An incomplete character waits for its rest.
-pub(crate) fn check_text(bytes: &[u8]) -> io::Result<usize> {
-    let not_text = || {
-        io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "the content is not text (choose -o FILE, or -o - to see it all the same)",
-        )
-    };
-    let text = match std::str::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(e) if e.error_len().is_none() => {
-            std::str::from_utf8(&bytes[..e.valid_up_to()]).map_err(|_| not_text())?
-        }
-        Err(_) => return Err(not_text()),
-    };
-    // A carriage return at the end of a piece waits for the line feed in the next.
-    let text = text.strip_suffix('\r').unwrap_or(text);
-    let lines = text.replace("\r\n", "\n");
-    if printable(&lines) != lines {
-        return Err(not_text());
-    }
-    Ok(text.len())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_is_shown_and_what_a_terminal_would_obey_is_not() {
-        for (good, shown) in [
-            (&b"plain\r\ntext\n"[..], 12),
-            ("Grüße\t名前".as_bytes(), 14),
-            (b"half a character \xc3", 17),
-            (b"half a line ending\r", 18),
-        ] {
-            assert_eq!(check_text(good).unwrap(), shown, "{good:?}");
-        }
-        for bad in [
-            &b"\x1b[31m"[..],
-            b"\x9b31m",
-            b"\xc2\x9b31m",
-            "\u{202e}".as_bytes(),
-            b"over\rwritten",
-            b"\x08",
-            b"\x00",
-        ] {
-            assert!(check_text(bad).is_err(), "{bad:?}");
-        }
-    }
 }

@@ -1,0 +1,16 @@
+//! Talking to a person at a terminal.
+//!
+//! | to | use |
+//! |---|---|
+//! | show text that somebody else has written | [`text`] |
+//! | ask questions, for passphrases too | [`question`] |
+//! | show the progress of reading and of key derivation | [`progress`] |
+//! | show times | [`clock`] |
+//!
+//! The library decides nothing: it has no options and no exit codes.
+#![forbid(unsafe_code)]
+
+pub mod clock;
+pub mod progress;
+pub mod question;
+pub mod text;
