@@ -1,6 +1,8 @@
 //! SHA3-256 and SHA3-512 (FIPS 202), and SHA-2 (FIPS 180-4) where a protocol of others asks for it.
 //! For what is public: a digest is returned as a plain array.
 
+use std::fmt;
+
 use aws_lc_rs::digest::{self, Context};
 
 /// The SHA3-256 digest of `data`.
@@ -58,6 +60,91 @@ fn sha2<const N: usize>(algorithm: &'static digest::Algorithm, parts: &[&[u8]]) 
     let mut context = Context::new(algorithm);
     parts.iter().for_each(|part| context.update(part));
     fixed(&context.finish())
+}
+
+/// A hash function of the SHA-2 family, where a protocol of others lets its user choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Sha2 {
+    /// SHA-256.
+    Sha256,
+    /// SHA-384.
+    Sha384,
+    /// SHA-512.
+    Sha512,
+}
+
+impl Sha2 {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Sha256, Self::Sha384, Self::Sha512];
+
+    /// The length of a digest in bytes.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "no digest is empty")]
+    pub const fn len(self) -> usize {
+        match self {
+            Self::Sha256 => 32,
+            Self::Sha384 => 48,
+            Self::Sha512 => 64,
+        }
+    }
+
+    /// The digest of the concatenated `parts`.
+    #[must_use]
+    pub fn digest(self, parts: &[&[u8]]) -> Vec<u8> {
+        let mut hasher = Sha2Hasher::new(self);
+        parts.iter().for_each(|part| hasher.update(part));
+        hasher.finish()
+    }
+
+    fn algorithm(self) -> &'static digest::Algorithm {
+        match self {
+            Self::Sha256 => &digest::SHA256,
+            Self::Sha384 => &digest::SHA384,
+            Self::Sha512 => &digest::SHA512,
+        }
+    }
+}
+
+impl fmt::Display for Sha2 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sha256 => "SHA-256",
+            Self::Sha384 => "SHA-384",
+            Self::Sha512 => "SHA-512",
+        })
+    }
+}
+
+/// A hash of the SHA-2 family over data that arrives in pieces.
+///
+/// ```
+/// use sealstone_primitives::hash::{Sha2, Sha2Hasher, sha384};
+///
+/// let mut hash = Sha2Hasher::new(Sha2::Sha384);
+/// hash.update(b"in ");
+/// hash.update(b"pieces");
+/// assert_eq!(hash.finish(), sha384(&[b"in pieces"]));
+/// ```
+#[derive(Clone)]
+pub struct Sha2Hasher(Context);
+
+impl Sha2Hasher {
+    /// Of no data yet.
+    #[must_use]
+    pub fn new(function: Sha2) -> Self {
+        Self(Context::new(function.algorithm()))
+    }
+
+    /// Appends `data`.
+    pub fn update(&mut self, data: &[u8]) {
+        self.0.update(data);
+    }
+
+    /// The digest of everything appended.
+    #[must_use]
+    pub fn finish(self) -> Vec<u8> {
+        self.0.finish().as_ref().to_vec()
+    }
 }
 
 /// SHA3-256 over data that arrives in pieces.

