@@ -2,6 +2,7 @@
 
 mod files;
 mod hash;
+mod package;
 mod passphrase;
 mod passport;
 mod password;
@@ -15,6 +16,9 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use files::{InspectArgs, OpenArgs, SealArgs};
 pub(crate) use hash::{HashFileArgs, SkeinArgs, TreeValue};
+pub(crate) use package::{
+    Digest, PackageSignArgs, PackageVerifyArgs, PolicyCommand, PolicyShowArgs,
+};
 pub(crate) use passphrase::{
     FirstPassphraseArgs, GenerateArgs, NewPassphraseArgs, PassphraseArgs, RecipientPassphraseArgs,
     UnlockArgs,
@@ -69,7 +73,7 @@ impl Cli {
         // Hands the global options down.
         grammar.build();
         grammar.mut_subcommands(|verb| match verb.get_name() {
-            "hash" | "password" | "token" | "selftest" | "completions" | "man" => {
+            "hash" | "password" | "policy" | "token" | "selftest" | "completions" | "man" => {
                 hide_trust_dir(verb)
             }
             _ => verb,
@@ -116,6 +120,13 @@ pub(crate) enum Command {
     Open(OpenArgs),
     /// Show what a sealed file or passport reveals without a key
     Inspect(InspectArgs),
+    /// Sign files, or a directory, as a package that nobody can alter
+    Sign(Box<PackageSignArgs>),
+    /// Verify a package in six layers
+    Verify(Box<PackageVerifyArgs>),
+    /// Show policies that are bound to packages
+    #[command(subcommand)]
+    Policy(PolicyCommand),
     /// Decide which senders you trust
     #[command(subcommand)]
     Trust(TrustCommand),

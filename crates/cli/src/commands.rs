@@ -4,6 +4,7 @@ mod hash;
 mod inspect;
 mod manual;
 mod open;
+mod package;
 mod passport;
 mod password;
 mod seal;
@@ -22,6 +23,9 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<()> {
         Command::Seal(args) => seal::run(&args, context),
         Command::Open(args) => open::run(&args, context),
         Command::Inspect(args) => inspect::run(&args, context),
+        Command::Sign(args) => package::sign(&args, context),
+        Command::Verify(args) => package::verify(&args, context),
+        Command::Policy(command) => package::policy(command, context),
         Command::Trust(command) => trust::run(command, context),
         Command::Password(command) => password::run(command, context),
         Command::Token(command) => token::run(&command, context),

@@ -14,10 +14,17 @@ pub(crate) enum Exit {
     Denied = 7,
     StoreAltered = 8,
     KeyDerivation = 9,
+    Signers = 10,
+    Content = 11,
+    Hmac = 12,
+    Ed25519 = 13,
+    MlDsa65 = 14,
+    Keys = 15,
+    Timestamp = 16,
 }
 
 /// Code, name in JSON, meaning.
-const TABLE: [(Exit, &str, &str); 9] = [
+const TABLE: [(Exit, &str, &str); 16] = [
     (
         Exit::Internal,
         "internal",
@@ -63,6 +70,41 @@ const TABLE: [(Exit, &str, &str); 9] = [
         "key-derivation",
         "key derivation needs more memory than is allowed or there is",
     ),
+    (
+        Exit::Signers,
+        "signers",
+        "a package whose layers hold, but too few trusted signers have signed it",
+    ),
+    (
+        Exit::Content,
+        "layer-content",
+        "layer 1 of a package: a file is missing, altered or additional",
+    ),
+    (
+        Exit::Hmac,
+        "layer-hmac",
+        "layer 2 of a package: the HMAC is wrong, or required and not checked",
+    ),
+    (
+        Exit::Ed25519,
+        "layer-ed25519",
+        "layer 3 of a package: a classical signature is wrong",
+    ),
+    (
+        Exit::MlDsa65,
+        "layer-ml-dsa-65",
+        "layer 4 of a package: a post-quantum signature is wrong",
+    ),
+    (
+        Exit::Keys,
+        "layer-keys",
+        "layer 5 of a package: the secret is another one, or required and not given",
+    ),
+    (
+        Exit::Timestamp,
+        "layer-timestamp",
+        "layer 6 of a package: a timestamp is wrong, or required and missing",
+    ),
 ];
 
 impl Exit {
@@ -104,6 +146,8 @@ pub(crate) fn help() -> String {
   sealstone trust approve bob.pub               once you have compared the fingerprint with Bob
   sealstone seal -r bob.pub --from alice.passport -o report.sealed report.pdf
   sealstone open -i bob.passport -o report.pdf report.sealed
+  sealstone sign --from alice.passport -o report.package report.pdf
+  sealstone verify --signer alice.pub report.package
 
 Passphrases come from --passphrase-file, --passphrase-fd, the environment variable
 SEALSTONE_PASSPHRASE, or the terminal. When a command needs an existing and a new passphrase, pass
@@ -118,7 +162,7 @@ Exit codes:
 
 /// A line for each code.
 pub(crate) fn codes() -> String {
-    let line = |(exit, _, meaning): &(Exit, &str, &str)| format!("  {}  {meaning}\n", exit.code());
+    let line = |(exit, _, meaning): &(Exit, &str, &str)| format!("{:>3}  {meaning}\n", exit.code());
     let failures: String = TABLE.iter().map(line).collect();
     format!("  0  done, and everything is whole\n{failures}")
 }

@@ -2,7 +2,7 @@
 
 use minicbor::bytes::ByteVec;
 use minicbor::{Decode, Encode};
-use sealstone_primitives::hash::sha3_512;
+use sealstone_primitives::hash::{sha3_256, sha3_512};
 
 use super::manifest::{MAX_SIGNERS, Manifest};
 use super::signer::{DOMAIN, SignerKeys};
@@ -71,6 +71,9 @@ pub(super) struct Timestamp {
     pub(super) covers: u64,
     #[cbor(n(1), with = "minicbor::bytes")]
     pub(super) response: Vec<u8>,
+    /// SHA3-256 of the response: it has bytes that no signature covers.
+    #[cbor(n(2), with = "minicbor::bytes")]
+    pub(super) digest: [u8; 32],
 }
 
 /// The first bytes of every package; the last one is the version.
@@ -152,6 +155,12 @@ impl Package {
             .map(|(_, bytes)| &bytes[..])
     }
 
+    /// Whether everything that the manifest names is in the package itself.
+    pub fn has_all_content(&self) -> bool {
+        let mut entries = self.manifest.entries.iter();
+        !self.manifest.complete && !entries.any(|it| it.is_beside())
+    }
+
     /// What a timestamp that is added now has to cover: its imprint is of these bytes.
     pub fn to_stamp(&self) -> Vec<u8> {
         let count = self.parts.signatures.len();
@@ -171,6 +180,7 @@ impl Package {
         self.parts.timestamps.push(Timestamp {
             covers: self.parts.signatures.len() as u64,
             response: response.to_vec(),
+            digest: sha3_256(response),
         });
         Ok(())
     }
@@ -178,9 +188,8 @@ impl Package {
     /// Every rule of the format that is not one of CBOR or of the manifest.
     fn check(&self) -> Result<()> {
         let parts = &self.parts;
-        let policies_agree = parts.policy.is_some() == self.manifest.policy.is_some();
         let policy_fits = |policy: &Vec<u8>| (1..=MAX_POLICY).contains(&policy.len());
-        if !policies_agree || !parts.policy.as_ref().is_none_or(policy_fits) {
+        if !parts.policy.as_ref().is_none_or(policy_fits) {
             return Err(Error::Malformed("package: policy"));
         }
         self.check_signatures()?;
@@ -190,14 +199,10 @@ impl Package {
             .entries
             .iter()
             .filter_map(|it| it.embedded_size());
-        let lengths = parts.embedded.iter().map(|bytes| bytes.len() as u64);
         let total: usize = parts.embedded.iter().map(|bytes| bytes.len()).sum();
-        if total > MAX_EMBEDDED || embedded.clone().count() != parts.embedded.len() {
-            return Err(Error::Malformed("package: embedded content"));
-        }
-        match embedded.eq(lengths) {
+        match total <= MAX_EMBEDDED && embedded.count() == parts.embedded.len() {
             true => Ok(()),
-            false => Err(Error::Altered("embedded content")),
+            false => Err(Error::Malformed("package: embedded content")),
         }
     }
 
@@ -222,7 +227,8 @@ impl Package {
             fingerprints.push(fingerprint);
             places.push(place.unwrap_or(usize::MAX));
         }
-        match places.is_sorted() {
+        let signed = places.first().is_some_and(|place| *place != usize::MAX);
+        match signed && places.is_sorted() {
             true => Ok(()),
             false => Err(malformed),
         }
@@ -333,12 +339,11 @@ impl Role {
     }
 }
 
-/// The canonical policy that a bundle carries.
-pub(super) fn check_policy(policy: &[u8], digest: &[u8; 32]) -> Result<()> {
-    if Manifest::policy_digest(policy) != *digest {
-        return Err(Error::Altered("policy"));
-    }
-    Json::from_canonical(policy).map(drop)
+/// Whether a bundle carries the policy that its manifest names, in canonical form.
+pub(super) fn is_policy_of(manifest: &Manifest, policy: Option<&[u8]>) -> bool {
+    let digest = policy.map(Manifest::policy_digest);
+    let canonical = policy.is_none_or(|policy| Json::from_canonical(policy).is_ok());
+    digest == manifest.policy && canonical
 }
 
 fn encode_list<T: Encode<()>>(items: &[T]) -> Vec<u8> {

@@ -210,8 +210,7 @@ pub(super) fn map_by_size<T: Sync, R: Send>(
 
 /// Compares every detached file and every link with the manifest, and looks for additional ones.
 pub(super) fn check(manifest: &Manifest, source: &dyn Source, work: Work<'_>) -> Vec<Finding> {
-    let detached = |it: &&Entry| it.embedded_size().is_none();
-    let entries: Vec<&Entry> = manifest.entries.iter().filter(detached).collect();
+    let entries: Vec<&Entry> = manifest.entries.iter().collect();
     let finding = |path: &str, kind| Finding {
         path: path.to_owned(),
         kind,
@@ -247,6 +246,8 @@ fn check_entry(
         return Some(FindingKind::Unreadable);
     };
     match (&entry.content, object) {
+        // It must not hide another file of its name, but need not be there.
+        (EntryContent::File { embedded: true, .. }, Object::Missing) => None,
         (_, Object::Missing) => Some(FindingKind::Missing),
         (EntryContent::File { size, digest, .. }, Object::File(mut reader)) => {
             match measure(kind, &mut *reader, *size, work) {
@@ -269,6 +270,17 @@ impl Entry {
             EntryContent::File { size, .. } => *size,
             EntryContent::Link(target) => target.len() as u64,
         }
+    }
+
+    /// Whether it is a file beside the package.
+    pub fn is_beside(&self) -> bool {
+        matches!(
+            self.content,
+            EntryContent::File {
+                embedded: false,
+                ..
+            }
+        )
     }
 
     /// The length of the content that stands in the package itself.

@@ -58,6 +58,8 @@ pub struct Listed {
     pub modified: Option<u64>,
 }
 
+const MEDIA_TYPE: &str = "a media type is `type/subtype`, as in text/plain";
+
 impl<'a> Draft<'a> {
     /// An empty package.
     pub fn new() -> Self {
@@ -127,6 +129,19 @@ impl<'a> Draft<'a> {
             self.push(entry, None)
                 .map_err(|error| (file.path.clone(), error))?;
         }
+        Ok(())
+    }
+
+    /// Gives all files that were added so far this media type.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if it is not `type/subtype`.
+    pub fn media_type(&mut self, media_type: &str) -> Result<()> {
+        if media_type.is_empty() || !is_media_type(media_type) {
+            return Err(Error::Invalid(MEDIA_TYPE));
+        }
+        let files = self.entries.iter_mut().map(|(entry, _)| entry);
+        files.for_each(|entry| entry.media_type = Some(media_type.to_owned()));
         Ok(())
     }
 
@@ -346,9 +361,7 @@ fn check(manifest: &Manifest) -> Result<()> {
         .iter()
         .filter_map(|it| it.media_type.as_deref());
     if types.clone().any(|it| it.is_empty() || !is_media_type(it)) {
-        return Err(Error::Invalid(
-            "a media type is `type/subtype`, as in text/plain",
-        ));
+        return Err(Error::Invalid(MEDIA_TYPE));
     }
     let paths = manifest.entries.iter().map(|entry| &entry.path);
     if super::path::clash(paths).is_some() {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use sealstone_primitives::hash::sha3_256;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
@@ -60,6 +61,11 @@ impl Json {
     /// The canonical text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// SHA3-256 of the canonical text: what a manifest says of its policy.
+    pub fn digest(&self) -> [u8; 32] {
+        sha3_256(self.0.as_bytes())
     }
 
     /// Whether it is an object.

@@ -10,7 +10,7 @@ use sealstone_primitives::secret::Secret;
 use super::Package;
 use crate::{Error, Result};
 
-const HMAC_DOMAIN: &[u8] = b"sealstone.package.hmac.v1\0";
+const HMAC_SALT: &[u8] = b"sealstone.package.hmac.v1";
 const KEYS_SALT: &[u8] = b"sealstone.package.keys.v1";
 /// Bytes of an HMAC key, and of a secret that keys are derived from.
 const SECRET_LEN: RangeInclusive<usize> = 32..=1024;
@@ -75,8 +75,10 @@ impl Package {
 
 /// The tag of layer 2.
 pub(super) fn hmac_tag(key: &[u8], manifest_digest: &[u8; 64]) -> [u8; 32] {
-    let mut mac = HmacSha3_256::new(key);
-    mac.update(HMAC_DOMAIN);
+    // HMAC alone takes a key and the same key with zeros behind it for one.
+    let mut extract = HmacSha3_256::new(HMAC_SALT);
+    extract.update(key);
+    let mut mac = HmacSha3_256::new(extract.finish_secret().expose());
     mac.update(manifest_digest);
     mac.finish()
 }

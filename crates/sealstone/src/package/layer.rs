@@ -46,6 +46,14 @@ pub struct LayerReport {
     pub required: bool,
     /// One line for people.
     pub reason: String,
+    pub(super) missing: bool,
+}
+
+impl LayerReport {
+    /// Whether it is bad only because it is required and not there.
+    pub fn is_missing(&self) -> bool {
+        self.missing
+    }
 }
 
 impl Layer {

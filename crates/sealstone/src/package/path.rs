@@ -1,6 +1,6 @@
 //! Paths of a package, in their one form (`spec/package.md`, "Paths").
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use unicode_normalization::UnicodeNormalization;
@@ -73,7 +73,8 @@ fn broken_rule(path: &str) -> Option<&'static str> {
 }
 
 fn fold(name: &str) -> String {
-    name.nfc().flat_map(char::to_lowercase).nfc().collect()
+    let folded = |c: char| c.to_uppercase().flat_map(char::to_lowercase);
+    name.nfc().flat_map(folded).nfc().collect()
 }
 
 /// The first path that clashes with another one: equal to it, or below it, on some system.
@@ -86,12 +87,17 @@ pub(super) fn clash<'p>(
             return Some(path);
         }
     }
-    let below_another = |path: &&RelativePath| {
+    let mut directories: HashMap<String, &str> = HashMap::new();
+    paths.clone().find(|path| {
         let folded = path.folded();
-        let mut ends = folded.match_indices('/').map(|(end, _)| end);
-        ends.any(|end| seen.contains(&folded[..end]))
-    };
-    paths.clone().find(below_another)
+        let ends = folded.match_indices('/').zip(path.0.match_indices('/'));
+        let mut pairs =
+            ends.map(|((in_folded, _), (end, _))| (&folded[..in_folded], &path.0[..end]));
+        pairs.any(|(folded, directory)| {
+            let same = directories.entry(folded.to_owned()).or_insert(directory);
+            seen.contains(folded) || *same != directory
+        })
+    })
 }
 
 impl fmt::Display for RelativePath {
@@ -157,7 +163,12 @@ mod tests {
             clashing(&["a", "b", "a/"].map(|p| p.trim_end_matches('/'))[..2]),
             None
         );
-        assert_eq!(clashing(&["A/x", "a/y"]), None);
+        assert_eq!(clashing(&["a/x", "a/y"]), None);
+        assert_eq!(clashing(&["A/x", "a/y"]).unwrap(), "a/y");
+        assert_eq!(clashing(&["b/A/x", "b/a/y"]).unwrap(), "b/a/y");
+        for (one, other) in [("ς", "σ"), ("ſ", "s"), ("µ", "μ"), ("ß", "ss"), ("ﬀ", "FF")] {
+            assert_eq!(clashing(&[one, other]).unwrap(), other);
+        }
         assert_eq!(clashing(&["a-b", "a", "a.b"]), None);
         assert_eq!(clashing(&["readme", "README"]).unwrap(), "README");
         assert_eq!(clashing(&["a/x", "A/X"]).unwrap(), "A/X");

@@ -2,11 +2,11 @@
 
 use sealstone_primitives::ct;
 
-use super::bundle::{Parts, check_policy};
+use super::bundle::{Parts, is_policy_of};
 use super::content::{self, Work};
 use super::keys;
 use super::{
-    EntryContent, Finding, FindingKind, Layer, LayerReport, Manifest, Package, Role, Source,
+    Entry, EntryContent, Finding, FindingKind, Layer, LayerReport, Manifest, Package, Role, Source,
     Verdict,
 };
 use crate::passport::{Contact, Fingerprint};
@@ -170,13 +170,9 @@ impl<'a> Verifier<'a> {
         if let Err(reason) = check_inside(package) {
             return ((Verdict::Bad, reason), Vec::new());
         }
-        let outside = manifest
-            .entries
-            .iter()
-            .any(|it| it.embedded_size().is_none());
         let findings = match self.source {
             Some((source, work)) => content::check(manifest, source, work.unwrap_or_default()),
-            None if outside || manifest.complete => {
+            None if manifest.entries.iter().any(Entry::is_beside) => {
                 let reason = "the files were not looked at".to_owned();
                 return ((Verdict::Unchecked, reason), Vec::new());
             }
@@ -249,6 +245,7 @@ impl<'a> Verifier<'a> {
                 verdict,
                 required,
                 reason,
+                missing,
             }
         })
     }
@@ -305,7 +302,7 @@ impl<'a> Verifier<'a> {
             let reason = format!("{} has not signed", missing.brief());
             return (Verdict::Bad, reason);
         }
-        let refused = |it: &&SignerReport| it.named && !it.counts && it.role == Role::Signer;
+        let refused = |it: &&SignerReport| it.named && !it.counts;
         if let Some(signer) = signers.iter().find(refused) {
             return (Verdict::Bad, not_accepted(signer));
         }
@@ -327,8 +324,8 @@ impl<'a> Verifier<'a> {
 /// Policy and embedded content, which need no source.
 fn check_inside(package: &Package) -> Result<(), String> {
     let manifest = &package.manifest;
-    if let (Some(policy), Some(digest)) = (package.policy(), &manifest.policy) {
-        check_policy(policy, digest).map_err(|_| "the policy was altered".to_owned())?;
+    if !is_policy_of(manifest, package.policy()) {
+        return Err("the policy was altered".to_owned());
     }
     let embedded = manifest
         .entries
@@ -338,7 +335,9 @@ fn check_inside(package: &Package) -> Result<(), String> {
         let work = Work::default();
         let found = content::measure(manifest.digest, &mut &bytes[..], entry.size(), work);
         let right = match (&entry.content, found) {
-            (EntryContent::File { digest, .. }, Ok((_, found))) => *digest == found,
+            (EntryContent::File { size, digest, .. }, Ok(found)) => {
+                found == (*size, digest.clone())
+            }
             _ => false,
         };
         if !right {

@@ -1,0 +1,11 @@
+//! `sign`, `verify` and `policy`: packages.
+
+mod files;
+mod policy;
+mod show;
+mod sign;
+mod verify;
+
+pub(super) use policy::run as policy;
+pub(super) use sign::run as sign;
+pub(super) use verify::run as verify;

@@ -1,0 +1,246 @@
+//! `verify`
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use sealstone::package::{Package, Report, Source, Verdict, Verifier, Work};
+use sealstone::passport::{Contact, Fingerprint, Passport};
+use sealstone::trust::Standing;
+use sealstone_files::Document;
+
+use super::files::{self, Single, Stored};
+use super::show::{self, Shown};
+use crate::args::PackageVerifyArgs;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{About, Failure, Result};
+use crate::identity::{Identity, load_public};
+use crate::io::keep::{self, PRIVATE};
+use crate::passphrase::Passphrases;
+use crate::paths;
+use crate::trust::{self, Store};
+use sealstone_terminal::progress::{Counter, Progress};
+
+pub(in crate::commands) fn run(args: &PackageVerifyArgs, context: &Context) -> Result<()> {
+    let signers = contacts(&args.signer)?;
+    let stored = match Stored::read(&args.package) {
+        Ok(stored) => stored,
+        Err(failure) => return malformed(failure, context),
+    };
+    let keys = Secrets::read(args, context)?;
+    let people = People::new(&signers, context)?;
+    keep::must_be_new(args.derive.iter().map(|it| it.file.as_path()))?;
+    let source = source(args, &stored)?;
+    let opinion = |signer: &Fingerprint, at| people.standing(signer, at);
+    let mut verifier = Verifier::new().trust(&opinion);
+    for signer in &signers {
+        verifier = verifier.signer(signer);
+    }
+    for layer in &args.require {
+        verifier = verifier.require(*layer);
+    }
+    if let Some(key) = keys.hmac() {
+        verifier = verifier.hmac_key(key);
+    }
+    if let Some(secret) = &keys.secret {
+        verifier = verifier.secret(secret);
+    }
+    let report = look(verifier, &stored.package, source.as_deref(), context);
+    let labels = people.labels(&stored.package);
+    let shown = Shown {
+        package: &stored.package,
+        report: &report,
+        labels: &labels,
+    };
+    context.print(|| shown.text(), || shown.value())?;
+    match show::exit(&report) {
+        Some(exit) => Err(Failure::silent(exit)),
+        None => derive(args, &stored.package, keys.secret.as_deref()),
+    }
+}
+
+/// Goes through all layers, with progress of the content.
+pub(super) fn look(
+    verifier: Verifier<'_>,
+    package: &Package,
+    source: Option<&dyn Source>,
+    context: &Context,
+) -> Report {
+    let counter = Counter::default();
+    let total = package.manifest().entries.iter().map(|it| it.size()).sum();
+    let progress = Progress::bytes(context.progress, "verifying", Some(total), &counter);
+    let count = |bytes| counter.add(bytes);
+    let work = Work {
+        workers: workers(),
+        progress: &count,
+    };
+    let report = match source {
+        Some(source) => verifier.source_with(source, work).verify(package),
+        None => verifier.verify(package),
+    };
+    drop(progress);
+    report
+}
+
+/// One thread for each processor.
+pub(super) fn workers() -> usize {
+    std::thread::available_parallelism().map_or(1, |n| n.get())
+}
+
+/// What `--json` says of a file that cannot be read as a package.
+fn malformed(failure: Failure, context: &Context) -> Result<()> {
+    if context.json() && failure.exit == Exit::Format {
+        let reason = failure.text().unwrap_or_default();
+        context.print(String::new, || show::malformed(&reason))?;
+        return Err(Failure::silent(failure.exit));
+    }
+    Err(failure)
+}
+
+/// Where the content is; nothing if the package has all of it.
+fn source(args: &PackageVerifyArgs, stored: &Stored) -> Result<Option<Box<dyn Source>>> {
+    if let Some(path) = &args.data {
+        if stored.package.manifest().entries.len() != 1 {
+            let what = "--data is for packages of one file";
+            return Err(Failure::usage(what).hint("name the directory: --root DIR"));
+        }
+        return Ok(Some(Box::new(Single::open(path)?)));
+    }
+    if stored.package.has_all_content() {
+        return Ok(None);
+    }
+    Ok(Some(Box::new(stored.root(args.root.as_deref())?)))
+}
+
+/// Writes derived keys, once the package is good.
+fn derive(args: &PackageVerifyArgs, package: &Package, secret: Option<&[u8]>) -> Result<()> {
+    let Some(secret) = secret.filter(|_| !args.derive.is_empty()) else {
+        return Ok(());
+    };
+    let keys = package.derived_keys(secret)?;
+    for wanted in &args.derive {
+        let key = keys.key(&wanted.label)?;
+        keep::write_new(&wanted.file, key.expose(), PRIVATE)?;
+    }
+    Ok(())
+}
+
+/// Reads public passports.
+pub(super) fn contacts(files: &[std::path::PathBuf]) -> Result<Vec<Contact>> {
+    let load = |path: &std::path::PathBuf| Ok(load_public(path)?.contact().clone());
+    files.iter().map(load).collect()
+}
+
+/// The keys that were given.
+struct Secrets {
+    hmac: Option<Document>,
+    own: Option<Passport>,
+    secret: Option<Document>,
+}
+
+impl Secrets {
+    fn read(args: &PackageVerifyArgs, context: &Context) -> Result<Self> {
+        let read = |path: &Option<std::path::PathBuf>, what| {
+            let path: Option<&Path> = path.as_deref();
+            path.map(|path| files::secret(path, what, context))
+                .transpose()
+        };
+        let unlock = |path: &std::path::PathBuf| {
+            let passphrases = Passphrases::new(&args.unlock);
+            let unlocked = Identity::load(path)?.unlock(&passphrases, context)?;
+            Ok::<_, Failure>(unlocked.into_passport())
+        };
+        Ok(Self {
+            hmac: read(&args.hmac_key, "the HMAC key")?,
+            own: args.hmac_own.as_ref().map(unlock).transpose()?,
+            secret: read(&args.secret_file, "the secret")?,
+        })
+    }
+
+    fn hmac(&self) -> Option<&[u8]> {
+        let own = self
+            .own
+            .as_ref()
+            .map(|own| &own.package_hmac_key().expose()[..]);
+        self.hmac.as_deref().or(own)
+    }
+}
+
+/// Who signers are, and what the user thinks of them.
+pub(super) struct People {
+    store: Store,
+    own: Option<Contact>,
+    named: HashMap<Fingerprint, String>,
+}
+
+impl People {
+    pub(super) fn new(named: &[Contact], context: &Context) -> Result<Self> {
+        let own = paths::existing_default_passport()
+            .and_then(|path| Identity::load(&path).ok())
+            .and_then(|identity| identity.public().ok());
+        Ok(Self {
+            store: trust::open(context)?,
+            own: own.map(|public| public.contact().clone()),
+            named: named
+                .iter()
+                .map(|it| (it.fingerprint(), it.label().to_owned()))
+                .collect(),
+        })
+    }
+
+    /// The user's own passport needs no record.
+    pub(super) fn standing(&self, signer: &Fingerprint, at: Option<u64>) -> Standing {
+        let is_own = self
+            .own
+            .as_ref()
+            .is_some_and(|own| own.fingerprint() == *signer);
+        match self.store.standing(signer, at) {
+            Standing::Unknown if is_own => Standing::Approved,
+            other => other,
+        }
+    }
+
+    /// The user's names for signers, else what they call themselves.
+    fn labels(&self, package: &Package) -> HashMap<Fingerprint, String> {
+        let label = |signer: Fingerprint| {
+            let record = self
+                .store
+                .get(&signer)
+                .map(|record| record.label().to_owned());
+            let own = self.own.as_ref().filter(|own| own.fingerprint() == signer);
+            let label = record
+                .filter(|label| !label.is_empty())
+                .or_else(|| self.named.get(&signer).cloned())
+                .or_else(|| own.map(|own| own.label().to_owned()))?;
+            Some((signer, label))
+        };
+        package
+            .signatures()
+            .filter_map(|(signer, ..)| label(signer))
+            .collect()
+    }
+}
+
+/// Checks a package that is to be co-signed: its content, and the signatures that it has.
+pub(super) fn must_hold(stored: &Stored, root: Option<&Path>, context: &Context) -> Result<()> {
+    let tree = match stored.package.has_all_content() {
+        true => None,
+        false => Some(stored.root(root)?),
+    };
+    let source = tree.as_ref().map(|tree| tree as &dyn Source);
+    let report = look(Verifier::new(), &stored.package, source, context);
+    let bad = report
+        .layers
+        .iter()
+        .find(|it| it.verdict == Verdict::Bad && !it.is_missing());
+    let Some(layer) = bad else { return Ok(()) };
+    let exit = match layer.layer {
+        sealstone::package::Layer::Content => Exit::Content,
+        _ => Exit::Authentication,
+    };
+    Err(
+        Failure::new(exit, format!("{}: {}", layer.layer, layer.reason))
+            .hint("it was not signed; look at it: sealstone verify PACKAGE"),
+    )
+    .about(stored.file.name())
+}
