@@ -10,6 +10,7 @@
 //! | keep a file secret, and know who sealed it | [`mod@file`] |
 //! | remember whom they trust | [`trust`] |
 //! | publish files that nobody can alter | [`package`] |
+//! | limit when and how often a key signs | [`life`] |
 //! | sign a short text for everybody | [`statement`] |
 //! | show when data existed | [`timestamp`] |
 //! | know that this build computes correctly here | [`selftest`] |
@@ -22,6 +23,7 @@ mod sign;
 mod wire;
 
 pub mod file;
+pub mod life;
 pub mod package;
 pub mod passport;
 pub mod selftest;

@@ -27,6 +27,7 @@
 mod entry;
 mod head;
 mod key;
+mod life;
 mod log;
 mod name;
 mod record;
@@ -43,6 +44,7 @@ use std::collections::HashSet;
 use minicbor::bytes::ByteVec;
 
 pub use entry::Entry;
+pub use life::Reservation;
 pub use name::Name;
 pub use record::{Record, Status};
 pub use signature::Countersignature;
@@ -382,7 +384,10 @@ impl<S: Storage> TrustStore<S> {
     pub fn prune(&mut self, before: u64, change: &Change<'_>) -> Result<usize> {
         let mut session = self.storage.write()?;
         let mut unlocked = Unlocked::existing(&session)?;
-        let old = |record: &Record<'_>| record.is_only_met() && record.changed() < before;
+        let has_life = |record: &Record<'_>| unlocked.state.lives.contains(&record.fingerprint());
+        let old = |record: &Record<'_>| {
+            record.is_only_met() && record.changed() < before && !has_life(record)
+        };
         let gone: HashSet<Fingerprint> = unlocked
             .state
             .records()
@@ -428,7 +433,8 @@ impl<S: Storage> TrustStore<S> {
     }
 
     /// Checks the countersignature of `signer`. Returns the entries after it, oldest first, except
-    /// those of strangers that were only met: nobody has countersigned them.
+    /// those of strangers that were only met and those of uses of keys: nobody has countersigned
+    /// them.
     ///
     /// # Errors
     /// [`Error::StoreAltered`] if there is no countersignature, or not one of `signer`.
@@ -436,8 +442,7 @@ impl<S: Storage> TrustStore<S> {
         let signature = self.signature();
         let signature = signature.ok_or(Error::StoreAltered("it is not countersigned"))?;
         signature.verify(signer)?;
-        let is_decision = |entry: &Entry| entry.status().is_some() && !entry.is_meeting();
-        let later = |entry: &&Entry| entry.sequence >= signature.count() && is_decision(entry);
+        let later = |entry: &&Entry| entry.sequence >= signature.count() && entry.is_decision();
         Ok(self.state.log.entries().iter().filter(later).collect())
     }
 
@@ -489,6 +494,8 @@ impl State {
                 .to_owned(),
             body: None,
             since: record.and_then(|record| record.since()),
+            life: None,
+            uses: None,
         }
     }
 

@@ -4,6 +4,8 @@ use minicbor::bytes::ByteVec;
 use minicbor::{Decode, Encode};
 
 use super::Status;
+use super::life::LifeEntry;
+use crate::life::{Limits, MAX_USES, Stage};
 use crate::passport::Fingerprint;
 use crate::wire::{cbor, text};
 use crate::{Error, Result};
@@ -32,6 +34,11 @@ pub struct Entry {
     /// From when a revocation or a compromise holds.
     #[n(8)]
     pub(super) since: Option<u64>,
+    #[n(9)]
+    pub(super) life: Option<LifeEntry>,
+    /// How many uses of a key are reserved.
+    #[n(10)]
+    pub(super) uses: Option<u64>,
 }
 
 /// What an entry is about (field 2).
@@ -52,6 +59,10 @@ pub(super) enum Event {
     Pruned,
     #[n(6)]
     Compromised,
+    #[n(7)]
+    Life,
+    #[n(8)]
+    Used,
 }
 
 /// Bytes of the longest encoded entry.
@@ -76,8 +87,8 @@ impl Entry {
         self.time
     }
 
-    /// The status after this entry; `None` if the entry is about the store: it was given a new key,
-    /// or pruned.
+    /// The status after this entry; `None` if the entry is about the store, which was given a new
+    /// key or pruned, or about the life of a key.
     #[must_use]
     pub fn status(&self) -> Option<Status> {
         match self.event {
@@ -86,7 +97,7 @@ impl Entry {
             Event::Denied => Some(Status::Denied),
             Event::Revoked => Some(Status::Revoked),
             Event::Compromised => Some(Status::Compromised),
-            Event::Rekeyed | Event::Pruned => None,
+            Event::Rekeyed | Event::Pruned | Event::Life | Event::Used => None,
         }
     }
 
@@ -96,6 +107,8 @@ impl Entry {
         match (self.status(), self.event) {
             (Some(status), _) => status.name(),
             (None, Event::Pruned) => "pruned",
+            (None, Event::Life) => "key life",
+            (None, Event::Used) => "key used",
             (None, _) => "rekeyed",
         }
     }
@@ -107,10 +120,33 @@ impl Entry {
         self.event == Event::Pending && self.body.is_some()
     }
 
-    /// The passport whose record changed; `None` if the entry is about the store.
+    /// The passport whose record or life changed; `None` if the entry is about the store.
     #[must_use]
     pub fn fingerprint(&self) -> Option<Fingerprint> {
-        self.status().map(|_| self.fingerprint)
+        (!self.is_about_the_store()).then_some(self.fingerprint)
+    }
+
+    /// The life of the user's own key after this entry: stage, limits and successor.
+    #[must_use]
+    pub fn life(&self) -> Option<(Stage, Limits, Option<Fingerprint>)> {
+        let life = self.life.as_ref()?;
+        Some((life.stage(), life.limits(), life.successor))
+    }
+
+    /// How many uses of the user's own key the entry reserved.
+    #[must_use]
+    pub fn uses(&self) -> Option<u64> {
+        self.uses
+    }
+
+    /// Whether the user decided something: about a passport, or the life of a key.
+    pub(super) fn is_decision(&self) -> bool {
+        let decides = self.status().is_some() || self.event == Event::Life;
+        decides && !self.is_meeting()
+    }
+
+    fn is_about_the_store(&self) -> bool {
+        matches!(self.event, Event::Rekeyed | Event::Pruned)
     }
 
     /// The label after this entry: 0 to 64 bytes of printable text.
@@ -161,14 +197,34 @@ impl Entry {
         text::check_line(&self.note, 0, MAX_NOTE, "note")?;
         let about_a_passport =
             !self.label.is_empty() || self.body.is_some() || self.fingerprint.as_bytes() != &NOBODY;
-        if self.status().is_none() && about_a_passport {
+        if self.is_about_the_store() && about_a_passport {
             return Err(Error::Malformed("entry about the store"));
         }
+        self.check_since()?;
+        self.check_life()
+    }
+
+    fn check_since(&self) -> Result<()> {
         match (self.event, self.since) {
             (Event::Compromised, _) | (Event::Revoked, Some(_)) => Ok(()),
             (Event::Revoked, None) => Err(Error::Malformed("revocation without a time")),
             (_, None) => Ok(()),
             (_, Some(_)) => Err(Error::Malformed("time of no revocation")),
+        }
+    }
+
+    fn check_life(&self) -> Result<()> {
+        let fits = match (self.event, &self.life, self.uses) {
+            (Event::Life, Some(life), None) => life.is_valid() && self.body.is_none(),
+            (Event::Used, None, Some(uses)) => {
+                (1..=MAX_USES).contains(&uses) && self.label.is_empty() && self.body.is_none()
+            }
+            (Event::Life | Event::Used, ..) => false,
+            (_, life, uses) => life.is_none() && uses.is_none(),
+        };
+        match fits {
+            true => Ok(()),
+            false => Err(Error::Malformed("entry about the life of a key")),
         }
     }
 }

@@ -278,6 +278,8 @@ mod tests {
             note: text(),
             body: None,
             since: None,
+            life: None,
+            uses: None,
         };
         let encoded = entry.encode();
         let link = chain(&NO_LINK, entry.is_meeting(), &sha3_256(&encoded));

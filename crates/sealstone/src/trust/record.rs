@@ -179,9 +179,10 @@ impl fmt::Debug for Record<'_> {
 impl Index {
     /// Adds `entry`, which is at `position` of the log.
     pub(super) fn add(&mut self, position: usize, entry: &Entry) {
-        let Some(fingerprint) = entry.fingerprint() else {
+        if entry.status().is_none() {
             return;
-        };
+        }
+        let fingerprint = entry.fingerprint;
         let body = entry.body.is_some().then_some(position);
         let number = *self
             .by_fingerprint

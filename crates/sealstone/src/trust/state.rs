@@ -4,6 +4,7 @@
 use super::entry::Entry;
 use super::head::Head;
 use super::key::{self, StoreKey};
+use super::life::Lives;
 use super::log::{self, Log, MAX_LOG};
 use super::record::Index;
 use super::signature::Countersignature;
@@ -18,6 +19,7 @@ use crate::passport::Fingerprint;
 pub(super) struct State {
     pub(super) log: Log,
     index: Index,
+    pub(super) lives: Lives,
     pub(super) signature: Option<Countersignature>,
     pub(super) interrupted: Interrupted,
 }
@@ -57,17 +59,16 @@ impl State {
     }
 
     fn new(log: Log, interrupted: Interrupted) -> Self {
-        let mut index = Index::default();
-        log.entries()
-            .iter()
-            .enumerate()
-            .for_each(|(position, entry)| index.add(position, entry));
-        Self {
+        let mut state = Self {
             log,
-            index,
-            signature: None,
             interrupted,
+            ..Self::default()
+        };
+        for (position, entry) in state.log.entries().iter().enumerate() {
+            state.index.add(position, entry);
+            state.lives.add(entry);
         }
+        state
     }
 
     /// Takes the countersignature, which must be of a beginning of the log. Only the owner's public
@@ -235,7 +236,9 @@ impl State {
     fn push(&mut self, entry: Entry, key: &StoreKey, limit: usize) -> Result<Vec<u8>> {
         let framed = self.log.push(entry, key, limit)?;
         let position = self.log.entries().len() - 1;
-        self.index.add(position, &self.log.entries()[position]);
+        let entry = &self.log.entries()[position];
+        self.index.add(position, entry);
+        self.lives.add(entry);
         Ok(framed)
     }
 

@@ -5,6 +5,7 @@ use sealstone_primitives::secret::Secret;
 
 use super::entry::Entry;
 use super::key::StoreKey;
+use super::life::{LifeEntry, LoggedStage};
 use super::log::{self, Log};
 use super::*;
 use crate::passport::Passport;
@@ -81,7 +82,7 @@ fn labelled(label: &str) -> Vec<u8> {
 }
 
 #[test]
-fn entries_that_no_writer_makes_are_refused() {
+fn bytes_that_are_no_entry_are_refused() {
     let good = entry().encode();
     assert_eq!(Entry::decode(&good).unwrap(), entry());
     let status_9 = {
@@ -90,87 +91,119 @@ fn entries_that_no_writer_makes_are_refused() {
         bytes[at + 1] = 9;
         bytes
     };
-    let rekeyed = || Entry {
+    for (name, bytes) in [
+        ("unknown status", status_9),
+        ("trailing byte", [&good[..], &[0]].concat()),
+        ("control character", labelled("a\x1b")),
+        ("long label", labelled(&"a".repeat(65))),
+    ] {
+        assert!(Entry::decode(&bytes).is_err(), "{name} was taken");
+    }
+}
+
+/// Each edit of a good entry makes one that no writer makes.
+fn refused_after(good: &Entry, edits: &[(&str, fn(&mut Entry))]) {
+    assert_eq!(Entry::decode(&good.encode()).unwrap(), *good);
+    for (name, edit) in edits {
+        let mut bad = good.clone();
+        edit(&mut bad);
+        assert!(Entry::decode(&bad.encode()).is_err(), "{name} was taken");
+    }
+}
+
+#[test]
+fn entries_that_no_writer_makes_are_refused() {
+    refused_after(
+        &entry(),
+        &[
+            ("long operator", |it| it.operator = "a".repeat(65)),
+            ("long note", |it| it.note = "a".repeat(1025)),
+            ("approval since a time", |it| it.since = Some(5)),
+            ("revocation without a time", |it| it.event = Event::Revoked),
+            ("approval with uses", |it| it.uses = Some(1)),
+            ("approval with a life", |it| it.life = Some(life())),
+        ],
+    );
+    let rekeyed = Entry {
         event: Event::Rekeyed,
         fingerprint: Fingerprint::from_bytes(entry::NOBODY),
         label: String::new(),
         ..entry()
     };
-    Entry::decode(&rekeyed().encode()).unwrap();
-    let bad = [
-        ("unknown status", status_9),
-        ("trailing byte", [&good[..], &[0]].concat()),
-        ("control character", labelled("a\x1b")),
-        ("long label", labelled(&"a".repeat(65))),
-        (
-            "long operator",
-            Entry {
-                operator: "a".repeat(65),
-                ..entry()
-            }
-            .encode(),
-        ),
-        (
-            "long note",
-            Entry {
-                note: "a".repeat(1025),
-                ..entry()
-            }
-            .encode(),
-        ),
-        (
-            "somebody's rekey",
-            Entry {
-                event: Event::Rekeyed,
-                label: String::new(),
-                ..entry()
-            }
-            .encode(),
-        ),
-        (
-            "rekey with a label",
-            Entry {
-                label: "a".into(),
-                ..rekeyed()
-            }
-            .encode(),
-        ),
-        (
-            "revocation without a time",
-            Entry {
-                event: Event::Revoked,
-                ..entry()
-            }
-            .encode(),
-        ),
-        (
-            "approval since a time",
-            Entry {
-                since: Some(5),
-                ..entry()
-            }
-            .encode(),
-        ),
-        (
-            "rekey since a time",
-            Entry {
-                since: Some(5),
-                ..rekeyed()
-            }
-            .encode(),
-        ),
-        (
-            "rekey with keys",
-            Entry {
-                body: Some(vec![0].into()),
-                ..rekeyed()
-            }
-            .encode(),
-        ),
+    refused_after(
+        &rekeyed,
+        &[
+            ("somebody's rekey", |it| {
+                it.fingerprint = entry().fingerprint;
+            }),
+            ("rekey with a label", |it| it.label = "a".into()),
+            ("rekey with keys", |it| it.body = Some(vec![0].into())),
+            ("rekey since a time", |it| it.since = Some(5)),
+            ("rekey with uses", |it| it.uses = Some(1)),
+        ],
+    );
+}
+
+fn life() -> LifeEntry {
+    LifeEntry {
+        stage: LoggedStage::Active,
+        not_before: Some(5),
+        not_after: Some(5),
+        max_uses: Some(100_000),
+        successor: None,
+    }
+}
+
+#[test]
+fn lives_that_no_writer_makes_are_refused() {
+    let of_life = |edit: fn(&mut LifeEntry)| {
+        let mut life = life();
+        edit(&mut life);
+        let event = Event::Life;
+        Entry {
+            event,
+            life: Some(life),
+            ..entry()
+        }
+    };
+    refused_after(
+        &of_life(|_| {}),
+        &[
+            ("life without a life", |it| it.life = None),
+            ("life with uses", |it| it.uses = Some(1)),
+            ("life with keys", |it| it.body = Some(vec![0].into())),
+            ("life since a time", |it| it.since = Some(5)),
+        ],
+    );
+    let edits: [(&str, fn(&mut LifeEntry)); 5] = [
+        ("end before the beginning", |it| it.not_before = Some(6)),
+        ("no use", |it| it.max_uses = Some(0)),
+        ("too many uses", |it| it.max_uses = Some(100_001)),
+        ("rotating to nobody", |it| it.stage = LoggedStage::Rotating),
+        ("active with a successor", |it| {
+            it.successor = Some(entry().fingerprint);
+        }),
     ];
-    for (name, bytes) in bad {
+    for (name, edit) in edits {
+        let bytes = of_life(edit).encode();
         assert!(Entry::decode(&bytes).is_err(), "{name} was taken");
     }
+    let used = Entry {
+        event: Event::Used,
+        label: String::new(),
+        uses: Some(100_000),
+        ..entry()
+    };
+    refused_after(
+        &used,
+        &[
+            ("no uses", |it| it.uses = None),
+            ("zero uses", |it| it.uses = Some(0)),
+            ("too many uses", |it| it.uses = Some(100_001)),
+            ("uses with a label", |it| it.label = "a".into()),
+            ("uses with a life", |it| it.life = Some(life())),
+        ],
+    );
 }
 
 #[test]

@@ -94,6 +94,7 @@ fn the_second_implementation_writes_the_example() {
         operator: "bob",
         note,
         since,
+        more: &[],
     };
     let entries = [
         entry(START, 1, "", "by phone", None),

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
+use sealstone::life::{Limits, Stage};
 use sealstone::trust::{File, Memory, Status, TrustStore};
 
 use super::fixture::{Files, START, at, name, noted, passport_body, person, person_unlocked};
@@ -27,7 +28,7 @@ fn the_golden_store_opens() {
     let memory = golden();
     let mut store = TrustStore::open(memory.clone()).unwrap();
     let report = store.check().unwrap();
-    assert_eq!((report.count, report.pruned), (13, 1));
+    assert_eq!((report.count, report.pruned), (16, 1));
     let owner = person_unlocked(11, "Bob");
     assert!(store.verify_signed(owner.contact()).unwrap().is_empty());
     assert_eq!(store.signature().unwrap().time(), START + 11);
@@ -94,8 +95,18 @@ fn the_golden_store_opens() {
         [Some(START + 6), Some(START + 9), None]
     );
     assert_eq!(store.iter().len(), 6);
+    let life = store.key_life(&owner.fingerprint());
+    let successor = person(12, "Bob 2").fingerprint();
+    assert_eq!(
+        (life.stage, life.used, life.left(), life.successor),
+        (Stage::Rotating, 2, Some(1), Some(*successor.as_bytes()))
+    );
+    assert_eq!(
+        (life.limits.not_before, life.limits.not_after),
+        (Some(START), Some(START + 1000))
+    );
     let events: Vec<&str> = store.log().map(|entry| entry.event()).collect();
-    assert_eq!((events[8], events[11]), ("rekeyed", "pruned"));
+    assert_eq!((events[8], events[14]), ("rekeyed", "pruned"));
 
     store.rekey(&at(100)).unwrap();
     assert_eq!(TrustStore::open(memory).unwrap().iter().len(), 6);
@@ -139,6 +150,19 @@ fn the_golden_store_is_what_these_changes_make() {
         .unwrap();
     store
         .set_status_since(&name(0xc0), Status::Compromised, START + 6, &at(9))
+        .unwrap();
+    let limits = Limits {
+        not_before: Some(START),
+        not_after: Some(START + 1000),
+        max_uses: Some(3),
+    };
+    let bob = person_unlocked(11, "Bob");
+    let who = bob.fingerprint();
+    store.set_limits(&who, "Bob", limits, &at(9)).unwrap();
+    let _used = store.reserve(&who, 2, &at(9)).unwrap();
+    let succession = bob.succeed(&person_unlocked(12, "Bob 2"), START + 9);
+    store
+        .rotate_key(bob.contact(), &succession, &at(9))
         .unwrap();
     assert_eq!(store.prune(START + 3, &at(10)).unwrap(), 1);
     let owner = person_unlocked(11, "Bob");

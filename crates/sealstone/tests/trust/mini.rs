@@ -28,6 +28,8 @@ pub(crate) struct Entry {
     pub(crate) operator: &'static str,
     pub(crate) note: &'static str,
     pub(crate) since: Option<u64>,
+    /// Further fields with their keys, encoded.
+    pub(crate) more: &'static [&'static [u8]],
 }
 
 pub(crate) const SPECIFIED: Rules = Rules {
@@ -144,7 +146,10 @@ fn verify_files(key: &[u8], log: &[u8], head: &[u8], rules: Rules) -> Option<()>
 fn encode(sequence: u64, entry: &Entry) -> Vec<u8> {
     let text = |text: &str| [&uint(3, text.len() as u64)[..], text.as_bytes()].concat();
     let parts = [
-        vec![0xa7 + u8::from(entry.since.is_some()), 0x00],
+        vec![
+            0xa7 + u8::from(entry.since.is_some()) + entry.more.len() as u8,
+            0x00,
+        ],
         uint(0, sequence),
         vec![0x01],
         uint(0, entry.time),
@@ -159,6 +164,7 @@ fn encode(sequence: u64, entry: &Entry) -> Vec<u8> {
         entry
             .since
             .map_or(vec![], |since| [&[0x08][..], &uint(0, since)].concat()),
+        entry.more.concat(),
     ];
     parts.concat()
 }

@@ -19,6 +19,7 @@ fn entries() -> [Entry; 4] {
         operator: "bob",
         note: "",
         since: None,
+        more: &[],
     };
     [
         entry(0xa1, 0, "Alice"),
