@@ -154,8 +154,9 @@ impl<S: Storage> TrustStore<S> {
         self.state.get(fingerprint)
     }
 
-    /// Whether a signature of a passport counts that existed at the time `at`: the latest moment that
-    /// its timestamp allows, in seconds since 1970. Without a timestamp, the present status counts.
+    /// Whether a signature of a passport counts that existed at the time `at`: the latest moment
+    /// that its timestamp allows, in seconds since 1970. Without a timestamp, the present status
+    /// counts.
     ///
     /// ```
     /// # use sealstone::passport::Fingerprint;
@@ -268,12 +269,12 @@ impl<S: Storage> TrustStore<S> {
         self.decide(fingerprint, status, None, change)
     }
 
-    /// As [`TrustStore::set_status`] for [`Status::Revoked`] and [`Status::Compromised`], which hold
-    /// from `since` (seconds since 1970).
+    /// As [`TrustStore::set_status`] for [`Status::Revoked`] and [`Status::Compromised`], which
+    /// hold from `since` (seconds since 1970).
     ///
     /// # Errors
-    /// As [`TrustStore::set_status`]; [`Error::Invalid`] if `status` is another, or `since` is later
-    /// than the time of `change`.
+    /// As [`TrustStore::set_status`]; [`Error::Invalid`] if `status` is another, or `since` is
+    /// later than the time of `change`.
     pub fn set_status_since(
         &mut self,
         fingerprint: &Fingerprint,

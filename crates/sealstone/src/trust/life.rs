@@ -131,8 +131,8 @@ impl<S: Storage> TrustStore<S> {
         })
     }
 
-    /// Names the passport that succeeds `old`, which signed that it does. From now on the old key is
-    /// rotating.
+    /// Names the passport that succeeds `old`, which signed that it does. The old key is rotating
+    /// from then on.
     ///
     /// # Errors
     /// [`Error::Invalid`] if `successor` does not say that it succeeds `old`, [`Error::Altered`] if

@@ -96,8 +96,8 @@ impl<'a> Record<'a> {
             .expect("the index leaves out entries without a status")
     }
 
-    /// From when the revocation or the compromise holds: seconds since 1970. `None` for a compromise
-    /// at an unknown time, and for every other status.
+    /// From when the revocation or the compromise holds: seconds since 1970. `None` for a
+    /// compromise at an unknown time, and for every other status.
     #[must_use]
     pub fn since(&self) -> Option<u64> {
         self.last.since

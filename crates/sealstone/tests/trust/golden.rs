@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use sealstone::life::{Limits, Stage};
+use sealstone::passport::Fingerprint;
 use sealstone::trust::{File, Memory, Status, TrustStore};
 
 use super::fixture::{Files, START, at, name, noted, passport_body, person, person_unlocked};
@@ -95,7 +96,16 @@ fn the_golden_store_opens() {
         [Some(START + 6), Some(START + 9), None]
     );
     assert_eq!(store.iter().len(), 6);
-    let life = store.key_life(&owner.fingerprint());
+    check_life(&store, &owner.fingerprint());
+    let events: Vec<&str> = store.log().map(|entry| entry.event()).collect();
+    assert_eq!((events[8], events[14]), ("rekeyed", "pruned"));
+
+    store.rekey(&at(100)).unwrap();
+    assert_eq!(TrustStore::open(memory).unwrap().iter().len(), 6);
+}
+
+fn check_life(store: &TrustStore<Memory>, owner: &Fingerprint) {
+    let life = store.key_life(owner);
     let successor = person(12, "Bob 2").fingerprint();
     assert_eq!(
         (life.stage, life.used, life.left(), life.successor),
@@ -105,11 +115,6 @@ fn the_golden_store_opens() {
         (life.limits.not_before, life.limits.not_after),
         (Some(START), Some(START + 1000))
     );
-    let events: Vec<&str> = store.log().map(|entry| entry.event()).collect();
-    assert_eq!((events[8], events[14]), ("rekeyed", "pruned"));
-
-    store.rekey(&at(100)).unwrap();
-    assert_eq!(TrustStore::open(memory).unwrap().iter().len(), 6);
 }
 
 /// How the golden store was made. With `SEALSTONE_MAKE_GOLDEN` set to an empty directory this
