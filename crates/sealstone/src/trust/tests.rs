@@ -101,8 +101,11 @@ fn bytes_that_are_no_entry_are_refused() {
     }
 }
 
+/// A fault, and how it is made.
+type Edit<T> = (&'static str, fn(&mut T));
+
 /// Each edit of a good entry makes one that no writer makes.
-fn refused_after(good: &Entry, edits: &[(&str, fn(&mut Entry))]) {
+fn refused_after(good: &Entry, edits: &[Edit<Entry>]) {
     assert_eq!(Entry::decode(&good.encode()).unwrap(), *good);
     for (name, edit) in edits {
         let mut bad = good.clone();
@@ -175,7 +178,7 @@ fn lives_that_no_writer_makes_are_refused() {
             ("life since a time", |it| it.since = Some(5)),
         ],
     );
-    let edits: [(&str, fn(&mut LifeEntry)); 5] = [
+    let edits: [Edit<LifeEntry>; 5] = [
         ("end before the beginning", |it| it.not_before = Some(6)),
         ("no use", |it| it.max_uses = Some(0)),
         ("too many uses", |it| it.max_uses = Some(100_001)),
