@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::Value;
 
 use crate::content::{OPEN, SEAL, write_pattern};
-use crate::scale::{Random, scaled};
+use crate::scale::{Random, long_tests, scaled};
 use crate::world::{Checked, OLD, Outcome, World};
 
 /// Sealed content of a few chunks, and where it is cut into them.
@@ -301,3 +301,5 @@ pub(crate) fn store_is_refused(world: &World) -> Checked {
     }
     world.holds_only("work", &["in", "in.sealed"])
 }
+
+long_tests!(one_byte_is_another, passports, trust_records,);

@@ -8,7 +8,7 @@ use rustix::fs::{FallocateFlags, fallocate, statvfs};
 use crate::content::{OPEN, Open, SEAL, Seal, write_pattern};
 use crate::namespace::{self, Place};
 use crate::pipes;
-use crate::scale::{say, scaled, skip};
+use crate::scale::{long_tests, say, scaled, skip};
 use crate::slots::{self, Birth, Slot};
 use crate::store::{self, Store};
 use crate::victim::{End, Leftover, Victim};
@@ -28,7 +28,7 @@ const NO_SPACE: &str = "No space left on device";
 
 #[test]
 fn full_disk() {
-    match namespace::enter("disk::full_disk") {
+    match namespace::enter("disk", "full_disk") {
         Place::Inside => fill_up(),
         Place::Done => {}
         Place::Refused(why) => skip(
@@ -199,3 +199,5 @@ fn copy_of_a_pipe(world: &World) -> Checked {
     world.holds_only("tmp", &[])?;
     world.shell(&open).succeeded()
 }
+
+long_tests!(full_disk, limited_file_size,);

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use crate::content::{Open, Seal};
 use crate::rotation::Rotation;
-use crate::scale::{say, scaled, skip};
+use crate::scale::{long_tests, say, scaled, skip};
 use crate::slots::{self, Birth, Slot};
 use crate::store::{self, Store};
 use crate::victim::{End, Leftover, Victim};
@@ -213,3 +213,11 @@ pub(crate) fn can_trace() -> Checked {
         Err(e) => Err(format!("strace: {e}; apt-get install strace")),
     }
 }
+
+long_tests!(
+    killed_at_every_step_of_a_passport,
+    killed_at_every_step_of_a_rotation,
+    killed_at_every_step_of_a_trust_store,
+    no_space_at_every_step,
+    killed_at_every_step_of_a_file,
+);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::content::{Open, Seal};
 use crate::namespace::{self, Place};
 use crate::rotation::Rotation;
-use crate::scale::{Random, is_long, say, scaled, skip};
+use crate::scale::{Random, is_long, long_tests, say, scaled, skip};
 use crate::slots::{self, Birth, Slot};
 use crate::store::{self, Store};
 use crate::victim::{End, Leftover, Victim};
@@ -74,7 +74,7 @@ fn trust_rekey() {
 /// file system has no others.
 #[test]
 fn with_hidden_temporary_files() {
-    match namespace::enter("kill::with_hidden_temporary_files") {
+    match namespace::enter("kill", "with_hidden_temporary_files") {
         Place::Inside => {
             namespace::limit_disk(1 << 30);
             let slot = Slot::new(slots::Verb::Change, Leftover::Hidden);
@@ -172,3 +172,13 @@ fn hidden_files_are_used(victim: &dyn Victim) -> bool {
     finish(child).succeeded().unwrap();
     seen
 }
+
+long_tests!(
+    seal,
+    open,
+    passport_slots,
+    passport_rotation,
+    trust_decisions,
+    trust_rekey,
+    with_hidden_temporary_files,
+);

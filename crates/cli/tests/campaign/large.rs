@@ -9,7 +9,7 @@ use rustix::fs::statvfs;
 
 use crate::content::{OPEN, SEAL, same_content, same_stream};
 use crate::memory;
-use crate::scale::{is_long, say, skip};
+use crate::scale::{is_long, long_tests, say, skip};
 use crate::world::{World, finish};
 
 /// Content in a chunk.
@@ -140,3 +140,5 @@ fn available_memory() -> u64 {
     let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
     kib.unwrap_or(0) << 10
 }
+
+long_tests!(through_files, through_pipes,);

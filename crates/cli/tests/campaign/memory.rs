@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use crate::content::OPEN;
-use crate::scale::{say, scaled};
+use crate::scale::{long_tests, say, scaled};
 use crate::world::{Checked, World, finish};
 
 const KIB: u64 = 1 << 10;
@@ -110,3 +110,5 @@ fn high_water_mark(status: &str) -> Option<u64> {
     let kib: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
     Some(kib * KIB)
 }
+
+long_tests!(does_not_depend_on_the_length,);

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::scale::is_long;
+
 /// Where a test runs.
 pub(crate) enum Place {
     /// In a mount namespace of its own.
@@ -15,15 +17,16 @@ pub(crate) enum Place {
 
 const VARIABLE: &str = "SEALSTONE_CAMPAIGN_NAMESPACE";
 
-/// Runs the test of this name again in a mount namespace: of this user if it may, else in a user
+/// Runs the test of this name in this file again in a mount namespace: of this user if it may, else in a user
 /// namespace too. There the temporary directory is one of its own.
-pub(crate) fn enter(test: &str) -> Place {
+pub(crate) fn enter(module: &str, test: &str) -> Place {
     if is_inside() {
         return Place::Inside;
     }
     match ["-m", "-Urm"].iter().find(|options| can_mount(options)) {
         Some(options) => {
-            run_inside(options, test);
+            let long = if is_long() { "long::" } else { "" };
+            run_inside(options, &format!("{module}::{long}{test}"));
             Place::Done
         }
         None => Place::Refused("neither root nor user namespaces may mount here".into()),
@@ -69,7 +72,7 @@ fn run_inside(options: &str, test: &str) {
     unshare
         .arg(options)
         .arg(program)
-        .args(["--exact", test, "--nocapture"]);
+        .args(["--exact", test, "--include-ignored", "--nocapture"]);
     let output = unshare
         .env(VARIABLE, "1")
         .env("TMPDIR", directory.path())

@@ -1,13 +1,40 @@
-//! How much is done: little every day, all of it in `scripts/campaign`.
+//! How much is done: little every day, all of it in the ignored tests, which `scripts/campaign`
+//! runs.
 
 use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Whether this is the long version. It fails where the everyday one does without what a machine
 /// does not offer.
+static LONG: AtomicBool = AtomicBool::new(false);
+
 pub(crate) fn is_long() -> bool {
-    std::env::var("SEALSTONE_CAMPAIGN").is_ok_and(|value| value == "long")
+    LONG.load(Ordering::Relaxed)
 }
+
+/// Runs the long version of a test. Others of this process must not run at the same time.
+pub(crate) fn run_long(test: fn()) {
+    LONG.store(true, Ordering::Relaxed);
+    test();
+    LONG.store(false, Ordering::Relaxed);
+}
+
+/// The long versions of these tests.
+macro_rules! long_tests {
+    ($($test:ident),+ $(,)?) => {
+        mod long {
+            $(
+                #[test]
+                #[ignore = "takes hours: scripts/campaign"]
+                fn $test() {
+                    crate::scale::run_long(super::$test);
+                }
+            )+
+        }
+    };
+}
+pub(crate) use long_tests;
 
 /// One or the other.
 pub(crate) fn scaled<T>(everyday: T, long: T) -> T {
