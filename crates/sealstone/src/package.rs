@@ -17,6 +17,7 @@ mod layer;
 mod manifest;
 mod path;
 mod signer;
+mod stamps;
 mod verify;
 
 pub use bundle::{MAX_EMBEDDED, MAX_PACKAGE, Package, Role};

@@ -157,6 +157,9 @@ pub(crate) struct PackageVerifyArgs {
     /// Check that keys follow from the secret in this file
     #[arg(long, value_name = "FILE")]
     pub(crate) secret_file: Option<PathBuf>,
+    /// Check timestamps against the certificates in this file, PEM or DER: at least a root
+    #[arg(long, value_name = "CHAIN")]
+    pub(crate) roots: Option<PathBuf>,
     /// Write the key of this label to a new file, if the package is good
     #[arg(long, value_name = "LABEL=FILE", requires = "secret_file")]
     pub(crate) derive: Vec<LabelledFile>,

@@ -253,6 +253,11 @@ impl Parts {
         }
     }
 
+    /// How many signatures the timestamp at `index` covers.
+    pub(super) fn covers(&self, index: usize) -> usize {
+        usize::try_from(self.timestamps[index].covers).unwrap_or(usize::MAX)
+    }
+
     /// M of the specification.
     pub(super) fn manifest_digest(&self) -> [u8; 64] {
         Manifest::digest_of(&self.manifest)

@@ -5,12 +5,15 @@ use sealstone_primitives::ct;
 use super::bundle::{Parts, is_policy_of};
 use super::content::{self, Work};
 use super::keys;
+use super::stamps::{self, Stamps};
 use super::{
     Entry, EntryContent, Finding, FindingKind, Layer, LayerReport, Manifest, Package, Role, Source,
     Verdict,
 };
 use crate::passport::{Contact, Fingerprint};
+use crate::timestamp::{Roots, Verified};
 use crate::trust::Standing;
+use crate::wire::text;
 
 /// What is known of a signer, for a signature that existed at this time (`None`: no proved time).
 pub type Opinion<'a> = &'a dyn Fn(&Fingerprint, Option<u64>) -> Standing;
@@ -38,6 +41,7 @@ pub struct Verifier<'a> {
     source: Option<(&'a dyn Source, Option<Work<'a>>)>,
     hmac_key: Option<&'a [u8]>,
     secret: Option<&'a [u8]>,
+    roots: Option<(&'a Roots, u64)>,
     required: Vec<Layer>,
 }
 
@@ -54,6 +58,8 @@ pub struct Report {
     pub signers: Vec<SignerReport>,
     /// What layer 1 found of files, in the order of their paths.
     pub findings: Vec<Finding>,
+    /// What the timestamps say, first one first, if the layer is good.
+    pub timestamps: Vec<Verified>,
 }
 
 /// One signature.
@@ -80,7 +86,7 @@ pub struct SignerReport {
 }
 
 /// Verdict and reason of one layer.
-pub(super) type Finding1 = (Verdict, String);
+pub(super) type Outcome = (Verdict, String);
 
 impl<'a> Verifier<'a> {
     /// One that accepts no signer, and checks what needs no key and no files.
@@ -131,6 +137,13 @@ impl<'a> Verifier<'a> {
         self
     }
 
+    /// Checks timestamps against these roots, at this time: seconds since 1970.
+    #[must_use]
+    pub fn roots(mut self, roots: &'a Roots, now: u64) -> Self {
+        self.roots = Some((roots, now));
+        self
+    }
+
     /// Requires a layer that the signer may not require.
     #[must_use]
     pub fn require(mut self, layer: Layer) -> Self {
@@ -143,7 +156,7 @@ impl<'a> Verifier<'a> {
         let parts = &package.parts;
         let head = parts.head();
         let signatures = check_signatures(parts, &head);
-        let (stamped, proved) = self.timestamp(package);
+        let (stamped, stamps) = self.timestamp(parts);
         let (content, findings) = self.content(package);
         let checked = [
             content,
@@ -154,7 +167,7 @@ impl<'a> Verifier<'a> {
             stamped,
         ];
         let layers = self.layers(&package.manifest, checked);
-        let signers = self.signers(package, &signatures, &proved);
+        let signers = self.signers(package, &signatures, &stamps.proved);
         let (verdict, reason) = self.overall(&package.manifest, &layers, &signers);
         Report {
             verdict,
@@ -162,10 +175,11 @@ impl<'a> Verifier<'a> {
             layers,
             signers,
             findings,
+            timestamps: stamps.verified,
         }
     }
 
-    fn content(&self, package: &Package) -> (Finding1, Vec<Finding>) {
+    fn content(&self, package: &Package) -> (Outcome, Vec<Finding>) {
         let manifest = &package.manifest;
         if let Err(reason) = check_inside(package) {
             return ((Verdict::Bad, reason), Vec::new());
@@ -185,7 +199,7 @@ impl<'a> Verifier<'a> {
         (layer, findings)
     }
 
-    fn hmac(&self, parts: &Parts) -> Finding1 {
+    fn hmac(&self, parts: &Parts) -> Outcome {
         match (&parts.tag, self.hmac_key) {
             (None, _) => (Verdict::Absent, "the package has no HMAC".to_owned()),
             (Some(_), None) => (Verdict::Unchecked, "no key was given".to_owned()),
@@ -199,7 +213,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    fn keys(&self, package: &Package) -> Finding1 {
+    fn keys(&self, package: &Package) -> Outcome {
         match (&package.parts.confirmation, self.secret) {
             (None, _) => (Verdict::Absent, "no keys are derived".to_owned()),
             (Some(_), None) => (Verdict::Unchecked, "no secret was given".to_owned()),
@@ -213,18 +227,36 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    fn timestamp(&self, package: &Package) -> (Finding1, Vec<Option<u64>>) {
-        let none = vec![None; package.parts.signatures.len()];
-        match package.parts.timestamps.len() {
-            0 => (
-                (Verdict::Absent, "the package has no timestamp".to_owned()),
-                none,
-            ),
-            _ => ((Verdict::Unchecked, "no roots were given".to_owned()), none),
+    fn timestamp(&self, parts: &Parts) -> (Outcome, Stamps) {
+        let none = Stamps {
+            verified: Vec::new(),
+            proved: vec![None; parts.signatures.len()],
+        };
+        let Some((roots, now)) = self.roots else {
+            let unchecked = (Verdict::Unchecked, "no roots were given".to_owned());
+            let absent = (Verdict::Absent, "the package has no timestamp".to_owned());
+            let outcome = if parts.timestamps.is_empty() {
+                absent
+            } else {
+                unchecked
+            };
+            return (outcome, none);
+        };
+        if parts.timestamps.is_empty() {
+            let reason = "the package has no timestamp".to_owned();
+            return ((Verdict::Absent, reason), none);
+        }
+        match stamps::check(parts, roots, now) {
+            Ok(stamps) => {
+                let tsa = stamps.verified.first().map_or("", Verified::tsa);
+                let by = text::shown(tsa);
+                ((Verdict::Good, format!("time attested by {by}")), stamps)
+            }
+            Err(reason) => ((Verdict::Bad, reason), none),
         }
     }
 
-    fn layers(&self, manifest: &Manifest, checked: [Finding1; 6]) -> [LayerReport; 6] {
+    fn layers(&self, manifest: &Manifest, checked: [Outcome; 6]) -> [LayerReport; 6] {
         let mut found = checked.into_iter();
         Layer::ALL.map(|layer| {
             let (verdict, reason) = found.next().expect("six layers");
@@ -290,7 +322,7 @@ impl<'a> Verifier<'a> {
         manifest: &Manifest,
         layers: &[LayerReport; 6],
         signers: &[SignerReport],
-    ) -> Finding1 {
+    ) -> Outcome {
         let spoils = |it: &&LayerReport| {
             it.verdict == Verdict::Bad || (it.required && it.verdict != Verdict::Good)
         };
@@ -365,7 +397,7 @@ fn signature_layer(
     signatures: &[(bool, bool)],
     name: &str,
     of: impl Fn(&(bool, bool)) -> bool,
-) -> Finding1 {
+) -> Outcome {
     let wrong = signatures.iter().filter(|pair| !of(pair)).count();
     match wrong {
         0 => (
@@ -401,7 +433,7 @@ fn describe(first: &Finding, count: usize) -> String {
         FindingKind::OtherKind => "not the kind of object that was signed",
         other => other.name(),
     };
-    format!("{}: {kind}{others}", crate::wire::text::shown(&first.path))
+    format!("{}: {kind}{others}", text::shown(&first.path))
 }
 
 fn not_accepted(signer: &SignerReport) -> String {

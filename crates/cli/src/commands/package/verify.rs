@@ -19,6 +19,7 @@ use crate::io::keep::{self, PRIVATE};
 use crate::passphrase::Passphrases;
 use crate::paths;
 use crate::trust::{self, Store};
+use sealstone_terminal::clock;
 use sealstone_terminal::progress::{Counter, Progress};
 
 pub(in crate::commands) fn run(args: &PackageVerifyArgs, context: &Context) -> Result<()> {
@@ -31,6 +32,7 @@ pub(in crate::commands) fn run(args: &PackageVerifyArgs, context: &Context) -> R
     let people = People::new(&signers, context)?;
     keep::must_be_new(args.derive.iter().map(|it| it.file.as_path()))?;
     let source = source(args, &stored)?;
+    let roots = args.roots.as_deref().map(files::roots).transpose()?;
     let opinion = |signer: &Fingerprint, at| people.standing(signer, at);
     let mut verifier = Verifier::new().trust(&opinion);
     for signer in &signers {
@@ -44,6 +46,9 @@ pub(in crate::commands) fn run(args: &PackageVerifyArgs, context: &Context) -> R
     }
     if let Some(secret) = &keys.secret {
         verifier = verifier.secret(secret);
+    }
+    if let Some(roots) = &roots {
+        verifier = verifier.roots(roots, clock::now());
     }
     let report = look(verifier, &stored.package, source.as_deref(), context);
     let labels = people.labels(&stored.package);
