@@ -101,6 +101,7 @@ fn every_key_follows_from_the_seed() {
         "ml-dsa-65",
         "file-mac",
         "hedge",
+        "package-mac",
     ] {
         let expected = example.secret::<32>(&format!("Expand {name}"));
         assert_eq!(

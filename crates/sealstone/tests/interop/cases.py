@@ -19,7 +19,7 @@ from file import CONTENT, Passport, Recipient, Sealer, open_file
 from hostile import HOSTILE
 from passport import sha3
 
-PEOPLE = {"alice": ("Alice", 1767225600), "bob": ("Bob Åström", 1767225601), "carol": ("Carol", 1767225602)}
+PEOPLE = {"alice": ("Alice", 1767225600), "bob": ("Bob Åström", 1767225601), "carol": ("Carol", 1767225602), "dave": ("Dave", 1767225603)}
 YES_NO = {"yes": True, "no": False}
 
 

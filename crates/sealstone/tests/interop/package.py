@@ -24,6 +24,7 @@ import tree
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from dilithium_py.ml_dsa import ML_DSA_65
+from directory import lstat, walk
 from file import Passport, u64
 from passport import expand, mac, sha3
 from wire import Refused, decode, encode, fields, need, number, octets, text
@@ -111,8 +112,8 @@ def read_entry(value, digest):
     need(number(entry.kind) in (BESIDE, EMBEDDED, LINK), "kind of entry")
     need(number(entry.size) < 1 << 63, "size")
     if entry.kind == LINK:
-        octets(entry.content, *range(1, 4097))
-        need(entry.size == len(entry.content) and b"\0" not in entry.content, "target of a link")
+        need(isinstance(entry.content, bytes) and entry.size == len(entry.content), "target of a link")
+        text(entry.content.decode(), 1, 4096)
     else:
         octets(entry.content, digest)
     need(isinstance(entry.media, str), "media type")
@@ -228,6 +229,13 @@ def sign(passport, framed, deterministic):
 
 
 def read_package(data):
+    try:
+        return parse(data)
+    except UnicodeDecodeError as error:
+        raise Refused("not UTF-8") from error
+
+
+def parse(data):
     need(len(data) <= 1 << 30 and data.startswith(MAGIC), "prefix or length")
     value = fields(decode(data[len(MAGIC) :]), [0, 4, 5, 6], [1, 2, 3])
     need(isinstance(value[0], bytes), "manifest")
@@ -255,6 +263,7 @@ def check_signatures(package, manifest):
     roles = [one[0] for one in package.signatures]
     need(roles[0] == 0 and roles == sorted(roles), "order of roles")
     names = [fingerprint(one[2]) for one in package.signatures]
+    need(all((name in manifest.signers) == (role == 0) for name, role in zip(names, roles)), "roles")
     need(len(set(names)) == len(names), "somebody signed twice")
     first = names[: roles.count(0)]
     need(first == [name for name in manifest.signers if name in first], "order of the signers")
@@ -403,8 +412,8 @@ class Verifier:
                 return "bad", "policy"
         if report.findings:
             return "bad", "findings"
-        beside = any(entry.kind == BESIDE for entry in manifest.entries)
-        return ("unchecked", "no directory") if beside and not self.root else ("good", "")
+        outside = manifest.complete or any(entry.kind != EMBEDDED for entry in manifest.entries)
+        return ("unchecked", "no directory") if outside and not self.root else ("good", "")
 
     def hmac(self, package):
         if package.tag is None:
@@ -517,29 +526,6 @@ def compare(root, entry, digests):
         return None if matches(entry, (root / entry.path).read_bytes(), digests) else "altered"
     except OSError:
         return "unreadable"
-
-
-def lstat(root, path):
-    """The mode of an object below the root, None if it is missing, 0 behind something that is no directory."""
-    here = root
-    for component in path.split("/"):
-        here = here / component
-        try:
-            mode = here.lstat().st_mode
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        if here != root / path and not stat.S_ISDIR(mode):
-            return 0
-    return mode
-
-
-def walk(root, itself):
-    for folder, directories, files in os.walk(root):
-        links = [one for one in directories if (Path(folder) / one).is_symlink()]
-        for name in files + links:
-            path = Path(folder) / name
-            if itself is None or not path.is_file() or not path.samefile(itself):
-                yield path.relative_to(root).as_posix()
 
 
 # The commands.

@@ -25,8 +25,8 @@ from mnemonic import Mnemonic
 from nacl import bindings
 
 SLOT = b"sealstone.slot.v1"
-KEYS = {"x25519": 32, "ml-kem-1024": 64, "ed25519": 32, "ml-dsa-87": 32, "ml-dsa-65": 32, "file-mac": 32, "hedge": 32}
-KEYS["package-mac"] = 32
+KEYS = {"x25519": 32, "ml-kem-1024": 64, "ed25519": 32, "ml-dsa-87": 32, "ml-dsa-65": 32, "file-mac": 32}
+KEYS |= {"hedge": 32, "package-mac": 32}
 
 
 def sha3(data):

@@ -6,7 +6,7 @@ import unicodedata
 
 import cbor2
 
-OVERRIDES = re.compile("[\u202a-\u202e\u2066-\u2069]")
+OVERRIDES = re.compile("[\u2028-\u202e\u2066-\u2069]")
 
 
 class Refused(Exception):

@@ -1,0 +1,196 @@
+//! The second implementation verifies our packages, and we verify its packages
+//! (`interop/packages.py`).
+//!
+//! `scripts/test-interop` runs these tests. Its variable `SEALSTONE_INTEROP_PYTHON` names a Python
+//! that has the packages.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use data_encoding::HEXLOWER;
+
+use crate::cases::{BESIDE, Case, CaseEntry, EMBEDDED, LINK, Size};
+use crate::tree::Node;
+
+/// Runs a command of the second implementation in a new directory; `None` without a Python for it.
+fn python(command: &str, before: impl FnOnce(&Path)) -> Option<PathBuf> {
+    let Some(python) = env::var_os("SEALSTONE_INTEROP_PYTHON") else {
+        println!("skipped: run scripts/test-interop");
+        return None;
+    };
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("packages-{command}-{}", std::process::id()));
+    fs::create_dir_all(&dir).unwrap();
+    before(&dir);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/interop/packages.py");
+    let status = Command::new(python)
+        .args(["-B".as_ref(), script.as_os_str(), command.as_ref()])
+        .arg(&dir)
+        .status();
+    assert!(status.unwrap().success(), "packages.py {command}");
+    Some(dir)
+}
+
+#[test]
+fn what_we_sign_they_verify() {
+    let write = |dir: &Path| {
+        let cases: Vec<Case> = matrix().into_iter().map(|case| put(dir, case)).collect();
+        let text = serde_json::to_string(&cases).unwrap();
+        assert_eq!(Case::parse_all(&text), cases);
+        fs::write(dir.join("cases.json"), text).unwrap();
+    };
+    if let Some(dir) = python("check", write) {
+        fs::remove_dir_all(dir).unwrap();
+    }
+}
+
+#[test]
+fn what_they_sign_we_verify() {
+    let Some(dir) = python("make", |_| ()) else {
+        return;
+    };
+    let cases = Case::parse_all(&fs::read_to_string(dir.join("cases.json")).unwrap());
+    assert!(cases.len() > 25);
+    for case in &cases {
+        case.check(&dir);
+    }
+    fs::remove_dir_all(dir).unwrap();
+}
+
+/// Writes the package and the files beside it.
+fn put(dir: &Path, mut case: Case) -> Case {
+    let package = case.make();
+    fs::write(dir.join(&case.file), package.encode()).unwrap();
+    let root = dir.join(case.file.strip_suffix(".package").unwrap());
+    for (path, node) in case.directory().0 {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        match node {
+            Node::File(bytes) => fs::write(path, bytes).unwrap(),
+            Node::Link(target) => std::os::unix::fs::symlink(target, path).unwrap(),
+            Node::Directory => fs::create_dir_all(path).unwrap(),
+        }
+    }
+    if let Some(secret) = case.secret() {
+        let keys = package.derived_keys(&secret).unwrap();
+        let key = |label: &str| HEXLOWER.encode(keys.key(label).unwrap().expose());
+        let labels = ["x", &"L".repeat(255)].map(|label| (label.to_owned(), key(label)));
+        case.derived = BTreeMap::from(labels);
+    }
+    case
+}
+
+fn entry(path: &str, kind: u8, len: usize, media_type: &str, modified: u64) -> CaseEntry {
+    CaseEntry(
+        path.into(),
+        kind,
+        Size::Content(len),
+        media_type.into(),
+        modified,
+    )
+}
+
+fn tree() -> Vec<CaseEntry> {
+    vec![
+        entry("-", EMBEDDED, 70_000, "image/svg+xml", 0),
+        entry("a/b c", BESIDE, 4097, "", 1_767_225_600),
+        CaseEntry(
+            "a/link".into(),
+            LINK,
+            Size::Target("../-".into()),
+            String::new(),
+            3,
+        ),
+        entry("z", BESIDE, 0, "text/plain", u64::MAX),
+        entry("Åé", EMBEDDED, 1, "", 0),
+    ]
+}
+
+fn matrix() -> Vec<Case> {
+    let base = Case {
+        signers: vec!["alice".into()],
+        needed: 1,
+        time: 1_767_225_600,
+        entries: tree(),
+        ..Case::default()
+    };
+    let (key, secret) = ("4b".repeat(32), "53".repeat(1024));
+    let mut cases = Vec::new();
+    for (tree, complete) in [(false, false), (false, true), (true, false), (true, true)] {
+        cases.push(Case {
+            tree,
+            complete,
+            ..base.clone()
+        });
+    }
+    cases.push(Case {
+        entries: Vec::new(),
+        author: "Ä".repeat(128),
+        ..base.clone()
+    });
+    cases.push(Case {
+        key: Some(key.clone()),
+        required: vec![2],
+        ..base.clone()
+    });
+    cases.push(Case {
+        secret: Some(secret.clone()),
+        required: vec![5],
+        ..base.clone()
+    });
+    for policy in [
+        "0",
+        "\"\u{7f}\u{2028}\"",
+        r#"{"a":[1.5e-7,1e-6,-0.25],"\r":{"€":null}}"#,
+    ] {
+        let policy = sealstone::package::Json::parse(policy.as_bytes()).unwrap();
+        cases.push(Case {
+            policy: Some(policy.as_str().to_owned()),
+            metadata: Some(r#"{"version":"1"}"#.to_owned()),
+            key: Some(key.clone()),
+            secret: Some(secret.clone()),
+            ..base.clone()
+        });
+    }
+    cases.extend(signers(&base));
+    for (i, case) in cases.iter_mut().enumerate() {
+        case.file = format!("{i:02}.package");
+        if case.signatures.is_empty() {
+            case.signatures = vec![(case.signers[0].clone(), 0, case.time)];
+        }
+    }
+    cases
+}
+
+fn signers(base: &Case) -> Vec<Case> {
+    let mut cases = Vec::new();
+    let three: Vec<String> = ["carol", "alice", "bob"].map(String::from).into();
+    let signed = |name: &str, role, time| (name.to_owned(), role, time);
+    for needed in 1..=3 {
+        cases.push(Case {
+            signers: three.clone(),
+            needed,
+            signatures: [
+                signed("carol", 0, base.time),
+                signed("alice", 0, 0),
+                signed("bob", 0, u64::MAX),
+            ]
+            .into(),
+            ..base.clone()
+        });
+    }
+    cases.push(Case {
+        signers: three,
+        needed: 2,
+        signatures: [
+            signed("carol", 0, base.time),
+            signed("bob", 0, 1),
+            signed("dave", 1, 2),
+        ]
+        .into(),
+        ..base.clone()
+    });
+    cases
+}
