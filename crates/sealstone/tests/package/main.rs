@@ -1,4 +1,4 @@
-//! Packages: each layer, signers, files.
+//! Packages: layers, signers, files, the worked example, golden packages, the second implementation.
 
 mod cases;
 mod common;
