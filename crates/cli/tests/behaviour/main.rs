@@ -8,6 +8,7 @@ mod hash;
 mod hints;
 mod impostor;
 mod inputs;
+mod package;
 mod passport;
 mod password;
 mod pipes;

@@ -1,0 +1,352 @@
+//! `sign`, `verify` and `policy`.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::world::{PROFILE, World, json};
+
+/// Alice has a directory `release`, signed as `release.package`.
+fn released(more: &[&str]) -> World {
+    let world = World::new();
+    fs::create_dir_all(world.path("release/docs")).unwrap();
+    world.write("release/README", b"read me\n");
+    world.write("release/docs/manual", &[b'm'; 100_000]);
+    symlink("README", world.path("release/link")).unwrap();
+    sign(&world, &[&["release"], more].concat());
+    world
+}
+
+fn sign(world: &World, args: &[&str]) -> Vec<u8> {
+    let from = [
+        "sign",
+        "--from",
+        "alice.passport",
+        "--passphrase-file",
+        "passphrase",
+    ];
+    world.done(&[&from, args].concat())
+}
+
+const VERIFY: [&str; 4] = ["verify", "--signer", "alice.pub", "release.package"];
+
+/// Verifies with `--json`: the code, and the object.
+fn verified(world: &World, args: &[&str]) -> (i32, Value) {
+    run(&mut world.command(&[args, &["--json"]].concat()))
+}
+
+fn run(command: &mut Command) -> (i32, Value) {
+    let output = command.output().unwrap();
+    (output.status.code().unwrap(), json(&output.stdout))
+}
+
+fn layer<'v>(report: &'v Value, name: &str) -> &'v str {
+    report["layers"][name]["verdict"].as_str().unwrap()
+}
+
+#[test]
+fn a_directory_is_signed_and_verified() {
+    let world = released(&[]);
+    let (code, report) = verified(&world, &VERIFY);
+    assert_eq!(
+        (code, report["verdict"].as_str()),
+        (0, Some("good")),
+        "{report}"
+    );
+    assert_eq!(report["package"]["files"], 3);
+    // Also from elsewhere, and after the package moved.
+    fs::create_dir(world.path("elsewhere")).unwrap();
+    fs::rename(world.path("release.package"), world.path("elsewhere/p")).unwrap();
+    let moved = [
+        "verify",
+        "-s",
+        "alice.pub",
+        "--root",
+        "release",
+        "elsewhere/p",
+    ];
+    assert_eq!(verified(&world, &moved).0, 0);
+    let text = String::from_utf8(world.done(&moved)).unwrap();
+    assert!(text.contains("GOOD"), "{text}");
+}
+
+#[test]
+fn the_layer_that_should_sees_each_alteration() {
+    let world = released(&[]);
+    world.write("release/README", b"read mE\n");
+    let (code, report) = verified(&world, &VERIFY);
+    assert_eq!((code, layer(&report, "content")), (11, "bad"));
+    assert_eq!(report["findings"][0]["path"], "README");
+    assert_eq!(layer(&report, "ed25519"), "good");
+    world.write("release/README", b"read me\n");
+    world.write("release/new", b"");
+    let (code, report) = verified(&world, &VERIFY);
+    assert_eq!(
+        (code, report["findings"][0]["kind"].as_str()),
+        (11, Some("additional"))
+    );
+    fs::remove_file(world.path("release/new")).unwrap();
+    assert_eq!(verified(&world, &VERIFY).0, 0);
+    // The last byte of the ML-DSA-65 signature stands before the lists of timestamps and content.
+    let mut bytes = world.read("release.package");
+    let place = bytes.len() - 5;
+    bytes[place] ^= 1;
+    world.write("release.package", &bytes);
+    let (code, report) = verified(&world, &VERIFY);
+    assert_eq!((code, layer(&report, "ml-dsa-65")), (14, "bad"), "{report}");
+    assert_eq!(layer(&report, "ed25519"), "good");
+    bytes.truncate(place);
+    world.write("release.package", &bytes);
+    let (code, report) = verified(&world, &VERIFY);
+    assert_eq!((code, report["verdict"].as_str()), (4, Some("bad")));
+}
+
+#[test]
+fn strangers_do_not_count() {
+    let world = released(&[]);
+    // The trust store knows Alice.
+    let (code, report) = verified(&world, &["verify", "release.package"]);
+    assert_eq!(
+        (code, report["signers"][0]["label"].as_str()),
+        (0, Some("alice"))
+    );
+    let (code, report) = verified(&world, &["verify", "-s", "bob.pub", "release.package"]);
+    assert_eq!((code, report["verdict"].as_str()), (10, Some("bad")));
+    world.done(&["trust", "deny", "-q", "alice"]);
+    assert_eq!(verified(&world, &["verify", "release.package"]).0, 10);
+    assert_eq!(verified(&world, &VERIFY).0, 10);
+}
+
+#[test]
+fn hmac_and_keys_need_what_the_signer_had() {
+    let world = World::new();
+    for (name, byte) in [("key", 1), ("other", 2)] {
+        world.write(name, &[byte; 32]);
+        fs::set_permissions(world.path(name), fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    let layers = [
+        "--hmac-key",
+        "key",
+        "--secret-file",
+        "key",
+        "--layers",
+        "hmac,keys",
+    ];
+    sign(&world, &[&["plan.txt"], &layers[..]].concat());
+    let verify = |key: &str, secret: &str| {
+        let keys = [
+            "--hmac-key",
+            key,
+            "--secret-file",
+            secret,
+            "plan.txt.package",
+        ];
+        verified(
+            &world,
+            &[&["verify", "-s", "alice.pub"], &keys[..]].concat(),
+        )
+        .0
+    };
+    assert_eq!(verify("key", "key"), 0);
+    assert_eq!(verify("other", "key"), 12);
+    assert_eq!(verify("key", "other"), 15);
+    assert_eq!(
+        verified(&world, &["verify", "-s", "alice.pub", "plan.txt.package"]).0,
+        12
+    );
+    let derive = |label: &str, secret: &str, code| {
+        let package = [
+            "verify",
+            "-s",
+            "alice.pub",
+            "plan.txt.package",
+            "--hmac-key",
+            "key",
+        ];
+        let keys = ["--secret-file", secret, "--derive", label];
+        assert_eq!(verified(&world, &[&package[..], &keys].concat()).0, code);
+    };
+    derive("data=data.key", "key", 0);
+    derive("index=index.key", "key", 0);
+    derive("more=more.key", "other", 15);
+    assert_eq!(
+        (world.read("data.key").len(), world.mode("data.key")),
+        (32, 0o600)
+    );
+    assert_ne!(world.read("data.key"), world.read("index.key"));
+    assert!(!world.path("more.key").exists());
+    world.write("short", &[0; 31]);
+    world.refused(
+        &[
+            "sign",
+            "plan.txt",
+            "-o",
+            "x",
+            "--from",
+            "alice.passport",
+            "--hmac-key",
+            "short",
+        ],
+        2,
+    );
+}
+
+#[test]
+fn an_hmac_of_ones_own_is_checked_by_the_passport() {
+    let world = World::new();
+    sign(&world, &["plan.txt", "--hmac-own", "--layers", "hmac"]);
+    let verify = |passport: &str| {
+        let own = [
+            "verify",
+            "-s",
+            "alice.pub",
+            "plan.txt.package",
+            "--hmac-own",
+            passport,
+        ];
+        verified(&world, &own).0
+    };
+    assert_eq!(verify("alice.passport"), 0);
+    assert_eq!(verify("bob.passport"), 12);
+}
+
+#[test]
+fn several_sign() {
+    let world = World::with_bob_approved();
+    sign(&world, &["plan.txt", "--cosigner", "bob.pub"]);
+    let package = ["verify", "plan.txt.package"];
+    assert_eq!(verified(&world, &package).0, 10);
+    let cosign = |passport: &str, how: &str| {
+        let args = ["sign", how, "plan.txt.package", "--from", passport];
+        world
+            .command(&args)
+            .output()
+            .unwrap()
+            .status
+            .code()
+            .unwrap()
+    };
+    // Nobody signs altered content.
+    world.write("plan.txt", b"attack at noon\n");
+    assert_eq!(cosign("bob.passport", "--cosign"), 11);
+    world.write("plan.txt", b"attack at dawn\n");
+    assert_eq!(cosign("bob.passport", "--countersign"), 2);
+    assert_eq!(cosign("bob.passport", "--cosign"), 0);
+    assert_eq!(cosign("bob.passport", "--cosign"), 2);
+    assert_eq!(verified(&world, &package).0, 0);
+    world.done(&[
+        "passport",
+        "new",
+        "-q",
+        "-o",
+        "carol.passport",
+        "--label",
+        "carol",
+        PROFILE,
+    ]);
+    assert_eq!(cosign("carol.passport", "--cosign"), 2);
+    assert_eq!(cosign("carol.passport", "--countersign"), 0);
+    let (code, report) = verified(&world, &package);
+    assert_eq!((code, report["signers"].as_array().unwrap().len()), (0, 3));
+}
+
+#[test]
+fn content_may_be_embedded_or_come_from_a_pipe() {
+    let world = World::new();
+    sign(&world, &["plan.txt", "--embed", "-o", "whole"]);
+    fs::remove_file(world.path("plan.txt")).unwrap();
+    assert_eq!(
+        verified(&world, &["verify", "-s", "alice.pub", "whole"]).0,
+        0
+    );
+
+    let mut signing = world
+        .command(&[
+            "sign",
+            "-",
+            "--from",
+            "alice.passport",
+            "-o",
+            "piped",
+            "--passphrase-file",
+            "passphrase",
+        ])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    signing
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(b"through a pipe")
+        .unwrap();
+    assert!(signing.wait().unwrap().success());
+    let verify = |content: &[u8]| {
+        world.write("content", content);
+        verified(
+            &world,
+            &["verify", "-s", "alice.pub", "piped", "--data", "content"],
+        )
+        .0
+    };
+    assert_eq!(verify(b"through a pipe"), 0);
+    assert_eq!(verify(b"through a pope"), 11);
+    let package = world.read("whole");
+    let mut verifying = world.command(&["verify", "-s", "alice.pub", "-"]);
+    let mut verifying = verifying
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    verifying.stdin.take().unwrap().write_all(&package).unwrap();
+    assert!(verifying.wait().unwrap().success());
+}
+
+#[test]
+fn a_policy_is_shown_in_canonical_form() {
+    let world = World::new();
+    world.write("terms.json", br#"{"use": "research", "age": 18.0}"#);
+    sign(&world, &["plan.txt", "--policy", "terms.json"]);
+    for file in ["terms.json", "plan.txt.package"] {
+        let shown = json(&world.done(&["policy", "show", file, "--json"]));
+        assert_eq!(shown["policy"]["age"], 18);
+        // printf '{"age":18,"use":"research"}' | openssl dgst -sha3-256
+        let digest = "be71fe5859f71bfdad74401661bccbeb37cb8edb30064dd3feaf1c768ff28d28";
+        assert_eq!(shown["sha3_256"], digest);
+    }
+    world.write("twice.json", br#"{"a": 1, "a": 2}"#);
+    let said = world.refused(&["policy", "show", "twice.json"], 2);
+    assert!(said.contains("unique names"), "{said}");
+}
+
+#[test]
+fn nothing_is_written_if_something_is_wrong() {
+    let world = World::new();
+    let before = world.names();
+    let refused = |args: &[&str], code| {
+        let from = ["sign", "--from", "alice.passport"];
+        world.refused(&[&from, args].concat(), code);
+        assert_eq!(world.names(), before);
+    };
+    refused(&["missing"], 3);
+    refused(&["plan.txt", "-o", "bob.pub"], 3);
+    refused(&["plan.txt", "data"], 2);
+    refused(&["plan.txt", "plan.txt"], 2);
+    refused(&["plan.txt", "--policy", "plan.txt"], 2);
+    refused(&["plan.txt", "--layers", "hmac"], 2);
+    refused(&["plan.txt", "--media-type", "text"], 2);
+    refused(&["plan.txt", "--threshold", "1"], 2);
+    let wrong = [
+        "sign",
+        "--from",
+        "alice.passport",
+        "--passphrase-file",
+        "plan.txt",
+        "plan.txt",
+    ];
+    world.refused(&wrong, 5);
+    assert_eq!(world.names(), before);
+}
