@@ -6,6 +6,7 @@ mod package;
 mod passphrase;
 mod passport;
 mod password;
+mod timestamp;
 mod token;
 mod trust;
 mod values;
@@ -29,6 +30,10 @@ pub(crate) use passport::{
 };
 pub(crate) use password::{
     BenchArgs, CalibrateArgs, Form, HashArgs, InputArgs, PasswordCommand, VerifyArgs,
+};
+pub(crate) use timestamp::{
+    DataArgs, FetchArgs, NetworkArgs, QueryArgs, RenewArgs, StampRequestArgs, StampVerifyArgs,
+    TimestampCommand,
 };
 pub(crate) use token::{
     ChallengeArgs, ContextValue, FinalizeArgs, IssueArgs, KeygenArgs, MessageOutput, RedeemArgs,
@@ -73,9 +78,8 @@ impl Cli {
         // Hands the global options down.
         grammar.build();
         grammar.mut_subcommands(|verb| match verb.get_name() {
-            "hash" | "password" | "policy" | "token" | "selftest" | "completions" | "man" => {
-                hide_trust_dir(verb)
-            }
+            "hash" | "password" | "policy" | "timestamp" | "token" | "selftest" | "completions"
+            | "man" => hide_trust_dir(verb),
             _ => verb,
         })
     }
@@ -130,6 +134,9 @@ pub(crate) enum Command {
     /// Decide which senders you trust
     #[command(subcommand)]
     Trust(TrustCommand),
+    /// Show when data existed: timestamps by a trusted authority (RFC 3161)
+    #[command(subcommand)]
+    Timestamp(Box<TimestampCommand>),
     /// Let people in without knowing who they are: anonymous tokens (Privacy Pass)
     #[command(subcommand)]
     Token(TokenCommand),

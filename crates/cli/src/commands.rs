@@ -3,12 +3,14 @@
 mod hash;
 mod inspect;
 mod manual;
+mod message;
 mod open;
 mod package;
 mod passport;
 mod password;
 mod seal;
 mod selftest;
+mod timestamp;
 mod token;
 mod trust;
 
@@ -28,6 +30,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<()> {
         Command::Policy(command) => package::policy(command, context),
         Command::Trust(command) => trust::run(command, context),
         Command::Password(command) => password::run(command, context),
+        Command::Timestamp(command) => timestamp::run(&command, context),
         Command::Token(command) => token::run(&command, context),
         Command::Hash(args) => hash::run(&args, context),
         Command::Selftest => selftest::run(context),

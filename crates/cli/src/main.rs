@@ -9,6 +9,7 @@ mod failure;
 mod hardening;
 mod identity;
 mod io;
+mod network;
 mod passphrase;
 mod paths;
 mod signals;

@@ -38,7 +38,7 @@ pub use refusal::Refusal;
 pub use request::{Nonce, Policy, Request};
 pub use response::Response;
 pub use roots::{MAX_ROOTS_LEN, Roots, RootsError};
-pub use verify::{Options, PathCertificate, Verified, verify};
+pub use verify::{Options, PathCertificate, Verified, check_answer, verify};
 
 /// The longest response, in bytes.
 pub const MAX_LEN: usize = 1 << 20;

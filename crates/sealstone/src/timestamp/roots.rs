@@ -96,6 +96,14 @@ impl Roots {
         })
     }
 
+    /// Nothing is trusted.
+    pub(super) fn none() -> Self {
+        Self {
+            anchors: Vec::new(),
+            candidates: Vec::new(),
+        }
+    }
+
     /// The number of trust anchors.
     #[must_use]
     pub fn anchors(&self) -> usize {

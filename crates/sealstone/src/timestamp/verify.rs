@@ -153,6 +153,27 @@ pub fn verify(
     })
 }
 
+/// Checks what can be checked of the response to `request` without knowing whom to trust: all but
+/// the path to a root. A program that asks a TSA does so before it stores the response.
+///
+/// # Errors
+/// The first check that fails.
+pub fn check_answer(response: &Response, request: &Request) -> Result<(), Refusal> {
+    let token = response.token()?;
+    let signer = token.signer()?;
+    let data = Digests::from_imprint(request.imprint.clone());
+    check_info(&read_info(&token)?, &data, &Options::answering(request))?;
+    match find_signer(&token, signer, &Roots::none()) {
+        // It was not asked for.
+        Err(Refusal::SignerCertificateMissing) if !request.certificates => Ok(()),
+        Err(refusal) => Err(refusal),
+        Ok((certificate, _)) => {
+            check_signature(signer, certificate)?;
+            certificate.check_signer()
+        }
+    }
+}
+
 /// Checks 5 to 10: what the TSA states.
 fn check_info(info: &Info<'_>, data: &Digests, options: &Options) -> Result<Sha2, Refusal> {
     if info.has_critical_extension {

@@ -4,17 +4,9 @@ use std::path::{Path, PathBuf};
 
 use sealstone::timestamp::{Digests, Options, Refusal, Response, Roots, Sha2, Verified, verify};
 
-/// The folder of published responses, or nothing, said aloud, if it is not there
-/// (`scripts/fetch-vectors`).
-pub(crate) fn vectors() -> Option<PathBuf> {
-    let tools = || concat!(env!("CARGO_MANIFEST_DIR"), "/../../.tools").into();
-    let directory = std::env::var_os("SEALSTONE_VECTORS").map_or_else(tools, PathBuf::from);
-    let places = [directory.join("rfc3161"), directory.join("vectors/rfc3161")];
-    let found = places.into_iter().find(|place| place.is_dir());
-    if found.is_none() {
-        println!("skipped: rfc3161 is not there; run scripts/fetch-vectors");
-    }
-    found
+/// The folder of published responses.
+pub(crate) fn vectors() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/timestamp/vectors")
 }
 
 pub(crate) fn read(path: impl AsRef<Path>) -> Vec<u8> {

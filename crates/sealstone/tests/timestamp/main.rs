@@ -1,4 +1,4 @@
 //! Timestamps (`spec/timestamp.md`): published responses, and those of a local TSA.
 
 mod common;
-mod vectors;
+mod published;

@@ -1,29 +1,25 @@
 //! The files of `token …`: secrets as one line of text, messages as the bytes of the wire
 //! (`spec/token.md`, "Text forms of the command").
 
-use std::io::IsTerminal;
 use std::path::Path;
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as URL_SAFE_NO_PAD;
-use sealstone_files::{Document, Existing};
+use sealstone_files::Document;
 use sealstone_primitives::secret::{Secret, SecretVec};
-use sealstone_terminal::text::shown;
 use sealstone_token::epoch::Root;
 use sealstone_token::privacypass::header::{self, Offer};
 use sealstone_token::privacypass::{
     IssuerKey, IssuerPublicKey, Pending, Token, TokenChallenge, TokenType,
 };
-use serde_json::Value;
 use zeroize::Zeroizing;
 
-use crate::args::MessageOutput;
+pub(super) use crate::commands::message::{Form, done, write};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
-use crate::io::input::{self, DASH};
-use crate::io::keep::{self, PRIVATE, PUBLIC};
-use crate::io::output;
+use crate::io::input;
+use crate::io::keep::{self, PRIVATE};
 
 /// The longest file that is read: a request for 65,535 tokens of P-384.
 const MAX_LEN: usize = 4 << 20;
@@ -210,74 +206,4 @@ pub(super) fn header_text(bytes: &[u8]) -> Option<&str> {
         .to_ascii_lowercase()
         .contains(&scheme)
         .then_some(value)
-}
-
-/// What is written.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Form {
-    /// The bytes of the wire.
-    Message,
-    /// The value of a header.
-    Text,
-    /// Tokens: anybody who reads them can spend them.
-    Secret,
-    /// Tokens in headers.
-    SecretText,
-}
-
-impl Form {
-    fn is_text(self) -> bool {
-        matches!(self, Self::Text | Self::SecretText)
-    }
-
-    /// Who may read the file.
-    fn mode(self) -> u32 {
-        match self {
-            Self::Message | Self::Text => PUBLIC,
-            Self::Secret | Self::SecretText => PRIVATE,
-        }
-    }
-}
-
-/// Writes a message to where it should go, whole or not at all.
-pub(super) fn write(output: &MessageOutput, bytes: &[u8], form: Form) -> Result<()> {
-    match output.output.as_deref() {
-        Some(path) if path != Path::new(DASH) => write_file(path, bytes, form, output.force),
-        given => {
-            let is_shown = output::standard_output()?.is_terminal();
-            if is_shown && !form.is_text() && given.is_none() {
-                return Err(
-                    Failure::usage("this would write binary data to the terminal")
-                        .hint("choose -o FILE, or -o - to insist"),
-                );
-            }
-            output::print(bytes)
-        }
-    }
-}
-
-fn write_file(path: &Path, bytes: &[u8], form: Form, force: bool) -> Result<()> {
-    if !force {
-        return keep::write_new(path, bytes, form.mode())
-            .map_err(|failure| failure.hint("use another -o, or --force to replace it"));
-    }
-    keep::must_be_replaceable(path)?;
-    let mode = form.mode() & !sealstone_files::umask();
-    sealstone_files::write(path, bytes, Existing::Replace, mode).about(shown(path))
-}
-
-/// Says what was written to a file; on standard output the message is alone.
-pub(super) fn done(
-    output: &MessageOutput,
-    context: &Context,
-    what: &str,
-    value: impl FnOnce() -> Value,
-) -> Result<()> {
-    match output.output.as_deref() {
-        Some(path) if path != Path::new(DASH) => {
-            context.result(&format!("wrote {} ({what})", shown(path)), value)
-        }
-        _ if context.json() => context.beside_content(true).result("", value),
-        _ => Ok(()),
-    }
 }

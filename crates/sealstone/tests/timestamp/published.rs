@@ -5,7 +5,7 @@ use sealstone::timestamp::{Options, Request};
 
 use crate::common::{check, read, roots, vectors};
 
-/// File, roots, data, and the refusal that is expected.
+/// File, folder of the roots, data, and the refusal that is expected.
 type Vector = (
     &'static str,
     &'static str,
@@ -94,16 +94,10 @@ const VECTORS: [Vector; 16] = [
 
 #[test]
 fn published_responses() {
-    let Some(folder) = vectors() else { return };
-    let (mut executed, mut expected) = (0, 0);
+    let folder = vectors();
+    let mut executed = 0;
     for (file, roots_of, data, refusal) in VECTORS {
         let path = folder.join(file);
-        // A folder may hold some of them only.
-        if !path.exists() {
-            println!("skipped: {file} is not there");
-            continue;
-        }
-        expected += 1;
         let data = match file.starts_with("sigstore.mock") && data.is_empty() {
             true => read(folder.join("sigstore.mock/payload")),
             false => data.to_vec(),
@@ -114,14 +108,13 @@ fn published_responses() {
         assert_eq!(found, refusal, "{file}: {verdict:?}");
         executed += 1;
     }
-    assert!(expected > 0, "no file of the set");
-    assert_eq!(executed, expected);
+    assert_eq!(executed, VECTORS.len());
     println!("RFC 3161 responses (rfc3161-client): {executed} cases, 0 disagreements");
 }
 
 #[test]
 fn published_requests_and_their_nonces() {
-    let Some(folder) = vectors() else { return };
+    let folder = vectors();
     let request = Request::parse(&read(folder.join("test_tsa/request.der"))).expect("a request");
     assert_eq!(request.encode(), read(folder.join("test_tsa/request.der")));
     let options = Options::answering(&request);
@@ -137,7 +130,7 @@ fn published_requests_and_their_nonces() {
 /// What `openssl ts -reply -text` prints of them.
 #[test]
 fn what_a_response_states() {
-    let Some(folder) = vectors() else { return };
+    let folder = vectors();
     let roots = roots(folder.join("sigstage/ts_chain.pem"));
     let response = read(folder.join("sigstage/response-sha256.tsr"));
     let verified = check(&response, b"hello", &roots, &Options::default()).expect("a good one");

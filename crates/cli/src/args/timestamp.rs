@@ -1,0 +1,191 @@
+//! `timestamp …`
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use sealstone::timestamp::{Policy, Sha2};
+
+use super::{Hex, MessageOutput};
+
+/// `timestamp …`
+#[derive(Subcommand)]
+pub(crate) enum TimestampCommand {
+    /// Write a request that any time-stamping authority answers
+    Request(StampRequestArgs),
+    /// Ask a time-stamping authority: the only call beside `sign --tsa` that uses the network
+    Fetch(FetchArgs),
+    /// Check a timestamp over any data, offline
+    Verify(StampVerifyArgs),
+    /// Timestamp a timestamp before its certificate or its algorithms end
+    Renew(RenewArgs),
+}
+
+/// A hash function of a timestamp.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum HashName {
+    Sha256,
+    Sha384,
+    Sha512,
+}
+
+impl From<HashName> for Sha2 {
+    fn from(name: HashName) -> Self {
+        match name {
+            HashName::Sha256 => Self::Sha256,
+            HashName::Sha384 => Self::Sha384,
+            HashName::Sha512 => Self::Sha512,
+        }
+    }
+}
+
+/// The data, or its digest.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct DataArgs {
+    /// The data; `-` is standard input
+    pub(crate) data: Option<PathBuf>,
+    /// The digest of the data instead, in hexadecimal
+    #[arg(long, value_name = "HEX")]
+    pub(crate) digest_hex: Option<Hex>,
+}
+
+/// How a request is made.
+#[derive(Args)]
+#[command(next_help_heading = "Request")]
+pub(crate) struct QueryArgs {
+    /// The hash function [default: sha256, or the one that --digest-hex is of]
+    #[arg(long, value_name = "HASH")]
+    pub(crate) hash: Option<HashName>,
+    /// The policy that the authority has to follow, as in 1.2.3.4
+    #[arg(long, value_name = "OID")]
+    pub(crate) policy: Option<Policy>,
+}
+
+/// Which authorities are asked, and how patiently.
+#[derive(Args)]
+#[command(next_help_heading = "Network")]
+pub(crate) struct NetworkArgs {
+    /// The authority's address, http:// or https://; give several to try them in turn
+    #[arg(long = "tsa", value_name = "URL", required = true)]
+    pub(crate) authorities: Vec<String>,
+    /// The longest time that one attempt takes
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) timeout: u64,
+    /// How often an address is tried again if it cannot be reached or is overloaded
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(..=10))]
+    pub(crate) retries: u32,
+}
+
+/// `timestamp request`
+#[derive(Args)]
+#[command(after_help = "Examples:
+  sealstone timestamp request report.pdf -o report.tsq
+  curl -H 'Content-Type: application/timestamp-query' --data-binary @report.tsq URL > report.tsr
+  sealstone timestamp verify --response report.tsr --query report.tsq --roots tsa.pem report.pdf")]
+pub(crate) struct StampRequestArgs {
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    /// Ask for a renewal of these responses, the oldest first, instead of a first timestamp
+    #[arg(long = "renew", value_name = "R.tsr")]
+    pub(crate) renew: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) query: QueryArgs,
+    #[command(flatten)]
+    pub(crate) output: MessageOutput,
+}
+
+/// `timestamp fetch`
+#[derive(Args)]
+#[command(after_help = "Examples:
+  sealstone timestamp fetch report.pdf --tsa https://tsa.example --roots tsa.pem -o report.tsr
+  sealstone timestamp fetch --query report.tsq --tsa https://one.example --tsa https://two.example \\
+      -o report.tsr
+
+The authority sees the digest of the data and your network address. A proxy is taken from
+HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY; redirects are not followed.")]
+pub(crate) struct FetchArgs {
+    /// The data; `-` is standard input
+    #[arg(required_unless_present_any = ["digest_hex", "query"], conflicts_with_all = ["digest_hex", "query"])]
+    pub(crate) data: Option<PathBuf>,
+    /// The digest of the data instead, in hexadecimal
+    #[arg(long, value_name = "HEX", conflicts_with = "query")]
+    pub(crate) digest_hex: Option<Hex>,
+    /// Send this request, which `timestamp request` wrote
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["hash", "policy"])]
+    pub(crate) query: Option<PathBuf>,
+    /// Accept only a response that these roots trust (PEM or DER)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) roots: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) request: QueryArgs,
+    #[command(flatten)]
+    pub(crate) network: NetworkArgs,
+    #[command(flatten)]
+    pub(crate) output: MessageOutput,
+}
+
+/// What a verifier asks for.
+#[derive(Args)]
+#[command(next_help_heading = "Also require")]
+pub(crate) struct RequireArgs {
+    /// That it answers this request: the same nonce and policy
+    #[arg(long, value_name = "FILE")]
+    pub(crate) query: Option<PathBuf>,
+    /// That the authority followed this policy
+    #[arg(long, value_name = "OID")]
+    pub(crate) policy: Option<Policy>,
+    /// That the authority's certificates are valid now, not only at the time of the timestamp
+    #[arg(long)]
+    pub(crate) valid_now: bool,
+    /// That not only SHA-1 says which certificate signed
+    #[arg(long)]
+    pub(crate) no_sha1_id: bool,
+}
+
+/// `timestamp verify`
+#[derive(Args)]
+#[command(after_help = "Examples:
+  sealstone timestamp verify --response report.tsr --roots tsa.pem report.pdf
+  sealstone timestamp verify --response report.tsr --roots tsa.pem --digest-hex 2cf24dba…
+  sealstone timestamp verify --response 2026.tsr --response 2036.tsr --roots tsa.pem report.pdf
+
+Exit code 0 says that the timestamp is good; 5 that it is not, and 4 that it is malformed. --json
+prints an object with \"verdict\" (\"good\" or \"bad\"), \"reason\" and \"time\" in all these cases.
+
+Certificates are judged at the time of the timestamp. A chain may be in the response or in the roots
+file; only certificates that are issued by themselves are trusted. Revocation is not looked up.")]
+pub(crate) struct StampVerifyArgs {
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    /// The authority's response; then its renewals, the oldest first
+    #[arg(long = "response", value_name = "R.tsr", required = true)]
+    pub(crate) responses: Vec<PathBuf>,
+    /// The roots that you trust, and other certificates of the chain (PEM or DER)
+    #[arg(long, value_name = "CHAIN")]
+    pub(crate) roots: PathBuf,
+    #[command(flatten)]
+    pub(crate) require: RequireArgs,
+}
+
+/// `timestamp renew`
+#[derive(Args)]
+#[command(after_help = "Example:
+  sealstone timestamp renew report.pdf --response 2026.tsr --roots tsa.pem --tsa URL -o 2036.tsr
+
+Keep all responses: the first one has the time, each later one shows that the one before is older.")]
+pub(crate) struct RenewArgs {
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    /// The first response, then its renewals, the oldest first
+    #[arg(long = "response", value_name = "R.tsr", required = true)]
+    pub(crate) responses: Vec<PathBuf>,
+    /// The roots that you trust: the old and the new responses have to be good (PEM or DER)
+    #[arg(long, value_name = "CHAIN")]
+    pub(crate) roots: PathBuf,
+    #[command(flatten)]
+    pub(crate) request: QueryArgs,
+    #[command(flatten)]
+    pub(crate) network: NetworkArgs,
+    #[command(flatten)]
+    pub(crate) output: MessageOutput,
+}
