@@ -18,7 +18,7 @@ ARGS ?=
 FILE ?=
 
 # Workspaces of their own, outside the one at the root.
-OTHER_WORKSPACES := $(patsubst %/Cargo.toml,%,$(wildcard bench/Cargo.toml fuzz/Cargo.toml python/Cargo.toml))
+OTHER_WORKSPACES := $(patsubst %/Cargo.toml,%,bench/Cargo.toml fuzz/Cargo.toml)
 
 define newline
 
@@ -70,7 +70,7 @@ lint: ## format, lints, documentation, layers, sizes, dependencies
 	$(foreach w,$(OTHER_WORKSPACES),cargo clippy --manifest-path $(w)/Cargo.toml --all-targets $(CARGO_FLAGS) -- -D warnings$(newline))
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --features sealstone-skein/digest $(CARGO_FLAGS)
 	scripts/check-dependencies
-	scripts/tests/run shell dependencies
+	scripts/tests/run shell dependencies lints
 
 prove: ## prove the kernels' machine code equal to their specifications
 	@scripts/setup prove

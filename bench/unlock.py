@@ -14,7 +14,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# "Nothing else measurable": the median round may differ by this much of the derivation, which is what the machine's own noise does.
+# "Nothing else measurable": the median round may differ by this much of the derivation, which is
+# what the machine's own noise does.
 TOLERANCE = 0.03
 
 

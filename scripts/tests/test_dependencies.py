@@ -38,6 +38,10 @@ class Dependencies(FakeRepository):
             self.depend_on(name, 'license = "MIT"')
         self.refused("bans FAILED", *(f"crate '{name} = 1.0.0' is explicitly banned" for name in BANNED))
 
+    def test_only_primitives_depends_on_aws_lc(self):
+        self.depend_on("aws-lc-sys", 'license = "MIT"')
+        self.refused("bans FAILED", "aws-lc-sys")
+
     def test_copyleft_licence(self):
         self.depend_on("free", 'license = "GPL-3.0-only"')
         self.refused("GPL-3.0-only", "licenses FAILED")

@@ -111,8 +111,8 @@ impl Read for &Input {
 
 impl Document {
     /// Reads everything from `reader`, at most `limit` bytes: the whole of `input`, of which a part
-    /// may have been read. Up to 64 KiB the buffer never moves, so no copy of a secret stays behind.
-    /// A larger buffer that grows is wiped if the allocator of the program does so.
+    /// may have been read. Up to 64 KiB the buffer never moves, so no copy of a secret stays
+    /// behind. A larger buffer that grows is wiped if the allocator of the program does so.
     ///
     /// # Errors
     /// What the reader says, and [`ErrorKind::InvalidData`].

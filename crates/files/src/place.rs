@@ -1,4 +1,5 @@
-//! Files that keep their place: behind symbolic links, with their mode, compared before they change.
+//! Files that keep their place: behind symbolic links, with their mode, compared before they
+//! change.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};

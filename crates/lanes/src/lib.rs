@@ -50,6 +50,7 @@
 //! A vector can be made only with a token of its instruction set ([`Word::splat`],
 //! [`Vector::load`], …), and only detection makes a token ([`Cpu::best`], [`Cpu::available`]). So
 //! code that has a vector may use the instruction set.
+#![allow(unsafe_code, reason = "loads, stores and intrinsics of SIMD")]
 #![cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64")),
     forbid(unsafe_code)

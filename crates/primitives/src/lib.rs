@@ -63,6 +63,7 @@
 //! # }
 //! sign(&ml_dsa_87::SigningKey::from_seed(&Secret::random()));
 //! ```
+#![allow(unsafe_code, reason = "calls into aws-lc, and locking of memory")]
 
 mod error;
 mod ffi;

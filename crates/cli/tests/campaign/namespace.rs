@@ -17,8 +17,8 @@ pub(crate) enum Place {
 
 const VARIABLE: &str = "SEALSTONE_CAMPAIGN_NAMESPACE";
 
-/// Runs the test of this name in this file again in a mount namespace: of this user if it may, else in a user
-/// namespace too. There the temporary directory is one of its own.
+/// Runs the test of this name in this file again in a mount namespace: of this user if it may, else
+/// in a user namespace too. There the temporary directory is one of its own.
 pub(crate) fn enter(module: &str, test: &str) -> Place {
     if is_inside() {
         return Place::Inside;

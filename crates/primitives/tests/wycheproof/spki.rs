@@ -1,5 +1,5 @@
-//! Signatures under the keys of certificates: ECDSA, RSA PKCS #1 v1.5 and PSS. Each key is read from
-//! its SubjectPublicKeyInfo.
+//! Signatures under the keys of certificates: ECDSA, RSA PKCS #1 v1.5 and PSS. Each key is read
+//! from its SubjectPublicKeyInfo.
 //!
 //! Some sets of PKCS #1 call a signature without NULL in its DigestInfo "acceptable"; it is refused
 //! here, as RFC 8017 allows.
