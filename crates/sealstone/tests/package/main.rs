@@ -1,4 +1,5 @@
-//! Packages: layers, signers, files, the worked example, golden packages, the second implementation.
+//! Packages: layers, signers, files, the worked example, golden packages, the second
+//! implementation.
 
 mod cases;
 mod common;
