@@ -3,6 +3,37 @@
 //! | module | what |
 //! |---|---|
 //! | [`store`] | what must not be forgotten: spent tokens, used proofs, sealed keys |
+//! | [`vault`] | the service's passport, and secrets sealed to it |
+//! | [`keys`] | the issuer's keys: made, stored, announced |
+//! | [`gate`] | who gets tokens |
+//! | [`service`] | puts a service together, serves, ends |
+//! | [`issuer`] | its routes |
+//! | [`verifier`] | its routes, and what they do with a token |
+//! | [`pinned`] | the directory of an issuer elsewhere |
+//! | [`http`] | connections and limits of routes |
+//! | [`problem`] | errors that clients get |
+//! | [`config`] | all options |
+//! | [`args`] | the command's verbs |
+//! | [`admin`] | what an operator does while the issuer runs |
+//! | [`client`] | gets tokens, for trying a service |
+//! | [`clock`] | the time |
 #![forbid(unsafe_code)]
 
+pub mod admin;
+pub mod args;
+pub mod client;
+pub mod clock;
+pub mod config;
+mod error;
+pub mod gate;
+pub mod http;
+pub mod issuer;
+pub mod keys;
+pub mod pinned;
+pub mod problem;
+pub mod service;
 pub mod store;
+pub mod vault;
+pub mod verifier;
+
+pub use error::{Error, Result};

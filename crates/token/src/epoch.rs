@@ -343,12 +343,15 @@ impl Issuer {
         })
     }
 
-    /// The directory at `now`: the preferred keys, then those of the next epoch, then older ones
-    /// that still issue.
+    /// The directory at `now`: the preferred keys, then those of the next epoch, then older ones,
+    /// as long as they redeem: verifiers learn all keys from it.
     #[must_use]
     pub fn directory(&self, request_uri: &str, now: u64) -> Directory {
         let current = self.schedule.epoch(now).unwrap_or(0);
-        let first = self.schedule.issuing(now).map_or(0, |alive| *alive.start());
+        let first = self
+            .schedule
+            .redeeming(now)
+            .map_or(0, |alive| *alive.start());
         let mut listed: Vec<&EpochKey> = self
             .keys
             .iter()

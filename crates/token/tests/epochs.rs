@@ -242,6 +242,9 @@ fn directories() {
         [5, 6, 4],
         "the preferred, the next, the one in its grace"
     );
+    let listed = |now| issuer.directory("/", now).keys.len();
+    assert_eq!(listed(now + 100), 3, "epoch 4 redeems, and does not issue");
+    assert_eq!(listed(now + 300), 2, "epoch 4 is over");
     assert_eq!(
         Directory::from_json(&directory.to_json()),
         Ok(directory.clone())

@@ -2,13 +2,17 @@
 //!
 //! All changes go through one thread ([`super::writer`]), which commits many in one transaction.
 
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
+use redb::backends::FileBackend;
 use redb::{
     Database, ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableTable,
     ReadableTableMetadata, TableDefinition, TableError,
 };
+use sealstone_files::PRIVATE;
 use tokio::sync::{mpsc, oneshot};
 
 use super::evaluate::{Made, State, evaluate};
@@ -97,7 +101,12 @@ impl RedbStore {
 
 /// Opens a file whose tables for sets and records exist afterwards.
 pub(super) fn open_database(path: &Path) -> Result<Database, StoreError> {
-    let database = Database::create(path).map_err(failed)?;
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    let file = options.mode(PRIVATE).open(path).map_err(failed)?;
+    let backend = FileBackend::new(file).map_err(failed)?;
+    let database = Database::builder().create_with_backend(backend);
+    let database = database.map_err(failed)?;
     let transaction = database.begin_write().map_err(failed)?;
     transaction.open_table(SETS).map_err(failed)?;
     transaction.open_table(RECORDS).map_err(failed)?;

@@ -1,0 +1,368 @@
+//! One TOML file, overridden by the environment, overridden by options (`default.toml` documents
+//! all of it).
+//!
+//! ```
+//! use sealstone_server::config::Config;
+//!
+//! let config = Config::parse("[keys]\ntypes = [2]", [])?;
+//! assert_eq!(config.keys.types, [2]);
+//! assert_eq!(config, Config::parse("", [("SEALSTONE_SERVER_KEYS__TYPES", "[2]")])?);
+//! assert!(Config::parse("[keys]\nkinds = [2]", []).is_err());
+//! # Ok::<(), sealstone_server::Error>(())
+//! ```
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use sealstone::passport::Fingerprint;
+use sealstone_token::privacypass::TokenType;
+use serde::Deserialize;
+use toml::{Table, Value};
+
+use crate::gate::{GateOptions, Gates};
+use crate::http::{Connections, Proxies, RouteLimits};
+use crate::keys::KeyOptions;
+use crate::{Error, Result};
+
+/// The documented file with all defaults.
+pub const DOCUMENTED: &str = include_str!("default.toml");
+/// Variables that begin with this override options; `__` stands between the names of tables.
+pub const ENVIRONMENT: &str = "SEALSTONE_SERVER_";
+
+/// All options. Both services read the same file; each uses its part.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Config {
+    /// The data directory.
+    pub data: Option<PathBuf>,
+    /// Address and port.
+    pub listen: String,
+    /// Networks of proxies.
+    pub proxies: Vec<String>,
+    /// The service's passport.
+    pub passport: PassportOptions,
+    /// Limits of connections.
+    pub connections: Connections,
+    /// Limits of each route.
+    pub routes: RouteLimits,
+    /// Where Prometheus asks.
+    pub metrics: MetricsOptions,
+    /// What is logged.
+    pub log: LogOptions,
+    /// The issuer's keys.
+    pub keys: Keys,
+    /// The issuer.
+    pub issuer: IssuerOptions,
+    /// The verifier.
+    pub verifier: VerifierOptions,
+    /// Gates by name.
+    pub gates: BTreeMap<String, GateOptions>,
+}
+
+/// The service's passport.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PassportOptions {
+    /// The file with its passphrase.
+    pub passphrase_file: Option<PathBuf>,
+    /// Its label, for a new one.
+    pub label: Option<String>,
+}
+
+/// Where Prometheus asks.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct MetricsOptions {
+    /// Address and port of `/metrics`.
+    pub listen: Option<String>,
+}
+
+/// What is logged, to standard error.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LogOptions {
+    /// `error`, `warn`, `info`, `debug` or `trace`.
+    pub level: String,
+    /// One JSON object a line, or text.
+    pub json: bool,
+}
+
+impl Default for LogOptions {
+    fn default() -> Self {
+        Self {
+            level: "info".to_owned(),
+            json: false,
+        }
+    }
+}
+
+/// The issuer's keys.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Keys {
+    /// Numbers of token types.
+    pub types: Vec<u16>,
+    /// Seconds of an epoch.
+    pub length: u64,
+    /// Seconds that a key issues after its epoch.
+    pub issue_grace: u64,
+    /// Seconds that tokens are accepted after their epoch.
+    pub redeem_grace: u64,
+}
+
+impl Default for Keys {
+    fn default() -> Self {
+        let options = KeyOptions::default();
+        Self {
+            types: options.types.iter().map(|kind| kind.number()).collect(),
+            length: options.length,
+            issue_grace: options.issue_grace,
+            redeem_grace: options.redeem_grace,
+        }
+    }
+}
+
+/// The issuer.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct IssuerOptions {
+    /// The name of the gate.
+    pub gate: String,
+    /// The most tokens in one request.
+    pub max_batch: usize,
+    /// Whether it also verifies its own tokens, of all types.
+    pub verify: bool,
+    /// Its host name in challenges; by default the address that it listens at.
+    pub name: Option<String>,
+    /// The origins that its challenges name; by default the address that it listens at.
+    pub origins: Vec<String>,
+}
+
+impl Default for IssuerOptions {
+    fn default() -> Self {
+        Self {
+            gate: "pow".to_owned(),
+            max_batch: 100,
+            verify: false,
+            name: None,
+            origins: Vec::new(),
+        }
+    }
+}
+
+/// The verifier.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct VerifierOptions {
+    /// The issuer's URL.
+    pub issuer: Option<String>,
+    /// The fingerprint of the issuer's passport.
+    pub fingerprint: Option<String>,
+    /// The issuer's host name in challenges; by default that of the URL.
+    pub name: Option<String>,
+    /// The origins that challenges name; by default the address that the verifier listens at.
+    pub origins: Vec<String>,
+    /// Seconds between two requests for the directory.
+    pub refresh: u64,
+}
+
+impl Default for VerifierOptions {
+    fn default() -> Self {
+        Self {
+            issuer: None,
+            fingerprint: None,
+            name: None,
+            origins: Vec::new(),
+            refresh: 300,
+        }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            data: None,
+            listen: "127.0.0.1:8080".to_owned(),
+            proxies: Vec::new(),
+            passport: PassportOptions::default(),
+            connections: Connections::default(),
+            routes: RouteLimits::default(),
+            metrics: MetricsOptions::default(),
+            log: LogOptions::default(),
+            keys: Keys::default(),
+            issuer: IssuerOptions::default(),
+            verifier: VerifierOptions::default(),
+            gates: BTreeMap::new(),
+        }
+    }
+}
+
+impl Config {
+    /// Reads a file, or takes the defaults, and the process's environment.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or an option is unknown or of another type.
+    pub fn read(path: Option<&Path>) -> Result<Self> {
+        let text = match path {
+            Some(path) => std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?,
+            None => String::new(),
+        };
+        let variables: Vec<(String, String)> = std::env::vars().collect();
+        let variables = variables.iter().map(|(n, v)| (n.as_str(), v.as_str()));
+        Self::parse(&text, variables)
+    }
+
+    /// Reads the text of a file, and variables.
+    ///
+    /// # Errors
+    /// If an option is unknown or of another type.
+    pub fn parse<'v>(
+        text: &str,
+        variables: impl IntoIterator<Item = (&'v str, &'v str)>,
+    ) -> Result<Self> {
+        let wrong = |error: toml::de::Error| Error::Config(error.to_string());
+        let mut table: Table = toml::from_str(text).map_err(wrong)?;
+        for (name, value) in variables {
+            if let Some(place) = name.strip_prefix(ENVIRONMENT) {
+                set(&mut table, place, value)
+                    .map_err(|()| Error::Config(format!("{name}: a table has this name")))?;
+            }
+        }
+        let config: Self = Value::Table(table).try_into().map_err(wrong)?;
+        config.key_options()?;
+        config.proxies()?;
+        config.fingerprint()?;
+        Ok(config)
+    }
+
+    /// The options of the keyring.
+    ///
+    /// # Errors
+    /// If a type of token is unknown, or there is none.
+    pub fn key_options(&self) -> Result<KeyOptions> {
+        let kind = |number: &u16| {
+            TokenType::from_number(*number).map_err(|error| Error::Config(format!("keys: {error}")))
+        };
+        let types = self
+            .keys
+            .types
+            .iter()
+            .map(kind)
+            .collect::<Result<Vec<_>>>()?;
+        if types.is_empty() {
+            return Err(Error::Config(
+                "keys: at least one type is needed".to_owned(),
+            ));
+        }
+        Ok(KeyOptions {
+            types,
+            length: self.keys.length,
+            issue_grace: self.keys.issue_grace,
+            redeem_grace: self.keys.redeem_grace,
+        })
+    }
+
+    /// Checks the gate of the issuer, and all others.
+    ///
+    /// # Errors
+    /// If one is not possible, or unknown.
+    pub fn check_gates(&self) -> Result<()> {
+        let secret = sealstone_primitives::secret::Secret::random();
+        let mut names = self.gates.keys().chain([&self.issuer.gate]);
+        names.try_for_each(|name| Gates::new(name, &self.gates, &secret).map(drop))
+    }
+
+    /// The networks of proxies.
+    ///
+    /// # Errors
+    /// If one is none.
+    pub fn proxies(&self) -> Result<Proxies> {
+        Proxies::parse(&self.proxies)
+            .map_err(|text| Error::Config(format!("proxies: {text:?} is no network")))
+    }
+
+    /// The issuer's fingerprint.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn fingerprint(&self) -> Result<Option<Fingerprint>> {
+        let text = self.verifier.fingerprint.as_deref();
+        let parsed = text.map(str::parse).transpose();
+        parsed.map_err(|error: sealstone::Error| Error::Config(format!("fingerprint: {error}")))
+    }
+}
+
+/// Sets `A__B` to a TOML value, or to the text if it is none.
+fn set(table: &mut Table, place: &str, value: &str) -> std::result::Result<(), ()> {
+    let parsed = toml::from_str::<Table>(&format!("value = {value}"));
+    let parsed = parsed.ok().and_then(|mut table| table.remove("value"));
+    let value = parsed.unwrap_or_else(|| Value::String(value.to_owned()));
+    let names: Vec<String> = place
+        .split("__")
+        .map(|name| name.to_ascii_lowercase().replace('_', "-"))
+        .collect();
+    let (last, tables) = names.split_last().ok_or(())?;
+    let mut inner = table;
+    for name in tables {
+        let entry = inner
+            .entry(name)
+            .or_insert_with(|| Value::Table(Table::new()));
+        inner = entry.as_table_mut().ok_or(())?;
+    }
+    inner.insert(last.clone(), value);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documented_file_has_the_defaults() {
+        let config = Config::parse(DOCUMENTED, []).expect("a configuration");
+        assert_eq!(config, Config::default());
+    }
+
+    /// Removes the signs of comment from options, and reads them.
+    #[test]
+    fn every_documented_option_exists() {
+        let uncommented: Vec<&str> = DOCUMENTED
+            .lines()
+            .map(|line| line.strip_prefix("#: ").unwrap_or(line))
+            .collect();
+        let config = Config::parse(&uncommented.join("\n"), []).expect("a configuration");
+        assert!(config.gates.len() >= 6, "{:?}", config.gates);
+        config.check_gates().expect("possible gates");
+    }
+
+    #[test]
+    fn the_environment_overrides() {
+        let variables = [
+            ("SEALSTONE_SERVER_LISTEN", "127.0.0.1:1"),
+            ("SEALSTONE_SERVER_ISSUER__MAX_BATCH", "7"),
+            ("SEALSTONE_SERVER_GATES__X__KIND", "none"),
+            ("OTHER", "1"),
+        ];
+        let config = Config::parse("listen = \"a\"", variables).expect("a configuration");
+        assert_eq!(
+            (config.listen.as_str(), config.issuer.max_batch),
+            ("127.0.0.1:1", 7)
+        );
+        assert_eq!(config.gates["x"], GateOptions::None {});
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (text, part) in [
+            ("[keys]\ntypes = [9]", "0x0009"),
+            ("[keys]\ntypes = []", "at least one"),
+            ("proxies = [\"10.0.0.0/40\"]", "10.0.0.0/40"),
+            ("[verifier]\nfingerprint = \"ab\"", "fingerprint"),
+            ("[gates.a]\nkind = \"captcha\"", "captcha"),
+            ("[gates.a]\nkind = \"pow\"\nbit = 3", "bit"),
+        ] {
+            let error = Config::parse(text, []).expect_err(text).to_string();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Serving: connections, limits of each route, an orderly end.
+//!
+//! ```no_run
+//! use sealstone_server::http::{self, Connections};
+//!
+//! # async fn example() -> sealstone_server::Result<()> {
+//! let listener = http::bind("127.0.0.1:0").await?;
+//! let router = axum::Router::new();
+//! let stop = http::Stop::default();
+//! stop.on_signals()?;
+//! http::serve(listener, router, &Connections::default(), &stop).await;
+//! # Ok(())
+//! # }
+//! ```
+
+mod accept;
+mod route;
+
+pub use accept::{Connections, Stop, bind, serve};
+pub use route::{
+    Body, Peer, Proxies, RouteLimits, answer_json, guarded, media_type, with_fallbacks,
+};

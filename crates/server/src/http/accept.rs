@@ -1,0 +1,162 @@
+//! Accepts connections, and ends them in an orderly way.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::Request;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use serde::Deserialize;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tower::ServiceExt;
+
+use super::Peer;
+use crate::{Error, Result};
+
+/// Bytes of the head of a request, at most.
+const MAX_HEAD: usize = 32 * 1024;
+
+/// Limits for connections.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Connections {
+    /// So many at the same time; more wait until one ends.
+    pub most: usize,
+    /// Seconds for the head of a request, and between two requests.
+    pub head_seconds: u64,
+    /// Seconds that requests have to end when the service ends.
+    pub end_seconds: u64,
+}
+
+impl Default for Connections {
+    fn default() -> Self {
+        Self {
+            most: 1024,
+            head_seconds: 10,
+            end_seconds: 10,
+        }
+    }
+}
+
+/// Tells all parts of a service to end.
+#[derive(Clone, Debug)]
+pub struct Stop(Arc<watch::Sender<bool>>);
+
+impl Default for Stop {
+    fn default() -> Self {
+        Self(Arc::new(watch::Sender::new(false)))
+    }
+}
+
+impl Stop {
+    /// Ends the service.
+    pub fn now(&self) {
+        self.0.send_replace(true);
+    }
+
+    /// Whether the service is about to end.
+    #[must_use]
+    pub fn is_ending(&self) -> bool {
+        *self.0.borrow()
+    }
+
+    /// Waits until the service is about to end.
+    pub async fn wait(&self) {
+        let mut stopped = self.0.subscribe();
+        // The sender is in this value, so it is not gone.
+        drop(stopped.wait_for(|ending| *ending).await);
+    }
+
+    /// Ends the service at SIGTERM or SIGINT.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn on_signals(&self) -> Result<()> {
+        use tokio::signal::unix::{SignalKind, signal};
+        for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
+            let mut signals = signal(kind).map_err(|e| Error::io(Path::new("signals"), e))?;
+            let stop = self.clone();
+            tokio::spawn(async move {
+                if signals.recv().await.is_some() {
+                    stop.now();
+                }
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Listens at an address and port.
+///
+/// # Errors
+/// If the system refuses.
+pub async fn bind(address: &str) -> Result<TcpListener> {
+    let bound = TcpListener::bind(address).await;
+    bound.map_err(|e| Error::io(Path::new(address), e))
+}
+
+/// Serves `router` until `stop`; then no connection is accepted, and requests that have begun end.
+pub async fn serve(listener: TcpListener, router: Router, limits: &Connections, stop: &Stop) {
+    let permits = Arc::new(Semaphore::new(limits.most));
+    let graceful = GracefulShutdown::new();
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(Duration::from_secs(limits.head_seconds.max(1)))
+        .max_buf_size(MAX_HEAD)
+        .half_close(false);
+    loop {
+        let accepted = tokio::select! {
+            accepted = accept(&listener, &permits) => accepted,
+            () = stop.wait() => break,
+        };
+        let Some((stream, peer, permit)) = accepted else {
+            continue;
+        };
+        let service = router.clone().map_request(move |mut request: Request<_>| {
+            request.extensions_mut().insert(Peer(peer.ip()));
+            request.map(axum::body::Body::new)
+        });
+        let connection =
+            http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
+        let connection = graceful.watch(connection);
+        tokio::spawn(async move {
+            // A connection that breaks is the client's affair.
+            drop(connection.await);
+            drop(permit);
+        });
+    }
+    drop(listener);
+    let most = Duration::from_secs(limits.end_seconds);
+    if tokio::time::timeout(most, graceful.shutdown())
+        .await
+        .is_err()
+    {
+        tracing::warn!("some requests did not end in time");
+    }
+}
+
+type Accepted = (TcpStream, SocketAddr, tokio::sync::OwnedSemaphorePermit);
+
+/// The next connection, when there is room for it.
+async fn accept(listener: &TcpListener, permits: &Arc<Semaphore>) -> Option<Accepted> {
+    let permit = permits.clone().acquire_owned().await.ok()?;
+    match listener.accept().await {
+        Ok((stream, peer)) => {
+            // Small answers leave at once.
+            drop(stream.set_nodelay(true));
+            Some((stream, peer, permit))
+        }
+        Err(error) => {
+            // Mostly a lack of descriptors, which passes when connections end.
+            tracing::warn!(%error, "cannot accept a connection");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            None
+        }
+    }
+}

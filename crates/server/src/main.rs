@@ -1,0 +1,147 @@
+//! The command `sealstone-server`.
+#![forbid(unsafe_code)]
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+use sealstone_server::args::{AdminCommand, Cli, Command, ServiceArgs, TokenArgs};
+use sealstone_server::client::Client;
+use sealstone_server::clock::Clock;
+use sealstone_server::config::{self, Config};
+use sealstone_server::http::Stop;
+use sealstone_server::{Error, Result, admin, service};
+use sealstone_token::privacypass::header;
+use serde_json::json;
+
+/// Wipes freed memory: secrets pass through buffers of libraries that do not wipe them.
+#[global_allocator]
+static ALLOCATOR: zeroizing_alloc::ZeroAlloc<std::alloc::System> =
+    zeroizing_alloc::ZeroAlloc(std::alloc::System);
+
+fn main() -> ExitCode {
+    keep_memory_private();
+    match run(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("sealstone-server: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Keeps memory out of core dumps, as far as the system can.
+fn keep_memory_private() {
+    use rustix::process::{Resource, Rlimit, setrlimit};
+    let none = Rlimit {
+        current: Some(0),
+        maximum: Some(0),
+    };
+    let _ = setrlimit(Resource::Core, none);
+}
+
+fn run(command: Command) -> Result<()> {
+    match command {
+        Command::Issuer(args) => {
+            let mut config = configured(&args.service)?;
+            config.issuer.gate = args.gate.unwrap_or(config.issuer.gate);
+            serve(&config, service::issuer)
+        }
+        Command::Verifier(args) => {
+            let mut config = configured(&args.service)?;
+            config.verifier.issuer = args.issuer.or(config.verifier.issuer);
+            config.verifier.fingerprint = args.fingerprint.or(config.verifier.fingerprint);
+            config.fingerprint()?;
+            serve(&config, service::verifier)
+        }
+        Command::CheckConfig { file } => {
+            let config = Config::read(Some(&file))?;
+            config.check_gates()?;
+            print(&format!("{}: good", file.display()))
+        }
+        Command::Config => print(config::DOCUMENTED.trim_end()),
+        Command::Token(args) => token(&args),
+        Command::Admin(command) => administer(&command),
+    }
+}
+
+fn configured(args: &ServiceArgs) -> Result<Config> {
+    let mut config = Config::read(args.config.as_deref())?;
+    config.data = args.data.clone().or(config.data);
+    config.listen = args.listen.clone().unwrap_or(config.listen);
+    Ok(config)
+}
+
+fn serve(config: &Config, service: impl AsyncFnOnce(&Config, &Stop) -> Result<()>) -> Result<()> {
+    log_to_standard_error(config)?;
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.enable_all().build();
+    let runtime = runtime.map_err(|e| Error::io("the runtime".as_ref(), e))?;
+    let done = runtime.block_on(async {
+        let stop = Stop::default();
+        stop.on_signals()?;
+        service(config, &stop).await
+    });
+    // Work that nobody waits for any more does not delay the end.
+    runtime.shutdown_background();
+    done
+}
+
+fn log_to_standard_error(config: &Config) -> Result<()> {
+    let level: tracing::Level = config.log.level.parse().map_err(|_| {
+        Error::Config("log: the level is error, warn, info, debug or trace".to_owned())
+    })?;
+    let lines = tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_writer(std::io::stderr);
+    match config.log.json {
+        true => lines.json().init(),
+        false => lines.with_ansi(false).init(),
+    }
+    Ok(())
+}
+
+fn token(args: &TokenArgs) -> Result<()> {
+    let offer = Client::new("").challenge(&args.origin)?;
+    let name = offer.challenge.issuer_name();
+    let issuer = args
+        .issuer
+        .clone()
+        .unwrap_or_else(|| format!("https://{name}"));
+    let client = args
+        .proofs
+        .iter()
+        .fold(Client::new(&issuer), |client, proof| {
+            client.with_proof(proof)
+        });
+    let token = client.token(&offer.challenge, Clock::system().now())?;
+    print(&header::authorization(&token))
+}
+
+fn administer(command: &AdminCommand) -> Result<()> {
+    let answer = match command {
+        AdminCommand::Status(args) => admin::ask(&args.data, "GET", "/status", &json!({}))?,
+        AdminCommand::RevokeKeys(args) => {
+            admin::ask(&args.data, "POST", "/revoke-keys", &json!({}))?
+        }
+        AdminCommand::Invite {
+            data,
+            gate,
+            quota,
+            days,
+        } => {
+            let body = json!({"gate": gate, "quota": quota, "days": days});
+            admin::ask(&data.data, "POST", "/invite", &body)?
+        }
+        AdminCommand::Uninvite { data, gate, id } => {
+            let body = json!({"gate": gate, "id": id});
+            admin::ask(&data.data, "POST", "/uninvite", &body)?
+        }
+    };
+    print(&format!("{answer:#}"))
+}
+
+fn print(text: &str) -> Result<()> {
+    let written = writeln!(std::io::stdout(), "{text}");
+    written.map_err(|e| Error::io("standard output".as_ref(), e))
+}

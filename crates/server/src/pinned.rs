@@ -1,0 +1,293 @@
+//! The directory of an issuer elsewhere: fetched, checked against the pinned passport, kept
+//! (`spec/service.md`, "Trust").
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//! use sealstone_files::TrustDirectory;
+//! use sealstone_server::pinned::Pinned;
+//! use sealstone_server::store::Store;
+//!
+//! async fn trusted(store: Arc<dyn Store>, now: u64) -> sealstone_server::Result<Pinned> {
+//!     let trust = TrustDirectory::new("/var/lib/sealstone-verifier/trust");
+//!     Pinned::open("http://127.0.0.1:8080", None, trust, store, now).await
+//! }
+//! ```
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use sealstone::passport::{Contact, Fingerprint, PublicPassport};
+use sealstone::statement::{MAX_LEN, Purpose, Statement};
+use sealstone::trust::{Change, Status, TrustStore};
+use sealstone_files::TrustDirectory;
+use sealstone_token::Error as TokenError;
+use sealstone_token::epoch::Redemption;
+use sealstone_token::privacypass::directory::{Directory, DirectoryKey};
+use sealstone_token::privacypass::{Token, TokenType};
+
+use crate::issuer::{PASSPORT_PATH, SIGNED_DIRECTORY_PATH};
+use crate::store::{Replace, Store};
+use crate::{Error, Result};
+
+/// The record of the last good directory.
+const RECORD: &str = "verifier/directory";
+const FETCH_TIME: Duration = Duration::from_secs(10);
+/// An unknown key is a reason to ask again, but not more often than this, in seconds.
+const ASK_AGAIN: u64 = 5;
+
+/// An issuer that a verifier trusts.
+pub struct Pinned {
+    url: String,
+    contact: Contact,
+    trust: TrustDirectory,
+    store: Arc<dyn Store>,
+    keys: RwLock<Arc<Good>>,
+    asked: AtomicU64,
+}
+
+/// The directory in use.
+#[derive(Default)]
+struct Good {
+    /// When it was signed.
+    time: u64,
+    keys: Vec<DirectoryKey>,
+}
+
+impl Pinned {
+    /// Finds the issuer's passport in the trust store or, at the first start, at the issuer's URL;
+    /// and its directory in the store or at the URL.
+    ///
+    /// # Errors
+    /// If the issuer is not the one that is pinned, was denied or revoked, or does not answer and
+    /// was never met before.
+    pub async fn open(
+        url: &str,
+        fingerprint: Option<Fingerprint>,
+        trust: TrustDirectory,
+        store: Arc<dyn Store>,
+        now: u64,
+    ) -> Result<Self> {
+        let url = url.trim_end_matches('/').to_owned();
+        let contact = match met(&trust, fingerprint)? {
+            Some(contact) => contact,
+            None => meet(&url, fingerprint, &trust, now).await?,
+        };
+        let pinned = Self {
+            url,
+            contact,
+            trust,
+            store,
+            keys: RwLock::default(),
+            asked: AtomicU64::new(0),
+        };
+        if let Some(kept) = pinned.store.get(RECORD).await? {
+            pinned.take(&kept)?;
+        }
+        match pinned.refresh(now).await {
+            Err(error) if pinned.good().keys.is_empty() => return Err(error),
+            Err(error) => tracing::warn!(%error, "using the last good directory"),
+            Ok(()) => {}
+        }
+        Ok(pinned)
+    }
+
+    /// The issuer's fingerprint.
+    #[must_use]
+    pub fn issuer(&self) -> Fingerprint {
+        self.contact.fingerprint()
+    }
+
+    /// Fetches the directory. A good one is kept durably, then used.
+    ///
+    /// # Errors
+    /// If there is no good one. The last good one stays in use.
+    pub async fn refresh(&self, now: u64) -> Result<()> {
+        self.asked.store(now, Ordering::Relaxed);
+        let statement = fetch(format!("{}{SIGNED_DIRECTORY_PATH}", self.url)).await?;
+        let before = self.store.get(RECORD).await?;
+        if before.as_deref() == Some(&statement) {
+            return Ok(());
+        }
+        let (time, _) = self.check(&statement)?;
+        if time < self.good().time {
+            let text = "it answered with an older directory than before";
+            return Err(Error::Issuer(text.to_owned()));
+        }
+        let record = Replace {
+            name: RECORD.to_owned(),
+            expected: before,
+            value: Some(statement.clone()),
+        };
+        // If another process was faster, its directory is used at the next refresh.
+        if self.store.update(vec![record]).await? {
+            self.take(&statement)?;
+        }
+        Ok(())
+    }
+
+    fn take(&self, statement: &[u8]) -> Result<()> {
+        let (time, directory) = self.check(statement)?;
+        let keys = directory.keys;
+        let mut good = self.keys.write().unwrap_or_else(PoisonError::into_inner);
+        *good = Arc::new(Good { time, keys });
+        Ok(())
+    }
+
+    /// The directory in a statement of the issuer, which must be approved at this time.
+    fn check(&self, statement: &[u8]) -> Result<(u64, Directory)> {
+        if met(&self.trust, Some(self.issuer()))?.is_none() {
+            return Err(Error::Issuer("it is not approved any more".to_owned()));
+        }
+        let statement = Statement::decode(statement)?;
+        let content = statement.verify(Purpose::TokenDirectory, &self.contact)?;
+        let text = std::str::from_utf8(content).map_err(|_| TokenError::Malformed("directory"))?;
+        Ok((statement.time(), Directory::from_json(text)?))
+    }
+
+    /// Checks a token, and does not spend it. For an unknown key it asks the issuer again.
+    ///
+    /// # Errors
+    /// If the token is forged, or of a key that is unknown or over.
+    pub async fn redeem(
+        &self,
+        token: &Token,
+        now: u64,
+    ) -> std::result::Result<Redemption, TokenError> {
+        let is_unknown = find(&self.good(), token, now).is_err();
+        if is_unknown && self.may_ask(now) {
+            match self.refresh(now).await {
+                Ok(()) => {}
+                Err(error) => tracing::warn!(%error, "using the last good directory"),
+            }
+        }
+        let good = self.good();
+        let entry = find(&good, token, now)?;
+        entry.key.verify(token)?;
+        let lifetime = entry.lifetime.ok_or(TokenError::NoEpoch)?;
+        Ok(Redemption {
+            epoch: lifetime.epoch,
+            nullifier: token.nullifier(),
+            redeem_until: lifetime.redeem_until,
+        })
+    }
+
+    /// Whether it is time to ask for an unknown key. Of many callers at once, one may.
+    fn may_ask(&self, now: u64) -> bool {
+        let asked = self.asked.load(Ordering::Relaxed);
+        now.abs_diff(asked) >= ASK_AGAIN
+            && self
+                .asked
+                .compare_exchange(asked, now, Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok()
+    }
+
+    /// The key of a type that is preferred at this time.
+    #[must_use]
+    pub fn public_key(&self, kind: TokenType, now: u64) -> Option<Vec<u8>> {
+        let good = self.good();
+        let is_it = |entry: &&DirectoryKey| {
+            let is_alive = entry
+                .lifetime
+                .is_some_and(|l| (l.not_before..l.issue_until).contains(&now));
+            entry.key.token_type() == kind && is_alive
+        };
+        let found = good.keys.iter().find(is_it);
+        found.map(|entry| entry.key.as_bytes().to_vec())
+    }
+
+    fn good(&self) -> Arc<Good> {
+        self.keys
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+/// The key of a token, if it is accepted at this time.
+fn find<'g>(
+    good: &'g Good,
+    token: &Token,
+    now: u64,
+) -> std::result::Result<&'g DirectoryKey, TokenError> {
+    let is_alive = |entry: &DirectoryKey| {
+        let lifetime = entry.lifetime;
+        lifetime.is_some_and(|l| (l.not_before..l.redeem_until).contains(&now))
+    };
+    let is_it = |entry: &&DirectoryKey| entry.key.id() == token.key_id() && is_alive(entry);
+    good.keys.iter().find(is_it).ok_or(TokenError::NoEpoch)
+}
+
+/// The issuer in the trust store: the one with this fingerprint, or the only one.
+fn met(trust: &TrustDirectory, fingerprint: Option<Fingerprint>) -> Result<Option<Contact>> {
+    let store = TrustStore::open(trust.clone())?;
+    let found = match fingerprint {
+        Some(fingerprint) => store.get(&fingerprint),
+        None => store.iter().next(),
+    };
+    let Some(record) = found else {
+        return match store.iter().next() {
+            Some(other) => Err(Error::Issuer(format!(
+                "{} is pinned: to trust another issuer, use another data directory",
+                other.fingerprint()
+            ))),
+            None => Ok(None),
+        };
+    };
+    match record.status() {
+        Status::Approved => Ok(record.contact()?),
+        status => Err(Error::Issuer(format!("its passport is {}", status.name()))),
+    }
+}
+
+/// Fetches the passport, and approves it: the configuration names it, or nobody was met before.
+async fn meet(
+    url: &str,
+    fingerprint: Option<Fingerprint>,
+    trust: &TrustDirectory,
+    now: u64,
+) -> Result<Contact> {
+    let text = fetch(format!("{url}{PASSPORT_PATH}")).await?;
+    let passport = PublicPassport::from_armor(&text)?;
+    let contact = passport.contact().clone();
+    let note = match fingerprint {
+        Some(wanted) if wanted != contact.fingerprint() => {
+            let found = contact.fingerprint();
+            return Err(Error::Issuer(format!(
+                "its fingerprint is {found}, not {wanted}"
+            )));
+        }
+        Some(_) => "pinned by the configuration",
+        None => "pinned at the first use of its URL",
+    };
+    let change = Change {
+        time: now,
+        operator: "verifier",
+        note: Some(note),
+    };
+    let mut store = TrustStore::open(trust.clone())?;
+    store.introduce(&contact, &change)?;
+    store.set_status(&contact.fingerprint(), Status::Approved, &change)?;
+    tracing::warn!(fingerprint = %contact.fingerprint(), note, "pinned the issuer");
+    Ok(contact)
+}
+
+/// The body at a URL.
+async fn fetch(url: String) -> Result<Vec<u8>> {
+    let asked = url.clone();
+    let fetched = tokio::task::spawn_blocking(move || {
+        let agent: ureq::Agent = ureq::Agent::config_builder()
+            .timeout_global(Some(FETCH_TIME))
+            .max_redirects(0)
+            .build()
+            .into();
+        let mut response = agent.get(&asked).call()?;
+        let limit = u64::try_from(MAX_LEN).unwrap_or(u64::MAX);
+        response.body_mut().with_config().limit(limit).read_to_vec()
+    });
+    match fetched.await {
+        Ok(Ok(body)) => Ok(body),
+        Ok(Err(error)) => Err(Error::Issuer(format!("{url}: {error}"))),
+        Err(_) => Err(Error::Issuer(format!("{url}: the request was interrupted"))),
+    }
+}

@@ -1,0 +1,358 @@
+//! Puts a service together, says that it is ready, serves, and ends.
+//!
+//! ```no_run
+//! use sealstone_server::config::Config;
+//! use sealstone_server::http::Stop;
+//! use sealstone_server::service;
+//!
+//! # async fn example() -> sealstone_server::Result<()> {
+//! let config = Config { data: Some("/var/lib/sealstone-issuer".into()), ..Config::default() };
+//! let stop = Stop::default();
+//! stop.on_signals()?;
+//! service::issuer(&config, &stop).await
+//! # }
+//! ```
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::State;
+use axum::response::Response;
+use axum::routing::get;
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use sealstone_files::TrustDirectory;
+use sealstone_primitives::secret::Secret;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::gate::Gates;
+use crate::http::{self, RouteLimits, Stop, answer_json, guarded, with_fallbacks};
+use crate::issuer::Issuer;
+use crate::keys::Keyring;
+use crate::pinned::Pinned;
+use crate::problem::{Kind, Problem};
+use crate::store::{RedbStore, Replace, Store};
+use crate::vault::Vault;
+use crate::verifier::{Source, Verifier};
+use crate::{Error, Result, admin};
+
+const ROLE: &str = "service/role";
+const GATE_SECRET: &str = "issuer/gate-secret";
+const STORE_FILE: &str = "store.redb";
+/// Keys, sets and gauges are looked after so often.
+const MAINTENANCE: Duration = Duration::from_secs(30);
+/// Sets are kept so long after their end, in seconds: clocks jump.
+const KEPT: u64 = 24 * 60 * 60;
+/// A store that needs longer is not ready.
+const STORE_TIME: Duration = Duration::from_secs(3);
+
+/// What both services have.
+struct Common {
+    data: PathBuf,
+    clock: Clock,
+    store: Arc<dyn Store>,
+    listener: TcpListener,
+    address: String,
+    metrics: Option<PrometheusHandle>,
+}
+
+/// Runs an issuer until `stop`.
+///
+/// # Errors
+/// If it cannot start.
+pub async fn issuer(config: &Config, stop: &Stop) -> Result<()> {
+    let common = Common::open(config, "issuer").await?;
+    let now = common.clock.now();
+    let passphrase = config.passport.passphrase_file.as_deref();
+    let label = config.passport.label.as_deref().unwrap_or("Token issuer");
+    let vault = Arc::new(Vault::open(&common.data, passphrase, label, now)?);
+    let secret = gate_secret(&*common.store, &vault).await?;
+    let gates = Gates::new(&config.issuer.gate, &config.gates, &secret)?;
+    let options = config.key_options()?;
+    let store = common.store.clone();
+    let keyring = Arc::new(Keyring::open(store.clone(), vault.clone(), &options, now).await?);
+    let issuer = Arc::new(Issuer::new(
+        keyring.clone(),
+        store,
+        gates,
+        config.proxies()?,
+        common.clock.clone(),
+        config.issuer.max_batch,
+    ));
+    let mut router = issuer.clone().router(&config.routes);
+    if config.issuer.verify {
+        let source = Source::Own(keyring.clone());
+        let name = config.issuer.name.as_ref();
+        let verifier = common.verifier(source, name, None, &config.issuer.origins)?;
+        router = router.merge(verifier.router(&config.routes));
+    }
+    let (ready, clock) = (keyring.clone(), common.clock.clone());
+    let is_ready = move || ready.is_ready(clock.now());
+    let (upkeep, clock) = (keyring.clone(), common.clock.clone());
+    common.maintain(stop, Duration::ZERO, move || {
+        let (upkeep, now) = (upkeep.clone(), clock.now());
+        async move { upkeep.refresh(now).await }
+    });
+    let socket = admin::listen(&common.data, issuer, stop)?;
+    let line = json!({
+        "event": "ready", "role": "issuer", "listen": common.address,
+        "url": format!("http://{}", common.address),
+        "fingerprint": vault.passport().fingerprint().to_string(),
+        "gate": config.issuer.gate, "types": config.keys.types,
+    });
+    let served = common.serve(router, config, stop, is_ready, &line).await;
+    drop(socket);
+    served
+}
+
+/// Runs a verifier until `stop`.
+///
+/// # Errors
+/// If it cannot start.
+pub async fn verifier(config: &Config, stop: &Stop) -> Result<()> {
+    let Some(url) = &config.verifier.issuer else {
+        let text = "a verifier needs the URL of its issuer: give it with --issuer";
+        return Err(Error::Config(text.to_owned()));
+    };
+    let common = Common::open(config, "verifier").await?;
+    let trust = TrustDirectory::new(common.data.join("trust"));
+    let fingerprint = config.fingerprint()?;
+    let (store, now) = (common.store.clone(), common.clock.now());
+    let pinned = Arc::new(Pinned::open(url, fingerprint, trust, store, now).await?);
+    let source = Source::Pinned(pinned.clone());
+    let name = config.verifier.name.as_ref();
+    let verifier = common.verifier(source, name, Some(url), &config.verifier.origins)?;
+    let ready = verifier.clone();
+    let line = json!({
+        "event": "ready", "role": "verifier", "listen": common.address,
+        "url": format!("http://{}", common.address),
+        "issuer": url, "fingerprint": pinned.issuer().to_string(),
+    });
+    let every = Duration::from_secs(config.verifier.refresh.max(1));
+    let clock = common.clock.clone();
+    common.maintain(stop, every, move || {
+        let (upkeep, now) = (pinned.clone(), clock.now());
+        async move { upkeep.refresh(now).await }
+    });
+    let router = verifier.router(&config.routes);
+    common
+        .serve(router, config, stop, move || ready.is_ready(), &line)
+        .await
+}
+
+impl Common {
+    async fn open(config: &Config, role: &str) -> Result<Self> {
+        let Some(data) = config.data.clone() else {
+            let text = "a data directory is needed: give it with --data";
+            return Err(Error::Config(text.to_owned()));
+        };
+        sealstone_files::make_directory(&data).map_err(|e| Error::io(&data, e))?;
+        let metrics = match config.metrics.listen {
+            Some(_) => Some(recorder()?),
+            None => None,
+        };
+        let store: Arc<dyn Store> = Arc::new(RedbStore::open(&data.join(STORE_FILE))?);
+        claim_role(&*store, role).await?;
+        let listener = http::bind(&config.listen).await?;
+        let address = listener.local_addr();
+        let address = address.map_err(|e| Error::io(Path::new(&config.listen), e))?;
+        Ok(Self {
+            data,
+            clock: Clock::system(),
+            store,
+            listener,
+            address: address.to_string(),
+            metrics,
+        })
+    }
+
+    /// A verifier whose names are configured, or follow from addresses.
+    fn verifier(
+        &self,
+        source: Source,
+        issuer_name: Option<&String>,
+        issuer_url: Option<&str>,
+        origins: &[String],
+    ) -> Result<Arc<Verifier>> {
+        let host = |url: &str| {
+            let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+            rest.split('/').next().unwrap_or(rest).to_owned()
+        };
+        let name = match (issuer_name, issuer_url) {
+            (Some(name), _) => name.clone(),
+            (None, Some(url)) => host(url),
+            (None, None) => self.address.clone(),
+        };
+        let own = [self.address.clone()];
+        let origins = if origins.is_empty() { &own } else { origins };
+        let (store, clock) = (self.store.clone(), self.clock.clone());
+        Ok(Arc::new(Verifier::new(
+            source, store, &name, origins, clock,
+        )?))
+    }
+
+    /// Looks after keys, sets and gauges until the service ends. `refresh` runs each `every`.
+    fn maintain<F>(&self, stop: &Stop, every: Duration, refresh: impl Fn() -> F + Send + 'static)
+    where
+        F: Future<Output = Result<()>> + Send,
+    {
+        let (store, clock, stop) = (self.store.clone(), self.clock.clone(), stop.clone());
+        tokio::spawn(async move {
+            // An issuer makes the next epoch's keys at once; a verifier has just asked.
+            let mut since = if every.is_zero() {
+                MAINTENANCE
+            } else {
+                Duration::ZERO
+            };
+            while !stop.is_ending() {
+                if since >= every {
+                    since = Duration::ZERO;
+                    if let Err(error) = refresh().await {
+                        tracing::error!(%error, "keys were not refreshed");
+                    }
+                }
+                if let Err(error) = tidy(&*store, clock.now()).await {
+                    tracing::error!(%error, "old sets were not dropped");
+                }
+                let pause = MAINTENANCE.min(every.max(Duration::from_secs(1)));
+                let pause = if every.is_zero() { MAINTENANCE } else { pause };
+                tokio::select! {
+                    () = tokio::time::sleep(pause) => since += pause,
+                    () = stop.wait() => break,
+                }
+            }
+        });
+    }
+
+    /// Prints that the service is ready, and serves until `stop`.
+    async fn serve(
+        self,
+        router: Router,
+        config: &Config,
+        stop: &Stop,
+        is_ready: impl Fn() -> bool + Send + Sync + 'static,
+        line: &Value,
+    ) -> Result<()> {
+        let health = Arc::new(Health {
+            store: self.store.clone(),
+            stop: stop.clone(),
+            is_ready: Box::new(is_ready),
+        });
+        let router = with_fallbacks(router.merge(health_router(health)));
+        let connections = config.connections.clone();
+        if let (Some(address), Some(handle)) = (&config.metrics.listen, self.metrics) {
+            let listener = http::bind(address).await?;
+            let (connections, stop) = (connections.clone(), stop.clone());
+            tokio::spawn(async move {
+                http::serve(listener, metrics_router(handle), &connections, &stop).await;
+            });
+        }
+        say(line)?;
+        http::serve(self.listener, router, &connections, stop).await;
+        tracing::info!("ended");
+        Ok(())
+    }
+}
+
+/// A data directory belongs to one kind of service.
+async fn claim_role(store: &dyn Store, role: &str) -> Result<()> {
+    store
+        .update(vec![Replace::create(ROLE, role.into())])
+        .await?;
+    match store.get(ROLE).await? {
+        Some(found) if found == role.as_bytes() => Ok(()),
+        found => Err(Error::Config(format!(
+            "this data directory belongs to a service of another kind ({}): use another directory",
+            String::from_utf8_lossy(&found.unwrap_or_default())
+        ))),
+    }
+}
+
+/// The secret that challenges and invitations are authenticated with.
+async fn gate_secret(store: &dyn Store, vault: &Vault) -> Result<Secret<32>> {
+    if store.get(GATE_SECRET).await?.is_none() {
+        let sealed = vault.seal(GATE_SECRET, Secret::<32>::random().expose())?;
+        store
+            .update(vec![Replace::create(GATE_SECRET, sealed)])
+            .await?;
+    }
+    let damaged = || Error::Damaged(format!("the record {GATE_SECRET}"));
+    let sealed = store.get(GATE_SECRET).await?.ok_or_else(damaged)?;
+    let secret = vault.unseal(GATE_SECRET, &sealed)?;
+    Secret::from_slice(secret.expose()).map_err(|_| damaged())
+}
+
+/// Drops what is over, and shows how much there is.
+async fn tidy(store: &dyn Store, now: u64) -> Result<()> {
+    store.close_sets(now.saturating_sub(KEPT)).await?;
+    let (mut marks, sets) = (0, store.sets().await?);
+    for (set, len) in &sets {
+        if set.name().starts_with("spent-") {
+            marks += len;
+        }
+    }
+    metrics::gauge!("sealstone_store_sets").set(sets.len() as f64);
+    metrics::gauge!("sealstone_spent_tokens").set(marks as f64);
+    Ok(())
+}
+
+/// The line on standard output that others wait for.
+fn say(line: &Value) -> Result<()> {
+    let mut output = std::io::stdout().lock();
+    let written = writeln!(output, "{line}").and_then(|()| output.flush());
+    written.map_err(|e| Error::io(Path::new("standard output"), e))
+}
+
+struct Health {
+    store: Arc<dyn Store>,
+    stop: Stop,
+    is_ready: Box<dyn Fn() -> bool + Send + Sync>,
+}
+
+fn health_router(health: Arc<Health>) -> Router {
+    let limits = RouteLimits::default();
+    Router::new()
+        .route(
+            "/healthz",
+            guarded("healthz", &limits, get(|| async { "" })),
+        )
+        .route("/readyz", guarded("readyz", &limits, get(readiness)))
+        .with_state(health)
+}
+
+/// Ready means that a write becomes durable now, and that there are keys for this moment.
+async fn readiness(State(health): State<Arc<Health>>) -> std::result::Result<Response, Problem> {
+    if health.stop.is_ending() {
+        return Err(Problem::new(Kind::NotReady).detail("it is ending"));
+    }
+    if !(health.is_ready)() {
+        return Err(Problem::new(Kind::NotReady).detail("it has no key for this moment"));
+    }
+    match tokio::time::timeout(STORE_TIME, health.store.update(Vec::new())).await {
+        Ok(Ok(_)) => Ok(answer_json(&json!({"ready": true}))),
+        _ => Err(Problem::new(Kind::StoreUnavailable)),
+    }
+}
+
+/// One recorder for the process.
+fn recorder() -> Result<PrometheusHandle> {
+    let failed = |error: &dyn std::fmt::Display| Error::Config(format!("metrics: {error}"));
+    let buckets = [
+        0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0,
+    ];
+    let builder = PrometheusBuilder::new().set_buckets(&buckets);
+    builder
+        .map_err(|e| failed(&e))?
+        .install_recorder()
+        .map_err(|e| failed(&e))
+}
+
+fn metrics_router(handle: PrometheusHandle) -> Router {
+    let render = move || async move { handle.render() };
+    with_fallbacks(Router::new().route("/metrics", get(render)))
+}

@@ -1,0 +1,180 @@
+//! The service's passport, and secrets sealed to it (`spec/service.md`, "Keys").
+//!
+//! ```
+//! use sealstone_server::vault::Vault;
+//!
+//! let directory = tempfile::tempdir()?;
+//! let vault = Vault::open(directory.path(), None, "Issuer", 1_767_225_600)?;
+//! let sealed = vault.seal("root", b"secret")?;
+//! assert_eq!(vault.unseal("root", &sealed)?.expose(), b"secret");
+//! assert!(vault.unseal("another", &sealed).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::path::Path;
+
+use sealstone::file::{Keys, Sealed, Sealer, Workers};
+use sealstone::passport::{NewSlot, Passport, SecretPassport, SlotKey};
+use sealstone::{KdfLimits, KdfParams, Passphrase, SILENT};
+use sealstone_files::{Existing, PRIVATE, make_directory, write};
+use sealstone_primitives::secret::SecretVec;
+
+use crate::{Error, Result};
+
+const PASSPORT: &str = "service.passport";
+const PASSPHRASE: &str = "service.passphrase";
+
+/// An unlocked passport.
+pub struct Vault {
+    passport: Passport,
+}
+
+impl Vault {
+    /// Unlocks the passport in `directory`, or makes one. The passphrase is in `passphrase_file`,
+    /// by default a generated one beside the passport.
+    ///
+    /// # Errors
+    /// If a file cannot be read or made, or the passphrase is wrong.
+    pub fn open(
+        directory: &Path,
+        passphrase_file: Option<&Path>,
+        label: &str,
+        now: u64,
+    ) -> Result<Self> {
+        make_directory(directory).map_err(|e| Error::io(directory, e))?;
+        let passphrase = match passphrase_file {
+            Some(path) => read_passphrase(path)?,
+            None => own_passphrase(&directory.join(PASSPHRASE))?,
+        };
+        let path = directory.join(PASSPORT);
+        let passport = match std::fs::read(&path) {
+            Ok(bytes) => unlock(&path, &bytes, &passphrase)?,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+                make(&path, &passphrase, label, now)?
+            }
+            Err(e) => return Err(Error::io(&path, e)),
+        };
+        Ok(Self { passport })
+    }
+
+    /// The passport.
+    #[must_use]
+    pub fn passport(&self) -> &Passport {
+        &self.passport
+    }
+
+    /// Seals `secret`, signed, to the passport itself. Only [`Vault::unseal`] with the same name
+    /// opens it.
+    ///
+    /// # Errors
+    /// If a fault spoils the signatures.
+    pub fn seal(&self, name: &str, secret: &[u8]) -> Result<Vec<u8>> {
+        let mut sealer = Sealer::new();
+        sealer
+            .to_passport(self.passport.contact())
+            .signed_without_carrying(&self.passport);
+        let mut content = SecretVec::with_capacity(name.len() + 1 + secret.len());
+        for part in [name.as_bytes(), &[0], secret] {
+            content.extend_from_slice(part).expect("room for all");
+        }
+        let mut sealed = Vec::new();
+        sealer.seal(content.expose(), &mut sealed, Workers::new(1))?;
+        Ok(sealed)
+    }
+
+    /// Opens what [`Vault::seal`] made under this name.
+    ///
+    /// # Errors
+    /// If `sealed` was altered, made by another passport, or under another name.
+    pub fn unseal(&self, name: &str, sealed: &[u8]) -> Result<SecretVec> {
+        let keys = Keys {
+            passports: &[&self.passport],
+            passphrases: &[],
+            limits: KdfLimits::default(),
+            on_progress: SILENT,
+        };
+        let opening = Sealed::read(sealed)?.unlock(&keys)?;
+        let mut content = Vec::with_capacity(sealed.len());
+        let opened = opening.open_signed(self.passport.contact(), &mut content, Workers::new(1));
+        let content = SecretVec::from_vec(content);
+        opened?;
+        let prefix = [name.as_bytes(), &[0]].concat();
+        match content.expose().strip_prefix(prefix.as_slice()) {
+            Some(secret) => Ok(SecretVec::from_slice(secret)),
+            None => Err(Error::Damaged(format!("the record {name}"))),
+        }
+    }
+}
+
+fn read_passphrase(path: &Path) -> Result<Passphrase> {
+    let read = SecretVec::from_vec(std::fs::read(path).map_err(|e| Error::io(path, e))?);
+    Ok(Passphrase::from_line(read.expose())?)
+}
+
+/// The passphrase beside the passport, made if it is not there.
+fn own_passphrase(path: &Path) -> Result<Passphrase> {
+    if !path.exists() {
+        let made = Passphrase::generate();
+        write(path, made.expose(), Existing::Keep, PRIVATE).map_err(|e| Error::io(path, e))?;
+    }
+    read_passphrase(path)
+}
+
+fn unlock(path: &Path, file: &[u8], passphrase: &Passphrase) -> Result<Passport> {
+    let locked = SecretPassport::from_armor(file)?;
+    let unlocked = locked
+        .unlock(passphrase, None, &KdfLimits::default(), SILENT)
+        .map_err(|e| Error::Passport(path.to_owned(), e))?;
+    Ok(unlocked.into_passport())
+}
+
+fn make(path: &Path, passphrase: &Passphrase, label: &str, now: u64) -> Result<Passport> {
+    let passport = Passport::generate(label, now)?;
+    let slot = NewSlot {
+        key: SlotKey::Passphrase(passphrase),
+        name: "",
+        created: now,
+        params: KdfParams::INTERACTIVE,
+        on_progress: SILENT,
+    };
+    let text = SecretPassport::new(&passport, &slot)?.to_armor();
+    write(path, text.as_bytes(), Existing::Keep, PRIVATE).map_err(|e| Error::io(path, e))?;
+    Ok(passport)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_passport_is_unlocked_again() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let open = || Vault::open(directory.path(), None, "Issuer", 5);
+        let sealed = open().expect("a vault").seal("a", b"b").expect("sealed");
+        let again = open().expect("a vault");
+        assert_eq!(again.unseal("a", &sealed).expect("a secret").expose(), b"b");
+        let other = tempfile::tempdir().expect("a directory");
+        let other = Vault::open(other.path(), None, "Issuer", 5).expect("a vault");
+        assert!(other.unseal("a", &sealed).is_err());
+    }
+
+    #[test]
+    fn an_altered_secret_does_not_open() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let vault = Vault::open(directory.path(), None, "Issuer", 5).expect("a vault");
+        let mut sealed = vault.seal("a", b"b").expect("sealed");
+        *sealed.last_mut().expect("bytes") ^= 1;
+        assert!(vault.unseal("a", &sealed).is_err());
+    }
+
+    #[test]
+    fn a_wrong_passphrase_says_which_file() {
+        let directory = tempfile::tempdir().expect("a directory");
+        Vault::open(directory.path(), None, "Issuer", 5).expect("a vault");
+        let other = directory.path().join("other");
+        std::fs::write(&other, "another passphrase").expect("a file");
+        let error = Vault::open(directory.path(), Some(&other), "Issuer", 5).err();
+        let text = error.expect("an error").to_string();
+        assert!(text.contains("service.passport"), "{text}");
+    }
+}

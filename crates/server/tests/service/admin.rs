@@ -1,0 +1,114 @@
+//! What an operator sees and does.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::world::{World, get, mode_of};
+
+fn run(arguments: &[&str]) -> (bool, String) {
+    let done = Command::new(env!("CARGO_BIN_EXE_sealstone-server"))
+        .args(arguments)
+        .output();
+    let done = done.expect("a program");
+    let said = if done.status.success() {
+        done.stdout
+    } else {
+        done.stderr
+    };
+    (
+        done.status.success(),
+        String::from_utf8(said).expect("text"),
+    )
+}
+
+#[test]
+fn the_status_names_keys_and_sets() {
+    let world = World::new();
+    let issuer = world.issuer(&["--gate", "none"]);
+    let data = world.path("issuer").display().to_string();
+    let (is_good, said) = run(&["admin", "status", "--data", &data]);
+    assert!(is_good, "{said}");
+    let status: Value = serde_json::from_str(&said).expect("JSON");
+    assert!(
+        status["keys"]
+            .as_array()
+            .is_some_and(|keys| keys.len() >= 2)
+    );
+    assert_eq!(
+        mode_of(&world.path("issuer")),
+        0o700,
+        "the socket is the owner's"
+    );
+    drop(issuer);
+    let (is_good, said) = run(&["admin", "status", "--data", &data]);
+    assert!(!is_good && said.contains("admin.sock"), "{said}");
+}
+
+/// No route of the operator is on the listener for clients.
+#[test]
+fn clients_cannot_reach_the_operators_routes() {
+    let world = World::new();
+    let issuer = world.issuer(&["--gate", "none"]);
+    for path in [
+        "/status",
+        "/revoke-keys",
+        "/invite",
+        "/uninvite",
+        "/metrics",
+        "/admin",
+    ] {
+        assert_eq!(get(&format!("{}{path}", issuer.url())).0, 404, "{path}");
+    }
+}
+
+#[test]
+fn configurations_are_checked() {
+    let world = World::new();
+    let path = world.path("config.toml");
+    let text = path.display().to_string();
+    let (is_good, documented) = run(&["config"]);
+    assert!(is_good);
+    std::fs::write(&path, documented).expect("a file");
+    assert_eq!(
+        run(&["check-config", &text]),
+        (true, format!("{text}: good\n"))
+    );
+    for (content, part) in [
+        ("[issuer]\ngate = \"gone\"", "there is no gate gone"),
+        ("[gates.a]\nkind = \"all\"\nof = [\"a\"]", "contains itself"),
+        ("[gates.a]\nkind = \"any\"\nof = []", "needs 1 of 0"),
+        ("[gates.a]\nkind = \"pow\"\nbits = 99", "bits are 1 to 48"),
+        ("lisen = 3", "lisen"),
+    ] {
+        std::fs::write(&path, content).expect("a file");
+        let (is_good, said) = run(&["check-config", &text]);
+        assert!(!is_good && said.contains(part), "{content}: {said}");
+    }
+}
+
+/// Labels are few, and no value comes from a client.
+#[test]
+fn metrics_count_without_telling() {
+    let world = World::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    drop(listener);
+    let config =
+        format!("[issuer]\ngate = \"none\"\nverify = true\n[metrics]\nlisten = \"{address}\"");
+    let issuer = world.configured(&config);
+    let token = crate::world::token(issuer.url(), issuer.url());
+    assert_eq!(crate::world::redeem(issuer.url(), &token).0, 200);
+    for path in ["/x1", "/x2", "/verify?secret=1"] {
+        get(&format!("{}{path}", issuer.url()));
+    }
+    let metrics =
+        sealstone_server::client::Client::new("").get(&format!("http://{address}/metrics"), None);
+    let text = String::from_utf8(metrics.expect("an answer").body).expect("text");
+    assert!(text.contains("sealstone_tokens_issued_total 1"), "{text}");
+    assert!(
+        text.contains("sealstone_redemptions_total{kind=\"accepted\"} 1"),
+        "{text}"
+    );
+    assert!(!text.contains("/x1") && !text.contains("secret"), "{text}");
+}

@@ -1,0 +1,8 @@
+//! The programs as operators run them and clients use them.
+
+mod admin;
+mod forms;
+mod gates;
+mod hostile;
+mod trust;
+mod world;

@@ -1,0 +1,167 @@
+//! Starts the programs, and gets tokens from them.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use sealstone_server::client::Client;
+use sealstone_token::privacypass::{Token, header};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A program that runs. It is killed with this value.
+pub(crate) struct Service {
+    process: Child,
+    /// The line that it printed when it was ready.
+    pub(crate) ready: Value,
+}
+
+impl Service {
+    /// Waits until it is ready.
+    pub(crate) fn start(arguments: &[&str]) -> Self {
+        Self::try_start(arguments).unwrap_or_else(|error| panic!("{arguments:?}: {error}"))
+    }
+
+    /// Waits until it is ready, or has ended with what it says then.
+    pub(crate) fn try_start(arguments: &[&str]) -> Result<Self, String> {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_sealstone-server"))
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("a program");
+        let mut line = String::new();
+        let output = process.stdout.take().expect("a pipe");
+        BufReader::new(output).read_line(&mut line).expect("a line");
+        let mut errors = process.stderr.take().expect("a pipe");
+        if line.is_empty() {
+            let mut said = String::new();
+            errors.read_to_string(&mut said).expect("text");
+            process.wait().expect("an end");
+            return Err(said);
+        }
+        std::thread::spawn(move || std::io::copy(&mut errors, &mut std::io::sink()));
+        let ready = serde_json::from_str(&line).expect("JSON");
+        Ok(Self { process, ready })
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        self.ready["url"].as_str().expect("a URL")
+    }
+
+    pub(crate) fn address(&self) -> &str {
+        self.ready["listen"].as_str().expect("an address")
+    }
+
+    /// SIGTERM. Returns the exit code.
+    pub(crate) fn stop(mut self) -> Option<i32> {
+        let pid = rustix::process::Pid::from_child(&self.process);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("a process");
+        self.process.wait().expect("an end").code()
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        // It may have ended already.
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
+}
+
+/// Directories for an issuer and a verifier.
+pub(crate) struct World(TempDir);
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().expect("a directory"))
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn text(&self, name: &str) -> String {
+        self.path(name).display().to_string()
+    }
+
+    /// An issuer with more options.
+    pub(crate) fn issuer(&self, more: &[&str]) -> Service {
+        let data = self.text("issuer");
+        Service::start(&[&["issuer", "--data", &data], listen(more), more].concat())
+    }
+
+    /// An issuer with the text of a configuration.
+    pub(crate) fn configured(&self, text: &str) -> Service {
+        let config = self.path("config.toml");
+        std::fs::write(&config, text).expect("a file");
+        self.issuer(&["--config", &config.display().to_string()])
+    }
+
+    pub(crate) fn verifier(&self, issuer: &str, more: &[&str]) -> Service {
+        self.try_verifier(issuer, more).expect("a verifier")
+    }
+
+    pub(crate) fn try_verifier(&self, issuer: &str, more: &[&str]) -> Result<Service, String> {
+        let data = self.text("verifier");
+        let first = ["verifier", "--data", &data, "--issuer", issuer];
+        Service::try_start(&[&first, listen(more), more].concat())
+    }
+}
+
+/// A free port, unless the test needs the one of before.
+fn listen(more: &[&str]) -> &'static [&'static str] {
+    match more.contains(&"--listen") {
+        true => &[],
+        false => &["--listen", "127.0.0.1:0"],
+    }
+}
+
+pub(crate) fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.expect("a time after 1970").as_secs()
+}
+
+/// A token that the verifier asks for.
+pub(crate) fn token(issuer: &str, verifier: &str) -> Token {
+    let client = Client::new(issuer);
+    let offer = client
+        .challenge(&format!("{verifier}/verify"))
+        .expect("a challenge");
+    client.token(&offer.challenge, now()).expect("a token")
+}
+
+/// The status and the reason of `GET /verify` with this token.
+pub(crate) fn redeem(verifier: &str, token: &Token) -> (u16, String) {
+    let url = format!("{verifier}/verify");
+    let shown = Client::new("").get(&url, Some(&header::authorization(token)));
+    let answer = shown.expect("an answer");
+    let reason = answer.json()["reason"].as_str().unwrap_or("").to_owned();
+    (answer.status, reason)
+}
+
+/// Posts JSON; the status and the value of the answer.
+pub(crate) fn post(url: &str, body: &Value) -> (u16, Value) {
+    let body = body.to_string();
+    let answer = Client::new("").post(url, "application/json", body.as_bytes(), &[]);
+    let answer = answer.expect("an answer");
+    (answer.status, answer.json())
+}
+
+pub(crate) fn get(url: &str) -> (u16, Value) {
+    let answer = Client::new("").get(url, None).expect("an answer");
+    (answer.status, answer.json())
+}
+
+/// The last part of a problem's type.
+pub(crate) fn problem(value: &Value) -> &str {
+    let name = value["type"].as_str().unwrap_or("");
+    name.strip_prefix("urn:sealstone:problem:").unwrap_or("")
+}
+
+pub(crate) fn mode_of(path: &Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    let metadata = path.metadata().expect("a file");
+    metadata.permissions().mode() & 0o777
+}
