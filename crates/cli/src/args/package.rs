@@ -36,6 +36,8 @@ pub(crate) struct PackageSignArgs {
     #[command(flatten)]
     pub(crate) layers: SignLayerArgs,
     #[command(flatten)]
+    pub(crate) timestamp: SignTimestampArgs,
+    #[command(flatten)]
     pub(crate) signers: SignerArgs,
     #[command(flatten)]
     pub(crate) unlock: UnlockArgs,
@@ -88,6 +90,19 @@ pub(crate) struct SignLayerArgs {
     /// Bind keys to the package that are derived from the secret in this file: 32 to 1024 bytes
     #[arg(long, value_name = "FILE")]
     pub(crate) secret_file: Option<PathBuf>,
+}
+
+/// The timestamp.
+#[derive(Args)]
+#[command(next_help_heading = "Timestamp")]
+pub(crate) struct SignTimestampArgs {
+    /// Have this authority attest the time, and require the timestamp; give several to try them in
+    /// turn. This and `timestamp fetch` are the only calls that use the network
+    #[arg(long = "tsa", value_name = "URL")]
+    pub(crate) authorities: Vec<String>,
+    /// Accept only a timestamp that these roots trust (PEM or DER)
+    #[arg(long, value_name = "FILE", requires = "authorities")]
+    pub(crate) tsa_roots: Option<PathBuf>,
 }
 
 /// Several signers.

@@ -6,12 +6,26 @@ mod renew;
 mod request;
 mod verify;
 
-use sealstone::timestamp::{ChainRefusal, Refusal};
+use sealstone::timestamp::{ChainRefusal, Imprint, Refusal, Request, Response, Roots, Sha2};
 
-use crate::args::TimestampCommand;
+use crate::args::{NetworkArgs, TimestampCommand};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+
+pub(super) use files::read_roots;
+
+/// Has one of the authorities attest that `data` exists now.
+pub(super) fn stamp(
+    data: &[u8],
+    network: &NetworkArgs,
+    roots: Option<&Roots>,
+    context: &Context,
+) -> Result<Response> {
+    let request = Request::new(Imprint::of(Sha2::Sha256, data), None);
+    let (response, _) = fetch::ask_and_check(network, &request, roots, context)?;
+    Ok(response)
+}
 
 /// Runs one of them.
 pub(super) fn run(command: &TimestampCommand, context: &Context) -> Result<()> {

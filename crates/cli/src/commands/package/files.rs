@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use sealstone::package::{
     Json, Listed, MAX_PACKAGE, MAX_POLICY, Object, Package, RelativePath, Source,
 };
-use sealstone::timestamp::{MAX_ROOTS_LEN, Roots, RootsError};
 use sealstone_files::{Document, Existing, Found, Input, Tree, directory_of, umask};
 
 use crate::context::Context;
@@ -281,11 +280,4 @@ impl Source for Single {
 pub(super) fn json(path: &Path, what: &str) -> Result<Json> {
     let file = input::read(path, what, 2 * MAX_POLICY)?;
     Json::parse(&file).about(file.name())
-}
-
-/// Reads the certificates that timestamps are checked with.
-pub(super) fn roots(path: &Path) -> Result<Roots> {
-    let file = input::read(path, "the roots", MAX_ROOTS_LEN)?;
-    let failure = |error: RootsError| Failure::new(Exit::Format, error.to_string());
-    Roots::parse(&file).map_err(failure).about(file.name())
 }

@@ -3,14 +3,18 @@
 use std::io::Read;
 use std::path::Path;
 
-use sealstone::package::{DigestKind, Draft, Entry, MAX_EMBEDDED, Object, Package, Source, Work};
+use sealstone::package::{
+    DigestKind, Draft, Entry, Layer, MAX_EMBEDDED, Object, Package, Source, Work,
+};
 use sealstone::passport::{Contact, Passport};
+use sealstone::timestamp::Roots;
 use sealstone_files::{Document, Input};
 use serde_json::json;
 
 use super::files::{self, Inputs, Stored};
 use super::verify::{contacts, must_hold, workers};
-use crate::args::{Digest, PackageSignArgs};
+use crate::args::{Digest, NetworkArgs, PackageSignArgs};
+use crate::commands::timestamp;
 use crate::context::Context;
 use crate::failure::{About, Failure, Result};
 use crate::identity::Identity;
@@ -96,13 +100,17 @@ struct Job<'a> {
     cosigners: Vec<Contact>,
     hmac_key: Option<Document>,
     secret: Option<Document>,
+    roots: Option<Roots>,
 }
 
 fn create(args: &PackageSignArgs, identity: &Identity, context: &Context) -> Result<()> {
     let job = Job::prepare(args, context)?;
     let context = &context.beside_content(job.target == Path::new(DASH));
     let passport = unlock(args, identity, context)?;
-    let package = job.sign(&passport, context)?;
+    let mut package = job.sign(&passport, context)?;
+    if !args.timestamp.authorities.is_empty() {
+        job.stamp(&mut package, context)?;
+    }
     let encoded = package.encode();
     files::write(&job.target, &encoded, args.force)?;
     job.report(&package, encoded.len(), &passport, context)?;
@@ -128,6 +136,12 @@ impl<'a> Job<'a> {
             cosigners: contacts(&args.signers.cosigner)?,
             hmac_key: secret(&args.layers.hmac_key, "the HMAC key")?,
             secret: secret(&args.layers.secret_file, "the secret")?,
+            roots: args
+                .timestamp
+                .tsa_roots
+                .as_deref()
+                .map(timestamp::read_roots)
+                .transpose()?,
             target,
             args,
         })
@@ -147,8 +161,23 @@ impl<'a> Job<'a> {
         for layer in &self.args.layers.layers {
             draft.require(*layer)?;
         }
+        if !self.args.timestamp.authorities.is_empty() {
+            draft.require(Layer::Timestamp)?;
+        }
         self.add_content(&mut draft, context)?;
         Ok(draft.sign(passport, clock::now())?)
+    }
+
+    /// Has an authority attest the time of the signature.
+    fn stamp(&self, package: &mut Package, context: &Context) -> Result<()> {
+        let authorities = self.args.timestamp.authorities.clone();
+        let network = NetworkArgs {
+            authorities,
+            timeout: 30,
+            retries: 2,
+        };
+        let stamp = timestamp::stamp(&package.to_stamp(), &network, self.roots.as_ref(), context);
+        Ok(package.attach_timestamp(stamp?.as_bytes())?)
     }
 
     /// Everything of the manifest but its files.

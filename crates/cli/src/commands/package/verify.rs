@@ -11,6 +11,7 @@ use sealstone_files::Document;
 use super::files::{self, Single, Stored};
 use super::show::{self, Shown};
 use crate::args::PackageVerifyArgs;
+use crate::commands::timestamp;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
@@ -32,7 +33,11 @@ pub(in crate::commands) fn run(args: &PackageVerifyArgs, context: &Context) -> R
     let people = People::new(&signers, context)?;
     keep::must_be_new(args.derive.iter().map(|it| it.file.as_path()))?;
     let source = source(args, &stored)?;
-    let roots = args.roots.as_deref().map(files::roots).transpose()?;
+    let roots = args
+        .roots
+        .as_deref()
+        .map(timestamp::read_roots)
+        .transpose()?;
     let opinion = |signer: &Fingerprint, at| people.standing(signer, at);
     let mut verifier = Verifier::new().trust(&opinion);
     for signer in &signers {

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use sealstone::timestamp::{Digests, Options, Refusal, Request, Response, check_answer, verify};
+use sealstone::timestamp::{
+    Digests, Options, Refusal, Request, Response, Roots, check_answer, verify,
+};
 use sealstone_terminal::clock;
 use serde_json::json;
 
@@ -17,21 +19,7 @@ use crate::network::{Client, Patience};
 pub(super) fn run(args: &FetchArgs, context: &Context) -> Result<()> {
     let request = request(args)?;
     let roots = args.roots.as_deref().map(files::read_roots).transpose()?;
-    let accept = |response: &Response| match &roots {
-        None => check_answer(response, &request),
-        Some(roots) => {
-            let options = Options {
-                now: Some(clock::now()),
-                ..Options::answering(&request)
-            };
-            let data = Digests::from_imprint(request.imprint.clone());
-            verify(response, &data, roots, &options).map(drop)
-        }
-    };
-    let (response, authority) = ask(&args.network, &request, accept, context)?;
-    if roots.is_none() {
-        context.warn("without --roots nobody knows yet whether this authority can be trusted");
-    }
+    let (response, authority) = ask_and_check(&args.network, &request, roots.as_ref(), context)?;
     message::write(&args.output, response.as_bytes(), Form::Message)?;
     message::done(
         &args.output,
@@ -52,6 +40,31 @@ fn request(args: &FetchArgs) -> Result<Request> {
     let hash = files::hash_of(&args.request, data.digest_hex.as_ref());
     let imprint = files::imprint(&files::digests(&data, &[hash])?, hash)?;
     Ok(Request::new(imprint, args.request.policy))
+}
+
+/// Asks the authorities in turn for a response that answers the request and that the roots trust.
+pub(super) fn ask_and_check(
+    network: &NetworkArgs,
+    request: &Request,
+    roots: Option<&Roots>,
+    context: &Context,
+) -> Result<(Response, String)> {
+    let accept = |response: &Response| match roots {
+        None => check_answer(response, request),
+        Some(roots) => {
+            let options = Options {
+                now: Some(clock::now()),
+                ..Options::answering(request)
+            };
+            let data = Digests::from_imprint(request.imprint.clone());
+            verify(response, &data, roots, &options).map(drop)
+        }
+    };
+    let answer = ask(network, request, accept, context)?;
+    if roots.is_none() {
+        context.warn("without roots nobody knows yet whether this authority can be trusted");
+    }
+    Ok(answer)
 }
 
 /// Asks the authorities in turn until one gives a response that `accept` accepts. Returns it with

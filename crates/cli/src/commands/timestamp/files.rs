@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::io::input;
 
-pub(super) fn read_roots(path: &Path) -> Result<Roots> {
+pub(in crate::commands) fn read_roots(path: &Path) -> Result<Roots> {
     let file = input::read(path, "the roots", MAX_ROOTS_LEN)?;
     Roots::parse(&file).map_err(|error| {
         Failure::new(Exit::Format, error.to_string())
