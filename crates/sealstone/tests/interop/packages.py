@@ -18,8 +18,10 @@ from pathlib import Path
 
 import strict_json
 from cases import content, person
-from package import BESIDE, EMBEDDED, LINK, Derived, Maker, Verifier, digest, example_package
+from package import BESIDE, EMBEDDED, LAYERS, LINK, Derived, Maker, Verifier, digest, example_package
+from package_hostile import HOSTILE
 from passport import sha3
+from wire import Refused
 
 NOON = 1767225600
 KEY, SECRET = sha3(b"a shared key"), sha3(b"a shared secret")
@@ -249,8 +251,52 @@ def held(path, kind, size, media, modified, as_tree):
     return [path, kind, len(data), data if kind == LINK else digest(data, as_tree), media, modified]
 
 
+# Packages that must be refused.
+
+
+def refuse(folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    described, wrong = [], []
+    for i, forgery in enumerate(HOSTILE):
+        path, root = folder / f"{i:03}.package", folder / f"{i:03}"
+        data, files = forgery.make()
+        path.write_bytes(data)
+        for name, found in files.items():
+            put_object(root / name, found)
+        expected = forgery.expected
+        found = say(path, root)
+        if found != expected:
+            wrong.append(f"{forgery.what}: {found}, not {expected}")
+        described.append({"file": path.name, "what": forgery.what, "expected": expected})
+    if wrong:
+        raise SystemExit("\n".join(wrong))
+    (folder / "refuse.json").write_text(json.dumps(described), encoding="utf-8")
+    print(f"packages.py: made {len(described)} packages that break a rule, or none")
+
+
+def put_object(path, found):
+    """Bytes are a file, text is the target of a link, if a link can have it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(found, bytes):
+        path.write_bytes(found)
+    elif 0 < len(found) < 4096 and "\0" not in found:
+        os.symlink(found, path)
+
+
+def say(path, root):
+    """What the verifier here says of a package."""
+    verifier = Verifier(root=root, key=KEY, secret=SECRET, named=(passport("alice").fingerprint,))
+    verifier.accept = lambda name, _: name in (passport("alice").fingerprint, passport("bob").fingerprint)
+    try:
+        report = verifier.verify(path.read_bytes(), path)
+    except Refused:
+        return "format"
+    bad = [LAYERS[layer] for layer, (verdict, _) in report.layers.items() if verdict == "bad"]
+    return bad or ("good" if report.good else "signers")
+
+
 if __name__ == "__main__":
-    commands = {"make": make, "check": check, "golden": golden}
+    commands = {"make": make, "check": check, "golden": golden, "refuse": refuse}
     if len(sys.argv) != 3 or sys.argv[1] not in commands:
         sys.exit(__doc__)
     commands[sys.argv[1]](Path(sys.argv[2]))

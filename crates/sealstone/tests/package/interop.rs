@@ -10,9 +10,14 @@ use std::process::Command;
 use std::{env, fs};
 
 use data_encoding::HEXLOWER;
+use sealstone::package::{Package, Verdict, Verifier};
+use sealstone::passport::Fingerprint;
+use sealstone::trust::Standing;
+use sealstone_primitives::hash::sha3_256;
+use serde::Deserialize;
 
 use crate::cases::{BESIDE, Case, CaseEntry, EMBEDDED, LINK, Size};
-use crate::tree::Node;
+use crate::tree::{Node, Tree, person};
 
 /// Runs a command of the second implementation in a new directory; `None` without a Python for it.
 fn python(command: &str, before: impl FnOnce(&Path)) -> Option<PathBuf> {
@@ -57,6 +62,71 @@ fn what_they_sign_we_verify() {
         case.check(&dir);
     }
     fs::remove_dir_all(dir).unwrap();
+}
+
+/// A package that breaks one rule, or none, and what a verifier must say of it.
+#[derive(Deserialize)]
+struct Forgery {
+    file: String,
+    what: String,
+    expected: Expected,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+enum Expected {
+    /// `good`, `format`, or `signers`: all layers are good, but the signatures do not count.
+    Word(String),
+    /// The layers that are bad.
+    Bad(Vec<String>),
+}
+
+#[test]
+fn what_breaks_a_rule_we_refuse() {
+    let Some(dir) = python("refuse", |_| ()) else {
+        return;
+    };
+    let list = fs::read_to_string(dir.join("refuse.json")).unwrap();
+    let forgeries: Vec<Forgery> = serde_json::from_str(&list).unwrap();
+    let wrong: Vec<String> = forgeries
+        .iter()
+        .filter_map(|forgery| {
+            let found = say(&dir, &forgery.file);
+            let line = format!("{}: {found:?}, not {:?}", forgery.what, forgery.expected);
+            (found != forgery.expected).then_some(line)
+        })
+        .collect();
+    assert!(forgeries.len() > 230);
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    fs::remove_dir_all(dir).unwrap();
+}
+
+/// What we say of a package, with the keys of `packages.py`.
+fn say(dir: &Path, file: &str) -> Expected {
+    let Ok(package) = Package::decode(&fs::read(dir.join(file)).unwrap()) else {
+        return Expected::Word("format".into());
+    };
+    let directory = Tree::read(&dir.join(file.strip_suffix(".package").unwrap()));
+    let (key, secret) = (sha3_256(b"a shared key"), sha3_256(b"a shared secret"));
+    let trusted = ["alice", "bob"].map(|name| person(name).fingerprint());
+    let opinion = |signer: &Fingerprint, _| match trusted.contains(signer) {
+        true => Standing::Approved,
+        false => Standing::Unknown,
+    };
+    let report = Verifier::new()
+        .signer(person("alice").contact())
+        .trust(&opinion)
+        .hmac_key(&key)
+        .secret(&secret)
+        .source(&directory)
+        .verify(&package);
+    let bad = report.layers.iter().filter(|it| it.verdict == Verdict::Bad);
+    let bad: Vec<String> = bad.map(|it| it.layer.name().to_owned()).collect();
+    match report.verdict {
+        Verdict::Good => Expected::Word("good".into()),
+        _ if bad.is_empty() => Expected::Word("signers".into()),
+        _ => Expected::Bad(bad),
+    }
 }
 
 /// Writes the package and the files beside it.
