@@ -232,20 +232,16 @@ impl<'a> Verifier<'a> {
             verified: Vec::new(),
             proved: vec![None; parts.signatures.len()],
         };
-        let Some((roots, now)) = self.roots else {
-            let unchecked = (Verdict::Unchecked, "no roots were given".to_owned());
-            let absent = (Verdict::Absent, "the package has no timestamp".to_owned());
-            let outcome = if parts.timestamps.is_empty() {
-                absent
-            } else {
-                unchecked
-            };
-            return (outcome, none);
-        };
         if parts.timestamps.is_empty() {
             let reason = "the package has no timestamp".to_owned();
             return ((Verdict::Absent, reason), none);
         }
+        let Some((roots, now)) = self.roots else {
+            let unchecked = |()| (Verdict::Unchecked, "no roots were given".to_owned());
+            let digests = stamps::check_digests(parts);
+            let outcome = digests.map_or_else(|reason| (Verdict::Bad, reason), unchecked);
+            return (outcome, none);
+        };
         match stamps::check(parts, roots, now) {
             Ok(stamps) => {
                 let tsa = stamps.verified.first().map_or("", Verified::tsa);
