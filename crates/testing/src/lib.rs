@@ -5,6 +5,7 @@
 //! | BLAKE2b as in its RFC, with the vectors | [`rfc7693`] |
 //! | Argon2 as in its RFC, with the vectors | [`rfc9106`] |
 //! | Skein as in its specification | [`skein`] |
+//! | timestamps of a local authority | [`tsa`] |
 //! | secrets in the memory of this process | [`own_memory`] |
 //!
 //! The specifications share no code with the crates that they test.
@@ -15,6 +16,7 @@ pub mod own_memory;
 pub mod rfc7693;
 pub mod rfc9106;
 pub mod skein;
+pub mod tsa;
 
 /// The bytes in hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {

@@ -44,6 +44,9 @@ impl<'a> Token<'a> {
         if data.content_type != TST_INFO {
             return Err(Refusal::NotATimestamp);
         }
+        if data.version != 3 {
+            return Err(Refusal::Malformed("the token's version"));
+        }
         if data.certificates.len() > MAX_CERTIFICATES {
             return Err(Refusal::TooManyCertificates);
         }
@@ -65,6 +68,7 @@ impl<'a> Token<'a> {
 }
 
 struct SignedData<'a> {
+    version: u16,
     content_type: ObjectIdentifier,
     content: &'a [u8],
     certificates: Vec<Value<'a>>,
@@ -74,7 +78,7 @@ struct SignedData<'a> {
 impl<'a> SignedData<'a> {
     fn parse(value: Value<'a>) -> asn1::Result<Self> {
         value.fields(Tag::Sequence, |fields| {
-            ensure(fields.next()?.small()? == 3)?;
+            let version = fields.next()?.small()?;
             let digests = fields.next()?.elements(Tag::Set)?;
             let (content_type, content) = fields.next()?.fields(Tag::Sequence, |inner| {
                 let id = inner.next()?.oid()?;
@@ -97,6 +101,7 @@ impl<'a> SignedData<'a> {
                 )?;
             }
             Ok(Self {
+                version,
                 content_type,
                 content,
                 certificates,

@@ -28,3 +28,22 @@ pub(crate) fn check(
     let digests = Digests::of(&Sha2::ALL, data);
     verify(&Response::parse(response)?, &digests, roots, options)
 }
+
+/// What is stamped.
+pub(crate) const DATA: &[u8] = b"the data that existed";
+
+/// Fails unless a response over [`DATA`] is good.
+#[track_caller]
+pub(crate) fn accepted(response: &[u8], roots: &Roots, case: &str) -> Verified {
+    let verdict = check(response, DATA, roots, &Options::default());
+    verdict.unwrap_or_else(|refusal| panic!("{case}: {refusal}"))
+}
+
+/// Fails unless a response over [`DATA`] is refused with this name.
+#[track_caller]
+pub(crate) fn refused(response: &[u8], roots: &Roots, options: &Options, name: &str, case: &str) {
+    match check(response, DATA, roots, options) {
+        Ok(_) => panic!("{case}: accepted"),
+        Err(refusal) => assert_eq!(refusal.name(), name, "{case}: {refusal}"),
+    }
+}
