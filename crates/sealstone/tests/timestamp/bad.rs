@@ -46,96 +46,72 @@ impl Bench {
     }
 }
 
+/// What is wrong, the refusal, whether OpenSSL checks it, and how it is done.
+type Case = (&'static str, &'static str, bool, fn(&mut Info));
+
+fn run(bench: &Bench, cases: &[Case]) {
+    for (case, name, openssl_checks, change) in cases {
+        let mut info = bench.info();
+        change(&mut info);
+        bench.refused(&bench.signed(&info), name, *openssl_checks, case);
+    }
+}
+
+#[test]
+fn imprints() {
+    let Some(bench) = Bench::new() else { return };
+    accepted(&bench.signed(&bench.info()), &bench.roots, "all good");
+    let cases: [Case; 5] = [
+        ("other data", "imprint", true, |info| info.digest[0] ^= 1),
+        ("a short digest", "imprint-length", true, |info| {
+            info.digest.truncate(31);
+        }),
+        ("SHA-1", "weak-imprint", false, |info| {
+            info.hash = vec![0x30, 9, 6, 5, 0x2b, 0x0e, 3, 2, 0x1a, 5, 0];
+            info.digest = sealstone_primitives::hash::sha1_broken(DATA).to_vec();
+        }),
+        ("MD5", "weak-imprint", true, |info| {
+            let md5 = [6, 8, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 2, 5, 5, 0];
+            info.hash = tlv(0x30, &md5);
+            info.digest = vec![0; 16];
+        }),
+        ("SHA3-256", "unknown-imprint", true, |info| {
+            info.hash = tlv(0x30, &[6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, 8]);
+        }),
+    ];
+    run(&bench, &cases);
+}
+
 #[test]
 fn what_the_timestamp_states() {
     let Some(bench) = Bench::new() else { return };
-    accepted(&bench.signed(&bench.info()), &bench.roots, "all good");
-    let sha1 = [0x30, 9, 6, 5, 0x2b, 0x0e, 3, 2, 0x1a, 5, 0];
-    let md5 = tlv(
-        0x30,
-        &[6, 8, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 2, 5, 5, 0],
-    );
-    let sha3 = tlv(0x30, &[6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, 8]);
-    let critical = tlv(0x30, &[6, 3, 0x2a, 3, 9, 1, 1, 0xff, 4, 0]);
-    let extension = |content: &[u8]| tlv(0xa1, &tlv(0x30, content));
-    type Change = Box<dyn Fn(&mut Info)>;
-    let cases: Vec<(&str, &str, bool, Change)> = vec![
-        (
-            "other data",
-            "imprint",
-            true,
-            Box::new(|info| info.digest[0] ^= 1),
-        ),
-        (
-            "a short digest",
-            "imprint-length",
-            true,
-            Box::new(|info| info.digest.truncate(31)),
-        ),
-        (
-            "SHA-1",
-            "weak-imprint",
-            false,
-            Box::new(move |info| {
-                info.hash = sha1.to_vec();
-                info.digest = sealstone_primitives::hash::sha1_broken(DATA).to_vec();
-            }),
-        ),
-        (
-            "MD5",
-            "weak-imprint",
-            true,
-            Box::new(move |info| {
-                info.hash = md5.clone();
-                info.digest = vec![0; 16];
-            }),
-        ),
-        (
-            "SHA3-256",
-            "unknown-imprint",
-            true,
-            Box::new(move |info| info.hash = sha3.clone()),
-        ),
-        (
-            "version 2",
-            "malformed",
-            true,
-            Box::new(|info| info.version = 2),
-        ),
-        (
-            "no time",
-            "malformed",
-            false,
-            Box::new(|info| info.time = "now".to_owned()),
-        ),
-        (
-            "nonsense at the end",
-            "malformed",
-            true,
-            Box::new(|info| info.rest = vec![5, 0]),
-        ),
+    let cases: [Case; 5] = [
+        ("version 2", "malformed", true, |info| info.version = 2),
+        ("no time", "malformed", false, |info| {
+            info.time = "now".to_owned();
+        }),
+        ("nonsense at the end", "malformed", true, |info| {
+            info.rest = vec![5, 0];
+        }),
         (
             "a critical extension",
             "critical-extension",
             false,
-            Box::new(move |info| {
+            |info| {
+                let critical = tlv(0x30, &[6, 3, 0x2a, 3, 9, 1, 1, 0xff, 4, 0]);
                 info.rest = tlv(0xa1, &critical);
-            }),
+            },
         ),
         (
             "an extension that is none",
             "critical-extension",
             true,
-            Box::new(move |info| {
-                info.rest = extension(&[5, 0]);
-            }),
+            |info| {
+                info.rest = tlv(0xa1, &tlv(0x30, &[5, 0]));
+            },
         ),
     ];
-    for (case, name, openssl_checks, change) in cases {
-        let mut info = bench.info();
-        change(&mut info);
-        bench.refused(&bench.signed(&info), name, openssl_checks, case);
-    }
+    run(&bench, &cases);
 }
 
 #[test]
