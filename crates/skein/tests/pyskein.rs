@@ -7,6 +7,7 @@
 use sealstone_skein::threefish::{Block, Threefish256, Threefish512, Threefish1024};
 use sealstone_skein::tree::{Shape, TreeSkein};
 use sealstone_skein::{Parameters, Prng, Skein};
+use sealstone_testing::hex;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -82,10 +83,6 @@ impl Random {
         self.0.fill(&mut bytes);
         bytes
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn hash<const N: usize>(random: &mut Random, cases: &mut String)

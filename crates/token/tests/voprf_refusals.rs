@@ -1,6 +1,7 @@
 //! What RFC 9497's functions must refuse, each with the error that says why.
 
 use sealstone_primitives::curve::{Element, Group, P256, P384, Ristretto255, Scalar};
+use sealstone_testing::unhex as hex;
 use sealstone_token::Error;
 use sealstone_token::voprf::verifiable::{Client, Server};
 use sealstone_token::voprf::{
@@ -20,11 +21,6 @@ const P384_FIELD: &str = concat!(
     "ffffffff0000000000000000ffffffff"
 );
 const RISTRETTO_ORDER: &str = "edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010";
-
-fn hex(text: &str) -> Vec<u8> {
-    let digit = |at| u8::from_str_radix(&text[at..at + 2], 16).expect("a digit");
-    (0..text.len()).step_by(2).map(digit).collect()
-}
 
 #[test]
 fn scalars_at_and_above_the_order() {

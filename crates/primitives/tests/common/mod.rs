@@ -4,18 +4,7 @@
 use std::path::PathBuf;
 
 use sealstone_primitives::secret::Secret;
-
-/// The bytes of a hexadecimal string.
-pub(crate) fn hex(text: &str) -> Vec<u8> {
-    assert!(
-        text.len().is_multiple_of(2),
-        "an even number of digits: {text}"
-    );
-    (0..text.len())
-        .step_by(2)
-        .map(|at| u8::from_str_radix(&text[at..at + 2], 16).expect("hexadecimal digits"))
-        .collect()
-}
+pub(crate) use sealstone_testing::unhex as hex;
 
 /// The bytes of a hexadecimal string of a fixed length.
 pub(crate) fn hex_array<const N: usize>(text: &str) -> [u8; N] {

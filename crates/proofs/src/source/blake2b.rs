@@ -2,9 +2,9 @@
 
 use super::Claim;
 use super::counterexample::{Verdict, compare};
-use super::letter::{Letter, Slip, Spelling};
 use super::modes::blake2b as modes;
 use super::symbol::{Arena, Symbol};
+use super::uninterpreted::{Bug, UninterpretedEngine, UninterpretedF};
 use super::value::{Value, ValueByte, Values, compare_bytes};
 use crate::spec;
 use crate::term::{Bit, Word};
@@ -79,33 +79,27 @@ where
 fn unkeyed() -> Verdict {
     Verdict::all((0..=300).map(|length| {
         let cuts: [&[usize]; 4] = [&[], &[length / 3, 2 * length / 3], &[128], &[1, 129, 256]];
-        Verdict::all(cuts.map(|cuts| hash(Slip::None, 0, length, 64, cuts)))
+        Verdict::all(cuts.map(|cuts| hash(Bug::None, 0, length, 64, cuts)))
     }))
 }
 
 fn keyed() -> Verdict {
     let lengths = [0, 1, 127, 128, 129, 255, 256, 257];
     Verdict::all((1..=64).flat_map(|size| {
-        lengths.map(|length| hash(Slip::None, size, length, 65 - size, &[length / 2]))
+        lengths.map(|length| hash(Bug::None, size, length, 65 - size, &[length / 2]))
     }))
 }
 
 /// The source's stream with a key, cut where it says, against the specification.
-pub(super) fn hash(
-    slip: Slip,
-    key: usize,
-    length: usize,
-    output: usize,
-    cuts: &[usize],
-) -> Verdict {
+pub(super) fn hash(bug: Bug, key: usize, length: usize, output: usize, cuts: &[usize]) -> Verdict {
     let values = Values::default();
     let (key, message) = (values.bytes("key", key), values.bytes("message", length));
-    let specified = modes::hash(&mut &values, &Letter, &key, &message, output);
-    let spelling = Spelling {
+    let specified = modes::hash(&mut &values, &UninterpretedF, &key, &message, output);
+    let engine = UninterpretedEngine {
         values: &values,
-        slip,
+        bug,
     };
-    let computed = stream_of(spelling, &key, &message, output, cuts);
+    let computed = stream_of(engine, &key, &message, output, cuts);
     compare_bytes(&values, &computed, &specified)
 }
 
@@ -137,11 +131,12 @@ fn all_hprime() -> Verdict {
 }
 
 /// H′: the source's, or one with a bug.
-pub(super) type HPrime = for<'a> fn(Spelling<'a>, &[&[ValueByte<'a>]], &mut [ValueByte<'a>]);
+pub(super) type HPrime =
+    for<'a> fn(UninterpretedEngine<'a>, &[&[ValueByte<'a>]], &mut [ValueByte<'a>]);
 
 /// The source's.
 pub(super) fn of_source<'a>(
-    engine: Spelling<'a>,
+    engine: UninterpretedEngine<'a>,
     parts: &[&[ValueByte<'a>]],
     out: &mut [ValueByte<'a>],
 ) {
@@ -155,13 +150,13 @@ pub(super) fn hprime_of(compute: HPrime, parts: &[usize], output: usize) -> Verd
         .iter()
         .map(|length| values.bytes("part", *length))
         .collect();
-    let specified = modes::hprime(&mut &values, &Letter, &parts.concat(), output);
-    let spelling = Spelling {
+    let specified = modes::hprime(&mut &values, &UninterpretedF, &parts.concat(), output);
+    let engine = UninterpretedEngine {
         values: &values,
-        slip: Slip::None,
+        bug: Bug::None,
     };
     let mut computed = vec![Value::byte(&values, 0); output];
     let parts: Vec<&[ValueByte<'_>]> = parts.iter().map(Vec::as_slice).collect();
-    compute(spelling, &parts, &mut computed);
+    compute(engine, &parts, &mut computed);
     compare_bytes(&values, &computed, &specified)
 }

@@ -166,7 +166,8 @@ impl fmt::Display for Counterexample {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// The bytes in hexadecimal.
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

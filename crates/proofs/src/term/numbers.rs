@@ -46,7 +46,7 @@ impl Terms {
     /// Quotient and remainder, as long as the dividend; nothing if the divisor is not known to be
     /// other than zero.
     ///
-    /// They are *letters*: of the quotient nothing is known but that equal numbers have equal
+    /// They are *uninterpreted*: of the quotient nothing is known but that equal numbers have equal
     /// quotients. Zeros above a number do not change it. The remainder is not greater than either
     /// number.
     pub fn divide(&mut self, dividend: &[Bit], divisor: &[Bit]) -> Option<(Word, Word)> {
@@ -76,15 +76,15 @@ impl Terms {
             Atom::Junk
         };
         let (x, y) = (self.samples(dividend), self.samples(divisor));
-        let mut letter = |width: usize, result: fn(u128, u128) -> u128| -> Word {
+        let mut uninterpreted = |width: usize, result: fn(u128, u128) -> u128| -> Word {
             let values: [u128; SAMPLES] = core::array::from_fn(|i| result(x[i], y[i]));
             let samples = super::samples::bits(&values);
             let bits = samples[..width].iter();
             bits.map(|samples| Bit(self.atom(kind, *samples))).collect()
         };
         let results = (
-            letter(dividend.len(), |x, y| x / y),
-            letter(dividend.len().min(divisor.len()), |x, y| x % y),
+            uninterpreted(dividend.len(), |x, y| x / y),
+            uninterpreted(dividend.len().min(divisor.len()), |x, y| x % y),
         );
         self.divisions.insert(key, results.clone());
         results

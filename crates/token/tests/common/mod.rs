@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+pub(crate) use sealstone_testing::unhex as hex;
 use serde_json::Value;
 
 /// The JSON files of a folder of `$SEALSTONE_VECTORS` whose names begin with `prefix`,
@@ -62,15 +63,4 @@ pub(crate) fn list<'a>(case: &'a Value, field: &str) -> &'a [Value] {
 
 pub(crate) fn bytes(case: &Value, field: &str) -> Vec<u8> {
     hex(text(case, field))
-}
-
-pub(crate) fn hex(text: &str) -> Vec<u8> {
-    assert!(
-        text.len().is_multiple_of(2),
-        "an even number of digits: {text}"
-    );
-    (0..text.len())
-        .step_by(2)
-        .map(|at| u8::from_str_radix(&text[at..at + 2], 16).expect("a hexadecimal digit"))
-        .collect()
 }

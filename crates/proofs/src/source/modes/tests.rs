@@ -2,11 +2,8 @@
 
 use super::Strings;
 use super::blake2b::{F, hash, hprime};
+use crate::source::counterexample::hex;
 use crate::spec::Numbers;
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
 
 /// RFC 7693, appendix A.
 #[test]

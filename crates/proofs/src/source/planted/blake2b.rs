@@ -1,18 +1,18 @@
 //! BLAKE2b and H′ with bugs.
 
 use super::super::blake2b::{self, HPrime, stream_of};
-use super::super::letter::{Slip, Spelling};
 use super::super::modes::blake2b as modes;
+use super::super::uninterpreted::{Bug, UninterpretedEngine};
 use super::{refuted, reproduces};
 use crate::spec::Numbers;
 use sealstone_argon2::blake2b::{Byte, Engine, Input, LONGEST, Stream};
 use sealstone_lanes::{Cpu, Portable, Scalar};
 
-/// [`Spelling`] on numbers: the shipped F, with a slip on the way to it.
+/// The shipped F on numbers, with a bug on the way to it.
 #[derive(Clone, Copy)]
-struct Slipping(Slip);
+struct Buggy(Bug);
 
-impl Engine for Slipping {
+impl Engine for Buggy {
     type Scalar = u64;
 
     fn scalars(self) -> Portable {
@@ -25,10 +25,10 @@ impl Engine for Slipping {
             mut last,
         } = *input;
         match self.0 {
-            Slip::None => {}
-            Slip::Counter => counter = [0; 2],
-            Slip::Last => last = 0,
-            Slip::State => return,
+            Bug::None => {}
+            Bug::Counter => counter = [0; 2],
+            Bug::Last => last = 0,
+            Bug::State => return,
         }
         let input = Input {
             words,
@@ -45,13 +45,13 @@ impl Engine for Slipping {
 #[test]
 fn a_wrong_counter_no_last_block_or_no_f() {
     for (key, length, output, cuts) in [(0, 200, 64, &[][..]), (7, 100, 20, &[1])] {
-        assert!(blake2b::hash(Slip::None, key, length, output, cuts).holds());
-        for slip in [Slip::Counter, Slip::Last, Slip::State] {
-            let refuted = refuted(blake2b::hash(slip, key, length, output, cuts));
+        assert!(blake2b::hash(Bug::None, key, length, output, cuts).holds());
+        for bug in [Bug::Counter, Bug::Last, Bug::State] {
+            let refuted = refuted(blake2b::hash(bug, key, length, output, cuts));
             let (key, message) = (refuted.bytes("key"), refuted.bytes("message"));
             reproduces(
                 &refuted,
-                &stream_of(Slipping(slip), key, message, output, cuts),
+                &stream_of(Buggy(bug), key, message, output, cuts),
                 &modes::hash(&mut Numbers, &modes::F, key, message, output),
             );
         }
@@ -74,7 +74,8 @@ fn wiped_too_early<E: Engine>(engine: E, parts: &[&[Byte<E>]], out: &mut [Byte<E
 #[test]
 fn hprime_that_wipes_too_early() {
     assert!(blake2b::hprime_of(blake2b::of_source, &[72], 32).holds());
-    let bug: HPrime = |engine: Spelling<'_>, parts, out| wiped_too_early(engine, parts, out);
+    let bug: HPrime =
+        |engine: UninterpretedEngine<'_>, parts, out| wiped_too_early(engine, parts, out);
     let refuted = refuted(blake2b::hprime_of(bug, &[72], 32));
     let part = refuted.bytes("part");
     let mut computed = [1; 32];

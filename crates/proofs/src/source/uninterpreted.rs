@@ -1,17 +1,17 @@
-//! F of BLAKE2b as a letter: a function of which nothing is known, but that equal arguments give
+//! F of BLAKE2b as an uninterpreted function: nothing is known of it, but that equal arguments give
 //! equal results.
 //!
-//! What is proved with the letter holds for every function in its place, and so for F; that F
-//! itself is right is proved beside it. A hash of many blocks is then short.
+//! What is proved with it holds for every function in its place, and so for F; that F itself is
+//! right is proved beside it. A hash of many blocks is then a short term.
 
 use super::modes::blake2b::Compression;
 use super::value::{Value, ValueByte, Values};
 use sealstone_argon2::blake2b::{Engine, Input};
 
-/// F in a specification.
-pub(super) struct Letter;
+/// F in a specification, uninterpreted.
+pub(super) struct UninterpretedF;
 
-impl<'a> Compression<&'a Values> for Letter {
+impl<'a> Compression<&'a Values> for UninterpretedF {
     fn compress(
         &self,
         _: &mut &'a Values,
@@ -24,18 +24,18 @@ impl<'a> Compression<&'a Values> for Letter {
     }
 }
 
-/// An engine of the source's BLAKE2b that computes F by its letter.
+/// An engine of the source's BLAKE2b with an uninterpreted F.
 #[derive(Clone, Copy)]
-pub(super) struct Spelling<'a> {
+pub(super) struct UninterpretedEngine<'a> {
     /// Where the operations are.
     pub(super) values: &'a Values,
     /// A bug, planted to see that it is found.
-    pub(super) slip: Slip,
+    pub(super) bug: Bug,
 }
 
 /// What the source might get wrong on its way to F.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Slip {
+pub(super) enum Bug {
     /// Nothing.
     None,
     /// The count of bytes is always zero.
@@ -49,7 +49,7 @@ pub(super) enum Slip {
     State,
 }
 
-impl<'a> Engine for Spelling<'a> {
+impl<'a> Engine for UninterpretedEngine<'a> {
     type Scalar = Value<'a>;
 
     fn scalars(self) -> &'a Values {
@@ -58,14 +58,14 @@ impl<'a> Engine for Spelling<'a> {
     fn compress(self, state: &mut [Value<'a>; 8], input: &Input<'_, Value<'a>>) {
         #[cfg_attr(not(test), expect(unused_mut, reason = "only bugs change them"))]
         let (mut t, mut f) = (input.counter, input.last);
-        match self.slip {
-            Slip::None => {}
+        match self.bug {
+            Bug::None => {}
             #[cfg(test)]
-            Slip::Counter => t = t.map(Value::cleared),
+            Bug::Counter => t = t.map(Value::cleared),
             #[cfg(test)]
-            Slip::Last => f = f.cleared(),
+            Bug::Last => f = f.cleared(),
             #[cfg(test)]
-            Slip::State => return,
+            Bug::State => return,
         }
         *state = Value::f(state, input.words, &t, f);
     }

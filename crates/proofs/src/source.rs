@@ -24,8 +24,8 @@
 //!   ([`arrangement`]), F of BLAKE2b, Threefish in three sizes and both directions, nodes of the
 //!   tree in 1, 2, 4, 8 and 9 lanes, at positions that end below 2^64.
 //! - **Whole hashes** against their own specifications ([`modes`]), on words of another kind: a
-//!   [`Value`] is known by how it was made, not by its bits. *BLAKE2b and H′* with F as a letter: a
-//!   function of which nothing is known but that equal arguments give equal results. *Skein*, every
+//!   [`Value`] is known by how it was made, not by its bits. *BLAKE2b and H′* with an
+//!   uninterpreted F: nothing is known of it but that equal arguments give equal results. *Skein*, every
 //!   round of it, in three steps (before the message, the message, the output), each from any
 //!   chaining value, for the lengths and cuts that the row names. On the same words: Threefish's
 //!   decryption undoes its encryption.
@@ -42,12 +42,12 @@
 //! operation and its operands; the same operation on the same operands has the same number.
 //!
 //! That is sound, because only this is used: *equal operands give equal results*, and the few
-//! equations of words that `value/mod.rs` lists. They hold for real words. So if every word of the
+//! equations of words that `value.rs` lists. They hold for real words. So if every word of the
 //! computed result has the number of the specified one, both are equal for all inputs, by induction
 //! over the operations. F of BLAKE2b counts as one operation, in the source and in the
 //! specification, and both sides are compared in all 27 words that they give to it, each time; that
-//! the source's F is the specified F, for all arguments, is the row of the kernel. Threefish is no
-//! such letter: its rounds are run on both sides, as operations.
+//! the source's F is the specified F, for all arguments, is the row of the kernel. Threefish is not
+//! uninterpreted: its rounds are run on both sides, as operations.
 //!
 //! It is not complete: results that are equal, but made in another way, are UNPROVED. Results that
 //! are not equal are never proved, and their counterexamples come from real operations on random
@@ -81,7 +81,6 @@ mod argon2;
 pub mod arrangement;
 mod blake2b;
 mod counterexample;
-mod letter;
 pub mod modes;
 #[cfg(test)]
 mod planted;
@@ -90,6 +89,7 @@ mod skein;
 mod symbol;
 mod threefish;
 mod tree;
+mod uninterpreted;
 mod value;
 
 pub use counterexample::{Counterexample, Verdict};
