@@ -2,6 +2,7 @@
 
 mod files;
 mod hash;
+mod keys;
 mod package;
 mod passphrase;
 mod passport;
@@ -17,6 +18,9 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use files::{InspectArgs, OpenArgs, SealArgs};
 pub(crate) use hash::{HashFileArgs, SkeinArgs, TreeValue};
+pub(crate) use keys::{
+    KeyArgs, KeyChangeArgs, KeyEndArgs, KeyRotateArgs, KeySetArgs, KeysCommand, Limit,
+};
 pub(crate) use package::{
     Digest, PackageSignArgs, PackageVerifyArgs, PolicyCommand, PolicyShowArgs,
 };
@@ -134,6 +138,9 @@ pub(crate) enum Command {
     /// Decide which senders you trust
     #[command(subcommand)]
     Trust(TrustCommand),
+    /// Limit when and how often your own keys sign, and end their lives
+    #[command(subcommand)]
+    Keys(KeysCommand),
     /// Show when data existed: timestamps by a trusted authority (RFC 3161)
     #[command(subcommand)]
     Timestamp(Box<TimestampCommand>),

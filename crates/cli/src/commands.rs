@@ -2,6 +2,7 @@
 
 mod hash;
 mod inspect;
+mod keys;
 mod manual;
 mod message;
 mod open;
@@ -28,6 +29,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<()> {
         Command::Sign(args) => package::sign(&args, context),
         Command::Verify(args) => package::verify(&args, context),
         Command::Policy(command) => package::policy(command, context),
+        Command::Keys(command) => keys::run(command, context),
         Command::Trust(command) => trust::run(command, context),
         Command::Password(command) => password::run(command, context),
         Command::Timestamp(command) => timestamp::run(&command, context),

@@ -1,6 +1,7 @@
 //! Exit codes, for scripts.
 
 use sealstone::Error;
+use sealstone::life::Refusal;
 
 /// Why the command ended, as a number. Success is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +59,7 @@ const TABLE: [(Exit, &str, &str); 16] = [
     (
         Exit::Denied,
         "trust-denied",
-        "the sender or a recipient is denied, revoked or compromised",
+        "the sender or a recipient is denied, revoked or compromised, or your key may not sign",
     ),
     (
         Exit::StoreAltered,
@@ -132,6 +133,8 @@ impl Exit {
             | Error::WrongSender => Self::Authentication,
             Error::KdfLimit { .. } | Error::OutOfMemory(_) => Self::KeyDerivation,
             Error::StoreAltered(_) => Self::StoreAltered,
+            Error::KeyLife(Refusal::Change(..)) => Self::Usage,
+            Error::KeyLife(_) => Self::Denied,
             Error::Invalid(_) | Error::UnknownWord(_) => Self::Usage,
             _ => Self::Internal,
         }

@@ -68,6 +68,11 @@ impl Failure {
         self
     }
 
+    /// What happened, without what to do.
+    pub(crate) fn what(&self) -> &str {
+        &self.what
+    }
+
     /// The text for people.
     pub(crate) fn text(&self) -> Option<String> {
         let hint = self

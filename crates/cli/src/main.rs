@@ -9,6 +9,7 @@ mod failure;
 mod hardening;
 mod identity;
 mod io;
+mod key_life;
 mod network;
 mod passphrase;
 mod paths;

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use sealstone::Error;
-use sealstone::passport::{Contact, Fingerprint, Passport};
+use sealstone::life::Stage;
+use sealstone::passport::{Contact, Fingerprint, Passport, PublicPassport};
 use sealstone::trust::{Change, Countersignature, Entry, Record, Status, TrustStore};
 use sealstone_files::{TrustDirectory, is_not_begun};
 use sealstone_terminal::clock;
@@ -181,11 +182,12 @@ pub(crate) fn namesakes<'s>(
 }
 
 /// Records that the user has replaced the passport `old` by `new`. A passport that is denied or
-/// revoked stays so. Where the old one had countersigned the store, the new one does. Returns the
-/// status of the old one.
+/// revoked stays so. The life of the old one names the new one. Where the old one had countersigned
+/// the store, the new one does. Returns the status of the old one.
 pub(crate) fn retire(
     old: &Passport,
     new: &Passport,
+    succession: &PublicPassport,
     status: Status,
     note: &str,
     store: &mut Store,
@@ -195,6 +197,10 @@ pub(crate) fn retire(
     let all_signed = store
         .verify_signed(old.contact())
         .is_ok_and(|unsigned| unsigned.is_empty());
+    if store.key_life(&old.fingerprint()).stage == Stage::Active {
+        let rotated = store.rotate_key(old.contact(), succession, &change);
+        rotated.map_err(unsure)?;
+    }
     let met = store.introduce(old.contact(), &change);
     let mut after = met.map_err(unsure)?.status();
     if after != status && (!is_barred(after) || status.is_final() && !after.is_final()) {

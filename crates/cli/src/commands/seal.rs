@@ -18,6 +18,7 @@ use crate::failure::{Failure, Result};
 use crate::identity::Identity;
 use crate::io::input::{self, DASH};
 use crate::io::output::{Destination, Nature, Output};
+use crate::key_life;
 use crate::passphrase::{self, Answer, Chosen, Options, Passphrases, Source};
 use crate::paths::{self, with_suffix};
 use crate::trust;
@@ -45,7 +46,13 @@ pub(super) fn run(args: &SealArgs, context: &Context) -> Result<()> {
     let job = Job::prepare(args, context)?;
     let context = &context.beside_content(job.to_stdout);
     job.recipients.warn(context);
+    if let Some(identity) = &job.sender {
+        key_life::check(&identity.locked.fingerprint(), context)?;
+    }
     let unlocked = job.unlock(context)?;
+    if let Some(passport) = &unlocked.sender {
+        key_life::reserve(&passport.fingerprint(), 1, context)?;
+    }
     let receipt = job.seal(&unlocked, context)?;
     job.finish(&unlocked, &receipt, context)?;
     if let Some(passport) = &unlocked.sender {

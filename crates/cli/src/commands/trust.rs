@@ -2,7 +2,7 @@
 
 mod approve;
 mod decide;
-mod log;
+pub(super) mod log;
 mod show;
 mod store;
 

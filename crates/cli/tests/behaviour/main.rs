@@ -8,6 +8,7 @@ mod hash;
 mod hints;
 mod impostor;
 mod inputs;
+mod keys;
 mod package;
 mod passport;
 mod password;

@@ -131,9 +131,16 @@ fn a_passport_that_was_replaced_speaks_for_nobody_until_it_is_approved() {
 fn a_rotation_revokes_if_it_is_told_to() {
     let world = with_default();
     let old = format!("data/sealstone/default.{}.passport", tag(&world, DEFAULT));
+    world.done(&["seal", "-q", "plan.txt", "-o", "by-old"]);
     world.done(&["passport", "rotate", "-q", "--revoke"]);
     assert_eq!(standing(&world, &old), "revoked");
-    world.done(&["seal", "-q", "--from", &old, "plan.txt", "-o", "by-old"]);
+    let seal = ["seal", "--from", &old, "plan.txt", "-o", "again"];
+    let said = world.refused(&seal, 7);
+    assert!(
+        said.contains("the key is revoked, and signs no more"),
+        "{said}"
+    );
+    assert!(!world.path("again").exists());
     world.refused(&["open", "-o", "-", "by-old"], 7);
     // Beside the default passport, too.
     let rotate = ["passport", "rotate", "-q", "--no-revoke", DEFAULT, "-o"];

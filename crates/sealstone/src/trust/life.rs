@@ -94,6 +94,12 @@ impl<S: Storage> TrustStore<S> {
         if !(1..=MAX_USES).contains(&uses) {
             return Err(Error::Invalid("reserve 1 to 100000 uses"));
         }
+        self.refresh()?;
+        let life = self.key_life(fingerprint);
+        if life.limits.max_uses.is_none() {
+            life.may_sign(change.time, uses).map_err(Error::KeyLife)?;
+            return Ok(Reservation { life });
+        }
         self.change(MAX_LOG, |state| {
             let life = state.lives.get(fingerprint);
             life.may_sign(change.time, uses).map_err(Error::KeyLife)?;

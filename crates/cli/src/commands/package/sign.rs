@@ -19,6 +19,7 @@ use crate::context::Context;
 use crate::failure::{About, Failure, Result};
 use crate::identity::Identity;
 use crate::io::input::{self, DASH};
+use crate::key_life;
 use crate::passphrase::Passphrases;
 use crate::paths;
 use crate::trust;
@@ -57,6 +58,7 @@ fn signer(args: &PackageSignArgs) -> Result<Identity> {
 }
 
 fn unlock(args: &PackageSignArgs, identity: &Identity, context: &Context) -> Result<Passport> {
+    key_life::check(&identity.locked.fingerprint(), context)?;
     let unlocked = identity.unlock(&Passphrases::new(&args.unlock), context)?;
     question::finish();
     Ok(unlocked.into_passport())
@@ -75,6 +77,7 @@ fn add(
     must_hold(&stored, args.signers.root.as_deref(), context)?;
     let passport = unlock(args, identity, context)?;
     let mut package = stored.package.clone();
+    key_life::reserve(&passport.fingerprint(), 1, context)?;
     sign(&mut package, &passport, clock::now()).about(shown(path))?;
     stored.replace(&package)?;
     let signed = package.signatures().len();
@@ -165,6 +168,7 @@ impl<'a> Job<'a> {
             draft.require(Layer::Timestamp)?;
         }
         self.add_content(&mut draft, context)?;
+        key_life::reserve(&passport.fingerprint(), 1, context)?;
         Ok(draft.sign(passport, clock::now())?)
     }
 

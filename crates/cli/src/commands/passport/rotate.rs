@@ -1,7 +1,7 @@
 //! `passport rotate`
 
 use sealstone::KdfParams;
-use sealstone::passport::{Passport, Unlocked};
+use sealstone::passport::{Passport, PublicPassport, Unlocked};
 use sealstone::trust::Status;
 use sealstone_terminal::clock;
 use sealstone_terminal::question;
@@ -96,7 +96,7 @@ impl Rotation {
         })?;
         let kept = kept.as_ref().map_or(&old.path, |kept| &kept.secret);
         let fingerprint = unlocked.passport().fingerprint();
-        let status = retire(&unlocked, &new, revoke, context);
+        let status = retire(&unlocked, (&new, &public), revoke, context);
         let standing = match status {
             Some(Status::Revoked) => {
                 "it is revoked: files that it signed never open; your contacts"
@@ -189,7 +189,12 @@ fn asks_to_revoke(args: &RotateArgs, old: &Identity) -> Result<bool> {
 
 /// Tells the trust store that the old passport no longer speaks for the user. The new passport is
 /// complete by then: a failure is a warning. Returns the new status.
-fn retire(unlocked: &Unlocked, new: &Passport, revoke: bool, context: &Context) -> Option<Status> {
+fn retire(
+    unlocked: &Unlocked,
+    (new, public): (&Passport, &PublicPassport),
+    revoke: bool,
+    context: &Context,
+) -> Option<Status> {
     let status = match revoke {
         true => Status::Revoked,
         false => Status::Pending,
@@ -197,7 +202,7 @@ fn retire(unlocked: &Unlocked, new: &Passport, revoke: bool, context: &Context) 
     let old = unlocked.passport();
     let note = format!("replaced by {}", new.fingerprint());
     let retired = trust::open(context)
-        .and_then(|mut store| trust::retire(old, new, status, &note, &mut store));
+        .and_then(|mut store| trust::retire(old, new, public, status, &note, &mut store));
     match retired {
         Ok(status) => Some(status),
         Err(failure) => {

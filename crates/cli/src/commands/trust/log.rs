@@ -23,7 +23,7 @@ pub(super) fn run(context: &Context) -> Result<()> {
 }
 
 /// The change, its time and its author.
-pub(super) fn line(entry: &Entry) -> String {
+pub(in crate::commands) fn line(entry: &Entry) -> String {
     let event = entry.event();
     let by = if entry.operator().is_empty() {
         String::new()
@@ -40,15 +40,23 @@ pub(super) fn line(entry: &Entry) -> String {
     let since = since.map_or(String::new(), |since| {
         format!(" since {}", clock::show(since))
     });
+    let life = life(entry);
     format!(
-        "#{:<4} {} {event}{since}{by}{keys}\n",
+        "#{:<4} {} {event}{life}{since}{by}{keys}\n",
         entry.sequence(),
         clock::show(entry.time())
     )
 }
 
+/// The stage after an entry about the life of a key, or the number of uses.
+fn life(entry: &Entry) -> String {
+    let stage = entry.life().map(|(stage, ..)| format!(": {stage}"));
+    let uses = entry.uses().map(|uses| format!(": {uses}"));
+    stage.or(uses).unwrap_or_default()
+}
+
 /// Its note, on a line that begins with `indent`.
-pub(super) fn note(entry: &Entry, indent: &str) -> String {
+pub(in crate::commands) fn note(entry: &Entry, indent: &str) -> String {
     match entry.note() {
         "" => String::new(),
         note => format!("{indent}note: {}\n", one_line(note)),
@@ -56,7 +64,7 @@ pub(super) fn note(entry: &Entry, indent: &str) -> String {
 }
 
 /// One entry for machines.
-pub(super) fn entry_json(entry: &Entry) -> Value {
+pub(in crate::commands) fn entry_json(entry: &Entry) -> Value {
     json!({
         "sequence": entry.sequence(),
         "time": entry.time(),
@@ -67,6 +75,14 @@ pub(super) fn entry_json(entry: &Entry) -> Value {
         "note": entry.note(),
         "brings_keys": entry.brings_keys(),
         "since": entry.since(),
+        "uses": entry.uses(),
+        "life": entry.life().map(|(stage, limits, successor)| json!({
+            "stage": stage.name(),
+            "not_before": limits.not_before,
+            "not_after": limits.not_after,
+            "max_uses": limits.max_uses,
+            "successor": successor.map(|successor| successor.to_string()),
+        })),
     })
 }
 
