@@ -8,7 +8,7 @@ fn limited() -> World {
     world
 }
 
-fn sign<'a>(output: &'a str) -> [&'a str; 7] {
+fn sign(output: &str) -> [&str; 7] {
     [
         "sign",
         "-q",
