@@ -10,4 +10,5 @@ mod layers;
 mod manifests;
 mod signers;
 mod spec;
+mod stamps;
 mod tree;
