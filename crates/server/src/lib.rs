@@ -9,6 +9,7 @@
 //! | [`service`] | puts a service together, serves, ends |
 //! | [`issuer`] | its routes |
 //! | [`verifier`] | its routes, and what they do with a token |
+//! | [`origin`] | a layer that lets requests with a token pass |
 //! | [`pinned`] | the directory of an issuer elsewhere |
 //! | [`http`] | connections and limits of routes |
 //! | [`problem`] | errors that clients get |
@@ -29,6 +30,7 @@ pub mod gate;
 pub mod http;
 pub mod issuer;
 pub mod keys;
+pub mod origin;
 pub mod pinned;
 pub mod problem;
 pub mod service;

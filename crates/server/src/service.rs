@@ -43,6 +43,9 @@ use crate::{Error, Result, admin};
 
 const ROLE: &str = "service/role";
 const GATE_SECRET: &str = "issuer/gate-secret";
+/// A record that is written to see whether the store can write.
+const PROBE: &str = "service/probe";
+const PROBE_LEN: usize = 64 * 1024;
 const STORE_FILE: &str = "store.redb";
 /// Keys, sets and gauges are looked after so often.
 const MAINTENANCE: Duration = Duration::from_secs(30);
@@ -333,10 +336,24 @@ async fn readiness(State(health): State<Arc<Health>>) -> std::result::Result<Res
     if !(health.is_ready)() {
         return Err(Problem::new(Kind::NotReady).detail("it has no key for this moment"));
     }
-    match tokio::time::timeout(STORE_TIME, health.store.update(Vec::new())).await {
-        Ok(Ok(_)) => Ok(answer_json(&json!({"ready": true}))),
+    match tokio::time::timeout(STORE_TIME, write_probe(&*health.store)).await {
+        Ok(Ok(())) => Ok(answer_json(&json!({"ready": true}))),
         _ => Err(Problem::new(Kind::StoreUnavailable)),
     }
+}
+
+/// Writes as much as many tokens need: a disk that is almost full has no room for it.
+async fn write_probe(store: &dyn Store) -> Result<()> {
+    let expected = store.get(PROBE).await?;
+    let turn = expected.as_ref().and_then(|bytes| bytes.first().copied());
+    let probe = Replace {
+        name: PROBE.to_owned(),
+        expected,
+        value: Some(vec![turn.unwrap_or(0).wrapping_add(1); PROBE_LEN]),
+    };
+    // If another probe was faster, this one saw a durable write too.
+    store.update(vec![probe]).await?;
+    Ok(())
 }
 
 /// One recorder for the process.

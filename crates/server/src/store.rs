@@ -165,6 +165,12 @@ impl Change {
         }
     }
 
+    /// The same at another time.
+    #[must_use]
+    pub fn at(self, now: u64) -> Self {
+        Self { now, ..self }
+    }
+
     /// For how many seconds an operation may be repeated.
     #[must_use]
     pub fn with_grace(self, seconds: u64) -> Self {

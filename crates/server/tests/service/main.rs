@@ -4,5 +4,7 @@ mod admin;
 mod forms;
 mod gates;
 mod hostile;
+mod interop;
+mod origin;
 mod trust;
 mod world;

@@ -1,0 +1,10 @@
+//! Services that are killed, that run out of disk, whose clock jumps. A checker replays what
+//! clients saw: no token is accepted twice, nothing that was acknowledged is lost.
+
+mod clock;
+mod disk;
+mod history;
+mod keys;
+mod kill;
+mod load;
+mod victim;
