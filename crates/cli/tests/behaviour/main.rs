@@ -14,6 +14,7 @@ mod passport;
 mod password;
 mod pipes;
 mod progress;
+mod readme;
 mod rotation;
 mod terminal;
 mod token;

@@ -1,0 +1,140 @@
+//! The README's commands, each in its turn, on an empty home.
+
+use std::process::Output;
+
+use crate::world::{PASSPHRASE, PROFILE, World};
+
+const README: &str = include_str!("../../../../README.md");
+
+/// Commands that install or need the network; they have tests of their own.
+const ELSEWHERE: [&str; 2] = ["git clone", "make "];
+
+/// What a person would type at the terminal, and the least that a key derivation may cost.
+const SHELL: &str = r#"
+sealstone() {
+    case "$1 $2" in
+    "passport new") set -- "$@" "$PROFILE" ;;
+    "passport restore")
+        rm -f "$XDG_DATA_HOME"/sealstone/default.*
+        set -- "$@" "$PROFILE" --label me --words-file words
+        ;;
+    "passport backup") set -- "$@" --force ;;
+    "trust approve" | "trust sign") set -- "$@" --yes ;;
+    "password hash") set -- "$@" --memory-kib 64 --iterations 1 ;;
+    "seal -p") set -- "$@" "$PROFILE" --recipient-passphrase-file passphrase ;;
+    esac
+    command sealstone "$@"
+}
+"#;
+
+/// What the reader has before a command, where it is more than the commands before made.
+const BEFORE: [(&str, &str); 10] = [
+    (
+        "sealstone passport new -o alice.passport",
+        "echo report > report.pdf; for who in Bob carol mallory; do \
+         command sealstone passport new -q -o ${who,}.passport --label $who \"$PROFILE\"; done",
+    ),
+    (
+        "sealstone open -i bob.passport report.pdf.sealed",
+        "rm report.pdf",
+    ),
+    (
+        "sealstone passport restore",
+        "command sealstone passport backup --force > words",
+    ),
+    (
+        "sealstone seal ",
+        "rm -f report.pdf.sealed; command sealstone trust approve -q --yes bob.pub",
+    ),
+    (
+        "tar c photos",
+        "mkdir -p photos; echo sun > photos/1; echo bob.pub > team.txt; rm -f *.tar.sealed",
+    ),
+    (
+        "sealstone open report.pdf.sealed",
+        "rm -f report.pdf.sealed; command sealstone seal -q report.pdf; rm report.pdf",
+    ),
+    (
+        "sealstone verify --signer alice.pub",
+        "command sealstone sign --force --from alice.passport report.pdf",
+    ),
+    (
+        "sealstone sign --policy",
+        "mkdir release; echo 1 > release/1; echo '{\"use\": \"any\"}' > terms.json",
+    ),
+    (
+        "sealstone trust deny mallory",
+        "for who in mallory carol; do command sealstone trust approve -q --yes $who.pub; done",
+    ),
+    (
+        "sealstone password verify",
+        "command sealstone password hash --memory-kib 64 --iterations 1 > stored.txt",
+    ),
+];
+
+/// The commands of all console blocks.
+fn commands(readme: &str) -> Vec<&str> {
+    let mut is_console = false;
+    let mut commands = Vec::new();
+    for line in readme.lines() {
+        if line.starts_with("```") {
+            is_console = line == "```console";
+        } else if is_console && let Some(command) = line.strip_prefix("$ ") {
+            commands.push(command);
+        }
+    }
+    commands
+}
+
+/// Runs the commands of `readme` one after the other; says which one fails, and how.
+fn run(readme: &str) -> Result<usize, String> {
+    let world = World::empty();
+    world.write("a.iso", b"an image");
+    let commands: Vec<_> = commands(readme)
+        .into_iter()
+        .filter(|command| ELSEWHERE.iter().all(|other| !command.starts_with(other)))
+        .collect();
+    for command in &commands {
+        let output = run_one(&world, command);
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            return Err(format!("$ {command}\n{}\n{said}", output.status));
+        }
+    }
+    Ok(commands.len())
+}
+
+fn run_one(world: &World, command: &str) -> Output {
+    let before = BEFORE
+        .iter()
+        .filter(|(start, _)| command.starts_with(start));
+    let before: String = before.map(|(_, line)| format!("{line}\n")).collect();
+    // A line of a pipe fails if any of its commands does.
+    let script = format!("set -e\n{SHELL}{before}set -o pipefail\n{command}");
+    let mut bash = world.bash(&script);
+    bash.env("PROFILE", PROFILE).env("USER", "tester");
+    bash.env("SEALSTONE_PASSPHRASE", PASSPHRASE);
+    bash.output().unwrap()
+}
+
+#[test]
+fn every_command_of_the_readme_works_on_an_empty_home() {
+    let ran = run(README).unwrap_or_else(|failed| panic!("{failed}"));
+    assert!(ran > 30, "only {ran} commands were found");
+}
+
+#[test]
+fn a_wrong_command_is_noticed() {
+    for planted in [
+        "$ sealstone seal --no-such-option report.pdf",
+        "$ sealstone seal missing.pdf             # a comment",
+        "$ sealstone unknown",
+        "$ cat missing | sealstone hash",
+    ] {
+        let readme = format!("```console\n$ sealstone hash a.iso\n{planted}\n```\n");
+        let failed = run(&readme).unwrap_err();
+        assert!(failed.starts_with(planted), "{failed}");
+    }
+    assert_eq!(run("```console\n$ sealstone hash a.iso\n```"), Ok(1));
+    assert_eq!(run("```sh\n$ sealstone unknown\n```"), Ok(0));
+}
