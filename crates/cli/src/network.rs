@@ -129,6 +129,10 @@ fn explain(error: ureq::Error) -> Failed {
         }
         ureq::Error::Timeout(_) => Failed::passing("no answer in time"),
         ureq::Error::HostNotFound => Failed::passing("there is no host of this name"),
+        // TLS says so, of a certificate for example.
+        ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+            Failed::lasting(error.to_string())
+        }
         ureq::Error::Io(error) => Failed::passing(sealstone_files::plain(&error)),
         ureq::Error::ConnectionFailed => Failed::passing("it cannot be reached"),
         error => Failed::lasting(error.to_string()),

@@ -1,4 +1,4 @@
-//! A time-stamping authority of `openssl`, with certificates and tokens of every kind, good and bad.
+//! A time-stamping authority of `openssl`: certificates and tokens of every kind, good and bad.
 
 use std::fs;
 use std::path::{Path, PathBuf};

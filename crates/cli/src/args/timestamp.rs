@@ -12,7 +12,7 @@ use super::{Hex, MessageOutput};
 pub(crate) enum TimestampCommand {
     /// Write a request that any time-stamping authority answers
     Request(StampRequestArgs),
-    /// Ask a time-stamping authority: the only call beside `sign --tsa` that uses the network
+    /// Ask a time-stamping authority. Only this, `renew` and `sign --tsa` use the network
     Fetch(FetchArgs),
     /// Check a timestamp over any data, offline
     Verify(StampVerifyArgs),
@@ -101,8 +101,8 @@ pub(crate) struct StampRequestArgs {
   sealstone timestamp fetch --query report.tsq --tsa https://one.example --tsa https://two.example \\
       -o report.tsr
 
-The authority sees the digest of the data and your network address. A proxy is taken from
-HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY; redirects are not followed.")]
+The authority sees the digest of the data and your network address. HTTP_PROXY, HTTPS_PROXY,
+ALL_PROXY and NO_PROXY name a proxy, which has to know CONNECT. Redirects are not followed.")]
 pub(crate) struct FetchArgs {
     /// The data; `-` is standard input
     #[arg(required_unless_present_any = ["digest_hex", "query"], conflicts_with_all = ["digest_hex", "query"])]

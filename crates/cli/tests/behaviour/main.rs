@@ -17,6 +17,8 @@ mod progress;
 mod readme;
 mod rotation;
 mod terminal;
+mod timestamp;
 mod token;
 mod trust;
+mod tsa_server;
 mod world;
