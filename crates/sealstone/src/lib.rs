@@ -11,6 +11,7 @@
 //! | remember whom they trust | [`trust`] |
 //! | publish files that nobody can alter | [`package`] |
 //! | limit when and how often a key signs | [`life`] |
+//! | notice that signing changed | [`monitor`] |
 //! | sign a short text for everybody | [`statement`] |
 //! | show when data existed | [`timestamp`] |
 //! | know that this build computes correctly here | [`selftest`] |
@@ -24,6 +25,7 @@ mod wire;
 
 pub mod file;
 pub mod life;
+pub mod monitor;
 pub mod package;
 pub mod passport;
 pub mod selftest;
