@@ -34,7 +34,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
 
 demo: ## protect a real file and try to break it (FILE=path, else one it makes)
-	@scripts/setup build
+	@scripts/setup build demo
 	scripts/demo $(if $(FILE),"$(FILE)")
 
 test: ## every test, with the published vectors

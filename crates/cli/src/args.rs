@@ -36,8 +36,8 @@ pub(crate) use password::{
     BenchArgs, CalibrateArgs, Form, HashArgs, InputArgs, PasswordCommand, VerifyArgs,
 };
 pub(crate) use timestamp::{
-    DataArgs, FetchArgs, NetworkArgs, QueryArgs, RenewArgs, StampRequestArgs, StampVerifyArgs,
-    TimestampCommand,
+    AttachArgs, DataArgs, FetchArgs, NetworkArgs, QueryArgs, RenewArgs, StampRequestArgs,
+    StampVerifyArgs, TimestampCommand,
 };
 pub(crate) use token::{
     ChallengeArgs, ContextValue, FinalizeArgs, IssueArgs, KeygenArgs, MessageOutput, RedeemArgs,

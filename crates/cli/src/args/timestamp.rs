@@ -16,6 +16,8 @@ pub(crate) enum TimestampCommand {
     Fetch(FetchArgs),
     /// Check a timestamp over any data, offline
     Verify(StampVerifyArgs),
+    /// Add a timestamp to a package; a later one renews those before it
+    Attach(AttachArgs),
     /// Timestamp a timestamp before its certificate or its algorithms end
     Renew(RenewArgs),
 }
@@ -76,6 +78,17 @@ pub(crate) struct NetworkArgs {
     pub(crate) retries: u32,
 }
 
+impl NetworkArgs {
+    /// The usual patience.
+    pub(crate) fn patient(authorities: Vec<String>) -> Self {
+        Self {
+            authorities,
+            timeout: 30,
+            retries: 2,
+        }
+    }
+}
+
 /// `timestamp request`
 #[derive(Args)]
 #[command(after_help = "Examples:
@@ -85,6 +98,14 @@ pub(crate) struct NetworkArgs {
 pub(crate) struct StampRequestArgs {
     #[command(flatten)]
     pub(crate) data: DataArgs,
+    /// Ask for a timestamp over a package and its signatures: see `timestamp attach`
+    #[arg(
+        long,
+        value_name = "PACKAGE",
+        group = "DataArgs",
+        conflicts_with = "renew"
+    )]
+    pub(crate) package: Option<PathBuf>,
     /// Ask for a renewal of these responses, the oldest first, instead of a first timestamp
     #[arg(long = "renew", value_name = "R.tsr")]
     pub(crate) renew: Vec<PathBuf>,
@@ -165,6 +186,29 @@ pub(crate) struct StampVerifyArgs {
     pub(crate) roots: PathBuf,
     #[command(flatten)]
     pub(crate) require: RequireArgs,
+}
+
+/// `timestamp attach`
+#[derive(Args)]
+#[command(after_help = "Examples:
+  sealstone timestamp request --package release.package -o release.tsq
+  sealstone timestamp attach release.package release.tsr --roots tsa.pem
+  sealstone timestamp attach release.package --tsa https://tsa.example --roots tsa.pem
+
+A timestamp covers all signatures and timestamps before it. Attach another one before the
+certificates of the last one end: the package then stays good.")]
+pub(crate) struct AttachArgs {
+    /// The package, which is replaced
+    pub(crate) package: PathBuf,
+    /// The authority's response to a request that `timestamp request --package` wrote
+    #[arg(value_name = "R.tsr", required_unless_present = "authorities")]
+    pub(crate) response: Option<PathBuf>,
+    /// Ask this authority now; give several to try them in turn
+    #[arg(long = "tsa", value_name = "URL", conflicts_with = "response")]
+    pub(crate) authorities: Vec<String>,
+    /// Attach only what is good with these roots (PEM or DER)
+    #[arg(long, value_name = "CHAIN")]
+    pub(crate) roots: Option<PathBuf>,
 }
 
 /// `timestamp renew`

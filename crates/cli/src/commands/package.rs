@@ -6,6 +6,7 @@ mod show;
 mod sign;
 mod verify;
 
+pub(super) use files::Stored;
 pub(super) use policy::run as policy;
 pub(super) use sign::run as sign;
 pub(super) use verify::run as verify;

@@ -1,5 +1,6 @@
 //! `timestamp …`: RFC 3161 (`spec/timestamp.md`).
 
+mod attach;
 mod fetch;
 mod files;
 mod renew;
@@ -33,6 +34,7 @@ pub(super) fn run(command: &TimestampCommand, context: &Context) -> Result<()> {
         TimestampCommand::Request(args) => request::run(args, context),
         TimestampCommand::Fetch(args) => fetch::run(args, context),
         TimestampCommand::Verify(args) => verify::run(args, context),
+        TimestampCommand::Attach(args) => attach::run(args, context),
         TimestampCommand::Renew(args) => renew::run(args, context),
     }
 }

@@ -350,3 +350,64 @@ fn nothing_is_written_if_something_is_wrong() {
     world.refused(&wrong, 5);
     assert_eq!(world.names(), before);
 }
+
+#[test]
+fn a_timestamp_is_requested_and_attached() {
+    let Some(tsa) = sealstone_testing::tsa::Authority::new() else {
+        return;
+    };
+    let world = released(&["--layers", "timestamp"]);
+    world.write("root.pem", &tsa.read("root.pem"));
+    let verify = [&VERIFY[..], &["--roots", "root.pem"]].concat();
+    assert_eq!(verified(&world, &verify).0, 16);
+    let request = [
+        "timestamp",
+        "request",
+        "--package",
+        "release.package",
+        "-o",
+        "query",
+    ];
+    world.done(&request);
+    let answer = |query: &str| tsa.reply("signer", &["between.pem"], "tsa", &world.read(query));
+    world.write("answer", &answer("query"));
+    // Of something else.
+    world.done(&["timestamp", "request", "plan.txt", "-o", "other.query"]);
+    world.write("other", &answer("other.query"));
+    let before = world.read("release.package");
+    let attach = [
+        "timestamp",
+        "attach",
+        "release.package",
+        "--roots",
+        "root.pem",
+    ];
+    for wrong in ["other", "query", "plan.txt"] {
+        let code = world
+            .command(&[&attach[..], &[wrong]].concat())
+            .output()
+            .unwrap();
+        assert!(
+            matches!(code.status.code(), Some(4 | 5)),
+            "{wrong}: {code:?}"
+        );
+        assert_eq!(world.read("release.package"), before);
+    }
+    world.done(&[&attach[..], &["answer"]].concat());
+    let (code, report) = verified(&world, &verify);
+    assert_eq!((code, layer(&report, "timestamp")), (0, "good"), "{report}");
+    assert!(report["signers"][0]["proved_time"].is_u64());
+    // Without roots it is required and not checked.
+    assert_eq!(verified(&world, &VERIFY).0, 16);
+    // The same answer does not cover itself: a renewal needs another one.
+    let again = world
+        .command(&[&attach[..], &["answer"]].concat())
+        .output()
+        .unwrap();
+    assert_eq!(again.status.code(), Some(5));
+    world.done(&[&request[..], &["--force"]].concat());
+    world.write("answer", &answer("query"));
+    world.done(&[&attach[..], &["answer"]].concat());
+    let (code, report) = verified(&world, &verify);
+    assert_eq!((code, &report["package"]["timestamps"]), (0, &2.into()));
+}

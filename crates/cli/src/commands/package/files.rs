@@ -19,8 +19,8 @@ use crate::io::output;
 use sealstone_terminal::text::shown;
 
 /// A package that was read, and the file that it came from.
-pub(super) struct Stored {
-    pub(super) package: Package,
+pub(in crate::commands) struct Stored {
+    pub(in crate::commands) package: Package,
     pub(super) file: Document,
     pub(super) path: PathBuf,
     metadata: Metadata,
@@ -30,7 +30,7 @@ pub(super) struct Stored {
 const MAX_SECRET: usize = 1024;
 
 impl Stored {
-    pub(super) fn read(path: &Path) -> Result<Self> {
+    pub(in crate::commands) fn read(path: &Path) -> Result<Self> {
         let input = input::open(path, "the package")?;
         let limit = usize::try_from(MAX_PACKAGE).unwrap_or(usize::MAX);
         let file = input.document(limit)?;
@@ -59,7 +59,7 @@ impl Stored {
     }
 
     /// Replaces the file by a changed package, if nobody else has changed it meanwhile.
-    pub(super) fn replace(&self, package: &Package) -> Result<()> {
+    pub(in crate::commands) fn replace(&self, package: &Package) -> Result<()> {
         let path = self.path.canonicalize().about(shown(&self.path))?;
         let _lock = keep::lock_unchanged(&path, &self.file)?;
         let mode = {

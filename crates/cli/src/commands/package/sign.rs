@@ -174,12 +174,7 @@ impl<'a> Job<'a> {
 
     /// Has an authority attest the time of the signature.
     fn stamp(&self, package: &mut Package, context: &Context) -> Result<()> {
-        let authorities = self.args.timestamp.authorities.clone();
-        let network = NetworkArgs {
-            authorities,
-            timeout: 30,
-            retries: 2,
-        };
+        let network = NetworkArgs::patient(self.args.timestamp.authorities.clone());
         let stamp = timestamp::stamp(&package.to_stamp(), &network, self.roots.as_ref(), context);
         Ok(package.attach_timestamp(stamp?.as_bytes())?)
     }

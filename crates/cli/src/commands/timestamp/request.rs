@@ -1,17 +1,21 @@
 //! `timestamp request`
 
-use sealstone::timestamp::Request;
+use sealstone::timestamp::{Digests, Request};
 use serde_json::json;
 
 use super::files;
 use crate::args::{Hex, StampRequestArgs};
 use crate::commands::message::{self, Form};
+use crate::commands::package::Stored;
 use crate::context::Context;
 use crate::failure::Result;
 
 pub(super) fn run(args: &StampRequestArgs, context: &Context) -> Result<()> {
     let hash = files::hash_of(&args.query, args.data.digest_hex.as_ref());
-    let digests = files::digests(&args.data, &[hash])?;
+    let digests = match &args.package {
+        Some(path) => Digests::of(&[hash], &Stored::read(path)?.package.to_stamp()),
+        None => files::digests(&args.data, &[hash])?,
+    };
     let imprint = match args.renew.is_empty() {
         true => files::imprint(&digests, hash)?,
         false => files::read_chain(&args.renew)?.renewal(&digests, hash)?,
