@@ -10,7 +10,7 @@ use sealstone_primitives::kdf::{self, Prk};
 use sealstone_primitives::kem::ml_kem_1024;
 use sealstone_primitives::mac::HmacSha3_256;
 use sealstone_primitives::secret::Secret;
-use sealstone_primitives::sign::{ed25519, ml_dsa_87};
+use sealstone_primitives::sign::{ed25519, ml_dsa_65, ml_dsa_87};
 
 use crate::golden;
 
@@ -105,6 +105,58 @@ pub(crate) fn file(
         trailer.unwrap_or(&lengths),
     );
     [file, payload, trailer].concat()
+}
+
+/// Where the manifest begins in a package: behind the prefix, the head of the map and the key 0.
+pub(crate) const BUNDLE_START: usize = 12;
+
+/// A package with this manifest and one embedded content, signed by Alice whatever it says.
+pub(crate) fn package(manifest: &[u8], embedded: &[u8]) -> Vec<u8> {
+    static KEYS: LazyLock<(ed25519::SigningKey, ml_dsa_65::SigningKey)> = LazyLock::new(|| {
+        let alice = passport_keys("alice");
+        let ml_dsa_65 = ml_dsa_65::SigningKey::from_seed(&alice.expand_secret(&[b"ml-dsa-65"]));
+        (
+            ed25519::SigningKey::from_seed(&alice.expand_secret(&[b"ed25519"])),
+            ml_dsa_65,
+        )
+    });
+    let domain = b"sealstone.package.v1";
+    let time = 1_767_225_600u64.to_be_bytes();
+    let head = [&[0][..], &sha3_512(manifest), &[0; 64]].concat();
+    let fingerprint = golden::ALICE.fingerprint();
+    let framed = [
+        domain,
+        &[0, 0][..],
+        &time,
+        fingerprint.as_bytes(),
+        &head,
+        &[0; 64],
+    ]
+    .concat();
+    let ml_dsa_65 = KEYS.1.sign(&framed, domain).expect("a short context");
+    [
+        &golden::PACKAGES[0][..BUNDLE_START],
+        &bstr(manifest),
+        &[0x04, 0x81, 0x85, 0x00, 0x1a],
+        &time[4..],
+        alice_as_signer(),
+        &bstr(&KEYS.0.sign(&framed)),
+        &bstr((*ml_dsa_65).as_ref()),
+        &[0x05, 0x80, 0x06, 0x81],
+        &bstr(embedded),
+    ]
+    .concat()
+}
+
+/// CDDL `signer`, from the golden package.
+fn alice_as_signer() -> &'static [u8] {
+    let file = golden::PACKAGES[0];
+    let key = [0x59, 0x07, 0xa0];
+    let key = file
+        .windows(3)
+        .position(|window| window == key)
+        .expect("an ML-DSA-65 key");
+    &file[key - 4 * 34 - 1..key + 3 + 1952]
 }
 
 /// A public passport with this body, in CBOR, signed by Alice's keys whatever it says.

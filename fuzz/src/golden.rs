@@ -28,6 +28,11 @@ pub(crate) const SECRET: [&[u8]; 2] = [golden!("alice.passport"), golden!("bob.p
 pub(crate) const PUBLIC: [&[u8]; 2] = [golden!("alice.pub"), golden!("bob.pub")];
 pub(crate) const WORDS: &[u8] = golden!("alice.words");
 pub(crate) const SHARES: &[u8] = golden!("alice.shares");
+/// Alice's, without keys; and one with everything but a timestamp, by Alice and Bob.
+pub(crate) const PACKAGES: [&[u8]; 2] = [
+    golden!("packages/plain.package"),
+    golden!("packages/everything.package"),
+];
 /// Key, log, head and countersignature.
 pub(crate) const TRUST: [&[u8]; 4] = [
     golden!("trust/key"),

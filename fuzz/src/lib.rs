@@ -10,12 +10,14 @@
 mod edit;
 mod forge;
 mod golden;
+mod package;
 mod passports;
 mod password;
 mod sealed;
 mod text;
 mod trust;
 
+pub use package::package;
 pub use passports::{public_passport, secret_passport};
 pub use password::phc_string;
 pub use sealed::{armor, sealed_forged, sealed_header, sealed_open};

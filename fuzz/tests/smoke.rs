@@ -7,13 +7,14 @@ use std::panic::catch_unwind;
 type Target = (&'static str, fn(&[u8]), u32);
 
 /// Name, function, inputs for each first byte.
-const TARGETS: [Target; 9] = [
+const TARGETS: [Target; 10] = [
     ("sealed_header", sealstone_fuzz::sealed_header, 20),
     ("sealed_open", sealstone_fuzz::sealed_open, 20),
     ("sealed_forged", sealstone_fuzz::sealed_forged, 20),
     ("armor", sealstone_fuzz::armor, 20),
     ("secret_passport", sealstone_fuzz::secret_passport, 20),
     ("public_passport", sealstone_fuzz::public_passport, 5),
+    ("package", sealstone_fuzz::package, 5),
     ("phc_string", sealstone_fuzz::phc_string, 20),
     ("text", sealstone_fuzz::text, 20),
     ("trust_store", sealstone_fuzz::trust_store, 20),

@@ -1,0 +1,157 @@
+//! Packages: any bytes, edits of good ones, and what a malicious signer can sign.
+
+use arbitrary::Unstructured;
+use sealstone::package::{EntryContent, Json, Manifest, Package, Report, Verdict, Verifier};
+use sealstone_primitives::hash::sha3_256;
+
+use crate::edit::edited;
+use crate::golden::{ALICE, BOB, PACKAGES};
+use crate::{PLANTED, forge};
+
+/// Content of the one file of the first golden package.
+const HELLO: &[u8] = &[0, 1, 2, 3, 4, 5];
+const POLICY: &[u8] = br#"{"a":[1.5e-7,true,"\u001f"],"b":{"c":null}}"#;
+
+/// A package that decodes is encoded to the same bytes, and only a golden one is good.
+pub fn package(data: &[u8]) {
+    let mut bytes = Unstructured::new(data);
+    let mode = bytes.arbitrary::<u8>().map_or(0, usize::from);
+    let base = PACKAGES[mode / 5 % PACKAGES.len()];
+    match mode % 5 {
+        0 => check(bytes.take_rest()),
+        1 => check(&edited(base, &mut bytes)),
+        2 => check(&with_manifest(base, &mut bytes)),
+        3 => check_signed(&mut bytes),
+        _ => check_json(&edited(POLICY, &mut bytes)),
+    }
+}
+
+fn check(bytes: &[u8]) {
+    let golden = PACKAGES.contains(&bytes);
+    let Ok(package) = Package::decode(bytes) else {
+        assert!(!golden, "a golden package is refused");
+        return;
+    };
+    assert!(package.encode() == bytes, "another encoding");
+    check_manifest(package.manifest());
+    let is_good = PACKAGES
+        .iter()
+        .enumerate()
+        .any(|(which, _)| is_good(&verify(&package, which)));
+    assert_eq!(is_good, golden, "a package that nobody signed");
+}
+
+fn is_good(report: &Report) -> bool {
+    if PLANTED {
+        // As if a wrong Ed25519 signature did not matter.
+        return report
+            .layers
+            .iter()
+            .all(|it| it.verdict != Verdict::Bad || it.layer.number() == 3);
+    }
+    report.verdict == Verdict::Good
+}
+
+/// Verifies as somebody who has the keys of both golden packages; both signed the second.
+fn verify(package: &Package, which: usize) -> Report {
+    let (key, secret) = (sha3_256(b"a shared key"), sha3_256(b"a shared secret"));
+    let mut verifier = Verifier::new()
+        .signer(ALICE.contact())
+        .hmac_key(&key)
+        .secret(&secret);
+    if which == 1 {
+        verifier = verifier.signer(BOB.contact());
+    }
+    verifier.verify(package)
+}
+
+/// A golden package with an edited manifest whose length fits.
+fn with_manifest(base: &[u8], bytes: &mut Unstructured<'_>) -> Vec<u8> {
+    let manifest = Package::decode(base)
+        .expect("a golden package")
+        .manifest()
+        .encode();
+    let start = base
+        .windows(manifest.len())
+        .position(|window| window == manifest);
+    let end = start.expect("the manifest is in it") + manifest.len();
+    let edited = forge::bstr(&edited(&manifest, bytes));
+    [&base[..forge::BUNDLE_START], &edited, &base[end..]].concat()
+}
+
+/// An edited manifest that Alice signs, whatever it says.
+fn check_signed(bytes: &mut Unstructured<'_>) {
+    let base = Package::decode(PACKAGES[0])
+        .expect("a golden package")
+        .manifest()
+        .encode();
+    let manifest = edited(&base, bytes);
+    let embedded = match bytes.ratio(1, 8) {
+        Ok(true) => bytes.bytes(bytes.len()).expect("all that are left"),
+        _ => HELLO,
+    };
+    let file = forge::package(&manifest, embedded);
+    let Ok(package) = Package::decode(&file) else {
+        assert!(manifest != base, "a right package is refused");
+        return;
+    };
+    assert!(package.encode() == file, "another encoding");
+    assert!(package.manifest().encode() == manifest, "another manifest");
+    check_manifest(package.manifest());
+    let report = verify(&package, 0);
+    let [_, _, ed25519, ml_dsa_65, ..] = report.layers.map(|it| it.verdict);
+    assert_eq!((ed25519, ml_dsa_65), (Verdict::Good, Verdict::Good));
+    if manifest == base && embedded == HELLO {
+        assert_eq!(
+            report.verdict,
+            Verdict::Good,
+            "this target signs another format"
+        );
+    }
+    if report.verdict == Verdict::Good {
+        check_good(&package, embedded);
+    }
+}
+
+/// What a reader may rely on once a package is good.
+fn check_good(package: &Package, embedded: &[u8]) {
+    let manifest = package.manifest();
+    assert!(manifest.required.is_empty() && manifest.threshold == 1 && manifest.policy.is_none());
+    for entry in &manifest.entries {
+        let EntryContent::File { size, digest, .. } = &entry.content else {
+            panic!("a link without a directory")
+        };
+        assert_eq!(*size, embedded.len() as u64);
+        assert_eq!(digest[..], sha3_256(embedded));
+    }
+}
+
+fn check_manifest(manifest: &Manifest) {
+    let signers = manifest.signers.len() as u64;
+    assert!((1..=64).contains(&signers) && (1..=signers).contains(&manifest.threshold));
+    assert!(manifest.author.len() <= 256 && !manifest.author.chars().any(char::is_control));
+    assert!(manifest.entries.is_sorted_by(|a, b| a.path < b.path));
+    for entry in &manifest.entries {
+        let path = entry.path.as_str();
+        assert!(!path.contains(['\\', '\0']) && !path.chars().any(char::is_control));
+        let is_name = |part: &str| !matches!(part, "" | "." | "..") && part.len() <= 255;
+        assert!(
+            path.split('/').all(is_name),
+            "a path that leaves the directory"
+        );
+    }
+    if let Some(metadata) = &manifest.metadata {
+        assert!(metadata.is_object());
+        check_json(metadata.as_str().as_bytes());
+    }
+}
+
+/// The canonical form of a canonical form is itself.
+fn check_json(text: &[u8]) {
+    if let Ok(json) = Json::parse(text) {
+        let again = Json::parse(json.as_str().as_bytes()).expect("a canonical form is JSON");
+        assert_eq!(again, json);
+    } else {
+        assert!(text != POLICY, "a right policy is refused");
+    }
+}
