@@ -144,7 +144,7 @@ impl AtomicFile {
     }
 }
 
-fn hidden_name(directory: &Path) -> PathBuf {
+pub(crate) fn hidden_name(directory: &Path) -> PathBuf {
     let number = u64::from_le_bytes(rng::array());
     directory.join(format!(".sealstone-{number:016x}.tmp"))
 }

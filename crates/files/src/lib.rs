@@ -5,6 +5,7 @@
 //! | read a file, a pipe or a descriptor, and name it in errors | [`Input`], [`Document`], [`duplicate`] |
 //! | know which standard descriptors the caller has closed | [`Standard`] |
 //! | write a file that appears whole or not at all | [`AtomicFile`], [`write()`] |
+//! | fill a directory that appears whole or not at all | [`NewDirectory`] |
 //! | remove temporary files when a signal ends the process | [`remove_temporaries`] |
 //! | replace a file if it has not changed, or behind a link | [`replace_unchanged`], [`PlacedFile`] |
 //! | make a directory durably, or a directory entry | [`make_directory`], [`sync_directory`] |
@@ -37,6 +38,7 @@ mod standard;
 mod temporary;
 mod tree;
 mod trust;
+mod whole;
 
 pub use atomic::{AtomicFile, Existing, Sync, write};
 pub use descriptor::duplicate;
@@ -48,3 +50,4 @@ pub use standard::Standard;
 pub use temporary::remove_temporaries;
 pub use tree::{Found, Tree};
 pub use trust::{TrustDirectory, TrustSession, is_not_begun};
+pub use whole::NewDirectory;

@@ -1,4 +1,4 @@
-//! Temporary files that have names, so that a signal handler can remove them.
+//! Temporary files and directories that have names, so that a signal handler can remove them.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// A named temporary file. Dropping the value removes the file.
+/// A named temporary file or directory. Dropping the value removes it.
 #[derive(Debug)]
 pub(crate) struct Temporary(PathBuf);
 
@@ -29,8 +29,7 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // A file that was renamed is gone from here already.
-        let _ = std::fs::remove_file(&self.0);
+        remove(&self.0);
         registry().retain(|path| *path != self.0);
     }
 }
@@ -40,13 +39,18 @@ impl Drop for Temporary {
 /// From then on no thread can create another one: it waits for ever.
 pub fn remove_temporaries() {
     let files = registry();
-    for path in files.iter() {
-        let _ = std::fs::remove_file(path);
-    }
+    files.iter().for_each(|path| remove(path));
     // The lock is never released.
     std::mem::forget(files);
 }
 
-fn registry() -> MutexGuard<'static, Vec<PathBuf>> {
+/// What was renamed is gone from here already.
+fn remove(path: &Path) {
+    if std::fs::remove_file(path).is_err() {
+        let _ = std::fs::remove_dir_all(path);
+    }
+}
+
+pub(crate) fn registry() -> MutexGuard<'static, Vec<PathBuf>> {
     TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -6,11 +6,13 @@
 //! | store and read one | [`Package`], [`Manifest`], [`Entry`] |
 //! | verify one | [`Verifier`], [`Report`], [`Layer`], [`Verdict`] |
 //! | say where files are | [`Source`], [`Object`], [`RelativePath`] |
+//! | let others check it without us | [`Package::evidence`], [`Evidence`] |
 //! | derive keys that are bound to it | [`DerivedKeys`] |
 
 mod bundle;
 mod content;
 mod draft;
+mod evidence;
 mod json;
 mod keys;
 mod layer;
@@ -23,6 +25,7 @@ mod verify;
 pub use bundle::{MAX_EMBEDDED, MAX_PACKAGE, Package, Role};
 pub use content::{Finding, FindingKind, Object, Source, Work};
 pub use draft::{Draft, Listed};
+pub use evidence::Evidence;
 pub use json::{Json, MAX_POLICY};
 pub use keys::DerivedKeys;
 pub use layer::{Layer, LayerReport, Verdict};

@@ -143,6 +143,7 @@ Examples:
   sealstone verify --signer alice.pub report.pdf.package
   sealstone verify --signer alice.pub --root release release.package
   sealstone verify --require timestamp release.package
+  sealstone verify --export evidence release.package; sh evidence/check.sh --root release
 
 The package is good only if every layer holds that its signer or you require, and enough signers
 have signed whom you name with --signer or have approved in the trust store. Each layer has an exit
@@ -178,6 +179,9 @@ pub(crate) struct PackageVerifyArgs {
     /// Write the key of this label to a new file, if the package is good
     #[arg(long, value_name = "LABEL=FILE", requires = "secret_file")]
     pub(crate) derive: Vec<LabelledFile>,
+    /// Write everything that others need to check the package with OpenSSL alone to a new directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) export: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) unlock: UnlockArgs,
 }

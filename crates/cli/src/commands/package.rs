@@ -1,5 +1,6 @@
 //! `sign`, `verify` and `policy`: packages.
 
+mod export;
 mod files;
 mod policy;
 mod show;

@@ -284,7 +284,7 @@ impl Parts {
     ) -> Vec<u8> {
         let prior = match role {
             Role::Signer => [0; 64],
-            Role::CounterSigner => sha3_512(&encode_list(&self.signatures[..index])),
+            Role::CounterSigner => sha3_512(&self.prior(index)),
         };
         DOMAIN.frame(
             &[
@@ -296,6 +296,11 @@ impl Parts {
             ]
             .concat(),
         )
+    }
+
+    /// The signatures before a counter-signature at `index`.
+    pub(super) fn prior(&self, index: usize) -> Vec<u8> {
+        encode_list(&self.signatures[..index])
     }
 
     /// What the timestamp at `index` covers, if it covers so many signatures.

@@ -11,6 +11,7 @@ use super::Package;
 use crate::{Error, Result};
 
 const HMAC_SALT: &[u8] = b"sealstone.package.hmac.v1";
+const CONFIRMATION: &[u8] = b"confirmation";
 const KEYS_SALT: &[u8] = b"sealstone.package.keys.v1";
 /// Bytes of an HMAC key, and of a secret that keys are derived from.
 const SECRET_LEN: RangeInclusive<usize> = 32..=1024;
@@ -27,17 +28,19 @@ pub struct DerivedKeys {
 
 impl DerivedKeys {
     pub(super) fn new(secret: &[u8], digest: &[u8; 64], policy: Option<&[u8; 32]>) -> Self {
-        let mut context = [0; 96];
-        context[..64].copy_from_slice(digest);
-        context[64..].copy_from_slice(policy.unwrap_or(&[0; 32]));
         Self {
             prk: kdf::extract(KEYS_SALT, &[secret]),
-            context,
+            context: context(digest, policy),
         }
     }
 
     pub(super) fn confirmation(&self) -> Secret<32> {
-        self.prk.expand_secret(&[b"confirmation", &self.context])
+        self.prk.expand_secret(&[CONFIRMATION, &self.context])
+    }
+
+    /// The message whose HMAC under the extracted key is the confirmation (RFC 5869 section 2.3).
+    pub(super) fn confirmation_message(digest: &[u8; 64], policy: Option<&[u8; 32]>) -> Vec<u8> {
+        [CONFIRMATION, &context(digest, policy), &[1]].concat()
     }
 
     /// The key of this label, 1 to 255 bytes.
@@ -71,6 +74,13 @@ impl Package {
             false => Err(Error::Altered("key confirmation")),
         }
     }
+}
+
+fn context(digest: &[u8; 64], policy: Option<&[u8; 32]>) -> [u8; 96] {
+    let mut context = [0; 96];
+    context[..64].copy_from_slice(digest);
+    context[64..].copy_from_slice(policy.unwrap_or(&[0; 32]));
+    context
 }
 
 /// The tag of layer 2.

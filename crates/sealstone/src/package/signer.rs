@@ -47,13 +47,22 @@ impl SignerKeys {
     }
 
     pub(super) fn fingerprint(&self) -> Fingerprint {
-        Fingerprint::of_digests(&[
+        Fingerprint::of_digests(&self.digests())
+    }
+
+    /// The bytes whose SHA3-256 is the fingerprint.
+    pub(super) fn fingerprint_input(&self) -> Vec<u8> {
+        Fingerprint::input_of(&self.digests())
+    }
+
+    fn digests(&self) -> [[u8; 32]; 5] {
+        [
             self.x25519,
             self.ml_kem_1024,
             sha3_256(&self.ed25519),
             self.ml_dsa_87,
             sha3_256(&self.ml_dsa_65),
-        ])
+        ]
     }
 
     /// Whether the Ed25519 signature over the framed message is right.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use data_encoding::HEXLOWER;
 use minicbor::{Decode, Encode};
-use sealstone_primitives::hash::Sha3_256;
+use sealstone_primitives::hash::sha3_256;
 
 use crate::wire::text;
 use crate::{Error, Result};
@@ -34,10 +34,12 @@ const DOMAIN: &[u8] = b"sealstone.fingerprint.v1\0";
 impl Fingerprint {
     /// From the SHA3-256 of each public key, in the order of the specification.
     pub(crate) fn of_digests(digests: &[[u8; 32]; 5]) -> Self {
-        let mut hash = Sha3_256::new();
-        hash.update(DOMAIN);
-        digests.iter().for_each(|digest| hash.update(digest));
-        Self(hash.finish())
+        Self(sha3_256(&Self::input_of(digests)))
+    }
+
+    /// The bytes that are hashed.
+    pub(crate) fn input_of(digests: &[[u8; 32]; 5]) -> Vec<u8> {
+        [DOMAIN, digests.as_flattened()].concat()
     }
 
     /// The 32 bytes.

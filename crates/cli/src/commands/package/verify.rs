@@ -8,6 +8,7 @@ use sealstone::passport::{Contact, Fingerprint, Passport};
 use sealstone::trust::Standing;
 use sealstone_files::Document;
 
+use super::export;
 use super::files::{self, Single, Stored};
 use super::show::{self, Shown};
 use crate::args::PackageVerifyArgs;
@@ -32,6 +33,9 @@ pub(in crate::commands) fn run(args: &PackageVerifyArgs, context: &Context) -> R
     let keys = Secrets::read(args, context)?;
     let people = People::new(&signers, context)?;
     keep::must_be_new(args.derive.iter().map(|it| it.file.as_path()))?;
+    args.export
+        .as_deref()
+        .map_or(Ok(()), export::must_be_new)?;
     let source = source(args, &stored)?;
     let roots = args
         .roots
@@ -63,6 +67,9 @@ pub(in crate::commands) fn run(args: &PackageVerifyArgs, context: &Context) -> R
         labels: &labels,
     };
     context.print(|| shown.text(), || shown.value())?;
+    if let Some(directory) = &args.export {
+        export::write(directory, &stored.package, &report.timestamps)?;
+    }
     match show::exit(&report) {
         Some(exit) => Err(Failure::silent(exit)),
         None => derive(args, &stored.package, keys.secret.as_deref()),

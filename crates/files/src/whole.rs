@@ -1,0 +1,171 @@
+//! Directories that appear whole or not at all.
+
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Component, Path};
+
+use crate::atomic::hidden_name;
+use crate::directory::{directory_of, sync_directory, umask};
+use crate::temporary::{Temporary, registry};
+
+/// A new directory that is being filled under a hidden name. It is gone unless it is committed.
+///
+/// ```
+/// use sealstone_files::NewDirectory;
+///
+/// let parent = tempfile::tempdir()?;
+/// let target = parent.path().join("evidence");
+/// let new = NewDirectory::beside(&target)?;
+/// new.write("keys/a.pem", b"...")?;
+/// assert!(!target.exists());
+/// new.commit(&target)?;
+/// assert_eq!(std::fs::read(target.join("keys/a.pem"))?, b"...");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct NewDirectory {
+    temporary: Temporary,
+}
+
+impl NewDirectory {
+    /// Makes it in the directory of its final name, for its owner only.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn beside(target: &Path) -> io::Result<Self> {
+        let hidden = hidden_name(&directory_of(target));
+        let make = |path: &Path| DirBuilder::new().mode(0o700).create(path);
+        let (temporary, ()) = Temporary::create(hidden, make)?;
+        Ok(Self { temporary })
+    }
+
+    /// Writes a new file, and makes the directories above it.
+    ///
+    /// # Errors
+    /// What the system says; [`ErrorKind::InvalidInput`] for a path that is not below.
+    pub fn write(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
+        let below = Path::new(path)
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)));
+        if !below {
+            return Err(ErrorKind::InvalidInput.into());
+        }
+        let path = self.temporary.path().join(path);
+        // A signal that removes the directory comes before the file or after it.
+        let _registry = registry();
+        std::fs::create_dir_all(directory_of(&path))?;
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o666)
+            .open(&path)?;
+        file.write_all(bytes)?;
+        file.sync_all()
+    }
+
+    /// Gives it its name. Its mode is that of any new directory.
+    ///
+    /// # Errors
+    /// What the system says; [`ErrorKind::AlreadyExists`] if something has the name, also an empty
+    /// directory.
+    pub fn commit(self, target: &Path) -> io::Result<()> {
+        let hidden = self.temporary.path();
+        sync_below(hidden)?;
+        std::fs::set_permissions(hidden, Permissions::from_mode(0o777 & !umask()))?;
+        rename_new(hidden, target)?;
+        sync_directory(&directory_of(target))
+    }
+}
+
+/// Makes the names in a directory and below it durable.
+fn sync_below(directory: &Path) -> io::Result<()> {
+    for entry in std::fs::read_dir(directory)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            sync_below(&entry.path())?;
+        }
+    }
+    File::open(directory)?.sync_all()
+}
+
+#[cfg(target_os = "linux")]
+fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    use rustix::io::Errno;
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // Some file systems cannot.
+        Err(Errno::INVAL | Errno::NOSYS) => rename_if_free(from, to),
+        renamed => Ok(renamed?),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    rename_if_free(from, to)
+}
+
+/// A directory replaces nothing but an empty directory.
+fn rename_if_free(from: &Path, to: &Path) -> io::Result<()> {
+    match to.symlink_metadata() {
+        Ok(_) => Err(ErrorKind::AlreadyExists.into()),
+        Err(_) => std::fs::rename(from, to),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    fn names(directory: &Path) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(directory).unwrap();
+        entries.map(|entry| entry.unwrap().path()).collect()
+    }
+
+    #[test]
+    fn it_appears_whole_or_not_at_all() {
+        let parent = tempfile::tempdir().unwrap();
+        let target = parent.path().join("new");
+        let new = NewDirectory::beside(&target).unwrap();
+        new.write("a", b"1").unwrap();
+        new.write("b/c/d", b"2").unwrap();
+        assert!(!target.exists());
+        let mode = new.temporary.path().metadata().unwrap().permissions();
+        assert_eq!(mode.mode() & 0o777, 0o700);
+        new.commit(&target).unwrap();
+        assert_eq!(names(parent.path()), std::slice::from_ref(&target));
+        assert_eq!(std::fs::read(target.join("b/c/d")).unwrap(), b"2");
+        let mode = target.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o777 & !umask());
+    }
+
+    #[test]
+    fn nothing_is_left_of_what_is_not_committed() {
+        let parent = tempfile::tempdir().unwrap();
+        let new = NewDirectory::beside(&parent.path().join("new")).unwrap();
+        new.write("a/b", b"1").unwrap();
+        drop(new);
+        assert!(names(parent.path()).is_empty());
+    }
+
+    #[test]
+    fn nothing_is_replaced_and_nothing_lands_elsewhere() {
+        for rename in [rename_new, rename_if_free] {
+            let parent = tempfile::tempdir().unwrap();
+            let target = parent.path().join("there");
+            std::fs::create_dir(&target).unwrap();
+            let new = NewDirectory::beside(&target).unwrap();
+            let error = rename(new.temporary.path(), &target).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::AlreadyExists);
+            for bad in ["../up", "/up", "a/../../up", "."] {
+                let error = new.write(bad, b"1").unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::InvalidInput, "{bad}");
+            }
+            new.write("a", b"1").unwrap();
+            let error = new.write("a", b"2").unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::AlreadyExists);
+        }
+    }
+}
