@@ -1,7 +1,9 @@
 //! What transcripts cannot show: pipes, permissions, terminals, signals, what is left behind.
 
+mod authority;
 mod careful;
 mod durable;
+mod evidence;
 mod files;
 mod flow;
 mod hash;

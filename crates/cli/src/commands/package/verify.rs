@@ -33,9 +33,7 @@ pub(in crate::commands) fn run(args: &PackageVerifyArgs, context: &Context) -> R
     let keys = Secrets::read(args, context)?;
     let people = People::new(&signers, context)?;
     keep::must_be_new(args.derive.iter().map(|it| it.file.as_path()))?;
-    args.export
-        .as_deref()
-        .map_or(Ok(()), export::must_be_new)?;
+    args.export.as_deref().map_or(Ok(()), export::must_be_new)?;
     let source = source(args, &stored)?;
     let roots = args
         .roots

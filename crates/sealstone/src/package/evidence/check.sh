@@ -379,15 +379,21 @@ wrong_stamp() {
         covers=$(covered)
         [ "$number" -ne "$stamps" ] || [ "$covers" -ge "$(grep -c '^00' "$tmp/signed")" ] ||
             echo "a signature is not covered"
-        for place in $(numbers "$covers"); do
-            for kind in ed25519 ml-dsa-65; do
-                contains "$here/signature-$place/$kind.sig" || echo "signature $place is another"
-            done
-        done
-        for place in $(numbers $((number - 1))); do
-            contains "$here/timestamp-$place/response.tsr" || echo "timestamp $place is another"
-        done
+        parts "$covers" $((number - 1)) | awk "$in_order"
     fi
+}
+
+# What the stamped message has to contain, a line for each file, after the message itself.
+parts() {
+    echo "$stamped"
+    for place in $(numbers "$1"); do
+        for kind in ed25519 ml-dsa-65; do
+            echo "$(hex <"$here/signature-$place/$kind.sig") signature $place"
+        done
+    done
+    for place in $(numbers "$2"); do
+        echo "$(hex <"$here/timestamp-$place/response.tsr") timestamp $place"
+    done
 }
 
 # How many signatures the stamped message has: the length of a CBOR array.
@@ -399,11 +405,6 @@ covered() {
 }
 
 numbers() { awk -v n="$1" 'BEGIN { for (i = 1; i <= n; i++) print i }'; }
-
-contains() {
-    part=$(hex <"$1")
-    case $stamped in *"$part"*) [ -n "$part" ] ;; *) false ;; esac
-}
 
 # A covered signature that claims to be made more than 300 seconds after its proved time.
 late_signature() {
@@ -497,6 +498,15 @@ function digit(c, by) { return substr(table[by], index("0123456789abcdef", c), 1
         block = block digit(high_digit, high) digit(low_digit, low)
     }
     print "asn1=FORMAT:HEX,OCTETSTRING:" block
+}'
+
+# shellcheck disable=SC2016
+in_order='
+NR == 1 { rest = $0; next }
+{
+    at = NF == 3 ? index(rest, $1) : 0
+    if (!at) { print $(NF - 1), $NF, "is another"; exit }
+    rest = substr(rest, at + length($1))
 }'
 
 # The time of a response in seconds since 1970, and the latest moment that its accuracy allows.

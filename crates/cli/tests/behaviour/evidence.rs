@@ -1,0 +1,337 @@
+//! `verify --export`: a script checks a package without us, and sees what was altered.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::Command;
+
+use crate::authority;
+use crate::world::World;
+
+const CHECK: &str = "sh evidence/check.sh --root release --hmac-key shared --secret secret";
+
+/// Alice and Bob signed a directory with every layer, Carol counter-signed, and it was stamped
+/// twice. The evidence is in `evidence`.
+fn exported() -> World {
+    let world = World::new();
+    for (name, byte) in [("shared", b'k'), ("secret", b's')] {
+        world.write(name, &[byte; 150]);
+        fs::set_permissions(world.path(name), fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    world.write("policy.json", b"{\"use\": [\"research\", 1]}");
+    fs::create_dir_all(world.path("release/docs")).unwrap();
+    world.write("release/README", b"read me\n");
+    world.write("release/docs/a name ü", b"");
+    symlink("docs/a name ü", world.path("release/link")).unwrap();
+    let files = "--hmac-key shared --secret-file secret --policy policy.json";
+    let sign = "sealstone sign -q --passphrase-file passphrase --from";
+    world.line(&format!(
+        "sealstone passport new -q -o carol.passport --label carol --profile=custom:m=7MiB,t=5,p=1
+         {sign} alice.passport --cosigner bob.pub {files} --author '<b>Ä</b>' --layers timestamp release
+         {sign} bob.passport --cosign release.package
+         {sign} carol.passport --countersign release.package"
+    ));
+    authority::make(&world);
+    authority::stamp(&world, "release.package");
+    authority::stamp(&world, "release.package");
+    world.line(
+        "sealstone verify -q --signer alice.pub --signer bob.pub --hmac-key shared \
+         --secret-file secret --roots tsa/root.pem --export evidence release.package",
+    );
+    world
+}
+
+impl World {
+    /// Runs lines of bash that must succeed.
+    #[track_caller]
+    fn line(&self, lines: &str) {
+        crate::world::succeed(&mut self.bash(&format!("set -e\n{lines}")));
+    }
+
+    /// Runs the script: its code, and what it prints.
+    fn check(&self, line: &str) -> (i32, String) {
+        let output = self.bash(line).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code().unwrap(), text + &errors)
+    }
+}
+
+/// Whether the machine's OpenSSL has ML-DSA.
+fn has_ml_dsa() -> bool {
+    let listed = Command::new("openssl")
+        .args(["list", "-signature-algorithms"])
+        .output();
+    String::from_utf8_lossy(&listed.unwrap().stdout).contains("ML-DSA-65")
+}
+
+/// The layers that the script calls bad, by their numbers.
+fn bad(printed: &str) -> String {
+    let number = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().take(3).collect();
+        matches!(words[..], [_, _, "bad"]).then(|| words[0].to_owned())
+    };
+    printed.lines().filter_map(number).collect()
+}
+
+#[test]
+fn openssl_alone_checks_every_layer() {
+    let world = exported();
+    let (code, text) = world.check(CHECK);
+    let (status, ml_dsa) = match has_ml_dsa() {
+        true => (0, "4 ml-dsa-65  good      3 signature(s)\n"),
+        false => (3, "4 ml-dsa-65  unchecked not checked: needs OpenSSL 3.5"),
+    };
+    assert_eq!(code, status, "{text}");
+    for line in [
+        "1 content    good      3 file(s)\n",
+        "2 hmac       good      made with this key\n",
+        "3 ed25519    good      3 signature(s)\n",
+        ml_dsa,
+        "5 keys       good      made with this key\n",
+        "6 timestamp  good      2 timestamp(s), the first one of ",
+        "\ncounter-signer ",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    // Roots and signers of the checker's own, and no keys.
+    let show = "sealstone --json inspect alice.pub | grep -o '[0-9a-f-]\\{79\\}' | head -n 1";
+    let (code, text) = world.check(&format!(
+        "sh evidence/check.sh --root release --tsa-roots tsa/root.pem --signer $({show})"
+    ));
+    assert_eq!((code, bad(&text)), (3, String::new()), "{text}");
+    assert!(text.contains("2 hmac       unchecked"), "{text}");
+    let (code, text) = world.check(&format!("{CHECK} --signer {}", "0".repeat(64)));
+    assert_eq!(code, 1);
+    assert!(text.contains("not signed by 0000"), "{text}");
+    // Another directory of temporary files; nothing is left there.
+    let (_, left) = world.check(&format!(
+        "mkdir tmp; TMPDIR=$PWD/tmp {CHECK} >/dev/null; ls -A tmp"
+    ));
+    assert_eq!(left, "");
+}
+
+#[test]
+fn each_alteration_is_seen_at_its_layer() {
+    let world = exported();
+    let post_quantum = if has_ml_dsa() { "4" } else { "" };
+    // File, place of the byte that is changed (from the end if negative), layers that are bad.
+    let cases = [
+        ("release/README", 0, "1".to_owned()),
+        ("evidence/files.txt", 3, "1".to_owned()),
+        ("evidence/policy.json", 3, "1".to_owned()),
+        // The last byte of the policy's digest.
+        ("evidence/manifest.cbor", -1, "123456".to_owned()),
+        ("evidence/hmac.tag", 31, "2346".to_owned()),
+        ("evidence/keys.confirmation", 0, "3456".to_owned()),
+        ("evidence/keys.message", 20, "5".to_owned()),
+        // Time, fingerprint, flags, manifest, tag, prior.
+        (
+            "evidence/signature-1/framed",
+            28,
+            format!("3{post_quantum}"),
+        ),
+        ("evidence/signature-1/framed", 40, "34".to_owned()),
+        ("evidence/signature-2/framed", 62, "34".to_owned()),
+        ("evidence/signature-2/framed", 70, "34".to_owned()),
+        ("evidence/signature-3/framed", 130, "34".to_owned()),
+        ("evidence/signature-3/framed", 254, "34".to_owned()),
+        ("evidence/signature-3/prior.cbor", 99, "34".to_owned()),
+        (
+            "evidence/signature-1/fingerprint.input",
+            30,
+            "34".to_owned(),
+        ),
+        ("evidence/signature-1/ed25519.pem", 60, "3".to_owned()),
+        ("evidence/signature-1/ed25519.sig", 5, "36".to_owned()),
+        ("evidence/signature-2/ml-dsa-65.pem", 900, "4".to_owned()),
+        (
+            "evidence/signature-2/ml-dsa-65.sig",
+            900,
+            format!("{post_quantum}6"),
+        ),
+        ("evidence/timestamp-1/stamped", 35, "6".to_owned()),
+        ("evidence/timestamp-1/stamped", 900, "6".to_owned()),
+        ("evidence/timestamp-2/stamped", -9, "6".to_owned()),
+        ("evidence/timestamp-1/response.tsr", 1, "6".to_owned()),
+        ("evidence/timestamp-2/response.tsr", -9, "6".to_owned()),
+        ("evidence/timestamp-1/response.sha3-256", 4, "6".to_owned()),
+        ("evidence/timestamp-2/root.pem", 200, "6".to_owned()),
+    ];
+    for (name, place, layers) in cases {
+        let before = world.read(name);
+        let mut altered = before.clone();
+        let len = i32::try_from(altered.len()).unwrap();
+        let place = usize::try_from((place + len) % len).unwrap();
+        // A letter or digit stays one.
+        altered[place] ^= if altered[place] == b'z' { 3 } else { 1 };
+        world.write(name, &altered);
+        let (code, text) = world.check(CHECK);
+        assert_eq!(
+            (code, bad(&text)),
+            (1, layers),
+            "{name} at {place}:\n{text}"
+        );
+        world.write(name, &before);
+    }
+}
+
+#[test]
+fn what_is_removed_or_added_is_seen() {
+    let world = exported();
+    let cases = [
+        ("echo x > release/more", "1"),
+        ("rm release/README", "1"),
+        ("ln -sf README release/link", "1"),
+        ("rm release/link; echo > release/link", "1"),
+        ("mv release/docs docs; ln -s ../docs release/docs", "1"),
+        ("mv release/README r; ln -s ../r release/README", "1"),
+        ("rm evidence/policy.json", "1"),
+        ("rm evidence/hmac.tag", "346"),
+        ("rm -r evidence/signature-*", "346"),
+        ("rm -r evidence/signature-2", "6"),
+        ("cp evidence/signature-1/*.sig evidence/signature-2", "346"),
+        ("rm -r evidence/timestamp-?", "6"),
+        ("rm -r evidence/timestamp-2", ""),
+        (": > evidence/manifest.cbor", "123456"),
+        ("printf x >> evidence/manifest.cbor", "123456"),
+        ("cp release.package release/", ""),
+    ];
+    for (change, layers) in cases {
+        world.line("rm -rf before; mkdir before; cp -a release evidence before");
+        world.line(change);
+        let (code, text) = world.check(CHECK);
+        let layers = match has_ml_dsa() {
+            true => layers.to_owned(),
+            // The signature of another message is seen by who can verify it.
+            false if change.starts_with("cp evidence") => layers.replace('4', ""),
+            false => layers.to_owned(),
+        };
+        let harmless = change.ends_with("timestamp-2") || change.starts_with("cp release");
+        assert_eq!(bad(&text), layers, "{change}:\n{text}");
+        assert_eq!(code == 1, !harmless, "{change}:\n{text}");
+        world.line("rm -rf release evidence docs r; mv before/* .");
+    }
+}
+
+#[test]
+fn no_key_is_an_argument_of_a_program() {
+    let world = exported();
+    fs::create_dir(world.path("bin")).unwrap();
+    // Programs that write down their arguments and environment.
+    let programs = "openssl awk od cat tail tr cut sed printf";
+    world.line(&format!(
+        "for p in {programs}; do
+           printf '#!/bin/sh\\n{{ echo \"$@\"; env; }} >>%s/log\\nexec %s \"$@\"\\n' \
+             \"$PWD\" \"$(command -v -p \"$p\" || echo /usr/bin/$p)\" >bin/$p
+         done
+         sed -i 's|exec printf|exec /usr/bin/printf|' bin/printf
+         chmod +x bin/*"
+    ));
+    let (code, text) = world.check(&format!("PATH=$PWD/bin:$PATH {CHECK}"));
+    assert_eq!(bad(&text), "", "{text}");
+    assert_ne!(code, 1);
+    let log = String::from_utf8_lossy(&world.read("log")).into_owned();
+    assert!(log.contains("asn1parse") && log.contains("key:sealstone.package.hmac.v1"));
+    let (_, extracted) = world.check(
+        "for f in hmac:shared keys:secret; do openssl dgst -sha3-256 -mac HMAC \
+         -macopt key:sealstone.package.${f%:*}.v1 -r <${f#*:}; done",
+    );
+    for line in extracted.lines() {
+        let key = line.split(' ').next().unwrap();
+        assert_eq!(key.len(), 64);
+        assert!(!log.contains(key) && !log.contains(&key[..16]));
+    }
+    for key in ["kkkkkkkk", "ssssssss", "6b6b6b6b", "73737373"] {
+        assert!(!log.contains(key), "{key}");
+    }
+}
+
+#[test]
+fn embedded_files_and_other_digests() {
+    let world = World::new();
+    let sign = "sealstone sign -q --passphrase-file passphrase --from alice.passport";
+    world.line(&format!(
+        "{sign} --embed -o in.package plan.txt
+         {sign} --digest skein-tree -o tree.package plan.txt
+         sealstone verify -q --signer alice.pub --export evidence in.package
+         sealstone verify -q --signer alice.pub --export tree tree.package"
+    ));
+    assert_eq!(world.read("evidence/content/plan.txt"), b"attack at dawn\n");
+    let (code, text) = world.check("cd evidence; sh check.sh");
+    assert!(text.contains("1 content    good      1 file(s)"), "{text}");
+    assert_ne!(code, 1);
+    world.line("echo x > evidence/content/plan.txt");
+    let (code, text) = world.check("sh evidence/check.sh");
+    assert_eq!((code, &bad(&text)[..]), (1, "1"), "{text}");
+    // OpenSSL has no Skein. The script says what has.
+    let (code, text) = world.check("sh tree/check.sh --root .");
+    assert_eq!(code, 3, "{text}");
+    assert!(text.contains("1 content    unchecked OpenSSL has no Skein: sealstone hash -c"));
+    world.line("sealstone hash -c tree/files.txt");
+}
+
+#[test]
+fn a_bad_package_has_evidence_too_and_nothing_is_replaced() {
+    let world = World::new();
+    world.line(
+        "sealstone sign -q --passphrase-file passphrase --from alice.passport plan.txt
+         echo x > plan.txt",
+    );
+    let export = [
+        "verify",
+        "--signer",
+        "alice.pub",
+        "--export",
+        "evidence",
+        "plan.txt.package",
+    ];
+    let output = world.command(&export).output().unwrap();
+    assert_eq!(output.status.code(), Some(11));
+    let (code, text) = world.check("sh evidence/check.sh --root .");
+    assert_eq!((code, &bad(&text)[..]), (1, "1"), "{text}");
+    let said = world.refused(&export, 3);
+    assert!(said.contains("evidence exists"), "{said}");
+    assert!(!world.names().iter().any(|name| name.ends_with(".tmp")));
+    for wrong in ["--root", "--root nowhere", "--hmac-key nothing", "x"] {
+        let (code, text) = world.check(&format!("sh evidence/check.sh {wrong}"));
+        assert_eq!(code, 2);
+        assert!(text.contains("usage: sh check.sh"), "{text}");
+    }
+}
+
+/// By a Python that has ML-DSA-65, where OpenSSL has not (`scripts/test-interop`).
+mod interop {
+    use super::*;
+
+    const SCRIPT: &str = "
+import base64, pathlib, sys
+from dilithium_py.ml_dsa import ML_DSA_65
+for one in sorted(pathlib.Path('evidence').glob('signature-*')):
+    lines = (one / 'ml-dsa-65.pem').read_text().splitlines()[1:-1]
+    key = base64.b64decode(''.join(lines))[-1952:]
+    right = ML_DSA_65.verify(
+        key, (one / 'framed').read_bytes(), (one / 'ml-dsa-65.sig').read_bytes(),
+        ctx=b'sealstone.package.v1')
+    print(one.name, right)
+";
+
+    #[test]
+    fn another_library_verifies_the_exported_signatures() {
+        let Some(python) = std::env::var_os("SEALSTONE_INTEROP_PYTHON") else {
+            println!("skipped: run scripts/test-interop");
+            return;
+        };
+        let world = exported();
+        let run = || {
+            let mut command = Command::new(&python);
+            command.args(["-c", SCRIPT]).current_dir(world.path("."));
+            String::from_utf8(crate::world::succeed(&mut command)).unwrap()
+        };
+        let good = "signature-1 True\nsignature-2 True\nsignature-3 True\n";
+        assert_eq!(run(), good);
+        let mut signature = world.read("evidence/signature-2/ml-dsa-65.sig");
+        signature[900] ^= 1;
+        world.write("evidence/signature-2/ml-dsa-65.sig", &signature);
+        assert_eq!(run(), good.replace("2 True", "2 False"));
+    }
+}
