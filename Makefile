@@ -86,7 +86,7 @@ prove-levels: ## the same at four levels of optimisation, for three targets
 
 bench: ## measure against the peers, alternating, in one run (ARGS=… goes to bench/files.py)
 	@scripts/setup bench
-	cargo build --release $(CARGO_FLAGS) -p sealstone-cli
+	cargo build --release $(CARGO_FLAGS) -p sealstone-cli -p sealstone-server
 	cargo build --release $(CARGO_FLAGS) --manifest-path bench/Cargo.toml
 	@status=0; release=$(CARGO_TARGET_DIR)/release; \
 	bench/unlock.py --sealstone $$release/sealstone || status=1; \
@@ -95,6 +95,7 @@ bench: ## measure against the peers, alternating, in one run (ARGS=… goes to b
 	bench/skein.py --bench $$release/bench-skein --sealstone $$release/sealstone || status=1; \
 	$$release/bench-tree-shapes || status=1; \
 	$$release/bench-token || status=1; \
+	taskset -c 1 $$release/bench-service --server $$release/sealstone-server || status=1; \
 	exit $$status
 
 fuzz: ## every fuzz target for SECONDS=30 each

@@ -3,6 +3,7 @@
 
 mod clock;
 mod disk;
+mod durable;
 mod history;
 mod keys;
 mod kill;
