@@ -3,6 +3,7 @@
 mod files;
 mod hash;
 mod keys;
+mod monitor;
 mod package;
 mod passphrase;
 mod passport;
@@ -21,6 +22,7 @@ pub(crate) use hash::{HashFileArgs, SkeinArgs, TreeValue};
 pub(crate) use keys::{
     KeyArgs, KeyChangeArgs, KeyEndArgs, KeyRotateArgs, KeySetArgs, KeysCommand, Limit,
 };
+pub(crate) use monitor::{MonitorCommand, MonitorReportArgs};
 pub(crate) use package::{
     Digest, PackageSignArgs, PackageVerifyArgs, PolicyCommand, PolicyShowArgs,
 };
@@ -141,6 +143,9 @@ pub(crate) enum Command {
     /// Limit when and how often your own keys sign, and end their lives
     #[command(subcommand)]
     Keys(KeysCommand),
+    /// Notice that signing changed: slower, larger, more often, the same again
+    #[command(subcommand)]
+    Monitor(MonitorCommand),
     /// Show when data existed: timestamps by a trusted authority (RFC 3161)
     #[command(subcommand)]
     Timestamp(Box<TimestampCommand>),

@@ -5,6 +5,7 @@ mod inspect;
 mod keys;
 mod manual;
 mod message;
+mod monitor;
 mod open;
 mod package;
 mod passport;
@@ -29,6 +30,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<()> {
         Command::Sign(args) => package::sign(&args, context),
         Command::Verify(args) => package::verify(&args, context),
         Command::Policy(command) => package::policy(command, context),
+        Command::Monitor(command) => monitor::run(&command, context),
         Command::Keys(command) => keys::run(command, context),
         Command::Trust(command) => trust::run(command, context),
         Command::Password(command) => password::run(command, context),

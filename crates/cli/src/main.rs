@@ -10,6 +10,7 @@ mod hardening;
 mod identity;
 mod io;
 mod key_life;
+mod monitor;
 mod network;
 mod passphrase;
 mod paths;

@@ -33,6 +33,7 @@ use std::fmt;
 use minicbor::bytes::ByteArray;
 use minicbor::{Decode, Encode};
 use sealstone_primitives::hash::{Sha3_256, sha3_256};
+use sealstone_primitives::rng;
 
 pub use chart::{Chart, Direction};
 
@@ -69,9 +70,6 @@ pub enum Operation {
     /// A package was verified.
     #[n(2)]
     Verify,
-    /// A file was sealed and signed.
-    #[n(3)]
-    Seal,
 }
 
 /// What changed.
@@ -197,13 +195,21 @@ impl Monitor {
         }
     }
 
+    /// A monitor that has seen nothing, with a secret of its own.
+    #[must_use]
+    pub fn random() -> Self {
+        Self::new(rng::array())
+    }
+
     /// Takes a sample; returns what it makes noticeable.
     pub fn observe(&mut self, sample: &Sample) -> Vec<Alarm> {
         let key = self.key_tag(&sample.key);
         let stream = self.stream(sample.operation);
         let latency = stream.latency.add(sample.latency);
         let size = stream.size.add(sample.size);
-        let burst = self.use_key(key, sample.time);
+        // Verifying uses no secret key.
+        let signs = sample.operation != Operation::Verify;
+        let burst = signs && self.use_key(key, sample.time);
         let repeated = sample
             .payload
             .is_some_and(|payload| self.is_repeated(&payload));
@@ -406,7 +412,6 @@ impl Operation {
             Self::Sign => "sign",
             Self::Cosign => "cosign",
             Self::Verify => "verify",
-            Self::Seal => "seal",
         }
     }
 }

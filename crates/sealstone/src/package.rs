@@ -17,6 +17,7 @@ mod json;
 mod keys;
 mod layer;
 mod manifest;
+mod measure;
 mod path;
 mod signer;
 mod stamps;

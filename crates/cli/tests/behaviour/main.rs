@@ -11,6 +11,7 @@ mod hints;
 mod impostor;
 mod inputs;
 mod keys;
+mod monitor;
 mod package;
 mod passport;
 mod password;

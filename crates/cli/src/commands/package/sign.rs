@@ -2,7 +2,9 @@
 
 use std::io::Read;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
+use sealstone::monitor::Operation;
 use sealstone::package::{
     DigestKind, Draft, Entry, Layer, MAX_EMBEDDED, Object, Package, Source, Work,
 };
@@ -20,6 +22,7 @@ use crate::failure::{About, Failure, Result};
 use crate::identity::Identity;
 use crate::io::input::{self, DASH};
 use crate::key_life;
+use crate::monitor::{self, Measured};
 use crate::passphrase::Passphrases;
 use crate::paths;
 use crate::trust;
@@ -78,7 +81,10 @@ fn add(
     let passport = unlock(args, identity, context)?;
     let mut package = stored.package.clone();
     key_life::reserve(&passport.fingerprint(), 1, context)?;
+    let start = Instant::now();
     sign(&mut package, &passport, clock::now()).about(shown(path))?;
+    let latency = start.elapsed();
+    watch(Operation::Cosign, &passport, &package, latency, context);
     stored.replace(&package)?;
     let signed = package.signatures().len();
     let wanted = package.manifest().threshold;
@@ -92,6 +98,26 @@ fn add(
     )?;
     trust::countersign(&passport, context);
     Ok(())
+}
+
+/// Tells the monitor of a signature.
+fn watch(
+    operation: Operation,
+    passport: &Passport,
+    package: &Package,
+    latency: Duration,
+    context: &Context,
+) {
+    let (size, digest) = package.manifest().measure();
+    let measured = Measured {
+        operation,
+        key: &passport.fingerprint(),
+        latency,
+        size,
+        // Those who co-sign see a payload that others have signed.
+        payload: (operation == Operation::Sign).then_some(digest),
+    };
+    monitor::record(&measured, context);
 }
 
 /// Everything that is read before the passphrase is asked for.
@@ -169,7 +195,16 @@ impl<'a> Job<'a> {
         }
         self.add_content(&mut draft, context)?;
         key_life::reserve(&passport.fingerprint(), 1, context)?;
-        Ok(draft.sign(passport, clock::now())?)
+        let start = Instant::now();
+        let package = draft.sign(passport, clock::now())?;
+        watch(
+            Operation::Sign,
+            passport,
+            &package,
+            start.elapsed(),
+            context,
+        );
+        Ok(package)
     }
 
     /// Has an authority attest the time of the signature.

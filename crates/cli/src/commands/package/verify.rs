@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
+use sealstone::monitor::Operation;
 use sealstone::package::{Package, Report, Source, Verdict, Verifier, Work};
 use sealstone::passport::{Contact, Fingerprint, Passport};
 use sealstone::trust::Standing;
@@ -18,6 +20,7 @@ use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::identity::{Identity, load_public};
 use crate::io::keep::{self, PRIVATE};
+use crate::monitor::{self, Measured};
 use crate::passphrase::Passphrases;
 use crate::paths;
 use crate::trust::{self, Store};
@@ -57,7 +60,9 @@ pub(in crate::commands) fn run(args: &PackageVerifyArgs, context: &Context) -> R
     if let Some(roots) = &roots {
         verifier = verifier.roots(roots, clock::now());
     }
+    let start = Instant::now();
     let report = look(verifier, &stored.package, source.as_deref(), context);
+    watch(&stored.package, start.elapsed(), context);
     let labels = people.labels(&stored.package);
     let shown = Shown {
         package: &stored.package,
@@ -72,6 +77,21 @@ pub(in crate::commands) fn run(args: &PackageVerifyArgs, context: &Context) -> R
         Some(exit) => Err(Failure::silent(exit)),
         None => derive(args, &stored.package, keys.secret.as_deref()),
     }
+}
+
+/// Tells the monitor of a verification, under the key of the first signer.
+fn watch(package: &Package, latency: Duration, context: &Context) {
+    let Some(key) = package.manifest().signers.first() else {
+        return;
+    };
+    let measured = Measured {
+        operation: Operation::Verify,
+        key,
+        latency,
+        size: package.manifest().measure().0,
+        payload: None,
+    };
+    monitor::record(&measured, context);
 }
 
 /// Goes through all layers, with progress of the content.

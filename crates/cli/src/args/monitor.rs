@@ -1,0 +1,24 @@
+//! `monitor …`
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+/// `monitor …`; off by default
+#[derive(Subcommand)]
+pub(crate) enum MonitorCommand {
+    /// Begin to watch signing: times, sizes, rates and tags of contents, on this machine only
+    On,
+    /// Stop, and remove what was recorded
+    Off,
+    /// Show what was recorded and noticed
+    Report(MonitorReportArgs),
+}
+
+/// `monitor report`
+#[derive(Args)]
+pub(crate) struct MonitorReportArgs {
+    /// Write the report as a page for a browser, which needs nothing else
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+}
