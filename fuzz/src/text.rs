@@ -77,11 +77,10 @@ fn check_share(share: Share, typed: &str) {
     }
 }
 
-/// Upper-cased and without what may stand between.
+/// Upper-cased and without what may stand between: dashes, white space, characters that are not
+/// seen. All digits are ASCII.
 fn digits(typed: &str) -> String {
-    typed
-        .chars()
-        .filter(|c| !c.is_whitespace() && *c != '-')
-        .map(|c| c.to_ascii_uppercase())
-        .collect()
+    let is_digit = |c: &char| c.is_ascii_graphic() && *c != '-';
+    let digits = typed.chars().filter(is_digit);
+    digits.map(|c| c.to_ascii_uppercase()).collect()
 }

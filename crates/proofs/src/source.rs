@@ -25,8 +25,8 @@
 //!   tree in 1, 2, 4, 8 and 9 lanes, at positions that end below 2^64.
 //! - **Whole hashes** against their own specifications ([`modes`]), on words of another kind: a
 //!   [`Value`] is known by how it was made, not by its bits. *BLAKE2b and H′* with an
-//!   uninterpreted F: nothing is known of it but that equal arguments give equal results. *Skein*, every
-//!   round of it, in three steps (before the message, the message, the output), each from any
+//!   uninterpreted F: nothing is known of it but that equal arguments give equal results. *Skein*,
+//!   every round of it, in three steps (before the message, the message, the output), each from any
 //!   chaining value, for the lengths and cuts that the row names. On the same words: Threefish's
 //!   decryption undoes its encryption.
 //! - **The shape of trees**, on numbers: for every number of leaves, one message. Its verdict is

@@ -273,3 +273,18 @@ fn a_benchmark_shows_each_profile_when_it_is_known() {
     assert!(shown[2].contains("argon2id"), "{shown:?}");
     assert!(still_runs);
 }
+
+/// The published vector of Argon2 1.0, whose text has no version.
+#[test]
+fn a_hash_without_a_version_is_to_be_made_anew_for_that_reason() {
+    let world = World::empty();
+    let stored = "$argon2i$m=256,t=2,p=1$c29tZXNhbHQ$/U3YPXYsSb3q9XxHvc0MLxur+GP960kN9j7emXX8zwY";
+    let options = "--variant argon2i --memory-kib 256 --iterations 2 --parallelism 1";
+    for (version, why) in [("16", "names no version"), ("19", "is not as new ones")] {
+        let verify = format!("sealstone password verify --version {version} {options} '{stored}'");
+        let mut verify = world.bash(&format!("printf password | {verify} --passphrase-fd 0"));
+        let output = verify.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && said.contains(why), "{said}");
+    }
+}

@@ -45,12 +45,14 @@ pub(super) fn run(args: &VerifyArgs, context: &Context) -> Result<()> {
     context.say("the password is the right one");
     if outdated {
         let (old, new) = (describe(stored.params()), describe(&wanted));
-        context.say(&if old == new {
-            "its salt or its hash is shorter than of new ones: hash it again while you have it"
-                .to_owned()
-        } else {
-            format!("its hash ({old}) is not as new ones ({new}): hash it again while you have it")
-        });
+        let why = match old == new {
+            true if !text.contains("$v=") => {
+                "its text names no version, so it is of Argon2 1.0".to_owned()
+            }
+            true => "its salt or its hash is shorter than of new ones".to_owned(),
+            false => format!("its hash ({old}) is not as new ones ({new})"),
+        };
+        context.say(&format!("{why}: hash it again while you have it"));
     }
     context.print(String::new, || {
         json!({"verified": true, "needs_rehash": outdated, "parameters": to_json(stored.params())})
