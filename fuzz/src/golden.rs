@@ -24,6 +24,37 @@ pub(crate) const SEALED: [(&[u8], usize); 7] = [
     (golden!("files/aes-everything.sealed"), 333),
 ];
 
+macro_rules! published {
+    ($name:literal) => {
+        include_bytes!(concat!(
+            "../../crates/sealstone/tests/timestamp/vectors/",
+            $name
+        ))
+        .as_slice()
+    };
+}
+
+/// Timestamps over `hello`, and whom to trust.
+pub(crate) const STAMPS: [(&[u8], &[u8]); 4] = [
+    (
+        published!("sigstage/response-sha256.tsr"),
+        published!("sigstage/ts_chain.pem"),
+    ),
+    (
+        published!("test_tsa/response.tsr"),
+        published!("test_tsa/ts_chain.pem"),
+    ),
+    (
+        published!("test_tsa/response-injected-certs.tsr"),
+        published!("test_tsa/ts_chain.pem"),
+    ),
+    (
+        published!("identrust/issue-104.tsr"),
+        published!("identrust/ts_chain.pem"),
+    ),
+];
+pub(crate) const REQUEST: &[u8] = published!("test_tsa/request.der");
+
 pub(crate) const SECRET: [&[u8]; 2] = [golden!("alice.passport"), golden!("bob.passport")];
 pub(crate) const PUBLIC: [&[u8]; 2] = [golden!("alice.pub"), golden!("bob.pub")];
 pub(crate) const WORDS: &[u8] = golden!("alice.words");

@@ -15,6 +15,7 @@ mod passports;
 mod password;
 mod sealed;
 mod text;
+mod timestamp;
 mod trust;
 
 pub use package::package;
@@ -22,6 +23,7 @@ pub use passports::{public_passport, secret_passport};
 pub use password::phc_string;
 pub use sealed::{armor, sealed_forged, sealed_header, sealed_open};
 pub use text::text;
+pub use timestamp::timestamp;
 pub use trust::trust_store;
 
 /// Whether this build carries the planted bugs: see `README.md`.

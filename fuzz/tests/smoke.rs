@@ -17,6 +17,7 @@ const TARGETS: [Target; 10] = [
     ("package", sealstone_fuzz::package, 5),
     ("phc_string", sealstone_fuzz::phc_string, 20),
     ("text", sealstone_fuzz::text, 20),
+    ("timestamp", sealstone_fuzz::timestamp, 20),
     ("trust_store", sealstone_fuzz::trust_store, 20),
 ];
 

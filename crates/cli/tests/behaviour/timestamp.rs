@@ -384,3 +384,61 @@ fn a_chain_of_renewals() {
     other[2] = "other";
     world.refused(&[&other[..], &first, &["-o", "no.tsr"]].concat(), 5);
 }
+
+/// The verdict of layer 6 of `plan.package`.
+fn layer(world: &World) -> Value {
+    let args = [
+        "verify",
+        "--signer",
+        "alice.pub",
+        "--roots",
+        "roots.pem",
+        "--json",
+    ];
+    let mut command = world.command(&[&args[..], &["plan.package"]].concat());
+    let output = command.output().unwrap();
+    json(&output.stdout)["layers"]["timestamp"]["verdict"].clone()
+}
+
+#[test]
+fn packages_are_stamped_and_renewed() {
+    let Some(tsa) = Authority::new() else { return };
+    let world = World::new();
+    world.write("roots.pem", &tsa.read("root.pem"));
+    let server = Server::start(tsa);
+    world.done(&[
+        "sign",
+        "-q",
+        "--from",
+        "alice.passport",
+        "-o",
+        "plan.package",
+        "plan.txt",
+    ]);
+    assert_eq!(layer(&world), "absent");
+    let attach = |path: &str| -> Vec<String> {
+        let url = server.url(path);
+        let args = [
+            "timestamp",
+            "attach",
+            "plan.package",
+            "--roots",
+            "roots.pem",
+            "--json",
+        ];
+        [&args[..], &["--tsa", &url]]
+            .concat()
+            .iter()
+            .map(|arg| (*arg).to_owned())
+            .collect()
+    };
+    let before = world.read("plan.package");
+    world.refused(&attach("rejected"), 3);
+    world.refused(&attach("other"), 3);
+    assert_eq!(world.read("plan.package"), before);
+    for count in 1..=2 {
+        let done = json(&world.done(&attach("good")));
+        assert_eq!(done["timestamps"], count);
+        assert_eq!(layer(&world), "good");
+    }
+}
