@@ -18,7 +18,7 @@ from pathlib import Path
 
 import strict_json
 from cases import content, person
-from package import BESIDE, EMBEDDED, LAYERS, LINK, Derived, Maker, Verifier, digest, example_package
+from package import BESIDE, EMBEDDED, LAYERS, LINK, Derived, Maker, Verifier, digest, example_package, stamped
 from package_hostile import HOSTILE
 from passport import sha3
 from wire import Refused
@@ -40,6 +40,8 @@ DEFAULTS = {
     "entries": [["hello.txt", EMBEDDED, 6, "", 0]],
     "signatures": None,
     "derived": {},
+    "responses": [],
+    "to_stamp": None,
 }
 POLICY = '{"uses":["research"],"weight":0.1,"€":null}'
 
@@ -54,7 +56,7 @@ def source(path, kind, size, media, modified):
 
 
 def build(case):
-    """The signed package of a description."""
+    """The signed package of a description: the same bytes each time."""
     maker = Maker(
         [passport(name) for name in case["signers"]],
         [source(*entry) for entry in case["entries"]],
@@ -71,8 +73,15 @@ def build(case):
     )
     package = maker.make()
     for name, role, time in case["signatures"]:
-        package.sign(passport(name), time, role)
+        package.sign(passport(name), time, role, deterministic=True)
+    for response in case["responses"]:
+        package.stamp(lambda _: bytes.fromhex(response))
     return package
+
+
+def to_stamp(package):
+    """SHA3-256 of what another timestamp would cover."""
+    return sha3(stamped(package.head, package.signatures, package.timestamps)).hex()
 
 
 def unhex(text):
@@ -137,6 +146,7 @@ def signers():
     yield {"signers": three, "needed": 1, "signatures": [["bob", 0, 0]]}
     yield {"signers": three, "needed": 2, "signatures": [["carol", 0, 5], ["bob", 0, 2**64 - 1]]}
     yield {"signatures": [["alice", 0, NOON], ["bob", 1, NOON + 1]]}
+    yield {"key": KEY.hex(), "signatures": [["alice", 0, 0], ["bob", 1, 1]], "responses": ["", "00" * 70_000, "3000"]}
     yield {
         "signers": ["bob"],
         "signatures": [["bob", 0, 1], ["alice", 1, 2], ["carol", 1, 3]],
@@ -155,6 +165,7 @@ def write(folder, cases):
         if case["secret"]:
             derived = Derived(unhex(case["secret"]), package.m, package.policy and sha3(package.policy))
             case["derived"] = {label: derived.key(label.encode()).hex() for label in ("a", "é" * 127)}
+        case["to_stamp"] = to_stamp(package)
         (folder / case["file"]).write_bytes(package.encode())
         put(folder / case["file"].removesuffix(".package"), case["entries"])
         described.append(case)
@@ -239,6 +250,8 @@ def check_one(folder, case):
     assert signed == [[role, time] for _, role, time in case["signatures"]], "signatures"
     for layer, given in ((2, "key"), (5, "secret")):
         assert report.layers[layer][0] == ("good" if case[given] else "absent"), given
+    assert [response.hex() for _, response, _ in package.timestamps] == case["responses"], "responses"
+    assert to_stamp(package) == case["to_stamp"], "what is to be stamped"
     if case["secret"]:
         derived = Derived(unhex(case["secret"]), package.m, manifest.policy)
         assert case["derived"], "no derived keys"

@@ -8,6 +8,7 @@ use sealstone::package::{
     DigestKind, Draft, EntryContent, Json, Layer, Listed, Package, RelativePath, Report, Role,
     Verdict, Verifier, Work,
 };
+use sealstone_primitives::hash::sha3_256;
 use serde::{Deserialize, Serialize};
 
 use crate::tree::{Node, Tree, content, person};
@@ -31,6 +32,10 @@ pub(crate) struct Case {
     pub(crate) signatures: Vec<(String, u8, u64)>,
     /// The keys of some labels.
     pub(crate) derived: BTreeMap<String, String>,
+    /// What time-stamping authorities are said to have sent, over all signatures.
+    pub(crate) responses: Vec<String>,
+    /// SHA3-256 of what another timestamp would cover.
+    pub(crate) to_stamp: String,
 }
 
 /// Path, kind, length or target, media type, modification time.
@@ -126,6 +131,10 @@ impl Case {
                 0 => package.cosign(person(name), *time).unwrap(),
                 _ => package.countersign(person(name), *time).unwrap(),
             }
+        }
+        for response in &self.responses {
+            let response = HEXLOWER.decode(response.as_bytes()).unwrap();
+            package.attach_timestamp(&response).unwrap();
         }
         package
     }
@@ -251,6 +260,9 @@ impl Case {
         let signed: Vec<_> = package.signatures().collect();
         let expected: Vec<_> = self.signatures.iter().map(signature).collect();
         assert_eq!(signed, expected, "{}", self.file);
+        let responses: Vec<_> = package.timestamps().map(|it| HEXLOWER.encode(it)).collect();
+        assert_eq!(responses, self.responses, "{}", self.file);
+        assert_eq!(to_stamp(package), self.to_stamp, "{}", self.file);
     }
 
     fn check_keys(&self, package: &Package) {
@@ -277,6 +289,11 @@ fn signature(
         _ => Role::CounterSigner,
     };
     (person(name).fingerprint(), role, *time)
+}
+
+/// SHA3-256 of what another timestamp would cover.
+pub(crate) fn to_stamp(package: &Package) -> String {
+    HEXLOWER.encode(&sha3_256(&package.to_stamp()))
 }
 
 fn layer_of(number: u64) -> Layer {

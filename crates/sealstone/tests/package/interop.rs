@@ -16,7 +16,7 @@ use sealstone::trust::Standing;
 use sealstone_primitives::hash::sha3_256;
 use serde::Deserialize;
 
-use crate::cases::{BESIDE, Case, CaseEntry, EMBEDDED, LINK, Size};
+use crate::cases::{BESIDE, Case, CaseEntry, EMBEDDED, LINK, Size, to_stamp};
 use crate::tree::{Node, Tree, person};
 
 /// Runs a command of the second implementation in a new directory; `None` without a Python for it.
@@ -132,6 +132,7 @@ fn say(dir: &Path, file: &str) -> Expected {
 /// Writes the package and the files beside it.
 fn put(dir: &Path, mut case: Case) -> Case {
     let package = case.make();
+    case.to_stamp = to_stamp(&package);
     fs::write(dir.join(&case.file), package.encode()).unwrap();
     let root = dir.join(case.file.strip_suffix(".package").unwrap());
     for (path, node) in case.directory().0 {
@@ -254,6 +255,7 @@ fn signers(base: &Case) -> Vec<Case> {
     cases.push(Case {
         signers: three,
         needed: 2,
+        responses: ["3000", "", &"ab".repeat(300)].map(String::from).into(),
         signatures: [
             signed("carol", 0, base.time),
             signed("bob", 0, 1),
