@@ -208,7 +208,6 @@ GOLDEN = {
         "entries": [
             ["a.txt", BESIDE, 251, "text/plain", NOON],
             ["b/c.bin", BESIDE, 4096, "", 0],
-            ["link", LINK, "b/c.bin", "", 0],
         ],
     },
 }
