@@ -229,15 +229,18 @@ impl Keyring {
             let inner = self.read();
             (inner.generation, *inner.issuer.schedule())
         };
+        let current = schedule.epoch(now).unwrap_or(0);
+        // A stored key is listed at once; a new one for the next epoch may come a little later.
+        let is_due = |epoch| epoch == current || (epoch > current && ahead == Ahead::Yes);
         let mut found = Vec::new();
         if self.types.contains(&TokenType::BlindRsa2048) {
-            for epoch in wanted(&schedule, now, ahead) {
+            for epoch in wanted(&schedule, now) {
                 if self
                     .read()
                     .issuer
                     .find(TokenType::BlindRsa2048, epoch)
                     .is_none()
-                    && let Some(key) = self.rsa(&schedule, generation, epoch, now).await?
+                    && let Some(key) = self.rsa(generation, epoch, is_due(epoch)).await?
                 {
                     found.push((epoch, key));
                 }
@@ -259,14 +262,8 @@ impl Keyring {
         Ok(())
     }
 
-    /// The RSA key of an epoch: from the store; new, if the epoch is not over.
-    async fn rsa(
-        &self,
-        schedule: &Schedule,
-        generation: u64,
-        epoch: u64,
-        now: u64,
-    ) -> Result<Option<IssuerKey>> {
+    /// The RSA key of an epoch: from the store; new, if it is due.
+    async fn rsa(&self, generation: u64, epoch: u64, is_due: bool) -> Result<Option<IssuerKey>> {
         let name = rsa_name(generation, epoch);
         for _ in 0..2 {
             if let Some(sealed) = self.store.get(&name).await? {
@@ -274,7 +271,7 @@ impl Keyring {
                 let key = IssuerKey::decode(TokenType::BlindRsa2048, secret.expose())?;
                 return Ok(Some(key));
             }
-            if epoch < schedule.epoch(now).unwrap_or(0) {
+            if !is_due {
                 return Ok(None);
             }
             let (vault, name) = (self.vault.clone(), name.clone());
@@ -374,10 +371,10 @@ enum Ahead {
     Yes,
 }
 
-/// The epochs whose keys should be in memory.
-fn wanted(schedule: &Schedule, now: u64, ahead: Ahead) -> std::ops::RangeInclusive<u64> {
+/// The epochs whose keys should be in memory: those that redeem, and the next.
+fn wanted(schedule: &Schedule, now: u64) -> std::ops::RangeInclusive<u64> {
     let alive = schedule.redeeming(now).unwrap_or(0..=0);
-    *alive.start()..=alive.end().saturating_add(u64::from(ahead == Ahead::Yes))
+    *alive.start()..=alive.end().saturating_add(1)
 }
 
 fn root_name(generation: u64) -> String {
