@@ -95,6 +95,7 @@ bench: ## measure against the peers, alternating, in one run (ARGS=… goes to b
 	bench/skein.py --bench $$release/bench-skein --sealstone $$release/sealstone || status=1; \
 	$$release/bench-tree-shapes || status=1; \
 	$$release/bench-token || status=1; \
+	$$release/bench-monitor || status=1; \
 	taskset -c 1 $$release/bench-service --server $$release/sealstone-server || status=1; \
 	exit $$status
 
