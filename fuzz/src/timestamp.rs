@@ -32,8 +32,8 @@ fn check(response: &[u8], roots: &[u8], golden: &[u8], golden_roots: &[u8]) {
     }
 }
 
-/// Time, serial number and the signer's certificate. The path may end at a root that was edited: the
-/// roots file says whom to trust.
+/// Time, serial number and the signer's certificate. The path may end at a root that was edited:
+/// the roots file says whom to trust.
 type Stated = (Duration, Vec<u8>, Vec<u8>);
 
 fn stated(response: &[u8], roots: &[u8]) -> Result<Stated, &'static str> {
