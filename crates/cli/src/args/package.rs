@@ -182,6 +182,9 @@ pub(crate) struct PackageVerifyArgs {
     /// Write everything that others need to check the package with OpenSSL alone to a new directory
     #[arg(long, value_name = "DIR")]
     pub(crate) export: Option<PathBuf>,
+    /// Write a report as HTML to a new file, good or bad, for people who have no Sealstone
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) html: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) unlock: UnlockArgs,
 }

@@ -2,6 +2,7 @@
 
 mod export;
 mod files;
+mod html;
 mod policy;
 mod show;
 mod sign;

@@ -335,3 +335,93 @@ for one in sorted(pathlib.Path('evidence').glob('signature-*')):
         assert_eq!(run(), good.replace("2 True", "2 False"));
     }
 }
+
+/// The names of elements that are open at the end, or a wrong end tag. What is no tag is text.
+fn unbalanced(html: &str) -> Vec<String> {
+    let mut open = Vec::new();
+    for part in html.split('<').skip(1) {
+        let tag = part.split('>').next().unwrap();
+        let name = tag.split([' ', '/']).find(|part| !part.is_empty()).unwrap();
+        match tag {
+            _ if tag.starts_with('!') || tag.ends_with('/') => {}
+            _ if !tag.starts_with('/') => open.push(name.to_owned()),
+            _ if open.last().is_some_and(|last| last == name) => drop(open.pop()),
+            _ => open.push(format!("/{name}")),
+        }
+    }
+    open
+}
+
+#[test]
+fn a_report_for_people_escapes_what_others_write() {
+    let world = World::new();
+    fs::create_dir(world.path("release")).unwrap();
+    let hostile = "<img src=x onerror=alert(1)>&'\"";
+    world.write(&format!("release/{hostile}"), b"1");
+    for number in 0..30 {
+        world.write(&format!("release/{number}"), b"1");
+    }
+    let policy = "{\"a\": \"</pre></script><script>alert(1)</script>\", \"b\": \"\u{202e}txt\"}";
+    world.write("policy.json", policy.as_bytes());
+    let sign = [
+        "sign",
+        "-q",
+        "--from=alice.passport",
+        "--author=</title><script>x</script>",
+        "--policy=policy.json",
+        "release",
+    ];
+    world.done(&sign);
+    let verify = ["verify", "-q", "--signer=alice.pub", "release.package"];
+    world.done(&[&verify[..], &["--html=good.html"]].concat());
+    world.write("release/0", b"2");
+    let mut bad = world.command(&[&verify[..], &["--html=bad.html"]].concat());
+    assert_eq!(bad.output().unwrap().status.code(), Some(11));
+    for (name, verdict) in [("good.html", "✔ GOOD: "), ("bad.html", "✘ BAD: ")] {
+        let html = String::from_utf8(world.read(name)).unwrap();
+        assert_eq!(unbalanced(&html), Vec::<String>::new(), "{name}");
+        assert!(html.contains(verdict) && html.contains("<details><summary>All 31</summary>"));
+        for never in [
+            "<script",
+            "<img",
+            "</script",
+            "alert(1)<",
+            "\u{202e}",
+            "http://",
+            "src=",
+        ] {
+            let shown = html.replace("&lt;img src=x", "");
+            assert!(!shown.contains(never), "{name}: {never}");
+        }
+        assert!(html.contains("<code>&lt;img src=x onerror=alert(1)&gt;&amp;&#39;&quot;</code>"));
+        assert!(
+            html.contains("&lt;/pre&gt;&lt;/script&gt;&lt;script&gt;")
+                && html.contains("\\u{202e}txt")
+        );
+    }
+    let bad = String::from_utf8(world.read("bad.html")).unwrap();
+    assert!(bad.contains("<td>altered</td><td><code>0</code></td>"));
+    // Never replaced; no report without a package.
+    world.refused(&[&verify[..], &["--html=good.html"]].concat(), 3);
+    assert!(!unbalanced("<p><b></p>").is_empty());
+}
+
+#[test]
+fn a_report_shows_times_and_certificates() {
+    let world = exported();
+    world.line(
+        "sealstone verify -q --signer alice.pub --hmac-key shared --secret-file secret \
+         --roots tsa/root.pem --html report.html release.package",
+    );
+    let html = String::from_utf8(world.read("report.html")).unwrap();
+    assert_eq!(unbalanced(&html), Vec::<String>::new());
+    for text in [
+        "<dd>CN=Clock</dd>",
+        "<dd>CN=Root</dd>",
+        "Proved to be before",
+        "<dd>2</dd>",
+    ] {
+        assert!(html.contains(text), "{text}");
+    }
+    assert_eq!(html.matches("✔ good").count(), 6);
+}

@@ -147,7 +147,7 @@ fn findings(all: &[Finding]) -> String {
     text
 }
 
-fn standing(signer: &SignerReport) -> String {
+pub(super) fn standing(signer: &SignerReport) -> String {
     match signer.standing {
         Standing::Unknown | Standing::Pending if signer.named => "named by you".to_owned(),
         Standing::Revoked { since } => format!("revoked since {}", clock::show(since)),

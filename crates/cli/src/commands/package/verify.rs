@@ -19,7 +19,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::identity::{Identity, load_public};
-use crate::io::keep::{self, PRIVATE};
+use crate::io::keep::{self, PRIVATE, PUBLIC};
 use crate::monitor::{self, Measured};
 use crate::passphrase::Passphrases;
 use crate::paths;
@@ -35,7 +35,8 @@ pub(in crate::commands) fn run(args: &PackageVerifyArgs, context: &Context) -> R
     };
     let keys = Secrets::read(args, context)?;
     let people = People::new(&signers, context)?;
-    keep::must_be_new(args.derive.iter().map(|it| it.file.as_path()))?;
+    let derived = args.derive.iter().map(|it| it.file.as_path());
+    keep::must_be_new(derived.chain(args.html.as_deref()))?;
     args.export.as_deref().map_or(Ok(()), export::must_be_new)?;
     let source = source(args, &stored)?;
     let roots = args
@@ -70,6 +71,9 @@ pub(in crate::commands) fn run(args: &PackageVerifyArgs, context: &Context) -> R
         labels: &labels,
     };
     context.print(|| shown.text(), || shown.value())?;
+    if let Some(path) = &args.html {
+        keep::write_new(path, shown.html(clock::now()).as_bytes(), PUBLIC)?;
+    }
     if let Some(directory) = &args.export {
         export::write(directory, &stored.package, &report.timestamps)?;
     }

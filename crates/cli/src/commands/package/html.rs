@@ -1,0 +1,305 @@
+//! `verify --html`: a report in one file that needs neither a network nor a script.
+
+use std::fmt::Display;
+
+use data_encoding::HEXLOWER;
+use sealstone::package::{Entry, EntryContent, LayerReport, SignerReport, Verdict};
+use sealstone::timestamp::{PathCertificate, Verified};
+use sealstone_primitives::hash::sha256;
+use sealstone_terminal::clock;
+use sealstone_terminal::text::{one_line, printable};
+use serde_json::Value;
+
+use super::show::{Shown, standing};
+
+const STYLE: &str = include_str!("report.css");
+/// Longer lists are folded.
+const FOLDED: usize = 20;
+/// More files and findings are counted only: a browser has to show the page.
+const MAX_ROWS: usize = 10_000;
+
+impl Shown<'_> {
+    /// The report as HTML, made at this time.
+    pub(super) fn html(&self, now: u64) -> String {
+        let verdict = self.report.verdict;
+        let title = match verdict {
+            Verdict::Good => "✔ GOOD",
+            _ => "✘ BAD",
+        };
+        let body = [
+            element("h1", "Verification of a signed package"),
+            format!(
+                "<p class=\"verdict {}\">{title}: {}</p>\n",
+                verdict.name(),
+                line(&self.report.reason)
+            ),
+            self.facts(now),
+            self.layers(),
+            self.signers(),
+            self.timestamps(),
+            self.policy(),
+            self.findings(),
+            self.files(),
+            self.how_to_check(),
+        ];
+        page(&format!("{title}: signed package"), &body.concat())
+    }
+
+    fn facts(&self, now: u64) -> String {
+        let manifest = self.package.manifest();
+        let mut facts = vec![
+            ("Verified", clock::show(now)),
+            ("Signed (claimed)", clock::show(manifest.time)),
+            ("Author (claimed)", manifest.author.clone()),
+            ("Files", manifest.entries.len().to_string()),
+            ("Digest", manifest.digest.name().to_owned()),
+            ("Signatures required", manifest.threshold.to_string()),
+        ];
+        if manifest.complete {
+            facts.push(("Directory", "complete: additional files are bad".to_owned()));
+        }
+        if let Some(metadata) = &manifest.metadata {
+            facts.push(("Metadata", metadata.as_str().to_owned()));
+        }
+        definitions(&facts)
+    }
+
+    fn layers(&self) -> String {
+        let row = |layer: &LayerReport| {
+            let required = if layer.required { "required" } else { "" };
+            row(&[
+                line(layer.layer.number()),
+                line(layer.layer.name()),
+                word(layer.verdict),
+                required.to_owned(),
+                line(&layer.reason),
+            ])
+        };
+        let rows: String = self.report.layers.iter().map(row).collect();
+        let names = ["", "Layer", "Verdict", "", "Reason"];
+        section("Layers", &table(&names, &rows))
+    }
+
+    fn signers(&self) -> String {
+        let one = |signer: &SignerReport| {
+            let label = self.labels.get(&signer.fingerprint);
+            let right = |right| if right { "good" } else { "bad" }.to_owned();
+            let proved = signer.proved_time.map(clock::show);
+            let facts = definitions(&[
+                ("Name", label.cloned().unwrap_or_default()),
+                ("Fingerprint", signer.fingerprint.to_string()),
+                ("Role", signer.role.name().to_owned()),
+                ("Trust", standing(signer)),
+                (
+                    "Counts",
+                    if signer.counts { "yes" } else { "no" }.to_owned(),
+                ),
+                ("Time (claimed)", clock::show(signer.time)),
+                ("Proved to be before", proved.unwrap_or_default()),
+                ("Ed25519", right(signer.ed25519)),
+                ("ML-DSA-65", right(signer.ml_dsa_65)),
+            ]);
+            card(&facts)
+        };
+        let all: String = self.report.signers.iter().map(one).collect();
+        section("Signers", &all)
+    }
+
+    fn timestamps(&self) -> String {
+        let one = |(index, found): (usize, &Verified)| {
+            let accuracy = found.accuracy.map(|it| format!("{} s", it.as_secs_f64()));
+            let facts = definitions(&[
+                ("Timestamp", (index + 1).to_string()),
+                ("Time", clock::show(found.time.as_secs())),
+                ("Accuracy", accuracy.unwrap_or_default()),
+                ("Authority", found.tsa().to_owned()),
+                ("Policy", found.policy.to_string()),
+                ("Serial number", HEXLOWER.encode(&found.serial)),
+                ("Renew before", clock::show(found.expires())),
+            ]);
+            let chain: String = found.path.iter().map(certificate).collect();
+            card(&(facts + &element("h3", "Certificates, from the authority to the root") + &chain))
+        };
+        let all: String = self.report.timestamps.iter().enumerate().map(one).collect();
+        match all.is_empty() {
+            true => String::new(),
+            false => section("Timestamps", &all),
+        }
+    }
+
+    fn policy(&self) -> String {
+        let Some(policy) = self.package.policy() else {
+            return String::new();
+        };
+        let value: Option<Value> = serde_json::from_slice(policy).ok();
+        let pretty = value.and_then(|value| serde_json::to_string_pretty(&value).ok());
+        let text = pretty.unwrap_or_else(|| String::from_utf8_lossy(policy).into_owned());
+        let text = format!("<pre>{}</pre>\n", escaped(&printable(&text)));
+        section("Policy", &text)
+    }
+
+    fn findings(&self) -> String {
+        let all = &self.report.findings;
+        let one = |it: &sealstone::package::Finding| row(&[line(it.kind.name()), code(&it.path)]);
+        let rows: String = all.iter().take(MAX_ROWS).map(one).collect();
+        match all.is_empty() {
+            true => String::new(),
+            false => section(
+                "Findings",
+                &folded(all.len(), &table(&["Finding", "Path"], &rows)),
+            ),
+        }
+    }
+
+    fn files(&self) -> String {
+        let entries = &self.package.manifest().entries;
+        let rows: String = entries.iter().take(MAX_ROWS).map(file).collect();
+        let table = table(&["Path", "Bytes", "Digest"], &rows);
+        section("Files", &folded(entries.len(), &table))
+    }
+
+    fn how_to_check(&self) -> String {
+        let text = "<p>This page says what one program found. You can check the package without \
+            that program: OpenSSL 3.5 alone checks signatures, digests and timestamps. Take the \
+            package, its files and the fingerprints of the signers from people that you trust.</p>\n\
+            <pre>sealstone verify --export evidence PACKAGE\n\
+            sh evidence/check.sh --root DIRECTORY</pre>\n\
+            <p>The script is short and readable, and the format is specified in \
+            spec/package.md.</p>\n";
+        section("How to check this without us", text)
+    }
+}
+
+fn page(title: &str, body: &str) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+         <meta http-equiv=\"Content-Security-Policy\" \
+         content=\"default-src 'none'; style-src 'unsafe-inline'\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+         <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n{body}</body>\n</html>\n",
+        line(title)
+    )
+}
+
+/// A line that somebody else may have written.
+fn line(text: impl Display) -> String {
+    escaped(&one_line(&text.to_string()))
+}
+
+fn code(text: impl Display) -> String {
+    format!("<code>{}</code>", line(text))
+}
+
+/// Text that HTML does not interpret.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// The arguments are HTML already.
+fn element(name: &str, content: &str) -> String {
+    format!("<{name}>{content}</{name}>\n")
+}
+
+fn section(title: &str, content: &str) -> String {
+    element("section", &(element("h2", title) + content))
+}
+
+fn card(content: &str) -> String {
+    format!("<section class=\"card\">{content}</section>\n")
+}
+
+fn row(cells: &[String]) -> String {
+    let cells: String = cells
+        .iter()
+        .map(|cell| format!("<td>{cell}</td>"))
+        .collect();
+    element("tr", &cells)
+}
+
+fn table(names: &[&str], rows: &str) -> String {
+    let names: String = names
+        .iter()
+        .map(|name| format!("<th>{name}</th>"))
+        .collect();
+    format!("<table><thead><tr>{names}</tr></thead>\n<tbody>{rows}</tbody></table>\n")
+}
+
+/// A long list is folded, and a very long one is cut.
+fn folded(count: usize, content: &str) -> String {
+    if count <= FOLDED {
+        return content.to_owned();
+    }
+    let more = match count.checked_sub(MAX_ROWS) {
+        None | Some(0) => String::new(),
+        Some(more) => format!("<p>… and {more} more (see --json and --export)</p>\n"),
+    };
+    format!("<details><summary>All {count}</summary>\n{content}{more}</details>\n")
+}
+
+/// Names, and values that somebody else may have written. Empty ones are left out.
+fn definitions(facts: &[(&str, String)]) -> String {
+    let known = facts.iter().filter(|(_, value)| !value.is_empty());
+    let one = |(name, value): &(&str, String)| format!("<dt>{name}</dt><dd>{}</dd>\n", line(value));
+    element("dl", &known.map(one).collect::<String>())
+}
+
+fn word(verdict: Verdict) -> String {
+    let sign = match verdict {
+        Verdict::Good => "✔ ",
+        Verdict::Bad => "✘ ",
+        Verdict::Unchecked | Verdict::Absent => "",
+    };
+    let name = verdict.name();
+    format!("<span class=\"word {name}\">{sign}{name}</span>")
+}
+
+fn file(entry: &Entry) -> String {
+    let content = match &entry.content {
+        EntryContent::File { digest, .. } => code(HEXLOWER.encode(digest)),
+        EntryContent::Link(target) => format!("link to {}", code(target)),
+    };
+    row(&[code(&entry.path), line(entry.size()), content])
+}
+
+fn certificate(found: &PathCertificate) -> String {
+    definitions(&[
+        ("Subject", found.subject.clone()),
+        ("Issuer", found.issuer.clone()),
+        ("Serial number", HEXLOWER.encode(&found.serial)),
+        ("Valid from", clock::show(found.not_before)),
+        ("Valid until", clock::show(found.not_after)),
+        ("SHA-256", HEXLOWER.encode(&sha256(&[&found.der]))),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_others_write_is_interpreted() {
+        assert_eq!(
+            line("</script><b a='x' b=\"y\">&amp;\u{202e}\n\u{1b}"),
+            "&lt;/script&gt;&lt;b a=&#39;x&#39; b=&quot;y&quot;&gt;&amp;amp;\\u{202e}\\u{a}\\u{1b}"
+        );
+    }
+
+    #[test]
+    fn long_lists_are_folded_and_very_long_ones_cut() {
+        assert_eq!(folded(FOLDED, "x"), "x");
+        assert!(folded(FOLDED + 1, "x").starts_with("<details><summary>All 21</summary>"));
+        assert!(!folded(MAX_ROWS, "x").contains("more"));
+        assert!(folded(MAX_ROWS + 7, "x").contains("and 7 more"));
+    }
+}
