@@ -410,7 +410,7 @@ fn a_report_for_people_escapes_what_others_write() {
 fn a_report_shows_times_and_certificates() {
     let world = exported();
     world.line(
-        "sealstone verify -q --signer alice.pub --hmac-key shared --secret-file secret \
+        "sealstone verify -q --signer alice.pub --signer bob.pub --hmac-key shared --secret-file secret \
          --roots tsa/root.pem --html report.html release.package",
     );
     let html = String::from_utf8(world.read("report.html")).unwrap();
