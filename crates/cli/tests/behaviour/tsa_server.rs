@@ -48,11 +48,15 @@ fn serve(
 ) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream);
     // As a proxy it knows one server: itself.
-    if reader.fill_buf()?.starts_with(b"CONNECT tsa.invalid:80 ") {
-        read_head(&mut reader)?;
+    let mut head = read_head(&mut reader)?;
+    if head
+        .first()
+        .is_some_and(|line| line.starts_with("connect tsa.invalid:80 "))
+    {
         (&*stream).write_all(b"HTTP/1.1 200 OK\r\n\r\n")?;
+        head = read_head(&mut reader)?;
     }
-    let (path, query) = read_request(&mut reader)?;
+    let (path, query) = read_body(&head, &mut reader)?;
     let count = {
         let mut counts = counts.lock().unwrap();
         let count = counts.entry(path.clone()).or_insert(0);
@@ -102,7 +106,11 @@ fn other_nonce(tsa: &Authority, query: &[u8]) -> Vec<u8> {
 
 /// The path and the body of a request for a timestamp.
 fn read_request(reader: &mut impl BufRead) -> std::io::Result<(String, Vec<u8>)> {
-    let lines = read_head(reader)?;
+    let head = read_head(reader)?;
+    read_body(&head, reader)
+}
+
+fn read_body(lines: &[String], reader: &mut impl BufRead) -> std::io::Result<(String, Vec<u8>)> {
     let header = |name: &str| {
         let found = lines.iter().find_map(|line| line.strip_prefix(name));
         found.unwrap_or_default().trim()
