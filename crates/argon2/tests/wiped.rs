@@ -187,7 +187,14 @@ fn assert_wiped(cpu: Cpu, cost: Cost, arena: &mut Arena, during: impl Fn() + Syn
     let watch = |Progress { done, total }: Progress| {
         if done == total {
             during();
-            *seen.lock().unwrap() = occurrences(&pieces);
+            // Rarely a search misses a mapping that the system changes at that moment.
+            let mut seen = seen.lock().unwrap();
+            for _ in 0..5 {
+                seen.extend(occurrences(&pieces));
+                if seen.len() == 5 {
+                    break;
+                }
+            }
         }
     };
     // On the stack of another thread, which does not change during the search.
