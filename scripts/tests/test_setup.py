@@ -16,6 +16,7 @@ COMPLETE = {
     "git": "exit 0",
     "node": "exit 0",
     "npm": "exit 0",
+    "openssl": "exit 0",
     "python3": "exit 0",
     "rustc": "echo 'rustc 1.95.0 (0 2026-01-01)'",
     "strace": "exit 0",
@@ -114,10 +115,10 @@ class Setup(unittest.TestCase):
         self.assertIn("installing with apt-get: gcc libc6-dev python3 python3-pip python3-venv git python3-dev\n", done.stderr)
 
     def test_tests_need_what_they_compile_and_run(self):
-        self.remove("strace", "valgrind", "node", "npm")
+        self.remove("strace", "valgrind", "node", "npm", "openssl")
         self.add("python3", '[[ "$*" != *Python.h* ]]')
         done = self.run_setup("test")
-        self.assertIn("installing with apt-get: python3-dev strace valgrind nodejs npm\n", done.stderr)
+        self.assertIn("installing with apt-get: python3-dev strace valgrind nodejs npm openssl\n", done.stderr)
 
     def test_failing_apt_get_is_a_failure(self):
         self.add("cc", "exit 1")
