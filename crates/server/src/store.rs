@@ -52,7 +52,7 @@ pub trait Store: Send + Sync + 'static {
     fn get(&self, name: &str) -> Answer<'_, Option<Vec<u8>>>;
 
     /// Replaces records if each of them is as expected; else returns false and changes nothing.
-    /// The answer is durable.
+    /// The answer is durable. It returns false too if not [`keeps_logs`].
     fn update(&self, records: Vec<Replace>) -> Answer<'_, bool>;
 
     /// Drops the content of all sets that ended before `before`, for ever: they refuse all marks
@@ -243,6 +243,17 @@ impl Replace {
             value: Some(value),
         }
     }
+}
+
+/// Records whose names begin with this are written once.
+pub const LOG: &str = "log/";
+
+/// Whether `records` replaces and removes no record of a log. Each store asks first.
+#[must_use]
+pub fn keeps_logs(records: &[Replace]) -> bool {
+    let adds = |record: &Replace| record.expected.is_none() && record.value.is_some();
+    let mut of_logs = records.iter().filter(|record| record.name.starts_with(LOG));
+    of_logs.all(adds)
 }
 
 /// What became of a change.

@@ -13,7 +13,7 @@ use super::embedded::{
     marks_name, open_database,
 };
 use super::evaluate::{Made, State, evaluate};
-use super::{Change, Key, Outcome, Replace, Set, StoreError};
+use super::{Change, Key, Outcome, Replace, Set, StoreError, keeps_logs};
 
 /// So many jobs share one commit at most.
 const MAX_GROUP: usize = 4096;
@@ -204,6 +204,9 @@ impl<'t> Tables<'t> {
     }
 
     fn update(&mut self, records: &[Replace]) -> Result<bool, redb::Error> {
+        if !keeps_logs(records) {
+            return Ok(false);
+        }
         for record in records {
             let found = self.records.get(record.name.as_str())?;
             if found.map(|value| value.value().to_vec()) != record.expected {

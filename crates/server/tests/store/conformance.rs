@@ -197,6 +197,28 @@ pub(crate) fn records_compare_and_replace(kind: &dyn Kind) {
     assert_eq!(world.get("a"), None);
 }
 
+pub(crate) fn logs_are_written_once(kind: &dyn Kind) {
+    let mut world = World::new(kind);
+    let replace = |expected: Option<&[u8]>, value: Option<&[u8]>| Replace {
+        name: "log/a/1".to_owned(),
+        expected: expected.map(<[u8]>::to_vec),
+        value: value.map(<[u8]>::to_vec),
+    };
+    assert!(world.update(vec![replace(None, Some(b"1"))]));
+    let other = Replace::create("b", b"1".to_vec());
+    for change in [
+        replace(Some(b"1"), Some(b"2")),
+        replace(Some(b"1"), None),
+        replace(None, Some(b"2")),
+        replace(None, None),
+    ] {
+        assert!(!world.update(vec![other.clone(), change]));
+    }
+    world.reopen();
+    assert_eq!(world.get("log/a/1"), Some(b"1".to_vec()));
+    assert_eq!(world.get("b"), None, "the rest of a refused change");
+}
+
 pub(crate) fn closed_sets_refuse_for_ever(kind: &dyn Kind) {
     let mut world = World::new(kind);
     assert_eq!(world.apply(spend(1)), Outcome::Done);

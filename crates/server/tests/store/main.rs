@@ -51,6 +51,7 @@ suite!(
     present_marks_refuse,
     a_probe_changes_nothing,
     records_compare_and_replace,
+    logs_are_written_once,
     closed_sets_refuse_for_ever,
     one_of_many_at_once_wins,
     counters_are_exact_under_load,

@@ -16,6 +16,8 @@ enum Bug {
     AnswersEarly,
     /// It never makes a change.
     Forgets,
+    /// It replaces records of logs.
+    RewritesLogs,
 }
 
 struct Planted {
@@ -32,8 +34,21 @@ impl Kind for Bug {
     }
 }
 
+impl Planted {
+    /// Under another name, the store below knows no log.
+    fn name(&self, name: &str) -> String {
+        match self.bug {
+            Bug::RewritesLogs => name.replace("log/", "not-a-log/"),
+            _ => name.to_owned(),
+        }
+    }
+}
+
 impl Store for Planted {
     fn apply(&self, change: Change) -> Answer<'_, Outcome> {
+        if let Bug::RewritesLogs = self.bug {
+            return self.inner.apply(change);
+        }
         Box::pin(async move {
             let answer = self.inner.probe(change.clone()).await;
             if let Bug::AnswersEarly = self.bug {
@@ -49,10 +64,13 @@ impl Store for Planted {
     }
 
     fn get(&self, name: &str) -> Answer<'_, Option<Vec<u8>>> {
-        self.inner.get(name)
+        self.inner.get(&self.name(name))
     }
 
-    fn update(&self, records: Vec<Replace>) -> Answer<'_, bool> {
+    fn update(&self, mut records: Vec<Replace>) -> Answer<'_, bool> {
+        for record in &mut records {
+            record.name = self.name(&record.name);
+        }
         self.inner.update(records)
     }
 
@@ -75,4 +93,11 @@ fn a_store_that_answers_early_is_caught() {
 fn a_store_that_forgets_is_caught() {
     assert!(catch_unwind(|| conformance::a_mark_is_made_once(&Bug::Forgets)).is_err());
     assert!(catch_unwind(|| conformance::counters_are_exact_under_load(&Bug::Forgets)).is_err());
+}
+
+#[test]
+fn a_store_that_rewrites_logs_is_caught() {
+    let caught = catch_unwind(|| conformance::logs_are_written_once(&Bug::RewritesLogs));
+    assert!(caught.is_err());
+    conformance::a_mark_is_made_once(&Bug::RewritesLogs);
 }
