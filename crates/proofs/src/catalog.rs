@@ -4,6 +4,7 @@
 mod skein;
 
 use crate::contract::{Access, Cell, Contents, Contract, Formula};
+use crate::features::{Features, Processor};
 use crate::formula;
 use crate::spec::{Algebra, Cells, argon2, blake2b, chacha20, sha256};
 use Access::{Read, Write};
@@ -38,6 +39,23 @@ impl Set {
                 std::arch::is_x86_feature_detected!("avx512f")
                     && std::arch::is_x86_feature_detected!("avx512vl")
             }
+        }
+    }
+
+    /// What its detection guarantees.
+    pub fn features(self) -> Features {
+        match self {
+            Self::Baseline => Features::baseline(),
+            Self::Avx2 => Features::avx2(),
+            Self::Avx512 => Features::avx512(),
+        }
+    }
+
+    /// A processor that has it, and nothing else.
+    pub fn processor(self) -> Processor {
+        Processor {
+            features: self.features(),
+            is_here: self.is_here(),
         }
     }
 

@@ -28,6 +28,7 @@ pub use fault::{Fault, Wrong as WrongModel};
 pub use flags::{Flag, Flags};
 pub use memory::{Memory, Region};
 
+use crate::features::Features;
 use crate::image::Image;
 use crate::term::{Bit, Terms, Word, constant, value};
 use iced_x86::{Decoder, DecoderOptions, Instruction, Register};
@@ -86,6 +87,8 @@ pub struct Machine<'a> {
     pub by_data: bool,
     /// Upper halves of vector registers may be non-zero, which makes old instructions slow.
     upper_in_use: bool,
+    /// What instructions may need.
+    pub features: Features,
     steps: u64,
     /// How far down the stack was in use after the last instruction.
     lowest: u64,
@@ -146,6 +149,7 @@ impl<'a> Machine<'a> {
             decoded: HashMap::new(),
             by_data: false,
             upper_in_use: false,
+            features: Features::baseline(),
             steps: 0,
             lowest: 0,
             fault: None,
@@ -271,6 +275,11 @@ impl<'a> Machine<'a> {
         let instruction = Decoder::with_ip(64, bytes, self.at, DecoderOptions::NONE).decode();
         if instruction.is_invalid() {
             return self.unsupported("bytes that are no instruction");
+        }
+        if let Some(missing) = self.features.missing(&instruction) {
+            return self.wrong(format!(
+                "`{instruction}` needs {missing:?}, which is not of its instruction set"
+            ));
         }
         self.decoded.insert(self.at, (instruction, 1));
         self.fetched.insert(self.at, instruction);

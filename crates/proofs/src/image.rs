@@ -5,6 +5,7 @@
 //! ([`Image::import_at`]). What the program may change while it runs is left out: a kernel that
 //! reads it has no proof.
 
+use crate::features::Features;
 use object::elf;
 use object::read::elf::ElfFile64;
 use object::{
@@ -16,10 +17,12 @@ use std::path::Path;
 type Elf<'a> = ElfFile64<'a, object::LittleEndian>;
 
 /// Memory of a program that stays as it is while it runs: code and constants.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Image {
     /// What people call it.
     pub name: String,
+    /// What processors need to run any of it.
+    pub target: Features,
     segments: Vec<Segment>,
     symbols: Vec<Symbol>,
     imports: Vec<String>,
@@ -81,11 +84,8 @@ impl Image {
             return Err("not for x86-64".into());
         }
         check_dynamic(&file)?;
-        let mut image = Self {
-            name: name.into(),
-            symbols: functions(&file),
-            ..Self::default()
-        };
+        let mut image = Self::empty(name);
+        image.symbols = functions(&file);
         if image.symbols.is_empty() {
             return Err("it has no symbols: give the file before it was stripped".into());
         }
@@ -98,12 +98,20 @@ impl Image {
 
     /// An image that holds only this code, called `name`.
     pub fn of_code(name: &str, code: &[u8]) -> Self {
-        let mut image = Self {
-            name: name.into(),
-            ..Self::default()
-        };
+        let mut image = Self::empty(name);
         image.add_function(name, code);
         image
+    }
+
+    fn empty(name: &str) -> Self {
+        Self {
+            name: name.into(),
+            target: Features::baseline(),
+            segments: Vec::new(),
+            symbols: Vec::new(),
+            imports: Vec::new(),
+            unknown: Vec::new(),
+        }
     }
 
     /// Adds a function behind all others, which says where it is: for bugs planted on purpose.
@@ -255,6 +263,12 @@ impl Image {
             self.imports.push(name);
             next
         }))
+    }
+}
+
+impl Default for Image {
+    fn default() -> Self {
+        Self::empty("")
     }
 }
 

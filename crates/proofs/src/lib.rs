@@ -87,6 +87,7 @@ pub mod catalog;
 pub mod contract;
 pub mod cosim;
 pub mod exec;
+pub mod features;
 pub mod image;
 pub mod lemma;
 pub mod prove;

@@ -2,6 +2,7 @@
 #![deny(unsafe_code)]
 
 use clap::Parser;
+use sealstone_proofs::features::Features;
 use sealstone_proofs::image::Image;
 use sealstone_proofs::lemma::{self, Shipped, Solver};
 use sealstone_proofs::report::{Report, prove_all};
@@ -25,6 +26,10 @@ struct Arguments {
     /// this command has, nor the source.
     #[arg(long, requires = "artefact", conflicts_with = "lemmas")]
     alone: bool,
+    /// The target for which the program was built: x86-64, x86-64-v3 or x86-64-v4. Its code may use
+    /// all instructions of that, wherever it is.
+    #[arg(long, requires = "artefact", default_value = "x86-64")]
+    target_cpu: String,
     /// Only kernels with this text in their name or instruction set.
     #[arg(long, default_value = "")]
     only: String,
@@ -127,7 +132,11 @@ fn machine_code(arguments: &Arguments) -> Result<Report, String> {
         .artefact
         .clone()
         .unwrap_or_else(|| own.with_file_name("sealstone"));
+    let target = &arguments.target_cpu;
+    let target =
+        Features::of_target(target).ok_or_else(|| format!("no target `{target}` is known"))?;
     let mut images = vec![Image::load(&shipped)?];
+    images[0].target = target;
     if !arguments.alone {
         sealstone_kernels::call_every_kernel();
         images.push(Image::load(&own)?);
@@ -155,6 +164,7 @@ mod tests {
             shows: "its RFC",
             artefact: "sealstone".into(),
             verdict,
+            features: Features::default(),
             residue: Residue::default(),
             steps: 1,
             runs: 1,

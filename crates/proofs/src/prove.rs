@@ -6,6 +6,7 @@ mod native;
 
 use crate::contract::{Access, Argument, Cell, Contents, Contract};
 use crate::exec::{CALLER_SAVED, CLOBBERED, Machine, Reason, Region, Stop};
+use crate::features::Processor;
 use crate::image::{Image, Symbol};
 use crate::term::{Bit, Terms, Word, constant};
 use crate::verdict::{Residue, Verdict};
@@ -82,16 +83,17 @@ impl Session {
     }
 
     /// Tries to prove that the function keeps the contract, with memory in `layouts` different
-    /// places. On a CPU that has the instructions (`runs_here`), a refutation by output or by what
-    /// is decided is reproduced, and a proof is compared with native runs on the samples.
+    /// places, with instructions of `processor` alone. If this CPU has them, a refutation by output
+    /// or by what is decided is reproduced, and a proof is compared with native runs on the samples.
     pub fn prove(
         &mut self,
         image: &Image,
         symbol: &Symbol,
         contract: &Contract,
         layouts: usize,
-        runs_here: bool,
+        processor: &Processor,
     ) -> Finding {
+        let runs_here = processor.is_here;
         let mut finding = Finding {
             verdict: Verdict::Unproved("it was tried with memory in no place".into()),
             residue: Residue::default(),
@@ -105,7 +107,8 @@ impl Session {
             let layout = Layout::new(contract, number);
             let contents = self.contents(contract, &layout);
             finding.cuts = 0;
-            let run = self.run(image, symbol, contract, &layout, &contents, &mut finding);
+            let place = (image, symbol, processor);
+            let run = self.run(place, contract, &layout, &contents, &mut finding);
             finding.verdict = match &run {
                 Err(stop) => self.judge(image, stop),
                 Ok(ends) => self.compare(contract, ends, finding.residue),
@@ -186,8 +189,7 @@ impl Session {
     /// must hold.
     fn run(
         &mut self,
-        image: &Image,
-        symbol: &Symbol,
+        (image, symbol, processor): (&Image, &Symbol, &Processor),
         contract: &Contract,
         layout: &Layout,
         contents: &Contents<Word>,
@@ -203,6 +205,7 @@ impl Session {
         }
         let mut machine = Machine::new(&mut self.terms, image);
         machine.by_data = contract.by_data;
+        machine.features = processor.features.clone();
         for ((buffer, range), cells) in contract.buffers.iter().zip(&layout.ranges).zip(contents) {
             let region = Region {
                 name: buffer.name.into(),

@@ -2,6 +2,7 @@
 
 use crate::catalog::{Kernel, kernels};
 use crate::cosim::{self, Comparison};
+use crate::features::{Features, Processor};
 use crate::image::{Image, Symbol};
 use crate::prove::{Finding, Session};
 use crate::spec::sha256;
@@ -36,6 +37,8 @@ pub struct Row {
     pub artefact: String,
     /// The verdict.
     pub verdict: Verdict,
+    /// All that its instructions need.
+    pub features: Features,
     /// What it leaves behind.
     pub residue: Residue,
     /// How many instructions were executed at most.
@@ -114,6 +117,7 @@ impl Row {
             shows,
             artefact: String::new(),
             verdict: Verdict::Unsupported("there is no function of this name".into()),
+            features: Features::default(),
             residue: Residue::default(),
             steps: 0,
             runs: 0,
@@ -183,19 +187,19 @@ fn prove_function(
     met: &mut BTreeMap<Vec<u8>, Instruction>,
 ) {
     let mut bytes = BTreeMap::new();
+    row.features = Features::default();
     row.ran_natively = true;
+    let processor = Processor {
+        features: kernel.set.features().or(&image.target),
+        is_here: kernel.set.is_here(),
+    };
     for contract in &kernel.contracts {
-        let finding = session.prove(
-            image,
-            symbol,
-            contract,
-            kernel.layouts,
-            kernel.set.is_here(),
-        );
+        let finding = session.prove(image, symbol, contract, kernel.layouts, &processor);
         row.residue = finding.residue.or(row.residue);
         row.steps = row.steps.max(finding.steps);
         row.ran_natively &= finding.ran_natively;
         collect(image, &finding, &mut bytes, met);
+        row.features.add_all(finding.instructions.values());
         row.verdict = finding.verdict;
         if !row.verdict.is_proof() {
             break;
@@ -297,7 +301,7 @@ impl Report {
             "runs",
             "steps",
             "residue s/v/g",
-            "seconds, sha256 of code and constants",
+            "seconds, sha256 of code and constants, features of its instructions",
         ]);
         for row in &self.rows {
             let Residue {
@@ -310,7 +314,8 @@ impl Report {
             } else {
                 ""
             };
-            let rest = format!("{:6.2}  {:.16}{native}", row.time.as_secs_f64(), row.hash);
+            let time = row.time.as_secs_f64();
+            let rest = format!("{time:6.2}  {:.16}  {}{native}", row.hash, row.features);
             let residue = format!("{stack}/{vectors}/{general}");
             line([
                 row.verdict.name(),
@@ -351,6 +356,7 @@ impl Report {
                 "specification": row.shows,
                 "program": row.artefact,
                 "verdict": row.verdict.name(),
+                "features": row.features.names(),
                 "reason": row.verdict.reason(),
                 "runs": row.runs,
                 "instructions": row.steps,

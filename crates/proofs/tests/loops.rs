@@ -6,6 +6,7 @@ use iced_x86::code_asm::{
 use iced_x86::{Instruction, Mnemonic, OpKind};
 use sealstone_proofs::catalog::{Kernel, kernels};
 use sealstone_proofs::contract::{Access, Contents, Contract, Stepwise};
+use sealstone_proofs::features::Processor;
 use sealstone_proofs::image::{Image, Symbol};
 use sealstone_proofs::prove::{Finding, Session};
 use sealstone_proofs::spec::Algebra;
@@ -97,7 +98,7 @@ fn turns(
     let bytes = code.assemble(image.next_free()).unwrap();
     image.add_function("loop", &bytes);
     let symbol = image.symbols()[0].clone();
-    Session::new().prove(&image, &symbol, &contract, 2, true)
+    Session::new().prove(&image, &symbol, &contract, 2, &Processor::baseline())
 }
 
 fn r_counter() -> AsmRegister64 {
@@ -256,8 +257,8 @@ fn tree(name: &'static str) -> (Kernel, Proved) {
 }
 
 fn prove(image: &Image, kernel: &Kernel, symbol: &Symbol) -> Finding {
-    let here = kernel.set.is_here();
-    Session::new().prove(image, symbol, &kernel.contracts[0], 1, here)
+    let processor = kernel.set.processor();
+    Session::new().prove(image, symbol, &kernel.contracts[0], 1, &processor)
 }
 
 /// Puts code around a tree kernel: `before` has the address of its input in rdi, `after` that of
@@ -299,7 +300,13 @@ fn a_function_that_was_tried_before_makes_no_difference() {
     let (kernel, (leaves, _)) = tree("tree leaves, 1 lane");
     let mut session = Session::new();
     let mut verdict = |symbol: &Symbol| {
-        let finding = session.prove(&image, symbol, &kernel.contracts[0], 1, true);
+        let finding = session.prove(
+            &image,
+            symbol,
+            &kernel.contracts[0],
+            1,
+            &kernel.set.processor(),
+        );
         finding.verdict
     };
     assert!(!verdict(&nodes).is_proof());

@@ -4,6 +4,7 @@
 //! others are a few instructions put around it.
 
 mod leaks;
+mod processor;
 
 use iced_x86::code_asm::{
     CodeAssembler, al, byte_ptr, cl, dl, eax, ebx, ecx, edx, ptr, qword_ptr, r8, r12, rax, rbx,
@@ -12,6 +13,7 @@ use iced_x86::code_asm::{
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 use sealstone_proofs::catalog::{Kernel, Set, kernels};
 use sealstone_proofs::contract::{Access, Cell, Contract};
+use sealstone_proofs::features::Processor;
 use sealstone_proofs::formula;
 use sealstone_proofs::image::{Image, Symbol};
 use sealstone_proofs::prove::{Finding, Session};
@@ -50,7 +52,7 @@ fn symbol(image: &Image, kernel: &Kernel) -> Symbol {
 }
 
 fn prove(image: &Image, symbol: &Symbol, contract: &Contract, set: Set) -> Finding {
-    Session::new().prove(image, symbol, contract, 1, set.is_here())
+    Session::new().prove(image, symbol, contract, 1, &set.processor())
 }
 
 /// Proves the kernel, then changes up to `most` instructions that `change` has other bytes for, and
@@ -286,12 +288,20 @@ fn an_output_that_depends_on_what_was_in_a_register() {
 
 #[test]
 fn an_instruction_that_is_not_known() {
-    let verdict = around_blake2b(|code| code.rdtsc().unwrap(), nothing);
+    let verdict = around_blake2b(|code| code.xlatb().unwrap(), nothing);
     assert!(matches!(verdict, Verdict::Unsupported(_)), "{verdict}");
 }
 
 /// The verdict on code that is given one word and must give it back.
 fn identity(runs_here: bool, write: impl Fn(&mut CodeAssembler, &Image)) -> Verdict {
+    let processor = Processor {
+        is_here: runs_here,
+        ..Processor::baseline()
+    };
+    identity_on(&processor, write)
+}
+
+fn identity_on(processor: &Processor, write: impl Fn(&mut CodeAssembler, &Image)) -> Verdict {
     let _guard = alone();
     let contract = Contract::new(formula!(|_a, contents| vec![contents[0].clone()]))
         .buffer("in", 1, 8, Access::Read)
@@ -304,7 +314,7 @@ fn identity(runs_here: bool, write: impl Fn(&mut CodeAssembler, &Image)) -> Verd
     let symbol = added(&mut image, code);
     let mut session = Session::new();
     session
-        .prove(&image, &symbol, &contract, 1, runs_here)
+        .prove(&image, &symbol, &contract, 1, processor)
         .verdict
 }
 
@@ -445,7 +455,13 @@ fn to_try_nothing_is_no_proof() {
     let _guard = alone();
     let (image, kernel) = (own_image(), kernel("BLAKE2b F", Set::Baseline));
     let symbol = symbol(&image, &kernel);
-    let nowhere = Session::new().prove(&image, &symbol, &kernel.contracts[0], 0, true);
+    let nowhere = Session::new().prove(
+        &image,
+        &symbol,
+        &kernel.contracts[0],
+        0,
+        &Processor::baseline(),
+    );
     assert!(!nowhere.verdict.is_proof());
 }
 
