@@ -18,7 +18,7 @@ ARGS ?=
 FILE ?=
 
 # Workspaces of their own, outside the one at the root.
-OTHER_WORKSPACES := $(patsubst %/Cargo.toml,%,bench/Cargo.toml fuzz/Cargo.toml)
+OTHER_WORKSPACES := $(patsubst %/Cargo.toml,%,bench/Cargo.toml fuzz/Cargo.toml python/Cargo.toml)
 
 define newline
 
@@ -44,6 +44,7 @@ test: ## every test, with the published vectors
 	scripts/prove-lemmas --install
 	scripts/test-workspace $(CARGO_FLAGS)
 	scripts/test-interop $(CARGO_FLAGS)
+	scripts/test-python
 	scripts/test-argon2 2000
 	scripts/assurance --check
 	scripts/tests/run layers features sizes tree setup jobs assurance levels

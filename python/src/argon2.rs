@@ -1,0 +1,161 @@
+//! Argon2.
+
+mod memory;
+
+use crate::data::Data;
+use crate::watch::Watch;
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use sealstone_argon2::{Argon2, Error, Limits, Params, Variant, Version, calibrate};
+use sealstone_primitives::secret::SecretVec;
+use std::time::Duration;
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+pub(crate) use memory::Memory;
+
+/// A secret that enters every hash and is not stored with it. Its bytes are wiped when the last
+/// reference goes, and never shown.
+#[pyclass(frozen, module = "sealstone.argon2")]
+pub(crate) struct Pepper(SecretVec);
+
+#[pymethods]
+impl Pepper {
+    #[new]
+    fn new(secret: Data) -> PyResult<Self> {
+        if secret.is_empty() {
+            return Err(PyValueError::new_err("a pepper needs at least one byte"));
+        }
+        Ok(Self(SecretVec::from_slice(&secret)))
+    }
+
+    fn __repr__(&self) -> &'static str {
+        "Pepper(...)"
+    }
+}
+
+/// What Argon2 is to compute, without the password: `(type, version, time_cost, memory_cost,
+/// parallelism, salt, pepper, data)`.
+#[derive(FromPyObject)]
+pub(crate) struct Task(i64, i64, i64, i64, i64, Data, Option<Py<Pepper>>, Data);
+
+impl Task {
+    fn params(&self) -> Result<Params, Error> {
+        let variant = match self.0 {
+            0 => Variant::Argon2d,
+            1 => Variant::Argon2i,
+            2 => Variant::Argon2id,
+            _ => return Err(Error::Parameter("a type of 0 (d), 1 (i) or 2 (id)")),
+        };
+        let version = match self.1 {
+            0x10 => Version::V0x10,
+            0x13 => Version::V0x13,
+            _ => return Err(Error::Parameter("version 16 or 19")),
+        };
+        let params = Params::new(cost(self.3)?, cost(self.2)?, cost(self.4)?)?;
+        Ok(params.with_variant(variant).with_version(version))
+    }
+
+    /// Fills `tag` in memory of `memory`, with Python's lock given up.
+    fn run(
+        &self,
+        py: Python<'_>,
+        password: &[u8],
+        tag: &mut [u8],
+        memory: &Memory,
+        watch: &Watch,
+    ) -> PyResult<()> {
+        let params = self.params().map_err(exception)?;
+        let salt: &[u8] = &self.5;
+        let secret = self.6.as_ref().map_or(&[][..], |it| it.get().0.expose());
+        let mut place = memory.take(py, params.memory_kib().into())?;
+        let progress = |at: sealstone_argon2::Progress| watch.at(at.done, at.total);
+        let argon2 = Argon2::new(params)
+            .secret(secret)
+            .associated_data(&self.7)
+            .threads(place.threads(&params))
+            .cancel(watch.cancel())
+            .progress(&progress);
+        let done = py.detach(|| {
+            let done = argon2.hash(password, salt, tag, place.arena());
+            drop(place);
+            done
+        });
+        match watch.take_error() {
+            Some(error) => Err(error),
+            None => done.map_err(exception),
+        }
+    }
+}
+
+/// The hash of a password, `hash_len` bytes.
+#[pyfunction]
+#[pyo3(signature = (password, task, hash_len, memory, progress=None))]
+pub(crate) fn argon2_hash<'py>(
+    py: Python<'py>,
+    password: Data,
+    task: Task,
+    hash_len: u32,
+    memory: &Bound<'_, Memory>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let mut tag = Zeroizing::new(vec![0; hash_len as usize]);
+    let watch = Watch::new(progress);
+    task.run(py, &password, &mut tag, memory.get(), &watch)?;
+    Ok(PyBytes::new(py, &tag))
+}
+
+/// Whether the hash of the password is `tag`; compares in constant time. `limits` are the most KiB
+/// and the most KiB times passes.
+#[pyfunction]
+pub(crate) fn argon2_verify(
+    py: Python<'_>,
+    password: Data,
+    task: Task,
+    tag: Data,
+    memory: &Bound<'_, Memory>,
+    limits: Option<(u64, u64)>,
+) -> PyResult<bool> {
+    if let Some((memory_kib, work_kib)) = limits {
+        let limits = Limits {
+            memory_kib,
+            work_kib,
+        };
+        let params = task.params().map_err(exception)?;
+        limits.check(&params).map_err(exception)?;
+    }
+    let mut computed = Zeroizing::new(vec![0; tag.len()]);
+    let watch = Watch::new(None);
+    task.run(py, &password, &mut computed, memory.get(), &watch)?;
+    Ok(computed.ct_eq(&tag).into())
+}
+
+/// The strongest parameters that take at most `seconds`: `(memory_cost, time_cost, seconds)`.
+#[pyfunction]
+pub(crate) fn argon2_calibrate(
+    py: Python<'_>,
+    seconds: f64,
+    memory_cost: u32,
+    parallelism: u32,
+) -> PyResult<(u32, u32, f64)> {
+    let target = Duration::try_from_secs_f64(seconds)
+        .map_err(|_| PyValueError::new_err("a time in seconds must be positive"))?;
+    let found = py.detach(|| calibrate(target, memory_cost, parallelism));
+    let found = found.map_err(exception)?;
+    let (memory, passes) = (found.params.memory_kib(), found.params.passes());
+    Ok((memory, passes, found.time.as_secs_f64()))
+}
+
+fn cost(number: i64) -> Result<u32, Error> {
+    u32::try_from(number).map_err(|_| Error::Parameter("numbers from 0 to 2^32 - 1"))
+}
+
+fn exception(error: Error) -> PyErr {
+    let text = error.to_string();
+    match error {
+        Error::OutOfMemory(_) => PyMemoryError::new_err(text),
+        Error::Random | Error::Pool | Error::Cancelled => PyRuntimeError::new_err(text),
+        _ => PyValueError::new_err(text),
+    }
+}

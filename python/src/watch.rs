@@ -1,0 +1,66 @@
+//! Progress, signals and cancellation of long calls.
+
+use pyo3::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Between two looks at signals and two calls of `progress`. A shorter call never asks for Python's
+/// lock.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// Watches one long call, which runs without Python's lock and reports from any of its threads.
+pub(crate) struct Watch {
+    progress: Option<Py<PyAny>>,
+    cancel: AtomicBool,
+    state: Mutex<State>,
+}
+
+struct State {
+    next: Instant,
+    error: Option<PyErr>,
+}
+
+impl Watch {
+    /// `progress(done, total)` may cancel by raising.
+    pub(crate) fn new(progress: Option<Py<PyAny>>) -> Self {
+        let next = Instant::now() + INTERVAL;
+        Self {
+            progress,
+            cancel: AtomicBool::new(false),
+            state: Mutex::new(State { next, error: None }),
+        }
+    }
+
+    /// Is set when the call has to stop.
+    pub(crate) fn cancel(&self) -> &AtomicBool {
+        &self.cancel
+    }
+
+    /// The work is at `done` of `total`. A thread that finds another one here goes on working.
+    pub(crate) fn at(&self, done: u64, total: u64) {
+        let Ok(mut state) = self.state.try_lock() else {
+            return;
+        };
+        if Instant::now() < state.next || state.error.is_some() {
+            return;
+        }
+        state.error = Python::try_attach(|py| self.look(py, done, total).err()).flatten();
+        self.cancel.fetch_or(state.error.is_some(), Relaxed);
+        state.next = Instant::now() + INTERVAL;
+    }
+
+    fn look(&self, py: Python<'_>, done: u64, total: u64) -> PyResult<()> {
+        py.check_signals()?;
+        match &self.progress {
+            Some(progress) => progress.call1(py, (done, total)).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// The exception that cancelled the call.
+    pub(crate) fn take_error(&self) -> Option<PyErr> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.error.take()
+    }
+}

@@ -1,0 +1,259 @@
+"""Argon2: its results, its secrets, its memory."""
+
+import asyncio
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from sealstone.argon2 import MEMORY, Memory, Parameters, PasswordHasher, Pepper, calibrate, extract_parameters, profiles
+from sealstone.argon2.exceptions import HashingError, InvalidHashError, VerificationError, VerifyMismatchError
+from sealstone.argon2.low_level import Type, hash_secret_raw, verify_secret
+
+CHEAP = Parameters(Type.ID, 19, 16, 32, 1, 1024, 1)
+
+# RFC 9106, section 5: the tags of Argon2d, Argon2i and Argon2id.
+RFC_9106 = {
+    Type.D: "512b391b6f1162975371d30919734294f868e3be3984f3c1a13a4db9fabe4acb",
+    Type.I: "c814d9d1dc7f37aa13f0d77f2494bda1c8de6b016dd388d29952a4c4672b6ce8",
+    Type.ID: "0d640df58d78766c08c037a34a8b53c9d01ef0452d75b65eb52520e96b01e659",
+}
+
+
+@pytest.mark.parametrize("type", RFC_9106)
+def test_vectors_of_rfc_9106(type: Type) -> None:
+    tag = hash_secret_raw(
+        b"\x01" * 32, b"\x02" * 16, 3, 32, 4, 32, type, pepper=Pepper(b"\x03" * 8), associated_data=b"\x04" * 12
+    )
+    assert tag.hex() == RFC_9106[type]
+
+
+def test_data_of_any_type_that_holds_bytes() -> None:
+    expected = hash_secret_raw(b"password", b"some salt", 1, 8, 1, 32, Type.ID)
+    for make in (bytearray, memoryview):
+        tag = hash_secret_raw(make(b"password"), make(b"some salt"), 1, 8, 1, 32, Type.ID)  # type: ignore[arg-type]
+        assert tag == expected
+    with pytest.raises(TypeError, match="bytes-like object is required, not 'str'"):
+        hash_secret_raw("password", b"some salt", 1, 8, 1, 32, Type.ID)  # type: ignore[arg-type]
+
+
+def test_pepper_is_needed_and_never_shown() -> None:
+    hasher = PasswordHasher.from_parameters(CHEAP, pepper=b"pepper of the house")
+    stored = hasher.hash("password")
+    assert hasher.verify(stored, "password")
+    for other in (None, b"another pepper"):
+        with pytest.raises(VerifyMismatchError):
+            PasswordHasher.from_parameters(CHEAP, pepper=other).verify(stored, "password")
+    assert "house" not in repr(hasher) + repr(hasher._pepper)
+    for secret in (hasher, hasher._pepper):
+        with pytest.raises(TypeError, match="pickle"):
+            pickle.dumps(secret)
+
+
+def test_pickles_without_secrets() -> None:
+    hasher = PasswordHasher.from_parameters(CHEAP)
+    copy = pickle.loads(pickle.dumps(hasher))
+    assert copy.verify(hasher.hash("password"), "password")
+    assert repr(copy) == repr(hasher)
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        "$argon2id$v=19$m=4194304,t=1,p=1$c29tZSBzYWx0$c29tZSB0YWcgb2YgaXQ",
+        "$argon2id$v=19$m=1024,t=100000,p=1$c29tZSBzYWx0$c29tZSB0YWcgb2YgaXQ",
+        "$argon2id$v=19$m=01024,t=1,p=1$c29tZSBzYWx0$c29tZSB0YWcgb2YgaXQ",
+        "$argon2id$v=19$m=1024,t=1,p=1$c29tZSBzYWx1$c29tZSB0YWcgb2YgaXR",
+        "$argon2id$v=19$m=1024,t=1,p=1$c29tZSBzYWx0",
+    ],
+)
+def test_strings_that_are_refused(stored: str) -> None:
+    with pytest.raises(VerificationError) as caught:
+        PasswordHasher().verify(stored, "password")
+    assert caught.type is VerificationError
+
+
+def test_other_text_is_no_hash() -> None:
+    for text in ("", "$", "$2b$12$abc", "argon2id$v=19"):
+        with pytest.raises(InvalidHashError):
+            PasswordHasher().verify(text, "password")
+        with pytest.raises(InvalidHashError):
+            extract_parameters(text)
+
+
+def test_parameters_that_argon2_does_not_allow() -> None:
+    for parameters in [(0, 1024, 1, 32), (1, 7, 1, 32), (1, 1024, 0, 32), (1, 1024, 1, 3), (1 << 32, 1024, 1, 32)]:
+        passes, memory, lanes, length = parameters
+        with pytest.raises(HashingError):
+            hash_secret_raw(b"password", b"some salt", passes, memory, lanes, length, Type.ID)
+
+
+def test_memory_is_kept_and_given_back() -> None:
+    memory = Memory()
+    hasher = PasswordHasher(1, 4096, 1, memory=memory)
+    stored = hasher.hash("password")
+    kept = memory.kept_kib
+    assert kept >= 4096
+    hasher.verify(stored, "password")
+    assert memory.kept_kib == kept
+    memory.release()
+    assert memory.kept_kib == 0
+    small = Memory(keep_kib=1024)
+    PasswordHasher(1, 4096, 1, memory=small).hash("password")
+    assert small.kept_kib == 0
+
+
+def test_bounded_number_at_once() -> None:
+    memory = Memory(at_once=2)
+    hasher = PasswordHasher(1, 4096, 1, memory=memory)
+    threads = [threading.Thread(target=hasher.hash, args=("password",)) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    one = Memory()
+    PasswordHasher(1, 4096, 1, memory=one).hash("password")
+    assert memory.kept_kib <= 2 * one.kept_kib
+    with pytest.raises(ValueError, match="at least 1"):
+        Memory(at_once=0)
+
+
+def test_lock_is_given_up() -> None:
+    counted = 0
+    done = threading.Event()
+
+    def work() -> None:
+        PasswordHasher(3, 65536, 1).hash("password")
+        done.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while not done.is_set():
+        counted += 1
+        time.sleep(0.001)
+    thread.join()
+    assert counted >= 5
+
+
+def test_event_loop_goes_on() -> None:
+    async def main() -> int:
+        hasher = PasswordHasher(3, 65536, 1)
+        task = asyncio.create_task(hasher.hash_async("password"))
+        turns = 0
+        while not task.done():
+            await asyncio.sleep(0.001)
+            turns += 1
+        assert await hasher.verify_async(await task, "password")
+        return turns
+
+    assert asyncio.run(main()) >= 5
+
+
+def long_hash(progress: "object" = None) -> bytes:
+    return hash_secret_raw(b"p", b"some salt", 10_000, 65536, 1, 32, Type.ID, progress=progress)  # type: ignore[arg-type]
+
+
+def test_progress_cancels_by_raising() -> None:
+    seen: list[tuple[int, int]] = []
+
+    def progress(done: int, total: int) -> None:
+        seen.append((done, total))
+        if len(seen) == 3:
+            raise InterruptedError("enough")
+
+    with pytest.raises(InterruptedError, match="enough"):
+        long_hash(progress)
+    assert len(seen) == 3 and seen == sorted(seen)
+    assert all(0 < done < total <= 65536 * 10_000 for done, total in seen)
+
+
+def test_a_signal_ends_a_long_hash() -> None:
+    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        long_hash()
+    timer.join()
+
+
+def test_a_signal_ends_waiting() -> None:
+    memory = Memory(at_once=1)
+    stop = threading.Event()
+
+    def progress(done: int, total: int) -> None:
+        if stop.is_set():
+            raise InterruptedError
+
+    def occupy() -> None:
+        with pytest.raises(InterruptedError):
+            hash_secret_raw(b"p", b"some salt", 10_000, 65536, 1, 32, Type.ID, memory=memory, progress=progress)
+
+    thread = threading.Thread(target=occupy)
+    thread.start()
+    time.sleep(0.1)
+    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        hash_secret_raw(b"p", b"some salt", 1, 1024, 1, 32, Type.ID, memory=memory)
+    stop.set()
+    thread.join()
+
+
+def test_calibrate_finds_parameters_that_hash() -> None:
+    found = calibrate(0.01, memory_cost=8192)
+    assert found.parameters.memory_cost <= 8192
+    hasher = PasswordHasher.from_parameters(found.parameters)
+    assert hasher.verify(hasher.hash("password"), "password")
+    for seconds in (-1.0, float("nan")):
+        with pytest.raises(ValueError):
+            calibrate(seconds)
+
+
+def test_rehash_after_a_change_of_parameters() -> None:
+    old, new = PasswordHasher.from_parameters(CHEAP), PasswordHasher.from_parameters(profiles.OWASP_19M)
+    stored = old.hash("password")
+    assert new.verify(stored, "password") and new.check_needs_rehash(stored)
+    assert not old.check_needs_rehash(stored.encode())
+
+
+def test_old_strings_without_a_version() -> None:
+    stored = b"$argon2i$m=8,t=1,p=1$bL/lLsegFKTuR+5vVyA8tA$VKz5CHavCtFOL1N5TIXWSA"
+    assert verify_secret(stored, "pässword".encode("latin1"), Type.I)
+
+
+def run(program: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_fork_while_others_hash() -> None:
+    """The parent's threads hold all of the memory, and one waits for it; the child has its own."""
+    hasher = PasswordHasher(20, 65536, 1)
+    threads = [threading.Thread(target=hasher.hash, args=("p",)) for _ in range(MEMORY.at_once + 1)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.05)
+    child = os.fork()
+    if child == 0:
+        quick = PasswordHasher.from_parameters(CHEAP)
+        os._exit(0 if quick.verify(quick.hash("p"), "p") else 1)
+    for thread in threads:
+        thread.join()
+    assert os.waitpid(child, 0)[1] == 0
+
+
+
+def test_the_interpreter_ends_while_others_hash() -> None:
+    done = run(
+        "import threading, time\n"
+        "from sealstone.argon2 import PasswordHasher\n"
+        "for _ in range(8):\n"
+        "    threading.Thread(target=PasswordHasher(50, 65536, 2).hash, args=('p',), daemon=True).start()\n"
+        "time.sleep(0.3)\n"
+        "print('end')\n"
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
