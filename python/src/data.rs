@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PySlice};
 
 /// Bytes-like data: those of a `bytes` object without a copy, which nothing can change while
 /// Python's lock is given up, and a copy of anything else.
@@ -34,6 +34,34 @@ impl std::ops::Deref for Data {
     fn deref(&self) -> &[u8] {
         &self.0
     }
+}
+
+/// Bytes in each piece of data that is not `bytes`: they stay in the processor's cache.
+const PIECE: usize = 256 << 10;
+
+/// Calls `each` with the bytes of bytes-like data: those of `bytes` in one piece without a copy,
+/// which nothing can change meanwhile; those of other objects in copied pieces.
+pub(crate) fn feed(
+    object: &Bound<'_, PyAny>,
+    mut each: impl FnMut(Python<'_>, &[u8]) -> PyResult<()>,
+) -> PyResult<()> {
+    let py = object.py();
+    if let Ok(bytes) = object.cast::<PyBytes>() {
+        return each(py, bytes.as_bytes());
+    }
+    let view = view(object)?;
+    let length: usize = view.getattr("nbytes")?.extract()?;
+    if length == 0 {
+        return Ok(());
+    }
+    let view = view.call_method1("cast", ("B",))?;
+    for from in (0..length).step_by(PIECE) {
+        let to = length.min(from + PIECE);
+        let slice = PySlice::new(py, from as isize, to as isize, 1);
+        let piece = view.get_item(slice)?.call_method0("tobytes")?;
+        each(py, piece.cast::<PyBytes>()?.as_bytes())?;
+    }
+    Ok(())
 }
 
 /// A `memoryview` of the object's bytes.

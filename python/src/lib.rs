@@ -8,11 +8,13 @@
 //! |---|---|
 //! | `argon2` | Argon2, and memory that is kept from hash to hash |
 //! | `data` | bytes that Python holds |
+//! | `hashes` | Skein, its tree, and BLAKE2b |
 //! | `watch` | progress, signals and cancellation of long calls |
 #![forbid(unsafe_code)]
 
 mod argon2;
 mod data;
+mod hashes;
 mod watch;
 
 use pyo3::prelude::*;
@@ -22,6 +24,9 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::argon2::{Memory, Pepper, argon2_calibrate, argon2_hash, argon2_verify};
+
+    #[pymodule_export]
+    use crate::hashes::{Blake2b, PySkein256, PySkein512, PySkein1024, SkeinTree, verify_piece};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

@@ -3,6 +3,7 @@
 | to | use |
 |---|---|
 | store passwords | `sealstone.argon2` |
+| hash and authenticate | `sealstone.hashes` |
 """
 
 from sealstone._native import __version__

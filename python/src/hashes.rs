@@ -1,0 +1,216 @@
+//! Hash objects as those of Python's hashlib: Skein, its tree, and BLAKE2b.
+
+mod tree;
+
+use crate::data::{Data, feed};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use sealstone_argon2::blake2b;
+use sealstone_skein::{Parameters, Skein256, Skein512, Skein1024};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+pub(crate) use tree::{SkeinTree, verify_piece};
+
+/// A message being hashed.
+pub(crate) trait Hash: Clone + Send {
+    fn update(&mut self, message: &[u8]);
+    fn digest(self) -> Zeroizing<Vec<u8>>;
+}
+
+/// The longest digest in bytes.
+const LONGEST: u64 = 1 << 24;
+
+/// Data of up to this length is hashed with Python's lock held, as in hashlib: giving it up takes
+/// longer.
+const SHORT: usize = 2047;
+
+fn lock<H>(state: &Mutex<H>) -> MutexGuard<'_, H> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn update<H: Hash>(py: Python<'_>, state: &Mutex<H>, message: &[u8]) {
+    if message.len() <= SHORT {
+        lock(state).update(message);
+    } else {
+        py.detach(|| lock(state).update(message));
+    }
+}
+
+fn digest<H: Hash>(state: &Mutex<H>) -> Zeroizing<Vec<u8>> {
+    let copy = lock(state).clone();
+    copy.digest()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What all hash objects have, and a constructor of their own.
+macro_rules! hash_object {
+    ($(#[$doc:meta])* $object:ident as $python:literal, $state:ty, $name:literal, $block:literal, $($constructor:tt)*) => {
+        $(#[$doc])*
+        #[pyclass(frozen, name = $python, module = "sealstone.hashes")]
+        pub(crate) struct $object {
+            state: Mutex<$state>,
+            digest_size: u64,
+        }
+
+        #[pymethods]
+        impl $object {
+            $($constructor)*
+
+            /// Adds bytes to the message.
+            fn update(&self, data: &Bound<'_, PyAny>) -> PyResult<()> {
+                feed(data, |py, piece| {
+                    update(py, &self.state, piece);
+                    Ok(())
+                })
+            }
+
+            /// The hash of the message so far.
+            fn digest<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+                PyBytes::new(py, &digest(&self.state))
+            }
+
+            /// The hash of the message so far in hexadecimal.
+            fn hexdigest(&self) -> String {
+                hex(&digest(&self.state))
+            }
+
+            /// Whether `tag` is the hash of the message so far; compares in constant time.
+            fn verify(&self, tag: Data) -> bool {
+                digest(&self.state).ct_eq(&tag).into()
+            }
+
+            /// An object of its own with the message so far.
+            fn copy(&self) -> Self {
+                let state = Mutex::new(lock(&self.state).clone());
+                Self { state, digest_size: self.digest_size }
+            }
+
+            #[getter]
+            fn name(&self) -> &'static str {
+                $name
+            }
+
+            /// Length of the hash in bytes.
+            #[getter]
+            fn digest_size(&self) -> u64 {
+                self.digest_size
+            }
+
+            /// Length in bytes of the blocks in which the message is hashed.
+            #[getter]
+            fn block_size(&self) -> u64 {
+                $block
+            }
+        }
+    };
+}
+pub(crate) use hash_object;
+
+macro_rules! skein {
+    ($($object:ident $python:literal $state:ident $name:literal $block:literal),*) => { $(
+        impl Hash for $state {
+            fn update(&mut self, message: &[u8]) {
+                self.update(message);
+            }
+            fn digest(self) -> Zeroizing<Vec<u8>> {
+                Zeroizing::new(self.finish())
+            }
+        }
+
+        hash_object! {
+            /// Skein 1.3, with all its optional arguments.
+            $object as $python, $state, $name, $block,
+
+            #[new]
+            #[pyo3(signature = (data=None, *, digest_size=None, key=None, personalization=None, public_key=None, key_id=None, nonce=None, usedforsecurity=true))]
+            #[expect(clippy::too_many_arguments, reason = "the optional arguments of Skein")]
+            fn new(
+                data: Option<&Bound<'_, PyAny>>,
+                digest_size: Option<u64>,
+                key: Option<Data>,
+                personalization: Option<Data>,
+                public_key: Option<Data>,
+                key_id: Option<Data>,
+                nonce: Option<Data>,
+                usedforsecurity: bool,
+            ) -> PyResult<Self> {
+                static PLAIN: LazyLock<$state> = LazyLock::new($state::new);
+                let _ = usedforsecurity;
+                let digest_size = digest_size.unwrap_or($block);
+                let others = [&key, &personalization, &public_key, &key_id, &nonce];
+                let is_plain = digest_size == $block && others.iter().all(|it| it.is_none());
+                let state = if is_plain {
+                    PLAIN.clone()
+                } else {
+                    let [key, personalization, public_key, key_id, nonce] =
+                        others.map(|it| it.as_deref().unwrap_or_default());
+                    let parameters = Parameters::new()
+                        .output_bits(bits(digest_size)?)
+                        .key(key)
+                        .personalization(personalization)
+                        .public_key(public_key)
+                        .key_id(key_id)
+                        .nonce(nonce);
+                    $state::with(&parameters)
+                };
+                let object = Self { state: Mutex::new(state), digest_size };
+                data.map_or(Ok(()), |data| object.update(data))?;
+                Ok(object)
+            }
+        }
+    )* };
+}
+skein! {
+    PySkein256 "Skein256" Skein256 "skein-256" 32,
+    PySkein512 "Skein512" Skein512 "skein-512" 64,
+    PySkein1024 "Skein1024" Skein1024 "skein-1024" 128
+}
+
+fn bits(digest_size: u64) -> PyResult<u64> {
+    if !(1..=LONGEST).contains(&digest_size) {
+        let text = format!("digest_size must be 1 to {LONGEST} bytes");
+        return Err(PyValueError::new_err(text));
+    }
+    Ok(8 * digest_size)
+}
+
+impl Hash for blake2b::Blake2b {
+    fn update(&mut self, message: &[u8]) {
+        self.update(message);
+    }
+    fn digest(self) -> Zeroizing<Vec<u8>> {
+        Zeroizing::new(self.finish().as_ref().to_vec())
+    }
+}
+
+hash_object! {
+    /// BLAKE2b (RFC 7693).
+    Blake2b as "Blake2b", blake2b::Blake2b, "blake2b", 128,
+
+    #[new]
+    #[pyo3(signature = (data=None, *, digest_size=64, key=None, usedforsecurity=true))]
+    fn new(
+        data: Option<&Bound<'_, PyAny>>,
+        digest_size: u64,
+        key: Option<Data>,
+        usedforsecurity: bool,
+    ) -> PyResult<Self> {
+        let _ = usedforsecurity;
+        let key = key.as_deref().unwrap_or_default();
+        let size = usize::try_from(digest_size).unwrap_or(0);
+        if !(1..=blake2b::LONGEST).contains(&size) || key.len() > blake2b::LONGEST {
+            let text = "digest_size must be 1 to 64 bytes, a key at most 64";
+            return Err(PyValueError::new_err(text));
+        }
+        let state = Mutex::new(blake2b::Blake2b::keyed(key, size));
+        let object = Self { state, digest_size };
+        data.map_or(Ok(()), |data| object.update(data))?;
+        Ok(object)
+    }
+}
