@@ -11,6 +11,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::operators::Role;
+
 /// Issuers and verifiers of anonymous tokens.
 #[derive(Debug, Parser)]
 #[command(name = "sealstone-server", version, max_term_width = 100)]
@@ -36,9 +38,36 @@ pub enum Command {
     Config,
     /// Get a token for an origin's challenge, and print the `Authorization` header
     Token(TokenArgs),
-    /// Look after an issuer that runs
+    /// Look after a service that runs
+    Admin(AdminArgs),
+    /// Check the log of what operators did
     #[command(subcommand)]
-    Admin(AdminCommand),
+    Audit(AuditCommand),
+}
+
+/// `audit …`
+#[derive(Debug, Subcommand)]
+pub enum AuditCommand {
+    /// Read the whole log, and print its end; note that, and give it the next time
+    Verify {
+        /// Where the service is.
+        #[command(flatten)]
+        data: DataArgs,
+        /// An end that you noted: also finds a log that was replaced or cut
+        #[arg(long, value_name = "COUNT:DIGEST")]
+        expect: Option<String>,
+    },
+}
+
+/// `admin`
+#[derive(Args, Debug)]
+pub struct AdminArgs {
+    /// Print tables instead of JSON
+    #[arg(long, global = true)]
+    pub table: bool,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: AdminCommand,
 }
 
 /// Options of both services.
@@ -107,11 +136,48 @@ pub struct TokenArgs {
 pub enum AdminCommand {
     /// Show keys and sets
     Status(DataArgs),
+    /// Begin the next epoch now
+    RotateKeys(DataArgs),
     /// Replace all keys at once, because somebody else may know them
     RevokeKeys(DataArgs),
+    /// Show the last entries of the log of what operators did
+    Audit {
+        /// Where the service is.
+        #[command(flatten)]
+        data: DataArgs,
+        /// Entries before this number
+        #[arg(long)]
+        before: Option<u64>,
+    },
+    /// Show invitations that have not ended
+    Invitations(DataArgs),
+    /// Show operators
+    Operators(DataArgs),
+    /// Add an operator, or change the role or the password
+    SetOperator {
+        /// Where the service is.
+        #[command(flatten)]
+        data: DataArgs,
+        /// The name
+        name: String,
+        /// What the operator may do
+        #[arg(long, value_enum)]
+        role: Role,
+        /// The password's file, needed for a new operator; "-" is standard input
+        #[arg(long, value_name = "FILE")]
+        password_file: Option<PathBuf>,
+    },
+    /// Remove an operator, and end all sessions of that name
+    RemoveOperator {
+        /// Where the service is.
+        #[command(flatten)]
+        data: DataArgs,
+        /// The name
+        name: String,
+    },
     /// Make an invitation
     Invite {
-        /// Where the issuer is.
+        /// Where the service is.
         #[command(flatten)]
         data: DataArgs,
         /// The gate's name
@@ -126,7 +192,7 @@ pub enum AdminCommand {
     },
     /// Revoke an invitation, and all that were made from it
     Uninvite {
-        /// Where the issuer is.
+        /// Where the service is.
         #[command(flatten)]
         data: DataArgs,
         /// The gate's name
@@ -137,10 +203,10 @@ pub enum AdminCommand {
     },
 }
 
-/// Which issuer.
+/// Which service.
 #[derive(Args, Debug)]
 pub struct DataArgs {
-    /// The issuer's data directory
+    /// The service's data directory
     #[arg(long, value_name = "DIR")]
     pub data: PathBuf,
 }

@@ -22,6 +22,7 @@ use toml::{Table, Value};
 use crate::gate::{GateOptions, Gates};
 use crate::http::{Connections, Proxies, RouteLimits};
 use crate::keys::KeyOptions;
+use crate::session::Lifetime;
 use crate::{Error, Result};
 
 /// The documented file with all defaults.
@@ -47,6 +48,8 @@ pub struct Config {
     pub routes: RouteLimits,
     /// Where Prometheus asks.
     pub metrics: MetricsOptions,
+    /// The listener for operators.
+    pub admin: AdminOptions,
     /// What is logged.
     pub log: LogOptions,
     /// The issuer's keys.
@@ -75,6 +78,32 @@ pub struct PassportOptions {
 pub struct MetricsOptions {
     /// Address and port of `/metrics`.
     pub listen: Option<String>,
+}
+
+/// The listener for operators.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct AdminOptions {
+    /// Address and port; empty for none.
+    pub listen: String,
+    /// The addresses at which browsers reach it through a proxy.
+    pub origins: Vec<String>,
+    /// Seconds that a session lives without a request.
+    pub idle_seconds: u64,
+    /// Seconds that a session lives at most.
+    pub session_seconds: u64,
+}
+
+impl Default for AdminOptions {
+    fn default() -> Self {
+        let lifetime = Lifetime::default();
+        Self {
+            listen: "127.0.0.1:0".to_owned(),
+            origins: Vec::new(),
+            idle_seconds: lifetime.idle,
+            session_seconds: lifetime.most,
+        }
+    }
 }
 
 /// What is logged, to standard error.
@@ -188,6 +217,7 @@ impl Default for Config {
             connections: Connections::default(),
             routes: RouteLimits::default(),
             metrics: MetricsOptions::default(),
+            admin: AdminOptions::default(),
             log: LogOptions::default(),
             keys: Keys::default(),
             issuer: IssuerOptions::default(),

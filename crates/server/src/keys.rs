@@ -110,7 +110,7 @@ pub struct Keyring {
 }
 
 struct Inner {
-    generation: u64,
+    state: State,
     issuer: Issuer,
     published: Arc<Published>,
 }
@@ -133,7 +133,7 @@ impl Keyring {
         let issuer = load(&*store, &vault, &state, &options.types).await?;
         let keyring = Self {
             inner: RwLock::new(Inner {
-                generation: state.generation,
+                state,
                 published: publish(&vault, &issuer, now, now)?,
                 issuer,
             }),
@@ -179,12 +179,45 @@ impl Keyring {
         ];
         records.extend(self.removals(&state, now).await?);
         if !self.store.update(records).await? {
-            return Err(Error::Config(
-                "the keys changed meanwhile: try again".to_owned(),
-            ));
+            return Err(changed_meanwhile());
         }
         drop(turn);
         tracing::warn!(generation = next.generation, "all keys were revoked");
+        self.refresh(now).await
+    }
+
+    /// Begins the next epoch now. No token dies earlier because of it.
+    ///
+    /// # Errors
+    /// If the store fails, another process changed the keys at the same time, or there were so
+    /// many rotations that more epochs would live together than are possible.
+    pub async fn rotate(&self, now: u64) -> Result<()> {
+        // The key of the next epoch is listed before it begins.
+        self.refresh(now).await?;
+        let turn = self.turn.lock().await;
+        let Some((state, encoded)) = read_state(&*self.store).await? else {
+            return Err(Error::Damaged(STATE.to_owned()));
+        };
+        let rotated = schedule(&state)?.rotate(now).map_err(|_| {
+            let text = "too many epochs would live at once: wait until the oldest has ended";
+            Error::Config(text.to_owned())
+        })?;
+        let next = State {
+            start: rotated.start(),
+            issue_grace: rotated.issue_grace(),
+            redeem_grace: rotated.redeem_grace(),
+            ..state
+        };
+        let replace = Replace {
+            name: STATE.to_owned(),
+            expected: Some(encoded),
+            value: Some(encode(&next)),
+        };
+        if !self.store.update(vec![replace]).await? {
+            return Err(changed_meanwhile());
+        }
+        drop(turn);
+        tracing::info!("the next epoch began before its time");
         self.refresh(now).await
     }
 
@@ -213,11 +246,17 @@ impl Keyring {
         let Some((state, _)) = read_state(&*self.store).await? else {
             return Err(Error::Damaged(STATE.to_owned()));
         };
-        if state.generation != self.read().generation {
+        let known = self.read().state;
+        if state.generation != known.generation {
             let issuer = load(&*self.store, &self.vault, &state, &self.types).await?;
             let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
-            inner.generation = state.generation;
+            inner.state = state;
             inner.issuer = issuer;
+        } else if state != known {
+            let schedule = schedule(&state)?;
+            let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+            inner.state = state;
+            inner.issuer.reschedule(schedule);
         }
         Ok(())
     }
@@ -227,7 +266,7 @@ impl Keyring {
         let _turn = self.turn.lock().await;
         let (generation, schedule) = {
             let inner = self.read();
-            (inner.generation, *inner.issuer.schedule())
+            (inner.state.generation, *inner.issuer.schedule())
         };
         let current = schedule.epoch(now).unwrap_or(0);
         // A stored key is listed at once; a new one for the next epoch may come a little later.
@@ -399,6 +438,10 @@ fn schedule(state: &State) -> Result<Schedule> {
     made.map_err(|_| {
         Error::Config("keys: 0 < length, issue-grace <= redeem-grace <= 6 lengths".to_owned())
     })
+}
+
+fn changed_meanwhile() -> Error {
+    Error::Config("the keys changed meanwhile: try again".to_owned())
 }
 
 async fn read_state(store: &dyn Store) -> Result<Option<(State, Vec<u8>)>> {

@@ -15,13 +15,18 @@
 //! | [`problem`] | errors that clients get |
 //! | [`config`] | all options |
 //! | [`args`] | the command's verbs |
-//! | [`admin`] | what an operator does while the issuer runs |
+//! | [`admin`] | what an operator does while a service runs |
+//! | [`operators`] | operators, their roles and passwords |
+//! | [`session`] | their sessions |
+//! | [`audit`] | the log of what they did |
+//! | [`record`] | records of the store that hold JSON |
 //! | [`client`] | gets tokens, for trying a service |
 //! | [`clock`] | the time |
 #![forbid(unsafe_code)]
 
 pub mod admin;
 pub mod args;
+pub mod audit;
 pub mod client;
 pub mod clock;
 pub mod config;
@@ -30,12 +35,20 @@ pub mod gate;
 pub mod http;
 pub mod issuer;
 pub mod keys;
+pub mod operators;
 pub mod origin;
 pub mod pinned;
 pub mod problem;
+pub mod record;
 pub mod service;
+pub mod session;
 pub mod store;
 pub mod vault;
 pub mod verifier;
 
 pub use error::{Error, Result};
+
+/// In hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -5,14 +5,13 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
-use sealstone_server::args::{AdminCommand, Cli, Command, ServiceArgs, TokenArgs};
+use sealstone_server::args::{Cli, Command, ServiceArgs, TokenArgs};
 use sealstone_server::client::Client;
 use sealstone_server::clock::Clock;
 use sealstone_server::config::{self, Config};
 use sealstone_server::http::Stop;
 use sealstone_server::{Error, Result, admin, service};
 use sealstone_token::privacypass::header;
-use serde_json::json;
 
 /// Wipes freed memory: secrets pass through buffers of libraries that do not wipe them.
 #[global_allocator]
@@ -61,7 +60,8 @@ fn run(command: Command) -> Result<()> {
         }
         Command::Config => print(config::DOCUMENTED.trim_end()),
         Command::Token(args) => token(&args),
-        Command::Admin(command) => administer(&command),
+        Command::Admin(args) => print(&admin::command::run(&args)?),
+        Command::Audit(command) => print(&admin::command::audit(&command)?),
     }
 }
 
@@ -116,29 +116,6 @@ fn token(args: &TokenArgs) -> Result<()> {
         });
     let token = client.token(&offer.challenge, Clock::system().now())?;
     print(&header::authorization(&token))
-}
-
-fn administer(command: &AdminCommand) -> Result<()> {
-    let answer = match command {
-        AdminCommand::Status(args) => admin::ask(&args.data, "GET", "/status", &json!({}))?,
-        AdminCommand::RevokeKeys(args) => {
-            admin::ask(&args.data, "POST", "/revoke-keys", &json!({}))?
-        }
-        AdminCommand::Invite {
-            data,
-            gate,
-            quota,
-            days,
-        } => {
-            let body = json!({"gate": gate, "quota": quota, "days": days});
-            admin::ask(&data.data, "POST", "/invite", &body)?
-        }
-        AdminCommand::Uninvite { data, gate, id } => {
-            let body = json!({"gate": gate, "id": id});
-            admin::ask(&data.data, "POST", "/uninvite", &body)?
-        }
-    };
-    print(&format!("{answer:#}"))
 }
 
 fn print(text: &str) -> Result<()> {

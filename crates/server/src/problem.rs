@@ -14,6 +14,7 @@ use axum::http::{HeaderValue, Response, StatusCode};
 use axum::response::IntoResponse;
 use serde_json::{Map, Value};
 
+use crate::Error;
 use crate::store::StoreError;
 
 /// The media type of a problem.
@@ -44,6 +45,16 @@ pub enum Kind {
     RateLimited,
     /// The token is missing, wrong or spent.
     TokenRefused,
+    /// An operator has to log in.
+    LoginRequired,
+    /// The operator's name or password is wrong.
+    LoginRefused,
+    /// Too many attempts to log in.
+    TooManyAttempts,
+    /// The operator's role does not allow it.
+    RoleTooLow,
+    /// The request comes from a page of another host.
+    ForeignPage,
     /// Too much to do at this moment.
     Busy,
     /// The store failed.
@@ -79,6 +90,11 @@ impl Kind {
             Self::GateRefused => (403, "gate-refused", "The gate does not pass"),
             Self::RateLimited => (429, "rate-limited", "Too many tokens for now"),
             Self::TokenRefused => (401, "token-refused", "The token is not accepted"),
+            Self::LoginRequired => (401, "login-required", "Log in first"),
+            Self::LoginRefused => (401, "login-refused", "The name or the password is wrong"),
+            Self::TooManyAttempts => (429, "too-many-attempts", "Too many attempts to log in"),
+            Self::RoleTooLow => (403, "role-too-low", "Your role does not allow this"),
+            Self::ForeignPage => (403, "foreign-page", "Only pages of this host may ask this"),
             Self::Busy => (503, "busy", "Too much to do at this moment"),
             Self::StoreUnavailable => (503, "store-unavailable", "The store does not answer"),
             Self::NotReady => (503, "not-ready", "The service is not ready"),
@@ -171,6 +187,20 @@ impl From<StoreError> for Problem {
             StoreError::Unavailable(cause) => {
                 tracing::error!(%cause, "the store does not work");
                 Self::new(Kind::StoreUnavailable).retry_after(5)
+            }
+        }
+    }
+}
+
+impl From<Error> for Problem {
+    /// For operators, who may know what is wrong with what they asked for.
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Store(error) => error.into(),
+            Error::Config(text) => Self::new(Kind::Malformed).detail(text),
+            error => {
+                tracing::error!(%error, "an operator's request failed");
+                Self::new(Kind::Internal).detail(error.to_string())
             }
         }
     }

@@ -36,6 +36,7 @@ use crate::issuer::Issuer;
 use crate::keys::Keyring;
 use crate::pinned::Pinned;
 use crate::problem::{Kind, Problem};
+use crate::session::Lifetime;
 use crate::store::{RedbStore, Replace, Store};
 use crate::vault::Vault;
 use crate::verifier::{Source, Verifier};
@@ -49,6 +50,8 @@ const PROBE_LEN: usize = 64 * 1024;
 const STORE_FILE: &str = "store.redb";
 /// Keys, sets and gauges are looked after so often.
 const MAINTENANCE: Duration = Duration::from_secs(30);
+/// The page's curves have a point so often.
+const SAMPLE_EVERY: Duration = Duration::from_secs(10);
 /// Sets are kept so long after their end, in seconds: clocks jump.
 const KEPT: u64 = 24 * 60 * 60;
 /// A store that needs longer is not ready.
@@ -101,15 +104,17 @@ pub async fn issuer(config: &Config, stop: &Stop) -> Result<()> {
         let (upkeep, now) = (upkeep.clone(), clock.now());
         async move { upkeep.refresh(now).await }
     });
-    let socket = admin::listen(&common.data, issuer, stop)?;
+    let admin = common
+        .administer(config, "issuer", Some(issuer), stop)
+        .await?;
     let line = json!({
-        "event": "ready", "role": "issuer", "listen": common.address,
+        "event": "ready", "role": "issuer", "admin": admin.url, "listen": common.address,
         "url": format!("http://{}", common.address),
         "fingerprint": vault.passport().fingerprint().to_string(),
         "gate": config.issuer.gate, "types": config.keys.types,
     });
     let served = common.serve(router, config, stop, is_ready, &line).await;
-    drop(socket);
+    drop(admin);
     served
 }
 
@@ -131,8 +136,9 @@ pub async fn verifier(config: &Config, stop: &Stop) -> Result<()> {
     let name = config.verifier.name.as_ref();
     let verifier = common.verifier(source, name, Some(url), &config.verifier.origins)?;
     let ready = verifier.clone();
+    let admin = common.administer(config, "verifier", None, stop).await?;
     let line = json!({
-        "event": "ready", "role": "verifier", "listen": common.address,
+        "event": "ready", "role": "verifier", "admin": admin.url, "listen": common.address,
         "url": format!("http://{}", common.address),
         "issuer": url, "fingerprint": pinned.issuer().to_string(),
     });
@@ -143,9 +149,17 @@ pub async fn verifier(config: &Config, stop: &Stop) -> Result<()> {
         async move { upkeep.refresh(now).await }
     });
     let router = verifier.router(&config.routes);
-    common
-        .serve(router, config, stop, move || ready.is_ready(), &line)
-        .await
+    let served = common.serve(router, config, stop, move || ready.is_ready(), &line);
+    let served = served.await;
+    drop(admin);
+    served
+}
+
+/// What operators have of a service that runs.
+struct Administered {
+    _socket: admin::Socket,
+    /// The page's URL, if there is a listener.
+    url: Option<String>,
 }
 
 impl Common {
@@ -155,10 +169,8 @@ impl Common {
             return Err(Error::Config(text.to_owned()));
         };
         sealstone_files::make_directory(&data).map_err(|e| Error::io(&data, e))?;
-        let metrics = match config.metrics.listen {
-            Some(_) => Some(recorder()?),
-            None => None,
-        };
+        let is_watched = config.metrics.listen.is_some() || !config.admin.listen.is_empty();
+        let metrics = is_watched.then(recorder).transpose()?;
         let store: Arc<dyn Store> = Arc::new(RedbStore::open(&data.join(STORE_FILE))?);
         claim_role(&*store, role).await?;
         let listener = http::bind(&config.listen).await?;
@@ -171,6 +183,53 @@ impl Common {
             listener,
             address: address.to_string(),
             metrics,
+        })
+    }
+
+    /// Opens the doors for operators.
+    async fn administer(
+        &self,
+        config: &Config,
+        role: &'static str,
+        issuer: Option<Arc<Issuer>>,
+        stop: &Stop,
+    ) -> Result<Administered> {
+        let lifetime = Lifetime {
+            idle: config.admin.idle_seconds,
+            most: config.admin.session_seconds,
+        };
+        let service = admin::Service {
+            role,
+            address: self.address.clone(),
+            store: self.store.clone(),
+            clock: self.clock.clone(),
+            issuer,
+            metrics: self.metrics.clone(),
+        };
+        let desk = Arc::new(admin::Desk::new(service, lifetime));
+        desk.started().await?;
+        if let Some(handle) = self.metrics.clone() {
+            watch(desk.clone(), handle, stop.clone());
+        }
+        let socket = admin::listen(&self.data, desk.clone(), stop)?;
+        let url = match config.admin.listen.as_str() {
+            "" => None,
+            address => {
+                let listener = http::bind(address).await?;
+                let address = listener.local_addr();
+                let address = address.map_err(|e| Error::io(Path::new("admin"), e))?;
+                let origins = admin::Origins::new(address, &config.admin.origins)?;
+                let router = admin::Door::new(desk, origins).router();
+                let (connections, stop) = (config.connections.clone(), stop.clone());
+                tokio::spawn(async move {
+                    http::serve(listener, router, &connections, &stop).await;
+                });
+                Some(format!("http://{address}"))
+            }
+        };
+        Ok(Administered {
+            _socket: socket,
+            url,
         })
     }
 
@@ -260,6 +319,20 @@ impl Common {
         tracing::info!("ended");
         Ok(())
     }
+}
+
+/// Samples numbers for the page, and keeps the recorder's buffers small.
+fn watch(desk: Arc<admin::Desk>, handle: PrometheusHandle, stop: Stop) {
+    tokio::spawn(async move {
+        while !stop.is_ending() {
+            handle.run_upkeep();
+            desk.sample();
+            tokio::select! {
+                () = tokio::time::sleep(SAMPLE_EVERY) => {}
+                () = stop.wait() => break,
+            }
+        }
+    });
 }
 
 /// A data directory belongs to one kind of service.

@@ -99,6 +99,41 @@ impl Schedule {
         Some(first..=last)
     }
 
+    /// The same epochs, of which the one after the present begins at `now`. Grace grows by the
+    /// time that is saved, so that no token dies earlier than its key's lifetime said.
+    ///
+    /// # Errors
+    /// Before the first epoch, or if the grace would exceed 6 lengths.
+    pub fn rotate(&self, now: u64) -> Result<Self, Error> {
+        let next = self.epoch(now).ok_or(Error::NoEpoch)?.saturating_add(1);
+        let saved = self.lifetime(next).not_before.saturating_sub(now);
+        let start = self.start.checked_sub(saved);
+        Self::new(
+            start.ok_or(Error::Malformed("schedule"))?,
+            self.length,
+            self.issue_grace.saturating_add(saved),
+            self.redeem_grace.saturating_add(saved),
+        )
+    }
+
+    /// Epoch 0 begins then, in seconds since 1970.
+    #[must_use]
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// For how many seconds a key issues after its epoch.
+    #[must_use]
+    pub fn issue_grace(&self) -> u64 {
+        self.issue_grace
+    }
+
+    /// For how many seconds tokens are accepted after their epoch.
+    #[must_use]
+    pub fn redeem_grace(&self) -> u64 {
+        self.redeem_grace
+    }
+
     /// When an epoch begins, and until when it issues and redeems.
     #[must_use]
     pub fn lifetime(&self, epoch: u64) -> Lifetime {
@@ -231,6 +266,12 @@ impl Issuer {
     #[must_use]
     pub fn schedule(&self) -> &Schedule {
         &self.schedule
+    }
+
+    /// Takes another schedule for the same epochs: one of them begins before its time. The keys
+    /// stay.
+    pub fn reschedule(&mut self, schedule: Schedule) {
+        self.schedule = schedule;
     }
 
     /// Drops the keys of epochs that ended before `now`, derives those of epochs that are alive,

@@ -45,16 +45,56 @@ fn the_status_names_keys_and_sets() {
     assert!(!is_good && said.contains("admin.sock"), "{said}");
 }
 
+/// A token of the epoch before, and one of the epoch that has begun, both are accepted.
+#[test]
+fn a_rotation_begins_an_epoch_and_loses_no_token() {
+    let world = World::new();
+    let issuer = world.configured("[issuer]\ngate = \"none\"\nverify = true");
+    let data = world.path("issuer").display().to_string();
+    let status = || -> Value {
+        let (is_good, said) = run(&["admin", "status", "--data", &data]);
+        assert!(is_good, "{said}");
+        serde_json::from_str(&said).expect("JSON")
+    };
+    let before = status()["keys"][0].clone();
+    let old = crate::world::token(issuer.url(), issuer.url());
+    let (is_good, said) = run(&["admin", "rotate-keys", "--data", &data]);
+    assert!(is_good, "{said}");
+    let after = status();
+    assert_eq!(
+        after["keys"][0]["epoch"],
+        before["epoch"].as_u64().expect("a number") + 1
+    );
+    let same = after["keys"].as_array().expect("keys").iter();
+    let same: Vec<&Value> = same
+        .filter(|key| key["key-id"] == before["key-id"])
+        .collect();
+    assert_eq!(same.len(), 1, "the old key is listed");
+    for until in ["issue-until", "redeem-until"] {
+        assert_eq!(same[0][until], before[until], "as it was said");
+    }
+    let new = crate::world::token(issuer.url(), issuer.url());
+    assert_ne!(old.key_id(), new.key_id());
+    assert_eq!(crate::world::redeem(issuer.url(), &old).0, 200);
+    assert_eq!(crate::world::redeem(issuer.url(), &new).0, 200);
+    assert_eq!(crate::world::redeem(issuer.url(), &old).0, 401);
+    issuer.stop();
+    let issuer = world.configured("[issuer]\ngate = \"none\"\nverify = true");
+    assert_eq!(status()["keys"][0], after["keys"][0], "after a restart");
+    drop(issuer);
+}
+
 /// No route of the operator is on the listener for clients.
 #[test]
 fn clients_cannot_reach_the_operators_routes() {
     let world = World::new();
     let issuer = world.issuer(&["--gate", "none"]);
     for path in [
-        "/status",
-        "/revoke-keys",
-        "/invite",
-        "/uninvite",
+        "/api/status",
+        "/api/revoke-keys",
+        "/api/invite",
+        "/api/login",
+        "/page.js",
         "/metrics",
         "/admin",
     ] {

@@ -203,7 +203,7 @@ fn invitations_have_quotas_and_are_revoked_as_trees() {
         world.configured("[issuer]\ngate = \"friends\"\n[gates.friends]\nkind = \"invitation\"");
     let made = admin(
         &world,
-        "/invite",
+        "/api/invite",
         &json!({"gate": "friends", "quota": 3, "days": 1}),
     );
     let text = |value: &Value| value["invitation"].as_str().expect("a text").to_owned();
@@ -237,7 +237,11 @@ fn invitations_have_quotas_and_are_revoked_as_trees() {
     let forged = ask(&issuer, &request(&issuer), &proof(&forged));
     assert_eq!(outcome(&forged), refused(403, "gate-refused"));
     let id = made["id"].clone();
-    admin(&world, "/uninvite", &json!({"gate": "friends", "id": id}));
+    admin(
+        &world,
+        "/api/uninvite",
+        &json!({"gate": "friends", "id": id}),
+    );
     let revoked = ask(&issuer, &request(&issuer), &proof(&bob));
     assert_eq!(outcome(&revoked), refused(403, "gate-refused"));
     assert_eq!(revoked.json()["detail"], "the invitation is revoked");

@@ -1,6 +1,7 @@
 //! The programs as operators run them and clients use them.
 
 mod admin;
+mod audit;
 mod forms;
 mod gates;
 mod hostile;

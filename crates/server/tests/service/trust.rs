@@ -110,7 +110,8 @@ fn revoked_keys_are_worthless_and_new_ones_work() {
     let verifier = world.verifier(issuer.url(), &["--config", &config.display().to_string()]);
     let old = token(issuer.url(), verifier.url());
     let data = world.path("issuer");
-    let asked = sealstone_server::admin::ask(&data, "POST", "/revoke-keys", &serde_json::json!({}));
+    let asked =
+        sealstone_server::admin::ask(&data, "POST", "/api/revoke-keys", &serde_json::json!({}));
     asked.expect("an answer");
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
     let fresh = token(issuer.url(), verifier.url());

@@ -23,17 +23,16 @@ impl Service {
         Self::try_start(arguments).unwrap_or_else(|error| panic!("{arguments:?}: {error}"))
     }
 
+    /// Waits until it is ready; its standard error goes elsewhere.
+    pub(crate) fn start_with_errors(arguments: &[&str], errors: Stdio) -> Self {
+        let (process, line) = spawn(arguments, errors);
+        let ready = serde_json::from_str(&line).expect("JSON");
+        Self { process, ready }
+    }
+
     /// Waits until it is ready, or has ended with what it says then.
     pub(crate) fn try_start(arguments: &[&str]) -> Result<Self, String> {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_sealstone-server"))
-            .args(arguments)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("a program");
-        let mut line = String::new();
-        let output = process.stdout.take().expect("a pipe");
-        BufReader::new(output).read_line(&mut line).expect("a line");
+        let (mut process, line) = spawn(arguments, Stdio::piped());
         let mut errors = process.stderr.take().expect("a pipe");
         if line.is_empty() {
             let mut said = String::new();
@@ -60,6 +59,20 @@ impl Service {
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("a process");
         self.process.wait().expect("an end").code()
     }
+}
+
+/// A program, and the first line that it prints.
+fn spawn(arguments: &[&str], errors: Stdio) -> (Child, String) {
+    let mut process = Command::new(env!("CARGO_BIN_EXE_sealstone-server"))
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .stderr(errors)
+        .spawn()
+        .expect("a program");
+    let mut line = String::new();
+    let output = process.stdout.take().expect("a pipe");
+    BufReader::new(output).read_line(&mut line).expect("a line");
+    (process, line)
 }
 
 impl Drop for Service {

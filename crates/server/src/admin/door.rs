@@ -1,0 +1,257 @@
+//! The listener's door: lets in the requests of pages of this host, with a session whose
+//! operator has the role that the route asks for. A route that is not in the table is shut.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, HOST, ORIGIN, REFERRER_POLICY,
+    STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+
+use super::routes::{self, Access, ROUTES};
+use super::{Desk, Identity};
+use crate::http::media_type;
+use crate::problem::{Kind, Problem};
+use crate::{Error, Result};
+
+/// No page of another host can send it without asking first.
+const OWN_HEADER: &str = "sealstone-admin";
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+    img-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+
+/// The origins at which browsers reach the listener.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origins(Vec<String>);
+
+impl Origins {
+    /// Those of the configuration, and of an address of this machine itself.
+    ///
+    /// # Errors
+    /// If one is none, or others could reach the address and there is none.
+    pub fn new(address: SocketAddr, configured: &[String]) -> Result<Self> {
+        let mut origins: Vec<String> = Vec::new();
+        for text in configured {
+            let rest = text
+                .strip_prefix("https://")
+                .or(text.strip_prefix("http://"));
+            let is_origin = rest.is_some_and(|rest| !rest.is_empty() && !rest.contains('/'));
+            if !is_origin {
+                return Err(Error::Config(format!(
+                    "admin: an origin has the form https://admin.example.org, unlike {text:?}"
+                )));
+            }
+            origins.push(text.to_ascii_lowercase());
+        }
+        if address.ip().is_loopback() {
+            origins.push(format!("http://{address}"));
+            origins.push(format!("http://localhost:{}", address.port()));
+        } else if origins.is_empty() {
+            return Err(Error::Config(format!(
+                "admin: others can reach {address}: use a proxy with TLS and a loopback address, \
+                 or say with origins at which addresses browsers reach it"
+            )));
+        }
+        Ok(Self(origins))
+    }
+
+    /// The site that a request asks for. Another name for the same address is refused: it may be
+    /// that of a page which made its name point here.
+    fn site(&self, headers: &HeaderMap) -> Option<Site> {
+        let host = headers.get(HOST)?.to_str().ok()?.to_ascii_lowercase();
+        let is_it = |origin: &&String| origin.split_once("://").is_some_and(|o| o.1 == host);
+        let origin = self.0.iter().find(is_it)?;
+        Some(Site {
+            is_secure: origin.starts_with("https://"),
+            origin: origin.clone(),
+            host,
+        })
+    }
+}
+
+/// Where a browser is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Site {
+    origin: String,
+    pub(super) host: String,
+    is_secure: bool,
+}
+
+impl Site {
+    /// Browsers do not keep cookies of two ports apart: the name does. With TLS, the prefix binds
+    /// the cookie to the host.
+    fn cookie_name(&self) -> String {
+        match (self.is_secure, self.host.rsplit_once(':')) {
+            (true, _) => "__Host-sealstone".to_owned(),
+            (false, Some((_, port))) => format!("sealstone-{port}"),
+            (false, None) => "sealstone".to_owned(),
+        }
+    }
+
+    pub(super) fn cookie(&self, secret: &str) -> String {
+        let secure = if self.is_secure { "; Secure" } else { "" };
+        let name = self.cookie_name();
+        format!("{name}={secret}; Path=/; HttpOnly; SameSite=Strict{secure}")
+    }
+
+    pub(super) fn no_cookie(&self) -> String {
+        format!("{}; Max-Age=0", self.cookie(""))
+    }
+
+    fn secret(&self, headers: &HeaderMap) -> Option<Secret> {
+        let name = self.cookie_name();
+        let values = headers.get_all(COOKIE).iter();
+        let mut pairs = values
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(';'))
+            .filter_map(|pair| pair.trim().split_once('='));
+        let found = pairs.find(|(other, _)| *other == name);
+        found.map(|(_, secret)| Secret(secret.to_owned()))
+    }
+}
+
+/// What the cookie holds.
+#[derive(Clone)]
+pub(super) struct Secret(pub(super) String);
+
+/// What stands before the routes.
+#[derive(Clone)]
+pub struct Door {
+    desk: Arc<Desk>,
+    origins: Origins,
+}
+
+impl Door {
+    /// A door for browsers at these origins.
+    #[must_use]
+    pub fn new(desk: Arc<Desk>, origins: Origins) -> Self {
+        Self { desk, origins }
+    }
+
+    /// The routes behind this door.
+    pub fn router(self) -> Router {
+        let routes = routes::router(self.desk.clone());
+        self.before(routes)
+    }
+
+    /// Stands before these routes.
+    pub(super) fn before(self, routes: Router) -> Router {
+        routes.layer(middleware::from_fn_with_state(self, pass))
+    }
+
+    /// What the request gets to know, or why it stays outside.
+    async fn check(&self, request: &Parts) -> std::result::Result<Passed, Problem> {
+        let headers = &request.headers;
+        let foreign = || Problem::new(Kind::ForeignPage);
+        let site = self.origins.site(headers).ok_or_else(foreign)?;
+        let access = access(&request.method, request.uri.path())?;
+        if request.method == Method::POST {
+            check_sender(headers, &site)?;
+        }
+        let Access::AtLeast(least) = access else {
+            return Ok(Passed { site, login: None });
+        };
+        let refused = || Problem::new(Kind::LoginRequired);
+        let secret = site.secret(headers).ok_or_else(refused)?;
+        let now = self.desk.service.clock.now();
+        let name = self.desk.sessions.find(&secret.0, &site.host, now).await?;
+        let name = name.ok_or_else(refused)?;
+        // The role of this moment, not that of the login.
+        let role = self.desk.operators.role(&name).await?.ok_or_else(refused)?;
+        if role < least {
+            return Err(Problem::new(Kind::RoleTooLow));
+        }
+        let login = Some((Identity { name, role }, secret));
+        Ok(Passed { site, login })
+    }
+}
+
+struct Passed {
+    site: Site,
+    login: Option<(Identity, Secret)>,
+}
+
+/// Whom a route is for.
+fn access(method: &Method, path: &str) -> std::result::Result<Access, Problem> {
+    let mut of_path = ROUTES.iter().filter(|route| route.path == path).peekable();
+    if of_path.peek().is_none() {
+        return Err(Problem::new(Kind::NotFound));
+    }
+    let method = if *method == Method::HEAD {
+        &Method::GET
+    } else {
+        method
+    };
+    let found = of_path.find(|route| route.method == *method);
+    found
+        .map(|route| route.access)
+        .ok_or_else(|| Problem::new(Kind::MethodNotAllowed))
+}
+
+/// Requests that change something come from our own page, or from no page at all.
+fn check_sender(headers: &HeaderMap, site: &Site) -> std::result::Result<(), Problem> {
+    let is_own = headers.contains_key(OWN_HEADER)
+        && headers
+            .get(ORIGIN)
+            .is_some_and(|origin| origin.as_bytes() == site.origin.as_bytes());
+    if !is_own {
+        return Err(Problem::new(Kind::ForeignPage));
+    }
+    match media_type(headers).as_str() {
+        "application/json" => Ok(()),
+        _ => Err(Problem::new(Kind::UnsupportedMediaType)),
+    }
+}
+
+async fn pass(State(door): State<Door>, request: Request, next: Next) -> Response {
+    let (mut head, body) = request.into_parts();
+    let checked = door.check(&head).await;
+    let is_secure = checked.as_ref().is_ok_and(|passed| passed.site.is_secure);
+    let mut response = match checked {
+        Err(problem) => problem.into_response(),
+        Ok(passed) => {
+            head.extensions.insert(passed.site);
+            if let Some((identity, secret)) = passed.login {
+                head.extensions.insert(identity);
+                head.extensions.insert(secret);
+            }
+            next.run(Request::from_parts(head, body)).await
+        }
+    };
+    protect(response.headers_mut(), is_secure);
+    response
+}
+
+/// What browsers must not do with the answer.
+fn protect(headers: &mut HeaderMap, is_secure: bool) {
+    let same_origin = HeaderValue::from_static("same-origin");
+    for (name, value) in [
+        (CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
+        (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        (
+            HeaderName::from_static("cross-origin-opener-policy"),
+            same_origin.clone(),
+        ),
+        (
+            HeaderName::from_static("cross-origin-resource-policy"),
+            same_origin,
+        ),
+    ] {
+        headers.insert(name, value);
+    }
+    if is_secure {
+        let value = HeaderValue::from_static("max-age=31536000");
+        headers.insert(STRICT_TRANSPORT_SECURITY, value);
+    }
+    headers
+        .entry(CONTENT_TYPE)
+        .or_insert(HeaderValue::from_static("text/plain; charset=utf-8"));
+}
