@@ -6,8 +6,9 @@
 //! usage: bench-token [--rounds N] [--only TEXT] [--markdown]
 #![forbid(unsafe_code)]
 
+mod jobs;
+
 use std::cell::Cell;
-use std::env;
 use std::hint::black_box;
 use std::rc::Rc;
 use std::time::Instant;
@@ -25,106 +26,16 @@ use sealstone_token::voprf::{
 };
 use voprf::{BlindedElement, EvaluationElement, VoprfClient, VoprfServer};
 
+use crate::jobs::{Bar, Job};
+
 const INPUT: &[u8] = b"sealstone bench: an input as long as a token's authenticator input is, which is ninety-eight bytes.";
 
 fn main() {
-    let options = Options::parse();
-    let mut jobs = jobs();
-    jobs.retain(|job| job.name.contains(&options.only));
-    for _ in 0..options.rounds {
-        for job in &mut jobs {
-            let seconds = job.time();
-            job.times.push(seconds);
-        }
-    }
-    if !print(&jobs, options.markdown) {
-        std::process::exit(1);
-    }
-}
-
-struct Options {
-    rounds: usize,
-    only: String,
-    markdown: bool,
-}
-
-impl Options {
-    fn parse() -> Self {
-        let mut options = Self {
-            rounds: 15,
-            only: String::new(),
-            markdown: false,
-        };
-        let mut arguments = env::args().skip(1);
-        while let Some(argument) = arguments.next() {
-            let mut value = || arguments.next().expect("a value after the option");
-            match argument.as_str() {
-                "--rounds" => options.rounds = value().parse().expect("a number of rounds"),
-                "--only" => options.only = value(),
-                "--markdown" => options.markdown = true,
-                _ => panic!("usage: bench-token [--rounds N] [--only TEXT] [--markdown]"),
-            }
-        }
-        options
-    }
-}
-
-/// What is measured: one run gives some number of tokens, or does something once.
-struct Job {
-    name: String,
-    tokens: usize,
-    repeat: usize,
-    run: Box<dyn FnMut()>,
-    /// The seconds of the last run, if the job measures only a part of it.
-    part: Option<Rc<Cell<f64>>>,
-    times: Vec<f64>,
-}
-
-impl Job {
-    fn new(name: impl Into<String>, tokens: usize, run: impl FnMut() + 'static) -> Self {
-        let mut run: Box<dyn FnMut()> = Box::new(run);
-        // Ten milliseconds a round are long beside the clock and short beside a round.
-        let start = Instant::now();
-        run();
-        let repeat = (0.01 / start.elapsed().as_secs_f64().max(1e-7)).clamp(1.0, 2e4) as usize;
-        Self {
-            name: name.into(),
-            tokens,
-            repeat,
-            run,
-            part: None,
-            times: Vec::new(),
-        }
-    }
-
-    /// Seconds a token.
-    fn time(&mut self) -> f64 {
-        let (start, mut parts) = (Instant::now(), 0.0);
-        for _ in 0..self.repeat {
-            (self.run)();
-            parts += self.part.as_ref().map_or(0.0, |part| part.get());
-        }
-        let seconds = if self.part.is_some() {
-            parts
-        } else {
-            start.elapsed().as_secs_f64()
-        };
-        seconds / (self.repeat * self.tokens) as f64
-    }
-
-    fn minimum(&self) -> f64 {
-        self.times.iter().copied().fold(f64::INFINITY, f64::min)
-    }
-
-    fn median(&self) -> f64 {
-        let mut times = self.times.clone();
-        times.sort_by(f64::total_cmp);
-        times[times.len() / 2]
-    }
+    jobs::main("bench-token", jobs(), BARS);
 }
 
 /// What the project promises: job, peer, the least ratio of times.
-const BARS: &[(&str, &str, f64)] = &[
+const BARS: &[Bar] = &[
     ("P-256 evaluate 1", "voprf P-256 evaluate 1", 3.5),
     ("P-256 evaluate 100", "voprf P-256 evaluate 100", 3.0),
     ("P-256 blind 1", "voprf P-256 blind 1", 3.0),
@@ -252,10 +163,10 @@ fn ours<S: Suite>(name: &str, jobs: &mut Vec<Job>) {
 }
 
 /// A job that measures a part of itself.
-fn timed(name: String, tokens: usize, mut run: impl FnMut() -> f64 + 'static) -> Job {
+fn timed(name: String, count: usize, mut run: impl FnMut() -> f64 + 'static) -> Job {
     let part = Rc::new(Cell::new(0.0));
     let seconds = part.clone();
-    let mut job = Job::new(name, tokens, move || seconds.set(run()));
+    let mut job = Job::new(name, count, move || seconds.set(run()));
     job.part = Some(part);
     job
 }
@@ -492,73 +403,4 @@ fn macs(jobs: &mut Vec<Job>) {
     jobs.push(Job::new("epoch key: P-256 with its public half", 1, || {
         black_box(IssuerKey::derive(TokenType::VoprfP256, &[1; 32], b"epoch").expect("a key"));
     }));
-}
-
-/// Prints the tables. Returns whether every bar is reached.
-fn print(jobs: &[Job], markdown: bool) -> bool {
-    let find = |name: &str| jobs.iter().find(|job| job.name == name);
-    let row = |cells: &[String]| {
-        if markdown {
-            println!("| {} |", cells.join(" | "));
-        } else {
-            println!(
-                "{:<46} {}",
-                cells[0],
-                cells[1..]
-                    .iter()
-                    .map(|c| format!("{c:>12}"))
-                    .collect::<String>()
-            );
-        }
-    };
-    let texts = |cells: &[&str]| {
-        cells
-            .iter()
-            .map(|cell| (*cell).to_owned())
-            .collect::<Vec<_>>()
-    };
-    row(&texts(&["job", "minimum µs", "median µs", "a second"]));
-    if markdown {
-        println!("|---|---|---|---|");
-    }
-    for job in jobs {
-        let micro = |seconds: f64| format!("{:.1}", seconds * 1e6);
-        let rate = format!("{:.0}", 1.0 / job.median());
-        row(&[
-            job.name.clone(),
-            micro(job.minimum()),
-            micro(job.median()),
-            rate,
-        ]);
-    }
-    println!();
-    row(&texts(&[
-        "job against its peer",
-        "of minima",
-        "of medians",
-        "bar",
-    ]));
-    if markdown {
-        println!("|---|---|---|---|");
-    }
-    let mut all_reached = true;
-    for (name, peer, bar) in BARS {
-        let (Some(job), Some(other)) = (find(name), find(peer)) else {
-            continue;
-        };
-        let (minima, medians) = (
-            other.minimum() / job.minimum(),
-            other.median() / job.median(),
-        );
-        let reached = minima.max(medians) >= *bar;
-        all_reached &= reached;
-        let verdict = if reached { "reached" } else { "missed" };
-        row(&[
-            format!("{name}: {peer}"),
-            format!("{minima:.2}"),
-            format!("{medians:.2}"),
-            format!("{bar:.2} {verdict}"),
-        ]);
-    }
-    all_reached
 }

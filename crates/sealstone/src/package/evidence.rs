@@ -116,10 +116,10 @@ impl Files {
             add("prior.cbor", parts.prior(index));
         }
         add("fingerprint.input", signer.fingerprint_input());
-        let key = [ED25519_SPKI, &signer.ed25519].concat();
+        let key = [ED25519_SPKI, signer.ed25519()].concat();
         add("ed25519.pem", pem("PUBLIC KEY", &key));
         add("ed25519.sig", ed25519.to_vec());
-        let key = [ML_DSA_65_SPKI, &signer.ml_dsa_65].concat();
+        let key = [ML_DSA_65_SPKI, signer.ml_dsa_65()].concat();
         add("ml-dsa-65.pem", pem("PUBLIC KEY", &key));
         add("ml-dsa-65.sig", ml_dsa_65.clone());
     }

@@ -25,6 +25,8 @@ pub struct PublicPassport {
 #[derive(Clone)]
 pub struct Contact {
     body: Body,
+    /// SHA3-256 of each public key.
+    digests: [[u8; 32]; 5],
     fingerprint: Fingerprint,
     verifying: VerifyingKeys,
     recipient: RecipientKeys,
@@ -149,7 +151,7 @@ impl PublicPassport {
 impl Contact {
     pub(crate) fn from_body(body: Body) -> Result<Self> {
         text::check(&body.label, 1, MAX_LABEL, "passport label")?;
-        let fingerprint = body.fingerprint()?;
+        let digests = body.digests()?;
         let verifying = VerifyingKeys::from_bytes(&body.ed25519, &body.ml_dsa_87)?;
         let recipient = RecipientKeys {
             x25519: x25519::PublicKey::from_bytes(body.x25519),
@@ -158,7 +160,8 @@ impl Contact {
         };
         Ok(Self {
             body,
-            fingerprint,
+            fingerprint: Fingerprint::of_digests(&digests),
+            digests,
             verifying,
             recipient,
         })
@@ -217,13 +220,9 @@ impl Contact {
         &self.verifying
     }
 
-    /// SHA3-256 of the keys that do not sign packages: X25519, ML-KEM-1024, ML-DSA-87.
-    pub(crate) fn digests_for_packages(&self) -> [[u8; 32]; 3] {
-        [
-            sha3_256(&self.body.x25519),
-            sha3_256(&self.body.ml_kem_1024),
-            sha3_256(&self.body.ml_dsa_87),
-        ]
+    /// SHA3-256 of each public key, in the order of the specification.
+    pub(crate) fn digests(&self) -> &[[u8; 32]; 5] {
+        &self.digests
     }
 
     /// The Ed25519 and ML-DSA-65 keys, if the passport is complete.
@@ -271,7 +270,8 @@ impl Body {
         cbor::decode(encoded, what)
     }
 
-    fn fingerprint(&self) -> Result<Fingerprint> {
+    /// SHA3-256 of each public key: what the fingerprint is computed from.
+    fn digests(&self) -> Result<[[u8; 32]; 5]> {
         let ml_dsa_65 = match self.ml_dsa_65.len() {
             DIGEST_LEN => self
                 .ml_dsa_65
@@ -281,14 +281,13 @@ impl Body {
             ML_DSA_65_LEN => sha3_256(&self.ml_dsa_65),
             _ => return Err(Error::Malformed("ML-DSA-65 key")),
         };
-        let digests = [
+        Ok([
             sha3_256(&self.x25519),
             sha3_256(&self.ml_kem_1024),
             sha3_256(&self.ed25519),
             sha3_256(&self.ml_dsa_87),
             ml_dsa_65,
-        ];
-        Ok(Fingerprint::of_digests(&digests))
+        ])
     }
 }
 
