@@ -106,16 +106,22 @@ function showNow(status) {
   const [issued, accepted, refused] = [2, 3, 4].map((column) => rates(history, column));
   const most = Math.max(0, ...issued, ...accepted, ...refused);
   $("rates").replaceChildren(curve(issued, most, "a"), curve(accepted, most, "b"), curve(refused, most, "c"));
-  const spent = history.map((sample) => sample[1]);
-  $("growth").replaceChildren(curve(spent, Math.max(0, ...spent), "a"));
-  const hour = spent.length > 0 ? spent.at(-1) - spent[0] : 0;
-  $("growth-text").textContent = `${number(hour)} more in ${duration(history.length > 1 ? history.at(-1)[0] - history[0][0] : 0)}`;
-  const last = (values) => (values.at(-1) ?? 0).toFixed(1);
   const marks = status.sets.filter((set) => set.name.startsWith("spent-")).reduce((sum, set) => sum + set.marks, 0);
+  // Samples are some seconds old; the last point is the present.
+  const spent = [...history.map((sample) => sample[1]), marks];
+  $("growth").replaceChildren(curve(spent, Math.max(0, ...spent), "a"));
+  const hasCurves = history.length > 1;
+  $("rates-title").textContent = hasCurves ? `Per second; the top is ${most.toFixed(1)}` : "Per second; the first points come in seconds";
+  $("growth-title").textContent = hasCurves ? `Spent tokens; the top is ${number(Math.max(0, ...spent))}` : "Spent tokens";
+  const hour = marks - spent[0];
+  $("growth-text").textContent = `${number(hour)} more in the last ${duration(hasCurves ? history.at(-1)[0] - history[0][0] : 0)}`;
+  const last = (values) => (values.at(-1) ?? 0).toFixed(1);
   const figures = [["Issued /s", last(issued)], ["Accepted /s", last(accepted)], ["Refused at the gate /s", last(refused)], ["Spent tokens", number(marks)]];
-  if (status.fingerprint) figures.push(["Fingerprint", status.fingerprint, "small"]);
+  if (status.fingerprint) figures.push(["Fingerprint", status.fingerprint, "small", "whole"]);
   $("figures").replaceChildren(
-    ...figures.map(([title, value, kind]) => make("div", {}, make("dt", {}, title), make("dd", { class: kind }, value))),
+    ...figures.map(([title, value, kind, width]) =>
+      make("div", { class: width }, make("dt", {}, title), make("dd", { class: kind }, value)),
+    ),
   );
   const counters = Object.entries(status.counters);
   fill("counters", [["Counter", "wide", ([name]) => name], ["Value", "number", ([, value]) => number(value)]], counters, "Nothing is counted yet");
