@@ -28,7 +28,7 @@ endef
 # A target that has no standard library: what claims to need none is built for it.
 WITHOUT_STD := x86_64-unknown-none
 
-.PHONY: help demo test test-platforms test-constant-time lint prove prove-levels bench fuzz install clean
+.PHONY: help demo test test-services test-platforms test-constant-time lint prove prove-levels bench fuzz install clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -48,6 +48,10 @@ test: ## every test, with the published vectors
 	scripts/test-argon2 2000
 	scripts/assurance --check
 	scripts/tests/run layers features sizes tree setup jobs assurance levels
+
+test-services: ## the token service with real Redis, PostgreSQL and nginx
+	@scripts/setup test services
+	scripts/test-services $(CARGO_FLAGS)
 
 test-platforms: ## the kernels' tests on aarch64, i686 and s390x, by an emulator where needed
 	@scripts/setup platforms

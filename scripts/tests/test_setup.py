@@ -17,8 +17,13 @@ COMPLETE = {
     "node": "exit 0",
     "npm": "exit 0",
     "openssl": "exit 0",
+    "nginx": "exit 0",
+    "pg_ctlcluster": "exit 0",
     "python3": "exit 0",
+    "redis-cli": "exit 0",
+    "redis-server": "exit 0",
     "rustc": "echo 'rustc 1.95.0 (0 2026-01-01)'",
+    "setpriv": "exit 0",
     "strace": "exit 0",
     "valgrind": "exit 0",
 }
@@ -94,7 +99,7 @@ class Setup(unittest.TestCase):
 
     def test_complete_machine_is_silent_and_quick(self):
         start = time.monotonic()
-        done = self.run_setup("build", "test")
+        done = self.run_setup("build", "test", "services")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
         self.assertLess(time.monotonic() - start, 3)
         self.assertFalse((self.bin / "log").exists())
@@ -119,6 +124,11 @@ class Setup(unittest.TestCase):
         self.add("python3", '[[ "$*" != *Python.h* ]]')
         done = self.run_setup("test")
         self.assertIn("installing with apt-get: python3-dev strace valgrind nodejs npm openssl\n", done.stderr)
+
+    def test_services_need_servers(self):
+        self.remove("redis-server", "redis-cli", "setpriv", "pg_ctlcluster")
+        done = self.run_setup("services")
+        self.assertIn("installing with apt-get: redis-server redis-tools util-linux postgresql\n", done.stderr)
 
     def test_failing_apt_get_is_a_failure(self):
         self.add("cc", "exit 1")

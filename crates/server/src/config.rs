@@ -23,6 +23,7 @@ use crate::gate::{GateOptions, Gates};
 use crate::http::{Connections, Proxies, RouteLimits};
 use crate::keys::KeyOptions;
 use crate::session::Lifetime;
+use crate::store::StoreOptions;
 use crate::{Error, Result};
 
 /// The documented file with all defaults.
@@ -40,6 +41,8 @@ pub struct Config {
     pub listen: String,
     /// Networks of proxies.
     pub proxies: Vec<String>,
+    /// The store.
+    pub store: StoreOptions,
     /// The service's passport.
     pub passport: PassportOptions,
     /// Limits of connections.
@@ -213,6 +216,7 @@ impl Default for Config {
             data: None,
             listen: "127.0.0.1:8080".to_owned(),
             proxies: Vec::new(),
+            store: StoreOptions::default(),
             passport: PassportOptions::default(),
             connections: Connections::default(),
             routes: RouteLimits::default(),
@@ -259,6 +263,7 @@ impl Config {
             }
         }
         let config: Self = Value::Table(table).try_into().map_err(wrong)?;
+        config.store.check()?;
         config.key_options()?;
         config.proxies()?;
         config.fingerprint()?;
@@ -356,7 +361,11 @@ mod tests {
     /// Removes the signs of comment from options, and reads them.
     #[test]
     fn every_documented_option_exists() {
-        let uncommented: Vec<&str> = DOCUMENTED
+        // The embedded store has no options: the examples are for a server.
+        let documented = DOCUMENTED
+            .replace("kind = \"redb\"", "kind = \"redis\"")
+            .replace("urls = []", "urls = [\"redis://127.0.0.1\"]");
+        let uncommented: Vec<&str> = documented
             .lines()
             .map(|line| line.strip_prefix("#: ").unwrap_or(line))
             .collect();
@@ -388,6 +397,13 @@ mod tests {
             ("[keys]\ntypes = []", "at least one"),
             ("proxies = [\"10.0.0.0/40\"]", "10.0.0.0/40"),
             ("[verifier]\nfingerprint = \"ab\"", "fingerprint"),
+            ("[store]\nkind = \"sqlite\"", "sqlite"),
+            ("[store]\nkind = \"redis\"", "urls"),
+            ("[store]\ncluster = true", "no other options"),
+            (
+                "[store]\nkind = \"redis\"\nurls = [\"redis://:secret@h\"]",
+                "password-file",
+            ),
             ("[gates.a]\nkind = \"captcha\"", "captcha"),
             ("[gates.a]\nkind = \"pow\"\nbit = 3", "bit"),
         ] {

@@ -37,7 +37,7 @@ use crate::keys::Keyring;
 use crate::pinned::Pinned;
 use crate::problem::{Kind, Problem};
 use crate::session::Lifetime;
-use crate::store::{RedbStore, Replace, Store};
+use crate::store::{self, Replace, Store};
 use crate::vault::Vault;
 use crate::verifier::{Source, Verifier};
 use crate::{Error, Result, admin};
@@ -47,7 +47,6 @@ const GATE_SECRET: &str = "issuer/gate-secret";
 /// A record that is written to see whether the store can write.
 const PROBE: &str = "service/probe";
 const PROBE_LEN: usize = 64 * 1024;
-const STORE_FILE: &str = "store.redb";
 /// Keys, sets and gauges are looked after so often.
 const MAINTENANCE: Duration = Duration::from_secs(30);
 /// The page's curves have a point so often.
@@ -171,7 +170,7 @@ impl Common {
         sealstone_files::make_directory(&data).map_err(|e| Error::io(&data, e))?;
         let is_watched = config.metrics.listen.is_some() || !config.admin.listen.is_empty();
         let metrics = is_watched.then(recorder).transpose()?;
-        let store: Arc<dyn Store> = Arc::new(RedbStore::open(&data.join(STORE_FILE))?);
+        let store = store::open(&config.store, &data, role).await?;
         claim_role(&*store, role).await?;
         let listener = http::bind(&config.listen).await?;
         let address = listener.local_addr();

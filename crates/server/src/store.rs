@@ -23,13 +23,17 @@
 
 mod embedded;
 mod evaluate;
+mod options;
+mod redis;
 mod writer;
 
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
+pub use self::redis::RedisStore;
 pub use embedded::RedbStore;
+pub use options::{Durability, StoreKind, StoreOptions, open};
 
 /// A key of a mark or a counter: a digest.
 pub type Key = [u8; 32];
@@ -70,6 +74,9 @@ pub struct Set {
     until: u64,
 }
 
+/// Names of spread sets begin with this.
+const SPREAD: &str = "spent-";
+
 impl Set {
     /// The set `name`, whose content matters until `until`, in seconds since 1970.
     #[must_use]
@@ -84,6 +91,13 @@ impl Set {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether changes that mark in this set contain one mark and nothing else, so that a store
+    /// may keep its marks on several machines. Stores refuse other changes, or make them whole.
+    #[must_use]
+    pub fn is_spread(&self) -> bool {
+        self.name.starts_with(SPREAD)
     }
 
     /// The time from which the set may be dropped, in seconds since 1970.

@@ -6,6 +6,7 @@
 //! | Argon2 as in its RFC, with the vectors | [`rfc9106`] |
 //! | Skein as in its specification | [`skein`] |
 //! | timestamps of a local authority | [`tsa`] |
+//! | Redis and PostgreSQL | [`servers`] |
 //! | secrets in the memory of this process | [`own_memory`] |
 //!
 //! The specifications share no code with the crates that they test.
@@ -15,6 +16,8 @@
 pub mod own_memory;
 pub mod rfc7693;
 pub mod rfc9106;
+#[cfg(target_os = "linux")]
+pub mod servers;
 pub mod skein;
 pub mod tsa;
 

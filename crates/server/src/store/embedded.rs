@@ -217,10 +217,10 @@ fn existing<T>(opened: Result<T, TableError>) -> Result<Option<T>, redb::Error> 
 }
 
 /// A mark without an operation needs no value: most tokens are spent so.
-pub(super) fn encode_made(made: &Made) -> Vec<u8> {
-    match made.operation {
+pub(super) fn encode_made(time: u64, operation: Option<&Key>) -> Vec<u8> {
+    match operation {
         None => Vec::new(),
-        Some(operation) => [&made.time.to_be_bytes()[..], &operation].concat(),
+        Some(operation) => [&time.to_be_bytes()[..], operation].concat(),
     }
 }
 

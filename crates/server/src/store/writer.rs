@@ -186,13 +186,10 @@ impl<'t> Tables<'t> {
             return Ok(outcome);
         }
         for mark in &change.marks {
-            let made = Made {
-                time: change.now,
-                operation: mark.operation,
-            };
+            let made = encode_made(change.now, mark.operation.as_ref());
             self.note_set(&mark.set)?;
             let marks = self.marks_of(mark.set.name())?;
-            marks.insert(&mark.key, encode_made(&made).as_slice())?;
+            marks.insert(&mark.key, made.as_slice())?;
         }
         for count in &change.counts {
             self.note_set(&count.set)?;

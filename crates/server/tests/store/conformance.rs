@@ -27,11 +27,13 @@ impl<'k> World<'k> {
     fn new(kind: &'k dyn Kind) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = runtime.worker_threads(2).enable_all().build();
+        let runtime = runtime.expect("a runtime");
         Self {
             kind,
-            store: Some(kind.open(directory.path())),
+            store: Some(kind.open(directory.path(), &runtime)),
             directory,
-            runtime: runtime.worker_threads(2).build().expect("a runtime"),
+            runtime,
         }
     }
 
@@ -61,18 +63,24 @@ impl<'k> World<'k> {
 
     fn reopen(&mut self) {
         self.store = None;
-        self.store = Some(self.kind.open(self.directory.path()));
+        self.kind.restart();
+        self.store = Some(self.kind.open(self.directory.path(), &self.runtime));
     }
 }
 
 fn set(number: u64) -> Set {
-    Set::new(format!("spent-{number}"), NOW + number)
+    Set::new(format!("set-{number}"), NOW + number)
 }
 
 fn key(number: u64) -> Key {
     let mut key = [0xa5; 32];
     key[..8].copy_from_slice(&number.to_be_bytes());
     key
+}
+
+/// A set whose marks are made one by one.
+fn spread(number: u64) -> Set {
+    Set::new(format!("spent-{number}"), NOW + number)
 }
 
 fn spend(number: u64) -> Change {
@@ -291,4 +299,78 @@ pub(crate) fn what_was_acknowledged_survives(kind: &dyn Kind) {
             assert_eq!(world.apply(spend(round * 100 + token)), SPENT);
         }
     }
+}
+
+/// A key whose first byte is another for each number.
+fn spread_key(number: u64) -> Key {
+    let mut key = key(number);
+    key[0] = number.to_le_bytes()[0];
+    key
+}
+
+fn spread_spend(number: u64) -> Change {
+    Change::new(NOW).mark(Mark::new(&spread(1), spread_key(number)))
+}
+
+pub(crate) fn spread_marks_are_made_once(kind: &dyn Kind) {
+    let mut world = World::new(kind);
+    for token in 0..40 {
+        assert_eq!(world.apply(spread_spend(token)), Outcome::Done);
+    }
+    world.reopen();
+    for token in 0..40 {
+        assert_eq!(world.probe(spread_spend(token)), SPENT);
+        assert_eq!(world.apply(spread_spend(token)), SPENT);
+    }
+    let of = |operation: u64, now: u64| {
+        let mark = Mark::new(&spread(1), spread_key(99)).of_operation(key(operation));
+        Change::new(now).with_grace(GRACE).mark(mark)
+    };
+    assert_eq!(world.apply(of(5, NOW)), Outcome::Done);
+    assert_eq!(world.apply(of(5, NOW + GRACE)), Outcome::Repeated);
+    assert_eq!(world.apply(of(5, NOW + GRACE + 1)), SPENT);
+    assert_eq!(world.apply(of(6, NOW)), SPENT);
+    let sets = world.runtime.block_on(world.store().sets());
+    assert_eq!(sets.expect("a store that works"), vec![(spread(1), 41)]);
+}
+
+pub(crate) fn spread_sets_close_everywhere(kind: &dyn Kind) {
+    let mut world = World::new(kind);
+    for token in 0..40 {
+        assert_eq!(world.apply(spread_spend(token)), Outcome::Done);
+    }
+    let closed = world.runtime.block_on(world.store().close_sets(NOW + 2));
+    assert_eq!(closed, Ok(1));
+    world.reopen();
+    for token in 0..80 {
+        let refused = Outcome::Refused(Refusal::Closed);
+        assert_eq!(world.apply(spread_spend(token)), refused);
+        assert_eq!(world.probe(spread_spend(token)), refused);
+    }
+}
+
+pub(crate) fn a_spread_change_is_whole_or_an_error(kind: &dyn Kind) {
+    let world = World::new(kind);
+    assert_eq!(world.apply(spread_spend(1)), Outcome::Done);
+    let both = spread_spend(2).and(spread_spend(1));
+    let refused = world.runtime.block_on(world.store().apply(both));
+    assert!(refused.is_err() || refused == Ok(SPENT), "{refused:?}");
+    assert_eq!(world.apply(spread_spend(2)), Outcome::Done, "it was burnt");
+}
+
+pub(crate) fn one_of_many_spread_at_once_wins(kind: &dyn Kind) {
+    const TOKENS: u64 = 100;
+    let world = World::new(kind);
+    let won = world.runtime.block_on(async {
+        let mut tasks = JoinSet::new();
+        for turn in 0..TOKENS * 8 {
+            let store = world.store();
+            tasks.spawn(async move { store.apply(spread_spend(turn % TOKENS)).await });
+        }
+        let outcomes = tasks.join_all().await;
+        let is_done = |outcome: &&Result<Outcome, StoreError>| **outcome == Ok(Outcome::Done);
+        assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
+        outcomes.iter().filter(is_done).count()
+    });
+    assert_eq!(won as u64, TOKENS);
 }

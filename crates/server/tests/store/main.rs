@@ -2,23 +2,28 @@
 
 mod conformance;
 mod planted;
+mod servers;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use sealstone_server::store::{RedbStore, Store};
+use tokio::runtime::Runtime;
 
 /// A kind of store.
 pub(crate) trait Kind {
-    /// Opens the store in `directory`, with all that was acknowledged before.
-    fn open(&self, directory: &Path) -> Arc<dyn Store>;
+    /// Opens the store of `directory`, with all that was acknowledged before.
+    fn open(&self, directory: &Path, runtime: &Runtime) -> Arc<dyn Store>;
+
+    /// Kills the server, if there is one, and starts it again.
+    fn restart(&self) {}
 }
 
 /// The embedded store.
 struct Embedded;
 
 impl Kind for Embedded {
-    fn open(&self, directory: &Path) -> Arc<dyn Store> {
+    fn open(&self, directory: &Path, _: &Runtime) -> Arc<dyn Store> {
         let path = directory.join("store.redb");
         // The thread of a store that was just dropped may not have closed the file yet.
         for _ in 0..200 {
@@ -31,18 +36,25 @@ impl Kind for Embedded {
     }
 }
 
-/// One test for each requirement.
+/// A requirement, by name.
+pub(crate) type Requirement = (&'static str, fn(&dyn Kind));
+
+/// One test for each requirement on the embedded store, and the list of them for other stores.
 macro_rules! suite {
-    ($kind:expr, $($name:ident),+ $(,)?) => {
+    ($($name:ident),+ $(,)?) => {
         $(#[test]
         fn $name() {
-            conformance::$name(&$kind);
+            conformance::$name(&Embedded);
         })+
+
+        /// All requirements.
+        pub(crate) const SUITE: &[Requirement] = &[
+            $((stringify!($name), conformance::$name)),+
+        ];
     };
 }
 
 suite!(
-    Embedded,
     a_mark_is_made_once,
     an_operation_repeats_within_its_grace,
     a_change_is_whole_or_absent,
@@ -56,4 +68,8 @@ suite!(
     one_of_many_at_once_wins,
     counters_are_exact_under_load,
     what_was_acknowledged_survives,
+    spread_marks_are_made_once,
+    spread_sets_close_everywhere,
+    a_spread_change_is_whole_or_an_error,
+    one_of_many_spread_at_once_wins,
 );

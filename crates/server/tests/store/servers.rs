@@ -1,0 +1,186 @@
+//! The suite on real servers: `make test-services`.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use sealstone_server::store::{Durability, Store, StoreKind, StoreOptions, open};
+use sealstone_testing::servers::{Redis, RedisCluster};
+use tokio::runtime::Runtime;
+
+use crate::planted::Bug;
+use crate::{Kind, SUITE, conformance};
+
+/// Opens a store with a name of its own for each directory.
+fn open_named(options: StoreOptions, directory: &Path, runtime: &Runtime) -> Arc<dyn Store> {
+    let mut hasher = DefaultHasher::new();
+    directory.hash(&mut hasher);
+    let options = StoreOptions {
+        name: Some(format!("test_{:016x}", hasher.finish())),
+        seconds: 20,
+        ..options
+    };
+    let opened = runtime.block_on(open(&options, directory, "verifier"));
+    opened.expect("a store")
+}
+
+/// All requirements, on one server after the other.
+fn passes(kind: &dyn Kind) {
+    for (name, requirement) in SUITE {
+        println!("{name}");
+        requirement(kind);
+    }
+}
+
+fn redis_options(urls: Vec<String>) -> StoreOptions {
+    StoreOptions {
+        kind: StoreKind::Redis,
+        urls,
+        ..StoreOptions::default()
+    }
+}
+
+struct OneRedis(Mutex<Redis>);
+
+impl OneRedis {
+    fn options(&self) -> StoreOptions {
+        redis_options(vec![self.0.lock().expect("a server").url()])
+    }
+}
+
+impl Kind for OneRedis {
+    fn open(&self, directory: &Path, runtime: &Runtime) -> Arc<dyn Store> {
+        open_named(self.options(), directory, runtime)
+    }
+
+    fn restart(&self) {
+        let mut server = self.0.lock().expect("a server");
+        server.kill();
+        server.revive();
+    }
+}
+
+#[test]
+#[ignore = "starts redis-server: make test-services"]
+fn with_redis_it_passes() {
+    passes(&OneRedis(Mutex::new(Redis::start("always"))));
+}
+
+#[test]
+#[ignore = "starts redis-server: make test-services"]
+fn with_redis_planted_bugs_are_caught() {
+    let redis = OneRedis(Mutex::new(Redis::start("always")));
+    for bug in [Bug::AnswersEarly, Bug::Forgets, Bug::RewritesLogs] {
+        assert!(bug.is_caught(&redis));
+    }
+}
+
+/// Redis without a log, and a service that is told not to look.
+struct Forgetful(OneRedis);
+
+impl Kind for Forgetful {
+    fn open(&self, directory: &Path, runtime: &Runtime) -> Arc<dyn Store> {
+        let options = StoreOptions {
+            durability: Some(Durability::Unchecked),
+            ..self.0.options()
+        };
+        open_named(options, directory, runtime)
+    }
+
+    fn restart(&self) {
+        self.0.restart();
+    }
+}
+
+#[test]
+#[ignore = "starts redis-server: make test-services"]
+fn with_a_redis_that_forgets_it_fails() {
+    let server = Redis::with(&["--appendonly", "no"]);
+    let forgetful = Forgetful(OneRedis(Mutex::new(server)));
+    let run = AssertUnwindSafe(|| conformance::what_was_acknowledged_survives(&forgetful));
+    assert!(catch_unwind(run).is_err());
+}
+
+struct Cluster(Mutex<RedisCluster>);
+
+impl Kind for Cluster {
+    fn open(&self, directory: &Path, runtime: &Runtime) -> Arc<dyn Store> {
+        let urls = self.0.lock().expect("a cluster").urls();
+        let options = StoreOptions {
+            cluster: true,
+            ..redis_options(urls)
+        };
+        open_named(options, directory, runtime)
+    }
+
+    fn restart(&self) {
+        self.0.lock().expect("a cluster").restart(1);
+    }
+}
+
+#[test]
+#[ignore = "starts a cluster of Redis: make test-services"]
+fn with_a_redis_cluster_it_passes() {
+    passes(&Cluster(Mutex::new(RedisCluster::start())));
+}
+
+/// Why a store is refused.
+fn refusal(options: &StoreOptions) -> String {
+    let runtime = Runtime::new().expect("a runtime");
+    let opened = runtime.block_on(open(options, Path::new("/nowhere"), "verifier"));
+    opened.err().expect("a refusal").to_string()
+}
+
+#[test]
+#[ignore = "starts redis-server: make test-services"]
+fn with_a_redis_that_keeps_less_it_says_so() {
+    let forgetful = Redis::with(&["--appendonly", "no"]);
+    let error = refusal(&redis_options(vec![forgetful.url()]));
+    assert!(error.contains("appendonly no"), "{error}");
+    let eager = Redis::with(&["--appendonly", "yes", "--maxmemory-policy", "allkeys-lru"]);
+    let error = refusal(&redis_options(vec![eager.url()]));
+    assert!(error.contains("allkeys-lru"), "{error}");
+    let lazy = Redis::start("everysec");
+    let error = refusal(&redis_options(vec![lazy.url()]));
+    assert!(error.contains("appendfsync everysec"), "{error}");
+    let accepted = StoreOptions {
+        durability: Some(Durability::Everysec),
+        ..redis_options(vec![lazy.url()])
+    };
+    let directory = tempfile::tempdir().expect("a directory");
+    open_named(
+        accepted,
+        directory.path(),
+        &Runtime::new().expect("a runtime"),
+    );
+    let locked = Redis::with(&[
+        "--appendonly",
+        "yes",
+        "--appendfsync",
+        "always",
+        "--requirepass",
+        "s3",
+    ]);
+    let error = refusal(&redis_options(vec![locked.url()]));
+    assert!(error.to_lowercase().contains("auth"), "{error}");
+    let password = directory.path().join("password");
+    std::fs::write(&password, "s3\n").expect("a file");
+    let accepted = StoreOptions {
+        password_file: Some(password),
+        ..redis_options(vec![locked.url()])
+    };
+    open_named(
+        accepted,
+        directory.path(),
+        &Runtime::new().expect("a runtime"),
+    );
+}
+
+#[test]
+fn a_server_that_does_not_answer_is_named() {
+    let port = sealstone_testing::servers::free_port();
+    let error = refusal(&redis_options(vec![format!("redis://127.0.0.1:{port}")]));
+    assert!(error.contains(&port.to_string()), "{error}");
+}
