@@ -128,7 +128,7 @@ pub(crate) enum Command {
     Seal(Box<SealArgs>),
     /// Decrypt a sealed file and check who sealed it
     Open(OpenArgs),
-    /// Show what a sealed file or passport reveals without a key
+    /// Show what a sealed file, package or passport reveals without a key
     Inspect(InspectArgs),
     /// Sign files, or a directory, as a package that nobody can alter
     Sign(Box<PackageSignArgs>),

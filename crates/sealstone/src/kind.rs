@@ -1,5 +1,6 @@
 //! The kinds of files, told by their first bytes.
 
+use crate::package::Package;
 use crate::wire::armor::Label;
 
 /// The kind of a file.
@@ -11,6 +12,8 @@ pub enum Kind {
     SecretPassport,
     /// An armored public passport.
     PublicPassport,
+    /// A signed package.
+    Package,
     /// Anything else.
     Other,
 }
@@ -23,6 +26,9 @@ impl Kind {
     pub fn of(start: &[u8]) -> Self {
         if start.starts_with(b"\x89SEAL") {
             return Self::SealedFile;
+        }
+        if Package::is_package(start) {
+            return Self::Package;
         }
         let text = start.strip_prefix(BYTE_ORDER_MARK).unwrap_or(start);
         let mut kinds = text.split(|&b| b == b'\n').filter_map(Self::of_begin_line);
@@ -47,6 +53,7 @@ impl Kind {
             Self::SealedFile => "a sealed file",
             Self::SecretPassport => "a secret passport",
             Self::PublicPassport => "a public passport",
+            Self::Package => "a package",
             Self::Other => "nothing that sealstone made",
         }
     }
@@ -75,6 +82,7 @@ mod tests {
             Kind::of(b"\xef\xbb\xbfHello,\n\n> > -----BEGIN SEALSTONE FILE-----\r\n> > AA"),
             Kind::SealedFile
         );
+        assert_eq!(Kind::of(b"\x89PACK\r\n\x1a\n\x02"), Kind::Package);
         assert_eq!(Kind::of(b"Hello,\n"), Kind::Other);
         assert_eq!(Kind::of(b"age-encryption.org/v1\n"), Kind::Other);
         assert_eq!(Kind::of(b""), Kind::Other);

@@ -200,7 +200,7 @@ pub(crate) struct OpenArgs {
 /// `inspect`
 #[derive(Args)]
 pub(crate) struct InspectArgs {
-    /// A sealed file, public passport or secret passport; `-` is standard input
+    /// A sealed file, package, public or secret passport; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(crate) input: PathBuf,
 }

@@ -8,6 +8,7 @@ use sealstone::passport::SecretPassport;
 use sealstone_files::{Document, Input};
 use serde_json::{Map, Value, json};
 
+use super::package;
 use super::passport::show;
 use crate::args::InspectArgs;
 use crate::context::Context;
@@ -40,10 +41,13 @@ pub(super) fn run(args: &InspectArgs, context: &Context) -> Result<()> {
                 context,
             )
         }
+        Kind::Package => {
+            package::inspect(&Document::read(&input, whole, package::MAX_LEN)?, context)
+        }
         Kind::Other => {
             let what = match start.is_empty() {
-                true => "neither a sealed file nor a passport: it is empty",
-                false => "neither a sealed file nor a passport",
+                true => "neither a sealed file, a passport nor a package: it is empty",
+                false => "neither a sealed file, a passport nor a package",
             };
             Err(Failure::new(Exit::Format, what).about(input.name()))
         }

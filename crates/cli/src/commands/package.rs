@@ -3,12 +3,14 @@
 mod export;
 mod files;
 mod html;
+mod inspect;
 mod policy;
 mod show;
 mod sign;
 mod verify;
 
-pub(super) use files::Stored;
+pub(super) use files::{MAX_LEN, Stored};
+pub(super) use inspect::run as inspect;
 pub(super) use policy::run as policy;
 pub(super) use sign::run as sign;
 pub(super) use verify::run as verify;

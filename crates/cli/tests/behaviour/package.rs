@@ -411,3 +411,35 @@ fn a_timestamp_is_requested_and_attached() {
     let (code, report) = verified(&world, &verify);
     assert_eq!((code, &report["package"]["timestamps"]), (0, &2.into()));
 }
+
+#[test]
+fn inspect_shows_a_package_and_says_that_nothing_is_proved() {
+    let world = released(&["--author", "Alice Example", "--cosigner", "bob.pub"]);
+    // Bytes that no layer would accept: inspecting needs none of them.
+    world.write("release/README", b"another\n");
+    let text = String::from_utf8(world.done(&["inspect", "release.package"])).unwrap();
+    for part in [
+        "package (version 1), not verified",
+        r#""Alice Example""#,
+        "2 of 2 have to sign",
+        "not signed yet",
+        "    docs/manual, 100000 bytes\n",
+        "    link, a link to \"README\"\n",
+        "content, ed25519, ml-dsa-65\n",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    let value = json(&world.done(&["inspect", "--json", "release.package"]));
+    assert_eq!(value["type"], "package");
+    assert_eq!(value["signatures"].as_array().unwrap().len(), 1);
+    assert_eq!(value["signers"].as_array().unwrap().len(), 2);
+    assert_eq!(value["files"][0]["path"], "README");
+    assert_eq!(value["files"][0]["digest"].as_str().unwrap().len(), 64);
+    assert_eq!(value["files"][2]["link"], "README");
+    // The first half of a package is malformed, not something unknown.
+    let package = fs::read(world.path("release.package")).unwrap();
+    world.write("half", &package[..package.len() / 2]);
+    let output = world.command(&["inspect", "half"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(4));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("half: "));
+}

@@ -6,7 +6,7 @@ use sealstone_primitives::hash::{sha3_256, sha3_512};
 
 use super::manifest::{MAX_SIGNERS, Manifest};
 use super::signer::{DOMAIN, SignerKeys};
-use super::{EntryContent, Json, MAX_POLICY};
+use super::{EntryContent, Json, Layer, MAX_POLICY};
 use crate::passport::Fingerprint;
 use crate::wire::cbor;
 use crate::{Error, Result};
@@ -153,6 +153,17 @@ impl Package {
         pairs
             .find(|(entry, _)| entry.path.as_str() == path)
             .map(|(_, bytes)| &bytes[..])
+    }
+
+    /// The layers that are there, in order. Whether they hold is for the verifier to say.
+    pub fn layers(&self) -> Vec<Layer> {
+        let is_there = |layer: &Layer| match layer {
+            Layer::Content | Layer::Ed25519 | Layer::MlDsa65 => true,
+            Layer::Hmac => self.parts.tag.is_some(),
+            Layer::Keys => self.parts.confirmation.is_some(),
+            Layer::Timestamp => !self.parts.timestamps.is_empty(),
+        };
+        Layer::ALL.into_iter().filter(is_there).collect()
     }
 
     /// Whether everything that the manifest names is in the package itself.

@@ -26,14 +26,15 @@ pub(in crate::commands) struct Stored {
     metadata: Metadata,
 }
 
+/// The longest package, in bytes.
+pub(in crate::commands) const MAX_LEN: usize = MAX_PACKAGE as usize;
 /// The longest key or secret of a package, in bytes, and one more than a reader takes.
 const MAX_SECRET: usize = 1024;
 
 impl Stored {
     pub(in crate::commands) fn read(path: &Path) -> Result<Self> {
         let input = input::open(path, "the package")?;
-        let limit = usize::try_from(MAX_PACKAGE).unwrap_or(usize::MAX);
-        let file = input.document(limit)?;
+        let file = input.document(MAX_LEN)?;
         let package = Package::decode(&file).about(file.name())?;
         Ok(Self {
             package,

@@ -25,12 +25,10 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<()> {
             secret(&passport, context)
         }
         Kind::PublicPassport => public(&identity::parse_public(&file).about(file.name())?, context),
-        other @ (Kind::SealedFile | Kind::Other) => Err(Failure::new(
+        Kind::Other => Err(Failure::new(Exit::Format, "not a passport").about(file.name())),
+        other @ (Kind::SealedFile | Kind::Package) => Err(Failure::new(
             Exit::Format,
-            match other {
-                Kind::SealedFile => "not a passport: this is a sealed file",
-                _ => "not a passport",
-            },
+            format!("not a passport: this is {}", other.name()),
         )
         .about(file.name())),
     }
