@@ -24,6 +24,7 @@
 mod embedded;
 mod evaluate;
 mod options;
+mod postgres;
 mod redis;
 mod writer;
 
@@ -31,6 +32,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
+pub use self::postgres::PostgresStore;
 pub use self::redis::RedisStore;
 pub use embedded::RedbStore;
 pub use options::{Durability, StoreKind, StoreOptions, open};
@@ -228,6 +230,11 @@ impl Change {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.marks.is_empty() && self.counts.is_empty() && self.absent.is_empty()
+    }
+
+    /// Whether it is one mark and nothing else.
+    fn is_single(&self) -> bool {
+        self.marks.len() == 1 && self.counts.is_empty() && self.absent.is_empty()
     }
 
     fn sets(&self) -> impl Iterator<Item = &Set> {

@@ -62,7 +62,7 @@ fn repeated<S: State>(state: &mut S, change: &Change) -> Result<Option<usize>, S
     Ok(Some(repeated))
 }
 
-fn is_repetition(mark: &Mark, made: &Made, change: &Change) -> bool {
+pub(super) fn is_repetition(mark: &Mark, made: &Made, change: &Change) -> bool {
     let is_same = mark.operation.is_some() && mark.operation == made.operation;
     // A clock that was set back gives no longer grace.
     is_same && change.now.abs_diff(made.time) <= change.grace

@@ -7,7 +7,7 @@ use std::time::Duration;
 use sealstone_primitives::secret::SecretVec;
 use serde::Deserialize;
 
-use super::{RedbStore, RedisStore, Store};
+use super::{PostgresStore, RedbStore, RedisStore, Store};
 use crate::{Error, Result};
 
 /// The file of the embedded store in the data directory.
@@ -23,6 +23,8 @@ pub enum StoreKind {
     Redb,
     /// Redis, one server or a cluster.
     Redis,
+    /// PostgreSQL.
+    Postgres,
 }
 
 /// What the server's disk has confirmed when it answers.
@@ -35,6 +37,14 @@ pub enum Durability {
     Everysec,
     /// Redis: the service is not allowed to look.
     Unchecked,
+    /// PostgreSQL: `synchronous_commit = on`.
+    On,
+    /// PostgreSQL: standbys have applied it.
+    RemoteApply,
+    /// PostgreSQL: standbys have received it.
+    RemoteWrite,
+    /// PostgreSQL: this server's disk alone.
+    Local,
 }
 
 /// The store.
@@ -59,6 +69,8 @@ pub struct StoreOptions {
     pub replicas: u32,
     /// Seconds for one operation.
     pub seconds: u64,
+    /// Connections to PostgreSQL.
+    pub connections: usize,
 }
 
 impl Default for StoreOptions {
@@ -73,6 +85,7 @@ impl Default for StoreOptions {
             durability: None,
             replicas: 0,
             seconds: 3,
+            connections: 16,
         }
     }
 }
@@ -93,6 +106,7 @@ impl StoreOptions {
         if self.kind == StoreKind::Redb {
             let only_kind = Self {
                 seconds: self.seconds,
+                connections: self.connections,
                 ..Self::default()
             };
             return match *self == only_kind {
@@ -113,12 +127,32 @@ impl StoreOptions {
         if self.urls.iter().any(|url| has_password(url)) {
             return wrong("a password does not belong into a URL: name a file in password-file");
         }
-        if self.seconds == 0 {
-            return wrong("seconds is at least 1");
+        if self.seconds == 0 || self.connections == 0 {
+            return wrong("seconds and connections are at least 1");
         }
-        match self.urls.len() > 1 && !self.cluster {
-            true => wrong("several nodes of redis need cluster = true"),
-            false => Ok(()),
+        self.check_kind()
+    }
+
+    fn check_kind(&self) -> Result<()> {
+        use Durability::{Always, Everysec, Local, On, RemoteApply, RemoteWrite, Unchecked};
+        let wrong = |text: &str| Err(Error::Config(format!("store: {text}")));
+        match (self.kind, self.durability) {
+            (StoreKind::Redis, Some(On | RemoteApply | RemoteWrite | Local)) => {
+                wrong("the durability of redis is always, everysec or unchecked")
+            }
+            (StoreKind::Postgres, Some(Always | Everysec | Unchecked)) => {
+                wrong("the durability of postgres is on, remote-apply, remote-write or local")
+            }
+            (StoreKind::Postgres, _) if self.cluster || self.replicas > 0 => {
+                wrong("cluster and replicas are for redis")
+            }
+            (StoreKind::Postgres, _) if self.urls.len() > 1 => {
+                wrong("one URL of postgres names all hosts: postgres://a,b/database")
+            }
+            (StoreKind::Redis, _) if self.urls.len() > 1 && !self.cluster => {
+                wrong("several nodes of redis need cluster = true")
+            }
+            _ => Ok(()),
         }
     }
 
@@ -173,6 +207,7 @@ pub async fn open(options: &StoreOptions, data: &Path, role: &str) -> Result<Arc
     Ok(match options.kind {
         StoreKind::Redb => Arc::new(RedbStore::open(&data.join(FILE))?),
         StoreKind::Redis => Arc::new(RedisStore::open(options, role).await?),
+        StoreKind::Postgres => Arc::new(PostgresStore::open(options, role).await?),
     })
 }
 

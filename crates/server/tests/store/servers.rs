@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use sealstone_server::store::{Durability, Store, StoreKind, StoreOptions, open};
-use sealstone_testing::servers::{Redis, RedisCluster};
+use sealstone_testing::servers::{Postgres, Redis, RedisCluster};
 use tokio::runtime::Runtime;
 
 use crate::planted::Bug;
@@ -124,6 +124,48 @@ impl Kind for Cluster {
 #[ignore = "starts a cluster of Redis: make test-services"]
 fn with_a_redis_cluster_it_passes() {
     passes(&Cluster(Mutex::new(RedisCluster::start())));
+}
+
+struct OnePostgres(Mutex<Postgres>);
+
+impl Kind for OnePostgres {
+    fn open(&self, directory: &Path, runtime: &Runtime) -> Arc<dyn Store> {
+        let options = StoreOptions {
+            kind: StoreKind::Postgres,
+            urls: vec![self.0.lock().expect("a server").url()],
+            ..StoreOptions::default()
+        };
+        open_named(options, directory, runtime)
+    }
+
+    fn restart(&self) {
+        let mut server = self.0.lock().expect("a server");
+        server.kill();
+        server.revive();
+    }
+}
+
+#[test]
+#[ignore = "starts postgres: make test-services"]
+fn with_postgres_it_passes() {
+    let postgres = OnePostgres(Mutex::new(Postgres::start(&[])));
+    passes(&postgres);
+    for bug in [Bug::AnswersEarly, Bug::Forgets, Bug::RewritesLogs] {
+        assert!(bug.is_caught(&postgres));
+    }
+}
+
+#[test]
+#[ignore = "starts postgres: make test-services"]
+fn with_a_postgres_that_keeps_less_it_says_so() {
+    let hasty = Postgres::start(&["-c", "fsync=off"]);
+    let options = StoreOptions {
+        kind: StoreKind::Postgres,
+        urls: vec![hasty.url()],
+        ..StoreOptions::default()
+    };
+    let error = refusal(&options);
+    assert!(error.contains("fsync off"), "{error}");
 }
 
 /// Why a store is refused.

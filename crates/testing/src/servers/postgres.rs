@@ -13,20 +13,22 @@ pub struct Postgres {
     programs: PathBuf,
     directory: TempDir,
     port: u16,
+    options: Vec<String>,
     process: Option<Killed>,
 }
 
 impl Postgres {
-    /// Makes a database and starts the server.
+    /// Makes a database and starts the server, with these options.
     ///
     /// # Panics
     /// If that fails.
     #[must_use]
-    pub fn start() -> Self {
+    pub fn start(options: &[&str]) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         let mut server = Self {
             programs: programs(),
             port: free_port(),
+            options: options.iter().map(ToString::to_string).collect(),
             directory,
             process: None,
         };
@@ -89,6 +91,7 @@ impl Postgres {
             "listen_addresses=127.0.0.1",
         ]);
         command.args(["-c", "max_connections=200", "-c", "log_min_messages=fatal"]);
+        command.args(&self.options);
         Killed::start(command)
     }
 
