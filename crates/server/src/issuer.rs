@@ -22,10 +22,12 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sealstone_primitives::hash::sha256;
 use sealstone_token::privacypass::{RequestHead, directory};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::sync::Semaphore;
 
+use crate::api::{
+    Always, Divide, Divided, GateAnswer, IssueBatch, IssueOne, Issued, IssuedBatch, OfGate,
+};
 use crate::clock::Clock;
 use crate::gate::{Ask, Failure, Gates, Network, Proofs};
 use crate::http::{Body, Peer, Proxies, RouteLimits, answer_json, guarded, media_type};
@@ -284,25 +286,58 @@ fn proofs_of(headers: &HeaderMap) -> Proofs {
     Proofs::parse(values.filter_map(|value| value.to_str().ok()))
 }
 
-async fn send_directory(State(issuer): State<Arc<Issuer>>, headers: HeaderMap) -> Response {
+/// The directory of the issuer's keys
+///
+/// RFC 9578, section 4, with lifetimes.
+#[utoipa::path(get, path = "/.well-known/private-token-issuer-directory", responses(
+    (status = 200, description = "The directory", body = Object,
+        content_type = "application/private-token-issuer-directory"),
+    (status = 304, description = "It has not changed"),
+    Always,
+))]
+pub(crate) async fn send_directory(
+    State(issuer): State<Arc<Issuer>>,
+    headers: HeaderMap,
+) -> Response {
     let published = issuer.keyring.published();
     let body = published.json.clone().into_bytes();
     cached(&headers, directory::MEDIA_TYPE, &published.etag, body)
 }
 
-async fn send_statement(State(issuer): State<Arc<Issuer>>, headers: HeaderMap) -> Response {
+/// The same directory, signed by the issuer's passport
+#[utoipa::path(get, path = "/.well-known/sealstone-token-directory", responses(
+    (status = 200, description = "A statement", body = String,
+        content_type = "application/sealstone-statement"),
+    (status = 304, description = "It has not changed"),
+    Always,
+))]
+pub(crate) async fn send_statement(
+    State(issuer): State<Arc<Issuer>>,
+    headers: HeaderMap,
+) -> Response {
     let published = issuer.keyring.published();
     let body = published.statement.clone();
     cached(&headers, STATEMENT_TYPE, &published.etag, body)
 }
 
-async fn send_passport(State(issuer): State<Arc<Issuer>>) -> Response {
+/// The issuer's public passport
+#[utoipa::path(get, path = "/.well-known/sealstone-passport", responses(
+    (status = 200, description = "It is armored", content_type = "text/plain", body = String),
+    Always,
+))]
+pub(crate) async fn send_passport(State(issuer): State<Arc<Issuer>>) -> Response {
     let text = issuer.keyring.vault().passport().public().to_armor();
     ([(CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()
 }
 
-async fn send_gate(State(issuer): State<Arc<Issuer>>) -> Response {
-    answer_json(&json!({"gate": issuer.gates.describe(issuer.clock.now())}))
+/// What the gate wants
+#[utoipa::path(get, path = "/gate", responses(
+    (status = 200, description = "The gate, with fresh challenges", body = GateAnswer),
+    Always,
+))]
+pub(crate) async fn send_gate(State(issuer): State<Arc<Issuer>>) -> Response {
+    let gate = issuer.gates.describe(issuer.clock.now());
+    answer_json(&json!(GateAnswer { gate }))
 }
 
 /// An answer that caches keep for five minutes.
@@ -325,8 +360,28 @@ fn cached(headers: &HeaderMap, media_type: &'static str, etag: &str, body: Vec<u
     (status, values, body).into_response()
 }
 
-/// RFC 9578: a request, a response.
-async fn answer_request(
+/// A token for a request
+///
+/// RFC 9578, and batches of draft-ietf-privacypass-batched-tokens, by the media type.
+#[utoipa::path(post, path = "/token-request",
+    params(("sealstone-gate" = Option<String>, Header,
+        description = "A gate's name, a space, a proof; may stand several times")),
+    request_body(content(
+        (String = "application/private-token-request"),
+        (String = "application/private-token-amortized-batch-request"),
+        (String = "application/private-token-generic-batch-request"),
+    )),
+    responses(
+        (status = 200, description = "The response", content(
+            (String = "application/private-token-response"),
+            (String = "application/private-token-amortized-batch-response"),
+            (String = "application/private-token-generic-batch-response"),
+        )),
+        (status = 415, description = "Another media type is needed",
+            body = crate::api::ProblemBody, content_type = "application/problem+json"),
+        OfGate,
+    ))]
+pub(crate) async fn answer_request(
     State(issuer): State<Arc<Issuer>>,
     peer: Option<axum::Extension<Peer>>,
     headers: HeaderMap,
@@ -348,23 +403,12 @@ async fn answer_request(
     Ok((headers, response).into_response())
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct IssueOne {
-    request: String,
-    #[serde(default)]
-    proofs: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct IssueBatch {
-    requests: Vec<String>,
-    #[serde(default)]
-    proofs: Vec<String>,
-}
-
-async fn issue_json(
+/// A token
+#[utoipa::path(post, path = "/v1/issue", request_body = IssueOne, responses(
+    (status = 200, description = "The response", body = Issued),
+    OfGate,
+))]
+pub(crate) async fn issue_json(
     State(issuer): State<Arc<Issuer>>,
     peer: Option<axum::Extension<Peer>>,
     headers: HeaderMap,
@@ -377,10 +421,15 @@ async fn issue_json(
     let proofs = Proofs::parse(&asked.proofs);
     let issued = issuer.issue(vec![(Form::One, request)], subject, proofs, network);
     let response = encode(&issued.await?.concat());
-    Ok(answer_json(&json!({"response": response})))
+    Ok(answer_json(&json!(Issued { response })))
 }
 
-async fn issue_json_batch(
+/// Several tokens: all, or none
+#[utoipa::path(post, path = "/v1/issue/batch", request_body = IssueBatch, responses(
+    (status = 200, description = "The responses, in the order of the requests", body = IssuedBatch),
+    OfGate,
+))]
+pub(crate) async fn issue_json_batch(
     State(issuer): State<Arc<Issuer>>,
     peer: Option<axum::Extension<Peer>>,
     headers: HeaderMap,
@@ -403,24 +452,19 @@ async fn issue_json_batch(
         .collect();
     let proofs = Proofs::parse(&asked.proofs);
     let issued = issuer.issue(requests, sha256(&[&digests]), proofs, network);
-    let responses: Vec<Value> = issued
-        .await?
-        .iter()
-        .map(|response| encode(response))
-        .collect();
-    Ok(answer_json(&json!({"responses": responses})))
+    let issued = issued.await?;
+    let responses = issued.iter().map(|response| encode(response)).collect();
+    Ok(answer_json(&json!(IssuedBatch { responses })))
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Divide {
-    invitation: String,
-    quota: u64,
-    until: u64,
-}
-
-/// A holder of an invitation invites somebody.
-async fn divide_invitation(
+/// An invitation from an invitation
+///
+/// A holder of an invitation invites somebody: the new one takes its quota from the holder's.
+#[utoipa::path(post, path = "/v1/invitations", request_body = Divide, responses(
+    (status = 200, description = "The new invitation", body = Divided),
+    OfGate,
+))]
+pub(crate) async fn divide_invitation(
     State(issuer): State<Arc<Issuer>>,
     body: Body,
 ) -> Result<Response, Problem> {
@@ -433,7 +477,10 @@ async fn divide_invitation(
             Ok((invitation, change)) => {
                 return match issuer.store.apply(change).await? {
                     Outcome::Refused(refusal) => Err(issuer.used(refusal)),
-                    _ => Ok(answer_json(&json!({"invitation": invitation.to_string()}))),
+                    _ => {
+                        let invitation = invitation.to_string();
+                        Ok(answer_json(&json!(Divided { invitation })))
+                    }
                 };
             }
         }
@@ -441,8 +488,8 @@ async fn divide_invitation(
     Err(issuer.refused(failure))
 }
 
-fn encode(bytes: &[u8]) -> Value {
-    URL_SAFE_NO_PAD.encode(bytes).into()
+fn encode(bytes: &[u8]) -> String {
+    URL_SAFE_NO_PAD.encode(bytes)
 }
 
 pub(crate) fn decode(text: &str) -> Result<Vec<u8>, Problem> {

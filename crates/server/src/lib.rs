@@ -12,6 +12,7 @@
 //! | [`origin`] | a layer that lets requests with a token pass |
 //! | [`pinned`] | the directory of an issuer elsewhere |
 //! | [`http`] | connections and limits of routes |
+//! | [`api`] | the JSON of clients, and its OpenAPI document |
 //! | [`problem`] | errors that clients get |
 //! | [`config`] | all options |
 //! | [`args`] | the command's verbs |
@@ -25,6 +26,7 @@
 #![forbid(unsafe_code)]
 
 pub mod admin;
+pub mod api;
 pub mod args;
 pub mod audit;
 pub mod client;

@@ -28,6 +28,7 @@ use sealstone_primitives::secret::Secret;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
+use crate::api::{Always, Ready};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::gate::Gates;
@@ -40,7 +41,7 @@ use crate::session::Lifetime;
 use crate::store::{self, Replace, Store};
 use crate::vault::Vault;
 use crate::verifier::{Source, Verifier};
-use crate::{Error, Result, admin};
+use crate::{Error, Result, admin, api};
 
 const ROLE: &str = "service/role";
 const GATE_SECRET: &str = "issuer/gate-secret";
@@ -90,6 +91,11 @@ pub async fn issuer(config: &Config, stop: &Stop) -> Result<()> {
         config.issuer.max_batch,
     ));
     let mut router = issuer.clone().router(&config.routes);
+    let document = match config.issuer.verify {
+        true => api::both(),
+        false => api::issuer(),
+    };
+    router = router.merge(api::router(&document));
     if config.issuer.verify {
         let source = Source::Own(keyring.clone());
         let name = config.issuer.name.as_ref();
@@ -148,6 +154,7 @@ pub async fn verifier(config: &Config, stop: &Stop) -> Result<()> {
         async move { upkeep.refresh(now).await }
     });
     let router = verifier.router(&config.routes);
+    let router = router.merge(api::router(&api::verifier()));
     let served = common.serve(router, config, stop, move || ready.is_ready(), &line);
     let served = served.await;
     drop(admin);
@@ -383,7 +390,7 @@ fn say(line: &Value) -> Result<()> {
     written.map_err(|e| Error::io(Path::new("standard output"), e))
 }
 
-struct Health {
+pub(crate) struct Health {
     store: Arc<dyn Store>,
     stop: Stop,
     is_ready: Box<dyn Fn() -> bool + Send + Sync>,
@@ -392,16 +399,30 @@ struct Health {
 fn health_router(health: Arc<Health>) -> Router {
     let limits = RouteLimits::default();
     Router::new()
-        .route(
-            "/healthz",
-            guarded("healthz", &limits, get(|| async { "" })),
-        )
+        .route("/healthz", guarded("healthz", &limits, get(alive)))
         .route("/readyz", guarded("readyz", &limits, get(readiness)))
         .with_state(health)
 }
 
+/// Whether the process serves
+#[utoipa::path(get, path = "/healthz", responses(
+    (status = 200, description = "It does", content_type = "text/plain", body = String),
+    Always,
+))]
+pub(crate) async fn alive() -> &'static str {
+    ""
+}
+
+/// Whether the service can do its work
+///
 /// Ready means that a write becomes durable now, and that there are keys for this moment.
-async fn readiness(State(health): State<Arc<Health>>) -> std::result::Result<Response, Problem> {
+#[utoipa::path(get, path = "/readyz", responses(
+    (status = 200, description = "It is ready", body = Ready),
+    Always,
+))]
+pub(crate) async fn readiness(
+    State(health): State<Arc<Health>>,
+) -> std::result::Result<Response, Problem> {
     if health.stop.is_ending() {
         return Err(Problem::new(Kind::NotReady).detail("it is ending"));
     }
@@ -409,7 +430,7 @@ async fn readiness(State(health): State<Arc<Health>>) -> std::result::Result<Res
         return Err(Problem::new(Kind::NotReady).detail("it has no key for this moment"));
     }
     match tokio::time::timeout(STORE_TIME, write_probe(&*health.store)).await {
-        Ok(Ok(())) => Ok(answer_json(&json!({"ready": true}))),
+        Ok(Ok(())) => Ok(answer_json(&json!(Ready { ready: true }))),
         _ => Err(Problem::new(Kind::StoreUnavailable)),
     }
 }

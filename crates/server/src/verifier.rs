@@ -19,9 +19,11 @@ use sealstone_primitives::hash::sha3_256;
 use sealstone_token::Error as TokenError;
 use sealstone_token::epoch::Redemption;
 use sealstone_token::privacypass::{Token, TokenChallenge, TokenType, header};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use crate::api::{
+    Always, CheckOne, Checked, OfBody, Verified, VerifiedBatch, VerifyBatch, VerifyOne,
+};
 use crate::clock::Clock;
 use crate::http::{Body, RouteLimits, answer_json, guarded};
 use crate::issuer::decode;
@@ -317,8 +319,19 @@ fn operation_key(operation: &str) -> [u8; 32] {
     sha3_256(&text)
 }
 
-/// For clients, and for proxies that ask before they forward.
-async fn verify_header(
+/// Spends a token
+///
+/// For clients, and for proxies that ask before they forward. The token stands in
+/// `Authorization: PrivateToken token="…"` (RFC 9577).
+#[utoipa::path(get, path = "/verify",
+    params(("authorization" = Option<String>, Header, description = "The token")),
+    responses(
+        (status = 200, description = "It is accepted"),
+        (status = 401, description = "It is not accepted; `WWW-Authenticate` has challenges",
+            body = crate::api::ProblemBody, content_type = "application/problem+json"),
+        Always,
+    ))]
+pub(crate) async fn verify_header(
     State(verifier): State<Arc<Verifier>>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
@@ -326,16 +339,8 @@ async fn verify_header(
     Ok(([(CACHE_CONTROL, "no-store")], "").into_response())
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct VerifyOne {
-    token: String,
-    #[serde(default)]
-    operation: Option<String>,
-}
-
 impl VerifyOne {
-    async fn run(&self, verifier: &Verifier) -> Result<Value, Problem> {
+    async fn run(&self, verifier: &Verifier) -> Result<Verified, Problem> {
         let length = self.operation.as_ref().map_or(1, String::len);
         if !(1..=MAX_OPERATION).contains(&length) {
             let text = "an operation has 1 to 64 bytes";
@@ -346,30 +351,42 @@ impl VerifyOne {
             Err(_) => count(Err(Reason::Malformed)),
         };
         Ok(match verdict {
-            Ok(accepted) => json!({
-                "accepted": true, "epoch": accepted.epoch, "repeated": accepted.is_repeated,
-            }),
-            Err(reason) => json!({"accepted": false, "reason": reason.name()}),
+            Ok(accepted) => Verified {
+                accepted: true,
+                epoch: Some(accepted.epoch),
+                repeated: Some(accepted.is_repeated),
+                ..Verified::default()
+            },
+            Err(reason) => Verified {
+                reason: Some(reason.name()),
+                ..Verified::default()
+            },
         })
     }
 }
 
-async fn verify_json(
+/// Spends a token for an operation of an origin
+#[utoipa::path(post, path = "/v1/verify", request_body = VerifyOne, responses(
+    (status = 200, description = "What became of it", body = Verified),
+    OfBody,
+))]
+pub(crate) async fn verify_json(
     State(verifier): State<Arc<Verifier>>,
     body: Body,
 ) -> Result<Response, Problem> {
     let asked: VerifyOne = body.json()?;
-    Ok(answer_json(&asked.run(&verifier).await?))
+    Ok(answer_json(&json!(asked.run(&verifier).await?)))
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct VerifyBatch {
-    tokens: Vec<VerifyOne>,
-}
-
+/// Spends several tokens
+///
 /// Each token has a verdict of its own. All share the store's commits.
-async fn verify_batch(
+#[utoipa::path(post, path = "/v1/verify/batch", request_body = VerifyBatch, responses(
+    (status = 200, description = "What became of each, in the order of the request",
+        body = VerifiedBatch),
+    OfBody,
+))]
+pub(crate) async fn verify_batch(
     State(verifier): State<Arc<Verifier>>,
     body: Body,
 ) -> Result<Response, Problem> {
@@ -388,19 +405,21 @@ async fn verify_batch(
     // A token whose own check failed does not hide what became of the others.
     let results = results.into_iter().map(|(_, result)| match result {
         Ok(value) => value,
-        Err(problem) => json!({"accepted": false, "problem": problem.to_json()}),
+        Err(problem) => Verified {
+            problem: Some(problem.to_json()),
+            ..Verified::default()
+        },
     });
-    let results: Vec<Value> = results.collect();
-    Ok(answer_json(&json!({"results": results})))
+    let results = results.collect();
+    Ok(answer_json(&json!(VerifiedBatch { results })))
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CheckOne {
-    token: String,
-}
-
-async fn check_json(
+/// Looks at a token, and spends nothing
+#[utoipa::path(post, path = "/v1/check", request_body = CheckOne, responses(
+    (status = 200, description = "What it is", body = Checked),
+    OfBody,
+))]
+pub(crate) async fn check_json(
     State(verifier): State<Arc<Verifier>>,
     body: Body,
 ) -> Result<Response, Problem> {
@@ -409,9 +428,21 @@ async fn check_json(
         Ok(token) => verifier.check(&token).await?,
         Err(_) => Err(Reason::Malformed),
     };
-    Ok(answer_json(&match verdict {
-        Ok(accepted) => json!({"valid": true, "spent": false, "epoch": accepted.epoch}),
-        Err(Reason::Spent) => json!({"valid": true, "spent": true}),
-        Err(reason) => json!({"valid": false, "reason": reason.name()}),
-    }))
+    Ok(answer_json(&json!(match verdict {
+        Ok(accepted) => Checked {
+            valid: true,
+            spent: Some(false),
+            epoch: Some(accepted.epoch),
+            reason: None,
+        },
+        Err(Reason::Spent) => Checked {
+            valid: true,
+            spent: Some(true),
+            ..Checked::default()
+        },
+        Err(reason) => Checked {
+            reason: Some(reason.name()),
+            ..Checked::default()
+        },
+    })))
 }
