@@ -39,7 +39,7 @@ use crate::pinned::Pinned;
 use crate::problem::{Kind, Problem};
 use crate::session::Lifetime;
 use crate::store::{self, Replace, Store};
-use crate::vault::Vault;
+use crate::vault::{Vault, restore_passport};
 use crate::verifier::{Source, Verifier};
 use crate::{Error, Result, admin, api};
 
@@ -47,7 +47,10 @@ const ROLE: &str = "service/role";
 const GATE_SECRET: &str = "issuer/gate-secret";
 /// A record that is written to see whether the store can write.
 const PROBE: &str = "service/probe";
+/// As much as many tokens need: an embedded store whose disk is almost full has no room for it.
 const PROBE_LEN: usize = 64 * 1024;
+/// For a server, which looks after its disk and is asked by many processes.
+const SHARED_PROBE_LEN: usize = 64;
 /// Keys, sets and gauges are looked after so often.
 const MAINTENANCE: Duration = Duration::from_secs(30);
 /// The page's curves have a point so often.
@@ -76,7 +79,14 @@ pub async fn issuer(config: &Config, stop: &Stop) -> Result<()> {
     let now = common.clock.now();
     let passphrase = config.passport.passphrase_file.as_deref();
     let label = config.passport.label.as_deref().unwrap_or("Token issuer");
-    let vault = Arc::new(Vault::open(&common.data, passphrase, label, now)?);
+    let vault = match config.store.is_shared() {
+        true => Vault::open_shared(&*common.store, &common.data, passphrase, label, now).await?,
+        false => {
+            restore_passport(&*common.store, &common.data).await?;
+            Vault::open(&common.data, passphrase, label, now)?
+        }
+    };
+    let vault = Arc::new(vault);
     let secret = gate_secret(&*common.store, &vault).await?;
     let gates = Gates::new(&config.issuer.gate, &config.gates, &secret)?;
     let options = config.key_options()?;
@@ -308,6 +318,10 @@ impl Common {
     ) -> Result<()> {
         let health = Arc::new(Health {
             store: self.store.clone(),
+            probe_len: match config.store.is_shared() {
+                true => SHARED_PROBE_LEN,
+                false => PROBE_LEN,
+            },
             stop: stop.clone(),
             is_ready: Box::new(is_ready),
         });
@@ -392,6 +406,7 @@ fn say(line: &Value) -> Result<()> {
 
 pub(crate) struct Health {
     store: Arc<dyn Store>,
+    probe_len: usize,
     stop: Stop,
     is_ready: Box<dyn Fn() -> bool + Send + Sync>,
 }
@@ -429,20 +444,20 @@ pub(crate) async fn readiness(
     if !(health.is_ready)() {
         return Err(Problem::new(Kind::NotReady).detail("it has no key for this moment"));
     }
-    match tokio::time::timeout(STORE_TIME, write_probe(&*health.store)).await {
+    match tokio::time::timeout(STORE_TIME, write_probe(&*health.store, health.probe_len)).await {
         Ok(Ok(())) => Ok(answer_json(&json!(Ready { ready: true }))),
         _ => Err(Problem::new(Kind::StoreUnavailable)),
     }
 }
 
-/// Writes as much as many tokens need: a disk that is almost full has no room for it.
-async fn write_probe(store: &dyn Store) -> Result<()> {
+/// Writes a record.
+async fn write_probe(store: &dyn Store, len: usize) -> Result<()> {
     let expected = store.get(PROBE).await?;
     let turn = expected.as_ref().and_then(|bytes| bytes.first().copied());
     let probe = Replace {
         name: PROBE.to_owned(),
         expected,
-        value: Some(vec![turn.unwrap_or(0).wrapping_add(1); PROBE_LEN]),
+        value: Some(vec![turn.unwrap_or(0).wrapping_add(1); len]),
     };
     // If another probe was faster, this one saw a durable write too.
     store.update(vec![probe]).await?;

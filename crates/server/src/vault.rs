@@ -19,9 +19,12 @@ use sealstone::{KdfLimits, KdfParams, Passphrase, SILENT};
 use sealstone_files::{Existing, PRIVATE, make_directory, write};
 use sealstone_primitives::secret::SecretVec;
 
+use crate::store::{Replace, Store};
 use crate::{Error, Result};
 
 const PASSPORT: &str = "service.passport";
+/// The record with a copy of that file.
+const PASSPORT_RECORD: &str = "service/passport";
 const PASSPHRASE: &str = "service.passphrase";
 
 /// An unlocked passport.
@@ -55,6 +58,41 @@ impl Vault {
             Err(e) => return Err(Error::io(&path, e)),
         };
         Ok(Self { passport })
+    }
+
+    /// The same for a service whose processes share `store`, which has a copy of the locked
+    /// passport: all that a new process needs is the passphrase.
+    ///
+    /// # Errors
+    /// As [`Vault::open`]; if there is no passphrase file, or the directory has another passport
+    /// than the store.
+    pub async fn open_shared(
+        store: &dyn Store,
+        directory: &Path,
+        passphrase_file: Option<&Path>,
+        label: &str,
+        now: u64,
+    ) -> Result<Self> {
+        if passphrase_file.is_none() {
+            let text = "a store of several processes needs [passport] passphrase-file: all of them \
+                        read the same passphrase";
+            return Err(Error::Config(text.to_owned()));
+        }
+        restore_passport(store, directory).await?;
+        let vault = Self::open(directory, passphrase_file, label, now)?;
+        let path = directory.join(PASSPORT);
+        let own = std::fs::read(&path).map_err(|e| Error::io(&path, e))?;
+        let is_first = store
+            .update(vec![Replace::create(PASSPORT_RECORD, own.clone())])
+            .await?;
+        let kept = store.get(PASSPORT_RECORD).await?;
+        if is_first || kept.as_ref() == Some(&own) {
+            return Ok(vault);
+        }
+        Err(Error::Config(format!(
+            "{} is another passport than the store's: use another data directory",
+            path.display()
+        )))
     }
 
     /// The passport.
@@ -106,6 +144,21 @@ impl Vault {
     }
 }
 
+/// Writes the store's copy of the passport into a directory that has none.
+///
+/// # Errors
+/// If the store or the system refuses.
+pub async fn restore_passport(store: &dyn Store, directory: &Path) -> Result<()> {
+    make_directory(directory).map_err(|e| Error::io(directory, e))?;
+    let path = directory.join(PASSPORT);
+    match store.get(PASSPORT_RECORD).await? {
+        Some(kept) if !path.exists() => {
+            write(&path, &kept, Existing::Keep, PRIVATE).map_err(|e| Error::io(&path, e))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn read_passphrase(path: &Path) -> Result<Passphrase> {
     let read = SecretVec::from_vec(std::fs::read(path).map_err(|e| Error::io(path, e))?);
     Ok(Passphrase::from_line(read.expose())?)
@@ -145,6 +198,7 @@ fn make(path: &Path, passphrase: &Passphrase, label: &str, now: u64) -> Result<P
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::RedbStore;
 
     #[test]
     fn the_same_passport_is_unlocked_again() {
@@ -156,6 +210,30 @@ mod tests {
         let other = tempfile::tempdir().expect("a directory");
         let other = Vault::open(other.path(), None, "Issuer", 5).expect("a vault");
         assert!(other.unseal("a", &sealed).is_err());
+    }
+
+    #[tokio::test]
+    async fn processes_share_a_passport() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = |name: &str| directory.path().join(name);
+        let store = RedbStore::open(&path("store.redb")).expect("a store");
+        std::fs::write(path("passphrase"), "a passphrase of all").expect("a file");
+        let open = async |name: &str| {
+            let passphrase = path("passphrase");
+            Vault::open_shared(&store, &path(name), Some(&passphrase), "Issuer", 5).await
+        };
+        let first = open("one").await.expect("a vault");
+        let sealed = first.seal("a", b"b").expect("sealed");
+        let second = open("two").await.expect("a vault");
+        assert_eq!(
+            second.unseal("a", &sealed).expect("a secret").expose(),
+            b"b"
+        );
+        Vault::open(&path("three"), Some(&path("passphrase")), "Issuer", 5).expect("another");
+        let error = open("three").await.err().expect("a refusal").to_string();
+        assert!(error.contains("another passport"), "{error}");
+        let without = Vault::open_shared(&store, &path("four"), None, "Issuer", 5).await;
+        assert!(without.is_err());
     }
 
     #[test]

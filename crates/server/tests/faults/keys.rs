@@ -7,10 +7,12 @@ use std::time::{Duration, Instant};
 use sealstone_server::client::Client;
 use sealstone_token::privacypass::directory::WELL_KNOWN_PATH;
 
+use sealstone_testing::servers::free_port;
+
 use crate::victim::{Process, spawn};
 
 /// The keys in the directory, if the issuer answers.
-fn keys(url: &str) -> Option<BTreeSet<String>> {
+pub(crate) fn keys(url: &str) -> Option<BTreeSet<String>> {
     let answer = Client::new("")
         .get(&format!("{url}{WELL_KNOWN_PATH}"), None)
         .ok()?;
@@ -20,11 +22,6 @@ fn keys(url: &str) -> Option<BTreeSet<String>> {
         keys.filter_map(|key| Some(key["token-key"].as_str()?.to_owned()))
             .collect(),
     )
-}
-
-fn free_port() -> String {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    listener.local_addr().expect("an address").to_string()
 }
 
 fn campaign(kills: u32) {
@@ -40,7 +37,7 @@ fn campaign(kills: u32) {
         if kill % 4 == 0 {
             seen = BTreeSet::new();
         }
-        let listen = free_port();
+        let listen = format!("127.0.0.1:{}", free_port());
         let arguments = [
             "issuer", "--data", &data, "--listen", &listen, "--gate", "none",
         ];

@@ -18,8 +18,9 @@ const BATCH: usize = 100;
 
 /// Tokens as values of headers, with what became of them.
 pub(crate) struct Load {
-    url: String,
-    issuer: String,
+    urls: Vec<String>,
+    issuers: Vec<String>,
+    fetched: usize,
     challenge: TokenChallenge,
     key: IssuerPublicKey,
     tokens: Vec<String>,
@@ -29,15 +30,23 @@ pub(crate) struct Load {
 impl Load {
     /// Tokens for a verifier that runs.
     pub(crate) fn new(issuer: &Process, verifier: &Process) -> Self {
-        let url = format!("{}/verify", verifier.url());
-        let client = Client::new(issuer.url());
-        let challenge = client.challenge(&url).expect("a challenge").challenge;
+        Self::across(&[issuer], &[verifier])
+    }
+
+    /// Tokens of any of these issuers, for any of these verifiers.
+    pub(crate) fn across(issuers: &[&Process], verifiers: &[&Process]) -> Self {
+        let urls = verifiers.iter().map(|one| format!("{}/verify", one.url()));
+        let urls: Vec<String> = urls.collect();
+        let issuers: Vec<String> = issuers.iter().map(|one| one.url().to_owned()).collect();
+        let client = Client::new(&issuers[0]);
+        let challenge = client.challenge(&urls[0]).expect("a challenge").challenge;
         let key = client
             .key(&challenge, Clock::system().now())
             .expect("a key");
         Self {
-            url,
-            issuer: issuer.url().to_owned(),
+            urls,
+            issuers,
+            fetched: 0,
             challenge,
             key,
             tokens: Vec::new(),
@@ -45,12 +54,14 @@ impl Load {
         }
     }
 
-    /// Gets a hundred tokens more.
+    /// Gets a hundred tokens more, from the next issuer.
     pub(crate) fn fetch(&mut self) {
+        let issuer = &self.issuers[self.fetched % self.issuers.len()];
+        self.fetched += 1;
         let wanted = vec![(&self.key, &self.challenge); BATCH];
         let (pending, request) = GenericPending::new(&wanted).expect("a request");
         let media_type = "application/private-token-generic-batch-request";
-        let response = Client::new(&self.issuer).issue(media_type, &request, BATCH as u64);
+        let response = Client::new(issuer).issue(media_type, &request, BATCH as u64);
         let tokens = pending
             .finalize(&response.expect("a response"))
             .expect("tokens");
@@ -67,7 +78,7 @@ impl Load {
         let first = self.tokens.len() - BATCH;
         let clients = (0..CLIENTS).map(|client| {
             let tokens = self.tokens[first..].to_vec();
-            let (url, history) = (self.url.clone(), self.history.clone());
+            let (urls, history) = (self.urls.clone(), self.history.clone());
             let (stop, answers) = (stop.clone(), answers.clone());
             std::thread::spawn(move || {
                 let agent = agent();
@@ -77,7 +88,8 @@ impl Load {
                         break;
                     }
                     let index = (turn + client * 3) % tokens.len();
-                    let seen = redeem(&agent, &url, &tokens[index]);
+                    let url = &urls[(turn + client) % urls.len()];
+                    let seen = redeem(&agent, url, &tokens[index]);
                     history.lock().expect("a history").add(first + index, seen);
                     answers.fetch_add(usize::from(seen != Seen::Unknown), Ordering::Relaxed);
                 }
@@ -92,7 +104,7 @@ impl Load {
 
     /// Redeems the first token twice.
     pub(crate) fn first(&self) -> [Seen; 2] {
-        [(); 2].map(|()| redeem(&agent(), &self.url, &self.tokens[0]))
+        [(); 2].map(|()| redeem(&agent(), &self.urls[0], &self.tokens[0]))
     }
 
     /// How many attempts had no answer.
@@ -105,7 +117,10 @@ impl Load {
         let agent = agent();
         let mut history = self.history.lock().expect("a history");
         for (index, token) in self.tokens.iter().enumerate() {
-            history.add(index, redeem(&agent, &self.url, token));
+            history.add(
+                index,
+                redeem(&agent, &self.urls[index % self.urls.len()], token),
+            );
         }
         history.check()?;
         Ok(history.count(Seen::Accepted))

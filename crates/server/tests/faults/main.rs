@@ -8,4 +8,5 @@ mod history;
 mod keys;
 mod kill;
 mod load;
+mod replicas;
 mod victim;
