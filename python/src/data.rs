@@ -36,6 +36,12 @@ impl std::ops::Deref for Data {
     }
 }
 
+impl AsRef<[u8]> for Data {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
 /// Bytes in each piece of data that is not `bytes`: they stay in the processor's cache.
 const PIECE: usize = 256 << 10;
 

@@ -8,13 +8,23 @@
 //! |---|---|
 //! | `argon2` | Argon2, and memory that is kept from hash to hash |
 //! | `data` | bytes that Python holds |
+//! | `errors` | errors of the crates as exceptions |
+//! | `file` | sealed files |
 //! | `hashes` | Skein, its tree, and BLAKE2b |
+//! | `passport` | passports |
+//! | `stream` | paths, file objects and memory |
+//! | `trust` | the trust store |
 //! | `watch` | progress, signals and cancellation of long calls |
 #![forbid(unsafe_code)]
 
 mod argon2;
 mod data;
+mod errors;
+mod file;
 mod hashes;
+mod passport;
+mod stream;
+mod trust;
 mod watch;
 
 use pyo3::prelude::*;
@@ -24,6 +34,15 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::argon2::{Memory, Pepper, argon2_calibrate, argon2_hash, argon2_verify};
+
+    #[pymodule_export]
+    use crate::file::{Reader, open, recipients, seal};
+
+    #[pymodule_export]
+    use crate::passport::{Passport, PublicPassport};
+
+    #[pymodule_export]
+    use crate::trust::TrustStore;
 
     #[pymodule_export]
     use crate::hashes::{Blake2b, PySkein256, PySkein512, PySkein1024, SkeinTree, verify_piece};

@@ -58,6 +58,18 @@ impl Watch {
         }
     }
 
+    /// The result of the call, or the exception that cancelled it.
+    pub(crate) fn result<T, E>(
+        &self,
+        result: Result<T, E>,
+        exception: impl FnOnce(E) -> PyErr,
+    ) -> PyResult<T> {
+        match self.take_error() {
+            Some(error) => Err(error),
+            None => result.map_err(exception),
+        }
+    }
+
     /// The exception that cancelled the call.
     pub(crate) fn take_error(&self) -> Option<PyErr> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);

@@ -4,22 +4,31 @@ It converts and computes, and decides nothing. Every long call gives up Python's
 """
 
 from collections.abc import Callable
-from typing import Final, TypeAlias, final
+from os import PathLike
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias, final
 
 from typing_extensions import Buffer
 
 __all__ = [
     "Blake2b",
     "Memory",
+    "Passport",
     "Pepper",
+    "PublicPassport",
+    "Reader",
     "Skein1024",
     "Skein256",
     "Skein512",
     "SkeinTree",
+    "TrustStore",
     "__version__",
     "argon2_calibrate",
     "argon2_hash",
     "argon2_verify",
+    "open",
+    "recipients",
+    "seal",
     "verify_piece",
 ]
 
@@ -177,3 +186,102 @@ class SkeinTree:
     def block_size(self) -> int: ...
 
 def verify_piece(digest: Buffer, length: int, index: int, piece: Buffer, proof: Buffer) -> bool: ...
+
+# Passports.
+
+_Text: TypeAlias = str | Buffer
+_Path: TypeAlias = str | PathLike[str]
+_Profile: TypeAlias = Literal["sensitive", "moderate", "interactive"] | tuple[int, int, int]
+
+@final
+class PublicPassport:
+    @staticmethod
+    def load(source: _Path | Buffer) -> PublicPassport: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def fingerprint(self) -> str: ...
+    @property
+    def label(self) -> str: ...
+    @property
+    def created(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class Passport:
+    @staticmethod
+    def generate(label: str) -> Passport: ...
+    @staticmethod
+    def from_words(words: str, label: str) -> Passport: ...
+    @staticmethod
+    def unlock(source: _Path | Buffer, passphrase: _Text, *, progress: _Progress | None = None) -> Passport: ...
+    def lock(
+        self, passphrase: _Text, *, profile: _Profile | None = None, progress: _Progress | None = None
+    ) -> str: ...
+    def save(
+        self,
+        path: _Path,
+        passphrase: _Text,
+        *,
+        profile: _Profile | None = None,
+        progress: _Progress | None = None,
+    ) -> None: ...
+    def words(self) -> str: ...
+    @property
+    def public(self) -> PublicPassport: ...
+    @property
+    def fingerprint(self) -> str: ...
+    @property
+    def label(self) -> str: ...
+    @property
+    def created(self) -> int: ...
+    @property
+    def closed(self) -> bool: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Passport: ...
+    def __exit__(self, _type: object, _value: object, _traceback: object) -> None: ...
+
+# The trust store.
+
+# (fingerprint, status, label, note, since, time of the last change)
+_Row: TypeAlias = tuple[str, str, str, str, int | None, int]
+
+@final
+class TrustStore:
+    def __new__(cls, path: _Path | None = None) -> TrustStore: ...
+    @property
+    def path(self) -> Path: ...
+    def approve(self, passport: PublicPassport, *, note: str | None = None) -> None: ...
+    def deny(self, passport: PublicPassport, *, note: str | None = None) -> None: ...
+    def revoke(
+        self, passport: PublicPassport, *, since: int | None = None, note: str | None = None
+    ) -> None: ...
+    def status(self, passport: PublicPassport) -> str: ...
+    def rows(self) -> list[_Row]: ...
+
+# Sealed files. A source is a path, bytes-like, or a file object.
+
+_Ring: TypeAlias = tuple[list[Passport], _Text | None]
+_Accept: TypeAlias = PublicPassport | TrustStore | Literal["any", "unsigned"]
+# (sender, name, modified, note, bytes of content)
+_Facts: TypeAlias = tuple[PublicPassport | None, str | None, int | None, str | None, int]
+
+def seal(source: object, target: object, choices: dict[str, Any], progress: _Progress | None = None) -> bytes | None: ...
+def open(
+    source: object,
+    target: _Path | None,
+    keys: _Ring,
+    sender: _Accept,
+    overwrite: bool,
+    progress: _Progress | None = None,
+) -> tuple[bytes | None, _Facts]: ...
+def recipients(source: object) -> list[str]: ...
+
+@final
+class Reader:
+    def __new__(
+        cls, source: object, keys: _Ring, sender: _Accept, progress: _Progress | None = None
+    ) -> Reader: ...
+    def read_at(self, position: int, size: int) -> bytes: ...
+    def facts(self) -> _Facts: ...

@@ -1,0 +1,262 @@
+"""Sealing, opening, and reading sealed files at any position."""
+
+import io
+import os
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias, overload
+
+from sealstone import _native
+from sealstone._native import Passport, PublicPassport, TrustStore
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+Progress: TypeAlias = Callable[[int, int], object]
+Path: TypeAlias = str | os.PathLike[str]
+Profile: TypeAlias = "Literal['sensitive', 'moderate', 'interactive'] | tuple[int, int, int]"
+Accepted: TypeAlias = "PublicPassport | TrustStore | Literal['any', 'unsigned']"
+
+
+class Readable(Protocol):
+    """A file object that is read in binary."""
+
+    def read(self, size: int, /) -> "Buffer":
+        """Up to `size` bytes; none at the end."""
+        ...
+
+
+class Writable(Protocol):
+    """A file object that is written in binary."""
+
+    def write(self, data: bytes, /) -> object:
+        """Writes the data, or as much of it as the returned number says."""
+        ...
+
+
+class Opened(NamedTuple):
+    """A file that was opened: its content, unless that went to a path, and what came with it."""
+
+    content: bytes | None
+    sender: PublicPassport | None
+    """`None` if the file is not signed."""
+    name: str | None
+    modified: int | None
+    """Seconds since 1970."""
+    note: str | None
+    length: int
+    """Bytes of content."""
+
+
+@overload
+def seal(
+    source: "Buffer | Path | Readable",
+    target: None = None,
+    *,
+    to: PublicPassport | Iterable[PublicPassport] = (),
+    passphrase: str | bytes | None = None,
+    sender: Passport | None = None,
+    anonymous: bool = False,
+    profile: Profile = "sensitive",
+    armor: bool = False,
+    hide_length: bool = False,
+    name: str | None = None,
+    modified: int | None = None,
+    note: str | None = None,
+    progress: Progress | None = None,
+) -> bytes: ...
+@overload
+def seal(
+    source: "Buffer | Path | Readable",
+    target: Path | Writable,
+    *,
+    to: PublicPassport | Iterable[PublicPassport] = (),
+    passphrase: str | bytes | None = None,
+    sender: Passport | None = None,
+    anonymous: bool = False,
+    profile: Profile = "sensitive",
+    armor: bool = False,
+    hide_length: bool = False,
+    name: str | None = None,
+    modified: int | None = None,
+    note: str | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> None: ...
+def seal(
+    source: "Buffer | Path | Readable",
+    target: Path | Writable | None = None,
+    *,
+    to: PublicPassport | Iterable[PublicPassport] = (),
+    passphrase: str | bytes | None = None,
+    sender: Passport | None = None,
+    anonymous: bool = False,
+    profile: Profile = "sensitive",
+    armor: bool = False,
+    hide_length: bool = False,
+    name: str | None = None,
+    modified: int | None = None,
+    note: str | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> bytes | None:
+    """Seals `source` to public passports and a passphrase, signed by `sender`.
+
+    `source` is bytes-like, a path or a file object. Without a target, the sealed file is returned; a
+    path appears whole or not at all, and is not replaced without `overwrite`. After an exception,
+    throw away what a file object got.
+
+    `anonymous` hides the recipients, `hide_length` the length, `armor` makes text. `profile` is the
+    cost of the passphrase, or (KiB, passes, lanes). `progress(done, total)` counts bytes, or KiB of
+    a key derivation; it cancels by raising.
+
+    >>> from sealstone import Passport, open, seal
+    >>> alice, bob = Passport.generate("Alice"), Passport.generate("Bob")
+    >>> sealed = seal(b"attack at dawn", to=bob.public, sender=alice, name="plan.txt")
+    >>> opened = open(sealed, keys=bob, sender=alice.public)
+    >>> opened.content, opened.name
+    (b'attack at dawn', 'plan.txt')
+    """
+    recipients = [to] if isinstance(to, PublicPassport) else list(to)
+    choices = {
+        "recipients": recipients,
+        "anonymous": anonymous,
+        "passphrase": passphrase,
+        "profile": profile,
+        "sender": sender,
+        "armor": armor,
+        "hide_length": hide_length,
+        "name": name,
+        "modified": modified,
+        "note": note,
+        "overwrite": overwrite,
+    }
+    return _native.seal(source, target, choices, progress)
+
+
+def open(
+    source: "Buffer | Path | Readable",
+    target: Path | None = None,
+    *,
+    keys: Passport | Iterable[Passport] = (),
+    passphrase: str | bytes | None = None,
+    sender: Accepted,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Opened:
+    """Opens a sealed file with passports and a passphrase, if its sender is accepted.
+
+    `sender` is the passport that must have signed it, a trust store that must have approved the
+    signer, `"any"` (look at `Opened.sender` then) or `"unsigned"`. Nothing is returned, and no
+    target appears, before everything is verified.
+
+    Raises `NotARecipient`, `WrongPassphrase`, `SenderNotApproved`, `Altered`, `Malformed`,
+    `KdfLimit` of `sealstone.errors`.
+
+    >>> from sealstone import open, seal
+    >>> sealed = seal(b"text", passphrase="correct horse battery", profile="interactive")
+    >>> open(sealed, passphrase="correct horse battery", sender="unsigned").content
+    b'text'
+    >>> open(sealed, passphrase="another", sender="unsigned")
+    Traceback (most recent call last):
+        ...
+    sealstone.errors.WrongPassphrase: wrong passphrase
+    """
+    content, facts = _native.open(source, target, _ring(keys, passphrase), sender, overwrite, progress)
+    return Opened(content, *facts)
+
+
+def _ring(
+    keys: Passport | Iterable[Passport], passphrase: str | bytes | None
+) -> tuple[list[Passport], str | bytes | None]:
+    return [keys] if isinstance(keys, Passport) else list(keys), passphrase
+
+
+class SealedFile(io.RawIOBase):
+    """The content of a sealed file, to be read at any position, as pandas, zipfile and pyarrow do.
+
+    The source is bytes-like, a path, or a seekable file object. The constructor verifies the
+    sender's signatures, which takes one pass over all of it. From then on, a part costs the chunks of
+    1 MiB that it touches, and only what was verified is read.
+
+    >>> import io, zipfile
+    >>> from sealstone import Passport, SealedFile, seal
+    >>> archive = io.BytesIO()
+    >>> with zipfile.ZipFile(archive, "w") as files:
+    ...     files.writestr("hello.txt", "hello")
+    >>> bob = Passport.generate("Bob")
+    >>> sealed = seal(archive.getvalue(), to=bob.public)
+    >>> with SealedFile(sealed, keys=bob, sender="unsigned") as file:
+    ...     zipfile.ZipFile(file).read("hello.txt")
+    b'hello'
+    """
+
+    def __init__(
+        self,
+        source: "Buffer | Path | Readable",
+        *,
+        keys: Passport | Iterable[Passport] = (),
+        passphrase: str | bytes | None = None,
+        sender: Accepted,
+        progress: Progress | None = None,
+    ) -> None:
+        self._reader = _native.Reader(source, _ring(keys, passphrase), sender, progress)
+        self._position = 0
+        self.facts = Opened(None, *self._reader.facts())
+
+    def readable(self) -> bool:
+        """Always: what is closed raises."""
+        self._check()
+        return True
+
+    def seekable(self) -> bool:
+        """Always: what is closed raises."""
+        self._check()
+        return True
+
+    def readinto(self, buffer: "Buffer", /) -> int:
+        """Fills the buffer, or less at the end. Returns the number of bytes."""
+        self._check()
+        with memoryview(buffer) as view, view.cast("B") as target:
+            data = self._reader.read_at(self._position, len(target))
+            target[: len(data)] = data
+        self._position += len(data)
+        return len(data)
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Up to `size` bytes, by default all that is left."""
+        self._check()
+        if size is None or size < 0:
+            size = max(0, self.facts.length - self._position)
+        data = self._reader.read_at(self._position, size)
+        self._position += len(data)
+        return data
+
+    def readall(self) -> bytes:
+        """All that is left."""
+        return self.read()
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        """Goes to a position, which may lie behind the end."""
+        self._check()
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self.facts.length}
+        if whence not in base:
+            raise ValueError(f"invalid whence ({whence}, should be 0, 1 or 2)")
+        position = base[whence] + offset
+        if position < 0:
+            raise ValueError(f"negative seek position {position}")
+        self._position = position
+        return position
+
+    def tell(self) -> int:
+        """The position."""
+        self._check()
+        return self._position
+
+    def write(self, data: "Buffer", /) -> int:
+        """Never: the file is read only."""
+        self._check()
+        raise io.UnsupportedOperation("not writable")
+
+    def _check(self) -> None:
+        if self.closed:
+            raise ValueError("I/O operation on closed file")

@@ -1,0 +1,83 @@
+"""The exceptions of sealed files, passports, packages and tokens.
+
+Arguments out of range raise `ValueError`, files that cannot be read or written `OSError`, memory
+that is missing `MemoryError`.
+"""
+
+
+class SealstoneError(Exception):
+    """Superclass of all of these."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class Malformed(SealstoneError):
+    """The bytes break a rule of the format."""
+
+    def __init__(self, message: str, what: str) -> None:
+        Exception.__init__(self, message, what)
+        self.what = what
+
+
+class Unsupported(SealstoneError):
+    """The bytes follow a newer version of the format than this one reads."""
+
+    def __init__(self, message: str, what: str) -> None:
+        Exception.__init__(self, message, what)
+        self.what = what
+
+
+class WrongPassphrase(SealstoneError):
+    """No passphrase that was given fits."""
+
+
+class NotARecipient(SealstoneError):
+    """The file was sealed for others than the passports that were given."""
+
+
+class Altered(SealstoneError):
+    """A part was changed, cut or exchanged after it was made; `part` names it."""
+
+    def __init__(self, message: str, part: str) -> None:
+        Exception.__init__(self, message, part)
+        self.part = part
+
+
+class SenderNotApproved(SealstoneError):
+    """The file was signed by another passport than the caller accepts, or by none.
+
+    `status` is the sender's in the trust store, or `another`, `unsigned`, `signed` or `unknown`.
+    `passport` holds the sender's keys if the file carries them: claims until they are verified.
+    """
+
+    def __init__(self, message: str, fingerprint: str | None, status: str, passport: object) -> None:
+        Exception.__init__(self, message, fingerprint, status, passport)
+        self.fingerprint = fingerprint
+        self.status = status
+        self.passport = passport
+
+
+class KdfLimit(SealstoneError):
+    """A key derivation asks for more than is allowed: `wanted` and `allowed` in KiB of `what`."""
+
+    def __init__(self, message: str, wanted: int, allowed: int, what: str) -> None:
+        Exception.__init__(self, message, wanted, allowed, what)
+        self.wanted = wanted
+        self.allowed = allowed
+        self.what = what
+
+
+class KeyLife(SealstoneError):
+    """The life of the user's own key does not allow this."""
+
+
+class StoreAltered(SealstoneError):
+    """A trust store was changed by another program; `what` says where."""
+
+    def __init__(self, message: str, what: str) -> None:
+        Exception.__init__(self, message, what)
+        self.what = what

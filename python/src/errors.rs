@@ -1,0 +1,39 @@
+//! Errors of the crates as the exceptions of `sealstone.errors`.
+
+use pyo3::call::PyCallArgs;
+use pyo3::exceptions::{PyMemoryError, PyValueError};
+use pyo3::prelude::*;
+use sealstone::Error;
+
+/// The exception for `error`.
+pub(crate) fn exception(py: Python<'_>, error: Error) -> PyErr {
+    let text = error.to_string();
+    match error {
+        Error::Io(error) => error.into(),
+        Error::OutOfMemory(_) => PyMemoryError::new_err(text),
+        Error::Invalid(_) | Error::UnknownWord(_) => PyValueError::new_err(text),
+        Error::Malformed(what) => raise(py, "Malformed", (text, what)),
+        Error::Unsupported(what) => raise(py, "Unsupported", (text, what)),
+        Error::WrongPassphrase => raise(py, "WrongPassphrase", (text,)),
+        Error::NotRecipient => raise(py, "NotARecipient", (text,)),
+        Error::Altered(part) => raise(py, "Altered", (text, part)),
+        Error::KdfLimit {
+            wanted,
+            allowed,
+            what,
+        } => raise(py, "KdfLimit", (text, wanted, allowed, what)),
+        Error::KeyLife(_) => raise(py, "KeyLife", (text,)),
+        Error::StoreAltered(what) => raise(py, "StoreAltered", (text, what)),
+        // WrongSender is decided before; kinds to come have no class of their own yet.
+        _ => raise(py, "SealstoneError", (text,)),
+    }
+}
+
+/// An exception of this name in `sealstone.errors`.
+pub(crate) fn raise<'py>(py: Python<'py>, name: &str, arguments: impl PyCallArgs<'py>) -> PyErr {
+    let made = || {
+        let class = py.import("sealstone.errors")?.getattr(name)?;
+        class.call1(arguments)
+    };
+    made().map_or_else(|error| error, PyErr::from_value)
+}

@@ -1,0 +1,401 @@
+//! Sealed files.
+
+use crate::errors::{exception, raise};
+use crate::passport::{Params, Passport, PublicPassport, Text};
+use crate::stream::{Source, Target, Watched};
+use crate::trust::TrustStore;
+use crate::watch::Watch;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use sealstone::file::{
+    Dearmored, Keys, Metadata, Opening, Sealed, SealedReader, Sealer, Sender, Workers,
+};
+use sealstone::passport::Contact;
+use sealstone::{Error, KdfLimits, KdfParams, KdfProgress, Passphrase};
+use sealstone_files::{PRIVATE, PUBLIC, umask};
+use std::io::{BufReader, Cursor, Read, Seek};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Larger reads bypass the buffer.
+const BUFFER: usize = 64 << 10;
+
+/// The choices for a sealed file.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Choices {
+    recipients: Vec<Py<PublicPassport>>,
+    anonymous: bool,
+    passphrase: Option<Text>,
+    profile: Py<PyAny>,
+    sender: Option<Py<Passport>>,
+    armor: bool,
+    hide_length: bool,
+    name: Option<String>,
+    modified: Option<u64>,
+    note: Option<String>,
+    overwrite: bool,
+}
+
+impl Choices {
+    fn metadata(&self) -> Metadata {
+        Metadata {
+            name: self.name.clone(),
+            modified: self.modified,
+            note: self.note.clone(),
+        }
+    }
+
+    fn seal(
+        &self,
+        sender: Option<&sealstone::passport::Passport>,
+        source: Source,
+        target: &mut Target,
+        profile: KdfParams,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        let passphrase = self.passphrase.as_ref();
+        let passphrase = passphrase
+            .map(|it| Passphrase::new(it.bytes()))
+            .transpose()?;
+        let mut sealer = Sealer::new();
+        for recipient in &self.recipients {
+            match (self.anonymous, &recipient.get().contact) {
+                (true, contact) => sealer.to_anonymous(contact),
+                (false, contact) => sealer.to_passport(contact),
+            };
+        }
+        if let Some(passphrase) = &passphrase {
+            sealer.to_passphrase(passphrase, profile);
+        }
+        if let Some(sender) = sender {
+            sealer.signed_by(sender);
+        }
+        if self.armor {
+            sealer.armored();
+        }
+        if self.hide_length {
+            sealer.hide_length();
+        }
+        sealer.metadata(self.metadata());
+        let total = source.length();
+        sealer.seal(
+            Watched::new(source, watch, total),
+            target,
+            Workers::default(),
+        )?;
+        Ok(())
+    }
+}
+
+/// Seals a source to a target; returns the sealed file if the target is `None`.
+#[pyfunction]
+#[pyo3(signature = (source, target, choices, progress=None))]
+pub(crate) fn seal<'py>(
+    py: Python<'py>,
+    source: &Bound<'py, PyAny>,
+    target: Option<&Bound<'py, PyAny>>,
+    choices: Choices,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    let sender = choices
+        .sender
+        .as_ref()
+        .map(|it| it.get().get())
+        .transpose()?;
+    let Params(profile) = choices.profile.extract(py)?;
+    let source = Source::of(source)?;
+    let mut target = Target::of(target, choices.overwrite)?;
+    let watch = Watch::new(progress);
+    let sealed =
+        py.detach(|| choices.seal(sender.as_deref(), source, &mut target, profile, &watch));
+    watch.result(sealed, |e| exception(py, e))?;
+    target.finish(py, PUBLIC & !umask())
+}
+
+/// The keys for opening a file.
+#[derive(FromPyObject)]
+pub(crate) struct KeyRing(Vec<Py<Passport>>, Option<Text>);
+
+impl KeyRing {
+    fn passports(&self) -> PyResult<Vec<Arc<sealstone::passport::Passport>>> {
+        self.0.iter().map(|it| it.get().get()).collect()
+    }
+
+    fn unlock<R: Read>(
+        &self,
+        passports: &[Arc<sealstone::passport::Passport>],
+        reader: R,
+        watch: &Watch,
+    ) -> Result<Opening<R>, Error> {
+        let passphrase = self
+            .1
+            .as_ref()
+            .map(|it| Passphrase::new(it.bytes()))
+            .transpose()?;
+        let passports: Vec<_> = passports.iter().map(|it| &**it).collect();
+        let passphrases: Vec<_> = passphrase.iter().collect();
+        let report = |at: KdfProgress| watch.at(at.done, at.total);
+        Sealed::read(reader)?.unlock(&Keys {
+            limits: KdfLimits::default(),
+            on_progress: &report,
+            ..Keys::new(&passports, &passphrases)
+        })
+    }
+}
+
+/// Whose files open.
+pub(crate) enum Accept {
+    Unsigned,
+    Any,
+    Only(Py<PublicPassport>),
+    Approved(Py<TrustStore>),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Accept {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(passport) = object.extract() {
+            return Ok(Self::Only(passport));
+        }
+        if let Ok(store) = object.extract() {
+            return Ok(Self::Approved(store));
+        }
+        match object.extract::<&str>() {
+            Ok("unsigned") => Ok(Self::Unsigned),
+            Ok("any") => Ok(Self::Any),
+            _ => Err(PyTypeError::new_err(
+                "sender is a PublicPassport, a TrustStore, 'any' or 'unsigned'",
+            )),
+        }
+    }
+}
+
+impl Accept {
+    /// The keys of the sender, or `None` for an unsigned file that may be.
+    fn decide(&self, py: Python<'_>, sender: &Sender) -> PyResult<Option<Contact>> {
+        let carried = match sender {
+            Sender::Carried(contact) => Some(&**contact),
+            _ => None,
+        };
+        let refuse = |status: &str| {
+            let shown = sender.fingerprint().map(|it| it.to_string());
+            let text = match &shown {
+                None => String::from("the file is not signed"),
+                Some(fingerprint) => format!("signed by {fingerprint}, whose status is: {status}"),
+            };
+            let passport = carried.cloned().map(PublicPassport::carried);
+            raise(
+                py,
+                "SenderNotApproved",
+                (text, shown, status.to_owned(), passport),
+            )
+        };
+        let Some(fingerprint) = sender.fingerprint() else {
+            return match self {
+                Self::Unsigned | Self::Any => Ok(None),
+                _ => Err(refuse("unsigned")),
+            };
+        };
+        match self {
+            Self::Unsigned => Err(refuse("signed")),
+            Self::Any => carried.cloned().map(Some).ok_or_else(|| refuse("unknown")),
+            Self::Only(passport) => match &passport.get().contact {
+                contact if contact.fingerprint() == fingerprint => Ok(Some(contact.clone())),
+                _ => Err(refuse("another")),
+            },
+            Self::Approved(store) => match store.get().approved(py, &fingerprint)? {
+                Ok(known) => known
+                    .or(carried.cloned())
+                    .map(Some)
+                    .ok_or_else(|| refuse("unknown")),
+                Err(status) => Err(refuse(&status)),
+            },
+        }
+    }
+}
+
+/// What is known of an opened file: sender, name, time, note, bytes of content.
+type Facts = (
+    Option<PublicPassport>,
+    Option<String>,
+    Option<u64>,
+    Option<String>,
+    u64,
+);
+
+fn facts(sender: Option<Contact>, metadata: Metadata, length: u64) -> Facts {
+    let Metadata {
+        name,
+        modified,
+        note,
+    } = metadata;
+    (
+        sender.map(PublicPassport::carried),
+        name,
+        modified,
+        note,
+        length,
+    )
+}
+
+type Payload<'a> = Box<dyn Read + Send + 'a>;
+
+fn dearmored<'a>(source: Source, watch: &'a Watch) -> Result<Payload<'a>, Error> {
+    let total = source.length();
+    let buffered = BufReader::with_capacity(BUFFER, Watched::new(source, watch, total));
+    Ok(Box::new(Dearmored::detect(buffered)?))
+}
+
+/// Opens a source to a target. Nothing is returned or committed before all of it is verified.
+#[pyfunction]
+#[pyo3(signature = (source, target, keys, sender, overwrite, progress=None))]
+pub(crate) fn open<'py>(
+    py: Python<'py>,
+    source: &Bound<'py, PyAny>,
+    target: Option<&Bound<'py, PyAny>>,
+    keys: KeyRing,
+    sender: Accept,
+    overwrite: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(Option<Bound<'py, PyBytes>>, Facts)> {
+    let passports = keys.passports()?;
+    let content = Source::of(source)?;
+    let mut target = Target::of(target, overwrite)?;
+    if matches!(target, Target::Object(_)) {
+        return Err(PyTypeError::new_err(
+            "the target is a path: content must not leave before all of it is verified",
+        ));
+    }
+    let watch = Watch::new(progress);
+    let unlocked = py.detach(|| keys.unlock(&passports, dearmored(content, &watch)?, &watch));
+    let opening = watch.result(unlocked, |e| exception(py, e))?;
+    let metadata = opening.metadata().clone();
+    let sender = sender.decide(py, opening.sender())?;
+    let opened = py.detach(|| match &sender {
+        Some(sender) => opening.open_signed(sender, &mut target, Workers::default()),
+        None => opening.open_unsigned(&mut target, Workers::default()),
+    });
+    let length = watch.result(opened, |e| exception(py, e))?;
+    Ok((target.finish(py, PRIVATE)?, facts(sender, metadata, length)))
+}
+
+/// Random access to the content of a sealed file.
+#[pyclass(frozen, module = "sealstone")]
+pub(crate) struct Reader {
+    /// Locked without Python's lock only: the source may be a file object.
+    reader: Mutex<SealedReader<Binary>>,
+    sender: Option<Contact>,
+    metadata: Metadata,
+    length: u64,
+}
+
+/// The binary form: of an armored file, what its text stands for, in memory.
+enum Binary {
+    Source(Source),
+    Dearmored(Cursor<Vec<u8>>),
+}
+
+impl Binary {
+    fn of(mut source: Source) -> Result<Self, Error> {
+        let start = source.stream_position()?;
+        let mut first = [0];
+        let armored = source.read(&mut first)? == 1 && first[0] != 0x89;
+        source.seek(std::io::SeekFrom::Start(start))?;
+        if !armored {
+            return Ok(Self::Source(source));
+        }
+        let mut bytes = Vec::new();
+        Dearmored::detect(BufReader::new(source))?.read_to_end(&mut bytes)?;
+        Ok(Self::Dearmored(Cursor::new(bytes)))
+    }
+}
+
+impl Read for Binary {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        match self {
+            Self::Source(source) => source.read(bytes),
+            Self::Dearmored(source) => source.read(bytes),
+        }
+    }
+}
+
+impl Seek for Binary {
+    fn seek(&mut self, to: std::io::SeekFrom) -> std::io::Result<u64> {
+        match self {
+            Self::Source(source) => source.seek(to),
+            Self::Dearmored(source) => source.seek(to),
+        }
+    }
+}
+
+#[pymethods]
+impl Reader {
+    /// Unlocks a seekable source, and verifies the sender's signatures over all of it.
+    #[new]
+    #[pyo3(signature = (source, keys, sender, progress=None))]
+    fn new(
+        py: Python<'_>,
+        source: &Bound<'_, PyAny>,
+        keys: KeyRing,
+        sender: Accept,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let passports = keys.passports()?;
+        let source = Source::of(source)?;
+        let watch = Watch::new(progress);
+        let opening = py.detach(|| keys.unlock(&passports, Binary::of(source)?, &watch));
+        let opening = watch.result(opening, |e| exception(py, e))?;
+        let sender = sender.decide(py, opening.sender())?;
+        let reader = py.detach(|| {
+            let mut reader = SealedReader::new_unverified(opening)?;
+            if let Some(sender) = &sender {
+                reader.verify_sender(sender)?;
+            }
+            Ok(reader)
+        });
+        let reader = reader.map_err(|e| exception(py, e))?;
+        Ok(Self {
+            sender,
+            metadata: reader.metadata().clone(),
+            length: reader.content_len(),
+            reader: Mutex::new(reader),
+        })
+    }
+
+    /// Up to `size` bytes from `position` on, none behind the end.
+    fn read_at<'py>(
+        &self,
+        py: Python<'py>,
+        position: u64,
+        size: usize,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let read = py.detach(|| {
+            let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+            let left = reader.content_len().saturating_sub(position);
+            let mut bytes = vec![0; size.min(usize::try_from(left).unwrap_or(usize::MAX))];
+            reader.seek(std::io::SeekFrom::Start(position))?;
+            reader.read_exact(&mut bytes)?;
+            Ok(bytes)
+        });
+        read.map(|bytes| PyBytes::new(py, &bytes))
+            .map_err(|e: Error| exception(py, e))
+    }
+
+    fn facts(&self) -> Facts {
+        facts(self.sender.clone(), self.metadata.clone(), self.length)
+    }
+}
+
+/// Every recipient of a sealed file in words, without any key; nothing of it is authenticated.
+#[pyfunction]
+pub(crate) fn recipients(py: Python<'_>, source: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    let source = Source::of(source)?;
+    let watch = Watch::new(None);
+    let read = py.detach(|| {
+        let sealed = Sealed::read(dearmored(source, &watch)?)?;
+        Ok(sealed.descriptions().map(|it| it.text).collect())
+    });
+    watch.result(read, |e| exception(py, e))
+}

@@ -1,0 +1,212 @@
+//! Where content comes from and goes to: memory, paths, and file objects of Python.
+
+use crate::data::Data;
+use crate::watch::Watch;
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use sealstone_files::{AtomicFile, Existing, Sync, directory_of};
+use std::fs::File;
+use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// Content that is read. A `str` or a path is a path, an object with `read` a file object, anything
+/// else has to be bytes-like.
+pub(crate) enum Source {
+    Memory(Cursor<Data>),
+    Path(File),
+    Object(Py<PyAny>),
+}
+
+/// Content that is written.
+pub(crate) enum Target {
+    Memory(Vec<u8>),
+    /// A file that appears whole or not at all.
+    Path(AtomicFile, PathBuf, Existing),
+    Object(Py<PyAny>),
+}
+
+/// A reader that reports what was read, and ends when the caller's progress function raises.
+pub(crate) struct Watched<'a, R> {
+    reader: R,
+    watch: &'a Watch,
+    done: u64,
+    total: u64,
+}
+
+fn path_of(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
+    let is_path =
+        object.is_instance_of::<pyo3::types::PyString>() || object.hasattr("__fspath__")?;
+    is_path.then(|| object.extract()).transpose()
+}
+
+impl Source {
+    pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Some(path) = path_of(object)? {
+            let opened = object.py().detach(|| File::open(&path));
+            return Ok(Self::Path(opened.map_err(|e| about(&path, e))?));
+        }
+        if object.hasattr("read")? {
+            return Ok(Self::Object(object.clone().unbind()));
+        }
+        Ok(Self::Memory(Cursor::new(object.extract()?)))
+    }
+
+    /// Bytes of content, if that is known; 0 if not.
+    pub(crate) fn length(&self) -> u64 {
+        match self {
+            Self::Memory(bytes) => bytes.get_ref().len() as u64,
+            Self::Path(file) => file.metadata().map_or(0, |metadata| metadata.len()),
+            Self::Object(_) => 0,
+        }
+    }
+}
+
+impl Read for Source {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Memory(source) => source.read(bytes),
+            Self::Path(file) => file.read(bytes),
+            Self::Object(object) => attached(|py| {
+                let read = object.bind(py).call_method1("read", (bytes.len(),))?;
+                let read: Data = read.extract()?;
+                let too_long = || PyOSError::new_err("read() gave more bytes than were asked for");
+                bytes
+                    .get_mut(..read.len())
+                    .ok_or_else(too_long)?
+                    .copy_from_slice(&read);
+                Ok(read.len())
+            }),
+        }
+    }
+}
+
+impl Seek for Source {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match self {
+            Self::Memory(source) => source.seek(to),
+            Self::Path(file) => file.seek(to),
+            Self::Object(object) => attached(|py| {
+                let (offset, whence) = match to {
+                    SeekFrom::Start(at) => (i128::from(at), 0),
+                    SeekFrom::Current(by) => (by.into(), 1),
+                    SeekFrom::End(by) => (by.into(), 2),
+                };
+                object
+                    .bind(py)
+                    .call_method1("seek", (offset, whence))?
+                    .extract()
+            }),
+        }
+    }
+}
+
+impl Target {
+    /// Memory if `object` is `None`.
+    pub(crate) fn of(object: Option<&Bound<'_, PyAny>>, overwrite: bool) -> PyResult<Self> {
+        let Some(object) = object else {
+            return Ok(Self::Memory(Vec::new()));
+        };
+        let Some(path) = path_of(object)? else {
+            return Ok(Self::Object(object.clone().unbind()));
+        };
+        let existing = if overwrite {
+            Existing::Replace
+        } else {
+            Existing::Keep
+        };
+        if !overwrite && path.exists() {
+            return Err(about(&path, io::ErrorKind::AlreadyExists.into()));
+        }
+        let file = AtomicFile::new(&directory_of(&path)).map_err(|e| about(&path, e))?;
+        Ok(Self::Path(file, path, existing))
+    }
+
+    /// The content if it is in memory; else what was written stays.
+    pub(crate) fn finish(self, py: Python<'_>, mode: u32) -> PyResult<Option<Bound<'_, PyBytes>>> {
+        match self {
+            Self::Memory(bytes) => Ok(Some(PyBytes::new(py, &bytes))),
+            Self::Path(file, path, existing) => {
+                let done = py.detach(|| file.commit(&path, existing, mode, Sync::Full));
+                done.map(|()| None).map_err(|e| about(&path, e))
+            }
+            Self::Object(_) => Ok(None),
+        }
+    }
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Memory(target) => target.write(bytes),
+            Self::Path(file, ..) => file.file().write(bytes),
+            Self::Object(object) => attached(|py| {
+                let bytes = PyBytes::new(py, bytes);
+                // A raw file may write less; other objects write all and may return nothing.
+                let written = object.bind(py).call_method1("write", (&bytes,))?;
+                let all = bytes.as_bytes().len();
+                Ok(written.extract::<Option<usize>>()?.unwrap_or(all).min(all))
+            }),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Object(object) => attached(|py| match object.bind(py).hasattr("flush")? {
+                true => object.bind(py).call_method0("flush").map(drop),
+                false => Ok(()),
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<'a, R: Read> Watched<'a, R> {
+    pub(crate) fn new(reader: R, watch: &'a Watch, total: u64) -> Self {
+        Self {
+            reader,
+            watch,
+            done: 0,
+            total,
+        }
+    }
+}
+
+impl<R: Read> Read for Watched<'_, R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(bytes)?;
+        self.done += read as u64;
+        self.watch.at(self.done, self.total.max(self.done));
+        self.watch
+            .take_error()
+            .map_or(Ok(read), |error| Err(io::Error::other(error)))
+    }
+}
+
+/// Calls Python. An exception travels in the error, and comes out of it again as it was.
+fn attached<T>(call: impl FnOnce(Python<'_>) -> PyResult<T>) -> io::Result<T> {
+    let ended = || io::Error::other("Python has ended");
+    // Not of its own kind: readers try again after an `InterruptedError`.
+    Python::try_attach(call)
+        .ok_or_else(ended)?
+        .map_err(io::Error::other)
+}
+
+/// As Python's own `open` raises it.
+pub(crate) fn about(path: &Path, error: io::Error) -> PyErr {
+    match error
+        .raw_os_error()
+        .or((error.kind() == io::ErrorKind::AlreadyExists).then_some(17))
+    {
+        Some(number) => {
+            let text = error.to_string();
+            let text = text
+                .split(" (os error")
+                .next()
+                .unwrap_or_default()
+                .to_owned();
+            PyOSError::new_err((number, text, path.to_path_buf()))
+        }
+        None => error.into(),
+    }
+}

@@ -1,0 +1,172 @@
+//! The trust store.
+
+use crate::errors::exception;
+use crate::passport::{PublicPassport, now};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use sealstone::passport::{Contact, Fingerprint};
+use sealstone::trust::{Change, Record, Status};
+use sealstone_files::TrustDirectory;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+type Store = sealstone::trust::TrustStore<TrustDirectory>;
+
+/// The passports that the user has met, and a decision about each, in a directory.
+#[pyclass(frozen, module = "sealstone")]
+pub(crate) struct TrustStore {
+    store: Mutex<Store>,
+    path: PathBuf,
+}
+
+/// Fingerprint, status, label, note, since, time of the last change.
+type Row = (String, String, String, String, Option<u64>, u64);
+
+fn row(record: &Record<'_>) -> Row {
+    (
+        record.fingerprint().to_string(),
+        record.status().to_string(),
+        record.label().to_owned(),
+        record.note().to_owned(),
+        record.since(),
+        record.changed(),
+    )
+}
+
+/// The directory of the user's own store, as the command finds it.
+fn directory() -> PyResult<PathBuf> {
+    let named = |name| {
+        std::env::var_os(name)
+            .filter(|it| !it.is_empty())
+            .map(PathBuf::from)
+    };
+    named("SEALSTONE_TRUST_DIR")
+        .or_else(|| Some(named("XDG_DATA_HOME")?.join("sealstone/trust")))
+        .or_else(|| Some(named("HOME")?.join(".local/share/sealstone/trust")))
+        .ok_or_else(|| PyValueError::new_err("there is no home directory: name the path"))
+}
+
+#[pymethods]
+impl TrustStore {
+    /// Reads and verifies the store in a directory, by default the user's own. One that does not
+    /// exist is empty.
+    #[new]
+    #[pyo3(signature = (path=None))]
+    fn new(py: Python<'_>, path: Option<PathBuf>) -> PyResult<Self> {
+        let path = path.map_or_else(directory, Ok)?;
+        let opened = py.detach(|| Store::open(TrustDirectory::new(&path)));
+        let store = Mutex::new(opened.map_err(|e| exception(py, e))?);
+        Ok(Self { store, path })
+    }
+
+    #[getter]
+    fn path(&self) -> PathBuf {
+        self.path.clone()
+    }
+
+    /// Files and packages of this passport are accepted from now on.
+    #[pyo3(signature = (passport, *, note=None))]
+    fn approve(
+        &self,
+        py: Python<'_>,
+        passport: &Bound<'_, PublicPassport>,
+        note: Option<&str>,
+    ) -> PyResult<()> {
+        self.decide(py, passport, (Status::Approved, None), note)
+    }
+
+    /// Files and packages of this passport are refused from now on.
+    #[pyo3(signature = (passport, *, note=None))]
+    fn deny(
+        &self,
+        py: Python<'_>,
+        passport: &Bound<'_, PublicPassport>,
+        note: Option<&str>,
+    ) -> PyResult<()> {
+        self.decide(py, passport, (Status::Denied, None), note)
+    }
+
+    /// The passport is not its owner's since this time, in seconds since 1970; by default, now.
+    #[pyo3(signature = (passport, *, since=None, note=None))]
+    fn revoke(
+        &self,
+        py: Python<'_>,
+        passport: &Bound<'_, PublicPassport>,
+        since: Option<u64>,
+        note: Option<&str>,
+    ) -> PyResult<()> {
+        self.decide(py, passport, (Status::Revoked, since), note)
+    }
+
+    /// The status of a passport: `unknown` if it was never met.
+    fn status(&self, py: Python<'_>, passport: &Bound<'_, PublicPassport>) -> PyResult<String> {
+        let looked = self.approved(py, &passport.get().contact.fingerprint())?;
+        Ok(looked.map_or_else(|status| status, |_| Status::Approved.to_string()))
+    }
+
+    /// All records, in the order in which the passports were met.
+    fn rows(&self, py: Python<'_>) -> PyResult<Vec<Row>> {
+        let rows = py.detach(|| {
+            let mut store = self.lock();
+            store.refresh()?;
+            Ok(store.iter().map(|record| row(&record)).collect())
+        });
+        rows.map_err(|e| exception(py, e))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<TrustStore {}>", self.path.display())
+    }
+}
+
+impl TrustStore {
+    fn decide(
+        &self,
+        py: Python<'_>,
+        passport: &Bound<'_, PublicPassport>,
+        (status, since): (Status, Option<u64>),
+        note: Option<&str>,
+    ) -> PyResult<()> {
+        let contact = &passport.get().contact;
+        let time = now();
+        let change = Change {
+            time,
+            operator: "",
+            note,
+        };
+        let done = py.detach(|| {
+            let (mut store, fingerprint) = (self.lock(), contact.fingerprint());
+            store.introduce(contact, &change)?;
+            match since {
+                None => store.set_status(&fingerprint, status, &change)?,
+                Some(since) => store.set_status_since(&fingerprint, status, since, &change)?,
+            };
+            Ok(())
+        });
+        done.map_err(|e| exception(py, e))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Store> {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// If the passport is approved now: its keys, as far as the store has them. Else its status.
+    pub(crate) fn approved(
+        &self,
+        py: Python<'_>,
+        fingerprint: &Fingerprint,
+    ) -> PyResult<Result<Option<Contact>, String>> {
+        let looked = py.detach(|| {
+            let mut store = self.lock();
+            store.refresh()?;
+            let Some(record) = store.get(fingerprint) else {
+                return Ok(Err(String::from("unknown")));
+            };
+            match record.status() {
+                Status::Approved => Ok(Ok(record.contact()?)),
+                other => Ok(Err(other.to_string())),
+            }
+        });
+        looked.map_err(|e| exception(py, e))
+    }
+}
