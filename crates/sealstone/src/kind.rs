@@ -1,6 +1,5 @@
 //! The kinds of files, told by their first bytes.
 
-use crate::package::Package;
 use crate::wire::armor::Label;
 
 /// The kind of a file.
@@ -27,7 +26,7 @@ impl Kind {
         if start.starts_with(b"\x89SEAL") {
             return Self::SealedFile;
         }
-        if Package::is_package(start) {
+        if start.starts_with(b"\x89PACK") {
             return Self::Package;
         }
         let text = start.strip_prefix(BYTE_ORDER_MARK).unwrap_or(start);
