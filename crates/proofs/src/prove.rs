@@ -84,7 +84,7 @@ impl Session {
 
     /// Tries to prove that the function keeps the contract, with memory in `layouts` different
     /// places, with instructions of `processor` alone. If this CPU has them, a refutation by output
-    /// or by what is decided is reproduced, and a proof is compared with native runs on the samples.
+    /// or by what is decided is reproduced, and a proof is compared with native runs of samples.
     pub fn prove(
         &mut self,
         image: &Image,
