@@ -49,7 +49,7 @@ test: ## every test, with the published vectors
 	scripts/assurance --check
 	scripts/tests/run layers features sizes tree setup jobs assurance levels
 
-test-services: ## the token service with real Redis, PostgreSQL and nginx
+test-services: ## the token service with real Redis and PostgreSQL
 	@scripts/setup test services
 	scripts/test-services $(CARGO_FLAGS)
 
