@@ -27,6 +27,8 @@ pub struct PostgresStore {
     link: Link,
     /// The numbers of sets that were open when this process looked, and until when they matter.
     known: RwLock<HashMap<String, (i64, u64)>>,
+    /// One registration at a time: many first spends of a set arrive together.
+    turn: tokio::sync::Mutex<()>,
 }
 
 /// Where a set is.
@@ -45,15 +47,17 @@ impl PostgresStore {
     pub async fn open(options: &StoreOptions, role: &str) -> crate::Result<Self> {
         let link = Link::open(options, &options.name(role)).await?;
         let known = RwLock::default();
-        Ok(Self { link, known })
+        let turn = tokio::sync::Mutex::default();
+        Ok(Self { link, known, turn })
     }
 
     /// The number of an open set. If `make`, it is there afterwards.
     async fn place(&self, set: &Set, make: bool) -> Result<Place, StoreError> {
-        let known = self.known(set.name());
-        if let Some((number, until)) = known
-            && (until >= set.until() || !make)
-        {
+        if let Some(number) = self.known(set, make) {
+            return Ok(Place::Open(number));
+        }
+        let _turn = self.turn.lock().await;
+        if let Some(number) = self.known(set, make) {
             return Ok(Place::Open(number));
         }
         let found = match make {
@@ -67,9 +71,11 @@ impl PostgresStore {
         Ok(found)
     }
 
-    fn known(&self, name: &str) -> Option<(i64, u64)> {
+    /// The number of a set that is known, with an end that is late enough to `make` marks.
+    fn known(&self, set: &Set, make: bool) -> Option<i64> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        known.get(name).copied()
+        let (number, until) = known.get(set.name()).copied()?;
+        (until >= set.until() || !make).then_some(number)
     }
 
     fn forget(&self, set: &Set) {

@@ -26,6 +26,8 @@ struct Inner {
     layout: Layout,
     /// The sets that this process registered or found, and until when they matter.
     known: RwLock<HashMap<String, u64>>,
+    /// One registration at a time: many first spends of a set arrive together.
+    turn: tokio::sync::Mutex<()>,
 }
 
 impl RedisStore {
@@ -41,6 +43,7 @@ impl RedisStore {
             link,
             layout,
             known,
+            turn: tokio::sync::Mutex::default(),
         })))
     }
 
@@ -68,6 +71,10 @@ impl RedisStore {
 
     /// Registers a set that this process does not know yet: in its slots, then in the registry.
     async fn register(&self, set: &Set) -> Result<(), StoreError> {
+        if self.knows(set) {
+            return Ok(());
+        }
+        let _turn = self.0.turn.lock().await;
         if self.knows(set) {
             return Ok(());
         }

@@ -77,6 +77,17 @@ fn with_redis_planted_bugs_are_caught() {
     }
 }
 
+/// Hundreds of first spends at once write the set into its 256 slots once.
+#[test]
+#[ignore = "starts redis-server: make test-services"]
+fn with_redis_a_set_is_registered_once() {
+    let redis = OneRedis(Mutex::new(Redis::start("always")));
+    conformance::one_of_many_spread_at_once_wins(&redis);
+    let server = redis.0.lock().expect("a server");
+    let stats = server.ask("INFO commandstats").expect("an answer");
+    assert!(stats.contains("cmdstat_hsetnx:calls=256,"), "{stats}");
+}
+
 /// Redis without a log, and a service that is told not to look.
 struct Forgetful(OneRedis);
 
