@@ -133,13 +133,13 @@ class Jobs(FakeRepository):
         self.assertIn("fuzz: 2 targets, no crash", done.stdout)
 
     def test_ci_runs_the_steps_and_tells_their_times(self):
-        self.write("Makefile", "lint test test-platforms test-constant-time:\n\t@echo did $@\n")
+        self.write("Makefile", "lint test test-services test-platforms test-constant-time:\n\t@echo did $@\n")
         done = self.run_here(".ci/run")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout, r"did lint\n(.*\n)*did test\n(.*\n)*did test-platforms\n(.*\n)*did test-constant-time\n(.*\n)*ci: all steps passed\nci: make lint: \d+ s\nci: make test: \d+ s\nci: make test-platforms: \d+ s\nci: make test-constant-time: \d+ s\n$")
+        self.assertRegex(done.stdout, r"did lint\n(.*\n)*did test\n(.*\n)*did test-services\n(.*\n)*did test-platforms\n(.*\n)*did test-constant-time\n(.*\n)*ci: all steps passed\nci: make lint: \d+ s\nci: make test: \d+ s\nci: make test-services: \d+ s\nci: make test-platforms: \d+ s\nci: make test-constant-time: \d+ s\n$")
 
     def test_ci_proves_once_there_is_a_prover(self):
-        self.write("Makefile", "lint test test-platforms test-constant-time prove:\n\t@echo did $@\n")
+        self.write("Makefile", "lint test test-services test-platforms test-constant-time prove:\n\t@echo did $@\n")
         self.write("crates/proofs/Cargo.toml", "")
         self.assertIn("did prove", self.run_here(".ci/run").stdout)
 
