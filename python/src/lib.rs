@@ -11,8 +11,10 @@
 //! | `errors` | errors of the crates as exceptions |
 //! | `file` | sealed files |
 //! | `hashes` | Skein, its tree, and BLAKE2b |
+//! | `package` | packages: signing, verifying, evidence |
 //! | `passport` | passports |
 //! | `stream` | paths, file objects and memory |
+//! | `timestamp` | timestamps of third parties |
 //! | `trust` | the trust store |
 //! | `watch` | progress, signals and cancellation of long calls |
 #![forbid(unsafe_code)]
@@ -22,8 +24,10 @@ mod data;
 mod errors;
 mod file;
 mod hashes;
+mod package;
 mod passport;
 mod stream;
+mod timestamp;
 mod trust;
 mod watch;
 
@@ -40,6 +44,14 @@ mod _native {
 
     #[pymodule_export]
     use crate::passport::{Passport, PublicPassport};
+
+    #[pymodule_export]
+    use crate::package::{Checked, Package, package_check, package_sign};
+
+    #[pymodule_export]
+    use crate::timestamp::{
+        Roots, timestamp_answer, timestamp_renewal, timestamp_request, timestamp_verify,
+    };
 
     #[pymodule_export]
     use crate::trust::TrustStore;

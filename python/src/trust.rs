@@ -5,7 +5,7 @@ use crate::passport::{PublicPassport, now};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sealstone::passport::{Contact, Fingerprint};
-use sealstone::trust::{Change, Record, Status};
+use sealstone::trust::{Change, Record, Standing, Status};
 use sealstone_files::TrustDirectory;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -148,6 +148,18 @@ impl TrustStore {
 
     fn lock(&self) -> MutexGuard<'_, Store> {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads what other programs have decided since.
+    pub(crate) fn refresh(&self, py: Python<'_>) -> PyResult<()> {
+        let read = py.detach(|| self.lock().refresh());
+        read.map_err(|e| exception(py, e))
+    }
+
+    /// What the user thinks of a signature of this time, as of the last refresh. The lock is held
+    /// for a moment only: a progress function may ask the store too.
+    pub(crate) fn standing(&self, signer: &Fingerprint, at: Option<u64>) -> Standing {
+        self.lock().standing(signer, at)
     }
 
     /// If the passport is approved now: its keys, as far as the store has them. Else its status.

@@ -58,6 +58,13 @@ impl Watch {
         }
     }
 
+    /// Ends the call with this exception, unless another one has ended it before.
+    pub(crate) fn fail(&self, error: PyErr) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.error.get_or_insert(error);
+        self.cancel.store(true, Relaxed);
+    }
+
     /// The result of the call, or the exception that cancelled it.
     pub(crate) fn result<T, E>(
         &self,

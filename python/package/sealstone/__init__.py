@@ -5,6 +5,8 @@
 | have an identity | `Passport`, `PublicPassport` |
 | keep a file secret | `seal`, `open`, `SealedFile`, `recipients` |
 | remember whom you trust | `TrustStore` |
+| publish files that nobody can alter | `sealstone.packages` |
+| show when data existed | `sealstone.timestamps` |
 | handle what goes wrong | `sealstone.errors` |
 | store passwords | `sealstone.argon2` |
 | hash and authenticate | `sealstone.hashes` |

@@ -81,3 +81,23 @@ class StoreAltered(SealstoneError):
     def __init__(self, message: str, what: str) -> None:
         Exception.__init__(self, message, what)
         self.what = what
+
+
+class NotVerified(SealstoneError):
+    """A package is not good: its `report` says which layer, signer or file is bad."""
+
+    def __init__(self, message: str, report: object) -> None:
+        Exception.__init__(self, message, report)
+        self.report = report
+
+
+class TimestampRefused(SealstoneError):
+    """A timestamp does not hold.
+
+    `name` is the failed check's in the specification, `at` the place of the response, from 0.
+    """
+
+    def __init__(self, message: str, name: str, at: int) -> None:
+        Exception.__init__(self, message, name, at)
+        self.name = name
+        self.at = at
