@@ -15,6 +15,7 @@
 //! | `passport` | passports |
 //! | `stream` | paths, file objects and memory |
 //! | `timestamp` | timestamps of third parties |
+//! | `token` | anonymous tokens |
 //! | `trust` | the trust store |
 //! | `watch` | progress, signals and cancellation of long calls |
 #![forbid(unsafe_code)]
@@ -28,6 +29,7 @@ mod package;
 mod passport;
 mod stream;
 mod timestamp;
+mod token;
 mod trust;
 mod watch;
 
@@ -51,6 +53,12 @@ mod _native {
     #[pymodule_export]
     use crate::timestamp::{
         Roots, timestamp_answer, timestamp_renewal, timestamp_request, timestamp_verify,
+    };
+
+    #[pymodule_export]
+    use crate::token::{
+        Challenge, IssuerKey, IssuerPublicKey, Pending, Token, token_challenge_header,
+        token_challenges, token_directory,
     };
 
     #[pymodule_export]

@@ -7,6 +7,7 @@
 | remember whom you trust | `TrustStore` |
 | publish files that nobody can alter | `sealstone.packages` |
 | show when data existed | `sealstone.timestamps` |
+| let people in without knowing who they are | `sealstone.tokens` |
 | handle what goes wrong | `sealstone.errors` |
 | store passwords | `sealstone.argon2` |
 | hash and authenticate | `sealstone.hashes` |

@@ -101,3 +101,15 @@ class TimestampRefused(SealstoneError):
         Exception.__init__(self, message, name, at)
         self.name = name
         self.at = at
+
+
+class TokenRefused(SealstoneError):
+    """A token, a request for tokens or an answer to it is refused.
+
+    `name` says why: `proof` (the answer is not of the issuer's key), `forged`, `wrong-type`,
+    `wrong-key`, `wrong-challenge`, `refused` or `no-epoch`.
+    """
+
+    def __init__(self, message: str, name: str) -> None:
+        Exception.__init__(self, message, name)
+        self.name = name
