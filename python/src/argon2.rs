@@ -8,7 +8,6 @@ use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sealstone_argon2::{Argon2, Error, Limits, Params, Variant, Version, calibrate};
-use sealstone_primitives::secret::SecretVec;
 use std::time::Duration;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -16,9 +15,10 @@ use zeroize::Zeroizing;
 pub(crate) use memory::Memory;
 
 /// A secret that enters every hash and is not stored with it. Its bytes are wiped when the last
-/// reference goes, and never shown.
+/// reference goes, and never shown. They are in ordinary memory: servers make their hashers before
+/// they fork, and a child does not have the pages that hold other secrets.
 #[pyclass(frozen, module = "sealstone.argon2")]
-pub(crate) struct Pepper(SecretVec);
+pub(crate) struct Pepper(Zeroizing<Vec<u8>>);
 
 #[pymethods]
 impl Pepper {
@@ -27,7 +27,7 @@ impl Pepper {
         if secret.is_empty() {
             return Err(PyValueError::new_err("a pepper needs at least one byte"));
         }
-        Ok(Self(SecretVec::from_slice(&secret)))
+        Ok(Self(Zeroizing::new(secret.to_vec())))
     }
 
     fn __repr__(&self) -> &'static str {
@@ -68,7 +68,7 @@ impl Task {
     ) -> PyResult<()> {
         let params = self.params().map_err(exception)?;
         let salt: &[u8] = &self.5;
-        let secret = self.6.as_ref().map_or(&[][..], |it| it.get().0.expose());
+        let secret = self.6.as_ref().map_or(&[][..], |it| &it.get().0);
         let mut place = memory.take(py, params.memory_kib().into())?;
         let progress = |at: sealstone_argon2::Progress| watch.at(at.done, at.total);
         let argon2 = Argon2::new(params)

@@ -2,6 +2,7 @@
 
 use crate::errors::{exception, raise};
 use crate::passport::{Params, Passport, PublicPassport, Text};
+use crate::process::Home;
 use crate::stream::{Source, Target, Watched};
 use crate::trust::TrustStore;
 use crate::watch::Watch;
@@ -289,6 +290,7 @@ pub(crate) struct Reader {
     sender: Option<Contact>,
     metadata: Metadata,
     length: u64,
+    home: Home,
 }
 
 /// The binary form: of an armored file, what its text stands for, in memory.
@@ -361,6 +363,7 @@ impl Reader {
             metadata: reader.metadata().clone(),
             length: reader.content_len(),
             reader: Mutex::new(reader),
+            home: Home::here(),
         })
     }
 
@@ -371,6 +374,7 @@ impl Reader {
         position: u64,
         size: usize,
     ) -> PyResult<Bound<'py, PyBytes>> {
+        self.home.check("open the file")?;
         let read = py.detach(|| {
             let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
             let left = reader.content_len().saturating_sub(position);

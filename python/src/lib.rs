@@ -13,6 +13,7 @@
 //! | `hashes` | Skein, its tree, and BLAKE2b |
 //! | `package` | packages: signing, verifying, evidence |
 //! | `passport` | passports |
+//! | `process` | the process that holds a secret |
 //! | `stream` | paths, file objects and memory |
 //! | `timestamp` | timestamps of third parties |
 //! | `token` | anonymous tokens |
@@ -27,6 +28,7 @@ mod file;
 mod hashes;
 mod package;
 mod passport;
+mod process;
 mod stream;
 mod timestamp;
 mod token;

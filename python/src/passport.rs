@@ -2,6 +2,7 @@
 
 use crate::data::Data;
 use crate::errors::exception;
+use crate::process::Home;
 use crate::stream::{Source, about};
 use crate::watch::Watch;
 use pyo3::exceptions::PyValueError;
@@ -22,9 +23,12 @@ pub(crate) struct PublicPassport {
 }
 
 /// A secret identity, unlocked. Its keys are wiped by `close`, at the end of `with`, and when the
-/// last reference goes.
+/// last reference goes. A forked child does not have them.
 #[pyclass(frozen, module = "sealstone")]
-pub(crate) struct Passport(Mutex<Option<Arc<sealstone::passport::Passport>>>);
+pub(crate) struct Passport {
+    secret: Mutex<Option<Arc<sealstone::passport::Passport>>>,
+    home: Home,
+}
 
 impl PartialEq for PublicPassport {
     fn eq(&self, other: &Self) -> bool {
@@ -226,15 +230,19 @@ impl Passport {
 
 impl Passport {
     fn of(passport: sealstone::passport::Passport) -> Self {
-        Self(Mutex::new(Some(Arc::new(passport))))
+        Self {
+            secret: Mutex::new(Some(Arc::new(passport))),
+            home: Home::here(),
+        }
     }
 
     fn slot(&self) -> std::sync::MutexGuard<'_, Option<Arc<sealstone::passport::Passport>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.secret.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The keys, if they are not wiped yet.
     pub(crate) fn get(&self) -> PyResult<Arc<sealstone::passport::Passport>> {
+        self.home.check("unlock the passport")?;
         let closed = || PyValueError::new_err("the passport is closed: its keys are wiped");
         self.slot().clone().ok_or_else(closed)
     }

@@ -27,6 +27,10 @@ True
 True
 """
 
+from sealstone._interpreter import refuse_others
+
+refuse_others()
+
 from sealstone import errors
 from sealstone._files import Opened, SealedFile, open, seal
 from sealstone._native import Passport, PublicPassport, TrustStore, __version__, recipients

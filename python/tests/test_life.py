@@ -1,0 +1,214 @@
+"""Memory that does not grow, forks, the end of the interpreter, sub-interpreters."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import life
+from sealstone import Passport, SealedFile, TrustStore, seal
+from sealstone.argon2 import PasswordHasher
+from sealstone.hashes import Blake2b, Skein512
+from sealstone.packages import sign
+from sealstone.tokens import Challenge, IssuerKey, Pending
+
+LIFE = Path(__file__).with_name("life.py")
+LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
+
+
+def python(*arguments: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=timeout)
+
+
+@LINUX
+def test_memory_does_not_grow() -> None:
+    calls = os.environ.get("SEALSTONE_LEAK_CALLS", "200")
+    done = python(str(LIFE), calls, timeout=36_000)
+    assert done.stderr == "" and done.returncode == 0, done.stdout
+    assert done.stdout.count(": flat\n") == len(life.CALLS)
+
+
+@LINUX
+def test_leaks_are_found() -> None:
+    done = python(str(LIFE), "300", *life.PLANTED)
+    assert done.returncode == len(life.PLANTED), done.stdout + done.stderr
+    for line, word in zip(done.stdout.splitlines(), ["malloc", "Python", "descriptors"], strict=True):
+        assert word in line
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_forks_while_threads_work() -> None:
+    """A child can do everything, whatever its parent's threads did when it was made.
+
+    It makes passports of its own: those of its parent are refused.
+    """
+    stop = threading.Event()
+
+    def work(names: list[str]) -> None:
+        while not stop.is_set():
+            for name in names:
+                life.CALLS[name]()
+
+    names = [name for name in life.CALLS if name not in ("files", "trust")]
+    threads = [threading.Thread(target=work, args=(names[n::3],)) for n in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(6):
+            time.sleep(0.05)
+            child = os.fork()
+            if child == 0:
+                status = 1
+                try:
+                    life.ALICE, life.BOB = Passport.generate("Alice"), Passport.generate("Bob")
+                    life.SEALED = seal(life.DATA, to=life.BOB.public, sender=life.ALICE)
+                    life.STORED = sign(life.ALICE, embed={"a": b""}, hmac_key=b"k" * 32).to_bytes()
+                    for name in names:
+                        life.CALLS[name]()
+                    status = 0
+                finally:
+                    os._exit(status)
+            assert wait(child) == 0
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+def wait(child: int, seconds: float = 60) -> int:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+    raise TimeoutError("the child of a fork does not end")
+
+
+def test_secrets_of_the_parent(tmp_path: Path) -> None:
+    """A child has no pages of its parent's secrets: what needs them says so, the rest works."""
+    alice = Passport.generate("Alice")
+    file = SealedFile(seal(b"x" * 99, to=alice.public), keys=alice, sender="unsigned")
+    store = TrustStore(tmp_path / "trust")
+    hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1, pepper=b"pepper")
+    stored = hasher.hash("password")
+    skein, blake = Skein512(b"a", key=b"k"), Blake2b(b"a", key=b"k")
+    issuer = IssuerKey.generate("p384")
+    challenge = Challenge("p384", "issuer.example")
+    pending = Pending(issuer.public, challenge)
+
+    def refused(call: Callable[[], object], words: str) -> None:
+        with pytest.raises(RuntimeError, match=f"stayed in the process that forked.*: {words} here"):
+            call()
+
+    def works() -> None:
+        refused(alice.words, "unlock the passport")
+        refused(lambda: seal(b"x", to=Passport.generate("Bob").public, sender=alice), "unlock the passport")
+        refused(lambda: file.read(1), "open the file")
+        assert "Alice" in repr(alice)
+        alice.close()
+        hasher.verify(stored, "password")
+        store.approve(Passport.generate("Bob").public)
+        assert len(store.rows()) == 1
+        assert (len(skein.digest()), len(blake.digest())) == (64, 64)
+        [token] = pending.finalize(issuer.issue(pending.request))
+        issuer.redeem(token, challenge)
+
+    child = os.fork()
+    if child == 0:
+        try:
+            works()
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    assert wait(child) == 0
+    assert alice.words() and file.read(1) == b"x"
+
+
+FRESH = """
+import os
+from sealstone import Passport, timestamps
+from sealstone.packages import sign
+from sealstone.tokens import Challenge, IssuerKey, Pending
+issuer, challenge = IssuerKey.generate("p384"), Challenge("p384", "issuer.example")
+def draw():
+    pending = Pending(issuer.public, challenge)
+    return [Passport.generate("x").fingerprint, timestamps.request(b"x").hex(), pending.request.hex()]
+draw()
+for _ in range(2):
+    if os.fork() == 0:
+        print(*draw(), flush=True)
+        os._exit(0)
+    os.wait()
+print(*draw(), flush=True)
+"""
+
+
+def test_children_draw_other_random_numbers() -> None:
+    done = python("-W", "ignore", "-c", FRESH)
+    assert done.returncode == 0, done.stderr
+    drawn = done.stdout.split()
+    assert len(drawn) == len(set(drawn)) == 9
+
+
+ENDING = """
+import io, sys, threading, time
+sys.path.insert(0, {tests!r})
+import life, sealstone
+from sealstone.packages import sign
+BIG = bytes(8 << 20)
+LONG = [
+    lambda: sealstone.seal(io.BytesIO(BIG), to=life.BOB.public),
+    lambda: sign(life.ALICE, {{"big": BIG}}, progress=lambda done, total: None),
+    lambda: life.hash_secret_raw(b"password", b"s" * 16, 3, 65536, 1, 32, life.Type.ID),
+    lambda: [call() for name, call in life.CALLS.items() if name not in ("files", "trust")],
+]
+def work(call):
+    while True:
+        call()
+for call in LONG:
+    threading.Thread(target=work, args=(call,), daemon=True).start()
+time.sleep({seconds})
+"""
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.05, 0.11, 0.2, 0.3])
+def test_the_interpreter_ends_while_threads_work(seconds: float) -> None:
+    done = python("-c", ENDING.format(tests=str(LIFE.parent), seconds=seconds))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+SUB = """
+try:
+    import _interpreters as interpreters
+    run = interpreters.exec
+except ImportError:
+    import _xxsubinterpreters as interpreters
+    run = interpreters.run_string
+import sealstone
+program = '''
+try:
+    import sealstone
+except ImportError as error:
+    print(error, flush=True)
+'''
+for _ in range(2):
+    run(interpreters.create(), program)
+print(len(sealstone.seal(b"x", to=sealstone.Passport.generate("A").public)) > 100)
+"""
+
+
+def test_sub_interpreters_are_refused() -> None:
+    done = python("-c", SUB)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("use threads or processes instead of sub-interpreters") == 2
+    assert done.stdout.endswith("True\n")
