@@ -47,6 +47,71 @@ fn layer<'v>(report: &'v Value, name: &str) -> &'v str {
     report["layers"][name]["verdict"].as_str().unwrap()
 }
 
+/// `count` as the head of a value of this kind (RFC 8949 section 3.1).
+fn head(major: u8, count: usize) -> Vec<u8> {
+    [&[major << 5 | 26][..], &(count as u32).to_be_bytes()].concat()
+}
+
+/// A bundle of this manifest and these embedded contents, in CBOR by hand.
+fn bundle(manifest: &[u8], embedded: &[u8]) -> Vec<u8> {
+    let manifest = [&head(2, manifest.len()), manifest].concat();
+    let fields: [&[u8]; 8] = [
+        &[0xa4, 0],
+        &manifest,
+        &[4],
+        &[0x80],
+        &[5],
+        &[0x80],
+        &[6],
+        embedded,
+    ];
+    [&b"\x89PACK\r\n\x1a\n\x01"[..], &fields.concat()].concat()
+}
+
+/// A manifest of 400 files, each under 2,000 directories of its own.
+fn deep_manifest() -> Vec<u8> {
+    let entry = |i: usize| {
+        let path = format!("{i:03}/{}a", "a/".repeat(2045));
+        let rest: [&[u8]; 5] = [&[0, 0, 0x58, 32], &[0; 32], &[0x60], &[0], &[]];
+        [
+            &[0x86][..],
+            &[0x79],
+            &(path.len() as u16).to_be_bytes(),
+            path.as_bytes(),
+            &rest.concat(),
+        ]
+        .concat()
+    };
+    let entries: Vec<u8> = (0..400).flat_map(entry).collect();
+    let signer = [&[0x58, 32][..], &[7; 32]].concat();
+    let fields: [&[u8]; 5] = [
+        &[0xa9, 0, 1, 1, 0x81],
+        &signer,
+        &[2, 1, 3, 0x80, 4, 0, 5, 0x60, 6, 0, 7, 0, 8, 0x99, 1, 144],
+        &entries,
+        &[],
+    ];
+    fields.concat()
+}
+
+/// What a stranger sends takes no more memory than a few times its length.
+#[test]
+fn a_hostile_package_does_not_fill_the_memory() {
+    let world = World::new();
+    let many = [head(4, 20_000_000), vec![0x40; 20_000_000]].concat();
+    for (what, package) in [
+        ("empty contents", bundle(b"", &many)),
+        ("deep paths", bundle(&deep_manifest(), &[0x80])),
+    ] {
+        world.write("hostile.package", &package);
+        let verify = "ulimit -v 400000; sealstone verify hostile.package";
+        let output = world.bash(verify).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        println!("{what}: {said}");
+        assert_eq!(output.status.code(), Some(4), "{what}: {said}");
+    }
+}
+
 #[test]
 fn a_directory_is_signed_and_verified() {
     let world = released(&[]);

@@ -183,22 +183,16 @@ impl BlindedMessage {
     /// Hides `message` from the signer whose key is `key` (`Blind`, RFC 9474 section 4.2).
     ///
     /// # Errors
-    /// Only without memory.
+    /// If the encoded message or the blind shares a prime with the modulus. No key of two large
+    /// primes does that: the signer chose its modulus so that it can recognise messages.
     pub fn new(key: &VerifyingKey, message: &[u8]) -> Result<(Self, Blind), Error> {
-        let salt = rng::array();
-        loop {
-            let factor = key.modulus.random()?;
-            // Without an inverse, `factor` would share a prime with the modulus.
-            if let Ok(inverse) = key.modulus.invert(&factor) {
-                return Self::hide(key, message, &salt, &factor, inverse);
-            }
-        }
+        Self::hide(key, message, &rng::array(), &key.modulus.random()?)
     }
 
     /// As [`BlindedMessage::new`], with the salt and the factor of a test vector.
     ///
     /// # Errors
-    /// If `factor` is not an invertible number below the modulus.
+    /// As [`BlindedMessage::new`], and if `factor` is not below the modulus.
     #[cfg(feature = "hazmat")]
     pub fn new_with(
         key: &VerifyingKey,
@@ -206,9 +200,7 @@ impl BlindedMessage {
         salt: &[u8; SALT_LEN],
         factor: &[u8; LEN],
     ) -> Result<(Self, Blind), Error> {
-        let factor = key.modulus.reduced(factor)?;
-        let inverse = key.modulus.invert(&factor)?;
-        Self::hide(key, message, salt, &factor, inverse)
+        Self::hide(key, message, salt, &key.modulus.reduced(factor)?)
     }
 
     fn hide(
@@ -216,19 +208,18 @@ impl BlindedMessage {
         message: &[u8],
         salt: &[u8; SALT_LEN],
         factor: &Number,
-        inverse: Number,
     ) -> Result<(Self, Blind), Error> {
+        let modulus = &key.modulus;
         let encoded = encode_pss(&hash::sha384(&[message]), salt);
-        // Section 4.2 also asks that the number share no prime with the modulus. A client that
-        // met one would have factored the modulus, so this is not looked for.
-        let number = key.modulus.reduced(&*encoded)?;
-        let power = key
-            .modulus
-            .power(factor, &Number::from_be_bytes(&EXPONENT)?)?;
+        let number = modulus.reduced(&*encoded)?;
+        // A message that shares a prime with the modulus keeps that prime whatever the factor: its
+        // signer would recognise the token. One inversion of the product refuses such a message
+        // and such a factor, and gives the inverse of the factor.
+        let inverse_of_both = modulus.invert(&modulus.mul(&number, factor)?)?;
+        let inverse = modulus.mul(&number, &inverse_of_both)?;
+        let power = modulus.power(factor, &Number::from_be_bytes(&EXPONENT)?)?;
         let mut blinded = [0; LEN];
-        key.modulus
-            .mul(&number, &power)?
-            .write_be_bytes(&mut blinded)?;
+        modulus.mul(&number, &power)?.write_be_bytes(&mut blinded)?;
         Ok((Self(blinded), Blind(inverse)))
     }
 
@@ -324,4 +315,32 @@ fn encode_pss(digest: &[u8; HASH_LEN], salt: &[u8; SALT_LEN]) -> Zeroizing<[u8; 
     rest[..HASH_LEN].copy_from_slice(&hash);
     rest[HASH_LEN] = 0xbc;
     encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `2^2048 - 1`, whose primes begin with 3, 5 and 17.
+    fn of_small_primes() -> VerifyingKey {
+        let spki = [SPKI_PREFIX, &[0xff; LEN], SPKI_SUFFIX].concat();
+        VerifyingKey::from_spki(&spki).unwrap()
+    }
+
+    #[test]
+    fn no_message_shares_a_prime_with_the_modulus() {
+        let key = of_small_primes();
+        let blinded: Vec<_> = (0_u8..64)
+            .map(|i| BlindedMessage::new(&key, &[i]))
+            .collect();
+        // Of all numbers, 40 % share no prime with this modulus, and as many of all factors.
+        assert!(blinded.iter().any(Result::is_ok));
+        for (blinded, _) in blinded.iter().flatten() {
+            // Modulo 3, 5 and 17, a number is the sum of its bytes.
+            let sum: u32 = blinded.as_bytes().iter().copied().map(u32::from).sum();
+            for prime in [3, 5, 17] {
+                assert_ne!(sum % prime, 0);
+            }
+        }
+    }
 }

@@ -4,7 +4,7 @@ use minicbor::bytes::ByteVec;
 use minicbor::{Decode, Encode};
 use sealstone_primitives::hash::{sha3_256, sha3_512};
 
-use super::manifest::{MAX_SIGNERS, Manifest};
+use super::manifest::{MAX_ENTRIES, MAX_SIGNERS, Manifest};
 use super::signer::{DOMAIN, SignerKeys};
 use super::{EntryContent, Json, Layer, MAX_POLICY};
 use crate::passport::Fingerprint;
@@ -32,11 +32,11 @@ pub(super) struct Parts {
     pub(super) tag: Option<[u8; 32]>,
     #[cbor(n(3), with = "minicbor::bytes")]
     pub(super) confirmation: Option<[u8; 32]>,
-    #[n(4)]
+    #[cbor(n(4), decode_with = "cbor::at_most::<_, _, MAX_SIGNERS>")]
     pub(super) signatures: Vec<Signature>,
-    #[n(5)]
+    #[cbor(n(5), decode_with = "cbor::at_most::<_, _, MAX_TIMESTAMPS>")]
     pub(super) timestamps: Vec<Timestamp>,
-    #[n(6)]
+    #[cbor(n(6), decode_with = "cbor::at_most::<_, _, MAX_ENTRIES>")]
     pub(super) embedded: Vec<ByteVec>,
 }
 
@@ -166,10 +166,11 @@ impl Package {
         Layer::ALL.into_iter().filter(is_there).collect()
     }
 
-    /// Whether everything that the manifest names is in the package itself.
+    /// Whether everything that the manifest says can be checked without a directory: it names
+    /// embedded files alone, and does not say that they are all files of one.
     pub fn has_all_content(&self) -> bool {
         let mut entries = self.manifest.entries.iter();
-        !self.manifest.complete && !entries.any(|it| it.is_beside())
+        !self.manifest.complete && entries.all(|it| it.embedded_size().is_some())
     }
 
     /// What a timestamp that is added now has to cover: its imprint is of these bytes.

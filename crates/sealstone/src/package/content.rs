@@ -272,17 +272,6 @@ impl Entry {
         }
     }
 
-    /// Whether it is a file beside the package.
-    pub fn is_beside(&self) -> bool {
-        matches!(
-            self.content,
-            EntryContent::File {
-                embedded: false,
-                ..
-            }
-        )
-    }
-
     /// The length of the content that stands in the package itself.
     pub(super) fn embedded_size(&self) -> Option<u64> {
         match self.content {

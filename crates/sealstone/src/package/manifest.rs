@@ -79,11 +79,11 @@ pub struct Manifest {
 struct Wire {
     #[n(0)]
     version: u64,
-    #[n(1)]
+    #[cbor(n(1), decode_with = "cbor::at_most::<_, _, MAX_SIGNERS>")]
     signers: Vec<Fingerprint>,
     #[n(2)]
     threshold: u64,
-    #[n(3)]
+    #[cbor(n(3), decode_with = "cbor::at_most::<_, _, { Layer::ALL.len() }>")]
     required: Vec<u64>,
     #[n(4)]
     time: u64,
@@ -93,7 +93,7 @@ struct Wire {
     digest: u64,
     #[n(7)]
     complete: u64,
-    #[n(8)]
+    #[cbor(n(8), decode_with = "cbor::at_most::<_, _, MAX_ENTRIES>")]
     entries: Vec<WireEntry>,
     #[cbor(n(9), with = "minicbor::bytes")]
     policy: Option<[u8; 32]>,
@@ -121,7 +121,8 @@ struct WireEntry {
 const VERSION: u64 = 1;
 /// The most signers, and the most signatures.
 pub(super) const MAX_SIGNERS: usize = 64;
-const MAX_ENTRIES: usize = 1 << 21;
+/// The most files and links.
+pub(super) const MAX_ENTRIES: usize = 1 << 21;
 const MAX_AUTHOR: usize = 256;
 const MAX_METADATA: usize = 65_536;
 const MAX_TARGET: usize = 4096;
@@ -182,9 +183,6 @@ impl Manifest {
         cbor::check_version(bytes, VERSION, "package")?;
         let wire: Wire = cbor::decode(bytes, "package: manifest")?;
         let digest = DigestKind::from_number(wire.digest)?;
-        if wire.entries.len() > MAX_ENTRIES {
-            return Err(Error::Malformed("package: too many files"));
-        }
         let entries = wire.entries.into_iter();
         let manifest = Self {
             signers: wire.signers,

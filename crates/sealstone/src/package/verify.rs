@@ -7,7 +7,7 @@ use super::content::{self, Work};
 use super::keys;
 use super::stamps::{self, Stamps};
 use super::{
-    Entry, EntryContent, Finding, FindingKind, Layer, LayerReport, Manifest, Package, Role, Source,
+    EntryContent, Finding, FindingKind, Layer, LayerReport, Manifest, Package, Role, Source,
     Verdict,
 };
 use crate::passport::{Contact, Fingerprint};
@@ -109,7 +109,8 @@ impl<'a> Verifier<'a> {
         self
     }
 
-    /// Checks the files of `source`. Without a source, files beside the package are unchecked.
+    /// Checks the files of `source`. Without a source, files beside the package are unchecked, and
+    /// so are links, and whether a directory has additional files.
     #[must_use]
     pub fn source(mut self, source: &'a dyn Source) -> Self {
         self.source = Some((source, self.source.and_then(|(_, work)| work)));
@@ -186,7 +187,7 @@ impl<'a> Verifier<'a> {
         }
         let findings = match self.source {
             Some((source, work)) => content::check(manifest, source, work.unwrap_or_default()),
-            None if manifest.entries.iter().any(Entry::is_beside) => {
+            None if !package.has_all_content() => {
                 let reason = "the files were not looked at".to_owned();
                 return ((Verdict::Unchecked, reason), Vec::new());
             }

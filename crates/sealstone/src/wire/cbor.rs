@@ -32,6 +32,20 @@ pub(crate) fn decode<'b, T: Decode<'b, ()> + Encode<()>>(
     }
 }
 
+/// An array of at most `MOST` elements. A longer one is refused by its head: elements may take more
+/// memory than their encoding does.
+pub(crate) fn at_most<'b, C, T: Decode<'b, C>, const MOST: usize>(
+    decoder: &mut minicbor::Decoder<'b>,
+    context: &mut C,
+) -> std::result::Result<Vec<T>, minicbor::decode::Error> {
+    match decoder.array()? {
+        Some(length) if length <= MOST as u64 => {
+            (0..length).map(|_| T::decode(decoder, context)).collect()
+        }
+        _ => Err(minicbor::decode::Error::message("array")),
+    }
+}
+
 /// Distinguishes a newer version of a map, whose field 0 alone is known, from garbage.
 pub(crate) fn check_version(map: &[u8], version: u64, what: &'static str) -> Result<()> {
     let mut decoder = minicbor::Decoder::new(map);

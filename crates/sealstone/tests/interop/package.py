@@ -144,7 +144,8 @@ def check_paths(paths):
 
 def fold(path):
     path = unicodedata.normalize("NFC", path)
-    path = "".join(c.lower() for c in "".join(c.upper() for c in path))
+    for case in (str.lower, str.upper, str.lower):
+        path = "".join(case(c) for c in path)
     return unicodedata.normalize("NFC", path)
 
 

@@ -46,7 +46,7 @@ impl Stored {
 
     /// The directory in which the files are: the given one, else the one that the package was made
     /// of, if it stands beside it under the same name, else that of the package.
-    pub(super) fn root(&self, given: Option<&Path>) -> Result<Tree> {
+    fn root(&self, given: Option<&Path>) -> Result<Tree> {
         let beside = match self.path == Path::new(DASH) {
             true => PathBuf::from("."),
             false => directory_of(&self.path),
@@ -57,6 +57,14 @@ impl Stored {
         let root = given.unwrap_or(&usual);
         let tree = Tree::open(root).about(shown(root))?;
         Ok(tree.except(&self.metadata))
+    }
+
+    /// The directory to compare: none if none was named and the package has everything in itself.
+    pub(super) fn content(&self, root: Option<&Path>) -> Result<Option<Tree>> {
+        match root.is_none() && self.package.has_all_content() {
+            true => Ok(None),
+            false => self.root(root).map(Some),
+        }
     }
 
     /// Replaces the file by a changed package, if nobody else has changed it meanwhile.

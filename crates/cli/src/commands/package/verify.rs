@@ -136,19 +136,21 @@ fn malformed(failure: Failure, context: &Context) -> Result<()> {
     Err(failure)
 }
 
-/// Where the content is; nothing if the package has all of it.
+/// Where the content is; nothing if the package has all of it and no directory was named.
 fn source(args: &PackageVerifyArgs, stored: &Stored) -> Result<Option<Box<dyn Source>>> {
     if let Some(path) = &args.data {
         if stored.package.manifest().entries.len() != 1 {
             let what = "--data is for packages of one file";
             return Err(Failure::usage(what).hint("name the directory: --root DIR"));
         }
+        if stored.package.manifest().complete {
+            let what = "the package stands for a whole directory: one file says nothing of others";
+            return Err(Failure::usage(what).hint("name the directory: --root DIR"));
+        }
         return Ok(Some(Box::new(Single::open(path)?)));
     }
-    if stored.package.has_all_content() {
-        return Ok(None);
-    }
-    Ok(Some(Box::new(stored.root(args.root.as_deref())?)))
+    let tree = stored.content(args.root.as_deref())?;
+    Ok(tree.map(|tree| Box::new(tree) as Box<dyn Source>))
 }
 
 /// Writes derived keys, once the package is good.
@@ -262,10 +264,7 @@ impl People {
 
 /// Checks a package that is to be co-signed: its content, and the signatures that it has.
 pub(super) fn must_hold(stored: &Stored, root: Option<&Path>, context: &Context) -> Result<()> {
-    let tree = match stored.package.has_all_content() {
-        true => None,
-        false => Some(stored.root(root)?),
-    };
+    let tree = stored.content(root)?;
     let source = tree.as_ref().map(|tree| tree as &dyn Source);
     let report = look(Verifier::new(), &stored.package, source, context);
     let bad = report
