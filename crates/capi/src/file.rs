@@ -1,0 +1,233 @@
+//! Sealed files in memory.
+//!
+//! ```
+//! use sealstone_capi::file::sealstone_open;
+//! use sealstone_capi::status::INVALID;
+//!
+//! let mut content = std::ptr::null_mut();
+//! // SAFETY: null options are refused.
+//! let status = unsafe { sealstone_open(std::ptr::null(), b"x".as_ptr(), 1, &mut content) };
+//! assert_eq!((status, content), (INVALID, std::ptr::null_mut()));
+//! ```
+
+use sealstone::file::{Dearmored, Keys, Opening, Sealed, Sealer, Sender, Workers};
+use sealstone::passport::{self, Contact};
+use sealstone::{KdfLimits, Passphrase};
+use zeroize::Zeroizing;
+
+use crate::buffer::Buffer;
+use crate::passport::{Passport, PublicPassport, kdf};
+use crate::raw;
+use crate::status::{Failure, Status, WRONG_SENDER, guarded};
+
+/// The file is text.
+pub const SEAL_ARMOR: u32 = 1;
+/// The file hides the length of its content.
+pub const SEAL_HIDE_LENGTH: u32 = 2;
+/// The file hides its recipients.
+pub const SEAL_ANONYMOUS: u32 = 4;
+/// Only a file that nobody signed opens.
+pub const OPEN_UNSIGNED: u32 = 1;
+
+/// The choices for a sealed file.
+#[repr(C)]
+pub struct SealOptions {
+    /// The size of this structure in bytes, as the caller's header has it.
+    pub size: usize,
+    /// Flags that begin with `SEALSTONE_SEAL_`.
+    pub flags: u32,
+    /// The cost of the passphrase in KiB; all three zero: the strongest profile.
+    pub memory_kib: u32,
+    /// Its passes.
+    pub passes: u32,
+    /// Its lanes.
+    pub lanes: u32,
+    /// Who can open it.
+    pub recipients: *const *const PublicPassport,
+    /// Their number.
+    pub recipient_count: usize,
+    /// A passphrase that opens it, or null.
+    pub passphrase: *const u8,
+    /// Its length in bytes.
+    pub passphrase_len: usize,
+    /// The passport that signs it, or null.
+    pub sender: *const Passport,
+}
+
+/// The keys for a sealed file, and whose files open.
+#[repr(C)]
+pub struct OpenOptions {
+    /// The size of this structure in bytes, as the caller's header has it.
+    pub size: usize,
+    /// Flags that begin with `SEALSTONE_OPEN_`.
+    pub flags: u32,
+    /// Keys.
+    pub passports: *const *const Passport,
+    /// Their number.
+    pub passport_count: usize,
+    /// A passphrase, or null.
+    pub passphrase: *const u8,
+    /// Its length in bytes.
+    pub passphrase_len: usize,
+    /// The passport that must have signed the file.
+    pub sender: *const PublicPassport,
+}
+
+fn check_options(size: usize, expected: usize, flags: u32, known: u32) -> Result<(), Failure> {
+    if size != expected {
+        return Err(Failure::invalid("options.size is not that of this library"));
+    }
+    match flags & !known {
+        0 => Ok(()),
+        _ => Err(Failure::invalid(
+            "options.flags has a flag that is not known",
+        )),
+    }
+}
+
+/// The passphrase, if there is one.
+///
+/// # Safety
+/// `passphrase` is null or valid for reads of `len` bytes.
+unsafe fn passphrase(passphrase: *const u8, len: usize) -> Result<Option<Passphrase>, Failure> {
+    if passphrase.is_null() && len == 0 {
+        return Ok(None);
+    }
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { raw::bytes(passphrase, len, "passphrase") }?;
+    Ok(Some(Passphrase::new(bytes)?))
+}
+
+impl SealOptions {
+    /// # Safety
+    /// The pointers are valid for their lengths, as the header says.
+    unsafe fn seal(&self, content: &[u8]) -> Result<Buffer, Failure> {
+        let known = SEAL_ARMOR | SEAL_HIDE_LENGTH | SEAL_ANONYMOUS;
+        check_options(self.size, size_of::<Self>(), self.flags, known)?;
+        // SAFETY: the caller's promise.
+        let recipients =
+            unsafe { raw::objects(self.recipients, self.recipient_count, "recipients") }?;
+        // SAFETY: as above.
+        let passphrase = unsafe { passphrase(self.passphrase, self.passphrase_len) }?;
+        // SAFETY: as above.
+        let sender = unsafe { self.sender.as_ref() };
+        let mut sealer = Sealer::new();
+        for recipient in recipients {
+            let contact = recipient.0.contact();
+            match self.flags & SEAL_ANONYMOUS {
+                0 => sealer.to_passport(contact),
+                _ => sealer.to_anonymous(contact),
+            };
+        }
+        if let Some(passphrase) = &passphrase {
+            let params = kdf(self.memory_kib, self.passes, self.lanes)?;
+            sealer.to_passphrase(passphrase, params);
+        }
+        if let Some(sender) = sender {
+            sealer.signed_by(sender.get()?);
+        }
+        if self.flags & SEAL_ARMOR != 0 {
+            sealer.armored();
+        }
+        if self.flags & SEAL_HIDE_LENGTH != 0 {
+            sealer.hide_length();
+        }
+        let mut sealed = Vec::new();
+        sealer.seal(content, &mut sealed, Workers::default())?;
+        Ok(sealed.into())
+    }
+}
+
+impl OpenOptions {
+    /// # Safety
+    /// The pointers are valid for their lengths, as the header says.
+    unsafe fn open(&self, sealed: &[u8]) -> Result<Buffer, Failure> {
+        check_options(self.size, size_of::<Self>(), self.flags, OPEN_UNSIGNED)?;
+        // SAFETY: the caller's promise.
+        let passports = unsafe { raw::objects(self.passports, self.passport_count, "passports") }?;
+        // SAFETY: as above.
+        let passphrase = unsafe { passphrase(self.passphrase, self.passphrase_len) }?;
+        // SAFETY: as above.
+        let sender = unsafe { self.sender.as_ref() };
+        let sender = match (sender, self.flags & OPEN_UNSIGNED) {
+            (Some(sender), 0) => Some(sender.0.contact()),
+            (None, OPEN_UNSIGNED) => None,
+            _ => {
+                let text = "name either a sender or SEALSTONE_OPEN_UNSIGNED";
+                return Err(Failure::invalid(text));
+            }
+        };
+        let passports: Result<Vec<&passport::Passport>, Failure> =
+            passports.iter().map(|it| it.get()).collect();
+        let passports = passports?;
+        let passphrases: Vec<_> = passphrase.iter().collect();
+        let keys = Keys {
+            limits: KdfLimits::default(),
+            ..Keys::new(&passports, &passphrases)
+        };
+        let opening = Sealed::read(Dearmored::detect(sealed).map_err(sealstone::Error::from)?)?
+            .unlock(&keys)?;
+        content_of(opening, sender, sealed.len())
+    }
+}
+
+/// The content, once the signer is the one that the caller names. It is never longer than the file.
+fn content_of<R: std::io::Read + Send>(
+    opening: Opening<R>,
+    sender: Option<&Contact>,
+    longest: usize,
+) -> Result<Buffer, Failure> {
+    // Room for all from the start: a buffer that grows leaves copies behind.
+    let mut content = Zeroizing::new(Vec::with_capacity(longest));
+    match (sender, opening.sender()) {
+        (Some(sender), _) => opening.open_signed(sender, &mut *content, Workers::default())?,
+        (None, Sender::Unsigned) => opening.open_unsigned(&mut *content, Workers::default())?,
+        (None, _) => {
+            let text = "the file is signed: name its sender";
+            return Err(Failure(WRONG_SENDER, text.into()));
+        }
+    };
+    Ok(Buffer(content))
+}
+
+/// Seals content.
+///
+/// # Safety
+/// The pointers are valid for their lengths, as the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealstone_seal(
+    options: *const SealOptions,
+    content: *const u8,
+    content_len: usize,
+    sealed: *mut *mut Buffer,
+) -> Status {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let options = unsafe { raw::object(options, "options") };
+        // SAFETY: as above.
+        let content = unsafe { raw::bytes(content, content_len, "content") };
+        // SAFETY: as above.
+        unsafe { raw::give(sealed, || options?.seal(content?)) }
+    })
+}
+
+/// Opens a sealed file. Nothing is returned before all of it is verified.
+///
+/// # Safety
+/// The pointers are valid for their lengths, as the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealstone_open(
+    options: *const OpenOptions,
+    sealed: *const u8,
+    sealed_len: usize,
+    content: *mut *mut Buffer,
+) -> Status {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let options = unsafe { raw::object(options, "options") };
+        // SAFETY: as above.
+        let sealed = unsafe { raw::bytes(sealed, sealed_len, "sealed") };
+        // SAFETY: as above.
+        unsafe { raw::give(content, || options?.open(sealed?)) }
+    })
+}

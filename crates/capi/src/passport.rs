@@ -1,0 +1,241 @@
+//! Passports.
+//!
+//! ```
+//! use sealstone_capi::passport::{sealstone_passport_free, sealstone_passport_generate};
+//! use sealstone_capi::status::OK;
+//!
+//! let mut alice = std::ptr::null_mut();
+//! // SAFETY: the label is a string, and the handle is given back.
+//! unsafe {
+//!     assert_eq!(sealstone_passport_generate(c"Alice".as_ptr(), &mut alice), OK);
+//!     sealstone_passport_free(alice);
+//! }
+//! ```
+
+use std::ffi::c_char;
+use std::time::SystemTime;
+
+use sealstone::passport::{self, NewSlot, SecretPassport, SlotKey};
+use sealstone::{KdfLimits, KdfParams, Passphrase, SILENT};
+
+use crate::buffer::Buffer;
+use crate::raw;
+use crate::status::{FORKED, Failure, Status, guarded};
+
+/// A secret identity, unlocked.
+pub struct Passport {
+    passport: passport::Passport,
+    /// Children of a fork do not have the pages of its secrets.
+    home: u32,
+}
+
+/// The half of a passport that its owner hands out.
+pub struct PublicPassport(pub(crate) passport::PublicPassport);
+
+impl From<passport::Passport> for Passport {
+    fn from(passport: passport::Passport) -> Self {
+        let home = std::process::id();
+        Self { passport, home }
+    }
+}
+
+impl Passport {
+    /// The secrets, unless this is a forked child.
+    pub(crate) fn get(&self) -> Result<&passport::Passport, Failure> {
+        if self.home == std::process::id() {
+            return Ok(&self.passport);
+        }
+        let text = "the passport stayed in the process that forked this one: unlock it here";
+        Err(Failure(FORKED, text.into()))
+    }
+}
+
+/// Seconds since 1970.
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
+}
+
+/// The cost of a passphrase; all zeros mean the strongest profile.
+pub(crate) fn kdf(memory_kib: u32, passes: u32, lanes: u32) -> Result<KdfParams, Failure> {
+    match (memory_kib, passes, lanes) {
+        (0, 0, 0) => Ok(KdfParams::SENSITIVE),
+        _ => Ok(KdfParams::new(memory_kib, passes, lanes)?),
+    }
+}
+
+/// Makes a new identity.
+///
+/// # Safety
+/// The pointers are valid, as the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealstone_passport_generate(
+    label: *const c_char,
+    passport: *mut *mut Passport,
+) -> Status {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let label = unsafe { raw::text(label, "label") };
+        let make = || Ok(passport::Passport::generate(label?, now())?.into());
+        // SAFETY: the caller's promise.
+        unsafe { raw::give(passport, make) }
+    })
+}
+
+/// Unlocks the text of a secret passport.
+///
+/// # Safety
+/// The pointers are valid for their lengths, as the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealstone_passport_unlock(
+    text: *const u8,
+    text_len: usize,
+    passphrase: *const u8,
+    passphrase_len: usize,
+    passport: *mut *mut Passport,
+) -> Status {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let text = unsafe { raw::bytes(text, text_len, "text") };
+        // SAFETY: as above.
+        let passphrase = unsafe { raw::bytes(passphrase, passphrase_len, "passphrase") };
+        let unlock = || {
+            let locked = SecretPassport::from_armor(text?)?;
+            let passphrase = Passphrase::new(passphrase?)?;
+            let limits = KdfLimits::default();
+            let unlocked = locked.unlock(&passphrase, None, &limits, SILENT)?;
+            Ok(unlocked.into_passport().into())
+        };
+        // SAFETY: the caller's promise.
+        unsafe { raw::give(passport, unlock) }
+    })
+}
+
+/// The text of the secret passport, under a passphrase.
+///
+/// # Safety
+/// The pointers are valid for their lengths, as the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealstone_passport_lock(
+    passport: *const Passport,
+    passphrase: *const u8,
+    passphrase_len: usize,
+    memory_kib: u32,
+    passes: u32,
+    lanes: u32,
+    text: *mut *mut Buffer,
+) -> Status {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let passport = unsafe { raw::object(passport, "passport") };
+        // SAFETY: as above.
+        let passphrase = unsafe { raw::bytes(passphrase, passphrase_len, "passphrase") };
+        let lock = || {
+            let passphrase = Passphrase::new(passphrase?)?;
+            let slot = NewSlot {
+                key: SlotKey::Passphrase(&passphrase),
+                name: "",
+                created: now(),
+                params: kdf(memory_kib, passes, lanes)?,
+                on_progress: SILENT,
+            };
+            let locked = SecretPassport::new(passport?.get()?, &slot)?;
+            Ok(locked.to_armor().into_bytes().into())
+        };
+        // SAFETY: the caller's promise.
+        unsafe { raw::give(text, lock) }
+    })
+}
+
+/// The public half.
+///
+/// # Safety
+/// The pointers are valid, as the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealstone_passport_public(
+    passport: *const Passport,
+    public: *mut *mut PublicPassport,
+) -> Status {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let passport = unsafe { raw::object(passport, "passport") };
+        let make = || Ok(PublicPassport(passport?.get()?.public()));
+        // SAFETY: the caller's promise.
+        unsafe { raw::give(public, make) }
+    })
+}
+
+/// Wipes and frees a passport. Null is fine.
+///
+/// # Safety
+/// `passport` is null or a handle that was not freed, and nobody uses it any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealstone_passport_free(passport: *mut Passport) {
+    // SAFETY: the caller's promise.
+    unsafe { raw::free(passport) }
+}
+
+/// Reads the text of a public passport, and checks both of its signatures.
+///
+/// # Safety
+/// The pointers are valid for their lengths, as the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealstone_public_passport_load(
+    text: *const u8,
+    text_len: usize,
+    public: *mut *mut PublicPassport,
+) -> Status {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let text = unsafe { raw::bytes(text, text_len, "text") };
+        let load = || Ok(PublicPassport(passport::PublicPassport::from_armor(text?)?));
+        // SAFETY: the caller's promise.
+        unsafe { raw::give(public, load) }
+    })
+}
+
+/// The text to hand out.
+///
+/// # Safety
+/// The pointers are valid, as the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealstone_public_passport_text(
+    public: *const PublicPassport,
+    text: *mut *mut Buffer,
+) -> Status {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let public = unsafe { raw::object(public, "public") };
+        // SAFETY: the caller's promise.
+        unsafe { raw::give(text, || Ok(public?.0.to_armor().into_bytes().into())) }
+    })
+}
+
+/// Fills `fingerprint` with the 32 bytes that name the passport.
+///
+/// # Safety
+/// The pointers are valid for their lengths, as the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealstone_public_passport_fingerprint(
+    public: *const PublicPassport,
+    fingerprint: *mut u8,
+    fingerprint_len: usize,
+) -> Status {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let public = unsafe { raw::object(public, "public") }?;
+        let bytes = public.0.contact().fingerprint();
+        // SAFETY: the caller's promise.
+        unsafe { raw::write(fingerprint, fingerprint_len, bytes.as_bytes()) }
+    })
+}
+
+/// Frees a public passport. Null is fine.
+///
+/// # Safety
+/// `public` is null or a handle that was not freed, and nobody uses it any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealstone_public_passport_free(public: *mut PublicPassport) {
+    // SAFETY: the caller's promise.
+    unsafe { raw::free(public) }
+}
