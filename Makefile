@@ -97,6 +97,7 @@ bench: ## measure against the peers, alternating, in one run (ARGS=… goes to b
 	bench/unlock.py --sealstone $$release/sealstone || status=1; \
 	bench/files.py --sealstone $$release/sealstone $(ARGS) || status=1; \
 	bench/argon2.py --bench $$release/bench-argon2 || status=1; \
+	bench/python.py || status=1; \
 	bench/skein.py --bench $$release/bench-skein --sealstone $$release/sealstone || status=1; \
 	$$release/bench-tree-shapes || status=1; \
 	$$release/bench-package || status=1; \
