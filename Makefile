@@ -28,7 +28,7 @@ endef
 # A target that has no standard library: what claims to need none is built for it.
 WITHOUT_STD := x86_64-unknown-none
 
-.PHONY: help demo test test-services test-platforms test-constant-time lint prove prove-levels bench fuzz install clean
+.PHONY: help demo test test-services test-platforms test-constant-time lint prove prove-levels bench fuzz wheels install clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -48,6 +48,10 @@ test: ## every test, with the published vectors
 	scripts/test-argon2 2000
 	scripts/assurance --check
 	scripts/tests/run layers features sizes tree setup jobs assurance levels
+
+wheels: ## the Python package for others: a wheel and its source, checked, in target/dist
+	@scripts/setup build wheels
+	scripts/wheels
 
 test-services: ## the token service with real Redis and PostgreSQL
 	@scripts/setup test services
