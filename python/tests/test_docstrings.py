@@ -1,7 +1,9 @@
 """The examples in docstrings, and those of the pages, run."""
 
+import ast
 import doctest
 import importlib
+import json
 import pkgutil
 from pathlib import Path
 
@@ -12,7 +14,8 @@ import sealstone
 # Needs a configured Django; test_frameworks.py runs it.
 ELSEWHERE = {"sealstone.django"}
 MODULES = ["sealstone", *(m.name for m in pkgutil.walk_packages(sealstone.__path__, "sealstone.") if m.name not in ELSEWHERE)]
-PAGES = [Path(__file__).parent.parent / "README.md"]
+PYTHON = Path(__file__).parent.parent
+PAGES = [PYTHON / "README.md", *sorted((PYTHON / "docs").glob("from-*.md"))]
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -32,3 +35,22 @@ def test_examples_of_a_page(page: Path, tmp_path: Path, monkeypatch: pytest.Monk
     blocks = python_blocks(page)
     assert blocks
     exec(compile("\n".join(blocks), str(page), "exec"), {})
+
+
+def test_the_notebook() -> None:
+    """Each cell runs, and its last line, if it is an expression, can be shown."""
+    pytest.importorskip("pandas")
+    cells = json.loads((PYTHON / "docs/tour.ipynb").read_text(encoding="utf-8"))["cells"]
+    programs = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    assert len(programs) == 5
+    names: dict[str, object] = {}
+    for program in programs:
+        *body, last = ast.parse(program).body
+        exec(compile(ast.Module(body, []), "tour.ipynb", "exec"), names)
+        if not isinstance(last, ast.Expr):
+            exec(compile(ast.Module([last], []), "tour.ipynb", "exec"), names)
+            continue
+        shown = eval(compile(ast.Expression(last.value), "tour.ipynb", "eval"), names)
+        assert repr(shown)
+        if hasattr(shown, "_repr_html_"):
+            assert "<table" in shown._repr_html_()

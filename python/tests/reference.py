@@ -1,0 +1,115 @@
+"""Writes docs/reference.md: every public name with its signature, from the stubs and the sources.
+
+usage: python tests/reference.py
+"""
+
+import ast
+import importlib
+import inspect
+import re
+import textwrap
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent.parent / "package/sealstone"
+PAGE = PACKAGE.parent.parent / "docs/reference.md"
+MODULES = ["sealstone", "packages", "timestamps", "tokens", "hashes", "argon2", "errors"]
+HEAD = """# Reference
+
+Generated from the stubs and the sources by `python tests/reference.py`. `help()` in Python has the
+examples.
+"""
+Definition = ast.ClassDef | ast.FunctionDef
+
+
+def definitions() -> dict[str, Definition]:
+    """Every class and function by its name, those of the stubs first."""
+    found: dict[str, Definition] = {}
+    for path in [PACKAGE / "_native.pyi", *sorted(PACKAGE.rglob("*.py"))]:
+        module = path.relative_to(PACKAGE).with_suffix("").as_posix()
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, Definition):
+                found[f"{module}.{node.name}"] = node
+    return found
+
+
+def of(name: str, value: object, known: dict[str, Definition]) -> Definition | None:
+    """Where a public object is defined; `None` for values."""
+    place = getattr(value, "__module__", "") or ""
+    local = place.removeprefix("sealstone").lstrip(".").replace(".", "/")
+    for module in (local, f"{local}/__init__", "_native"):
+        if f"{module}.{getattr(value, '__name__', name)}" in known:
+            return known[f"{module}.{getattr(value, '__name__', name)}"]
+    return None
+
+
+def signature(node: ast.FunctionDef) -> str:
+    """As it is called: without `self` and decorators, quotes of annotations dropped."""
+    arguments = ast.unparse(node.args)
+    arguments = re.sub(r"^(self|cls)(, /)?(, )?", "", arguments)
+    result = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+    return re.sub(r"'([^']*[|\[ ][^']*|Buffer)'", r"\1", re.sub(r"\b_(native\.)?(?=[A-Z])", "", f"({arguments}){result}"))
+
+
+def wrapped(text: str, indent: str = "") -> str:
+    """Prose of the page's width. Code is not broken."""
+    held = re.sub(r"`[^`]*`", lambda it: it.group().replace(" ", "\0"), text)
+    lines = textwrap.fill(held, 98, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return lines.replace("\0", " ")
+
+
+def summary(value: object, name: str) -> str:
+    """The first paragraph of a docstring, which everything public has."""
+    text = inspect.getdoc(value)
+    if not text:
+        raise ValueError(f"{name} has no docstring")
+    return " ".join(text.split("\n\n")[0].split())
+
+
+def members(node: ast.ClassDef, owner: object) -> list[str]:
+    """The public methods and fields of a class, as code, and then what they do."""
+    code, lines = [], []
+    for it in node.body:
+        if isinstance(it, ast.AnnAssign) and isinstance(it.target, ast.Name) and not it.target.id.startswith("_"):
+            code.append(f"{it.target.id}: {ast.unparse(it.annotation)}")
+        if not isinstance(it, ast.FunctionDef) or it.name.startswith("_"):
+            continue
+        decorators = {ast.unparse(decorator) for decorator in it.decorator_list}
+        if "overload" in decorators:
+            continue
+        is_value = bool(decorators & {"property", "cached_property"})
+        shown = f": {ast.unparse(it.returns)}" if is_value and it.returns else signature(it)
+        member = getattr(owner, it.name)
+        code.append(f"{it.name}{shown}")
+        if inspect.getdoc(member):
+            lines.append(wrapped(f"- `{it.name}`: {summary(member, it.name)}", "  "))
+    return (["```python", *code, "```", ""] if code else []) + lines
+
+
+def entry(name: str, value: object, known: dict[str, Definition]) -> list[str]:
+    """The lines about one public name."""
+    node = of(name, value, known)
+    if node is None:
+        return [f"### `{name}`", ""]
+    if isinstance(node, ast.FunctionDef):
+        return [f"### `{name}`", "", "```python", f"{name}{signature(node)}", "```", "", wrapped(summary(value, name)), ""]
+    made = [it for it in node.body if isinstance(it, ast.FunctionDef) and it.name in ("__new__", "__init__")]
+    call = ["```python", f"{name}{signature(made[0]).split(' -> ')[0]}", "```", ""] if made else []
+    return [f"### `{name}`", "", *call, wrapped(summary(value, name)), "", *members(node, value), ""]
+
+
+def page() -> str:
+    """The whole page."""
+    known, lines = definitions(), [HEAD]
+    for name in MODULES:
+        module = importlib.import_module(name if name == "sealstone" else f"sealstone.{name}")
+        public = getattr(module, "__all__", [it for it in vars(module) if it[0].isupper()])
+        lines += [f"## `{module.__name__}`", "", wrapped(summary(module, name)), ""]
+        for it in sorted(public):
+            value = getattr(module, it)
+            if not inspect.ismodule(value) and not it.startswith("__"):
+                lines += entry(it, value, known)
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
