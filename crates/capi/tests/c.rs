@@ -122,6 +122,30 @@ fn valgrind_finds_nothing_but_the_planted_bugs() {
     finds(&watched("-DPLANTED=2"), "Invalid read");
 }
 
+/// The header is C++ too, and pedantic C of 1999.
+#[test]
+fn the_header_compiles_alone() {
+    for language in [["-xc++", "-std=c++11"], ["-xc", "-std=c99"]] {
+        let mut compiler = Command::new("cc");
+        compiler.args(["-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-pedantic"]);
+        let done = compiler
+            .args(language)
+            .arg(here("tests/c/alone.c"))
+            .arg("-I")
+            .arg(here("include"));
+        let done = done.output().unwrap();
+        if String::from_utf8_lossy(&done.stderr).contains("cc1plus") {
+            println!("skipped: there is no C++ compiler");
+            continue;
+        }
+        assert!(
+            done.status.success(),
+            "{}",
+            String::from_utf8_lossy(&done.stderr)
+        );
+    }
+}
+
 /// What the library exports is what the header declares.
 #[test]
 fn no_other_names_are_exported() {
