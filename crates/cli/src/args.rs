@@ -42,8 +42,8 @@ pub(crate) use timestamp::{
     StampVerifyArgs, TimestampCommand,
 };
 pub(crate) use token::{
-    ChallengeArgs, ContextValue, FinalizeArgs, IssueArgs, KeygenArgs, MessageOutput, RedeemArgs,
-    RequestArgs, TokenCommand, TokenInspectArgs,
+    ChallengeArgs, ContextValue, DirectoryArgs, EpochFile, FinalizeArgs, IssueArgs, KeygenArgs,
+    MessageOutput, RedeemArgs, RequestArgs, ScheduleArgs, TokenCommand, TokenInspectArgs,
 };
 pub(crate) use trust::{
     ApproveArgs, CheckArgs, DecideArgs, EndArgs, PruneArgs, RekeyArgs, SignArgs, TrustCommand,
@@ -96,7 +96,11 @@ fn hide_trust_dir(verb: clap::Command) -> clap::Command {
         true => arg.hide(true),
         false => arg,
     })
-    .mut_subcommands(hide_trust_dir)
+    .mut_subcommands(|verb| match verb.get_name() {
+        // Of `token`, it looks its signer up.
+        "directory" => verb,
+        _ => hide_trust_dir(verb),
+    })
 }
 
 /// The options of every command.

@@ -53,7 +53,7 @@ fn verified(store: Store) -> Result<Store, Error> {
 }
 
 /// The public keys of the default passport.
-fn owner() -> Option<Contact> {
+pub(crate) fn owner() -> Option<Contact> {
     let identity = Identity::load(&paths::existing_default_passport()?).ok()?;
     Some(identity.public().ok()?.contact().clone())
 }

@@ -266,6 +266,9 @@ fn challenges_that_are_malformed() {
         TokenChallenge::decode(&[0, 1, 0, 1, 0x1b, 0, 0, 0]).is_err(),
         "a control character"
     );
+    // A client shows the issuer's name before it asks there.
+    let issuer = TokenChallenge::decode(&good).map(|read| read.issuer_name().to_owned());
+    assert_eq!(issuer.as_deref(), Ok("issuer.example"));
     let new = |issuer, origins: &[&str]| {
         TokenChallenge::new(TokenType::VoprfP384, issuer, None, origins).is_ok()
     };

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use sealstone_terminal::clock;
 use sealstone_token::privacypass::TokenType;
 
-use super::Hex;
+use super::{Hex, UnlockArgs};
 
 /// `token …`
 #[derive(Subcommand)]
@@ -22,7 +23,9 @@ pub(crate) enum TokenCommand {
     Finalize(FinalizeArgs),
     /// Check a token, once
     Redeem(RedeemArgs),
-    /// Explain a token, challenge, request, response, key or header
+    /// List an issuer's public keys, signed by its passport; or check such a list
+    Directory(DirectoryArgs),
+    /// Explain a token, challenge, request, response, key, directory or header
     Inspect(TokenInspectArgs),
 }
 
@@ -221,6 +224,91 @@ pub(crate) struct RedeemArgs {
     /// The directory of spent tokens; it is made if it is not there
     #[arg(long, value_name = "DIR")]
     pub(crate) spent: PathBuf,
+}
+
+/// `token directory`
+#[derive(Args)]
+#[command(after_help = "Examples:
+  sealstone token directory --key issuer.key.pub -o directory.json
+  sealstone token directory --key 7=epoch-7.key.pub --key 8=epoch-8.key.pub --start 2026-01-01 \\
+    --length 604800 --issue-grace 86400 --redeem-grace 604800 --sign -o directory
+  sealstone token directory --check directory --signer issuer.pub
+
+A client that accepts only the signed list gets no key that an issuer shows to it alone. Exit code
+5 says that the list was changed, has another signer, or that all of its keys are over; 6 that you
+have not approved the signer.")]
+pub(crate) struct DirectoryArgs {
+    /// A public key, the preferred one first; with the number of its epoch if there is a --start
+    #[arg(
+        long = "key",
+        value_name = "[EPOCH=]KEY.pub",
+        required_unless_present = "check"
+    )]
+    pub(crate) keys: Vec<EpochFile>,
+    /// Where clients send requests: a URL, or a path on the issuer's host
+    #[arg(long, value_name = "URI", default_value = "/token-request")]
+    pub(crate) request_uri: String,
+    #[command(flatten)]
+    pub(crate) schedule: ScheduleArgs,
+    /// Sign the list with your passport; the result is binary
+    #[arg(long)]
+    pub(crate) sign: bool,
+    /// Sign with this passport [default: the default passport]
+    #[arg(long, value_name = "FILE.passport", requires = "sign")]
+    pub(crate) from: Option<PathBuf>,
+    /// Check this signed list and show it; with --output, write the list without its signatures
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["keys", "start", "sign"])]
+    pub(crate) check: Option<PathBuf>,
+    /// Require this signer, who then counts as approved
+    #[arg(short, long, value_name = "FILE.pub", requires = "check")]
+    pub(crate) signer: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: MessageOutput,
+    #[command(flatten)]
+    pub(crate) unlock: UnlockArgs,
+}
+
+/// When the keys of epochs issue and redeem.
+#[derive(Args)]
+#[command(next_help_heading = "Epochs")]
+pub(crate) struct ScheduleArgs {
+    /// When epoch 0 begins: 2026-11-21 (00:00:00 UTC), 2026-11-21T01:03:33Z or @SECONDS
+    #[arg(long, value_name = "TIME", value_parser = clock::parse, requires = "length")]
+    pub(crate) start: Option<u64>,
+    /// For how many seconds the key of an epoch is the preferred one
+    #[arg(long, value_name = "SECONDS", requires = "start")]
+    pub(crate) length: Option<u64>,
+    /// For how many seconds more a key issues
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    pub(crate) issue_grace: u64,
+    /// For how many seconds more tokens of a key are accepted
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    pub(crate) redeem_grace: u64,
+}
+
+/// `[EPOCH=]FILE`
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct EpochFile {
+    pub(crate) epoch: Option<u64>,
+    pub(crate) file: PathBuf,
+}
+
+impl std::str::FromStr for EpochFile {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let numbered = text
+            .split_once('=')
+            .and_then(|(epoch, file)| Some((epoch.parse().ok()?, file)));
+        let (epoch, file) = match numbered {
+            Some((epoch, file)) => (Some(epoch), file),
+            None => (None, text),
+        };
+        Ok(Self {
+            epoch,
+            file: file.into(),
+        })
+    }
 }
 
 /// `token inspect`

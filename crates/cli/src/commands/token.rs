@@ -1,6 +1,7 @@
 //! `token …`: anonymous tokens (RFC 9577, RFC 9578), each step with files.
 
 mod challenge;
+mod directory;
 mod files;
 mod finalize;
 mod inspect;
@@ -25,6 +26,7 @@ pub(super) fn run(command: &TokenCommand, context: &Context) -> Result<()> {
         TokenCommand::Issue(args) => issue::run(args, context),
         TokenCommand::Finalize(args) => finalize::run(args, context),
         TokenCommand::Redeem(args) => redeem::run(args, context),
+        TokenCommand::Directory(args) => directory::run(args, context),
         TokenCommand::Inspect(args) => inspect::run(args, context),
     }
 }

@@ -1,8 +1,9 @@
 //! `token inspect`
 
+use sealstone::statement::Statement;
 use sealstone_terminal::clock;
 use sealstone_terminal::text::one_line;
-use sealstone_token::privacypass::directory::Directory;
+use sealstone_token::privacypass::directory::{Directory, DirectoryKey};
 use sealstone_token::privacypass::header::{self, Offer};
 use sealstone_token::privacypass::{
     IssuerPublicKey, Pending, RequestHead, Token, TokenChallenge, TokenType,
@@ -17,20 +18,20 @@ use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 
 /// A heading, and names with values.
-struct Description {
+pub(super) struct Description {
     kind: String,
     facts: Vec<(&'static str, String)>,
 }
 
 impl Description {
-    fn new(kind: impl Into<String>) -> Self {
+    pub(super) fn new(kind: impl Into<String>) -> Self {
         Self {
             kind: kind.into(),
             facts: Vec::new(),
         }
     }
 
-    fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    pub(super) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.facts.push((name, value.into()));
         self
     }
@@ -57,6 +58,11 @@ impl Description {
 pub(super) fn run(args: &TokenInspectArgs, context: &Context) -> Result<()> {
     let bytes = files::read(&args.file, "the file")?;
     let found = describe(&bytes).about(bytes.name())?;
+    print(&found, context)
+}
+
+/// Shows descriptions to people, or as JSON.
+pub(super) fn print(found: &[Description], context: &Context) -> Result<()> {
     let text = || {
         found
             .iter()
@@ -64,7 +70,7 @@ pub(super) fn run(args: &TokenInspectArgs, context: &Context) -> Result<()> {
             .collect::<Vec<_>>()
             .join("\n")
     };
-    context.print(text, || match found.as_slice() {
+    context.print(text, || match found {
         [one] => one.json(),
         many => Value::from(many.iter().map(Description::json).collect::<Vec<_>>()),
     })
@@ -96,11 +102,12 @@ fn describe(bytes: &[u8]) -> Result<Vec<Description>> {
                 .ok()
                 .map(|key| vec![public(&key)])
         })
-        .or_else(|| response(bytes).map(|found| vec![found]));
+        .or_else(|| response(bytes).map(|found| vec![found]))
+        .or_else(|| signed(bytes));
     found.ok_or_else(|| {
         Failure::new(
             Exit::Format,
-            "is no token, challenge, request, response, key or header",
+            "is no token, challenge, request, response, key, directory or header",
         )
     })
 }
@@ -260,22 +267,35 @@ fn directory(bytes: &[u8]) -> Result<Vec<Description>> {
     let text =
         std::str::from_utf8(bytes).map_err(|_| sealstone_token::Error::Malformed("directory"))?;
     let directory = Directory::from_json(text)?;
-    let heading = Description::new("issuer's directory").with("asks at", directory.request_uri);
-    let key = |entry: &sealstone_token::privacypass::directory::DirectoryKey| {
-        let described = public(&entry.key);
-        let described = match entry.not_before {
-            Some(time) => described.with("from", clock::show(time)),
-            None => described,
-        };
-        match entry.lifetime {
-            Some(lifetime) => described
-                .with("epoch", lifetime.epoch.to_string())
-                .with("issues till", clock::show(lifetime.issue_until))
-                .with("good till", clock::show(lifetime.redeem_until)),
-            None => described,
-        }
-    };
+    let heading = Description::new("issuer's directory").with("asks at", &directory.request_uri);
     Ok(std::iter::once(heading)
-        .chain(directory.keys.iter().map(key))
+        .chain(directory.keys.iter().map(listed))
         .collect())
+}
+
+/// A directory with signatures, which `inspect` does not check.
+fn signed(bytes: &[u8]) -> Option<Vec<Description>> {
+    let statement = Statement::decode(bytes).ok()?;
+    let kind = "signed directory (not checked: use `sealstone token directory --check`)";
+    Some(vec![
+        Description::new(kind)
+            .with("names", statement.signer().to_string())
+            .with("signed", clock::show(statement.time())),
+    ])
+}
+
+/// A key of a directory.
+pub(super) fn listed(entry: &DirectoryKey) -> Description {
+    let described = public(&entry.key);
+    let described = match entry.not_before {
+        Some(time) => described.with("from", clock::show(time)),
+        None => described,
+    };
+    match entry.lifetime {
+        Some(lifetime) => described
+            .with("epoch", lifetime.epoch.to_string())
+            .with("issues till", clock::show(lifetime.issue_until))
+            .with("good till", clock::show(lifetime.redeem_until)),
+        None => described,
+    }
 }
