@@ -293,7 +293,7 @@ fn directory(world: &World, length: u64) -> Vec<u8> {
         sealstone token directory --key 0=epoch-0.key.pub --start @{START} --length {length} \
             --redeem-grace {length} --sign --from alice.passport -o directory"
     );
-    succeed(&mut world.bash(&make).env("SEALSTONE_PASSPHRASE", PASSPHRASE));
+    succeed(world.bash(&make).env("SEALSTONE_PASSPHRASE", PASSPHRASE));
     world.read("directory")
 }
 
