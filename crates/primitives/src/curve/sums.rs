@@ -245,23 +245,27 @@ fn digits<const N: usize>(factor: &[u8], width: usize) -> Vec<i16> {
     (0..places).map(digit).collect()
 }
 
-/// The width of the digits of [`sum_of_few`]: a table of eight multiples a point.
-const FEW_WIDTH: usize = 4;
+/// The width of the digits of [`sum_of_few`]: a table of eight odd multiples a point.
+const FEW_WIDTH: usize = 5;
+const TABLE_LEN: usize = 1 << (FEW_WIDTH - 2);
 
-/// Straus's method: a table of small multiples of each point, and doublings for all.
+/// Straus's method: a table of odd multiples of each point, and doublings for all.
 fn sum_of_few<P: ShortCurve<N>, const N: usize>(terms: &[Term<'_, P, N>]) -> Jacobian<P, N> {
-    let tables: Vec<_> = terms.iter().map(|(point, _)| multiples(point)).collect();
+    let tables: Vec<_> = terms
+        .iter()
+        .map(|(point, _)| odd_multiples(point))
+        .collect();
     let digits: Vec<_> = terms
         .iter()
-        .map(|(_, factor)| digits::<N>(factor, FEW_WIDTH))
+        .map(|(_, factor)| sparse_digits::<N>(factor))
         .collect();
     let mut sum = Jacobian::INFINITY;
-    for place in (0..(64 * N + 1).div_ceil(FEW_WIDTH)).rev() {
-        (0..FEW_WIDTH).for_each(|_| sum = sum.double());
+    for place in (0..=64 * N).rev() {
+        sum = sum.double();
         for (table, digits) in tables.iter().zip(&digits) {
             let digit = digits[place];
             if digit != 0 {
-                let multiple = table[usize::from(digit.unsigned_abs()) - 1];
+                let multiple = table[usize::from(digit.unsigned_abs()) / 2];
                 let y = if digit < 0 { -multiple.y } else { multiple.y };
                 sum = sum.add(&Jacobian { y, ..multiple });
             }
@@ -270,17 +274,44 @@ fn sum_of_few<P: ShortCurve<N>, const N: usize>(terms: &[Term<'_, P, N>]) -> Jac
     sum
 }
 
-/// The point times 1 to 8.
-fn multiples<P: ShortCurve<N>, const N: usize>(
-    point: &Affine<P, N>,
-) -> [Jacobian<P, N>; 1 << (FEW_WIDTH - 1)] {
-    let mut multiples = [Jacobian::from_affine(point); 1 << (FEW_WIDTH - 1)];
-    for index in 1..multiples.len() {
-        // One more than an odd multiple is a double, which is cheaper than a sum.
-        multiples[index] = match index % 2 {
-            1 => multiples[index / 2].double(),
-            _ => multiples[index - 1].add_affine(point),
+/// The digits of a factor to the base 2, the lowest first: zero, or odd and between
+/// -2^([`FEW_WIDTH`] - 1) and 2^([`FEW_WIDTH`] - 1). Of [`FEW_WIDTH`] in a row one is not zero.
+fn sparse_digits<const N: usize>(factor: &[u8]) -> Vec<i8> {
+    const BASE: u64 = 1 << FEW_WIDTH;
+    let limbs: [u64; N] = limbs_from_be_bytes(factor);
+    let bits = |place: usize| {
+        let (limb, shift) = (place / 64, place % 64);
+        let low = limbs.get(limb).map_or(0, |limb| limb >> shift);
+        // A digit may lie in two limbs.
+        let high = match limbs.get(limb + 1) {
+            Some(next) if shift > 0 => next << (64 - shift),
+            _ => 0,
         };
+        (low | high) % BASE
+    };
+    let mut digits = vec![0; 64 * N + 1];
+    let (mut place, mut carry) = (0, 0);
+    while place <= 64 * N {
+        let digit = bits(place) + carry;
+        if digit.is_multiple_of(2) {
+            place += 1;
+            continue;
+        }
+        carry = u64::from(digit > BASE / 2);
+        digits[place] = (digit as i8) - (carry * BASE) as i8;
+        place += FEW_WIDTH;
+    }
+    digits
+}
+
+/// The point times 1, 3 and so on to 15.
+fn odd_multiples<P: ShortCurve<N>, const N: usize>(
+    point: &Affine<P, N>,
+) -> [Jacobian<P, N>; TABLE_LEN] {
+    let mut multiples = [Jacobian::from_affine(point); TABLE_LEN];
+    let double = multiples[0].double();
+    for index in 1..TABLE_LEN {
+        multiples[index] = multiples[index - 1].add(&double);
     }
     multiples
 }
