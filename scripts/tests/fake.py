@@ -97,9 +97,10 @@ class FakeRepository(unittest.TestCase):
         return done.stdout
 
     def assert_refuses(self, expected, gate, *arguments):
-        """The gate fails with a message that contains every one of `expected`."""
+        """The gate fails with a message that contains every one of `expected`: the message."""
         done = self.run_gate(gate, *arguments)
         told = done.stdout + done.stderr
         self.assertNotEqual(done.returncode, 0, told)
         for text in expected:
             self.assertIn(text, told)
+        return told

@@ -284,6 +284,23 @@ fn everything_is_asked_before_a_key_is_derived() {
 
 #[test]
 fn two_commands_of_a_pipe_take_turns_at_the_terminal() {
+    take_turns("");
+}
+
+/// As if the lock that makes commands wait did nothing.
+#[test]
+fn commands_that_take_no_turns_are_noticed() {
+    let world = World::new();
+    if !world.bash("strace true").output().unwrap().status.success() {
+        println!("skipped: strace is not installed, or may not trace");
+        return;
+    }
+    let careless = "strace -f -qq -o /dev/null -e trace=flock -e inject=flock:retval=0 ";
+    assert!(std::panic::catch_unwind(|| take_turns(careless)).is_err());
+}
+
+/// `careless` is what the commands run under.
+fn take_turns(careless: &str) {
     let world = World::new();
     slow_passport(&world);
     world.done(&[
@@ -298,7 +315,8 @@ fn two_commands_of_a_pipe_take_turns_at_the_terminal() {
         "plan.txt",
     ]);
     let pipe = format!(
-        "sealstone open -q -i slow.passport -o - in | sealstone seal -p {PROFILE} --unsigned -o out"
+        "{careless}sealstone open -q -i slow.passport -o - in | \
+         {careless}sealstone seal -p {PROFILE} --unsigned -o out"
     );
     let person = |keyboard: &mut ChildStdin, screen: &Screen| {
         let mut answered = 0;
