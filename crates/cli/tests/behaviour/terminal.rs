@@ -226,7 +226,7 @@ fn typing_ahead_is_not_shown_and_is_no_answer() {
     let world = World::new();
     slow_passport(&world);
     let seal = "export TERM=xterm; sealstone seal -r bob.pub --from slow.passport plan.txt; \
-                read -t 1 line; echo \"left [$line]\"; stty -a";
+                bash -c 'read -t 1 line; echo \"left [$line]\"'; stty -a";
     let Some((screen, _)) = converse(&world, seal, |keyboard, screen| {
         let asked = screen.wait_for_a_question(0);
         writeln!(keyboard, "mistyped").unwrap();
