@@ -19,6 +19,8 @@ COMPLETE = {
     "openssl": "exit 0",
     "nginx": "exit 0",
     "pg_ctlcluster": "exit 0",
+    "chromium": "exit 0",
+    "curl": "exit 0",
     "python3": "exit 0",
     "redis-cli": "exit 0",
     "redis-server": "exit 0",
@@ -126,9 +128,9 @@ class Setup(unittest.TestCase):
         self.assertIn("installing with apt-get: python3-dev strace valgrind nodejs npm openssl\n", done.stderr)
 
     def test_services_need_servers(self):
-        self.remove("redis-server", "redis-cli", "setpriv", "pg_ctlcluster")
+        self.remove("redis-server", "redis-cli", "setpriv", "pg_ctlcluster", "chromium")
         done = self.run_setup("services")
-        self.assertIn("installing with apt-get: redis-server redis-tools util-linux postgresql\n", done.stderr)
+        self.assertIn("installing with apt-get: redis-server redis-tools util-linux postgresql chromium\n", done.stderr)
 
     def test_failing_apt_get_is_a_failure(self):
         self.add("cc", "exit 1")

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -34,7 +35,9 @@ export async function world(test) {
     await test({ directory, browser, start });
   } finally {
     await browser?.close();
+    const ended = started.filter((process) => process.exitCode === null).map((process) => once(process, "exit"));
     for (const process of started) process.kill("SIGKILL");
+    await Promise.all(ended);
     rmSync(directory, { recursive: true, force: true });
   }
 }
