@@ -53,7 +53,7 @@ wheels: ## the Python package for others: a wheel and its source, checked, in ta
 	@scripts/setup build wheels
 	scripts/wheels
 
-test-services: ## the token service with real Redis and PostgreSQL
+test-services: ## the token service with real Redis and PostgreSQL, its pages in Chromium
 	@scripts/setup test services
 	scripts/test-services $(CARGO_FLAGS)
 
