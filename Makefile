@@ -25,6 +25,9 @@ define newline
 
 endef
 
+# The gates, and what else reads and checks.
+XTASK := cargo $(CARGO_FLAGS) xtask
+
 # A target that has no standard library: what claims to need none is built for it.
 WITHOUT_STD := x86_64-unknown-none
 
@@ -40,14 +43,13 @@ demo: ## protect a real file and try to break it (FILE=path, else one it makes)
 test: ## every test, with the published vectors
 	@scripts/setup test
 	scripts/fetch-vectors
-	scripts/fetch-skein
 	scripts/prove-lemmas --install
-	scripts/test-workspace $(CARGO_FLAGS)
+	$(XTASK) test $(CARGO_FLAGS)
 	scripts/test-interop $(CARGO_FLAGS)
 	scripts/test-python
 	scripts/test-argon2 2000
-	scripts/assurance --check
-	scripts/tests/run layers features sizes tree setup jobs assurance levels
+	$(XTASK) assurance --check
+	cd scripts/tests && python3 -Bm unittest test_jobs test_setup
 
 wheels: ## the Python package for others: a wheel and its source, checked, in target/dist
 	@scripts/setup build wheels
@@ -69,29 +71,24 @@ lint: ## format, lints, documentation, layers, sizes, dependencies
 	@scripts/setup lint
 	cargo fmt --all --check
 	$(foreach w,$(OTHER_WORKSPACES),cargo fmt --manifest-path $(w)/Cargo.toml --check$(newline))
-	scripts/check-layers
-	scripts/check-features
-	scripts/check-sizes
-	scripts/check-tree
-	scripts/check-shell
+	$(XTASK) check
 	cargo clippy --workspace --all-targets $(CARGO_FLAGS) -- -D warnings
 	cargo clippy -p sealstone-argon2 --no-default-features --target $(WITHOUT_STD) $(CARGO_FLAGS) -- -D warnings
 	$(foreach w,$(OTHER_WORKSPACES),cargo clippy --manifest-path $(w)/Cargo.toml --all-targets $(CARGO_FLAGS) -- -D warnings$(newline))
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --features sealstone-skein/digest $(CARGO_FLAGS)
-	scripts/check-dependencies
-	scripts/tests/run shell dependencies lints
+	cargo test $(CARGO_FLAGS) --package xtask -- --ignored with_lint_tools
 
 prove: ## prove the kernels' machine code equal to their specifications
 	@scripts/setup prove
 	cargo build --release $(CARGO_FLAGS) -p sealstone-cli -p sealstone-proofs
 	scripts/prove-lemmas --install
 	$(CARGO_TARGET_DIR)/release/sealstone-prove --lemmas --write-json $(CARGO_TARGET_DIR)/proofs.json $(ARGS)
-	scripts/assurance --proofs $(CARGO_TARGET_DIR)/proofs.json --check
+	$(XTASK) assurance --proofs $(CARGO_TARGET_DIR)/proofs.json --check
 
 prove-levels: ## the same at four levels of optimisation, for three targets
 	@scripts/setup prove
 	cargo build --release $(CARGO_FLAGS) -p sealstone-cli -p sealstone-proofs
-	scripts/prove-levels $(CARGO_FLAGS)
+	$(XTASK) levels $(CARGO_FLAGS)
 
 bench: ## measure against the peers, alternating, in one run (ARGS=… goes to bench/files.py)
 	@scripts/setup bench

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""One Argon2id hash by a peer that is reached from Python, for bench/argon2.py: nanoseconds of the call, and the hash.
+"""One Argon2id hash by a peer that is reached from Python, for bench/argon2.py: nanoseconds of the
+call, and the hash.
 
-phc is the reference implementation, built by scripts/setup for this processor; phc-huge is the same with memory on huge pages, which it
-lets its caller get. Its own wiping is on for both, as it is by default.
+phc is the reference implementation, built by scripts/setup for this processor; phc-huge is the same
+with memory on huge pages, which it lets its caller get. Its own wiping is on for both, as it is by
+default.
 
 usage: argon2_peers.py phc|phc-huge|argon2-cffi|pynacl MEMORY-KIB PASSES LANES THREADS
 """

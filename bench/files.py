@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Seals and opens one file with sealstone and its peers, in turn, and prints times and ratios.
 
-Every round runs every job once, so that a machine whose speed drifts treats all alike. A job is a whole process, from start to
-exit, reading and writing a memory file system. Sealstone unlocks a passport in some jobs: the time of the same job on an empty file
-(start-up, Argon2id, header) is measured in every round too, and taken off. The peers have no such step that is worth taking off.
+Every round runs every job once, so that a machine whose speed drifts treats all alike. A job is a
+whole process, from start to exit, reading and writing a memory file system. Sealstone unlocks a
+passport in some jobs: the time of the same job on an empty file (start-up, Argon2id, header) is
+measured in every round too, and taken off. The peers have no such step that is worth taking off.
 
 usage: bench/files.py [--size MIB] [--rounds N] [--dir DIR] [--bin DIR] [--json FILE]
 """

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Hashes with Skein by Sealstone and its peers, in turn, and prints times and ratios.
 
-Every round runs every job once, so that a machine whose speed drifts treats all alike. Kernels (one message in memory) are measured in two
-processes that live for the whole run: bench-skein (Sealstone and RustCrypto) and Python (pyskein, the designers' C code). Commands are
-whole processes over one file in a memory file system, which is what the page cache is.
+Every round runs every job once, so that a machine whose speed drifts treats all alike. Kernels (one
+message in memory) are measured in two processes that live for the whole run: bench-skein (Sealstone
+and RustCrypto) and Python (pyskein, the designers' C code). Commands are whole processes over one
+file in a memory file system, which is what the page cache is.
 
-With --markdown it prints the tables of bench/results/skein.md and bench/README.md, which are replaced by those of one run.
+With --markdown it prints the tables of bench/results/skein.md and bench/README.md, which are
+replaced by those of one run.
 
-usage: bench/skein.py [--rounds N] [--size MIB] [--dir DIR] [--bench PROGRAM] [--sealstone PROGRAM] [--json FILE] [--markdown]
+usage: bench/skein.py [--rounds N] [--size MIB] [--dir DIR] [--bench PROGRAM] [--sealstone PROGRAM]
+                      [--json FILE] [--markdown]
 """
 
 import argparse
@@ -115,7 +118,7 @@ def measure(jobs, rounds):
 
 
 def ratios(samples):
-    """Job, peer, median of the rounds' ratios, ratio of the minima, bar; for what this machine can do."""
+    """Job, peer, median of the rounds' ratios, ratio of the minima, bar, for this machine."""
     for job, peer, bar in BARS:
         if job in samples:
             ratio = statistics.median(theirs / mine for mine, theirs in zip(samples[job], samples[peer]))
@@ -141,7 +144,7 @@ def report_markdown(samples):
 
 
 def processor():
-    """What the system says of the processor; virtual machines often give no name, but family and model."""
+    """What the system says of the processor. Virtual machines often give family and model only."""
     info = {}
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         key, _, value = line.partition(":")

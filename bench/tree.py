@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Verifies packages over a directory of many files, beside b3sum and sha256sum over the same files.
 
-Every round runs every job once. A job is a whole process, from start to exit; the files are in the cache of the system. b3sum and
-sha256sum get all paths from `find`, b3sum with its own threads, sha256sum as one process a processor. Nothing is unlocked: verifying
-needs a public passport only. The bar: verifying with the tree digest takes at most as long as sha256sum, and the memory of verifying
-does not grow with the files' length.
+Every round runs every job once. A job is a whole process, from start to exit; the files are in the
+cache of the system. b3sum and sha256sum get all paths from `find`, b3sum with its own threads,
+sha256sum as one process a processor. Nothing is unlocked: verifying needs a public passport only.
+The bar: verifying with the tree digest takes at most as long as sha256sum, and the memory of
+verifying does not grow with the files' length.
 
-usage: bench/tree.py [--files N] [--size MIB] [--rounds N] [--dir DIR] [--sealstone FILE] [--b3sum FILE]
+usage: bench/tree.py [--files N] [--size MIB] [--rounds N] [--dir DIR] [--sealstone FILE]
+                     [--b3sum FILE]
 """
 
 import argparse
@@ -38,7 +40,7 @@ def arguments():
 
 
 def lengths(files, size):
-    """As in source trees and archives: most files are small, few are large. Always the same ones."""
+    """Most files are small, few are large, as in source trees. They are always the same."""
     chance = random.Random(1)
     weights = [chance.paretovariate(1.2) for _ in range(files)]
     scale = (size << 20) / sum(weights)

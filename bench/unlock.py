@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What unlocking a passport costs beside its key derivation: two whole processes in turn, one that unlocks, one that only derives.
+"""What unlocking a passport costs beside its key derivation: two whole processes in turn, one that
+unlocks, one that only derives.
 
 usage: bench/unlock.py [--profile NAME] [--rounds N] [--sealstone FILE]
 """

@@ -148,7 +148,8 @@ class Setup(unittest.TestCase):
         self.assert_dies(self.run_setup("build"), "no package 'rustup'", "https://rustup.rs")
 
     def without_rust(self, sha256sum):
-        """A machine without Rust and a package for it, and a rustup-init with a digest that is right or not."""
+        """A machine without Rust and a package for it, and a rustup-init with a digest that is
+        right or not."""
         self.remove("cargo", "rustc")
         self.add("uname", "echo x86_64")
         self.add("curl", CURL)

@@ -1,5 +1,5 @@
 //! A program with every kernel in it and little else: quick to build at any level of optimisation,
-//! for `scripts/prove-levels`.
+//! for `cargo xtask levels`.
 #![forbid(unsafe_code)]
 
 fn main() {

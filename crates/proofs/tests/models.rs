@@ -44,7 +44,7 @@ fn kernels_that_are_not_there_are_not_proved() {
     assert_eq!(report.rows.len(), kernels().len());
     for row in &report.rows {
         let why = row.verdict.reason();
-        // scripts/prove-levels counts what begins so.
+        // `cargo xtask levels` counts what begins so.
         assert!(why.starts_with("there is no function "), "{}", row.name);
     }
     assert!(!report.is_proof());
@@ -66,7 +66,7 @@ fn instructions() -> Vec<Instruction> {
         .collect()
 }
 
-/// Forms that were modelled for other levels of optimisation (`scripts/prove-levels`): this program
+/// Forms that were modelled for other levels of optimisation (`cargo xtask levels`): this program
 /// may be without them.
 fn of_other_levels() -> Result<Vec<Instruction>, IcedError> {
     let mut code = CodeAssembler::new(64)?;

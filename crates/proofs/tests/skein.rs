@@ -159,13 +159,13 @@ fn by_steps(message: &[u8]) -> Vec<u8> {
 }
 
 /// `skein_golden_kat.txt`: three states, lengths in bits, long outputs, keys and trees.
-/// `scripts/fetch-skein` puts the file into `.tools/skein`.
+/// `scripts/fetch-vectors` puts the file into `.tools/skein`.
 #[test]
 fn skein_of_the_designers() {
     let tools = || concat!(env!("CARGO_MANIFEST_DIR"), "/../../.tools").into();
     let directory = std::env::var_os("SEALSTONE_VECTORS").map_or_else(tools, PathBuf::from);
     let Ok(text) = std::fs::read_to_string(directory.join("skein/skein_golden_kat.txt")) else {
-        println!("skipped: the designers' vectors are not there; run scripts/fetch-skein");
+        println!("skipped: the designers' vectors are not there; run scripts/fetch-vectors");
         return;
     };
     let cases = text.split("--------------------------------");

@@ -1,7 +1,7 @@
 //! The designers' known-answer tests, `skein_golden_kat.txt`: all three states, bit lengths, MACs
 //! and trees.
 //!
-//! `scripts/fetch-skein` puts the file into `.tools/skein`. Without it, these tests say that they
+//! `scripts/fetch-vectors` puts the file into `.tools/skein`. Without it, these tests say that they
 //! are skipped.
 
 mod designers;

@@ -1,8 +1,8 @@
 //! Random cases against `pyskein` (PyPI), which has every argument, bit lengths, trees and
 //! Threefish.
 //!
-//! `scripts/fetch-skein` puts it into `.tools/skein`. Without it, the test says that it is skipped.
-//! `SEALSTONE_CASES` is the number of cases (by default 2,000); `scripts/test-skein` runs many.
+//! `scripts/fetch-vectors` puts it into `.tools/skein`. Without it, the test says that it is
+//! skipped. `SEALSTONE_CASES` is the number of cases, by default 2,000.
 
 use sealstone_skein::threefish::{Block, Threefish256, Threefish512, Threefish1024};
 use sealstone_skein::tree::{Shape, TreeSkein};
@@ -20,7 +20,7 @@ fn random_cases() {
         .stderr(Stdio::null())
         .status();
     if !has_pyskein.is_ok_and(|status| status.success()) {
-        println!("skipped: pyskein is not there; run scripts/fetch-skein");
+        println!("skipped: pyskein is not there; run scripts/fetch-vectors");
         return;
     }
     let count =

@@ -101,8 +101,8 @@ def seal(
 ) -> bytes | None:
     """Seals `source` to public passports and a passphrase, signed by `sender`.
 
-    `source` is bytes-like, a path or a file object. Without a target, the sealed file is returned; a
-    path appears whole or not at all, and is not replaced without `overwrite`. After an exception,
+    `source` is bytes-like, a path or a file object. Without a target, the sealed file is returned;
+    a path appears whole or not at all, and is not replaced without `overwrite`. After an exception,
     throw away what a file object got.
 
     `anonymous` hides the recipients, `hide_length` the length, `armor` makes text. `profile` is the
@@ -175,8 +175,8 @@ class SealedFile(io.RawIOBase):
     """The content of a sealed file, to be read at any position, as pandas, zipfile and pyarrow do.
 
     The source is bytes-like, a path, or a seekable file object. The constructor verifies the
-    sender's signatures, which takes one pass over all of it. From then on, a part costs the chunks of
-    1 MiB that it touches, and only what was verified is read.
+    sender's signatures, which takes one pass over all of it. From then on, a part costs the chunks
+    of 1 MiB that it touches, and only what was verified is read.
 
     >>> import io, zipfile
     >>> from sealstone import Passport, SealedFile, seal

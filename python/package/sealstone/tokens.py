@@ -27,8 +27,9 @@ False
 >>> spent.add(mark)
 
 Failures raise `TokenRefused`, `Malformed` or `Unsupported` of `sealstone.errors`; arguments out of
-range raise `ValueError`. A `Pending` and an `IssuerKey` are secret: their `repr` shows no secret, they cannot be
-pickled, and their secrets are wiped with the last reference; those of a key also by `close`.
+range raise `ValueError`. A `Pending` and an `IssuerKey` are secret: their `repr` shows no secret,
+they cannot be pickled, and their secrets are wiped with the last reference; those of a key also by
+`close`.
 """
 
 from typing import NamedTuple

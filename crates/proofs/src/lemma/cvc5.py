@@ -1,4 +1,5 @@
-"""Answers the SMT-LIB 2 script on standard input with cvc5, as its command would, which the Python package lacks.
+"""Answers the SMT-LIB 2 script on standard input with cvc5, as its command would, which the Python
+package lacks.
 
 usage: python cvc5.py MILLISECONDS (for each question)
 """

@@ -212,7 +212,7 @@ def malleable(package):
 
 
 def borrowed(package):
-    """Alice's signing keys under another X25519 key: another fingerprint, which she did not sign."""
+    """Alice's signing keys under another X25519 key: a fingerprint that she did not sign."""
     package.signatures[2][2] = [bytes(32), *signer_of(person("alice"))[1:]]
 
 

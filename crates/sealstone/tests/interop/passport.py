@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """A second reader of passports, written from spec/passport.md alone.
 
-    passport.py example                               prints the numbers of the page's worked example
+    passport.py example                               prints the page's worked example
     passport.py check ALICE.passport ALICE.pub WORDS  opens and verifies a pair of files
-    passport.py succession OLD.pub NEW.pub            verifies that the old passport signed the new one over
+    passport.py succession OLD.pub NEW.pub            verifies that OLD signed NEW over
 
-Shares no code with the crate: hashlib and hmac (SHA3), and from PyPI argon2-cffi, pynacl, cryptography, cbor2,
-kyber-py, dilithium-py and mnemonic.
+Shares no code with the crate: hashlib and hmac (SHA3), and from PyPI argon2-cffi, pynacl,
+cryptography, cbor2, kyber-py, dilithium-py and mnemonic.
 """
 
 import base64

@@ -1,4 +1,4 @@
-"""JSON as spec/package.md reads it. The canonical form (RFC 8785) is made by the package `rfc8785`."""
+"""JSON as spec/package.md reads it. The package `rfc8785` makes the canonical form."""
 
 import json
 

@@ -4,8 +4,9 @@
     tree.py FILE      prints the hash of a file
     tree.py example   prints the numbers of the page's worked example
 
-Many nodes are hashed side by side: an integer holds one 64-bit word of each of them, 128 bits apart, so that sums carry
-into nothing and one mask makes a word of them again. There is nothing here but the standard library.
+Many nodes are hashed side by side: an integer holds one 64-bit word of each of them, 128 bits
+apart, so that sums carry into nothing and one mask makes a word of them again. There is nothing
+here but the standard library.
 """
 
 import sys
@@ -35,7 +36,7 @@ def tree_hash(message):
 
 
 def level(values, number):
-    """The values of all nodes of this level, from those of the level below (of level 1: from the message)."""
+    """The values of all nodes of this level, from the level below; of level 1, from the message."""
     size = LEAF if number == 1 else NODE
     nodes = [values[at : at + size] for at in range(0, len(values), size)] or [b""]
     high = MESSAGE << 56 | number << 48
@@ -47,7 +48,7 @@ def level(values, number):
 
 
 def ubi(chain, messages, positions, high):
-    """UBI (section 3.4) from one chaining value over messages of one length, each at its own position."""
+    """UBI (section 3.4) from one chaining value over messages of one length and their positions."""
     ones = sum(1 << 128 * lane for lane in range(len(messages)))
     state = [word * ones for word in words([chain])]
     length = len(messages[0])

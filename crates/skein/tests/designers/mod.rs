@@ -1,4 +1,4 @@
-//! The files that `scripts/fetch-skein` puts into `.tools/skein`: those of the designers, and of
+//! The files that `scripts/fetch-vectors` puts into `.tools/skein`: those of the designers, and of
 //! pyskein, which wraps their code.
 
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ pub(crate) fn text(name: &str) -> Option<String> {
     let directory = std::env::var_os("SEALSTONE_VECTORS").map_or_else(tools, PathBuf::from);
     let text = std::fs::read_to_string(directory.join("skein").join(name));
     if text.is_err() {
-        println!("skipped: {name} is not there; run scripts/fetch-skein");
+        println!("skipped: {name} is not there; run scripts/fetch-vectors");
     }
     text.ok()
 }

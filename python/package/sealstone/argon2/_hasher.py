@@ -28,8 +28,8 @@ class PasswordHasher:
 
     The interface is that of argon2-cffi: `memory_cost` is in KiB, lengths are in bytes, a `str` is
     encoded by `encoding`. `pepper` is a secret that is not stored with the hashes: without it, a
-    stolen table of them cannot be searched. `memory` bounds how many hashes run at once, and is kept
-    from hash to hash.
+    stolen table of them cannot be searched. `memory` bounds how many hashes run at once, and is
+    kept from hash to hash.
 
     >>> from sealstone.argon2 import PasswordHasher
     >>> old = PasswordHasher(time_cost=1, memory_cost=512, parallelism=1)

@@ -1,4 +1,4 @@
-"""Functions of argon2-cffi's module of this name: all parameters are given, none is checked twice."""
+"""The functions of argon2-cffi's module of this name. All parameters are given."""
 
 from collections.abc import Callable
 from enum import Enum

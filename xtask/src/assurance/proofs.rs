@@ -1,0 +1,101 @@
+//! The table of proofs.
+
+use super::{ALL, TIME};
+use crate::gate::{list, text};
+use serde_json::Value;
+
+/// A row for each kernel, each claim about source, and each lemma, and one for all of them.
+pub(super) fn table(proofs: &Value) -> Result<String, String> {
+    let heading = format!("| what | instruction set | what is shown | how | verdict{TIME}");
+    let mut rows = vec![heading, "|---|---|---|---|---|---:|".into()];
+    rows.extend(list(&proofs["kernels"]).iter().map(kernel));
+    rows.extend(list(&proofs["source"]).iter().map(source));
+    rows.extend(lemmas(list(&proofs["lemmas"]))?);
+    rows.extend(sums(&proofs["usage"]));
+    Ok(rows.join("\n") + "\n")
+}
+
+fn kernel(row: &Value) -> String {
+    let is_command = text(&row["program"]) == "sealstone";
+    let program = if is_command {
+        "the command"
+    } else {
+        "the prover's own program"
+    };
+    let shown = format!("equals {}", text(&row["specification"]));
+    let how = format!("machine code of {program}, {} runs", row["runs"]);
+    let (name, set) = (text(&row["kernel"]), text(&row["instruction_set"]));
+    line(&[name, set, &shown, &how, text(&row["verdict"]), &time([row])])
+}
+
+fn source(row: &Value) -> String {
+    let verdict = text(&row["verdict"]);
+    let how = if verdict == "CHECKED" {
+        "source on numbers"
+    } else {
+        "source on symbols"
+    };
+    line(&[
+        text(&row["name"]),
+        "any",
+        text(&row["shown"]),
+        how,
+        verdict,
+        &time([row]),
+    ])
+}
+
+/// One row for each lemma, with every solver that was asked.
+fn lemmas(rows: &[Value]) -> Result<Vec<String>, String> {
+    if rows.is_empty() {
+        return Err("the proofs have no lemmas: sealstone-prove needs --lemmas".into());
+    }
+    let mut names: Vec<&str> = Vec::new();
+    for row in rows {
+        let name = text(&row["lemma"]);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    Ok(names.into_iter().map(|name| lemma(name, rows)).collect())
+}
+
+fn lemma(name: &str, rows: &[Value]) -> String {
+    let rows: Vec<&Value> = rows
+        .iter()
+        .filter(|row| text(&row["lemma"]) == name)
+        .collect();
+    let solvers: Vec<&str> = rows.iter().map(|row| text(&row["solver"])).collect();
+    let how = format!("source on expressions, {}", solvers.join(" and "));
+    let mut verdicts: Vec<&str> = rows.iter().map(|row| text(&row["verdict"])).collect();
+    verdicts.sort_unstable();
+    verdicts.dedup();
+    line(&[
+        "Argon2's reference index",
+        "any",
+        name,
+        &how,
+        &verdicts.join(" "),
+        &time(rows),
+    ])
+}
+
+fn sums(usage: &Value) -> [String; 2] {
+    let rest = "with the comparison of the models and all else but the solvers";
+    let seconds = |name: &str| usage[name].as_f64().unwrap_or_default();
+    let (processor, solvers) = (seconds("processor_seconds"), seconds("solver_seconds"));
+    [
+        format!("{ALL}machine code and source |  |  | {rest} |  | {processor:.1} |"),
+        format!("{ALL}expressions |  |  | the solvers |  | {solvers:.1} |"),
+    ]
+}
+
+fn time<'v>(rows: impl IntoIterator<Item = &'v Value>) -> String {
+    let seconds = rows.into_iter().filter_map(|row| row["seconds"].as_f64());
+    format!("{:.2}", seconds.sum::<f64>())
+}
+
+fn line(cells: &[&str]) -> String {
+    let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+    format!("| {} |", cells.join(" | "))
+}

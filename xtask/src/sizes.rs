@@ -1,0 +1,82 @@
+//! Keeps files small and prose narrow, and says how small functions are.
+//!
+//! Limits: 600 lines a file; 100 columns a line of comment or prose. clippy limits functions
+//! (`clippy.toml`). Tables, code, links and generated text may be wider.
+
+mod functions;
+mod prose;
+
+use crate::gate::{self, Report};
+use std::path::Path;
+
+const MAX_FILE_LINES: usize = 600;
+const SOURCE_SUFFIXES: &[&str] = &[
+    "rs", "py", "pyi", "sh", "c", "h", "js", "mjs", "css", "html",
+];
+/// Programs without a suffix stand here.
+const PROGRAM_PLACES: &[&str] = &["scripts", ".ci"];
+
+/// A file that is code.
+struct Source {
+    name: String,
+    text: String,
+}
+
+pub(crate) fn check(root: &Path) -> Result<Report, String> {
+    let files = gate::repository_files(root)?;
+    let mut sources = Vec::new();
+    let mut findings = Vec::new();
+    for name in files {
+        if is_source(&name) || prose::is_read(&name) {
+            let text = gate::read(&root.join(&name))?;
+            findings.extend(prose::too_wide(&name, &text));
+            findings.extend(too_long(&name, &text));
+            sources.extend(is_source(&name).then_some(Source { name, text }));
+        }
+    }
+    if sources.is_empty() {
+        return Err(format!("no source file found in {}", root.display()));
+    }
+    Ok(Report {
+        looked_at: report(&sources)?,
+        findings,
+    })
+}
+
+fn is_source(name: &str) -> bool {
+    let path = Path::new(name);
+    let folder = path.parent().and_then(Path::to_str).unwrap_or_default();
+    match path.extension().and_then(|suffix| suffix.to_str()) {
+        Some(suffix) => SOURCE_SUFFIXES.contains(&suffix),
+        None => PROGRAM_PLACES.contains(&folder),
+    }
+}
+
+fn too_long(name: &str, text: &str) -> Option<String> {
+    let lines = text.lines().count();
+    let message = format!("{name}:1: {lines} lines, more than {MAX_FILE_LINES}");
+    (is_source(name) && lines > MAX_FILE_LINES).then_some(message)
+}
+
+fn report(sources: &[Source]) -> Result<String, String> {
+    let mut functions = Vec::new();
+    for source in sources.iter().filter(|source| source.name.ends_with(".rs")) {
+        functions.extend(functions::lengths(&source.name, &source.text)?);
+    }
+    functions.sort_unstable();
+    let files = sources.len();
+    let longest = sources
+        .iter()
+        .map(|source| source.text.lines().count())
+        .max()
+        .unwrap_or(0);
+    let Some(last) = functions.last() else {
+        return Ok(format!("{files} files, no functions"));
+    };
+    let (count, middle) = (functions.len(), functions[functions.len() / 2]);
+    let ninetieth = functions[count * 9 / 10];
+    Ok(format!(
+        "{files} files (longest {longest} lines), {count} functions \
+         (median {middle} lines, 90th percentile {ninetieth}, longest {last})"
+    ))
+}

@@ -1,0 +1,108 @@
+//! Lines of prose and comments that are too wide to read.
+
+use std::path::Path;
+
+const MAX_COLUMNS: usize = 100;
+/// Tables that `cargo xtask assurance` writes, and what programs print.
+const NOT_PROSE: &[&str] = &["ASSURANCE.md"];
+
+/// Whether a file may hold prose or comments, and how those begin.
+fn mark(name: &str) -> Option<&'static str> {
+    let path = Path::new(name);
+    match path.extension().and_then(|suffix| suffix.to_str()) {
+        Some("md") => Some(""),
+        Some("rs" | "c" | "h" | "js" | "mjs") => Some("//"),
+        Some("py" | "pyi" | "sh" | "toml" | "yml" | "yaml") => Some("#"),
+        Some("lua") => Some("--"),
+        None if name.starts_with("scripts/") || name.starts_with(".ci/") => Some("#"),
+        None if path.ends_with("Makefile") => Some("#"),
+        _ => None,
+    }
+}
+
+pub(super) fn is_read(name: &str) -> bool {
+    mark(name).is_some()
+}
+
+pub(super) fn too_wide(name: &str, text: &str) -> Vec<String> {
+    let lines = match mark(name) {
+        Some(_) if NOT_PROSE.contains(&name) => Vec::new(),
+        Some("") => markdown(text),
+        Some(mark) => comments(text, mark),
+        None => Vec::new(),
+    };
+    let wide = lines.into_iter().filter(|(_, line)| is_too_wide(line));
+    let columns = |line: &str| line.chars().count();
+    wide.map(|(number, line)| {
+        format!(
+            "{name}:{number}: {} columns of prose, more than {MAX_COLUMNS}",
+            columns(line)
+        )
+    })
+    .collect()
+}
+
+/// A line that could be broken: it has a space where it is not too long yet.
+fn is_too_wide(line: &str) -> bool {
+    let words = line.trim_matches(['/', '!', '#', '*', '"', '-', ' ']);
+    let breakable = words.chars().take(MAX_COLUMNS - 10).any(|c| c == ' ');
+    line.chars().count() > MAX_COLUMNS && breakable
+}
+
+/// Lines that are neither code nor tables.
+fn markdown(text: &str) -> Vec<(usize, &str)> {
+    let mut is_code = false;
+    let mut lines: Vec<(usize, &str)> = (1..).zip(text.lines()).collect();
+    lines.retain(|(_, line)| {
+        is_code ^= line.trim_start().starts_with("```");
+        !is_code && !line.starts_with("    ") && !line.trim_start().starts_with(['|', '<'])
+    });
+    lines
+}
+
+/// Lines that are comments, or within the quotation marks of Python's documentation. Those of Rust
+/// may hold tables and code too.
+fn comments<'t>(text: &'t str, mark: &str) -> Vec<(usize, &'t str)> {
+    let mut quotation = Quotation::None;
+    let mut is_code = false;
+    let mut lines: Vec<(usize, &str)> = (1..).zip(text.lines()).collect();
+    lines.retain(|(_, line)| {
+        let start = line.trim_start();
+        if let Some(is_prose) = quotation.takes(start).filter(|_| mark == "#") {
+            return is_prose;
+        }
+        let Some(rest) = start.strip_prefix(mark) else {
+            return false;
+        };
+        let rest = rest.trim_start_matches(['/', '!']).trim_start();
+        is_code ^= rest.starts_with("```");
+        !is_code && !rest.starts_with('|') && !line.starts_with("#!/")
+    });
+    lines
+}
+
+/// Whether a line of Python stands between threefold quotation marks, and what those enclose.
+#[derive(PartialEq)]
+enum Quotation {
+    None,
+    /// Documentation: it begins a line.
+    Prose,
+    Value,
+}
+
+impl Quotation {
+    /// Takes the next line. If it is a part of a quotation: whether that is prose.
+    fn takes(&mut self, line: &str) -> Option<bool> {
+        let marks = line.matches("\"\"\"").count();
+        let begins = *self == Self::None && line.starts_with("\"\"\"");
+        let (is_prose, is_value) = (*self == Self::Prose || begins, *self == Self::Value);
+        if marks % 2 == 1 {
+            *self = match self {
+                Self::None if begins => Self::Prose,
+                Self::None => Self::Value,
+                Self::Prose | Self::Value => Self::None,
+            };
+        }
+        (is_prose || is_value || marks > 0).then_some(is_prose)
+    }
+}

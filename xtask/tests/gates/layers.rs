@@ -1,0 +1,286 @@
+//! `check layers` refuses every planted arrow and `unsafe`.
+
+use crate::repository::{DENY, FORBID, Repository, dependency};
+
+const WIRE: &str = "crates/sealstone/src/wire.rs";
+const ERROR: &str = "crates/sealstone/src/error.rs";
+const LIBRARY: &str = "crates/sealstone/src/lib.rs";
+const SKEIN: &str = "crates/skein/Cargo.toml";
+
+fn refused(repository: &Repository, expected: &[&str]) {
+    repository.refuses("layers", expected);
+}
+
+#[test]
+fn clean_tree_passes() {
+    let told = Repository::clean().passes("layers");
+    assert!(told.contains("4 crates, 8 files, 0 violations"), "{told}");
+}
+
+#[test]
+fn no_crates_is_no_pass() {
+    let repository = Repository::clean();
+    repository.write("Cargo.toml", "[workspace]\nmembers = []\n");
+    refused(&repository, &["no crate found"]);
+}
+
+#[test]
+fn a_file_that_is_no_rust_is_no_pass() {
+    let repository = Repository::clean();
+    repository.append(WIRE, "fn f() {\n");
+    refused(&repository, &[&format!("{WIRE}: no Rust")]);
+}
+
+#[test]
+fn dependency_upwards() {
+    let repository = Repository::clean();
+    let manifest = "crates/lanes/Cargo.toml";
+    repository.append(manifest, &dependency("skein"));
+    let line = repository.lines(manifest);
+    let arrow = "crates/lanes (words) -> crates/skein (kernels) points upwards";
+    refused(&repository, &[&format!("{manifest}:{line}: {arrow}")]);
+}
+
+#[test]
+fn dependency_sideways() {
+    let repository = Repository::clean();
+    repository.add_crate("argon2", &["skein"], DENY);
+    let arrow = "crates/argon2 (kernels) -> crates/skein (kernels) points sideways";
+    refused(
+        &repository,
+        &[&format!("crates/argon2/Cargo.toml:10: {arrow}")],
+    );
+}
+
+#[test]
+fn dev_dependency_upwards() {
+    let repository = Repository::clean();
+    repository.append(
+        SKEIN,
+        &format!("[dev-dependencies]\n{}", dependency("sealstone")),
+    );
+    let arrow = "crates/skein (kernels) -> crates/sealstone (products) points upwards";
+    refused(&repository, &[&format!("{SKEIN}:12: {arrow}")]);
+}
+
+#[test]
+fn dev_dependency_on_itself_passes() {
+    let repository = Repository::clean();
+    repository.append(
+        SKEIN,
+        &format!("[dev-dependencies]\n{}", dependency("skein")),
+    );
+    repository.passes("layers");
+}
+
+#[test]
+fn renamed_dependency_upwards() {
+    let repository = Repository::clean();
+    let renamed = "other = { package = \"sealstone\", path = \"../sealstone\" }\n";
+    repository.append(SKEIN, renamed);
+    let line = format!("{SKEIN}:{}:", repository.lines(SKEIN));
+    refused(
+        &repository,
+        &[&line, "crates/sealstone (products) points upwards"],
+    );
+}
+
+#[test]
+fn unknown_crate() {
+    let repository = Repository::clean();
+    repository.add_crate("extra", &[], FORBID);
+    refused(&repository, &["crates/extra/Cargo.toml:1: unknown crate"]);
+}
+
+#[test]
+fn checks_are_used_by_nobody() {
+    let repository = Repository::clean();
+    repository.add_crate("proofs", &[], FORBID);
+    repository.append("crates/cli/Cargo.toml", &dependency("proofs"));
+    refused(
+        &repository,
+        &["crates/cli (apps) -> crates/proofs (checks) points upwards"],
+    );
+}
+
+#[test]
+fn a_crate_for_tests_is_a_dev_dependency_only() {
+    let repository = Repository::clean();
+    repository.add_crate("testing", &[], FORBID);
+    repository.append(
+        SKEIN,
+        &format!("[dev-dependencies]\n{}", dependency("testing")),
+    );
+    repository.passes("layers");
+    repository.append("crates/lanes/Cargo.toml", &dependency("testing"));
+    refused(
+        &repository,
+        &["crates/testing is for tests only, a dev-dependency"],
+    );
+}
+
+#[test]
+fn other_workspaces_are_read() {
+    let repository = Repository::clean();
+    repository.add_crate_in(".", "bench", &[], "");
+    repository.append("bench/Cargo.toml", "[workspace]\n");
+    refused(
+        &repository,
+        &["bench/src/lib.rs:1: lacks #![forbid(unsafe_code)]"],
+    );
+}
+
+#[test]
+fn unsafe_let_in_outside_its_places() {
+    let repository = Repository::clean();
+    for level in ["allow", "expect", "warn"] {
+        for lints in ["unsafe_code", "missing_docs, unsafe_code"] {
+            let source = format!("\n#![{level}({lints})]\n");
+            repository.write("crates/skein/tests/all.rs", &source);
+            refused(
+                &repository,
+                &["crates/skein/tests/all.rs:2: unsafe outside"],
+            );
+        }
+    }
+}
+
+#[test]
+fn a_crate_without_the_lints() {
+    let repository = Repository::clean();
+    repository.write(
+        SKEIN,
+        &repository.read(SKEIN).replace("workspace = true", ""),
+    );
+    refused(
+        &repository,
+        &[&format!("{SKEIN}:1: lacks the lints of the workspace")],
+    );
+}
+
+#[test]
+fn missing_forbid() {
+    let repository = Repository::clean();
+    for source in [
+        "// #![forbid(unsafe_code)]\n",
+        "mod a {\n    #![forbid(unsafe_code)]\n}\n",
+    ] {
+        repository.write(LIBRARY, source);
+        refused(
+            &repository,
+            &[&format!("{LIBRARY}:1: lacks #![forbid(unsafe_code)]")],
+        );
+    }
+}
+
+#[test]
+fn missing_forbid_in_a_program() {
+    let repository = Repository::clean();
+    let program = "crates/skein/src/bin/other.rs";
+    repository.write(program, "fn main() {}\n");
+    refused(
+        &repository,
+        &[&format!("{program}:1: lacks #![forbid(unsafe_code)]")],
+    );
+}
+
+#[test]
+fn deny_is_not_forbid() {
+    let repository = Repository::clean();
+    repository.write("crates/skein/src/lib.rs", DENY);
+    refused(
+        &repository,
+        &["crates/skein/src/lib.rs:1: lacks #![forbid(unsafe_code)]"],
+    );
+}
+
+#[test]
+fn place_inside_a_crate() {
+    let repository = Repository::clean();
+    repository.add_crate("argon2", &["lanes"], &format!("{DENY}mod pages;\n"));
+    let let_in = "#![allow(unsafe_code)]\nfn f() { unsafe {} }\n";
+    repository.write("crates/argon2/src/pages/linux.rs", let_in);
+    repository.passes("layers");
+    repository.write("crates/argon2/src/other.rs", "#![allow(unsafe_code)]\n");
+    refused(
+        &repository,
+        &["crates/argon2/src/other.rs:1: unsafe outside"],
+    );
+}
+
+/// Appends a line to a file, and expects a finding there.
+fn refused_line(name: &str, line: &str, expected: &str) {
+    let repository = Repository::clean();
+    repository.append(name, &format!("{line}\n"));
+    let number = repository.lines(name);
+    refused(&repository, &[&format!("{name}:{number}: {expected}")]);
+}
+
+#[test]
+fn module_upwards() {
+    let expected = "crate::passport: module wire -> passport is no arrow downwards";
+    refused_line(WIRE, "use crate::{error, passport::slot};", expected);
+    refused_line(WIRE, "use crate::{error::{self}, passport};", expected);
+    refused_line(WIRE, "fn f(p: &[crate::passport::Slot]) {}", expected);
+    refused_line(
+        WIRE,
+        "fn f() { println!(\"{}\", crate::passport::new()) }",
+        expected,
+    );
+}
+
+#[test]
+fn module_upwards_through_super() {
+    let expected = "super::wire: module error -> wire is no arrow downwards";
+    refused_line(ERROR, "fn f() { super::wire::g() }", expected);
+    refused_line(ERROR, "fn f() { self::super::wire::g() }", expected);
+    refused_line(ERROR, "mod tests { use super::super::wire; }", expected);
+}
+
+#[test]
+fn module_upwards_through_a_reexport() {
+    let repository = Repository::clean();
+    repository.append(LIBRARY, "pub use passport::{Other, Passport};\n");
+    repository.append(WIRE, "fn f(p: crate::Passport) {}\n");
+    let line = repository.lines(WIRE);
+    let expected = format!("{WIRE}:{line}: crate::Passport: module wire -> passport");
+    refused(&repository, &[&expected]);
+}
+
+#[test]
+fn everything_from_the_root() {
+    refused_line(
+        WIRE,
+        "use crate::*;",
+        "crate::*: name the module that defines it",
+    );
+    refused_line(
+        WIRE,
+        "use super::*;",
+        "super::*: name the module that defines it",
+    );
+}
+
+#[test]
+fn unknown_module() {
+    let repository = Repository::clean();
+    repository.write("crates/sealstone/src/extra.rs", FORBID);
+    refused(
+        &repository,
+        &["crates/sealstone/src/extra.rs:1: unknown module extra"],
+    );
+}
+
+#[test]
+fn the_file_of_a_nested_module_is_no_other_module() {
+    let repository = Repository::clean();
+    repository.append(ERROR, "mod tests {\n    use super::wire;\n}\n");
+    repository.passes("layers");
+}
+
+#[test]
+fn visibility_is_no_use() {
+    let repository = Repository::clean();
+    repository.append(WIRE, "pub(in crate::passport) fn f() {}\n");
+    repository.passes("layers");
+}

@@ -1,0 +1,13 @@
+//! Each gate passes a clean repository, and is seen to refuse every planted violation.
+
+mod assurance;
+mod dependencies;
+mod features;
+mod layers;
+mod levels;
+mod lints;
+mod repository;
+mod shell;
+mod sizes;
+mod skipped;
+mod tree;

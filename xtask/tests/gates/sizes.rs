@@ -1,0 +1,97 @@
+//! `check sizes` measures what it says; long files and wide prose do not pass.
+
+use crate::repository::Repository;
+
+fn wide() -> String {
+    "word ".repeat(20) + "x"
+}
+
+#[test]
+fn clean_tree_passes() {
+    let told = Repository::clean().passes("sizes");
+    assert!(told.contains("8 files (longest "), "{told}");
+}
+
+#[test]
+fn no_source_is_no_pass() {
+    let repository = Repository::clean();
+    repository.write(".gitignore", "*\n");
+    repository.refuses("sizes", &["no source file found"]);
+}
+
+#[test]
+fn functions_are_measured() {
+    let repository = Repository::clean();
+    let body = "    a();\n".repeat(79);
+    let declared = "type T = fn(u8);\ntrait U { fn u(&self) -> [u8; 2]; }\n";
+    let long = format!("{declared}fn long(a: [u8; 2]) -> u8\nwhere\n    u8: Copy,\n{{\n{body}}}\n");
+    repository.append("crates/skein/src/lib.rs", &long);
+    let told = repository.passes("sizes");
+    assert!(
+        told.contains("3 functions (median 1 lines, ") && told.contains("longest 84)"),
+        "{told}"
+    );
+}
+
+#[test]
+fn long_file() {
+    let repository = Repository::clean();
+    let table = "crates/skein/src/table.rs";
+    repository.write(table, &"// a line\n".repeat(601));
+    repository.refuses("sizes", &[&format!("{table}:1: 601 lines, more than 600")]);
+}
+
+#[test]
+fn long_script() {
+    let repository = Repository::clean();
+    repository.write("scripts/long", &"# a line\n".repeat(601));
+    repository.refuses("sizes", &["scripts/long:1: 601 lines"]);
+}
+
+#[test]
+fn wide_prose() {
+    let places = [
+        ("crates/skein/src/a.rs", "/// "),
+        ("crates/capi/a.h", "// "),
+        ("scripts/a", "# "),
+        ("python/a.pyi", "\"\"\"\n"),
+        ("python/a.py", "a = \"\"\"\n\"\"\"\nb = 1\n# "),
+        ("spec/a.md", ""),
+        ("store/a.lua", "-- "),
+        ("tests/a.mjs", "// "),
+    ];
+    for (name, mark) in places {
+        let repository = Repository::clean();
+        repository.write(name, &format!("{mark}{}\n", wide()));
+        let line = mark.lines().count() + usize::from(mark.ends_with('\n'));
+        let begin = mark.rsplit('\n').next().unwrap_or_default();
+        let (line, columns) = (line.max(1), begin.len() + wide().len());
+        let finding = format!("{name}:{line}: {columns} columns of prose, more than 100");
+        repository.refuses("sizes", &[&finding, "1 violations"]);
+    }
+}
+
+#[test]
+fn wide_tables_code_and_links_pass() {
+    let repository = Repository::clean();
+    let wide = wide();
+    let link = format!("https://{}", "x".repeat(100));
+    repository.write(
+        "spec/a.md",
+        &format!("| {wide} |\n```\n{wide}\n```\n{link}\n"),
+    );
+    let comments = format!("//! | {wide} |\n//! ```\n//! {wide}\n//! ```\n");
+    repository.write("crates/skein/src/a.rs", &comments);
+    repository.write(
+        "python/a.py",
+        &format!("a = \"\"\"{wide}\"\"\"\nb = \"{wide}\"\n"),
+    );
+    repository.passes("sizes");
+}
+
+#[test]
+fn prose_of_100_columns_passes() {
+    let repository = Repository::clean();
+    repository.write("spec/a.md", &("word ".repeat(19) + "words\n"));
+    repository.passes("sizes");
+}
