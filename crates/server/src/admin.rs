@@ -27,7 +27,7 @@ mod socket;
 
 pub use desk::{Desk, Service};
 pub use door::{Door, Origins};
-pub use socket::{Socket, ask, listen};
+pub use socket::{Socket, ask, fetch, listen};
 
 /// Who asks.
 #[derive(Clone, Debug, PartialEq, Eq)]

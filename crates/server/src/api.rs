@@ -279,6 +279,7 @@ struct Issuer;
     ),
     paths(
         crate::verifier::verify_header,
+        crate::verifier::verify_forwarded,
         crate::verifier::verify_json,
         crate::verifier::verify_batch,
         crate::verifier::check_json,

@@ -9,7 +9,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::operators::Role;
 
@@ -36,6 +36,12 @@ pub enum Command {
     },
     /// Print the documented configuration
     Config,
+    /// Move the store of a service that does not run to another kind of store
+    Migrate(MigrateArgs),
+    /// Copy the embedded store into a file, while the service runs
+    Backup(BackupArgs),
+    /// Put a backup into an empty store
+    Restore(RestoreArgs),
     /// Get a token for an origin's challenge, and print the `Authorization` header
     Token(TokenArgs),
     /// Look after a service that runs
@@ -43,6 +49,93 @@ pub enum Command {
     /// Check the log of what operators did
     #[command(subcommand)]
     Audit(AuditCommand),
+}
+
+/// The kinds of services.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ServiceRole {
+    /// It issues.
+    Issuer,
+    /// It verifies.
+    Verifier,
+}
+
+impl ServiceRole {
+    /// The name in stores and backups.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Issuer => "issuer",
+            Self::Verifier => "verifier",
+        }
+    }
+
+    /// The role of this name.
+    #[must_use]
+    pub fn of(name: &str) -> Option<Self> {
+        let mut all = [Self::Issuer, Self::Verifier].into_iter();
+        all.find(|role| role.name() == name)
+    }
+}
+
+/// `migrate`
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Stop all processes of the service first. A move that was interrupted is \
+run again with the same arguments. Afterwards the old store refuses services.
+
+Example:
+  sealstone-server migrate verifier --from redb.toml --to redis.toml"
+)]
+pub struct MigrateArgs {
+    /// The kind of the service
+    pub role: ServiceRole,
+    /// The configuration of the service until now
+    #[arg(long, value_name = "FILE")]
+    pub from: PathBuf,
+    /// The configuration from now on; its store is empty
+    #[arg(long, value_name = "FILE")]
+    pub to: PathBuf,
+    /// Seconds that processes have to notice the move and end, if they share the old store
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    pub wait: u64,
+    /// Give up a move that did not end: use the old store again, and never the new one
+    #[arg(long)]
+    pub give_up: bool,
+}
+
+/// `backup`
+#[derive(Args, Debug)]
+#[command(
+    after_help = "The file holds all that was acknowledged before the time `ended` that is \
+printed. It holds the issuer's locked passport, and not its passphrase.
+
+Example:
+  sealstone-server backup --data /var/lib/sealstone-verifier --to verifier.backup"
+)]
+pub struct BackupArgs {
+    /// The service's data directory
+    #[arg(long, value_name = "DIR")]
+    pub data: PathBuf,
+    /// The new file
+    #[arg(long, value_name = "FILE")]
+    pub to: PathBuf,
+}
+
+/// `restore`
+#[derive(Args, Debug)]
+#[command(after_help = "Example:
+  sealstone-server restore --from verifier.backup --data /var/lib/sealstone-verifier")]
+pub struct RestoreArgs {
+    /// The backup
+    #[arg(long, value_name = "FILE")]
+    pub from: PathBuf,
+    /// The configuration, for another store than the embedded one
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The data directory
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
 }
 
 /// `audit …`
@@ -126,6 +219,10 @@ pub struct TokenArgs {
     /// The issuer's URL [default: https and the name in the challenge]
     #[arg(long, value_name = "URL")]
     pub issuer: Option<String>,
+    /// PEM certificates that those of the origin and the issuer must come from [default: the
+    /// system's]
+    #[arg(long, value_name = "FILE")]
+    pub ca_file: Option<PathBuf>,
     /// A gate's name and a proof, such as an invitation; may be given several times
     #[arg(long = "proof", value_name = "NAME PROOF")]
     pub proofs: Vec<String>,

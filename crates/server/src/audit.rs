@@ -72,6 +72,8 @@ pub enum Event {
     KeysRotated,
     /// All keys were replaced.
     KeysRevoked,
+    /// A backup was begun.
+    BackedUp,
     /// An invitation was made.
     Invited {
         /// The gate.

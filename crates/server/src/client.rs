@@ -13,6 +13,7 @@
 //! # Ok::<(), sealstone_server::Error>(())
 //! ```
 
+use std::path::Path;
 use std::time::Duration;
 
 use sealstone_primitives::hash::sha256;
@@ -22,7 +23,7 @@ use serde_json::Value;
 
 use crate::gate::pow::Work;
 use crate::issuer::GATE_HEADER;
-use crate::{Error, Result};
+use crate::{Error, Result, network};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -58,8 +59,21 @@ impl Client {
         let config = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .timeout_global(Some(PATIENCE));
+        Self::asking(config.build().into(), issuer)
+    }
+
+    /// The same with TLS, for servers whose certificates come from `ca_file`, by default from one
+    /// of the system's roots.
+    ///
+    /// # Errors
+    /// If the file holds no certificate.
+    pub fn with_tls(issuer: &str, ca_file: Option<&Path>) -> Result<Self> {
+        Ok(Self::asking(network::agent(ca_file, PATIENCE)?, issuer))
+    }
+
+    fn asking(agent: ureq::Agent, issuer: &str) -> Self {
         Self {
-            agent: config.build().into(),
+            agent,
             issuer: issuer.trim_end_matches('/').to_owned(),
             proofs: Vec::new(),
         }

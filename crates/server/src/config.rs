@@ -20,7 +20,7 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use crate::gate::{GateOptions, Gates};
-use crate::http::{Connections, Proxies, RouteLimits};
+use crate::http::{Connections, Proxies, RouteLimits, Tls, TlsOptions};
 use crate::keys::KeyOptions;
 use crate::session::Lifetime;
 use crate::store::StoreOptions;
@@ -41,6 +41,8 @@ pub struct Config {
     pub listen: String,
     /// Networks of proxies.
     pub proxies: Vec<String>,
+    /// TLS of the listener.
+    pub tls: TlsOptions,
     /// The store.
     pub store: StoreOptions,
     /// The service's passport.
@@ -188,6 +190,8 @@ impl Default for IssuerOptions {
 pub struct VerifierOptions {
     /// The issuer's URL.
     pub issuer: Option<String>,
+    /// PEM certificates that the issuer's certificate must come from; by default the system's.
+    pub ca_file: Option<PathBuf>,
     /// The fingerprint of the issuer's passport.
     pub fingerprint: Option<String>,
     /// The issuer's host name in challenges; by default that of the URL.
@@ -202,6 +206,7 @@ impl Default for VerifierOptions {
     fn default() -> Self {
         Self {
             issuer: None,
+            ca_file: None,
             fingerprint: None,
             name: None,
             origins: Vec::new(),
@@ -216,6 +221,7 @@ impl Default for Config {
             data: None,
             listen: "127.0.0.1:8080".to_owned(),
             proxies: Vec::new(),
+            tls: TlsOptions::default(),
             store: StoreOptions::default(),
             passport: PassportOptions::default(),
             connections: Connections::default(),
@@ -264,6 +270,7 @@ impl Config {
         }
         let config: Self = Value::Table(table).try_into().map_err(wrong)?;
         config.store.check()?;
+        config.tls.files()?;
         config.key_options()?;
         config.proxies()?;
         config.fingerprint()?;
@@ -305,6 +312,24 @@ impl Config {
         let secret = sealstone_primitives::secret::Secret::random();
         let mut names = self.gates.keys().chain([&self.issuer.gate]);
         names.try_for_each(|name| Gates::new(name, &self.gates, &secret).map(drop))
+    }
+
+    /// Checks that all files that are named can be read and used.
+    ///
+    /// # Errors
+    /// If one cannot.
+    pub fn check_files(&self) -> Result<()> {
+        Tls::open(&self.tls)?;
+        let files = [
+            &self.passport.passphrase_file,
+            &self.store.password_file,
+            &self.store.ca_file,
+            &self.verifier.ca_file,
+        ];
+        for path in files.into_iter().flatten() {
+            std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        }
+        Ok(())
     }
 
     /// The networks of proxies.
@@ -400,6 +425,7 @@ mod tests {
             ("[store]\nkind = \"sqlite\"", "sqlite"),
             ("[store]\nkind = \"redis\"", "urls"),
             ("[store]\ncluster = true", "no other options"),
+            ("[tls]\nkey-file = \"k\"", "belong together"),
             (
                 "[store]\nkind = \"redis\"\nurls = [\"redis://:secret@h\"]",
                 "password-file",

@@ -15,8 +15,10 @@
 
 mod accept;
 mod route;
+mod tls;
 
-pub use accept::{Connections, Stop, bind, serve};
+pub use accept::{Connections, Listener, Stop, bind, serve};
 pub use route::{
     Body, Peer, Proxies, RouteLimits, answer_json, guarded, media_type, with_fallbacks,
 };
+pub use tls::{Tls, TlsOptions, reload_on_hangup};

@@ -20,13 +20,18 @@
 //! | [`operators`] | operators, their roles and passwords |
 //! | [`session`] | their sessions |
 //! | [`audit`] | the log of what they did |
+//! | [`archive`] | the file of a backup |
+//! | [`moving`] | moves a store, makes and restores backups |
+//! | [`measure`] | what is measured |
 //! | [`record`] | records of the store that hold JSON |
 //! | [`client`] | gets tokens, for trying a service |
+//! | [`network`] | how this program asks others |
 //! | [`clock`] | the time |
 #![forbid(unsafe_code)]
 
 pub mod admin;
 pub mod api;
+pub mod archive;
 pub mod args;
 pub mod audit;
 pub mod client;
@@ -37,6 +42,9 @@ pub mod gate;
 pub mod http;
 pub mod issuer;
 pub mod keys;
+pub mod measure;
+pub mod moving;
+pub mod network;
 pub mod operators;
 pub mod origin;
 pub mod pinned;

@@ -10,7 +10,7 @@ use sealstone_server::client::Client;
 use sealstone_server::clock::Clock;
 use sealstone_server::config::{self, Config};
 use sealstone_server::http::Stop;
-use sealstone_server::{Error, Result, admin, service};
+use sealstone_server::{Error, Result, admin, moving, service};
 use sealstone_token::privacypass::header;
 
 /// Wipes freed memory: secrets pass through buffers of libraries that do not wipe them.
@@ -56,13 +56,25 @@ fn run(command: Command) -> Result<()> {
         Command::CheckConfig { file } => {
             let config = Config::read(Some(&file))?;
             config.check_gates()?;
+            config.check_files()?;
             print(&format!("{}: good", file.display()))
         }
         Command::Config => print(config::DOCUMENTED.trim_end()),
+        Command::Migrate(args) => print(&waited(moving::migrate(&args))?),
+        Command::Backup(args) => print(&waited(moving::backup(&args))?),
+        Command::Restore(args) => print(&waited(moving::restore(&args))?),
         Command::Token(args) => token(&args),
         Command::Admin(args) => print(&admin::command::run(&args)?),
         Command::Audit(command) => print(&admin::command::audit(&command)?),
     }
+}
+
+/// Does one thing, and returns what to print.
+fn waited(work: impl Future<Output = Result<serde_json::Value>>) -> Result<String> {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.enable_all().build();
+    let runtime = runtime.map_err(|e| Error::io("the runtime".as_ref(), e))?;
+    runtime.block_on(work).map(|value| value.to_string())
 }
 
 fn configured(args: &ServiceArgs) -> Result<Config> {
@@ -102,7 +114,8 @@ fn log_to_standard_error(config: &Config) -> Result<()> {
 }
 
 fn token(args: &TokenArgs) -> Result<()> {
-    let offer = Client::new("").challenge(&args.origin)?;
+    let tls = |issuer: &str| Client::with_tls(issuer, args.ca_file.as_deref());
+    let offer = tls("")?.challenge(&args.origin)?;
     let name = offer.challenge.issuer_name();
     let issuer = args
         .issuer
@@ -111,9 +124,7 @@ fn token(args: &TokenArgs) -> Result<()> {
     let client = args
         .proofs
         .iter()
-        .fold(Client::new(&issuer), |client, proof| {
-            client.with_proof(proof)
-        });
+        .fold(tls(&issuer)?, |client, proof| client.with_proof(proof));
     let token = client.token(&offer.challenge, Clock::system().now())?;
     print(&header::authorization(&token))
 }

@@ -4,12 +4,14 @@
 //! ```no_run
 //! use std::sync::Arc;
 //! use sealstone_files::TrustDirectory;
-//! use sealstone_server::pinned::Pinned;
+//! use sealstone_server::network;
+//! use sealstone_server::pinned::{FETCH_TIME, Pinned};
 //! use sealstone_server::store::Store;
 //!
 //! async fn trusted(store: Arc<dyn Store>, now: u64) -> sealstone_server::Result<Pinned> {
 //!     let trust = TrustDirectory::new("/var/lib/sealstone-verifier/trust");
-//!     Pinned::open("http://127.0.0.1:8080", None, trust, store, now).await
+//!     let agent = network::agent(None, FETCH_TIME)?;
+//!     Pinned::open("https://issuer.example.org", agent, None, trust, store, now).await
 //! }
 //! ```
 
@@ -28,17 +30,19 @@ use sealstone_token::privacypass::{Token, TokenType};
 
 use crate::issuer::{PASSPORT_PATH, SIGNED_DIRECTORY_PATH};
 use crate::store::{Replace, Store};
-use crate::{Error, Result};
+use crate::{Error, Result, measure};
 
 /// The record of the last good directory.
 const RECORD: &str = "verifier/directory";
-const FETCH_TIME: Duration = Duration::from_secs(10);
+/// An agent that fetches should be as patient as this.
+pub const FETCH_TIME: Duration = Duration::from_secs(10);
 /// An unknown key is a reason to ask again, but not more often than this, in seconds.
 const ASK_AGAIN: u64 = 5;
 
 /// An issuer that a verifier trusts.
 pub struct Pinned {
     url: String,
+    agent: ureq::Agent,
     contact: Contact,
     trust: TrustDirectory,
     store: Arc<dyn Store>,
@@ -56,13 +60,14 @@ struct Good {
 
 impl Pinned {
     /// Finds the issuer's passport in the trust store or, at the first start, at the issuer's URL;
-    /// and its directory in the store or at the URL.
+    /// and its directory in the store or at the URL. `agent` asks ([`crate::network`]).
     ///
     /// # Errors
     /// If the issuer is not the one that is pinned, was denied or revoked, or does not answer and
     /// was never met before.
     pub async fn open(
         url: &str,
+        agent: ureq::Agent,
         fingerprint: Option<Fingerprint>,
         trust: TrustDirectory,
         store: Arc<dyn Store>,
@@ -71,10 +76,14 @@ impl Pinned {
         let url = url.trim_end_matches('/').to_owned();
         let contact = match met(&trust, fingerprint)? {
             Some(contact) => contact,
-            None => meet(&url, fingerprint, &trust, now).await?,
+            None => {
+                let text = fetch(&agent, format!("{url}{PASSPORT_PATH}")).await?;
+                meet(&text, fingerprint, &trust, now)?
+            }
         };
         let pinned = Self {
             url,
+            agent,
             contact,
             trust,
             store,
@@ -104,7 +113,7 @@ impl Pinned {
     /// If there is no good one. The last good one stays in use.
     pub async fn refresh(&self, now: u64) -> Result<()> {
         self.asked.store(now, Ordering::Relaxed);
-        let statement = fetch(format!("{}{SIGNED_DIRECTORY_PATH}", self.url)).await?;
+        let statement = fetch(&self.agent, format!("{}{SIGNED_DIRECTORY_PATH}", self.url)).await?;
         let before = self.store.get(RECORD).await?;
         if before.as_deref() == Some(&statement) {
             return Ok(());
@@ -124,6 +133,13 @@ impl Pinned {
             self.take(&statement)?;
         }
         Ok(())
+    }
+
+    /// Shows its keys, and how old it is.
+    pub fn show(&self, now: u64) {
+        let good = self.good();
+        measure::show_keys(&good.keys, now);
+        metrics::gauge!("sealstone_directory_time_seconds").set(good.time as f64);
     }
 
     fn take(&self, statement: &[u8]) -> Result<()> {
@@ -240,15 +256,14 @@ fn met(trust: &TrustDirectory, fingerprint: Option<Fingerprint>) -> Result<Optio
     }
 }
 
-/// Fetches the passport, and approves it: the configuration names it, or nobody was met before.
-async fn meet(
-    url: &str,
+/// Approves the passport in `armor`: the configuration names it, or nobody was met before.
+fn meet(
+    armor: &[u8],
     fingerprint: Option<Fingerprint>,
     trust: &TrustDirectory,
     now: u64,
 ) -> Result<Contact> {
-    let text = fetch(format!("{url}{PASSPORT_PATH}")).await?;
-    let passport = PublicPassport::from_armor(&text)?;
+    let passport = PublicPassport::from_armor(armor)?;
     let contact = passport.contact().clone();
     let note = match fingerprint {
         Some(wanted) if wanted != contact.fingerprint() => {
@@ -273,15 +288,13 @@ async fn meet(
 }
 
 /// The body at a URL.
-async fn fetch(url: String) -> Result<Vec<u8>> {
-    let asked = url.clone();
+async fn fetch(agent: &ureq::Agent, url: String) -> Result<Vec<u8>> {
+    let (agent, asked) = (agent.clone(), url.clone());
     let fetched = tokio::task::spawn_blocking(move || {
-        let agent: ureq::Agent = ureq::Agent::config_builder()
-            .timeout_global(Some(FETCH_TIME))
-            .max_redirects(0)
-            .build()
-            .into();
         let mut response = agent.get(&asked).call()?;
+        if response.status() != 200 {
+            return Err(ureq::Error::StatusCode(response.status().as_u16()));
+        }
         let limit = u64::try_from(MAX_LEN).unwrap_or(u64::MAX);
         response.body_mut().with_config().limit(limit).read_to_vec()
     });

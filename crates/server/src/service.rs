@@ -22,28 +22,31 @@ use axum::Router;
 use axum::extract::State;
 use axum::response::Response;
 use axum::routing::get;
-use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use metrics_exporter_prometheus::PrometheusHandle;
 use sealstone_files::TrustDirectory;
 use sealstone_primitives::secret::Secret;
+use sealstone_token::privacypass::directory::Directory;
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
 
 use crate::api::{Always, Ready};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::gate::Gates;
-use crate::http::{self, RouteLimits, Stop, answer_json, guarded, with_fallbacks};
+use crate::http::{
+    self, Listener, RouteLimits, Stop, Tls, answer_json, guarded, reload_on_hangup, with_fallbacks,
+};
 use crate::issuer::Issuer;
 use crate::keys::Keyring;
-use crate::pinned::Pinned;
+use crate::measure::{self, Measured};
+use crate::moving::{self, ROLE};
+use crate::pinned::{FETCH_TIME, Pinned};
 use crate::problem::{Kind, Problem};
 use crate::session::Lifetime;
-use crate::store::{self, Replace, Store};
+use crate::store::{self, MOVED, Replace, Store, Transfer};
 use crate::vault::{Vault, restore_passport};
 use crate::verifier::{Source, Verifier};
-use crate::{Error, Result, admin, api};
+use crate::{Error, Result, admin, api, network};
 
-const ROLE: &str = "service/role";
 const GATE_SECRET: &str = "issuer/gate-secret";
 /// A record that is written to see whether the store can write.
 const PROBE: &str = "service/probe";
@@ -64,8 +67,8 @@ const STORE_TIME: Duration = Duration::from_secs(3);
 struct Common {
     data: PathBuf,
     clock: Clock,
-    store: Arc<dyn Store>,
-    listener: TcpListener,
+    store: Arc<dyn Transfer>,
+    listener: Listener,
     address: String,
     metrics: Option<PrometheusHandle>,
 }
@@ -75,7 +78,7 @@ struct Common {
 /// # Errors
 /// If it cannot start.
 pub async fn issuer(config: &Config, stop: &Stop) -> Result<()> {
-    let common = Common::open(config, "issuer").await?;
+    let common = Common::open(config, "issuer", stop).await?;
     let now = common.clock.now();
     let passphrase = config.passport.passphrase_file.as_deref();
     let label = config.passport.label.as_deref().unwrap_or("Token issuer");
@@ -117,14 +120,20 @@ pub async fn issuer(config: &Config, stop: &Stop) -> Result<()> {
     let (upkeep, clock) = (keyring.clone(), common.clock.clone());
     common.maintain(stop, Duration::ZERO, move || {
         let (upkeep, now) = (upkeep.clone(), clock.now());
-        async move { upkeep.refresh(now).await }
+        async move {
+            let refreshed = upkeep.refresh(now).await;
+            if let Ok(directory) = Directory::from_json(&upkeep.published().json) {
+                measure::show_keys(&directory.keys, now);
+            }
+            refreshed
+        }
     });
     let admin = common
         .administer(config, "issuer", Some(issuer), stop)
         .await?;
     let line = json!({
         "event": "ready", "role": "issuer", "admin": admin.url, "listen": common.address,
-        "url": format!("http://{}", common.address),
+        "url": common.url(),
         "fingerprint": vault.passport().fingerprint().to_string(),
         "gate": config.issuer.gate, "types": config.keys.types,
     });
@@ -142,11 +151,13 @@ pub async fn verifier(config: &Config, stop: &Stop) -> Result<()> {
         let text = "a verifier needs the URL of its issuer: give it with --issuer";
         return Err(Error::Config(text.to_owned()));
     };
-    let common = Common::open(config, "verifier").await?;
+    let common = Common::open(config, "verifier", stop).await?;
     let trust = TrustDirectory::new(common.data.join("trust"));
     let fingerprint = config.fingerprint()?;
     let (store, now) = (common.store.clone(), common.clock.now());
-    let pinned = Arc::new(Pinned::open(url, fingerprint, trust, store, now).await?);
+    let agent = network::agent(config.verifier.ca_file.as_deref(), FETCH_TIME)?;
+    let pinned = Pinned::open(url, agent, fingerprint, trust, store, now).await?;
+    let pinned = Arc::new(pinned);
     let source = Source::Pinned(pinned.clone());
     let name = config.verifier.name.as_ref();
     let verifier = common.verifier(source, name, Some(url), &config.verifier.origins)?;
@@ -154,14 +165,19 @@ pub async fn verifier(config: &Config, stop: &Stop) -> Result<()> {
     let admin = common.administer(config, "verifier", None, stop).await?;
     let line = json!({
         "event": "ready", "role": "verifier", "admin": admin.url, "listen": common.address,
-        "url": format!("http://{}", common.address),
+        "url": common.url(),
         "issuer": url, "fingerprint": pinned.issuer().to_string(),
     });
     let every = Duration::from_secs(config.verifier.refresh.max(1));
     let clock = common.clock.clone();
+    pinned.show(clock.now());
     common.maintain(stop, every, move || {
         let (upkeep, now) = (pinned.clone(), clock.now());
-        async move { upkeep.refresh(now).await }
+        async move {
+            let refreshed = upkeep.refresh(now).await;
+            upkeep.show(now);
+            refreshed
+        }
     });
     let router = verifier.router(&config.routes);
     let router = router.merge(api::router(&api::verifier()));
@@ -179,16 +195,21 @@ struct Administered {
 }
 
 impl Common {
-    async fn open(config: &Config, role: &str) -> Result<Self> {
+    async fn open(config: &Config, role: &str, stop: &Stop) -> Result<Self> {
         let Some(data) = config.data.clone() else {
             let text = "a data directory is needed: give it with --data";
             return Err(Error::Config(text.to_owned()));
         };
         sealstone_files::make_directory(&data).map_err(|e| Error::io(&data, e))?;
         let is_watched = config.metrics.listen.is_some() || !config.admin.listen.is_empty();
-        let metrics = is_watched.then(recorder).transpose()?;
+        let metrics = is_watched.then(measure::recorder).transpose()?;
         let store = store::open(&config.store, &data, role).await?;
+        let store: Arc<dyn Transfer> = Arc::new(Measured(store));
+        moving::is_whole(&*store).await?;
         claim_role(&*store, role).await?;
+        let tls = Tls::open(&config.tls)?;
+        let every = Duration::from_secs(config.tls.reload_seconds);
+        reload_on_hangup(tls.clone(), every, stop)?;
         let listener = http::bind(&config.listen).await?;
         let address = listener.local_addr();
         let address = address.map_err(|e| Error::io(Path::new(&config.listen), e))?;
@@ -196,10 +217,15 @@ impl Common {
             data,
             clock: Clock::system(),
             store,
-            listener,
+            listener: Listener::new(listener, tls),
             address: address.to_string(),
             metrics,
         })
+    }
+
+    /// The URL for clients.
+    fn url(&self) -> String {
+        format!("{}://{}", self.listener.scheme(), self.address)
     }
 
     /// Opens the doors for operators.
@@ -218,6 +244,7 @@ impl Common {
             role,
             address: self.address.clone(),
             store: self.store.clone(),
+            data: self.data.clone(),
             clock: self.clock.clone(),
             issuer,
             metrics: self.metrics.clone(),
@@ -280,6 +307,7 @@ impl Common {
         F: Future<Output = Result<()>> + Send,
     {
         let (store, clock, stop) = (self.store.clone(), self.clock.clone(), stop.clone());
+        let data = self.data.clone();
         tokio::spawn(async move {
             // An issuer makes the next epoch's keys at once; a verifier has just asked.
             let mut since = if every.is_zero() {
@@ -294,9 +322,14 @@ impl Common {
                         tracing::error!(%error, "keys were not refreshed");
                     }
                 }
+                if let Ok(Some(_)) = store.get(MOVED).await {
+                    tracing::error!("the content of the store moved: this process ends");
+                    stop.now();
+                }
                 if let Err(error) = tidy(&*store, clock.now()).await {
                     tracing::error!(%error, "old sets were not dropped");
                 }
+                show_room(&data);
                 let pause = MAINTENANCE.min(every.max(Duration::from_secs(1)));
                 let pause = if every.is_zero() { MAINTENANCE } else { pause };
                 tokio::select! {
@@ -397,6 +430,14 @@ async fn tidy(store: &dyn Store, now: u64) -> Result<()> {
     Ok(())
 }
 
+/// Shows how much room the data directory has.
+fn show_room(data: &Path) {
+    if let Ok(found) = rustix::fs::statvfs(data) {
+        let free = found.f_bavail.saturating_mul(found.f_frsize);
+        metrics::gauge!("sealstone_disk_free_bytes").set(free as f64);
+    }
+}
+
 /// The line on standard output that others wait for.
 fn say(line: &Value) -> Result<()> {
     let mut output = std::io::stdout().lock();
@@ -462,19 +503,6 @@ async fn write_probe(store: &dyn Store, len: usize) -> Result<()> {
     // If another probe was faster, this one saw a durable write too.
     store.update(vec![probe]).await?;
     Ok(())
-}
-
-/// One recorder for the process.
-fn recorder() -> Result<PrometheusHandle> {
-    let failed = |error: &dyn std::fmt::Display| Error::Config(format!("metrics: {error}"));
-    let buckets = [
-        0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0,
-    ];
-    let builder = PrometheusBuilder::new().set_buckets(&buckets);
-    builder
-        .map_err(|e| failed(&e))?
-        .install_recorder()
-        .map_err(|e| failed(&e))
 }
 
 fn metrics_router(handle: PrometheusHandle) -> Router {

@@ -21,11 +21,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod copy;
 mod embedded;
 mod evaluate;
 mod options;
 mod postgres;
 mod redis;
+mod transfer;
 mod writer;
 
 use std::fmt;
@@ -35,7 +37,8 @@ use std::pin::Pin;
 pub use self::postgres::PostgresStore;
 pub use self::redis::RedisStore;
 pub use embedded::RedbStore;
-pub use options::{Durability, StoreKind, StoreOptions, open};
+pub use options::{Durability, FILE, StoreKind, StoreOptions, open};
+pub use transfer::{INCOMING, MOVED, PASSPORT, Page, Sink, Tally, Transfer, tally};
 
 /// A key of a mark or a counter: a digest.
 pub type Key = [u8; 32];

@@ -19,12 +19,11 @@ use sealstone::{KdfLimits, KdfParams, Passphrase, SILENT};
 use sealstone_files::{Existing, PRIVATE, make_directory, write};
 use sealstone_primitives::secret::SecretVec;
 
-use crate::store::{Replace, Store};
+use crate::store::{PASSPORT as PASSPORT_RECORD, Replace, Store};
 use crate::{Error, Result};
 
-const PASSPORT: &str = "service.passport";
-/// The record with a copy of that file.
-const PASSPORT_RECORD: &str = "service/passport";
+/// The passport's file in the data directory.
+pub(crate) const PASSPORT: &str = "service.passport";
 const PASSPHRASE: &str = "service.passphrase";
 
 /// An unlocked passport.

@@ -13,7 +13,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::{AUTHORIZATION, CACHE_CONTROL};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 use sealstone::passport::Fingerprint;
 use sealstone_primitives::hash::sha3_256;
 use sealstone_token::Error as TokenError;
@@ -151,8 +151,11 @@ impl Verifier {
     /// Its routes.
     pub fn router(self: Arc<Self>, limits: &RouteLimits) -> Router {
         let guard = |name, route| guarded(name, limits, route);
+        let forward = guard("forward-auth", any(verify_forwarded));
         Router::new()
             .route("/verify", guard("verify", get(verify_header)))
+            .route("/forward-auth", forward.clone())
+            .route("/forward-auth/{*path}", forward)
             .route("/v1/verify", guard("verify-json", post(verify_json)))
             .route(
                 "/v1/verify/batch",
@@ -332,6 +335,26 @@ fn operation_key(operation: &str) -> [u8; 32] {
         Always,
     ))]
 pub(crate) async fn verify_header(
+    State(verifier): State<Arc<Verifier>>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    verifier.admit(&headers).await?;
+    Ok(([(CACHE_CONTROL, "no-store")], "").into_response())
+}
+
+/// Spends the token of a request that a proxy asks about
+///
+/// As `/verify`, with any method and any path below: some proxies ask with those of the request.
+/// The body is not read.
+#[utoipa::path(method(get, post, put, delete, patch), path = "/forward-auth",
+    params(("authorization" = Option<String>, Header, description = "The token")),
+    responses(
+        (status = 200, description = "It is accepted: forward the request"),
+        (status = 401, description = "It is not accepted; answer with these headers",
+            body = crate::api::ProblemBody, content_type = "application/problem+json"),
+        Always,
+    ))]
+pub(crate) async fn verify_forwarded(
     State(verifier): State<Arc<Verifier>>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {

@@ -1,11 +1,13 @@
 //! What operators see and do, of one service.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use metrics_exporter_prometheus::PrometheusHandle;
 use sealstone_token::privacypass::directory::{Directory, DirectoryKey};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
 
 use super::Identity;
 use super::history::History;
@@ -16,8 +18,8 @@ use crate::issuer::Issuer;
 use crate::operators::Operators;
 use crate::problem::{Kind, Problem};
 use crate::session::{Lifetime, Sessions};
-use crate::store::{Outcome, Store};
-use crate::{Error, Result, record};
+use crate::store::{Outcome, Store, Transfer};
+use crate::{Error, Result, moving, record};
 
 const DAY: u64 = 24 * 60 * 60;
 /// Invitations that operators made and that have not ended.
@@ -32,7 +34,9 @@ pub struct Service {
     /// The address for clients.
     pub address: String,
     /// The store.
-    pub store: Arc<dyn Store>,
+    pub store: Arc<dyn Transfer>,
+    /// The data directory.
+    pub data: PathBuf,
     /// The time.
     pub clock: Clock,
     /// The issuer, if it is one.
@@ -82,7 +86,8 @@ impl Desk {
     /// The desk of a service.
     #[must_use]
     pub fn new(service: Service, lifetime: Lifetime) -> Self {
-        let (store, clock) = (service.store.clone(), service.clock.clone());
+        let clock = service.clock.clone();
+        let store: Arc<dyn Store> = service.store.clone();
         Self {
             operators: Operators::new(store.clone()),
             sessions: Sessions::new(store.clone(), lifetime),
@@ -221,6 +226,29 @@ impl Desk {
         let mut list: Vec<Made> = record::read(&*self.service.store, INVITATIONS).await?;
         list.retain(|made| now < made.until);
         Ok(json!({"invitations": list}))
+    }
+
+    /// The bytes of a backup, while the service works.
+    pub(super) async fn backup(
+        &self,
+        who: &Identity,
+    ) -> std::result::Result<mpsc::Receiver<Vec<u8>>, Problem> {
+        if !self.service.store.copies_at_work() {
+            let text = "only an embedded store is backed up here: use the tools of its server";
+            return Err(Problem::new(Kind::NotFound).detail(text));
+        }
+        self.log.append(&who.name, &Event::BackedUp).await?;
+        let passport = moving::read_passport(&self.service.data)?;
+        let (store, role) = (self.service.store.clone(), self.service.role);
+        let (bytes, parts) = mpsc::channel(4);
+        tokio::spawn(async move {
+            // A file without its end is refused by whoever reads it.
+            match moving::produce(&*store, role, passport, bytes).await {
+                Ok(()) => tracing::info!("made a backup"),
+                Err(error) => tracing::error!(%error, "a backup was not made"),
+            }
+        });
+        Ok(parts)
     }
 
     fn issuer(&self) -> std::result::Result<&Issuer, Problem> {

@@ -15,7 +15,7 @@ use super::{Desk, Service};
 use crate::clock::{Clock, Hand};
 use crate::operators::Role;
 use crate::session::Lifetime;
-use crate::store::{RedbStore, Store};
+use crate::store::{RedbStore, Transfer};
 
 const HOST: &str = "127.0.0.1:8079";
 const PASSWORD: &str = "correct horse battery";
@@ -43,12 +43,13 @@ impl World {
     async fn new() -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         let store = RedbStore::open(&directory.path().join("store.redb")).expect("a store");
-        let store: Arc<dyn Store> = Arc::new(store);
+        let store: Arc<dyn Transfer> = Arc::new(store);
         let (clock, hand) = Clock::by_hand(NOW);
         let service = Service {
             role: "verifier",
             address: HOST.to_owned(),
             store,
+            data: directory.path().to_owned(),
             clock,
             issuer: None,
             metrics: None,

@@ -1,22 +1,30 @@
 //! The socket in the data directory: whoever may enter the directory may do everything.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::response::Response;
+use axum::{Extension, Router};
+use hyper::body::Frame;
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use serde_json::Value;
 use tokio::net::UnixListener;
+use tokio::sync::mpsc;
 use tower::ServiceExt;
 
 use super::{Desk, Identity, routes};
 use crate::http::Stop;
 use crate::operators::Role;
+use crate::problem::Problem;
 use crate::{Error, Result};
 
 const SOCKET: &str = "admin.sock";
@@ -71,7 +79,63 @@ fn router(desk: Arc<Desk>) -> Router {
         name: "local".to_owned(),
         role: Role::Admin,
     };
-    routes::router(desk).layer(axum::Extension(owner))
+    let backup = Router::new().route("/backup", axum::routing::get(backup));
+    let backup = backup.with_state(desk.clone());
+    routes::router(desk).merge(backup).layer(Extension(owner))
+}
+
+/// A backup, which this door alone gives: its caller may read the files anyway.
+async fn backup(
+    State(desk): State<Arc<Desk>>,
+    Extension(who): Extension<Identity>,
+) -> std::result::Result<Response, Problem> {
+    let parts = desk.backup(&who).await?;
+    Ok(Response::new(axum::body::Body::new(Parts(parts))))
+}
+
+/// A body that is made while it is sent.
+struct Parts(mpsc::Receiver<Vec<u8>>);
+
+impl hyper::body::Body for Parts {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<std::result::Result<Frame<Bytes>, Self::Error>>> {
+        let part = self.0.poll_recv(context);
+        part.map(|part| part.map(|bytes| Ok(Frame::data(bytes.into()))))
+    }
+}
+
+/// What the service sends at `path`, from the first byte after the head on.
+///
+/// # Errors
+/// If it does not run, or refuses.
+pub fn fetch(data: &Path, path: &str) -> Result<impl Read + use<>> {
+    let socket = data.join(SOCKET);
+    let failed = |e| Error::io(&socket, e);
+    let mut stream = UnixStream::connect(&socket).map_err(failed)?;
+    stream.set_read_timeout(Some(PATIENCE)).map_err(failed)?;
+    // The body ends with the connection.
+    let request = format!("GET {path} HTTP/1.0\r\nhost: admin\r\n\r\n");
+    stream.write_all(request.as_bytes()).map_err(failed)?;
+    let mut stream = BufReader::new(stream);
+    let (mut status, mut line) = (String::new(), String::from("-"));
+    while !line.trim_end().is_empty() {
+        line.clear();
+        stream.read_line(&mut line).map_err(failed)?;
+        if status.is_empty() {
+            status = line.clone();
+        }
+    }
+    if status.split(' ').nth(1) == Some("200") {
+        return Ok(stream);
+    }
+    let mut said = String::new();
+    stream.read_to_string(&mut said).map_err(failed)?;
+    Err(Error::Config(format!("the service refused: {said}")))
 }
 
 /// Asks the service whose data directory this is.

@@ -9,14 +9,15 @@ use axum::Router;
 use axum::extract::Request;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
 use serde::Deserialize;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tower::ServiceExt;
 
-use super::Peer;
+use super::{Peer, Tls};
 use crate::{Error, Result};
 
 /// Bytes of the head of a request, at most.
@@ -101,43 +102,111 @@ pub async fn bind(address: &str) -> Result<TcpListener> {
     bound.map_err(|e| Error::io(Path::new(address), e))
 }
 
+/// Where connections come from, with TLS or without.
+pub struct Listener {
+    tcp: TcpListener,
+    tls: Option<Arc<Tls>>,
+}
+
+impl Listener {
+    /// A listener that speaks TLS, if there is a certificate.
+    #[must_use]
+    pub fn new(tcp: TcpListener, tls: Option<Arc<Tls>>) -> Self {
+        Self { tcp, tls }
+    }
+
+    /// The scheme of its URLs.
+    #[must_use]
+    pub fn scheme(&self) -> &'static str {
+        match self.tls {
+            Some(_) => "https",
+            None => "http",
+        }
+    }
+}
+
+impl From<TcpListener> for Listener {
+    fn from(tcp: TcpListener) -> Self {
+        Self::new(tcp, None)
+    }
+}
+
 /// Serves `router` until `stop`; then no connection is accepted, and requests that have begun end.
-pub async fn serve(listener: TcpListener, router: Router, limits: &Connections, stop: &Stop) {
+pub async fn serve(
+    listener: impl Into<Listener>,
+    router: Router,
+    limits: &Connections,
+    stop: &Stop,
+) {
+    let Listener { tcp, tls } = listener.into();
     let permits = Arc::new(Semaphore::new(limits.most));
     let graceful = GracefulShutdown::new();
     let mut http = http1::Builder::new();
+    let head_time = Duration::from_secs(limits.head_seconds.max(1));
     http.timer(TokioTimer::new())
-        .header_read_timeout(Duration::from_secs(limits.head_seconds.max(1)))
+        .header_read_timeout(head_time)
         .max_buf_size(MAX_HEAD)
         .half_close(false);
     loop {
         let accepted = tokio::select! {
-            accepted = accept(&listener, &permits) => accepted,
+            accepted = accept(&tcp, &permits) => accepted,
             () = stop.wait() => break,
         };
         let Some((stream, peer, permit)) = accepted else {
             continue;
         };
-        let service = router.clone().map_request(move |mut request: Request<_>| {
-            request.extensions_mut().insert(Peer(peer.ip()));
-            request.map(axum::body::Body::new)
-        });
-        let connection =
-            http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
-        let connection = graceful.watch(connection);
+        let conversation = Conversation {
+            http: http.clone(),
+            router: router.clone(),
+            peer: Peer(peer.ip()),
+            watcher: graceful.watcher(),
+        };
+        let tls = tls.clone();
         tokio::spawn(async move {
-            // A connection that breaks is the client's affair.
-            drop(connection.await);
+            let open = metrics::gauge!("sealstone_connections");
+            open.increment(1.0);
+            match tls {
+                None => conversation.hold(stream).await,
+                // A handshake is the first part of a head.
+                Some(tls) => match tokio::time::timeout(head_time, tls.accept(stream)).await {
+                    Ok(Ok(stream)) => conversation.hold(stream).await,
+                    _ => metrics::counter!("sealstone_tls_refused_total").increment(1),
+                },
+            }
+            open.decrement(1.0);
             drop(permit);
         });
     }
-    drop(listener);
+    drop(tcp);
     let most = Duration::from_secs(limits.end_seconds);
     if tokio::time::timeout(most, graceful.shutdown())
         .await
         .is_err()
     {
         tracing::warn!("some requests did not end in time");
+    }
+}
+
+/// All that a connection needs.
+struct Conversation {
+    http: http1::Builder,
+    router: Router,
+    peer: Peer,
+    watcher: Watcher,
+}
+
+impl Conversation {
+    /// Answers requests until the connection ends.
+    async fn hold(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+        let peer = self.peer;
+        let service = self.router.map_request(move |mut request: Request<_>| {
+            request.extensions_mut().insert(peer);
+            request.map(axum::body::Body::new)
+        });
+        let service = TowerToHyperService::new(service);
+        let connection = self.http.serve_connection(TokioIo::new(stream), service);
+        // A connection that breaks is the client's affair.
+        drop(self.watcher.watch(connection).await);
     }
 }
 

@@ -15,8 +15,12 @@ use redb::{
 use sealstone_files::PRIVATE;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::clock::Clock;
+
+use super::copy::{Reader, Ticket};
 use super::evaluate::{Made, State, evaluate};
-use super::writer::{Job, Writer};
+use super::transfer::{Page, Sink, Transfer};
+use super::writer::{Copying, Job, Writer};
 use super::{Answer, Change, Key, Outcome, Replace, Set, Store, StoreError};
 
 /// Marks of a set: no value, or the time and the operation.
@@ -172,6 +176,45 @@ impl Store for RedbStore {
     }
 }
 
+impl Transfer for RedbStore {
+    fn pages(&self, sink: Sink) -> Answer<'_, u64> {
+        Box::pin(async move {
+            let ticket = Ticket::new();
+            let begin = |answer| Job::Copy(Copying::Begin(ticket.clone(), answer));
+            let reader = Reader {
+                snapshot: self.ask(begin).await?,
+                sink: sink.clone(),
+                ticket: ticket.clone(),
+            };
+            blocking(move || reader.marks()).await?;
+            let moment = Clock::system().now();
+            let (snapshot, made_since) = self.ask(|answer| Job::Copy(Copying::End(answer))).await?;
+            let reader = Reader {
+                snapshot,
+                sink,
+                ticket,
+            };
+            blocking(move || reader.rest(&made_since)).await?;
+            Ok(moment)
+        })
+    }
+
+    fn copies_at_work(&self) -> bool {
+        true
+    }
+
+    fn load(&self, page: Page) -> Answer<'_, ()> {
+        Box::pin(self.ask(|answer| Job::Load(page, answer)))
+    }
+}
+
+async fn blocking(
+    work: impl FnOnce() -> Result<(), StoreError> + Send + 'static,
+) -> Result<(), StoreError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|_| Err(failed("it was interrupted")))
+}
+
 /// A state that does not change while it is read.
 struct Snapshot<'a>(&'a ReadTransaction);
 
@@ -193,7 +236,7 @@ impl State for Snapshot<'_> {
 
     fn count(&mut self, set: &Set, key: &Key) -> Result<u64, redb::Error> {
         let name = counts_name(set.name());
-        match existing(self.0.open_table(Counts::new(&name)))? {
+        match counts_of(self.0, Counts::new(&name))? {
             Some(counts) => Ok(counts.get(key)?.map_or(0, |value| value.value())),
             None => Ok(0),
         }
@@ -202,7 +245,19 @@ impl State for Snapshot<'_> {
 
 type MarksTable = ReadOnlyTable<&'static Key, &'static [u8]>;
 
-fn marks_of(transaction: &ReadTransaction, set: &str) -> Result<Option<MarksTable>, redb::Error> {
+type CountsTable = ReadOnlyTable<&'static Key, u64>;
+
+pub(super) fn counts_of(
+    transaction: &ReadTransaction,
+    counts: Counts<'_>,
+) -> Result<Option<CountsTable>, redb::Error> {
+    existing(transaction.open_table(counts))
+}
+
+pub(super) fn marks_of(
+    transaction: &ReadTransaction,
+    set: &str,
+) -> Result<Option<MarksTable>, redb::Error> {
     let name = marks_name(set);
     existing(transaction.open_table(Marks::new(&name)))
 }

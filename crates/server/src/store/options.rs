@@ -7,11 +7,11 @@ use std::time::Duration;
 use sealstone_primitives::secret::SecretVec;
 use serde::Deserialize;
 
-use super::{PostgresStore, RedbStore, RedisStore, Store};
+use super::{PostgresStore, RedbStore, RedisStore, Transfer};
 use crate::{Error, Result};
 
 /// The file of the embedded store in the data directory.
-const FILE: &str = "store.redb";
+pub const FILE: &str = "store.redb";
 const MAX_NAME: usize = 40;
 
 /// The kinds of stores.
@@ -202,7 +202,7 @@ fn has_password(url: &str) -> bool {
 ///
 /// # Errors
 /// If options do not fit, the server does not answer, or keeps less than is asked for.
-pub async fn open(options: &StoreOptions, data: &Path, role: &str) -> Result<Arc<dyn Store>> {
+pub async fn open(options: &StoreOptions, data: &Path, role: &str) -> Result<Arc<dyn Transfer>> {
     options.check()?;
     Ok(match options.kind {
         StoreKind::Redb => Arc::new(RedbStore::open(&data.join(FILE))?),

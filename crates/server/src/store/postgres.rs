@@ -5,6 +5,7 @@
 
 mod change;
 mod link;
+mod transfer;
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};

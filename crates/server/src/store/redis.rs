@@ -5,6 +5,7 @@
 
 mod layout;
 mod link;
+mod transfer;
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};

@@ -3,16 +3,20 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::path::PathBuf;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
-use redb::{Database, Durability, ReadableTable, Table, WriteTransaction};
+use redb::{
+    Database, Durability, ReadTransaction, ReadableDatabase, ReadableTable, Table, WriteTransaction,
+};
 use tokio::sync::{mpsc, oneshot};
 
+use super::copy::{Noted, Ticket};
 use super::embedded::{
     Counts, Marks, RECORDS, SETS, Shared, counts_name, decode_made, encode_made, failed,
     marks_name, open_database,
 };
 use super::evaluate::{Made, State, evaluate};
+use super::transfer::Page;
 use super::{Change, Key, Outcome, Replace, Set, StoreError, keeps_logs};
 
 /// So many jobs share one commit at most.
@@ -25,27 +29,46 @@ pub(super) enum Job {
     Apply(Change, Sender<Outcome>),
     Update(Vec<Replace>, Sender<bool>),
     CloseSets(u64, Sender<u64>),
+    Load(Page, Sender<()>),
+    Copy(Copying),
 }
+
+/// A part of a copy, done after the commit.
+pub(super) enum Copying {
+    Begin(Ticket, Sender<ReadTransaction>),
+    End(Sender<Copied>),
+}
+
+/// The snapshot at the end of a copy, and the marks that were made since its beginning.
+pub(super) type Copied = (ReadTransaction, Vec<(Arc<str>, Key)>);
 
 /// An answer that waits for the commit.
 enum Waiting {
     Apply(Outcome, Sender<Outcome>),
     Update(bool, Sender<bool>),
     CloseSets(u64, Sender<u64>),
+    Load(Sender<()>),
+    Copy(Copying),
 }
 
 pub(super) struct Writer {
     path: PathBuf,
     database: Shared,
+    /// Of the copy that is being made.
+    noted: Option<Noted>,
 }
 
 impl Writer {
     pub(super) fn new(path: PathBuf, database: Shared) -> Self {
-        Self { path, database }
+        Self {
+            path,
+            database,
+            noted: None,
+        }
     }
 
     /// Works until nobody can send jobs any more.
-    pub(super) fn run(self, mut jobs: mpsc::Receiver<Job>) {
+    pub(super) fn run(mut self, mut jobs: mpsc::Receiver<Job>) {
         while let Some(first) = jobs.blocking_recv() {
             let mut group = vec![first];
             while group.len() < MAX_GROUP {
@@ -59,9 +82,40 @@ impl Writer {
         }
     }
 
+    /// A snapshot holds all of the commit before it, which noted what it made.
+    fn copy(&mut self, copying: Copying) {
+        match copying {
+            Copying::Begin(ticket, answer) => reply(answer, self.begin_copy(ticket)),
+            Copying::End(answer) => reply(answer, self.end_copy()),
+        }
+    }
+
+    fn begin_copy(&mut self, ticket: Ticket) -> Result<ReadTransaction, StoreError> {
+        if self.noted.as_ref().is_some_and(Noted::is_wanted) {
+            return Err(failed("another copy is being made: wait for its end"));
+        }
+        let snapshot = self.snapshot()?;
+        self.noted = Some(Noted::new(ticket));
+        Ok(snapshot)
+    }
+
+    fn end_copy(&mut self) -> Result<Copied, StoreError> {
+        let noted = self.noted.take().filter(Noted::is_wanted);
+        let noted = noted.ok_or_else(|| failed("the copy was interrupted: begin it again"))?;
+        Ok((self.snapshot()?, noted.into_marks()))
+    }
+
+    fn snapshot(&self) -> Result<ReadTransaction, StoreError> {
+        let guard = self.lock_read();
+        let database = guard.as_ref().ok_or_else(|| failed("it is closed"))?;
+        database.begin_read().map_err(failed)
+    }
+
     /// Does all jobs in one transaction. Nobody gets an answer before it is on the disk.
-    fn commit(&self, group: Vec<Job>) {
+    fn commit(&mut self, group: Vec<Job>) {
         let begun = std::time::Instant::now();
+        self.noted = self.noted.take().filter(Noted::is_wanted);
+        let mut noted = self.noted.take();
         let (mut waiting, mut rest) = (Vec::new(), group.into_iter());
         let done = self.with_database(|database| {
             let mut transaction = database.begin_write()?;
@@ -69,7 +123,7 @@ impl Writer {
             // Without it, a crash at a chosen time could bring content that clients chose to
             // pass for a committed tree: redb's checksum is not cryptographic.
             transaction.set_two_phase_commit(true);
-            let mut tables = Tables::open(&transaction)?;
+            let mut tables = Tables::open(&transaction, noted.as_mut())?;
             for job in rest.by_ref() {
                 waiting.push(tables.work(job)?);
             }
@@ -78,8 +132,18 @@ impl Writer {
             Ok(())
         });
         metrics::histogram!("sealstone_store_commit_seconds").record(begun.elapsed());
+        if done.is_err()
+            && let Some(noted) = noted.take()
+        {
+            // Its snapshot keeps the file open.
+            noted.void();
+        }
+        self.noted = noted;
         match done {
-            Ok(()) => waiting.into_iter().for_each(Waiting::answer),
+            Ok(()) => waiting.into_iter().for_each(|job| match job {
+                Waiting::Copy(copying) => self.copy(copying),
+                job => job.answer(),
+            }),
             Err(error) => {
                 tracing::error!(%error, "the store failed");
                 waiting.into_iter().for_each(|job| job.fail(&error));
@@ -125,6 +189,8 @@ impl Job {
             Self::Apply(_, answer) => reply(answer, Err(error.clone())),
             Self::Update(_, answer) => reply(answer, Err(error.clone())),
             Self::CloseSets(_, answer) => reply(answer, Err(error.clone())),
+            Self::Load(_, answer) => reply(answer, Err(error.clone())),
+            Self::Copy(copying) => copying.fail(error),
         }
     }
 }
@@ -135,6 +201,9 @@ impl Waiting {
             Self::Apply(outcome, answer) => reply(answer, Ok(outcome)),
             Self::Update(done, answer) => reply(answer, Ok(done)),
             Self::CloseSets(count, answer) => reply(answer, Ok(count)),
+            Self::Load(answer) => reply(answer, Ok(())),
+            // The writer does it.
+            Self::Copy(_) => {}
         }
     }
 
@@ -143,6 +212,17 @@ impl Waiting {
             Self::Apply(_, answer) => reply(answer, Err(error.clone())),
             Self::Update(_, answer) => reply(answer, Err(error.clone())),
             Self::CloseSets(_, answer) => reply(answer, Err(error.clone())),
+            Self::Load(answer) => reply(answer, Err(error.clone())),
+            Self::Copy(copying) => copying.fail(error),
+        }
+    }
+}
+
+impl Copying {
+    fn fail(self, error: &StoreError) {
+        match self {
+            Self::Begin(_, answer) => reply(answer, Err(error.clone())),
+            Self::End(answer) => reply(answer, Err(error.clone())),
         }
     }
 }
@@ -159,16 +239,21 @@ struct Tables<'t> {
     records: Table<'t, &'static str, &'static [u8]>,
     marks: HashMap<String, Table<'t, &'static Key, &'static [u8]>>,
     counts: HashMap<String, Table<'t, &'static Key, u64>>,
+    noted: Option<&'t mut Noted>,
 }
 
 impl<'t> Tables<'t> {
-    fn open(transaction: &'t WriteTransaction) -> Result<Self, redb::Error> {
+    fn open(
+        transaction: &'t WriteTransaction,
+        noted: Option<&'t mut Noted>,
+    ) -> Result<Self, redb::Error> {
         Ok(Self {
             transaction,
             sets: transaction.open_table(SETS)?,
             records: transaction.open_table(RECORDS)?,
             marks: HashMap::new(),
             counts: HashMap::new(),
+            noted,
         })
     }
 
@@ -177,6 +262,11 @@ impl<'t> Tables<'t> {
             Job::Apply(change, answer) => Waiting::Apply(self.apply(&change)?, answer),
             Job::Update(records, answer) => Waiting::Update(self.update(&records)?, answer),
             Job::CloseSets(before, answer) => Waiting::CloseSets(self.close_sets(before)?, answer),
+            Job::Load(page, answer) => {
+                self.load(page)?;
+                Waiting::Load(answer)
+            }
+            Job::Copy(copying) => Waiting::Copy(copying),
         })
     }
 
@@ -184,6 +274,9 @@ impl<'t> Tables<'t> {
         let outcome = evaluate(self, change)?;
         if outcome != Outcome::Done {
             return Ok(outcome);
+        }
+        if let Some(noted) = &mut self.noted {
+            noted.add(change);
         }
         for mark in &change.marks {
             let made = encode_made(change.now, mark.operation.as_ref());
@@ -231,14 +324,50 @@ impl<'t> Tables<'t> {
             }
         }
         for (name, until) in &ended {
-            self.sets.insert(name.as_str(), (*until, false))?;
-            self.marks.remove(name);
-            self.counts.remove(name);
-            let (marks, counts) = (marks_name(name), counts_name(name));
-            self.transaction.delete_table(Marks::new(&marks))?;
-            self.transaction.delete_table(Counts::new(&counts))?;
+            self.close(name, *until)?;
         }
         Ok(ended.len() as u64)
+    }
+
+    fn close(&mut self, name: &str, until: u64) -> Result<(), redb::Error> {
+        self.sets.insert(name, (until, false))?;
+        self.marks.remove(name);
+        self.counts.remove(name);
+        let (marks, counts) = (marks_name(name), counts_name(name));
+        self.transaction.delete_table(Marks::new(&marks))?;
+        self.transaction.delete_table(Counts::new(&counts))?;
+        Ok(())
+    }
+
+    fn load(&mut self, page: Page) -> Result<(), redb::Error> {
+        match page {
+            Page::Set {
+                name,
+                until,
+                is_open: false,
+            } => self.close(&name, until)?,
+            Page::Set { name, until, .. } => {
+                self.sets.insert(name.as_str(), (until, true))?;
+            }
+            Page::Marks { set, marks } => {
+                let table = self.marks_of(&set)?;
+                for (key, made) in &marks {
+                    table.insert(key, made.as_slice())?;
+                }
+            }
+            Page::Counts { set, counts } => {
+                let table = self.counts_of(&set)?;
+                for (key, count) in &counts {
+                    table.insert(key, count)?;
+                }
+            }
+            Page::Records(records) => {
+                for (name, value) in &records {
+                    self.records.insert(name.as_str(), value.as_slice())?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Remembers until when a set matters.

@@ -135,7 +135,15 @@ async fn serve_planted(data: &Path, issuer: &str, listen: &str) {
         seen: Mutex::default(),
     });
     let (clock, trust) = (Clock::system(), TrustDirectory::new(data.join("trust")));
-    let pinned = Pinned::open(issuer, None, trust, store.clone(), clock.now()).await;
+    let pinned = Pinned::open(
+        issuer,
+        ureq::agent(),
+        None,
+        trust,
+        store.clone(),
+        clock.now(),
+    )
+    .await;
     let source = Source::Pinned(Arc::new(pinned.expect("an issuer")));
     let listener = http::bind(listen).await.expect("a port");
     let address = listener.local_addr().expect("an address").to_string();

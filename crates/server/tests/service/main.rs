@@ -3,9 +3,13 @@
 mod admin;
 mod audit;
 mod forms;
+mod fuzz;
 mod gates;
 mod hostile;
 mod interop;
+mod moving;
 mod origin;
+mod proxy;
+mod tls;
 mod trust;
 mod world;

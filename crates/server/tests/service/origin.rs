@@ -34,7 +34,15 @@ fn an_application_lets_requests_with_tokens_pass() {
         let store = RedbStore::open(&world.path("store.redb")).expect("a store");
         let store: Arc<dyn Store> = Arc::new(store);
         let trust = TrustDirectory::new(world.path("trust"));
-        let pinned = Pinned::open(issuer.url(), None, trust, store.clone(), now()).await;
+        let pinned = Pinned::open(
+            issuer.url(),
+            ureq::agent(),
+            None,
+            trust,
+            store.clone(),
+            now(),
+        )
+        .await;
         let source = Source::Pinned(Arc::new(pinned.expect("an issuer")));
         let origins = ["shop.example".to_owned()];
         let verifier = Verifier::new(source, store, "issuer.example", &origins, Clock::system());

@@ -53,10 +53,14 @@ impl Service {
         self.ready["listen"].as_str().expect("an address")
     }
 
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_child(&self.process);
+        rustix::process::kill_process(pid, signal).expect("a process");
+    }
+
     /// SIGTERM. Returns the exit code.
     pub(crate) fn stop(mut self) -> Option<i32> {
-        let pid = rustix::process::Pid::from_child(&self.process);
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("a process");
+        self.signal(rustix::process::Signal::TERM);
         self.process.wait().expect("an end").code()
     }
 }

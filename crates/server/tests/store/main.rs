@@ -1,8 +1,10 @@
 //! The conformance suite of stores, on each store, and on planted stores that must fail it.
 
 mod conformance;
+mod moving;
 mod planted;
 mod servers;
+mod sizing;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,0 +1,275 @@
+//! Moves between the three stores, killed in the middle: nothing is lost, nothing is doubled.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use sealstone_server::store::{
+    INCOMING, MOVED, Page, RedbStore, Replace, Store, StoreKind, StoreOptions, Tally, Transfer,
+    open, tally,
+};
+use sealstone_testing::servers::{Postgres, Redis};
+use tokio::runtime::Runtime;
+
+const MARKS: u32 = 60_000;
+
+fn key(set: u8, number: u32) -> [u8; 32] {
+    let mut key = [set; 32];
+    // The first byte chooses the slot of Redis.
+    key[..4].copy_from_slice(&number.wrapping_mul(0x9E37_79B9).to_be_bytes());
+    key
+}
+
+/// Content of each kind.
+fn content() -> Vec<Page> {
+    let spent = "spent-0123456789abcdef-7".to_owned();
+    let set = |name: &str, is_open| Page::Set {
+        name: name.to_owned(),
+        until: 1_900_000_000,
+        is_open,
+    };
+    let made = |number: u32| match number % 10 {
+        0 => [&1_800_000_000_u64.to_be_bytes()[..], &[9; 32]].concat(),
+        _ => Vec::new(),
+    };
+    let marks: Vec<_> = (0..MARKS).map(|n| (key(1, n), made(n))).collect();
+    let counts = (0..500).map(|n| (key(2, n), u64::from(n) << 50)).collect();
+    let entry = |n: u32| (format!("log/audit/{n:020}"), vec![n as u8; 300]);
+    let mut records: Vec<_> = (1..=5000).map(entry).collect();
+    records.push(("service/role".to_owned(), b"verifier".to_vec()));
+    let mut pages = vec![
+        set(&spent, true),
+        set("spent-0123456789abcdef-6", false),
+        set("rate-5", true),
+    ];
+    pages.extend(marks.chunks(4096).map(|marks| Page::Marks {
+        set: spent.clone(),
+        marks: marks.to_vec(),
+    }));
+    let set = "rate-5".to_owned();
+    pages.push(Page::Counts { set, counts });
+    pages.extend(
+        records
+            .chunks(1000)
+            .map(|part| Page::Records(part.to_vec())),
+    );
+    pages
+}
+
+/// A configuration, and the store that it names.
+struct Place {
+    config: String,
+    data: String,
+    options: StoreOptions,
+}
+
+impl Place {
+    fn new(directory: &Path, name: &str, options: StoreOptions) -> Self {
+        let path = |end: &str| directory.join(format!("{name}{end}")).display().to_string();
+        let (config, data) = (path(".toml"), path(""));
+        let kind = match options.kind {
+            StoreKind::Redb => "redb",
+            StoreKind::Redis => "redis",
+            StoreKind::Postgres => "postgres",
+        };
+        let urls = format!("{:?}", options.urls);
+        let text = format!("data = \"{data}\"\n[store]\nkind = \"{kind}\"\nurls = {urls}\n");
+        std::fs::write(&config, text).expect("a file");
+        std::fs::create_dir_all(&data).expect("a directory");
+        Self {
+            config,
+            data,
+            options,
+        }
+    }
+
+    async fn open(&self) -> Arc<dyn Transfer> {
+        for _ in 0..200 {
+            if let Ok(store) = open(&self.options, Path::new(&self.data), "verifier").await {
+                return store;
+            }
+            // A store that was just dropped may still be locked.
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        open(&self.options, Path::new(&self.data), "verifier")
+            .await
+            .expect("a store")
+    }
+
+    async fn tally(&self) -> Tally {
+        tally(&*self.open().await).await.expect("a tally")
+    }
+
+    async fn has(&self, record: &str) -> bool {
+        self.open()
+            .await
+            .get(record)
+            .await
+            .expect("a store")
+            .is_some()
+    }
+}
+
+fn command(from: &Place, to: &Place) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sealstone-server"));
+    command.args(["migrate", "verifier", "--wait", "0", "--from", &from.config]);
+    command.args(["--to", &to.config]);
+    command.stdout(Stdio::null()).stderr(Stdio::piped());
+    command
+}
+
+/// Kills the move at `kills` moments, later each time, then lets it end.
+fn move_with_kills(from: &Place, to: &Place, kills: u32, runtime: &Runtime) {
+    let before = runtime.block_on(from.tally());
+    let mut interrupted = 0;
+    for kill in 0..kills {
+        let mut child = command(from, to).spawn().expect("a program");
+        std::thread::sleep(Duration::from_millis(u64::from(60 + kill * 90)));
+        let is_killed = child.try_wait().expect("a process").is_none();
+        drop(child.kill());
+        drop(child.wait());
+        if !is_killed {
+            break;
+        }
+        interrupted += 1;
+        // Whatever came in, no service takes it for whole.
+        let is_whole = !runtime.block_on(to.has(INCOMING));
+        let content = runtime.block_on(to.tally());
+        assert!(content.is_empty() || !is_whole || content == before);
+    }
+    assert!(interrupted > 0, "it was never killed");
+    if runtime.block_on(to.has(INCOMING)) || runtime.block_on(to.tally()).is_empty() {
+        let done = command(from, to).output().expect("a program");
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert!(done.status.success(), "{said}");
+    }
+    assert_eq!(runtime.block_on(to.tally()), before);
+    assert!(!runtime.block_on(to.has(INCOMING)));
+    assert!(
+        runtime.block_on(from.has(MOVED)),
+        "the old store refuses services"
+    );
+    assert_eq!(
+        runtime.block_on(from.tally()),
+        before,
+        "the old store is as it was"
+    );
+}
+
+fn server(kind: StoreKind, url: String) -> StoreOptions {
+    StoreOptions {
+        kind,
+        urls: vec![url],
+        ..StoreOptions::default()
+    }
+}
+
+#[test]
+#[ignore = "starts redis-server and postgres: make test-services"]
+fn with_servers_a_killed_move_is_run_again() {
+    let (redis, postgres) = (Redis::start("always"), Postgres::start(&[]));
+    let (runtime, directory) = (Runtime::new().expect("a runtime"), tempfile::tempdir());
+    let directory = directory.expect("a directory");
+    let place = |name, options| Place::new(directory.path(), name, options);
+    let redb = place("redb", StoreOptions::default());
+    let redis_place = place("redis", server(StoreKind::Redis, redis.url()));
+    let postgres_place = place("postgres", server(StoreKind::Postgres, postgres.url()));
+    let back = place("back", StoreOptions::default());
+    runtime.block_on(async {
+        let store = redb.open().await;
+        for page in content() {
+            store.load(page).await.expect("room");
+        }
+    });
+    move_with_kills(&redb, &redis_place, 5, &runtime);
+    move_with_kills(&redis_place, &postgres_place, 5, &runtime);
+    move_with_kills(&postgres_place, &back, 5, &runtime);
+    assert_eq!(
+        runtime.block_on(back.tally()),
+        runtime.block_on(redb.tally())
+    );
+}
+
+/// A copy that lost one mark, altered a counter or opened a closed set is told from a whole one.
+#[test]
+fn copies_that_differ_are_told() {
+    let runtime = Runtime::new().expect("a runtime");
+    let directory = tempfile::tempdir().expect("a directory");
+    let copy = |name: &str, change: fn(&mut Page)| {
+        let store = RedbStore::open(&directory.path().join(name)).expect("a store");
+        runtime.block_on(async {
+            for mut page in content() {
+                change(&mut page);
+                store.load(page).await.expect("room");
+            }
+            tally(&store).await.expect("a tally")
+        })
+    };
+    let whole = copy("whole", |_| {});
+    assert_eq!(whole.difference(&copy("same", |_| {})), None);
+    let bugs: [(&str, fn(&mut Page)); 4] = [
+        ("mark", |page| {
+            if let Page::Marks { marks, .. } = page
+                && marks.len() < 4096
+            {
+                marks.pop();
+            }
+        }),
+        ("made", |page| {
+            if let Page::Marks { marks, .. } = page {
+                marks[0].1 = vec![1; 40];
+            }
+        }),
+        ("count", |page| {
+            if let Page::Counts { counts, .. } = page {
+                counts[7].1 += 1;
+            }
+        }),
+        ("closed", |page| {
+            if let Page::Set { is_open, .. } = page {
+                *is_open = true;
+            }
+        }),
+    ];
+    for (name, bug) in bugs {
+        assert!(whole.difference(&copy(name, bug)).is_some(), "{name}");
+    }
+}
+
+/// Marks that are made while a copy is read are in it, if they were answered before its moment.
+#[test]
+fn a_copy_holds_what_was_made_meanwhile() {
+    let runtime = Runtime::new().expect("a runtime");
+    let directory = tempfile::tempdir().expect("a directory");
+    let store = RedbStore::open(&directory.path().join("a")).expect("a store");
+    runtime.block_on(async {
+        for page in content() {
+            store.load(page).await.expect("room");
+        }
+        let (sink, mut pages) = tokio::sync::mpsc::channel(1);
+        let late = sealstone_server::store::Set::new("spent-0123456789abcdef-7", 1_900_000_000);
+        let read = async {
+            let (mut tally, mut made) = (Tally::default(), 0_u32);
+            while let Some(page) = pages.recv().await {
+                tally.add(&page);
+                // The first pages have been read: all of these are new to the copy.
+                if made < 10 {
+                    let mark = sealstone_server::store::Mark::new(&late, key(5, made));
+                    let change = sealstone_server::store::Change::new(5).mark(mark);
+                    store.apply(change).await.expect("a store");
+                    let name = format!("new/{made}");
+                    let record = Replace::create(name, vec![1]);
+                    assert!(store.update(vec![record]).await.expect("a store"));
+                    made += 1;
+                }
+            }
+            tally
+        };
+        let (sent, copied) = tokio::join!(store.pages(sink), read);
+        sent.expect("a copy");
+        let now = tally(&store).await.expect("a tally");
+        assert_eq!(copied.difference(&now), None);
+        assert_eq!(copied.marks(), u64::from(MARKS) + 10);
+    });
+}

@@ -1,0 +1,168 @@
+//! What a spent token costs in each store, and how the sets grow and are dropped
+//! (`spec/service.md`, "Sizing").
+
+use std::path::Path;
+use std::time::Instant;
+
+use sealstone_server::store::{
+    Durability, Page, RedbStore, StoreKind, StoreOptions, Transfer, open,
+};
+use sealstone_testing::servers::{Postgres, Redis};
+use tokio::runtime::Runtime;
+
+const DAY: u64 = 24 * 60 * 60;
+/// Marks that arrive together in a busy service.
+const GROUP: usize = 1024;
+
+/// Keys that look like digests.
+struct Keys(u64);
+
+impl Keys {
+    fn next(&mut self) -> [u8; 32] {
+        let mut key = [0; 32];
+        for part in key.chunks_exact_mut(8) {
+            self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            part.copy_from_slice(&(mixed ^ (mixed >> 31)).to_be_bytes());
+        }
+        key
+    }
+}
+
+async fn spend(store: &dyn Transfer, set: &str, until: u64, count: u64, keys: &mut Keys) {
+    let page = Page::Set {
+        name: set.to_owned(),
+        until,
+        is_open: true,
+    };
+    store.load(page).await.expect("a store");
+    let mut left = count;
+    while left > 0 {
+        let len = left.min(GROUP as u64);
+        let marks = (0..len).map(|_| (keys.next(), Vec::new())).collect();
+        let set = set.to_owned();
+        store.load(Page::Marks { set, marks }).await.expect("room");
+        left -= len;
+    }
+}
+
+/// A month of an issuer with epochs of a week, at a scale: the embedded store grows to what it
+/// keeps, and reuses the room of sets that were dropped.
+#[test]
+fn a_month_of_tokens_fits_where_three_weeks_did() {
+    const A_DAY: u64 = 4000;
+    let (runtime, directory) = (Runtime::new().expect("a runtime"), tempfile::tempdir());
+    let path = directory.expect("a directory").keep().join("store.redb");
+    let store = RedbStore::open(&path).expect("a store");
+    let (mut keys, mut lens) = (Keys(1), Vec::new());
+    runtime.block_on(async {
+        for day in 0..42 {
+            let epoch = day / 7;
+            // A week of issuing, a week of redeeming, a day for clocks that jump.
+            let until = (epoch + 2) * 7 * DAY;
+            let set = format!("spent-0-{epoch}");
+            spend(&store, &set, until, A_DAY, &mut keys).await;
+            use sealstone_server::store::Store;
+            let dropped = (day * DAY).saturating_sub(DAY);
+            store.close_sets(dropped).await.expect("a store");
+            let sets = store.sets().await.expect("sets");
+            let marks: u64 = sets.iter().map(|(_, marks)| marks).sum();
+            assert!(
+                marks <= 22 * A_DAY && sets.len() <= 4,
+                "{marks} in {}",
+                sets.len()
+            );
+            lens.push(path.metadata().expect("a file").len());
+        }
+    });
+    assert!(
+        lens[41] <= lens[23] * 3 / 2,
+        "the file grows without end: {lens:?}"
+    );
+    std::fs::remove_dir_all(path.parent().expect("a directory")).expect("a directory");
+}
+
+fn print(store: &str, marks: u64, bytes: u64, seconds: f64) {
+    let (each, rate) = (bytes as f64 / marks as f64, marks as f64 / seconds);
+    println!("| {store} | {each:.0} | {rate:.0} |");
+}
+
+fn server(kind: StoreKind, url: String) -> StoreOptions {
+    StoreOptions {
+        kind,
+        urls: vec![url],
+        durability: (kind == StoreKind::Redis).then_some(Durability::Everysec),
+        seconds: 60,
+        ..StoreOptions::default()
+    }
+}
+
+/// The value of a line `name:value`.
+fn info(redis: &Redis, section: &str, name: &str) -> u64 {
+    let text = redis.ask(&format!("INFO {section}")).expect("an answer");
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
+    line.and_then(|line| line.trim_start_matches(':').trim().parse().ok())
+        .expect("a number")
+}
+
+/// Prints a table. SEALSTONE_SIZING_MARKS says how many marks; a million without it.
+#[test]
+#[ignore = "measures for some minutes, with redis-server and postgres"]
+fn bytes_of_a_spent_token_in_each_store() {
+    let marks = std::env::var("SEALSTONE_SIZING_MARKS");
+    let marks: u64 = marks.map_or(1_000_000, |text| text.parse().expect("a number"));
+    let (runtime, directory) = (Runtime::new().expect("a runtime"), tempfile::tempdir());
+    let directory = directory.expect("a directory");
+    let until = u64::MAX >> 2;
+    println!(
+        "| store, {marks} marks in groups of {GROUP} | bytes each | marks a second |\n|---|---|---|"
+    );
+    let fill = |store: &dyn Transfer| {
+        let begun = Instant::now();
+        runtime.block_on(spend(store, "spent-0-1", until, marks, &mut Keys(7)));
+        begun.elapsed().as_secs_f64()
+    };
+    let path = directory.path().join("store.redb");
+    let store = RedbStore::open(&path).expect("a store");
+    let seconds = fill(&store);
+    print(
+        "redb: the file",
+        marks,
+        path.metadata().expect("a file").len(),
+        seconds,
+    );
+    drop(store);
+    let redis = Redis::start("everysec");
+    let connect = |options: StoreOptions| {
+        let opened = runtime.block_on(open(&options, Path::new("/nowhere"), "verifier"));
+        opened.expect("a store")
+    };
+    let store = connect(server(StoreKind::Redis, redis.url()));
+    let before = info(&redis, "memory", "used_memory");
+    let seconds = fill(&*store);
+    let memory = info(&redis, "memory", "used_memory") - before;
+    print("redis: memory", marks, memory, seconds);
+    print(
+        "redis: the log, before it is rewritten",
+        marks,
+        info(&redis, "persistence", "aof_current_size"),
+        seconds,
+    );
+    let postgres = Postgres::start(&[]);
+    let url = postgres.url();
+    let store = connect(server(StoreKind::Postgres, url.clone()));
+    let seconds = fill(&*store);
+    let size = runtime.block_on(async {
+        let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await.expect("a connection");
+        tokio::spawn(connection);
+        let query = "SELECT sum(pg_total_relation_size(relid))::bigint FROM pg_catalog.pg_statio_user_tables";
+        client.query_one(query, &[]).await.expect("a row").get::<_, i64>(0)
+    });
+    print(
+        "postgres: tables and indexes",
+        marks,
+        size.cast_unsigned(),
+        seconds,
+    );
+}
