@@ -15,9 +15,9 @@
 //! | [`sign`] | Ed25519, ML-DSA-65, ML-DSA-87, blind RSA | RFC 8032, FIPS 204, RFC 9474 |
 //! | [`sign::spki`] | keys of certificates: RSA, ECDSA P-256 and P-384, verified only | RFC 8017, FIPS 186-5 |
 //!
-//! What `aws-lc-rs` offers without copying a secret key to memory that cannot be locked is used
-//! from there; the rest is called through `aws-lc-sys`, in one private module. Every failure is the
-//! same [`Error`].
+//! The crate uses `aws-lc-rs` where that copies no secret key to memory that cannot be locked. It
+//! calls the rest through `aws-lc-sys`, in one private module. Every failure is the same
+//! [`Error`].
 //!
 //! ```
 //! use sealstone_primitives::{aead::XChaCha20Poly1305, kdf, kem::ml_kem_1024::DecapsulationKey, rng, secret::Secret};

@@ -74,7 +74,7 @@ impl Pages {
     /// leave it out and see that this is noticed. To be called once.
     fn release(&mut self, wipe: impl FnOnce(&mut [u8])) {
         if self.is_absent() {
-            return; // What is mapped here now, if anything, belongs to somebody else.
+            return; // A mapping that is here now belongs to other code.
         }
         wipe(self.as_mut_slice());
         #[cfg(test)]
@@ -93,7 +93,7 @@ impl Drop for Pages {
     }
 }
 
-/// What the system gave.
+/// Memory that the system mapped.
 #[derive(Clone, Copy)]
 struct Block {
     start: NonNull<u8>,

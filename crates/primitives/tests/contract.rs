@@ -1,4 +1,4 @@
-//! What the public functions promise: input of the wrong length is an error, never a panic; any
+//! Promises of the public functions: input of the wrong length is an error, never a panic; any
 //! length is taken where any length is meant; what is refused is wiped.
 
 use sealstone_primitives::aead::{Aes256Gcm, XChaCha20Poly1305};

@@ -40,7 +40,7 @@ fn nothing_is_left_behind() {
     });
     assert!(grown < TOO_MUCH_KIB, "{grown} KiB");
 
-    // What the above would look like if it failed.
+    // A planted leak, which the check above must see.
     let grown = growth_kib(|| forget(VerifyingKey::from_bytes(&*public).unwrap()));
     assert!(grown > TOO_MUCH_KIB, "{grown} KiB");
 }

@@ -21,7 +21,7 @@ unsafe impl Send for Key {}
 // SAFETY: as above.
 unsafe impl Sync for Key {}
 
-/// What no encoding of a 2048-bit private key exceeds: about 1,220 bytes.
+/// An upper bound on the encoding of a 2048-bit private key, which takes about 1,220 bytes.
 const MAX_PRIVATE_LEN: usize = 2048;
 
 impl Key {

@@ -32,7 +32,7 @@ impl Digest {
     }
 }
 
-/// What goes around the digest before the public operation.
+/// The encoding of the digest that the public operation is compared with.
 #[derive(Clone, Copy)]
 pub(crate) enum Padding {
     /// ECDSA has none.

@@ -6,7 +6,7 @@ use std::mem::ManuallyDrop;
 use super::*;
 
 thread_local! {
-    /// What the last block released on this thread held after its wipe.
+    /// The content of the last block that this thread released, after its wipe.
     static LAST_RELEASED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 

@@ -32,7 +32,7 @@ const BITS: u16 = 2048;
 const EXPONENT: [u8; 3] = [1, 0, 1];
 const HASH_LEN: usize = 48;
 
-/// What stands before the modulus in a public key (RFC 9578 section 6.5): SubjectPublicKeyInfo
+/// The bytes before the modulus in a public key (RFC 9578 section 6.5): SubjectPublicKeyInfo
 /// with the identifier and parameters of RSASSA-PSS with SHA-384 and a salt of 48 bytes.
 const SPKI_PREFIX: &[u8] = &[
     0x30, 0x82, 0x01, 0x52, 0x30, 0x3d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01,
@@ -42,7 +42,7 @@ const SPKI_PREFIX: &[u8] = &[
     0x02, 0x01, 0x30, 0x03, 0x82, 0x01, 0x0f, 0x00, 0x30, 0x82, 0x01, 0x0a, 0x02, 0x82, 0x01, 0x01,
     0x00,
 ];
-/// What stands behind the modulus: the exponent.
+/// The bytes after the modulus: the exponent.
 const SPKI_SUFFIX: &[u8] = &[0x02, 0x03, 0x01, 0x00, 0x01];
 
 /// The length of an encoded public key in bytes.
@@ -159,7 +159,7 @@ impl VerifyingKey {
         })
     }
 
-    /// Verifies a signature that was blinded no more (RSASSA-PSS-VERIFY, RFC 8017).
+    /// Verifies an unblinded signature (RSASSA-PSS-VERIFY, RFC 8017).
     ///
     /// # Errors
     /// If it is not one of `message` under this key.
@@ -223,13 +223,13 @@ impl BlindedMessage {
         Ok((Self(blinded), Blind(inverse)))
     }
 
-    /// What [`BlindedMessage::as_bytes`] gave.
+    /// The inverse of [`BlindedMessage::as_bytes`].
     #[must_use]
     pub fn from_bytes(bytes: [u8; LEN]) -> Self {
         Self(bytes)
     }
 
-    /// What is sent to the signer.
+    /// The bytes for the signer.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; LEN] {
         &self.0
@@ -240,7 +240,7 @@ impl BlindedMessage {
 pub struct Blind(Number);
 
 impl Blind {
-    /// To be kept, in secret, until the signature arrives.
+    /// The encoding. Keep it secret, and keep it until the signature arrives.
     ///
     /// # Panics
     /// Only without memory.
@@ -253,7 +253,7 @@ impl Blind {
         bytes
     }
 
-    /// What [`Blind::to_bytes`] gave.
+    /// The inverse of [`Blind::to_bytes`].
     ///
     /// # Errors
     /// If it is not a number below the modulus of `key`.

@@ -1,4 +1,4 @@
-//! What several test binaries share.
+//! Helpers of several test binaries.
 #![allow(dead_code, reason = "no test binary uses everything")]
 
 use std::path::PathBuf;

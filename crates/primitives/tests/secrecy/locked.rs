@@ -1,4 +1,4 @@
-//! Where the pages of a secret are kept: in RAM, out of dumps, out of children; and that a spent
+//! The pages of a secret: in RAM, out of dumps, out of children; and that a spent
 //! limit is no failure.
 
 use std::fs;

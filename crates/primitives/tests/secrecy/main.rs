@@ -1,4 +1,4 @@
-//! What happens to secrets besides being used: not printed, locked, absent from children, wiped.
+//! Secrets are not printed, are locked in memory, are absent from children, and are wiped.
 #![allow(unsafe_code, reason = "asks the system about memory, and forks")]
 #![cfg(target_os = "linux")]
 

@@ -87,7 +87,7 @@ fn check<G: Group>(case: &Test, point: Option<Vec<u8>>) {
     } else if ours {
         assert_eq!(product, None, "case {id}");
     }
-    // What makes an uncompressed point invalid may be its y-coordinate, which our form lacks.
+    // An uncompressed point may be invalid by its y-coordinate, which our form lacks.
 }
 
 fn is_compressed<G: Group>(point: &[u8]) -> bool {
