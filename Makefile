@@ -18,7 +18,7 @@ ARGS ?=
 FILE ?=
 
 # Workspaces of their own, outside the one at the root.
-OTHER_WORKSPACES := $(patsubst %/Cargo.toml,%,bench/Cargo.toml fuzz/Cargo.toml python/Cargo.toml)
+OTHER_WORKSPACES := $(patsubst %/Cargo.toml,%,bench/Cargo.toml fuzz/Cargo.toml python/Cargo.toml xtask/Cargo.toml)
 
 define newline
 
@@ -49,6 +49,7 @@ test: ## every test, with the published vectors
 	scripts/test-python
 	scripts/test-argon2 2000
 	$(XTASK) assurance --check
+	cargo test $(CARGO_FLAGS) --manifest-path xtask/Cargo.toml
 	cd scripts/tests && python3 -Bm unittest test_jobs test_setup
 
 wheels: ## the Python package for others: a wheel and its source, checked, in target/dist
@@ -76,7 +77,7 @@ lint: ## format, lints, documentation, layers, sizes, dependencies
 	cargo clippy -p sealstone-argon2 --no-default-features --target $(WITHOUT_STD) $(CARGO_FLAGS) -- -D warnings
 	$(foreach w,$(OTHER_WORKSPACES),cargo clippy --manifest-path $(w)/Cargo.toml --all-targets $(CARGO_FLAGS) -- -D warnings$(newline))
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --features sealstone-skein/digest $(CARGO_FLAGS)
-	cargo test $(CARGO_FLAGS) --package xtask -- --ignored with_lint_tools
+	cargo test $(CARGO_FLAGS) --manifest-path xtask/Cargo.toml -- --ignored with_lint_tools
 
 prove: ## prove the kernels' machine code equal to their specifications
 	@scripts/setup prove

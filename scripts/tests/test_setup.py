@@ -21,6 +21,8 @@ COMPLETE = {
     "pg_ctlcluster": "exit 0",
     "chromium": "exit 0",
     "curl": "exit 0",
+    "fish": "exit 0",
+    "zsh": "exit 0",
     "python3": "exit 0",
     "redis-cli": "exit 0",
     "redis-server": "exit 0",
@@ -122,10 +124,10 @@ class Setup(unittest.TestCase):
         self.assertIn("installing with apt-get: gcc libc6-dev python3 python3-pip python3-venv git python3-dev\n", done.stderr)
 
     def test_tests_need_what_they_compile_and_run(self):
-        self.remove("strace", "valgrind", "node", "npm", "openssl")
+        self.remove("strace", "valgrind", "node", "npm", "openssl", "fish", "zsh")
         self.add("python3", '[[ "$*" != *Python.h* ]]')
         done = self.run_setup("test")
-        self.assertIn("installing with apt-get: python3-dev strace valgrind nodejs npm openssl\n", done.stderr)
+        self.assertIn("installing with apt-get: python3-dev strace valgrind nodejs npm openssl fish zsh\n", done.stderr)
 
     def test_services_need_servers(self):
         self.remove("redis-server", "redis-cli", "setpriv", "pg_ctlcluster", "chromium")

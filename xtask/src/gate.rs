@@ -14,7 +14,7 @@ pub(crate) struct Report {
 }
 
 /// The workspaces: the main one, and those of their own.
-pub(crate) const WORKSPACES: &[&str] = &[".", "bench", "fuzz", "python"];
+pub(crate) const WORKSPACES: &[&str] = &[".", "bench", "fuzz", "python", "xtask"];
 
 /// This repository.
 pub(crate) fn own_root() -> PathBuf {

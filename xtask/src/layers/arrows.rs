@@ -12,7 +12,7 @@ pub(super) fn check(krate: &Crate, crates: &[Crate]) -> Vec<String> {
             "unknown crate, give it a row in LAYERS of xtask/src/layers",
         ));
     }
-    if in_the_main_workspace(krate) && !has_the_lints(krate) {
+    if krate.place.starts_with("crates/") && !has_the_lints(krate) {
         findings.push(at(krate, 1, "lacks the lints of the workspace"));
     }
     for dependency in &krate.dependencies {
@@ -25,10 +25,6 @@ pub(super) fn check(krate: &Crate, crates: &[Crate]) -> Vec<String> {
 
 fn at(krate: &Crate, line: usize, message: &str) -> String {
     format!("{}/Cargo.toml:{line}: {message}", krate.place)
-}
-
-fn in_the_main_workspace(krate: &Crate) -> bool {
-    krate.place.starts_with("crates/") || krate.place == "xtask"
 }
 
 fn has_the_lints(krate: &Crate) -> bool {
