@@ -31,7 +31,7 @@ XTASK := cargo $(CARGO_FLAGS) xtask
 # A target that has no standard library: what claims to need none is built for it.
 WITHOUT_STD := x86_64-unknown-none
 
-.PHONY: help demo test test-services test-platforms test-constant-time lint prove prove-levels bench fuzz wheels install clean
+.PHONY: help demo js test test-services test-platforms test-constant-time lint prove prove-levels bench fuzz wheels install clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -39,6 +39,10 @@ help: ## this list
 demo: ## protect a real file and try to break it (FILE=path, else one it makes)
 	@scripts/setup build demo
 	scripts/demo $(if $(FILE),"$(FILE)")
+
+js: ## the visitor's side of tokens, for web pages: js/dist
+	@scripts/setup build js
+	scripts/build-js $(CARGO_FLAGS)
 
 test: ## every test, with the published vectors
 	@scripts/setup test
@@ -56,7 +60,7 @@ wheels: ## the Python package for others: a wheel and its source, checked, in ta
 	@scripts/setup build wheels
 	scripts/wheels
 
-test-services: ## the token service with real Redis and PostgreSQL, its pages in Chromium
+test-services: ## the token service with real Redis and PostgreSQL, visitors and pages in Chromium
 	@scripts/setup test services
 	scripts/test-services $(CARGO_FLAGS)
 

@@ -102,8 +102,9 @@ class Setup(unittest.TestCase):
         return (self.bin / "log").read_text(encoding="utf-8")
 
     def test_complete_machine_is_silent_and_quick(self):
+        self.have_target("wasm32-unknown-unknown")
         start = time.monotonic()
-        done = self.run_setup("build", "test", "services")
+        done = self.run_setup("build", "test", "services", "js")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
         self.assertLess(time.monotonic() - start, 3)
         self.assertFalse((self.bin / "log").exists())
@@ -128,6 +129,18 @@ class Setup(unittest.TestCase):
         self.add("python3", '[[ "$*" != *Python.h* ]]')
         done = self.run_setup("test")
         self.assertIn("installing with apt-get: python3-dev strace valgrind nodejs npm openssl fish zsh\n", done.stderr)
+
+    def have_target(self, target):
+        (self.bin / "lib/rustlib" / target).mkdir(parents=True)
+        self.add("rustc", f"[[ $1 != --print ]] && echo 'rustc 1.95.0' || echo {self.bin}")
+
+    def test_visitors_side_needs_node_and_webassembly(self):
+        self.remove("node", "npm")
+        self.add("rustc", f"[[ $1 != --print ]] && echo 'rustc 1.95.0' || echo {self.bin}")
+        self.add("rustup", RUSTUP)
+        done = self.run_setup("js")
+        self.assertIn("installing with apt-get: nodejs npm\n", done.stderr)
+        self.assertIn("rustup target add wasm32-unknown-unknown", self.log())
 
     def test_services_need_servers(self):
         self.remove("redis-server", "redis-cli", "setpriv", "pg_ctlcluster", "chromium")

@@ -20,7 +20,7 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use crate::gate::{GateOptions, Gates};
-use crate::http::{Connections, Proxies, RouteLimits, Tls, TlsOptions};
+use crate::http::{Connections, Pages, Proxies, RouteLimits, Tls, TlsOptions};
 use crate::keys::KeyOptions;
 use crate::session::Lifetime;
 use crate::store::StoreOptions;
@@ -41,6 +41,8 @@ pub struct Config {
     pub listen: String,
     /// Networks of proxies.
     pub proxies: Vec<String>,
+    /// Origins of web pages whose scripts may ask.
+    pub pages: Vec<String>,
     /// TLS of the listener.
     pub tls: TlsOptions,
     /// The store.
@@ -221,6 +223,7 @@ impl Default for Config {
             data: None,
             listen: "127.0.0.1:8080".to_owned(),
             proxies: Vec::new(),
+            pages: Vec::new(),
             tls: TlsOptions::default(),
             store: StoreOptions::default(),
             passport: PassportOptions::default(),
@@ -273,6 +276,7 @@ impl Config {
         config.tls.files()?;
         config.key_options()?;
         config.proxies()?;
+        config.pages()?;
         config.fingerprint()?;
         Ok(config)
     }
@@ -339,6 +343,14 @@ impl Config {
     pub fn proxies(&self) -> Result<Proxies> {
         Proxies::parse(&self.proxies)
             .map_err(|text| Error::Config(format!("proxies: {text:?} is no network")))
+    }
+
+    /// The web pages whose scripts may ask.
+    ///
+    /// # Errors
+    /// If an origin is none.
+    pub fn pages(&self) -> Result<Pages> {
+        Pages::parse(&self.pages)
     }
 
     /// The issuer's fingerprint.

@@ -14,10 +14,12 @@
 //! ```
 
 mod accept;
+mod cors;
 mod route;
 mod tls;
 
 pub use accept::{Connections, Listener, Stop, bind, serve};
+pub use cors::Pages;
 pub use route::{
     Body, Peer, Proxies, RouteLimits, answer_json, guarded, media_type, with_fallbacks,
 };

@@ -359,6 +359,7 @@ impl Common {
             is_ready: Box::new(is_ready),
         });
         let router = with_fallbacks(router.merge(health_router(health)));
+        let router = config.pages()?.before(router);
         let connections = config.connections.clone();
         if let (Some(address), Some(handle)) = (&config.metrics.listen, self.metrics) {
             let listener = http::bind(address).await?;

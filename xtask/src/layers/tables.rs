@@ -12,7 +12,13 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ("terminal", &["crates/terminal"]),
     (
         "apps",
-        &["crates/capi", "crates/cli", "crates/server", "python"],
+        &[
+            "crates/capi",
+            "crates/cli",
+            "crates/server",
+            "crates/work",
+            "python",
+        ],
     ),
     ("specimens", &["crates/kernels"]),
     ("checks", &["crates/proofs", "bench", "fuzz", "xtask"]),
@@ -31,6 +37,10 @@ pub(super) const UNSAFE: &[(&str, &str)] = &[
     (
         "crates/files/src/standard.rs",
         "looking at descriptors before Rust's runtime does",
+    ),
+    (
+        "crates/work/src/exports.rs",
+        "the names that WebAssembly exports",
     ),
     (
         "crates/proofs/src/native/bench.rs",

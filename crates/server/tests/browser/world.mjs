@@ -62,8 +62,8 @@ export function file(directory, name, text) {
   return path;
 }
 
-/** A page whose errors, refused resources and requests to others fail the test. */
-export async function open(context, url) {
+/** A page whose errors, refused resources and requests to unknown others fail the test. */
+export async function open(context, url, others = []) {
   const page = await context.newPage();
   const wrong = [];
   page.on("pageerror", (error) => wrong.push(String(error)));
@@ -72,7 +72,7 @@ export async function open(context, url) {
     if (message.type() === "error" && !message.text().includes("status of 4")) wrong.push(message.text());
   });
   page.on("request", (request) => {
-    if (!request.url().startsWith(url)) wrong.push(`a request to ${request.url()}`);
+    if (![url, ...others].some((known) => request.url().startsWith(known))) wrong.push(`a request to ${request.url()}`);
   });
   await page.goto(url);
   return { page, wrong };

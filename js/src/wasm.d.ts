@@ -1,0 +1,4 @@
+declare module "sealstone-work.wasm" {
+  const bytes: Uint8Array<ArrayBuffer>;
+  export default bytes;
+}
