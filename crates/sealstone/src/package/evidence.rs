@@ -6,7 +6,6 @@ use data_encoding::HEXLOWER;
 use sealstone_primitives::hash::sha3_256;
 
 use super::bundle::{Parts, Signature};
-use super::keys::DerivedKeys;
 use super::{Entry, EntryContent, Package, Role};
 use crate::timestamp::Verified;
 
@@ -67,11 +66,7 @@ impl Package {
             files.add("hmac.tag", &tag[..]);
         }
         if let Some(confirmation) = &self.parts.confirmation {
-            let digest = self.parts.manifest_digest();
-            let policy = self.manifest.policy.as_ref();
-            let message = DerivedKeys::confirmation_message(&digest, policy);
             files.add("keys.confirmation", &confirmation[..]);
-            files.add("keys.message", message);
         }
         for index in 0..self.parts.signatures.len() {
             files.signature(&self.parts, index);

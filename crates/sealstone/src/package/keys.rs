@@ -38,11 +38,6 @@ impl DerivedKeys {
         self.prk.expand_secret(&[CONFIRMATION, &self.context])
     }
 
-    /// The message whose HMAC under the extracted key is the confirmation (RFC 5869 section 2.3).
-    pub(super) fn confirmation_message(digest: &[u8; 64], policy: Option<&[u8; 32]>) -> Vec<u8> {
-        [CONFIRMATION, &context(digest, policy), &[1]].concat()
-    }
-
     /// The key of this label, 1 to 255 bytes.
     ///
     /// # Errors

@@ -12,16 +12,17 @@
 #
 # Exit status: 0 all layers hold; 1 a layer is bad; 2 wrong usage; 3 no layer is bad, but one was
 # not checked. OPENSSL=/path names another OpenSSL: 3.0 or later, 3.5 or later for ML-DSA-65.
+#
+# How it works: bytes that were signed, or that a digest or a timestamp covers, are put together
+# again from the parts (in hexadecimal) and compared with the file that OpenSSL checks.
 set -u
 LC_ALL=C
 export LC_ALL
 umask 077
 
-openssl=${OPENSSL:-openssl}
-here=$(dirname -- "$0")
+openssl=${OPENSSL:-openssl} here=$(cd -- "$(dirname -- "$0")" && pwd)
 tmp=${TMPDIR:-/tmp}/check-package.$$
-root='' hmac_key='' secret='' tsa_roots='' wanted=''
-bad=0 unchecked=0
+root='' hmac_key='' secret='' tsa_roots='' wanted='' bad=0 unchecked=0
 
 main() {
     options "$@"
@@ -29,10 +30,11 @@ main() {
     mkdir "$tmp" || exit 2
     trap 'rm -rf "$tmp"' EXIT
     trap 'exit 2' HUP INT TERM
-    od -An -v -tx1 "$here/manifest.cbor" | awk "$decoder" >"$tmp/manifest"
-    digest=$("$openssl" dgst -sha3-512 -binary <"$here/manifest.cbor" | hex)
-    tag=$(optional hmac.tag) confirmation=$(optional keys.confirmation)
-    head=$(flags)$digest$tag$confirmation
+    hex <"$here/manifest.cbor" | awk "$decode" >"$tmp/manifest"
+    digest=$(sha3 512 <"$here/manifest.cbor")
+    tag=$(optional hmac.tag 1) confirmation=$(optional keys.confirmation 2)
+    flags=$((${tag%% *} + ${confirmation%% *})) tag=${tag#* } confirmation=${confirmation#* }
+    head=$(printf '%02x' $flags)$digest$tag$confirmation
     content
     hmac_layer
     signatures
@@ -50,7 +52,7 @@ options() {
     while [ $# -gt 0 ]; do
         [ $# -gt 1 ] || usage "$1 needs a value, or is no option"
         case $1 in
-            --root) root=$2 ;;
+            --root) root=$(cd -- "$2" 2>/dev/null && pwd) || usage "not a directory: $2" ;;
             --signer) wanted="$wanted $(printf '%s' "$2" | tr -d -- '- \n' | tr A-F a-f)" ;;
             --hmac-key) hmac_key=$2 ;;
             --secret) secret=$2 ;;
@@ -59,8 +61,6 @@ options() {
         esac
         shift 2
     done
-    case $root in '' | /* | ./*) ;; *) root=./$root ;; esac
-    [ -z "$root" ] || [ -d "$root" ] || usage "not a directory: $root"
     for file in "$hmac_key" "$secret" "$tsa_roots"; do
         [ -z "$file" ] || [ -r "$file" ] || usage "cannot read $file"
     done
@@ -86,128 +86,94 @@ report() {
 }
 
 hex() { od -An -v -tx1 | tr -d ' \n'; }
-sha3_256() { "$openssl" dgst -sha3-256 -binary | hex; }
+sha3() { "$openssl" dgst "-sha3-$1" -binary | hex; }
 slice() { printf '%s\n' "$1" | cut -c "$2"; }
 field() { sed -n "s/^$1 //p" "$tmp/manifest"; }
 zeros() { printf '%064d' 0; }
 
-# The 32 bytes of a part that a package may lack.
+# A part of 32 bytes that a package may lack: its flag and the bytes.
 optional() {
-    if [ -f "$here/$1" ]; then hex <"$here/$1"; else zeros; fi
+    if [ -f "$here/$1" ]; then echo "$2 $(hex <"$here/$1")"; else echo "0 $(zeros)"; fi
 }
 
-flags() {
-    number=0
-    [ ! -f "$here/hmac.tag" ] || number=$((number + 1))
-    [ ! -f "$here/keys.confirmation" ] || number=$((number + 2))
-    printf '%02x' "$number"
+# The head of a CBOR item: major type (times 32), number.
+cbor() {
+    if [ "$2" -lt 24 ]; then printf '%02x' $(($1 + $2))
+    elif [ "$2" -lt 256 ]; then printf '%02x%02x' $(($1 + 24)) "$2"
+    elif [ "$2" -lt 65536 ]; then printf '%02x%04x' $(($1 + 25)) "$2"
+    elif [ "$2" -lt 4294967296 ]; then printf '%02x%08x' $(($1 + 26)) "$2"
+    else printf '%02x%016x' $(($1 + 27)) "$2"
+    fi
 }
 
-# Layer 1: policy, list, embedded files, files below the root.
+# Layer 1: the policy, the list, embedded files, files below the root.
 content() {
-    : >"$tmp/findings" && : >"$tmp/unchecked"
     if ! grep -q '^end$' "$tmp/manifest"; then
         report 1 content bad "the manifest is malformed" && return
     fi
-    policy=$(field policy) found=''
-    [ ! -f "$here/policy.json" ] || found=$(sha3_256 <"$here/policy.json")
-    [ "$policy" = "$found" ] || echo "policy.json: altered" >>"$tmp/findings"
-    awk '/^(file|embedded) / { sub(/^[a-z]+ /, ""); size = $1; sub(/^[0-9]+ /, ""); print }' \
-        "$tmp/manifest" | sed 's/ /  /' >"$tmp/list"
-    cmp -s "$tmp/list" "$here/files.txt" || echo "files.txt: not what is signed" >>"$tmp/findings"
-    while read -r kind size rest; do
-        case $kind in
-            file | embedded) entry "$kind" "$size" "${rest%% *}" "${rest#* }" ;;
-            link) link "$rest" "$size" ;;
-        esac
-    done <"$tmp/manifest"
-    additional
-    count=$(grep -c -E '^(file|embedded|link) ' "$tmp/manifest")
+    found=''
+    [ ! -f "$here/policy.json" ] || found=$(sha3 256 <"$here/policy.json")
+    {
+        [ "$(field policy)" = "$found" ] || echo "policy.json: altered"
+        sed -n -E 's/^(file|embedded) ([0-9a-f]{64,}) \.\//\2  /p' "$tmp/manifest" |
+            cmp -s - "$here/files.txt" || echo "files.txt: not what is signed"
+        [ "$(field digest)" = 1 ] || (files)
+    } >"$tmp/findings"
     if [ -s "$tmp/findings" ]; then
         sed 's/^/  /' "$tmp/findings" | tr -d '\000-\011\013-\037\177'
         report 1 content bad "$(grep -c '' "$tmp/findings") finding(s)"
-    elif [ -s "$tmp/unchecked" ]; then
-        report 1 content unchecked "$(cat "$tmp/unchecked")"
+    elif [ "$(field digest)" = 1 ]; then
+        report 1 content unchecked \
+            "OpenSSL has no Skein: sealstone hash -c files.txt, or by spec/tree.md"
+    elif [ -z "$root" ] && grep -q -E '^(file|link|complete 1)' "$tmp/manifest"; then
+        report 1 content unchecked "say where the files are: --root DIR"
     else
-        report 1 content good "$count file(s)"
+        report 1 content good "$(grep -c '^name ' "$tmp/manifest") file(s)"
     fi
 }
 
-# A file of the manifest: kind, size, digest, path.
-entry() {
-    if [ ${#3} -eq 128 ]; then
-        echo "OpenSSL has no Skein: sealstone hash -c files.txt, or by spec/tree.md" >"$tmp/unchecked"
-        return
-    fi
-    [ "$1" = file ] || same "$here/content" "$2" "$3" "$4"
-    if [ -z "$root" ]; then
-        [ "$1" = embedded ] || echo "say where the files are: --root DIR" >"$tmp/unchecked"
-    elif [ "$1" = file ] || [ -e "$root/$4" ] || [ -h "$root/$4" ]; then
-        same "$root" "$2" "$3" "$4"
-    fi
+# Prints a line for each file that is not what the manifest says. No link is followed.
+files() {
+    field embedded | sort >"$tmp/want"
+    [ ! -s "$tmp/want" ] || (cd "$here/content" 2>/dev/null && differences) || echo "content: missing"
+    [ -n "$root" ] && cd "$root" || return 0
+    find . >"$tmp/all" || echo "--root: cannot be read whole"
+    # An embedded file need not be there, but must not be another one.
+    field embedded | awk 'NR == FNR { there[$0]; next }
+        { path = $0; sub(/^[^ ]* /, "", path); if (path in there) print }' "$tmp/all" - >"$tmp/want"
+    { field file && field link; } | sort - "$tmp/want" >"$tmp/want.all"
+    mv "$tmp/want.all" "$tmp/want"
+    differences
+    [ "$(field complete)" = 1 ] || return 0
+    field name | sort >"$tmp/names"
+    find . ! -type d | sort | comm -23 - "$tmp/names" >"$tmp/more"
+    # The package itself may be there.
+    package=$(cat "$here/package.sha3-256")
+    comm -12 "$tmp/regular" "$tmp/more" | tr '\n' '\0' | digests | sed -n "s/^$package //p" |
+        sort | comm -23 "$tmp/more" - | sed 's|^\./||; s/$/: additional/'
 }
 
-# Compares a file below a directory: directory, size, digest, path. No link is followed.
-same() {
-    if through_link "$1" "$4" || [ -h "$1/$4" ]; then
-        echo "$4: a link" >>"$tmp/findings"
-    elif [ ! -f "$1/$4" ]; then
-        echo "$4: missing, or no file" >>"$tmp/findings"
-    elif [ "$(wc -c <"$1/$4")" -ne "$2" ] || [ "$(sha3_256 <"$1/$4")" != "$3" ]; then
-        echo "$4: altered" >>"$tmp/findings"
-    fi
+# Compares digests, lengths and targets of links below this directory with the lines in want.
+differences() {
+    find . -type f | sort >"$tmp/regular"
+    sed -n 's/^[0-9a-f][0-9a-f]* //p' "$tmp/want" | sort -u | comm -12 "$tmp/regular" - |
+        tr '\n' '\0' >"$tmp/paths"
+    {
+        digests <"$tmp/paths"
+        xargs -0 wc -c <"$tmp/paths" | sed 's/^ *//'
+        find . -type l -exec sh -c 'for link; do
+            { printf "%s -> " "$link"; readlink -n "$link"; } | tr "\n" "?"; echo
+        done' - {} +
+    } 2>/dev/null | sort | comm -23 "$tmp/want" - |
+        sed 's/^[0-9a-f]* //; s|^\./||; s/$/: missing or altered/' | sort -u
 }
 
-# Compares the target of a link: path, number of its line in the manifest's targets.
-link() {
-    [ -n "$root" ] || return 0
-    target=$(sed -n "s/^target $2 //p" "$tmp/manifest")
-    if through_link "$root" "$1" || [ ! -h "$root/$1" ]; then
-        echo "$1: not a link" >>"$tmp/findings"
-    elif [ "$(readlink "$root/$1")" != "$target" ]; then
-        echo "$1: leads elsewhere" >>"$tmp/findings"
-    fi
-}
+digests() { xargs -0 "$openssl" dgst -sha3-256 -r 2>/dev/null | sed 's/ \*/ /'; }
 
-# Whether a directory on the way from $1 to $2 is a link.
-through_link() {
-    below=${2%/*}
-    while [ "$below" != "$2" ]; do
-        [ ! -h "$1/$below" ] || return 0
-        [ "$below" != "${below%/*}" ] || return 1
-        below=${below%/*}
-    done
-    return 1
-}
-
-# Files below the root that the manifest of a whole directory does not name.
-additional() {
-    [ -n "$root" ] && [ "$(field complete)" = 1 ] || return 0
-    sed -n -E 's/^(file|embedded) [0-9]+ [0-9a-f]+ //p; s/^link [0-9]+ //p' "$tmp/manifest" |
-        sort >"$tmp/named"
-    (cd "$root" && find . ! -type d -print | sed 's|^\./||' | sort) >"$tmp/found"
-    comm -13 "$tmp/named" "$tmp/found" >"$tmp/more"
-    while IFS= read -r path; do
-        # The package itself may be there.
-        [ "$(sha3_256 <"$root/$path")" = "$(cat "$here/package.sha3-256")" ] ||
-            echo "$path: additional" >>"$tmp/findings"
-    done <"$tmp/more"
-}
-
-# HMAC-SHA3-256 of standard input under a key of 32 bytes, $1 in hexadecimal. OpenSSL takes such a
-# key only as an argument, which other users could see; so this is RFC 2104 with the hash alone.
-hmac() {
-    { padded "$1" 3 6 && cat; } | "$openssl" dgst -sha3-256 -binary >"$tmp/inner"
-    { padded "$1" 5 c && cat "$tmp/inner"; } | sha3_256
-}
-
-# The key as a block of 136 bytes, each byte XOR the two digits.
-padded() {
-    awk -v high="$2" -v low="$3" "$xor" <<KEY | "$openssl" asn1parse -genconf /dev/stdin -noout \
-        -out /dev/stdout | tail -c 136
-$1
-KEY
-}
+# HMAC is the extraction of HKDF (RFC 5869). A key that is secret is read from standard input,
+# because other users can see arguments; the salt is public.
+extract() { "$openssl" dgst -sha3-256 -mac HMAC -macopt "key:$1" -binary | hex; }
+hkdf() { "$openssl" pkeyutl -kdf HKDF -kdflen 32 -pkeyopt md:SHA3-256 "$@" | hex; }
 
 hmac_layer() {
     if [ ! -f "$here/hmac.tag" ]; then
@@ -215,20 +181,8 @@ hmac_layer() {
     elif [ -z "$hmac_key" ]; then
         report 2 hmac unchecked "give the key: --hmac-key FILE"
     else
-        prk=$(extract sealstone.package.hmac.v1 <"$hmac_key")
-        message=$("$openssl" dgst -sha3-512 -binary <"$here/manifest.cbor" | hmac "$prk")
-        right 2 hmac "$message" "$tag"
-    fi
-}
-
-# Extract of HKDF: the salt is public.
-extract() { "$openssl" dgst -sha3-256 -mac HMAC -macopt "key:$1" -binary | hex; }
-
-right() {
-    if [ "$3" = "$4" ]; then
-        report "$1" "$2" good "made with this key"
-    else
-        report "$1" "$2" bad "made with another key, or altered"
+        set -- -pkeyopt mode:EXTRACT_ONLY -pkeyopt_passin hexsalt:stdin -pkeyopt "hexkey:$digest"
+        right 2 hmac "$tag" "$(extract sealstone.package.hmac.v1 <"$hmac_key" | hkdf "$@")"
     fi
 }
 
@@ -239,40 +193,51 @@ keys_layer() {
         report 5 keys unchecked "give the secret: --secret FILE"
     else
         policy=$(field policy)
-        info=$(printf confirmation | hex)$digest${policy:-$(zeros)}01
-        if [ "$(hex <"$here/keys.message")" != "$info" ]; then
-            report 5 keys bad "keys.message is not of this manifest and policy"
-        else
-            prk=$(extract sealstone.package.keys.v1 <"$secret")
-            right 5 keys "$(hmac "$prk" <"$here/keys.message")" "$confirmation"
-        fi
+        info=$(printf confirmation | hex)$digest${policy:-$(zeros)}
+        set -- -pkeyopt mode:EXPAND_ONLY -pkeyopt_passin hexkey:stdin -pkeyopt "hexinfo:$info"
+        right 5 keys "$confirmation" "$(extract sealstone.package.keys.v1 <"$secret" | hkdf "$@")"
     fi
 }
 
-# Layers 3 and 4: what was signed, by which key, and the signatures.
+right() {
+    if [ "$3" = "$4" ]; then
+        report "$1" "$2" good "made with this key"
+    else
+        report "$1" "$2" bad "made with another key, or altered"
+    fi
+}
+
+# Layers 3 and 4: what was signed, by which keys, and the signatures.
 signatures() {
     count=0 classical='' post_quantum='' needs=''
-    : >"$tmp/signed"
+    : >"$tmp/signed" && : >"$tmp/first-0"
+    "$openssl" list -signature-algorithms 2>/dev/null | grep -q -i ML-DSA-65 ||
+        needs="not checked: needs OpenSSL 3.5, this is $("$openssl" version)"
     while [ -d "$here/signature-$((count + 1))" ]; do
         count=$((count + 1))
-        one="$here/signature-$count"
-        why=$(wrong_message "$one")
-        pair "$one" ed25519 302a300506032b6570032100 129-192
-        [ -z "$why$other" ] && verify "$one" ed25519 || classical="$classical $count"
-        pair "$one" ml-dsa-65 308207b2300b0609608648016503040312038207a100 257-320
-        if [ -n "$why$other" ]; then
-            post_quantum="$post_quantum $count"
-        elif ! "$openssl" list -signature-algorithms 2>/dev/null | grep -q -i 'ML-DSA-65'; then
-            needs="not checked: needs OpenSSL 3.5, this is $("$openssl" version)"
-        else
-            verify "$one" ml-dsa-65 -pkeyopt context-string:sealstone.package.v1 ||
-                post_quantum="$post_quantum $count"
-        fi
-        message=$(hex <"$one/framed")
-        echo "$(slice "$message" 43-44) $(slice "$message" 61-124)" >>"$tmp/signed"
+        one=$here/signature-$count
+        message=$(hex <"$one/framed") input=$(hex <"$one/fingerprint.input")
+        [ ${#message} -eq 510 ] || message=$(printf '%0510d' 0)
+        role=$(slice "$message" 43-44) time=$(slice "$message" 45-60) why=$(wrong_message)
         [ -z "$why" ] || echo "  signature $count: $why"
+        key ed25519 302a300506032b6570032100 179-242 && [ -z "$why" ] &&
+            verify ed25519 || classical="$classical $count"
+        ed25519=$key
+        key ml-dsa-65 308207b2300b0609608648016503040312038207a100 307-370 && [ -z "$why" ] &&
+            { [ -n "$needs" ] || verify ml-dsa-65 -pkeyopt context-string:sealstone.package.v1; } ||
+            post_quantum="$post_quantum $count"
+        echo "$role $(slice "$message" 61-124) $((0x$time))" >>"$tmp/signed"
+        # As it stands in the package; the fingerprint's input has digests of the other keys.
+        {
+            cat "$tmp/first-$((count - 1))"
+            printf '%s' "85$role$(cbor 0 $((0x$time)))85"
+            printf '5820%s' "$(slice "$input" 51-114)" "$(slice "$input" 115-178)" "$ed25519" \
+                "$(slice "$input" 243-306)"
+            printf '%s' "5907a0${key}5840$(hex <"$one/ed25519.sig")"
+            printf '%s' "590ced$(hex <"$one/ml-dsa-65.sig")"
+        } >"$tmp/first-$count"
     done
-    [ "$count" -gt 0 ] || classical=none post_quantum=none
+    [ "$count" -gt 0 ] || classical=' none' post_quantum=' none'
     signature_layer 3 ed25519 "$classical" ''
     signature_layer 4 ml-dsa-65 "$post_quantum" "$needs"
 }
@@ -287,136 +252,124 @@ signature_layer() {
     fi
 }
 
-# Says why the signed message of a signature is not about this package, if so.
+# Says why a signed message is not about this package, if so.
 wrong_message() {
-    message=$(hex <"$1/framed")
     prior=$(zeros)$(zeros)
-    [ ! -f "$1/prior.cbor" ] || prior=$("$openssl" dgst -sha3-512 -binary <"$1/prior.cbor" | hex)
+    if [ "$role" != 00 ]; then
+        before=$((count - 1))
+        [ "$(hex <"$one/prior.cbor")" = "$(cbor 128 $before && cat "$tmp/first-$before")" ] ||
+            echo "prior.cbor is not the signatures before it"
+        prior=$(sha3 512 <"$one/prior.cbor")
+    fi
     domain=$(printf 'sealstone.package.v1' | hex)00
     if [ "$message" != "$domain$(slice "$message" 43-124)$head$prior" ]; then
         echo "the signed message is not of this manifest, tag and confirmation"
-    elif [ "$(slice "$message" 61-124)" != "$(sha3_256 <"$1/fingerprint.input")" ]; then
+    elif [ "$(slice "$message" 61-124)" != "$(sha3 256 <"$one/fingerprint.input")" ]; then
         echo "the signed message names another fingerprint"
     fi
 }
 
-# Sets other if a key is not the one that the fingerprint is computed from.
-pair() {
-    other=''
-    key=$(sed '/^-----/d' "$1/$2.pem" | "$openssl" base64 -d | hex)
-    input=$(hex <"$1/fingerprint.input")
-    # The input is 25 bytes of domain and five digests.
-    found=$(sed '/^-----/d' "$1/$2.pem" | "$openssl" base64 -d | tail -c "+$((${#3} / 2 + 1))" | sha3_256)
-    case $key in "$3"*) ;; *) other=kind ;; esac
-    [ "$(printf '%s\n' "$input" | cut -c 51- | cut -c "$4")" = "$found" ] || other=key
+# Sets key to that of a PEM file: name, how its DER begins, where its digest is in the
+# fingerprint's input.
+key() {
+    sed '/^-----/d' "$one/$1.pem" | "$openssl" base64 -d >"$tmp/der"
+    key=$(hex <"$tmp/der")
+    case $key in "$2"*) ;; *) return 1 ;; esac
+    key=${key#"$2"}
+    [ "$(slice "$input" "$3")" = "$(tail -c "+$((${#2} / 2 + 1))" "$tmp/der" | sha3 256)" ]
 }
 
 verify() {
-    one=$1 name=$2
-    shift 2
+    name=$1
+    shift
     "$openssl" pkeyutl -verify -pubin -inkey "$one/$name.pem" -rawin -in "$one/framed" \
         -sigfile "$one/$name.sig" "$@" >/dev/null 2>&1
 }
 
-# Layer 6: the responses over head and signatures; each holds at the time of the next one.
+# Layer 6: each response covers head, signatures and the responses before it, and holds at the
+# time of the next one.
 timestamps() {
-    stamps=0 why=''
+    stamps=0 number=0 covers=0 why=''
+    : >"$tmp/stamps-0"
     while [ -d "$here/timestamp-$((stamps + 1))" ]; do stamps=$((stamps + 1)); done
     if [ "$stamps" -eq 0 ]; then
         report 6 timestamp absent "the package has no timestamp" && return
-    fi
-    if [ -z "$tsa_roots" ] && [ ! -f "$here/timestamp-1/root.pem" ]; then
+    elif [ -z "$tsa_roots" ] && [ ! -f "$here/timestamp-1/root.pem" ]; then
         report 6 timestamp unchecked "give roots that you trust: --tsa-roots FILE" && return
     fi
-    later='' number=$stamps
-    while [ "$number" -gt 0 ]; do
-        one="$here/timestamp-$number"
-        stamp "$one" || why="timestamp $number: $why"
-        [ -z "$why" ] || break
-        later=$genuine number=$((number - 1))
+    while [ "$number" -lt "$stamps" ] && [ -z "$why" ]; do
+        number=$((number + 1)) one=$here/timestamp-$number
+        why=$(stamp) || why="timestamp $number: $why"
+        covers=$(covered)
     done
+    [ -n "$why" ] || [ "$covers" -ge "$(grep -c '^00' "$tmp/signed")" ] ||
+        why="a signature is not covered"
     if [ -n "$why" ]; then
         report 6 timestamp bad "$why"
     else
-        report 6 timestamp good "$stamps timestamp(s), the first one of $moment"
+        report 6 timestamp good "$stamps timestamp(s), the first one of $(text 1 'Time stamp')"
     fi
 }
 
-# Checks one; sets why, and its time as seconds (genuine, latest) and text (moment).
+# Checks one; fails with the reason.
 stamp() {
-    stamped=$(hex <"$1/stamped")
-    why=$(wrong_stamp "$1")
-    [ -z "$why" ] || return 1
-    set -- "$1" -CAfile "${tsa_roots:-$1/root.pem}"
-    [ ! -f "$1/chain.pem" ] || set -- "$@" -untrusted "$1/chain.pem"
-    [ -z "$later" ] || set -- "$@" -attime "$later"
-    one=$1
-    shift
-    if ! "$openssl" ts -verify -in "$one/response.tsr" -data "$one/stamped" "$@" \
-        >"$tmp/ts" 2>&1; then
-        why="OpenSSL refuses it: $(tail -n 1 "$tmp/ts")" && return 1
+    stamped=$(hex <"$one/stamped") response=$(hex <"$one/response.tsr") before=$covers
+    covers=$(covered) sum=$(sha3 256 <"$one/response.tsr")
+    [ "$sum" = "$(cat "$one/response.sha3-256")" ] ||
+        { echo "response.tsr was altered" && return 1; }
+    parts=$(
+        printf 'sealstone.package.timestamp.v1' | hex
+        printf '%s' "00$head"
+        cbor 128 "$covers" && cat "$tmp/first-$covers"
+        cbor 128 $((number - 1)) && cat "$tmp/stamps-$((number - 1))"
+    ) 2>/dev/null
+    if [ "$covers" -lt "$before" ] || [ "$stamped" != "$parts" ]; then
+        echo "stamped is not of this package's parts" && return 1
     fi
-    "$openssl" ts -reply -in "$one/response.tsr" -text >"$tmp/text" 2>/dev/null
-    moment=$(sed -n 's/^Time stamp: //p' "$tmp/text")
-    times=$(awk "$clock" "$tmp/text")
-    genuine=${times% *} latest=${times#* }
-    if [ -n "$later" ] && [ "$genuine" -gt "$later" ]; then
-        why="later than the next one" && return 1
+    { cat "$tmp/stamps-$((number - 1))" && printf 83 && cbor 0 "$covers" &&
+        cbor 64 $((${#response} / 2)) && printf '%s' "${response}5820$sum"; } >"$tmp/stamps-$number"
+    set -- -CAfile "${tsa_roots:-$one/root.pem}"
+    [ ! -f "$one/chain.pem" ] || set -- "$@" -untrusted "$one/chain.pem"
+    if [ "$number" -lt "$stamps" ]; then
+        later=$(seconds $((number + 1)))
+        [ "$(seconds "$number")" -le "$later" ] || { echo "later than the next one" && return 1; }
+        set -- "$@" -attime "$later"
     fi
-    why=$(late_signature)
-    [ -z "$why" ]
+    "$openssl" ts -verify -in "$one/response.tsr" -data "$one/stamped" "$@" >"$tmp/ts" 2>&1 ||
+        { echo "OpenSSL refuses it: $(tail -n 1 "$tmp/ts")" && return 1; }
+    # Clocks differ by 300 seconds at most; the accuracy is rounded up to 2 seconds more.
+    accuracy=$(text "$number" Accuracy | sed -n 's/^\(0x[0-9A-F]*\) seconds.*/\1/p')
+    awk -v from="$before" -v to="$covers" -v at=$(($(seconds "$number") + ${accuracy:-0} + 302)) '
+        NR > from && NR <= to && $3 > at { print "signature", NR, "claims a later time"; late = 1 }
+        END { exit late }' "$tmp/signed"
 }
 
-# Says why a stamped message is not about this package, if so. It begins with a domain of 31 bytes
-# and the head of 129; the array of the signatures follows.
-wrong_stamp() {
-    domain=$(printf 'sealstone.package.timestamp.v1' | hex)00
-    if [ "$(sha3_256 <"$1/response.tsr")" != "$(cat "$1/response.sha3-256")" ]; then
-        echo "response.tsr was altered"
-    elif [ "$(slice "$stamped" 1-320)" != "$domain$head" ]; then
-        echo "stamped is not of this manifest, tag and confirmation"
-    else
-        covers=$(covered)
-        [ "$number" -ne "$stamps" ] || [ "$covers" -ge "$(grep -c '^00' "$tmp/signed")" ] ||
-            echo "a signature is not covered"
-        parts "$covers" $((number - 1)) | awk "$in_order"
-    fi
-}
-
-# What the stamped message has to contain, a line for each file, after the message itself.
-parts() {
-    echo "$stamped"
-    for place in $(numbers "$1"); do
-        for kind in ed25519 ml-dsa-65; do
-            echo "$(hex <"$here/signature-$place/$kind.sig") signature $place"
-        done
-    done
-    for place in $(numbers "$2"); do
-        echo "$(hex <"$here/timestamp-$place/response.tsr") timestamp $place"
-    done
-}
-
-# How many signatures the stamped message has: the length of a CBOR array.
+# How many signatures the stamped message has: the length of the array behind domain and head.
 covered() {
-    case $(slice "$stamped" 321-322) in
-        98) printf '%d\n' "0x$(slice "$stamped" 323-324)" ;;
-        *) printf '%d\n' "$((0x$(slice "$stamped" 321-322) - 128))" ;;
-    esac
+    length=$(hex <"$one/stamped" | cut -c 321-324)
+    case $length in 98*) echo $((0x${length#98})) ;; *) echo $((0x${length%??} - 128)) ;; esac
 }
 
-numbers() { awk -v n="$1" 'BEGIN { for (i = 1; i <= n; i++) print i }'; }
+# A line of a response's text: number, name.
+text() {
+    "$openssl" ts -reply -in "$here/timestamp-$1/response.tsr" -text 2>/dev/null |
+        sed -n "s/^$2: //p"
+}
 
-# A covered signature that claims to be made more than 300 seconds after its proved time.
-late_signature() {
-    for place in $(numbers "$(covered)"); do
-        claimed=$((0x$(slice "$(hex <"$here/signature-$place/framed")" 45-60)))
-        [ "$claimed" -le $((latest + 300)) ] || echo "signature $place claims a later time"
-    done
+# The time of a response in seconds since 1970: number.
+seconds() {
+    text "$1" 'Time stamp' | awk '{
+        month = (index("JanFebMarAprMayJunJulAugSepOctNovDec", $1) + 2) / 3
+        early = month < 3; year = $4 - early; month += 12 * early; split($3, time, ":")
+        days = 365 * year + int(year / 4) - int(year / 100) + int(year / 400) - 719469
+        days += int((153 * (month - 3) + 2) / 5) + $2
+        printf "%.0f\n", days * 86400 + time[1] * 3600 + time[2] * 60 + int(time[3])
+    }'
 }
 
 # Those who signed, and whether they are enough and the wanted ones.
 signers() {
-    while read -r role fingerprint; do
+    while read -r role fingerprint time; do
         case $role in
             00) what=signer && grep -q "^signer $fingerprint\$" "$tmp/manifest" || what=stranger ;;
             *) what=counter-signer ;;
@@ -424,116 +377,58 @@ signers() {
         [ $what != stranger ] || bad=1
         echo "$what $(printf '%s\n' "$fingerprint" | sed 's/..../&-/g; s/-$//')"
     done <"$tmp/signed"
-    have=$(grep '^00' "$tmp/signed" | sort -u | grep -c '')
-    need=$(field threshold)
-    if [ "$have" -lt "${need:-1}" ]; then
-        echo "too few signers: $have of ${need:-1}" && bad=1
-    fi
+    have=$(grep '^00' "$tmp/signed" | cut -d' ' -f2 | sort -u | grep -c '') need=$(field threshold)
+    [ "$have" -ge "${need:-1}" ] || { echo "too few signers: $have of ${need:-1}" && bad=1; }
     for fingerprint in $wanted; do
-        grep -q "^00 $fingerprint\$" "$tmp/signed" || {
-            echo "not signed by $fingerprint" && bad=1
-        }
+        grep -q "^00 $fingerprint " "$tmp/signed" || { echo "not signed by $fingerprint" && bad=1; }
     done
 }
 
-# Prints the fields of a manifest (CBOR), one a line, from the bytes in hexadecimal.
+# Prints the fields of a manifest (CBOR, here in hexadecimal on one line), one a line. A file has
+# three lines: its name, its digest, its length.
 # shellcheck disable=SC2016
-decoder='
-function stop() { print "malformed"; exit }
-function byte() {
-    while (at >= NF) { if ((getline) < 1) stop(); at = 0 }
-    return $(++at)
+decode='
+function digits(n) {
+    at += 2 * n
+    if (at > length($0) + 1) { print "malformed"; exit }
+    return substr($0, at - 2 * n, 2 * n)
 }
-function head(   n, info, i) {
-    n = value[byte()]; major = int(n / 32); info = n % 32
-    if (info < 24) return info
-    if (info > 27) stop()
-    n = 0
-    for (i = 2 ^ (info - 24); i > 0; i--) n = n * 256 + value[byte()]
+function letters(n,   s) { for (; n > 0; n--) s = s letter[digits(1)]; return s }
+function head(   n, more) {
+    n = value[digits(1)]; kind = int(n / 32); n %= 32
+    if (n < 24) return n
+    more = 2 ^ (n - 24)
+    for (n = 0; more > 0; more--) n = n * 256 + value[digits(1)]
     return n
 }
-function want(kind,   n) { n = head(); if (major != kind) stop(); return n }
-function digits(   n, s) { for (n = want(2); n > 0; n--) s = s byte(); return s }
-function bytes(n,   s) { for (; n > 0; n--) s = s letter[byte()]; return s }
-function number() { return sprintf("%.0f", want(0)) }
-function entry(   path, kind, size) {
-    if (want(4) != 6) stop()
-    path = bytes(want(3)); kind = want(0); size = number()
-    if (path ~ /(^|\/)\.?\.?(\/|$)/ || path ~ /[\001-\037\177\\]/) stop()
-    if (kind == 2) { print "link", ++links, path; print "target", links, bytes(want(2)) }
-    else if (kind < 2) print (kind ? "embedded" : "file"), size, digits(), path
-    else stop()
-    bytes(want(3)); number()
+function item(   n) {
+    n = head()
+    return kind == 2 ? digits(n) : kind == 3 ? letters(n) : sprintf("%.0f", n)
+}
+function entry(   path, type, size, which) {
+    item(); path = "./" item(); type = item(); size = item(); which = type == 1 ? "embedded" : "file"
+    print "name", path
+    if (type == 2) print "link", path, "->", letters(head())
+    else { print which, item(), path; print which, size, path }
+    item(); item()
 }
 BEGIN {
     for (i = 0; i < 256; i++) {
-        letter[sprintf("%02x", i)] = sprintf("%c", i); value[sprintf("%02x", i)] = i
+        code = sprintf("%02x", i); value[code] = i
+        letter[code] = i < 32 || i == 127 ? "?" : sprintf("%c", i)
     }
-    split("version,,threshold,,time,,digest,complete", name, ",")
-    for (fields = want(5); fields > 0; fields--) {
-        key = want(0)
-        if (key == 1) for (n = want(4); n > 0; n--) print "signer", digits()
-        else if (key == 3) for (n = want(4); n > 0; n--) print "required", number()
-        else if (key == 5) print "author", bytes(want(3))
-        else if (key == 8) for (n = want(4); n > 0; n--) entry()
-        else if (key == 9) print "policy", digits()
-        else if (key == 10) print "metadata", bytes(want(3))
-        else if (key < 8) print name[key + 1], number()
-        else stop()
-    }
-    print (at < NF || (getline) > 0) ? "malformed" : "end"
-}'
-
-# shellcheck disable=SC2016
-xor='
-BEGIN {
-    table["3"] = "32107654ba98fedc"; table["6"] = "67452301efcdab89"
-    table["5"] = "54761032dcfe98ba"; table["c"] = "cdef89ab45670123"
+    names = "version,signer,threshold,required,time,author,digest,complete,,policy,metadata"
+    split(names, name, ",")
 }
-function digit(c, by) { return substr(table[by], index("0123456789abcdef", c), 1) }
 {
-    for (i = 1; i <= 272; i += 2) {
-        high_digit = i > length($0) ? "0" : substr($0, i, 1)
-        low_digit = i > length($0) ? "0" : substr($0, i + 1, 1)
-        block = block digit(high_digit, high) digit(low_digit, low)
+    at = 1
+    for (fields = item(); fields > 0; fields--) {
+        key = item()
+        if (key == 8) for (n = item(); n > 0; n--) entry()
+        else if (key == 1 || key == 3) for (n = item(); n > 0; n--) print name[key + 1], item()
+        else print name[key + 1], item()
     }
-    print "asn1=FORMAT:HEX,OCTETSTRING:" block
+    print (at == length($0) + 1) ? "end" : "malformed"
 }'
-
-# shellcheck disable=SC2016
-in_order='
-NR == 1 { rest = $0; next }
-{
-    at = NF == 3 ? index(rest, $1) : 0
-    if (!at) { print $(NF - 1), $NF, "is another"; exit }
-    rest = substr(rest, at + length($1))
-}'
-
-# The time of a response in seconds since 1970, and the latest moment that its accuracy allows.
-# shellcheck disable=SC2016
-clock='
-function amount(text) {
-    sub(/ .*/, "", text)
-    if (text !~ /^0x/) return text + 0
-    for (text = tolower(substr(text, 3)); text != ""; text = substr(text, 2))
-        n = n * 16 + index("0123456789abcdef", substr(text, 1, 1)) - 1
-    return n
-}
-/^Time stamp: / {
-    month = (index("JanFebMarAprMayJunJulAugSepOctNovDec", $3) + 2) / 3
-    split($5, time, ":"); year = $6
-    if (month < 3) { year--; month += 12 }
-    days = 365 * year + int(year / 4) - int(year / 100) + int(year / 400)
-    days += int((153 * (month - 3) + 2) / 5) + $4 - 1 - 719468
-    seconds = days * 86400 + time[1] * 3600 + time[2] * 60 + int(time[3])
-    more = time[3] > int(time[3])
-}
-/^Accuracy: / {
-    n = 0
-    split(substr($0, 11), part, ", ")
-    if (part[1] ~ /^(0x)?[0-9]/) more += amount(part[1])
-    if (part[2] ~ /^(0x)?[0-9]/ || part[3] ~ /^(0x)?[0-9]/) more++
-}
-END { printf "%.0f %.0f\n", seconds, seconds + more }'
 
 main "$@"
