@@ -417,6 +417,18 @@ fn nothing_is_written_if_something_is_wrong() {
 }
 
 #[test]
+fn names_that_some_systems_take_for_one_are_both_named() {
+    let world = World::new();
+    fs::create_dir_all(world.path("release/a")).unwrap();
+    for name in ["release/a/Readme", "release/a/README", "release/b"] {
+        world.write(name, b"1");
+    }
+    let said = world.refused(&["sign", "--from", "alice.passport", "release"], 2);
+    assert!(said.contains("a/README and a/Readme"), "{said}");
+    assert!(!world.path("release.package").exists());
+}
+
+#[test]
 fn a_timestamp_is_requested_and_attached() {
     let Some(tsa) = sealstone_testing::tsa::Authority::new() else {
         return;

@@ -364,7 +364,7 @@ fn check(manifest: &Manifest) -> Result<()> {
         return Err(Error::Invalid(MEDIA_TYPE));
     }
     let paths = manifest.entries.iter().map(|entry| &entry.path);
-    if super::path::clash(paths).is_some() {
+    if RelativePath::clash(paths).is_some() {
         return Err(Error::Invalid(
             "two files have one path, or paths that differ only in case, or one lies below the other",
         ));

@@ -3,7 +3,7 @@
 use minicbor::{Decode, Encode};
 use sealstone_primitives::hash::{sha3_256, sha3_512};
 
-use super::path::{self, RelativePath};
+use super::path::RelativePath;
 use super::{Json, Layer};
 use crate::passport::Fingerprint;
 use crate::wire::{cbor, text};
@@ -224,7 +224,7 @@ impl Manifest {
         if !self.entries.is_sorted_by(|a, b| a.path < b.path) {
             return Err(Error::Malformed("package: order of files"));
         }
-        if path::clash(self.entries.iter().map(|entry| &entry.path)).is_some() {
+        if RelativePath::clash(self.entries.iter().map(|entry| &entry.path)).is_some() {
             return Err(Error::Malformed("package: two paths clash"));
         }
         let metadata = self.metadata.as_ref();

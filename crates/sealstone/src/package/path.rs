@@ -46,6 +46,19 @@ impl RelativePath {
         self.0.split('/')
     }
 
+    /// Two of these paths that clash: one is equal to the other, below it, or in a directory that
+    /// clashes with one of it, on some system.
+    pub fn clash<'p>(paths: impl Iterator<Item = &'p Self>) -> Option<(&'p Self, &'p Self)> {
+        // Paths are sorted by their folded components, so that all those of a folded directory are
+        // neighbours. Then two that clash are too, and a path needs no memory for each of its
+        // directories.
+        let mut sorted: Vec<_> = paths.map(|path| (path.folded(), path)).collect();
+        sorted.sort_by(|(a, _), (b, _)| a.split('/').cmp(b.split('/')));
+        let mut neighbours = sorted.windows(2);
+        let clashing = neighbours.find(|pair| clash_of(&pair[0], &pair[1]));
+        clashing.map(|pair| (pair[0].1, pair[1].1))
+    }
+
     /// What a system that ignores case and normalises names sees.
     fn folded(&self) -> Cow<'_, str> {
         if !self.0.is_ascii() {
@@ -84,19 +97,6 @@ fn fold(name: &str) -> String {
     folded.nfc().collect()
 }
 
-/// A path that clashes with another one: equal to it, below it, or in a directory that clashes
-/// with one of it, on some system.
-///
-/// Paths are sorted by their folded components, so that all those of a folded directory are
-/// neighbours. Then two that clash are too, and a path needs no memory for each of its directories.
-pub(super) fn clash<'p>(paths: impl Iterator<Item = &'p RelativePath>) -> Option<&'p RelativePath> {
-    let mut sorted: Vec<_> = paths.map(|path| (path.folded(), path)).collect();
-    sorted.sort_by(|(a, _), (b, _)| a.split('/').cmp(b.split('/')));
-    let mut neighbours = sorted.windows(2);
-    let clashing = neighbours.find(|pair| clash_of(&pair[0], &pair[1]));
-    clashing.map(|pair| pair[1].1)
-}
-
 type Folded<'p> = (Cow<'p, str>, &'p RelativePath);
 
 /// Whether the first path is the second one or a directory of it, or a directory of both is
@@ -131,7 +131,7 @@ mod tests {
             .iter()
             .map(|p| RelativePath::new(p).unwrap())
             .collect();
-        clash(paths.iter()).map(|path| path.as_str().to_owned())
+        RelativePath::clash(paths.iter()).map(|(_, path)| path.as_str().to_owned())
     }
 
     #[test]

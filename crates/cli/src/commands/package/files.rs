@@ -173,7 +173,13 @@ impl Inputs {
                 .into_iter()
                 .try_for_each(|path| inputs.file(path, times))?,
         }
-        Ok(inputs)
+        match RelativePath::clash(inputs.listed.iter().map(|it| &it.path)) {
+            None => Ok(inputs),
+            Some((one, other)) => Err(Failure::usage(format!(
+                "{one} and {other} are one name on systems that ignore case or normalise names"
+            ))
+            .hint("rename one of them: a package is read on systems of all kinds")),
+        }
     }
 
     fn directory(&mut self, path: &Path, target: &Path, times: bool) -> Result<()> {
