@@ -1,13 +1,14 @@
 //! `verify --html`: a report in one file that needs neither a network nor a script.
 
 use std::fmt::Display;
+use std::path::Path;
 
 use data_encoding::HEXLOWER;
 use sealstone::package::{Entry, EntryContent, LayerReport, SignerReport, Verdict};
 use sealstone::timestamp::{PathCertificate, Verified};
 use sealstone_primitives::hash::sha256;
 use sealstone_terminal::clock;
-use sealstone_terminal::text::{one_line, printable};
+use sealstone_terminal::text::{one_line, printable, shown};
 use serde_json::Value;
 
 use super::show::{Shown, standing};
@@ -17,6 +18,22 @@ const STYLE: &str = include_str!("report.css");
 const FOLDED: usize = 20;
 /// More files and findings are counted only: a browser has to show the page.
 const MAX_ROWS: usize = 10_000;
+
+/// The report on a file that is no package: there are no layers to show.
+pub(super) fn malformed(path: &Path, reason: &str, now: u64) -> String {
+    let title = "✘ BAD";
+    let body = [
+        element("h1", "Verification of a signed package"),
+        format!("<p class=\"verdict bad\">{title}: {}</p>\n", line(reason)),
+        definitions(&[("Verified", clock::show(now)), ("File", shown(path))]),
+        element(
+            "p",
+            "The file cannot be read as a package, so no layer of it was checked and nothing is \
+             known of its signers.",
+        ),
+    ];
+    page(&format!("{title}: signed package"), &body.concat())
+}
 
 impl Shown<'_> {
     /// The report as HTML, made at this time.

@@ -10,9 +10,9 @@ use sealstone::passport::{Contact, Fingerprint, Passport};
 use sealstone::trust::Standing;
 use sealstone_files::Document;
 
-use super::export;
 use super::files::{self, Single, Stored};
 use super::show::{self, Shown};
+use super::{export, html};
 use crate::args::PackageVerifyArgs;
 use crate::commands::timestamp;
 use crate::context::Context;
@@ -31,7 +31,7 @@ pub(in crate::commands) fn run(args: &PackageVerifyArgs, context: &Context) -> R
     let signers = contacts(&args.signer)?;
     let stored = match Stored::read(&args.package) {
         Ok(stored) => stored,
-        Err(failure) => return malformed(failure, context),
+        Err(failure) => return malformed(failure, args, context),
     };
     let keys = Secrets::read(args, context)?;
     let people = People::new(&signers, context)?;
@@ -126,10 +126,17 @@ pub(super) fn workers() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
-/// What `--json` says of a file that cannot be read as a package.
-fn malformed(failure: Failure, context: &Context) -> Result<()> {
-    if context.json() && failure.exit == Exit::Format {
-        let reason = failure.text().unwrap_or_default();
+/// What `--json` and `--html` say of a file that cannot be read as a package.
+fn malformed(failure: Failure, args: &PackageVerifyArgs, context: &Context) -> Result<()> {
+    if failure.exit != Exit::Format {
+        return Err(failure);
+    }
+    let reason = failure.text().unwrap_or_default();
+    if let Some(path) = &args.html {
+        let page = html::malformed(&args.package, &reason, clock::now());
+        keep::write_new(path, page.as_bytes(), PUBLIC)?;
+    }
+    if context.json() {
         context.print(String::new, || show::malformed(&reason))?;
         return Err(Failure::silent(failure.exit));
     }
