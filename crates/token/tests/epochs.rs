@@ -282,6 +282,25 @@ fn directories() {
     );
 }
 
+/// An old directory still lists keys that issue no more, the one that was preferred first.
+#[test]
+fn keys_that_issue_no_more_are_not_chosen() {
+    let made = START + LENGTH;
+    let directory = issuer(made).directory("/", made);
+    let listed: Vec<u64> = directory
+        .keys
+        .iter()
+        .map(|entry| entry.lifetime.expect("a lifetime").epoch)
+        .collect();
+    assert_eq!(listed, [1, 2, 0]);
+    let chosen = |now| directory.key(TYPE, now);
+    // Epoch 1 issues for 1,100 seconds; then epoch 2 does, until nothing is left.
+    for (after, index) in [(0, 0), (1099, 0), (1100, 1), (2099, 1)] {
+        assert_eq!(chosen(made + after), Some(&directory.keys[index].key));
+    }
+    assert_eq!(chosen(made + 2100), None);
+}
+
 #[test]
 fn rsa_keys_are_given() {
     let mut issuer = issuer(START);

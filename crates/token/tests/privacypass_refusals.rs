@@ -220,6 +220,51 @@ fn batches_of_tokens() {
     }
 }
 
+/// Decoding an element takes a square root, so a response of another length is refused before.
+#[test]
+fn responses_with_another_number_of_elements() {
+    for token_type in VOPRF {
+        let key = key(token_type);
+        let challenge = challenge(token_type);
+        for count in [0_usize, 1, 3, 200] {
+            let (pending, _) = Pending::batch(&key.public_key(), &challenge, 2).expect("a request");
+            // No element begins with five.
+            let row = vec![5; count * token_type.blinded_len()];
+            let len = match row.len() {
+                short @ 0..64 => vec![short as u8],
+                long => (0x4000 | long as u16).to_be_bytes().to_vec(),
+            };
+            let proof = vec![0; token_type.response_len() - token_type.blinded_len()];
+            let response = [len, row, proof].concat();
+            let refused = pending.finalize(&response).err();
+            assert_eq!(refused, Some(Error::BatchLength(count)));
+        }
+    }
+}
+
+/// Logs are read by many, and whoever has the authenticator can spend the token.
+#[test]
+fn a_shown_token_cannot_be_spent() {
+    for token_type in TokenType::ALL {
+        let token = issued(&key(token_type));
+        let shown = format!("{token:?}");
+        let hidden = token.authenticator();
+        for form in [
+            format!("{:?}", &hidden[..8]),
+            hidden[..8].iter().map(|b| format!("{b:02x}")).collect(),
+            hidden[..8].iter().map(|b| format!("{b:02X}")).collect(),
+        ] {
+            let digits = form.trim_matches(['[', ']']);
+            assert!(!shown.contains(digits), "{shown}");
+        }
+        assert!(shown.contains(token_type.name()), "{shown}");
+        let mut other = token.encode();
+        *other.last_mut().expect("bytes") ^= 1;
+        assert_eq!(Token::decode(&token.encode()).as_ref(), Ok(&token));
+        assert_ne!(Token::decode(&other).as_ref(), Ok(&token));
+    }
+}
+
 #[test]
 fn a_generic_request_is_refused_in_part() {
     let (one, two) = (key(TokenType::VoprfP384), key(TokenType::BlindRsa2048));
@@ -269,6 +314,23 @@ fn challenges_that_are_malformed() {
     // A client shows the issuer's name before it asks there.
     let issuer = TokenChallenge::decode(&good).map(|read| read.issuer_name().to_owned());
     assert_eq!(issuer.as_deref(), Ok("issuer.example"));
+    // A host that passes on another's challenge gets no token for it.
+    let for_two = TokenChallenge::new(TokenType::VoprfP384, "i", None, &["a.example", "B.example"]);
+    let for_two = for_two.expect("names");
+    let accepted = ["a.example", "A.EXAMPLE", "b.example"];
+    assert!(accepted.iter().all(|host| for_two.is_for(host)));
+    let others = [
+        "",
+        "c.example",
+        "example",
+        "a.example,B.example",
+        "a.example.",
+    ];
+    assert!(!others.iter().any(|host| for_two.is_for(host)));
+    let for_all = TokenChallenge::new(TokenType::VoprfP384, "i", None, &[]).expect("names");
+    assert!(for_all.is_for("any.example"));
+    let for_none = TokenChallenge::decode(&[0, 1, 0, 1, b'i', 0, 0, 1, b',']).expect("a name");
+    assert!(!for_none.is_for("any.example"), "a list of no names");
     let new = |issuer, origins: &[&str]| {
         TokenChallenge::new(TokenType::VoprfP384, issuer, None, origins).is_ok()
     };

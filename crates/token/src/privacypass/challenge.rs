@@ -139,6 +139,15 @@ impl TokenChallenge {
     pub fn origins(&self) -> impl Iterator<Item = &str> {
         self.origin_info.split(',').filter(|name| !name.is_empty())
     }
+
+    /// Whether `origin`, the host that sent the challenge, is among those that accept the token.
+    /// A client answers no other challenge: it may be one that this host got from another (RFC 9577
+    /// section 2.1.3).
+    #[must_use]
+    pub fn is_for(&self, origin: &str) -> bool {
+        let mut names = self.origins();
+        self.origin_info.is_empty() || names.any(|name| name.eq_ignore_ascii_case(origin))
+    }
 }
 
 /// The printable ASCII text that `bytes` are: names are of hosts, and a person may read them.

@@ -166,6 +166,11 @@ impl Pending {
             Form::Batch => reader.variable_vector()?,
         };
         let proof = reader.rest();
+        // Before elements are decoded, which takes time: an issuer may send as many as it likes.
+        let element_len = key.token_type().blinded_len();
+        if row.len() != tokens.len() * element_len {
+            return Err(Error::BatchLength(row.len() / element_len));
+        }
         by_kind!(Blinds, blinds,
         client => unblind(client, tokens, row, proof),
         rsa => {

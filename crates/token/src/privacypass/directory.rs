@@ -139,11 +139,14 @@ impl Directory {
         })
     }
 
-    /// The first key of this type that may be used at `now`, in seconds since 1970.
+    /// The first key of this type that a client may use at `now`, in seconds since 1970: one that
+    /// issues by then, and still does, as far as the directory says.
     #[must_use]
     pub fn key(&self, token_type: TokenType, now: u64) -> Option<&IssuerPublicKey> {
         let usable = |entry: &&DirectoryKey| {
-            entry.key.token_type() == token_type && entry.not_before.is_none_or(|time| time <= now)
+            entry.key.token_type() == token_type
+                && entry.not_before.is_none_or(|time| time <= now)
+                && entry.lifetime.is_none_or(|it| now < it.issue_until)
         };
         self.keys.iter().find(usable).map(|entry| &entry.key)
     }

@@ -71,20 +71,27 @@ pub fn parse_challenges(value: &str) -> Result<Vec<Offer>, Error> {
 }
 
 fn offer(scheme: &Scheme<'_>) -> Option<Offer> {
-    let bytes = BASE64.decode(scheme.parameter("challenge")?).ok()?;
-    let token_key = match scheme.parameter("token-key") {
-        Some(key) => Some(BASE64.decode(key).ok()?),
+    let decoded = |text: &str| BASE64.decode(text).ok();
+    let challenge = decoded(scheme.parameter("challenge").ok()??)?;
+    let token_key = match scheme.parameter("token-key").ok()? {
+        Some(key) => Some(decoded(key)?),
         None => None,
     };
-    let max_age = match scheme.parameter("max-age") {
-        Some(age) => Some(age.parse().ok()?),
+    let max_age = match scheme.parameter("max-age").ok()? {
+        Some(age) => Some(delta_seconds(age)?),
         None => None,
     };
     Some(Offer {
-        challenge: TokenChallenge::decode(&bytes).ok()?,
+        challenge: TokenChallenge::decode(&challenge).ok()?,
         token_key,
         max_age,
     })
+}
+
+/// `delta-seconds` of RFC 9111 section 1.2.2: digits only, and what is too large is the largest.
+fn delta_seconds(text: &str) -> Option<u64> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| text.parse().unwrap_or(u64::MAX))
 }
 
 /// The value of an `Authorization` header that shows `token`.
@@ -106,7 +113,7 @@ pub fn parse_authorization(value: &str) -> Result<Token, Error> {
     if !scheme.name.eq_ignore_ascii_case(SCHEME) {
         return Err(malformed);
     }
-    let token = scheme.parameter("token").ok_or(malformed)?;
+    let token = scheme.parameter("token")?.ok_or(malformed)?;
     Token::decode(&BASE64.decode(token).map_err(|_| malformed)?)
 }
 
@@ -114,18 +121,23 @@ pub fn parse_authorization(value: &str) -> Result<Token, Error> {
 struct Scheme<'a> {
     name: &'a str,
     parameters: Vec<(&'a str, String)>,
+    /// Another scheme's credentials without a name, which stand instead of parameters.
+    is_closed: bool,
 }
 
 impl Scheme<'_> {
-    /// The value of a parameter that is given once.
-    fn parameter(&self, name: &str) -> Option<&str> {
+    /// The value of a parameter, if it is given.
+    ///
+    /// # Errors
+    /// If it is given twice (RFC 9110 section 11.2).
+    fn parameter(&self, name: &str) -> Result<Option<&str>, Error> {
         let mut values = self
             .parameters
             .iter()
             .filter(|(other, _)| other.eq_ignore_ascii_case(name));
         match (values.next(), values.next()) {
-            (Some((_, value)), None) => Some(value),
-            _ => None,
+            (first, None) => Ok(first.map(|(_, value)| value.as_str())),
+            _ => Err(Error::Malformed("header")),
         }
     }
 }
@@ -140,38 +152,53 @@ fn parse(value: &str) -> Result<Vec<Scheme<'_>>, Error> {
         return Err(Error::TooLong("header"));
     }
     let mut schemes: Vec<Scheme<'_>> = Vec::new();
-    let mut rest = skip_space(value);
+    let mut rest = skip_separators(value);
     while !rest.is_empty() {
-        if let Some(after) = rest.strip_prefix(',') {
-            rest = skip_space(after);
-            continue;
-        }
-        let (name, after) = word(rest).ok_or(malformed)?;
-        let spaced = skip_space(after);
-        match spaced.strip_prefix('=') {
-            Some(after) => {
-                let (text, after) = parameter_value(skip_space(after)).ok_or(malformed)?;
-                let scheme = schemes.last_mut().ok_or(malformed)?;
+        rest = match parameter(rest) {
+            Some((name, text, after)) => {
+                let scheme = schemes.last_mut().filter(|scheme| !scheme.is_closed);
+                let scheme = scheme.ok_or(malformed)?;
                 scheme.parameters.push((name, text));
-                rest = skip_space(after);
-                if !rest.is_empty() && !rest.starts_with(',') {
-                    return Err(malformed);
-                }
+                end_of_item(after).ok_or(malformed)?
             }
             None => {
+                let (name, after) = word(rest).ok_or(malformed)?;
+                let credentials = token68(skip_space(after)).and_then(end_of_item);
                 schemes.push(Scheme {
                     name,
                     parameters: Vec::new(),
+                    is_closed: credentials.is_some(),
                 });
-                rest = spaced;
+                let first = || parameter(skip_space(after)).map(|_| skip_space(after));
+                let next = credentials.or_else(|| end_of_item(after)).or_else(first);
+                next.ok_or(malformed)?
             }
-        }
+        };
     }
     Ok(schemes)
 }
 
+/// What follows an item of a list: nothing, or a comma.
+fn end_of_item(text: &str) -> Option<&str> {
+    let rest = skip_space(text);
+    (rest.is_empty() || rest.starts_with(',')).then(|| skip_separators(rest))
+}
+
+/// Lists may have empty items (RFC 9110 section 5.6.1.2).
+fn skip_separators(text: &str) -> &str {
+    text.trim_start_matches([' ', '\t', ','])
+}
+
 fn skip_space(text: &str) -> &str {
     text.trim_start_matches([' ', '\t'])
+}
+
+/// A parameter's name and value, and what follows them.
+fn parameter(text: &str) -> Option<(&str, String, &str)> {
+    let (name, after) = word(text)?;
+    let after = skip_space(after).strip_prefix('=')?;
+    let (value, after) = parameter_value(skip_space(after))?;
+    Some((name, value, after))
 }
 
 /// A `token` of RFC 9110 section 5.6.2, and what follows it.
@@ -179,6 +206,13 @@ fn word(text: &str) -> Option<(&str, &str)> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
     let end = text.find(|c| !is_part(c)).unwrap_or(text.len());
     (end > 0).then(|| text.split_at(end))
+}
+
+/// What follows a `token68` of RFC 9110 section 11.2: other schemes' credentials.
+fn token68(text: &str) -> Option<&str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "-._~+/".contains(c);
+    let after = text.trim_start_matches(is_part);
+    (after.len() < text.len()).then(|| after.trim_start_matches('='))
 }
 
 /// A quoted string or a token, to which base64's padding is added, and what follows it.
@@ -190,11 +224,16 @@ fn parameter_value(text: &str) -> Option<(String, &str)> {
     };
     let (mut value, mut characters) = (String::new(), quoted.char_indices());
     while let Some((at, character)) = characters.next() {
-        match character {
+        let character = match character {
             '"' => return Some((value, &quoted[at + 1..])),
-            '\\' => value.push(characters.next()?.1),
-            other => value.push(other),
+            '\\' => characters.next()?.1,
+            other => other,
+        };
+        // A line feed here would be a second header for a program that copies the value.
+        if character.is_ascii_control() && character != '\t' {
+            return None;
         }
+        value.push(character);
     }
     None
 }

@@ -1,6 +1,8 @@
 //! A token (RFC 9577 section 2.2).
 
-use sealstone_primitives::hash;
+use std::fmt;
+
+use sealstone_primitives::{ct, hash};
 use zeroize::Zeroizing;
 
 use super::wire::Reader;
@@ -10,8 +12,9 @@ use crate::Error;
 /// Hashed before a token's authenticator input, so that marks collide with no other digest.
 const NULLIFIER_DOMAIN: &[u8] = b"sealstone.token.nullifier.v1\0";
 
-/// What a client shows to an origin.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a client shows to an origin. Its `Debug` form leaves the authenticator out, so that a log
+/// of it lets nobody spend the token.
+#[derive(Clone)]
 pub struct Token {
     token_type: TokenType,
     nonce: [u8; 32],
@@ -133,5 +136,26 @@ impl Token {
     #[must_use]
     pub fn authenticator(&self) -> &[u8] {
         &self.authenticator
+    }
+}
+
+impl PartialEq for Token {
+    /// In constant time.
+    fn eq(&self, other: &Self) -> bool {
+        ct::eq(&self.authenticator_input(), &other.authenticator_input())
+            && ct::eq(&self.authenticator, &other.authenticator)
+    }
+}
+
+impl Eq for Token {}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Token({}, nullifier ", self.token_type)?;
+        let nullifier = self.nullifier();
+        nullifier
+            .iter()
+            .try_for_each(|byte| write!(f, "{byte:02x}"))?;
+        f.write_str(")")
     }
 }

@@ -2,29 +2,38 @@
 
 #![allow(dead_code, reason = "each test program uses a part")]
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 pub(crate) use sealstone_testing::unhex as hex;
 use serde_json::Value;
 
-/// The JSON files of a folder of `$SEALSTONE_VECTORS` whose names begin with `prefix`,
-/// in order; `None`, said to be skipped, without the variable.
+/// The files of a folder of `$SEALSTONE_VECTORS` whose names begin with `prefix`, whatever
+/// follows it, in order; `None`, said to be skipped, without the variable or the folder.
 pub(crate) fn files(folder: &str, prefix: &str) -> Option<Vec<PathBuf>> {
     let Some(root) = std::env::var_os("SEALSTONE_VECTORS") else {
         println!("skipped: SEALSTONE_VECTORS is not set");
         return None;
     };
     let folder = Path::new(&root).join(folder);
-    let Ok(entries) = std::fs::read_dir(&folder) else {
-        println!("skipped: no folder {}", folder.display());
-        return None;
+    let entries = match std::fs::read_dir(&folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            println!("skipped: no folder {}", folder.display());
+            return None;
+        }
+        entries => entries.unwrap_or_else(|error| panic!("{}: {error}", folder.display())),
     };
     let mut files: Vec<PathBuf> = entries
         .map(|entry| entry.expect("a folder that can be read").path())
-        .filter(|path| name(path).starts_with(prefix) && name(path).ends_with(".json"))
+        .filter(|path| !is_note(name(path)) && name(path).starts_with(prefix))
         .collect();
     files.sort();
     Some(files)
+}
+
+/// What may stand beside vectors: where they come from, and hidden files.
+fn is_note(name: &str) -> bool {
+    name.starts_with('.') || name.ends_with(".md") || name.ends_with(".txt")
 }
 
 pub(crate) fn name(path: &Path) -> &str {
@@ -34,7 +43,8 @@ pub(crate) fn name(path: &Path) -> &str {
 }
 
 pub(crate) fn read(path: &Path) -> Vec<Value> {
-    let text = std::fs::read_to_string(path).expect("a file that can be read");
+    let text =
+        std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     match serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     {
         Value::Array(cases) => cases,
