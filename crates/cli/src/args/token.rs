@@ -149,14 +149,25 @@ impl std::str::FromStr for ContextValue {
 
 /// `token request`
 #[derive(Args)]
-#[command(after_help = "Example:
-  sealstone token request challenge --key issuer.key.pub --state waiting -o request")]
+#[command(after_help = "Examples:
+  sealstone token request challenge --key issuer.key.pub --state waiting -o request
+  sealstone token directory --check directory --signer issuer.pub -o list
+  sealstone token request challenge --directory list --state waiting -o request
+
+An origin could name another key for each client, and know the client again by its tokens. With
+--key or --directory, a challenge that names another key is refused.")]
 pub(crate) struct RequestArgs {
     /// The challenge: its bytes, or the value of a `WWW-Authenticate` header
     pub(crate) challenge: PathBuf,
-    /// The issuer's public key [default: the one in the header]
+    /// The issuer's public key [default: the one that the header names]
     #[arg(long, value_name = "KEY.pub")]
     pub(crate) key: Option<PathBuf>,
+    /// Take the preferred key of this list of the issuer, as `token directory` writes it
+    #[arg(long, value_name = "LIST", conflicts_with = "key")]
+    pub(crate) directory: Option<PathBuf>,
+    /// The host that sent the challenge: one that is for other hosts only is refused
+    #[arg(long, value_name = "NAME")]
+    pub(crate) origin: Option<String>,
     /// How many tokens to ask for; more than one share a proof
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) count: u16,
@@ -211,7 +222,11 @@ pub(crate) struct FinalizeArgs {
 
 Exit code 0 says that the token is good and was not shown before; 5 that it is not, or was. Each
 redeemed token has a file in the directory of spent tokens, below its key: remove such a directory
-only when the key's tokens are not accepted any more.")]
+only when the key's tokens are not accepted any more. Origins that accept answers to one challenge
+share one such directory. With exit code 3 the token was not redeemed.
+
+A challenge does not hold the time when it was made. So an origin that limits its age (max-age)
+keeps that time, and gives a challenge here only as long as it accepts it.")]
 pub(crate) struct RedeemArgs {
     /// The token: its bytes, or the value of an `Authorization` header
     pub(crate) token: PathBuf,
@@ -233,10 +248,12 @@ pub(crate) struct RedeemArgs {
   sealstone token directory --key 7=epoch-7.key.pub --key 8=epoch-8.key.pub --start 2026-01-01 \\
     --length 604800 --issue-grace 86400 --redeem-grace 604800 --sign -o directory
   sealstone token directory --check directory --signer issuer.pub
+  sealstone token directory --check directory --after accepted-before -o list
 
-A client that accepts only the signed list gets no key that an issuer shows to it alone. Exit code
-5 says that the list was changed, has another signer, or that all of its keys are over; 6 that you
-have not approved the signer.")]
+A client that accepts only the signed list gets no key that an issuer shows to it alone, as long as
+clients compare their lists. Exit code 5 says that the list was changed, has another signer, is older
+than the one accepted before, or that all of its keys are over; 6 that you have not approved the
+signer.")]
 pub(crate) struct DirectoryArgs {
     /// A public key, the preferred one first; with the number of its epoch if there is a --start
     #[arg(
@@ -262,6 +279,9 @@ pub(crate) struct DirectoryArgs {
     /// Require this signer, who then counts as approved
     #[arg(short, long, value_name = "FILE.pub", requires = "check")]
     pub(crate) signer: Option<PathBuf>,
+    /// Refuse a list that was signed before this one, which you accepted
+    #[arg(long, value_name = "FILE", requires = "check", conflicts_with = "keys")]
+    pub(crate) after: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: MessageOutput,
     #[command(flatten)]

@@ -22,6 +22,7 @@ mod rotation;
 mod terminal;
 mod timestamp;
 mod token;
+mod token_directory;
 mod trust;
 mod tsa_server;
 mod world;

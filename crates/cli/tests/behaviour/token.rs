@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::world::{PASSPHRASE, World, refuse, succeed};
+use crate::world::{World, refuse, succeed};
 
 /// An issuer's key, a challenge, a request with its state, a response.
 fn issued(kind: &str) -> World {
@@ -224,6 +224,139 @@ fn batches_and_headers_go_through_pipes() {
     );
 }
 
+/// An origin takes tokens of several types: the client answers one that it has a key for.
+#[test]
+fn a_header_with_several_challenges() {
+    let world = issued("p384");
+    let prepare = "set -e
+        sealstone token keygen --type rsa -o rsa.key
+        sealstone token challenge --type p384 --issuer issuer.example --header >first
+        sealstone token challenge --type rsa --issuer issuer.example --header >second
+        printf 'WWW-Authenticate: Negotiate YII==, %s, %s\\n' \\
+            \"$(cat first)\" \"$(cat second)\" >header";
+    succeed(&mut world.bash(prepare));
+    for key in ["issuer", "rsa"] {
+        let live = format!(
+            "set -e
+            sealstone token request header --key {key}.key.pub --state {key}.state -o r --force
+            sealstone token issue r --key {key}.key -o a --force
+            sealstone token finalize a --state {key}.state --header -o t --force
+            sealstone token redeem t --challenge header --key {key}.key --spent spent"
+        );
+        succeed(&mut world.bash(&live));
+    }
+    world.done(&["token", "keygen", "--type", "p256", "-o", "p256.key"]);
+    let other = "token request header --key p256.key.pub --state none -o none";
+    let said = world.refused(&other.split(' ').collect::<Vec<_>>(), 4);
+    assert!(said.contains("token type 0xff01 where 0x0001"), "{said}");
+}
+
+/// The key that the client knows decides, and not the one that an origin names for it alone.
+#[test]
+fn a_challenge_that_names_another_key() {
+    let world = issued("p384");
+    let prepare = "set -e
+        sealstone token keygen --type p384 -o other.key
+        sealstone token directory --key issuer.key.pub -o list
+        sealstone token challenge --type p384 --issuer a --header --key issuer.key.pub >good
+        sealstone token challenge --type p384 --issuer a --header --key other.key.pub >bad";
+    succeed(&mut world.bash(prepare));
+    for (index, known) in ["--key issuer.key.pub", "--directory list"]
+        .iter()
+        .enumerate()
+    {
+        let request = |challenge: &str| {
+            let line =
+                format!("token request {challenge} {known} --state {index}.{challenge} -o -");
+            line.split(' ').map(str::to_owned).collect::<Vec<_>>()
+        };
+        world.done(&request("good"));
+        let bare = world.done(&request("challenge"));
+        assert_eq!(
+            bare[2],
+            *world.read("request").get(2).unwrap(),
+            "the same key"
+        );
+        let said = world.refused(&request("bad"), 5);
+        assert!(
+            said.contains("bad: the challenge names another key"),
+            "{said}"
+        );
+        assert!(!world.path(&format!("{index}.bad")).exists());
+    }
+    for (list, code) in [("issuer.key.pub", 4), ("challenge", 4), ("missing", 3)] {
+        let line = format!("token request good --directory {list} --state none");
+        world.refused(&line.split(' ').collect::<Vec<_>>(), code);
+    }
+    // A list without a key of this type.
+    world.done(&["token", "keygen", "--type", "p256", "-o", "p256.key"]);
+    world.done(&["token", "directory", "--key", "p256.key.pub", "-o", "none"]);
+    let line = "token request good --directory none --state waits";
+    let said = world.refused(&line.split(' ').collect::<Vec<_>>(), 5);
+    assert!(
+        said.contains("no key of the issuer accepts this now"),
+        "{said}"
+    );
+}
+
+/// A host could pass on another's challenge, and spend the answer there.
+#[test]
+fn a_challenge_for_another_host() {
+    let world = issued("p384");
+    for (origin, code) in [
+        ("shop.example", 0),
+        ("SHOP.example", 0),
+        ("other.example", 5),
+    ] {
+        let line = format!(
+            "token request challenge --key issuer.key.pub --origin {origin} --state {origin} -o -"
+        );
+        let output = world.command(&line.split(' ').collect::<Vec<_>>()).output();
+        assert_eq!(output.unwrap().status.code(), Some(code), "{origin}");
+        assert_eq!(world.path(origin).exists(), code == 0);
+    }
+}
+
+/// Messages of the wire are no headers, whatever an issuer is called.
+#[test]
+fn an_issuer_that_is_called_like_the_scheme() {
+    let world = issued("p384");
+    for (kind, issuer) in [("p384", "privatetoken.example"), ("rsa", "PrivateToken")] {
+        let names = ["--type", kind, "--issuer", issuer, "-o", kind];
+        world.done(&[&["token", "challenge"][..], &names].concat());
+        let said = String::from_utf8(world.done(&["token", "inspect", kind])).unwrap();
+        assert!(said.contains(issuer), "{said}");
+    }
+    let line = "token request p384 --key issuer.key.pub --state new -o new.request";
+    world.done(&line.split(' ').collect::<Vec<_>>());
+}
+
+/// A disk that fails costs nobody a token, and lets nobody spend one twice.
+#[test]
+fn a_spend_that_cannot_be_synced_is_none() {
+    let world = issued("p384");
+    finalize(&world);
+    if !world.bash("strace true").output().unwrap().status.success() {
+        println!("skipped: strace is not installed, or may not trace");
+        return;
+    }
+    let redeem = REDEEM.join(" ");
+    // The two directories are made, then the file and three directories are synced.
+    for nth in 1..=6 {
+        let line = format!(
+            "rm -rf spent
+            strace -f -qq -o calls -e trace=fsync -e inject=fsync:error=EIO:when={nth} \
+                sealstone {redeem}"
+        );
+        let said = refuse(&mut world.bash(&line), 3);
+        assert!(said.contains("Input/output error"), "fsync {nth}: {said}");
+        let marks = world.bash("find spent -type f | wc -l").output().unwrap();
+        assert_eq!(marks.stdout, b"0\n", "fsync {nth}");
+    }
+    world.done(&REDEEM);
+    refuse(&mut world.command(&REDEEM), 5);
+}
+
 #[test]
 fn keys_of_epochs_come_from_a_root() {
     let world = World::empty();
@@ -278,180 +411,4 @@ fn inspect_explains_everything() {
         let json: Value = serde_json::from_slice(&json).unwrap();
         assert!(json["kind"].as_str().unwrap().starts_with(kind));
     }
-}
-
-/// When epoch 0 of [`directory`] begins: 2026-01-01.
-const START: u64 = 1_767_225_600;
-/// A hundred years: epoch 0 lasts for as long as these tests are run.
-const LONG: u64 = 3_153_600_000;
-
-/// A directory of epoch 0, signed by Alice.
-fn directory(world: &World, length: u64) -> Vec<u8> {
-    let make = format!(
-        "sealstone token keygen --root -o root &&
-        sealstone token keygen --type p384 --from root --epoch 0 -o epoch-0.key &&
-        sealstone token directory --key 0=epoch-0.key.pub --start @{START} --length {length} \
-            --redeem-grace {length} --sign --from alice.passport -o directory"
-    );
-    succeed(world.bash(&make).env("SEALSTONE_PASSPHRASE", PASSPHRASE));
-    world.read("directory")
-}
-
-const CHECK: [&str; 4] = ["token", "directory", "--check", "directory"];
-
-/// Alice is approved: see [`World::new`].
-#[test]
-fn a_signed_directory_is_checked_and_gives_the_list() {
-    let world = World::new();
-    directory(&world, LONG);
-    let said = String::from_utf8(world.done(&CHECK)).unwrap();
-    for fact in [
-        "\"alice\"",
-        "0x0001",
-        "2026-01-01 00:00:00 UTC",
-        "issues and redeems",
-    ] {
-        assert!(said.contains(fact), "{fact}: {said}");
-    }
-    world.done(&[&CHECK[..], &["-o", "list.json"]].concat());
-    let list: Value = serde_json::from_slice(&world.read("list.json")).unwrap();
-    assert_eq!(list["token-keys"][0]["epoch"], 0);
-    assert_eq!(list["token-keys"][0]["issue-until"], START + LONG);
-    let said = String::from_utf8(world.done(&["token", "inspect", "directory"])).unwrap();
-    assert!(said.starts_with("signed directory (not checked"), "{said}");
-    // The list alone has no signature.
-    let said = refuse(
-        &mut world.command(&["token", "directory", "--check", "list.json"]),
-        5,
-    );
-    assert!(said.contains("the directory is not signed"), "{said}");
-}
-
-#[test]
-fn a_changed_directory_is_refused() {
-    let world = World::new();
-    let good = directory(&world, LONG);
-    let place = |text: &[u8]| good.windows(text.len()).position(|it| it == text).unwrap();
-    let (epoch, path) = (place(b"\"epoch\": 0") + 9, place(b"/token-request"));
-    for at in [epoch, path, good.len() - 1, good.len() - 4700] {
-        let mut changed = good.clone();
-        changed[at] ^= 1;
-        world.write("directory", &changed);
-        for signer in [&[][..], &["--signer", "alice.pub"]] {
-            let said = refuse(&mut world.command(&[&CHECK[..], signer].concat()), 5);
-            assert!(said.contains("directory: "), "{said}");
-        }
-    }
-    world.write("directory", &good[..good.len() - 1]);
-    refuse(&mut world.command(&CHECK), 4);
-}
-
-#[test]
-fn a_directory_of_another_signer_is_refused() {
-    let world = World::new();
-    directory(&world, LONG);
-    let said = refuse(
-        &mut world.command(&[&CHECK[..], &["--signer", "bob.pub"]].concat()),
-        5,
-    );
-    assert!(said.contains("somebody else"), "{said}");
-    for (decision, code, reason) in [
-        ("deny", 7, "is denied"),
-        ("approve", 0, ""),
-        ("revoke", 7, "is revoked"),
-    ] {
-        let decide = ["trust", decision, "-q", "alice.pub"];
-        let decide = match decision {
-            "approve" => [&decide[..], &["--yes"]].concat(),
-            _ => decide.to_vec(),
-        };
-        world.done(&decide);
-        match code {
-            0 => drop(world.done(&CHECK)),
-            _ => {
-                // Naming the signer does not overrule the decision.
-                let named = [&CHECK[..], &["--signer", "alice.pub"]].concat();
-                let said = refuse(&mut world.command(&named), code);
-                assert!(said.contains(reason), "{said}");
-            }
-        }
-    }
-    let stranger = ["--trust-dir", "elsewhere"];
-    let said = refuse(&mut world.command(&[&CHECK[..], &stranger].concat()), 6);
-    assert!(said.contains("is not approved"), "{said}");
-    let named = [&CHECK[..], &stranger, &["--signer", "alice.pub"]].concat();
-    world.done(&named);
-}
-
-#[test]
-fn a_directory_whose_keys_are_over_is_refused() {
-    let world = World::new();
-    directory(&world, 60);
-    let said = refuse(&mut world.command(&CHECK), 5);
-    assert!(
-        said.contains("every key of the directory is over"),
-        "{said}"
-    );
-    assert!(!world.path("list.json").exists());
-}
-
-#[test]
-fn a_passport_that_may_not_sign_signs_no_directory() {
-    let world = World::new();
-    directory(&world, LONG);
-    world.done(&["keys", "set", "alice.passport", "--not-after", "2026-01-01"]);
-    let sign = [
-        "token",
-        "directory",
-        "--key",
-        "epoch-0.key.pub",
-        "--sign",
-        "--from",
-        "alice.passport",
-        "-o",
-        "late",
-    ];
-    let said = refuse(&mut world.command(&sign), 7);
-    assert!(said.contains("signs no more"), "{said}");
-    assert!(!world.path("late").exists());
-}
-
-#[test]
-fn epochs_and_schedules_belong_together() {
-    let world = World::new();
-    directory(&world, LONG);
-    fn make<'a>(options: &[&'a str]) -> Vec<&'a str> {
-        [&["token", "directory", "-o", "other"][..], options].concat()
-    }
-    for options in [
-        &["--key", "0=epoch-0.key.pub"][..],
-        &["--key", "epoch-0.key.pub", "--start", "@0", "--length", "9"],
-        &["--key", "epoch-0.key.pub", "--start", "@0"],
-        &[
-            "--key",
-            "0=epoch-0.key.pub",
-            "--start",
-            "@0",
-            "--length",
-            "9",
-            "--issue-grace",
-            "1",
-        ],
-        &["--check", "directory", "--sign"],
-        &["--check", "directory", "--key", "epoch-0.key.pub"],
-        &[],
-    ] {
-        refuse(&mut world.command(&make(options)), 2);
-        assert!(!world.path("other").exists());
-    }
-    // RFC 9578 knows keys without epochs.
-    world.done(&make(&[
-        "--key",
-        "epoch-0.key.pub",
-        "--request-uri",
-        "https://issuer.example/",
-    ]));
-    let list: Value = serde_json::from_slice(&world.read("other")).unwrap();
-    assert_eq!(list["issuer-request-uri"], "https://issuer.example/");
-    assert!(list["token-keys"][0].get("epoch").is_none());
 }

@@ -1,5 +1,6 @@
 //! `token directory`
 
+use std::cmp::Ordering;
 use std::path::Path;
 
 use sealstone::passport::{Contact, Fingerprint};
@@ -115,6 +116,9 @@ fn check(path: &Path, args: &DirectoryArgs, context: &Context) -> Result<()> {
         .map_err(Failure::from)
         .about(file.name())?;
     must_be_in_use(&directory).about(file.name())?;
+    if let Some(path) = &args.after {
+        must_follow(&signed, content, path, &signer).about(file.name())?;
+    }
     if args.output.output.is_some() {
         files::write(&args.output, content, Form::Text)?;
         let count = directory.keys.len();
@@ -182,6 +186,33 @@ fn must_be_in_use(directory: &Directory) -> Result<()> {
             Failure::new(Exit::Authentication, "every key of the directory is over")
                 .hint("ask the issuer for its present directory"),
         ),
+    }
+}
+
+/// A list that is still valid, but older, may bring back a key that the issuer has withdrawn. Two
+/// lists of one time are the proof that the issuer shows its clients different keys.
+fn must_follow(new: &Statement, content: &[u8], before: &Path, signer: &Contact) -> Result<()> {
+    let file = input::read(before, "the directory before", statement::MAX_LEN)?;
+    let old = Statement::decode(&file).map_err(|error| explain(error, &file));
+    let old = old.about(file.name())?;
+    let old_content = old.verify(Purpose::TokenDirectory, signer);
+    let old_content = old_content.about(file.name())?;
+    match new.time().cmp(&old.time()) {
+        Ordering::Greater => Ok(()),
+        Ordering::Equal if content == old_content => Ok(()),
+        Ordering::Equal => Err(Failure::new(
+            Exit::Authentication,
+            format!(
+                "its signer signed another list at the same time: {}",
+                file.name()
+            ),
+        )
+        .hint("keep both: they prove that the issuer shows different keys to its clients")),
+        Ordering::Less => Err(Failure::new(
+            Exit::Authentication,
+            format!("it is older than {}", file.name()),
+        )
+        .hint("ask the issuer for its present directory")),
     }
 }
 

@@ -8,6 +8,7 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD as URL_SAFE_NO_PAD;
 use sealstone_files::Document;
 use sealstone_primitives::secret::{Secret, SecretVec};
 use sealstone_token::epoch::Root;
+use sealstone_token::privacypass::directory::Directory;
 use sealstone_token::privacypass::header::{self, Offer};
 use sealstone_token::privacypass::{
     IssuerKey, IssuerPublicKey, Pending, Token, TokenChallenge, TokenType,
@@ -156,31 +157,45 @@ pub(super) fn read_public(path: &Path) -> Result<IssuerPublicKey> {
     parse_public(&file).about(file.name())
 }
 
-/// A challenge, and what else a header offers with it.
-pub(super) fn read_challenge(path: &Path) -> Result<Offer> {
+/// The challenges of a file, one or more, with what else a header offers with each.
+pub(super) fn read_offers(path: &Path) -> Result<Vec<Offer>> {
     let file = read(path, "the challenge")?;
-    let offer = match header_text(&file) {
-        Some(text) => first_offer(text),
+    let offers = match header_text(&file) {
+        Some(text) => known_offers(text),
         None => TokenChallenge::decode(&file)
             .map_err(Failure::from)
-            .map(|challenge| Offer {
-                challenge,
-                token_key: None,
-                max_age: None,
+            .map(|challenge| {
+                vec![Offer {
+                    challenge,
+                    token_key: None,
+                    max_age: None,
+                }]
             }),
     };
-    offer.about(file.name())
+    offers.about(file.name())
 }
 
-fn first_offer(text: &str) -> Result<Offer> {
-    let offers = header::parse_challenges(text)?;
-    let known = |offer: &Offer| offer.challenge.token_type().is_ok();
-    offers.into_iter().find(known).ok_or_else(|| {
-        Failure::new(
-            Exit::Format,
-            "no challenge in it is of a type that is known here",
-        )
-    })
+/// An origin may offer several types, of which some are known here: at least one.
+fn known_offers(text: &str) -> Result<Vec<Offer>> {
+    let mut offers = header::parse_challenges(text)?;
+    offers.retain(|offer| offer.challenge.token_type().is_ok());
+    if offers.is_empty() {
+        let what = "no challenge in it is of a type that is known here";
+        return Err(Failure::new(Exit::Format, what));
+    }
+    Ok(offers)
+}
+
+/// An issuer's directory, as `token directory` writes it.
+pub(super) fn read_directory(path: &Path) -> Result<Directory> {
+    let file = read(path, "the directory")?;
+    let text = std::str::from_utf8(&file).ok();
+    let directory = text.and_then(|text| Directory::from_json(text).ok());
+    let failure = || {
+        Failure::new(Exit::Format, "is no list of an issuer's keys")
+            .hint("of a signed one, write the list: sealstone token directory --check FILE -o LIST")
+    };
+    directory.ok_or_else(failure).about(file.name())
 }
 
 /// A token as bytes or in a header.
@@ -193,7 +208,11 @@ pub(super) fn parse_token(bytes: &[u8]) -> Result<Token, sealstone_token::Error>
 
 /// The value of a header of the scheme, if it is one; its name before it is passed over.
 pub(super) fn header_text(bytes: &[u8]) -> Option<&str> {
+    // Every message of the wire has a zero byte, and may hold the scheme's name in an issuer's.
     let text = std::str::from_utf8(bytes).ok()?.trim();
+    if text.contains('\0') {
+        return None;
+    }
     let lower = text.to_ascii_lowercase();
     let names = ["www-authenticate:", "authorization:"];
     let skipped = names

@@ -1,12 +1,13 @@
 //! `token redeem`
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::Path;
 
-use sealstone_files::{make_directory, sync_directory};
+use sealstone_files::{directory_of, make_directory, sync_directory};
 use sealstone_terminal::text::shown;
 use sealstone_token::Error;
+use sealstone_token::privacypass::header::Offer;
 use sealstone_token::privacypass::{IssuerKey, IssuerPublicKey, Token};
 use serde_json::json;
 
@@ -23,10 +24,10 @@ pub(super) fn run(args: &RedeemArgs, context: &Context) -> Result<()> {
         .iter()
         .map(|path| AnyKey::read(path, context))
         .collect::<Result<_>>()?;
-    let challenge = files::read_challenge(&args.challenge)?.challenge;
+    let offers = files::read_offers(&args.challenge)?;
     let file = files::read(&args.token, "the token")?;
     let token = files::parse_token(&file).about(file.name())?;
-    accept(&token, &keys, &challenge).about(file.name())?;
+    accept(&token, &keys, &offers).about(file.name())?;
     spend(&args.spent, &token).about(file.name())?;
     let nullifier = hex(&token.nullifier());
     let text = format!("accepted\n  nullifier   {nullifier}");
@@ -65,12 +66,13 @@ impl AnyKey {
     }
 }
 
-fn accept(
-    token: &Token,
-    keys: &[AnyKey],
-    challenge: &sealstone_token::privacypass::TokenChallenge,
-) -> Result<(), Error> {
-    token.answers(challenge)?;
+/// A token answers one of the challenges that a header offers.
+fn accept(token: &Token, keys: &[AnyKey], offers: &[Offer]) -> Result<(), Error> {
+    let same_type = |offer: &&Offer| offer.challenge.token_type() == Ok(token.token_type());
+    let answered = |offer: &&Offer| token.answers(&offer.challenge).is_ok();
+    let offer = offers.iter().find(answered);
+    let offer = offer.or_else(|| offers.iter().find(same_type));
+    token.answers(&offer.unwrap_or(&offers[0]).challenge)?;
     let key = keys
         .iter()
         .find(|key| key.id() == *token.key_id())
@@ -81,19 +83,32 @@ fn accept(
 /// Remembers the token, durably, before anybody is told that it is good.
 ///
 /// Each token has an empty file with the name of its nullifier, below a directory for its key.
-/// The system makes such a file for one caller only, however many ask at once.
+/// The system makes such a file for one caller only, however many ask at once. If it cannot be
+/// made durable, the file is removed again: nobody was told that the token is good, so it may be
+/// shown once more.
 fn spend(spent: &Path, token: &Token) -> Result<()> {
     let directory = spent.join(hex(token.key_id()));
     make_directory(spent)
         .and_then(|()| make_directory(&directory))
         .about(shown(spent))?;
     let mark = directory.join(hex(&token.nullifier()));
-    let made = File::create_new(&mark).and_then(|file| file.sync_all());
-    match made.and_then(|()| sync_directory(&directory)) {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(Failure::new(
-            Exit::Authentication,
-            "the token was redeemed before",
-        )),
-        other => other.about(shown(&mark)),
-    }
+    let file = match File::create_new(&mark) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            let what = "the token was redeemed before";
+            return Err(Failure::new(Exit::Authentication, what));
+        }
+        made => made.about(shown(&mark))?,
+    };
+    // Directories too that another process made, and may not have synced yet.
+    let directories = [directory.as_path(), spent, &directory_of(spent)];
+    let synced = file
+        .sync_all()
+        .and_then(|()| directories.into_iter().try_for_each(sync_directory));
+    synced.map_err(|error| {
+        // If this fails as well, the token stays spent: lost, and never spent twice.
+        let _ = fs::remove_file(&mark);
+        Failure::from(error)
+            .about(shown(&mark))
+            .hint("the token was not redeemed: it may be shown again")
+    })
 }
