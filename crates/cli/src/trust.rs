@@ -245,6 +245,6 @@ pub(crate) fn change<'a>(operator: &'a str, note: Option<&'a str>) -> Change<'a>
 pub(crate) fn operator(asked: Option<&str>) -> String {
     asked
         .map(str::to_owned)
-        .or_else(paths::user_name)
+        .or_else(sealstone_terminal::user::name)
         .unwrap_or_default()
 }

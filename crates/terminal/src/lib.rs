@@ -6,11 +6,15 @@
 //! | ask questions, for passphrases too | [`question`] |
 //! | show the progress of reading and of key derivation | [`progress`] |
 //! | show times | [`clock`] |
+//! | show QR codes | [`qr`] |
+//! | know who uses the program | [`user`] |
 //!
 //! The library decides nothing: it has no options and no exit codes.
 #![forbid(unsafe_code)]
 
 pub mod clock;
 pub mod progress;
+pub mod qr;
 pub mod question;
 pub mod text;
+pub mod user;

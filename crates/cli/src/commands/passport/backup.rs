@@ -3,24 +3,18 @@
 use std::io::{IsTerminal, stdout};
 use std::path::Path;
 
-use qrcode::render::{svg, unicode::Dense1x2};
-use qrcode::{EcLevel, QrCode};
 use sealstone::passport::Words;
+use sealstone_terminal::qr::Code;
 use sealstone_terminal::text::shown;
 use serde_json::json;
 use zeroize::Zeroizing;
 
 use crate::args::BackupArgs;
 use crate::context::Context;
-use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::identity::{Identity, or_default};
 use crate::io::keep;
 use crate::passphrase::Passphrases;
-
-/// Pixels of one module of a PNG, and modules of white around the code (ISO/IEC 18004 asks for 4).
-const SCALE: usize = 8;
-const QUIET_ZONE: usize = 4;
 
 pub(super) fn run(args: &BackupArgs, context: &Context) -> Result<()> {
     let open = args.output.is_none() && !args.force;
@@ -37,7 +31,7 @@ pub(super) fn run(args: &BackupArgs, context: &Context) -> Result<()> {
         (Some(path), true) => write(path, &picture(path, &words)?, context),
         (Some(path), false) => write(path, format!("{}\n", *words.expose()).as_bytes(), context),
         (None, true) => context.print(
-            || code(&words).map_or(String::new(), |code| on_screen(&code)),
+            || code(&words).map_or(String::new(), |code| code.on_screen()),
             || words_json(&words),
         ),
         (None, false) => context.print(|| readable(&words), || words_json(&words)),
@@ -96,62 +90,17 @@ fn words_json(words: &Words) -> serde_json::Value {
     json!({"words": words.expose().as_str()})
 }
 
-fn code(words: &Words) -> Result<QrCode> {
-    let failed = |e| Failure::new(Exit::Internal, format!("the QR code: {e}"));
-    QrCode::with_error_correction_level(words.expose().as_bytes(), EcLevel::M).map_err(failed)
-}
-
-/// Dark on light, whatever the colours of the terminal are: most scanners need that.
-fn on_screen(code: &QrCode) -> String {
-    let code = code
-        .render::<Dense1x2>()
-        .dark_color(Dense1x2::Dark)
-        .light_color(Dense1x2::Light)
-        .build();
-    code.lines()
-        .map(|line| format!("\x1b[30;107m{line}\x1b[0m\n"))
-        .collect()
-}
-
 fn picture(path: &Path, words: &Words) -> Result<Zeroizing<Vec<u8>>> {
     let code = code(words)?;
     match path.extension().and_then(|extension| extension.to_str()) {
-        Some("svg") => Ok(Zeroizing::new(
-            code.render::<svg::Color<'_>>().build().into_bytes(),
-        )),
-        Some("png") => png(&code).about(path.display()),
+        Some("svg") => Ok(code.svg()),
+        Some("png") => code.png().about(path.display()),
         _ => {
             Err(Failure::usage("the name of a QR code ends in .svg or .png").about(path.display()))
         }
     }
 }
 
-/// Black and white, one bit a pixel.
-fn png(code: &QrCode) -> Result<Zeroizing<Vec<u8>>> {
-    let modules = code.width();
-    let side = (modules + 2 * QUIET_ZONE) * SCALE;
-    let dark = |x: usize, y: usize| {
-        let module = |pixel: usize| {
-            (pixel / SCALE)
-                .checked_sub(QUIET_ZONE)
-                .filter(|&module| module < modules)
-        };
-        module(x)
-            .zip(module(y))
-            .is_some_and(|position| code[position] == qrcode::Color::Dark)
-    };
-    let byte =
-        |y: usize, x: usize| (0..8).fold(0u8, |bits, i| bits << 1 | u8::from(!dark(x + i, y)));
-    let rows = (0..side).flat_map(|y| (0..side).step_by(8).map(move |x| byte(y, x)));
-    let pixels: Zeroizing<Vec<u8>> = Zeroizing::new(rows.collect());
-    let mut bytes = Zeroizing::new(Vec::new());
-    let mut encoder = png::Encoder::new(&mut *bytes, side as u32, side as u32);
-    encoder.set_color(png::ColorType::Grayscale);
-    encoder.set_depth(png::BitDepth::One);
-    let failed = |e: png::EncodingError| Failure::new(Exit::Io, e.to_string());
-    encoder
-        .write_header()
-        .and_then(|mut writer| writer.write_image_data(&pixels))
-        .map_err(failed)?;
-    Ok(bytes)
+fn code(words: &Words) -> Result<Code> {
+    Ok(Code::new(words.expose().as_bytes())?)
 }

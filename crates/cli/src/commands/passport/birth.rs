@@ -68,7 +68,7 @@ pub(super) fn label(asked: Option<&str>, file: Option<&Path>) -> Result<String> 
     };
     asked
         .map(str::to_owned)
-        .or_else(paths::user_name)
+        .or_else(sealstone_terminal::user::name)
         .or_else(stem)
         .ok_or_else(nobody)
 }
