@@ -168,6 +168,9 @@ pub(crate) enum Command {
         /// bash, elvish, fish, powershell or zsh
         shell: clap_complete::Shell,
     },
+    /// The approved contacts, one a line, for completion scripts
+    #[command(hide = true)]
+    Contacts,
     /// Write the manual pages
     Man {
         /// The directory [default: print the main page]

@@ -1,5 +1,6 @@
 //! The verbs, one file each.
 
+mod completions;
 mod hash;
 mod inspect;
 mod keys;
@@ -38,7 +39,8 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<()> {
         Command::Token(command) => token::run(&command, context),
         Command::Hash(args) => hash::run(&args, context),
         Command::Selftest => selftest::run(context),
-        Command::Completions { shell } => manual::completions(shell),
+        Command::Completions { shell } => completions::script(shell),
+        Command::Contacts => completions::contacts(context),
         Command::Man { dir } => manual::pages(dir.as_deref(), context),
     }
 }

@@ -1,11 +1,10 @@
-//! `completions` and `man`: the command line for shells and for `man`.
+//! `man`: the manual pages.
 
 use std::io;
 use std::path::Path;
 
 use clap::Command;
 use clap::builder::Resettable;
-use clap_complete::Shell;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 use sealstone_terminal::text::shown;
@@ -29,13 +28,6 @@ $XDG_DATA_HOME/sealstone/default.pub  its public half, which you hand out
 $XDG_DATA_HOME/sealstone/default.XXXXXXXX.passport  a former default passport, after its fingerprint
 $XDG_DATA_HOME/sealstone/trust/  the trust store: the passports that you approved or denied";
 
-/// `sealstone completions SHELL`
-pub(crate) fn completions(shell: Shell) -> Result<()> {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::grammar(), "sealstone", &mut script);
-    print(&script)
-}
-
 /// `sealstone man [DIR]`
 pub(crate) fn pages(directory: Option<&Path>, context: &Context) -> Result<()> {
     let Some(directory) = directory else {
@@ -56,14 +48,14 @@ fn write_pages(command: &Command, above: &[&Command], directory: &Path) -> io::R
     below(command).try_for_each(|command| write_pages(command, &above, directory))
 }
 
-/// The subcommands with pages. `help` has none: it shows those of others.
+/// The subcommands with pages.
 fn below(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|below| has_page(below))
 }
 
-/// `help` has no page: it shows those of others.
+/// `help` has no page: it shows those of others. What people do not type has none, either.
 fn has_page(command: &Command) -> bool {
-    command.get_name() != "help"
+    command.get_name() != "help" && !command.is_hide_set()
 }
 
 /// The name of a page, and the page. `above` are the commands that the command belongs to.

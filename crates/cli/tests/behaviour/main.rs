@@ -2,6 +2,7 @@
 
 mod authority;
 mod careful;
+mod completion;
 mod durable;
 mod evidence;
 mod files;

@@ -1,0 +1,7 @@
+
+# The labels of approved contacts, for `seal --to`.
+_sealstone_contacts() {
+    local -a contacts
+    contacts=(${(f)"$(sealstone contacts 2>/dev/null)"})
+    compadd -a contacts
+}
