@@ -27,8 +27,8 @@ class Jobs(unittest.TestCase):
     def setUp(self):
         self.root = Path(tempfile.mkdtemp(prefix="sealstone-jobs-")).resolve()
         self.addCleanup(shutil.rmtree, self.root)
-        for name in ["Makefile", ".ci/run", "scripts/fuzz", "scripts/install"]:
-            (self.root / name).parent.mkdir(exist_ok=True)
+        for name in ["Makefile", ".ci/run", "scripts/fuzz", "scripts/install", "scripts/record-session", "crates/cli/session.svg"]:
+            (self.root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(HERE / name, self.root / name)
         self.bin = self.root / "bin"
 
@@ -79,6 +79,20 @@ class Jobs(unittest.TestCase):
         done = self.install(PREFIX="here")
         self.assertEqual(done.returncode, 1)
         self.assertIn("PREFIX must be an absolute path", done.stderr)
+
+    def test_another_session_than_the_picture_shows_is_noticed(self):
+        self.program("bin/sealstone", "#!/bin/sh\necho \"$1: another text\"\n")
+        done = self.run_here("scripts/record-session", "--check", "bin/sealstone")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("seal: another text", done.stderr)
+        self.assertIn("session.svg shows another session", done.stderr)
+
+    def test_a_session_that_fails_is_none(self):
+        self.program("bin/sealstone", "#!/bin/sh\necho no; exit 2\n")
+        done = self.run_here("scripts/record-session", "bin/sealstone")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("failed:\nno", done.stderr)
+        self.assertEqual((self.root / "crates/cli/session.svg").read_text(), (HERE / "crates/cli/session.svg").read_text())
 
     def test_fuzz_without_targets(self):
         done = self.run_here("scripts/fuzz")
