@@ -13,7 +13,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::{AUTHORIZATION, CACHE_CONTROL};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{any, get, post};
+use axum::routing::{MethodFilter, get, on, post};
 use sealstone::passport::Fingerprint;
 use sealstone_primitives::hash::sha3_256;
 use sealstone_token::Error as TokenError;
@@ -39,6 +39,14 @@ const CHALLENGE_SECONDS: u64 = 300;
 /// The most tokens in one request.
 const MAX_BATCH: usize = 1000;
 const MAX_OPERATION: usize = 64;
+/// The methods of requests that a proxy may ask about. HEAD goes with GET.
+const FORWARDED: MethodFilter = MethodFilter::GET
+    .or(MethodFilter::POST)
+    .or(MethodFilter::PUT)
+    .or(MethodFilter::DELETE)
+    .or(MethodFilter::PATCH)
+    .or(MethodFilter::OPTIONS)
+    .or(MethodFilter::HEAD);
 
 /// Where the keys come from.
 pub enum Source {
@@ -151,7 +159,7 @@ impl Verifier {
     /// Its routes.
     pub fn router(self: Arc<Self>, limits: &RouteLimits) -> Router {
         let guard = |name, route| guarded(name, limits, route);
-        let forward = guard("forward-auth", any(verify_forwarded));
+        let forward = guard("forward-auth", on(FORWARDED, verify_forwarded));
         Router::new()
             .route("/verify", guard("verify", get(verify_header)))
             .route("/forward-auth", forward.clone())
@@ -346,7 +354,7 @@ pub(crate) async fn verify_header(
 ///
 /// As `/verify`, with any method and any path below: some proxies ask with those of the request.
 /// The body is not read.
-#[utoipa::path(method(get, post, put, delete, patch), path = "/forward-auth",
+#[utoipa::path(method(get, post, put, delete, patch, options, head), path = "/forward-auth",
     params(("authorization" = Option<String>, Header, description = "The token")),
     responses(
         (status = 200, description = "It is accepted: forward the request"),
@@ -363,12 +371,19 @@ pub(crate) async fn verify_forwarded(
 }
 
 impl VerifyOne {
-    async fn run(&self, verifier: &Verifier) -> Result<Verified, Problem> {
+    fn check(&self) -> Result<(), Problem> {
         let length = self.operation.as_ref().map_or(1, String::len);
-        if !(1..=MAX_OPERATION).contains(&length) {
-            let text = "an operation has 1 to 64 bytes";
-            return Err(Problem::new(Kind::Malformed).detail(text));
+        match (1..=MAX_OPERATION).contains(&length) {
+            true => Ok(()),
+            false => {
+                let text = "an operation has 1 to 64 bytes";
+                Err(Problem::new(Kind::Malformed).detail(text))
+            }
         }
+    }
+
+    async fn run(&self, verifier: &Verifier) -> Result<Verified, Problem> {
+        self.check()?;
         let verdict = match Token::decode(&decode(&self.token)?) {
             Ok(token) => verifier.spend(&token, self.operation.as_deref()).await?,
             Err(_) => count(Err(Reason::Malformed)),
@@ -418,6 +433,8 @@ pub(crate) async fn verify_batch(
         let text = format!("a request has at most {MAX_BATCH} tokens");
         return Err(Problem::new(Kind::TooLarge).detail(text));
     }
+    // A request that is wrong as a whole spends nothing.
+    asked.tokens.iter().try_for_each(VerifyOne::check)?;
     let mut tasks = tokio::task::JoinSet::new();
     for (index, token) in asked.tokens.into_iter().enumerate() {
         let verifier = verifier.clone();

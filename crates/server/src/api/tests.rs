@@ -22,7 +22,7 @@ use crate::vault::Vault;
 use crate::verifier::{Source, Verifier};
 
 const NOW: u64 = 1_767_225_600;
-const METHODS: [&str; 5] = ["get", "post", "put", "delete", "patch"];
+const METHODS: [&str; 6] = ["get", "post", "put", "delete", "patch", "options"];
 
 /// All routes for clients, of an issuer that verifies.
 async fn router(directory: &std::path::Path) -> Router {
@@ -62,7 +62,9 @@ fn documented() -> BTreeSet<String> {
         methods.map(|method| format!("{method} {path}")).collect()
     };
     let all = paths.flat_map(of_path);
-    all.filter(|route| !route.ends_with("z")).collect()
+    // Every GET answers HEAD too.
+    all.filter(|route| !route.ends_with('z') && !route.starts_with("head "))
+        .collect()
 }
 
 /// Paths and methods of the router: its description, and whether it refuses the method.

@@ -1,6 +1,7 @@
 //! Clocks that jump: no token is accepted twice, no key is lost.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sealstone_server::clock::{Clock, Hand};
 use sealstone_server::keys::{Form, KeyOptions, Keyring};
@@ -95,6 +96,50 @@ async fn an_hour_forth_and_back_spends_nothing_twice() {
         assert!(world.spend(&kept).await.is_ok(), "nothing was lost");
         assert_eq!(world.spend(&kept).await, Err(Reason::Spent));
     }
+}
+
+/// Jumps of an hour each way while many clients spend. Returns how many tokens were accepted.
+async fn jumps_under_load(jumps: usize) -> usize {
+    let world = Arc::new(World::new().await);
+    let tokens: Vec<Token> = (0..jumps * 4).map(|n| world.token(KINDS[n % 2])).collect();
+    let accepted = Arc::new(AtomicUsize::new(0));
+    for (jump, four) in tokens.chunks(4).enumerate() {
+        let mut clients = tokio::task::JoinSet::new();
+        // Each token is shown by three clients, and all tokens of before by one.
+        let shown = four.iter().flat_map(|token| [token, token, token]);
+        for token in shown.chain(&tokens[..jump * 4]).cloned() {
+            let (world, accepted) = (world.clone(), accepted.clone());
+            clients.spawn(async move {
+                let is_accepted = world.spend(&token).await.is_ok();
+                accepted.fetch_add(usize::from(is_accepted), Ordering::Relaxed);
+            });
+        }
+        let back = [NOW + HOUR, NOW - HOUR, NOW, NOW + HOUR / 2][jump % 4];
+        world.set(back).await;
+        clients.join_all().await;
+    }
+    // What was refused because of the time is accepted now, and nothing is accepted again.
+    world.set(NOW).await;
+    for token in &tokens {
+        let is_accepted = world.spend(token).await.is_ok();
+        accepted.fetch_add(usize::from(is_accepted), Ordering::Relaxed);
+        assert_eq!(world.spend(token).await, Err(Reason::Spent));
+    }
+    let accepted = accepted.load(Ordering::Relaxed);
+    assert_eq!(accepted, tokens.len(), "each token once");
+    accepted
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn jumps_of_an_hour_under_load_spend_nothing_twice() {
+    jumps_under_load(4).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "a campaign of some minutes: 50 jumps"]
+async fn fifty_jumps_of_an_hour_under_load() {
+    let accepted = jumps_under_load(50).await;
+    println!("50 jumps, {accepted} tokens accepted once");
 }
 
 #[tokio::test]

@@ -74,6 +74,14 @@ fn status(service: &Process, path: &str) -> u16 {
 }
 
 #[test]
+#[ignore = "a campaign of some minutes: 50 full disks"]
+fn fifty_full_disks_lose_nothing() {
+    for _ in 0..50 {
+        a_full_disk_loses_nothing();
+    }
+}
+
+#[test]
 fn no_answer_is_unknown() {
     let agent = ureq::Agent::new_with_defaults();
     assert_eq!(
