@@ -78,11 +78,13 @@ lint: ## format, lints, documentation, layers, sizes, dependencies
 	cargo fmt --all --check
 	$(foreach w,$(OTHER_WORKSPACES),cargo fmt --manifest-path $(w)/Cargo.toml --check$(newline))
 	$(XTASK) check
+	scripts/header --check
 	cargo clippy --workspace --all-targets $(CARGO_FLAGS) -- -D warnings
 	cargo clippy -p sealstone-argon2 --no-default-features --target $(WITHOUT_STD) $(CARGO_FLAGS) -- -D warnings
 	$(foreach w,$(OTHER_WORKSPACES),cargo clippy --manifest-path $(w)/Cargo.toml --all-targets $(CARGO_FLAGS) -- -D warnings$(newline))
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --features sealstone-skein/digest $(CARGO_FLAGS)
 	cargo test $(CARGO_FLAGS) --manifest-path xtask/Cargo.toml -- --ignored with_lint_tools
+	cd scripts/tests && python3 -Bm unittest test_header
 
 prove: ## prove the kernels' machine code equal to their specifications
 	@scripts/setup prove
@@ -118,7 +120,7 @@ fuzz: ## every fuzz target for SECONDS=30 each
 	@scripts/setup fuzz
 	scripts/fuzz $(SECONDS)
 
-install: ## the command, manual pages and completions into PREFIX=~/.local
+install: ## the command, manual pages, completions, libraries and headers into PREFIX=~/.local
 	@scripts/setup build
 	PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install
 

@@ -1,5 +1,6 @@
 """The jobs of the Makefile end in failure when what they run fails or is not there."""
 
+import re
 import shutil
 import subprocess
 import tempfile
@@ -8,9 +9,14 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parents[2]
 
-# Stands in for `cargo install`: puts a program at ROOT/bin/sealstone.
+# Stands in for `cargo install`, and puts a program at ROOT/bin/sealstone; and for `cargo rustc`.
 CARGO = """#!/usr/bin/env bash
 set -e
+if [[ $1 == rustc ]]; then
+    mkdir -p "$CARGO_TARGET_DIR/release"
+    cp "$FAKE_LIBRARY" "$CARGO_TARGET_DIR/release/libsealstone_capi.a"
+    exit
+fi
 while [[ $1 != --root ]]; do shift; done
 mkdir -p "$2/bin"
 cp "$FAKE_SEALSTONE" "$2/bin/sealstone"
@@ -27,9 +33,16 @@ class Jobs(unittest.TestCase):
     def setUp(self):
         self.root = Path(tempfile.mkdtemp(prefix="sealstone-jobs-")).resolve()
         self.addCleanup(shutil.rmtree, self.root)
+<<<<<<< HEAD
         for name in ["Makefile", ".ci/run", "scripts/fuzz", "scripts/install", "scripts/record-session", "crates/cli/session.svg"]:
+=======
+        own = ["Makefile", ".ci/run", "scripts/fuzz", "scripts/install", "scripts/library"]
+        for name in [*own, "crates/capi/sealstone.map"]:
+>>>>>>> 0aee449 (C: packages, tokens, streams; symbol versions, C++, Go and Java)
             (self.root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(HERE / name, self.root / name)
+        shutil.copytree(HERE / "crates/capi/include", self.root / "crates/capi/include")
+        self.write("Cargo.toml", '[workspace.package]\nversion = "0.1.0"\n')
         self.bin = self.root / "bin"
 
     def write(self, name, text):
@@ -47,7 +60,22 @@ class Jobs(unittest.TestCase):
 
     def install(self, **variables):
         self.program("bin/cargo", CARGO)
-        return self.run_here("scripts/install", FAKE_SEALSTONE=str(self.bin / "sealstone"), **variables)
+        own = {
+            "CARGO_TARGET_DIR": str(self.root / "target"),
+            "FAKE_LIBRARY": str(self.archive()),
+            "FAKE_SEALSTONE": str(self.bin / "sealstone"),
+        }
+        return self.run_here("scripts/install", **own, **variables)
+
+    def archive(self):
+        """A library with every name that is to be exported, and one that is not."""
+        names = (HERE / "crates/capi/sealstone.map").read_text(encoding="utf-8")
+        exported = re.findall(r"^ +(sealstone_\w+);$", names, re.MULTILINE)
+        functions = "".join(f"void {name}(void) {{}}\n" for name in [*exported, "internal"])
+        self.write("all.c", functions)
+        subprocess.run(["cc", "-fPIC", "-c", "all.c"], cwd=self.root, check=True)
+        subprocess.run(["ar", "rcs", "all.a", "all.o"], cwd=self.root, check=True)
+        return self.root / "all.a"
 
     def test_install_respects_prefix_and_destdir(self):
         self.program("bin/sealstone", SEALSTONE)
@@ -59,12 +87,41 @@ class Jobs(unittest.TestCase):
             names,
             [
                 "bin/sealstone",
+                "include/sealstone.h",
+                "include/sealstone.hpp",
+                "include/sealstone/core.hpp",
+                "include/sealstone/files.hpp",
+                "include/sealstone/packages.hpp",
+                "include/sealstone/tokens.hpp",
+                "lib/libsealstone.a",
+                "lib/libsealstone.so",
+                "lib/libsealstone.so.0",
+                "lib/libsealstone.so.0.1.0",
+                "lib/pkgconfig/sealstone.pc",
                 "share/bash-completion/completions/sealstone",
                 "share/fish/vendor_completions.d/sealstone.fish",
                 "share/man/man1/sealstone.1",
                 "share/zsh/site-functions/_sealstone",
             ],
         )
+
+        found = (installed / "lib/pkgconfig/sealstone.pc").read_text(encoding="utf-8")
+        self.assertTrue(found.startswith("prefix=/opt/s\n"), found)
+        listed = subprocess.run(
+            ["nm", "-D", "--defined-only", "--with-symbol-versions", installed / "lib/libsealstone.so"],
+            capture_output=True,
+            text=True,
+        )
+        self.assertIn(" sealstone_seal@@SEALSTONE_0.1\n", listed.stdout)
+        self.assertNotIn("internal", listed.stdout)
+
+    def test_a_name_that_the_library_lacks_is_noticed(self):
+        self.program("bin/sealstone", SEALSTONE)
+        with (self.root / "crates/capi/sealstone.map").open("a", encoding="utf-8") as versions:
+            versions.write("SEALSTONE_0.2 {\nglobal:\n    sealstone_gone;\n} SEALSTONE_0.1;\n")
+        done = self.install()
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("sealstone_gone", done.stderr)
 
     def test_install_goes_to_the_home_directory_by_default(self):
         self.program("bin/sealstone", SEALSTONE)

@@ -11,9 +11,12 @@ HERE = Path(__file__).resolve().parents[2]
 
 PLAIN = ["bash", "cat", "chmod", "dirname", "env", "find", "head", "mktemp", "rm", "sed", "sort"]
 COMPLETE = {
+    "c++": "exit 0",
     "cc": "exit 0",
     "cargo": "exit 0",
     "git": "exit 0",
+    "go": "exit 0",
+    "javac": "echo javac 25.0.1",
     "node": "exit 0",
     "npm": "exit 0",
     "openssl": "exit 0",
@@ -21,8 +24,12 @@ COMPLETE = {
     "pg_ctlcluster": "exit 0",
     "chromium": "exit 0",
     "curl": "exit 0",
+<<<<<<< HEAD
     "fish": "exit 0",
     "zsh": "exit 0",
+=======
+    "pkg-config": "exit 0",
+>>>>>>> 0aee449 (C: packages, tokens, streams; symbol versions, C++, Go and Java)
     "python3": "exit 0",
     "redis-cli": "exit 0",
     "redis-server": "exit 0",
@@ -74,6 +81,8 @@ class Setup(unittest.TestCase):
         self.add("sudo", 'exec "$@"')
         for name, body in COMPLETE.items():
             self.add(name, body)
+        (self.bin / "jdk/bin").mkdir(parents=True)
+        (self.bin / "jdk/bin/javac").symlink_to(self.bin / "javac")
 
     def add(self, name, body):
         (self.bin / name).write_text(f"#!{shutil.which('bash')}\n{body}\n", encoding="utf-8")
@@ -87,6 +96,8 @@ class Setup(unittest.TestCase):
         environment = {
             "PATH": str(self.bin),
             "HOME": str(self.bin / "home"),
+            "JAVA_HOME": str(self.bin / "jdk"),
+            "SEALSTONE_JVM": str(self.bin / "jvm"),
             "BIN": str(self.bin),
             "LOG": str(self.bin / "log"),
         }
@@ -125,6 +136,7 @@ class Setup(unittest.TestCase):
         self.assertIn("installing with apt-get: gcc libc6-dev python3 python3-pip python3-venv git python3-dev\n", done.stderr)
 
     def test_tests_need_what_they_compile_and_run(self):
+<<<<<<< HEAD
         self.remove("strace", "valgrind", "node", "npm", "openssl", "fish", "zsh")
         self.add("python3", '[[ "$*" != *Python.h* ]]')
         done = self.run_setup("test")
@@ -141,6 +153,18 @@ class Setup(unittest.TestCase):
         done = self.run_setup("js")
         self.assertIn("installing with apt-get: nodejs npm\n", done.stderr)
         self.assertIn("rustup target add wasm32-unknown-unknown", self.log())
+=======
+        self.remove("strace", "valgrind", "node", "npm", "openssl", "pkg-config", "c++", "go")
+        self.add("python3", '[[ "$*" != *Python.h* ]]')
+        done = self.run_setup("test")
+        self.assertIn("installing with apt-get: python3-dev strace valgrind nodejs npm openssl pkgconf g++ golang-go\n", done.stderr)
+
+    def test_tests_need_a_new_java_where_the_system_has_one(self):
+        self.add("javac", "echo javac 17.0.15")
+        self.assertEqual(self.run_setup("test").stderr, "")
+        self.add("apt-cache", "[[ $2 != openjdk-25-* ]] || echo '  Candidate: 25.0.1'")
+        self.assertIn("with apt-get: openjdk-25-jdk-headless\n", self.run_setup("test").stderr)
+>>>>>>> 0aee449 (C: packages, tokens, streams; symbol versions, C++, Go and Java)
 
     def test_services_need_servers(self):
         self.remove("redis-server", "redis-cli", "setpriv", "pg_ctlcluster", "chromium")

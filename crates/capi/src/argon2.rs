@@ -20,16 +20,16 @@ use zeroize::Zeroizing;
 use crate::raw;
 use crate::status::{Failure, Status, guarded};
 
-/// The choices for a hash.
+/// The choices for a hash of Argon2 (RFC 9106).
 #[repr(C)]
 pub struct Argon2Params {
-    /// The size of this structure in bytes, as the caller's header has it.
+    /// `sizeof(sealstone_argon2_params)`.
     pub size: usize,
     /// 0 (Argon2d), 1 (Argon2i) or 2 (Argon2id).
     pub variant: u32,
     /// 0x10 or 0x13.
     pub version: u32,
-    /// KiB.
+    /// KiB, at least 8 times the lanes.
     pub memory_kib: u32,
     /// From 1.
     pub passes: u32,
@@ -37,11 +37,11 @@ pub struct Argon2Params {
     pub lanes: u32,
     /// Threads from 1; they do not change the result.
     pub threads: u32,
-    /// A key that enters the hash, or null.
+    /// A key that enters the hash, or `NULL`.
     pub secret: *const u8,
     /// Its length in bytes.
     pub secret_len: usize,
-    /// Data that enters the hash, or null.
+    /// Data that enters the hash, or `NULL`.
     pub data: *const u8,
     /// Its length in bytes.
     pub data_len: usize,
@@ -68,10 +68,8 @@ impl Argon2Params {
     }
 }
 
-/// Fills `tag` with the hash of a password.
-///
-/// # Safety
-/// The pointers are valid for their lengths, as the header says.
+/// Fills `tag`, of 4 bytes to 16 MiB, with the hash of a password. A salt of 16 random bytes is
+/// usual.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealstone_argon2(
     params: *const Argon2Params,
@@ -111,10 +109,8 @@ pub unsafe extern "C" fn sealstone_argon2(
 /// The longest tag in bytes: memory for it is taken before anything is checked.
 const MAX_TAG: usize = 16 << 20;
 
-/// Writes a string that stores a password, with a fresh salt.
-///
-/// # Safety
-/// The pointers are valid for their lengths, as the header says.
+/// Writes a string that stores a password, with a fresh salt (Argon2id, PHC string format).
+/// `stored` has room for at least 128 bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealstone_password_hash(
     password: *const u8,
@@ -143,10 +139,10 @@ pub unsafe extern "C" fn sealstone_password_hash(
 /// Bytes that a stored password takes, with the zero byte at its end.
 const STORED_LEN: usize = 128;
 
-/// Verifies a password against a stored string.
+/// Verifies a password: SEALSTONE_OK if it is right, SEALSTONE_WRONG_KEY if it is not.
 ///
-/// # Safety
-/// The pointers are valid for their lengths, as the header says.
+/// Strings that ask for more than 2 GiB, or 64 GiB times passes, are refused with SEALSTONE_LIMIT.
+/// `needs_rehash` may be `NULL`; it is set if the string has other parameters than these.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealstone_password_verify(
     password: *const u8,

@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 
 use crate::raw;
 
-/// Bytes that are wiped when they are freed.
+/// Bytes that a function returns. They are wiped when they are freed.
 pub struct Buffer(pub(crate) Zeroizing<Vec<u8>>);
 
 impl From<Vec<u8>> for Buffer {
@@ -22,10 +22,7 @@ impl From<Vec<u8>> for Buffer {
     }
 }
 
-/// The bytes, valid until the buffer is freed; null for a null buffer.
-///
-/// # Safety
-/// `buffer` is null or a buffer that was not freed.
+/// The bytes, valid until the buffer is freed; `NULL` for `NULL`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealstone_buffer_data(buffer: *const Buffer) -> *const u8 {
     // SAFETY: the caller's promise.
@@ -33,10 +30,7 @@ pub unsafe extern "C" fn sealstone_buffer_data(buffer: *const Buffer) -> *const 
     buffer.map_or(ptr::null(), |buffer| buffer.0.as_ptr())
 }
 
-/// The number of bytes; 0 for a null buffer.
-///
-/// # Safety
-/// `buffer` is null or a buffer that was not freed.
+/// The number of bytes; 0 for `NULL`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealstone_buffer_len(buffer: *const Buffer) -> usize {
     // SAFETY: the caller's promise.
@@ -44,10 +38,7 @@ pub unsafe extern "C" fn sealstone_buffer_len(buffer: *const Buffer) -> usize {
     buffer.map_or(0, |buffer| buffer.0.len())
 }
 
-/// Wipes and frees the bytes. Null is fine.
-///
-/// # Safety
-/// `buffer` is null or a buffer that was not freed, and nobody uses it any more.
+/// Wipes and frees the bytes. `NULL` is fine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealstone_buffer_free(buffer: *mut Buffer) {
     // SAFETY: the caller's promise.

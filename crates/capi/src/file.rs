@@ -10,8 +10,10 @@
 //! assert_eq!((status, content), (INVALID, std::ptr::null_mut()));
 //! ```
 
-use sealstone::file::{Dearmored, Keys, Opening, Sealed, Sealer, Sender, Workers};
-use sealstone::passport::{self, Contact};
+use std::io::{BufRead, Read, Write};
+
+use sealstone::file::{Dearmored, Keys, Sealed, Sealer, Sender, Workers};
+use sealstone::passport;
 use sealstone::{KdfLimits, Passphrase};
 use zeroize::Zeroizing;
 
@@ -29,14 +31,15 @@ pub const SEAL_ANONYMOUS: u32 = 4;
 /// Only a file that nobody signed opens.
 pub const OPEN_UNSIGNED: u32 = 1;
 
-/// The choices for a sealed file.
+/// The choices for a sealed file. All but `size` may be zero, but there has to be a recipient or a
+/// passphrase.
 #[repr(C)]
 pub struct SealOptions {
-    /// The size of this structure in bytes, as the caller's header has it.
+    /// `sizeof(sealstone_seal_options)`.
     pub size: usize,
     /// Flags that begin with `SEALSTONE_SEAL_`.
     pub flags: u32,
-    /// The cost of the passphrase in KiB; all three zero: the strongest profile.
+    /// The cost of the passphrase in KiB; if all three are zero, the strongest profile (1 GiB).
     pub memory_kib: u32,
     /// Its passes.
     pub passes: u32,
@@ -46,18 +49,18 @@ pub struct SealOptions {
     pub recipients: *const *const PublicPassport,
     /// Their number.
     pub recipient_count: usize,
-    /// A passphrase that opens it, or null.
+    /// A passphrase that opens it, or `NULL`.
     pub passphrase: *const u8,
     /// Its length in bytes.
     pub passphrase_len: usize,
-    /// The passport that signs it, or null.
+    /// The passport that signs it, or `NULL`.
     pub sender: *const Passport,
 }
 
 /// The keys for a sealed file, and whose files open.
 #[repr(C)]
 pub struct OpenOptions {
-    /// The size of this structure in bytes, as the caller's header has it.
+    /// `sizeof(sealstone_open_options)`.
     pub size: usize,
     /// Flags that begin with `SEALSTONE_OPEN_`.
     pub flags: u32,
@@ -65,24 +68,12 @@ pub struct OpenOptions {
     pub passports: *const *const Passport,
     /// Their number.
     pub passport_count: usize,
-    /// A passphrase, or null.
+    /// A passphrase, or `NULL`.
     pub passphrase: *const u8,
     /// Its length in bytes.
     pub passphrase_len: usize,
-    /// The passport that must have signed the file.
+    /// The passport that has to have signed the file; `NULL` with SEALSTONE_OPEN_UNSIGNED only.
     pub sender: *const PublicPassport,
-}
-
-fn check_options(size: usize, expected: usize, flags: u32, known: u32) -> Result<(), Failure> {
-    if size != expected {
-        return Err(Failure::invalid("options.size is not that of this library"));
-    }
-    match flags & !known {
-        0 => Ok(()),
-        _ => Err(Failure::invalid(
-            "options.flags has a flag that is not known",
-        )),
-    }
 }
 
 /// The passphrase, if there is one.
@@ -101,9 +92,13 @@ unsafe fn passphrase(passphrase: *const u8, len: usize) -> Result<Option<Passphr
 impl SealOptions {
     /// # Safety
     /// The pointers are valid for their lengths, as the header says.
-    unsafe fn seal(&self, content: &[u8]) -> Result<Buffer, Failure> {
+    pub(crate) unsafe fn seal(
+        &self,
+        content: impl Read + Send,
+        sealed: impl Write + Send,
+    ) -> Result<(), Failure> {
         let known = SEAL_ARMOR | SEAL_HIDE_LENGTH | SEAL_ANONYMOUS;
-        check_options(self.size, size_of::<Self>(), self.flags, known)?;
+        raw::options(self.size, size_of::<Self>(), self.flags, known)?;
         // SAFETY: the caller's promise.
         let recipients =
             unsafe { raw::objects(self.recipients, self.recipient_count, "recipients") }?;
@@ -132,17 +127,20 @@ impl SealOptions {
         if self.flags & SEAL_HIDE_LENGTH != 0 {
             sealer.hide_length();
         }
-        let mut sealed = Vec::new();
-        sealer.seal(content, &mut sealed, Workers::default())?;
-        Ok(sealed.into())
+        sealer.seal(content, sealed, Workers::default())?;
+        Ok(())
     }
 }
 
 impl OpenOptions {
     /// # Safety
     /// The pointers are valid for their lengths, as the header says.
-    unsafe fn open(&self, sealed: &[u8]) -> Result<Buffer, Failure> {
-        check_options(self.size, size_of::<Self>(), self.flags, OPEN_UNSIGNED)?;
+    pub(crate) unsafe fn open(
+        &self,
+        sealed: impl BufRead + Send,
+        content: impl Write + Send,
+    ) -> Result<(), Failure> {
+        raw::options(self.size, size_of::<Self>(), self.flags, OPEN_UNSIGNED)?;
         // SAFETY: the caller's promise.
         let passports = unsafe { raw::objects(self.passports, self.passport_count, "passports") }?;
         // SAFETY: as above.
@@ -165,35 +163,21 @@ impl OpenOptions {
             limits: KdfLimits::default(),
             ..Keys::new(&passports, &passphrases)
         };
-        let opening = Sealed::read(Dearmored::detect(sealed).map_err(sealstone::Error::from)?)?
-            .unlock(&keys)?;
-        content_of(opening, sender, sealed.len())
+        let sealed = Dearmored::detect(sealed).map_err(sealstone::Error::from)?;
+        let opening = Sealed::read(sealed)?.unlock(&keys)?;
+        match (sender, opening.sender()) {
+            (Some(sender), _) => opening.open_signed(sender, content, Workers::default())?,
+            (None, Sender::Unsigned) => opening.open_unsigned(content, Workers::default())?,
+            (None, _) => {
+                let text = "the file is signed: name its sender";
+                return Err(Failure(WRONG_SENDER, text.into()));
+            }
+        };
+        Ok(())
     }
 }
 
-/// The content, once the signer is the one that the caller names. It is never longer than the file.
-fn content_of<R: std::io::Read + Send>(
-    opening: Opening<R>,
-    sender: Option<&Contact>,
-    longest: usize,
-) -> Result<Buffer, Failure> {
-    // Room for all from the start: a buffer that grows leaves copies behind.
-    let mut content = Zeroizing::new(Vec::with_capacity(longest));
-    match (sender, opening.sender()) {
-        (Some(sender), _) => opening.open_signed(sender, &mut *content, Workers::default())?,
-        (None, Sender::Unsigned) => opening.open_unsigned(&mut *content, Workers::default())?,
-        (None, _) => {
-            let text = "the file is signed: name its sender";
-            return Err(Failure(WRONG_SENDER, text.into()));
-        }
-    };
-    Ok(Buffer(content))
-}
-
-/// Seals content.
-///
-/// # Safety
-/// The pointers are valid for their lengths, as the header says.
+/// Seals content in memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealstone_seal(
     options: *const SealOptions,
@@ -207,14 +191,18 @@ pub unsafe extern "C" fn sealstone_seal(
         // SAFETY: as above.
         let content = unsafe { raw::bytes(content, content_len, "content") };
         // SAFETY: as above.
-        unsafe { raw::give(sealed, || options?.seal(content?)) }
+        unsafe {
+            raw::give(sealed, || {
+                let mut sealed = Vec::new();
+                // SAFETY: as above.
+                options?.seal(content?, &mut sealed)?;
+                Ok(sealed.into())
+            })
+        }
     })
 }
 
-/// Opens a sealed file. Nothing is returned before all of it is verified.
-///
-/// # Safety
-/// The pointers are valid for their lengths, as the header says.
+/// Opens a sealed file in memory. Nothing is returned before all of it is verified.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealstone_open(
     options: *const OpenOptions,
@@ -228,6 +216,15 @@ pub unsafe extern "C" fn sealstone_open(
         // SAFETY: as above.
         let sealed = unsafe { raw::bytes(sealed, sealed_len, "sealed") };
         // SAFETY: as above.
-        unsafe { raw::give(content, || options?.open(sealed?)) }
+        unsafe {
+            raw::give(content, || {
+                let sealed = sealed?;
+                // Room for all from the start, as content is never longer than the file: a buffer
+                // that grows leaves copies behind.
+                let mut content = Zeroizing::new(Vec::with_capacity(sealed.len()));
+                options?.open(sealed, &mut *content)?;
+                Ok(Buffer(content))
+            })
+        }
     })
 }

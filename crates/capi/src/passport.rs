@@ -22,7 +22,8 @@ use crate::buffer::Buffer;
 use crate::raw;
 use crate::status::{FORKED, Failure, Status, guarded};
 
-/// A secret identity, unlocked.
+/// A secret identity, unlocked. It does not survive a fork: in the child its use returns
+/// SEALSTONE_FORKED, and freeing it is fine.
 pub struct Passport {
     passport: passport::Passport,
     /// Children of a fork do not have the pages of its secrets.
@@ -51,7 +52,7 @@ impl Passport {
 }
 
 /// Seconds since 1970.
-fn now() -> u64 {
+pub(crate) fn now() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs())
 }
@@ -64,10 +65,7 @@ pub(crate) fn kdf(memory_kib: u32, passes: u32, lanes: u32) -> Result<KdfParams,
     }
 }
 
-/// Makes a new identity.
-///
-/// # Safety
-/// The pointers are valid, as the header says.
+/// Makes a new identity. Only `sealstone_passport_lock` stores it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealstone_passport_generate(
     label: *const c_char,
@@ -82,10 +80,7 @@ pub unsafe extern "C" fn sealstone_passport_generate(
     })
 }
 
-/// Unlocks the text of a secret passport.
-///
-/// # Safety
-/// The pointers are valid for their lengths, as the header says.
+/// Unlocks the text of a secret passport. SEALSTONE_WRONG_KEY says that the passphrase is wrong.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealstone_passport_unlock(
     text: *const u8,
@@ -111,10 +106,8 @@ pub unsafe extern "C" fn sealstone_passport_unlock(
     })
 }
 
-/// The text of the secret passport, under a passphrase.
-///
-/// # Safety
-/// The pointers are valid for their lengths, as the header says.
+/// The text of the secret passport, under a passphrase. The cost is in KiB, passes and lanes; three
+/// zeros mean the strongest profile (1 GiB).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealstone_passport_lock(
     passport: *const Passport,
@@ -148,27 +141,21 @@ pub unsafe extern "C" fn sealstone_passport_lock(
 }
 
 /// The public half.
-///
-/// # Safety
-/// The pointers are valid, as the header says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealstone_passport_public(
     passport: *const Passport,
-    public: *mut *mut PublicPassport,
+    public_half: *mut *mut PublicPassport,
 ) -> Status {
     guarded(|| {
         // SAFETY: the caller's promise.
         let passport = unsafe { raw::object(passport, "passport") };
         let make = || Ok(PublicPassport(passport?.get()?.public()));
         // SAFETY: the caller's promise.
-        unsafe { raw::give(public, make) }
+        unsafe { raw::give(public_half, make) }
     })
 }
 
-/// Wipes and frees a passport. Null is fine.
-///
-/// # Safety
-/// `passport` is null or a handle that was not freed, and nobody uses it any more.
+/// Wipes and frees a passport. `NULL` is fine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealstone_passport_free(passport: *mut Passport) {
     // SAFETY: the caller's promise.
@@ -176,66 +163,54 @@ pub unsafe extern "C" fn sealstone_passport_free(passport: *mut Passport) {
 }
 
 /// Reads the text of a public passport, and checks both of its signatures.
-///
-/// # Safety
-/// The pointers are valid for their lengths, as the header says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealstone_public_passport_load(
     text: *const u8,
     text_len: usize,
-    public: *mut *mut PublicPassport,
+    public_half: *mut *mut PublicPassport,
 ) -> Status {
     guarded(|| {
         // SAFETY: the caller's promise.
         let text = unsafe { raw::bytes(text, text_len, "text") };
         let load = || Ok(PublicPassport(passport::PublicPassport::from_armor(text?)?));
         // SAFETY: the caller's promise.
-        unsafe { raw::give(public, load) }
+        unsafe { raw::give(public_half, load) }
     })
 }
 
 /// The text to hand out.
-///
-/// # Safety
-/// The pointers are valid, as the header says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealstone_public_passport_text(
-    public: *const PublicPassport,
+    passport: *const PublicPassport,
     text: *mut *mut Buffer,
 ) -> Status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let public = unsafe { raw::object(public, "public") };
+        let passport = unsafe { raw::object(passport, "passport") };
         // SAFETY: the caller's promise.
-        unsafe { raw::give(text, || Ok(public?.0.to_armor().into_bytes().into())) }
+        unsafe { raw::give(text, || Ok(passport?.0.to_armor().into_bytes().into())) }
     })
 }
 
-/// Fills `fingerprint` with the 32 bytes that name the passport.
-///
-/// # Safety
-/// The pointers are valid for their lengths, as the header says.
+/// Fills the 32 bytes of `fingerprint`, which name the passport.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealstone_public_passport_fingerprint(
-    public: *const PublicPassport,
+    passport: *const PublicPassport,
     fingerprint: *mut u8,
     fingerprint_len: usize,
 ) -> Status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let public = unsafe { raw::object(public, "public") }?;
-        let bytes = public.0.contact().fingerprint();
+        let passport = unsafe { raw::object(passport, "passport") }?;
+        let bytes = passport.0.contact().fingerprint();
         // SAFETY: the caller's promise.
         unsafe { raw::write(fingerprint, fingerprint_len, bytes.as_bytes()) }
     })
 }
 
-/// Frees a public passport. Null is fine.
-///
-/// # Safety
-/// `public` is null or a handle that was not freed, and nobody uses it any more.
+/// Frees a public passport. `NULL` is fine.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sealstone_public_passport_free(public: *mut PublicPassport) {
+pub unsafe extern "C" fn sealstone_public_passport_free(passport: *mut PublicPassport) {
     // SAFETY: the caller's promise.
-    unsafe { raw::free(public) }
+    unsafe { raw::free(passport) }
 }

@@ -43,6 +43,19 @@ pub(crate) unsafe fn write(out: *mut u8, len: usize, bytes: &[u8]) -> Result<(),
     Ok(())
 }
 
+/// Writes one value.
+///
+/// # Safety
+/// `out` is null or valid for writing it.
+pub(crate) unsafe fn set<T>(out: *mut T, value: T, name: &str) -> Result<(), Failure> {
+    if out.is_null() {
+        return Err(Failure::invalid(format!("{name}: a null pointer")));
+    }
+    // SAFETY: not null, so the caller promises that it can be written.
+    unsafe { out.write(value) };
+    Ok(())
+}
+
 /// Before the work: whether [`write()`] will accept this output.
 pub(crate) fn check(is_null: bool, len: usize, name: &str) -> Result<(), Failure> {
     match (is_null, isize::try_from(len)) {
@@ -51,6 +64,22 @@ pub(crate) fn check(is_null: bool, len: usize, name: &str) -> Result<(), Failure
         ))),
         (_, Err(_)) => Err(Failure::invalid(format!("{name}: longer than memory"))),
         _ => Ok(()),
+    }
+}
+
+/// The size and the flags of a structure of choices.
+pub(crate) fn options(size: usize, own: usize, flags: u32, known: u32) -> Result<(), Failure> {
+    if size != own {
+        return Err(Failure::invalid(format!(
+            "options.size is {size}, and this library has {own}: set it to sizeof, or compile \
+             with the header of the library"
+        )));
+    }
+    match flags & !known {
+        0 => Ok(()),
+        _ => Err(Failure::invalid(
+            "options.flags has a flag that is not known",
+        )),
     }
 }
 
@@ -66,6 +95,38 @@ pub(crate) unsafe fn text<'a>(text: *const c_char, name: &str) -> Result<&'a str
     let text = unsafe { CStr::from_ptr(text) };
     let invalid = |_| Failure::invalid(format!("{name}: not UTF-8"));
     text.to_str().map_err(invalid)
+}
+
+/// The text at `text`, if there is one.
+///
+/// # Safety
+/// `text` is null or a string that ends with a zero byte.
+pub(crate) unsafe fn optional_text<'a>(
+    given: *const c_char,
+    name: &str,
+) -> Result<Option<&'a str>, Failure> {
+    match given.is_null() {
+        true => Ok(None),
+        // SAFETY: the caller's promise.
+        false => unsafe { text(given, name) }.map(Some),
+    }
+}
+
+/// The values of an array.
+///
+/// # Safety
+/// `values` is null or valid for reads of `count` values, which nobody writes meanwhile.
+pub(crate) unsafe fn values<'a, T>(
+    values: *const T,
+    count: usize,
+    name: &str,
+) -> Result<&'a [T], Failure> {
+    check(values.is_null(), count.saturating_mul(size_of::<T>()), name)?;
+    if count == 0 {
+        return Ok(&[]);
+    }
+    // SAFETY: not null, so the caller promises this many; `check` has seen their number.
+    Ok(unsafe { std::slice::from_raw_parts(values, count) })
 }
 
 /// The object behind a pointer.
@@ -97,16 +158,8 @@ pub(crate) unsafe fn objects<'a, T>(
     count: usize,
     name: &str,
 ) -> Result<Vec<&'a T>, Failure> {
-    check(
-        objects.is_null(),
-        count.saturating_mul(size_of::<usize>()),
-        name,
-    )?;
-    if count == 0 {
-        return Ok(Vec::new());
-    }
-    // SAFETY: not null, so the caller promises `count` handles; `check` has seen their number.
-    let handles = unsafe { std::slice::from_raw_parts(objects, count) };
+    // SAFETY: the caller's promise.
+    let handles = unsafe { values(objects, count, name) }?;
     // SAFETY: the caller promises that each handle is null or valid.
     let object = |handle: &*const T| unsafe { object(*handle, name) };
     handles.iter().map(object).collect()

@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 use crate::raw;
 use crate::status::{Failure, Status, guarded};
 
-/// A message being hashed.
+/// A message being hashed with Skein-512 (version 1.3).
 pub struct Skein {
     state: Skein512,
     digest_len: usize,
@@ -45,10 +45,7 @@ impl Skein {
     }
 }
 
-/// Fills `digest` with the hash of the data.
-///
-/// # Safety
-/// The pointers are valid for their lengths, as the header says.
+/// Fills `digest`, of 1 byte to 16 MiB, with the hash of the data. 64 bytes are usual.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealstone_skein512(
     data: *const u8,
@@ -67,10 +64,7 @@ pub unsafe extern "C" fn sealstone_skein512(
     })
 }
 
-/// Begins a hash, or with a key a MAC.
-///
-/// # Safety
-/// The pointers are valid for their lengths, as the header says.
+/// Begins a hash with a digest of 1 byte to 16 MiB; with a key, a MAC.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealstone_skein512_new(
     key: *const u8,
@@ -86,10 +80,7 @@ pub unsafe extern "C" fn sealstone_skein512_new(
     })
 }
 
-/// Adds bytes to the message.
-///
-/// # Safety
-/// `skein` is valid and not used elsewhere meanwhile; `data` is valid for its length.
+/// Adds bytes to the message. It is the only function that changes a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealstone_skein_update(
     skein: *mut Skein,
@@ -106,10 +97,8 @@ pub unsafe extern "C" fn sealstone_skein_update(
     })
 }
 
-/// Fills `digest` with the hash of the message so far, which may go on.
-///
-/// # Safety
-/// `skein` is valid and not changed meanwhile; `digest` is valid for its length.
+/// Fills `digest` with the hash of the message so far, which may go on. `digest_len` is that of the
+/// beginning.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealstone_skein_digest(
     skein: *const Skein,
@@ -128,10 +117,7 @@ pub unsafe extern "C" fn sealstone_skein_digest(
     })
 }
 
-/// Wipes and frees the state. Null is fine.
-///
-/// # Safety
-/// `skein` is null or a handle that was not freed, and nobody uses it any more.
+/// Wipes and frees the state. `NULL` is fine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealstone_skein_free(skein: *mut Skein) {
     // SAFETY: the caller's promise.

@@ -15,9 +15,10 @@
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int};
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// How a call ended: [`OK`], or why there is no result.
+/// How a call ended: SEALSTONE_OK, or why there is no result.
 pub type Status = c_int;
 
 /// The call did what it says.
@@ -45,12 +46,35 @@ pub const SYSTEM: Status = 10;
 /// A defect of the library: please report it.
 pub const PANIC: Status = 11;
 
+/// A package is not what it should be; the report says why.
+pub const NOT_VERIFIED: Status = 12;
+/// A callback of the caller failed.
+pub const CALLBACK: Status = 13;
+/// A token, a request for tokens or the answer to it is not right.
+pub const REFUSED: Status = 14;
+
+/// A callback has failed: its name.
+#[derive(Debug)]
+pub(crate) struct CallbackFailed(pub(crate) &'static str);
+
+impl fmt::Display for CallbackFailed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the callback {} failed", self.0)
+    }
+}
+
+impl std::error::Error for CallbackFailed {}
+
 /// A status with its message.
 pub(crate) struct Failure(pub(crate) Status, pub(crate) String);
 
 impl Failure {
     pub(crate) fn invalid(text: impl Into<String>) -> Self {
         Self(INVALID, text.into())
+    }
+
+    pub(crate) fn system(text: impl Into<String>) -> Self {
+        Self(SYSTEM, text.into())
     }
 }
 
@@ -66,6 +90,9 @@ impl From<sealstone::Error> for Failure {
             Error::Altered(_) => ALTERED,
             Error::WrongSender => WRONG_SENDER,
             Error::KdfLimit { .. } => LIMIT,
+            Error::Io(error) if error.get_ref().is_some_and(|it| it.is::<CallbackFailed>()) => {
+                CALLBACK
+            }
             _ => SYSTEM,
         };
         Self(status, error.to_string())
@@ -82,6 +109,26 @@ impl From<sealstone_argon2::Error> for Failure {
             Error::Limit { .. } => LIMIT,
             Error::Mismatch => WRONG_KEY,
             _ => SYSTEM,
+        };
+        Self(status, error.to_string())
+    }
+}
+
+impl From<sealstone_token::Error> for Failure {
+    fn from(error: sealstone_token::Error) -> Self {
+        use sealstone_token::Error;
+        let status = match error {
+            Error::Malformed(_) => MALFORMED,
+            Error::UnknownType(_) => UNSUPPORTED,
+            Error::Proof
+            | Error::WrongType { .. }
+            | Error::WrongKey
+            | Error::WrongChallenge
+            | Error::Forged
+            | Error::Refused
+            | Error::NoEpoch => REFUSED,
+            // What the caller has asked for is not possible.
+            _ => INVALID,
         };
         Self(status, error.to_string())
     }
@@ -115,14 +162,15 @@ pub(crate) fn guarded_drop(drop: impl FnOnce()) {
     let _ = catch_unwind(AssertUnwindSafe(drop));
 }
 
-/// What the last failure of this thread was.
+/// What happened at the last failure of this thread, and what to do. Never `NULL`; valid until this
+/// thread's next failure.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealstone_error_message() -> *const c_char {
     let message = MESSAGE.try_with(|message| message.borrow().as_ptr());
     message.unwrap_or(c"".as_ptr())
 }
 
-/// The version of the library.
+/// The version of the library, as in "1.2.3".
 #[unsafe(no_mangle)]
 pub extern "C" fn sealstone_version() -> *const c_char {
     const VERSION: &CStr =

@@ -11,7 +11,7 @@ fn mark(name: &str) -> Option<&'static str> {
     let path = Path::new(name);
     match path.extension().and_then(|suffix| suffix.to_str()) {
         Some("md") => Some(""),
-        Some("rs" | "c" | "h" | "js" | "mjs") => Some("//"),
+        Some("rs" | "c" | "h" | "cpp" | "hpp" | "go" | "java" | "js" | "mjs") => Some("//"),
         Some("py" | "pyi" | "sh" | "toml" | "yml" | "yaml") => Some("#"),
         Some("lua") => Some("--"),
         None if name.starts_with("scripts/") || name.starts_with(".ci/") => Some("#"),

@@ -1,0 +1,3 @@
+module sealstone-example
+
+go 1.21

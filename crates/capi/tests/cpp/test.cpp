@@ -1,0 +1,164 @@
+// Uses every class of sealstone.hpp.
+#include <sealstone.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <sstream>
+
+namespace {
+
+int checks = 0;
+
+void require(bool right, const char *text, int line)
+{
+    checks++;
+    if (!right) {
+        std::cerr << "line " << line << ": " << text << "\n";
+        std::exit(1);
+    }
+}
+
+#define CHECK(condition) require((condition), #condition, __LINE__)
+#define FAILS(code, call) \
+    require(code_of([&] { (void)(call); }) == SEALSTONE_##code, #call, __LINE__)
+
+template <typename Call> int code_of(Call call)
+{
+    try {
+        call();
+    } catch (const sealstone::Error &error) {
+        return error.code();
+    }
+    return SEALSTONE_OK;
+}
+
+void hashes()
+{
+    const auto stored = sealstone::hash_password("correct horse", {64, 1, 1});
+    CHECK(sealstone::verify_password("correct horse", stored, {64, 1, 1}) == sealstone::Password::Right);
+    CHECK(sealstone::verify_password("correct horse", stored)
+        == sealstone::Password::RightAndToBeHashedAgain);
+    CHECK(sealstone::verify_password("wrong", stored) == sealstone::Password::Wrong);
+    FAILS(MALFORMED, sealstone::verify_password("wrong", "x"));
+    CHECK(sealstone::argon2id("password", "somesalt", {64, 1, 1}, 32).size() == 32);
+    FAILS(INVALID, sealstone::argon2id("password", "somesalt", {64, 1, 1}, 3));
+    sealstone::Skein whole, parts;
+    whole.update("one part, and another");
+    parts.update(std::string("one part, ")).update(std::vector<char>{'a', 'n', 'd', ' '});
+    parts.update("another");
+    CHECK(whole.digest() == parts.digest());
+    CHECK(sealstone::Skein(32, "key").digest().size() == 32);
+    FAILS(INVALID, sealstone::Skein(0));
+}
+
+/// An output that throws, as a stream may.
+struct Broken : std::streambuf {
+    std::streamsize xsputn(const char *, std::streamsize) override { throw 7; }
+};
+
+void files()
+{
+    const auto alice = sealstone::Passport::generate("Alice");
+    auto made = sealstone::Passport::generate("Bob");
+    const auto bob = std::move(made);
+    const auto public_alice = sealstone::PublicPassport::load(alice.public_half().text());
+    const auto public_bob = bob.public_half();
+    CHECK(public_alice.fingerprint() == alice.public_half().fingerprint());
+    const auto text = alice.lock("passphrase", {7168, 5, 1});
+    CHECK(sealstone::Passport::unlock(text, "passphrase").public_half().fingerprint()
+        == public_alice.fingerprint());
+    FAILS(WRONG_KEY, sealstone::Passport::unlock(text, "passphrasE"));
+
+    sealstone::Sealer sealer;
+    sealer.to(public_bob).signed_by(alice).flags(SEALSTONE_SEAL_ARMOR);
+    const auto sealed = sealer.seal("attack at dawn");
+    const auto opener = sealstone::Opener().with(bob);
+    CHECK(opener.open_signed(sealed, public_alice).text() == "attack at dawn");
+    FAILS(WRONG_SENDER, opener.open_unsigned(sealed));
+    FAILS(WRONG_SENDER, opener.open_signed(sealed, public_bob));
+    FAILS(WRONG_KEY, sealstone::Opener().with(alice).open_signed(sealed, public_alice));
+    const auto secret = sealstone::Sealer().to_passphrase("correct", {7168, 5, 1}).seal("x");
+    CHECK(sealstone::Opener().with_passphrase("correct").open_unsigned(secret).str() == "x");
+
+    std::istringstream plain(std::string(1000000, 'x'));
+    std::stringstream file, opened;
+    sealer.seal(plain, file);
+    opener.open_signed(file, opened, public_alice);
+    CHECK(opened.str() == plain.str());
+    std::istringstream cut(file.str().substr(0, 5000)), again(file.str());
+    FAILS(MALFORMED, opener.open_signed(cut, opened, public_alice));
+    Broken nowhere;
+    std::ostream broken(&nowhere);
+    FAILS(CALLBACK, opener.open_signed(again, broken, public_alice));
+    std::istringstream third(file.str());
+    broken.clear();
+    broken.exceptions(std::ios::badbit);
+    try {
+        opener.open_signed(third, broken, public_alice);
+        CHECK(false);
+    } catch (int raised) {
+        CHECK(raised == 7);
+    }
+}
+
+void packages()
+{
+    const auto alice = sealstone::Passport::generate("Alice");
+    const auto bob = sealstone::Passport::generate("Bob");
+    const auto public_alice = alice.public_half(), public_bob = bob.public_half();
+    sealstone::Draft draft;
+    draft.files = {{"a", "inside", true}, {"b", "beside"}};
+    draft.author = "Alice";
+    draft.metadata = "{\"n\": 1}";
+    draft.cosigners = {&public_bob};
+    sealstone::Verification how;
+    how.signers = {&public_alice, &public_bob};
+    how.files = {{"b", "beside"}};
+    const auto first = sealstone::Package::load(draft.sign(alice).bytes());
+    FAILS(NOT_VERIFIED, first.verify(how));
+    const auto package = first.cosign(bob, how).countersign(alice.generate("Carol"), how);
+    package.verify(how);
+    CHECK(package.report(how).good());
+    CHECK(package.embedded("a").text() == "inside");
+    CHECK(package.json().text().find("\"author\":\"Alice\"") != std::string_view::npos);
+    CHECK(package.to_stamp().size() > 0);
+    FAILS(MALFORMED, package.with_timestamp("x"));
+    how.files[0].content = "Beside";
+    const auto report = package.report(how);
+    CHECK(!report && report.verdict(SEALSTONE_LAYER_CONTENT) == SEALSTONE_VERDICT_BAD);
+    CHECK(report.json().text().find("altered") != std::string_view::npos);
+    FAILS(NOT_VERIFIED, package.verify(how));
+    how.directory = "/nowhere";
+    FAILS(INVALID, package.report(how));
+}
+
+void tokens()
+{
+    const sealstone::Challenge challenge(SEALSTONE_TOKEN_P256, "issuer.example", {}, "a.example");
+    const auto key = sealstone::IssuerKey::decode(
+        SEALSTONE_TOKEN_P256, sealstone::IssuerKey::generate(SEALSTONE_TOKEN_P256).encode());
+    const auto half = sealstone::IssuerPublicKey::decode(
+        SEALSTONE_TOKEN_P256, key.public_half().encode());
+    CHECK(challenge.header(half).size() > 0);
+    const auto pending = sealstone::Pending::restore(
+        sealstone::Pending(half, sealstone::Challenge::decode(challenge.encode()), 3).save());
+    const auto tokens = pending.finalize(key.issue(pending.request(), 3));
+    CHECK(tokens.size() == 3);
+    const auto shown = sealstone::token_of_header(sealstone::header_of_token(tokens[0]).str());
+    CHECK(key.redeem(challenge, shown) != key.redeem(challenge, tokens[1]));
+    FAILS(REFUSED, key.redeem({SEALSTONE_TOKEN_P256, "other.example"}, shown));
+    FAILS(INVALID, sealstone::redeem(half, challenge, shown));
+}
+
+} // namespace
+
+int main()
+{
+    CHECK(!sealstone::version().empty());
+    hashes();
+    files();
+    packages();
+    tokens();
+    std::printf("%d checks\n", checks);
+}
