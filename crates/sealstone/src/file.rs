@@ -7,6 +7,7 @@
 //! | see the recipients' part, decide about the sender, and open | [`Sealed::unlock`], [`Opening`]
 //! |
 //! | read parts of a large file | [`SealedReader`] |
+//! | have a passport sign or open that an agent holds | [`Signer`], [`WrappedKey`] |
 //! | read armored files like binary ones | [`Dearmored`] |
 
 mod chunk;
@@ -19,6 +20,7 @@ mod open;
 mod private;
 mod seal;
 mod seek;
+mod signer;
 mod stanza;
 mod trailer;
 
@@ -29,7 +31,10 @@ pub use private::{Metadata, Sender};
 pub use seal::{Receipt, Sealer};
 pub use sealstone_skein::tree::Proof;
 pub use seek::SealedReader;
-pub use stanza::{Description, Fact, Keys, RecipientInfo};
+pub use signer::Signer;
+pub use stanza::{Description, Fact, Keys, RecipientInfo, WrappedKey};
+
+pub(crate) use signer::{FileRoot, Sign};
 
 use crate::sign::Domain;
 

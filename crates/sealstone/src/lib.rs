@@ -8,6 +8,7 @@
 //! |---|---|
 //! | have an identity, hand out its public half, back it up | [`passport`] |
 //! | keep a file secret, and know who sealed it | [`mod@file`] |
+//! | unlock a passport once for many files | [`agent`] |
 //! | remember whom they trust | [`trust`] |
 //! | publish files that nobody can alter | [`package`] |
 //! | limit when and how often a key signs | [`life`] |
@@ -23,6 +24,7 @@ mod kind;
 mod sign;
 mod wire;
 
+pub mod agent;
 pub mod file;
 pub mod life;
 pub mod monitor;

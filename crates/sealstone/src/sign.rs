@@ -14,7 +14,7 @@ pub(crate) const SIGNATURE_LEN: usize = ed25519::SIGNATURE_LEN + ml_dsa_87::SIGN
 
 /// Both signatures over one message.
 #[derive(Clone)]
-pub(crate) struct Signature {
+pub struct Signature {
     pub(crate) ed25519: [u8; ed25519::SIGNATURE_LEN],
     pub(crate) ml_dsa_87: Box<[u8; ml_dsa_87::SIGNATURE_LEN]>,
 }

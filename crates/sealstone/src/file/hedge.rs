@@ -8,8 +8,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use sealstone_primitives::kdf::{self, Prk};
 use sealstone_primitives::secret::Secret;
 
-use crate::passport::Passport;
-
 /// The source of all random values of one file.
 pub(super) struct Hedge(Prk);
 
@@ -22,15 +20,15 @@ pub(super) struct StanzaHedge<'a> {
 }
 
 impl Hedge {
-    /// Mixes fresh randomness with the secret of `sender` and the time.
-    pub(super) fn new(sender: Option<&Passport>) -> Self {
+    /// Mixes fresh randomness with a secret of the sender and the time.
+    pub(super) fn new(sender: Option<&Secret<32>>) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         Self::mix(&Secret::random(), sender, now.unwrap_or_default())
     }
 
-    fn mix(fresh: &Secret<32>, sender: Option<&Passport>, since_1970: Duration) -> Self {
+    fn mix(fresh: &Secret<32>, sender: Option<&Secret<32>>, since_1970: Duration) -> Self {
         let nobody = Secret::zeroed();
-        let secret = sender.map_or(&nobody, Passport::hedge);
+        let secret = sender.unwrap_or(&nobody);
         let ikm = [
             &fresh.expose()[..],
             &secret.expose()[..],
@@ -74,6 +72,7 @@ pub(super) mod tests {
     use data_encoding::HEXLOWER;
 
     use super::*;
+    use crate::passport::Passport;
 
     const PAGE: &str = include_str!("../../../../spec/file.md");
 
@@ -89,7 +88,11 @@ pub(super) mod tests {
     /// The hedge of the page: randomness 00 01 … 1f.
     fn of_page(sender: Option<&Passport>) -> Hedge {
         let fresh = Secret::with(|bytes| (0..).zip(bytes).for_each(|(i, byte)| *byte = i));
-        Hedge::mix(&fresh, sender, Duration::new(1_767_225_600, 5))
+        Hedge::mix(
+            &fresh,
+            sender.map(Passport::hedge),
+            Duration::new(1_767_225_600, 5),
+        )
     }
 
     #[test]
@@ -118,7 +121,11 @@ pub(super) mod tests {
         let mut keys = Vec::new();
         for sender in [None, Some(&senders[0]), Some(&senders[1])] {
             for nanos in [0, 1, 1_000_000_000] {
-                let hedge = Hedge::mix(&fresh, sender, Duration::from_nanos(nanos));
+                let hedge = Hedge::mix(
+                    &fresh,
+                    sender.map(Passport::hedge),
+                    Duration::from_nanos(nanos),
+                );
                 for index in [0, 1] {
                     let stanza = hedge.of_stanza(index);
                     keys.push(*stanza.ephemeral().expose());

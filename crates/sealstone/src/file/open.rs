@@ -12,7 +12,7 @@ use super::chunk::{CHUNK_LEN, CONTENT_LEN, ChunkCipher, MAX_CHUNKS, MIN_CHUNK_LE
 use super::header::{CUT_SHORT, Header, MAC_LEN, Suite, read_exact};
 use super::keys::{FileKeys, Schedule};
 use super::private::{Metadata, Private, Sender};
-use super::stanza::{self, Description, Keys, RecipientInfo, Stanza};
+use super::stanza::{self, Description, Keys, RecipientInfo, Stanza, WrappedKey};
 use super::trailer::{self, Tail, Trailer};
 use crate::passport::Contact;
 use crate::sign::Signature;
@@ -46,6 +46,13 @@ pub struct Opening<R> {
     pub(crate) reader: R,
 }
 
+impl FileKey {
+    /// A key that an agent has unwrapped.
+    pub(crate) fn unwrapped(key: Secret<32>, opened_by: RecipientInfo) -> Self {
+        Self { key, opened_by }
+    }
+}
+
 impl<R: Read> Sealed<R> {
     /// Reads the header. `reader` gives the binary form: see [`super::Dearmored`].
     ///
@@ -76,6 +83,11 @@ impl<R: Read> Sealed<R> {
     /// Every recipient in words, in the order of [`Sealed::recipients`].
     pub fn descriptions(&self) -> impl Iterator<Item = Description> {
         self.header.stanzas.iter().map(Stanza::describe)
+    }
+
+    /// The file key as it is wrapped for each passport, in the order of the file.
+    pub fn wrapped_keys(&self) -> impl Iterator<Item = WrappedKey> {
+        self.header.stanzas.iter().filter_map(Stanza::for_passport)
     }
 
     /// Bytes of the header, its prefix and its MAC: the payload begins behind them.

@@ -12,9 +12,10 @@ use super::hedge::Hedge;
 use super::keys::{FileKeys, Schedule};
 use super::one_time::TAG_LEN;
 use super::private::{Metadata, Private, Sender};
+use super::signer::{FileRoot, Signer};
 use super::stanza::{self, Recipient, passphrase, passport};
 use super::trailer::Trailer;
-use crate::passport::{Contact, Passport};
+use crate::passport::Contact;
 use crate::wire::armor::{ArmorWriter, Label};
 use crate::wire::pad;
 use crate::{Error, KdfParams, OnProgress, Passphrase, Result, SILENT};
@@ -41,7 +42,7 @@ use crate::{Error, KdfParams, OnProgress, Passphrase, Result, SILENT};
 pub struct Sealer<'a> {
     suite: Suite,
     recipients: Vec<Box<dyn Recipient + Send + Sync + 'a>>,
-    sender: Option<(&'a Passport, Carry)>,
+    sender: Option<(&'a dyn Signer, Carry)>,
     metadata: Metadata,
     hide_length: bool,
     armor: bool,
@@ -106,16 +107,16 @@ impl<'a> Sealer<'a> {
         self
     }
 
-    /// Signs as `passport`; its public keys travel in the file, for recipients only.
-    pub fn signed_by(&mut self, passport: &'a Passport) -> &mut Self {
-        self.sender = Some((passport, Carry::Keys));
+    /// Signs as `signer`; its public keys travel in the file, for recipients only.
+    pub fn signed_by(&mut self, signer: &'a dyn Signer) -> &mut Self {
+        self.sender = Some((signer, Carry::Keys));
         self
     }
 
-    /// Signs as `passport`. Only its fingerprint travels, for recipients that have its public
+    /// Signs as `signer`. Only its fingerprint travels, for recipients that have its public
     /// passport.
-    pub fn signed_without_carrying(&mut self, passport: &'a Passport) -> &mut Self {
-        self.sender = Some((passport, Carry::Fingerprint));
+    pub fn signed_without_carrying(&mut self, signer: &'a dyn Signer) -> &mut Self {
+        self.sender = Some((signer, Carry::Fingerprint));
         self
     }
 
@@ -179,7 +180,11 @@ impl<'a> Sealer<'a> {
         output: &mut (impl Write + Send),
         workers: Workers,
     ) -> Result<Receipt> {
-        let hedge = Hedge::new(self.sender.map(|(passport, _)| passport));
+        let secret = self
+            .sender
+            .map(|(signer, _)| signer.file_hedge())
+            .transpose()?;
+        let hedge = Hedge::new(secret.as_ref());
         let schedule = Schedule::new(&hedge.file_key());
         let header = Header::new(
             self.suite,
@@ -206,8 +211,8 @@ impl<'a> Sealer<'a> {
         self.metadata.check()?;
         let sender = match self.sender {
             None => Sender::Unsigned,
-            Some((passport, Carry::Fingerprint)) => Sender::Named(passport.fingerprint()),
-            Some((passport, Carry::Keys)) => Sender::Carried(Box::new(passport.contact().clone())),
+            Some((signer, Carry::Fingerprint)) => Sender::Named(signer.public().fingerprint()),
+            Some((signer, Carry::Keys)) => Sender::Carried(Box::new(signer.public().clone())),
         };
         let private = Private {
             sender,
@@ -254,9 +259,13 @@ impl<'a> Sealer<'a> {
             payload_len: payload.len,
             content_len: payload.content_len,
         };
-        let sign = |((passport, _), root): ((&Passport, Carry), [u8; 64])| {
-            let message = trailer.signed_message(&keys.header_digest, &root);
-            passport.signing().sign(super::DOMAIN, &message)
+        let sign = |((signer, _), root): ((&dyn Signer, Carry), [u8; 64])| {
+            signer.sign_root(&FileRoot {
+                header_digest: keys.header_digest,
+                payload_len: payload.len,
+                content_len: payload.content_len,
+                root,
+            })
         };
         let signature = self.sender.zip(payload.root).map(sign).transpose()?;
         let plaintext = trailer.encode(signature.as_ref(), self.hide_length);
@@ -393,6 +402,7 @@ impl<W: Write + Send> Sink<SealChunk> for PayloadSink<'_, W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::passport::Passport;
     use crate::sign::SIGNATURE_LEN;
     use crate::sign::fault::{self, Fault};
 

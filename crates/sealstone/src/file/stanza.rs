@@ -6,6 +6,8 @@
 pub(super) mod passphrase;
 pub(super) mod passport;
 
+pub use passport::WrappedKey;
+
 use minicbor::decode::Error as DecodeError;
 use minicbor::encode::Error as EncodeError;
 use minicbor::encode::Write;
@@ -73,6 +75,10 @@ pub(super) trait Kind: Send + Sync {
     fn encode(&self) -> Vec<u8>;
     fn info(&self) -> RecipientInfo;
     fn describe(&self) -> Description;
+    /// The stanza as a passport that is elsewhere unwraps it; `None` if it is not for a passport.
+    fn for_passport(&self) -> Option<WrappedKey> {
+        None
+    }
     /// When a reader with `keys` tries this stanza; `None` if no key is of its kind.
     fn turn(&self, keys: &Keys<'_>) -> Option<Turn>;
     /// The key derivations that [`Kind::unwrap`] runs at most.
@@ -137,6 +143,10 @@ impl<'a> Keys<'a> {
 impl Stanza {
     pub(crate) fn info(&self) -> RecipientInfo {
         self.0.info()
+    }
+
+    pub(crate) fn for_passport(&self) -> Option<WrappedKey> {
+        self.0.for_passport()
     }
 
     pub(crate) fn describe(&self) -> Description {

@@ -150,7 +150,7 @@ impl Passport {
         &self.keys.hedge
     }
 
-    pub(super) fn seed(&self) -> &Secret<32> {
+    pub(crate) fn seed(&self) -> &Secret<32> {
         &self.seed
     }
 

@@ -24,12 +24,62 @@ pub(super) const ENTRY: Entry = Entry {
 const NUMBER: u32 = 1;
 
 /// CDDL `passport-stanza`.
+#[derive(Clone)]
 struct PassportStanza {
     /// `None` for an anonymous recipient.
     recipient: Option<Fingerprint>,
     epk: [u8; 32],
     ciphertext: Ciphertext,
     wrapped: [u8; WRAPPED_LEN],
+}
+
+/// The file key as it is wrapped for one passport. An [agent](crate::agent) unwraps it.
+pub struct WrappedKey(PassportStanza);
+
+/// The fields of a [`WrappedKey`] that are bytes.
+pub(crate) struct WrappedBytes<'a> {
+    pub(crate) epk: &'a [u8; 32],
+    pub(crate) ciphertext: &'a [u8],
+    pub(crate) wrapped: &'a [u8; WRAPPED_LEN],
+}
+
+impl WrappedKey {
+    /// The passport that the file names; `None` for an anonymous recipient.
+    pub fn recipient(&self) -> Option<Fingerprint> {
+        self.0.recipient
+    }
+
+    pub(crate) fn info(&self) -> RecipientInfo {
+        self.0.info()
+    }
+
+    pub(crate) fn bytes(&self) -> WrappedBytes<'_> {
+        WrappedBytes {
+            epk: &self.0.epk,
+            ciphertext: self.0.ciphertext.as_bytes(),
+            wrapped: &self.0.wrapped,
+        }
+    }
+
+    /// From bytes of these lengths.
+    pub(crate) fn from_bytes(
+        recipient: Option<Fingerprint>,
+        epk: [u8; 32],
+        ciphertext: &[u8],
+        wrapped: [u8; WRAPPED_LEN],
+    ) -> Option<Self> {
+        Some(Self(PassportStanza {
+            recipient,
+            epk,
+            ciphertext: Ciphertext::from_bytes(ciphertext).ok()?,
+            wrapped,
+        }))
+    }
+
+    /// The file key, if it is wrapped for `passport`.
+    pub(crate) fn unwrap(&self, passport: &Passport) -> Option<Secret<32>> {
+        self.0.open(passport)
+    }
 }
 
 /// A passport that a file is to be sealed to.
@@ -96,6 +146,10 @@ impl Kind for PassportStanza {
                 facts: Vec::new(),
             },
         }
+    }
+
+    fn for_passport(&self) -> Option<WrappedKey> {
+        Some(WrappedKey(self.clone()))
     }
 
     fn turn(&self, keys: &Keys<'_>) -> Option<Turn> {
