@@ -1,5 +1,6 @@
 //! The command line: one file per verb. Help texts are the doc comments.
 
+mod agent;
 mod files;
 mod hash;
 mod keys;
@@ -17,6 +18,7 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+pub(crate) use agent::{AgentArgs, AgentCommand, AskAgentArgs, LockArgs, UnlockForArgs};
 pub(crate) use files::{InspectArgs, OpenArgs, SealArgs};
 pub(crate) use hash::{HashFileArgs, SkeinArgs, TreeValue};
 pub(crate) use keys::{
@@ -84,8 +86,8 @@ impl Cli {
         // Hands the global options down.
         grammar.build();
         grammar.mut_subcommands(|verb| match verb.get_name() {
-            "hash" | "password" | "policy" | "timestamp" | "token" | "selftest" | "completions"
-            | "man" => hide_trust_dir(verb),
+            "agent" | "hash" | "password" | "policy" | "timestamp" | "token" | "selftest"
+            | "completions" | "man" => hide_trust_dir(verb),
             _ => verb,
         })
     }
@@ -132,6 +134,8 @@ pub(crate) enum Command {
     Seal(Box<SealArgs>),
     /// Decrypt a sealed file and check who sealed it
     Open(OpenArgs),
+    /// Hold unlocked passports for a time, so that passphrases are typed once
+    Agent(AgentArgs),
     /// Show what a sealed file, package or passport reveals without a key
     Inspect(InspectArgs),
     /// Sign files, or a directory, as a package that nobody can alter

@@ -1,5 +1,7 @@
 //! The verbs, one file each.
 
+mod agent;
+mod batch;
 mod completions;
 mod hash;
 mod inspect;
@@ -27,6 +29,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<()> {
         Command::Passport(command) => passport::run(command, context),
         Command::Seal(args) => seal::run(&args, context),
         Command::Open(args) => open::run(&args, context),
+        Command::Agent(args) => agent::run(&args, context),
         Command::Inspect(args) => inspect::run(&args, context),
         Command::Sign(args) => package::sign(&args, context),
         Command::Verify(args) => package::verify(&args, context),

@@ -1,5 +1,6 @@
 //! Messages and results, for people or for machines.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::os::fd::AsFd;
@@ -28,6 +29,8 @@ pub(crate) struct Context {
     results_on_stderr: bool,
     /// The directory of the trust store, if it is not the usual one.
     pub(crate) trust_dir: Option<PathBuf>,
+    /// The file that messages are about, where a command works on several.
+    subject: Option<String>,
 }
 
 const STDERR: &str = "standard error";
@@ -55,6 +58,17 @@ impl Context {
             coloured: is_coloured(),
             results_on_stderr: false,
             trust_dir: args.trust_dir.clone(),
+            subject: None,
+        }
+    }
+
+    /// The context of work on one of several files: messages begin with its name, and there is no
+    /// progress bar between them.
+    pub(crate) fn of_one(&self, name: &str) -> Self {
+        Self {
+            subject: Some(name.to_owned()),
+            progress: false,
+            ..self.clone()
         }
     }
 
@@ -70,12 +84,20 @@ impl Context {
     /// Shows a message, unless `--quiet` or `--json` is given.
     pub(crate) fn say(&self, text: &str) {
         if !self.quiet {
-            self.tell(&fold(&printable(text)));
+            self.tell(&fold(&printable(&self.about_subject(text))));
+        }
+    }
+
+    fn about_subject<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match &self.subject {
+            Some(subject) => format!("{subject}: {text}").into(),
+            None => text.into(),
         }
     }
 
     /// Shows a warning.
     pub(crate) fn warn(&self, text: &str) {
+        let text = &*self.about_subject(text);
         match self.json {
             true => self.tell(&json_line(&json!({"warning": text}))),
             false => self.tell(&format!(

@@ -1,9 +1,11 @@
 //! Exit codes, for scripts.
 
+use std::cmp::Ordering;
+
 use sealstone::Error;
 use sealstone::life::Refusal;
 
-/// Why the command ended, as a number. Success is 0.
+/// Why the command ended, as a number. Success is 0. The order is that of [`SEVERITY`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     Internal = 1,
@@ -108,6 +110,39 @@ const TABLE: [(Exit, &str, &str); 16] = [
     ),
 ];
 
+/// From the mildest to the worst: a command on many files ends with the status of the worst.
+const SEVERITY: [Exit; 16] = [
+    Exit::Usage,
+    Exit::Io,
+    Exit::Pending,
+    Exit::Format,
+    Exit::KeyDerivation,
+    Exit::Timestamp,
+    Exit::Signers,
+    Exit::Keys,
+    Exit::Hmac,
+    Exit::Content,
+    Exit::Ed25519,
+    Exit::MlDsa65,
+    Exit::Denied,
+    Exit::Authentication,
+    Exit::StoreAltered,
+    Exit::Internal,
+];
+
+impl Ord for Exit {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let place = |exit| SEVERITY.iter().position(|listed| listed == exit);
+        place(self).cmp(&place(other))
+    }
+}
+
+impl PartialOrd for Exit {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
 impl Exit {
     /// A file that `hash` cannot read or whose hash differs. It is the code of sha256sum.
     pub(crate) const DIFFERS: Self = Self::Internal;
@@ -179,5 +214,13 @@ mod tests {
         for (i, (exit, ..)) in TABLE.iter().enumerate() {
             assert_eq!(usize::from(exit.code()), i + 1);
         }
+    }
+
+    #[test]
+    fn every_code_has_its_place_among_the_worse() {
+        let mut codes = SEVERITY.map(Exit::code);
+        codes.sort_unstable();
+        assert!(codes.into_iter().eq(1..=16));
+        assert!(Exit::Authentication > Exit::Io && Exit::Internal > Exit::Denied);
     }
 }

@@ -1,6 +1,7 @@
 //! The command `sealstone`.
 #![forbid(unsafe_code)]
 
+mod agent;
 mod args;
 mod commands;
 mod context;

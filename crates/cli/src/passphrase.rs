@@ -1,8 +1,11 @@
 //! Passphrases: from files, descriptors, the environment, a terminal, or generated.
 
 use std::cell::OnceCell;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use sealstone::passport::RecoveryKey;
 use sealstone::{KdfLimits, Passphrase};
@@ -13,6 +16,7 @@ use zeroize::Zeroizing;
 
 use crate::args::{NewPassphraseArgs, PassphraseArgs, RecipientPassphraseArgs, UnlockArgs};
 use crate::context::Context;
+use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::io::input;
 
@@ -21,6 +25,8 @@ use crate::io::input;
 pub(crate) enum Source {
     File(PathBuf),
     Descriptor(u32),
+    /// What a command of the user prints.
+    Command(OsString),
     Environment,
     Terminal,
 }
@@ -58,6 +64,8 @@ pub(crate) enum Options {
 
 /// The environment variable.
 pub(crate) const VARIABLE: &str = "SEALSTONE_PASSPHRASE";
+/// The environment variable with a command that prints the passphrase.
+const COMMAND_VARIABLE: &str = "SEALSTONE_PASSPHRASE_COMMAND";
 /// A longer file is rejected: it is not a passphrase file.
 const MAX_LEN: usize = 64 << 10;
 /// A longer file is rejected: it is not a password.
@@ -75,8 +83,14 @@ impl Source {
                 .is_some()
                 .then_some(Self::Environment)
         };
+        let command = || {
+            let command = std::env::var_os(COMMAND_VARIABLE).filter(|value| !value.is_empty());
+            command.map(Self::Command)
+        };
         option(args.passphrase_file.as_deref(), args.passphrase_fd)
+            .or_else(|| args.passphrase_command.clone().map(Self::Command))
             .or_else(environment)
+            .or_else(command)
             .unwrap_or(Self::Terminal)
     }
 
@@ -117,6 +131,7 @@ impl Source {
                 let input = input::descriptor(*number, "the passphrase")?;
                 input.document(limit)?.into_bytes()
             }
+            Self::Command(command) => run(command, limit)?,
             Self::Environment => {
                 let value = std::env::var_os(VARIABLE).unwrap_or_default();
                 Zeroizing::new(value.into_encoded_bytes())
@@ -130,6 +145,7 @@ impl Source {
         match self {
             Self::File(path) => shown(path),
             Self::Descriptor(number) => format!("file descriptor {number}"),
+            Self::Command(_) => "the passphrase command".to_owned(),
             Self::Environment => VARIABLE.to_owned(),
             Self::Terminal => "the terminal".to_owned(),
         }
@@ -149,6 +165,11 @@ impl Passphrases {
     /// Whether it is typed, and may be mistyped.
     pub(crate) fn is_typed(&self) -> bool {
         self.source == Source::Terminal
+    }
+
+    /// Whether a person may be asked: the agent is asked first.
+    pub(crate) fn asks_somebody(&self) -> bool {
+        matches!(self.source, Source::Terminal | Source::Command(_))
     }
 
     /// Asks for the passphrase for `what`, or reads the one that there is for everything. Commands
@@ -354,6 +375,37 @@ fn need_terminal(options: Options) -> Result<()> {
 
 /// The option that needs no passphrase.
 const MAKE_UP: &str = "--generate-passphrase";
+
+/// The first line that a command prints. Keyrings may print more, as `pass` does.
+fn run(command: &OsStr, limit: usize) -> Result<Zeroizing<Vec<u8>>> {
+    let subject = "the passphrase command";
+    let mut child = Command::new("sh")
+        .arg("-c")
+        .arg(command)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .about(subject)?;
+    let mut bytes = Zeroizing::new(Vec::with_capacity(limit + 1));
+    let stdout = child.stdout.take().expect("it is a pipe");
+    stdout
+        .take(limit as u64 + 1)
+        .read_to_end(&mut bytes)
+        .about(subject)?;
+    let status = child.wait().about(subject)?;
+    let what = match (status.success(), bytes.len() > limit) {
+        (false, _) => format!("it failed: {status}"),
+        (true, true) => "it printed too much".to_owned(),
+        (true, false) => {
+            let line = bytes.iter().position(|byte| *byte == b'\n');
+            let len = line.unwrap_or(bytes.len());
+            bytes.truncate(len);
+            return Ok(bytes);
+        }
+    };
+    let hint = "try the command by itself; it must print the passphrase on its first line";
+    Err(Failure::new(Exit::Io, what).hint(hint).about(subject))
+}
 
 fn option(file: Option<&Path>, descriptor: Option<u32>) -> Option<Source> {
     file.map(|path| Source::File(path.to_owned()))

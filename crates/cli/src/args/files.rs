@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use sealstone_files::Sync;
 
-use super::{GenerateArgs, Profile, RecipientPassphraseArgs, UnlockArgs};
+use super::{AskAgentArgs, GenerateArgs, Profile, RecipientPassphraseArgs, UnlockArgs};
 use crate::io::output::{How, Nature};
 
 /// `seal`
@@ -15,18 +15,23 @@ Examples:
   sealstone seal -r bob.pub --from alice.passport -o report.sealed report.pdf
   tar c photos | sealstone seal -r bob.pub > photos.sealed
   sealstone seal -p --unsigned notes.txt
+  sealstone seal --to Bob *.pdf
 
 Without -r, -R, --to and -p the file is sealed to your default passport. Without --from and
---unsigned your default passport signs.")]
+--unsigned your default passport signs. Of several files each is reported; the exit code is that of
+the worst failure.")]
 pub(crate) struct SealArgs {
-    /// The file; `-` or nothing is standard input
+    /// The file; `-` or nothing is standard input. Several files are sealed one by one
     #[arg(value_name = "IN")]
-    pub(crate) input: Option<PathBuf>,
-    /// The output; `-` is standard output [default: IN.sealed]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// The output; `-` is standard output [default: IN.sealed]. With several files, the directory
+    /// for their outputs
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) write: WriteArgs,
+    #[command(flatten)]
+    pub(crate) many: ManyArgs,
 
     /// Seal to a public passport: a file, `-` for standard input, or the armored text itself
     #[arg(
@@ -95,6 +100,8 @@ pub(crate) struct SealArgs {
     #[command(flatten)]
     pub(crate) unlock: UnlockArgs,
     #[command(flatten)]
+    pub(crate) agent: AskAgentArgs,
+    #[command(flatten)]
     pub(crate) recipient_passphrase: RecipientPassphraseArgs,
     #[command(flatten)]
     pub(crate) generate: GenerateArgs,
@@ -109,6 +116,14 @@ pub(crate) struct WriteArgs {
     /// Do not wait until OUT is on the disk: a crash of the system may then lose it
     #[arg(long)]
     pub(crate) no_sync: bool,
+}
+
+/// What happens if one of several files fails.
+#[derive(Args)]
+pub(crate) struct ManyArgs {
+    /// With several files, stop at the first that fails [default: report it and go on]
+    #[arg(long)]
+    pub(crate) stop: bool,
 }
 
 impl WriteArgs {
@@ -164,18 +179,23 @@ impl From<Suite> for sealstone::file::Suite {
 Examples:
   sealstone open -i bob.passport -o report.pdf report.sealed
   sealstone open photos.sealed -o - | tar x
+  sealstone open *.sealed
 
 The content of a signed file is released only after its signatures have been verified, and only
-if the sender is approved in the trust store, is yourself, or is named with --from.")]
+if the sender is approved in the trust store, is yourself, or is named with --from. Of several
+files each is reported; the exit code is that of the worst failure.")]
 pub(crate) struct OpenArgs {
-    /// The sealed file; `-` or nothing is standard input
+    /// The sealed file; `-` or nothing is standard input. Several files are opened one by one
     #[arg(value_name = "IN")]
-    pub(crate) input: Option<PathBuf>,
-    /// The output; `-` is standard output [default: IN without .sealed]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// The output; `-` is standard output [default: IN without .sealed]. With several files, the
+    /// directory for their outputs
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) write: WriteArgs,
+    #[command(flatten)]
+    pub(crate) many: ManyArgs,
     /// Open with this passport [default: the default passport]
     #[arg(short, long = "identity", value_name = "FILE.passport")]
     pub(crate) identity: Vec<PathBuf>,
@@ -195,6 +215,8 @@ pub(crate) struct OpenArgs {
 
     #[command(flatten)]
     pub(crate) unlock: UnlockArgs,
+    #[command(flatten)]
+    pub(crate) agent: AskAgentArgs,
 }
 
 /// `inspect`

@@ -1,5 +1,6 @@
 //! Options for passphrases. None takes a passphrase itself: other users can see arguments.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -77,6 +78,10 @@ pub(crate) struct PassphraseArgs {
     /// Read the passphrase from an open file descriptor
     #[arg(long, value_name = "N")]
     pub(crate) passphrase_fd: Option<u32>,
+    /// Take the passphrase from the first line that a shell command prints, as of a keyring
+    /// [default: $SEALSTONE_PASSPHRASE_COMMAND]
+    #[arg(long, value_name = "CMD", conflicts_with_all = ["passphrase_file", "passphrase_fd"])]
+    pub(crate) passphrase_command: Option<OsString>,
 }
 
 /// Options for a new passphrase of a command that also unlocks.
@@ -129,7 +134,7 @@ pub(crate) struct FirstPassphraseArgs {
     #[command(flatten)]
     pub(crate) passphrase: PassphraseArgs,
     /// Generate a passphrase of ten words and show it once
-    #[arg(long, conflicts_with_all = ["passphrase_file", "passphrase_fd"])]
+    #[arg(long, conflicts_with_all = ["passphrase_file", "passphrase_fd", "passphrase_command"])]
     pub(crate) generate_passphrase: bool,
     #[command(flatten)]
     pub(crate) kdf: KdfArgs,

@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{FirstPassphraseArgs, GenerateArgs, NewPassphraseArgs, Profile, UnlockArgs};
+use super::{
+    FirstPassphraseArgs, GenerateArgs, LockArgs, NewPassphraseArgs, Profile, UnlockArgs,
+    UnlockForArgs,
+};
 
 /// `passport …`
 #[derive(Subcommand)]
@@ -28,6 +31,10 @@ pub(crate) enum PassportCommand {
     Backup(BackupArgs),
     /// Restore a passport from its 24 words
     Restore(RestoreArgs),
+    /// Unlock a passport for a time: the agent holds it
+    Unlock(UnlockForArgs),
+    /// Lock what was unlocked for a time
+    Lock(LockArgs),
 }
 
 /// `passport new`

@@ -17,6 +17,8 @@ use crate::io::output::print;
 
 const ENVIRONMENT: &str = "\
 SEALSTONE_PASSPHRASE  the passphrase, unless an option names another source
+SEALSTONE_PASSPHRASE_COMMAND  a command that prints the passphrase, unless it is given otherwise
+XDG_RUNTIME_DIR  your directory for sockets, in which the agent is asked
 SEALSTONE_TRUST_DIR  the directory of the trust store, unless an option names one
 XDG_DATA_HOME  your data directory, ~/.local/share by default
 NO_COLOR  messages have no colours if it is set

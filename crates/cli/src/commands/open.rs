@@ -5,7 +5,8 @@ mod sender;
 
 use std::cell::RefCell;
 use std::io::{self, BufReader, Read, Seek};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sealstone::file::{Dearmored, Metadata, Opening, RecipientInfo, Sealed, Sender, Workers};
 use sealstone::passport::Contact;
@@ -16,8 +17,9 @@ use serde_json::{Value, json};
 
 use self::keys::KeyRing;
 use self::sender::{Known, Verdict};
+use super::batch::{self, Batch};
 use crate::args::OpenArgs;
-use crate::context::Context;
+use crate::context::{Context, Report};
 use crate::failure::{About, Failure, Result};
 use crate::io::input;
 use crate::io::output::{Destination, Nature, Output};
@@ -35,6 +37,7 @@ struct Job<'a> {
     output: Output,
     destination: Destination,
     counter: Counter,
+    workers: Workers,
     context: &'a Context,
 }
 
@@ -50,20 +53,60 @@ struct Opened {
 const BUFFER_LEN: usize = 64 << 10;
 
 pub(super) fn run(args: &OpenArgs, context: &Context) -> Result<()> {
-    let job = Job::prepare(args, context)?;
-    let mut keys = KeyRing::new(args, context)?;
-    let sealed = Sealed::read(job.reader()?).about(job.input.name())?;
-    let opening = keys.unlock(sealed, job.input.name())?;
-    let opened = job.release(opening, &mut keys)?;
-    job.finish(&opened)?;
-    keys.countersign();
+    match &args.inputs[..] {
+        [] => open_one(args, None, context),
+        [path] => open_one(args, Some(path), context),
+        paths => open_many(args, paths, context),
+    }
+}
+
+fn open_one(args: &OpenArgs, path: Option<&Path>, context: &Context) -> Result<()> {
+    let destination = || Destination::new(args.output.as_deref(), || default_destination(path));
+    let job = Job::prepare(args, path, destination, Workers::default(), context)?;
+    let context = context.beside_content(job.target().is_none());
+    let keys = Mutex::new(KeyRing::new(args, &context)?);
+    let report = job.run(&keys)?;
+    context.result(&report.text, || report.value)?;
+    hold(&keys).countersign();
     Ok(())
 }
 
+/// Every file beside its input or in the directory of `-o`. The first file that needs a passport
+/// unlocks it for all.
+fn open_many(args: &OpenArgs, paths: &[PathBuf], context: &Context) -> Result<()> {
+    batch::refuse_dash(paths)?;
+    let directory = batch::output_directory(args.output.as_deref())?;
+    let keys = Mutex::new(KeyRing::new(args, context)?);
+    let batch = Batch::new(args.many.stop);
+    let done = batch.run(paths, context, |path| {
+        let destination = || match default_destination(Some(path))? {
+            Destination::File(path) => {
+                Ok(Destination::File(batch::moved(path, directory.as_deref())))
+            }
+            stdout => Ok(stdout),
+        };
+        let context = &context.of_one(&shown(path));
+        Job::prepare(args, Some(path), destination, Workers::new(1), context)?.run(&keys)
+    });
+    hold(&keys).countersign();
+    done
+}
+
+/// A thread that panicked has ended the whole run.
+fn hold<'k, 'a>(keys: &'k Mutex<KeyRing<'a>>) -> MutexGuard<'k, KeyRing<'a>> {
+    keys.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl<'a> Job<'a> {
-    fn prepare(args: &'a OpenArgs, context: &'a Context) -> Result<Self> {
-        let input = input::content(args.input.as_deref())?;
-        let destination = destination(args)?;
+    fn prepare(
+        args: &'a OpenArgs,
+        path: Option<&Path>,
+        destination: impl FnOnce() -> Result<Destination>,
+        workers: Workers,
+        context: &'a Context,
+    ) -> Result<Self> {
+        let input = input::content(path)?;
+        let destination = destination()?;
         let output = Output::create(&destination, args.write.how(Nature::Content), &input)?;
         let start = input.position();
         Ok(Self {
@@ -73,8 +116,25 @@ impl<'a> Job<'a> {
             output,
             destination,
             counter: Counter::default(),
+            workers,
             context,
         })
+    }
+
+    /// Opens the file, and gives the output its name.
+    fn run(self, keys: &Mutex<KeyRing<'_>>) -> Result<Report> {
+        let sealed = Sealed::read(self.reader()?).about(self.input.name())?;
+        let opening = hold(keys).unlock(sealed, self.input.name())?;
+        let opened = self.release(opening, keys)?;
+        self.finish(&opened)
+    }
+
+    /// The name of the output; `None` for standard output.
+    fn target(&self) -> Option<String> {
+        match &self.destination {
+            Destination::Stdout { .. } => None,
+            Destination::File(path) => Some(path.display().to_string()),
+        }
     }
 
     /// Reads binary and armored files, from the present position of the input.
@@ -87,17 +147,17 @@ impl<'a> Job<'a> {
     fn release<'o>(
         &'o self,
         opening: Opening<Payload<'o>>,
-        keys: &mut KeyRing<'_>,
+        keys: &Mutex<KeyRing<'_>>,
     ) -> Result<Opened> {
         let metadata = opening.metadata().clone();
         let opened_by = opening.opened_by();
-        let (bytes, sender) = match self.decide(opening.sender(), keys)? {
+        let (bytes, sender) = match self.decide(opening.sender(), &mut hold(keys))? {
             Verdict::Unsigned => {
                 self.context.warn("unsigned: anyone could have sealed this");
                 let _progress = self.progress("opening");
                 (
                     opening
-                        .open_unsigned(&self.output, Workers::default())
+                        .open_unsigned(&self.output, self.workers)
                         .about(self.input.name())?,
                     None,
                 )
@@ -105,14 +165,14 @@ impl<'a> Job<'a> {
             Verdict::Release(sender) => (self.release_signed(opening, &sender)?, Some(sender)),
             Verdict::Confirm(sender) => {
                 let opening = self.verify(opening, &sender)?;
-                keys.confirm(&sender.fingerprint())?;
+                hold(keys).confirm(&sender.fingerprint())?;
                 return self.release(opening, keys);
             }
             Verdict::Withhold(sender) => {
                 let mut opening = opening;
                 let _progress = self.progress("verifying");
                 opening
-                    .verify_signed(&sender.contact, Workers::default())
+                    .verify_signed(&sender.contact, self.workers)
                     .about(self.input.name())?;
                 sender.record(self.context)?;
                 return Err(sender.withheld().about(self.input.name()));
@@ -126,8 +186,8 @@ impl<'a> Job<'a> {
         })
     }
 
-    fn decide(&self, sender: &Sender, keys: &KeyRing<'_>) -> Result<Verdict> {
-        sender::decide(sender, self.args, keys, self.context).about(self.input.name())
+    fn decide(&self, sender: &Sender, keys: &mut KeyRing<'_>) -> Result<Verdict> {
+        sender::decide(sender, self.args, keys).about(self.input.name())
     }
 
     /// Output to a stream cannot be taken back, so the signatures are verified before its first
@@ -143,7 +203,7 @@ impl<'a> Job<'a> {
         }
         let progress = self.progress("opening");
         let bytes = opening
-            .open_signed(&sender.contact, &self.output, Workers::default())
+            .open_signed(&sender.contact, &self.output, self.workers)
             .about(self.input.name())?;
         drop(progress);
         if !self.output.is_stream() {
@@ -170,7 +230,7 @@ impl<'a> Job<'a> {
         };
         let progress = self.progress("verifying");
         opening
-            .verify_signed(sender, Workers::default())
+            .verify_signed(sender, self.workers)
             .about(self.input.name())?;
         drop(progress);
         match spooled.into_inner() {
@@ -200,24 +260,14 @@ impl<'a> Job<'a> {
         Progress::bytes(self.context.progress, verb, total, &self.counter)
     }
 
-    fn finish(self, opened: &Opened) -> Result<()> {
-        let Self {
-            input,
-            output,
-            destination,
-            context,
-            ..
-        } = self;
-        output.commit()?;
-        let target = match &destination {
-            Destination::Stdout { .. } => None,
-            Destination::File(path) => Some(path.display().to_string()),
-        };
-        context
-            .beside_content(target.is_none())
-            .result(&opened.text(input.name(), target.as_deref()), || {
-                opened.json(target.as_deref())
-            })
+    fn finish(self, opened: &Opened) -> Result<Report> {
+        let target = self.target();
+        self.output.commit()?;
+        Ok(Report {
+            text: opened.text(self.input.name(), target.as_deref()),
+            value: opened.json(target.as_deref()),
+            secret: false,
+        })
     }
 }
 
@@ -269,21 +319,19 @@ impl Opened {
     }
 }
 
-fn destination(args: &OpenArgs) -> Result<Destination> {
-    Destination::new(args.output.as_deref(), || {
-        match input::path_of(args.input.as_deref()) {
-            None => Ok(Destination::Stdout { forced: false }),
-            Some(path)
-                if path
-                    .extension()
-                    .is_some_and(|extension| extension == "sealed") =>
-            {
-                Ok(Destination::File(path.with_extension("")))
-            }
-            Some(path) => {
-                let failure = Failure::usage(format!("{} does not end in .sealed", shown(path)));
-                Err(failure.hint("say where the content goes with -o OUT; - is standard output"))
-            }
+fn default_destination(path: Option<&Path>) -> Result<Destination> {
+    match input::path_of(path) {
+        None => Ok(Destination::Stdout { forced: false }),
+        Some(path)
+            if path
+                .extension()
+                .is_some_and(|extension| extension == "sealed") =>
+        {
+            Ok(Destination::File(path.with_extension("")))
         }
-    })
+        Some(path) => {
+            let failure = Failure::usage(format!("{} does not end in .sealed", shown(path)));
+            Err(failure.hint("say where the content goes with -o OUT; - is standard output"))
+        }
+    }
 }

@@ -26,5 +26,7 @@ pub(crate) fn run(command: PassportCommand, context: &Context) -> Result<()> {
         PassportCommand::Join(args) => share::join(&args, context),
         PassportCommand::Backup(args) => backup::run(&args, context),
         PassportCommand::Restore(args) => restore::run(&args, context),
+        PassportCommand::Unlock(args) => super::agent::unlock(&args, context),
+        PassportCommand::Lock(args) => super::agent::lock(&args, context),
     }
 }

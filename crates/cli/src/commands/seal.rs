@@ -1,9 +1,11 @@
 //! `seal`
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
+use sealstone::agent::RemotePassport;
 use sealstone::file::{Metadata, Receipt, Sealer, Workers};
-use sealstone::passport::{Contact, Passport};
+use sealstone::passport::Contact;
 use sealstone_files::Input;
 use sealstone_terminal::clock;
 use sealstone_terminal::progress::{Counter, Progress};
@@ -12,12 +14,15 @@ use sealstone_terminal::text::{one_line, quoted};
 use serde_json::json;
 
 use self::recipients::{Recipient, Recipients};
+use super::batch::{self, Batch};
+use crate::agent::{Reached, SenderKey, Socket};
 use crate::args::SealArgs;
 use crate::context::{Context, Report};
-use crate::failure::{Failure, Result};
+use crate::exit::Exit;
+use crate::failure::{About, Failure, Result};
 use crate::identity::Identity;
-use crate::io::input::{self, DASH};
-use crate::io::output::{Destination, Nature, Output};
+use crate::io::input;
+use crate::io::output::{Destination, Nature, Output, STDOUT};
 use crate::key_life;
 use crate::passphrase::{self, Answer, Chosen, Options, Passphrases, Source};
 use crate::paths::{self, with_suffix};
@@ -25,82 +30,145 @@ use crate::trust;
 
 mod recipients;
 
-/// Everything that sealing needs, checked before the first question.
-struct Job<'a> {
+/// What holds for every file: who signs, and for whom. Checked before the first question.
+struct Plan<'a> {
     args: &'a SealArgs,
     recipients: Recipients,
     sender: Option<Identity>,
+}
+
+/// One file, checked before the first question.
+struct Job<'a> {
+    plan: &'a Plan<'a>,
     input: Input,
     output: Output,
-    to_stdout: bool,
-    metadata: Metadata,
+    destination: Destination,
 }
 
 /// The unlocked sender and the new passphrase.
 struct Unlocked {
-    sender: Option<Passport>,
+    sender: Option<SenderKey>,
     passphrase: Option<Chosen>,
 }
 
 pub(super) fn run(args: &SealArgs, context: &Context) -> Result<()> {
-    let job = Job::prepare(args, context)?;
-    let context = &context.beside_content(job.to_stdout);
-    job.recipients.warn(context);
-    if let Some(identity) = &job.sender {
-        key_life::check(&identity.locked.fingerprint(), context)?;
+    let plan = Plan::prepare(args, context)?;
+    match &args.inputs[..] {
+        [] => plan.seal_one(None, context),
+        [path] => plan.seal_one(Some(path), context),
+        paths => plan.seal_many(paths, context),
     }
-    let unlocked = job.unlock(context)?;
-    if let Some(passport) = &unlocked.sender {
-        key_life::reserve(&passport.fingerprint(), 1, context)?;
-    }
-    let receipt = job.seal(&unlocked, context)?;
-    job.finish(&unlocked, &receipt, context)?;
-    if let Some(passport) = &unlocked.sender {
-        trust::countersign(passport, context);
-    }
-    Ok(())
 }
 
-impl<'a> Job<'a> {
+impl<'a> Plan<'a> {
     fn prepare(args: &'a SealArgs, context: &Context) -> Result<Self> {
         let sender = sender(args, context)?;
         let recipients = Recipients::gather(args, sender.as_ref(), context)?;
-        let input = input::content(args.input.as_deref()).map_err(|failure| {
-            match args.input.as_deref().is_some_and(Path::is_dir) {
-                true => failure
-                    .hint("pack it first, as in: tar c DIR | sealstone seal … > DIR.tar.sealed"),
-                false => failure,
-            }
-        })?;
-        let destination = Destination::new(args.output.as_deref(), || {
-            Ok(input::path_of(args.input.as_deref())
-                .map_or(Destination::Stdout { forced: false }, |path| {
-                    Destination::File(with_suffix(path, ".sealed"))
-                }))
-        })?;
-        let metadata = metadata(args, &input, context)?;
-        let nature = if args.armor {
-            Nature::Text
-        } else {
-            Nature::Binary
-        };
-        let output = Output::create(&destination, args.write.how(nature), &input)?;
-        let to_stdout = matches!(destination, Destination::Stdout { .. });
         Ok(Self {
             args,
             recipients,
             sender,
-            input,
-            output,
-            to_stdout,
-            metadata,
         })
+    }
+
+    fn seal_one(&self, path: Option<&Path>, context: &Context) -> Result<()> {
+        let output = self.args.output.as_deref();
+        let destination = Destination::new(output, || {
+            Ok(match input::path_of(path) {
+                None => Destination::Stdout { forced: false },
+                Some(path) => Destination::File(beside(path)),
+            })
+        })?;
+        let job = Job::prepare(self, path, destination)?;
+        let context = &context.beside_content(job.to_stdout());
+        let metadata = metadata(self.args, path, &job.input, context)?;
+        let unlocked = self.unlock_for(1, context)?;
+        let (report, output) = job.run(&unlocked, metadata, Workers::default(), context)?;
+        context.save(report, || output.commit())?;
+        unlocked.countersign(context);
+        Ok(())
+    }
+
+    /// Every file beside its input or in the directory of `-o`. Files that cannot be sealed at all
+    /// are found before the first question.
+    fn seal_many(&self, paths: &[PathBuf], context: &Context) -> Result<()> {
+        batch::refuse_dash(paths)?;
+        self.check_texts()?;
+        let directory = batch::output_directory(self.args.output.as_deref())?;
+        let prepare = |path: &PathBuf| {
+            let path_of_output = batch::moved(beside(path), directory.as_deref());
+            let destination = Destination::File(path_of_output);
+            Job::prepare(self, Some(path), destination)
+        };
+        let check = |path| (path, Mutex::new(prepare(path).err()));
+        let items: Vec<(&PathBuf, Mutex<Option<Failure>>)> = paths.iter().map(check).collect();
+        let good = items.iter().filter(|(_, refused)| is_none(refused)).count();
+        let unlocked = match good {
+            0 => None,
+            n => Some(self.unlock_for(n as u64, context)?),
+        };
+        if let Some(unlocked) = &unlocked {
+            unlocked.refuse_unseen(context)?;
+        }
+        let done = self.batch().run(&items, context, |(path, refused)| {
+            let refused = refused.lock().ok().and_then(|mut failure| failure.take());
+            let unlocked = match (refused, &unlocked) {
+                (None, Some(unlocked)) => unlocked,
+                (refused, _) => return Err(refused.unwrap_or(Failure::silent(Exit::Internal))),
+            };
+            let job = prepare(path)?;
+            let context = &context.of_one(job.input.name());
+            let metadata = metadata(self.args, Some(path), &job.input, context)?;
+            let (report, output) = job.run(unlocked, metadata, Workers::new(1), context)?;
+            output.commit()?;
+            Ok(report)
+        });
+        if let Some(unlocked) = &unlocked {
+            unlocked.countersign(context);
+        }
+        done
+    }
+
+    /// Key derivations for a passphrase take much memory: one at a time.
+    fn batch(&self) -> Batch {
+        let batch = Batch::new(self.args.many.stop);
+        match self.args.passphrase_recipient {
+            true => Batch { lanes: 1, ..batch },
+            false => batch,
+        }
+    }
+
+    /// Refuses one name for several files, and a note that cannot be sealed.
+    fn check_texts(&self) -> Result<()> {
+        if self.args.name.is_some() {
+            return Err(Failure::usage("--name is for one file")
+                .hint("without it each file is sealed with its own name"));
+        }
+        check(&Metadata {
+            note: self.args.note.clone(),
+            ..Metadata::default()
+        })
+    }
+
+    /// Unlocks everything, and reserves `uses` signatures of the sender's key.
+    fn unlock_for(&self, uses: u64, context: &Context) -> Result<Unlocked> {
+        self.recipients.warn(context);
+        if let Some(identity) = &self.sender {
+            key_life::check(&identity.locked.fingerprint(), context)?;
+        }
+        let unlocked = self.unlock(context)?;
+        if let Some(passport) = &unlocked.sender {
+            key_life::reserve(&passport.contact().fingerprint(), uses, context)?;
+        }
+        Ok(unlocked)
     }
 
     fn unlock(&self, context: &Context) -> Result<Unlocked> {
         let passphrases = Passphrases::new(&self.args.unlock);
+        let held = self.held_by_agent(&passphrases, context)?;
+        let locked = self.sender.as_ref().filter(|_| held.is_none());
         let ask = |identity: &Identity| identity.ask(&passphrases, context);
-        let answer = self.sender.as_ref().map(ask).transpose()?;
+        let answer = locked.map(ask).transpose()?;
         let passphrase = self
             .args
             .passphrase_recipient
@@ -109,21 +177,34 @@ impl<'a> Job<'a> {
         // Everything has been asked: now the slow part.
         let unlock =
             |(identity, answer): (&Identity, &Answer<'_>)| identity.unlock_with(answer, context);
-        let sender = self
-            .sender
-            .iter()
-            .zip(&answer)
-            .next()
-            .map(unlock)
-            .transpose()?;
+        let sender = locked.zip(answer.as_ref()).map(unlock).transpose()?;
+        let sender = sender.map(|unlocked| SenderKey::Here(unlocked.into_passport()));
         question::finish();
         if let Some(chosen) = &passphrase {
             chosen.show("the file", context)?;
         }
         Ok(Unlocked {
-            sender: sender.map(|unlocked| unlocked.into_passport()),
+            sender: sender.or(held.map(SenderKey::Held)),
             passphrase,
         })
+    }
+
+    /// The sender, if the agent holds it and may be asked.
+    fn held_by_agent(
+        &self,
+        passphrases: &Passphrases,
+        context: &Context,
+    ) -> Result<Option<RemotePassport<Socket>>> {
+        let Some(identity) = &self.sender else {
+            return Ok(None);
+        };
+        if self.args.agent.no_agent || !passphrases.asks_somebody() {
+            return Ok(None);
+        }
+        let name = identity.locked.fingerprint();
+        let reached = Reached::for_command(context).filter(|agent| agent.held().contains(&name));
+        let held = reached.map(|agent| agent.client.passport(&name));
+        held.transpose().about("the agent")
     }
 
     fn choose_passphrase(&self, context: &Context) -> Result<Chosen> {
@@ -156,8 +237,82 @@ impl<'a> Job<'a> {
             context,
         )
     }
+}
 
-    fn seal(&self, unlocked: &Unlocked, context: &Context) -> Result<Receipt> {
+impl Unlocked {
+    /// With `--json` a result shows a generated passphrase, before the file is there. Of several
+    /// files the results come afterwards.
+    fn refuse_unseen(&self, context: &Context) -> Result<()> {
+        let generated = self
+            .passphrase
+            .as_ref()
+            .is_some_and(|p| p.generated.is_some());
+        match generated && context.json() {
+            false => Ok(()),
+            true => Err(
+                Failure::usage("with --json, a passphrase is generated for one file only").hint(
+                    "choose it with --recipient-passphrase-file, or seal the files one by one",
+                ),
+            ),
+        }
+    }
+
+    fn countersign(&self, context: &Context) {
+        if let Some(passport) = self.sender.as_ref().and_then(SenderKey::passport) {
+            trust::countersign(passport, context);
+        }
+    }
+}
+
+impl<'a> Job<'a> {
+    fn prepare(plan: &'a Plan<'a>, path: Option<&Path>, destination: Destination) -> Result<Self> {
+        let input =
+            input::content(path).map_err(|failure| match path.is_some_and(Path::is_dir) {
+                true => failure
+                    .hint("pack it first, as in: tar c DIR | sealstone seal … > DIR.tar.sealed"),
+                false => failure,
+            })?;
+        let nature = if plan.args.armor {
+            Nature::Text
+        } else {
+            Nature::Binary
+        };
+        let output = Output::create(&destination, plan.args.write.how(nature), &input)?;
+        Ok(Self {
+            plan,
+            input,
+            output,
+            destination,
+        })
+    }
+
+    fn to_stdout(&self) -> bool {
+        matches!(self.destination, Destination::Stdout { .. })
+    }
+
+    /// Seals it. The output has no name yet.
+    fn run(
+        self,
+        unlocked: &Unlocked,
+        metadata: Metadata,
+        workers: Workers,
+        context: &Context,
+    ) -> Result<(Report, Output)> {
+        let receipt = self.seal(unlocked, metadata, workers, context)?;
+        let report = self.report(unlocked, &receipt);
+        Ok((report, self.output))
+    }
+
+    fn seal(
+        &self,
+        unlocked: &Unlocked,
+        metadata: Metadata,
+        workers: Workers,
+        context: &Context,
+    ) -> Result<Receipt> {
+        let Plan {
+            args, recipients, ..
+        } = self.plan;
         let counter = Counter::default();
         let progress = Progress::bytes(
             context.progress,
@@ -169,47 +324,45 @@ impl<'a> Job<'a> {
         let mut sealer = Sealer::new();
         sealer
             .on_progress(&report)
-            .suite(self.args.suite.into())
-            .metadata(self.metadata.clone());
-        for Recipient { contact, .. } in self.recipients.iter() {
-            if self.args.anonymous {
+            .suite(args.suite.into())
+            .metadata(metadata);
+        for Recipient { contact, .. } in recipients.iter() {
+            if args.anonymous {
                 sealer.to_anonymous(contact)
             } else {
                 sealer.to_passport(contact)
             };
         }
         if let Some(chosen) = &unlocked.passphrase {
-            sealer.to_passphrase(&chosen.passphrase, self.args.profile.0);
+            sealer.to_passphrase(&chosen.passphrase, args.profile.0);
         }
-        if let Some(passport) = &unlocked.sender {
-            if self.args.sender.no_carry {
-                sealer.signed_without_carrying(passport)
+        if let Some(sender) = &unlocked.sender {
+            if args.sender.no_carry {
+                sealer.signed_without_carrying(sender.signer())
             } else {
-                sealer.signed_by(passport)
+                sealer.signed_by(sender.signer())
             };
         }
-        if self.args.armor {
+        if args.armor {
             sealer.armored();
         }
-        if self.args.pad {
+        if args.pad {
             sealer.hide_length();
         }
-        Ok(sealer.seal(counter.count(&self.input), &self.output, Workers::default())?)
+        Ok(sealer.seal(counter.count(&self.input), &self.output, workers)?)
     }
 
-    fn finish(self, unlocked: &Unlocked, receipt: &Receipt, context: &Context) -> Result<()> {
-        let Self {
-            args,
-            recipients,
-            input,
-            output,
-            to_stdout,
-            ..
-        } = self;
-        let target = target(args);
+    fn report(&self, unlocked: &Unlocked, receipt: &Receipt) -> Report {
+        let Plan {
+            args, recipients, ..
+        } = self.plan;
+        let target = match &self.destination {
+            Destination::Stdout { .. } => STDOUT.to_owned(),
+            Destination::File(path) => path.display().to_string(),
+        };
         let passphrases = usize::from(unlocked.passphrase.is_some());
         let count = recipients.iter().count() + passphrases;
-        let signer = unlocked.sender.as_ref().map(Passport::contact);
+        let signer = unlocked.sender.as_ref().map(SenderKey::contact);
         let signed = signer.map_or("unsigned".to_owned(), |contact| {
             format!("signed by {}", quoted(contact.label()))
         });
@@ -223,7 +376,7 @@ impl<'a> Job<'a> {
         };
         let text = format!(
             "sealed {} to {} ({people}, {signed})",
-            input.name(),
+            self.input.name(),
             one_line(&target)
         );
         let generated = unlocked
@@ -231,7 +384,7 @@ impl<'a> Job<'a> {
             .as_ref()
             .and_then(|chosen| chosen.generated.as_deref());
         let value = json!({
-            "output": (!to_stdout).then_some(&target),
+            "output": (!self.to_stdout()).then_some(&target),
             "content_bytes": receipt.content_len,
             "sealed_bytes": receipt.sealed_len,
             "suite": sealstone::file::Suite::from(args.suite).to_string(),
@@ -240,13 +393,21 @@ impl<'a> Job<'a> {
             "sender": signer.map(sender_json),
             "generated_passphrase": generated,
         });
-        let report = Report {
+        Report {
             text,
             value,
             secret: generated.is_some(),
-        };
-        context.save(report, || output.commit())
+        }
     }
+}
+
+/// The default output of a file.
+fn beside(path: &Path) -> PathBuf {
+    with_suffix(path, ".sealed")
+}
+
+fn is_none(refused: &Mutex<Option<Failure>>) -> bool {
+    refused.lock().is_ok_and(|failure| failure.is_none())
 }
 
 /// The passport that signs: the one that is named, else the default one. With `-p` there need not
@@ -270,10 +431,15 @@ fn sender(args: &SealArgs, context: &Context) -> Result<Option<Identity>> {
 }
 
 /// Name and time of a regular file, unless the user says otherwise.
-fn metadata(args: &SealArgs, input: &Input, context: &Context) -> Result<Metadata> {
+fn metadata(
+    args: &SealArgs,
+    path: Option<&Path>,
+    input: &Input,
+    context: &Context,
+) -> Result<Metadata> {
     let regular = input.regular().filter(|_| !args.no_name);
     let own_name = || {
-        let path = regular.and(input::path_of(args.input.as_deref()))?;
+        let path = regular.and(input::path_of(path))?;
         let name = tellable_name(path);
         if name.is_none() {
             context.warn(&format!(
@@ -291,13 +457,17 @@ fn metadata(args: &SealArgs, input: &Input, context: &Context) -> Result<Metadat
         modified,
         note: args.note.clone(),
     };
+    check(&metadata)?;
+    Ok(metadata)
+}
+
+fn check(metadata: &Metadata) -> Result<()> {
     let rules = |_| {
         Failure::usage("this --name or --note cannot be sealed").hint(
             "a name is 1 to 255 bytes without `/`, a note at most 4096; neither has control characters",
         )
     };
-    metadata.check().map_err(rules)?;
-    Ok(metadata)
+    metadata.check().map_err(rules)
 }
 
 /// The name of a file, if the format allows it.
@@ -308,17 +478,6 @@ fn tellable_name(path: &Path) -> Option<String> {
         ..Metadata::default()
     };
     metadata.check().ok().and(metadata.name)
-}
-
-fn target(args: &SealArgs) -> String {
-    let path: Option<PathBuf> = args
-        .output
-        .clone()
-        .or_else(|| input::path_of(args.input.as_deref()).map(|path| with_suffix(path, ".sealed")));
-    match path {
-        Some(path) if path != Path::new(DASH) => path.display().to_string(),
-        _ => "standard output".to_owned(),
-    }
 }
 
 fn recipient_json(recipient: &Recipient) -> serde_json::Value {

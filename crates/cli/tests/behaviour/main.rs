@@ -1,5 +1,6 @@
 //! What transcripts cannot show: pipes, permissions, terminals, signals, what is left behind.
 
+mod agent;
 mod authority;
 mod careful;
 mod completion;
@@ -12,6 +13,7 @@ mod hints;
 mod impostor;
 mod inputs;
 mod keys;
+mod many;
 mod monitor;
 mod package;
 mod passport;

@@ -1,5 +1,7 @@
 //! The README's commands, each in its turn, on an empty home.
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::process::Output;
 
 use crate::world::{PASSPHRASE, PROFILE, World};
@@ -28,7 +30,7 @@ sealstone() {
 "#;
 
 /// What the reader has before a command, where it is more than the commands before made.
-const BEFORE: [(&str, &str); 10] = [
+const BEFORE: [(&str, &str); 12] = [
     (
         "sealstone passport new -o alice.passport",
         "echo report > report.pdf; for who in Bob carol mallory; do \
@@ -45,6 +47,14 @@ const BEFORE: [(&str, &str); 10] = [
     (
         "sealstone seal ",
         "rm -f report.pdf.sealed; command sealstone trust approve -q --yes bob.pub",
+    ),
+    (
+        "sealstone seal --to Bob plan.txt",
+        "echo 1 > plan.txt; echo 2 > notes.txt",
+    ),
+    (
+        "sealstone seal --to Bob minutes.txt",
+        "echo 3 > minutes.txt",
     ),
     (
         "tar c photos",
@@ -90,6 +100,10 @@ fn commands(readme: &str) -> Vec<&str> {
 fn run(readme: &str) -> Result<usize, String> {
     let world = World::empty();
     world.write("a.iso", b"an image");
+    DirBuilder::new()
+        .mode(0o700)
+        .create(world.path("run"))
+        .unwrap();
     let commands: Vec<_> = commands(readme)
         .into_iter()
         .filter(|command| ELSEWHERE.iter().all(|other| !command.starts_with(other)))
@@ -113,6 +127,7 @@ fn run_one(world: &World, command: &str) -> Output {
     let script = format!("set -e\n{SHELL}{before}set -o pipefail\n{command}");
     let mut bash = world.bash(&script);
     bash.env("PROFILE", PROFILE).env("USER", "tester");
+    bash.env("XDG_RUNTIME_DIR", world.path("run"));
     bash.env("SEALSTONE_PASSPHRASE", PASSPHRASE);
     bash.output().unwrap()
 }

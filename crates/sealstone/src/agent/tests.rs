@@ -18,8 +18,7 @@ const START: Duration = Duration::from_secs(1_000);
 /// An agent that holds Alice for a minute.
 fn holding() -> (Agent, Passport) {
     let (agent, alice) = (Agent::new(), Passport::generate("Alice", 7).unwrap());
-    let client = client(&agent, START);
-    client.hold(&alice, 60).unwrap();
+    client(&agent, START).hold(&alice, 60).unwrap();
     (agent, alice)
 }
 
@@ -33,7 +32,7 @@ fn client(
 /// The code of a refusal.
 fn refusal(answer: &[u8]) -> Option<u8> {
     match answer {
-        [0x82, 1, code @ 1..] => Some(*code),
+        [0x82, 1, code @ 1..=255] => Some(*code),
         _ => None,
     }
 }

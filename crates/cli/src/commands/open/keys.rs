@@ -1,21 +1,25 @@
 //! The user's keys for opening a file. The header decides which are needed.
 
+use std::cell::OnceCell;
 use std::io::Read;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use sealstone::file::{Keys, Opening, RecipientInfo, Sealed};
+use sealstone::Error;
+use sealstone::file::{FileKey, Keys, Opening, RecipientInfo, Sealed};
 use sealstone::passport::{Contact, Fingerprint, Passport};
 use sealstone_terminal::progress::Progress;
 use sealstone_terminal::question;
 
+use crate::agent::Reached;
 use crate::args::OpenArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
-use crate::identity::Identity;
+use crate::identity::{Identity, load_public};
 use crate::passphrase::{Answer, Passphrases};
 use crate::paths;
-use crate::trust;
+use crate::trust::{self, Store};
 
 /// Passports, locked and unlocked, and a passphrase.
 pub(super) struct KeyRing<'a> {
@@ -26,7 +30,27 @@ pub(super) struct KeyRing<'a> {
     unlocked: Vec<Passport>,
     passphrases: Passphrases,
     prefer_passphrase: bool,
+    /// Whether the agent is asked, and whether for more passports than those that are named.
+    agent: Asking,
+    /// The agent, once it was looked for.
+    reached: Option<Option<Reached>>,
+    from: Option<PathBuf>,
+    expected: Option<Contact>,
+    store: Option<Arc<Store>>,
+    former: OnceCell<Vec<Fingerprint>>,
+    /// Passports whose passphrase was not given, by position: it is asked for once.
+    refused: Vec<usize>,
     context: &'a Context,
+}
+
+/// What the agent is asked for.
+#[derive(Clone, Copy, PartialEq)]
+enum Asking {
+    Nothing,
+    /// The passports of `-i`.
+    Named,
+    /// Whatever it holds.
+    All,
 }
 
 /// The keys that a header needs.
@@ -54,18 +78,33 @@ impl<'a> KeyRing<'a> {
             identities.extend(former.iter().filter_map(|path| load(path).ok()));
         }
         let passphrases = Passphrases::new(&args.unlock);
+        let agent = match (args.agent.no_agent || !passphrases.asks_somebody(), usual) {
+            (true, _) => Asking::Nothing,
+            (false, true) => Asking::All,
+            (false, false) => Asking::Named,
+        };
         Ok(Self {
+            agent,
+            reached: None,
             identities,
             current,
             unlocked: Vec::new(),
             passphrases,
             prefer_passphrase: args.passphrase,
+            from: args.from.clone(),
+            expected: None,
+            store: None,
+            former: OnceCell::new(),
+            refused: Vec::new(),
             context,
         })
     }
 
     /// Unlocks the file with the passport that it names, or with every key that may fit.
     pub(super) fn unlock<R: Read>(&mut self, sealed: Sealed<R>, name: &str) -> Result<Opening<R>> {
+        if let Some(key) = self.ask_agent(&sealed).about(name)? {
+            return sealed.unlock_with(&key).about(name);
+        }
         let recipients: Vec<RecipientInfo> = sealed.recipients().collect();
         let has_passphrase = recipients.iter().any(is_passphrase);
         let opening = match self.wanted(recipients).about(name)? {
@@ -97,14 +136,74 @@ impl<'a> KeyRing<'a> {
         opening
     }
 
-    /// Whether the passport of this fingerprint was the default one and was replaced by another
-    /// one. An interrupted rotation leaves a copy of a passport that was not replaced.
-    pub(super) fn is_former(&self, fingerprint: &Fingerprint) -> bool {
-        let same = |path: &PathBuf| {
-            Identity::load(path).is_ok_and(|found| found.locked.fingerprint() == *fingerprint)
+    /// The file key, if the agent holds a passport that the file is for.
+    fn ask_agent<R: Read>(&mut self, sealed: &Sealed<R>) -> Result<Option<FileKey>> {
+        if self.prefer_passphrase {
+            return Ok(None);
+        }
+        let held = self.held();
+        let Some(reached) = self.reached.iter().flatten().next() else {
+            return Ok(None);
         };
-        let current = paths::existing_default_passport();
-        paths::former_default_passports().iter().any(same) && !current.iter().any(same)
+        match reached.client.file_key(sealed, &held) {
+            Ok(key) => Ok(Some(key)),
+            Err(Error::NotRecipient) => Ok(None),
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    /// The passports that the agent holds and that it may be asked for.
+    fn held(&mut self) -> Vec<Fingerprint> {
+        if self.agent == Asking::Nothing {
+            return Vec::new();
+        }
+        let context = self.context;
+        let reached = self
+            .reached
+            .get_or_insert_with(|| Reached::for_command(context));
+        let mut held = reached.as_ref().map_or(Vec::new(), Reached::held);
+        if self.agent == Asking::Named {
+            held.retain(|name| self.position(name).is_some());
+        }
+        held
+    }
+
+    /// The public keys of a passport of the user that the agent holds.
+    pub(super) fn held_contact(&mut self, name: &Fingerprint) -> Result<Option<Contact>> {
+        if !self.held().contains(name) {
+            return Ok(None);
+        }
+        let reached = self.reached.iter().flatten().next();
+        let held = reached.map(|reached| reached.client.passport(name));
+        let held = held.transpose().about("the agent")?;
+        Ok(held.map(|passport| passport.contact().clone()))
+    }
+
+    /// Whether the passport of this fingerprint was the default one and was replaced by another
+    /// one.
+    pub(super) fn is_former(&self, fingerprint: &Fingerprint) -> bool {
+        let former = self.former.get_or_init(former);
+        former.contains(fingerprint)
+    }
+
+    /// The sender that `--from` names.
+    pub(super) fn expected(&mut self) -> Result<Option<Contact>> {
+        if let (None, Some(path)) = (&self.expected, &self.from) {
+            self.expected = Some(load_public(path)?.contact().clone());
+        }
+        Ok(self.expected.clone())
+    }
+
+    /// The trust store as it was when the first file was decided about: all files of one command
+    /// are decided about alike.
+    pub(super) fn store(&mut self) -> Result<Arc<Store>> {
+        match &self.store {
+            Some(store) => Ok(Arc::clone(store)),
+            None => {
+                let store = Arc::new(trust::open(self.context)?);
+                Ok(Arc::clone(self.store.insert(store)))
+            }
+        }
     }
 
     /// Whether one of the user's passports claims this fingerprint.
@@ -127,7 +226,7 @@ impl<'a> KeyRing<'a> {
     /// Unlocks the passport that claims this fingerprint, which shows that it is the user's.
     pub(super) fn confirm(&mut self, fingerprint: &Fingerprint) -> Result<()> {
         self.position(fingerprint)
-            .map_or(Ok(()), |position| self.unlock_passport(position))
+            .map_or(Ok(()), |position| self.unlock_passports(&[position]))
     }
 
     /// Countersigns the trust store with the passports that have been unlocked.
@@ -141,14 +240,39 @@ impl<'a> KeyRing<'a> {
         self.identities.iter().position(same)
     }
 
-    /// Unlocks these passports. If one passphrase is tried on several, it need not be that of each.
+    /// Unlocks those of these passports that are still locked. If one passphrase is tried on
+    /// several, it need not be that of each.
     fn unlock_passports(&mut self, positions: &[usize]) -> Result<()> {
+        let locked = |position: &&usize| {
+            let fingerprint = self.identities[**position].locked.fingerprint();
+            self.unlocked(&fingerprint).is_none()
+        };
+        let positions: Vec<usize> = positions.iter().filter(locked).copied().collect();
+        self.refuse_again(&positions)?;
+        let unlocked = self.ask_and_unlock(&positions);
+        if unlocked.is_err() {
+            self.refused.extend(positions);
+        }
+        unlocked
+    }
+
+    /// One of several files has asked in vain: the others do not ask again.
+    fn refuse_again(&self, positions: &[usize]) -> Result<()> {
+        let Some(position) = positions.iter().find(|p| self.refused.contains(p)) else {
+            return Ok(());
+        };
+        let what = format!("{} was not unlocked", self.identities[*position].name());
+        Err(Failure::new(Exit::Authentication, what))
+    }
+
+    fn ask_and_unlock(&mut self, positions: &[usize]) -> Result<()> {
         let ask = |&position: &usize| {
             let identity = &self.identities[position];
             Ok((identity, identity.ask(&self.passphrases, self.context)?))
         };
         let asked: Vec<(&Identity, Answer<'_>)> =
             positions.iter().map(ask).collect::<Result<_>>()?;
+        let before = self.unlocked.len();
         let mut failed = None;
         for (identity, answer) in asked {
             match identity.unlock_with(&answer, self.context) {
@@ -160,14 +284,8 @@ impl<'a> KeyRing<'a> {
             }
         }
         failed
-            .filter(|_| self.unlocked.is_empty())
+            .filter(|_| self.unlocked.len() == before)
             .map_or(Ok(()), Err)
-    }
-
-    fn unlock_passport(&mut self, position: usize) -> Result<()> {
-        let unlocked = self.identities[position].unlock(&self.passphrases, self.context)?;
-        self.unlocked.push(unlocked.into_passport());
-        Ok(())
     }
 
     /// A passport that the file names comes first, then anonymous recipients, then a passphrase,
@@ -198,8 +316,8 @@ impl<'a> KeyRing<'a> {
 
     /// A file with anonymous recipients may be for a passport that was replaced, and a passphrase
     /// may open it as well.
-    fn explain(&self, error: sealstone::Error, has_passphrase: bool) -> Failure {
-        if !matches!(error, sealstone::Error::NotRecipient) {
+    fn explain(&self, error: Error, has_passphrase: bool) -> Failure {
+        if !matches!(error, Error::NotRecipient) {
             return error.into();
         }
         let former = self.identities.get(self.current).map(|former| {
@@ -238,6 +356,16 @@ impl<'a> KeyRing<'a> {
         )
         .hint(hint)
     }
+}
+
+/// The passports that were the default one and were replaced. An interrupted rotation leaves a copy
+/// of a passport that was not replaced.
+fn former() -> Vec<Fingerprint> {
+    let load = |path: &PathBuf| Some(Identity::load(path).ok()?.locked.fingerprint());
+    let current = paths::existing_default_passport().as_ref().and_then(load);
+    let paths = paths::former_default_passports();
+    let former = paths.iter().filter_map(load);
+    former.filter(|found| Some(*found) != current).collect()
 }
 
 fn is_passphrase(recipient: &RecipientInfo) -> bool {

@@ -11,7 +11,6 @@ use crate::args::OpenArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::identity::load_public;
 use crate::trust::{self, Store};
 
 /// The decision about the content.
@@ -37,6 +36,8 @@ pub(super) struct Known {
     replaced: bool,
     /// Approved passports of the same name.
     namesakes: Vec<Fingerprint>,
+    /// Whether the trust store has its keys.
+    stored: bool,
 }
 
 /// Why the content is released, or not.
@@ -54,23 +55,14 @@ enum Standing {
 
 /// Decides before anything is decrypted. A sender that is denied or revoked stays so, whatever else
 /// speaks for it.
-pub(super) fn decide(
-    sender: &Sender,
-    args: &OpenArgs,
-    keys: &KeyRing<'_>,
-    context: &Context,
-) -> Result<Verdict> {
-    let expected = args
-        .from
-        .as_deref()
-        .map(load_public)
-        .transpose()?
-        .map(|public| public.contact().clone());
+pub(super) fn decide(sender: &Sender, args: &OpenArgs, keys: &mut KeyRing<'_>) -> Result<Verdict> {
+    let expected = keys.expected()?;
     let Some(fingerprint) = sender.fingerprint() else {
         return unsigned(args, expected.is_some());
     };
-    let store = trust::open(context)?;
-    refuse_barred(&fingerprint, &store)?;
+    let store = keys.store()?;
+    let store = &*store;
+    refuse_barred(&fingerprint, store)?;
     if let Some(contact) = expected {
         if contact.fingerprint() != fingerprint {
             let hint = format!("the file says that its sender is\n{fingerprint}");
@@ -83,26 +75,37 @@ pub(super) fn decide(
         return Ok(Verdict::Release(Known::new(
             contact,
             Standing::Expected,
-            &store,
+            store,
         )));
     }
+    let held = keys.held_contact(&fingerprint)?;
     let carried = match sender {
         Sender::Carried(contact) => Some(Contact::clone(contact)),
         _ => None,
     };
     let contact = carried.or_else(|| keys.public_half(&fingerprint));
-    let replaced = keys.is_former(&fingerprint) || is_replaced(&fingerprint, keys, &store);
-    if keys.names(&fingerprint) && !replaced {
-        return own(&fingerprint, contact, keys, &store);
+    let replaced =
+        keys.is_former(&fingerprint) || is_replaced(&fingerprint, keys, held.is_some(), store);
+    if let Some(contact) = held.filter(|_| !replaced) {
+        return Ok(Verdict::Release(Known::new(contact, Standing::Own, store)));
     }
-    from_store(&fingerprint, contact, replaced, args.accept_pending, &store)
+    if keys.names(&fingerprint) && !replaced {
+        return own(&fingerprint, contact, keys, store);
+    }
+    from_store(&fingerprint, contact, replaced, args.accept_pending, store)
 }
 
 /// Whether this is a passport of the user that another one has replaced: `passport rotate` makes
 /// the record. A passport that is locked only claims its fingerprint.
-fn is_replaced(fingerprint: &Fingerprint, keys: &KeyRing<'_>, store: &Store) -> bool {
+fn is_replaced(
+    fingerprint: &Fingerprint,
+    keys: &KeyRing<'_>,
+    is_held: bool,
+    store: &Store,
+) -> bool {
     let is_pending = |record: Record<'_>| record.status() == Status::Pending;
-    keys.unlocked(fingerprint).is_some() && store.get(fingerprint).is_some_and(is_pending)
+    (is_held || keys.unlocked(fingerprint).is_some())
+        && store.get(fingerprint).is_some_and(is_pending)
 }
 
 /// The user's own passport. The file only claims its sender, and a locked passport only claims its
@@ -205,13 +208,15 @@ impl Known {
             label,
             replaced: false,
             namesakes,
+            stored: record.is_some_and(|record| record.contact().is_ok_and(|keys| keys.is_some())),
         }
     }
 
     /// Remembers a stranger, or keys that the store did not have, after the signatures were
     /// checked.
     pub(super) fn record(&self, context: &Context) -> Result<()> {
-        if !matches!(self.standing, Standing::Pending | Standing::Approved) {
+        let known = self.standing == Standing::Approved && self.stored;
+        if known || !matches!(self.standing, Standing::Pending | Standing::Approved) {
             return Ok(());
         }
         let operator = trust::operator(None);

@@ -1,0 +1,246 @@
+//! The agent's process: its socket, and a thread for each request.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::process;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use sealstone::agent::{Agent, MAX_REQUEST, frame, frame_len};
+
+use super::place::{Place, identity, is_own};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{About, Failure, Result};
+
+/// What an agent that was started on demand writes once it listens.
+pub(crate) const READY: &str = "ready\n";
+
+/// How long a request may take to arrive as a whole, and its answer to leave.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How often times and the socket are looked at.
+const TICK: Duration = Duration::from_millis(250);
+/// How long an agent that was started on demand waits for its first passport.
+const EMPTY_AT_FIRST: Duration = Duration::from_secs(300);
+/// Requests that are answered at once.
+const MOST: usize = 16;
+/// ML-DSA-87 takes much of it.
+const STACK: usize = 1 << 20;
+
+/// Serves until it is asked to end, its socket is gone, or, if it was started on demand, it holds
+/// nothing any more.
+pub(crate) fn serve(place: &Place, on_demand: bool, context: &Context) -> Result<()> {
+    place.make()?;
+    // Held until the process ends.
+    let _lock = lock(place)?;
+    let listener = listen(place)?;
+    lock_much_memory();
+    let server = Arc::new(Server {
+        agent: Agent::of_process(process::id()),
+        place: place.clone(),
+        own: identity(&place.socket()),
+        on_demand,
+    });
+    match on_demand {
+        true => detach()?,
+        false => context.say("the agent serves until it is interrupted, or: sealstone agent stop"),
+    }
+    let watching = Arc::clone(&server);
+    let watch = thread::Builder::new().spawn(move || watching.watch());
+    watch.about("the agent")?;
+    accept(&listener, &server)
+}
+
+/// Only the process with the lock touches the socket.
+fn lock(place: &Place) -> Result<File> {
+    let file = place.lock_file()?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(fs::TryLockError::WouldBlock) => {
+            Err(Failure::new(Exit::Io, "an agent of yours runs already")
+                .hint("see: sealstone agent status"))
+        }
+        Err(fs::TryLockError::Error(e)) => Err(e.into()),
+    }
+}
+
+fn listen(place: &Place) -> Result<UnixListener> {
+    let path = place.socket();
+    if identity(&path).is_some() {
+        fs::remove_file(&path).about(path.display())?;
+    }
+    let before = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o177));
+    let listener = UnixListener::bind(&path);
+    rustix::process::umask(before);
+    let listener = listener.about(path.display())?;
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).about(path.display())?;
+    Ok(listener)
+}
+
+/// Seeds are on locked pages in any case. Where the system allows more, everything is locked.
+fn lock_much_memory() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Memlock);
+    let raised = Rlimit {
+        current: limit.maximum,
+        ..limit
+    };
+    let _ = setrlimit(Resource::Memlock, raised);
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::mm::{MlockAllFlags, mlockall};
+        let all = MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT;
+        let _ = mlockall(all);
+    }
+}
+
+/// Leaves the terminal and its session, and says that it listens.
+fn detach() -> Result<()> {
+    let _ = rustix::process::setsid();
+    io::stdout().write_all(READY.as_bytes())?;
+    io::stdout().flush()?;
+    let null = File::options().read(true).write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&null).map_err(io::Error::from)?;
+    rustix::stdio::dup2_stdout(&null).map_err(io::Error::from)?;
+    rustix::stdio::dup2_stderr(&null).map_err(io::Error::from)?;
+    Ok(())
+}
+
+/// The agent and its place.
+struct Server {
+    agent: Agent,
+    place: Place,
+    /// The socket of this process.
+    own: Option<(u64, u64)>,
+    on_demand: bool,
+}
+
+impl Server {
+    /// Ends the agent if its socket is gone, or if nothing is left to do.
+    fn watch(&self) {
+        let begun = Instant::now();
+        let mut has_held = false;
+        loop {
+            thread::sleep(TICK);
+            let held = self.agent.tick(now());
+            has_held |= held > 0;
+            let idle = held == 0 && (has_held || begun.elapsed() > EMPTY_AT_FIRST);
+            let replaced = identity(&self.place.socket()) != self.own;
+            if replaced || (self.on_demand && idle) {
+                self.end();
+            }
+        }
+    }
+
+    /// Forgets everything and ends the process. A socket that is not its own stays.
+    fn end(&self) -> ! {
+        self.agent.tick(Duration::MAX);
+        if identity(&self.place.socket()) == self.own {
+            let _ = fs::remove_file(self.place.socket());
+        }
+        process::exit(0)
+    }
+}
+
+fn accept(listener: &UnixListener, server: &Arc<Server>) -> Result<()> {
+    let turns = Arc::new(Turns::default());
+    loop {
+        turns.take();
+        let Ok((stream, _)) = listener.accept() else {
+            // For example too many open files: others may close theirs.
+            turns.give_back();
+            thread::sleep(TICK);
+            continue;
+        };
+        let (server, theirs) = (Arc::clone(server), Arc::clone(&turns));
+        let serve = move || {
+            // A client that went away is not reported: there is nobody to report it to.
+            let stop = serve_one(&stream, &server.agent).unwrap_or(false);
+            theirs.give_back();
+            if stop {
+                server.end();
+            }
+        };
+        // Without a thread the connection closes, and the client asks a person.
+        if thread::Builder::new()
+            .stack_size(STACK)
+            .spawn(serve)
+            .is_err()
+        {
+            turns.give_back();
+        }
+    }
+}
+
+/// Answers one request. Whether it was to end.
+fn serve_one(stream: &UnixStream, agent: &Agent) -> io::Result<bool> {
+    if !is_own(stream) {
+        return Ok(false);
+    }
+    let deadline = Instant::now() + PATIENCE;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut head = [0; 4];
+    read_until(stream, &mut head, deadline)?;
+    let Some(len) = frame_len(head, MAX_REQUEST) else {
+        return Ok(false);
+    };
+    let mut request = zeroize::Zeroizing::new(vec![0; len]);
+    read_until(stream, &mut request, deadline)?;
+    let answered = agent.answer(&request, now());
+    (&*stream).write_all(&frame(&answered.message))?;
+    Ok(answered.stop)
+}
+
+/// Reads all of `bytes`, before `deadline`.
+fn read_until(mut stream: &UnixStream, bytes: &mut [u8], deadline: Instant) -> io::Result<()> {
+    let mut read = 0;
+    while read < bytes.len() {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        stream.set_read_timeout(Some(left))?;
+        match stream.read(&mut bytes[read..])? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            n => read += n,
+        }
+    }
+    Ok(())
+}
+
+/// The time since the machine was started, its sleep included.
+fn now() -> Duration {
+    #[cfg(target_os = "linux")]
+    let clock = rustix::time::ClockId::Boottime;
+    #[cfg(not(target_os = "linux"))]
+    let clock = rustix::time::ClockId::Monotonic;
+    let now = rustix::time::clock_gettime(clock);
+    Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec.unsigned_abs() as u32)
+}
+
+/// How many requests are being answered.
+#[derive(Default)]
+struct Turns {
+    taken: Mutex<usize>,
+    free: Condvar,
+}
+
+impl Turns {
+    fn take(&self) {
+        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = |taken: &mut usize| *taken >= MOST;
+        let mut taken = self
+            .free
+            .wait_while(taken, all)
+            .unwrap_or_else(PoisonError::into_inner);
+        *taken += 1;
+    }
+
+    fn give_back(&self) {
+        *self.taken.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        self.free.notify_one();
+    }
+}

@@ -1,0 +1,416 @@
+//! The agent: unlocked once, asked by later commands, gone when it is to be gone.
+
+use std::fs::{self, Permissions};
+use std::io::{Read, Write};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::world::{World, json, refuse, succeed};
+
+/// A world whose user has a place for an agent. Its agent ends with it.
+struct Session(World);
+
+impl Session {
+    fn new() -> Self {
+        let world = World::with_bob_approved();
+        fs::create_dir(world.path("run")).unwrap();
+        fs::set_permissions(world.path("run"), Permissions::from_mode(0o700)).unwrap();
+        Self(world)
+    }
+
+    /// A command that knows no passphrase.
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.0.command(args);
+        command.env_remove("SEALSTONE_PASSPHRASE");
+        command.env("XDG_RUNTIME_DIR", self.0.path("run"));
+        command
+    }
+
+    fn done(&self, args: &[&str]) -> Vec<u8> {
+        succeed(&mut self.command(args))
+    }
+
+    fn unlock(&self, more: &[&str]) {
+        let mut args = vec!["passport", "unlock", "alice.passport", "--passphrase-file"];
+        args.push("passphrase");
+        self.done(&[&args, more].concat());
+    }
+
+    fn status(&self) -> Value {
+        json(&self.done(&["agent", "status", "--json"]))
+    }
+
+    fn process(&self) -> String {
+        self.status()["process"].to_string()
+    }
+
+    /// Waits until no agent runs.
+    #[track_caller]
+    fn gone(&self, process: &str) {
+        let process = format!("/proc/{process}");
+        eventually(|| !fs::exists(&process).unwrap());
+    }
+
+    fn socket(&self) -> std::path::PathBuf {
+        self.0.path("run/sealstone/agent")
+    }
+
+    /// An agent in the foreground.
+    fn serve(&self) -> Child {
+        let agent = self
+            .command(&["agent", "-q"])
+            .stderr(Stdio::piped())
+            .spawn();
+        let agent = agent.unwrap();
+        eventually(|| UnixStream::connect(self.socket()).is_ok());
+        agent
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.command(&["agent", "stop"]).output();
+    }
+}
+
+#[track_caller]
+fn eventually(mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "it never came");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+const SEAL: [&str; 7] = [
+    "seal",
+    "--force",
+    "-r",
+    "alice.pub",
+    "--from",
+    "alice.passport",
+    "plan.txt",
+];
+const OPEN: [&str; 6] = ["open", "-i", "alice.passport", "-o", "-", "plan.txt.sealed"];
+
+#[test]
+fn unlocked_once_nothing_is_asked_until_it_is_locked() {
+    let session = Session::new();
+    refuse(&mut session.command(&SEAL), 2);
+    session.unlock(&[]);
+    session.done(&SEAL);
+    assert_eq!(session.done(&OPEN), b"attack at dawn\n");
+    let process = session.process();
+    assert_eq!(session.status()["passports"][0]["label"], "alice");
+    for args in [&SEAL[..], &OPEN] {
+        refuse(&mut session.command(&[args, &["--no-agent"]].concat()), 2);
+    }
+    // Bob's passport is not held.
+    let bob = [
+        "seal",
+        "-r",
+        "bob.pub",
+        "--from",
+        "bob.passport",
+        "plan.txt",
+        "-o",
+        "x",
+    ];
+    refuse(&mut session.command(&bob), 2);
+    session.done(&["passport", "lock"]);
+    session.gone(&process);
+    assert!(!session.socket().exists());
+    refuse(&mut session.command(&SEAL), 2);
+    refuse(&mut session.command(&OPEN), 2);
+}
+
+#[test]
+fn what_the_agent_signs_is_what_the_passport_signs() {
+    let session = Session::new();
+    session.unlock(&[]);
+    let to_bob = [
+        "seal",
+        "-r",
+        "bob.pub",
+        "--from",
+        "alice.passport",
+        "--pad",
+        "plan.txt",
+    ];
+    session.done(&to_bob);
+    // Alice is approved, and Bob has no agent.
+    let open = ["open", "-i", "bob.passport", "-o", "-", "plan.txt.sealed"];
+    let opened = succeed(&mut session.0.command(&open));
+    assert_eq!(opened, b"attack at dawn\n");
+}
+
+#[test]
+fn the_time_ends_it() {
+    let session = Session::new();
+    session.unlock(&["--for", "1s"]);
+    let process = session.process();
+    session.gone(&process);
+    assert_eq!(session.status()["running"], false);
+    refuse(&mut session.command(&SEAL), 2);
+}
+
+#[test]
+fn logging_out_ends_it() {
+    let session = Session::new();
+    session.unlock(&[]);
+    let process = session.process();
+    // As the system does with the directory.
+    fs::remove_dir_all(session.0.path("run/sealstone")).unwrap();
+    session.gone(&process);
+}
+
+#[test]
+fn there_is_one_for_each_user() {
+    let session = Session::new();
+    let mut first = session.serve();
+    let said = refuse(&mut session.command(&["agent"]), 3);
+    assert!(said.contains("runs already"), "{said}");
+    session.unlock(&[]);
+    assert_eq!(session.process(), first.id().to_string());
+    session.done(&["agent", "stop"]);
+    assert!(first.wait().unwrap().success());
+    assert!(!session.socket().exists());
+}
+
+/// Kills the agent in the middle of its work. The command that asked says so or asks a person; the
+/// next agent begins where the dead one left its socket.
+fn killed(times: usize) {
+    let session = Session::new();
+    for _ in 0..times {
+        session.unlock(&[]);
+        let process = session.process();
+        let mut seal = session
+            .command(&SEAL)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let killed = Command::new("kill")
+            .args(["-KILL", &process])
+            .status()
+            .unwrap();
+        assert!(killed.success());
+        let code = seal.wait().unwrap().code().unwrap();
+        assert!([0, 2, 3].contains(&code), "{code}");
+        session.gone(&process);
+        assert_eq!(session.status()["running"], false);
+        let names = session.0.names();
+        assert!(!names.iter().any(|name| name.starts_with('.')), "{names:?}");
+    }
+    session.unlock(&[]);
+    session.done(&SEAL);
+}
+
+#[test]
+fn a_killed_agent_costs_a_passphrase_and_nothing_else() {
+    killed(4);
+}
+
+#[test]
+#[ignore = "takes minutes: 200 kills"]
+fn two_hundred_killed_agents() {
+    killed(200);
+}
+
+#[test]
+fn a_place_of_others_is_refused() {
+    let session = Session::new();
+    let run = session.0.path("run/sealstone");
+    let refused = |why: &str| {
+        let unlock = [
+            "passport",
+            "unlock",
+            "alice.passport",
+            "--passphrase-file",
+            "passphrase",
+        ];
+        let said = refuse(&mut session.command(&unlock), 3);
+        assert!(said.contains(why), "{said}");
+        // A command that can ask a person warns, and does not send anything.
+        let said = refuse(&mut session.command(&SEAL), 2);
+        assert!(
+            said.contains("the agent is not used") && said.contains(why),
+            "{said}"
+        );
+    };
+    fs::create_dir(&run).unwrap();
+    fs::set_permissions(&run, Permissions::from_mode(0o777)).unwrap();
+    refused("can be changed by other users");
+    fs::remove_dir(&run).unwrap();
+    fs::create_dir(session.0.path("elsewhere")).unwrap();
+    symlink(session.0.path("elsewhere"), &run).unwrap();
+    refused("is not a directory");
+    fs::remove_file(&run).unwrap();
+
+    let mut agent = session.serve();
+    if std::os::unix::fs::chown(session.socket(), Some(1), None).is_err() {
+        println!("skipped: only root can give the socket to another user");
+    } else {
+        refused("belongs to another user");
+        std::os::unix::fs::chown(session.socket(), Some(0), None).unwrap();
+        std::os::unix::fs::chown(session.0.path("run"), Some(1), None).unwrap();
+        refused("belongs to another user");
+        std::os::unix::fs::chown(session.0.path("run"), Some(0), None).unwrap();
+    }
+    session.done(&["agent", "stop"]);
+    agent.wait().unwrap();
+}
+
+#[test]
+fn hostile_clients_get_nothing_and_keep_nobody_out() {
+    let session = Session::new();
+    session.unlock(&[]);
+    let process = session.process();
+    let connect = || UnixStream::connect(session.socket()).unwrap();
+    // Clients that say nothing, or begin and do not go on.
+    let silent: Vec<UnixStream> = (0..8).map(|_| connect()).collect();
+    let mut begun = connect();
+    begun.write_all(&[0, 0, 1]).unwrap();
+    for i in 0..400_u32 {
+        let mut client = connect();
+        client
+            .set_read_timeout(Some(Duration::from_secs(10)))
+            .unwrap();
+        let len = [0, 1, 5000, u32::MAX, 40][i as usize % 5];
+        let body: Vec<u8> = (0..40).map(|n| (n * i) as u8).collect();
+        let sent = client.write_all(&[&len.to_be_bytes()[..], &body].concat());
+        let mut answer = Vec::new();
+        // It closes as soon as it has seen enough.
+        let read = sent.and_then(|()| client.read_to_end(&mut answer));
+        assert!(
+            read.is_err() || answer.is_empty() || answer[4..6] == [0x82, 1],
+            "{answer:?}"
+        );
+        assert!(answer.len() <= 7, "{answer:?}");
+    }
+    session.done(&SEAL);
+    assert_eq!(session.process(), process);
+    drop(silent);
+}
+
+#[test]
+fn it_leaves_no_core_and_locks_its_memory() {
+    let session = Session::new();
+    let mut line = session
+        .0
+        .bash("ulimit -c unlimited; exec sealstone agent -q");
+    line.env("XDG_RUNTIME_DIR", session.0.path("run"));
+    let mut agent = line.spawn().unwrap();
+    eventually(|| UnixStream::connect(session.socket()).is_ok());
+    session.unlock(&[]);
+    let proc = format!("/proc/{}", agent.id());
+    let limits = fs::read_to_string(format!("{proc}/limits")).unwrap();
+    let core = limits
+        .lines()
+        .find(|line| line.contains("core file"))
+        .unwrap();
+    assert!(
+        core.split_whitespace().filter(|word| *word == "0").count() == 2,
+        "{core}"
+    );
+    let status = fs::read_to_string(format!("{proc}/status")).unwrap();
+    let locked = status
+        .lines()
+        .find(|line| line.starts_with("VmLck"))
+        .unwrap();
+    let kib: u64 = locked.split_whitespace().nth(1).unwrap().parse().unwrap();
+    assert!(kib >= 4, "{locked}");
+    let id = agent.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-QUIT", &id])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let ended = agent.wait().unwrap();
+    assert!(
+        ended.signal().is_some() && !ended.core_dumped(),
+        "{ended:?}"
+    );
+}
+
+#[test]
+fn without_a_place_it_says_so() {
+    let session = Session::new();
+    let mut unlock = session.command(&["passport", "unlock", "alice.passport"]);
+    unlock.env_remove("XDG_RUNTIME_DIR");
+    let said = refuse(&mut unlock, 2);
+    assert!(said.contains("XDG_RUNTIME_DIR is not set"), "{said}");
+}
+
+/// A program of this name that prints the passphrase and more, if it is called with `arguments`.
+fn fake(session: &Session, name: &str, arguments: &str, last: &str) {
+    let program = session.0.path(name);
+    let script = format!(
+        "#!/bin/sh\n[ \"$*\" = '{arguments}' ] || exit 1\nprintf 'correct horse battery staple{last}'\n"
+    );
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn the_examples_for_keyrings_work() {
+    let session = Session::new();
+    // secret-tool prints no line ending, pass prints all lines of an entry.
+    fake(&session, "secret-tool", "lookup sealstone default", "");
+    fake(&session, "pass", "show sealstone", "\\nuser: alice\\n");
+    session
+        .0
+        .write("sealstone", b"correct horse battery staple\n");
+    let help = session.done(&["passport", "unlock", "--help"]);
+    let help = String::from_utf8(help).unwrap();
+    let examples = help
+        .lines()
+        .filter_map(|line| line.split_once("--passphrase-command '"));
+    let commands: Vec<&str> = examples
+        .filter_map(|(_, rest)| Some(rest.split_once('\'')?.0))
+        .collect();
+    assert_eq!(commands.len(), 3, "{help}");
+    let path = format!("{}:/usr/bin:/bin", session.0.path(".").display());
+    for command in commands {
+        let unlock = |verb: &[&str]| {
+            let mut unlock = session.command(&[verb, &["--passphrase-command", command]].concat());
+            unlock
+                .env("PATH", &path)
+                .env("CREDENTIALS_DIRECTORY", session.0.path("."));
+            succeed(&mut unlock);
+        };
+        unlock(&[&SEAL[..], &["--no-agent"]].concat());
+        unlock(&["passport", "unlock", "alice.passport"]);
+        assert_eq!(session.status()["passports"][0]["label"], "alice");
+        session.done(&["passport", "lock"]);
+    }
+    let mut environment = session.command(&SEAL);
+    environment.env("SEALSTONE_PASSPHRASE_COMMAND", "cat passphrase");
+    succeed(&mut environment);
+}
+
+#[test]
+fn a_passphrase_command_that_fails_says_so() {
+    let session = Session::new();
+    let seal = |command: &str, code: i32| {
+        refuse(
+            &mut session.command(&[&SEAL[..], &["--passphrase-command", command]].concat()),
+            code,
+        )
+    };
+    let said = seal("exit 7", 3);
+    assert!(
+        said.contains("the passphrase command: it failed: exit status: 7"),
+        "{said}"
+    );
+    assert!(seal("yes | head -c 100000", 3).contains("printed too much"));
+    seal("true", 2);
+    seal("echo wrong", 5);
+}

@@ -1,0 +1,154 @@
+//! Several files at once: each is reported, a failure does not keep the others back.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::world::World;
+
+const SEAL: [&str; 5] = ["seal", "-r", "bob.pub", "--from", "alice.passport"];
+const OPEN: [&str; 3] = ["open", "-i", "bob.passport"];
+
+fn world() -> (World, Vec<String>) {
+    let world = World::with_bob_approved();
+    let names: Vec<String> = (0..12).map(|i| format!("file {i}")).collect();
+    for name in &names {
+        world.write(name, format!("content of {name}").as_bytes());
+    }
+    (world, names)
+}
+
+fn with<'a>(verb: &[&'a str], more: impl IntoIterator<Item = &'a String>) -> Vec<&'a str> {
+    let more = more.into_iter().map(String::as_str);
+    verb.iter().copied().chain(more).collect()
+}
+
+/// Exit code, and the lines that were said.
+fn ran(command: &mut Command) -> (i32, Vec<String>) {
+    let output = command.output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    let lines = said.lines().map(str::to_owned).collect();
+    (output.status.code().unwrap(), lines)
+}
+
+#[test]
+fn all_are_sealed_and_opened_and_reported_in_order() {
+    let (world, names) = world();
+    let (code, said) = ran(&mut world.command(&with(&SEAL, &names)));
+    assert_eq!(code, 0, "{said:?}");
+    assert_eq!(said.len(), names.len());
+    for (line, name) in said.iter().zip(&names) {
+        assert!(
+            line.starts_with(&format!("sealed {name} to {name}.sealed ")),
+            "{line}"
+        );
+    }
+    let sealed: Vec<String> = names.iter().map(|name| format!("{name}.sealed")).collect();
+    std::fs::create_dir(world.path("out")).unwrap();
+    let (code, said) =
+        ran(&mut world.command(&with(&[&OPEN[..], &["-o", "out"]].concat(), &sealed)));
+    assert_eq!((code, said.len()), (0, names.len()), "{said:?}");
+    for name in &names {
+        let opened = world.read(&format!("out/{name}"));
+        assert_eq!(opened, format!("content of {name}").as_bytes());
+    }
+}
+
+#[test]
+fn machines_get_an_object_for_each() {
+    let (world, names) = world();
+    let printed = world.done(&with(&[&SEAL[..], &["--json"]].concat(), &names));
+    let lines = String::from_utf8(printed).unwrap();
+    let outputs: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["output"].clone())
+        .collect();
+    let expected: Vec<String> = names.iter().map(|name| format!("{name}.sealed")).collect();
+    assert_eq!(outputs, expected);
+}
+
+#[test]
+fn the_others_are_done_and_the_worst_is_the_status() {
+    let (world, names) = world();
+    world.done(&with(&SEAL, &names));
+    for name in &names {
+        std::fs::remove_file(world.path(name)).unwrap();
+    }
+    let sealed: Vec<String> = names.iter().map(|name| format!("{name}.sealed")).collect();
+    let mut altered = world.read(&sealed[3]);
+    let last = altered.len() - 1;
+    altered[last] ^= 1;
+    world.write(&sealed[3], &altered);
+    std::fs::remove_file(world.path(&sealed[5])).unwrap();
+    let (code, said) = ran(&mut world.command(&with(&OPEN, &sealed)));
+    // Of a missing file (3) and an altered one (5).
+    assert_eq!(code, 5, "{said:?}");
+    assert!(
+        said.iter()
+            .any(|line| line.contains("2 of 12 files failed")),
+        "{said:?}"
+    );
+    for (i, name) in names.iter().enumerate() {
+        assert_eq!(world.path(name).exists(), i != 3 && i != 5, "{name}");
+    }
+}
+
+#[test]
+fn the_first_failure_stops_if_it_is_to() {
+    let (world, mut names) = world();
+    names.insert(0, "missing".to_owned());
+    let (code, said) = ran(&mut world.command(&with(&[&SEAL[..], &["--stop"]].concat(), &names)));
+    assert_eq!(code, 3);
+    let verdict = said.last().unwrap();
+    assert!(verdict.contains("were not tried"), "{said:?}");
+    // Without the option, all others are sealed.
+    let (code, said) = ran(&mut world.command(&with(&[&SEAL[..], &["--force"]].concat(), &names)));
+    assert_eq!((code, said.len()), (3, 12 + 2), "{said:?}");
+}
+
+#[test]
+fn nothing_is_asked_if_nothing_can_be_done() {
+    let (world, _) = world();
+    let mut command = world.command(&[&SEAL[..], &["no", "nothing"]].concat());
+    command.env_remove("SEALSTONE_PASSPHRASE");
+    let (code, said) = ran(&mut command);
+    assert_eq!(code, 3);
+    assert!(
+        !said.iter().any(|line| line.contains("passphrase")),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn a_passphrase_is_asked_for_once_in_vain() {
+    let (world, names) = world();
+    world.done(&with(&SEAL, &names[..3]));
+    let sealed: Vec<String> = names[..3]
+        .iter()
+        .map(|name| format!("{name}.sealed"))
+        .collect();
+    std::fs::create_dir(world.path("out")).unwrap();
+    let mut command = world.command(&with(&[&OPEN[..], &["-o", "out"]].concat(), &sealed));
+    command.env("SEALSTONE_PASSPHRASE", "wrong");
+    let (code, said) = ran(&mut command);
+    assert_eq!(code, 5);
+    let said = said.join("\n");
+    assert_eq!(said.matches("wrong passphrase").count(), 1, "{said}");
+    assert_eq!(said.matches("was not unlocked").count(), 2, "{said}");
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let (world, _) = world();
+    for (more, hint) in [
+        (&["plan.txt", "-"][..], "stands alone"),
+        (&["-o", "one", "plan.txt", "file 1"], "not a directory"),
+        (
+            &["--name", "x", "plan.txt", "file 1"],
+            "--name is for one file",
+        ),
+    ] {
+        let said = world.refused(&[&SEAL[..], more].concat(), 2);
+        assert!(said.contains(hint), "{said}");
+    }
+}
