@@ -198,11 +198,21 @@ impl Image {
             .zip(self.imports.iter().map(String::as_str))
     }
 
-    /// An address for people: function and distance.
-    pub fn describe(&self, address: u64) -> String {
+    /// The function that an address is in.
+    pub fn symbol_at(&self, address: u64) -> Option<&Symbol> {
         let inside =
             |symbol: &&Symbol| (symbol.start..symbol.start + symbol.size).contains(&address);
-        match self.symbols.iter().find(inside) {
+        self.symbols.iter().find(inside)
+    }
+
+    /// An address as it stands in the program file.
+    pub fn in_file(address: u64) -> u64 {
+        address.wrapping_sub(BASE)
+    }
+
+    /// An address for people: function and distance.
+    pub fn describe(&self, address: u64) -> String {
+        match self.symbol_at(address) {
             Some(symbol) => format!("{}+{:#x}", symbol.name, address - symbol.start),
             None => format!("{address:#x}"),
         }

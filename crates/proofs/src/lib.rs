@@ -68,6 +68,9 @@
 //! That needs a CPU with AVX-512; without it, the command says that this is no proof.
 //! `tests/negative` and `tests/loops.rs` plant bugs, each of which must be rejected.
 //!
+//! That no code was left out is a check of its own: [`coverage`] walks the whole program file, and
+//! finds second copies of proved functions and other code of ours that looks like a kernel.
+//!
 //! Kernels that hash a node of a tree go through its blocks in a loop of up to 64 turns. They are
 //! proved as a whole, but one turn after the other, each from arbitrary words as the one before may
 //! have left them: how, and why that is sound, is said in `prove/cut.rs`.
@@ -86,6 +89,7 @@
 pub mod catalog;
 pub mod contract;
 pub mod cosim;
+pub mod coverage;
 pub mod exec;
 pub mod features;
 pub mod image;

@@ -14,9 +14,10 @@ use std::process::ExitCode;
 /// Proves that the machine code of Sealstone's kernels computes what their specifications say, for
 /// all inputs.
 ///
-/// The exit status is 0 if every kernel is proved, in machine code and in source, and every
-/// instruction's model agrees with this CPU; 1 if not; 2 if a program cannot be read; 3 if all is
-/// proved, but the models could not be compared with this CPU.
+/// The exit status is 0 if every kernel is proved, in machine code and in source, no code that
+/// looks like one was left out, and every instruction's model agrees with this CPU; 1 if not; 2 if
+/// a program cannot be read; 3 if all is proved, but the models could not be compared with this
+/// CPU.
 #[derive(Parser)]
 struct Arguments {
     /// The program to prove: an ELF file with its symbols. [default: sealstone beside this program]
@@ -117,9 +118,13 @@ fn judge(
     let source = rows.is_none_or(|rows| rows.iter().all(|row| row.verdict.holds()))
         && (only_part || arguments.alone || has_source);
     let is_compared = matches!(report.models, Some(Ok(_)));
+    // How code is inlined at other levels of optimisation is not what ships.
+    let is_whole = arguments.alone || report.is_whole();
     let needs_models = !arguments.without_models && !report.rows.is_empty();
     match () {
-        () if !kernels || !source || !lemmas.is_none_or(lemma::holds) => Judgement::NotProved,
+        () if !kernels || !is_whole || !source || !lemmas.is_none_or(lemma::holds) => {
+            Judgement::NotProved
+        }
         () if needs_models && !is_compared => Judgement::ModelsUnknown,
         () if needs_models && !report.models_agree() => Judgement::NotProved,
         () => Judgement::Proved,
@@ -152,6 +157,7 @@ fn machine_code(arguments: &Arguments) -> Result<Report, String> {
 mod tests {
     use super::*;
     use sealstone_proofs::cosim::Comparison;
+    use sealstone_proofs::coverage::{Coverage, Share};
     use sealstone_proofs::report::Row;
     use sealstone_proofs::verdict::{Residue, Verdict};
     use std::collections::BTreeMap;
@@ -170,6 +176,7 @@ mod tests {
             runs: 1,
             ran_natively: true,
             hash: String::new(),
+            functions: Vec::new(),
             time: Duration::ZERO,
         }
     }
@@ -198,6 +205,22 @@ mod tests {
         models: Option<Result<Comparison, String>>,
         source: Option<Vec<source::Row>>,
         lemmas: Option<Vec<lemma::Row>>,
+        coverage: Option<Coverage>,
+    }
+
+    fn coverage(findings: &[&str]) -> Coverage {
+        let share = Share {
+            functions: 1,
+            bytes: 1,
+        };
+        Coverage {
+            program: "sealstone".into(),
+            ours: share,
+            proved: share,
+            not_executed: 0,
+            drivers: Vec::new(),
+            findings: findings.iter().map(|finding| (*finding).into()).collect(),
+        }
     }
 
     fn all_proved() -> Found {
@@ -210,6 +233,7 @@ mod tests {
             models: Some(Ok(agree)),
             source: Some(vec![source(source::Verdict::Proved)]),
             lemmas: Some(vec![lemma(lemma::Verdict::Proved)]),
+            coverage: Some(coverage(&[])),
         }
     }
 
@@ -222,6 +246,7 @@ mod tests {
                 rows: self.kernels,
                 instructions: BTreeMap::new(),
                 models: self.models,
+                coverage: self.coverage,
             };
             let (source, lemmas) = (self.source.as_deref(), self.lemmas.as_deref());
             judge(&arguments, &report, source, lemmas) as u8
@@ -249,6 +274,19 @@ mod tests {
         let mut found = all_proved();
         found.kernels.clear();
         assert_eq!(found.status(&[]), 1, "no kernel at all");
+    }
+
+    #[test]
+    fn code_that_was_left_out_is_no_proof() {
+        for (findings, arguments, status) in [
+            (&["a copy"][..], &[][..], 1),
+            (&["a copy"], &["--artefact", "x", "--alone"], 0),
+            (&[], &[], 0),
+        ] {
+            let mut found = all_proved();
+            found.coverage = Some(coverage(findings));
+            assert_eq!(found.status(arguments), status);
+        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! All proofs of a run, and how they are shown.
 
-use crate::catalog::{Kernel, kernels};
+use crate::catalog::{DRIVERS, Kernel, kernels};
 use crate::cosim::{self, Comparison};
+use crate::coverage::{self, Coverage, Executed, Function};
 use crate::features::{Features, Processor};
 use crate::image::{Image, Symbol};
 use crate::prove::{Finding, Session};
@@ -23,6 +24,8 @@ pub struct Report {
     /// Their models against this CPU, or why they could not be compared; nothing if it was not
     /// asked for.
     pub models: Option<Result<Comparison, String>>,
+    /// What of the first program is proved, if everything was tried.
+    pub coverage: Option<Coverage>,
 }
 
 /// What is known about one kernel.
@@ -52,6 +55,8 @@ pub struct Row {
     /// order of their addresses, its distance from the start of the function and its length, each
     /// as a little-endian number of eight bytes, and then the piece.
     pub hash: String,
+    /// The functions whose instructions were executed.
+    pub functions: Vec<Function>,
     /// Processor time.
     pub time: Duration,
 }
@@ -63,9 +68,10 @@ pub fn prove_all(images: &[Image], only: &str) -> Report {
         rows: Vec::new(),
         instructions: BTreeMap::new(),
         models: None,
+        coverage: None,
     };
     let mut sessions: HashMap<&str, Session> = HashMap::new();
-    let mut proved = Proved::new();
+    let mut proved = Proved::default();
     for kernel in kernels() {
         if kernel.name.contains(only) || kernel.set.name().contains(only) {
             let session = sessions.entry(kernel.family).or_default();
@@ -80,17 +86,30 @@ pub fn prove_all(images: &[Image], only: &str) -> Report {
         }
     }
     if only.is_empty() {
-        report.rows.extend(left_out(images, &proved));
+        report.rows.extend(left_out(images, &proved.starts));
+        let nothing = Executed::new();
+        report.coverage = images.first().map(|image| {
+            let executed = proved.executed.get(&image.name).unwrap_or(&nothing);
+            coverage::cover(image, executed, DRIVERS)
+        });
     }
     report
 }
 
+/// What rows have proved.
+#[derive(Default)]
+struct Proved {
+    starts: Starts,
+    /// The instructions of each program.
+    executed: BTreeMap<String, Executed>,
+}
+
 /// Where the functions begin that a row has proved, by program and path.
-type Proved = BTreeMap<(String, &'static str), BTreeSet<u64>>;
+type Starts = BTreeMap<(String, &'static str), BTreeSet<u64>>;
 
 /// A row for every function that has the name of a kernel and is none of those that were proved: it
 /// may be one that is called.
-fn left_out(images: &[Image], proved: &Proved) -> Vec<Row> {
+fn left_out(images: &[Image], proved: &Starts) -> Vec<Row> {
     let mut rows = Vec::new();
     for ((program, function), starts) in proved {
         let image = images.iter().find(|image| image.name == *program);
@@ -123,6 +142,7 @@ impl Row {
             runs: 0,
             ran_natively: false,
             hash: String::new(),
+            functions: Vec::new(),
             time: Duration::ZERO,
         }
     }
@@ -151,7 +171,7 @@ fn prove_kernel(
     if let Some(image) = images.iter().find(has) {
         row.artefact = image.name.clone();
         let place = (image.name.clone(), kernel.function);
-        let taken = proved.get(&place).cloned().unwrap_or_default();
+        let taken = proved.starts.get(&place).cloned().unwrap_or_default();
         let symbols = image.symbols().iter();
         let mut symbols: Vec<&Symbol> = symbols
             .filter(|symbol| symbol.is(kernel.function))
@@ -160,9 +180,13 @@ fn prove_kernel(
         symbols.sort_by_key(|symbol| taken.contains(&symbol.start));
         for symbol in symbols {
             let before = row.verdict.clone();
-            prove_function(session, image, symbol, kernel, &mut row, met);
+            let executed = prove_function(session, image, symbol, kernel, &mut row, met);
             if row.verdict.is_proof() {
-                proved.entry(place).or_default().insert(symbol.start);
+                row.functions = coverage::functions_of(image, &executed);
+                let all = proved.executed.entry(image.name.clone()).or_default();
+                all.extend(executed);
+                let starts = proved.starts.entry(place).or_default();
+                starts.insert(symbol.start);
                 break;
             }
             // Of several that are not proved, the one that comes closest.
@@ -177,7 +201,7 @@ fn prove_kernel(
 
 /// Tries one function. Without generic arguments in their names, several functions may have the
 /// name of the kernel; it is the one that is proved, and the others must be those of other rows
-/// ([`left_out`]).
+/// ([`left_out`]). Gives the instructions that were executed.
 fn prove_function(
     session: &mut Session,
     image: &Image,
@@ -185,8 +209,8 @@ fn prove_function(
     kernel: &Kernel,
     row: &mut Row,
     met: &mut BTreeMap<Vec<u8>, Instruction>,
-) {
-    let mut bytes = BTreeMap::new();
+) -> Executed {
+    let (mut bytes, mut executed) = (BTreeMap::new(), Executed::new());
     row.features = Features::default();
     row.ran_natively = true;
     let processor = Processor {
@@ -200,6 +224,8 @@ fn prove_function(
         row.ran_natively &= finding.ran_natively;
         collect(image, &finding, &mut bytes, met);
         row.features.add_all(finding.instructions.values());
+        let lengths = finding.instructions.iter();
+        executed.extend(lengths.map(|(address, instruction)| (*address, instruction.len())));
         row.verdict = finding.verdict;
         if !row.verdict.is_proof() {
             break;
@@ -209,6 +235,7 @@ fn prove_function(
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect();
+    executed
 }
 
 /// What the hash of a row is of.
@@ -250,6 +277,11 @@ impl Report {
     /// are right.
     pub fn is_proof(&self) -> bool {
         !self.rows.is_empty() && self.rows.iter().all(|row| row.verdict.is_proof())
+    }
+
+    /// Whether no code was left out that should have a row.
+    pub fn is_whole(&self) -> bool {
+        self.coverage.as_ref().is_none_or(Coverage::is_whole)
     }
 
     /// Whether the models were compared with this CPU and none is wrong, and only known kinds of
@@ -344,6 +376,10 @@ impl Report {
             self.rows.len(),
             time.as_secs_f64()
         );
+        text += &self
+            .coverage
+            .as_ref()
+            .map_or_else(String::new, Coverage::text);
         text
     }
 
@@ -363,6 +399,7 @@ impl Report {
                 "residue": { "stack": row.residue.stack, "vectors": row.residue.vectors, "general": row.residue.general },
                 "ran_natively": row.ran_natively,
                 "sha256": row.hash,
+                "functions": row.functions.iter().map(Function::json).collect::<Vec<_>>(),
                 "seconds": row.time.as_secs_f64(),
             })
         });
@@ -377,7 +414,8 @@ impl Report {
                 "disagree": models.disagree,
             }),
         });
-        json!({ "models": models, "kernels": rows.collect::<Vec<_>>() })
+        let coverage = self.coverage.as_ref().map(Coverage::json);
+        json!({ "models": models, "kernels": rows.collect::<Vec<_>>(), "coverage": coverage })
     }
 }
 
@@ -392,6 +430,7 @@ mod tests {
             rows,
             instructions,
             models,
+            coverage: None,
         };
         report.models_agree()
     }
@@ -429,6 +468,7 @@ mod tests {
             rows: Vec::new(),
             instructions: BTreeMap::new(),
             models: Some(Ok(comparison)),
+            coverage: None,
         };
         let models = &report.json()["models"];
         let sorted = ["Add_r64_rm64", "VEX_Vpaddq_ymm_ymm_ymmm256", "Xor_r64_rm64"];
@@ -466,10 +506,10 @@ mod tests {
         assert!(starts.len() > 1, "one for each size");
         let place = (image.name.clone(), threefish.function);
         let images = [image];
-        let all = Proved::from([(place.clone(), starts.clone())]);
+        let all = Starts::from([(place.clone(), starts.clone())]);
         assert!(left_out(&images, &all).is_empty());
         let first = starts.first().copied().into_iter().collect();
-        let rows = left_out(&images, &Proved::from([(place, first)]));
+        let rows = left_out(&images, &Starts::from([(place, first)]));
         assert_eq!(rows.len(), starts.len() - 1);
         assert!(rows.iter().all(|row| !row.verdict.is_proof()));
     }

@@ -110,7 +110,9 @@ where
     }
 }
 
-/// Block `i` of the output: UBI(chain, i as 8 bytes, output).
+/// Block `i` of the output: UBI(chain, i as 8 bytes, output). Every hash ends here, so it is a
+/// function of its own in every program, which the prover finds there.
+#[inline(never)]
 pub fn output_block<S: Scalar, const N: usize>(cpu: S::Cpu, chain: &[S; N], i: u64) -> [S; N]
 where
     [S; N]: Block<S>,

@@ -115,6 +115,34 @@ fn last_block(words: usize) -> Contract {
     .values("bytes")
 }
 
+/// A block of the output.
+pub(super) fn output(words: usize) -> Kernel {
+    let contract = Contract::new(formula!(|a, contents| vec![skein::output(
+        a,
+        &contents[1],
+        &contents[2][0]
+    )]))
+    .buffer("out", words, 8, Write)
+    .buffer("chain", words, 8, Read)
+    .buffer("i", 1, 8, Read)
+    .addresses(["out", "chain"])
+    .values("i");
+    Kernel {
+        name: match words {
+            4 => "Skein-256 output",
+            8 => "Skein-512 output",
+            _ => "Skein-1024 output",
+        },
+        set: Set::Baseline,
+        function: "sealstone_skein::output::output_block",
+        shows: "Skein 1.3, 3.5.3",
+        shipped: true,
+        layouts: 2,
+        family: "output",
+        contracts: vec![contract],
+    }
+}
+
 /// Full nodes, one in each lane: `sealstone_skein::tree::kernel::Nodes`.
 #[derive(Clone, Copy)]
 struct Nodes {

@@ -18,6 +18,8 @@ pub struct Place {
 
 /// Table 6: the type of a message.
 pub const MESSAGE: u64 = 48;
+/// Table 6: the type of the output.
+pub const OUTPUT: u64 = 63;
 
 impl Place {
     /// The upper word of the tweak, if the position is below 2^64.
@@ -121,4 +123,19 @@ pub fn last_block<A: Algebra<64>>(
     let high = a.and(&high, &others);
     let high = a.xor(&high, &last);
     step(a, chain, &[low, high], block)
+}
+
+/// Block `i` of the output (section 3.5.3): UBI over the eight bytes of `i`, from the last chaining
+/// value.
+pub fn output<A: Algebra<64>>(a: &mut A, chain: &[A::Word], i: &A::Word) -> Vec<A::Word> {
+    let place = Place {
+        level: 0,
+        kind: OUTPUT,
+        first: true,
+        last: true,
+    };
+    let tweak = [a.number(8), a.number(place.word())];
+    let mut block = vec![i.clone()];
+    block.resize(chain.len(), a.number(0));
+    step(a, chain, &tweak, &block)
 }

@@ -1,0 +1,350 @@
+//! Which machine code of a program the proofs are about, and which not.
+//!
+//! A proof says something about the bytes that its run executed. A program may hold the same source
+//! a second time: inlined into a caller, copied for another crate, under a name that no row has. So
+//! the whole program file is walked, function by function, and four things are findings:
+//!
+//! - a function of our crates that *looks like a kernel* ([`Mix::is_of_kernel`]: it rotates words,
+//!   or adds, multiplies or shifts vectors in 16 instructions or more), was not proved, and is no
+//!   driver that the catalog names with a reason ([`Driver`]);
+//! - a function of any crate that has the instructions of a proved one ([`Mix::contains`]) and was
+//!   not proved: a second copy;
+//! - instructions of that kind in a proved function that no run has executed;
+//! - a function of our crates that a proved one calls, and that no run has entered.
+
+mod mix;
+
+use crate::image::Image;
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
+use mix::Mix;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// A function in a program.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Function {
+    /// Its path.
+    pub symbol: String,
+    /// Where it begins, in the program file.
+    pub start: u64,
+    /// Where it ends.
+    pub end: u64,
+}
+
+/// Code of our crates that looks like a kernel and is not proved, with the reason.
+pub struct Driver {
+    /// What its path contains.
+    pub path: &'static str,
+    /// Why it is not proved, and what stands for it instead.
+    pub why: &'static str,
+}
+
+/// Instructions that runs have executed: address and length.
+pub type Executed = BTreeMap<u64, usize>;
+
+/// What there is in a program.
+pub struct Coverage {
+    /// The program.
+    pub program: String,
+    /// Code of our crates.
+    pub ours: Share,
+    /// What of it is in proved functions.
+    pub proved: Share,
+    /// Bytes of proved functions that no run has executed: nothing in them looks like a kernel.
+    pub not_executed: u64,
+    /// Functions of our crates that look like kernels, are not proved, and are explained.
+    pub drivers: Vec<(Function, &'static str)>,
+    /// What must not be.
+    pub findings: Vec<String>,
+}
+
+/// How much code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Share {
+    /// Functions.
+    pub functions: usize,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+/// A function, or code behind one that has no symbol, with what is in it.
+struct Piece {
+    name: String,
+    start: u64,
+    end: u64,
+    mix: Mix,
+    /// Where its jumps and calls go that leave it.
+    targets: BTreeSet<u64>,
+}
+
+impl Share {
+    fn add(&mut self, piece: &Piece) {
+        self.functions += 1;
+        self.bytes += piece.end - piece.start;
+    }
+}
+
+/// The functions in which instructions were executed.
+pub fn functions_of(image: &Image, executed: &Executed) -> Vec<Function> {
+    let mut functions = BTreeSet::new();
+    for address in executed.keys() {
+        if let Some(symbol) = image.symbol_at(*address) {
+            functions.insert(Function {
+                symbol: symbol.name.clone(),
+                start: Image::in_file(symbol.start),
+                end: Image::in_file(symbol.start + symbol.size),
+            });
+        }
+    }
+    functions.into_iter().collect()
+}
+
+/// Walks a program whose proofs have executed these instructions.
+pub fn cover(image: &Image, executed: &Executed, drivers: &'static [Driver]) -> Coverage {
+    let pieces = pieces(image);
+    let is_proved = |piece: &Piece| executed.range(piece.start..piece.end).next().is_some();
+    let kernels: Vec<&Piece> = pieces.iter().filter(|piece| is_proved(piece)).collect();
+    let mut coverage = Coverage {
+        program: image.name.clone(),
+        ours: Share::default(),
+        proved: Share::default(),
+        not_executed: 0,
+        drivers: Vec::new(),
+        findings: Vec::new(),
+    };
+    for piece in &pieces {
+        if is_ours(&piece.name) {
+            coverage.ours.add(piece);
+        }
+        if is_proved(piece) {
+            coverage.proved.add(piece);
+            coverage.look_at_proved(image, piece, executed, &pieces);
+        } else if let Some(kernel) = kernels
+            .iter()
+            .find(|kernel| piece.mix.contains(&kernel.mix))
+        {
+            coverage.findings.push(format!(
+                "{} at {:#x} has the instructions of {}, and no row proves it",
+                piece.name,
+                Image::in_file(piece.start),
+                kernel.name
+            ));
+        } else if is_ours(&piece.name) && piece.mix.is_of_kernel() {
+            coverage.look_at_driver(piece, drivers);
+        }
+    }
+    coverage
+}
+
+impl Coverage {
+    /// Whether nothing was found.
+    pub fn is_whole(&self) -> bool {
+        self.findings.is_empty() && self.proved.bytes > 0
+    }
+
+    /// What of the proved functions no run has executed, and whom they may call.
+    fn look_at_proved(
+        &mut self,
+        image: &Image,
+        piece: &Piece,
+        executed: &Executed,
+        pieces: &[Piece],
+    ) {
+        let mut left = Mix::default();
+        for instruction in instructions(image, piece.start, piece.end) {
+            if !executed.contains_key(&instruction.ip()) && !is_padding(&instruction) {
+                self.not_executed += instruction.len() as u64;
+                left.add(&instruction);
+            }
+        }
+        if left.is_of_kernel() {
+            self.findings.push(format!(
+                "no run has executed all of {}: there are left {left}",
+                piece.name
+            ));
+        }
+        for target in &piece.targets {
+            let callee = pieces
+                .iter()
+                .find(|other| (other.start..other.end).contains(target));
+            let Some(callee) = callee.filter(|callee| is_ours(&callee.name)) else {
+                continue;
+            };
+            if executed.range(callee.start..callee.end).next().is_none() {
+                self.findings.push(format!(
+                    "{} may call {}, which no run has entered",
+                    piece.name, callee.name
+                ));
+            }
+        }
+    }
+
+    fn look_at_driver(&mut self, piece: &Piece, drivers: &'static [Driver]) {
+        let explained = drivers
+            .iter()
+            .find(|driver| piece.name.contains(driver.path));
+        match explained {
+            Some(driver) => self.drivers.push((
+                Function {
+                    symbol: piece.name.clone(),
+                    start: Image::in_file(piece.start),
+                    end: Image::in_file(piece.end),
+                },
+                driver.why,
+            )),
+            None => self.findings.push(format!(
+                "{} at {:#x} looks like a kernel ({}), and no row proves it",
+                piece.name,
+                Image::in_file(piece.start),
+                piece.mix
+            )),
+        }
+    }
+
+    /// For people.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let share = 100.0 * self.proved.bytes as f64 / self.ours.bytes.max(1) as f64;
+        let _ = writeln!(
+            text,
+            "coverage of {}: {} functions of our crates have {} KiB of machine code; proved are {} of them, {} KiB, {share:.1} %",
+            self.program,
+            self.ours.functions,
+            self.ours.bytes / 1024,
+            self.proved.functions,
+            self.proved.bytes / 1024,
+        );
+        let _ = writeln!(
+            text,
+            "  {} bytes of those are never executed (ways to a panic): no rotation, hardly a vector",
+            self.not_executed
+        );
+        let mut by_reason: BTreeMap<&str, Share> = BTreeMap::new();
+        for (function, why) in &self.drivers {
+            let share = by_reason.entry(why).or_default();
+            share.functions += 1;
+            share.bytes += function.end - function.start;
+        }
+        for (why, Share { functions, bytes }) in by_reason {
+            let _ = writeln!(
+                text,
+                "  not proved, with many sums of vectors: {functions} functions, {} KiB: {why}",
+                bytes.div_ceil(1024)
+            );
+        }
+        let _ = writeln!(
+            text,
+            "  all others rotate nothing and add few vectors: drivers, formats, commands, which are tested"
+        );
+        for finding in &self.findings {
+            let _ = writeln!(text, "NOT COVERED {finding}");
+        }
+        text
+    }
+
+    /// For programs.
+    pub fn json(&self) -> Value {
+        let drivers = self.drivers.iter().map(|(function, why)| {
+            let mut json = function.json();
+            json["why"] = (*why).into();
+            json
+        });
+        let share = |share: &Share| json!({ "functions": share.functions, "bytes": share.bytes });
+        json!({
+            "program": self.program,
+            "our_crates": share(&self.ours),
+            "proved": share(&self.proved),
+            "never_executed_bytes": self.not_executed,
+            "drivers": drivers.collect::<Vec<_>>(),
+            "findings": self.findings,
+        })
+    }
+}
+
+impl Function {
+    /// For programs: addresses of the program file.
+    pub fn json(&self) -> Value {
+        json!({ "symbol": self.symbol, "start": self.start, "end": self.end })
+    }
+}
+
+/// Whether a path is of a crate of ours, or of something that was made for a type of ours.
+fn is_ours(name: &str) -> bool {
+    let starts = name.match_indices("sealstone");
+    let mut before = starts.map(|(at, _)| name[..at].chars().next_back());
+    before.any(|character| character.is_none_or(|c| !c.is_alphanumeric() && c != '_'))
+}
+
+/// All code of a program: functions, and what is between them.
+fn pieces(image: &Image) -> Vec<Piece> {
+    let mut names: BTreeMap<u64, (u64, BTreeSet<&str>)> = BTreeMap::new();
+    for symbol in image.symbols() {
+        let (size, names) = names.entry(symbol.start).or_default();
+        *size = symbol.size.max(*size);
+        names.insert(&symbol.name);
+    }
+    let mut pieces = Vec::new();
+    for (start, bytes, _) in image.segments().filter(|(_, _, is_code)| *is_code) {
+        let (mut at, end) = (start, start + bytes.len() as u64);
+        let mut before = String::from("the start of the code");
+        for (symbol, (size, names)) in names.range(start..end) {
+            if at < *symbol {
+                pieces.push(Piece::new(
+                    image,
+                    format!("code after {before}"),
+                    at,
+                    *symbol,
+                ));
+            }
+            let names: Vec<&str> = names.iter().copied().collect();
+            before = names.join(" = ");
+            let stop = (symbol + size).min(end);
+            pieces.push(Piece::new(image, before.clone(), *symbol, stop));
+            at = at.max(stop);
+        }
+        if at < end {
+            pieces.push(Piece::new(image, format!("code after {before}"), at, end));
+        }
+    }
+    pieces
+}
+
+impl Piece {
+    fn new(image: &Image, name: String, start: u64, end: u64) -> Self {
+        let (mut mix, mut targets) = (Mix::default(), BTreeSet::new());
+        for instruction in instructions(image, start, end) {
+            mix.add(&instruction);
+            let target = match instruction.flow_control() {
+                FlowControl::Call
+                | FlowControl::UnconditionalBranch
+                | FlowControl::ConditionalBranch => instruction.near_branch_target(),
+                _ => continue,
+            };
+            if !(start..end).contains(&target) {
+                targets.insert(target);
+            }
+        }
+        Self {
+            name,
+            start,
+            end,
+            mix,
+            targets,
+        }
+    }
+}
+
+fn instructions(image: &Image, start: u64, end: u64) -> impl Iterator<Item = Instruction> + '_ {
+    let bytes = image.code(start, (end - start) as usize).unwrap_or(&[]);
+    Decoder::with_ip(64, bytes, start, DecoderOptions::NONE).into_iter()
+}
+
+/// What stands between functions and loops.
+fn is_padding(instruction: &Instruction) -> bool {
+    use iced_x86::Mnemonic::{Int3, Nop};
+    matches!(instruction.mnemonic(), Int3 | Nop)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! Which instructions of a function make it look like a kernel.
+
+use iced_x86::{Instruction, Mnemonic, OpKind};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// How many instructions of each kind there are that kernels have and other code does not:
+/// rotations, and sums, products and shifts of vectors, each with its immediate.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Mix {
+    counts: BTreeMap<(Mnemonic, u64), usize>,
+    rotates: bool,
+}
+
+/// So many sums, products and shifts of vectors are no loop that counts characters or adds lengths.
+const MANY: usize = 16;
+
+/// Fewer instructions than this tell no two functions apart.
+const LEAST: usize = 32;
+
+impl Mix {
+    /// Counts an instruction.
+    pub(super) fn add(&mut self, instruction: &Instruction) {
+        self.rotates |= is_rotation(instruction);
+        if is_rotation(instruction) || is_vector_arithmetic(instruction.mnemonic()) {
+            let key = (instruction.mnemonic(), immediate(instruction));
+            *self.counts.entry(key).or_default() += 1;
+        }
+    }
+
+    /// Whether there is a rotation, or more on vectors than compilers make of a loop that counts.
+    pub(super) fn is_of_kernel(&self) -> bool {
+        self.rotates || self.total() >= MANY
+    }
+
+    /// Whether nine of ten of the other's instructions are here too.
+    pub(super) fn contains(&self, other: &Self) -> bool {
+        let count = |key: &(Mnemonic, u64)| self.counts.get(key).copied().unwrap_or(0);
+        let common = other.counts.iter().map(|(key, n)| count(key).min(*n));
+        let common: usize = common.sum();
+        other.total() >= LEAST && 10 * common >= 9 * other.total()
+    }
+
+    fn total(&self) -> usize {
+        self.counts.values().sum()
+    }
+}
+
+impl fmt::Display for Mix {
+    /// The most frequent ones.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut by_mnemonic: BTreeMap<Mnemonic, usize> = BTreeMap::new();
+        for ((mnemonic, _), count) in &self.counts {
+            *by_mnemonic.entry(*mnemonic).or_default() += count;
+        }
+        let mut all: Vec<(Mnemonic, usize)> = by_mnemonic.into_iter().collect();
+        all.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let shown = all
+            .iter()
+            .take(4)
+            .map(|(mnemonic, count)| format!("{count} {mnemonic:?}").to_lowercase());
+        f.write_str(&shown.collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// A rotation of 32 bits or more: of 16 bits by 8 it swaps bytes. Two shifts of one register make a
+/// rotation, of two registers a shift of a long number.
+fn is_rotation(instruction: &Instruction) -> bool {
+    use Mnemonic::*;
+    let size = match instruction.op0_kind() {
+        OpKind::Register => instruction.op0_register().size(),
+        _ => instruction.memory_size().size(),
+    };
+    match instruction.mnemonic() {
+        Rol | Ror | Rorx => size >= 4,
+        Shld | Shrd => {
+            instruction.op0_kind() == OpKind::Register
+                && instruction.op0_register() == instruction.op1_register()
+        }
+        Vprold | Vprolq | Vprord | Vprorq | Vprolvd | Vprolvq | Vprorvd | Vprorvq => true,
+        _ => false,
+    }
+}
+
+/// Sums, differences, products and shifts of the elements of vectors.
+fn is_vector_arithmetic(mnemonic: Mnemonic) -> bool {
+    use Mnemonic::*;
+    matches!(
+        mnemonic,
+        Paddd
+            | Paddq
+            | Psubd
+            | Psubq
+            | Pmuludq
+            | Pmulld
+            | Pmuldq
+            | Pslld
+            | Psllq
+            | Psrld
+            | Psrlq
+            | Vpaddd
+            | Vpaddq
+            | Vpsubd
+            | Vpsubq
+            | Vpmuludq
+            | Vpmulld
+            | Vpmullq
+            | Vpmuldq
+            | Vpslld
+            | Vpsllq
+            | Vpsrld
+            | Vpsrlq
+            | Vpsllvd
+            | Vpsllvq
+            | Vpsrlvd
+            | Vpsrlvq
+            | Vpmadd52luq
+            | Vpmadd52huq
+            | Aesenc
+            | Vaesenc
+            | Pclmulqdq
+            | Vpclmulqdq
+            | Sha256rnds2
+    )
+}
+
+fn immediate(instruction: &Instruction) -> u64 {
+    let last = instruction.op_count().saturating_sub(1);
+    match instruction.op_kind(last) {
+        OpKind::Immediate8 => instruction.immediate(last),
+        _ => 0,
+    }
+}

@@ -1,0 +1,151 @@
+use super::*;
+use iced_x86::code_asm::{CodeAssembler, IcedError, eax, ecx, rax, xmm0, xmm1};
+
+fn code(write: impl Fn(&mut CodeAssembler) -> Result<(), IcedError>) -> Vec<u8> {
+    let mut code = CodeAssembler::new(64).unwrap();
+    write(&mut code).unwrap();
+    code.ret().unwrap();
+    code.assemble(0).unwrap()
+}
+
+/// Forty rotations, each by `turn`.
+fn kernel(turn: u32) -> Vec<u8> {
+    code(|code| {
+        for _ in 0..40 {
+            code.add(rax, rax)?;
+            code.rol(rax, turn)?;
+        }
+        Ok(())
+    })
+}
+
+const KERNEL: &str = "sealstone_kernels::kernel";
+const NO_DRIVERS: &[Driver] = &[];
+
+fn image() -> Image {
+    let mut image = Image::default();
+    image.add_function(KERNEL, &kernel(7));
+    image
+}
+
+/// All of the first function.
+fn executed(image: &Image) -> Executed {
+    let symbol = &image.symbols()[0];
+    let all = instructions(image, symbol.start, symbol.start + symbol.size);
+    all.map(|instruction| (instruction.ip(), instruction.len()))
+        .collect()
+}
+
+fn findings(image: &Image) -> Vec<String> {
+    cover(image, &executed(image), NO_DRIVERS).findings
+}
+
+#[track_caller]
+fn assert_found(image: &Image, what: &str) {
+    let findings = findings(image);
+    assert!(
+        findings.len() == 1 && findings[0].contains(what),
+        "{findings:?}"
+    );
+}
+
+#[test]
+fn a_program_of_proved_code_is_covered() {
+    let image = image();
+    let coverage = cover(&image, &executed(&image), NO_DRIVERS);
+    assert!(coverage.is_whole(), "{:?}", coverage.findings);
+    assert_eq!(coverage.proved, coverage.ours);
+    assert!(!cover(&image, &Executed::new(), NO_DRIVERS).is_whole());
+}
+
+/// Under whatever name, and with a bug: three rotations are other ones.
+#[test]
+fn a_copy_that_no_row_proves() {
+    for name in ["core::ops::function::FnOnce::call_once", "memchr", KERNEL] {
+        let mut image = image();
+        let mut copy = kernel(7);
+        for place in [6, 13, 20] {
+            assert_eq!(copy[place], 7, "an immediate");
+            copy[place] = 9;
+        }
+        image.add_function(name, &copy);
+        assert_found(&image, "has the instructions of sealstone_kernels::kernel");
+    }
+}
+
+/// Another kernel, which is no copy: ours must be proved, that of others need not.
+#[test]
+fn code_that_looks_like_a_kernel() {
+    let sums = |count| code(|code| (0..count).try_for_each(|_| code.paddq(xmm0, xmm1)));
+    let vectors = sums(16);
+    let turned = code(|code| code.rol(eax, 13));
+    for bytes in [kernel(9), vectors, turned] {
+        let mut image = image();
+        image.add_function("<sealstone_x::A as core::ops::Drop>::drop", &bytes);
+        assert_found(&image, "looks like a kernel");
+        let mut image = self::image();
+        image.add_function("other::not_sealstone", &bytes);
+        assert!(findings(&image).is_empty());
+    }
+    let mut image = image();
+    let others = code(|code| {
+        code.xchg(eax, ecx)?;
+        code.shld(eax, ecx, 3)?;
+        code.pxor(xmm0, xmm1)
+    });
+    image.add_function("sealstone_x::driver", &others);
+    image.add_function("sealstone_x::counts", &sums(15));
+    assert!(findings(&image).is_empty());
+}
+
+#[test]
+fn a_driver_is_explained_unless_it_is_a_copy() {
+    const DRIVERS: &[Driver] = &[Driver {
+        path: "sealstone_x::driver",
+        why: "it is tested",
+    }];
+    let covered = |bytes: &[u8]| {
+        let mut image = image();
+        image.add_function("sealstone_x::driver", bytes);
+        cover(&image, &executed(&image), DRIVERS)
+    };
+    let explained = covered(&kernel(9));
+    assert!(explained.is_whole() && explained.drivers.len() == 1);
+    assert!(!covered(&kernel(7)).is_whole());
+}
+
+#[test]
+fn rotations_that_no_run_has_executed() {
+    let image = image();
+    let mut executed = executed(&image);
+    let last = *executed.keys().nth_back(1).unwrap();
+    executed.remove(&last);
+    let coverage = cover(&image, &executed, NO_DRIVERS);
+    assert!(coverage.findings[0].contains("no run has executed all of"));
+    assert_eq!(coverage.not_executed, 4);
+}
+
+#[test]
+fn a_function_of_ours_that_a_kernel_may_call() {
+    for (name, found) in [("sealstone_x::other", 1), ("core::panicking::panic", 0)] {
+        let mut image = Image::default();
+        let at = image.next_free();
+        let mut code = CodeAssembler::new(64).unwrap();
+        code.rol(rax, 7).unwrap();
+        code.call(at + 4096).unwrap();
+        image.add_function(KERNEL, &code.assemble(at).unwrap());
+        image.add_function(name, &[0xc3]);
+        let findings = findings(&image);
+        assert_eq!(findings.len(), found, "{findings:?}");
+        assert!(findings.iter().all(|why| why.contains("may call")));
+    }
+}
+
+#[test]
+fn what_is_ours() {
+    assert!(is_ours("sealstone::file::seal"));
+    assert!(is_ours(
+        "core::ptr::drop_in_place<sealstone_skein::output::Output<_>>"
+    ));
+    assert!(!is_ours("unsealstone::x") && !is_ours("my_sealstone::x"));
+}
