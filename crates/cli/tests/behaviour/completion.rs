@@ -137,7 +137,7 @@ fn zsh_completes_contacts() {
     wait_for(&world, "seal --to alice");
     write!(keyboard, "\x15sealstone seal --to Be\t").unwrap();
     wait_for(&world, "seal --to Bert\\ Smith");
-    write!(keyboard, "\x15exit\n").unwrap();
+    writeln!(keyboard, "\x15exit").unwrap();
     drop(keyboard);
     assert!(shell.wait().unwrap().success());
 }

@@ -282,7 +282,7 @@ fn a_challenge_that_names_another_key() {
             said.contains("bad: the challenge names another key"),
             "{said}"
         );
-        assert!(!world.path(&format!("{index}.bad")).exists());
+        assert!(!world.path(format!("{index}.bad")).exists());
     }
     for (list, code) in [("issuer.key.pub", 4), ("challenge", 4), ("missing", 3)] {
         let line = format!("token request good --directory {list} --state none");

@@ -107,8 +107,8 @@ async fn jumps_under_load(jumps: usize) -> usize {
         let mut clients = tokio::task::JoinSet::new();
         // Each token is shown by three clients, and all tokens of before by one.
         let shown = four.iter().flat_map(|token| [token, token, token]);
-        for token in shown.chain(&tokens[..jump * 4]).cloned() {
-            let (world, accepted) = (world.clone(), accepted.clone());
+        for token in shown.chain(&tokens[..jump * 4]) {
+            let (world, accepted, token) = (world.clone(), accepted.clone(), token.clone());
             clients.spawn(async move {
                 let is_accepted = world.spend(&token).await.is_ok();
                 accepted.fetch_add(usize::from(is_accepted), Ordering::Relaxed);

@@ -208,7 +208,8 @@ fn copies_that_differ_are_told() {
     };
     let whole = copy("whole", |_| {});
     assert_eq!(whole.difference(&copy("same", |_| {})), None);
-    let bugs: [(&str, fn(&mut Page)); 4] = [
+    type Bug = (&'static str, fn(&mut Page));
+    let bugs: [Bug; 4] = [
         ("mark", |page| {
             if let Page::Marks { marks, .. } = page
                 && marks.len() < 4096
