@@ -33,12 +33,9 @@ class Jobs(unittest.TestCase):
     def setUp(self):
         self.root = Path(tempfile.mkdtemp(prefix="sealstone-jobs-")).resolve()
         self.addCleanup(shutil.rmtree, self.root)
-<<<<<<< HEAD
-        for name in ["Makefile", ".ci/run", "scripts/fuzz", "scripts/install", "scripts/record-session", "crates/cli/session.svg"]:
-=======
         own = ["Makefile", ".ci/run", "scripts/fuzz", "scripts/install", "scripts/library"]
+        own += ["scripts/record-session", "crates/cli/session.svg"]
         for name in [*own, "crates/capi/sealstone.map"]:
->>>>>>> 0aee449 (C: packages, tokens, streams; symbol versions, C++, Go and Java)
             (self.root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(HERE / name, self.root / name)
         shutil.copytree(HERE / "crates/capi/include", self.root / "crates/capi/include")

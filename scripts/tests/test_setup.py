@@ -24,12 +24,9 @@ COMPLETE = {
     "pg_ctlcluster": "exit 0",
     "chromium": "exit 0",
     "curl": "exit 0",
-<<<<<<< HEAD
     "fish": "exit 0",
     "zsh": "exit 0",
-=======
     "pkg-config": "exit 0",
->>>>>>> 0aee449 (C: packages, tokens, streams; symbol versions, C++, Go and Java)
     "python3": "exit 0",
     "redis-cli": "exit 0",
     "redis-server": "exit 0",
@@ -136,11 +133,10 @@ class Setup(unittest.TestCase):
         self.assertIn("installing with apt-get: gcc libc6-dev python3 python3-pip python3-venv git python3-dev\n", done.stderr)
 
     def test_tests_need_what_they_compile_and_run(self):
-<<<<<<< HEAD
-        self.remove("strace", "valgrind", "node", "npm", "openssl", "fish", "zsh")
+        self.remove("strace", "valgrind", "node", "npm", "openssl", "fish", "zsh", "pkg-config", "c++", "go")
         self.add("python3", '[[ "$*" != *Python.h* ]]')
         done = self.run_setup("test")
-        self.assertIn("installing with apt-get: python3-dev strace valgrind nodejs npm openssl fish zsh\n", done.stderr)
+        self.assertIn("installing with apt-get: python3-dev strace valgrind nodejs npm openssl fish zsh pkgconf g++ golang-go\n", done.stderr)
 
     def have_target(self, target):
         (self.bin / "lib/rustlib" / target).mkdir(parents=True)
@@ -153,18 +149,12 @@ class Setup(unittest.TestCase):
         done = self.run_setup("js")
         self.assertIn("installing with apt-get: nodejs npm\n", done.stderr)
         self.assertIn("rustup target add wasm32-unknown-unknown", self.log())
-=======
-        self.remove("strace", "valgrind", "node", "npm", "openssl", "pkg-config", "c++", "go")
-        self.add("python3", '[[ "$*" != *Python.h* ]]')
-        done = self.run_setup("test")
-        self.assertIn("installing with apt-get: python3-dev strace valgrind nodejs npm openssl pkgconf g++ golang-go\n", done.stderr)
 
     def test_tests_need_a_new_java_where_the_system_has_one(self):
         self.add("javac", "echo javac 17.0.15")
         self.assertEqual(self.run_setup("test").stderr, "")
         self.add("apt-cache", "[[ $2 != openjdk-25-* ]] || echo '  Candidate: 25.0.1'")
         self.assertIn("with apt-get: openjdk-25-jdk-headless\n", self.run_setup("test").stderr)
->>>>>>> 0aee449 (C: packages, tokens, streams; symbol versions, C++, Go and Java)
 
     def test_services_need_servers(self):
         self.remove("redis-server", "redis-cli", "setpriv", "pg_ctlcluster", "chromium")
