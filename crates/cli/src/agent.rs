@@ -35,9 +35,9 @@ pub(crate) struct Reached {
 /// The passport that signs.
 pub(crate) enum SenderKey {
     /// In this process.
-    Here(Passport),
+    Here(Box<Passport>),
     /// In the agent's.
-    Held(RemotePassport<Socket>),
+    Held(Box<RemotePassport<Socket>>),
 }
 
 /// How long an agent has for an answer. Signing takes milliseconds.
@@ -111,8 +111,8 @@ impl Reached {
 impl SenderKey {
     pub(crate) fn signer(&self) -> &dyn Signer {
         match self {
-            Self::Here(passport) => passport,
-            Self::Held(passport) => passport,
+            Self::Here(passport) => &**passport,
+            Self::Held(passport) => &**passport,
         }
     }
 

@@ -178,13 +178,13 @@ impl<'a> Plan<'a> {
         let unlock =
             |(identity, answer): (&Identity, &Answer<'_>)| identity.unlock_with(answer, context);
         let sender = locked.zip(answer.as_ref()).map(unlock).transpose()?;
-        let sender = sender.map(|unlocked| SenderKey::Here(unlocked.into_passport()));
+        let sender = sender.map(|unlocked| SenderKey::Here(Box::new(unlocked.into_passport())));
         question::finish();
         if let Some(chosen) = &passphrase {
             chosen.show("the file", context)?;
         }
         Ok(Unlocked {
-            sender: sender.or(held.map(SenderKey::Held)),
+            sender: sender.or(held.map(|held| SenderKey::Held(Box::new(held)))),
             passphrase,
         })
     }

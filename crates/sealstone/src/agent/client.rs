@@ -134,7 +134,7 @@ impl<T: Transport> Client<T> {
         let bytes = key.bytes();
         let copy = WrappedKey::from_bytes(None, *bytes.epk, bytes.ciphertext, *bytes.wrapped);
         let copy = copy.expect("it has the lengths of the one that it comes from");
-        let secret = self.secret(&Request::Unwrap(*name, copy))?;
+        let secret = self.secret(&Request::Unwrap(*name, Box::new(copy)))?;
         Ok(FileKey::unwrapped(secret, key.info()))
     }
 

@@ -32,7 +32,7 @@ pub(super) enum Request {
     Lock(Option<Fingerprint>),
     Contact(Fingerprint),
     Hedge(Fingerprint),
-    Unwrap(Fingerprint, WrappedKey),
+    Unwrap(Fingerprint, Box<WrappedKey>),
     Sign(Fingerprint, FileRoot),
     Stop,
 }
@@ -180,10 +180,8 @@ impl Request {
             5 => {
                 let (whose, epk) = (fingerprint(d)?, octets(d)?);
                 let (ciphertext, wrapped) = (d.bytes().ok()?, octets(d)?);
-                Self::Unwrap(
-                    whose,
-                    WrappedKey::from_bytes(None, epk, ciphertext, wrapped)?,
-                )
+                let key = WrappedKey::from_bytes(None, epk, ciphertext, wrapped)?;
+                Self::Unwrap(whose, Box::new(key))
             }
             6 => Self::Sign(
                 fingerprint(d)?,

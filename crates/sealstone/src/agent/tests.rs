@@ -68,7 +68,7 @@ fn every_request(passport: &Passport) -> Vec<Zeroizing<Vec<u8>>> {
         },
         Request::Contact(name),
         Request::Hedge(name),
-        Request::Unwrap(name, key),
+        Request::Unwrap(name, Box::new(key)),
         Request::Sign(name, root()),
         Request::Lock(Some(Fingerprint::from_bytes([9; 32]))),
     ];
@@ -237,7 +237,7 @@ fn a_client_notices_a_wrong_signature_and_a_wrong_passport() {
     let held = held.passport(&alice.fingerprint()).unwrap();
     let mut sealer = Sealer::new();
     sealer.to_passport(alice.contact()).signed_by(&held);
-    let sealed = sealer.seal(&b"x"[..], &mut Vec::new(), Workers::new(1));
+    let sealed = sealer.seal(&b"x"[..], Vec::new(), Workers::new(1));
     assert!(matches!(sealed, Err(Error::Altered(_))), "{sealed:?}");
 
     let bob = Passport::generate("Bob", 7).unwrap();

@@ -135,7 +135,7 @@ fn chunks_moved_dropped_repeated_or_foreign() {
                 let mut sealer = Sealer::new();
                 sealer.to_passport(BOB.contact()).suite(suite);
                 if signed {
-                    sealer.signed_by(&ALICE);
+                    sealer.signed_by(&*ALICE);
                 }
                 seal(&sealer, content)
             };

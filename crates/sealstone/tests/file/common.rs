@@ -28,7 +28,7 @@ pub(crate) fn content(len: usize) -> Vec<u8> {
 /// Seals for Bob, as Alice.
 pub(crate) fn sealed_by_alice(content: &[u8]) -> Vec<u8> {
     let mut sealer = Sealer::new();
-    sealer.to_passport(BOB.contact()).signed_by(&ALICE);
+    sealer.to_passport(BOB.contact()).signed_by(&*ALICE);
     seal(&sealer, content)
 }
 

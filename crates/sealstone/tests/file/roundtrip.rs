@@ -53,8 +53,8 @@ fn every_combination_of_choices() {
                 .to_passport(BOB.contact());
             match choices % 3 {
                 0 => &mut sealer,
-                1 => sealer.signed_by(&ALICE),
-                _ => sealer.signed_without_carrying(&ALICE),
+                1 => sealer.signed_by(&*ALICE),
+                _ => sealer.signed_without_carrying(&*ALICE),
             };
             if choices & 4 != 0 {
                 sealer.hide_length();
@@ -80,7 +80,7 @@ fn the_number_of_workers_changes_nothing() {
     let content = content(5 * CHUNK_LEN + 77);
     for workers in [1, 2, 3, 8] {
         let mut sealer = Sealer::new();
-        sealer.to_passport(BOB.contact()).signed_by(&ALICE);
+        sealer.to_passport(BOB.contact()).signed_by(&*ALICE);
         let mut file = Vec::new();
         sealer
             .seal(&content[..], &mut file, Workers::new(workers))
@@ -259,7 +259,7 @@ fn metadata_and_sender_are_seen_by_recipients_only() {
     let mut sealer = Sealer::new();
     sealer
         .to_passport(BOB.contact())
-        .signed_by(&ALICE)
+        .signed_by(&*ALICE)
         .metadata(metadata.clone());
     let file = seal(&sealer, b"content");
     let opening = unlock(&file, &BOB).unwrap();
@@ -327,8 +327,8 @@ fn lengths_of(hidden: bool) -> Vec<usize> {
             sealer.to_passport(BOB.contact()).metadata(metadata.clone());
             match sender {
                 0 => &mut sealer,
-                1 => sealer.signed_by(&ALICE),
-                _ => sealer.signed_without_carrying(&ALICE),
+                1 => sealer.signed_by(&*ALICE),
+                _ => sealer.signed_without_carrying(&*ALICE),
             };
             if hidden {
                 sealer.hide_length();
@@ -383,7 +383,7 @@ fn any_part_can_be_read() {
     let content = content(3 * CONTENT_LEN + 100);
     for hidden in [false, true] {
         let mut sealer = Sealer::new();
-        sealer.to_passport(BOB.contact()).signed_by(&ALICE);
+        sealer.to_passport(BOB.contact()).signed_by(&*ALICE);
         if hidden {
             sealer.hide_length();
         }
@@ -546,9 +546,9 @@ fn overhead_is_small() {
         let mut sealer = Sealer::new();
         sealer.to_passport(BOB.contact()).metadata(metadata);
         if carry {
-            sealer.signed_by(&ALICE)
+            sealer.signed_by(&*ALICE)
         } else {
-            sealer.signed_without_carrying(&ALICE)
+            sealer.signed_without_carrying(&*ALICE)
         };
         let receipt = sealer
             .seal(io::repeat(7).take(len), io::sink(), Workers::default())
