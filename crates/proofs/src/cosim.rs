@@ -31,6 +31,8 @@ pub struct Comparison {
     pub agree: usize,
     /// Their forms: mnemonic, encoding and kinds of operands, as the decoder names them.
     pub forms: BTreeSet<String>,
+    /// Forms that this CPU does not have: of AVX-512 on a CPU without it. It runs no kernel with them.
+    pub elsewhere: BTreeSet<String>,
     /// Instructions that were not executed.
     pub skipped: BTreeSet<String>,
     /// Instructions that disagree.
@@ -63,16 +65,20 @@ pub struct Mutants {
 /// Compares every instruction.
 ///
 /// # Errors
-/// Why this CPU or system cannot: states are kept in AVX-512 registers, and code is written to
-/// memory of our own.
+/// Why this CPU or system cannot: states are kept in registers of AVX2 or AVX-512, and code is
+/// written to memory of our own.
 pub fn compare<'a>(
     instructions: impl Iterator<Item = &'a Instruction>,
 ) -> Result<Comparison, String> {
     let mut bench = Bench::new()?;
     let mut comparison = Comparison::default();
     for (code, instructions) in by_code(instructions) {
-        let (mut form, mut seen) = (Form::new(code), BTreeSet::new());
+        let (mut form, mut seen) = (Form::new(code, bench.width()), BTreeSet::new());
         for instruction in instructions {
+            if !bench.has(instruction) {
+                comparison.elsewhere.insert(format!("{code:?}"));
+                continue;
+            }
             let places = match Movable::all(instruction) {
                 Ok(places) => places,
                 Err(why) => {
@@ -127,8 +133,11 @@ pub fn mutate<'a>(instructions: impl Iterator<Item = &'a Instruction>) -> Result
     let mut bench = Bench::new()?;
     let mut mutants = Mutants::default();
     for (code, instructions) in by_code(instructions) {
-        let (mut form, mut kinds) = (Form::new(code), BTreeSet::new());
+        let (mut form, mut kinds) = (Form::new(code, bench.width()), BTreeSet::new());
         for instruction in instructions {
+            if !bench.has(instruction) {
+                continue;
+            }
             let Ok(places) = Movable::all(instruction) else {
                 continue;
             };

@@ -38,7 +38,7 @@ struct Arguments {
     #[arg(long)]
     json: bool,
     /// Do not compare the models of the instructions with this CPU, and take them for right. For
-    /// CPUs without AVX-512.
+    /// CPUs without AVX2.
     #[arg(long)]
     without_models: bool,
     /// Also ask the SMT solvers for the lemmas about Argon2's reference index. scripts/prove-lemmas

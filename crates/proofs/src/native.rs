@@ -7,6 +7,6 @@ mod bench;
 mod caller;
 mod mapping;
 
-pub(crate) use bench::{Bench, SCRATCH, State};
+pub(crate) use bench::{Bench, SCRATCH, State, Width};
 pub(crate) use caller::{Entry, Reached, Until};
 pub(crate) use mapping::Mapping;

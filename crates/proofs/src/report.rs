@@ -300,6 +300,7 @@ impl Report {
         let Comparison {
             agree,
             forms,
+            elsewhere,
             skipped,
             disagree,
         } = match &self.models {
@@ -313,6 +314,13 @@ impl Report {
             forms.len(),
             skipped.join(" ")
         );
+        if !elsewhere.is_empty() {
+            let _ = writeln!(
+                text,
+                "models: {} forms of AVX-512 were not compared: this CPU has them not, and runs no kernel with them",
+                elsewhere.len()
+            );
+        }
         for instruction in disagree {
             let _ = writeln!(text, "WRONG MODEL {instruction}");
         }
@@ -428,6 +436,7 @@ impl Report {
                 "forms": models.forms.len(),
                 "compared_forms": models.forms,
                 "not_executed": models.skipped,
+                "not_on_this_cpu": models.elsewhere,
                 "disagree": models.disagree,
             }),
         });

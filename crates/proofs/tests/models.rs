@@ -94,11 +94,13 @@ fn models_agree_with_the_cpu() {
     let cosim::Comparison {
         agree,
         forms,
+        elsewhere,
         skipped,
         disagree,
     } = comparison;
     let count = forms.len();
     println!("{agree} instructions of {count} forms agree; not executed: {skipped:?}");
+    println!("not on this CPU: {elsewhere:?}");
     assert!(right, "{disagree:#?}");
     assert!(agree > 300 && count > 80, "{agree} of {count} forms");
     // As the decoder names it, and modelled for other levels of optimisation.
@@ -116,6 +118,9 @@ fn compared(write: impl Fn(&mut CodeAssembler)) -> Option<usize> {
     assert_eq!(instructions.len(), 2);
     let comparison = cosim::compare(instructions.iter()).ok()?;
     assert!(comparison.is_right(), "{:?}", comparison.disagree);
+    if !comparison.elsewhere.is_empty() {
+        return None;
+    }
     Some(comparison.agree)
 }
 
@@ -127,7 +132,7 @@ fn only_displacements_are_not_told_apart() {
         near(code);
         code.mov(rax, qword_ptr(rbx + 16)).unwrap();
     }) else {
-        return println!("skipped: no AVX-512");
+        return println!("skipped: no AVX2");
     };
     assert_eq!(one, 1);
     type Write = fn(&mut CodeAssembler) -> Result<(), IcedError>;
@@ -180,8 +185,8 @@ fn only_displacements_are_not_told_apart() {
         (
             "vector register",
             [
-                |code| code.vpaddq(zmm1, zmm2, zmmword_ptr(rbx + 64)),
-                |code| code.vpaddq(zmm1, zmm3, zmmword_ptr(rbx + 64)),
+                |code| code.vpaddq(ymm1, ymm2, ymmword_ptr(rbx + 64)),
+                |code| code.vpaddq(ymm1, ymm3, ymmword_ptr(rbx + 64)),
             ],
         ),
     ];
@@ -190,7 +195,10 @@ fn only_displacements_are_not_told_apart() {
             one(code).unwrap();
             other(code).unwrap();
         });
-        assert_eq!(both, Some(2), "{what}");
+        match both {
+            None => println!("skipped: {what}: no AVX-512"),
+            both => assert_eq!(both, Some(2), "{what}"),
+        }
     }
 }
 

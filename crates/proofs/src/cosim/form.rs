@@ -3,7 +3,7 @@
 use super::{FLAGS, states};
 use crate::exec::{Flag, Flags, Machine, Region};
 use crate::image::Image;
-use crate::native::{SCRATCH, State};
+use crate::native::{SCRATCH, State, Width};
 use crate::term::{Bit, Terms, Word, constant};
 use iced_x86::Code;
 
@@ -19,10 +19,12 @@ pub(super) struct Form {
 }
 
 impl Form {
-    pub(super) fn new(code: Code) -> Self {
-        let (drawn, mut terms) = (states::drawn(code), Terms::new(1));
-        let unknowns = Registers::of(|of| {
-            terms.input_with(64, &core::array::from_fn(|i| of(&drawn[i]).into()))
+    pub(super) fn new(code: Code, width: Width) -> Self {
+        let (drawn, mut terms) = (states::drawn(code, width), Terms::new(1));
+        // What is zero in every state is what this CPU does not have.
+        let unknowns = Registers::of(|of| match drawn.iter().all(|state| of(state) == 0) {
+            true => constant(0, 64),
+            false => terms.input_with(64, &core::array::from_fn(|i| of(&drawn[i]).into())),
         });
         Self {
             drawn,

@@ -2,7 +2,7 @@
 
 use super::FLAGS;
 use super::movable::Movable;
-use crate::native::State;
+use crate::native::{State, Width};
 use crate::term::{Random, SAMPLES};
 use iced_x86::Code;
 
@@ -10,8 +10,8 @@ use iced_x86::Code;
 pub(super) const KINDS: usize = 8;
 
 /// One state for each sample, for all instructions of a code: in turn random, of special numbers,
-/// of equal words, and of small numbers.
-pub(super) fn drawn(code: Code) -> Vec<State> {
+/// of equal words, and of small numbers. What the CPU does not have is zero.
+pub(super) fn drawn(code: Code, width: Width) -> Vec<State> {
     let mut random = Random::new(code as u64 + 1);
     (0..SAMPLES)
         .map(|sample| {
@@ -27,9 +27,20 @@ pub(super) fn drawn(code: Code) -> Vec<State> {
             };
             let words = |bit: &usize| (random.number() & 1) << bit;
             state.flags = FLAGS.iter().map(words).sum::<u64>() | 2;
+            if width == Width::Avx2 {
+                keep_avx2(&mut state);
+            }
             state
         })
         .collect()
+}
+
+fn keep_avx2(state: &mut State) {
+    state.masks = [0; 8];
+    for (number, vector) in state.vectors.iter_mut().enumerate() {
+        let from = if number < 16 { 4 } else { 0 };
+        vector[from..].fill(0);
+    }
 }
 
 /// The same states, but what one instruction needs to be in its registers: what its address is made

@@ -1,7 +1,7 @@
 //! Running a single instruction on a given state of the CPU.
 
-use iced_x86::Instruction;
 use iced_x86::code_asm::*;
+use iced_x86::{CpuidFeature, Instruction};
 
 /// What an instruction can read and change.
 #[repr(C, align(64))]
@@ -18,6 +18,17 @@ pub(crate) struct State {
 /// A page of code and two states.
 pub(crate) struct Bench {
     base: *mut u8,
+    width: Width,
+}
+
+/// What of the vectors this CPU has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Width {
+    /// 32 registers of 512 bits, and masks.
+    Avx512,
+    /// 16 registers of 256 bits. Nothing can be said of the rest: states have zeros there, and keep
+    /// them.
+    Avx2,
 }
 
 const BASE: u64 = 0x2b00_0000;
@@ -36,6 +47,10 @@ const VECTORS: [AsmRegisterZmm; 32] = [
     zmm15, zmm16, zmm17, zmm18, zmm19, zmm20, zmm21, zmm22, zmm23, zmm24, zmm25, zmm26, zmm27,
     zmm28, zmm29, zmm30, zmm31,
 ];
+const HALVES: [AsmRegisterYmm; 16] = [
+    ymm0, ymm1, ymm2, ymm3, ymm4, ymm5, ymm6, ymm7, ymm8, ymm9, ymm10, ymm11, ymm12, ymm13, ymm14,
+    ymm15,
+];
 const MASKS: [AsmRegisterK; 8] = [k0, k1, k2, k3, k4, k5, k6, k7];
 const OF_GENERAL: u64 = 2048;
 const OF_MASKS: u64 = OF_GENERAL + 128;
@@ -48,22 +63,30 @@ impl Bench {
     /// # Errors
     /// Why there is none.
     pub(crate) fn new() -> Result<Self, String> {
-        let has = std::arch::is_x86_feature_detected!("avx512f")
-            && std::arch::is_x86_feature_detected!("avx512bw");
-        if !has {
-            return Err("this CPU has no AVX-512, in which states are kept".into());
-        }
+        let width = Width::here().ok_or("this CPU has no AVX2, in which states are kept")?;
         let protection = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
         let address = BASE as *mut libc::c_void;
         // SAFETY: `MAP_FIXED_NOREPLACE` takes only addresses that are free.
         let base = unsafe { libc::mmap(address, LENGTH, protection, flags, -1, 0) };
         if base == address {
-            Ok(Self { base: base.cast() })
+            let base = base.cast();
+            Ok(Self { base, width })
         } else {
             let error = std::io::Error::last_os_error();
             Err(format!("no memory for code of our own: {error}"))
         }
+    }
+
+    pub(crate) fn width(&self) -> Width {
+        self.width
+    }
+
+    /// Whether this CPU has the instruction. AVX-512 comes in parts, of which those of the kernels
+    /// are here if the first is.
+    pub(crate) fn has(&self, instruction: &Instruction) -> bool {
+        let features = instruction.cpuid_features();
+        self.width == Width::Avx512 || !features.iter().any(is_avx512)
     }
 
     /// Writes the code that will run `instruction`, which must not change rsp, jump, or use memory
@@ -74,9 +97,9 @@ impl Bench {
             code.push(register)?;
         }
         code.mov(qword_ptr(STACK), rsp)?;
-        load(&mut code)?;
+        load(&mut code, self.width)?;
         code.add_instruction(*instruction)?;
-        save(&mut code)?;
+        save(&mut code, self.width)?;
         code.mov(rsp, qword_ptr(STACK))?;
         for register in [r15, r14, r13, r12, rbp, rbx] {
             code.pop(register)?;
@@ -97,6 +120,7 @@ impl Bench {
         // instruction between does what `prepare` asks of it.
         unsafe {
             *(BEFORE as *mut State) = *state;
+            *(AFTER as *mut State) = *state; // what is not saved is as it was
             *(SCRATCH as *mut [u64; 16]) = state.memory;
             let function: extern "sysv64" fn() = core::mem::transmute(self.base);
             function();
@@ -115,12 +139,35 @@ impl Drop for Bench {
     }
 }
 
-fn load(code: &mut CodeAssembler) -> Result<(), IcedError> {
-    for (number, vector) in (0..).zip(VECTORS) {
-        code.vmovdqu64(vector, zmmword_ptr(BEFORE + 64 * number))?;
+impl Width {
+    fn here() -> Option<Self> {
+        let avx512 = std::arch::is_x86_feature_detected!("avx512f")
+            && std::arch::is_x86_feature_detected!("avx512bw");
+        let avx2 = std::arch::is_x86_feature_detected!("avx2");
+        match (avx512, avx2) {
+            (true, _) => Some(Self::Avx512),
+            (false, true) => Some(Self::Avx2),
+            (false, false) => None,
+        }
     }
-    for (number, mask) in (0..).zip(MASKS) {
-        code.kmovq(mask, qword_ptr(BEFORE + OF_MASKS + 8 * number))?;
+}
+
+fn is_avx512(feature: &CpuidFeature) -> bool {
+    format!("{feature:?}").starts_with("AVX512")
+}
+
+fn load(code: &mut CodeAssembler, width: Width) -> Result<(), IcedError> {
+    if width == Width::Avx2 {
+        for (number, vector) in (0..).zip(HALVES) {
+            code.vmovdqu(vector, ymmword_ptr(BEFORE + 64 * number))?;
+        }
+    } else {
+        for (number, vector) in (0..).zip(VECTORS) {
+            code.vmovdqu64(vector, zmmword_ptr(BEFORE + 64 * number))?;
+        }
+        for (number, mask) in (0..).zip(MASKS) {
+            code.kmovq(mask, qword_ptr(BEFORE + OF_MASKS + 8 * number))?;
+        }
     }
     code.push(qword_ptr(BEFORE + OF_FLAGS))?;
     code.popfq()?;
@@ -130,12 +177,18 @@ fn load(code: &mut CodeAssembler) -> Result<(), IcedError> {
     Ok(())
 }
 
-fn save(code: &mut CodeAssembler) -> Result<(), IcedError> {
+fn save(code: &mut CodeAssembler, width: Width) -> Result<(), IcedError> {
     for (number, register) in GENERAL.into_iter().enumerate().filter(|(i, _)| *i != RSP) {
         code.mov(qword_ptr(AFTER + OF_GENERAL + 8 * number as u64), register)?;
     }
     code.pushfq()?;
     code.pop(qword_ptr(AFTER + OF_FLAGS))?;
+    if width == Width::Avx2 {
+        for (number, vector) in (0..).zip(HALVES) {
+            code.vmovdqu(ymmword_ptr(AFTER + 64 * number), vector)?;
+        }
+        return Ok(());
+    }
     for (number, vector) in (0..).zip(VECTORS) {
         code.vmovdqu64(zmmword_ptr(AFTER + 64 * number), vector)?;
     }
