@@ -151,7 +151,9 @@ impl<'a> Job<'a> {
     ) -> Result<Opened> {
         let metadata = opening.metadata().clone();
         let opened_by = opening.opened_by();
-        let (bytes, sender) = match self.decide(opening.sender(), &mut hold(keys))? {
+        // In a statement of its own: the keys must be free again while the file is opened.
+        let verdict = self.decide(opening.sender(), &mut hold(keys))?;
+        let (bytes, sender) = match verdict {
             Verdict::Unsigned => {
                 self.context.warn("unsigned: anyone could have sealed this");
                 let _progress = self.progress("opening");
