@@ -394,8 +394,9 @@ fn run(command: &OsStr, limit: usize) -> Result<Zeroizing<Vec<u8>>> {
         .about(subject)?;
     let status = child.wait().about(subject)?;
     let what = match (status.success(), bytes.len() > limit) {
-        (false, _) => format!("it failed: {status}"),
-        (true, true) => "it printed too much".to_owned(),
+        // Nobody reads the rest, so that the command may end by a signal.
+        (_, true) => "it printed too much".to_owned(),
+        (false, false) => format!("it failed: {status}"),
         (true, false) => {
             let line = bytes.iter().position(|byte| *byte == b'\n');
             let len = line.unwrap_or(bytes.len());
