@@ -117,10 +117,10 @@ fn compared(write: impl Fn(&mut CodeAssembler)) -> Option<usize> {
         .collect();
     assert_eq!(instructions.len(), 2);
     let comparison = cosim::compare(instructions.iter()).ok()?;
-    assert!(comparison.is_right(), "{:?}", comparison.disagree);
     if !comparison.elsewhere.is_empty() {
         return None;
     }
+    assert!(comparison.is_right(), "{:?}", comparison.disagree);
     Some(comparison.agree)
 }
 
@@ -209,6 +209,9 @@ fn only_displacements_are_not_told_apart() {
 ///   keeping it changes nothing.
 const SURVIVORS: [(&str, &str); 2] = [("sbb ", " Turned 0"), ("div ", " Upper 1")];
 
+/// Without AVX-512 nothing stands above 256 bits, so that keeping it there changes nothing.
+const UNSEEN: (&str, &str) = ("vpshufb ", " Upper 0");
+
 #[test]
 fn wrong_models_are_noticed() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
@@ -226,6 +229,7 @@ fn wrong_models_are_noticed() {
     for survivor in survivors {
         let is_known =
             |(form, place): &(&str, &str)| survivor.starts_with(form) && survivor.ends_with(place);
-        assert!(SURVIVORS.iter().any(is_known), "{survivor}");
+        let unseen = !is_x86_feature_detected!("avx512f") && is_known(&UNSEEN);
+        assert!(SURVIVORS.iter().any(is_known) || unseen, "{survivor}");
     }
 }
