@@ -1,8 +1,6 @@
 //! The programs as operators run them and clients use them.
 
-mod accounts;
 mod admin;
-mod attestation;
 mod audit;
 mod forms;
 mod fuzz;

@@ -3,7 +3,6 @@
 mod conformance;
 mod moving;
 mod planted;
-mod proofs;
 mod servers;
 mod sizing;
 
@@ -75,5 +74,4 @@ suite!(
     spread_sets_close_everywhere,
     a_spread_change_is_whole_or_an_error,
     one_of_many_spread_at_once_wins,
-    proofs_of_gates_are_used_once,
 );
