@@ -6,6 +6,7 @@ mod serve;
 use std::ffi::OsString;
 use std::io::{self, Read};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use sealstone::agent::{self, MAX_ANSWER, RemotePassport, Status, Transport};
@@ -35,7 +36,7 @@ pub(crate) struct Reached {
 /// The passport that signs.
 pub(crate) enum SenderKey {
     /// In this process.
-    Here(Passport),
+    Here(Arc<Passport>),
     /// In the agent's.
     Held(RemotePassport<Socket>),
 }
@@ -111,7 +112,7 @@ impl Reached {
 impl SenderKey {
     pub(crate) fn signer(&self) -> &dyn Signer {
         match self {
-            Self::Here(passport) => passport,
+            Self::Here(passport) => &**passport,
             Self::Held(passport) => passport,
         }
     }

@@ -13,6 +13,7 @@ mod open;
 mod package;
 mod passport;
 mod password;
+mod reseal;
 mod seal;
 mod selftest;
 mod timestamp;
@@ -29,6 +30,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<()> {
         Command::Passport(command) => passport::run(command, context),
         Command::Seal(args) => seal::run(&args, context),
         Command::Open(args) => open::run(&args, context),
+        Command::Reseal(args) => reseal::run(&args, context),
         Command::Agent(args) => agent::run(&args, context),
         Command::Inspect(args) => inspect::run(&args, context),
         Command::Sign(args) => package::sign(&args, context),

@@ -161,6 +161,60 @@ fn content_that_could_harm_a_terminal_is_not_shown() {
 }
 
 #[test]
+fn nothing_is_shown_of_content_that_becomes_binary_later() {
+    let world = World::new();
+    let mut content = b"a line of text\n".repeat(200_000);
+    content.push(0);
+    world.write("late", &content);
+    world.done(&["seal", "-q", "-r", "bob.pub", "--unsigned", "late"]);
+    let open = "sealstone open -q -i bob.passport --passphrase-file passphrase < late.sealed";
+    let Some((screen, code)) = session(&world, open, &[]) else {
+        return;
+    };
+    assert!(
+        screen.contains("the content is not text") && code == Some(3),
+        "{screen}"
+    );
+    assert!(
+        !screen.contains("a line of text"),
+        "it was shown before it was checked"
+    );
+}
+
+/// A test vector of BIP-39, as a numbered list with a wrong last word.
+const LIST: [&str; 3] = [
+    "1. hamster 2. diagram 3. private 4. dutch 5. cause 6. delay 7. private 8. meat",
+    "9. slide 10. toddler 11. razor 12. book 13. happy 14. fancy 15. gospel 16. tennis",
+    "17.maple 18.dilemma 19.loan 20.word 21.shrug 22.inflict 23.delay 24.lenght",
+];
+
+#[test]
+fn a_wrong_word_is_pointed_at_and_only_it_is_typed_again() {
+    let world = World::empty();
+    let restore = format!(
+        "sealstone passport restore -o x.passport --label x {PROFILE} --passphrase-file passphrase"
+    );
+    // The offer is taken, another spelling is typed, or another place is named.
+    for last in ["", "leng", "24 length"] {
+        let typed = [&LIST[..], &[last]].concat();
+        let Some((screen, code)) = session(&world, &restore, &typed) else {
+            return;
+        };
+        assert_eq!(code, Some(0), "{screen}");
+        assert!(screen.contains("word 24 may be length"), "{screen}");
+        assert!(screen.contains("Word 9 and on: "), "{screen}");
+        for half in ["x.passport", "x.pub"] {
+            std::fs::remove_file(world.path(half)).unwrap();
+        }
+    }
+    let (screen, code) = session(&world, &restore, &["hamster", ""]).unwrap();
+    assert!(
+        screen.contains("only 1 words were given") && code == Some(2),
+        "{screen}"
+    );
+}
+
+#[test]
 fn passphrases_are_asked_for_without_echo_and_may_be_mistyped() {
     let world = World::new();
     let seal = "sealstone seal -r bob.pub --from alice.passport plan.txt";
