@@ -40,7 +40,7 @@ pub(crate) use passport::{
 pub(crate) use password::{
     BenchArgs, CalibrateArgs, Form, HashArgs, InputArgs, PasswordCommand, VerifyArgs,
 };
-pub(crate) use reseal::ResealArgs;
+pub(crate) use reseal::{EditArgs, ResealArgs};
 pub(crate) use timestamp::{
     AttachArgs, DataArgs, FetchArgs, NetworkArgs, QueryArgs, RenewArgs, StampRequestArgs,
     StampVerifyArgs, TimestampCommand,
@@ -139,6 +139,8 @@ pub(crate) enum Command {
     Open(OpenArgs),
     /// Change the recipients, the form or the signature of a sealed file
     Reseal(Box<ResealArgs>),
+    /// Edit a sealed text in memory, and seal it again for the same recipients
+    Edit(Box<EditArgs>),
     /// Hold unlocked passports for a time, so that passphrases are typed once
     Agent(AgentArgs),
     /// Show what a sealed file, package or passport reveals without a key

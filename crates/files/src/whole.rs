@@ -40,6 +40,11 @@ impl NewDirectory {
         Ok(Self { temporary })
     }
 
+    /// Where it is as long as it is not committed.
+    pub fn path(&self) -> &Path {
+        self.temporary.path()
+    }
+
     /// Writes a new file, and makes the directories above it.
     ///
     /// # Errors

@@ -147,3 +147,80 @@ impl ResealArgs {
         }
     }
 }
+
+/// `edit`
+#[derive(Args)]
+#[command(after_help = "\
+The editor is $VISUAL, else $EDITOR, else vi. It gets a file in a private directory in memory, in
+$XDG_RUNTIME_DIR or /dev/shm. If there is none, nothing is decrypted. The file is sealed again for
+the same recipients if its content changed.")]
+pub(crate) struct EditArgs {
+    /// The sealed file
+    #[arg(value_name = "FILE")]
+    pub(crate) input: PathBuf,
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
+    /// Open with this passport [default: the default passport]
+    #[arg(short, long = "identity", value_name = "FILE.passport")]
+    pub(crate) identity: Vec<PathBuf>,
+    /// The public passport of a recipient that the trust store does not know
+    #[arg(
+        short,
+        long = "recipient",
+        value_name = "FILE.pub",
+        help_heading = "Recipients"
+    )]
+    pub(crate) recipient: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) sender: Sender,
+    /// Edit even if the sender is not approved
+    #[arg(long, help_heading = "Sender")]
+    pub(crate) accept_pending: bool,
+    /// Payload cipher
+    #[arg(long, value_enum, default_value_t = Suite::Xchacha20poly1305, help_heading = "Form")]
+    pub(crate) suite: Suite,
+    /// Write text that survives mail and chat
+    #[arg(short, long, help_heading = "Form")]
+    pub(crate) armor: bool,
+    /// Hide the length: add up to 12 %
+    #[arg(long, help_heading = "Form")]
+    pub(crate) pad: bool,
+    #[command(flatten)]
+    pub(crate) unlock: UnlockArgs,
+    #[command(flatten)]
+    pub(crate) agent: AskAgentArgs,
+}
+
+impl EditArgs {
+    /// The file in its place, sealed for the same recipients.
+    pub(crate) fn to_reseal(&self, profile: Profile) -> ResealArgs {
+        ResealArgs {
+            input: self.input.clone(),
+            output: None,
+            write: self.write.clone(),
+            identity: self.identity.clone(),
+            recipient: self.recipient.clone(),
+            recipients_file: Vec::new(),
+            to: Vec::new(),
+            remove: Vec::new(),
+            remove_unnamed: false,
+            anonymous: false,
+            passphrase_recipient: false,
+            profile,
+            sender: self.sender.clone(),
+            accept_pending: self.accept_pending,
+            suite: self.suite,
+            armor: self.armor,
+            pad: self.pad,
+            unlock: self.unlock.clone(),
+            agent: self.agent.clone(),
+            recipient_passphrase: RecipientPassphraseArgs {
+                recipient_passphrase_file: None,
+                recipient_passphrase_fd: None,
+            },
+            generate: GenerateArgs {
+                generate_passphrase: false,
+            },
+        }
+    }
+}

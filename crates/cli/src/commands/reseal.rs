@@ -51,9 +51,14 @@ pub(super) fn run(args: &ResealArgs, context: &Context) -> Result<()> {
         let released = scope.spawn(|| job.release_into_pipe(opening, &keys));
         let receipt = plan.seal(content, &unlocked, &output, context);
         let released = released.join();
-        // What keeps the content back is the reason, not what came of it.
-        released.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        receipt
+        let released = released.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        match (released, receipt) {
+            // The sealing failed, so that nobody read the content.
+            (Err(failure), Err(reason)) if failure.is_silent() => Err(reason),
+            // What keeps the content back is the reason, not what came of it.
+            (Err(reason), _) => Err(reason),
+            (Ok(()), receipt) => receipt,
+        }
     })?;
     context.save(report(args, &plan, &unlocked, &receipt), || output.commit())?;
     unlocked.countersign(context);
@@ -116,7 +121,7 @@ fn report(args: &ResealArgs, plan: &Plan<'_>, unlocked: &Unlocked, receipt: &Rec
 }
 
 /// The recipients of the old file that are not removed, with their public keys.
-fn kept(
+pub(super) fn kept(
     recipients: &[RecipientInfo],
     args: &ResealArgs,
     keys: &KeyRing<'_>,
@@ -143,7 +148,7 @@ fn removed(
     store: &Store,
 ) -> Result<Vec<Fingerprint>> {
     let find = |name: &String| {
-        let found = match (name.parse(), Path::new(name).is_file()) {
+        let found = match (name.parse::<Fingerprint>(), Path::new(name).is_file()) {
             (Ok(fingerprint), _) => fingerprint,
             (_, true) => load_public(Path::new(name))?.contact().fingerprint(),
             _ => trust::find(store, name)?.fingerprint(),

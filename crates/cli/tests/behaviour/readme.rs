@@ -30,7 +30,7 @@ sealstone() {
 "#;
 
 /// What the reader has before a command, where it is more than the commands before made.
-const BEFORE: [(&str, &str); 12] = [
+const BEFORE: [(&str, &str); 14] = [
     (
         "sealstone passport new -o alice.passport",
         "echo report > report.pdf; for who in Bob carol mallory; do \

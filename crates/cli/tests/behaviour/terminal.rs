@@ -209,7 +209,7 @@ fn a_wrong_word_is_pointed_at_and_only_it_is_typed_again() {
     }
     let (screen, code) = session(&world, &restore, &["hamster", ""]).unwrap();
     assert!(
-        screen.contains("only 1 words were given") && code == Some(2),
+        screen.contains("only 1 of 24 words") && code == Some(2),
         "{screen}"
     );
 }

@@ -75,7 +75,7 @@ fn ask_all() -> Result<Zeroizing<String>> {
         if line.trim().is_empty() {
             let what = match Words::count(&all) {
                 0 => "no words were given".to_owned(),
-                n => format!("only {n} words were given, and a passport is {COUNT}"),
+                n => format!("only {n} of {COUNT} words were given"),
             };
             return Err(Failure::usage(what));
         }
