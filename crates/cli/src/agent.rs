@@ -89,8 +89,12 @@ impl Reached {
             return Ok(found);
         }
         let said = start()?;
-        // If two are started at once, one of them serves both.
-        for _ in 0..STARTING.as_millis() / STEP.as_millis() {
+        // If two are started at once, one of them serves both, and the other one has failed.
+        let patience = match said == READY.trim() {
+            true => STARTING,
+            false => STARTING / 5,
+        };
+        for _ in 0..patience.as_millis() / STEP.as_millis() {
             if let Some(found) = Self::find(place)? {
                 return Ok(found);
             }

@@ -414,3 +414,49 @@ fn a_passphrase_command_that_fails_says_so() {
     seal("true", 2);
     seal("echo wrong", 5);
 }
+
+/// Runs a script where `run` is a new file system in memory with these options. `None` if this
+/// machine does not let it.
+fn on_its_own_disk(session: &Session, options: &str, script: &str) -> Option<(i32, String)> {
+    let line = format!(
+        "unshare -rm bash -c 'mount -t tmpfs -o mode=700,{options} none run || exit 99\n{script}'"
+    );
+    let mut command = session.0.bash(&line);
+    command.env_remove("SEALSTONE_PASSPHRASE");
+    command.env("XDG_RUNTIME_DIR", session.0.path("run"));
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    match output.status.code() {
+        Some(99) | None => {
+            println!("skipped: no file system of its own: {said}");
+            None
+        }
+        Some(1) if said.contains("unshare") => {
+            println!("skipped: no name space of its own: {said}");
+            None
+        }
+        Some(code) => Some((code, said)),
+    }
+}
+
+#[test]
+fn a_full_disk_is_said_and_an_agent_that_runs_does_not_need_it() {
+    let session = Session::new();
+    let unlock = "sealstone passport unlock alice.passport --passphrase-file passphrase";
+    let Some((code, said)) = on_its_own_disk(&session, "nr_inodes=1", unlock) else {
+        return;
+    };
+    assert_eq!(code, 3, "{said}");
+    assert!(
+        said.contains("did not start") && said.contains("o space left"),
+        "{said}"
+    );
+
+    let seal = SEAL.join(" ");
+    let script = format!(
+        "set -e; {unlock}; cat /dev/zero > run/fill 2>&- || true; sealstone {seal}; \
+         sealstone agent status; sealstone passport lock"
+    );
+    let (code, said) = on_its_own_disk(&session, "size=64k", &script).unwrap();
+    assert_eq!(code, 0, "{said}");
+}
