@@ -10,7 +10,7 @@ use crate::world::{PASSPHRASE, PROFILE, World, succeed};
 
 /// What the screen shows and how it ended, when `typed` lines are typed. `None` if there is no
 /// script(1) of util-linux.
-fn session(world: &World, line: &str, typed: &[&str]) -> Option<(String, Option<i32>)> {
+pub(crate) fn session(world: &World, line: &str, typed: &[&str]) -> Option<(String, Option<i32>)> {
     converse(world, line, |keyboard, screen| {
         let mut answered = 0;
         for line in typed {
@@ -178,39 +178,6 @@ fn nothing_is_shown_of_content_that_becomes_binary_later() {
     assert!(
         !screen.contains("a line of text"),
         "it was shown before it was checked"
-    );
-}
-
-/// A test vector of BIP-39, as a numbered list with a wrong last word.
-const LIST: [&str; 3] = [
-    "1. hamster 2. diagram 3. private 4. dutch 5. cause 6. delay 7. private 8. meat",
-    "9. slide 10. toddler 11. razor 12. book 13. happy 14. fancy 15. gospel 16. tennis",
-    "17.maple 18.dilemma 19.loan 20.word 21.shrug 22.inflict 23.delay 24.lenght",
-];
-
-#[test]
-fn a_wrong_word_is_pointed_at_and_only_it_is_typed_again() {
-    let world = World::empty();
-    let restore = format!(
-        "sealstone passport restore -o x.passport --label x {PROFILE} --passphrase-file passphrase"
-    );
-    // The offer is taken, another spelling is typed, or another place is named.
-    for last in ["", "leng", "24 length"] {
-        let typed = [&LIST[..], &[last]].concat();
-        let Some((screen, code)) = session(&world, &restore, &typed) else {
-            return;
-        };
-        assert_eq!(code, Some(0), "{screen}");
-        assert!(screen.contains("word 24 may be length"), "{screen}");
-        assert!(screen.contains("Word 9 and on: "), "{screen}");
-        for half in ["x.passport", "x.pub"] {
-            std::fs::remove_file(world.path(half)).unwrap();
-        }
-    }
-    let (screen, code) = session(&world, &restore, &["hamster", ""]).unwrap();
-    assert!(
-        screen.contains("only 1 of 24 words") && code == Some(2),
-        "{screen}"
     );
 }
 

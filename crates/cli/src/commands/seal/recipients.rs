@@ -38,7 +38,8 @@ const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";
 
 impl Recipients {
-    /// The recipients that are `kept` and all that the options name; the user alone if there are none. `sender` signs.
+    /// The recipients that are `kept` and all that the options name; the user alone if there are
+    /// none. `sender` signs.
     pub(super) fn gather(
         args: &SealArgs,
         kept: Vec<Contact>,
