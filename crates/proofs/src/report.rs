@@ -313,7 +313,7 @@ impl Report {
         if !elsewhere.is_empty() {
             let _ = writeln!(
                 text,
-                "models: {} forms of AVX-512 were not compared: this CPU has them not, and runs no kernel with them",
+                "models: {} forms of AVX-512 were not compared: this CPU lacks them, and runs no kernel with them",
                 elsewhere.len()
             );
         }
