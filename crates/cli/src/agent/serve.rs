@@ -122,11 +122,10 @@ impl Server {
     /// Ends the agent if its socket is gone, or if nothing is left to do.
     fn watch(&self) {
         let begun = Instant::now();
-        let mut has_held = false;
         loop {
             thread::sleep(TICK);
+            let has_held = self.agent.has_held();
             let held = self.agent.tick(now());
-            has_held |= held > 0;
             let idle = held == 0 && (has_held || begun.elapsed() > EMPTY_AT_FIRST);
             let replaced = identity(&self.place.socket()) != self.own;
             if replaced || (self.on_demand && idle) {

@@ -1,6 +1,7 @@
 //! The agent: what it holds, and what it answers.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use crate::passport::{Contact, Fingerprint, Passport};
 #[derive(Default)]
 pub struct Agent {
     held: Mutex<BTreeMap<Fingerprint, Held>>,
+    has_held: AtomicBool,
     process: u64,
 }
 
@@ -82,6 +84,12 @@ impl Agent {
         held.len()
     }
 
+    /// Whether it was ever given a passport. One that has nothing any more may end; it may have had
+    /// it for a shorter time than between two calls of [`tick`](Self::tick).
+    pub fn has_held(&self) -> bool {
+        self.has_held.load(Ordering::Acquire)
+    }
+
     fn run(&self, request: Request, now: Duration) -> Result<Answer, Refusal> {
         match request {
             Request::Status => Ok(Answer::Status(self.status(now))),
@@ -143,6 +151,7 @@ impl Agent {
             return Err(Refusal::Full);
         }
         held.insert(name, new);
+        self.has_held.store(true, Ordering::Release);
         Ok(Answer::Done)
     }
 

@@ -155,6 +155,16 @@ fn a_passport_is_held_for_its_time_and_no_longer() {
 }
 
 #[test]
+fn an_agent_knows_that_it_has_held_a_passport_for_a_moment() {
+    let agent = Agent::new();
+    assert!(!agent.has_held());
+    let (agent, _) = holding();
+    agent.answer(&Request::Lock(None).encode(), START);
+    assert_eq!(agent.tick(START), 0);
+    assert!(agent.has_held(), "before the first tick it was locked");
+}
+
+#[test]
 fn a_locked_passport_is_gone_and_the_others_stay() {
     let (agent, alice) = holding();
     let client = client(&agent, START);
