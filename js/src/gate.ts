@@ -1,6 +1,6 @@
 /** Gates of an issuer: which proofs to show, and how to get them (spec/service.md, "Gates"). */
 
-import { concat, fromBase64url, sha256, toBase64url, type Bytes } from "./bytes.js";
+import { fromBase64url, type Bytes } from "./bytes.js";
 import type { Work } from "./search.js";
 import { solve, type SolveOptions } from "./work.js";
 
@@ -38,8 +38,8 @@ interface Plan {
   cost: number;
 }
 
-/** Free, a text that is there, machine work, somebody's finger. */
-const COST = { free: 0, have: 1, ask: 10, work: 100, person: 1000 };
+/** Free, a text that is there, what the page has to get, work. */
+const COST = { free: 0, have: 1, ask: 10, work: 100 };
 
 /** The least troublesome way through a gate; none if there is no way. */
 export function plan(gate: Gate, options: GateOptions, without: ReadonlySet<string> = new Set()): Plan | null {
@@ -53,8 +53,6 @@ export function plan(gate: Gate, options: GateOptions, without: ReadonlySet<stri
       return { gates: [], cost: COST.free };
     case "pow":
       return { gates: [gate], cost: COST.work };
-    case "webauthn":
-      return hasAuthenticators() ? { gates: [gate], cost: COST.person } : null;
     default:
       return null;
   }
@@ -94,7 +92,6 @@ async function proveOne(gate: Gate, ask: Ask, options: GateOptions): Promise<str
   const own = options.proofs?.[gate.name ?? ""];
   if (typeof own === "string") return own;
   if (own) return own(gate, ask);
-  if (gate.kind === "webauthn") return register(gate, ask, options.signal);
   return `${gate.challenge}.${await solve(workOf(gate, ask), options)}`;
 }
 
@@ -117,34 +114,4 @@ export function workOf(gate: Gate, { subject, tokens }: Ask): Work {
     memoryKib: Number(gate["memory-kib"] ?? 0),
     passes: Number(gate.passes ?? 0),
   };
-}
-
-function hasAuthenticators(): boolean {
-  return typeof globalThis.PublicKeyCredential === "function";
-}
-
-/** Registers a new credential of an authenticator, for this request only. */
-async function register(gate: Gate, { subject }: Ask, signal?: AbortSignal): Promise<string> {
-  const label = new TextEncoder().encode("sealstone.service.webauthn\0");
-  const nonce = fromBase64url(gate.challenge ?? "");
-  const algorithms = gate["algorithms"] as number[];
-  const publicKey: PublicKeyCredentialCreationOptions = {
-    rp: { id: String(gate["rp-id"]), name: String(gate["rp-name"]) },
-    // A credential of its own for each request: nothing connects two of them.
-    user: { id: crypto.getRandomValues(new Uint8Array(32)), name: "visitor", displayName: "visitor" },
-    challenge: await sha256(concat(label, nonce, subject)),
-    pubKeyCredParams: algorithms.map((alg) => ({ type: "public-key", alg })),
-    attestation: gate["attestation"] as AttestationConveyancePreference,
-    authenticatorSelection: {
-      residentKey: "discouraged",
-      userVerification: gate["user-verification"] as UserVerificationRequirement,
-    },
-    timeout: 1000 * Number(gate["expires-in"] ?? 60),
-  };
-  const made = await navigator.credentials.create({ publicKey, ...(signal && { signal }) });
-  const credential = made as PublicKeyCredential;
-  const response = credential.response as AuthenticatorAttestationResponse;
-  const client = toBase64url(new Uint8Array(response.clientDataJSON));
-  const attestation = toBase64url(new Uint8Array(response.attestationObject));
-  return `${gate.challenge}.${toBase64url(new Uint8Array(credential.rawId))}.${client}.${attestation}`;
 }

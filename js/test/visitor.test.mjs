@@ -61,6 +61,9 @@ test("the least troublesome way through a gate is planned", () => {
   assert.deepEqual(names({ kind: "all", of: [pow, friends] }, { proofs }), ["friends", "pow"]);
   assert.deepEqual(names({ kind: "at-least", threshold: 2, of: [pow, friends, free] }), ["pow"]);
   assert.equal(names({ kind: "something-new", name: "x" }), undefined);
+  const fair = { kind: "rate", name: "fair", of: [friends] };
+  assert.equal(names(fair), undefined, "a rate of accounts needs an account");
+  assert.deepEqual(names(fair, { proofs }), ["friends"]);
 });
 
 for (const algorithm of ["sha256", "argon2id"]) {

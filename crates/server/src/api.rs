@@ -86,6 +86,25 @@ pub struct Divided {
     pub invitation: String,
 }
 
+/// A holder of an invitation stands for a newcomer.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Vouch {
+    /// The gate for newcomers.
+    pub gate: String,
+    /// The holder's invitation.
+    pub invitation: String,
+    /// The newcomer's name: the time when it ends, as a u64, and 16 random bytes, in base64url.
+    pub newcomer: String,
+}
+
+/// A vouch.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Vouched {
+    /// The vouch, a secret of the newcomer.
+    pub vouch: String,
+}
+
 /// What the gate wants, with fresh challenges.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct GateAnswer {
@@ -267,6 +286,7 @@ pub enum OfGate {
         crate::issuer::issue_json,
         crate::issuer::issue_json_batch,
         crate::issuer::divide_invitation,
+        crate::issuer::vouch,
     )
 )]
 struct Issuer;

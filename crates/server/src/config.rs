@@ -428,6 +428,42 @@ mod tests {
     }
 
     #[test]
+    fn impossible_gates_are_named() {
+        let partner = "kind = \"attestation\"\nissuer = \"a\"\naudience = \"b\"";
+        for (text, part) in [
+            (
+                "kind = \"rate\"\nof = \"pow\"\nlimit = 1\nperiod = 1",
+                "no accounts",
+            ),
+            (
+                "kind = \"rate\"\nof = \"a\"\nlimit = 1\nperiod = 1",
+                "contains itself",
+            ),
+            (
+                "kind = \"trust\"\nof = \"pow\"\nperiod = 1\nlevels = []",
+                "no age",
+            ),
+            (
+                "kind = \"vouch\"\nof = \"pow\"\nthreshold = 2\nquota = 1\nlifetime = 1",
+                "no gate",
+            ),
+            (partner, "either keys-file or keys-url"),
+            (
+                &format!("{partner}\nkeys-url = \"http://b\""),
+                "needs https",
+            ),
+            (
+                &format!("{partner}\nkeys-file = \"/none/such\""),
+                "/none/such",
+            ),
+        ] {
+            let config = Config::parse(&format!("[gates.a]\n{text}"), []).expect(text);
+            let error = config.check_gates().expect_err(text).to_string();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+
+    #[test]
     fn mistakes_are_named() {
         for (text, part) in [
             ("[keys]\ntypes = [9]", "0x0009"),
@@ -444,6 +480,11 @@ mod tests {
             ),
             ("[gates.a]\nkind = \"captcha\"", "captcha"),
             ("[gates.a]\nkind = \"pow\"\nbit = 3", "bit"),
+            ("[gates.a]\nkind = \"rate\"\nlimit = 1", "period"),
+            (
+                "[gates.a]\nkind = \"attestation\"\nissuer = \"a\"",
+                "audience",
+            ),
         ] {
             let error = Config::parse(text, []).expect_err(text).to_string();
             assert!(error.contains(part), "{text}: {error}");

@@ -19,11 +19,14 @@
 //! # Ok::<(), sealstone_server::Error>(())
 //! ```
 
+pub mod attestation;
 mod compose;
 pub mod invitation;
 mod mac;
 pub mod pow;
-mod rate;
+pub mod rate;
+pub mod trust;
+pub mod vouch;
 
 use std::collections::BTreeMap;
 
@@ -51,10 +54,16 @@ pub enum GateOptions {
     None {},
     /// Proof of work.
     Pow(pow::Options),
-    /// So many tokens for each network in each period.
+    /// So many tokens for each network, or each account of a gate, in each period.
     Rate(rate::Options),
     /// Invitations with quotas.
-    Invitation {},
+    Invitation(invitation::Options),
+    /// Several holders of invitations stand for a newcomer.
+    Vouch(vouch::Options),
+    /// The older an account of a gate, the more tokens in each period.
+    Trust(trust::Options),
+    /// Another service attests, for one request.
+    Attestation(attestation::Options),
     /// All of these gates.
     All {
         /// Their names.
@@ -129,19 +138,66 @@ pub enum Failure {
     Wrong(&'static str),
 }
 
+/// Who shows a proof, as far as a gate can tell one from another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Account {
+    key: [u8; 32],
+    /// Since when there is this account, in seconds since 1970.
+    since: Option<u64>,
+}
+
+/// One way in which a gate passes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Way {
+    /// To be made as a whole.
+    change: Change,
+    account: Option<Account>,
+}
+
+impl Way {
+    fn new(change: Change, account: Option<Account>) -> Self {
+        Self { change, account }
+    }
+
+    /// The same way with more to do.
+    fn with(self, more: impl FnOnce(Change) -> Change) -> Self {
+        Self {
+            change: more(self.change),
+            ..self
+        }
+    }
+
+    /// Both ways together. The account is that of the first that has one.
+    fn and(self, other: Self) -> Self {
+        Self {
+            change: self.change.and(other.change),
+            account: self.account.or(other.account),
+        }
+    }
+}
+
 /// One gate. It checks proofs without the store, and says what the store has to check and
 /// remember.
 pub(crate) trait Gate: Send + Sync {
     /// What a client has to show; challenges in it are fresh.
     fn describe(&self, now: u64) -> Value;
 
-    /// The ways in which it passes, the preferred one first; not empty. Each is a change, to be
-    /// made as a whole.
-    fn check(&self, ask: &Ask<'_>) -> std::result::Result<Vec<Change>, Failure>;
+    /// The ways in which it passes, the preferred one first; not empty.
+    fn check(&self, ask: &Ask<'_>) -> std::result::Result<Vec<Way>, Failure>;
 
     /// The most ways that [`Gate::check`] returns.
     fn ways(&self) -> usize {
         1
+    }
+
+    /// Whether its ways have accounts.
+    fn has_accounts(&self) -> bool {
+        false
+    }
+
+    /// Whether its accounts have ages.
+    fn has_ages(&self) -> bool {
+        false
     }
 }
 
@@ -149,6 +205,7 @@ pub(crate) trait Gate: Send + Sync {
 pub struct Gates {
     root: Box<dyn Gate>,
     invitations: Vec<invitation::Invitations>,
+    vouches: Vec<vouch::Vouches>,
 }
 
 impl Gates {
@@ -165,6 +222,7 @@ impl Gates {
             configured,
             secret,
             invitations: Vec::new(),
+            vouches: Vec::new(),
         };
         let root = builder.build(name, 0)?;
         if root.ways() > MAX_WAYS {
@@ -176,6 +234,7 @@ impl Gates {
         Ok(Self {
             root,
             invitations: builder.invitations,
+            vouches: builder.vouches,
         })
     }
 
@@ -191,7 +250,7 @@ impl Gates {
     /// If no way is left.
     pub fn check(&self, ask: &Ask<'_>) -> std::result::Result<Vec<Change>, Failure> {
         let ways = self.root.check(ask)?;
-        let with_grace = |change: Change| change.with_grace(REPEAT_GRACE);
+        let with_grace = |way: Way| way.change.with_grace(REPEAT_GRACE);
         Ok(ways.into_iter().map(with_grace).collect())
     }
 
@@ -200,12 +259,19 @@ impl Gates {
     pub fn invitations(&self) -> &[invitation::Invitations] {
         &self.invitations
     }
+
+    /// The gates for newcomers.
+    #[must_use]
+    pub fn vouches(&self) -> &[vouch::Vouches] {
+        &self.vouches
+    }
 }
 
 struct Builder<'a> {
     configured: &'a BTreeMap<String, GateOptions>,
     secret: &'a Secret<32>,
     invitations: Vec<invitation::Invitations>,
+    vouches: Vec<vouch::Vouches>,
 }
 
 impl Builder<'_> {
@@ -230,11 +296,19 @@ impl Builder<'_> {
         Ok(match options {
             GateOptions::None {} => Box::new(Open),
             GateOptions::Pow(options) => Box::new(pow::Pow::new(name, &options, self.secret)?),
-            GateOptions::Rate(options) => Box::new(rate::Rate::new(name, &options, self.secret)?),
-            GateOptions::Invitation {} => {
-                let gate = invitation::Invitations::new(name, self.secret);
-                self.invitations.push(gate.clone());
-                Box::new(gate)
+            GateOptions::Rate(options) => {
+                let of = options.of.as_ref().map(|of| self.build(of, depth + 1));
+                let of = of.transpose()?;
+                Box::new(rate::Rate::new(name, &options, of, self.secret)?)
+            }
+            GateOptions::Invitation(options) => Box::new(self.invitations(name, &options)),
+            GateOptions::Vouch(options) => Box::new(self.vouches(name, &options)?),
+            GateOptions::Trust(options) => {
+                let of = self.build(&options.of, depth + 1)?;
+                Box::new(trust::Trust::new(name, &options, of, self.secret)?)
+            }
+            GateOptions::Attestation(options) => {
+                Box::new(attestation::Attestation::new(name, &options, self.secret)?)
             }
             GateOptions::All { of } => self.threshold(name, &of, of.len(), depth)?,
             GateOptions::Any { of } => self.threshold(name, &of, 1, depth)?,
@@ -242,6 +316,34 @@ impl Builder<'_> {
                 self.threshold(name, &of, threshold, depth)?
             }
         })
+    }
+
+    fn invitations(
+        &mut self,
+        name: &str,
+        options: &invitation::Options,
+    ) -> invitation::Invitations {
+        let gate = invitation::Invitations::new(name, options, self.secret);
+        // A gate may stand in several places.
+        if self.invitations.iter().all(|other| other.name() != name) {
+            self.invitations.push(gate.clone());
+        }
+        gate
+    }
+
+    fn vouches(&mut self, name: &str, options: &vouch::Options) -> Result<vouch::Vouches> {
+        let Some(GateOptions::Invitation(of)) = self.configured.get(&options.of) else {
+            return Err(Error::Config(format!(
+                "the gate {name}: {} is no gate of the kind invitation",
+                options.of
+            )));
+        };
+        let invitations = self.invitations(&options.of, of);
+        let gate = vouch::Vouches::new(name, options, invitations, self.secret)?;
+        if self.vouches.iter().all(|other| other.name() != name) {
+            self.vouches.push(gate.clone());
+        }
+        Ok(gate)
     }
 
     fn threshold(
@@ -282,7 +384,7 @@ impl Gate for Open {
         json!({"kind": "none"})
     }
 
-    fn check(&self, ask: &Ask<'_>) -> std::result::Result<Vec<Change>, Failure> {
-        Ok(vec![Change::new(ask.now)])
+    fn check(&self, ask: &Ask<'_>) -> std::result::Result<Vec<Way>, Failure> {
+        Ok(vec![Way::new(Change::new(ask.now), None)])
     }
 }

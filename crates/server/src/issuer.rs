@@ -26,7 +26,8 @@ use serde_json::json;
 use tokio::sync::Semaphore;
 
 use crate::api::{
-    Always, Divide, Divided, GateAnswer, IssueBatch, IssueOne, Issued, IssuedBatch, OfGate,
+    Always, Divide, Divided, GateAnswer, IssueBatch, IssueOne, Issued, IssuedBatch, OfGate, Vouch,
+    Vouched,
 };
 use crate::clock::Clock;
 use crate::gate::{Ask, Failure, Gates, Network, Proofs};
@@ -128,6 +129,7 @@ impl Issuer {
                 "/v1/invitations",
                 guard("invitations", post(divide_invitation)),
             )
+            .route("/v1/vouches", guard("vouches", post(vouch)))
             .with_state(self)
     }
 
@@ -228,6 +230,14 @@ impl Issuer {
             done
         });
         done.await.map_err(internal)
+    }
+
+    /// Takes from a quota, durably.
+    async fn take(&self, change: Change) -> Result<(), Problem> {
+        match self.store.apply(change).await? {
+            Outcome::Refused(refusal) => Err(self.used(refusal)),
+            Outcome::Done | Outcome::Repeated => Ok(()),
+        }
     }
 
     fn refused(&self, failure: Failure) -> Problem {
@@ -475,17 +485,36 @@ pub(crate) async fn divide_invitation(
         match gate.divide(&asked.invitation, asked.quota, asked.until, now) {
             Err(other) => failure = other,
             Ok((invitation, change)) => {
-                return match issuer.store.apply(change).await? {
-                    Outcome::Refused(refusal) => Err(issuer.used(refusal)),
-                    _ => {
-                        let invitation = invitation.to_string();
-                        Ok(answer_json(&json!(Divided { invitation })))
-                    }
-                };
+                issuer.take(change).await?;
+                let invitation = invitation.to_string();
+                return Ok(answer_json(&json!(Divided { invitation })));
             }
         }
     }
     Err(issuer.refused(failure))
+}
+
+/// A vouch of an invitation's holder
+///
+/// A holder of an invitation stands for a newcomer, who shows several vouches at a gate.
+#[utoipa::path(post, path = "/v1/vouches", request_body = Vouch, responses(
+    (status = 200, description = "The vouch", body = Vouched),
+    OfGate,
+))]
+pub(crate) async fn vouch(
+    State(issuer): State<Arc<Issuer>>,
+    body: Body,
+) -> Result<Response, Problem> {
+    let asked: Vouch = body.json()?;
+    let mut gates = issuer.gates.vouches().iter();
+    let gate = gates.find(|gate| gate.name() == asked.gate);
+    let none = Failure::Wrong("this issuer has no such gate for newcomers");
+    let gate = gate.ok_or_else(|| issuer.refused(none))?;
+    let now = issuer.clock.now();
+    let made = gate.vouch(&asked.invitation, &asked.newcomer, now);
+    let (vouch, change) = made.map_err(|failure| issuer.refused(failure))?;
+    issuer.take(change).await?;
+    Ok(answer_json(&json!(Vouched { vouch })))
 }
 
 fn encode(bytes: &[u8]) -> String {

@@ -161,7 +161,7 @@ impl Desk {
     ) -> std::result::Result<Value, Problem> {
         let now = self.service.clock.now();
         let until = now.saturating_add(asked.days.saturating_mul(DAY));
-        let invitation = self.gate(&asked.gate)?.invite(asked.quota, until);
+        let invitation = self.gate(&asked.gate)?.invite(asked.quota, now, until);
         let made = Made {
             id: crate::hex(&invitation.ids()[0]),
             gate: asked.gate,

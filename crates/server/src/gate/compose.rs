@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Ask, Failure, Gate, MAX_WAYS};
-use crate::store::Change;
+use super::{Ask, Failure, Gate, MAX_WAYS, Way};
 
 /// Passes if at least `threshold` of its parts pass.
 pub(super) struct AtLeast {
@@ -27,7 +26,7 @@ impl Gate for AtLeast {
         }
     }
 
-    fn check(&self, ask: &Ask<'_>) -> Result<Vec<Change>, Failure> {
+    fn check(&self, ask: &Ask<'_>) -> Result<Vec<Way>, Failure> {
         let (mut passed, mut failure) = (Vec::new(), Failure::Missing);
         for part in &self.parts {
             match part.check(ask) {
@@ -47,12 +46,24 @@ impl Gate for AtLeast {
         let ways: Vec<usize> = self.parts.iter().map(|part| part.ways()).collect();
         count(&ways, self.threshold)
     }
+
+    /// Every way has one if enough parts have.
+    fn has_accounts(&self) -> bool {
+        let without = self.parts.iter().filter(|part| !part.has_accounts());
+        without.count() < self.threshold
+    }
+
+    /// The first account counts, whichever part it comes from.
+    fn has_ages(&self) -> bool {
+        let mut of_accounts = self.parts.iter().filter(|part| part.has_accounts());
+        self.has_accounts() && of_accounts.all(|part| part.has_ages())
+    }
 }
 
 /// All ways to pass `threshold` of the gates, in the order of the gates.
-fn choose(gates: &[Vec<Change>], threshold: usize) -> Vec<Change> {
+fn choose(gates: &[Vec<Way>], threshold: usize) -> Vec<Way> {
     if threshold == 0 {
-        return vec![Change::default()];
+        return vec![Way::default()];
     }
     let Some((first, rest)) = gates.split_first() else {
         return Vec::new();
@@ -81,10 +92,11 @@ fn count(ways: &[usize], threshold: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{Mark, Set};
+    use crate::store::{Change, Mark, Set};
 
-    fn way(number: u8) -> Change {
-        Change::new(1).mark(Mark::new(&Set::new("s", 1), [number; 32]))
+    fn way(number: u8) -> Way {
+        let mark = Mark::new(&Set::new("s", 1), [number; 32]);
+        Way::new(Change::new(1).mark(mark), None)
     }
 
     #[test]

@@ -18,7 +18,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::mac::{Mac, label};
-use super::{Ask, Failure, Gate};
+use super::{Ask, Failure, Gate, Way};
 use crate::store::{Change, Mark, Set};
 use crate::{Error, Result};
 
@@ -246,7 +246,7 @@ impl Gate for Pow {
         described
     }
 
-    fn check(&self, ask: &Ask<'_>) -> std::result::Result<Vec<Change>, Failure> {
+    fn check(&self, ask: &Ask<'_>) -> std::result::Result<Vec<Way>, Failure> {
         let proof = ask.proofs.of(&self.name).ok_or(Failure::Missing)?;
         let malformed = Failure::Wrong("the proof is not CHALLENGE.COUNTER");
         let (challenge, counter) = proof.split_once('.').ok_or(malformed)?;
@@ -272,7 +272,7 @@ impl Gate for Pow {
         let hour = expires / HOUR;
         let set = Set::new(format!("pow-{hour}"), (hour + 1).saturating_mul(HOUR));
         let mark = Mark::new(&set, key).of_operation(ask.subject);
-        Ok(vec![Change::new(ask.now).mark(mark)])
+        Ok(vec![Way::new(Change::new(ask.now).mark(mark), None)])
     }
 }
 

@@ -1,4 +1,4 @@
-//! So many tokens for each network in each period.
+//! So many tokens for each network, or each account of another gate, in each period.
 
 use std::net::IpAddr;
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::mac::Mac;
-use super::{Ask, Failure, Gate};
+use super::{Ask, Failure, Gate, Way};
 use crate::store::{Change, Count, Set};
 use crate::{Error, Result};
 
@@ -15,10 +15,13 @@ use crate::{Error, Result};
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Options {
-    /// Tokens for each network in each period.
+    /// Tokens for each network, or account, in each period.
     pub limit: u64,
     /// Seconds of a period.
     pub period: u64,
+    /// The gate whose accounts are counted, instead of networks.
+    #[serde(default)]
+    pub of: Option<String>,
 }
 
 /// What one customer of a provider has: an IPv4 address, or 64 bits of an IPv6 address.
@@ -42,43 +45,107 @@ impl From<IpAddr> for Network {
     }
 }
 
-pub(super) struct Rate {
-    name: String,
-    options: Options,
+/// Counters of periods. The store does not learn whose they are.
+pub(super) struct Periods {
+    prefix: String,
+    length: u64,
     mac: Mac,
 }
 
+impl Periods {
+    /// Counters of the gate `name`, whose periods have so many seconds.
+    pub(super) fn new(kind: &str, name: &str, length: u64, secret: &Secret<32>) -> Self {
+        Self {
+            prefix: format!("{kind}-{name}"),
+            length,
+            mac: Mac::new(secret, kind, name),
+        }
+    }
+
+    /// Counts `tokens` for who is named by `key`.
+    pub(super) fn count(&self, key: &[u8], tokens: u64, limit: u64, now: u64) -> Count {
+        let period = now / self.length;
+        let until = period.saturating_add(1).saturating_mul(self.length);
+        let set = Set::new(format!("{}-{period}", self.prefix), until);
+        Count::new(&set, self.mac.tag(&[key]), tokens, limit)
+    }
+}
+
+pub(super) struct Rate {
+    name: String,
+    options: Options,
+    periods: Periods,
+    of: Option<Box<dyn Gate>>,
+}
+
 impl Rate {
-    pub(super) fn new(name: &str, options: &Options, secret: &Secret<32>) -> Result<Self> {
+    pub(super) fn new(
+        name: &str,
+        options: &Options,
+        of: Option<Box<dyn Gate>>,
+        secret: &Secret<32>,
+    ) -> Result<Self> {
         if options.limit == 0 || options.period == 0 {
             return Err(Error::Config(format!(
                 "the gate {name} needs a limit and a period of at least 1"
             )));
         }
+        if of.as_ref().is_some_and(|of| !of.has_accounts()) {
+            return Err(Error::Config(format!(
+                "the gate {name}: the gate in `of` knows no accounts"
+            )));
+        }
         Ok(Self {
             name: name.to_owned(),
             options: options.clone(),
-            mac: Mac::new(secret, "rate", name),
+            periods: Periods::new("rate", name, options.period, secret),
+            of,
         })
+    }
+
+    fn count(&self, key: &[u8], ask: &Ask<'_>) -> Count {
+        self.periods
+            .count(key, ask.tokens, self.options.limit, ask.now)
     }
 }
 
 impl Gate for Rate {
-    fn describe(&self, _now: u64) -> Value {
-        json!({
+    fn describe(&self, now: u64) -> Value {
+        let mut described = json!({
             "kind": "rate", "name": self.name,
             "limit": self.options.limit, "period": self.options.period,
-        })
+        });
+        if let Some(of) = &self.of {
+            described["of"] = json!([of.describe(now)]);
+        }
+        described
     }
 
-    fn check(&self, ask: &Ask<'_>) -> std::result::Result<Vec<Change>, Failure> {
-        let network = ask.network.ok_or(Failure::Wrong("no network address"))?;
-        let period = ask.now / self.options.period;
-        let until = period.saturating_add(1).saturating_mul(self.options.period);
-        let set = Set::new(format!("rate-{}-{period}", self.name), until);
-        let key = self.mac.tag(&[&network.0]);
-        let count = Count::new(&set, key, ask.tokens, self.options.limit);
-        Ok(vec![Change::new(ask.now).count(count)])
+    fn check(&self, ask: &Ask<'_>) -> std::result::Result<Vec<Way>, Failure> {
+        let Some(of) = &self.of else {
+            let network = ask.network.ok_or(Failure::Wrong("no network address"))?;
+            let change = Change::new(ask.now).count(self.count(&network.0, ask));
+            return Ok(vec![Way::new(change, None)]);
+        };
+        let limited = |way: Way| -> std::result::Result<Way, Failure> {
+            let account = way.account.as_ref();
+            let account = account.ok_or(Failure::Wrong("the proof tells no account"))?;
+            let count = self.count(&account.key, ask);
+            Ok(way.with(|change| change.count(count)))
+        };
+        of.check(ask)?.into_iter().map(limited).collect()
+    }
+
+    fn ways(&self) -> usize {
+        self.of.as_ref().map_or(1, |of| of.ways())
+    }
+
+    fn has_accounts(&self) -> bool {
+        self.of.is_some()
+    }
+
+    fn has_ages(&self) -> bool {
+        self.of.as_ref().is_some_and(|of| of.has_ages())
     }
 }
 

@@ -12,7 +12,7 @@ const TYPE: TokenType = TokenType::VoprfP384;
 const ONE: &str = "application/private-token-request";
 
 /// A request for one token.
-fn request(issuer: &Service) -> Vec<u8> {
+pub(crate) fn request(issuer: &Service) -> Vec<u8> {
     let challenge = TokenChallenge::new(TYPE, "issuer", None, &["origin"]).expect("names");
     let key = Client::new(issuer.url())
         .key(&challenge, now())
@@ -20,22 +20,22 @@ fn request(issuer: &Service) -> Vec<u8> {
     Pending::one(&key, &challenge).expect("a request").1
 }
 
-fn ask(issuer: &Service, request: &[u8], proofs: &[String]) -> Answer {
+pub(crate) fn ask(issuer: &Service, request: &[u8], proofs: &[String]) -> Answer {
     let url = format!("{}/token-request", issuer.url());
     let answer = Client::new("").post(&url, ONE, request, proofs);
     answer.expect("an answer")
 }
 
-fn outcome(answer: &Answer) -> (u16, String) {
+pub(crate) fn outcome(answer: &Answer) -> (u16, String) {
     (answer.status, problem(&answer.json()).to_owned())
 }
 
-fn refused(status: u16, name: &str) -> (u16, String) {
+pub(crate) fn refused(status: u16, name: &str) -> (u16, String) {
     (status, name.to_owned())
 }
 
 /// The work that the issuer asks for now, done for `request`.
-fn solved(issuer: &Service, name: &str, request: &[u8]) -> String {
+pub(crate) fn solved(issuer: &Service, name: &str, request: &[u8]) -> String {
     let gate = ask(issuer, request, &[]).json();
     let work = Work::from_json(&gate["gate"]).expect("a challenge");
     let proof = work.solve(&sha256(&[request]), 1, || true);
@@ -191,7 +191,7 @@ fn any_falls_back_to_the_next_gate() {
 }
 
 /// Asks the operator's socket.
-fn admin(world: &World, path: &str, body: &Value) -> Value {
+pub(crate) fn admin(world: &World, path: &str, body: &Value) -> Value {
     let asked = sealstone_server::admin::ask(&world.path("issuer"), "POST", path, body);
     asked.expect("an answer")
 }

@@ -1,6 +1,8 @@
 //! The programs as operators run them and clients use them.
 
+mod accounts;
 mod admin;
+mod attestation;
 mod audit;
 mod forms;
 mod fuzz;

@@ -9,6 +9,7 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
 use crate::Kind;
+pub(crate) use crate::proofs::proofs_of_gates_are_used_once;
 
 const NOW: u64 = 1_767_225_600;
 const GRACE: u64 = 30;

@@ -3,6 +3,7 @@
 mod conformance;
 mod moving;
 mod planted;
+mod proofs;
 mod servers;
 mod sizing;
 
@@ -74,4 +75,5 @@ suite!(
     spread_sets_close_everywhere,
     a_spread_change_is_whole_or_an_error,
     one_of_many_spread_at_once_wins,
+    proofs_of_gates_are_used_once,
 );

@@ -132,8 +132,11 @@ function gateItem(gate) {
   const words = {
     none: "everybody passes",
     pow: `proof of work “${gate.name}”: ${gate.algorithm}, ${gate.bits} bits`,
-    rate: `rate “${gate.name}”: ${gate.limit} tokens in ${gate.period} s for each network`,
+    rate: `rate “${gate.name}”: ${gate.limit} tokens in ${gate.period} s for each ${gate.of ? "account of" : "network"}`,
     invitation: `invitations “${gate.name}”`,
+    vouch: `vouching “${gate.name}”: ${gate.threshold} holders of “${gate.invitations}” for ${gate.quota} tokens`,
+    trust: `trust “${gate.name}”: ${(gate.levels ?? []).map((level) => `${level.limit} tokens in ${duration(gate.period)} after ${duration(level.age)}`).join(", ")}, for each account of`,
+    attestation: `attestation “${gate.name}” of ${gate.issuer}`,
     all: "all of",
     any: "any of",
     "at-least": `at least ${gate.threshold} of`,
