@@ -85,8 +85,6 @@ pub struct Kernel {
     pub shows: &'static str,
     /// Whether the shipped command contains it.
     pub shipped: bool,
-    /// In how many places each contract is tried.
-    pub layouts: usize,
     /// Kernels of one family share a specification.
     pub family: &'static str,
     /// What it promises.
@@ -251,7 +249,6 @@ fn argon2(set: Set) -> Vec<Kernel> {
                     "RFC 9106, 3.4.2 and 3.5"
                 },
                 shipped: true,
-                layouts: 2,
                 family: "argon2",
                 contracts: contracts.collect(),
             }
@@ -279,7 +276,6 @@ fn blake2b(set: Set) -> Kernel {
         function: "sealstone_argon2::blake2b::engine::compress_on",
         shows: "RFC 7693, 3.2",
         shipped: true,
-        layouts: 4,
         family: "blake2b",
         contracts: set.numbers().iter().map(contract).collect(),
     }
@@ -316,7 +312,6 @@ fn self_tests() -> Vec<Kernel> {
         function,
         shows,
         shipped: false,
-        layouts: 4,
         family: name,
         contracts: vec![contract],
     };

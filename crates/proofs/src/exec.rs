@@ -21,17 +21,20 @@ mod flags;
 mod hooks;
 mod memory;
 mod operand;
+mod place;
 mod scalar;
 mod vector;
 
 pub use fault::{Fault, Wrong as WrongModel};
 pub use flags::{Flag, Flags};
 pub use memory::{Memory, Region};
+pub use place::Base;
 
 use crate::features::Features;
 use crate::image::Image;
-use crate::term::{Bit, Terms, Word, constant, value};
+use crate::term::{Bit, Terms, Word, value};
 use iced_x86::{Decoder, DecoderOptions, Instruction, Register};
+use place::{Bases, Place, RETURN};
 use std::collections::{BTreeMap, HashMap};
 
 /// Why a run ended before its end.
@@ -64,6 +67,7 @@ pub struct Machine<'a> {
     /// The formulas.
     pub terms: &'a mut Terms,
     image: &'a Image,
+    bases: Bases,
     /// General-purpose registers in the order of their encoding: rax, rcx, rdx, rbx, rsp, rbp, rsi,
     /// rdi, r8 to r15.
     pub general: Vec<Word>,
@@ -90,8 +94,12 @@ pub struct Machine<'a> {
     /// What instructions may need.
     pub features: Features,
     steps: u64,
-    /// How far down the stack was in use after the last instruction.
+    /// How far down the stack was in use after the last instruction, and by which stack pointer.
     lowest: u64,
+    pointer: Word,
+    /// The lowest byte of the stack that was touched, and how far that is from its end at most.
+    touched: u64,
+    depth: u64,
     fault: Option<Fault>,
 }
 
@@ -102,12 +110,12 @@ pub(crate) const ARGUMENTS: [usize; 6] = [7, 6, 2, 1, 8, 9];
 pub(crate) const CALLEE_SAVED: [usize; 6] = [3, 5, 12, 13, 14, 15];
 /// What a function may leave anything in.
 pub(crate) const CALLER_SAVED: [usize; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
-/// Where a kernel returns to.
-const RETURN: u64 = 0x2800_0000_0000;
 /// More instructions than any kernel has: a loop without end.
 const MOST_STEPS: u64 = 4_000_000;
 /// How far below the stack pointer a function may write, by the ABI.
 const RED_ZONE: u64 = 128;
+/// The guard of a stack is at least so large: no access may skip it.
+const GUARD: u64 = 4096;
 /// How much stack a kernel may use.
 const STACK: u64 = 1 << 20;
 
@@ -138,6 +146,7 @@ impl<'a> Machine<'a> {
         Self {
             terms,
             image,
+            bases: Bases::default(),
             general,
             vectors,
             masks,
@@ -152,26 +161,22 @@ impl<'a> Machine<'a> {
             features: Features::baseline(),
             steps: 0,
             lowest: 0,
+            pointer: Word::new(),
+            touched: u64::MAX,
+            depth: 0,
             fault: None,
         }
     }
 
     /// Calls the function at `entry` with integer arguments, and checks what the ABI asks of it.
-    /// `stack` is the stack pointer of the caller, a multiple of 16.
-    ///
-    /// # Errors
-    /// Why the run stopped.
-    pub fn call(&mut self, entry: u64, arguments: &[Word], stack: u64) -> Outcome<()> {
-        self.call_watched(entry, arguments, stack, |_, _| Ok(()))
-    }
-
-    /// [`Machine::call`], calling `at_turn` whenever a jump has gone back: at the turns of loops.
-    /// It is given what registers held at the entry, too.
+    /// Buffers are at `bases`; `stack` names the stack pointer of the caller, a multiple of 16.
+    /// Calls `at_turn` whenever a jump has gone back: at the turns of loops. It is given what
+    /// registers held at the entry, too.
     pub(crate) fn call_watched(
         &mut self,
         entry: u64,
         arguments: &[Word],
-        stack: u64,
+        (bases, stack): (Vec<Base>, u64),
         mut at_turn: impl FnMut(&mut Self, &[Word]) -> Outcome<()>,
     ) -> Outcome<()> {
         assert!(stack.is_multiple_of(16), "the ABI aligns the stack");
@@ -180,9 +185,13 @@ impl<'a> Machine<'a> {
         for (register, argument) in ARGUMENTS.into_iter().zip(arguments) {
             self.general[register] = argument.clone();
         }
-        self.memory.declare_stack(stack - STACK..stack);
-        self.general[RSP] = constant(stack.into(), 64);
-        self.push(&constant(RETURN.into(), 64))?;
+        self.declare_bases(bases, stack);
+        let range = self.stack_range(stack);
+        self.memory.declare_stack(range);
+        self.general[RSP] = self.base_of_stack();
+        self.touched = stack;
+        let back = self.return_address();
+        self.push(&back)?;
         self.next = entry;
         while self.next != RETURN {
             self.at = self.next;
@@ -195,14 +204,14 @@ impl<'a> Machine<'a> {
             }
             self.give_up_stack();
         }
-        self.check_abi(&before, stack)
+        self.check_abi(&before)
     }
 
     /// Puts something else for every bit of registers and memory that is no constant. Nothing is
     /// known of the flags after. Words of memory none of whose bits `may_change` are left alone.
     pub(crate) fn change_all(
         &mut self,
-        may_change: impl Fn(Bit) -> bool,
+        may_change: impl Fn(&Terms, Bit) -> bool,
         mut change: impl FnMut(&mut Terms, Bit) -> Bit,
     ) {
         let terms = &mut *self.terms;
@@ -215,7 +224,8 @@ impl<'a> Machine<'a> {
         };
         let registers = self.general.iter_mut().chain(&mut self.vectors);
         let registers = registers.chain(&mut self.masks).flatten();
-        let memory = self.memory.words_with(may_change).into_iter().flatten();
+        let memory = self.memory.words_with(|bit| may_change(terms, bit));
+        let memory = memory.into_iter().flatten();
         for bit in registers.chain(memory).filter(|bit| !bit.is_constant()) {
             *bit = change(terms, *bit);
         }
@@ -286,8 +296,8 @@ impl<'a> Machine<'a> {
         Ok(instruction)
     }
 
-    fn check_abi(&mut self, before: &[Word], stack: u64) -> Outcome<()> {
-        if value(&self.general[RSP]) != Some(stack.into()) {
+    fn check_abi(&mut self, before: &[Word]) -> Outcome<()> {
+        if self.general[RSP] != self.base_of_stack() {
             return self.wrong("the stack pointer is not what it was");
         }
         if self.upper_in_use {
@@ -337,44 +347,75 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn stack_pointer(&self) -> Outcome<u64> {
-        self.public(&self.general[RSP], "a stack pointer")
-    }
-
     /// Reads memory.
-    fn load(&mut self, address: u64, length: u64) -> Outcome<Word> {
+    fn load(&mut self, place: Place, length: u64) -> Outcome<Word> {
+        self.touch(place, length)?;
         let lowest = self.lowest();
+        let relocated = self.relocated(place.address, length);
+        let program = (self.image, &relocated[..]);
         let loaded = self
             .memory
-            .load(self.terms, self.image, address, length, lowest);
+            .load(self.terms, program, place.address, length, lowest);
         loaded.or_else(|what| self.wrong(what))
     }
 
     /// Writes memory.
-    fn store(&mut self, address: u64, word: &[Bit]) -> Outcome<()> {
+    fn store(&mut self, place: Place, word: &[Bit]) -> Outcome<()> {
+        self.touch(place, word.len() as u64 / 8)?;
         let lowest = self.lowest();
-        let stored = self.memory.store(address, word, lowest);
+        let stored = self.memory.store(place.address, word, lowest);
         stored.or_else(|what| self.wrong(what))
+    }
+
+    /// Before an access: on the stack, none may be more than a guard below all others, or it could
+    /// miss the guard.
+    fn touch(&mut self, place: Place, length: u64) -> Outcome<()> {
+        self.check_gap(place, length)?;
+        if length == 0 || !self.memory.is_stack(place.address) || place.address >= self.touched {
+            return Ok(());
+        }
+        let slack = self.slack();
+        if self.touched - place.address + slack > GUARD {
+            return self.wrong("an access that may skip the guard of the stack: it was not probed");
+        }
+        self.touched = place.address;
+        self.depth = self.memory.stack_end() - place.address + slack;
+        Ok(())
+    }
+
+    /// How many bytes of stack were used at most, the return address included.
+    pub fn depth(&self) -> u64 {
+        self.depth
     }
 
     /// When the stack pointer rises, what is below it and its red zone may be overwritten at any
     /// time: by a signal handler, say.
     fn give_up_stack(&mut self) {
-        let lowest = self.lowest();
-        if lowest == u64::MAX {
+        if self.general[RSP] == self.pointer {
             return;
+        }
+        let Ok(pointer) = self.stack_pointer() else {
+            return;
+        };
+        let lowest = pointer.address.saturating_sub(RED_ZONE);
+        if self.leave_aligned_stack(pointer) {
+            // How far that was from here is not known: nothing of it is in the red zone.
+            self.memory.give_up_stack(pointer.address);
         }
         if lowest > self.lowest {
             self.memory.give_up_stack(lowest);
         }
         self.lowest = lowest;
+        self.pointer = self.general[RSP].clone();
     }
 
     /// How far down the stack may be used now.
-    fn lowest(&self) -> u64 {
-        value(&self.general[RSP]).map_or(u64::MAX, |pointer| {
-            (pointer as u64).saturating_sub(RED_ZONE)
-        })
+    fn lowest(&mut self) -> u64 {
+        if self.general[RSP] == self.pointer {
+            return self.lowest;
+        }
+        let pointer = self.stack_pointer();
+        pointer.map_or(u64::MAX, |pointer| pointer.address.saturating_sub(RED_ZONE))
     }
 }
 

@@ -28,6 +28,8 @@ pub struct Image {
     imports: Vec<String>,
     /// Addresses of eight bytes that the loader fills with something that is not known here.
     unknown: Vec<u64>,
+    /// Addresses of eight bytes that the loader fills with an address, and which.
+    relocated: BTreeMap<u64, u64>,
 }
 
 #[derive(Clone)]
@@ -59,13 +61,16 @@ impl Symbol {
     }
 }
 
-/// Where images stand.
-const BASE: u64 = 0x2a00_0000_0000;
 const PAGE: u64 = 4096;
-/// Where functions of other libraries seem to be.
-const IMPORTS: u64 = 0x2900_0000_0000;
+const BASE: u64 = Image::BASE;
+const IMPORTS: u64 = Image::IMPORTS;
 
 impl Image {
+    /// Where images stand.
+    pub const BASE: u64 = 0x2a00_0000_0000;
+    /// Where functions of other libraries seem to be.
+    pub const IMPORTS: u64 = 0x2900_0000_0000;
+
     /// Reads an ELF file for x86-64 Linux with its symbols.
     ///
     /// # Errors
@@ -111,6 +116,7 @@ impl Image {
             symbols: Vec::new(),
             imports: Vec::new(),
             unknown: Vec::new(),
+            relocated: BTreeMap::new(),
         }
     }
 
@@ -180,6 +186,11 @@ impl Image {
         Some(segment.bytes[(address - segment.start) as usize])
     }
 
+    /// Where the loader writes addresses, and which.
+    pub fn relocated(&self, range: std::ops::Range<u64>) -> impl Iterator<Item = (u64, u64)> {
+        self.relocated.range(range).map(|(at, value)| (*at, *value))
+    }
+
     /// All functions.
     pub fn symbols(&self) -> &[Symbol] {
         &self.symbols
@@ -247,7 +258,10 @@ impl Image {
                 _ => None,
             };
             match value {
-                Some(value) => self.patch(address, &value.to_le_bytes()),
+                Some(value) => {
+                    self.patch(address, &value.to_le_bytes());
+                    self.relocated.insert(address, value);
+                }
                 None => self.unknown.push(address),
             }
         }

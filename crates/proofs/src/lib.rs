@@ -37,22 +37,28 @@
 //!
 //! What rustc makes of a kernel depends on the level of optimisation and on the target. `make
 //! prove-levels` gives programs built in other ways to the prover: opt-level 1, 2, 3 and s, for
-//! x86-64, x86-64-v3 and x86-64-v4 (`cargo xtask levels`).
+//! x86-64, x86-64-v3 and x86-64-v4 (`scripts/prove-levels`).
 //!
 //! # What a verdict says
 //!
 //! | verdict | meaning |
 //! |---|---|
-//! | PROVED | for all inputs: the output is what the specification says; no branch, address, shift count, division or string length depends on an input; no access outside the buffers, with the right to write, and the own stack; registers and stack pointer of the caller are kept, upper halves of vector registers are clean; and if the contract promises it, no byte that depends on an input stays on the stack or in a register |
+//! | PROVED | for all inputs and all addresses: the output is what the specification says; no branch, address, shift count, division or string length depends on an input; no access outside the buffers, with the right to write, and the own stack; registers and stack pointer of the caller are kept, upper halves of vector registers are clean; and if the contract promises it, no byte that depends on an input stays on the stack or in a register |
 //! | REFUTED | one of these is wrong; a wrong output comes with its input, a leak with two inputs for which the code decides differently. Both are reproduced by running the code itself, if this CPU can and what is decided by is in general-purpose registers (up to that instruction; registers and flags are filled with something else for each input) |
 //! | UNPROVED | neither: two formulas differ, but no sample input tells them apart; or a loop does not follow its specification; or what decides is not known to be constant |
 //! | UNSUPPORTED | an instruction, a relocation or a function that is not modelled, or a kernel that is not found |
 //!
-//! Addresses are numbers, so each contract is tried with memory in several places (leaves of a tree
-//! in one: their nodes, of the same source with fewer turns, in two), and with buffers that are the
-//! same memory where callers may do that. *Residue* counts the bytes that depend on the input and
-//! stay on the stack, in vector registers and in general registers, where a kernel does not promise
-//! to wipe them.
+//! Addresses are symbolic: of each buffer, of the stack, of the program and of the place to return
+//! to nothing is known but the alignment that the contract or the ABI promises, and that they are
+//! separate. So a proof holds wherever memory is. A branch on an address ends it. Where callers may
+//! pass one buffer twice, a contract of its own says so.
+//!
+//! The stack: every call has a stack pointer that is a multiple of 16; what is below the stack
+//! pointer and its red zone of 128 bytes is gone; no access skips a page of 4 KiB, so that the
+//! guard of a stack guards. The table says how deep each kernel goes.
+//!
+//! *Residue* counts the bytes that depend on the input and stay on the stack, in vector registers
+//! and in general registers, where a kernel does not promise to wipe them.
 //!
 //! # What is trusted
 //!

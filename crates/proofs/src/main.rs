@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Proves that the machine code of Sealstone's kernels computes what their specifications say, for
-/// all inputs.
+/// all inputs, wherever memory is.
 ///
 /// The exit status is 0 if every kernel is proved, in machine code and in source, no code that
 /// looks like one was left out, and every instruction's model agrees with this CPU; 1 if not; 2 if
@@ -174,6 +174,7 @@ mod tests {
             residue: Residue::default(),
             steps: 1,
             runs: 1,
+            depth: 8,
             ran_natively: true,
             hash: String::new(),
             functions: Vec::new(),

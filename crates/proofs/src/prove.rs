@@ -1,11 +1,12 @@
-//! A proof: one kernel in one image, under one contract, for every layout of memory that is asked
-//! for.
+//! A proof: one kernel in one image, under one contract, wherever memory is.
+//!
+//! Addresses are symbolic (`exec/place.rs`). A layout is only where native runs put things.
 
 mod cut;
 mod native;
 
 use crate::contract::{Access, Argument, Cell, Contents, Contract};
-use crate::exec::{CALLER_SAVED, CLOBBERED, Machine, Reason, Region, Stop};
+use crate::exec::{Base, CALLER_SAVED, CLOBBERED, Machine, Reason, Region, Stop};
 use crate::features::Processor;
 use crate::image::{Image, Symbol};
 use crate::term::{Bit, Terms, Word, constant};
@@ -21,6 +22,7 @@ use std::ops::Range;
 pub struct Session {
     terms: Terms,
     inputs: HashMap<(&'static str, usize), Word>,
+    bases: HashMap<(u64, u64), Word>,
     unknowns: Unknowns,
 }
 
@@ -36,6 +38,8 @@ pub struct Finding {
     pub instructions: BTreeMap<u64, Instruction>,
     /// Constants of the program that were read, by address.
     pub constants: BTreeSet<u64>,
+    /// How many bytes of stack it uses at most, the return address included.
+    pub depth: u64,
     /// Whether the function itself was run on the samples.
     pub ran_natively: bool,
     /// How many times the formulas of a loop were cut (`cut` says why that is sound).
@@ -49,16 +53,21 @@ struct Ends {
     expected: Option<Contents<Word>>,
 }
 
-/// Where everything is in one run.
+/// Where everything is in native runs; in runs on formulas these numbers only name places.
 struct Layout {
     ranges: Vec<Range<u64>>,
+    /// The symbolic address of each buffer.
+    words: Vec<Word>,
     stack: u64,
 }
 
 const BUFFERS: u64 = 0x2000_0000_0000;
 const STACK: u64 = 0x1000_0000_0000;
-/// Distances from a very round address, in units of the alignment: another for each layout and
-/// buffer.
+/// Each buffer has a slot of addresses of its own.
+const SLOT: u64 = 1 << 40;
+/// There are no more slots below those of the program.
+const MOST_BUFFERS: usize = 8;
+/// Distances from a very round address, in units of the alignment: another for each buffer.
 const SHIFTS: [u64; 7] = [1, 0, 3, 5, 2, 7, 6];
 
 impl Default for Session {
@@ -73,6 +82,7 @@ impl Session {
         Self {
             terms: Terms::new(0x5ea1),
             inputs: HashMap::new(),
+            bases: HashMap::new(),
             unknowns: Unknowns::default(),
         }
     }
@@ -82,77 +92,78 @@ impl Session {
         self.terms.size()
     }
 
-    /// Tries to prove that the function keeps the contract, with memory in `layouts` different
-    /// places, with instructions of `processor` alone. If this CPU has them, a refutation by output
+    /// Tries to prove that the function keeps the contract, wherever memory is, with instructions
+    /// of `processor` alone. If this CPU has them, a refutation by output
     /// or by what is decided is reproduced, and a proof is compared with native runs of samples.
     pub fn prove(
         &mut self,
         image: &Image,
         symbol: &Symbol,
         contract: &Contract,
-        layouts: usize,
         processor: &Processor,
     ) -> Finding {
         let runs_here = processor.is_here;
         let mut finding = Finding {
-            verdict: Verdict::Unproved("it was tried with memory in no place".into()),
+            verdict: Verdict::Unproved("it was not tried".into()),
             residue: Residue::default(),
             steps: 0,
             instructions: BTreeMap::new(),
             constants: BTreeSet::new(),
+            depth: 0,
             ran_natively: false,
             cuts: 0,
         };
-        for number in 0..layouts {
-            let layout = Layout::new(contract, number);
-            let contents = self.contents(contract, &layout);
-            finding.cuts = 0;
-            let place = (image, symbol, processor);
-            let run = self.run(place, contract, &layout, &contents, &mut finding);
-            finding.verdict = match &run {
-                Err(stop) => self.judge(image, stop),
-                Ok(ends) => self.compare(contract, ends, finding.residue),
-            };
-            let by_samples = matches!(&run, Err(stop) if matches!(stop.reason, Reason::Secret(..)))
-                || is_wrong_output(&finding.verdict) && !runs_here;
-            let not_followed = Verdict::Unproved(NOT_FOLLOWED.into());
-            let comparable = finding.verdict.is_proof() && number == 0
-                || is_wrong_output(&finding.verdict)
-                || finding.verdict == not_followed;
-            let place = (contract, &layout);
-            let mut reproduced = false;
-            if runs_here && (comparable || by_samples) {
-                let native = Native::new(&self.terms, image, symbol, place, &contents);
-                match (native, &run) {
-                    (Err(_), Err(_)) => {}
-                    (Err(why), Ok(_)) => {
-                        finding.verdict = Verdict::Unsupported(format!("native run: {why}"));
-                    }
-                    (Ok(native), Err(stop)) => {
-                        let instruction = finding.instructions.get(&stop.at);
-                        reproduced =
-                            self.reproduce(native, stop, instruction, &mut finding.verdict);
-                    }
-                    (Ok(native), Ok(_)) => {
-                        finding.ran_natively = true;
-                        compare_natively(native, &mut finding.verdict);
-                    }
+        let layout = Layout::new(contract, |start, known| self.base(start, known));
+        let contents = self.contents(contract, &layout);
+        finding.cuts = 0;
+        let place = (image, symbol, processor);
+        let run = self.run(place, contract, &layout, &contents, &mut finding);
+        finding.verdict = match &run {
+            Err(stop) => self.judge(image, stop),
+            Ok(ends) => self.compare(contract, ends, finding.residue),
+        };
+        let by_samples = matches!(&run, Err(stop) if matches!(stop.reason, Reason::Secret(..)))
+            || is_wrong_output(&finding.verdict) && !runs_here;
+        let not_followed = Verdict::Unproved(NOT_FOLLOWED.into());
+        let comparable = finding.verdict.is_proof()
+            || is_wrong_output(&finding.verdict)
+            || finding.verdict == not_followed;
+        let place = (contract, &layout);
+        let mut reproduced = false;
+        if runs_here && (comparable || by_samples) {
+            let native = Native::new(&self.terms, image, symbol, place, &contents);
+            match (native, &run) {
+                (Err(_), Err(_)) => {}
+                (Err(why), Ok(_)) => {
+                    finding.verdict = Verdict::Unsupported(format!("native run: {why}"));
+                }
+                (Ok(native), Err(stop)) => {
+                    let instruction = finding.instructions.get(&stop.at);
+                    reproduced = self.reproduce(native, stop, instruction, &mut finding.verdict);
+                }
+                (Ok(native), Ok(_)) => {
+                    finding.ran_natively = true;
+                    compare_natively(native, &mut finding.verdict);
                 }
             }
-            if let (Verdict::Refuted(why), true) = (&finding.verdict, by_samples && !reproduced) {
-                finding.verdict = match finding.cuts {
-                    0 => {
-                        let inputs = self.refuting_inputs(contract, &contents, &run);
-                        Verdict::Refuted(format!("{why}: {inputs}"))
-                    }
-                    _ => Verdict::Unproved(format!("{why}, after a loop was cut")),
-                };
-            }
-            if !finding.verdict.is_proof() {
-                break;
-            }
+        }
+        if let (Verdict::Refuted(why), true) = (&finding.verdict, by_samples && !reproduced) {
+            finding.verdict = match finding.cuts {
+                0 => {
+                    let inputs = self.refuting_inputs(contract, &contents, &run);
+                    Verdict::Refuted(format!("{why}: {inputs}"))
+                }
+                _ => Verdict::Unproved(format!("{why}, after a loop was cut")),
+            };
         }
         finding
+    }
+
+    /// A symbolic address with these low bits.
+    fn base(&mut self, start: u64, known: u32) -> Word {
+        let terms = &mut self.terms;
+        let base = self.bases.entry((start, known.into()));
+        base.or_insert_with(|| terms.base(start, known)).clone()
     }
 
     /// What all buffers hold at the entry.
@@ -178,7 +189,7 @@ impl Session {
                     terms.sum(64, &[(1, &number)], 1)
                 }
                 Cell::Number(number) => constant((*number).into(), 64),
-                Cell::Address(of) => constant(layout.ranges[contract.index(of)].start.into(), 64),
+                Cell::Address(of) => layout.words[contract.index(of)].clone(),
             });
             contents.push(cells.collect());
         }
@@ -218,13 +229,18 @@ impl Session {
         for argument in &contract.arguments {
             arguments.push(layout.argument(machine.terms, contract, argument, contents));
         }
+        let place = (layout.bases(contract), layout.stack);
         let called =
-            machine.call_watched(symbol.start, &arguments, layout.stack, |machine, entry| {
-                match &mut beside {
+            machine.call_watched(
+                symbol.start,
+                &arguments,
+                place,
+                |machine, entry| match &mut beside {
                     Some(beside) => beside.at_turn(machine, entry),
                     None => Ok(()),
-                }
-            });
+                },
+            );
+        finding.depth = finding.depth.max(machine.depth());
         finding.cuts = beside.as_ref().map_or(0, |beside| beside.cuts);
         finding.steps = finding.steps.max(machine.steps());
         finding.instructions.append(&mut machine.fetched);
@@ -297,6 +313,9 @@ impl Session {
                     "{CLOBBERED} is not shown to be restored, at {place}"
                 )),
             },
+            Reason::Secret(what, word) if self.is_of_address(word) => {
+                Verdict::Unproved(format!("{what} depends on where memory is, at {place}"))
+            }
             Reason::Secret(what, word) => {
                 let on = match word.iter().any(|bit| self.terms.depends_on_input(*bit)) {
                     true => "the input",
@@ -312,6 +331,13 @@ impl Session {
                 }
             }
         }
+    }
+
+    /// Whether what a word depends on is addresses and nothing secret.
+    fn is_of_address(&self, word: &[Bit]) -> bool {
+        let terms = &self.terms;
+        word.iter().any(|bit| terms.depends_on_address(*bit))
+            && !word.iter().any(|bit| terms.depends_on_input(*bit))
     }
 
     /// The inputs for which something else is computed or decided, for people.
@@ -503,21 +529,42 @@ fn residue(machine: &Machine<'_>, stack: u64, returned: &[usize]) -> Residue {
 }
 
 impl Layout {
-    fn new(contract: &Contract, number: usize) -> Self {
-        let mut ranges: Vec<Range<u64>> = Vec::new();
+    fn new(contract: &Contract, mut base: impl FnMut(u64, u32) -> Word) -> Self {
+        assert!(contract.buffers.len() <= MOST_BUFFERS, "a slot for each");
+        let (mut ranges, mut words): (Vec<Range<u64>>, Vec<Word>) = (Vec::new(), Vec::new());
         for (i, buffer) in contract.buffers.iter().enumerate() {
-            let range = match buffer.same_as {
-                Some(other) => ranges[contract.index(other)].clone(),
+            assert!(buffer.alignment.is_power_of_two(), "{}", buffer.name);
+            let (range, word) = match buffer.same_as.map(|other| contract.index(other)) {
+                Some(other) => (ranges[other].clone(), words[other].clone()),
                 None => {
-                    let shift = SHIFTS[(number + i) % SHIFTS.len()] * buffer.alignment;
-                    let start = BUFFERS + 0x100_0000 * i as u64 + 0x1000 + shift;
-                    start..start + 8 * buffer.cells.len() as u64
+                    let shift = SHIFTS[i % SHIFTS.len()] * buffer.alignment;
+                    let start = BUFFERS + SLOT * i as u64 + 0x1000 + shift;
+                    let range = start..start + 8 * buffer.cells.len() as u64;
+                    (range, base(start, buffer.alignment.trailing_zeros()))
                 }
             };
             ranges.push(range);
+            words.push(word);
         }
-        let stack = STACK - 16 * SHIFTS[number % SHIFTS.len()];
-        Self { ranges, stack }
+        let stack = STACK;
+        Self {
+            ranges,
+            words,
+            stack,
+        }
+    }
+
+    /// The bases of all buffers that are not the same as another.
+    fn bases(&self, contract: &Contract) -> Vec<Base> {
+        let places = contract.buffers.iter().zip(&self.ranges).zip(&self.words);
+        let own = places.filter(|((buffer, _), _)| buffer.same_as.is_none());
+        let bases = own.map(|((buffer, range), word)| Base {
+            name: buffer.name.into(),
+            word: word.clone(),
+            start: range.start,
+            known: buffer.alignment.trailing_zeros(),
+        });
+        bases.collect()
     }
 
     fn argument(
@@ -528,7 +575,7 @@ impl Layout {
         contents: &Contents<Word>,
     ) -> Word {
         match argument {
-            Argument::Address(name) => constant(self.ranges[contract.index(name)].start.into(), 64),
+            Argument::Address(name) => self.words[contract.index(name)].clone(),
             Argument::Byte(number) => {
                 let mut word = constant((*number).into(), 8);
                 word.extend(terms.junk(56));

@@ -46,8 +46,10 @@ pub struct Row {
     pub residue: Residue,
     /// How many instructions were executed at most.
     pub steps: u64,
-    /// How many times: contracts, each in one or several places in memory.
+    /// How many times: once for each contract, wherever memory is.
     pub runs: usize,
+    /// How many bytes of stack it uses at most, the return address included.
+    pub depth: u64,
     /// Whether the function itself was run on random inputs; not if this CPU lacks its
     /// instructions.
     pub ran_natively: bool,
@@ -140,6 +142,7 @@ impl Row {
             residue: Residue::default(),
             steps: 0,
             runs: 0,
+            depth: 0,
             ran_natively: false,
             hash: String::new(),
             functions: Vec::new(),
@@ -159,7 +162,7 @@ fn prove_kernel(
     let images = if kernel.shipped { &images[..1] } else { images };
     let mut row = Row {
         verdict: Verdict::Unsupported(format!("there is no function {}", kernel.function)),
-        runs: kernel.layouts * kernel.contracts.len(),
+        runs: kernel.contracts.len(),
         ..Row::new(kernel.name, kernel.set.name(), kernel.shows)
     };
     let has = |image: &&Image| {
@@ -218,9 +221,10 @@ fn prove_function(
         is_here: kernel.set.is_here(),
     };
     for contract in &kernel.contracts {
-        let finding = session.prove(image, symbol, contract, kernel.layouts, &processor);
+        let finding = session.prove(image, symbol, contract, &processor);
         row.residue = finding.residue.or(row.residue);
         row.steps = row.steps.max(finding.steps);
+        row.depth = row.depth.max(finding.depth);
         row.ran_natively &= finding.ran_natively;
         collect(image, &finding, &mut bytes, met);
         row.features.add_all(finding.instructions.values());
@@ -326,11 +330,21 @@ impl Report {
     /// A table for people.
     pub fn table(&self) -> String {
         let mut text = String::new();
-        let mut line = |cells: [&str; 8]| {
-            let [verdict, name, set, artefact, runs, steps, residue, rest] = cells;
+        let mut line = |cells: [&str; 9]| {
+            let [
+                verdict,
+                name,
+                set,
+                artefact,
+                runs,
+                steps,
+                depth,
+                residue,
+                rest,
+            ] = cells;
             let _ = writeln!(
                 text,
-                "{verdict:11} {name:32} {set:8} {artefact:16} {runs:>4} {steps:>8} {residue:>14}  {rest}"
+                "{verdict:11} {name:32} {set:8} {artefact:16} {runs:>4} {steps:>8} {depth:>6} {residue:>14}  {rest}"
             );
         };
         line([
@@ -340,6 +354,7 @@ impl Report {
             "program",
             "runs",
             "steps",
+            "stack",
             "residue s/v/g",
             "seconds, sha256 of code and constants, features of its instructions",
         ]);
@@ -364,6 +379,7 @@ impl Report {
                 &row.artefact,
                 &row.runs.to_string(),
                 &row.steps.to_string(),
+                &row.depth.to_string(),
                 &residue,
                 &rest,
             ]);
@@ -404,6 +420,7 @@ impl Report {
                 "reason": row.verdict.reason(),
                 "runs": row.runs,
                 "instructions": row.steps,
+                "stack_bytes": row.depth,
                 "residue": { "stack": row.residue.stack, "vectors": row.residue.vectors, "general": row.residue.general },
                 "ran_natively": row.ran_natively,
                 "sha256": row.hash,

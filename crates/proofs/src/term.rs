@@ -73,6 +73,11 @@ const LONGEST: usize = 512;
 /// Products of more summands than this are wrapped.
 const WIDEST: usize = 16;
 
+/// Sets of kinds of atoms.
+const INPUT: u8 = 1;
+const JUNK: u8 = 2;
+const BASE: u8 = 4;
+
 #[derive(Clone, Copy, Debug)]
 enum Atom {
     /// Of an input that is secret or computed with, or a stand-in for a bit that depends on one.
@@ -80,6 +85,8 @@ enum Atom {
     /// Of something that nothing is known of and nothing must depend on, or a stand-in for a bit
     /// that depends only on such.
     Junk,
+    /// Of the address of something.
+    Base,
     /// A bit of the arithmetic term of this number.
     Arithmetic(u32),
 }
@@ -142,6 +149,17 @@ impl Terms {
             .collect()
     }
 
+    /// An address whose low `known` bits are those of `number`, and of which nothing else is known.
+    /// On all samples it is `number`.
+    pub fn base(&mut self, number: u64, known: u32) -> Word {
+        let mut word = constant(number.into(), known as usize);
+        for i in known..64 {
+            let samples = (number >> i & 1).wrapping_neg();
+            word.push(Bit(self.atom(Atom::Base, samples)));
+        }
+        word
+    }
+
     /// An input with given samples: an unknown whose value on the sample inputs is known.
     pub fn input_with(&mut self, width: usize, values: &[u128; SAMPLES]) -> Word {
         samples::bits(values)[..width]
@@ -165,15 +183,34 @@ impl Terms {
 
     /// Whether a bit is a formula with an input in it, and not only with junk.
     pub fn depends_on_input(&self, bit: Bit) -> bool {
-        let is_input = |atom: &u32| match self.atoms[*atom as usize] {
-            Atom::Input => true,
-            Atom::Junk => false,
-            Atom::Arithmetic(term) => self.arithmetic.has_input(term),
+        self.kinds(bit) & INPUT != 0
+    }
+
+    /// Whether a bit is a formula over addresses alone, and no constant.
+    pub fn is_of_address(&self, bit: Bit) -> bool {
+        self.kinds(bit) == BASE
+    }
+
+    /// Whether an address is in the formula of a bit.
+    pub fn depends_on_address(&self, bit: Bit) -> bool {
+        self.kinds(bit) & BASE != 0
+    }
+
+    /// The kinds of atoms in a bit.
+    fn kinds(&self, bit: Bit) -> u8 {
+        let of_atom = |atom: &u32| match self.atoms[*atom as usize] {
+            Atom::Input => INPUT,
+            Atom::Junk => JUNK,
+            Atom::Base => BASE,
+            Atom::Arithmetic(term) => self.arithmetic.kinds(term),
         };
-        let summands = self.summands(bit, &mut [0]).to_vec();
-        summands
-            .iter()
-            .any(|product| self.factors(*product, &mut [0]).iter().any(is_input))
+        let mut kinds = 0;
+        for product in self.summands(bit, &mut [0]) {
+            for atom in self.factors(*product, &mut [0]) {
+                kinds |= of_atom(atom);
+            }
+        }
+        kinds
     }
 
     /// How many atoms and polynomials there are.

@@ -98,7 +98,7 @@ fn turns(
     let bytes = code.assemble(image.next_free()).unwrap();
     image.add_function("loop", &bytes);
     let symbol = image.symbols()[0].clone();
-    Session::new().prove(&image, &symbol, &contract, 2, &Processor::baseline())
+    Session::new().prove(&image, &symbol, &contract, &Processor::baseline())
 }
 
 fn r_counter() -> AsmRegister64 {
@@ -258,7 +258,7 @@ fn tree(name: &'static str) -> (Kernel, Proved) {
 
 fn prove(image: &Image, kernel: &Kernel, symbol: &Symbol) -> Finding {
     let processor = kernel.set.processor();
-    Session::new().prove(image, symbol, &kernel.contracts[0], 1, &processor)
+    Session::new().prove(image, symbol, &kernel.contracts[0], &processor)
 }
 
 /// Puts code around a tree kernel: `before` has the address of its input in rdi, `after` that of
@@ -304,7 +304,6 @@ fn a_function_that_was_tried_before_makes_no_difference() {
             &image,
             symbol,
             &kernel.contracts[0],
-            1,
             &kernel.set.processor(),
         );
         finding.verdict

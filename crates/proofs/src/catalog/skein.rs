@@ -44,7 +44,6 @@ pub(super) fn threefish(words: usize) -> Vec<Kernel> {
         function,
         shows: "Skein 1.3, 3.3",
         shipped: false,
-        layouts: 4,
         family: "threefish",
         contracts: vec![contract(formula)],
     });
@@ -74,7 +73,6 @@ pub(super) fn ubi(words: usize) -> [Kernel; 2] {
             function,
             shows: "Skein 1.3, 3.4",
             shipped: true,
-            layouts: 2,
             family: "ubi",
             contracts,
         }
@@ -137,7 +135,6 @@ pub(super) fn output(words: usize) -> Kernel {
         function: "sealstone_skein::output::output_block",
         shows: "Skein 1.3, 3.5.3",
         shipped: true,
-        layouts: 2,
         family: "output",
         contracts: vec![contract],
     }
@@ -271,10 +268,7 @@ pub(super) fn tree(lanes: usize) -> [Kernel; 2] {
             ["tree leaves, 8 + 1 lanes", "tree nodes, 8 + 1 lanes"],
         ),
     };
-    // In how many places: nodes in two. Leaves have the same source with more turns, in which an
-    // address is used in no other way, and every place costs up to five seconds of the minute that
-    // all rows together may take.
-    let kernel = |(name, blocks, layouts)| {
+    let kernel = |(name, blocks)| {
         let full = Nodes {
             count: lanes,
             blocks,
@@ -285,14 +279,13 @@ pub(super) fn tree(lanes: usize) -> [Kernel; 2] {
             function,
             shows: "Skein 1.3, 3.5.6",
             shipped: true,
-            layouts,
             family: "tree",
             contracts: vec![full.contract()],
         }
     };
     // Nodes first: it takes longer to see that their function does not hash leaves than the other
     // way round.
-    [(names[1], 16, 2), (names[0], 64, 1)].map(kernel)
+    [(names[1], 16), (names[0], 64)].map(kernel)
 }
 
 #[cfg(test)]

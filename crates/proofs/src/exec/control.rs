@@ -18,12 +18,17 @@ impl Machine<'_> {
             Jmp => self.next = self.target(instruction)?,
             Call => {
                 let target = self.target(instruction)?;
-                self.push(&constant(self.next.into(), 64))?;
+                let pointer = self.stack_pointer()?;
+                if !self.is_aligned(pointer, 16) {
+                    return self.wrong("a call with a stack pointer that is no multiple of 16");
+                }
+                let back = self.word_of(self.next);
+                self.push(&back)?;
                 self.next = target;
             }
             Ret if instruction.op_count() == 0 => {
                 let address = self.pop(8)?;
-                self.next = self.public(&address, "a return address")?;
+                self.next = self.place(&address, "a return address")?.address;
             }
             Push => {
                 let word = self.low(instruction, 0, 64)?;
@@ -93,15 +98,18 @@ impl Machine<'_> {
     }
 
     pub(super) fn push(&mut self, word: &[Bit]) -> Outcome<()> {
-        let pointer = self.stack_pointer()? - word.len() as u64 / 8;
-        self.general[RSP] = constant(pointer.into(), 64);
-        self.store(pointer, word)
+        let length = word.len() as u64 / 8;
+        let pointer = self.general[RSP].clone();
+        self.general[RSP] = self.distant(&pointer, length.wrapping_neg());
+        let place = self.stack_pointer()?;
+        self.store(place, word)
     }
 
     pub(super) fn pop(&mut self, length: u64) -> Outcome<Word> {
         let pointer = self.stack_pointer()?;
         let word = self.load(pointer, length)?;
-        self.general[RSP] = constant((pointer + length).into(), 64);
+        let pointer = self.general[RSP].clone();
+        self.general[RSP] = self.distant(&pointer, length);
         Ok(word)
     }
 
@@ -110,7 +118,7 @@ impl Machine<'_> {
             return Ok(instruction.near_branch_target());
         }
         let word = self.low(instruction, 0, 64)?;
-        self.public(&word, "a jump target")
+        Ok(self.place(&word, "a jump target")?.address)
     }
 
     /// `rep movs` and `rep stos`, of a public number of elements, upwards: the ABI keeps the
@@ -140,19 +148,20 @@ impl Machine<'_> {
             _ => return self.unsupported(format!("the prefix of `{instruction}`")),
         };
         let count = self.public(&self.general[1].clone(), "a string length")?;
-        let mut to = self.public(&self.general[7].clone(), "an address")?;
         for _ in 0..count {
             let word = if copies {
-                let from = self.public(&self.general[6].clone(), "an address")?;
-                self.general[6] = constant((from + element).into(), 64);
+                let from = self.general[6].clone();
+                self.general[6] = self.distant(&from, element);
+                let from = self.place(&from, "an address")?;
                 self.load(from, element)?
             } else {
                 self.general[0][..8 * element as usize].to_vec()
             };
+            let to = self.general[7].clone();
+            self.general[7] = self.distant(&to, element);
+            let to = self.place(&to, "an address")?;
             self.store(to, &word)?;
-            to += element;
         }
-        self.general[7] = constant(to.into(), 64);
         self.set_general(Register::RCX, &constant(0, 64));
         Ok(())
     }

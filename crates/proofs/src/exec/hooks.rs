@@ -15,12 +15,15 @@ impl Machine<'_> {
         let Some(name) = image.import_at(self.at) else {
             return Ok(false);
         };
-        let to = self.public(&self.general[7].clone(), "an address")?;
+        let destination = self.general[7].clone();
+        let to = self.place(&destination, "an address")?;
         let length = self.public(&self.general[2].clone(), "a string length")?;
         let word = match name {
             "memcpy" | "memmove" => {
-                let from = self.public(&self.general[6].clone(), "an address")?;
-                if name == "memcpy" && from < to + length && to < from + length && from != to {
+                let from = self.general[6].clone();
+                let from = self.place(&from, "an address")?;
+                let (a, b) = (from.address, to.address);
+                if name == "memcpy" && a < b + length && b < a + length && a != b {
                     return self.wrong("memcpy of memory that overlaps");
                 }
                 self.load(from, length)?
@@ -32,10 +35,10 @@ impl Machine<'_> {
             self.store(to, &word)?;
         }
         self.forget();
-        self.general[0] = crate::term::constant(to.into(), 64);
+        self.general[0] = destination;
         let address = self.pop(8)?;
-        self.next = self.public(&address, "a return address")?;
-        let stack = self.stack_pointer()?;
+        self.next = self.place(&address, "a return address")?.address;
+        let stack = self.stack_pointer()?.address;
         self.memory.give_up_stack(stack);
         Ok(true)
     }

@@ -57,6 +57,16 @@ impl Memory {
         self.stack = range;
     }
 
+    /// Whether an address is of the stack.
+    pub fn is_stack(&self, address: u64) -> bool {
+        self.stack.contains(&address)
+    }
+
+    /// Where the stack ends.
+    pub fn stack_end(&self) -> u64 {
+        self.stack.end
+    }
+
     /// The regions.
     pub fn regions(&self) -> &[Region] {
         &self.regions
@@ -67,14 +77,15 @@ impl Memory {
         &self.constants
     }
 
-    /// Reads `length` bytes. `lowest` is how far down the stack is in use.
+    /// Reads `length` bytes. `lowest` is how far down the stack is in use; of the program, some
+    /// words are addresses, which have formulas.
     ///
     /// # Errors
     /// What is wrong, for people.
     pub fn load(
         &mut self,
         terms: &mut Terms,
-        image: &Image,
+        (image, relocated): (&Image, &[(u64, Word)]),
         address: u64,
         length: u64,
         lowest: u64,
@@ -91,7 +102,7 @@ impl Memory {
                     byte
                 }
                 _ => self
-                    .constant(image, at)
+                    .constant(image, relocated, at)
                     .ok_or_else(|| self.outside("read", address, length))?,
             };
             word.extend(byte);
@@ -175,8 +186,17 @@ impl Memory {
                 .any(|region| region.range.contains(&address))
     }
 
-    fn constant(&mut self, image: &Image, address: u64) -> Option<[Bit; 8]> {
+    fn constant(
+        &mut self,
+        image: &Image,
+        relocated: &[(u64, Word)],
+        address: u64,
+    ) -> Option<[Bit; 8]> {
         let byte = image.byte(address)?;
+        let inside = |(start, _): &&(u64, Word)| (*start..start + 8).contains(&address);
+        if let Some((start, word)) = relocated.iter().find(inside) {
+            return Some(word.as_chunks::<8>().0[(address - start) as usize]);
+        }
         self.constants.insert(address);
         Some(core::array::from_fn(|i| Bit::from(byte >> i & 1 == 1)))
     }

@@ -1,7 +1,8 @@
 //! Reading and writing the operands of instructions.
 
+use super::place::Place;
 use super::{Machine, Outcome, WrongModel, number_of};
-use crate::term::{Bit, Word, constant};
+use crate::term::{Bit, Word, constant, value};
 use iced_x86::{EncodingKind, Instruction, Mnemonic, OpKind, Register};
 
 impl Machine<'_> {
@@ -179,15 +180,16 @@ impl Machine<'_> {
             .collect()
     }
 
-    /// The address of the memory operand: public, or the run stops.
-    pub(super) fn address(&self, instruction: &Instruction) -> Outcome<u64> {
+    /// The place of the memory operand: known, or the run stops.
+    pub(super) fn address(&mut self, instruction: &Instruction) -> Outcome<Place> {
         if instruction.segment_prefix() != Register::None {
             return self.unsupported(format!("a segment in `{instruction}`"));
         }
         if instruction.memory_base() == Register::RIP {
-            return Ok(instruction.ip_rel_memory_address());
+            return Ok(self.in_program(instruction.ip_rel_memory_address()));
         }
-        let mut address = instruction.memory_displacement64();
+        let mut distance = instruction.memory_displacement64();
+        let mut parts: Vec<(u128, Word)> = Vec::new();
         let (base, index) = (instruction.memory_base(), instruction.memory_index());
         for (register, scale) in [(base, 1), (index, instruction.memory_index_scale())] {
             if register == Register::None {
@@ -196,17 +198,34 @@ impl Machine<'_> {
             if !register.is_gpr64() {
                 return self.unsupported(format!("the address of `{instruction}`"));
             }
-            let part = self.public(&self.general[number_of(register)], "an address")?;
-            address = address.wrapping_add(part.wrapping_mul(scale.into()));
+            let word = &self.general[number_of(register)];
+            match value(word) {
+                Some(number) => {
+                    distance = distance.wrapping_add((number as u64).wrapping_mul(scale.into()));
+                }
+                None => parts.push((scale.into(), word.clone())),
+            }
         }
-        Ok(address)
+        let word = match &parts[..] {
+            [] => return self.place(&constant(distance.into(), 64), "an address"),
+            [(1, word)] => word.clone(),
+            _ => {
+                let parts: Vec<(u128, &[Bit])> = parts
+                    .iter()
+                    .map(|(scale, word)| (*scale, &word[..]))
+                    .collect();
+                self.terms.sum(64, &parts, 0)
+            }
+        };
+        let place = self.place(&word, "an address")?;
+        self.moved(place, distance)
     }
 
     /// Some instructions fault when an address is not a multiple of the size.
     fn check_alignment(
         &self,
         instruction: &Instruction,
-        address: u64,
+        place: Place,
         length: usize,
     ) -> Outcome<()> {
         use Mnemonic::*;
@@ -226,9 +245,9 @@ impl Machine<'_> {
                 | Vmovntdqa
         );
         let old = instruction.encoding() == EncodingKind::Legacy && length == 16 && !any;
-        if (aligned || old) && length >= 16 && !address.is_multiple_of(length as u64) {
+        if (aligned || old) && length >= 16 && !self.is_aligned(place, length as u64) {
             return self.wrong(format!(
-                "`{instruction}` needs an aligned address, not {address:#x}"
+                "`{instruction}` needs an address that is a multiple of {length}, and it is not always one"
             ));
         }
         Ok(())

@@ -73,7 +73,9 @@ impl Machine<'_> {
     /// The address of the memory operand as a formula: nothing is accessed.
     fn effective_address(&mut self, instruction: &Instruction, width: usize) -> Outcome<Word> {
         if instruction.memory_base() == Register::RIP {
-            return Ok(constant(instruction.ip_rel_memory_address().into(), width));
+            let mut word = self.word_of(instruction.ip_rel_memory_address());
+            word.truncate(width);
+            return Ok(word);
         }
         let mut parts = Vec::new();
         let (base, index) = (instruction.memory_base(), instruction.memory_index());
@@ -217,6 +219,8 @@ impl Machine<'_> {
             return self.set(instruction, result).map(|()| true);
         }
         let b = self.low(instruction, first + 1, width)?;
+        let aligned = (mnemonic == And && instruction.op0_register() == Register::RSP)
+            .then(|| (a.clone(), b.clone()));
         let bits = a.into_iter().zip(b);
         let result: Word = bits
             .map(|(a, b)| match mnemonic {
@@ -233,6 +237,9 @@ impl Machine<'_> {
         self.flags.overflow = Flag::Is(Bit::ZERO);
         self.flags.set_result(&result);
         self.maybe_wrong_flags();
+        if let Some((pointer, mask)) = aligned {
+            self.align_stack(&pointer, &mask, &result);
+        }
         if mnemonic != Test {
             self.set(instruction, result)?;
         }

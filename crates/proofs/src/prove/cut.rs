@@ -5,8 +5,8 @@
 //! back, and every word that the specification has after its next step is in the machine, formula
 //! by formula, then both are *cut*: a bit of those words becomes a new unknown, the same one
 //! wherever it stands; so do the bits that the next step will read; what the kernel was given and
-//! has not used yet stays; and every other bit becomes an unknown of its own. Machine and
-//! specification go on from there.
+//! has not used yet stays, and so do addresses; every other bit becomes an unknown of its own.
+//! Machine and specification go on from there.
 //!
 //! That is sound, because unknowns stand for all values, so also for those that the formulas had:
 //! what is shown after the cut holds for any state that looks like this one. It can only fail to
@@ -138,12 +138,12 @@ impl<'a> Beside<'a> {
                 .is_some_and(|atom| given.get(atom) == Some(&true))
         };
         machine.change_all(
-            |bit| !bit.is_constant() && !is_given(bit),
+            |terms, bit| !bit.is_constant() && !is_given(bit) && !terms.is_of_address(bit),
             |terms, bit| {
                 if let Some(unknown) = unknown_of.get(&bit) {
                     return *unknown;
                 }
-                if is_given(bit) {
+                if is_given(bit) || terms.is_of_address(bit) {
                     return bit;
                 }
                 let kind = usize::from(terms.depends_on_input(bit));

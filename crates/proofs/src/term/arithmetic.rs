@@ -40,7 +40,7 @@ impl Terms {
         let linear = self.normal_form(width, parts, plus);
         let mut result = match without_carry(&linear) {
             Some(word) => word,
-            None => self.linear_term(linear),
+            None => self.shifted_term(linear),
         };
         result.resize(width, Bit::ZERO);
         self.check_sum(&result, width, parts, plus);
@@ -196,46 +196,61 @@ impl Terms {
         covered.then_some(term)
     }
 
+    /// - *low bits*: of a sum of addresses, the low bits that all of them have constant are
+    ///   constant, and the others are a sum of their own.
+    fn shifted_term(&mut self, linear: Linear) -> Word {
+        let parts = linear.parts.iter();
+        let zeros = match parts.clone().all(|(bit, _)| self.is_of_address(*bit)) {
+            true => parts.map(|(_, coefficient)| coefficient.trailing_zeros()),
+            false => return self.linear_term(linear),
+        };
+        let zeros = zeros.min().unwrap_or(0) as usize;
+        let mut word = constant(linear.constant, zeros);
+        let shifted = |(bit, coefficient): &(Bit, u128)| (*bit, coefficient >> zeros);
+        word.extend(self.linear_term(Linear {
+            width: linear.width - zeros,
+            constant: linear.constant >> zeros,
+            parts: linear.parts.iter().map(shifted).collect(),
+            ..linear
+        }));
+        word
+    }
+
     fn linear_term(&mut self, linear: Linear) -> Word {
         let linear = tighten(linear);
         let values = self.evaluate(&linear);
-        let has_input = linear
-            .parts
-            .iter()
-            .any(|(bit, _)| self.depends_on_input(*bit));
+        let kinds = self.kinds_of(linear.parts.iter().map(|(bit, _)| bit));
         let kind = Kind {
             width: linear.width,
             linear: true,
             exact: linear.exact,
         };
-        self.term(&encode(&linear), kind, has_input, &values)
+        self.term(&encode(&linear), kind, kinds, &values)
     }
 
     fn product_term(&mut self, a: &[Bit], b: &[Bit]) -> Word {
         let (x, y) = (self.samples(a), self.samples(b));
         let values = core::array::from_fn(|i| x[i].wrapping_mul(y[i]));
-        let has_input = a.iter().chain(b).any(|bit| self.depends_on_input(*bit));
+        let kinds = self.kinds_of(a.iter().chain(b));
         let kind = Kind {
             width: a.len() + b.len(),
             linear: false,
             exact: true,
         };
-        self.term(&encode_product(a, b), kind, has_input, &values)
+        self.term(&encode_product(a, b), kind, kinds, &values)
+    }
+
+    fn kinds_of<'a>(&self, bits: impl Iterator<Item = &'a Bit>) -> u8 {
+        bits.fold(0, |all, bit| all | self.kinds(*bit))
     }
 
     /// The bits of the term written as `form`; new atoms if it is new.
-    fn term(
-        &mut self,
-        form: &[u32],
-        kind: Kind,
-        has_input: bool,
-        values: &[u128; SAMPLES],
-    ) -> Word {
+    fn term(&mut self, form: &[u32], kind: Kind, kinds: u8, values: &[u128; SAMPLES]) -> Word {
         let term = match self.arithmetic.find(form) {
             Some(term) => term,
             None => {
                 let first = self.atoms.len() as u32;
-                let term = self.arithmetic.insert(form, first, kind, has_input);
+                let term = self.arithmetic.insert(form, first, kind, kinds);
                 for samples in &samples::bits(values)[..kind.width] {
                     self.atom(Atom::Arithmetic(term), *samples);
                 }

@@ -45,7 +45,8 @@ struct Term {
     /// They have been, in some sum.
     replaced: bool,
     exact: bool,
-    has_input: bool,
+    /// Of the atoms in it.
+    kinds: u8,
 }
 
 impl Arithmetic {
@@ -65,9 +66,9 @@ impl Arithmetic {
         self.terms[term as usize].open
     }
 
-    /// Whether there is an input in it.
-    pub(super) fn has_input(&self, term: u32) -> bool {
-        self.terms[term as usize].has_input
+    /// The kinds of the atoms in it.
+    pub(super) fn kinds(&self, term: u32) -> u8 {
+        self.terms[term as usize].kinds
     }
 
     /// Its bits are no longer replaced by its summands. Whether they were in a sum before.
@@ -82,13 +83,7 @@ impl Arithmetic {
     }
 
     /// A new term; its bits will be the atoms from `first_atom` on.
-    pub(super) fn insert(
-        &mut self,
-        form: &[u32],
-        first_atom: u32,
-        kind: Kind,
-        has_input: bool,
-    ) -> u32 {
+    pub(super) fn insert(&mut self, form: &[u32], first_atom: u32, kind: Kind, kinds: u8) -> u32 {
         let number = self.forms.number(form);
         assert_eq!(number as usize, self.terms.len(), "the term is new");
         self.terms.push(Term {
@@ -97,7 +92,7 @@ impl Arithmetic {
             open: kind.linear,
             replaced: false,
             exact: kind.exact,
-            has_input,
+            kinds,
         });
         number
     }

@@ -1,0 +1,265 @@
+//! Addresses: where memory is, is not known.
+//!
+//! Every buffer of a contract, the stack, the program, the functions of other libraries and the
+//! place to return to have a *base*: a symbolic address of which only the low zero bits are known
+//! that the contract or the ABI promises. An address is a base and a constant distance from it: if
+//! the normal form of a word minus that of a base is a constant, the word is such an address, and
+//! of no other base. The difference of two bases is not known, so an address that is computed in
+//! another way, or a branch on it, ends the run. Memory of different bases is separate, by the
+//! contract.
+//!
+//! Within the executor, each base has a *slot* of addresses of its own, far from all others:
+//! numbers that only name places, and that native runs use. A distance that leaves the slot is
+//! refused, so no code reaches one buffer from another.
+//!
+//! A function that aligns its stack (`and rsp, -64`) loses how far it went down, from 0 to 63
+//! bytes. The aligned stack pointer is a base of its own: below it is what the function addresses
+//! from it, above the old stack pointer what it addresses from the old one, and what is between
+//! them belongs to neither. So whatever the distance is, the run is the same.
+
+use super::{Machine, Outcome, RSP, STACK};
+use crate::image::Image;
+use crate::term::{Bit, Word, constant, value};
+use std::collections::HashMap;
+
+/// A symbolic address.
+#[derive(Clone, Debug)]
+pub struct Base {
+    /// What is there.
+    pub name: String,
+    /// Its formula.
+    pub word: Word,
+    /// The begin of its slot's use: a number that only names it.
+    pub start: u64,
+    /// So many of its low bits are known, and are those of `start`.
+    pub known: u32,
+}
+
+/// A place in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Within the executor.
+    pub(super) address: u64,
+    /// Its base, by number; nothing for numbers, in co-simulation.
+    base: Option<usize>,
+}
+
+/// All bases, and what is known about words.
+#[derive(Default)]
+pub(super) struct Bases {
+    all: Vec<Base>,
+    places: HashMap<Word, Place>,
+    /// Those of the machine itself.
+    stack: usize,
+    program: usize,
+    /// The stack pointer was aligned: the new base, and where it was before.
+    aligned: Option<(usize, u64)>,
+}
+
+/// Where a kernel returns to.
+pub(super) const RETURN: u64 = 0x2800_0000_0000;
+/// Slots are twice as large.
+const REACH: u64 = 1 << 39;
+/// Where pages begin is known of the program.
+const PAGE_BITS: u32 = 12;
+/// The ABI: the stack pointer is a multiple of 16 at calls.
+const STACK_BITS: u32 = 4;
+/// The largest alignment of a stack, 64 bytes.
+const MOST_ALIGNED: u32 = 6;
+
+impl Machine<'_> {
+    /// Declares the bases of the contract, and with them those that every run has: `stack` is the
+    /// stack pointer of the caller. Without any, addresses are numbers.
+    pub(super) fn declare_bases(&mut self, given: Vec<Base>, stack: u64) {
+        self.bases.all = given;
+        let own = [
+            ("its stack", stack, STACK_BITS),
+            ("the program", Image::BASE, PAGE_BITS),
+            ("another library", Image::IMPORTS, 4),
+            ("its return address", RETURN, 0),
+        ];
+        self.bases.stack = self.bases.all.len();
+        self.bases.program = self.bases.stack + 1;
+        for (name, start, known) in own {
+            self.bases.all.push(Base {
+                name: name.into(),
+                word: self.terms.base(start, known),
+                start,
+                known,
+            });
+        }
+    }
+
+    /// The formula of the stack pointer of the caller.
+    pub(super) fn base_of_stack(&self) -> Word {
+        self.bases.all[self.bases.stack].word.clone()
+    }
+
+    /// The formula of the place to return to.
+    pub(super) fn return_address(&self) -> Word {
+        self.bases.all[self.bases.stack + 3].word.clone()
+    }
+
+    /// The formula of an address of the program, or of a function that it imports.
+    pub(super) fn word_of(&mut self, address: u64) -> Word {
+        if self.bases.all.is_empty() {
+            return constant(address.into(), 64);
+        }
+        let import = self.image.import_at(address).is_some();
+        let base = &self.bases.all[self.bases.program + usize::from(import)];
+        let (word, distance) = (base.word.clone(), address.wrapping_sub(base.start));
+        self.distant(&word, distance)
+    }
+
+    /// A word and a constant.
+    pub(super) fn distant(&mut self, word: &[Bit], distance: u64) -> Word {
+        self.terms.sum(64, &[(1, word)], distance.into())
+    }
+
+    /// The place that a word is the address of.
+    pub(super) fn place(&mut self, word: &[Bit], what: &'static str) -> Outcome<Place> {
+        match self.known_place(word) {
+            Some(place) => Ok(place),
+            None if value(word).is_some() => self.wrong(format!("{what} that is a number")),
+            None => self.secret(what, word.to_vec()),
+        }
+    }
+
+    fn known_place(&mut self, word: &[Bit]) -> Option<Place> {
+        if self.bases.all.is_empty() {
+            let base = None;
+            return value(word).map(|address| Place {
+                address: address as u64,
+                base,
+            });
+        }
+        if let Some(place) = self.bases.places.get(word) {
+            return Some(*place);
+        }
+        let numbers = 0..self.bases.all.len();
+        let place = numbers.rev().find_map(|number| {
+            let base = &self.bases.all[number];
+            let start = base.start;
+            let distance = self.terms.sub(word, &base.word.clone());
+            let distance = value(&distance)? as u64;
+            self.near(start, distance).map(|address| Place {
+                address,
+                base: Some(number),
+            })
+        })?;
+        self.bases.places.insert(word.to_vec(), place);
+        Some(place)
+    }
+
+    fn near(&self, start: u64, distance: u64) -> Option<u64> {
+        let is_near = (distance as i64).unsigned_abs() < REACH;
+        is_near.then(|| start.wrapping_add(distance))
+    }
+
+    /// A place at a constant distance from another.
+    pub(super) fn moved(&self, place: Place, distance: u64) -> Outcome<Place> {
+        let Some(base) = place.base else {
+            let address = place.address.wrapping_add(distance);
+            return Ok(Place { address, ..place });
+        };
+        let start = self.bases.all[base].start;
+        let from_start = place.address.wrapping_sub(start).wrapping_add(distance);
+        match self.near(start, from_start) {
+            Some(address) => Ok(Place { address, ..place }),
+            None => self.wrong("an address far outside of its memory"),
+        }
+    }
+
+    /// A place in the program, relative to the instruction.
+    pub(super) fn in_program(&self, address: u64) -> Place {
+        let is_symbolic = !self.bases.all.is_empty();
+        let base = is_symbolic.then_some(self.bases.program);
+        Place { address, base }
+    }
+
+    /// Whether the contract or the ABI makes a place a multiple of `size`, a power of two.
+    pub(super) fn is_aligned(&self, place: Place, size: u64) -> bool {
+        let known = place.base.map_or(64, |base| self.bases.all[base].known);
+        place.address.is_multiple_of(size) && size.trailing_zeros() <= known
+    }
+
+    /// After an alignment of the stack pointer, each side of the gap belongs to one base.
+    pub(super) fn check_gap(&self, place: Place, length: u64) -> Outcome<()> {
+        let Some((aligned, floor)) = self.bases.aligned else {
+            return Ok(());
+        };
+        let end = place.address.wrapping_add(length);
+        let is_right = match place.base {
+            Some(base) if base == aligned => end <= self.bases.all[aligned].start,
+            Some(base) if base == self.bases.stack => place.address >= floor,
+            _ => true,
+        };
+        if is_right {
+            return Ok(());
+        }
+        self.wrong("an access that depends on how far the stack pointer was aligned")
+    }
+
+    /// `and` of the stack pointer `before` with a mask: the result is a base of its own, unless it
+    /// is known.
+    pub(super) fn align_stack(&mut self, before: &[Bit], mask: &[Bit], after: &[Bit]) {
+        let (Some(mask), Some(place)) = (value(mask), self.known_place(before)) else {
+            return;
+        };
+        let bits = (mask as u64).trailing_zeros();
+        let is_alignment = mask as u64 == u64::MAX << bits && bits <= MOST_ALIGNED;
+        let is_stack = place.base == Some(self.bases.stack) && self.bases.aligned.is_none();
+        if !is_alignment || !is_stack || self.known_place(after).is_some() {
+            return;
+        }
+        self.bases.aligned = Some((self.bases.all.len(), place.address));
+        self.bases.all.push(Base {
+            name: "its aligned stack".into(),
+            word: after.to_vec(),
+            start: place.address >> bits << bits,
+            known: bits,
+        });
+    }
+
+    /// The stack pointer has come back from an aligned stack: that is gone. Whether it has.
+    pub(super) fn leave_aligned_stack(&mut self, pointer: Place) -> bool {
+        match self.bases.aligned {
+            Some((aligned, _)) if pointer.base != Some(aligned) => {
+                self.bases.all.truncate(aligned);
+                self.bases
+                    .places
+                    .retain(|_, place| place.base != Some(aligned));
+                self.bases.aligned = None;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The place of the stack pointer.
+    pub(super) fn stack_pointer(&mut self) -> Outcome<Place> {
+        let word = self.general[RSP].clone();
+        self.place(&word, "a stack pointer")
+    }
+
+    /// Bytes by which the stack may be deeper than places say: those of an alignment.
+    pub(super) fn slack(&self) -> u64 {
+        let aligned = self
+            .bases
+            .aligned
+            .map(|(base, _)| self.bases.all[base].known);
+        aligned.map_or(0, |bits| (1 << bits) - 1)
+    }
+
+    /// Constants of the program near an address that the loader has moved: address and formula.
+    pub(super) fn relocated(&mut self, address: u64, length: u64) -> Vec<(u64, Word)> {
+        let near = address.saturating_sub(7)..address.saturating_add(length);
+        let values: Vec<(u64, u64)> = self.image.relocated(near).collect();
+        let words = values.into_iter();
+        words.map(|(at, value)| (at, self.word_of(value))).collect()
+    }
+
+    pub(super) fn stack_range(&self, stack: u64) -> core::ops::Range<u64> {
+        stack - STACK..stack
+    }
+}

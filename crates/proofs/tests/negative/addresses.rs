@@ -1,0 +1,202 @@
+//! Code that is right only where memory happens to be: no address is known but as the contract
+//! says.
+
+use super::{assert_refuted, identity, nothing};
+use iced_x86::code_asm::{
+    CodeAssembler, CodeLabel, al, eax, ecx, qword_ptr, r8, rax, rbp, rcx, rdi, rsi, rsp, xmm0,
+    xmmword_ptr,
+};
+use sealstone_proofs::verdict::Verdict;
+
+/// Gives back the word, or the word and 1 where `test` jumps to the label.
+fn wrong_where(test: impl Fn(&mut CodeAssembler, CodeLabel)) -> Verdict {
+    identity(true, |code, _| {
+        let mut wrong = code.create_label();
+        let mut end = code.create_label();
+        test(code, wrong);
+        code.mov(rax, qword_ptr(rdi)).unwrap();
+        code.jmp(end).unwrap();
+        code.set_label(&mut wrong).unwrap();
+        code.mov(rax, qword_ptr(rdi)).unwrap();
+        code.inc(rax).unwrap();
+        code.set_label(&mut end).unwrap();
+        code.mov(qword_ptr(rsi), rax).unwrap();
+        code.ret().unwrap();
+    })
+}
+
+#[track_caller]
+fn assert_depends_on_addresses(verdict: &Verdict) {
+    assert!(
+        matches!(verdict, Verdict::Unproved(why) if why.contains("depends on where memory is")),
+        "{verdict}"
+    );
+}
+
+#[test]
+fn wrong_where_one_buffer_stands_behind_another() {
+    let verdict = wrong_where(|code, wrong| {
+        code.cmp(rdi, rsi).unwrap();
+        code.ja(wrong).unwrap();
+    });
+    assert_depends_on_addresses(&verdict);
+}
+
+#[test]
+fn wrong_where_a_buffer_crosses_a_page() {
+    let verdict = wrong_where(|code, wrong| {
+        code.mov(rax, rdi).unwrap();
+        code.and(eax, 4095).unwrap();
+        code.cmp(eax, 4088).unwrap();
+        code.ja(wrong).unwrap();
+        code.cmp(eax, 4080).unwrap();
+        code.je(wrong).unwrap();
+    });
+    assert_depends_on_addresses(&verdict);
+}
+
+#[test]
+fn wrong_for_some_stack_pointer_modulo_a_page() {
+    let verdict = wrong_where(|code, wrong| {
+        code.mov(rax, rsp).unwrap();
+        code.and(eax, 4095).unwrap();
+        code.cmp(eax, 2040).unwrap();
+        code.je(wrong).unwrap();
+    });
+    assert_depends_on_addresses(&verdict);
+}
+
+/// The place to return to, and where the program stands.
+#[test]
+fn wrong_for_some_place_of_the_program() {
+    let by_return = |code: &mut CodeAssembler, wrong: CodeLabel| {
+        code.mov(rax, qword_ptr(rsp)).unwrap();
+        code.test(eax, 0x70).unwrap();
+        code.jne(wrong).unwrap();
+    };
+    assert_depends_on_addresses(&wrong_where(by_return));
+    let by_image = |code: &mut CodeAssembler, wrong: CodeLabel| {
+        // lea rax, [rip]
+        code.db(&[0x48, 0x8d, 0x05, 0, 0, 0, 0]).unwrap();
+        code.shr(rax, 40).unwrap();
+        code.cmp(eax, 0x2a).unwrap();
+        code.jne(wrong).unwrap();
+    };
+    assert_depends_on_addresses(&wrong_where(by_image));
+}
+
+/// From one buffer to the other by their distance, as it is in these places.
+#[test]
+fn a_distance_between_buffers() {
+    let by_distance = |code: &mut CodeAssembler, _: CodeLabel| {
+        code.mov(rax, 0x100_0000_u64).unwrap();
+        code.mov(rcx, qword_ptr(rdi + rax)).unwrap();
+    };
+    assert!(!wrong_where(by_distance).is_proof());
+    let number = |code: &mut CodeAssembler, _: CodeLabel| {
+        code.mov(rax, 0x2000_0000_1008_u64).unwrap();
+        code.mov(rcx, qword_ptr(rax)).unwrap();
+    };
+    assert_refuted(&wrong_where(number), "an address that is a number");
+}
+
+/// Eight bytes are promised, sixteen needed.
+#[test]
+fn an_alignment_that_the_contract_does_not_promise() {
+    let aligned = |code: &mut CodeAssembler, _: CodeLabel| {
+        code.sub(rsp, 24).unwrap();
+        code.movaps(xmmword_ptr(rsp), xmm0).unwrap();
+        code.add(rsp, 24).unwrap();
+    };
+    assert_eq!(wrong_where(aligned), Verdict::Proved, "on the stack");
+    let unaligned = |code: &mut CodeAssembler, _: CodeLabel| {
+        code.and(rdi, -1).unwrap();
+        code.movdqa(xmm0, xmmword_ptr(rdi - 8)).unwrap();
+    };
+    assert!(!wrong_where(unaligned).is_proof());
+}
+
+/// What compilers do with addresses is no bug: differences that cancel, an aligned stack.
+#[test]
+fn addresses_that_are_used_well() {
+    let by_difference = |code: &mut CodeAssembler, _: CodeLabel| {
+        code.mov(rax, rsi).unwrap();
+        code.sub(rax, rdi).unwrap();
+        code.mov(rcx, qword_ptr(rdi)).unwrap();
+        code.mov(qword_ptr(rdi + rax), rcx).unwrap();
+        code.lea(r8, qword_ptr(rdi + 8)).unwrap();
+        code.sub(r8, rdi).unwrap();
+        code.cmp(r8, 8).unwrap();
+        code.setne(al).unwrap();
+        code.movzx(ecx, al).unwrap();
+        code.add(rdi, rcx).unwrap();
+    };
+    assert_eq!(wrong_where(by_difference), Verdict::Proved);
+    assert_eq!(with_aligned_stack(nothing), Verdict::Proved);
+}
+
+/// The word goes through a stack that is aligned to 64 bytes.
+fn with_aligned_stack(more: impl Fn(&mut CodeAssembler)) -> Verdict {
+    identity(true, |code, _| {
+        code.push(rbp).unwrap();
+        code.mov(rbp, rsp).unwrap();
+        code.and(rsp, -64).unwrap();
+        code.sub(rsp, 64).unwrap();
+        code.mov(rax, qword_ptr(rdi)).unwrap();
+        code.mov(qword_ptr(rsp + 56), rax).unwrap();
+        code.movaps(xmmword_ptr(rsp), xmm0).unwrap();
+        more(code);
+        code.mov(rax, qword_ptr(rsp + 56)).unwrap();
+        code.mov(qword_ptr(rsi), rax).unwrap();
+        code.mov(rsp, rbp).unwrap();
+        code.pop(rbp).unwrap();
+        code.ret().unwrap();
+    })
+}
+
+/// The frame begins from 0 to 48 bytes below the old stack pointer.
+#[test]
+fn a_distance_from_an_aligned_stack() {
+    let from_below = |code: &mut CodeAssembler| code.mov(qword_ptr(rsp + 64), rax).unwrap();
+    assert_refuted(
+        &with_aligned_stack(from_below),
+        "how far the stack pointer was aligned",
+    );
+    let from_above = |code: &mut CodeAssembler| code.mov(qword_ptr(rbp - 8), rax).unwrap();
+    assert_refuted(
+        &with_aligned_stack(from_above),
+        "how far the stack pointer was aligned",
+    );
+}
+
+#[test]
+fn a_call_with_a_stack_pointer_that_is_not_aligned() {
+    let verdict = super::around_blake2b(
+        |code| code.sub(rsp, 8).unwrap(),
+        |code| {
+            code.add(rsp, 8).unwrap();
+        },
+    );
+    assert_refuted(&verdict, "no multiple of 16");
+}
+
+/// Frames above a page are probed page by page, or the guard of the stack does not guard.
+#[test]
+fn a_frame_that_is_not_probed() {
+    let frame = |probe: bool| {
+        wrong_where(|code, _| {
+            if probe {
+                code.mov(qword_ptr(rsp - 128), rax).unwrap();
+                code.sub(rsp, 4096).unwrap();
+                code.mov(qword_ptr(rsp), rax).unwrap();
+                code.sub(rsp, 904).unwrap();
+            } else {
+                code.sub(rsp, 5000).unwrap();
+            }
+            code.mov(qword_ptr(rsp), rax).unwrap();
+            code.add(rsp, 5000).unwrap();
+        })
+    };
+    assert_eq!(frame(true), Verdict::Proved);
+    assert_refuted(&frame(false), "skip the guard of the stack");
+}
