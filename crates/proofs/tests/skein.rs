@@ -129,6 +129,13 @@ fn skein_of_the_specification() {
                 bytes(expected),
                 "{n} words, {length} bytes"
             );
+            let bits = Bits::whole(&message);
+            let chain = whole_message(&start, skein::kind::MESSAGE, 0, 0, bits);
+            assert_eq!(
+                Numbers.to_bytes(&spec::skein::output(&mut Numbers, &chain, &0)),
+                bytes(expected),
+                "the output's block of {n} words, {length} bytes"
+            );
         }
     }
     assert_eq!(by_steps(&[0xff]), bytes(cases[1].1[0]));
@@ -192,10 +199,11 @@ fn skein_of_the_designers() {
 type Ubi = fn(&[u64], u64, u8, usize, Bits<'_, u8>) -> Vec<u64>;
 
 /// Each of the specifications that kernels are compared with.
-const WAYS: [(&str, Ubi); 3] = [
+const WAYS: [(&str, Ubi); 4] = [
     ("whole messages", whole_message),
     ("blocks", by_blocks),
     ("nodes", by_nodes),
+    ("blocks of output", by_output),
 ];
 
 fn whole_message(
@@ -243,6 +251,15 @@ fn by_nodes(start: &[u64], kind: u64, level: u8, begin: usize, bits: Bits<'_, u8
     }
     let (blocks, begin) = (Numbers.words(bits.bytes), begin as u64);
     spec::skein::node(&mut Numbers, start, level.into(), &begin, &blocks)
+}
+
+/// The output by its blocks, everything else as whole messages.
+fn by_output(start: &[u64], kind: u64, level: u8, begin: usize, bits: Bits<'_, u8>) -> Vec<u64> {
+    if kind != skein::kind::OUTPUT {
+        return whole_message(start, kind, level, begin, bits);
+    }
+    let number = bits.bytes.try_into().expect("the eight bytes of a number");
+    spec::skein::output(&mut Numbers, start, &u64::from_le_bytes(number))
 }
 
 /// Whether [`spec::skein::node`] knows this: whole blocks of eight words.
