@@ -274,10 +274,17 @@ pub(crate) struct DirectoryArgs {
     #[arg(long, value_name = "FILE.passport", requires = "sign")]
     pub(crate) from: Option<PathBuf>,
     /// Check this signed list and show it; with --output, write the list without its signatures
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["keys", "start", "sign"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["keys", "start", "sign", "from"])]
     pub(crate) check: Option<PathBuf>,
     /// Require this signer, who then counts as approved
-    #[arg(short, long, value_name = "FILE.pub", requires = "check")]
+    // A --key stands against --check, so that clap would not miss the latter.
+    #[arg(
+        short,
+        long,
+        value_name = "FILE.pub",
+        requires = "check",
+        conflicts_with = "keys"
+    )]
     pub(crate) signer: Option<PathBuf>,
     /// Refuse a list that was signed before this one, which you accepted
     #[arg(long, value_name = "FILE", requires = "check", conflicts_with = "keys")]

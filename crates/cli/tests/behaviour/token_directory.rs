@@ -1,5 +1,7 @@
 //! `token directory`: an issuer's keys, signed and checked.
 
+use sealstone::passport::Passport;
+use sealstone::statement::{Purpose, Statement};
 use serde_json::Value;
 
 use crate::world::{PASSPHRASE, World, refuse, succeed};
@@ -158,6 +160,40 @@ fn a_directory_older_than_the_accepted_one_is_refused() {
     );
 }
 
+/// Signed here, for the command signs with the time of its clock only.
+#[test]
+fn another_directory_of_the_same_time_is_refused() {
+    let world = World::new();
+    let signer = Passport::generate("issuer", START).unwrap();
+    world.write("issuer.pub", signer.public().to_armor().as_bytes());
+    for (key, list) in [("one.key", "one.json"), ("two.key", "two.json")] {
+        world.done(&["token", "keygen", "--type", "p384", "-o", key]);
+        let public = format!("{key}.pub");
+        world.done(&["token", "directory", "--key", &public, "-o", list]);
+    }
+    let sign = |list, time, name| {
+        let content = world.read(list);
+        let signed = Statement::sign(&signer, Purpose::TokenDirectory, &content, time).unwrap();
+        world.write(name, &signed.encode());
+    };
+    sign("one.json", START, "kept");
+    sign("one.json", START, "again");
+    sign("two.json", START, "other");
+    sign("two.json", START - 1, "older");
+    sign("two.json", START + 1, "newer");
+    let check = |list| {
+        let check = ["token", "directory", "--check", list, "--after", "kept"];
+        [&check[..], &["--signer", "issuer.pub"]].concat()
+    };
+    world.done(&check("again"));
+    world.done(&check("newer"));
+    let said = world.refused(&check("other"), 5);
+    let reason = "other: its signer signed another list at the same time: kept";
+    assert!(said.contains(reason), "{said}");
+    let said = world.refused(&check("older"), 5);
+    assert!(said.contains("older: it is older than kept"), "{said}");
+}
+
 #[test]
 fn a_passport_that_may_not_sign_signs_no_directory() {
     let world = World::new();
@@ -202,6 +238,9 @@ fn epochs_and_schedules_belong_together() {
         ],
         &["--check", "directory", "--sign"],
         &["--check", "directory", "--key", "epoch-0.key.pub"],
+        &["--check", "directory", "--from", "alice.passport"],
+        &["--key", "epoch-0.key.pub", "--signer", "alice.pub"],
+        &["--signer", "alice.pub"],
         &[],
     ] {
         refuse(&mut world.command(&make(options)), 2);
