@@ -216,6 +216,9 @@ pub struct TokenArgs {
     /// The URL that wants a token
     #[arg(long, value_name = "URL")]
     pub origin: String,
+    /// The host that the challenge must be for [default: the host of the origin's URL]
+    #[arg(long, value_name = "NAME")]
+    pub host: Option<String>,
     /// The issuer's URL [default: https and the name in the challenge]
     #[arg(long, value_name = "URL")]
     pub issuer: Option<String>,

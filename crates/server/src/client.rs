@@ -7,7 +7,7 @@
 //! let client = Client::new("http://127.0.0.1:8080");
 //! let origin = "http://127.0.0.1:8081/verify";
 //! let offer = client.challenge(origin)?;
-//! let token = client.token(&offer.challenge, 1_767_225_600)?;
+//! let token = client.token_for(&offer, "127.0.0.1:8081", 1_767_225_600)?;
 //! let answer = client.get(origin, Some(&header::authorization(&token)))?;
 //! assert_eq!(answer.status, 200);
 //! # Ok::<(), sealstone_server::Error>(())
@@ -143,13 +143,29 @@ impl Client {
             .ok_or_else(|| Error::Issuer("its directory has no such key".to_owned()))
     }
 
-    /// One token for a challenge. Does the work that the gate asks for.
+    /// One token for what the origin `host` offers. Does the work that the gate asks for.
+    ///
+    /// # Errors
+    /// If the challenge is for other hosts (RFC 9577 section 2.1.3), if it names another key
+    /// than the issuer's directory does for `now`, or if the issuer refuses.
+    pub fn token_for(&self, offer: &header::Offer, host: &str, now: u64) -> Result<Token> {
+        must_be_for(&offer.challenge, host)?;
+        let key = self.key(&offer.challenge, now)?;
+        must_agree(offer, &key)?;
+        self.token_by(&key, &offer.challenge)
+    }
+
+    /// One token for a challenge that is known to be right, by the first key of the directory.
+    /// [`Self::token_for`] is for those that an origin sent.
     ///
     /// # Errors
     /// If the issuer refuses.
     pub fn token(&self, challenge: &TokenChallenge, now: u64) -> Result<Token> {
-        let key = self.key(challenge, now)?;
-        let (pending, request) = Pending::one(&key, challenge)?;
+        self.token_by(&self.key(challenge, now)?, challenge)
+    }
+
+    fn token_by(&self, key: &IssuerPublicKey, challenge: &TokenChallenge) -> Result<Token> {
+        let (pending, request) = Pending::one(key, challenge)?;
         let response = self.issue("application/private-token-request", &request, 1)?;
         Ok(pending.finalize(&response)?.remove(0))
     }
@@ -178,6 +194,38 @@ impl Client {
     }
 }
 
+/// The host of a URL, with its port if it names one: what challenges name.
+#[must_use]
+pub fn host(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+    authority.rsplit('@').next().unwrap_or(authority)
+}
+
+/// A host may hand on the challenge that it got from another, to spend the token there itself.
+fn must_be_for(challenge: &TokenChallenge, host: &str) -> Result<()> {
+    let without_port = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    if challenge.is_for(host) || challenge.is_for(without_port) {
+        return Ok(());
+    }
+    let names: Vec<&str> = challenge.origins().collect();
+    let names = names.join(", ");
+    Err(Error::Challenge(format!(
+        "the challenge of {host} is for {names}; if it is that host, say so: --host NAME"
+    )))
+}
+
+/// An origin could name another key for each client, to know them again.
+fn must_agree(offer: &header::Offer, key: &IssuerPublicKey) -> Result<()> {
+    match &offer.token_key {
+        Some(named) if named != key.as_bytes() => Err(Error::Challenge(
+            "the challenge names another key than the issuer's directory; ask again for both"
+                .to_owned(),
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// The name of the gate whose work [`Work::from_json`] finds.
 fn pow_name(gate: &Value) -> Option<&str> {
     match gate["of"].as_array() {
@@ -201,4 +249,74 @@ fn answer(
         challenges,
         body: response.body_mut().read_to_vec().map_err(failed)?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use sealstone_token::privacypass::{IssuerKey, TokenType};
+
+    use super::*;
+
+    fn challenge(origins: &[&str]) -> TokenChallenge {
+        let made = TokenChallenge::new(TokenType::VoprfP384, "issuer.example", None, origins);
+        made.expect("names")
+    }
+
+    #[test]
+    fn the_host_of_a_url() {
+        for (url, expected) in [
+            ("https://shop.example/a?b#c", "shop.example"),
+            ("http://127.0.0.1:8081/verify", "127.0.0.1:8081"),
+            (
+                "https://shop.example?next=https://bank.example",
+                "shop.example",
+            ),
+            ("https://bank.example@shop.example:1/", "shop.example:1"),
+            ("http://[::1]:8081", "[::1]:8081"),
+        ] {
+            assert_eq!(host(url), expected);
+        }
+    }
+
+    #[test]
+    fn a_challenge_for_another_host_is_not_answered() {
+        let ours = challenge(&["a.example", "shop.example"]);
+        for host in ["shop.example", "SHOP.example", "shop.example:8081"] {
+            must_be_for(&ours, host).expect(host);
+        }
+        must_be_for(&challenge(&[]), "any.example").expect("for all");
+        let ports = challenge(&["127.0.0.1:8081"]);
+        must_be_for(&ports, "127.0.0.1:8081").expect("its port");
+        for (asked, host) in [
+            (&ours, "bank.example"),
+            (&ours, "shop.example.bank.example"),
+            (&ours, "a.example,shop.example"),
+            (&ours, ""),
+            (&ports, "127.0.0.1:8082"),
+            (&ports, "127.0.0.1"),
+        ] {
+            let said = must_be_for(asked, host).expect_err(host).to_string();
+            assert!(said.contains("is for "), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_is_not_the_directorys_is_not_used() {
+        let keys = [0, 1].map(|_| IssuerKey::generate(TokenType::VoprfP384).expect("a key"));
+        let [listed, other] = keys.map(|key| key.public_key());
+        let agree = |named: Option<&[u8]>| {
+            let offer = header::Offer {
+                challenge: challenge(&[]),
+                token_key: named.map(<[u8]>::to_vec),
+                max_age: None,
+            };
+            must_agree(&offer, &listed)
+        };
+        agree(None).expect("none is named");
+        agree(Some(listed.as_bytes())).expect("the same");
+        for named in [other.as_bytes(), b""] {
+            let said = agree(Some(named)).expect_err("another key").to_string();
+            assert!(said.contains("names another key"), "{said}");
+        }
+    }
 }

@@ -26,6 +26,8 @@ pub enum Error {
     Config(String),
     /// The issuer of a verifier: it does not answer, or not with what it should.
     Issuer(String),
+    /// The challenge of an origin: it is not answered.
+    Challenge(String),
 }
 
 /// The result of what an operator starts.
@@ -50,6 +52,7 @@ impl fmt::Display for Error {
             Self::Damaged(what) => write!(f, "{what} in the store was altered"),
             Self::Config(what) => write!(f, "configuration: {what}"),
             Self::Issuer(what) => write!(f, "the issuer: {what}"),
+            Self::Challenge(what) => f.write_str(what),
         }
     }
 }

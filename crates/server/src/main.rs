@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use sealstone_server::args::{Cli, Command, ServiceArgs, TokenArgs};
-use sealstone_server::client::Client;
+use sealstone_server::client::{self, Client};
 use sealstone_server::clock::Clock;
 use sealstone_server::config::{self, Config};
 use sealstone_server::http::Stop;
@@ -121,11 +121,13 @@ fn token(args: &TokenArgs) -> Result<()> {
         .issuer
         .clone()
         .unwrap_or_else(|| format!("https://{name}"));
-    let client = args
+    let asking = args
         .proofs
         .iter()
-        .fold(tls(&issuer)?, |client, proof| client.with_proof(proof));
-    let token = client.token(&offer.challenge, Clock::system().now())?;
+        .fold(tls(&issuer)?, |asking, proof| asking.with_proof(proof));
+    let host = args.host.as_deref();
+    let host = host.unwrap_or_else(|| client::host(&args.origin));
+    let token = asking.token_for(&offer, host, Clock::system().now())?;
     print(&header::authorization(&token))
 }
 
