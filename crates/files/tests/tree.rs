@@ -117,3 +117,35 @@ fn deep_directories_need_no_stack_and_few_descriptors() {
     assert_eq!(paths, [format!("{}f", "d/".repeat(600))]);
     assert_eq!(look(&tree, &paths[0]), "deep");
 }
+
+#[test]
+fn a_file_that_changes_while_it_is_read_is_refused() {
+    use std::io::Write;
+    let scratch = scratch();
+    let tree = tree(scratch.path());
+    let name = RelativePath::new("a").unwrap();
+    let file = scratch.path().join("inside/a");
+    let long_ago = std::time::SystemTime::UNIX_EPOCH;
+    // Longer, or other bytes of the same length.
+    for append in [true, false] {
+        fs::File::options()
+            .write(true)
+            .open(&file)
+            .unwrap()
+            .set_modified(long_ago)
+            .unwrap();
+        let Object::File(mut reader) = tree.open(&name).unwrap() else {
+            panic!("not a file")
+        };
+        reader.read_exact(&mut [0; 3]).unwrap();
+        let mut writer = fs::File::options()
+            .write(true)
+            .append(append)
+            .open(&file)
+            .unwrap();
+        writer.write_all(b"other").unwrap();
+        let error = reader.read_to_end(&mut Vec::new()).unwrap_err();
+        assert_eq!(error.to_string(), "changed while it was read");
+    }
+    assert_eq!(look(&tree, "a"), "othernt of aother");
+}
