@@ -64,6 +64,13 @@ fn has_ml_dsa() -> bool {
     String::from_utf8_lossy(&listed.unwrap().stdout).contains("ML-DSA-65")
 }
 
+/// Whether its Python has ML-DSA, which the script asks where OpenSSL has not.
+fn python_has_ml_dsa(world: &World) -> bool {
+    let probe = "from cryptography.hazmat.primitives.asymmetric import mldsa
+mldsa.MLDSA65PublicKey.from_public_bytes(bytes(1952))";
+    world.check(&format!("python3 -I -c '{probe}'")).0 == 0
+}
+
 /// The layers that the script calls bad, by their numbers.
 fn bad(printed: &str) -> String {
     let number = |line: &str| {
@@ -77,9 +84,9 @@ fn bad(printed: &str) -> String {
 fn openssl_alone_checks_every_layer() {
     let world = exported();
     let (code, text) = world.check(CHECK);
-    let (status, ml_dsa) = match has_ml_dsa() {
+    let (status, ml_dsa) = match has_ml_dsa() || python_has_ml_dsa(&world) {
         true => (0, "4 ml-dsa-65  good      3 signature(s)\n"),
-        false => (3, "4 ml-dsa-65  unchecked not checked: needs OpenSSL 3.5"),
+        false => (3, "4 ml-dsa-65  unchecked needs OpenSSL 3.5"),
     };
     assert_eq!(code, status, "{text}");
     for line in [
@@ -108,6 +115,46 @@ fn openssl_alone_checks_every_layer() {
         "mkdir tmp; TMPDIR=$PWD/tmp {CHECK} >/dev/null; ls -A tmp"
     ));
     assert_eq!(left, "");
+}
+
+#[test]
+fn python_checks_ml_dsa_where_openssl_cannot() {
+    let world = exported();
+    // An OpenSSL without ML-DSA, and a Python that refuses each signature.
+    world.line(
+        "mkdir bin
+         printf '#!/bin/sh\n[ \"$1\" = list ] || exec openssl \"$@\"\n' >bin/old
+         printf '#!/bin/sh\n[ $# -eq 3 ]\n' >bin/refuses
+         chmod +x bin/*",
+    );
+    let by = |python: &str| world.check(&format!("OPENSSL=$PWD/bin/old PYTHON={python} {CHECK}"));
+    let (code, text) = by("$PWD/bin/none");
+    assert_eq!((code, bad(&text)), (3, String::new()), "{text}");
+    for part in [
+        "4 ml-dsa-65  unchecked needs OpenSSL 3.5 (OPENSSL=/path), or python3 with",
+        "\nNOT COMPLETE",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let (code, text) = by("$PWD/bin/refuses");
+    assert_eq!((code, bad(&text).as_str()), (1, "4"), "{text}");
+    assert!(text.contains("wrong: 1 2 3\n"), "{text}");
+    if !python_has_ml_dsa(&world) {
+        println!("skipped: this Python has no ML-DSA");
+        return;
+    }
+    let (code, text) = by("python3");
+    assert_eq!((code, bad(&text)), (0, String::new()), "{text}");
+    assert!(
+        text.contains("4 ml-dsa-65  good      3 signature(s)\n"),
+        "{text}"
+    );
+    let mut signature = world.read("evidence/signature-3/ml-dsa-65.sig");
+    signature[900] ^= 1;
+    world.write("evidence/signature-3/ml-dsa-65.sig", &signature);
+    let (code, text) = by("python3");
+    assert_eq!(code, 1);
+    assert!(text.contains("4 ml-dsa-65  bad       wrong: 3\n"), "{text}");
 }
 
 #[test]

@@ -11,7 +11,8 @@
 #   --tsa-roots FILE      certificates in PEM that you trust for timestamps, instead of root.pem
 #
 # Exit status: 0 all layers hold; 1 a layer is bad; 2 wrong usage; 3 no layer is bad, but one was
-# not checked. OPENSSL=/path names another OpenSSL: 3.0 or later, 3.5 or later for ML-DSA-65.
+# not checked. OPENSSL=/path names another OpenSSL: 3.0 or later. ML-DSA-65 needs 3.5 or later; with
+# an older one, python3 with the package cryptography 48 or later checks it (PYTHON=/path names it).
 #
 # How it works: bytes that were signed, or that a digest or a timestamp covers, are put together
 # again from the parts (in hexadecimal) and compared with the file that OpenSSL checks.
@@ -20,7 +21,7 @@ LC_ALL=C
 export LC_ALL
 umask 077
 
-openssl=${OPENSSL:-openssl} here=$(cd -- "$(dirname -- "$0")" && pwd)
+openssl=${OPENSSL:-openssl} python=${PYTHON:-python3} here=$(cd -- "$(dirname -- "$0")" && pwd)
 tmp=${TMPDIR:-/tmp}/check-package.$$
 root='' hmac_key='' secret='' tsa_roots='' wanted='' bad=0 unchecked=0
 
@@ -211,8 +212,19 @@ right() {
 signatures() {
     count=0 classical='' post_quantum='' needs=''
     : >"$tmp/signed" && : >"$tmp/first-0"
-    "$openssl" list -signature-algorithms 2>/dev/null | grep -q -i ML-DSA-65 ||
-        needs="not checked: needs OpenSSL 3.5, this is $("$openssl" version)"
+    if "$openssl" list -signature-algorithms 2>/dev/null | grep -q -i ML-DSA-65; then
+        post_quantum_verify() {
+            verify ml-dsa-65 -pkeyopt context-string:sealstone.package.v1
+        }
+    elif "$python" -I -c "$ml_dsa" </dev/null >/dev/null 2>&1; then
+        post_quantum_verify() {
+            "$python" -I -c "$ml_dsa" "$one/ml-dsa-65.pem" "$one/ml-dsa-65.sig" "$one/framed" \
+                </dev/null >/dev/null 2>&1
+        }
+    else
+        needs="needs OpenSSL 3.5 (OPENSSL=/path), or python3 with the package cryptography 48 \
+(PYTHON=/path); this is $("$openssl" version | cut -d' ' -f1,2)"
+    fi
     while [ -d "$here/signature-$((count + 1))" ]; do
         count=$((count + 1))
         one=$here/signature-$count
@@ -224,7 +236,7 @@ signatures() {
             verify ed25519 || classical="$classical $count"
         ed25519=$key
         key ml-dsa-65 308207b2300b0609608648016503040312038207a100 307-370 && [ -z "$why" ] &&
-            { [ -n "$needs" ] || verify ml-dsa-65 -pkeyopt context-string:sealstone.package.v1; } ||
+            { [ -n "$needs" ] || post_quantum_verify; } ||
             post_quantum="$post_quantum $count"
         echo "$role $(slice "$message" 61-124) $((0x$time))" >>"$tmp/signed"
         # As it stands in the package; the fingerprint's input has digests of the other keys.
@@ -285,6 +297,22 @@ verify() {
     "$openssl" pkeyutl -verify -pubin -inkey "$one/$name.pem" -rawin -in "$one/framed" \
         -sigfile "$one/$name.sig" "$@" >/dev/null 2>&1
 }
+
+# Verifies ML-DSA-65 where OpenSSL cannot: files of key, signature, signed bytes. Without them it
+# only tells whether it could. -I keeps modules of the current directory out.
+ml_dsa='
+import sys
+from cryptography.hazmat.primitives.asymmetric import mldsa
+from cryptography.hazmat.primitives.serialization import load_pem_public_key
+
+mldsa.MLDSA65PublicKey.from_public_bytes(bytes(1952))
+if len(sys.argv) > 1:
+    pem, signature, message = (open(path, "rb").read() for path in sys.argv[1:])
+    key = load_pem_public_key(pem)
+    if not isinstance(key, mldsa.MLDSA65PublicKey):
+        sys.exit(1)
+    key.verify(signature, message, context=b"sealstone.package.v1")
+'
 
 # Layer 6: each response covers head, signatures and the responses before it, and holds at the
 # time of the next one.
