@@ -48,7 +48,8 @@ pub(crate) use token::{
     MessageOutput, RedeemArgs, RequestArgs, ScheduleArgs, TokenCommand, TokenInspectArgs,
 };
 pub(crate) use trust::{
-    ApproveArgs, CheckArgs, DecideArgs, EndArgs, PruneArgs, RekeyArgs, SignArgs, TrustCommand,
+    ApproveArgs, CheckArgs, DecideArgs, EndArgs, PolicyArgs, PruneArgs, RekeyArgs, SignArgs,
+    SignedPolicy, TrustCommand,
 };
 pub(crate) use values::{Hex, MemorySize, Profile};
 

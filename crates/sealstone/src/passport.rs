@@ -6,7 +6,7 @@
 //! | have an identity and a name for it | [`Passport`], [`Fingerprint`] |
 //! | hand out or read a public half | [`PublicPassport`], [`Contact`], [`Succession`] |
 //! | keep it in a file under passphrases | [`SecretPassport`], [`Unlocked`], [`Slot`], [`NewSlot`] |
-//! | restore it | [`RecoveryKey`], [`Words`], [`Share`] |
+//! | restore it | [`RecoveryKey`], [`Words`], [`Suspect`], [`Share`] |
 
 mod fingerprint;
 mod identity;
@@ -29,4 +29,4 @@ pub use secret::SecretPassport;
 pub use share::Share;
 pub use slot::{NewSlot, Slot, SlotKey, SlotKind};
 pub use unlocked::Unlocked;
-pub use words::Words;
+pub use words::{Suspect, Words};

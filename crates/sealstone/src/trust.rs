@@ -405,6 +405,29 @@ impl<S: Storage> TrustStore<S> {
         Ok(gone.len())
     }
 
+    /// Whether unsigned files are to be refused.
+    pub fn is_signed_only(&self) -> bool {
+        self.state.is_signed_only()
+    }
+
+    /// Decides whether unsigned files are to be refused. Writes nothing if that is decided already.
+    ///
+    /// # Errors
+    /// As [`TrustStore::introduce`].
+    pub fn set_signed_only(&mut self, signed_only: bool, change: &Change<'_>) -> Result<()> {
+        let event = match signed_only {
+            true => Event::SignedOnly,
+            false => Event::UnsignedToo,
+        };
+        self.change(MAX_LOG, |state| {
+            let news = state.is_signed_only() != signed_only;
+            Ok(news.then(|| Entry {
+                sequence: state.log.len(),
+                ..State::about_the_store(event, change)
+            }))
+        })
+    }
+
     /// Countersigns the log with the owner's passport: from then on,
     /// [`TrustStore::verify_signed`] notices entries that another program made, even one that can
     /// read the store's secret.
@@ -469,6 +492,11 @@ impl<S: Storage> TrustStore<S> {
 }
 
 impl State {
+    fn is_signed_only(&self) -> bool {
+        let mut entries = self.log.entries().iter().rev();
+        entries.find_map(Entry::signed_only).unwrap_or(false)
+    }
+
     /// An entry about the store itself.
     fn about_the_store(event: Event, change: &Change<'_>) -> Entry {
         let nobody = Fingerprint::from_bytes(entry::NOBODY);

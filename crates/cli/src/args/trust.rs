@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::UnlockArgs;
 
@@ -32,6 +32,27 @@ pub(crate) enum TrustCommand {
     Prune(PruneArgs),
     /// Give the store a new key
     Rekey(RekeyArgs),
+    /// Show or set whether unsigned files open
+    Policy(PolicyArgs),
+}
+
+/// `trust policy`
+#[derive(Args)]
+pub(crate) struct PolicyArgs {
+    /// The policy [default: show it]
+    #[arg(value_enum)]
+    pub(crate) policy: Option<SignedPolicy>,
+    #[command(flatten)]
+    pub(crate) change: ChangeArgs,
+}
+
+/// What happens to unsigned files.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum SignedPolicy {
+    /// They are refused
+    SignedOnly,
+    /// They open with a warning
+    Any,
 }
 
 /// `trust show`

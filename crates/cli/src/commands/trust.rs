@@ -26,5 +26,6 @@ pub(crate) fn run(command: TrustCommand, context: &Context) -> Result<()> {
         TrustCommand::Sign(args) => store::sign(&args, context),
         TrustCommand::Prune(args) => store::prune(&args, context),
         TrustCommand::Rekey(args) => store::rekey(&args, context),
+        TrustCommand::Policy(args) => store::policy(&args, context),
     }
 }

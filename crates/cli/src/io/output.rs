@@ -34,11 +34,22 @@ pub(crate) enum Output {
     Terminal(Terminal),
 }
 
-/// A terminal, and the first bytes of a character or line ending whose rest has not come yet.
+/// A terminal, and content that has not been shown yet: nothing is shown before all of it, or at
+/// least [`FIRST`] bytes, are known to be text.
 pub(crate) struct Terminal {
     file: File,
-    rest: Mutex<Vec<u8>>,
+    waiting: Mutex<Waiting>,
 }
+
+#[derive(Default)]
+struct Waiting {
+    bytes: Vec<u8>,
+    /// Whether the beginning has been shown.
+    begun: bool,
+}
+
+/// Nobody reads more than this on a terminal.
+const FIRST: usize = 16 << 20;
 
 /// A file that does not have its name yet.
 pub(crate) struct Whole {
@@ -102,7 +113,8 @@ impl Output {
     pub(crate) fn commit(self) -> Result<()> {
         match self {
             Self::Whole(whole) => whole.commit(),
-            Self::Stream(..) | Self::Terminal(_) => Ok(()),
+            Self::Stream(..) => Ok(()),
+            Self::Terminal(terminal) => terminal.finish().about(STDOUT),
         }
     }
 
@@ -134,14 +146,29 @@ impl Write for &Output {
 }
 
 impl Terminal {
-    /// Shows text as soon as it is known to be text.
+    /// Keeps the beginning back. Shows what comes later as soon as it is known to be text.
     fn put(&self, bytes: &[u8]) -> io::Result<()> {
-        let mut rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner);
-        rest.extend_from_slice(bytes);
-        let shown = check_text(&rest)?;
-        (&self.file).write_all(&rest[..shown])?;
-        rest.drain(..shown);
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.bytes.extend_from_slice(bytes);
+        waiting.begun |= waiting.bytes.len() > FIRST;
+        match waiting.begun {
+            true => self.show(&mut waiting.bytes),
+            false => Ok(()),
+        }
+    }
+
+    /// Shows the bytes, up to an incomplete character or line ending.
+    fn show(&self, bytes: &mut Vec<u8>) -> io::Result<()> {
+        let shown = check_text(bytes)?;
+        (&self.file).write_all(&bytes[..shown])?;
+        bytes.drain(..shown);
         Ok(())
+    }
+
+    /// Shows what is left.
+    fn finish(&self) -> io::Result<()> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        self.show(&mut waiting.bytes)
     }
 }
 
@@ -223,7 +250,7 @@ fn standard(forced: bool, nature: Nature) -> Result<Output> {
         ),
         _ => Ok(Output::Terminal(Terminal {
             file,
-            rest: Mutex::default(),
+            waiting: Mutex::default(),
         })),
     }
 }

@@ -28,4 +28,5 @@ mod token;
 mod token_directory;
 mod trust;
 mod tsa_server;
+mod words;
 mod world;

@@ -10,7 +10,7 @@ use crate::world::{PASSPHRASE, PROFILE, World, succeed};
 
 /// What the screen shows and how it ended, when `typed` lines are typed. `None` if there is no
 /// script(1) of util-linux.
-fn session(world: &World, line: &str, typed: &[&str]) -> Option<(String, Option<i32>)> {
+pub(crate) fn session(world: &World, line: &str, typed: &[&str]) -> Option<(String, Option<i32>)> {
     converse(world, line, |keyboard, screen| {
         let mut answered = 0;
         for line in typed {
@@ -157,6 +157,27 @@ fn content_that_could_harm_a_terminal_is_not_shown() {
     assert!(
         screen.contains("attack at dawn") && code == Some(0),
         "{screen}"
+    );
+}
+
+#[test]
+fn nothing_is_shown_of_content_that_becomes_binary_later() {
+    let world = World::new();
+    let mut content = b"a line of text\n".repeat(200_000);
+    content.push(0);
+    world.write("late", &content);
+    world.done(&["seal", "-q", "-r", "bob.pub", "--unsigned", "late"]);
+    let open = "sealstone open -q -i bob.passport --passphrase-file passphrase < late.sealed";
+    let Some((screen, code)) = session(&world, open, &[]) else {
+        return;
+    };
+    assert!(
+        screen.contains("the content is not text") && code == Some(3),
+        "{screen}"
+    );
+    assert!(
+        !screen.contains("a line of text"),
+        "it was shown before it was checked"
     );
 }
 

@@ -513,3 +513,48 @@ fn removing_the_last_passphrase_is_mentioned() {
     );
     assert!(said.contains("no passphrase is left"), "{said}");
 }
+
+#[test]
+fn a_store_can_refuse_unsigned_files() {
+    let world = World::new();
+    world.done(&["seal", "-q", "-r", "bob.pub", "--unsigned", "plan.txt"]);
+    let open = [
+        "open",
+        "-q",
+        "-i",
+        "bob.passport",
+        "-o",
+        "-",
+        "plan.txt.sealed",
+    ];
+    world.done(&open);
+    let shown = |policy: &str| {
+        let printed = world.done(&["trust", "policy", "--json"]);
+        assert_eq!(json(&printed)["policy"], policy);
+    };
+    shown("any");
+    world.done(&[
+        "trust",
+        "policy",
+        "signed-only",
+        "--note",
+        "after the fraud",
+    ]);
+    shown("signed-only");
+    let said = world.refused(&open, 6);
+    assert!(
+        said.contains("refuses unsigned files") && said.contains("trust policy any"),
+        "{said}"
+    );
+    // It outlives a new key, and is a decision that a countersignature covers.
+    world.done(&["trust", "rekey"]);
+    world.refused(&open, 6);
+    let log = String::from_utf8(world.done(&["trust", "log"])).unwrap();
+    assert!(
+        log.contains("signed only") && log.contains("after the fraud"),
+        "{log}"
+    );
+    world.done(&["trust", "policy", "any"]);
+    world.done(&open);
+    world.done(&["trust", "check"]);
+}

@@ -1,5 +1,7 @@
 //! The root seed as 24 words (BIP-39, English list).
 
+mod suspect;
+
 use std::fmt;
 
 use bip39::{Language, Mnemonic};
@@ -8,6 +10,8 @@ use zeroize::Zeroizing;
 
 use crate::wire::text;
 use crate::{Error, Result};
+
+pub use suspect::Suspect;
 
 /// A root seed as 24 words, to be written on paper. It is wiped on drop and never printed by
 /// `Debug`.
@@ -28,11 +32,7 @@ impl Words {
     /// their checksum is wrong.
     pub fn parse(typed: &str) -> Result<Self> {
         let typed = Zeroizing::new(typed.to_ascii_lowercase());
-        let words = || {
-            typed
-                .split(text::is_separator)
-                .filter(|word| !word.is_empty() && !is_number(word))
-        };
+        let words = || typed_words(&typed);
         if words().count() != COUNT {
             return Err(Error::Invalid(WRONG_COUNT));
         }
@@ -77,10 +77,16 @@ impl fmt::Debug for Words {
 
 const WRONG_COUNT: &str = "a passport is 24 words";
 
-/// Whether it is a number, as in a table of numbered words.
-fn is_number(word: &str) -> bool {
-    let digits = word.trim_end_matches(['.', ')', ':']);
-    !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+/// The words, without the numbers and marks of a list, even where they stand close to a word.
+fn typed_words(typed: &str) -> impl Iterator<Item = &str> {
+    const MARKS: [char; 8] = ['.', ')', '(', ':', '#', ',', ';', '*'];
+    let is_mark = |c: char| c.is_ascii_digit() || MARKS.contains(&c);
+    let bare = move |word: &'_ str| word.trim_start_matches(is_mark).len();
+    typed.split(text::is_separator).filter_map(move |word| {
+        let bare = &word[word.len() - bare(word)..];
+        let bare = bare.trim_end_matches(MARKS);
+        (!bare.is_empty()).then_some(bare)
+    })
 }
 
 /// The word of the list that is `typed` or begins with it.

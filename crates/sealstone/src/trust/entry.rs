@@ -63,6 +63,10 @@ pub(super) enum Event {
     Life,
     #[n(8)]
     Used,
+    #[n(9)]
+    SignedOnly,
+    #[n(10)]
+    UnsignedToo,
 }
 
 /// Bytes of the longest encoded entry.
@@ -88,7 +92,7 @@ impl Entry {
     }
 
     /// The status after this entry; `None` if the entry is about the store, which was given a new
-    /// key or pruned, or about the life of a key.
+    /// key, a policy or pruned, or about the life of a key.
     #[must_use]
     pub fn status(&self) -> Option<Status> {
         match self.event {
@@ -97,7 +101,12 @@ impl Entry {
             Event::Denied => Some(Status::Denied),
             Event::Revoked => Some(Status::Revoked),
             Event::Compromised => Some(Status::Compromised),
-            Event::Rekeyed | Event::Pruned | Event::Life | Event::Used => None,
+            Event::Rekeyed
+            | Event::Pruned
+            | Event::Life
+            | Event::Used
+            | Event::SignedOnly
+            | Event::UnsignedToo => None,
         }
     }
 
@@ -109,6 +118,8 @@ impl Entry {
             (None, Event::Pruned) => "pruned",
             (None, Event::Life) => "key life",
             (None, Event::Used) => "key used",
+            (None, Event::SignedOnly) => "signed only",
+            (None, Event::UnsignedToo) => "unsigned too",
             (None, _) => "rekeyed",
         }
     }
@@ -139,14 +150,23 @@ impl Entry {
         self.uses
     }
 
-    /// Whether the user decided something: about a passport, or the life of a key.
+    /// Whether the user decided something: about a passport, the life of a key, or unsigned files.
     pub(super) fn is_decision(&self) -> bool {
         let decides = self.status().is_some() || self.event == Event::Life;
-        decides && !self.is_meeting()
+        (decides && !self.is_meeting()) || self.signed_only().is_some()
+    }
+
+    /// Whether unsigned files are refused after this entry; `None` if it does not decide that.
+    pub(super) fn signed_only(&self) -> Option<bool> {
+        match self.event {
+            Event::SignedOnly => Some(true),
+            Event::UnsignedToo => Some(false),
+            _ => None,
+        }
     }
 
     fn is_about_the_store(&self) -> bool {
-        matches!(self.event, Event::Rekeyed | Event::Pruned)
+        matches!(self.event, Event::Rekeyed | Event::Pruned) || self.signed_only().is_some()
     }
 
     /// The label after this entry: 0 to 64 bytes of printable text.

@@ -58,7 +58,8 @@ enum Standing {
 pub(super) fn decide(sender: &Sender, args: &OpenArgs, keys: &mut KeyRing<'_>) -> Result<Verdict> {
     let expected = keys.expected()?;
     let Some(fingerprint) = sender.fingerprint() else {
-        return unsigned(args, expected.is_some());
+        let policy = keys.store()?.is_signed_only();
+        return unsigned(args, expected.is_some(), policy);
     };
     let store = keys.store()?;
     let store = &*store;
@@ -124,7 +125,7 @@ fn own(
     Ok(Verdict::Confirm(contact))
 }
 
-fn unsigned(args: &OpenArgs, expected: bool) -> Result<Verdict> {
+fn unsigned(args: &OpenArgs, expected: bool, policy: bool) -> Result<Verdict> {
     if expected {
         return Err(Failure::new(
             Exit::Pending,
@@ -136,6 +137,11 @@ fn unsigned(args: &OpenArgs, expected: bool) -> Result<Verdict> {
             Exit::Pending,
             "it is not signed, and --require-signed asks for a sender",
         ));
+    }
+    if policy {
+        let what = "it is not signed, and your trust store refuses unsigned files";
+        return Err(Failure::new(Exit::Pending, what)
+            .hint("ask for a signed one, or change that: sealstone trust policy any"));
     }
     Ok(Verdict::Unsigned)
 }

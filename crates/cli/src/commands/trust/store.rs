@@ -6,7 +6,7 @@ use sealstone_terminal::clock;
 use sealstone_terminal::question;
 use serde_json::json;
 
-use crate::args::{CheckArgs, PruneArgs, RekeyArgs, SignArgs};
+use crate::args::{CheckArgs, PolicyArgs, PruneArgs, RekeyArgs, SignArgs, SignedPolicy};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -163,6 +163,21 @@ pub(super) fn rekey(args: &RekeyArgs, context: &Context) -> Result<()> {
     let operator = trust::operator(args.change.operator.as_deref());
     store.rekey(&trust::change(&operator, args.change.note.as_deref()))?;
     context.result("the trust store has a new key", || json!({"rekeyed": true}))
+}
+
+pub(super) fn policy(args: &PolicyArgs, context: &Context) -> Result<()> {
+    let mut store = trust::open(context)?;
+    if let Some(policy) = args.policy {
+        let operator = trust::operator(args.change.operator.as_deref());
+        let change = trust::change(&operator, args.change.note.as_deref());
+        let set = store.set_signed_only(policy == SignedPolicy::SignedOnly, &change);
+        set.map_err(trust::unsure)?;
+    }
+    let (name, text) = match store.is_signed_only() {
+        true => ("signed-only", "unsigned files are refused"),
+        false => ("any", "unsigned files open with a warning"),
+    };
+    context.print(|| format!("{name}: {text}"), || json!({"policy": name}))
 }
 
 fn counted(number: u64, what: &str) -> String {

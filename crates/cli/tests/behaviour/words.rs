@@ -1,0 +1,37 @@
+//! The 24 words, typed at a terminal.
+
+use crate::terminal::session;
+use crate::world::{PROFILE, World};
+
+/// A test vector of BIP-39, as a numbered list with a wrong last word.
+const LIST: [&str; 3] = [
+    "1. hamster 2. diagram 3. private 4. dutch 5. cause 6. delay 7. private 8. meat",
+    "9. slide 10. toddler 11. razor 12. book 13. happy 14. fancy 15. gospel 16. tennis",
+    "17.maple 18.dilemma 19.loan 20.word 21.shrug 22.inflict 23.delay 24.lenght",
+];
+
+#[test]
+fn a_wrong_word_is_pointed_at_and_only_it_is_typed_again() {
+    let world = World::empty();
+    let restore = format!(
+        "sealstone passport restore -o x.passport --label x {PROFILE} --passphrase-file passphrase"
+    );
+    // The offer is taken, another spelling is typed, or another place is named.
+    for last in ["", "leng", "24 length"] {
+        let typed = [&LIST[..], &[last]].concat();
+        let Some((screen, code)) = session(&world, &restore, &typed) else {
+            return;
+        };
+        assert_eq!(code, Some(0), "{screen}");
+        assert!(screen.contains("word 24 may be length"), "{screen}");
+        assert!(screen.contains("Word 9 and on: "), "{screen}");
+        for half in ["x.passport", "x.pub"] {
+            std::fs::remove_file(world.path(half)).unwrap();
+        }
+    }
+    let (screen, code) = session(&world, &restore, &["hamster", ""]).unwrap();
+    assert!(
+        screen.contains("only 1 of 24 words") && code == Some(2),
+        "{screen}"
+    );
+}
