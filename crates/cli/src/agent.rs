@@ -6,6 +6,7 @@ mod serve;
 use std::ffi::OsString;
 use std::io::{self, Read};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use sealstone::agent::{self, MAX_ANSWER, RemotePassport, Status, Transport};
@@ -35,7 +36,7 @@ pub(crate) struct Reached {
 /// The passport that signs.
 pub(crate) enum SenderKey {
     /// In this process.
-    Here(Box<Passport>),
+    Here(Arc<Passport>),
     /// In the agent's.
     Held(Box<RemotePassport<Socket>>),
 }
@@ -88,8 +89,12 @@ impl Reached {
             return Ok(found);
         }
         let said = start()?;
-        // If two are started at once, one of them serves both.
-        for _ in 0..STARTING.as_millis() / STEP.as_millis() {
+        // If two are started at once, one of them serves both, and the other one has failed.
+        let patience = match said == READY.trim() {
+            true => STARTING,
+            false => STARTING / 5,
+        };
+        for _ in 0..patience.as_millis() / STEP.as_millis() {
             if let Some(found) = Self::find(place)? {
                 return Ok(found);
             }

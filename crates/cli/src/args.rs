@@ -9,6 +9,7 @@ mod package;
 mod passphrase;
 mod passport;
 mod password;
+mod reseal;
 mod timestamp;
 mod token;
 mod trust;
@@ -19,7 +20,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use agent::{AgentArgs, AgentCommand, AskAgentArgs, LockArgs, UnlockForArgs};
-pub(crate) use files::{InspectArgs, OpenArgs, SealArgs};
+pub(crate) use files::{InspectArgs, ManyArgs, OpenArgs, SealArgs, WriteArgs};
 pub(crate) use hash::{HashFileArgs, SkeinArgs, TreeValue};
 pub(crate) use keys::{
     KeyArgs, KeyChangeArgs, KeyEndArgs, KeyRotateArgs, KeySetArgs, KeysCommand, Limit,
@@ -39,6 +40,7 @@ pub(crate) use passport::{
 pub(crate) use password::{
     BenchArgs, CalibrateArgs, Form, HashArgs, InputArgs, PasswordCommand, VerifyArgs,
 };
+pub(crate) use reseal::{EditArgs, ResealArgs};
 pub(crate) use timestamp::{
     AttachArgs, DataArgs, FetchArgs, NetworkArgs, QueryArgs, RenewArgs, StampRequestArgs,
     StampVerifyArgs, TimestampCommand,
@@ -135,6 +137,10 @@ pub(crate) enum Command {
     Seal(Box<SealArgs>),
     /// Decrypt a sealed file and check who sealed it
     Open(OpenArgs),
+    /// Change the recipients, the form or the signature of a sealed file
+    Reseal(Box<ResealArgs>),
+    /// Edit a sealed text in memory, and seal it again for the same recipients
+    Edit(Box<EditArgs>),
     /// Hold unlocked passports for a time, so that passphrases are typed once
     Agent(AgentArgs),
     /// Show what a sealed file, package or passport reveals without a key

@@ -3,6 +3,7 @@
 mod agent;
 mod batch;
 mod completions;
+mod edit;
 mod hash;
 mod inspect;
 mod keys;
@@ -13,6 +14,7 @@ mod open;
 mod package;
 mod passport;
 mod password;
+mod reseal;
 mod seal;
 mod selftest;
 mod timestamp;
@@ -29,6 +31,8 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<()> {
         Command::Passport(command) => passport::run(command, context),
         Command::Seal(args) => seal::run(&args, context),
         Command::Open(args) => open::run(&args, context),
+        Command::Edit(args) => edit::run(&args, context),
+        Command::Reseal(args) => reseal::run(&args, context),
         Command::Agent(args) => agent::run(&args, context),
         Command::Inspect(args) => inspect::run(&args, context),
         Command::Sign(args) => package::sign(&args, context),

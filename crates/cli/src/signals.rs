@@ -1,10 +1,31 @@
 //! Signals that end the process: temporary files are removed and the terminal is restored first.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use sealstone_terminal::question;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
+
+/// Whether another program has the terminal, and Ctrl-C is meant for it.
+static INTERRUPTS_ARE_ANOTHERS: AtomicBool = AtomicBool::new(false);
+
+/// As long as it lives, SIGINT does not end this process: an editor takes Ctrl-C for itself, and
+/// the whole group of the terminal gets it.
+pub(crate) struct InterruptsForAnother(());
+
+impl InterruptsForAnother {
+    pub(crate) fn begin() -> Self {
+        INTERRUPTS_ARE_ANOTHERS.store(true, Ordering::SeqCst);
+        Self(())
+    }
+}
+
+impl Drop for InterruptsForAnother {
+    fn drop(&mut self) {
+        INTERRUPTS_ARE_ANOTHERS.store(false, Ordering::SeqCst);
+    }
+}
 
 /// Starts the thread that waits for signals. Without it, signals leave temporary files behind.
 pub(crate) fn install() {
@@ -16,7 +37,9 @@ pub(crate) fn install() {
         return;
     };
     let wait = move || {
-        if let Some(signal) = signals.forever().next() {
+        let anothers =
+            |signal: i32| signal == SIGINT && INTERRUPTS_ARE_ANOTHERS.load(Ordering::SeqCst);
+        if let Some(signal) = signals.forever().find(|&signal| !anothers(signal)) {
             end_by(signal);
         }
     };

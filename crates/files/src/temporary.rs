@@ -25,6 +25,13 @@ impl Temporary {
     pub(crate) fn path(&self) -> &Path {
         &self.0
     }
+
+    /// Leaves it where it is. What is dropped then has no name, and removes nothing.
+    pub(crate) fn keep(mut self) -> PathBuf {
+        let path = std::mem::take(&mut self.0);
+        registry().retain(|known| *known != path);
+        path
+    }
 }
 
 impl Drop for Temporary {

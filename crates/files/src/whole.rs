@@ -3,7 +3,7 @@
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use crate::atomic::hidden_name;
 use crate::directory::{directory_of, sync_directory, umask};
@@ -38,6 +38,16 @@ impl NewDirectory {
         let make = |path: &Path| DirBuilder::new().mode(0o700).create(path);
         let (temporary, ()) = Temporary::create(hidden, make)?;
         Ok(Self { temporary })
+    }
+
+    /// Where it is as long as it is not committed.
+    pub fn path(&self) -> &Path {
+        self.temporary.path()
+    }
+
+    /// Leaves it where it is, for its owner only. Returns its path.
+    pub fn keep(self) -> PathBuf {
+        self.temporary.keep()
     }
 
     /// Writes a new file, and makes the directories above it.
@@ -115,8 +125,6 @@ fn rename_if_free(from: &Path, to: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
 
     fn names(directory: &Path) -> Vec<PathBuf> {

@@ -30,7 +30,7 @@ pub(crate) enum AgentCommand {
 }
 
 /// Whether the agent is asked.
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Passphrase")]
 pub(crate) struct AskAgentArgs {
     /// Do not ask the agent, even if it holds the passport

@@ -108,7 +108,7 @@ pub(crate) struct SealArgs {
 }
 
 /// How OUT is written.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub(crate) struct WriteArgs {
     /// Replace OUT if it exists
     #[arg(long)]
@@ -119,7 +119,7 @@ pub(crate) struct WriteArgs {
 }
 
 /// What happens if one of several files fails.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub(crate) struct ManyArgs {
     /// With several files, stop at the first that fails [default: report it and go on]
     #[arg(long)]
@@ -141,7 +141,7 @@ impl WriteArgs {
 }
 
 /// Who signs.
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Sender")]
 pub(crate) struct Sender {
     /// Sign with this passport [default: the default passport]

@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 
 /// Options of commands that unlock.
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Passphrase")]
 pub(crate) struct UnlockArgs {
     #[command(flatten)]
@@ -21,7 +21,7 @@ pub(crate) struct UnlockArgs {
 }
 
 /// The limit of key derivation.
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Passphrase")]
 pub(crate) struct KdfArgs {
     /// Refuse key derivation that needs more memory than this [default: 2GiB]
@@ -69,7 +69,7 @@ impl KdfArgs {
 }
 
 /// The passphrase of a passport.
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Passphrase")]
 pub(crate) struct PassphraseArgs {
     /// Read the passphrase from a file
@@ -97,7 +97,7 @@ pub(crate) struct NewPassphraseArgs {
 }
 
 /// Options for the passphrase of a sealed file.
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Passphrase")]
 pub(crate) struct RecipientPassphraseArgs {
     /// Read the passphrase of `-p` from a file
@@ -119,7 +119,7 @@ pub(crate) struct RecipientPassphraseArgs {
 }
 
 /// The option for a generated passphrase.
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Passphrase")]
 pub(crate) struct GenerateArgs {
     /// Generate a passphrase of ten words and show it once

@@ -4,7 +4,7 @@ mod keys;
 mod sender;
 
 use std::cell::RefCell;
-use std::io::{self, BufReader, Read, Seek};
+use std::io::{self, BufReader, PipeWriter, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -15,7 +15,7 @@ use sealstone_terminal::progress::{Counter, Progress};
 use sealstone_terminal::text::{one_line, quoted_lines, quoted_name, shown};
 use serde_json::{Value, json};
 
-use self::keys::KeyRing;
+pub(super) use self::keys::KeyRing;
 use self::sender::{Known, Verdict};
 use super::batch::{self, Batch};
 use crate::args::OpenArgs;
@@ -26,10 +26,10 @@ use crate::io::output::{Destination, Nature, Output};
 use crate::io::spool::spool;
 
 /// The reader of everything after the header.
-type Payload<'a> = Box<dyn Read + Send + 'a>;
+pub(super) type Payload<'a> = Box<dyn Read + Send + 'a>;
 
 /// The inputs and outputs of opening a file.
-struct Job<'a> {
+pub(super) struct Job<'a> {
     args: &'a OpenArgs,
     input: Input,
     /// The position of the sealed file in the input.
@@ -92,12 +92,57 @@ fn open_many(args: &OpenArgs, paths: &[PathBuf], context: &Context) -> Result<()
     done
 }
 
+/// Closes the pipe in any case: its reader would wait for ever.
+struct Closing<'o>(&'o Output);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
 /// A thread that panicked has ended the whole run.
-fn hold<'k, 'a>(keys: &'k Mutex<KeyRing<'a>>) -> MutexGuard<'k, KeyRing<'a>> {
+pub(super) fn hold<'k, 'a>(keys: &'k Mutex<KeyRing<'a>>) -> MutexGuard<'k, KeyRing<'a>> {
     keys.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<'a> Job<'a> {
+    /// Opens into a pipe, whose reader gets nothing of a signed file before its signatures have
+    /// been verified.
+    pub(super) fn into_pipe(
+        args: &'a OpenArgs,
+        path: Option<&Path>,
+        pipe: PipeWriter,
+        context: &'a Context,
+    ) -> Result<Self> {
+        let input = input::content(path)?;
+        let start = input.position();
+        Ok(Self {
+            args,
+            input,
+            start,
+            output: Output::Pipe(Mutex::new(Some(pipe))),
+            destination: Destination::Stdout { forced: true },
+            counter: Counter::default(),
+            workers: Workers::default(),
+            context,
+        })
+    }
+
+    pub(super) fn input(&self) -> &Input {
+        &self.input
+    }
+
+    /// Releases the content into the pipe, and closes it.
+    pub(super) fn release_into_pipe<'o>(
+        &'o self,
+        opening: Opening<Payload<'o>>,
+        keys: &Mutex<KeyRing<'_>>,
+    ) -> Result<()> {
+        let _closing = Closing(&self.output);
+        self.release(opening, keys).map(drop)
+    }
+
     fn prepare(
         args: &'a OpenArgs,
         path: Option<&Path>,
@@ -138,7 +183,7 @@ impl<'a> Job<'a> {
     }
 
     /// Reads binary and armored files, from the present position of the input.
-    fn reader(&self) -> Result<Payload<'_>> {
+    pub(super) fn reader(&self) -> Result<Payload<'_>> {
         let buffered = BufReader::with_capacity(BUFFER_LEN, self.counter.count(&self.input));
         Ok(Box::new(Dearmored::detect(buffered)?))
     }

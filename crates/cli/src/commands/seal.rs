@@ -1,11 +1,12 @@
 //! `seal`
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use sealstone::agent::RemotePassport;
 use sealstone::file::{Metadata, Receipt, Sealer, Workers};
-use sealstone::passport::Contact;
+use sealstone::passport::{Contact, Passport};
 use sealstone_files::Input;
 use sealstone_terminal::clock;
 use sealstone_terminal::progress::{Counter, Progress};
@@ -28,13 +29,22 @@ use crate::passphrase::{self, Answer, Chosen, Options, Passphrases, Source};
 use crate::paths::{self, with_suffix};
 use crate::trust;
 
-mod recipients;
+pub(super) mod recipients;
 
 /// What holds for every file: who signs, and for whom. Checked before the first question.
-struct Plan<'a> {
+pub(super) struct Plan<'a> {
     args: &'a SealArgs,
     recipients: Recipients,
     sender: Option<Identity>,
+}
+
+/// What is sealed.
+pub(super) struct Content<R> {
+    pub(super) input: R,
+    /// How many bytes it has, if that is known.
+    pub(super) total: Option<u64>,
+    pub(super) metadata: Metadata,
+    pub(super) workers: Workers,
 }
 
 /// One file, checked before the first question.
@@ -46,7 +56,7 @@ struct Job<'a> {
 }
 
 /// The unlocked sender and the new passphrase.
-struct Unlocked {
+pub(super) struct Unlocked {
     sender: Option<SenderKey>,
     passphrase: Option<Chosen>,
 }
@@ -62,13 +72,67 @@ pub(super) fn run(args: &SealArgs, context: &Context) -> Result<()> {
 
 impl<'a> Plan<'a> {
     fn prepare(args: &'a SealArgs, context: &Context) -> Result<Self> {
+        Self::keeping(args, Vec::new(), context)
+    }
+
+    /// With these recipients before those that the options name.
+    pub(super) fn keeping(
+        args: &'a SealArgs,
+        kept: Vec<Contact>,
+        context: &Context,
+    ) -> Result<Self> {
         let sender = sender(args, context)?;
-        let recipients = Recipients::gather(args, sender.as_ref(), context)?;
+        let recipients = Recipients::gather(args, kept, sender.as_ref(), context)?;
         Ok(Self {
             args,
             recipients,
             sender,
         })
+    }
+
+    /// Seals content into an output that has no name yet.
+    pub(super) fn seal<R: Read + Send>(
+        &self,
+        content: Content<R>,
+        unlocked: &Unlocked,
+        output: &Output,
+        context: &Context,
+    ) -> Result<Receipt> {
+        let Self {
+            args, recipients, ..
+        } = self;
+        let counter = Counter::default();
+        let progress = Progress::bytes(context.progress, "sealing", content.total, &counter);
+        let report = progress.report();
+        let mut sealer = Sealer::new();
+        sealer
+            .on_progress(&report)
+            .suite(args.suite.into())
+            .metadata(content.metadata);
+        for Recipient { contact, .. } in recipients.iter() {
+            if args.anonymous {
+                sealer.to_anonymous(contact)
+            } else {
+                sealer.to_passport(contact)
+            };
+        }
+        if let Some(chosen) = &unlocked.passphrase {
+            sealer.to_passphrase(&chosen.passphrase, args.profile.0);
+        }
+        if let Some(sender) = &unlocked.sender {
+            if args.sender.no_carry {
+                sealer.signed_without_carrying(sender.signer())
+            } else {
+                sealer.signed_by(sender.signer())
+            };
+        }
+        if args.armor {
+            sealer.armored();
+        }
+        if args.pad {
+            sealer.hide_length();
+        }
+        Ok(sealer.seal(counter.count(content.input), output, content.workers)?)
     }
 
     fn seal_one(&self, path: Option<&Path>, context: &Context) -> Result<()> {
@@ -82,7 +146,7 @@ impl<'a> Plan<'a> {
         let job = Job::prepare(self, path, destination)?;
         let context = &context.beside_content(job.to_stdout());
         let metadata = metadata(self.args, path, &job.input, context)?;
-        let unlocked = self.unlock_for(1, context)?;
+        let unlocked = self.unlock_for(1, &[], context)?;
         let (report, output) = job.run(&unlocked, metadata, Workers::default(), context)?;
         context.save(report, || output.commit())?;
         unlocked.countersign(context);
@@ -105,7 +169,7 @@ impl<'a> Plan<'a> {
         let good = items.iter().filter(|(_, refused)| is_none(refused)).count();
         let unlocked = match good {
             0 => None,
-            n => Some(self.unlock_for(n as u64, context)?),
+            n => Some(self.unlock_for(n as u64, &[], context)?),
         };
         if let Some(unlocked) = &unlocked {
             unlocked.refuse_unseen(context)?;
@@ -127,6 +191,11 @@ impl<'a> Plan<'a> {
             unlocked.countersign(context);
         }
         done
+    }
+
+    /// How many can open the file.
+    pub(super) fn count(&self) -> usize {
+        self.recipients.iter().count() + usize::from(self.args.passphrase_recipient)
     }
 
     /// Key derivations for a passphrase take much memory: one at a time.
@@ -151,21 +220,33 @@ impl<'a> Plan<'a> {
     }
 
     /// Unlocks everything, and reserves `uses` signatures of the sender's key.
-    fn unlock_for(&self, uses: u64, context: &Context) -> Result<Unlocked> {
+    ///
+    /// `open` are passports that have been unlocked for something else.
+    pub(super) fn unlock_for(
+        &self,
+        uses: u64,
+        open: &[Arc<Passport>],
+        context: &Context,
+    ) -> Result<Unlocked> {
         self.recipients.warn(context);
         if let Some(identity) = &self.sender {
             key_life::check(&identity.locked.fingerprint(), context)?;
         }
-        let unlocked = self.unlock(context)?;
+        let unlocked = self.unlock(open, context)?;
         if let Some(passport) = &unlocked.sender {
             key_life::reserve(&passport.contact().fingerprint(), uses, context)?;
         }
         Ok(unlocked)
     }
 
-    fn unlock(&self, context: &Context) -> Result<Unlocked> {
+    fn unlock(&self, open: &[Arc<Passport>], context: &Context) -> Result<Unlocked> {
         let passphrases = Passphrases::new(&self.args.unlock);
-        let held = self.held_by_agent(&passphrases, context)?;
+        let held = match self.open_already(open) {
+            Some(passport) => Some(SenderKey::Here(passport)),
+            None => self
+                .held_by_agent(&passphrases, context)?
+                .map(|held| SenderKey::Held(Box::new(held))),
+        };
         let locked = self.sender.as_ref().filter(|_| held.is_none());
         let ask = |identity: &Identity| identity.ask(&passphrases, context);
         let answer = locked.map(ask).transpose()?;
@@ -178,15 +259,22 @@ impl<'a> Plan<'a> {
         let unlock =
             |(identity, answer): (&Identity, &Answer<'_>)| identity.unlock_with(answer, context);
         let sender = locked.zip(answer.as_ref()).map(unlock).transpose()?;
-        let sender = sender.map(|unlocked| SenderKey::Here(Box::new(unlocked.into_passport())));
+        let sender = sender.map(|unlocked| SenderKey::Here(Arc::new(unlocked.into_passport())));
         question::finish();
         if let Some(chosen) = &passphrase {
             chosen.show("the file", context)?;
         }
         Ok(Unlocked {
-            sender: sender.or(held.map(|held| SenderKey::Held(Box::new(held)))),
+            sender: sender.or(held),
             passphrase,
         })
+    }
+
+    fn open_already(&self, open: &[Arc<Passport>]) -> Option<Arc<Passport>> {
+        let name = self.sender.as_ref()?.locked.fingerprint();
+        open.iter()
+            .find(|passport| passport.fingerprint() == name)
+            .cloned()
     }
 
     /// The sender, if the agent holds it and may be asked.
@@ -222,7 +310,10 @@ impl<'a> Plan<'a> {
         let args = &self.args;
         args.unlock.kdf.must_allow(&[args.profile.0])?;
         if args.generate.generate_passphrase
-            && matches!(source, Source::File(_) | Source::Descriptor(_))
+            && matches!(
+                source,
+                Source::File(_) | Source::Descriptor(_) | Source::Command(_)
+            )
         {
             return Err(Failure::usage(
                 "a passphrase is given, and --generate-passphrase asks for another one",
@@ -257,7 +348,21 @@ impl Unlocked {
         }
     }
 
-    fn countersign(&self, context: &Context) {
+    /// A passphrase that was made up.
+    pub(super) fn generated(&self) -> Option<&str> {
+        let chosen = self.passphrase.as_ref()?;
+        chosen.generated.as_deref().map(String::as_str)
+    }
+
+    /// Who signs, in words.
+    pub(super) fn signed(&self) -> String {
+        let signer = self.sender.as_ref().map(SenderKey::contact);
+        signer.map_or("unsigned".to_owned(), |contact| {
+            format!("signed by {}", quoted(contact.label()))
+        })
+    }
+
+    pub(super) fn countersign(&self, context: &Context) {
         if let Some(passport) = self.sender.as_ref().and_then(SenderKey::passport) {
             trust::countersign(passport, context);
         }
@@ -310,46 +415,13 @@ impl<'a> Job<'a> {
         workers: Workers,
         context: &Context,
     ) -> Result<Receipt> {
-        let Plan {
-            args, recipients, ..
-        } = self.plan;
-        let counter = Counter::default();
-        let progress = Progress::bytes(
-            context.progress,
-            "sealing",
-            self.input.remaining(),
-            &counter,
-        );
-        let report = progress.report();
-        let mut sealer = Sealer::new();
-        sealer
-            .on_progress(&report)
-            .suite(args.suite.into())
-            .metadata(metadata);
-        for Recipient { contact, .. } in recipients.iter() {
-            if args.anonymous {
-                sealer.to_anonymous(contact)
-            } else {
-                sealer.to_passport(contact)
-            };
-        }
-        if let Some(chosen) = &unlocked.passphrase {
-            sealer.to_passphrase(&chosen.passphrase, args.profile.0);
-        }
-        if let Some(sender) = &unlocked.sender {
-            if args.sender.no_carry {
-                sealer.signed_without_carrying(sender.signer())
-            } else {
-                sealer.signed_by(sender.signer())
-            };
-        }
-        if args.armor {
-            sealer.armored();
-        }
-        if args.pad {
-            sealer.hide_length();
-        }
-        Ok(sealer.seal(counter.count(&self.input), &self.output, workers)?)
+        let content = Content {
+            input: &self.input,
+            total: self.input.remaining(),
+            metadata,
+            workers,
+        };
+        self.plan.seal(content, unlocked, &self.output, context)
     }
 
     fn report(&self, unlocked: &Unlocked, receipt: &Receipt) -> Report {
@@ -363,9 +435,7 @@ impl<'a> Job<'a> {
         let passphrases = usize::from(unlocked.passphrase.is_some());
         let count = recipients.iter().count() + passphrases;
         let signer = unlocked.sender.as_ref().map(SenderKey::contact);
-        let signed = signer.map_or("unsigned".to_owned(), |contact| {
-            format!("signed by {}", quoted(contact.label()))
-        });
+        let signed = unlocked.signed();
         let only = recipients.iter().next().filter(|_| count == 1);
         let people = match only {
             Some(Recipient { contact, label }) => {

@@ -1,7 +1,7 @@
 //! Outputs: a file that appears whole or not at all, or a stream.
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Stdout, Write, stdout};
+use std::io::{self, IsTerminal, PipeWriter, Stdout, Write, stdout};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -32,6 +32,8 @@ pub(crate) enum Output {
     Stream(File, String),
     /// A terminal, which receives text only.
     Terminal(Terminal),
+    /// Another part of this process; closed once it is empty.
+    Pipe(Mutex<Option<PipeWriter>>),
 }
 
 /// A terminal, and content that has not been shown yet: nothing is shown before all of it, or at
@@ -104,6 +106,19 @@ impl Output {
         }
     }
 
+    /// An output that takes the place of the input, once it is whole.
+    pub(crate) fn in_place(path: &Path, sync: Sync) -> Result<Self> {
+        let whole = Whole::new(path, Existing::Replace, sync)?;
+        Ok(Self::Whole(Box::new(whole)))
+    }
+
+    /// Tells the reader of a pipe that there is no more.
+    pub(crate) fn close(&self) {
+        if let Self::Pipe(pipe) = self {
+            pipe.lock().unwrap_or_else(PoisonError::into_inner).take();
+        }
+    }
+
     /// Whether its content cannot be taken back.
     pub(crate) fn is_stream(&self) -> bool {
         !matches!(self, Self::Whole(_))
@@ -113,7 +128,7 @@ impl Output {
     pub(crate) fn commit(self) -> Result<()> {
         match self {
             Self::Whole(whole) => whole.commit(),
-            Self::Stream(..) => Ok(()),
+            Self::Stream(..) | Self::Pipe(_) => Ok(()),
             Self::Terminal(terminal) => terminal.finish().about(STDOUT),
         }
     }
@@ -123,6 +138,10 @@ impl Output {
             Self::Whole(whole) => whole.new.file().write(bytes),
             Self::Stream(file, _) => (&*file).write(bytes),
             Self::Terminal(terminal) => terminal.put(bytes).map(|()| bytes.len()),
+            Self::Pipe(pipe) => match &mut *pipe.lock().unwrap_or_else(PoisonError::into_inner) {
+                Some(pipe) => pipe.write(bytes),
+                None => Err(io::ErrorKind::BrokenPipe.into()),
+            },
         }
     }
 
@@ -131,6 +150,7 @@ impl Output {
             Self::Whole(whole) => shown(&whole.path),
             Self::Stream(_, name) => name.clone(),
             Self::Terminal(_) => STDOUT.to_owned(),
+            Self::Pipe(_) => "the pipe".to_owned(),
         }
     }
 }

@@ -418,3 +418,77 @@ fn a_passphrase_command_that_fails_says_so() {
     seal("true", 2);
     seal("echo wrong", 5);
 }
+
+/// Reading its memory map needs the same right as attaching a debugger. A process of the same
+/// user that does not refuse shows that the test can fail.
+#[test]
+#[cfg(target_os = "linux")]
+fn no_debugger_of_the_same_user_attaches() {
+    let script = r#"
+        set -e
+        d=$(mktemp -d); trap 'kill $agent $plain; rm -rf $d' EXIT
+        cp "$(command -v sealstone)" $d/sealstone
+        as=
+        if [ "$(id -u)" = 0 ]; then
+            chown -R 65534:65534 $d
+            as="setpriv --reuid 65534 --regid 65534 --clear-groups"
+        fi
+        mkdir -m 700 $d/run; [ -z "$as" ] || chown 65534:65534 $d/run
+        XDG_RUNTIME_DIR=$d/run $as $d/sealstone agent -q & agent=$!
+        $as sleep 60 & plain=$!
+        for _ in $(seq 500); do [ -n "$(ls $d/run)" ] && break; sleep 0.02; done
+        [ -n "$(ls $d/run)" ]
+        $as cat /proc/$plain/maps > /dev/null && echo plain is read
+        $as cat /proc/$agent/maps > /dev/null 2>&1 || echo agent refuses
+    "#;
+    let session = Session::new();
+    let said = succeed(&mut session.0.bash(script));
+    let said = String::from_utf8(said).unwrap();
+    assert_eq!(said, "plain is read\nagent refuses\n");
+}
+
+/// Runs a script where `run` is a new file system in memory with these options. `None` if this
+/// machine does not let it.
+fn on_its_own_disk(session: &Session, options: &str, script: &str) -> Option<(i32, String)> {
+    let line = format!(
+        "unshare -rm bash -c 'mount -t tmpfs -o mode=700,{options} none run || exit 99\n{script}'"
+    );
+    let mut command = session.0.bash(&line);
+    command.env_remove("SEALSTONE_PASSPHRASE");
+    command.env("XDG_RUNTIME_DIR", session.0.path("run"));
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    match output.status.code() {
+        Some(99) | None => {
+            println!("skipped: no file system of its own: {said}");
+            None
+        }
+        Some(1) if said.contains("unshare") => {
+            println!("skipped: no name space of its own: {said}");
+            None
+        }
+        Some(code) => Some((code, said)),
+    }
+}
+
+#[test]
+fn a_full_disk_is_said_and_an_agent_that_runs_does_not_need_it() {
+    let session = Session::new();
+    let unlock = "sealstone passport unlock alice.passport --passphrase-file passphrase";
+    let Some((code, said)) = on_its_own_disk(&session, "nr_inodes=1", unlock) else {
+        return;
+    };
+    assert_eq!(code, 3, "{said}");
+    assert!(
+        said.contains("did not start") && said.contains("o space left"),
+        "{said}"
+    );
+
+    let seal = SEAL.join(" ");
+    let script = format!(
+        "set -e; {unlock}; cat /dev/zero > run/fill 2>&- || true; sealstone {seal}; \
+         sealstone agent status; sealstone passport lock"
+    );
+    let (code, said) = on_its_own_disk(&session, "size=64k", &script).unwrap();
+    assert_eq!(code, 0, "{said}");
+}

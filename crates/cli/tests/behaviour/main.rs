@@ -21,6 +21,7 @@ mod password;
 mod pipes;
 mod progress;
 mod readme;
+mod reseal;
 mod rotation;
 mod terminal;
 mod timestamp;

@@ -1,7 +1,14 @@
 //! Several files at once: each is reported, a failure does not keep the others back.
 
 use std::process::Command;
+use std::time::{Duration, Instant};
 
+use sealstone_primitives::aead::XChaCha20Poly1305;
+use sealstone_primitives::dh::x25519;
+use sealstone_primitives::kem::ml_kem_1024::DecapsulationKey;
+use sealstone_primitives::secret::Secret;
+use sealstone_primitives::sign::{ed25519, ml_dsa_87};
+use sealstone_skein::tree;
 use serde_json::Value;
 
 use crate::world::World;
@@ -151,4 +158,62 @@ fn what_cannot_be_is_refused() {
         let said = world.refused(&[&SEAL[..], more].concat(), 2);
         assert!(said.contains(hint), "{said}");
     }
+}
+
+/// What `count` signed files of this content cost on one processor, by the primitives alone.
+fn primitives(content: &[u8], count: usize) -> Duration {
+    let kem = DecapsulationKey::from_seed(&Secret::random());
+    let theirs = x25519::PrivateKey::from_seed(Secret::random());
+    let theirs = theirs.public_key();
+    let (classical, post_quantum) = (
+        ed25519::SigningKey::from_seed(&Secret::random()),
+        ml_dsa_87::SigningKey::from_seed(&Secret::random()),
+    );
+    let (domain, message) = (b"sealstone.file.v1", [7; 162]);
+    let begun = Instant::now();
+    for _ in 0..count {
+        let ephemeral = x25519::PrivateKey::from_seed(Secret::random());
+        let _ = std::hint::black_box((ephemeral.public_key(), ephemeral.agree(&theirs)));
+        std::hint::black_box(kem.encapsulation_key().encapsulate());
+        let mut payload = content.to_vec();
+        let cipher = XChaCha20Poly1305::new(&Secret::random());
+        std::hint::black_box(cipher.seal_in_place(&[0; 24], b"", &mut payload));
+        std::hint::black_box(tree::subtree(0, &payload));
+        let signature = classical.sign(&message);
+        classical
+            .verifying_key()
+            .verify(&message, &signature)
+            .unwrap();
+        let signature = post_quantum.sign(&message, domain).unwrap();
+        let verifying = post_quantum.verifying_key();
+        verifying.verify(&message, domain, &signature[..]).unwrap();
+    }
+    begun.elapsed()
+}
+
+#[test]
+#[ignore = "measures, so it needs a quiet machine and the release build"]
+fn a_thousand_signed_files_cost_at_most_1_3_times_their_primitives() {
+    let world = World::with_bob_approved();
+    let content: Vec<u8> = (0..10_240).map(|i| (i % 251) as u8).collect();
+    let names: Vec<String> = (0..1000).map(|i| format!("{i}")).collect();
+    names.iter().for_each(|name| world.write(name, &content));
+    let seal = |names: &[String]| {
+        let mut command = world.command(&with(&[&SEAL[..], &["-q", "--force"]].concat(), names));
+        let begun = Instant::now();
+        assert_eq!(ran(&mut command).0, 0);
+        begun.elapsed()
+    };
+    let mut ratios: Vec<f64> = (0..5)
+        .map(|_| {
+            // Two files cost the start, the passphrase and the store, which are no primitives.
+            let (start, all) = (seal(&names[..2]), seal(&names));
+            let floor = primitives(&content, 998);
+            println!("start {start:?}, 1000 files {all:?}, primitives of 998 {floor:?}");
+            (all - start).as_secs_f64() / floor.as_secs_f64()
+        })
+        .collect();
+    ratios.sort_by(f64::total_cmp);
+    println!("ratios {ratios:.2?}");
+    assert!(ratios[2] <= 1.3, "median {:.2}", ratios[2]);
 }

@@ -30,7 +30,7 @@ sealstone() {
 "#;
 
 /// What the reader has before a command, where it is more than the commands before made.
-const BEFORE: [(&str, &str); 12] = [
+const BEFORE: [(&str, &str); 14] = [
     (
         "sealstone passport new -o alice.passport",
         "echo report > report.pdf; for who in Bob carol mallory; do \
@@ -63,6 +63,14 @@ const BEFORE: [(&str, &str); 12] = [
     (
         "sealstone open report.pdf.sealed",
         "rm -f report.pdf.sealed; command sealstone seal -q report.pdf; rm report.pdf",
+    ),
+    (
+        "sealstone reseal --to Bob",
+        "rm -f report.pdf.sealed; echo report > report.pdf; command sealstone seal -q report.pdf",
+    ),
+    (
+        "sealstone edit plan.txt.sealed",
+        "rm -f plan.txt.sealed; command sealstone seal -q plan.txt; export EDITOR='echo more >>'",
     ),
     (
         "sealstone verify --signer alice.pub",

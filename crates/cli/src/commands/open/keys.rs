@@ -22,12 +22,12 @@ use crate::paths;
 use crate::trust::{self, Store};
 
 /// Passports, locked and unlocked, and a passphrase.
-pub(super) struct KeyRing<'a> {
+pub(in crate::commands) struct KeyRing<'a> {
     identities: Vec<Identity>,
     /// How many of them are tried on files with anonymous recipients. The others were replaced;
     /// each would cost a passphrase and a key derivation.
     current: usize,
-    unlocked: Vec<Passport>,
+    unlocked: Vec<Arc<Passport>>,
     passphrases: Passphrases,
     prefer_passphrase: bool,
     /// Whether the agent is asked, and whether for more passports than those that are named.
@@ -63,7 +63,7 @@ enum Wanted {
 
 impl<'a> KeyRing<'a> {
     /// The passports that the options name, or the default one.
-    pub(super) fn new(args: &OpenArgs, context: &'a Context) -> Result<Self> {
+    pub(in crate::commands) fn new(args: &OpenArgs, context: &'a Context) -> Result<Self> {
         let usual = args.identity.is_empty();
         let paths = match usual {
             true => paths::existing_default_passport().into_iter().collect(),
@@ -101,7 +101,11 @@ impl<'a> KeyRing<'a> {
     }
 
     /// Unlocks the file with the passport that it names, or with every key that may fit.
-    pub(super) fn unlock<R: Read>(&mut self, sealed: Sealed<R>, name: &str) -> Result<Opening<R>> {
+    pub(in crate::commands) fn unlock<R: Read>(
+        &mut self,
+        sealed: Sealed<R>,
+        name: &str,
+    ) -> Result<Opening<R>> {
         if let Some(key) = self.ask_agent(&sealed).about(name)? {
             return sealed.unlock_with(&key).about(name);
         }
@@ -110,7 +114,7 @@ impl<'a> KeyRing<'a> {
         let opening = match self.wanted(recipients).about(name)? {
             Wanted::Passports(positions) => {
                 self.unlock_passports(&positions)?;
-                let passports: Vec<&Passport> = self.unlocked.iter().collect();
+                let passports: Vec<&Passport> = self.unlocked.iter().map(|p| &**p).collect();
                 let keys = Keys::new(&passports, &[]);
                 let opening = sealed.unlock(&keys);
                 opening
@@ -212,15 +216,20 @@ impl<'a> KeyRing<'a> {
     }
 
     /// The keys of a passport that claims this fingerprint, from its public half.
-    pub(super) fn public_half(&self, fingerprint: &Fingerprint) -> Option<Contact> {
+    pub(in crate::commands) fn public_half(&self, fingerprint: &Fingerprint) -> Option<Contact> {
         let identity = &self.identities[self.position(fingerprint)?];
         Some(identity.public().ok()?.contact().clone())
     }
 
     /// One of the user's own passports, if it has been unlocked.
-    pub(super) fn unlocked(&self, fingerprint: &Fingerprint) -> Option<&Passport> {
-        let same = |passport: &&Passport| passport.fingerprint() == *fingerprint;
+    pub(super) fn unlocked(&self, fingerprint: &Fingerprint) -> Option<&Arc<Passport>> {
+        let same = |passport: &&Arc<Passport>| passport.fingerprint() == *fingerprint;
         self.unlocked.iter().find(same)
+    }
+
+    /// The passports that have been unlocked.
+    pub(in crate::commands) fn all_unlocked(&self) -> &[Arc<Passport>] {
+        &self.unlocked
     }
 
     /// Unlocks the passport that claims this fingerprint, which shows that it is the user's.
@@ -230,8 +239,8 @@ impl<'a> KeyRing<'a> {
     }
 
     /// Countersigns the trust store with the passports that have been unlocked.
-    pub(super) fn countersign(&self) {
-        let countersign = |passport| trust::countersign(passport, self.context);
+    pub(in crate::commands) fn countersign(&self) {
+        let countersign = |passport: &Arc<Passport>| trust::countersign(passport, self.context);
         self.unlocked.iter().for_each(countersign);
     }
 
@@ -280,7 +289,7 @@ impl<'a> KeyRing<'a> {
                     return Err(failure);
                 }
                 Err(failure) => failed = Some(failure),
-                Ok(unlocked) => self.unlocked.push(unlocked.into_passport()),
+                Ok(unlocked) => self.unlocked.push(Arc::new(unlocked.into_passport())),
             }
         }
         failed

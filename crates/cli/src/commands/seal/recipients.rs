@@ -38,9 +38,11 @@ const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";
 
 impl Recipients {
-    /// All recipients that the options name; the user alone if they name none. `sender` signs.
+    /// The recipients that are `kept` and all that the options name; the user alone if there are
+    /// none. `sender` signs.
     pub(super) fn gather(
         args: &SealArgs,
+        kept: Vec<Contact>,
         sender: Option<&Identity>,
         context: &Context,
     ) -> Result<Self> {
@@ -48,6 +50,7 @@ impl Recipients {
             all: Vec::new(),
             warnings: Vec::new(),
         };
+        kept.into_iter().for_each(|contact| recipients.add(contact));
         for named in &args.recipient {
             recipients.add(public(named)?.contact().clone());
         }
@@ -137,7 +140,7 @@ fn own(sender: Option<&Identity>) -> Vec<Fingerprint> {
 }
 
 /// The public passport that `-r` names: a file, `-` for standard input, or the armored text itself.
-fn public(named: &Path) -> Result<PublicPassport> {
+pub(in crate::commands) fn public(named: &Path) -> Result<PublicPassport> {
     let text = named.to_str().map(str::trim_start).unwrap_or_default();
     if text.starts_with(BEGIN) {
         return identity::parse_public(text.as_bytes()).about("the text after -r");
@@ -153,7 +156,7 @@ fn public(named: &Path) -> Result<PublicPassport> {
 }
 
 /// The passports in a list: paths relative to it, or public passports themselves.
-fn list(path: &Path) -> Result<Vec<Contact>> {
+pub(in crate::commands) fn list(path: &Path) -> Result<Vec<Contact>> {
     let file = input::read(path, "the list of recipients", MAX_LIST)?;
     let text = std::str::from_utf8(&file)
         .map_err(|_| Failure::new(Exit::Format, "not a list of recipients").about(file.name()))?;

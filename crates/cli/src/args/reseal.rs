@@ -1,0 +1,226 @@
+//! `reseal`
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::files::{Sender, Suite};
+use super::{
+    AskAgentArgs, GenerateArgs, ManyArgs, OpenArgs, Profile, RecipientPassphraseArgs, SealArgs,
+    UnlockArgs, WriteArgs,
+};
+
+/// `reseal`
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  sealstone reseal -r carol.pub report.sealed            Carol can open it, too
+  sealstone reseal --remove Bob report.sealed            Bob cannot open this copy
+  sealstone reseal --pad -o padded.sealed report.sealed
+
+The recipients stay, as far as the file names them: their public keys come from the trust store,
+from your passport, or from -r. The content goes from the old file to the new one in memory; nobody
+who has the old file is kept from opening it. The new file gets a new key, and your signature.")]
+pub(crate) struct ResealArgs {
+    /// The sealed file
+    #[arg(value_name = "FILE")]
+    pub(crate) input: PathBuf,
+    /// The output [default: FILE is replaced, once the new one is whole]
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
+    /// Open with this passport [default: the default passport]
+    #[arg(short, long = "identity", value_name = "FILE.passport")]
+    pub(crate) identity: Vec<PathBuf>,
+
+    /// Add a public passport: a file, `-` for standard input, or the armored text itself
+    #[arg(
+        short,
+        long = "recipient",
+        value_name = "FILE.pub",
+        allow_hyphen_values = true,
+        help_heading = "Recipients"
+    )]
+    pub(crate) recipient: Vec<PathBuf>,
+    /// Add every public passport in a list
+    #[arg(
+        short = 'R',
+        long = "recipients-file",
+        value_name = "LIST",
+        help_heading = "Recipients"
+    )]
+    pub(crate) recipients_file: Vec<PathBuf>,
+    /// Add an approved passport of the trust store, by label or fingerprint
+    #[arg(long, value_name = "NAME", help_heading = "Recipients")]
+    pub(crate) to: Vec<String>,
+    /// Remove a recipient: a fingerprint, a public passport, or a name in the trust store
+    #[arg(long, value_name = "NAME_OR_FILE.pub", help_heading = "Recipients")]
+    pub(crate) remove: Vec<String>,
+    /// Remove anonymous recipients and passphrases, which cannot be kept
+    #[arg(long, help_heading = "Recipients")]
+    pub(crate) remove_unnamed: bool,
+    /// Do not name the recipients in the file
+    #[arg(long, help_heading = "Recipients")]
+    pub(crate) anonymous: bool,
+    /// Add a passphrase
+    #[arg(short, long, help_heading = "Recipients")]
+    pub(crate) passphrase_recipient: bool,
+    /// The cost of one guess at the passphrase of `-p`
+    #[arg(
+        long,
+        value_name = "PROFILE",
+        default_value = "sensitive",
+        requires = "passphrase_recipient",
+        help_heading = "Recipients"
+    )]
+    pub(crate) profile: Profile,
+
+    #[command(flatten)]
+    pub(crate) sender: Sender,
+    /// Reseal even if the sender is not approved
+    #[arg(long, help_heading = "Sender")]
+    pub(crate) accept_pending: bool,
+
+    /// Payload cipher
+    #[arg(long, value_enum, default_value_t = Suite::Xchacha20poly1305, help_heading = "Form")]
+    pub(crate) suite: Suite,
+    /// Write text that survives mail and chat
+    #[arg(short, long, help_heading = "Form")]
+    pub(crate) armor: bool,
+    /// Hide the length: add up to 12 %
+    #[arg(long, help_heading = "Form")]
+    pub(crate) pad: bool,
+
+    #[command(flatten)]
+    pub(crate) unlock: UnlockArgs,
+    #[command(flatten)]
+    pub(crate) agent: AskAgentArgs,
+    #[command(flatten)]
+    pub(crate) recipient_passphrase: RecipientPassphraseArgs,
+    #[command(flatten)]
+    pub(crate) generate: GenerateArgs,
+}
+
+impl ResealArgs {
+    /// How the old file is opened.
+    pub(crate) fn to_open(&self) -> OpenArgs {
+        OpenArgs {
+            inputs: vec![self.input.clone()],
+            output: None,
+            write: self.write.clone(),
+            many: ManyArgs { stop: false },
+            identity: self.identity.clone(),
+            passphrase: false,
+            from: None,
+            accept_pending: self.accept_pending,
+            require_signed: false,
+            unlock: self.unlock.clone(),
+            agent: self.agent.clone(),
+        }
+    }
+
+    /// How the new file is sealed.
+    pub(crate) fn to_seal(&self) -> SealArgs {
+        SealArgs {
+            inputs: Vec::new(),
+            output: self.output.clone(),
+            write: self.write.clone(),
+            many: ManyArgs { stop: false },
+            recipient: self.recipient.clone(),
+            recipients_file: self.recipients_file.clone(),
+            to: self.to.clone(),
+            anonymous: self.anonymous,
+            passphrase_recipient: self.passphrase_recipient,
+            profile: self.profile,
+            sender: self.sender.clone(),
+            suite: self.suite,
+            armor: self.armor,
+            pad: self.pad,
+            name: None,
+            no_name: false,
+            note: None,
+            unlock: self.unlock.clone(),
+            agent: self.agent.clone(),
+            recipient_passphrase: self.recipient_passphrase.clone(),
+            generate: self.generate.clone(),
+        }
+    }
+}
+
+/// `edit`
+#[derive(Args)]
+#[command(after_help = "\
+The editor is $VISUAL, else $EDITOR, else vi. It gets a file in a private directory in memory, in
+$XDG_RUNTIME_DIR or /dev/shm. If there is none, nothing is decrypted. The file is sealed again for
+the same recipients if its content changed.")]
+pub(crate) struct EditArgs {
+    /// The sealed file
+    #[arg(value_name = "FILE")]
+    pub(crate) input: PathBuf,
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
+    /// Open with this passport [default: the default passport]
+    #[arg(short, long = "identity", value_name = "FILE.passport")]
+    pub(crate) identity: Vec<PathBuf>,
+    /// The public passport of a recipient that the trust store does not know
+    #[arg(
+        short,
+        long = "recipient",
+        value_name = "FILE.pub",
+        help_heading = "Recipients"
+    )]
+    pub(crate) recipient: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) sender: Sender,
+    /// Edit even if the sender is not approved
+    #[arg(long, help_heading = "Sender")]
+    pub(crate) accept_pending: bool,
+    /// Payload cipher
+    #[arg(long, value_enum, default_value_t = Suite::Xchacha20poly1305, help_heading = "Form")]
+    pub(crate) suite: Suite,
+    /// Write text that survives mail and chat
+    #[arg(short, long, help_heading = "Form")]
+    pub(crate) armor: bool,
+    /// Hide the length: add up to 12 %
+    #[arg(long, help_heading = "Form")]
+    pub(crate) pad: bool,
+    #[command(flatten)]
+    pub(crate) unlock: UnlockArgs,
+    #[command(flatten)]
+    pub(crate) agent: AskAgentArgs,
+}
+
+impl EditArgs {
+    /// The file in its place, sealed for the same recipients.
+    pub(crate) fn to_reseal(&self, profile: Profile) -> ResealArgs {
+        ResealArgs {
+            input: self.input.clone(),
+            output: None,
+            write: self.write.clone(),
+            identity: self.identity.clone(),
+            recipient: self.recipient.clone(),
+            recipients_file: Vec::new(),
+            to: Vec::new(),
+            remove: Vec::new(),
+            remove_unnamed: false,
+            anonymous: false,
+            passphrase_recipient: false,
+            profile,
+            sender: self.sender.clone(),
+            accept_pending: self.accept_pending,
+            suite: self.suite,
+            armor: self.armor,
+            pad: self.pad,
+            unlock: self.unlock.clone(),
+            agent: self.agent.clone(),
+            recipient_passphrase: RecipientPassphraseArgs {
+                recipient_passphrase_file: None,
+                recipient_passphrase_fd: None,
+            },
+            generate: GenerateArgs {
+                generate_passphrase: false,
+            },
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! `reseal`: the same content for other recipients, in another form, with another signature.
+
+use std::io::pipe;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use sealstone::file::{Receipt, RecipientInfo, Sealed, Workers};
+use sealstone::passport::{Contact, Fingerprint, Passport};
+use sealstone_terminal::text::shown;
+use serde_json::json;
+
+use super::open::{Job, KeyRing, hold};
+use super::seal::{Content, Plan, Unlocked, recipients};
+use crate::args::ResealArgs;
+use crate::context::{Context, Report};
+use crate::exit::Exit;
+use crate::failure::{About, Failure, Result};
+use crate::identity::load_public;
+use crate::io::input::{self, DASH};
+use crate::io::output::{Destination, Nature, Output};
+use crate::trust::{self, Store};
+
+pub(super) fn run(args: &ResealArgs, context: &Context) -> Result<()> {
+    let (open, seal) = (args.to_open(), args.to_seal());
+    if input::path_of(Some(&args.input)).is_none() && args.output.is_none() {
+        return Err(Failure::usage("standard input cannot be replaced").hint("choose -o OUT"));
+    }
+    let (reader, writer) = pipe()?;
+    let job = Job::into_pipe(&open, Some(&args.input), writer, context)?;
+    let keys = Mutex::new(KeyRing::new(&open, context)?);
+    let name = job.input().name();
+    let sealed = Sealed::read(job.reader()?).about(name)?;
+    let recipients: Vec<RecipientInfo> = sealed.recipients().collect();
+    let kept = kept(&recipients, args, &hold(&keys), context).about(name)?;
+    let plan = Plan::keeping(&seal, kept, context)?;
+    let output = output(args, &job)?;
+    let context = &context.beside_content(target(args).is_none());
+
+    let opening = hold(&keys).unlock(sealed, name)?;
+    let metadata = opening.metadata().clone();
+    let open: Vec<Arc<Passport>> = hold(&keys).all_unlocked().to_vec();
+    let unlocked = plan.unlock_for(1, &open, context)?;
+    let content = Content {
+        input: reader,
+        total: None,
+        metadata,
+        workers: Workers::default(),
+    };
+    let receipt = thread::scope(|scope| {
+        let released = scope.spawn(|| job.release_into_pipe(opening, &keys));
+        let receipt = plan.seal(content, &unlocked, &output, context);
+        let released = released.join();
+        let released = released.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        match (released, receipt) {
+            // The sealing failed, so that nobody read the content.
+            (Err(failure), Err(reason)) if failure.is_silent() => Err(reason),
+            // What keeps the content back is the reason, not what came of it.
+            (Err(reason), _) => Err(reason),
+            (Ok(()), receipt) => receipt,
+        }
+    })?;
+    context.save(report(args, &plan, &unlocked, &receipt), || output.commit())?;
+    unlocked.countersign(context);
+    Ok(())
+}
+
+/// The place of the new file: OUT, or the old one's.
+fn output(args: &ResealArgs, job: &Job<'_>) -> Result<Output> {
+    let nature = match args.armor {
+        true => Nature::Text,
+        false => Nature::Binary,
+    };
+    let how = args.write.how(nature);
+    match &args.output {
+        None => {
+            if job.input().regular().is_none() {
+                let what = format!(
+                    "{} is not a regular file, and cannot be replaced",
+                    job.input().name()
+                );
+                return Err(Failure::usage(what).hint("choose -o OUT"));
+            }
+            Output::in_place(&args.input, how.sync)
+        }
+        Some(path) if path == Path::new(DASH) => {
+            Output::create(&Destination::Stdout { forced: true }, how, job.input())
+        }
+        Some(path) => Output::create(&Destination::File(path.clone()), how, job.input()),
+    }
+}
+
+/// The name of the new file; `None` for standard output.
+fn target(args: &ResealArgs) -> Option<String> {
+    let path = args.output.as_deref().unwrap_or(&args.input);
+    (path != Path::new(DASH)).then(|| shown(path))
+}
+
+fn report(args: &ResealArgs, plan: &Plan<'_>, unlocked: &Unlocked, receipt: &Receipt) -> Report {
+    let target = target(args);
+    let count = plan.count();
+    let plural = if count == 1 { "" } else { "s" };
+    let text = format!(
+        "resealed {} to {} ({count} recipient{plural}, {})",
+        shown(&args.input),
+        target.as_deref().unwrap_or("standard output"),
+        unlocked.signed()
+    );
+    let generated = unlocked.generated();
+    Report {
+        text,
+        value: json!({
+            "output": target,
+            "content_bytes": receipt.content_len,
+            "sealed_bytes": receipt.sealed_len,
+            "recipients": count,
+            "generated_passphrase": generated,
+        }),
+        secret: generated.is_some(),
+    }
+}
+
+/// The recipients of the old file that are not removed, with their public keys.
+pub(super) fn kept(
+    recipients: &[RecipientInfo],
+    args: &ResealArgs,
+    keys: &KeyRing<'_>,
+    context: &Context,
+) -> Result<Vec<Contact>> {
+    let store = trust::open(context)?;
+    let removed = removed(recipients, args, &store)?;
+    let mut kept = Vec::new();
+    for recipient in recipients {
+        match recipient {
+            RecipientInfo::Passport(name) if removed.contains(name) => {}
+            RecipientInfo::Passport(name) => kept.push(known(name, args, keys, &store)?),
+            _ if args.remove_unnamed => {}
+            _ => return Err(unnamed()),
+        }
+    }
+    Ok(kept)
+}
+
+/// The fingerprints that `--remove` names; each is a recipient.
+fn removed(
+    recipients: &[RecipientInfo],
+    args: &ResealArgs,
+    store: &Store,
+) -> Result<Vec<Fingerprint>> {
+    let find = |name: &String| {
+        let found = match (name.parse::<Fingerprint>(), Path::new(name).is_file()) {
+            (Ok(fingerprint), _) => fingerprint,
+            (_, true) => load_public(Path::new(name))?.contact().fingerprint(),
+            _ => trust::find(store, name)?.fingerprint(),
+        };
+        match recipients.contains(&RecipientInfo::Passport(found)) {
+            true => Ok(found),
+            false => Err(
+                Failure::usage(format!("{name} is not a recipient that the file names"))
+                    .hint("see: sealstone inspect FILE"),
+            ),
+        }
+    };
+    args.remove.iter().map(find).collect()
+}
+
+/// The public keys of a recipient: the user's own, those of the trust store, or given with `-r`.
+fn known(
+    name: &Fingerprint,
+    args: &ResealArgs,
+    keys: &KeyRing<'_>,
+    store: &Store,
+) -> Result<Contact> {
+    if let Some(contact) = keys.public_half(name) {
+        return Ok(contact);
+    }
+    let record = store.get(name);
+    if let Some(contact) = record.map(|record| record.contact()).transpose()?.flatten() {
+        return Ok(contact);
+    }
+    for path in &args.recipient {
+        let contact = recipients::public(path)?.contact().clone();
+        if contact.fingerprint() == *name {
+            return Ok(contact);
+        }
+    }
+    let what = format!("the public keys of a recipient are not known: {name}");
+    Err(Failure::new(Exit::Usage, what).hint(format!(
+        "give its public passport with -r FILE.pub, or remove it: --remove {}",
+        name.to_string().replace('-', "")
+    )))
+}
+
+fn unnamed() -> Failure {
+    Failure::usage("it has anonymous recipients or passphrases, which cannot be kept")
+        .hint("name the people with -r, --to or -p, and remove the others with --remove-unnamed")
+}

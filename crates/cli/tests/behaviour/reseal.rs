@@ -1,0 +1,327 @@
+//! `reseal`, `edit` and git: the same content for others, or a new one for the same.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::world::{PROFILE, World, json, refuse, succeed};
+
+/// Alice and Bob know each other; Alice has sealed her plan to both.
+fn world() -> World {
+    let world = World::with_bob_approved();
+    let new = [
+        "passport",
+        "new",
+        "-q",
+        "-o",
+        "carol.passport",
+        "--label",
+        "carol",
+        PROFILE,
+    ];
+    world.done(&new);
+    world.done(&["trust", "approve", "-q", "--yes", "carol.pub"]);
+    let seal = [
+        "seal",
+        "-q",
+        "--from",
+        "alice.passport",
+        "--note",
+        "a note",
+        "plan.txt",
+    ];
+    world.done(&[&seal[..], &["-r", "alice.pub", "-r", "bob.pub"]].concat());
+    world
+}
+
+const RESEAL: [&str; 6] = [
+    "reseal",
+    "-i",
+    "alice.passport",
+    "--from",
+    "alice.passport",
+    "plan.txt.sealed",
+];
+
+fn opens(world: &World, who: &str) -> bool {
+    let passport = format!("{who}.passport");
+    let open = ["open", "-q", "-i", &passport, "-o", "-", "plan.txt.sealed"];
+    let opened = world.command(&open).output().unwrap();
+    assert!(!opened.status.success() || opened.stdout == b"attack at dawn\n");
+    opened.status.success()
+}
+
+fn who_opens(world: &World) -> [bool; 3] {
+    ["alice", "bob", "carol"].map(|who| opens(world, who))
+}
+
+#[test]
+fn recipients_are_added_and_removed() {
+    let world = world();
+    assert_eq!(who_opens(&world), [true, true, false]);
+    world.done(&[&RESEAL[..], &["-r", "carol.pub"]].concat());
+    assert_eq!(who_opens(&world), [true, true, true]);
+    world.done(&[&RESEAL[..], &["--remove", "bob"]].concat());
+    assert_eq!(who_opens(&world), [true, false, true]);
+    // Name and note have come along.
+    let open = [
+        "open",
+        "--json",
+        "-i",
+        "carol.passport",
+        "-o",
+        "out",
+        "plan.txt.sealed",
+    ];
+    let opened = json(&world.done(&open));
+    assert_eq!(
+        (&opened["name"], &opened["note"]),
+        (&"plan.txt".into(), &"a note".into())
+    );
+    assert_eq!(opened["sender"]["label"], "alice");
+}
+
+#[test]
+fn the_form_and_the_signature_change() {
+    let world = world();
+    let size = || fs::metadata(world.path("plan.txt.sealed")).unwrap().len();
+    let before = size();
+    world.done(&[&RESEAL[..], &["--pad", "--suite", "aes256gcm"]].concat());
+    assert!(size() > before);
+    assert_eq!(who_opens(&world), [true, true, false]);
+    let unsigned = [
+        "reseal",
+        "-i",
+        "bob.passport",
+        "--unsigned",
+        "-a",
+        "plan.txt.sealed",
+    ];
+    world.done(&unsigned);
+    assert!(
+        world
+            .read("plan.txt.sealed")
+            .starts_with(b"-----BEGIN SEALSTONE FILE-----")
+    );
+    let open = [
+        "open",
+        "--json",
+        "-i",
+        "bob.passport",
+        "-o",
+        "out",
+        "plan.txt.sealed",
+    ];
+    assert_eq!(json(&world.done(&open))["signed"], false);
+}
+
+#[test]
+fn nothing_changes_if_it_cannot_be_done() {
+    let world = world();
+    let before = world.read("plan.txt.sealed");
+    let refused = |args: &[&str], code, why: &str| {
+        let said = world.refused(args, code);
+        assert!(said.contains(why), "{said}");
+        assert!(world.read("plan.txt.sealed") == before);
+        let names = world.names();
+        assert!(!names.iter().any(|name| name.starts_with('.')), "{names:?}");
+    };
+    refused(
+        &[&RESEAL[..], &["--remove", "carol"]].concat(),
+        2,
+        "is not a recipient",
+    );
+    let carol = [
+        "reseal",
+        "-i",
+        "carol.passport",
+        "--unsigned",
+        "plan.txt.sealed",
+    ];
+    refused(&carol, 5, "sealed for somebody else");
+    // Of an altered file nothing is sealed again, although its beginning is whole.
+    let mut altered = world.read("plan.txt.sealed");
+    let last = altered.len() - 1;
+    altered[last] ^= 1;
+    world.write("altered.sealed", &altered);
+    let mut reseal = RESEAL;
+    reseal[5] = "altered.sealed";
+    world.refused(&[&reseal[..], &["-o", "new.sealed"]].concat(), 5);
+    assert!(!world.path("new.sealed").exists());
+    world.refused(&reseal, 5);
+    assert!(world.read("altered.sealed") == altered);
+}
+
+#[test]
+fn what_cannot_be_kept_is_said() {
+    let world = world();
+    let seal = [
+        "seal",
+        "-q",
+        "--force",
+        "--from",
+        "alice.passport",
+        "plan.txt",
+        "-r",
+        "alice.pub",
+    ];
+    world.done(&[&seal[..], &["--anonymous"]].concat());
+    let said = world.refused(&RESEAL, 2);
+    assert!(
+        said.contains("cannot be kept") && said.contains("--remove-unnamed"),
+        "{said}"
+    );
+    world.done(&[&RESEAL[..], &["--remove-unnamed", "-r", "bob.pub"]].concat());
+    assert_eq!(who_opens(&world), [false, true, false]);
+    // A recipient whose keys nobody has is named.
+    let stranger = [
+        "passport",
+        "new",
+        "-q",
+        "-o",
+        "dave.passport",
+        "--label",
+        "dave",
+        PROFILE,
+    ];
+    world.done(&stranger);
+    world.done(&[&seal[..], &["-r", "dave.pub"]].concat());
+    let said = world.refused(&RESEAL, 2);
+    assert!(
+        said.contains("public keys of a recipient are not known"),
+        "{said}"
+    );
+    world.done(&[&RESEAL[..], &["-r", "dave.pub"]].concat());
+    assert_eq!(who_opens(&world), [true, false, false]);
+}
+
+/// An editor that does what `script` says with the file `$1`.
+fn editor(world: &World, script: &str) -> String {
+    let path = world.path("editor");
+    fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path.display().to_string()
+}
+
+const EDIT: [&str; 6] = [
+    "edit",
+    "-i",
+    "alice.passport",
+    "--from",
+    "alice.passport",
+    "plan.txt.sealed",
+];
+
+#[test]
+fn a_text_is_edited_in_memory_and_sealed_for_the_same_people() {
+    let world = world();
+    let edit = |script: &str| {
+        let mut command = world.command(&EDIT);
+        command.env("EDITOR", editor(&world, script));
+        command
+    };
+    let script = "pwd > where; echo \"$1\" >> where; sed -i s/dawn/noon/ \"$1\"";
+    succeed(&mut edit(script));
+    for who in ["alice", "bob"] {
+        let passport = format!("{who}.passport");
+        let open = ["open", "-q", "-i", &passport, "-o", "-", "plan.txt.sealed"];
+        assert_eq!(world.done(&open), b"attack at noon\n");
+    }
+    // The file had the name of the text, and is gone with its directory.
+    let place = String::from_utf8(world.read("where")).unwrap();
+    let place = place.lines().last().unwrap();
+    assert!(place.ends_with("/plan.txt"), "{place}");
+    assert!(!fs::exists(place).unwrap());
+    assert!(!fs::exists(std::path::Path::new(place).parent().unwrap()).unwrap());
+
+    let before = world.read("plan.txt.sealed");
+    succeed(&mut edit("true"));
+    assert!(
+        world.read("plan.txt.sealed") == before,
+        "it was sealed again without a change"
+    );
+    let said = refuse(&mut edit("echo half > \"$1\"; exit 1"), 3);
+    assert!(said.contains("the editor failed"), "{said}");
+    assert!(world.read("plan.txt.sealed") == before);
+}
+
+/// Ctrl-C reaches everybody at the terminal; the editor decides what it means.
+#[test]
+#[cfg(target_os = "linux")]
+fn an_interrupt_belongs_to_the_editor() {
+    let world = world();
+    let script = r#"
+        p=$PPID
+        while [ "$(cat /proc/$p/comm)" != sealstone ]; do p=$(awk '{print $4}' /proc/$p/stat); done
+        kill -INT $p; sleep 0.3
+        sed -i s/dawn/noon/ "$1"
+    "#;
+    let mut command = world.command(&EDIT);
+    succeed(command.env("EDITOR", editor(&world, script)));
+    let open = [
+        "open",
+        "-q",
+        "-i",
+        "bob.passport",
+        "-o",
+        "-",
+        "plan.txt.sealed",
+    ];
+    assert_eq!(world.done(&open), b"attack at noon\n");
+}
+
+#[test]
+fn a_text_that_cannot_be_sealed_is_not_lost() {
+    let world = world();
+    let before = world.read("plan.txt.sealed");
+    let script = r#"ulimit -S -f unlimited; printf '%0100000d' 7 >> "$1""#;
+    let edit = format!("ulimit -S -f 8; exec sealstone {}", EDIT.join(" "));
+    let mut command = world.bash(&edit);
+    let said = refuse(command.env("EDITOR", editor(&world, script)), 3);
+    assert!(world.read("plan.txt.sealed") == before);
+    let path = said.split("your text is in ").nth(1).expect(&said);
+    let path = std::path::Path::new(path.split(", in memory").next().unwrap());
+    let mode = fs::metadata(path).unwrap().permissions().mode();
+    let text = fs::read(path.join("plan.txt"));
+    fs::remove_dir_all(path).unwrap();
+    assert_eq!(mode & 0o777, 0o700);
+    assert_eq!(text.unwrap().len(), b"attack at dawn\n".len() + 100_000);
+}
+
+/// The commands of the README's section about git.
+#[test]
+fn git_shows_differences_and_filters() {
+    let world = world();
+    let script = r#"
+        set -e
+        export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null
+        git init -q repo && cd repo
+        git config user.email a@example.org && git config user.name a
+        echo '*.sealed diff=sealed' > .gitattributes
+        git config diff.sealed.textconv 'sealstone open -q --no-agent -i ../bob.passport -o - --'
+        cp ../plan.txt.sealed . && git add . && git commit -qm one
+        echo 'attack at noon' > plan.txt
+        sealstone seal -q --force -r ../bob.pub --from ../alice.passport plan.txt
+        git diff plan.txt.sealed
+        echo 'secret/* filter=sealed' >> .gitattributes
+        git config filter.sealed.clean 'sealstone seal -q -r ../bob.pub --unsigned'
+        git config filter.sealed.smudge 'sealstone open -q --no-agent -i ../bob.passport'
+        git config filter.sealed.required true
+        mkdir secret && echo hidden > secret/a && git add secret/a .gitattributes && git commit -qm two
+        git cat-file blob HEAD:secret/a | grep -q hidden && exit 1
+        rm secret/a && git checkout -q -- secret/a && cat secret/a
+    "#;
+    if !world
+        .bash("git --version")
+        .output()
+        .unwrap()
+        .status
+        .success()
+    {
+        println!("skipped: git is not installed");
+        return;
+    }
+    let shown = String::from_utf8(succeed(&mut world.bash(script))).unwrap();
+    for line in ["-attack at dawn", "+attack at noon", "hidden"] {
+        assert!(shown.lines().any(|shown| shown == line), "{shown}");
+    }
+}
