@@ -173,7 +173,7 @@ fn primitives(content: &[u8], count: usize) -> Duration {
     let begun = Instant::now();
     for _ in 0..count {
         let ephemeral = x25519::PrivateKey::from_seed(Secret::random());
-        let _ = std::hint::black_box((ephemeral.public_key(), ephemeral.agree(&theirs)));
+        let _ = std::hint::black_box((ephemeral.public_key(), ephemeral.agree(theirs)));
         std::hint::black_box(kem.encapsulation_key().encapsulate());
         let mut payload = content.to_vec();
         let cipher = XChaCha20Poly1305::new(&Secret::random());
