@@ -10,10 +10,10 @@
 //! machine does along it holds for all inputs. If the formula is no constant, the run stops: that
 //! is how secret-dependent timing is found.
 //!
-//! What is not known is not assumed. Registers, flags, and the stack hold junk at the entry, and
-//! again what was on the stack below the stack pointer and its red zone, or below it while a
-//! function of the C library ran. An instruction that is not modelled, a prefix that is not
-//! expected, a flag that the manual leaves undefined: each stops the run.
+//! What is not known is not assumed. Registers, flags, and the stack hold junk at the entry. An
+//! instruction that is not modelled, a prefix that is not expected, a flag that the manual leaves
+//! undefined: each stops the run. So does a read of stack that was given up: what was below the
+//! stack pointer and its red zone, or below it while a function of the C library ran.
 
 mod control;
 mod fault;

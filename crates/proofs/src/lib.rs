@@ -53,9 +53,9 @@
 //! separate. So a proof holds wherever memory is. A branch on an address ends it. Where callers may
 //! pass one buffer twice, a contract of its own says so.
 //!
-//! The stack: every call has a stack pointer that is a multiple of 16; what is below the stack
-//! pointer and its red zone of 128 bytes is gone; no access skips a page of 4 KiB, so that the
-//! guard of a stack guards. The table says how deep each kernel goes.
+//! The stack: every call has a stack pointer that is a multiple of 16; nothing is read that was
+//! below the stack pointer and its red zone of 128 bytes once it was written; no access skips a
+//! page of 4 KiB, so that the guard of a stack guards. The table says how deep each kernel goes.
 //!
 //! *Residue* counts the bytes that depend on the input and stay on the stack, in vector registers
 //! and in general registers, where a kernel does not promise to wipe them.
@@ -71,7 +71,8 @@
 //! CPU has (the others are marked); every distinct instruction that can be executed alone (not
 //! jumps, calls, `push`, `pop`, prefetching, repeated moves) by co-simulation with the CPU
 //! ([`cosim`]), which notices nearly every way in which a model can be made wrong in one place.
-//! That needs a CPU with AVX-512; without it, the command says that this is no proof.
+//! A CPU without AVX-512 compares all forms but those of AVX-512; without AVX2, the command says
+//! that this is no proof.
 //! `tests/negative` and `tests/loops.rs` plant bugs, each of which must be rejected.
 //!
 //! That no code was left out is a check of its own: [`coverage`] walks the whole program file, and

@@ -94,8 +94,12 @@ impl Memory {
         for at in address..address + length {
             let byte = match self.get(at) {
                 Some((byte, false)) if self.is_ours(at, lowest) => byte,
-                // What anybody may change at any time: something else each time.
-                Some((_, true)) if self.is_ours(at, lowest) => junk_byte(terms),
+                Some((_, true)) if self.is_ours(at, lowest) => {
+                    return Err(format!(
+                        "a read of {length} bytes of stack that was given up, {:+} from its end",
+                        address as i64 - self.stack.end as i64
+                    ));
+                }
                 _ if self.stack.contains(&at) && at >= lowest => {
                     let byte = junk_byte(terms);
                     self.set(at, &byte);

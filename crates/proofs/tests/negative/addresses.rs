@@ -200,3 +200,30 @@ fn a_frame_that_is_not_probed() {
     assert_eq!(frame(true), Verdict::Proved);
     assert_refuted(&frame(false), "skip the guard of the stack");
 }
+
+/// What was on the stack where it was given up is anything, even if the code does nothing with it.
+#[test]
+fn a_read_of_stack_that_was_given_up() {
+    let frames = |written: bool, below: i32| {
+        wrong_where(|code, _| {
+            code.sub(rsp, 256).unwrap();
+            code.mov(qword_ptr(rsp), rdi).unwrap();
+            code.add(rsp, 256).unwrap();
+            code.sub(rsp, below).unwrap();
+            if written {
+                code.mov(qword_ptr(rsp), rdi).unwrap();
+            }
+            code.mov(rcx, qword_ptr(rsp)).unwrap();
+            code.add(rsp, below).unwrap();
+        })
+    };
+    assert_eq!(frames(true, 256), Verdict::Proved);
+    assert_refuted(&frames(false, 256), "was given up");
+    let below_the_red_zone = wrong_where(|code, _| {
+        code.sub(rsp, 256).unwrap();
+        code.mov(qword_ptr(rsp), rdi).unwrap();
+        code.add(rsp, 256).unwrap();
+        code.mov(rcx, qword_ptr(rsp - 256)).unwrap();
+    });
+    assert_refuted(&below_the_red_zone, "outside of its memory");
+}

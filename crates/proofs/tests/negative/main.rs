@@ -357,10 +357,7 @@ fn what_was_below_the_stack_pointer_is_gone() {
     assert_eq!(by_stack(8, 256), Verdict::Proved, "in the red zone");
     assert_eq!(by_stack(128, 256), Verdict::Proved, "at its end");
     // The lower copy, which rsp and its red zone left behind for a moment.
-    let verdict = by_stack(256, 256);
-    assert_refuted(&verdict, "wrong output in `out`");
-    // Not run natively, but the input is there.
-    assert_refuted(&verdict, "gives something else: in = ");
+    assert_refuted(&by_stack(256, 256), "of stack that was given up");
 }
 
 #[test]
@@ -391,7 +388,7 @@ fn a_function_of_the_c_library_may_overwrite_the_red_zone() {
         })
     };
     assert_eq!(around_memset(32, 0), Verdict::Proved, "on its own stack");
-    assert_refuted(&around_memset(32, 64), "wrong output in `out`");
+    assert_refuted(&around_memset(32, 64), "of stack that was given up");
 }
 
 #[test]
