@@ -136,22 +136,13 @@ pub unsafe extern "C" fn sealstone_issuer_key_redeem(
     nullifier: *mut u8,
     nullifier_len: usize,
 ) -> Status {
-    guarded(|| {
-        // SAFETY: the caller's promise.
-        let key = unsafe { raw::object(key, "key") }?;
-        let verify = |token: &Token| key.0.verify(token);
-        // SAFETY: as above.
-        unsafe {
-            redeem(
-                challenge,
-                token,
-                token_len,
-                nullifier,
-                nullifier_len,
-                verify,
-            )
-        }
-    })
+    let parts = Redemption {
+        challenge,
+        token: (token, token_len),
+        nullifier: (nullifier, nullifier_len),
+    };
+    // SAFETY: the caller's promise.
+    unsafe { parts.redeem(key, |key, token| key.0.verify(token)) }
 }
 
 /// Wipes and frees a key. `NULL` is fine.
@@ -207,22 +198,13 @@ pub unsafe extern "C" fn sealstone_issuer_public_key_redeem(
     nullifier: *mut u8,
     nullifier_len: usize,
 ) -> Status {
-    guarded(|| {
-        // SAFETY: the caller's promise.
-        let key = unsafe { raw::object(key, "key") }?;
-        let verify = |token: &Token| key.0.verify(token);
-        // SAFETY: as above.
-        unsafe {
-            redeem(
-                challenge,
-                token,
-                token_len,
-                nullifier,
-                nullifier_len,
-                verify,
-            )
-        }
-    })
+    let parts = Redemption {
+        challenge,
+        token: (token, token_len),
+        nullifier: (nullifier, nullifier_len),
+    };
+    // SAFETY: the caller's promise.
+    unsafe { parts.redeem(key, |key, token| key.0.verify(token)) }
 }
 
 /// Frees a public key. `NULL` is fine.
@@ -232,26 +214,38 @@ pub unsafe extern "C" fn sealstone_issuer_public_key_free(key: *mut IssuerPublic
     unsafe { raw::free(key) }
 }
 
-/// # Safety
-/// The pointers are valid for their lengths, as the header says.
-unsafe fn redeem(
+/// What a caller gives to have a token redeemed.
+struct Redemption {
     challenge: *const Challenge,
-    token: *const u8,
-    token_len: usize,
-    nullifier: *mut u8,
-    nullifier_len: usize,
-    verify: impl FnOnce(&Token) -> Result<(), sealstone_token::Error>,
-) -> Result<(), Failure> {
-    raw::check(nullifier.is_null(), nullifier_len, "nullifier")?;
-    if nullifier_len != 32 {
-        return Err(Failure::invalid("nullifier_len is 32"));
+    token: (*const u8, usize),
+    nullifier: (*mut u8, usize),
+}
+
+impl Redemption {
+    /// # Safety
+    /// The pointers are valid for their lengths, as the header says.
+    unsafe fn redeem<K>(
+        self,
+        key: *const K,
+        verify: impl FnOnce(&K, &Token) -> Result<(), sealstone_token::Error>,
+    ) -> Status {
+        guarded(|| {
+            // SAFETY: the caller's promise.
+            let key = unsafe { raw::object(key, "key") }?;
+            let (nullifier, nullifier_len) = self.nullifier;
+            raw::check(nullifier.is_null(), nullifier_len, "nullifier")?;
+            if nullifier_len != 32 {
+                return Err(Failure::invalid("nullifier_len is 32"));
+            }
+            // SAFETY: as above.
+            let challenge = unsafe { raw::object(self.challenge, "challenge") }?;
+            let (token, token_len) = self.token;
+            // SAFETY: as above.
+            let token = Token::decode(unsafe { raw::bytes(token, token_len, "token") }?)?;
+            token.answers(&challenge.0)?;
+            verify(key, &token)?;
+            // SAFETY: as above.
+            unsafe { raw::write(nullifier, nullifier_len, &token.nullifier()) }
+        })
     }
-    // SAFETY: the caller's promise.
-    let challenge = unsafe { raw::object(challenge, "challenge") }?;
-    // SAFETY: as above.
-    let token = Token::decode(unsafe { raw::bytes(token, token_len, "token") }?)?;
-    token.answers(&challenge.0)?;
-    verify(&token)?;
-    // SAFETY: as above.
-    unsafe { raw::write(nullifier, nullifier_len, &token.nullifier()) }
 }

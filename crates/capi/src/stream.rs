@@ -86,6 +86,34 @@ impl Write for Writer {
     }
 }
 
+/// The callbacks of one call.
+struct Callbacks {
+    read: ReadCallback,
+    read_context: *mut c_void,
+    write: WriteCallback,
+    write_context: *mut c_void,
+}
+
+impl Callbacks {
+    /// Does the work with the options that the caller gives.
+    ///
+    /// # Safety
+    /// `options` is null or valid, and the callbacks keep the promises of the header.
+    unsafe fn run<O>(
+        self,
+        options: *const O,
+        work: impl FnOnce(&O, BufReader<Reader>, Writer) -> Result<(), Failure>,
+    ) -> Status {
+        guarded(|| {
+            // SAFETY: the caller's promise.
+            let options = unsafe { raw::object(options, "options") }?;
+            let from = Reader::new(self.read, self.read_context)?;
+            let to = Writer::new(self.write, self.write_context)?;
+            work(options, from, to)
+        })
+    }
+}
+
 /// A duplicate of the caller's descriptor, with the same position.
 fn duplicate(descriptor: c_int, name: &str) -> Result<File, Failure> {
     let wrong = |error| Failure::system(format!("{name}: {error}"));
@@ -146,14 +174,16 @@ pub unsafe extern "C" fn sealstone_seal_stream(
     write: WriteCallback,
     write_context: *mut c_void,
 ) -> Status {
-    guarded(|| {
-        // SAFETY: the caller's promise.
-        let options = unsafe { raw::object(options, "options") }?;
-        let from = Reader::new(read, read_context)?;
-        let to = Writer::new(write, write_context)?;
-        // SAFETY: as above.
-        unsafe { options.seal(from, to) }
-    })
+    let callbacks = Callbacks {
+        read,
+        read_context,
+        write,
+        write_context,
+    };
+    // SAFETY: the caller's promise.
+    let work = |options: &SealOptions, from, to| unsafe { options.seal(from, to) };
+    // SAFETY: as above.
+    unsafe { callbacks.run(options, work) }
 }
 
 /// As `sealstone_open_fd`, with callbacks. A callback that fails ends the call with
@@ -166,12 +196,14 @@ pub unsafe extern "C" fn sealstone_open_stream(
     write: WriteCallback,
     write_context: *mut c_void,
 ) -> Status {
-    guarded(|| {
-        // SAFETY: the caller's promise.
-        let options = unsafe { raw::object(options, "options") }?;
-        let from = Reader::new(read, read_context)?;
-        let to = Writer::new(write, write_context)?;
-        // SAFETY: as above.
-        unsafe { options.open(from, to) }
-    })
+    let callbacks = Callbacks {
+        read,
+        read_context,
+        write,
+        write_context,
+    };
+    // SAFETY: the caller's promise.
+    let work = |options: &OpenOptions, from, to| unsafe { options.open(from, to) };
+    // SAFETY: as above.
+    unsafe { callbacks.run(options, work) }
 }
