@@ -2,8 +2,12 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process};
 
 use crate::world::{World, succeed};
 
@@ -120,12 +124,8 @@ fn zsh_completes_contacts() {
         world.done(&["completions", "zsh"]),
     )
     .unwrap();
-    let mut shell = world
-        .bash("TERM=dumb script -qec 'zsh -f -i' /dev/null > screen 2>&1")
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut keyboard = shell.stdin.take().unwrap();
+    let mut zsh = Zsh::start(&world);
+    let mut keyboard = zsh.terminal.stdin.take().unwrap();
     writeln!(keyboard, "PS1='ready> '; fpath=(./functions $fpath)").unwrap();
     writeln!(
         keyboard,
@@ -139,7 +139,57 @@ fn zsh_completes_contacts() {
     wait_for(&world, "seal --to Bert\\ Smith");
     writeln!(keyboard, "\x15exit").unwrap();
     drop(keyboard);
-    assert!(shell.wait().unwrap().success());
+    assert!(zsh.terminal.wait().unwrap().success());
+}
+
+/// A test that fails leaves no process behind.
+#[test]
+fn zsh_ends_with_its_test() {
+    if is_missing("zsh") {
+        return;
+    }
+    let zsh = Zsh::start(&World::new());
+    let pid = zsh.pid;
+    test_kill_process(pid).unwrap();
+    drop(zsh);
+    assert_eq!(test_kill_process(pid), Err(Errno::SRCH));
+}
+
+/// An interactive zsh at a terminal of its own. What it shows is in the file `screen`.
+struct Zsh {
+    /// The program that keeps the terminal.
+    terminal: Child,
+    pid: Pid,
+}
+
+impl Zsh {
+    fn start(world: &World) -> Self {
+        let terminal = world
+            .bash("TERM=dumb script -qec 'echo pid=$$.; exec zsh -f -i' /dev/null > screen 2>&1")
+            .stdin(Stdio::piped())
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        wait_for(world, ".");
+        let screen = fs::read_to_string(world.path("screen")).unwrap();
+        let (_, pid) = screen.split_once("pid=").unwrap();
+        let (pid, _) = pid.split_once('.').unwrap();
+        let pid = Pid::from_raw(pid.parse().unwrap()).unwrap();
+        Self { terminal, pid }
+    }
+}
+
+impl Drop for Zsh {
+    /// The shell is in a session of its own, so that the end of the test alone does not end it.
+    fn drop(&mut self) {
+        if matches!(self.terminal.try_wait(), Ok(Some(_))) {
+            return;
+        }
+        // Errors are ignored: what is gone already needs no signal.
+        let _ = kill_process_group(self.pid, Signal::KILL);
+        // The program that keeps the terminal ends when its shell has ended.
+        let _ = self.terminal.wait();
+    }
 }
 
 fn wait_for(world: &World, text: &str) {
