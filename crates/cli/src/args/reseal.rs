@@ -153,7 +153,20 @@ impl ResealArgs {
 #[command(after_help = "\
 The editor is $VISUAL, else $EDITOR, else vi. It gets a file in a private directory in memory, in
 $XDG_RUNTIME_DIR or /dev/shm. If there is none, nothing is decrypted. The file is sealed again for
-the same recipients if its content changed.")]
+the same recipients if its content changed.
+
+Git shows what changed in sealed files:
+  echo '*.sealed diff=sealed' >> .gitattributes
+  git config diff.sealed.textconv 'sealstone open -q -o - --'
+
+Git keeps the files of a directory sealed in its history, and plain in your folder:
+  echo 'secret/* filter=sealed' >> .gitattributes
+  git config filter.sealed.clean 'sealstone seal -q --to Bob'
+  git config filter.sealed.smudge 'sealstone open -q'
+  git config filter.sealed.required true
+
+Sealing twice gives different bytes. So git takes a filtered file for changed whenever it looks
+again at its content.")]
 pub(crate) struct EditArgs {
     /// The sealed file
     #[arg(value_name = "FILE")]

@@ -287,7 +287,7 @@ fn a_text_that_cannot_be_sealed_is_not_lost() {
     assert_eq!(text.unwrap().len(), b"attack at dawn\n".len() + 100_000);
 }
 
-/// The commands of the README's section about git.
+/// The commands about git in the help of `edit`.
 #[test]
 fn git_shows_differences_and_filters() {
     let world = world();
