@@ -1,7 +1,8 @@
 //! The attester's keys: from a file or a URL, looked at again from time to time.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, TryLockError};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -16,6 +17,8 @@ const RETRY: u64 = 10;
 const KEPT: u64 = 24 * 60 * 60;
 /// How long the attester may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a request waits for that answer. It keeps one of the few workers busy.
+const BRIEF: Duration = Duration::from_millis(500);
 /// The longest set of keys, in bytes.
 const MAX_LEN: u64 = 64 * 1024;
 /// The most keys that are looked at.
@@ -33,12 +36,22 @@ struct Known {
     fetched: Option<u64>,
 }
 
+/// When the source was asked the last time, and whether it has not answered yet.
+#[derive(Default)]
+struct Asked {
+    at: Option<u64>,
+    is_open: bool,
+}
+
 pub(super) struct Keys {
-    source: Source,
+    shared: Arc<Shared>,
     refresh: u64,
+}
+
+struct Shared {
+    source: Source,
     known: RwLock<Known>,
-    /// When the source was asked the last time. Who holds it asks; the others do not wait.
-    tried: Mutex<Option<u64>>,
+    asked: Mutex<Asked>,
 }
 
 #[derive(Deserialize)]
@@ -50,7 +63,7 @@ impl Keys {
     /// Keys of a file, which must be there.
     pub(super) fn of_file(path: &Path, refresh: u64) -> Result<Self, String> {
         let keys = Self::new(Source::File(path.to_owned()), refresh);
-        keys.fetch()?;
+        keys.shared.fetch()?;
         Ok(keys)
     }
 
@@ -70,12 +83,12 @@ impl Keys {
     }
 
     fn new(source: Source, refresh: u64) -> Self {
-        Self {
+        let shared = Arc::new(Shared {
             source,
-            refresh,
             known: RwLock::default(),
-            tried: Mutex::default(),
-        }
+            asked: Mutex::default(),
+        });
+        Self { shared, refresh }
     }
 
     /// Whether `is_it` holds for a key that fits the id; none if no key is known at all.
@@ -96,23 +109,56 @@ impl Keys {
 
     /// The keys; the source is asked if they are older than `age` seconds.
     fn current(&self, now: u64, age: u64) -> Arc<Vec<Key>> {
-        let is_older = |time: Option<u64>, age| time.is_none_or(|t| now.abs_diff(t) >= age);
-        if is_older(self.known().1, age) {
-            let turn = match self.tried.try_lock() {
-                Ok(turn) => Some(turn),
-                Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-                Err(TryLockError::WouldBlock) => None,
-            };
-            if let Some(mut tried) = turn.filter(|tried| is_older(**tried, RETRY)) {
-                *tried = Some(now);
-                self.look(now);
-            }
+        if is_older(self.shared.known().1, now, age) && self.shared.begin(now) {
+            self.ask(now);
         }
-        let (keys, fetched) = self.known();
-        match is_older(fetched, KEPT) {
+        let (keys, fetched) = self.shared.known();
+        match is_older(fetched, now, KEPT) {
             true => Arc::default(),
             false => keys,
         }
+    }
+
+    /// Asks the source in another thread, and waits briefly.
+    fn ask(&self, now: u64) {
+        let (shared, (sender, answered)) = (self.shared.clone(), channel());
+        let asking = std::thread::Builder::new().spawn(move || {
+            shared.look(now);
+            shared.end();
+            // Perhaps nobody waits any more.
+            let _ = sender.send(());
+        });
+        match asking {
+            Ok(_) => {
+                let _ = answered.recv_timeout(BRIEF);
+            }
+            // The system has no thread left.
+            Err(_) => self.shared.end(),
+        }
+    }
+}
+
+fn is_older(time: Option<u64>, now: u64, age: u64) -> bool {
+    time.is_none_or(|time| now.abs_diff(time) >= age)
+}
+
+impl Shared {
+    /// Whether the caller is to ask the source now: nobody else does, and nobody did recently.
+    fn begin(&self, now: u64) -> bool {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        if asked.is_open || !is_older(asked.at, now, RETRY) {
+            return false;
+        }
+        *asked = Asked {
+            at: Some(now),
+            is_open: true,
+        };
+        true
+    }
+
+    fn end(&self) {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.is_open = false;
     }
 
     fn known(&self) -> (Arc<Vec<Key>>, Option<u64>) {
@@ -167,6 +213,9 @@ fn get(url: &str, agent: &ureq::Agent) -> Result<Vec<u8>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+    use std::time::Instant;
 
     const JWK: &str = r#"{"kty":"OKP","crv":"Ed25519","kid":"KID","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#;
 
@@ -223,5 +272,34 @@ mod tests {
         ] {
             assert!(!is_taken(url), "{url}");
         }
+    }
+
+    #[test]
+    fn a_request_does_not_wait_for_a_slow_attester() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let url = format!("http://{}/", listener.local_addr().expect("an address"));
+        let (go, answering) = channel();
+        let attester = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("a request");
+            answering.recv().expect("the signal");
+            let body = set("a");
+            let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
+            stream
+                .write_all((head + &body).as_bytes())
+                .expect("an answer");
+            // Until the other side ends it.
+            drop(stream.read_to_end(&mut Vec::new()));
+        });
+        let keys = Keys::of_url(&url, 300).expect("keys");
+        assert_eq!(has(&keys, "a", 1000), None, "the attester is silent still");
+        assert_eq!(has(&keys, "a", 1020), None, "and is asked once at a time");
+        go.send(()).expect("the attester");
+        let until = Instant::now() + PATIENCE;
+        while has(&keys, "a", 1005).is_none() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert_eq!(has(&keys, "a", 1005), Some(true));
+        drop(keys);
+        attester.join().expect("the attester");
     }
 }
