@@ -186,6 +186,24 @@ fn batches_of_all_forms() {
     assert_eq!(verify_batch(verifier.url(), &tokens), [false; 3]);
 }
 
+#[test]
+fn a_batch_with_a_wrong_operation_spends_nothing() {
+    let world = World::new();
+    let issuer = world.issuer(&["--gate", "none"]);
+    let verifier = world.verifier(issuer.url(), &[]);
+    let tokens = [(); 2].map(|()| token(issuer.url(), verifier.url()));
+    for wrong in [json!(""), json!("x".repeat(65)), json!(7)] {
+        let entries = json!([
+            {"token": text(&tokens[0]), "operation": "order-1"},
+            {"token": text(&tokens[1]), "operation": wrong},
+        ]);
+        let url = format!("{}/v1/verify/batch", verifier.url());
+        let (status, value) = post(&url, &json!({"tokens": entries}));
+        assert_eq!((status, problem(&value)), (400, "malformed"), "{wrong}");
+    }
+    assert_eq!(verify_batch(verifier.url(), &tokens), [true; 2]);
+}
+
 fn verify_batch(verifier: &str, tokens: &[Token]) -> Vec<bool> {
     let tokens: Vec<Value> = tokens
         .iter()

@@ -108,6 +108,39 @@ fn giant_bodies_and_heads_are_refused_early() {
 }
 
 #[test]
+fn a_full_route_says_so_and_keeps_no_other_from_work() {
+    let world = World::new();
+    let issuer = world.configured(
+        "[issuer]\ngate = \"none\"\n[connections]\nhead-seconds = 1\n\
+         [routes]\nseconds = 20\nconcurrency = 1",
+    );
+    let post = |sent: &str| {
+        let mut stream = connect(&issuer);
+        let head = "POST /v1/issue HTTP/1.1\r\nhost: a\r\nconnection: close\r\n";
+        let request = format!("{head}content-length: 2\r\n\r\n{sent}");
+        stream.write_all(request.as_bytes()).expect("room");
+        stream
+    };
+    let held = post("{");
+    let until = Instant::now() + Duration::from_secs(15);
+    let said = loop {
+        let said = rest(post("{}"));
+        if said.starts_with("HTTP/1.1 503") {
+            break said;
+        }
+        assert!(Instant::now() < until, "the route is never full: {said}");
+    };
+    assert!(said.contains("urn:sealstone:problem:busy"), "{said}");
+    assert!(said.contains("retry-after: 1"), "{said}");
+    assert_eq!(get(&format!("{}/healthz", issuer.url())).0, 200);
+    drop(held);
+    let until = Instant::now() + Duration::from_secs(15);
+    while rest(post("{}")).starts_with("HTTP/1.1 503") {
+        assert!(Instant::now() < until, "the turn never comes back");
+    }
+}
+
+#[test]
 fn garbage_ends_no_service() {
     let world = World::new();
     let issuer = quick(&world);
