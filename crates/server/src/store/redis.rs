@@ -3,6 +3,7 @@
 //! `spec/service.md`, "Slots of Redis", says which keys share a slot. Each change is one Lua
 //! script on one slot, so Redis makes it as a whole.
 
+mod cluster;
 mod layout;
 mod link;
 mod transfer;

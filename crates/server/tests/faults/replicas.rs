@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use sealstone_server::client::Client;
-use sealstone_testing::servers::{Postgres, Redis, wait_until};
+use sealstone_testing::servers::{Postgres, Redis, RedisCluster, wait_until};
 
 use crate::keys::keys;
 use crate::load::Load;
@@ -17,8 +17,31 @@ const REPLICAS: usize = 3;
 /// A server that is killed and comes back by `revive`.
 trait Server {
     fn kind(&self) -> &'static str;
-    fn url(&self) -> String;
-    fn kill_and_revive(&mut self);
+    fn urls(&self) -> Vec<String>;
+    /// More options of the table `[store]`.
+    fn more(&self) -> &'static str {
+        ""
+    }
+    fn kill_and_revive(&mut self, turn: usize);
+}
+
+/// A master is killed, and its replica takes over.
+impl Server for RedisCluster {
+    fn kind(&self) -> &'static str {
+        "redis"
+    }
+
+    fn urls(&self) -> Vec<String> {
+        self.urls()
+    }
+
+    fn more(&self) -> &'static str {
+        "cluster = true\nreplicas = 1\n"
+    }
+
+    fn kill_and_revive(&mut self, turn: usize) {
+        self.fail_over(turn);
+    }
 }
 
 impl Server for Redis {
@@ -26,11 +49,11 @@ impl Server for Redis {
         "redis"
     }
 
-    fn url(&self) -> String {
-        self.url()
+    fn urls(&self) -> Vec<String> {
+        vec![self.url()]
     }
 
-    fn kill_and_revive(&mut self) {
+    fn kill_and_revive(&mut self, _: usize) {
         self.kill();
         self.revive();
     }
@@ -41,11 +64,11 @@ impl Server for Postgres {
         "postgres"
     }
 
-    fn url(&self) -> String {
-        self.url()
+    fn urls(&self) -> Vec<String> {
+        vec![self.url()]
     }
 
-    fn kill_and_revive(&mut self) {
+    fn kill_and_revive(&mut self, _: usize) {
         self.kill();
         self.revive();
     }
@@ -164,11 +187,12 @@ impl World {
 fn write_config(path: &Path, passphrase: &str, server: &dyn Server) {
     std::fs::write(passphrase, "a passphrase that all issuers read\n").expect("a file");
     let text = format!(
-        "[store]\nkind = \"{}\"\nurls = [\"{}\"]\n\
+        "[store]\nkind = \"{}\"\nurls = {:?}\n{}\
          [passport]\npassphrase-file = \"{passphrase}\"\n\
          [verifier]\nname = \"issuer.test\"\norigins = [\"origin.test\"]\nrefresh = 1\n",
         server.kind(),
-        server.url(),
+        server.urls(),
+        server.more(),
     );
     std::fs::write(path, text).expect("a file");
 }
@@ -185,7 +209,7 @@ fn campaign(server: &mut dyn Server, target: Target, kills: usize) -> usize {
         let running = load.start();
         running.wait_for(5 + kill * 13 % 90);
         match target {
-            Target::Server => server.kill_and_revive(),
+            Target::Server => server.kill_and_revive(kill),
             Target::Replicas => {
                 // Two at once, with the load on those that are left.
                 let victims = [kill * 7 % 6, (kill * 7 + 1 + kill % 4) % 6];
@@ -262,4 +286,17 @@ fn fifty_kills_of_redis() {
 #[ignore = "a campaign of some minutes: 50 times PostgreSQL"]
 fn fifty_kills_of_postgres() {
     long_campaign(&mut Postgres::start(&[]), Target::Server);
+}
+
+#[test]
+#[ignore = "starts a cluster of Redis with replicas: make test-services"]
+fn with_a_redis_cluster_failover_loses_nothing() {
+    let accepted = campaign(&mut RedisCluster::with_replicas(1), Target::Server, 2);
+    assert!(accepted > 50, "{accepted} tokens were accepted");
+}
+
+#[test]
+#[ignore = "a campaign of some minutes: 50 failovers in a cluster of Redis"]
+fn fifty_failovers_of_redis() {
+    long_campaign(&mut RedisCluster::with_replicas(1), Target::Server);
 }

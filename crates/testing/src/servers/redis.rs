@@ -95,7 +95,7 @@ impl Redis {
     }
 }
 
-/// Three masters without replicas.
+/// Three masters, each with a replica or without.
 pub struct RedisCluster {
     nodes: Vec<Redis>,
 }
@@ -107,18 +107,33 @@ impl RedisCluster {
     /// If that fails.
     #[must_use]
     pub fn start() -> Self {
+        Self::with_replicas(0)
+    }
+
+    /// The same with so many replicas for each master.
+    ///
+    /// # Panics
+    /// If that fails.
+    #[must_use]
+    pub fn with_replicas(replicas: usize) -> Self {
         let options = ["--appendonly", "yes", "--appendfsync", "always"];
         let cluster = ["--cluster-enabled", "yes", "--cluster-node-timeout", "2000"];
         let options = [&options[..], &cluster[..]].concat();
-        let nodes: Vec<Redis> = (0..3).map(|_| Redis::with(&options)).collect();
+        let nodes: Vec<Redis> = (0..3 * (1 + replicas))
+            .map(|_| Redis::with(&options))
+            .collect();
         let mut create = Command::new("redis-cli");
         create.args(["--cluster", "create"]);
         create.args(nodes.iter().map(Redis::address));
+        create.args(["--cluster-replicas", &replicas.to_string()]);
         create.arg("--cluster-yes").stdout(Stdio::null());
         let created = create.status().expect("redis-cli");
         assert!(created.success(), "no cluster");
         let cluster = Self { nodes };
         cluster.wait();
+        if replicas > 0 {
+            cluster.wait_for_replicas();
+        }
         cluster
     }
 
@@ -136,6 +151,40 @@ impl RedisCluster {
         self.nodes[node].kill();
         self.nodes[node].revive();
         self.wait();
+    }
+
+    /// Kills a master until its replica took over, and starts it again as a replica.
+    ///
+    /// # Panics
+    /// If nobody takes over.
+    pub fn fail_over(&mut self, turn: usize) {
+        let is = |node: &Redis, role: &str| {
+            let said = node.ask("ROLE");
+            said.is_ok_and(|said| said.contains(role))
+        };
+        let masters: Vec<usize> = (0..self.nodes.len())
+            .filter(|&node| is(&self.nodes[node], "master"))
+            .collect();
+        let victim = masters[turn % masters.len()];
+        self.nodes[victim].kill();
+        wait_until("a replica takes over", || {
+            let alive = self.nodes.iter().filter(|node| node.is_up());
+            alive.filter(|node| is(node, "master")).count() == masters.len()
+        });
+        self.nodes[victim].revive();
+        self.wait();
+        self.wait_for_replicas();
+    }
+
+    fn wait_for_replicas(&self) {
+        wait_until("all replicas follow", || {
+            let follows = |node: &Redis| {
+                let said = node.ask("INFO replication").unwrap_or_default();
+                said.contains("role:master") && said.contains("state=online")
+                    || said.contains("master_link_status:up")
+            };
+            self.nodes.iter().all(follows)
+        });
     }
 
     fn wait(&self) {

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use redis::aio::{ConnectionLike, ConnectionManager, ConnectionManagerConfig};
 use redis::cluster::ClusterClientBuilder;
-use redis::cluster_async::ClusterConnection;
 use redis::cluster_routing::{
     MultipleNodeRoutingInfo, Route, RoutingInfo, SingleNodeRoutingInfo, SlotAddr,
 };
@@ -14,6 +13,7 @@ use redis::{
 };
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
+use super::cluster::Cluster;
 use crate::store::StoreError;
 use crate::store::options::{Durability, StoreOptions};
 use crate::{Error, Result};
@@ -50,7 +50,7 @@ pub(super) struct Link {
 #[derive(Clone)]
 enum Connection {
     Single(ConnectionManager),
-    Cluster(ClusterConnection),
+    Cluster(Cluster),
 }
 
 impl Link {
@@ -118,6 +118,7 @@ impl Link {
     async fn ask(&self, command: &Cmd, key: Option<&str>) -> RedisResult<Value> {
         let until = Instant::now() + self.limit;
         loop {
+            let generation = self.connection.generation();
             let asking = async {
                 match key {
                     Some(key) => self.send_and_wait(command, key).await,
@@ -128,8 +129,12 @@ impl Link {
                 Ok(Err(error)) if is_not_run(&error) && Instant::now() + PAUSE < until => {
                     sleep(PAUSE).await;
                 }
-                Ok(answer) => return answer,
-                Err(_) => return Err((ErrorKind::Io, "Redis does not answer in time").into()),
+                Ok(Err(error)) if !error.is_timeout() => return Err(error),
+                Ok(Ok(answer)) => return Ok(answer),
+                _ => {
+                    self.connection.replace(generation);
+                    return Err((ErrorKind::Io, "Redis does not answer in time").into());
+                }
             }
         }
     }
@@ -142,9 +147,10 @@ impl Link {
         pipeline.cmd("WAIT").arg(self.replicas).arg(millis / 2);
         let answers = match self.connection.clone() {
             Connection::Single(mut one) => one.req_packed_commands(&pipeline, 0, 2).await?,
-            Connection::Cluster(mut all) => {
+            Connection::Cluster(all) => {
                 let slot = Route::with_key(key, SlotAddr::Master);
                 let route = SingleNodeRoutingInfo::SpecificNode(slot);
+                let mut all = all.connection();
                 all.route_pipeline(pipeline, 0, 2, route).await?
             }
         };
@@ -223,10 +229,10 @@ impl Link {
         let asking = async {
             match self.connection.clone() {
                 Connection::Single(_) => Ok(vec![self.connection.send(&command).await?]),
-                Connection::Cluster(mut all) => {
+                Connection::Cluster(all) => {
                     let masters = MultipleNodeRoutingInfo::AllMasters;
                     let routing = RoutingInfo::MultiNode((masters, None));
-                    match all.route_command(command, routing).await? {
+                    match all.connection().route_command(command, routing).await? {
                         Value::Map(answers) => Ok(answers.into_iter().map(|(_, v)| v).collect()),
                         answer => Ok(vec![answer]),
                     }
@@ -263,9 +269,24 @@ impl Connection {
     async fn send(&self, command: &Cmd) -> RedisResult<Value> {
         let answer = match self.clone() {
             Self::Single(mut one) => one.req_packed_command(command).await?,
-            Self::Cluster(mut all) => all.req_packed_command(command).await?,
+            Self::Cluster(all) => all.connection().req_packed_command(command).await?,
         };
         answer.extract_error()
+    }
+
+    /// Names what [`Self::replace`] replaces.
+    fn generation(&self) -> u64 {
+        match self {
+            Self::Single(_) => 0,
+            Self::Cluster(all) => all.generation(),
+        }
+    }
+
+    /// Replaces a connection that does not answer. One to a single server does that by itself.
+    fn replace(&self, generation: u64) {
+        if let Self::Cluster(all) = self {
+            all.replace(generation);
+        }
     }
 }
 
@@ -317,14 +338,15 @@ async fn single(options: &StoreOptions) -> Result<ConnectionManager> {
     Ok(connected.map_err(|error| unavailable(format!("{url}: {error}")))?)
 }
 
-async fn cluster(options: &StoreOptions) -> Result<ClusterConnection> {
+async fn cluster(options: &StoreOptions) -> Result<Cluster> {
     let urls: Vec<&str> = options.urls.iter().map(String::as_str).collect();
     let all = urls.join(" ");
     // Without retries: this module knows what may be sent again.
     let mut builder = ClusterClientBuilder::new(urls.iter().copied())
         .retries(0)
         .connection_timeout(options.limit())
-        .response_timeout(options.limit());
+        // Less than the limit of a command, and more than a wait for replicas.
+        .response_timeout(options.limit() * 3 / 4);
     if let Some(password) = options.password()? {
         builder = builder.password(String::from_utf8_lossy(password.expose()));
     }
@@ -335,7 +357,7 @@ async fn cluster(options: &StoreOptions) -> Result<ClusterConnection> {
         });
     }
     let client = builder.build().map_err(|e| wrong_url(&all, &e))?;
-    let connected = client.get_async_connection().await;
+    let connected = Cluster::open(client, options.limit() * 2).await;
     Ok(connected.map_err(|error| unavailable(format!("{all}: {error}")))?)
 }
 
