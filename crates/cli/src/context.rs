@@ -1,13 +1,11 @@
 //! Messages and results, for people or for machines.
 
 use std::borrow::Cow;
-use std::fs::File;
 use std::io::{IsTerminal, Write, stderr, stdout};
-use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use sealstone_files::{Document, Standard};
+use sealstone_files::{Document, Standard, settle};
 use sealstone_terminal::text::{fold, json_line, printable};
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
@@ -231,15 +229,6 @@ impl Context {
             text.to_owned()
         }
     }
-}
-
-/// Makes output durable if it goes to a regular file.
-fn settle(stream: impl AsFd) -> std::io::Result<()> {
-    let file = File::from(stream.as_fd().try_clone_to_owned()?);
-    if file.metadata()?.is_file() {
-        file.sync_all()?;
-    }
-    Ok(())
 }
 
 /// Fails if output to `stream` is discarded.

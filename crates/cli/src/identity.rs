@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use sealstone::passport::{PublicPassport, SecretPassport, Unlocked};
 use sealstone::{Error, KdfLimits, Kind, Passphrase};
-use sealstone_files::Document;
+use sealstone_files::{Document, public_half, tagged};
 use sealstone_terminal::progress::Progress;
 use sealstone_terminal::text::shown;
 
@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::io::input;
 use crate::passphrase::{Answer, Passphrases};
-use crate::paths::{self, public_half, tagged};
+use crate::paths;
 
 /// A secret passport in its file, locked.
 pub(crate) struct Identity {

@@ -3,4 +3,3 @@
 pub(crate) mod input;
 pub(crate) mod keep;
 pub(crate) mod output;
-pub(crate) mod spool;

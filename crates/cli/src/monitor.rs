@@ -150,7 +150,7 @@ impl Place {
     fn begin_anew(&self, context: &Context) -> Result<Monitor> {
         let path = self.state();
         let aside = (1..u32::MAX)
-            .map(|number| paths::with_suffix(&path, &format!(".damaged-{number}")))
+            .map(|number| sealstone_files::with_suffix(&path, &format!(".damaged-{number}")))
             .find(|aside| aside.symlink_metadata().is_err());
         let aside = aside.ok_or_else(|| Failure::usage("there are too many damaged states"))?;
         std::fs::rename(&path, &aside).about(shown(&path))?;

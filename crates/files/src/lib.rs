@@ -8,6 +8,8 @@
 //! | fill a directory that appears whole or not at all | [`NewDirectory`] |
 //! | remove temporary files when a signal ends the process | [`remove_temporaries`] |
 //! | replace a file if it has not changed, or behind a link | [`replace_unchanged`], [`PlacedFile`] |
+//! | copy a pipe to read it twice, make redirected output durable | [`spool`], [`settle`] |
+//! | find the files of a passport | [`public_half`], [`tagged`], [`former_default_passports`] |
 //! | make a directory durably, or a directory entry | [`make_directory`], [`sync_directory`] |
 //! | keep other processes out of a file | [`lock`] |
 //! | keep a trust store in a directory | [`TrustDirectory`] |
@@ -33,8 +35,10 @@ mod descriptor;
 mod directory;
 mod input;
 mod locking;
+mod names;
 mod place;
 mod standard;
+mod stream;
 mod temporary;
 mod tree;
 mod trust;
@@ -45,8 +49,10 @@ pub use descriptor::duplicate;
 pub use directory::{PRIVATE, PUBLIC, directory_of, make_directory, sync_directory, umask};
 pub use input::{Document, Input, named, plain};
 pub use locking::{lock, lock_shared};
+pub use names::{DEFAULT_PASSPORT, former_default_passports, public_half, tagged, with_suffix};
 pub use place::{PlacedFile, holds, lock_unchanged, rename, replace_unchanged};
 pub use standard::Standard;
+pub use stream::{settle, spool};
 pub use temporary::remove_temporaries;
 pub use tree::{Found, Tree};
 pub use trust::{TrustDirectory, TrustSession, is_not_begun};

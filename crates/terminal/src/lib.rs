@@ -3,6 +3,7 @@
 //! | to | use |
 //! |---|---|
 //! | show text that somebody else has written | [`text`] |
+//! | write content that may be text to a terminal | [`screen`] |
 //! | ask questions, for passphrases too | [`question`] |
 //! | show the progress of reading and of key derivation | [`progress`] |
 //! | show times | [`clock`] |
@@ -16,5 +17,6 @@ pub mod clock;
 pub mod progress;
 pub mod qr;
 pub mod question;
+pub mod screen;
 pub mod text;
 pub mod user;

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sealstone::file::{Dearmored, Metadata, Opening, RecipientInfo, Sealed, Sender, Workers};
 use sealstone::passport::Contact;
-use sealstone_files::Input;
+use sealstone_files::{Input, spool};
 use sealstone_terminal::progress::{Counter, Progress};
 use sealstone_terminal::text::{one_line, quoted_lines, quoted_name, shown};
 use serde_json::{Value, json};
@@ -23,7 +23,6 @@ use crate::context::{Context, Report};
 use crate::failure::{About, Failure, Result};
 use crate::io::input;
 use crate::io::output::{Destination, Nature, Output};
-use crate::io::spool::spool;
 
 /// The reader of everything after the header.
 pub(super) type Payload<'a> = Box<dyn Read + Send + 'a>;
@@ -270,7 +269,8 @@ impl<'a> Job<'a> {
         let mut opening = match self.input.regular() {
             Some(_) => opening,
             None => opening.with_payload(|reader| {
-                let file = spool(reader)?;
+                let copy = spool(reader).map_err(sealstone::Error::from);
+                let file = copy.about("the copy in the temporary directory")?;
                 *spooled.borrow_mut() = Some(file.try_clone()?);
                 Ok::<Payload<'o>, Failure>(Box::new(self.counter.count(file)))
             })?,

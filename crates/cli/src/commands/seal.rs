@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use sealstone::agent::RemotePassport;
 use sealstone::file::{Metadata, Receipt, Sealer, Workers};
 use sealstone::passport::{Contact, Passport};
-use sealstone_files::Input;
+use sealstone_files::{Input, with_suffix};
 use sealstone_terminal::clock;
 use sealstone_terminal::progress::{Counter, Progress};
 use sealstone_terminal::question;
@@ -26,7 +26,7 @@ use crate::io::input;
 use crate::io::output::{Destination, Nature, Output, STDOUT};
 use crate::key_life;
 use crate::passphrase::{self, Answer, Chosen, Options, Passphrases, Source};
-use crate::paths::{self, with_suffix};
+use crate::paths;
 use crate::trust;
 
 pub(super) mod recipients;

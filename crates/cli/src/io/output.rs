@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use sealstone::Kind;
 use sealstone_files::{Existing, Input, PlacedFile, Standard, Sync, named};
-use sealstone_terminal::text::check_text;
+use sealstone_terminal::screen::Screen;
 use sealstone_terminal::text::shown;
 
 use super::input::DASH;
@@ -31,27 +31,10 @@ pub(crate) enum Output {
     /// Standard output, a pipe or a device, which cannot be taken back; and its name in messages.
     Stream(File, String),
     /// A terminal, which receives text only.
-    Terminal(Terminal),
+    Terminal(Screen),
     /// Another part of this process; closed once it is empty.
     Pipe(Mutex<Option<PipeWriter>>),
 }
-
-/// A terminal, and content that has not been shown yet: nothing is shown before all of it, or at
-/// least [`FIRST`] bytes, are known to be text.
-pub(crate) struct Terminal {
-    file: File,
-    waiting: Mutex<Waiting>,
-}
-
-#[derive(Default)]
-struct Waiting {
-    bytes: Vec<u8>,
-    /// Whether the beginning has been shown.
-    begun: bool,
-}
-
-/// Nobody reads more than this on a terminal.
-const FIRST: usize = 16 << 20;
 
 /// A file that does not have its name yet.
 pub(crate) struct Whole {
@@ -129,7 +112,7 @@ impl Output {
         match self {
             Self::Whole(whole) => whole.commit(),
             Self::Stream(..) | Self::Pipe(_) => Ok(()),
-            Self::Terminal(terminal) => terminal.finish().about(STDOUT),
+            Self::Terminal(screen) => screen.finish().about(STDOUT),
         }
     }
 
@@ -137,7 +120,7 @@ impl Output {
         match self {
             Self::Whole(whole) => whole.new.file().write(bytes),
             Self::Stream(file, _) => (&*file).write(bytes),
-            Self::Terminal(terminal) => terminal.put(bytes).map(|()| bytes.len()),
+            Self::Terminal(screen) => (&*screen).write(bytes),
             Self::Pipe(pipe) => match &mut *pipe.lock().unwrap_or_else(PoisonError::into_inner) {
                 Some(pipe) => pipe.write(bytes),
                 None => Err(io::ErrorKind::BrokenPipe.into()),
@@ -162,33 +145,6 @@ impl Write for &Output {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
-    }
-}
-
-impl Terminal {
-    /// Keeps the beginning back. Shows what comes later as soon as it is known to be text.
-    fn put(&self, bytes: &[u8]) -> io::Result<()> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.bytes.extend_from_slice(bytes);
-        waiting.begun |= waiting.bytes.len() > FIRST;
-        match waiting.begun {
-            true => self.show(&mut waiting.bytes),
-            false => Ok(()),
-        }
-    }
-
-    /// Shows the bytes, up to an incomplete character or line ending.
-    fn show(&self, bytes: &mut Vec<u8>) -> io::Result<()> {
-        let shown = check_text(bytes)?;
-        (&self.file).write_all(&bytes[..shown])?;
-        bytes.drain(..shown);
-        Ok(())
-    }
-
-    /// Shows what is left.
-    fn finish(&self) -> io::Result<()> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        self.show(&mut waiting.bytes)
     }
 }
 
@@ -268,10 +224,7 @@ fn standard(forced: bool, nature: Nature) -> Result<Output> {
             Failure::usage("this would write binary data to the terminal")
                 .hint("choose -o FILE, --armor for text, or -o - to insist"),
         ),
-        _ => Ok(Output::Terminal(Terminal {
-            file,
-            waiting: Mutex::default(),
-        })),
+        _ => Ok(Output::Terminal(Screen::new(file))),
     }
 }
 

@@ -100,7 +100,7 @@ pub(super) fn target(output: Option<&Path>, paths: &[PathBuf]) -> Result<PathBuf
             let only = only.canonicalize().about(shown(only)).map(|_| only)?;
             let name = only.components().collect::<PathBuf>();
             match name.file_name() {
-                Some(_) => Ok(crate::paths::with_suffix(&name, ".package")),
+                Some(_) => Ok(sealstone_files::with_suffix(&name, ".package")),
                 None => Err(Failure::usage(
                     "choose a name for the package: -o OUT.package",
                 )),

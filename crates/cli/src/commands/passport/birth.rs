@@ -115,7 +115,7 @@ impl Place {
     pub(super) fn at(path: &Path) -> Self {
         Self {
             secret: path.to_owned(),
-            public: paths::public_half(path),
+            public: sealstone_files::public_half(path),
         }
     }
 

@@ -3,6 +3,7 @@
 use sealstone::KdfParams;
 use sealstone::passport::{Passport, PublicPassport, Unlocked};
 use sealstone::trust::Status;
+use sealstone_files::tagged;
 use sealstone_terminal::clock;
 use sealstone_terminal::question;
 use sealstone_terminal::text::shown;
@@ -16,7 +17,6 @@ use crate::failure::{Failure, Result};
 use crate::identity::{Identity, load_public, or_default};
 use crate::io::keep;
 use crate::passphrase::{Passphrases, Source};
-use crate::paths::tagged;
 use crate::trust;
 
 pub(super) fn run(args: &RotateArgs, context: &Context) -> Result<()> {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use sealstone::passport::{Passport, Share};
+use sealstone_files::with_suffix;
 use sealstone_terminal::clock;
 use sealstone_terminal::text::one_line;
 use serde_json::json;
@@ -18,7 +19,6 @@ use crate::identity::{Identity, or_default};
 use crate::io::input;
 use crate::io::keep;
 use crate::passphrase::Passphrases;
-use crate::paths::with_suffix;
 
 /// 16 shares are shorter.
 const MAX_LEN: usize = 16 << 10;

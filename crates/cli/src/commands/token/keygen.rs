@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use sealstone_files::with_suffix;
 use sealstone_terminal::text::shown;
 use sealstone_token::epoch::Root;
 use sealstone_token::privacypass::IssuerKey;
@@ -13,7 +14,6 @@ use crate::args::KeygenArgs;
 use crate::context::Context;
 use crate::failure::Result;
 use crate::io::keep::{self, PUBLIC};
-use crate::paths::with_suffix;
 
 pub(super) fn run(args: &KeygenArgs, context: &Context) -> Result<()> {
     let Some(kind) = args.kind else {
