@@ -111,7 +111,28 @@ pub(crate) fn file(
 pub(crate) const BUNDLE_START: usize = 12;
 
 /// A package with this manifest and one embedded content, signed by Alice whatever it says.
-pub(crate) fn package(manifest: &[u8], embedded: &[u8]) -> Vec<u8> {
+pub(crate) fn package(manifest: &[u8], embedded: &[u8], sign: Sign) -> Vec<u8> {
+    let time = 1_767_225_600u64.to_be_bytes();
+    let (ed25519, ml_dsa_65) = sign(manifest, &time);
+    [
+        &golden::PACKAGES[0][..BUNDLE_START],
+        &bstr(manifest),
+        &[0x04, 0x81, 0x85, 0x00, 0x1a],
+        &time[4..],
+        alice_as_signer(),
+        &bstr(&ed25519),
+        &bstr(&ml_dsa_65),
+        &[0x05, 0x80, 0x06, 0x81],
+        &bstr(embedded),
+    ]
+    .concat()
+}
+
+/// Makes the Ed25519 and the ML-DSA-65 signature of a manifest at a time.
+pub(crate) type Sign = fn(&[u8], &[u8; 8]) -> ([u8; 64], Vec<u8>);
+
+/// Alice's right signatures.
+pub(crate) fn signatures(manifest: &[u8], time: &[u8; 8]) -> ([u8; 64], Vec<u8>) {
     static KEYS: LazyLock<(ed25519::SigningKey, ml_dsa_65::SigningKey)> = LazyLock::new(|| {
         let alice = passport_keys("alice");
         let ml_dsa_65 = ml_dsa_65::SigningKey::from_seed(&alice.expand_secret(&[b"ml-dsa-65"]));
@@ -121,42 +142,36 @@ pub(crate) fn package(manifest: &[u8], embedded: &[u8]) -> Vec<u8> {
         )
     });
     let domain = b"sealstone.package.v1";
-    let time = 1_767_225_600u64.to_be_bytes();
     let head = [&[0][..], &sha3_512(manifest), &[0; 64]].concat();
     let fingerprint = golden::ALICE.fingerprint();
     let framed = [
         domain,
         &[0, 0][..],
-        &time,
+        time,
         fingerprint.as_bytes(),
         &head,
         &[0; 64],
     ]
     .concat();
     let ml_dsa_65 = KEYS.1.sign(&framed, domain).expect("a short context");
-    [
-        &golden::PACKAGES[0][..BUNDLE_START],
-        &bstr(manifest),
-        &[0x04, 0x81, 0x85, 0x00, 0x1a],
-        &time[4..],
-        alice_as_signer(),
-        &bstr(&KEYS.0.sign(&framed)),
-        &bstr((*ml_dsa_65).as_ref()),
-        &[0x05, 0x80, 0x06, 0x81],
-        &bstr(embedded),
-    ]
-    .concat()
+    (KEYS.0.sign(&framed), (*ml_dsa_65).as_ref().to_vec())
+}
+
+/// Bytes of the same lengths: for inputs of which only the decoder is asked.
+pub(crate) fn stale_signatures(_manifest: &[u8], _time: &[u8; 8]) -> ([u8; 64], Vec<u8>) {
+    ([0; 64], vec![0; 3309])
 }
 
 /// CDDL `signer`, from the golden package.
 fn alice_as_signer() -> &'static [u8] {
-    let file = golden::PACKAGES[0];
-    let key = [0x59, 0x07, 0xa0];
-    let key = file
-        .windows(3)
-        .position(|window| window == key)
-        .expect("an ML-DSA-65 key");
-    &file[key - 4 * 34 - 1..key + 3 + 1952]
+    static SIGNER: LazyLock<&[u8]> = LazyLock::new(|| {
+        let file = golden::PACKAGES[0];
+        let key = [0x59, 0x07, 0xa0];
+        let key = file.windows(3).position(|window| window == key);
+        let key = key.expect("an ML-DSA-65 key");
+        &file[key - 4 * 34 - 1..key + 3 + 1952]
+    });
+    &SIGNER
 }
 
 /// A public passport with this body, in CBOR, signed by Alice's keys whatever it says.

@@ -1,5 +1,6 @@
 //! Responses of time-stamping authorities, requests, roots files.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use arbitrary::Unstructured;
@@ -8,25 +9,65 @@ use sealstone::timestamp::{
 };
 
 use crate::PLANTED;
-use crate::edit::edited;
+use crate::edit::{edited, is_thorough};
 use crate::golden::{REQUEST, STAMPS};
 
 /// What is accepted after edits states what the golden response states, by the same certificates.
 pub fn timestamp(data: &[u8]) {
     let mut bytes = Unstructured::new(data);
     let mode = bytes.arbitrary::<u8>().unwrap_or(0);
-    let (response, roots) = STAMPS[usize::from(mode / 4) % STAMPS.len()];
+    let golden = &GOLDEN[usize::from(mode / 4) % STAMPS.len()];
+    let data = match is_thorough(&mut bytes) {
+        true => &HELLO,
+        false => &OTHER,
+    };
     match mode % 4 {
         0 => drop(Response::parse(bytes.take_rest()).map(|response| response.hash())),
-        1 => check(&edited(response, &mut bytes), roots, response, roots),
-        2 => check(response, &edited(roots, &mut bytes), response, roots),
+        1 => {
+            let response = edited(golden.response, &mut bytes);
+            check(stated(&response, &golden.roots, data), golden);
+        }
+        2 => {
+            let roots = edited(golden.roots_file, &mut bytes);
+            let found = Roots::parse(&roots).map_err(|_| "roots");
+            check(
+                found.and_then(|roots| stated(golden.response, &roots, data)),
+                golden,
+            );
+        }
         _ => request(&edited(REQUEST, &mut bytes)),
     }
 }
 
-fn check(response: &[u8], roots: &[u8], golden: &[u8], golden_roots: &[u8]) {
-    match stated(response, roots) {
-        Ok(found) => assert_eq!(Ok(found), stated(golden, golden_roots)),
+/// A published timestamp over `hello`, and what it states.
+struct Golden {
+    response: &'static [u8],
+    roots_file: &'static [u8],
+    roots: Roots,
+    stated: Result<Stated, &'static str>,
+}
+
+static GOLDEN: LazyLock<[Golden; STAMPS.len()]> = LazyLock::new(|| {
+    STAMPS.map(|(response, roots_file)| {
+        let roots = Roots::parse(roots_file).expect("golden roots");
+        let stated = stated(response, &roots, &HELLO);
+        Golden {
+            response,
+            roots_file,
+            roots,
+            stated,
+        }
+    })
+});
+
+static HELLO: LazyLock<Digests> = LazyLock::new(|| Digests::of(&Sha2::ALL, b"hello"));
+/// Of data that no golden timestamp covers: verification reads the whole response, and stops
+/// before the signatures.
+static OTHER: LazyLock<Digests> = LazyLock::new(|| Digests::of(&Sha2::ALL, b"goodbye"));
+
+fn check(found: Result<Stated, &'static str>, golden: &Golden) {
+    match found {
+        Ok(found) => assert_eq!(Ok(found), golden.stated),
         // As if the signature were not verified.
         Err(reason) => assert!(!(PLANTED && reason == "signature"), "nobody signed it"),
     }
@@ -36,20 +77,19 @@ fn check(response: &[u8], roots: &[u8], golden: &[u8], golden_roots: &[u8]) {
 /// the roots file says whom to trust.
 type Stated = (Duration, Vec<u8>, Vec<u8>);
 
-fn stated(response: &[u8], roots: &[u8]) -> Result<Stated, &'static str> {
-    let roots = Roots::parse(roots).map_err(|_| "roots")?;
+fn stated(response: &[u8], roots: &Roots, data: &Digests) -> Result<Stated, &'static str> {
     let response = Response::parse(response).map_err(|refusal| refusal.name())?;
-    let data = Digests::of(&Sha2::ALL, b"hello");
-    let verified = verify(&response, &data, &roots, &Options::default());
+    let verified = verify(&response, data, roots, &Options::default());
     let of = |found: Verified| (found.time, found.serial, found.path[0].der.clone());
     verified.map(of).map_err(|refusal| refusal.name())
 }
 
 /// A request that is read means the same when it is written again.
 fn request(bytes: &[u8]) {
+    static OTHER: LazyLock<Response> =
+        LazyLock::new(|| Response::parse(STAMPS[0].0).expect("the golden response"));
     if let Ok(request) = Request::parse(bytes) {
         assert_eq!(Request::parse(&request.encode()), Ok(request.clone()));
-        let other = Response::parse(STAMPS[0].0).expect("the golden response");
-        assert!(check_answer(&other, &request).is_err() || request.nonce.is_none());
+        assert!(check_answer(&OTHER, &request).is_err() || request.nonce.is_none());
     }
 }
