@@ -10,7 +10,7 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, openat, readlinkat, statat};
 use rustix::io::Errno;
-use sealstone::package::{Object, RelativePath, Source};
+use sealstone::package::{Object, RelativePath, Source, Unreadable};
 
 /// The files below a directory.
 ///
@@ -68,7 +68,8 @@ impl Tree {
     /// Calls `found` for everything below the directory that is not a directory.
     ///
     /// # Errors
-    /// What the system says.
+    /// What the system says, with the name of the directory below this one. What is in others was
+    /// found nevertheless.
     pub fn scan(&self, found: &mut dyn FnMut(Found)) -> io::Result<()> {
         self.walk(&mut |directory, path, entry| {
             let stat = statat(directory, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)?;
@@ -86,20 +87,36 @@ impl Tree {
     /// Calls `found` with the directory, the path and the entry of everything but directories.
     fn walk(&self, found: &mut Visit<'_>) -> io::Result<()> {
         let mut directories = vec![OsString::new()];
+        let mut failed = None;
         while let Some(path) = directories.pop() {
-            let directory = self.directory(&path)?;
-            for entry in Dir::read_from(&directory)? {
-                let entry = entry?;
-                let name = entry.file_name().to_bytes();
-                if matches!(name, b"." | b"..") {
-                    continue;
-                }
-                let path = below(&path, name);
-                match is_directory(directory.as_fd(), &entry)? {
-                    true => directories.push(path),
-                    false if self.is_exception(directory.as_fd(), &entry)? => {}
-                    false => found(directory.as_fd(), path, &entry)?,
-                }
+            if let Err(error) = self.walk_one(&path, &mut directories, found) {
+                failed.get_or_insert_with(|| match path.is_empty() {
+                    true => error,
+                    false => Unreadable::at(&path.to_string_lossy(), error),
+                });
+            }
+        }
+        failed.map_or(Ok(()), Err)
+    }
+
+    fn walk_one(
+        &self,
+        path: &OsStr,
+        directories: &mut Vec<OsString>,
+        found: &mut Visit<'_>,
+    ) -> io::Result<()> {
+        let directory = self.directory(path)?;
+        for entry in Dir::read_from(&directory)? {
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
+            if matches!(name, b"." | b"..") {
+                continue;
+            }
+            let path = below(path, name);
+            match is_directory(directory.as_fd(), &entry)? {
+                true => directories.push(path),
+                false if self.is_exception(directory.as_fd(), &entry)? => {}
+                false => found(directory.as_fd(), path, &entry)?,
             }
         }
         Ok(())

@@ -5,7 +5,7 @@
 //! | make and sign a package | [`Draft`], [`Json`] for its policy |
 //! | store and read one | [`Package`], [`Manifest`], [`Entry`] |
 //! | verify one | [`Verifier`], [`Report`], [`Layer`], [`Verdict`] |
-//! | say where files are | [`Source`], [`Object`], [`RelativePath`] |
+//! | say where files are | [`Source`], [`Object`], [`RelativePath`], [`Unreadable`] |
 //! | let others check it without us | [`Package::evidence`], [`Evidence`] |
 //! | derive keys that are bound to it | [`DerivedKeys`] |
 
@@ -24,7 +24,7 @@ mod stamps;
 mod verify;
 
 pub use bundle::{MAX_EMBEDDED, MAX_PACKAGE, Package, Role};
-pub use content::{Finding, FindingKind, Object, Source, Work};
+pub use content::{Finding, FindingKind, Object, Source, Unreadable, Work};
 pub use draft::{Draft, Listed};
 pub use evidence::Evidence;
 pub use json::{Json, MAX_POLICY};

@@ -416,6 +416,68 @@ fn nothing_is_written_if_something_is_wrong() {
     assert_eq!(world.names(), before);
 }
 
+/// As a user who is not root, who could read everything.
+#[test]
+fn what_cannot_be_read_is_named() {
+    let world = released(&[]);
+    let script = r#"
+        chmod 755 .; as=
+        if [ "$(id -u)" = 0 ]; then
+            chown -R 65534:65534 .
+            as="setpriv --reuid 65534 --regid 65534 --clear-groups"
+        fi
+        cp "$(command -v sealstone)" run
+        sign() { $as ./run sign --from alice.passport --passphrase-file passphrase -o new "$@" release; }
+        verify() { $as ./run verify -s alice.pub release.package; }
+        chmod 0 release/README; sign; sign --embed; verify; chmod 644 release/README
+        mkdir release/empty; echo 1 > release/docs/more
+        chmod 0 release/empty; sign; verify; chmod 755 release/empty
+        ls new
+    "#;
+    let output = world.bash(script).output().unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    for expected in [
+        "README: Permission denied",
+        "release: empty: Permission denied",
+        "cannot access 'new'",
+    ] {
+        assert!(errors.contains(expected), "{expected}: {errors}");
+    }
+    let report = String::from_utf8(output.stdout).unwrap();
+    for expected in [
+        "unreadable README\n",
+        "unreadable empty\n",
+        "additional docs/more\n",
+    ] {
+        assert!(report.contains(expected), "{expected}: {report}");
+    }
+}
+
+#[test]
+fn who_verifies_without_the_files_is_told_how_to_name_them() {
+    let world = released(&[]);
+    sign(&world, &["plan.txt", "-o", "plan.package"]);
+    fs::create_dir(world.path("elsewhere")).unwrap();
+    let told = |args: &[&str]| {
+        let output = world.command(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(11));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for (name, hint) in [
+        ("release.package", "--root DIR"),
+        ("plan.package", "--data FILE"),
+    ] {
+        let moved = format!("elsewhere/{name}");
+        fs::rename(world.path(name), world.path(&moved)).unwrap();
+        let said = told(&["verify", "-s", "alice.pub", &moved]);
+        assert!(said.contains(hint), "{said}");
+    }
+    let here = ["verify", "-s", "alice.pub", "elsewhere/plan.package"];
+    world.done(&[&here[..], &["--root", "."]].concat());
+    let said = told(&[&here[..], &["--root", "release"]].concat());
+    assert_eq!(said, "");
+}
+
 #[test]
 fn names_that_some_systems_take_for_one_are_both_named() {
     let world = World::new();

@@ -1,5 +1,6 @@
 //! Layer 1: the content of files, in parallel and with constant memory.
 
+use std::fmt;
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
@@ -20,7 +21,7 @@ pub trait Source: Sync {
     /// Calls `found` with the path of every object but directories, in any order.
     ///
     /// # Errors
-    /// What the system says.
+    /// What the system says; with [`Unreadable`] inside, the finding names the directory.
     fn list(&self, found: &mut dyn FnMut(&str)) -> io::Result<()>;
 }
 
@@ -35,6 +36,35 @@ pub enum Object<'a> {
     /// A directory, a device, or what else there is.
     Other,
 }
+
+/// A directory of a [`Source`] that cannot be read: the inside of an [`io::Error`].
+#[derive(Debug)]
+pub struct Unreadable {
+    path: String,
+    error: io::Error,
+}
+
+impl Unreadable {
+    /// Names the directory of an error. The kind stays.
+    pub fn at(path: &str, error: io::Error) -> io::Error {
+        let path = path.to_owned();
+        io::Error::new(error.kind(), Self { path, error })
+    }
+
+    /// The directory that the error names; `.`, the source itself, if it names none.
+    fn place(error: &io::Error) -> &str {
+        let named = error.get_ref().and_then(|it| it.downcast_ref::<Self>());
+        named.map_or(".", |it| &it.path)
+    }
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path, self.error)
+    }
+}
+
+impl std::error::Error for Unreadable {}
 
 /// Something that layer 1 found.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,7 +84,7 @@ pub enum FindingKind {
     Altered,
     /// It is in the source and not in the manifest.
     Additional,
-    /// It could not be read.
+    /// It could not be read, or it changed while it was read.
     Unreadable,
     /// A directory, link or device in the place of a file, or the like.
     OtherKind,
@@ -228,8 +258,8 @@ pub(super) fn check(manifest: &Manifest, source: &dyn Source, work: Work<'_>) ->
                 findings.push(finding(path, FindingKind::Additional));
             }
         });
-        if listed.is_err() {
-            findings.push(finding(".", FindingKind::Unreadable));
+        if let Err(error) = listed {
+            findings.push(finding(Unreadable::place(&error), FindingKind::Unreadable));
         }
     }
     findings.sort();

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use sealstone::package::{
-    DigestKind, Draft, FindingKind, Listed, Package, RelativePath, Report, Verdict, Verifier, Work,
+    DigestKind, Draft, FindingKind, Listed, Package, RelativePath, Report, Source, Unreadable,
+    Verdict, Verifier, Work,
 };
 
 use crate::common::{Files, Stored, TIME, passport, stored, verdicts};
@@ -48,7 +49,7 @@ fn package(files: &Files, digest: DigestKind, complete: bool, workers: usize) ->
     stored(&draft.sign(&passport(1), TIME).unwrap())
 }
 
-fn verify(package: &Package, files: &Files, workers: usize) -> Report {
+fn verify(package: &Package, files: &dyn Source, workers: usize) -> Report {
     let work = Work {
         workers,
         progress: &|_| {},
@@ -172,7 +173,7 @@ fn an_endless_file_ends() {
     let small = Files::default().with("a", b"a");
     let package = package(&small, DigestKind::SkeinTree, true, 1);
     struct Endless;
-    impl sealstone::package::Source for Endless {
+    impl Source for Endless {
         fn open(&self, _: &RelativePath) -> std::io::Result<sealstone::package::Object<'_>> {
             let endless = std::io::repeat(b'a');
             Ok(sealstone::package::Object::File(Box::new(endless)))
@@ -186,6 +187,30 @@ fn an_endless_file_ends() {
         kinds(&report),
         [(".", FindingKind::Unreadable), ("a", FindingKind::Altered)]
     );
+}
+
+#[test]
+fn a_directory_that_cannot_be_read_is_a_finding_with_its_name() {
+    struct Locked(Files);
+    impl Source for Locked {
+        fn open(&self, path: &RelativePath) -> std::io::Result<sealstone::package::Object<'_>> {
+            self.0.open(path)
+        }
+        fn list(&self, found: &mut dyn FnMut(&str)) -> std::io::Result<()> {
+            self.0.list(found)?;
+            let denied = std::io::ErrorKind::PermissionDenied;
+            Err(Unreadable::at("locked/room", denied.into()))
+        }
+    }
+    let package = package(&files(), DigestKind::Sha3_256, true, 1);
+    let report = verify(&package, &Locked(files().with("new", b"")), 1);
+    let expected = [
+        ("locked/room", FindingKind::Unreadable),
+        ("new", FindingKind::Additional),
+    ];
+    assert_eq!(kinds(&report), expected);
+    let error = Unreadable::at("locked/room", std::io::ErrorKind::PermissionDenied.into());
+    assert_eq!(error.to_string(), "locked/room: permission denied");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use sealstone::monitor::Operation;
-use sealstone::package::{Package, Report, Source, Verdict, Verifier, Work};
+use sealstone::package::{Finding, FindingKind, Package, Report, Source, Verdict, Verifier, Work};
 use sealstone::passport::{Contact, Fingerprint, Passport};
 use sealstone::trust::Standing;
 use sealstone_files::Document;
@@ -71,6 +71,9 @@ pub(in crate::commands) fn run(args: &PackageVerifyArgs, context: &Context) -> R
         labels: &labels,
     };
     context.print(|| shown.text(), || shown.value())?;
+    if let Some(hint) = elsewhere(args, &stored.package, &report) {
+        context.say(hint);
+    }
     if let Some(path) = &args.html {
         keep::write_new(path, shown.html(clock::now()).as_bytes(), PUBLIC)?;
     }
@@ -81,6 +84,23 @@ pub(in crate::commands) fn run(args: &PackageVerifyArgs, context: &Context) -> R
         Some(exit) => Err(Failure::silent(exit)),
         None => derive(args, &stored.package, keys.secret.as_deref()),
     }
+}
+
+/// What to do if no file of the package is where it was looked for: content that came from a pipe,
+/// or a package that was moved without its files.
+fn elsewhere(args: &PackageVerifyArgs, package: &Package, report: &Report) -> Option<&'static str> {
+    let manifest = package.manifest();
+    let is_missing = |it: &Finding| it.kind == FindingKind::Missing;
+    let all_missing = report.findings.len() == manifest.entries.len()
+        && report.findings.iter().all(is_missing)
+        && !manifest.entries.is_empty();
+    if !all_missing || args.root.is_some() || args.data.is_some() {
+        return None;
+    }
+    Some(match manifest.entries.len() == 1 && !manifest.complete {
+        true => "if the file is elsewhere, name it: --data FILE",
+        false => "if the files are elsewhere, name their directory: --root DIR",
+    })
 }
 
 /// Tells the monitor of a verification, under the key of the first signer.
