@@ -16,6 +16,7 @@ mod password;
 mod sealed;
 mod text;
 mod timestamp;
+mod token;
 mod trust;
 
 pub use package::package;
@@ -24,6 +25,7 @@ pub use password::phc_string;
 pub use sealed::{armor, sealed_forged, sealed_header, sealed_open};
 pub use text::text;
 pub use timestamp::timestamp;
+pub use token::{token_message, token_text};
 pub use trust::trust_store;
 
 /// Whether this build carries the planted bugs: see `README.md`.

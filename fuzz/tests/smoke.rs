@@ -7,7 +7,7 @@ use std::panic::catch_unwind;
 type Target = (&'static str, fn(&[u8]), u32);
 
 /// Name, function, inputs for each first byte.
-const TARGETS: [Target; 11] = [
+const TARGETS: [Target; 13] = [
     ("sealed_header", sealstone_fuzz::sealed_header, 20),
     ("sealed_open", sealstone_fuzz::sealed_open, 20),
     ("sealed_forged", sealstone_fuzz::sealed_forged, 20),
@@ -18,6 +18,8 @@ const TARGETS: [Target; 11] = [
     ("phc_string", sealstone_fuzz::phc_string, 20),
     ("text", sealstone_fuzz::text, 20),
     ("timestamp", sealstone_fuzz::timestamp, 20),
+    ("token_message", sealstone_fuzz::token_message, 5),
+    ("token_text", sealstone_fuzz::token_text, 20),
     ("trust_store", sealstone_fuzz::trust_store, 20),
 ];
 
