@@ -342,21 +342,33 @@ fn tokens(jobs: &mut Vec<Job>) {
             let token = pending.finalize(&response).expect("a token").remove(0);
             key.verify(&token).expect("a valid token");
         }));
+        jobs.push(verify(token_type, name));
     }
     jobs.push(redeem(TokenType::VoprfP256));
 }
 
-/// What an origin does with a token that only the issuer can verify.
-fn redeem(token_type: TokenType) -> Job {
+/// A token of a new key that answers the challenge.
+fn token(token_type: TokenType) -> (IssuerKey, TokenChallenge, Token) {
     let key = IssuerKey::generate(token_type).expect("a key");
     let challenge = TokenChallenge::new(token_type, "issuer.example", None, &[]).expect("names");
     let (pending, request) = Pending::one(&key.public_key(), &challenge).expect("a request");
     let response = key.issue(&request).expect("a response");
-    let token = pending
-        .finalize(&response)
-        .expect("a token")
-        .remove(0)
-        .encode();
+    let token = pending.finalize(&response).expect("a token").remove(0);
+    (key, challenge, token)
+}
+
+/// The original's row: the authenticator alone, by the issuer's key.
+fn verify(token_type: TokenType, name: &str) -> Job {
+    let (key, _, token) = token(token_type);
+    Job::new(format!("{name} verify"), 1, move || {
+        key.verify(black_box(&token)).expect("a valid token");
+    })
+}
+
+/// What an origin does with a token that only the issuer can verify.
+fn redeem(token_type: TokenType) -> Job {
+    let (key, challenge, token) = token(token_type);
+    let token = token.encode();
     Job::new("P-256 redeem", 1, move || {
         let token = Token::decode(&token).expect("a token");
         token.answers(&challenge).expect("an answer");
