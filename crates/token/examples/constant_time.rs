@@ -21,6 +21,7 @@ mod jobs {
     use sealstone_primitives::curve::{Element, Group, P256, Scalar};
     use sealstone_primitives::rng;
     use sealstone_primitives::sign::blind_rsa::{Blind, BlindedMessage, LEN, SALT_LEN, SigningKey};
+    use sealstone_token::privacypass::{Token, TokenType};
     use sealstone_token::voprf::{
         Blinded, Evaluated, P256Sha256, P384Sha384, PrivateKey, Proof, Ristretto255Sha512, Suite,
         partial, verifiable,
@@ -35,10 +36,12 @@ mod jobs {
         ("p384-partial", poprf::<P384Sha384>, false),
         ("ristretto255-partial", poprf::<Ristretto255Sha512>, false),
         ("rsa", rsa, false),
+        ("token-equality", token_equality, false),
         ("planted-branch", branch_on_key_bit, true),
         ("planted-lookup", lookup_by_blind, true),
         ("planted-branch-rsa", branch_on_rsa_blind, true),
         ("planted-variable-time", variable_time_product, true),
+        ("planted-equality", equality_by_bytes, true),
     ];
 
     pub(super) fn main() {
@@ -125,6 +128,35 @@ mod jobs {
         let proof = Proof::decode(&wire(&proof.encode())).expect("a proof");
         let outputs = client.finalize(&evaluated, &proof).expect("outputs");
         assert!(outputs[0] == alone);
+    }
+
+    /// The bytes of a token whose authenticator, all of `fill`, is a secret: who has it spends it.
+    fn token_bytes(fill: u8) -> Vec<u8> {
+        let mut bytes = vec![7; AUTHENTICATOR];
+        bytes[..2].copy_from_slice(&TokenType::VoprfP384.to_bytes());
+        bytes.resize(
+            AUTHENTICATOR + TokenType::VoprfP384.authenticator_len(),
+            fill,
+        );
+        mark_secret(&bytes[AUTHENTICATOR..]);
+        bytes
+    }
+
+    /// Where a token's authenticator begins.
+    const AUTHENTICATOR: usize = 98;
+
+    fn token_equality() {
+        let token = |fill| Token::decode(&token_bytes(fill)).expect("a token");
+        assert!(token(1) == token(1));
+        assert!(token(1) != token(2));
+    }
+
+    /// As if tokens were compared like any other bytes.
+    fn equality_by_bytes() {
+        let (one, other) = (token_bytes(1), token_bytes(2));
+        if black_box(&one)[AUTHENTICATOR..] == black_box(&other)[AUTHENTICATOR..] {
+            println!("equal");
+        }
     }
 
     /// The factor that hides a message, marked as a secret. It is below every modulus.
