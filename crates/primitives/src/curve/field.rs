@@ -88,6 +88,24 @@ impl<P: Prime<N>, const N: usize> Field<P, N> {
         self * self
     }
 
+    /// The number times 1 / 2.
+    #[inline(always)]
+    pub(super) fn half(self) -> Self {
+        // Of the number and its sum with the odd prime, one is even.
+        let mask = (self.0[0] & 1).wrapping_neg();
+        let (mut limbs, mut carry) = ([0; N], false);
+        for index in 0..N {
+            let (partial, first) = self.0[index].overflowing_add(P::PRIME[index] & mask);
+            let (limb, second) = partial.overflowing_add(u64::from(carry));
+            (limbs[index], carry) = (limb, first | second);
+        }
+        for index in 0..N {
+            let above = limbs.get(index + 1).copied().unwrap_or(carry.into());
+            limbs[index] = limbs[index] >> 1 | above << 63;
+        }
+        Self(limbs, PhantomData)
+    }
+
     /// The inverse; zero for zero.
     pub(super) fn invert(self) -> Self {
         let mut exponent = P::PRIME;
@@ -338,6 +356,7 @@ mod tests {
             }
             same(-ours(a), &a.neg());
             same(ours(a).double(), &a.double());
+            same(ours(a).half().double(), a);
             same(
                 ours(a).invert(),
                 &a.invert().into_option().unwrap_or(ConstMontyForm::ZERO),
