@@ -18,7 +18,8 @@ ARGS ?=
 FILE ?=
 
 # Workspaces of their own, outside the one at the root.
-OTHER_WORKSPACES := $(patsubst %/Cargo.toml,%,bench/Cargo.toml fuzz/Cargo.toml python/Cargo.toml xtask/Cargo.toml)
+OTHER_WORKSPACES := $(patsubst %/Cargo.toml,%,bench/Cargo.toml fuzz/Cargo.toml python/Cargo.toml xtask/Cargo.toml \
+	crates/token/tests/interop/rust/Cargo.toml)
 
 define newline
 

@@ -1,10 +1,13 @@
-//! Privacy Pass between Sealstone and Cloudflare's library for JavaScript, both RFC types: its
-//! client with our issuer and verifier, and our client with its issuer and origin.
+//! Privacy Pass between Sealstone and other implementations: their client with our issuer and
+//! verifier, and our client with their issuer and origin. One is Cloudflare's library for
+//! JavaScript, the other the crate `privacypass`.
 //!
-//! Run by `scripts/test-interop`, which says in `SEALSTONE_INTEROP_NODE` where the library is.
+//! Run by `scripts/test-interop`, which says in `SEALSTONE_INTEROP_NODE` where the library is, and
+//! in `SEALSTONE_INTEROP_PRIVACYPASS` the program that calls the crate.
 
 mod common;
 
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -15,9 +18,58 @@ use sealstone_token::privacypass::{
 };
 use serde_json::{Value, json};
 
-const TYPES: [TokenType; 2] = [TokenType::VoprfP384, TokenType::BlindRsa2048];
 /// Each run has new keys, nonces and blinds.
 const RUNS: usize = 4;
+
+/// An implementation that is not ours.
+struct Implementation {
+    /// The variable that says where it is.
+    variable: &'static str,
+    command: fn(OsString) -> Command,
+    types: &'static [TokenType],
+    /// The types of which it makes batches.
+    batches: &'static [TokenType],
+}
+
+const IMPLEMENTATIONS: [Implementation; 2] = [
+    Implementation {
+        variable: "SEALSTONE_INTEROP_NODE",
+        command: |library| {
+            let mut node = Command::new("node");
+            let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/interop/peer.mjs");
+            node.arg(script).arg(library);
+            node
+        },
+        types: &[TokenType::VoprfP384, TokenType::BlindRsa2048],
+        batches: &[],
+    },
+    Implementation {
+        variable: "SEALSTONE_INTEROP_PRIVACYPASS",
+        command: Command::new,
+        types: &[
+            TokenType::VoprfP384,
+            TokenType::BlindRsa2048,
+            TokenType::VoprfRistretto255,
+        ],
+        batches: &[TokenType::VoprfP384, TokenType::VoprfRistretto255],
+    },
+];
+
+/// `test` with each implementation that is there.
+fn with_each(test: impl Fn(&mut Peer, &Implementation)) {
+    for implementation in &IMPLEMENTATIONS {
+        match std::env::var_os(implementation.variable) {
+            Some(place) => test(
+                &mut Peer::start((implementation.command)(place)),
+                implementation,
+            ),
+            None => println!(
+                "skipped: {} is not set, run scripts/test-interop",
+                implementation.variable
+            ),
+        }
+    }
+}
 
 /// Their side: a process that answers each line with one.
 struct Peer {
@@ -27,24 +79,14 @@ struct Peer {
 }
 
 impl Peer {
-    fn start() -> Option<Self> {
-        let Some(library) = std::env::var_os("SEALSTONE_INTEROP_NODE") else {
-            println!("skipped: run scripts/test-interop");
-            return None;
-        };
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/interop/peer.mjs");
-        let mut process = Command::new("node")
-            .arg(script)
-            .arg(library)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("node");
-        Some(Self {
+    fn start(mut command: Command) -> Self {
+        let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = piped.spawn().expect("a program that starts");
+        Self {
             input: process.stdin.take().expect("a pipe"),
             output: BufReader::new(process.stdout.take().expect("a pipe")),
             process,
-        })
+        }
     }
 
     /// The answer to `command`. It has a field `error` if the peer refused.
@@ -104,52 +146,79 @@ fn requested(peer: &mut Peer, key: &IssuerKey, run: usize) -> (TokenChallenge, V
 
 #[test]
 fn their_client_gets_tokens_from_our_issuer() {
-    let Some(mut peer) = Peer::start() else {
-        return;
-    };
-    for token_type in TYPES {
-        let key = IssuerKey::generate(token_type).expect("a key");
-        for run in 0..RUNS {
-            let (challenge, request) = requested(&mut peer, &key, run);
-            let response = text(&key.issue(&request).expect("a response"));
-            let finalize = json!({"command": "finalize", "response": response});
-            let value = peer.text(&finalize, "header");
-            let token = header::parse_authorization(&value).expect("a header");
-            token
-                .answers(&challenge)
-                .expect("an answer to the challenge");
-            key.verify(&token).expect("a valid token");
+    with_each(|peer, theirs| {
+        for token_type in theirs.types {
+            let key = IssuerKey::generate(*token_type).expect("a key");
+            for run in 0..RUNS {
+                let (challenge, request) = requested(peer, &key, run);
+                let response = text(&key.issue(&request).expect("a response"));
+                let finalize = json!({"command": "finalize", "response": response});
+                let value = peer.text(&finalize, "header");
+                assert_redeemed(&value, &challenge, &key);
+            }
         }
-    }
+    });
+}
+
+/// The header of their client holds a token for the challenge, valid under the key.
+fn assert_redeemed(header: &str, challenge: &TokenChallenge, key: &IssuerKey) {
+    let token = header::parse_authorization(header).expect("a header");
+    token
+        .answers(challenge)
+        .expect("an answer to the challenge");
+    key.verify(&token).expect("a valid token");
 }
 
 #[test]
 fn their_client_refuses_an_altered_response() {
-    let Some(mut peer) = Peer::start() else {
-        return;
-    };
-    for token_type in TYPES {
-        let key = IssuerKey::generate(token_type).expect("a key");
-        let (_, request) = requested(&mut peer, &key, 1);
-        let mut response = key.issue(&request).expect("a response");
-        *response.last_mut().expect("bytes") ^= 1;
-        let answer = peer.ask(&json!({"command": "finalize", "response": text(&response)}));
-        assert!(answer["error"].is_string(), "{token_type:?}: {answer}");
-    }
+    with_each(|peer, theirs| {
+        for token_type in theirs.types {
+            let key = IssuerKey::generate(*token_type).expect("a key");
+            let (_, request) = requested(peer, &key, 1);
+            let mut response = key.issue(&request).expect("a response");
+            *response.last_mut().expect("bytes") ^= 1;
+            let answer = peer.ask(&json!({"command": "finalize", "response": text(&response)}));
+            assert!(answer["error"].is_string(), "{token_type:?}: {answer}");
+        }
+    });
 }
 
-/// Their origin's challenge with their issuer's key.
+#[test]
+fn their_client_gets_batches_from_our_issuer() {
+    with_each(|peer, theirs| {
+        for token_type in theirs.batches {
+            let key = IssuerKey::generate(*token_type).expect("a key");
+            for run in 0..RUNS {
+                let (challenge, value) = challenge(&key, run);
+                let request = json!({"command": "request", "header": value, "count": run + 1});
+                let request = hex(&peer.text(&request, "request"));
+                let response = key.issue_batch(&request, RUNS).expect("a response");
+                let finalize = json!({"command": "finalize", "response": text(&response)});
+                let headers = peer.ask(&finalize)["headers"].take();
+                let headers = headers.as_array().expect("a list of headers");
+                assert_eq!(headers.len(), run + 1);
+                for header in headers {
+                    assert_redeemed(header.as_str().expect("a header"), &challenge, &key);
+                }
+            }
+        }
+    });
+}
+
+/// Their origin's challenge with their issuer's key, for a request of `count` tokens.
 fn challenged(
     peer: &mut Peer,
     token_type: TokenType,
     run: usize,
+    count: Option<usize>,
 ) -> (IssuerPublicKey, TokenChallenge) {
     let context = if run.is_multiple_of(2) {
         String::new()
     } else {
         text(&[9; 32])
     };
-    let ask = json!({"command": "challenge", "type": token_type.number(), "context": context});
+    let number = token_type.number();
+    let ask = json!({"command": "challenge", "type": number, "context": context, "count": count});
     let value = peer.text(&ask, "header");
     let offer = header::parse_challenges(&value)
         .expect("a header")
@@ -159,25 +228,64 @@ fn challenged(
     (key, offer.challenge)
 }
 
+/// Their issuer's response.
+fn issued(peer: &mut Peer, request: &[u8]) -> Vec<u8> {
+    let issue = json!({"command": "issue", "request": text(request)});
+    hex(&peer.text(&issue, "response"))
+}
+
 #[test]
 fn our_client_gets_tokens_from_their_issuer() {
-    let Some(mut peer) = Peer::start() else {
-        return;
-    };
-    for token_type in TYPES {
-        for run in 0..RUNS {
-            let (key, challenge) = challenged(&mut peer, token_type, run);
-            let (pending, request) = Pending::one(&key, &challenge).expect("a request");
-            let issue = json!({"command": "issue", "request": text(&request)});
-            let response = hex(&peer.text(&issue, "response"));
-            let token = pending.finalize(&response).expect("a token").remove(0);
-            assert!(accepted(&mut peer, &token), "{token_type:?}");
-            let mut forged = token.encode();
-            *forged.last_mut().expect("bytes") ^= 1;
-            let forged = Token::decode(&forged).expect("a token");
-            assert!(!accepted(&mut peer, &forged), "{token_type:?}");
+    with_each(|peer, theirs| {
+        for token_type in theirs.types {
+            for run in 0..RUNS {
+                let (key, challenge) = challenged(peer, *token_type, run, None);
+                let (pending, request) = Pending::one(&key, &challenge).expect("a request");
+                let response = issued(peer, &request);
+                let token = pending.finalize(&response).expect("a token").remove(0);
+                assert_taken(peer, &token);
+            }
         }
-    }
+    });
+}
+
+#[test]
+fn our_client_refuses_their_altered_response() {
+    with_each(|peer, theirs| {
+        for token_type in theirs.types {
+            let (key, challenge) = challenged(peer, *token_type, 1, None);
+            let (pending, request) = Pending::one(&key, &challenge).expect("a request");
+            let mut response = issued(peer, &request);
+            *response.last_mut().expect("bytes") ^= 1;
+            assert!(pending.finalize(&response).is_err(), "{token_type:?}");
+        }
+    });
+}
+
+#[test]
+fn our_client_gets_batches_from_their_issuer() {
+    with_each(|peer, theirs| {
+        for token_type in theirs.batches {
+            for count in 1..=RUNS {
+                let (key, challenge) = challenged(peer, *token_type, count, Some(count));
+                let (pending, request) =
+                    Pending::batch(&key, &challenge, count).expect("a request");
+                let response = issued(peer, &request);
+                let tokens = pending.finalize(&response).expect("tokens");
+                assert_eq!(tokens.len(), count);
+                tokens.iter().for_each(|token| assert_taken(peer, token));
+            }
+        }
+    });
+}
+
+/// Their origin takes our token, and no other with its name.
+fn assert_taken(peer: &mut Peer, token: &Token) {
+    assert!(accepted(peer, token), "{token:?}");
+    let mut forged = token.encode();
+    *forged.last_mut().expect("bytes") ^= 1;
+    let forged = Token::decode(&forged).expect("a token");
+    assert!(!accepted(peer, &forged), "{token:?}");
 }
 
 /// Whether their origin takes our token.
