@@ -27,6 +27,31 @@
 //! # let _ = mark;
 //! # Ok::<(), sealstone_token::Error>(())
 //! ```
+//!
+//! # What does not compile
+//!
+//! A request is finalized once, with its blinds:
+//!
+//! ```compile_fail,E0382
+//! # use sealstone_token::privacypass::{IssuerKey, Pending, Token, TokenChallenge, TokenType};
+//! # let issuer = IssuerKey::generate(TokenType::VoprfP384)?;
+//! # let challenge = TokenChallenge::new(TokenType::VoprfP384, "issuer.example", None, &[])?;
+//! let (pending, request) = Pending::one(&issuer.public_key(), &challenge)?;
+//! let response = issuer.issue(&request)?;
+//! let tokens = pending.finalize(&response)?;
+//! let again = pending.finalize(&response)?;
+//! # Ok::<(), sealstone_token::Error>(())
+//! ```
+//!
+//! ```compile_fail,E0599
+//! # use sealstone_token::privacypass::{IssuerKey, Pending, Token, TokenChallenge, TokenType};
+//! # let issuer = IssuerKey::generate(TokenType::VoprfP384)?;
+//! # let challenge = TokenChallenge::new(TokenType::VoprfP384, "issuer.example", None, &[])?;
+//! let (pending, request) = Pending::one(&issuer.public_key(), &challenge)?;
+//! let response = issuer.issue(&request)?;
+//! let tokens = pending.clone().finalize(&response)?;
+//! # Ok::<(), sealstone_token::Error>(())
+//! ```
 
 mod challenge;
 mod client;

@@ -12,6 +12,64 @@
 //! All of them work on batches: a slice of inputs, one proof for all. A batch of one is a slice
 //! of one. Misuse does not compile: `finalize` consumes the client's state with its blinds, and
 //! outputs of a verifiable mode come only from a proof that was checked.
+//!
+//! # What does not compile
+//!
+//! All of these begin as this one does, which is right:
+//!
+//! ```
+//! use sealstone_token::voprf::{P256Sha256, verifiable::{Client, Server}};
+//! let server = Server::<P256Sha256>::generate();
+//! let client = Client::blind(server.key().public_key(), &[b"input"])?;
+//! let (evaluated, proof) = server.evaluate(client.blinded())?;
+//! let outputs = client.finalize(&evaluated, &proof)?;
+//! # Ok::<(), sealstone_token::Error>(())
+//! ```
+//!
+//! A blind is used once, and has no copy that could be used again:
+//!
+//! ```compile_fail,E0382
+//! # use sealstone_token::voprf::{P256Sha256, verifiable::{Client, Server}};
+//! # let server = Server::<P256Sha256>::generate();
+//! # let client = Client::blind(server.key().public_key(), &[b"input"])?;
+//! # let (evaluated, proof) = server.evaluate(client.blinded())?;
+//! let outputs = client.finalize(&evaluated, &proof)?;
+//! let again = client.finalize(&evaluated, &proof)?;
+//! # Ok::<(), sealstone_token::Error>(())
+//! ```
+//!
+//! ```compile_fail,E0599
+//! # use sealstone_token::voprf::{P256Sha256, verifiable::{Client, Server}};
+//! # let server = Server::<P256Sha256>::generate();
+//! # let client = Client::blind(server.key().public_key(), &[b"input"])?;
+//! # let (evaluated, proof) = server.evaluate(client.blinded())?;
+//! let outputs = client.clone().finalize(&evaluated, &proof)?;
+//! # Ok::<(), sealstone_token::Error>(())
+//! ```
+//!
+//! There is no output without a proof:
+//!
+//! ```compile_fail,E0061
+//! # use sealstone_token::voprf::{P256Sha256, verifiable::{Client, Server}};
+//! # let server = Server::<P256Sha256>::generate();
+//! # let client = Client::blind(server.key().public_key(), &[b"input"])?;
+//! # let (evaluated, proof) = server.evaluate(client.blinded())?;
+//! let outputs = client.finalize(&evaluated)?;
+//! # Ok::<(), sealstone_token::Error>(())
+//! ```
+//!
+//! Nor with a proof of another suite:
+//!
+//! ```compile_fail,E0308
+//! # use sealstone_token::voprf::{P256Sha256, verifiable::{Client, Server}};
+//! # let server = Server::<P256Sha256>::generate();
+//! # let client = Client::blind(server.key().public_key(), &[b"input"])?;
+//! # let (evaluated, proof) = server.evaluate(client.blinded())?;
+//! # use sealstone_token::voprf::{P384Sha384, Proof};
+//! let proof = Proof::<P384Sha384>::decode(&proof.encode())?;
+//! let outputs = client.finalize(&evaluated, &proof)?;
+//! # Ok::<(), sealstone_token::Error>(())
+//! ```
 
 mod blinds;
 mod key;
