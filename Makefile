@@ -50,6 +50,7 @@ test: ## every test, with the published vectors
 	scripts/fetch-vectors
 	scripts/prove-lemmas --install
 	$(XTASK) test $(CARGO_FLAGS)
+	scripts/test-one-thread $(CARGO_FLAGS)
 	scripts/test-interop $(CARGO_FLAGS)
 	scripts/record-session --check $(CARGO_TARGET_DIR)/debug/sealstone
 	scripts/test-python

@@ -72,6 +72,20 @@ mod tests {
         }
     }
 
+    #[cfg(not(feature = "rayon"))]
+    #[test]
+    fn one_thread_does_everything() {
+        use std::thread::{ThreadId, current};
+
+        let threads: Result<Vec<ThreadId>, ()> = try_chunks(&[0; 1000], |chunk| {
+            assert_eq!(chunk.len(), 1000, "one chunk");
+            Ok(vec![current().id()])
+        });
+        assert_eq!(threads, Ok(vec![current().id()]));
+        let (left, right) = join(1000, || current().id(), || current().id());
+        assert_eq!((left, right), (current().id(), current().id()));
+    }
+
     #[cfg(feature = "rayon")]
     #[test]
     fn small_batches_stay_on_one_thread() {
