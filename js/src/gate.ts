@@ -1,6 +1,7 @@
 /** Gates of an issuer: which proofs to show, and how to get them (spec/service.md, "Gates"). */
 
 import { fromBase64url, type Bytes } from "./bytes.js";
+import { canCreate, createCredential } from "./credential.js";
 import type { Work } from "./search.js";
 import { solve, type SolveOptions } from "./work.js";
 
@@ -38,8 +39,8 @@ interface Plan {
   cost: number;
 }
 
-/** Free, a text that is there, what the page has to get, work. */
-const COST = { free: 0, have: 1, ask: 10, work: 100 };
+/** Free, a text that is there, what the page has to get, work, what the visitor has to do. */
+const COST = { free: 0, have: 1, ask: 10, work: 100, touch: 1000 };
 
 /** The least troublesome way through a gate; none if there is no way. */
 export function plan(gate: Gate, options: GateOptions, without: ReadonlySet<string> = new Set()): Plan | null {
@@ -53,6 +54,8 @@ export function plan(gate: Gate, options: GateOptions, without: ReadonlySet<stri
       return { gates: [], cost: COST.free };
     case "pow":
       return { gates: [gate], cost: COST.work };
+    case "webauthn":
+      return canCreate() ? { gates: [gate], cost: COST.touch } : null;
     default:
       return null;
   }
@@ -92,6 +95,7 @@ async function proveOne(gate: Gate, ask: Ask, options: GateOptions): Promise<str
   const own = options.proofs?.[gate.name ?? ""];
   if (typeof own === "string") return own;
   if (own) return own(gate, ask);
+  if (gate.kind === "webauthn") return createCredential(gate, ask, options.signal);
   return `${gate.challenge}.${await solve(workOf(gate, ask), options)}`;
 }
 

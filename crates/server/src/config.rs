@@ -430,6 +430,7 @@ mod tests {
     #[test]
     fn impossible_gates_are_named() {
         let partner = "kind = \"attestation\"\nissuer = \"a\"\naudience = \"b\"";
+        let key = "kind = \"webauthn\"\nrp-id = \"a\"\norigins = [\"https://a\"]";
         for (text, part) in [
             (
                 "kind = \"rate\"\nof = \"pow\"\nlimit = 1\nperiod = 1",
@@ -455,6 +456,13 @@ mod tests {
             (
                 &format!("{partner}\nkeys-file = \"/none/such\""),
                 "/none/such",
+            ),
+            (&format!("{key}\nroots-file = \"/none/such\""), "/none/such"),
+            (&format!("{key}\nmodels = [\"00\"]"), "need a roots-file"),
+            (&format!("{key}\nlifetime = 0"), "at least 1 second"),
+            (
+                "kind = \"webauthn\"\nrp-id = \"a\"\norigins = []",
+                "not empty",
             ),
         ] {
             let config = Config::parse(&format!("[gates.a]\n{text}"), []).expect(text);

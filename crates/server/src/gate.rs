@@ -24,9 +24,11 @@ mod compose;
 pub mod invitation;
 mod mac;
 pub mod pow;
+mod public_key;
 pub mod rate;
 pub mod trust;
 pub mod vouch;
+pub mod webauthn;
 
 use std::collections::BTreeMap;
 
@@ -64,6 +66,8 @@ pub enum GateOptions {
     Trust(trust::Options),
     /// Another service attests, for one request.
     Attestation(attestation::Options),
+    /// An authenticator makes a credential, for one request.
+    Webauthn(webauthn::Options),
     /// All of these gates.
     All {
         /// Their names.
@@ -309,6 +313,9 @@ impl Builder<'_> {
             }
             GateOptions::Attestation(options) => {
                 Box::new(attestation::Attestation::new(name, &options, self.secret)?)
+            }
+            GateOptions::Webauthn(options) => {
+                Box::new(webauthn::WebAuthn::new(name, &options, self.secret)?)
             }
             GateOptions::All { of } => self.threshold(name, &of, of.len(), depth)?,
             GateOptions::Any { of } => self.threshold(name, &of, 1, depth)?,

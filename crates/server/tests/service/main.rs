@@ -14,4 +14,5 @@ mod origin;
 mod proxy;
 mod tls;
 mod trust;
+mod webauthn;
 mod world;

@@ -5,32 +5,14 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use sealstone_primitives::hash::Sha2;
-use sealstone_primitives::sign::spki::{self, VerifyingKey};
+use sealstone_primitives::sign::spki::VerifyingKey;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::super::Failure;
+use super::super::public_key::{self, Algorithm};
 
 const MALFORMED: Failure = Failure::Wrong("the attestation is no signed JWT");
-
-/// An algorithm of signatures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Algorithm {
-    Es256,
-    EdDsa,
-    Rs256,
-}
-
-impl Algorithm {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Es256 => "ES256",
-            Self::EdDsa => "EdDSA",
-            Self::Rs256 => "RS256",
-        }
-    }
-}
 
 /// A public key of a JWK (RFC 7517).
 pub(super) struct Key {
@@ -65,15 +47,19 @@ impl Key {
     pub(super) fn from_jwk(value: &Value) -> Option<Self> {
         let jwk: Jwk = serde_json::from_value(value.clone()).ok()?;
         let curve = jwk.crv.as_deref();
-        let (algorithm, spki) = match (jwk.kty.as_str(), curve) {
-            ("EC", Some("P-256")) => (Algorithm::Es256, spki_of_p256(&jwk)?),
-            ("OKP", Some("Ed25519")) => (Algorithm::EdDsa, spki_of_ed25519(&jwk)?),
-            ("RSA", _) => (Algorithm::Rs256, spki_of_rsa(&jwk)?),
+        let number = |text: &Option<String>| URL_SAFE_NO_PAD.decode(text.as_deref()?).ok();
+        let (x, y) = (|| number(&jwk.x), || number(&jwk.y));
+        let (algorithm, verifying) = match (jwk.kty.as_str(), curve) {
+            ("EC", Some("P-256")) => (Algorithm::Es256, public_key::p256(&x()?, &y()?)?),
+            ("OKP", Some("Ed25519")) => (Algorithm::EdDsa, public_key::ed25519(&x()?)?),
+            ("RSA", _) => {
+                let key = public_key::rsa(&number(&jwk.n)?, &number(&jwk.e)?)?;
+                (Algorithm::Rs256, key)
+            }
             _ => return None,
         };
         let is_for_it = jwk.alg.as_deref().is_none_or(|alg| alg == algorithm.name())
             && jwk.usage.as_deref().is_none_or(|usage| usage == "sig");
-        let verifying = VerifyingKey::from_spki(&spki).ok()?;
         is_for_it.then_some(Self {
             id: jwk.kid,
             algorithm,
@@ -84,73 +70,6 @@ impl Key {
     pub(super) fn id(&self) -> Option<&str> {
         self.id.as_deref()
     }
-}
-
-fn bytes(text: Option<&String>) -> Option<Vec<u8>> {
-    URL_SAFE_NO_PAD.decode(text?).ok()
-}
-
-const SEQUENCE: u8 = 0x30;
-const INTEGER: u8 = 0x02;
-const BIT_STRING: u8 = 0x03;
-/// id-ecPublicKey with prime256v1; Ed25519; rsaEncryption with NULL: AlgorithmIdentifier in DER.
-const P256: &[u8] = &[
-    0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a, 0x86, 0x48,
-    0xce, 0x3d, 0x03, 0x01, 0x07,
-];
-const ED25519: &[u8] = &[0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70];
-const RSA: &[u8] = &[
-    0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00,
-];
-
-fn spki_of_p256(jwk: &Jwk) -> Option<Vec<u8>> {
-    let (x, y) = (bytes(jwk.x.as_ref())?, bytes(jwk.y.as_ref())?);
-    let is_right = x.len() == 32 && y.len() == 32;
-    is_right.then(|| key_info(P256, &[&[4][..], x.as_slice(), y.as_slice()].concat()))
-}
-
-fn spki_of_ed25519(jwk: &Jwk) -> Option<Vec<u8>> {
-    let x = bytes(jwk.x.as_ref())?;
-    (x.len() == 32).then(|| key_info(ED25519, &x))
-}
-
-fn spki_of_rsa(jwk: &Jwk) -> Option<Vec<u8>> {
-    let (n, e) = (bytes(jwk.n.as_ref())?, bytes(jwk.e.as_ref())?);
-    let key = der(SEQUENCE, &[unsigned(&n), unsigned(&e)].concat());
-    Some(key_info(RSA, &key))
-}
-
-/// A SubjectPublicKeyInfo (RFC 5280, section 4.1).
-fn key_info(algorithm: &[u8], key: &[u8]) -> Vec<u8> {
-    let key = der(BIT_STRING, &[&[0][..], key].concat());
-    der(SEQUENCE, &[algorithm, key.as_slice()].concat())
-}
-
-fn der(tag: u8, content: &[u8]) -> Vec<u8> {
-    let length = content.len().to_be_bytes();
-    let skipped = length.iter().take_while(|byte| **byte == 0).count();
-    let digits = &length[skipped.min(length.len() - 1)..];
-    let head = match content.len() {
-        0..=127 => vec![tag, digits[0]],
-        _ => {
-            let count = u8::try_from(digits.len()).unwrap_or(0);
-            [[tag, 0x80 | count].as_slice(), digits].concat()
-        }
-    };
-    [head.as_slice(), content].concat()
-}
-
-/// An INTEGER that is not negative.
-fn unsigned(bytes: &[u8]) -> Vec<u8> {
-    let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
-    let digits = &bytes[zeros..];
-    let has_sign = digits.first().is_none_or(|first| first & 0x80 != 0);
-    let content = if has_sign {
-        [&[0][..], digits].concat()
-    } else {
-        digits.to_vec()
-    };
-    der(INTEGER, &content)
 }
 
 #[derive(Deserialize)]
@@ -205,23 +124,17 @@ impl<'a> Jws<'a> {
         if self.header.alg != key.algorithm.name() {
             return false;
         }
-        let (algorithm, signature) = match key.algorithm {
-            Algorithm::EdDsa => (spki::Algorithm::Ed25519, self.signature.clone()),
-            Algorithm::Rs256 => (
-                spki::Algorithm::RsaPkcs1(Sha2::Sha256),
-                self.signature.clone(),
-            ),
+        let signature = match key.algorithm {
+            Algorithm::EdDsa | Algorithm::Rs256 => self.signature.clone(),
             // RFC 7518, section 3.4: r and s, of 32 bytes each.
-            Algorithm::Es256 => match self.signature.split_at_checked(32) {
-                Some((r, s)) if s.len() == 32 => {
-                    let both = [unsigned(r), unsigned(s)].concat();
-                    (spki::Algorithm::Ecdsa(Sha2::Sha256), der(SEQUENCE, &both))
-                }
-                _ => return false,
+            Algorithm::Es256 => match public_key::ecdsa_signature(&self.signature) {
+                Some(signature) => signature,
+                None => return false,
             },
         };
+        let scheme = key.algorithm.scheme();
         let signed = self.signed.as_bytes();
-        key.verifying.verify(algorithm, signed, &signature).is_ok()
+        key.verifying.verify(scheme, signed, &signature).is_ok()
     }
 }
 
@@ -362,17 +275,5 @@ mod tests {
         );
         let short = json!({"kty": "RSA", "n": URL_SAFE_NO_PAD.encode([0xff; 128]), "e": "AQAB"});
         assert!(Key::from_jwk(&short).is_none(), "1024 bits are too few");
-    }
-
-    #[test]
-    fn lengths_are_in_der() {
-        assert_eq!(der(4, &[7]), [4, 1, 7]);
-        assert_eq!(der(4, &[0; 127])[..2], [4, 127]);
-        assert_eq!(der(4, &[0; 128])[..3], [4, 0x81, 128]);
-        assert_eq!(der(4, &[0; 256])[..4], [4, 0x82, 1, 0]);
-        assert_eq!(der(4, &[]), [4, 0]);
-        assert_eq!(unsigned(&[0, 0x80]), [2, 2, 0, 0x80]);
-        assert_eq!(unsigned(&[0, 1]), [2, 1, 1]);
-        assert_eq!(unsigned(&[0]), [2, 1, 0]);
     }
 }
