@@ -198,6 +198,58 @@ fn repeated_payloads_are_found_among_the_last_thousand() {
     assert_eq!(monitor.repeated(), 2);
 }
 
+#[test]
+fn the_baseline_is_of_the_last_512_values() {
+    let (mut random, mut monitor) = (Random(3), Monitor::new([7; 32]));
+    let values: Vec<u64> = (0..1300).map(|_| usual(&mut random) as u64).collect();
+    for (number, value) in values.iter().enumerate() {
+        let time = START + 60_000 * number as u64;
+        assert_eq!(monitor.observe(&sample(*value, 1, time)), []);
+    }
+    let latency = &monitor.streams()[0].latency;
+    assert!(latency.values().eq(values[1300 - 512..].iter().copied()));
+    assert_eq!(latency.count(), 1300);
+}
+
+#[test]
+fn a_key_and_a_payload_of_the_same_bytes_have_different_tags() {
+    let mut monitor = Monitor::new([7; 32]);
+    monitor.observe(&Sample {
+        payload: Some([1; 32]),
+        ..sample(1000, 1000, START)
+    });
+    let tag = monitor.key_tag(&[1; 32]).0.to_be_bytes();
+    let stored = monitor.encode();
+    let times = stored.windows(8).filter(|part| *part == tag).count();
+    assert_eq!(times, 1);
+}
+
+#[test]
+fn verifying_is_no_use_of_a_key_and_the_key_that_is_unused_longest_is_forgotten() {
+    let mut monitor = Monitor::new([7; 32]);
+    let mut time = START;
+    let mut observe = |operation, key: u8| {
+        time += 60_000;
+        monitor.observe(&Sample {
+            operation,
+            key: [key; 32],
+            ..sample(1000, 1000, time)
+        });
+        let known = |key: &u8| {
+            let tag = monitor.key_tag(&[*key; 32]);
+            monitor.keys().iter().any(|uses| uses.key == tag)
+        };
+        (0..20).filter(known).collect::<Vec<u8>>()
+    };
+    assert!(observe(Operation::Verify, 0).is_empty());
+    (0..16).for_each(|key| drop(observe(Operation::Sign, key)));
+    observe(Operation::Cosign, 0);
+    assert_eq!(
+        observe(Operation::Sign, 16),
+        [&[0], &(2..17).collect::<Vec<_>>()[..]].concat()
+    );
+}
+
 /// A monitor whose every part is full.
 fn full() -> Monitor {
     let (mut random, mut monitor) = (Random(6), Monitor::new([7; 32]));
@@ -273,11 +325,33 @@ fn every_damage_to_the_state_is_noticed() {
 fn a_later_version_is_told_from_damage() {
     let mut bytes = Monitor::new([7; 32]).encode();
     bytes[7] = 2;
+    assert!(matches!(
+        Monitor::decode(&with_right_digest(bytes)),
+        Err(Error::Unsupported(_))
+    ));
+}
+
+#[test]
+fn a_chart_with_more_values_than_samples_is_refused() {
+    let mut monitor = Monitor::new([7; 32]);
+    for number in 0..40 {
+        monitor.observe(&sample(1000, 1, START + 1000 * number));
+    }
+    // Field 4 of the first chart: 40 samples.
+    let count = |bytes: &[u8]| bytes.windows(3).position(|it| *it == [4, 0x18, 40]);
+    let mut bytes = monitor.encode();
+    let at = count(&bytes).expect("a number of samples") + 2;
+    for (samples, taken) in [(41, true), (40, true), (39, false)] {
+        bytes[at] = samples;
+        bytes = with_right_digest(bytes);
+        assert_eq!(Monitor::decode(&bytes).is_ok(), taken, "{samples}");
+    }
+}
+
+/// The state after somebody changed it who knows how its digest is made.
+fn with_right_digest(mut bytes: Vec<u8>) -> Vec<u8> {
     let body = bytes.len() - 8;
     let digest = sealstone_primitives::hash::sha3_256(&bytes[..body]);
     bytes[body..].copy_from_slice(&digest[..8]);
-    assert!(matches!(
-        Monitor::decode(&bytes),
-        Err(Error::Unsupported(_))
-    ));
+    bytes
 }

@@ -2,6 +2,7 @@
 
 use sealstone::Error;
 use sealstone::package::{Draft, Json, Layer, Package, Verdict, Verifier};
+use sealstone_primitives::hash::sha3_256;
 
 use crate::common::{HMAC_KEY, POLICY, SECRET, TIME, draft, package, passport, stored, verdicts};
 
@@ -152,6 +153,32 @@ fn the_policy_and_everything_else_can_be_read_again() {
         manifest.metadata.as_ref().unwrap().as_str(),
         r#"{"version":3}"#
     );
+}
+
+/// Whoever signs by hand can put any bytes there. Nothing but the signatures is wrong with the
+/// second one.
+#[test]
+fn a_policy_that_is_not_canonical_is_bad_although_its_digest_is_right() {
+    let bytes = package().encode();
+    let policy = Json::parse(POLICY).unwrap();
+    for (other, expected) in [
+        (br#" {"use":"researchonly"}"#, "bbbbba"),
+        (br#"{"use":"research-only"}"#, "gbbbba"),
+    ] {
+        let altered = replaced(&bytes, policy.as_str().as_bytes(), other);
+        let altered = replaced(&altered, &policy.digest(), &sha3_256(other));
+        let report = verifier().verify(&Package::decode(&altered).unwrap());
+        assert_eq!(verdicts(&report), expected);
+    }
+}
+
+/// The bytes with one part that stands there once replaced by another one.
+fn replaced(bytes: &[u8], part: &[u8], by: &[u8]) -> Vec<u8> {
+    let at: Vec<usize> = (0..bytes.len())
+        .filter(|&at| bytes[at..].starts_with(part))
+        .collect();
+    assert_eq!((at.len(), part.len()), (1, by.len()));
+    [&bytes[..at[0]], by, &bytes[at[0] + part.len()..]].concat()
 }
 
 #[test]

@@ -131,6 +131,31 @@ fn a_counter_signature_covers_all_before_it_and_does_not_count() {
 }
 
 #[test]
+fn a_named_signer_who_does_not_count_spoils_what_enough_others_signed() {
+    let mut package = package(&[2, 3], 2);
+    for (number, signer) in [2, 3].into_iter().enumerate() {
+        package
+            .cosign(&passport(signer), TIME + number as u64)
+            .unwrap();
+    }
+    package.countersign(&passport(9), TIME + 5).unwrap();
+    let bob = passport(2).fingerprint();
+    let opinion = |signer: &Fingerprint, _| match *signer == bob {
+        true => Standing::Revoked { since: 0 },
+        false => Standing::Approved,
+    };
+    let verifier = Verifier::new().trust(&opinion);
+    let report = verifier.verify(&package);
+    assert_eq!(report.verdict, Verdict::Good, "{}", report.reason);
+    for (named, reason) in [(2, "is revoked"), (9, "only counter-signed")] {
+        let named = verifier.clone().signer(passport(named).contact());
+        let report = named.verify(&package);
+        assert_eq!(report.verdict, Verdict::Bad);
+        assert!(report.reason.contains(reason), "{}", report.reason);
+    }
+}
+
+#[test]
 fn who_must_not_sign_cannot() {
     let mut package = package(&[2], 2);
     let refusals = [
