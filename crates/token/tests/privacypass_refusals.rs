@@ -331,6 +331,9 @@ fn challenges_that_are_malformed() {
     assert!(for_all.is_for("any.example"));
     let for_none = TokenChallenge::decode(&[0, 1, 0, 1, b'i', 0, 0, 1, b',']).expect("a name");
     assert!(!for_none.is_for("any.example"), "a list of no names");
+    assert!(TokenChallenge::decode(&[0, 1, 0, 1, 0x7f, 0, 0, 0]).is_err());
+    let spaced = [&[0, 1, 0, 3][..], b"a b", &[0, 0, 0]].concat();
+    assert!(TokenChallenge::decode(&spaced).is_ok(), "another's name");
     let new = |issuer, origins: &[&str]| {
         TokenChallenge::new(TokenType::VoprfP384, issuer, None, origins).is_ok()
     };

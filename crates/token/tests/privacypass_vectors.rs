@@ -23,8 +23,9 @@ fn run(prefix: &str, what: &str, case: impl Fn(&Value)) {
 }
 
 /// The beginnings of names that are known.
-const KNOWN: [&str; 7] = [
+const KNOWN: [&str; 8] = [
     "private_p384",
+    "private_ristretto255",
     "public",
     "amortized_p384",
     "amortized_ristretto255",
@@ -46,6 +47,13 @@ fn every_file_is_read() {
 fn private_tokens() {
     run("private_p384", "RFC 9578 type 0x0001", |case| {
         one(TokenType::VoprfP384, case)
+    });
+}
+
+#[test]
+fn private_tokens_of_ristretto255() {
+    run("private_ristretto255", "type 0x0005", |case| {
+        one(TokenType::VoprfRistretto255, case)
     });
 }
 
@@ -89,15 +97,30 @@ fn authenticator_inputs() {
     run("rfc9577-token", "RFC 9577 tokens", authenticator_input);
 }
 
+/// By Python's hashlib, from the definition in spec/token.md.
+#[test]
+fn the_mark_of_a_spent_token() {
+    let token = [&[0xff, 0x01][..], &[1; 32], &[2; 32], &[3; 32], &[4; 32]].concat();
+    let mark = Token::decode(&token).expect("a token").nullifier();
+    let expected = "0ea5e25a9a0855eaa55f6ef0d3f62ce84118c51ef83dea1ddb12a7ac3d30348f";
+    assert_eq!(mark[..], hex(expected));
+}
+
+/// The field of this name, or of the name that the vectors in Rust's style have for it.
+fn either<'a>(case: &Value, field: &'a str, other: &'a str) -> &'a str {
+    if case[field].is_null() { other } else { field }
+}
+
 /// The key of a case: a scalar, or the PEM form of a PKCS #8 structure.
 fn key(token_type: TokenType, case: &Value) -> IssuerKey {
-    let secret = bytes(case, "skS");
+    let secret = bytes(case, either(case, "skS", "sk_s"));
     let secret = match token_type {
         TokenType::BlindRsa2048 => pem(&secret),
         _ => secret,
     };
     let key = IssuerKey::decode(token_type, &secret).expect("a private key");
-    assert_eq!(key.public_key().as_bytes(), bytes(case, "pkS"));
+    let public = bytes(case, either(case, "pkS", "pk_s"));
+    assert_eq!(key.public_key().as_bytes(), public);
     assert_eq!(key.encode().expect("an encoding").expose(), secret);
     key
 }
@@ -193,7 +216,8 @@ fn generic(case: &Value) {
     let parts = list(case, "issuance");
     let types: Vec<TokenType> = parts
         .iter()
-        .map(|part| u16::from_str_radix(text(part, "type"), 16).expect("a number"))
+        .map(|part| text(part, either(part, "type", "token_type")))
+        .map(|number| u16::from_str_radix(number, 16).expect("a number"))
         .map(|number| TokenType::from_number(number).expect("a known type"))
         .collect();
     let keys: Vec<IssuerKey> = parts
