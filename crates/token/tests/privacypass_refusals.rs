@@ -290,6 +290,26 @@ fn a_generic_request_is_refused_in_part() {
     );
     assert!(issue_generic(&request[..request.len() - 1], 2, |_| Some(&one)).is_err());
     assert!(GenericPending::new(&[]).is_err());
+
+    let (fewer, _) = GenericPending::new(&wanted[..1]).expect("a request");
+    let response = issue_generic(&request, 2, |_| None).expect("a response");
+    let refused = fewer.finalize(&response).err();
+    assert_eq!(refused, Some(Error::Malformed("batched token response")));
+}
+
+#[test]
+fn tokens_of_another_type() {
+    let key = key(TokenType::VoprfP256);
+    for token_type in [TokenType::VoprfP384, TokenType::VoprfRistretto255] {
+        let token = issued(&self::key(token_type));
+        let expected = Error::WrongType {
+            expected: key.token_type().number(),
+            found: token_type.number(),
+        };
+        assert_eq!(key.verify(&token), Err(expected));
+        let answers = token.answers(&challenge(key.token_type()));
+        assert_eq!(answers, Err(expected));
+    }
 }
 
 #[test]
@@ -311,6 +331,9 @@ fn challenges_that_are_malformed() {
         TokenChallenge::decode(&[0, 1, 0, 1, 0x1b, 0, 0, 0]).is_err(),
         "a control character"
     );
+    assert!(TokenChallenge::decode(&[0, 1, 0, 1, 0x7f, 0, 0, 0]).is_err());
+    let spaced = [&[0, 1, 0, 3][..], b"a b", &[0, 0, 0]].concat();
+    assert!(TokenChallenge::decode(&spaced).is_ok(), "another's name");
     // A client shows the issuer's name before it asks there.
     let issuer = TokenChallenge::decode(&good).map(|read| read.issuer_name().to_owned());
     assert_eq!(issuer.as_deref(), Ok("issuer.example"));
@@ -331,9 +354,6 @@ fn challenges_that_are_malformed() {
     assert!(for_all.is_for("any.example"));
     let for_none = TokenChallenge::decode(&[0, 1, 0, 1, b'i', 0, 0, 1, b',']).expect("a name");
     assert!(!for_none.is_for("any.example"), "a list of no names");
-    assert!(TokenChallenge::decode(&[0, 1, 0, 1, 0x7f, 0, 0, 0]).is_err());
-    let spaced = [&[0, 1, 0, 3][..], b"a b", &[0, 0, 0]].concat();
-    assert!(TokenChallenge::decode(&spaced).is_ok(), "another's name");
     let new = |issuer, origins: &[&str]| {
         TokenChallenge::new(TokenType::VoprfP384, issuer, None, origins).is_ok()
     };
@@ -406,6 +426,18 @@ fn saved_requests_that_are_malformed() {
         assert!(Pending::decode(&form).is_err());
     }
     assert!(Pending::decode(&[]).is_err());
+}
+
+#[test]
+fn a_saved_request_for_one_with_two() {
+    for token_type in VOPRF {
+        let key = key(token_type).public_key();
+        let two = Pending::batch(&key, &challenge(token_type), 2).expect("a request");
+        let mut saved = two.0.encode().expose().to_vec();
+        saved[2] = 1;
+        let refused = Pending::decode(&saved).err();
+        assert_eq!(refused, Some(Error::Malformed("saved request")));
+    }
 }
 
 #[test]

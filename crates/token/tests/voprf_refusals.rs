@@ -251,6 +251,17 @@ fn batches_that_are_empty_or_too_long() {
     assert_eq!(refused, Some(Error::BatchLength(65_536)));
 }
 
+#[test]
+fn another_number_of_blinds_than_inputs() {
+    let key = Server::<P256Sha256>::generate().key().public_key().clone();
+    let blind = [&[1; 32][..]; 3];
+    for count in [0, 1, 3] {
+        let again = Client::blind_again(&key, &[b"one", b"two"], &blind[..count]);
+        assert_eq!(again.err(), Some(Error::BatchLength(2)));
+    }
+    assert!(Client::blind_again(&key, &[b"one", b"two"], &blind[..2]).is_ok());
+}
+
 /// One evaluation for two inputs, in the modes beside VOPRF.
 #[test]
 fn fewer_evaluations_than_inputs() {

@@ -99,6 +99,7 @@ fn encodings_come_back() {
             let element = element::<G>();
             let encoding = element.encode().expect("no identity");
             assert!(G::Element::decode(encoding.as_bytes()).expect("an element") == element);
+            assert!(element.add(&element) != element);
         }
     }
     check::<P256>();

@@ -226,6 +226,11 @@ mod tests {
                 nonce != statement.nonce(key.scalar()),
                 "fresh bytes count, too"
             );
+            let other = PrivateKey::<P256Sha256>::generate();
+            assert!(
+                nonce != statement.nonce_from(&fresh, other.scalar()),
+                "and so does the key"
+            );
             nonce
         };
         // Each has a blind of its own, so the statements differ even for one input.
