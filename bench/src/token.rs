@@ -16,7 +16,7 @@ use std::time::Instant;
 use aws_lc_rs::hmac;
 use rand_core::OsRng;
 use rayon::ThreadPool;
-use sealstone_primitives::curve::{Element, Group, P256, Scalar};
+use sealstone_primitives::curve::{Element, Group, P256, P384, Scalar};
 use sealstone_primitives::kdf;
 use sealstone_primitives::mac::HmacSha3_256;
 use sealstone_token::privacypass::{IssuerKey, Pending, Token, TokenChallenge, TokenType};
@@ -67,7 +67,8 @@ fn jobs() -> Vec<Job> {
     theirs_p384(&mut jobs);
     ours::<Ristretto255Sha512>("ristretto255", &mut jobs);
     theirs_ristretto(&mut jobs);
-    parts(&mut jobs);
+    parts::<P256>("P-256", &mut jobs);
+    parts::<P384>("P-384", &mut jobs);
     batches(&mut jobs);
     tokens(&mut jobs);
     macs(&mut jobs);
@@ -247,59 +248,73 @@ theirs!(theirs_p256, "P-256", p256::NistP256);
 theirs!(theirs_p384, "P-384", p384::NistP384);
 theirs!(theirs_ristretto, "ristretto255", voprf::Ristretto255);
 
-/// What P-256's operations cost alone: the floor of all protocols.
-fn parts(jobs: &mut Vec<Job>) {
-    let scalar = <P256 as Group>::Scalar::random();
-    let point = <P256 as Group>::Element::mul_generator(&scalar);
+/// What a group's operations cost alone: the floor of all protocols.
+fn parts<G: Group>(name: &str, jobs: &mut Vec<Job>) {
+    let mut part = |what: &str, count, run: Box<dyn FnMut()>| {
+        jobs.push(Job::new(format!("{name} {what}"), count, run));
+    };
+    let scalar = G::Scalar::random();
+    let point = G::Element::mul_generator(&scalar);
     let encoding = point.encode().expect("no identity");
+    let hashed = || G::hash_to_element(INPUT, b"bench").expect("a point");
     let (s, p) = (scalar.clone(), point.clone());
-    jobs.push(Job::new("P-256 part: multiplication", 1, move || {
-        black_box(p.mul(&s));
-    }));
-    let s = scalar.clone();
-    jobs.push(Job::new(
-        "P-256 part: multiplication of the generator",
+    part(
+        "part: multiplication",
         1,
-        move || {
-            black_box(<P256 as Group>::Element::mul_generator(&s));
-        },
-    ));
-    jobs.push(Job::new("P-256 part: hash-to-curve", 1, || {
-        black_box(P256::hash_to_element(INPUT, b"bench").expect("a point"));
-    }));
+        Box::new(move || drop(black_box(p.mul(&s)))),
+    );
     let s = scalar.clone();
-    jobs.push(Job::new(
-        "P-256 one multiplication and hash-to-curve",
+    part(
+        "part: multiplication of the generator",
         1,
-        move || {
-            black_box(
-                P256::hash_to_element(INPUT, b"bench")
-                    .expect("a point")
-                    .mul(&s),
-            );
-        },
-    ));
-    jobs.push(Job::new("P-256 part: decode", 1, move || {
-        black_box(<P256 as Group>::Element::decode(encoding.as_bytes()).expect("a point"));
-    }));
-    jobs.push(Job::new("P-256 part: encode", 1, move || {
-        black_box(point.encode().expect("no identity"));
-    }));
-    jobs.push(Job::new("P-256 part: inverse of a scalar", 1, move || {
-        black_box(scalar.invert().expect("not zero"));
-    }));
-    let points: Vec<_> = (0..100)
-        .map(|_| <P256 as Group>::Element::mul_generator(&<P256 as Group>::Scalar::random()))
+        Box::new(move || drop(black_box(G::Element::mul_generator(&s)))),
+    );
+    part(
+        "part: hash-to-curve",
+        1,
+        Box::new(move || drop(black_box(hashed()))),
+    );
+    let s = scalar.clone();
+    part(
+        "one multiplication and hash-to-curve",
+        1,
+        Box::new(move || drop(black_box(hashed().mul(&s)))),
+    );
+    part(
+        "part: decode",
+        1,
+        Box::new(move || {
+            black_box(G::Element::decode(encoding.as_bytes()).expect("a point"));
+        }),
+    );
+    part(
+        "part: encode",
+        1,
+        Box::new(move || {
+            black_box(point.encode().expect("no identity"));
+        }),
+    );
+    part(
+        "part: inverse of a scalar",
+        1,
+        Box::new(move || {
+            black_box(scalar.invert().expect("not zero"));
+        }),
+    );
+    part("part: sum of 2 products", 1, sum::<G>(2));
+    part("part: sum of 100 products", 100, sum::<G>(100));
+}
+
+/// A sum of `count` products of public values, with new factors each time.
+fn sum<G: Group>(count: usize) -> Box<dyn FnMut()> {
+    let points: Vec<_> = (0..count)
+        .map(|_| G::Element::mul_generator(&G::Scalar::random()))
         .collect();
-    jobs.push(Job::new(
-        "P-256 part: sum of 100 products",
-        100,
-        move || {
-            let random = || <P256 as Group>::Scalar::random();
-            let terms: Vec<_> = points.iter().map(|point| (random(), point)).collect();
-            black_box(<P256 as Group>::Element::sum_of_products_public(&terms));
-        },
-    ));
+    Box::new(move || {
+        let term = |point| (G::Scalar::random(), point);
+        let terms: Vec<_> = points.iter().map(term).collect();
+        black_box(G::Element::sum_of_products_public(&terms));
+    })
 }
 
 /// Batches of the original's sizes, on one thread and on two.
