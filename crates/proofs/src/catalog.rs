@@ -2,9 +2,11 @@
 //! row.
 
 mod drivers;
+mod obligations;
 mod skein;
 
 pub use drivers::DRIVERS;
+pub use obligations::{Group, Need, OBLIGATIONS, Obligation};
 
 use crate::contract::{Access, Cell, Contents, Contract, Formula};
 use crate::features::{Features, Processor};

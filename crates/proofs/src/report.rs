@@ -1,6 +1,6 @@
 //! All proofs of a run, and how they are shown.
 
-use crate::catalog::{DRIVERS, Kernel, kernels};
+use crate::catalog::{DRIVERS, Kernel, OBLIGATIONS, Obligation, kernels};
 use crate::cosim::{self, Comparison};
 use crate::coverage::{self, Coverage, Executed, Function};
 use crate::features::{Features, Processor};
@@ -441,7 +441,12 @@ impl Report {
             }),
         });
         let coverage = self.coverage.as_ref().map(Coverage::json);
-        json!({ "models": models, "kernels": rows.collect::<Vec<_>>(), "coverage": coverage })
+        json!({
+            "models": models,
+            "kernels": rows.collect::<Vec<_>>(),
+            "coverage": coverage,
+            "obligations": OBLIGATIONS.iter().map(Obligation::json).collect::<Vec<_>>(),
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-//! The table of proofs.
+//! The tables of proofs, and of what they assume of callers.
 
 use super::{ALL, TIME};
 use crate::gate::{list, text};
@@ -12,6 +12,25 @@ pub(super) fn table(proofs: &Value) -> Result<String, String> {
     rows.extend(list(&proofs["source"]).iter().map(source));
     rows.extend(lemmas(list(&proofs["lemmas"]))?);
     rows.extend(sums(&proofs["usage"]));
+    Ok(rows.join("\n") + "\n")
+}
+
+/// A row for each condition of callers.
+pub(super) fn callers(proofs: &Value) -> Result<String, String> {
+    let conditions = list(&proofs["obligations"]);
+    if conditions.is_empty() {
+        return Err("the proofs say nothing about what they assume of callers".into());
+    }
+    let heading = [
+        "kernels",
+        "what the caller guarantees",
+        "by what",
+        "checked by",
+    ];
+    let mut rows = vec![line(&heading), "|---|---|---|---|".into()];
+    rows.extend(conditions.iter().map(|condition| {
+        line(&["kernels", "what", "by", "checked"].map(|name| text(&condition[name])))
+    }));
     Ok(rows.join("\n") + "\n")
 }
 

@@ -91,6 +91,11 @@ impl Machine<'_> {
 
     /// The value of a flag, which the manual must define.
     pub(super) fn flag(&mut self, flag: &super::Flag) -> Outcome<Bit> {
+        if let super::Flag::Zero(word) = flag
+            && self.is_of_memory(word)
+        {
+            return Ok(Bit::ZERO);
+        }
         match flag.value(self.terms) {
             Some(bit) => Ok(bit),
             None => self.unsupported("the value of a flag that the manual leaves undefined"),

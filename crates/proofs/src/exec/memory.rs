@@ -62,6 +62,12 @@ impl Memory {
         self.stack.contains(&address)
     }
 
+    /// Whether there is a byte of a buffer or of the stack.
+    pub fn exists(&self, address: u64) -> bool {
+        let in_region = |region: &Region| region.range.contains(&address);
+        self.is_stack(address) || self.regions.iter().any(in_region)
+    }
+
     /// Where the stack ends.
     pub fn stack_end(&self) -> u64 {
         self.stack.end

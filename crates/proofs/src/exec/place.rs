@@ -4,9 +4,9 @@
 //! place to return to have a *base*: a symbolic address of which only the low zero bits are known
 //! that the contract or the ABI promises. An address is a base and a constant distance from it: if
 //! the normal form of a word minus that of a base is a constant, the word is such an address, and
-//! of no other base. The difference of two bases is not known, so an address that is computed in
-//! another way, or a branch on it, ends the run. Memory of different bases is separate, by the
-//! contract.
+//! of no other base. It is not zero if a byte of a buffer or of the stack is there. The difference
+//! of two bases is not known, so an address that is computed in another way, or a branch on it,
+//! ends the run. Memory of different bases is separate, by the contract.
 //!
 //! Within the executor, each base has a *slot* of addresses of its own, far from all others:
 //! numbers that only name places, and that native runs use. A distance that leaves the slot is
@@ -181,6 +181,15 @@ impl Machine<'_> {
     pub(super) fn is_aligned(&self, place: Place, size: u64) -> bool {
         let known = place.base.map_or(64, |base| self.bases.all[base].known);
         place.address.is_multiple_of(size) && size.trailing_zeros() <= known
+    }
+
+    /// Whether a word is the address of a byte of a buffer or of the stack. None is at zero.
+    pub(super) fn is_of_memory(&mut self, word: &[Bit]) -> bool {
+        if self.bases.all.is_empty() || word.len() != 64 || value(word).is_some() {
+            return false;
+        }
+        let place = self.known_place(word);
+        place.is_some_and(|place| self.memory.exists(place.address))
     }
 
     /// After an alignment of the stack pointer, each side of the gap belongs to one base.

@@ -227,3 +227,26 @@ fn a_read_of_stack_that_was_given_up() {
     });
     assert_refuted(&below_the_red_zone, "outside of its memory");
 }
+
+/// No byte of a buffer is at zero, but what is behind its last byte may be.
+#[test]
+fn an_address_that_is_compared_with_zero() {
+    let at_zero = |distance: i32| {
+        wrong_where(|code, wrong| {
+            code.lea(rax, qword_ptr(rdi + distance)).unwrap();
+            code.test(rax, rax).unwrap();
+            code.je(wrong).unwrap();
+        })
+    };
+    assert_eq!(at_zero(0), Verdict::Proved);
+    assert_eq!(at_zero(7), Verdict::Proved);
+    assert_depends_on_addresses(&at_zero(8));
+    assert_depends_on_addresses(&at_zero(-8));
+    // The lower half of an address may be zero.
+    let lower = wrong_where(|code, wrong| {
+        code.mov(rax, rdi).unwrap();
+        code.test(eax, eax).unwrap();
+        code.je(wrong).unwrap();
+    });
+    assert_depends_on_addresses(&lower);
+}

@@ -1,0 +1,308 @@
+//! What the contracts assume of the callers of kernels, and what guarantees it.
+//!
+//! A contract is an assumption where the kernel is called. The tests below read from the contracts
+//! what they assume, so that a contract that assumes more fails until it says who guarantees that.
+
+use serde_json::{Value, json};
+
+/// What is assumed, as it is seen in a contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Need {
+    /// It is called as the System V ABI says.
+    Call,
+    /// Buffers exist, with these lengths and contents that nobody else changes.
+    Memory,
+    /// What is written is separate from all else.
+    Separate,
+    /// Buffers begin at multiples of eight bytes.
+    Words,
+    /// Buffers begin at multiples of 64 bytes.
+    Lines,
+    /// The processor has more than the baseline.
+    Instructions,
+    /// A number in memory is in a range.
+    Range,
+    /// A number of elements is the one of the contract.
+    Count,
+}
+
+/// Kernels with the same obligations.
+pub struct Group {
+    /// Its name for people.
+    pub name: &'static str,
+    /// The paths of its functions.
+    pub functions: &'static [&'static str],
+}
+
+/// A condition of contracts.
+pub struct Obligation {
+    /// What is assumed.
+    pub need: Need,
+    /// Of whose callers.
+    pub groups: &'static [&'static Group],
+    /// What the caller must guarantee.
+    pub what: &'static str,
+    /// What guarantees it,
+    pub by: &'static str,
+    /// and what checks that.
+    pub checked: &'static str,
+}
+
+const G: Group = Group {
+    name: "Argon2 G",
+    functions: &[
+        "sealstone_argon2::kernel::replace",
+        "sealstone_argon2::kernel::add",
+    ],
+};
+const G_WITH_REFERENCE: Group = Group {
+    name: "Argon2 G with a reference",
+    functions: &[
+        "sealstone_argon2::kernel::replace_ahead",
+        "sealstone_argon2::kernel::add_ahead",
+        "sealstone_argon2::kernel::replace_in_turn",
+        "sealstone_argon2::kernel::add_in_turn",
+    ],
+};
+const F: Group = Group {
+    name: "BLAKE2b F",
+    functions: &["sealstone_argon2::blake2b::engine::compress_on"],
+};
+const UBI: Group = Group {
+    name: "Skein UBI",
+    functions: &["sealstone_skein::ubi::absorb"],
+};
+const LAST: Group = Group {
+    name: "Skein UBI, last block",
+    functions: &["sealstone_skein::ubi::absorb_last"],
+};
+const OUTPUT: Group = Group {
+    name: "Skein output",
+    functions: &["sealstone_skein::output::output_block"],
+};
+const THREEFISH: Group = Group {
+    name: "Threefish",
+    functions: &[
+        "sealstone_skein::threefish::cipher::encrypt",
+        "sealstone_skein::threefish::cipher::decrypt",
+    ],
+};
+const TREE: Group = Group {
+    name: "tree, one lane",
+    functions: &["sealstone_lanes::cpu::portable"],
+};
+const TREES: Group = Group {
+    name: "trees in lanes",
+    functions: &[
+        "sealstone_lanes::cpu::avx2",
+        "sealstone_lanes::cpu::avx512",
+        "sealstone_lanes::cpu::avx512_plus",
+    ],
+};
+/// All of them.
+const ALL: &[&Group] = &[
+    &G,
+    &G_WITH_REFERENCE,
+    &F,
+    &UBI,
+    &LAST,
+    &OUTPUT,
+    &THREEFISH,
+    &TREE,
+    &TREES,
+];
+
+/// All of them. ASSURANCE.md prints the table.
+pub const OBLIGATIONS: &[Obligation] = &[
+    Obligation {
+        need: Need::Call,
+        groups: ALL,
+        what: "a call as in the System V ABI: aligned stack with a guard, direction flag clear",
+        by: "safe Rust",
+        checked: "trusted: the compiler",
+    },
+    Obligation {
+        need: Need::Memory,
+        groups: ALL,
+        what: "initialised memory of the contract's length, no byte of it at zero, which nobody \
+               else changes",
+        by: "references to arrays, slices and structures",
+        checked: "the compiler",
+    },
+    Obligation {
+        need: Need::Separate,
+        groups: ALL,
+        what: "what is written is separate from all else; what is only read may be the same",
+        by: "`&mut` is exclusive; copies and results have places of their own",
+        checked: "the compiler",
+    },
+    Obligation {
+        need: Need::Lines,
+        groups: &[&G, &G_WITH_REFERENCE],
+        what: "blocks begin at multiples of 64 bytes",
+        by: "the type `Block`",
+        checked: "`catalog::obligations`: its alignment",
+    },
+    Obligation {
+        need: Need::Words,
+        groups: &[
+            &G,
+            &G_WITH_REFERENCE,
+            &F,
+            &UBI,
+            &LAST,
+            &OUTPUT,
+            &THREEFISH,
+            &TREE,
+            &TREES,
+        ],
+        what: "words begin at multiples of 8 bytes",
+        by: "the type `u64`",
+        checked: "`catalog::obligations`: its alignment",
+    },
+    Obligation {
+        need: Need::Instructions,
+        groups: &[&G, &G_WITH_REFERENCE, &F, &TREES],
+        what: "the processor, and the operating system, have the instruction set of the row",
+        by: "`Cpu` holds a token, which only detection makes",
+        checked: "the compiler: the token's field is private",
+    },
+    Obligation {
+        need: Need::Range,
+        groups: &[&G_WITH_REFERENCE],
+        what: "from 1 to 2^24 lanes to choose from",
+        by: "`Params::new` refuses others",
+        checked: "`catalog::obligations`: parameters at both ends",
+    },
+    Obligation {
+        need: Need::Count,
+        groups: &[&UBI],
+        what: "1, 2 or 3 blocks in a call",
+        by: "nothing: callers pass any number",
+        checked: "not proved for others; tests in `crates/skein`",
+    },
+    Obligation {
+        need: Need::Count,
+        groups: &[&TREE, &TREES],
+        what: "as many full nodes in a call as there are lanes, each of 16 or of 64 blocks",
+        by: "nothing: the last call has fewer, and others have other sizes",
+        checked: "not proved for others; tests in `crates/skein`",
+    },
+];
+
+impl Obligation {
+    /// The kernels whose callers it is for, for people.
+    pub fn kernels(&self) -> String {
+        let names: Vec<&str> = self.groups.iter().map(|group| group.name).collect();
+        match names.len() == ALL.len() {
+            true => "all".into(),
+            false => names.join(", "),
+        }
+    }
+
+    /// For programs.
+    pub fn json(&self) -> Value {
+        json!({
+            "kernels": self.kernels(),
+            "what": self.what,
+            "by": self.by,
+            "checked": self.checked,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::{Set, kernels};
+    use crate::contract::{Access, Argument, Buffer, Cell, Contract};
+    use sealstone_argon2::{Block, Params};
+    use std::collections::{BTreeMap, BTreeSet};
+
+    fn need_of_alignment(buffer: &Buffer) -> Option<Need> {
+        match buffer.alignment {
+            1 => None,
+            8 => Some(Need::Words),
+            64 => Some(Need::Lines),
+            other => panic!("nobody guarantees multiples of {other}"),
+        }
+    }
+
+    /// What a contract assumes.
+    fn needs(set: Set, contract: &Contract) -> BTreeSet<Need> {
+        let buffers = &contract.buffers;
+        let mut needs = BTreeSet::from([Need::Call, Need::Memory]);
+        needs.extend(buffers.iter().filter_map(need_of_alignment));
+        let is_written = |buffer: &&Buffer| buffer.access != Access::Read;
+        let others = buffers.len() > 1;
+        needs.extend((others && buffers.iter().any(|b| is_written(&b))).then_some(Need::Separate));
+        needs.extend((set != Set::Baseline).then_some(Need::Instructions));
+        for cell in buffers.iter().flat_map(|buffer| &buffer.cells) {
+            match cell {
+                Cell::Input | Cell::Address(_) => {}
+                Cell::Count(24) => drop(needs.insert(Need::Range)),
+                Cell::Count(bits) => panic!("nobody guarantees numbers below 2^{bits}"),
+                Cell::Number(_) => drop(needs.insert(Need::Count)),
+            }
+        }
+        let number = |argument: &Argument| matches!(argument, Argument::Number(_));
+        needs.extend(contract.arguments.iter().any(number).then_some(Need::Count));
+        needs
+    }
+
+    /// Of each function that is ours, what its contracts assume.
+    fn assumed() -> BTreeMap<&'static str, BTreeSet<Need>> {
+        let mut all: BTreeMap<_, BTreeSet<Need>> = BTreeMap::new();
+        for kernel in kernels() {
+            if kernel.function.starts_with("sealstone_kernels") {
+                continue;
+            }
+            let contracts = kernel.contracts.iter();
+            let needs = contracts.flat_map(|contract| needs(kernel.set, contract));
+            all.entry(kernel.function).or_default().extend(needs);
+        }
+        all
+    }
+
+    /// Of each function, what the table has.
+    fn listed<'a>(
+        table: impl Iterator<Item = &'a Obligation>,
+    ) -> BTreeMap<&'a str, BTreeSet<Need>> {
+        let mut all: BTreeMap<_, BTreeSet<Need>> = BTreeMap::new();
+        for obligation in table {
+            let functions = obligation.groups.iter().flat_map(|group| group.functions);
+            for function in functions {
+                all.entry(*function).or_default().insert(obligation.need);
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn every_contract_says_who_guarantees_what_it_assumes() {
+        assert_eq!(listed(OBLIGATIONS.iter()), assumed());
+    }
+
+    /// An obligation that is left out is noticed, whichever it is.
+    #[test]
+    fn an_assumption_without_a_row_is_noticed() {
+        for left_out in OBLIGATIONS {
+            let others = OBLIGATIONS.iter();
+            let others = others.filter(|other| !std::ptr::eq(*other, left_out));
+            assert_ne!(listed(others), assumed(), "{}", left_out.what);
+        }
+    }
+
+    #[test]
+    fn types_are_aligned_as_contracts_assume() {
+        assert_eq!(align_of::<Block>(), 64);
+        assert_eq!(align_of::<u64>(), 8);
+    }
+
+    #[test]
+    fn lanes_are_in_the_range_that_contracts_assume() {
+        assert!(Params::new(u32::MAX, 1, 0).is_err());
+        assert!(Params::new(u32::MAX, 1, (1 << 24) - 1).is_ok());
+        assert!(Params::new(u32::MAX, 1, 1 << 24).is_err());
+    }
+}
