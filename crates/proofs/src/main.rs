@@ -41,8 +41,8 @@ struct Arguments {
     /// CPUs without AVX2.
     #[arg(long)]
     without_models: bool,
-    /// Also ask the SMT solvers for the lemmas about Argon2's reference index. scripts/prove-lemmas
-    /// installs them.
+    /// Also ask the SMT solvers for the lemmas about Argon2's reference index, and z3 for inputs
+    /// that show what is not proved of machine code. scripts/prove-lemmas installs them.
     #[arg(long)]
     lemmas: bool,
     /// Write the JSON to this file as well.
@@ -61,7 +61,8 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> Result<ExitCode, String> {
     // First, because without them the rest of the minute is for nothing.
     let solvers = arguments.lemmas.then(Solver::all).transpose()?;
-    let report = machine_code(arguments)?;
+    let z3 = solvers.as_ref().map(|[z3, _]| z3);
+    let report = machine_code(arguments, z3)?;
     let rows = (!arguments.alone).then(|| source::prove_all(&arguments.only));
     let lemmas = solvers.map(|solvers| lemma::prove(&Shipped, &solvers));
     let lemmas = lemmas.transpose().map_err(|error| error.to_string())?;
@@ -131,7 +132,7 @@ fn judge(
     }
 }
 
-fn machine_code(arguments: &Arguments) -> Result<Report, String> {
+fn machine_code(arguments: &Arguments, solver: Option<&Solver>) -> Result<Report, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let shipped = arguments
         .artefact
@@ -146,7 +147,7 @@ fn machine_code(arguments: &Arguments) -> Result<Report, String> {
         sealstone_kernels::call_every_kernel();
         images.push(Image::load(&own)?);
     }
-    let mut report = prove_all(&images, &arguments.only);
+    let mut report = prove_all(&images, &arguments.only, solver);
     if !arguments.without_models {
         report.compare_models();
     }

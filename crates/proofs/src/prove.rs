@@ -3,19 +3,22 @@
 //! Addresses are symbolic (`exec/place.rs`). A layout is only where native runs put things.
 
 mod cut;
+mod layout;
 mod native;
+mod witness;
 
-use crate::contract::{Access, Argument, Cell, Contents, Contract};
-use crate::exec::{Base, CALLER_SAVED, CLOBBERED, Machine, Reason, Region, Stop};
+use crate::contract::{Access, Cell, Contents, Contract};
+use crate::exec::{CALLER_SAVED, CLOBBERED, Machine, Reason, Region, Stop};
 use crate::features::Processor;
 use crate::image::{Image, Symbol};
+use crate::lemma::Solver;
 use crate::term::{Bit, Terms, Word, constant};
 use crate::verdict::{Residue, Verdict};
 use cut::{Beside, Unknowns};
 use iced_x86::Instruction;
+use layout::Layout;
 use native::{Decided, Decision, Native};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ops::Range;
 
 /// Formulas and inputs that several proofs share: kernels that do the same have the same
 /// specification.
@@ -24,6 +27,8 @@ pub struct Session {
     inputs: HashMap<(&'static str, usize), Word>,
     bases: HashMap<(u64, u64), Word>,
     unknowns: Unknowns,
+    /// For witnesses.
+    solver: Option<Solver>,
 }
 
 /// What a proof found.
@@ -53,22 +58,20 @@ struct Ends {
     expected: Option<Contents<Word>>,
 }
 
-/// Where everything is in native runs; in runs on formulas these numbers only name places.
-struct Layout {
-    ranges: Vec<Range<u64>>,
-    /// The symbolic address of each buffer.
-    words: Vec<Word>,
-    stack: u64,
+impl Finding {
+    fn new() -> Self {
+        Self {
+            verdict: Verdict::Unproved("it was not tried".into()),
+            residue: Residue::default(),
+            steps: 0,
+            instructions: BTreeMap::new(),
+            constants: BTreeSet::new(),
+            depth: 0,
+            ran_natively: false,
+            cuts: 0,
+        }
+    }
 }
-
-const BUFFERS: u64 = 0x2000_0000_0000;
-const STACK: u64 = 0x1000_0000_0000;
-/// Each buffer has a slot of addresses of its own.
-const SLOT: u64 = 1 << 40;
-/// There are no more slots below those of the program.
-const MOST_BUFFERS: usize = 8;
-/// Distances from a very round address, in units of the alignment: another for each buffer.
-const SHIFTS: [u64; 7] = [1, 0, 3, 5, 2, 7, 6];
 
 impl Default for Session {
     fn default() -> Self {
@@ -84,6 +87,7 @@ impl Session {
             inputs: HashMap::new(),
             bases: HashMap::new(),
             unknowns: Unknowns::default(),
+            solver: None,
         }
     }
 
@@ -103,19 +107,9 @@ impl Session {
         processor: &Processor,
     ) -> Finding {
         let runs_here = processor.is_here;
-        let mut finding = Finding {
-            verdict: Verdict::Unproved("it was not tried".into()),
-            residue: Residue::default(),
-            steps: 0,
-            instructions: BTreeMap::new(),
-            constants: BTreeSet::new(),
-            depth: 0,
-            ran_natively: false,
-            cuts: 0,
-        };
+        let mut finding = Finding::new();
         let layout = Layout::new(contract, |start, known| self.base(start, known));
         let contents = self.contents(contract, &layout);
-        finding.cuts = 0;
         let place = (image, symbol, processor);
         let run = self.run(place, contract, &layout, &contents, &mut finding);
         finding.verdict = match &run {
@@ -155,6 +149,11 @@ impl Session {
                 }
                 _ => Verdict::Unproved(format!("{why}, after a loop was cut")),
             };
+        }
+        if self.solver.is_some() && matches!(finding.verdict, Verdict::Unproved(_)) {
+            let subject = (image, symbol, processor);
+            let witness = self.witness(subject, (contract, &layout), &contents, &run);
+            finding.verdict = witness.unwrap_or(finding.verdict);
         }
         finding
     }
@@ -525,64 +524,5 @@ fn residue(machine: &Machine<'_>, stack: u64, returned: &[usize]) -> Residue {
             .filter(|register| !returned.contains(register))
             .map(|register| count(&machine.general[*register]))
             .sum(),
-    }
-}
-
-impl Layout {
-    fn new(contract: &Contract, mut base: impl FnMut(u64, u32) -> Word) -> Self {
-        assert!(contract.buffers.len() <= MOST_BUFFERS, "a slot for each");
-        let (mut ranges, mut words): (Vec<Range<u64>>, Vec<Word>) = (Vec::new(), Vec::new());
-        for (i, buffer) in contract.buffers.iter().enumerate() {
-            assert!(buffer.alignment.is_power_of_two(), "{}", buffer.name);
-            let (range, word) = match buffer.same_as.map(|other| contract.index(other)) {
-                Some(other) => (ranges[other].clone(), words[other].clone()),
-                None => {
-                    let shift = SHIFTS[i % SHIFTS.len()] * buffer.alignment;
-                    let start = BUFFERS + SLOT * i as u64 + 0x1000 + shift;
-                    let range = start..start + 8 * buffer.cells.len() as u64;
-                    (range, base(start, buffer.alignment.trailing_zeros()))
-                }
-            };
-            ranges.push(range);
-            words.push(word);
-        }
-        let stack = STACK;
-        Self {
-            ranges,
-            words,
-            stack,
-        }
-    }
-
-    /// The bases of all buffers that are not the same as another.
-    fn bases(&self, contract: &Contract) -> Vec<Base> {
-        let places = contract.buffers.iter().zip(&self.ranges).zip(&self.words);
-        let own = places.filter(|((buffer, _), _)| buffer.same_as.is_none());
-        let bases = own.map(|((buffer, range), word)| Base {
-            name: buffer.name.into(),
-            word: word.clone(),
-            start: range.start,
-            known: buffer.alignment.trailing_zeros(),
-        });
-        bases.collect()
-    }
-
-    fn argument(
-        &self,
-        terms: &mut Terms,
-        contract: &Contract,
-        argument: &Argument,
-        contents: &Contents<Word>,
-    ) -> Word {
-        match argument {
-            Argument::Address(name) => self.words[contract.index(name)].clone(),
-            Argument::Byte(number) => {
-                let mut word = constant((*number).into(), 8);
-                word.extend(terms.junk(56));
-                word
-            }
-            Argument::Number(number) => constant((*number).into(), 64),
-            Argument::Value(name, cell) => contents[contract.index(name)][*cell].clone(),
-        }
     }
 }

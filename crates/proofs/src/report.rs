@@ -5,6 +5,7 @@ use crate::cosim::{self, Comparison};
 use crate::coverage::{self, Coverage, Executed, Function};
 use crate::features::{Features, Processor};
 use crate::image::{Image, Symbol};
+use crate::lemma::Solver;
 use crate::prove::{Finding, Session};
 use crate::spec::sha256;
 use crate::usage::ThreadTime;
@@ -64,8 +65,9 @@ pub struct Row {
 }
 
 /// Proves every kernel whose name contains `only`: in the first image if it is shipped, else in the
-/// first that has it.
-pub fn prove_all(images: &[Image], only: &str) -> Report {
+/// first that has it. The solver is asked for inputs for which something is wrong, where samples
+/// do not show it.
+pub fn prove_all(images: &[Image], only: &str, solver: Option<&Solver>) -> Report {
     let mut report = Report {
         rows: Vec::new(),
         instructions: BTreeMap::new(),
@@ -76,7 +78,11 @@ pub fn prove_all(images: &[Image], only: &str) -> Report {
     let mut proved = Proved::default();
     for kernel in kernels() {
         if kernel.name.contains(only) || kernel.set.name().contains(only) {
-            let session = sessions.entry(kernel.family).or_default();
+            let new = || match solver {
+                Some(solver) => Session::new().with_solver(solver.clone()),
+                None => Session::new(),
+            };
+            let session = sessions.entry(kernel.family).or_insert_with(new);
             let row = prove_kernel(
                 session,
                 images,

@@ -24,11 +24,13 @@ mod linear;
 mod numbers;
 mod recent;
 mod samples;
+mod smt;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use intern::Interner;
 pub use samples::{Random, SAMPLES};
+pub(crate) use smt::read_values;
 
 use linear::Memo;
 

@@ -18,7 +18,7 @@ fn report() -> &'static Report {
     REPORT.get_or_init(|| {
         sealstone_kernels::call_every_kernel();
         let own = Image::load(&std::env::current_exe().unwrap()).unwrap();
-        prove_all(&[own], "")
+        prove_all(&[own], "", None)
     })
 }
 
@@ -40,7 +40,7 @@ fn every_kernel_is_proved() {
 /// As when the compiler has put all of them into their callers.
 #[test]
 fn kernels_that_are_not_there_are_not_proved() {
-    let report = prove_all(&[Image::of_code("empty", &[0xc3])], "");
+    let report = prove_all(&[Image::of_code("empty", &[0xc3])], "", None);
     assert_eq!(report.rows.len(), kernels().len());
     for row in &report.rows {
         let why = row.verdict.reason();
@@ -52,7 +52,7 @@ fn kernels_that_are_not_there_are_not_proved() {
 
 #[test]
 fn no_kernel_is_no_proof() {
-    assert!(!prove_all(&[], "there is no kernel of this name").is_proof());
+    assert!(!prove_all(&[], "there is no kernel of this name", None).is_proof());
 }
 
 /// What the proofs met, and what those of other programs meet.

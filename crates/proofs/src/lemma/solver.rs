@@ -4,7 +4,7 @@ use std::env;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
+use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
 /// Reads questions in Python: the package of cvc5 has no command.
@@ -37,6 +37,12 @@ impl Solver {
     /// If they are not there or do not answer: what to do.
     pub fn all() -> Result<[Self; 2], String> {
         Self::of(&environment())
+    }
+
+    /// A solver that this command is.
+    pub fn new(name: &'static str, command: &[&str]) -> Self {
+        let command = command.iter().map(|word| String::from(*word)).collect();
+        Self { name, command }
     }
 
     fn of(environment: &Path) -> Result<[Self; 2], String> {
@@ -88,7 +94,7 @@ impl Solver {
     }
 
     /// All that it prints when it reads `script`.
-    pub(super) fn run(&self, script: &str) -> io::Result<String> {
+    pub(crate) fn run(&self, script: &str) -> io::Result<String> {
         let mut child = Command::new(&self.command[0])
             .args(&self.command[1..])
             .stdin(Stdio::piped())
@@ -101,13 +107,15 @@ impl Solver {
             .take()
             .ok_or(io::ErrorKind::BrokenPipe)?
             .write_all(script.as_bytes())?;
+        // At the same time, for a long answer does not fit into the pipe.
+        let mut stdout = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
+        let reader = spawn(move || {
+            let mut output = String::new();
+            stdout.read_to_string(&mut output).map(|_| output)
+        });
         let questions = script.matches("(check-sat)").count() as u32;
         wait(&mut child, LIMIT * (questions + 1))?;
-        let mut output = String::new();
-        if let Some(mut stdout) = child.stdout.take() {
-            stdout.read_to_string(&mut output)?;
-        }
-        Ok(output)
+        reader.join().map_err(|_| io::ErrorKind::Other)?
     }
 }
 

@@ -187,7 +187,7 @@ pub(super) fn show_sample(
 }
 
 /// What buffers hold, for people.
-fn show(contract: &Contract, inputs: &Contents<u64>) -> String {
+pub(super) fn show(contract: &Contract, inputs: &Contents<u64>) -> String {
     let buffers = contract.buffers.iter().zip(inputs);
     let shown = buffers.map(|(buffer, cells)| {
         let words: Vec<String> = cells.iter().map(|cell| format!("{cell:016x}")).collect();

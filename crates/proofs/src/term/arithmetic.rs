@@ -294,7 +294,7 @@ impl Terms {
     }
 }
 
-fn mask(width: usize) -> u128 {
+pub(super) fn mask(width: usize) -> u128 {
     u128::MAX >> (128 - width)
 }
 

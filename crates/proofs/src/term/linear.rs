@@ -15,6 +15,14 @@ pub(super) struct Linear {
     pub(super) exact: bool,
 }
 
+/// What a term is made of.
+pub(super) enum Form {
+    /// A sum.
+    Sum(Linear),
+    /// A product of two words.
+    Product([Word; 2]),
+}
+
 /// Of a [`Linear`], what does not need its parts.
 pub(super) struct Shape {
     pub(super) width: usize,
@@ -115,6 +123,25 @@ impl Arithmetic {
     pub(super) fn replace(&mut self, term: u32) -> Linear {
         self.terms[term as usize].replaced = true;
         self.linear(term)
+    }
+
+    /// What a term is made of.
+    pub(super) fn form(&self, term: u32) -> Form {
+        let form = self.forms.get(term);
+        if form[0] == LINEAR {
+            return Form::Sum(self.linear(term));
+        }
+        let factors: Word = form[2..].iter().map(|bit| Bit(*bit)).collect();
+        let (x, y) = factors.split_at(form[1] as usize);
+        Form::Product([x.to_vec(), y.to_vec()])
+    }
+
+    /// The bits that a term is made of.
+    pub(super) fn operands(&self, term: u32) -> Word {
+        match self.form(term) {
+            Form::Sum(linear) => linear.parts.into_iter().map(|(bit, _)| bit).collect(),
+            Form::Product(factors) => factors.concat(),
+        }
     }
 
     /// What a linear term is the sum of.

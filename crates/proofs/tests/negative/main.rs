@@ -6,6 +6,7 @@
 mod addresses;
 mod leaks;
 mod processor;
+mod witnesses;
 
 use iced_x86::code_asm::{
     CodeAssembler, al, byte_ptr, cl, dl, eax, ebx, ecx, edx, ptr, qword_ptr, r8, r11, r12, rax,
@@ -303,6 +304,14 @@ fn identity(runs_here: bool, write: impl Fn(&mut CodeAssembler, &Image)) -> Verd
 }
 
 fn identity_on(processor: &Processor, write: impl Fn(&mut CodeAssembler, &Image)) -> Verdict {
+    identity_in(Session::new(), processor, write)
+}
+
+fn identity_in(
+    mut session: Session,
+    processor: &Processor,
+    write: impl Fn(&mut CodeAssembler, &Image),
+) -> Verdict {
     let _guard = alone();
     let contract = Contract::new(formula!(|_a, contents| vec![contents[0].clone()]))
         .buffer("in", 1, 8, Access::Read)
@@ -313,7 +322,6 @@ fn identity_on(processor: &Processor, write: impl Fn(&mut CodeAssembler, &Image)
     let mut code = CodeAssembler::new(64).unwrap();
     write(&mut code, &image);
     let symbol = added(&mut image, code);
-    let mut session = Session::new();
     session.prove(&image, &symbol, &contract, processor).verdict
 }
 

@@ -1,0 +1,82 @@
+//! Where memory is: symbolic addresses, and where native runs put it.
+
+use crate::contract::{Argument, Contents, Contract};
+use crate::exec::Base;
+use crate::term::{Terms, Word, constant};
+use std::ops::Range;
+
+/// Where everything is in native runs; in runs on formulas these numbers only name places.
+pub(super) struct Layout {
+    pub(super) ranges: Vec<Range<u64>>,
+    /// The symbolic address of each buffer.
+    pub(super) words: Vec<Word>,
+    pub(super) stack: u64,
+}
+
+const BUFFERS: u64 = 0x2000_0000_0000;
+const STACK: u64 = 0x1000_0000_0000;
+/// Each buffer has a slot of addresses of its own.
+const SLOT: u64 = 1 << 40;
+/// There are no more slots below those of the program.
+const MOST_BUFFERS: usize = 8;
+/// Distances from a very round address, in units of the alignment: another for each buffer.
+const SHIFTS: [u64; 7] = [1, 0, 3, 5, 2, 7, 6];
+
+impl Layout {
+    pub(super) fn new(contract: &Contract, mut base: impl FnMut(u64, u32) -> Word) -> Self {
+        assert!(contract.buffers.len() <= MOST_BUFFERS, "a slot for each");
+        let (mut ranges, mut words): (Vec<Range<u64>>, Vec<Word>) = (Vec::new(), Vec::new());
+        for (i, buffer) in contract.buffers.iter().enumerate() {
+            assert!(buffer.alignment.is_power_of_two(), "{}", buffer.name);
+            let (range, word) = match buffer.same_as.map(|other| contract.index(other)) {
+                Some(other) => (ranges[other].clone(), words[other].clone()),
+                None => {
+                    let shift = SHIFTS[i % SHIFTS.len()] * buffer.alignment;
+                    let start = BUFFERS + SLOT * i as u64 + 0x1000 + shift;
+                    let range = start..start + 8 * buffer.cells.len() as u64;
+                    (range, base(start, buffer.alignment.trailing_zeros()))
+                }
+            };
+            ranges.push(range);
+            words.push(word);
+        }
+        let stack = STACK;
+        Self {
+            ranges,
+            words,
+            stack,
+        }
+    }
+
+    /// The bases of all buffers that are not the same as another.
+    pub(super) fn bases(&self, contract: &Contract) -> Vec<Base> {
+        let places = contract.buffers.iter().zip(&self.ranges).zip(&self.words);
+        let own = places.filter(|((buffer, _), _)| buffer.same_as.is_none());
+        let bases = own.map(|((buffer, range), word)| Base {
+            name: buffer.name.into(),
+            word: word.clone(),
+            start: range.start,
+            known: buffer.alignment.trailing_zeros(),
+        });
+        bases.collect()
+    }
+
+    pub(super) fn argument(
+        &self,
+        terms: &mut Terms,
+        contract: &Contract,
+        argument: &Argument,
+        contents: &Contents<Word>,
+    ) -> Word {
+        match argument {
+            Argument::Address(name) => self.words[contract.index(name)].clone(),
+            Argument::Byte(number) => {
+                let mut word = constant((*number).into(), 8);
+                word.extend(terms.junk(56));
+                word
+            }
+            Argument::Number(number) => constant((*number).into(), 64),
+            Argument::Value(name, cell) => contents[contract.index(name)][*cell].clone(),
+        }
+    }
+}

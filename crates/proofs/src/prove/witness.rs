@@ -1,0 +1,197 @@
+//! One input of very many for which something is wrong: a solver is asked for it.
+//!
+//! Samples do not find it, so without a solver the verdict is UNPROVED. The solver is not trusted:
+//! the function runs again, on the numbers that it names, on this CPU too if that has the
+//! instructions. If this does not show what is wrong, the verdict stays. No proof needs a solver.
+//!
+//! It is asked about outputs and branches. Formulas of a loop that was cut are not asked about:
+//! they are about words that a turn may never see.
+
+use super::native::{self, Native};
+use super::{Ends, Finding, Layout, Session, WRONG_OUTPUT, outputs_of};
+use crate::contract::{Cell, Contents, Contract};
+use crate::exec::{BRANCH, Reason, Stop};
+use crate::features::Processor;
+use crate::image::{Image, Symbol};
+use crate::lemma::Solver;
+use crate::term::{Bit, Word, constant, read_values, value};
+use crate::verdict::Verdict;
+use std::collections::BTreeMap;
+
+/// Values of atoms.
+type Values = BTreeMap<usize, bool>;
+/// What is proved, and for whom.
+type Subject<'a> = (&'a Image, &'a Symbol, &'a Processor);
+
+/// What a run on numbers does.
+#[derive(PartialEq, Eq)]
+struct Path {
+    steps: u64,
+    instructions: Vec<u64>,
+}
+
+impl Session {
+    /// Asks this solver for an input, where samples do not show what is wrong.
+    #[must_use]
+    pub fn with_solver(self, solver: Solver) -> Self {
+        let solver = Some(solver);
+        Self { solver, ..self }
+    }
+
+    /// A verdict with the input for which something is wrong, if the solver finds one.
+    pub(super) fn witness(
+        &mut self,
+        subject: Subject<'_>,
+        (contract, layout): (&Contract, &Layout),
+        contents: &Contents<Word>,
+        run: &Result<Ends, Stop>,
+    ) -> Option<Verdict> {
+        if contract.steps.is_some() {
+            return None;
+        }
+        let values = self.ask(&self.differences(run)?)?;
+        let bit_of = |bit: Bit| values.get(&bit.atom()?).copied();
+        let inputs = self.numbers(contract, contents, &bit_of);
+        match run {
+            Ok(_) => self.wrong_output(subject, (contract, layout), &inputs),
+            Err(stop) => {
+                let terms = &self.terms;
+                let first = |bit: Bit| Some(terms.bit_samples(bit) & 1 == 1);
+                let others = self.numbers(contract, contents, &first);
+                self.other_path(subject, (contract, layout), [&inputs, &others], stop)
+            }
+        }
+    }
+
+    /// The bits that may differ where samples do not: of outputs and what they must be, or of what
+    /// decides a branch and what that is on the first sample.
+    fn differences(&self, run: &Result<Ends, Stop>) -> Option<Vec<(Bit, Bit)>> {
+        match run {
+            Ok(Ends { outputs, expected }) => {
+                let expected = expected.iter().flatten().flatten();
+                let words = outputs.iter().flatten().zip(expected);
+                let bits = words.flat_map(|(a, b)| a.iter().copied().zip(b.iter().copied()));
+                Some(bits.filter(|(a, b)| a != b).collect())
+            }
+            Err(Stop {
+                reason: Reason::Secret(BRANCH, word),
+                ..
+            }) => {
+                let first = |bit: &Bit| Bit::from(self.terms.bit_samples(*bit) & 1 == 1);
+                Some(word.iter().map(|bit| (*bit, first(bit))).collect())
+            }
+            Err(_) => None,
+        }
+    }
+
+    fn ask(&self, pairs: &[(Bit, Bit)]) -> Option<Values> {
+        let question = self.terms.where_differ(pairs)?;
+        let answer = self.solver.as_ref()?.run(&question).ok()?;
+        read_values(&answer)
+    }
+
+    /// Whether an output is wrong for these numbers.
+    fn wrong_output(
+        &mut self,
+        subject: Subject<'_>,
+        (contract, layout): (&Contract, &Layout),
+        inputs: &Contents<Word>,
+    ) -> Option<Verdict> {
+        let (ends, _) = self.run_on(subject, (contract, layout), inputs);
+        let (output, word) = wrong_word(&ends?)?;
+        let name = &outputs_of(contract)[output];
+        let input = native::show(contract, &shown(inputs));
+        let mut why = format!("{WRONG_OUTPUT} {name}, word {word}, with {input}");
+        let (image, symbol, processor) = subject;
+        if processor.is_here {
+            let place = (contract, layout);
+            let mut native = Native::new(&self.terms, image, symbol, place, inputs).ok()?;
+            native.wrong_sample()?;
+            why += "; reproduced natively";
+        }
+        Some(Verdict::Refuted(why))
+    }
+
+    /// Whether the function goes another way for each of these numbers.
+    fn other_path(
+        &mut self,
+        subject: Subject<'_>,
+        place: (&Contract, &Layout),
+        inputs: [&Contents<Word>; 2],
+        stop: &Stop,
+    ) -> Option<Verdict> {
+        let [one, other] = inputs.map(|inputs| self.run_on(subject, place, inputs).1);
+        if one == other {
+            return None;
+        }
+        let [one, other] = inputs.map(|inputs| native::show(place.0, &shown(inputs)));
+        let at = subject.0.describe(stop.at);
+        Some(Verdict::Refuted(format!(
+            "{BRANCH} depends on the input, at {at}: it goes another way with {one}, and with {other}"
+        )))
+    }
+
+    /// What all buffers hold at the entry, if inputs have these values: zero where there is none.
+    fn numbers(
+        &self,
+        contract: &Contract,
+        contents: &Contents<Word>,
+        bit_of: &dyn Fn(Bit) -> Option<bool>,
+    ) -> Contents<Word> {
+        let number = |word: &Word| -> u128 {
+            let bits = word.iter().enumerate();
+            bits.map(|(i, bit)| u128::from(bit_of(*bit).unwrap_or(false)) << i)
+                .sum()
+        };
+        let buffers = contract.buffers.iter().zip(contents);
+        let buffers = buffers.map(|(buffer, words)| {
+            let name = buffer.same_as.unwrap_or(buffer.name);
+            let cells = buffer.cells.iter().zip(words).enumerate();
+            let cells = cells.map(|(i, (cell, word))| match cell {
+                Cell::Input => constant(number(word), 64),
+                Cell::Count(_) => constant(number(&self.inputs[&(name, i)]) + 1, 64),
+                Cell::Number(_) | Cell::Address(_) => word.clone(),
+            });
+            cells.collect()
+        });
+        buffers.collect()
+    }
+
+    fn run_on(
+        &mut self,
+        subject: Subject<'_>,
+        (contract, layout): (&Contract, &Layout),
+        inputs: &Contents<Word>,
+    ) -> (Option<Ends>, Path) {
+        let mut finding = Finding::new();
+        let run = self.run(subject, contract, layout, inputs, &mut finding);
+        let path = Path {
+            steps: finding.steps,
+            instructions: finding.instructions.into_keys().collect(),
+        };
+        (run.ok(), path)
+    }
+}
+
+/// The first output, and word of it, that is a number other than it must be.
+fn wrong_word(ends: &Ends) -> Option<(usize, usize)> {
+    let expected = ends.expected.as_ref()?;
+    let outputs = ends.outputs.iter().zip(expected).enumerate();
+    let mut outputs = outputs.map(|(output, (words, expected))| {
+        let mut words = words.iter().zip(expected);
+        let is_wrong = |(word, right): (&Word, &Word)| {
+            let (word, right) = (value(word), value(right));
+            word.is_some() && right.is_some() && word != right
+        };
+        Some((output, words.position(is_wrong)?))
+    });
+    outputs.find_map(|wrong| wrong)
+}
+
+/// Numbers for people; of an address nothing.
+fn shown(inputs: &Contents<Word>) -> Contents<u64> {
+    let number = |word: &Word| value(word).unwrap_or(0) as u64;
+    let buffers = inputs.iter();
+    let buffers = buffers.map(|cells| cells.iter().map(number).collect());
+    buffers.collect()
+}

@@ -1,0 +1,181 @@
+//! Formulas as text in SMT-LIB 2, to ask a solver where two bits differ.
+
+use super::arithmetic::mask;
+use super::linear::Form;
+use super::{Atom, Bit, ONE, Terms};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write;
+
+/// More atoms than this are not asked about.
+const MOST: usize = 20_000;
+
+impl Terms {
+    /// The question where one of the pairs differs, which asks for the values of all atoms that are
+    /// unknowns; nothing if it is too large, or nothing is unknown. What is computed by division is
+    /// an unknown of its own there, so an answer may be wrong.
+    pub(crate) fn where_differ(&self, pairs: &[(Bit, Bit)]) -> Option<String> {
+        let wrapped = self.wrapped.iter();
+        let stands_for: HashMap<u32, Bit> = wrapped.map(|(bit, atom)| (atom.0, *bit)).collect();
+        let bits = pairs.iter().flat_map(|(a, b)| [*a, *b]);
+        // A formula is made of older atoms: in the order of their numbers, all are defined in time.
+        let atoms = self.reachable(bits.collect(), &stands_for)?;
+        let mut text = String::from("(set-option :produce-models true)\n(set-logic QF_BV)\n");
+        let (mut unknown, mut terms) = (Vec::new(), BTreeSet::new());
+        for atom in atoms {
+            if let Some(bit) = stands_for.get(&atom) {
+                let _ = writeln!(text, "(define-fun a{atom} () Bool {})", self.bit_text(*bit));
+            } else if let Atom::Arithmetic(term) = self.atoms[atom as usize] {
+                if terms.insert(term) {
+                    self.define_term(&mut text, term);
+                }
+                let place = atom - self.arithmetic.first_atom(term);
+                let bit = format!("((_ extract {place} {place}) t{term})");
+                let _ = writeln!(text, "(define-fun a{atom} () Bool (= {bit} #b1))");
+            } else {
+                let _ = writeln!(text, "(declare-const a{atom} Bool)");
+                unknown.push(format!("a{atom}"));
+            }
+        }
+        let different = pairs
+            .iter()
+            .map(|(a, b)| format!("(xor {} {})", self.bit_text(*a), self.bit_text(*b)));
+        let different: Vec<String> = different.collect();
+        let _ = writeln!(text, "(assert (or false {}))", different.join(" "));
+        let _ = writeln!(text, "(check-sat)\n(get-value ({}))", unknown.join(" "));
+        (!unknown.is_empty()).then_some(text)
+    }
+
+    /// All atoms that bits are made of.
+    fn reachable(&self, bits: Vec<Bit>, stands_for: &HashMap<u32, Bit>) -> Option<BTreeSet<u32>> {
+        let (mut atoms, mut open) = (BTreeSet::new(), bits);
+        while let Some(bit) = open.pop() {
+            for product in self.summands(bit, &mut [0]) {
+                for atom in self.factors(*product, &mut [0]) {
+                    if !atoms.insert(*atom) {
+                        continue;
+                    }
+                    open.extend(stands_for.get(atom));
+                    if let Atom::Arithmetic(term) = self.atoms[*atom as usize] {
+                        open.extend(self.arithmetic.operands(term));
+                    }
+                }
+            }
+            if atoms.len() > MOST {
+                return None;
+            }
+        }
+        Some(atoms)
+    }
+
+    fn bit_text(&self, bit: Bit) -> String {
+        let mut room = [0];
+        let summands = self.summands(bit, &mut room).iter();
+        let products: Vec<String> = summands.map(|x| self.product_text(*x)).collect();
+        applied("xor", "false", &products)
+    }
+
+    fn product_text(&self, product: u32) -> String {
+        let mut room = [0];
+        let factors = self.factors(product, &mut room).iter();
+        let names: Vec<String> = factors.map(|atom| format!("a{atom}")).collect();
+        debug_assert!(product == ONE || !names.is_empty(), "a product has factors");
+        applied("and", "true", &names)
+    }
+
+    fn define_term(&self, text: &mut String, term: u32) {
+        let width = self.arithmetic.shape(term).width;
+        let value = match self.arithmetic.form(term) {
+            Form::Sum(linear) => self.sum_text(width, linear.constant, &linear.parts),
+            Form::Product(factors) => {
+                let factors = factors.map(|word| {
+                    let parts = word.iter().enumerate();
+                    let parts: Vec<(Bit, u128)> = parts.map(|(i, bit)| (*bit, 1 << i)).collect();
+                    self.sum_text(width, 0, &parts)
+                });
+                format!("(bvmul {} {})", factors[0], factors[1])
+            }
+        };
+        let _ = writeln!(text, "(define-fun t{term} () (_ BitVec {width}) {value})");
+    }
+
+    fn sum_text(&self, width: usize, plus: u128, parts: &[(Bit, u128)]) -> String {
+        let number = |x: u128| format!("(_ bv{} {width})", x & mask(width));
+        let mut summands = vec![number(plus)];
+        summands.extend(parts.iter().map(|(bit, coefficient)| {
+            let (bit, yes, no) = (self.bit_text(*bit), number(*coefficient), number(0));
+            format!("(ite {bit} {yes} {no})")
+        }));
+        applied("bvadd", "", &summands)
+    }
+}
+
+/// An operator on operands, of which there may be one or none.
+fn applied(operator: &str, none: &str, operands: &[String]) -> String {
+    match operands {
+        [] => none.into(),
+        [one] => one.clone(),
+        _ => format!("({operator} {})", operands.join(" ")),
+    }
+}
+
+/// The values of atoms, from what a solver prints: `sat`, and `((a12 true) (a13 false))`.
+pub(crate) fn read_values(answer: &str) -> Option<BTreeMap<usize, bool>> {
+    let values = answer.trim().strip_prefix("sat")?;
+    let is_between = |c: char| c.is_whitespace() || c == '(' || c == ')';
+    let words: Vec<&str> = values
+        .split(is_between)
+        .filter(|word| !word.is_empty())
+        .collect();
+    let pairs = words.as_chunks::<2>().0.iter();
+    pairs
+        .map(|[name, value]| Some((name.strip_prefix('a')?.parse().ok()?, value.parse().ok()?)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::term::constant;
+
+    #[test]
+    fn answers_are_read() {
+        let values = read_values("sat\n((a12 true)\n (a13 false))\n").unwrap();
+        assert_eq!(values, BTreeMap::from([(12, true), (13, false)]));
+        for other in [
+            "",
+            "unsat\n(error \"no model\")",
+            "unknown",
+            "sat ((x true))",
+        ] {
+            assert_eq!(read_values(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_question_defines_every_atom_before_it_is_used() {
+        let mut terms = Terms::new(1);
+        let (x, y) = (terms.input(8), terms.input(8));
+        let sum = terms.add(&x, &y);
+        let product = terms.product_of(&sum, &x);
+        let zero = terms.is_zero(&product);
+        let text = terms.where_differ(&[(zero, Bit::ONE)]).unwrap();
+        let mut defined = BTreeSet::new();
+        for line in text.lines() {
+            let words: Vec<&str> = line.split(['(', ')', ' ']).collect();
+            let is_name = |word: &&&str| {
+                let digits = word.strip_prefix(['a', 't']).unwrap_or_default();
+                !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+            };
+            let mut names = words.iter().filter(is_name);
+            if line.starts_with("(declare") || line.starts_with("(define") {
+                let name = names.next().unwrap();
+                assert!(names.all(|other| defined.contains(other)), "{line}");
+                defined.insert(*name);
+            } else {
+                assert!(names.all(|name| defined.contains(name)), "{line}");
+            }
+        }
+        assert!(defined.len() > 16, "{text}");
+        assert_eq!(terms.where_differ(&[(constant(1, 1)[0], Bit::ONE)]), None);
+    }
+}
