@@ -94,6 +94,7 @@ prove: ## prove the kernels' machine code equal to their specifications
 	scripts/prove-lemmas --install
 	$(CARGO_TARGET_DIR)/release/sealstone-prove --lemmas --write-json $(CARGO_TARGET_DIR)/proofs.json $(ARGS)
 	$(XTASK) assurance --proofs $(CARGO_TARGET_DIR)/proofs.json --check
+	$(if $(ARGS),,$(CARGO_TARGET_DIR)/release/sealstone selftest --proofs=$(CARGO_TARGET_DIR)/proofs.json)
 
 prove-levels: ## the same at four levels of optimisation, for three targets
 	@scripts/setup prove

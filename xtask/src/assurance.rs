@@ -3,8 +3,9 @@
 //!
 //! A test that runs published vectors prints `NAME: N cases, 0 disagreements`. Those lines are one
 //! table. The others are what `sealstone-prove --lemmas --write-json FILE` wrote: its proofs, and
-//! what they assume of callers.
+//! what they assume of callers. With them goes the list of proved functions, for the command.
 
+mod list;
 mod proofs;
 mod vectors;
 
@@ -51,6 +52,7 @@ pub(crate) fn proofs(root: &Path, file: &Path, only_check: bool) -> Result<bool,
         let what = format!("{what}, as sealstone-prove wrote them");
         update(root, begin, &table, only_check, &what)?;
     }
+    list::update(root, &proofs, only_check)?;
     Ok(true)
 }
 

@@ -10,6 +10,7 @@ mod passphrase;
 mod passport;
 mod password;
 mod reseal;
+mod selftest;
 mod timestamp;
 mod token;
 mod trust;
@@ -41,6 +42,7 @@ pub(crate) use password::{
     BenchArgs, CalibrateArgs, Form, HashArgs, InputArgs, PasswordCommand, VerifyArgs,
 };
 pub(crate) use reseal::{EditArgs, ResealArgs};
+pub(crate) use selftest::SelftestArgs;
 pub(crate) use timestamp::{
     AttachArgs, DataArgs, FetchArgs, NetworkArgs, QueryArgs, RenewArgs, StampRequestArgs,
     StampVerifyArgs, TimestampCommand,
@@ -173,7 +175,7 @@ pub(crate) enum Command {
     /// Print the 64-byte hash of each file, and check files against hashes
     Hash(Box<HashFileArgs>),
     /// Check this program on this machine
-    Selftest,
+    Selftest(SelftestArgs),
     /// Print a completion script for a shell
     Completions {
         /// bash, elvish, fish, powershell or zsh

@@ -45,7 +45,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<()> {
         Command::Timestamp(command) => timestamp::run(&command, context),
         Command::Token(command) => token::run(&command, context),
         Command::Hash(args) => hash::run(&args, context),
-        Command::Selftest => selftest::run(context),
+        Command::Selftest(args) => selftest::run(&args, context),
         Command::Completions { shell } => completions::script(shell),
         Command::Contacts => completions::contacts(context),
         Command::Man { dir } => manual::pages(dir.as_deref(), context),

@@ -9,7 +9,8 @@ use crate::features::Features;
 use object::elf;
 use object::read::elf::ElfFile64;
 use object::{
-    Object, ObjectSegment, ObjectSymbol, RelocationFlags, RelocationTarget, SegmentFlags,
+    Object, ObjectSection, ObjectSegment, ObjectSymbol, RelocationFlags, RelocationTarget,
+    SegmentFlags,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,6 +24,8 @@ pub struct Image {
     pub name: String,
     /// What processors need to run any of it.
     pub target: Features,
+    /// The compiler that made it, as it says itself; empty if it does not.
+    pub compiler: String,
     segments: Vec<Segment>,
     symbols: Vec<Symbol>,
     imports: Vec<String>,
@@ -91,6 +94,7 @@ impl Image {
         check_dynamic(&file)?;
         let mut image = Self::empty(name);
         image.symbols = functions(&file);
+        image.compiler = compiler(&file).unwrap_or_default();
         if image.symbols.is_empty() {
             return Err("it has no symbols: give the file before it was stripped".into());
         }
@@ -112,6 +116,7 @@ impl Image {
         Self {
             name: name.into(),
             target: Features::baseline(),
+            compiler: String::new(),
             segments: Vec::new(),
             symbols: Vec::new(),
             imports: Vec::new(),
@@ -314,6 +319,14 @@ fn functions(file: &Elf<'_>) -> Vec<Symbol> {
         })
     });
     functions.collect()
+}
+
+/// What rustc leaves in every program: its name, version and commit.
+fn compiler(file: &Elf<'_>) -> Option<String> {
+    let comments = file.section_by_name(".comment")?.data().ok()?;
+    let mut comments = comments.split(|byte| *byte == 0);
+    let rustc = comments.find(|comment| comment.starts_with(b"rustc "))?;
+    Some(String::from_utf8_lossy(rustc).into_owned())
 }
 
 /// Refuses what the loader would do that is not done here.

@@ -97,6 +97,7 @@ pub mod catalog;
 pub mod contract;
 pub mod cosim;
 pub mod coverage;
+pub mod digest;
 pub mod exec;
 pub mod features;
 pub mod image;

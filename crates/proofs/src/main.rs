@@ -249,6 +249,7 @@ mod tests {
                 instructions: BTreeMap::new(),
                 models: self.models,
                 coverage: self.coverage,
+                compiler: String::new(),
             };
             let (source, lemmas) = (self.source.as_deref(), self.lemmas.as_deref());
             judge(&arguments, &report, source, lemmas) as u8

@@ -3,6 +3,7 @@
 use crate::catalog::{DRIVERS, Kernel, OBLIGATIONS, Obligation, kernels};
 use crate::cosim::{self, Comparison};
 use crate::coverage::{self, Coverage, Executed, Function};
+use crate::digest::Digest;
 use crate::features::{Features, Processor};
 use crate::image::{Image, Symbol};
 use crate::lemma::Solver;
@@ -27,6 +28,8 @@ pub struct Report {
     pub models: Option<Result<Comparison, String>>,
     /// What of the first program is proved, if everything was tried.
     pub coverage: Option<Coverage>,
+    /// The compiler of the first program.
+    pub compiler: String,
 }
 
 /// What is known about one kernel.
@@ -58,8 +61,8 @@ pub struct Row {
     /// order of their addresses, its distance from the start of the function and its length, each
     /// as a little-endian number of eight bytes, and then the piece.
     pub hash: String,
-    /// The functions whose instructions were executed.
-    pub functions: Vec<Function>,
+    /// The functions whose instructions were executed, with their digests.
+    pub functions: Vec<(Function, Digest)>,
     /// Processor time.
     pub time: Duration,
 }
@@ -73,6 +76,9 @@ pub fn prove_all(images: &[Image], only: &str, solver: Option<&Solver>) -> Repor
         instructions: BTreeMap::new(),
         models: None,
         coverage: None,
+        compiler: images
+            .first()
+            .map_or_else(String::new, |image| image.compiler.clone()),
     };
     let mut sessions: HashMap<&str, Session> = HashMap::new();
     let mut proved = Proved::default();
@@ -189,9 +195,15 @@ fn prove_kernel(
         symbols.sort_by_key(|symbol| taken.contains(&symbol.start));
         for symbol in symbols {
             let before = row.verdict.clone();
-            let executed = prove_function(session, image, symbol, kernel, &mut row, met);
+            let (executed, constants) =
+                prove_function(session, image, symbol, kernel, &mut row, met);
             if row.verdict.is_proof() {
-                row.functions = coverage::functions_of(image, &executed);
+                let functions = coverage::functions_of(image, &executed).into_iter();
+                let with_digest = |function| {
+                    let digest = Digest::new(image, &function, &executed, &constants);
+                    (function, digest)
+                };
+                row.functions = functions.map(with_digest).collect();
                 let all = proved.executed.entry(image.name.clone()).or_default();
                 all.extend(executed);
                 let starts = proved.starts.entry(place).or_default();
@@ -210,7 +222,7 @@ fn prove_kernel(
 
 /// Tries one function. Without generic arguments in their names, several functions may have the
 /// name of the kernel; it is the one that is proved, and the others must be those of other rows
-/// ([`left_out`]). Gives the instructions that were executed.
+/// ([`left_out`]). Gives the instructions that were executed, and where constants were read.
 fn prove_function(
     session: &mut Session,
     image: &Image,
@@ -218,8 +230,9 @@ fn prove_function(
     kernel: &Kernel,
     row: &mut Row,
     met: &mut BTreeMap<Vec<u8>, Instruction>,
-) -> Executed {
+) -> (Executed, BTreeSet<u64>) {
     let (mut bytes, mut executed) = (BTreeMap::new(), Executed::new());
+    let mut constants = BTreeSet::new();
     row.features = Features::default();
     row.ran_natively = true;
     let processor = Processor {
@@ -236,6 +249,7 @@ fn prove_function(
         row.features.add_all(finding.instructions.values());
         let lengths = finding.instructions.iter();
         executed.extend(lengths.map(|(address, instruction)| (*address, instruction.len())));
+        constants.extend(finding.constants);
         row.verdict = finding.verdict;
         if !row.verdict.is_proof() {
             break;
@@ -245,7 +259,7 @@ fn prove_function(
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect();
-    executed
+    (executed, constants)
 }
 
 /// What the hash of a row is of.
@@ -416,6 +430,8 @@ impl Report {
     /// The same for programs.
     pub fn json(&self) -> Value {
         let rows = self.rows.iter().map(|row| {
+            let functions = row.functions.iter();
+            let functions = functions.map(|(function, digest)| digest.json(function));
             json!({
                 "kernel": row.name,
                 "instruction_set": row.set,
@@ -430,7 +446,7 @@ impl Report {
                 "residue": { "stack": row.residue.stack, "vectors": row.residue.vectors, "general": row.residue.general },
                 "ran_natively": row.ran_natively,
                 "sha256": row.hash,
-                "functions": row.functions.iter().map(Function::json).collect::<Vec<_>>(),
+                "functions": functions.collect::<Vec<_>>(),
                 "seconds": row.time.as_secs_f64(),
             })
         });
@@ -451,6 +467,7 @@ impl Report {
             "models": models,
             "kernels": rows.collect::<Vec<_>>(),
             "coverage": coverage,
+            "compiler": self.compiler,
             "obligations": OBLIGATIONS.iter().map(Obligation::json).collect::<Vec<_>>(),
         })
     }
@@ -468,6 +485,7 @@ mod tests {
             instructions,
             models,
             coverage: None,
+            compiler: String::new(),
         };
         report.models_agree()
     }
@@ -506,6 +524,7 @@ mod tests {
             instructions: BTreeMap::new(),
             models: Some(Ok(comparison)),
             coverage: None,
+            compiler: String::new(),
         };
         let models = &report.json()["models"];
         let sorted = ["Add_r64_rm64", "VEX_Vpaddq_ymm_ymm_ymmm256", "Xor_r64_rm64"];

@@ -20,7 +20,16 @@ fn proofs() -> Value {
             "specification": "RFC 9106, 3.5",
             "verdict": "PROVED",
             "seconds": 1.5,
+            "functions": [{
+                "symbol": "argon2::g",
+                "start": 4096,
+                "end": 4101,
+                "size": 5,
+                "sha256": "d1",
+                "distances": [[1, 5, 0]],
+            }],
         }],
+        "compiler": "rustc 1",
         "source": [{"name": "tree", "shown": "shape", "verdict": "CHECKED", "seconds": 2}],
         "lemmas": [
             {"lemma": "in range", "verdict": "PROVED", "seconds": 3, "solver": "z3"},
@@ -135,8 +144,7 @@ fn a_page_that_says_something_else_is_refused() {
         proofs()["lemmas"][0].clone(),
     );
     let changes = [
-        ("/kernels", json!([])),
-        ("/kernels/0/program", json!("prover")),
+        ("/kernels/0/runs", json!(3)),
         ("/kernels/0/verdict", json!("UNPROVED")),
         ("/kernels", json!([kernel, kernel])),
         ("/source/0/verdict", json!("PROVED")),
@@ -148,6 +156,58 @@ fn a_page_that_says_something_else_is_refused() {
     for (place, value) in changes {
         refused(&repository, &changed(place, value));
     }
+}
+
+const LIST: &str = "crates/cli/src/commands/selftest/proved.json";
+
+#[test]
+fn the_list_of_functions_is_what_was_proved() {
+    let repository = written();
+    let list: Value = serde_json::from_str(&repository.read(LIST)).unwrap();
+    assert_eq!(list["compiler"], "rustc 1");
+    let function = json!({
+        "symbol": "argon2::g",
+        "size": 5,
+        "sha256": "d1",
+        "distances": [[1, 5, 0]],
+    });
+    assert_eq!(list["kernels"][0]["functions"], json!([function]));
+    let told = checked(&repository, &proofs());
+    assert!(told.contains("proved.json: 1 kernels"), "{told}");
+    // Where a function is makes no difference.
+    checked(
+        &repository,
+        &changed("/kernels/0/functions/0/start", json!(0)),
+    );
+    for (place, value) in [
+        ("/kernels/0/functions/0/sha256", json!("d2")),
+        ("/kernels/0/functions/0/distances/0/2", json!(8)),
+        ("/kernels/0/functions", json!([])),
+    ] {
+        refused(&repository, &changed(place, value));
+    }
+}
+
+/// Another compiler makes other code.
+#[test]
+fn the_list_is_compared_for_its_compiler_alone() {
+    let repository = written();
+    let mut other = changed("/kernels/0/functions/0/sha256", json!("d2"));
+    other["compiler"] = json!("rustc 2");
+    let told = checked(&repository, &other);
+    assert!(
+        told.contains("not compared, for it is of rustc 1"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_proof_without_kernels_of_the_command_is_refused() {
+    let other = changed("/kernels/0/program", json!("prover"));
+    refuses(
+        &mut command(&page(), &other, &[]),
+        &["no kernel of the command"],
+    );
 }
 
 #[test]

@@ -1,14 +1,20 @@
 //! `selftest`: checks that this program computes correctly on this machine.
 
+mod proofs;
+
 use sealstone::selftest::{self, Check, processor};
 use serde_json::json;
 
+use crate::args::SelftestArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 
-pub(super) fn run(context: &Context) -> Result<()> {
-    conclude(&selftest::run(), context)
+pub(super) fn run(args: &SelftestArgs, context: &Context) -> Result<()> {
+    match &args.proofs {
+        Some(file) => proofs::run(file.as_deref(), context),
+        None => conclude(&selftest::run(), context),
+    }
 }
 
 /// Shows the checks, and fails if one of them failed.

@@ -1,0 +1,71 @@
+//! The list of proved functions, which the command compares itself with (`selftest --proofs`).
+
+use crate::gate::{self, list, text};
+use serde_json::{Value, json};
+use std::path::Path;
+
+const PATH: &str = "crates/cli/src/commands/selftest/proved.json";
+
+/// Writes the list, or compares it: with that of a program that the same compiler has made, for
+/// others make other code.
+pub(super) fn update(root: &Path, proofs: &Value, only_check: bool) -> Result<(), String> {
+    let path = root.join(PATH);
+    let kernels = kernels(proofs);
+    if kernels.is_empty() {
+        return Err("no kernel of the command is proved".into());
+    }
+    let compiler = text(&proofs["compiler"]);
+    if !only_check {
+        return write(&path, compiler, &kernels).map_err(|error| format!("{PATH}: {error}"));
+    }
+    let old: Value = serde_json::from_str(&gate::read(&path)?).map_err(|e| e.to_string())?;
+    let before = text(&old["compiler"]);
+    if before != compiler {
+        println!("{PATH}: not compared, for it is of {before}, and the command of {compiler}");
+    } else if list(&old["kernels"]) != kernels {
+        return Err(format!(
+            "{PATH} is not up to date: run cargo xtask assurance --proofs, and build again"
+        ));
+    } else {
+        println!("{PATH}: {} kernels", kernels.len());
+    }
+    Ok(())
+}
+
+/// Of each kernel of the command, its functions.
+fn kernels(proofs: &Value) -> Vec<Value> {
+    let all = list(&proofs["kernels"]).iter();
+    let shipped = all.filter(|kernel| kernel["program"] == "sealstone");
+    let kernels = shipped.map(|kernel| {
+        let functions = list(&kernel["functions"]).iter().map(|function| {
+            json!({
+                "symbol": function["symbol"],
+                "size": function["size"],
+                "sha256": function["sha256"],
+                "distances": function["distances"],
+            })
+        });
+        json!({
+            "kernel": kernel["kernel"],
+            "instruction_set": kernel["instruction_set"],
+            "program": kernel["program"],
+            "verdict": kernel["verdict"],
+            "functions": functions.collect::<Vec<_>>(),
+        })
+    });
+    kernels.collect()
+}
+
+/// A line for each kernel.
+fn write(path: &Path, compiler: &str, kernels: &[Value]) -> std::io::Result<()> {
+    let lines: Vec<String> = kernels
+        .iter()
+        .map(|kernel| format!("    {kernel}"))
+        .collect();
+    let (compiler, lines) = (json!(compiler), lines.join(",\n"));
+    let text = format!("{{\n  \"compiler\": {compiler},\n  \"kernels\": [\n{lines}\n  ]\n}}\n");
+    if let Some(directory) = path.parent() {
+        std::fs::create_dir_all(directory)?;
+    }
+    std::fs::write(path, text)
+}
