@@ -10,6 +10,8 @@ pub enum Cell {
     Input,
     /// A number from 1 to 2^bits, each of which is possible. Treated as secret.
     Count(usize),
+    /// How many elements a buffer has: a number from 2 to 2^bits + 1 ([`Contract::repeats`]).
+    Many(usize),
     /// The address of a buffer.
     Address(&'static str),
     /// A public number.
@@ -190,6 +192,17 @@ pub struct Contract {
     pub formula: Formula,
     /// The steps of that, if it is proved step by step.
     pub steps: Option<Steps>,
+    /// What there is any number of.
+    pub repeats: Option<Repeats>,
+}
+
+/// A buffer that has any number of elements, from two on. The contract describes the first one.
+#[derive(Clone, Copy, Debug)]
+pub struct Repeats {
+    /// The buffer.
+    pub buffer: &'static str,
+    /// A buffer of one cell, [`Cell::Many`]: their number.
+    pub count: &'static str,
 }
 
 impl Contract {
@@ -204,6 +217,7 @@ impl Contract {
             wipes: false,
             formula,
             steps: None,
+            repeats: None,
         }
     }
 
@@ -249,6 +263,28 @@ impl Contract {
         buffer.expect("a declared buffer").same_as = Some(other);
         self.case = case;
         self
+    }
+
+    /// A buffer of `cells` unknown cells, after which as many follow again and again; and their
+    /// number, from 2 on, called `count`. Each is a step of the specification.
+    pub fn repeats(
+        self,
+        name: &'static str,
+        (cells, alignment): (usize, u64),
+        count: &'static str,
+    ) -> Self {
+        // As many as half of the address space has room for, and not fewer.
+        let bits = 63 - (8 * cells).ilog2() as usize;
+        let contract = self.buffer(name, cells, alignment, Access::Read);
+        let contract = contract.record(count, vec![Cell::Many(bits)], 8, Access::Read);
+        let repeats = Some(Repeats {
+            buffer: name,
+            count,
+        });
+        Self {
+            repeats,
+            ..contract
+        }
     }
 
     /// The next arguments are the addresses of these buffers.

@@ -23,12 +23,14 @@ mod memory;
 mod operand;
 mod place;
 mod scalar;
+mod state;
 mod vector;
 
 pub use fault::{Fault, Wrong as WrongModel};
 pub use flags::{Flag, Flags};
 pub use memory::{Memory, Region};
 pub use place::Base;
+pub(crate) use state::State;
 
 use crate::features::Features;
 use crate::image::Image;

@@ -3,6 +3,7 @@
 //! Addresses are symbolic (`exec/place.rs`). A layout is only where native runs put things.
 
 mod cut;
+mod induction;
 mod layout;
 mod native;
 mod witness;
@@ -19,6 +20,9 @@ use iced_x86::Instruction;
 use layout::Layout;
 use native::{Decided, Decision, Native};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// What is proved, and for whom.
+type Subject<'a> = (&'a Image, &'a Symbol, &'a Processor);
 
 /// Formulas and inputs that several proofs share: kernels that do the same have the same
 /// specification.
@@ -71,6 +75,14 @@ impl Finding {
             cuts: 0,
         }
     }
+
+    /// What a run has met.
+    fn add_run(&mut self, machine: &mut Machine<'_>) {
+        self.depth = self.depth.max(machine.depth());
+        self.steps = self.steps.max(machine.steps());
+        self.instructions.append(&mut machine.fetched);
+        self.constants.extend(machine.memory.constants());
+    }
 }
 
 impl Default for Session {
@@ -109,6 +121,12 @@ impl Session {
         let runs_here = processor.is_here;
         let mut finding = Finding::new();
         let layout = Layout::new(contract, |start, known| self.base(start, known));
+        if let Some(repeats) = &contract.repeats {
+            let subject = (image, symbol, processor);
+            let contract = (contract, repeats);
+            finding.verdict = self.by_induction(subject, contract, &layout, &mut finding);
+            return finding;
+        }
         let contents = self.contents(contract, &layout);
         let place = (image, symbol, processor);
         let run = self.run(place, contract, &layout, &contents, &mut finding);
@@ -187,6 +205,13 @@ impl Session {
                         .clone();
                     terms.sum(64, &[(1, &number)], 1)
                 }
+                Cell::Many(bits) => {
+                    // Contracts that share it may have other sizes of elements.
+                    let terms = &mut self.terms;
+                    let number = self.inputs.entry((name, i));
+                    let number = number.or_insert_with(|| terms.input(64));
+                    terms.sum(64, &[(1, &number[..*bits])], 2)
+                }
                 Cell::Number(number) => constant((*number).into(), 64),
                 Cell::Address(of) => layout.words[contract.index(of)].clone(),
             });
@@ -199,7 +224,7 @@ impl Session {
     /// must hold.
     fn run(
         &mut self,
-        (image, symbol, processor): (&Image, &Symbol, &Processor),
+        subject: Subject<'_>,
         contract: &Contract,
         layout: &Layout,
         contents: &Contents<Word>,
@@ -213,40 +238,19 @@ impl Session {
                 beside = Some(Beside::new(&mut self.terms, steps, contents, unknowns));
             }
         }
-        let mut machine = Machine::new(&mut self.terms, image);
-        machine.by_data = contract.by_data;
-        machine.features = processor.features.clone();
-        for ((buffer, range), cells) in contract.buffers.iter().zip(&layout.ranges).zip(contents) {
-            let region = Region {
-                name: buffer.name.into(),
-                range: range.clone(),
-                writable: buffer.access != Access::Read,
-            };
-            machine.memory.declare(region, &cells.concat());
-        }
-        let mut arguments = Vec::new();
-        for argument in &contract.arguments {
-            arguments.push(layout.argument(machine.terms, contract, argument, contents));
-        }
+        let place = (contract, layout);
+        let (mut machine, arguments) = enter(&mut self.terms, subject, place, contents);
         let place = (layout.bases(contract), layout.stack);
-        let called =
-            machine.call_watched(
-                symbol.start,
-                &arguments,
-                place,
-                |machine, entry| match &mut beside {
-                    Some(beside) => beside.at_turn(machine, entry),
-                    None => Ok(()),
-                },
-            );
-        finding.depth = finding.depth.max(machine.depth());
+        let called = machine.call_watched(subject.1.start, &arguments, place, |machine, entry| {
+            match &mut beside {
+                Some(beside) => beside.at_turn(machine, entry),
+                None => Ok(()),
+            }
+        });
         finding.cuts = beside.as_ref().map_or(0, |beside| beside.cuts);
-        finding.steps = finding.steps.max(machine.steps());
-        finding.instructions.append(&mut machine.fetched);
-        finding.constants.extend(machine.memory.constants());
+        finding.add_run(&mut machine);
         called?;
-        let returned = &RESULTS[..contract.results];
-        let left = residue(&machine, layout.stack, returned);
+        let left = residue_of(&machine, layout, contract);
         finding.residue = finding.residue.or(left);
         let outputs = outputs_of_run(&machine, contract, layout);
         if let Some(beside) = beside {
@@ -503,8 +507,34 @@ fn differing_samples(terms: &Terms, a: &[Bit], b: &[Bit]) -> u64 {
     })
 }
 
+/// A machine with the memory of a contract, and the arguments of its function.
+fn enter<'a>(
+    terms: &'a mut Terms,
+    (image, _, processor): Subject<'a>,
+    (contract, layout): (&Contract, &Layout),
+    contents: &Contents<Word>,
+) -> (Machine<'a>, Vec<Word>) {
+    let mut machine = Machine::new(terms, image);
+    machine.by_data = contract.by_data;
+    machine.features = processor.features.clone();
+    for ((buffer, range), cells) in contract.buffers.iter().zip(&layout.ranges).zip(contents) {
+        let region = Region {
+            name: buffer.name.into(),
+            range: range.clone(),
+            writable: buffer.access != Access::Read,
+        };
+        machine.memory.declare(region, &cells.concat());
+    }
+    let mut arguments = Vec::new();
+    for argument in &contract.arguments {
+        arguments.push(layout.argument(machine.terms, contract, argument, contents));
+    }
+    (machine, arguments)
+}
+
 /// Bytes that depend on the input, where a caller does not expect any.
-fn residue(machine: &Machine<'_>, stack: u64, returned: &[usize]) -> Residue {
+fn residue_of(machine: &Machine<'_>, layout: &Layout, contract: &Contract) -> Residue {
+    let (stack, returned) = (layout.stack, &RESULTS[..contract.results]);
     let depends = |byte: &[Bit]| byte.iter().any(|bit| machine.terms.depends_on_input(*bit));
     let count = |word: &Word| word.chunks(8).filter(|byte| depends(byte)).count();
     Residue {

@@ -244,7 +244,8 @@ fn prove_function(
         row.residue = finding.residue.or(row.residue);
         row.steps = row.steps.max(finding.steps);
         row.depth = row.depth.max(finding.depth);
-        row.ran_natively &= finding.ran_natively;
+        // No run is of any number of elements.
+        row.ran_natively &= finding.ran_natively || contract.repeats.is_some();
         collect(image, &finding, &mut bytes, met);
         row.features.add_all(finding.instructions.values());
         let lengths = finding.instructions.iter();

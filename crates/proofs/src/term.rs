@@ -311,13 +311,16 @@ impl Terms {
 
     /// - *positive*: a sum that cannot be zero is not;
     /// - *sign*: x is zero exactly when -x is, so a sum stands for its negative too. (Whether a = b
-    ///   can be asked of a - b and b - a.)
+    ///   can be asked of a - b and b - a.) And a sum whose negative cannot be zero is not zero.
     fn zero_by_rules(&mut self, word: &[Bit]) -> Bit {
         if word.contains(&Bit::ONE) || self.least(word) > 0 {
             return Bit::ZERO;
         }
         if matches!(self.arithmetic_bit(word[0]), Some((_, 0))) {
             let negative = self.sum(word.len(), &[(u128::MAX, word)], 0);
+            if self.least(&negative) > 0 {
+                return Bit::ZERO;
+            }
             if negative[..] < *word {
                 return self.all_are_zero(&negative);
             }

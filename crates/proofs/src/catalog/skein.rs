@@ -62,8 +62,15 @@ pub(super) fn ubi(words: usize) -> [Kernel; 2] {
         "sealstone_skein::ubi::absorb_last",
     ];
     let blocks = |(count, case)| inner_blocks(words, count).case(case);
-    let blocks = [(1, "1 block"), (2, "2 blocks"), (3, "3 blocks")].map(blocks);
-    let contracts = [blocks.into(), vec![last_block(words)]];
+    let some = [
+        (0, "no block"),
+        (1, "1 block"),
+        (2, "2 blocks"),
+        (3, "3 blocks"),
+    ]
+    .map(blocks);
+    let blocks = some.into_iter().chain([any_blocks(words)]).collect();
+    let contracts = [blocks, vec![last_block(words)]];
     let mut rows = names.into_iter().zip(functions).zip(contracts);
     core::array::from_fn(|_| {
         let ((name, function), contracts) = rows.next().expect("two rows");
@@ -71,7 +78,10 @@ pub(super) fn ubi(words: usize) -> [Kernel; 2] {
             name,
             set: Set::Baseline,
             function,
-            shows: "Skein 1.3, 3.4",
+            shows: match name.ends_with("UBI") {
+                true => "Skein 1.3, 3.4, for any number of blocks",
+                false => "Skein 1.3, 3.4",
+            },
             shipped: true,
             family: "ubi",
             contracts,
@@ -93,6 +103,59 @@ fn inner_blocks(words: usize, count: usize) -> Contract {
     .addresses(["blocks"])
     .number(count as u64)
     .returns(2)
+}
+
+/// Two blocks or more, each of which is a step.
+#[derive(Clone, Copy)]
+struct Blocks {
+    /// In each.
+    words: usize,
+}
+
+impl Stepwise for Blocks {
+    fn steps(&self) -> usize {
+        1
+    }
+
+    /// The chaining value, and the tweak.
+    fn begin<A: Algebra<64>>(&self, _a: &mut A, contents: &Contents<A::Word>) -> Vec<A::Word> {
+        contents[..2].concat()
+    }
+
+    fn reads(&self, number: usize) -> (usize, Vec<usize>) {
+        let cells = number * self.words..(number + 1) * self.words;
+        (2, cells.collect())
+    }
+
+    fn step<A: Algebra<64>>(
+        &self,
+        a: &mut A,
+        _number: usize,
+        words: &[A::Word],
+        read: &[A::Word],
+    ) -> Vec<A::Word> {
+        let (chain, tweak) = words.split_at(self.words);
+        let (chain, tweak) = skein::inner_blocks(a, chain, tweak, read);
+        [chain, tweak].concat()
+    }
+
+    fn end<A: Algebra<64>>(&self, _a: &mut A, words: &[A::Word]) -> Contents<A::Word> {
+        let (chain, tweak) = words.split_at(self.words);
+        vec![chain.to_vec(), tweak.to_vec()]
+    }
+}
+
+fn any_blocks(words: usize) -> Contract {
+    Contract::stepwise(Blocks { words })
+        .case("2 blocks or more")
+        .buffer("chain", words, 8, Write)
+        .buffer("tweak", 2, 8, Read)
+        .repeats("blocks", (words, 1), "number")
+        .addresses(["chain"])
+        .values("tweak")
+        .addresses(["blocks"])
+        .values("number")
+        .returns(2)
 }
 
 fn last_block(words: usize) -> Contract {

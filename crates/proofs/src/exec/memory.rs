@@ -3,7 +3,7 @@
 
 use crate::image::Image;
 use crate::term::{Bit, Terms, Word};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
 /// A piece of memory that the kernel may use.
@@ -179,6 +179,27 @@ impl Memory {
             .collect();
         words.sort_unstable_by_key(|(word, _)| **word);
         words.into_iter().map(|(_, bits)| bits).collect()
+    }
+
+    /// What is in memory and may be read, by address; and where stack was given up.
+    pub(super) fn bytes(&self) -> (BTreeMap<u64, [Bit; 8]>, BTreeSet<u64>) {
+        let (mut bytes, mut stale) = (BTreeMap::new(), BTreeSet::new());
+        for word in self.words.keys() {
+            for address in 8 * word..8 * word + 8 {
+                match self.get(address) {
+                    Some((byte, false)) => drop(bytes.insert(address, byte)),
+                    Some((_, true)) => drop(stale.insert(address)),
+                    None => {}
+                }
+            }
+        }
+        (bytes, stale)
+    }
+
+    /// Aligned words of eight bytes, all of which have contents.
+    pub(super) fn eights(&self) -> impl Iterator<Item = &[Bit; 64]> {
+        let eights = self.words.values().filter(|eight| eight.present == 0xff);
+        eights.map(|eight| &eight.bits)
     }
 
     /// All bits on the stack.

@@ -90,6 +90,15 @@ impl Machine<'_> {
         }
     }
 
+    /// Declares one more base, for what a loop has come to.
+    pub(crate) fn add_base(&mut self, base: Base) -> Result<(), String> {
+        match self.bases.aligned {
+            None => self.bases.all.push(base),
+            Some(_) => return Err("a loop on an aligned stack".into()),
+        }
+        Ok(())
+    }
+
     /// The formula of the stack pointer of the caller.
     pub(super) fn base_of_stack(&self) -> Word {
         self.bases.all[self.bases.stack].word.clone()

@@ -32,7 +32,7 @@ impl Layout {
                 Some(other) => (ranges[other].clone(), words[other].clone()),
                 None => {
                     let shift = SHIFTS[i % SHIFTS.len()] * buffer.alignment;
-                    let start = BUFFERS + SLOT * i as u64 + 0x1000 + shift;
+                    let start = Self::slot(i) + shift;
                     let range = start..start + 8 * buffer.cells.len() as u64;
                     (range, base(start, buffer.alignment.trailing_zeros()))
                 }
@@ -46,6 +46,12 @@ impl Layout {
             words,
             stack,
         }
+    }
+
+    /// Where the slot of a buffer is used from.
+    pub(super) fn slot(buffer: usize) -> u64 {
+        assert!(buffer < MOST_BUFFERS, "a slot for each");
+        BUFFERS + SLOT * buffer as u64 + 0x1000
     }
 
     /// The bases of all buffers that are not the same as another.

@@ -8,11 +8,9 @@
 //! they are about words that a turn may never see.
 
 use super::native::{self, Native};
-use super::{Ends, Finding, Layout, Session, WRONG_OUTPUT, outputs_of};
+use super::{Ends, Finding, Layout, Session, Subject, WRONG_OUTPUT, outputs_of};
 use crate::contract::{Cell, Contents, Contract};
 use crate::exec::{BRANCH, Reason, Stop};
-use crate::features::Processor;
-use crate::image::{Image, Symbol};
 use crate::lemma::Solver;
 use crate::term::{Bit, Word, constant, read_values, value};
 use crate::verdict::Verdict;
@@ -20,8 +18,6 @@ use std::collections::BTreeMap;
 
 /// Values of atoms.
 type Values = BTreeMap<usize, bool>;
-/// What is proved, and for whom.
-type Subject<'a> = (&'a Image, &'a Symbol, &'a Processor);
 
 /// What a run on numbers does.
 #[derive(PartialEq, Eq)]
@@ -150,7 +146,7 @@ impl Session {
             let cells = cells.map(|(i, (cell, word))| match cell {
                 Cell::Input => constant(number(word), 64),
                 Cell::Count(_) => constant(number(&self.inputs[&(name, i)]) + 1, 64),
-                Cell::Number(_) | Cell::Address(_) => word.clone(),
+                Cell::Many(_) | Cell::Number(_) | Cell::Address(_) => word.clone(),
             });
             cells.collect()
         });

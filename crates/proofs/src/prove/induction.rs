@@ -1,0 +1,399 @@
+//! Loops of any number of turns, by induction on the turns that are left.
+//!
+//! A kernel gets a buffer of `n` elements and `n`, and makes a step of the specification with each.
+//! Contracts of one element, and of none, are proved as any other. For all `n` from 2 on, three
+//! pieces of runs are looked at. The *header* of the loop is where the first jump back leads to.
+//!
+//! - *Base*: from the entry to the header, with `n` = 2 + u, u unknown. There, one step is done and
+//!   `r` = n - 1 elements are left.
+//! - *Step*: from the header, with `r` = 2 + v, in a state of which nothing is known but the
+//!   invariant. The run comes to the header again, and the invariant holds for one step more, the
+//!   next address, and `r` - 1.
+//! - *Exit*: from such a state with `r` = 1. The run returns, and the outputs are those of the
+//!   specification after its last step.
+//!
+//! The *invariant* says of each bit of each register and of memory that it is one of these: a bit
+//! of the words of the specification; of the address of the next element; of the number of elements
+//! that are left, of that number of bytes, or of the address where they end; what the kernel was
+//! given and no turn uses up; a constant; or anything, which is a new unknown for each bit. Nobody
+//! writes it down: it is read off the state of the base. If it is too weak, or not kept, there is
+//! no proof.
+//!
+//! So the invariant holds whenever the header is reached, by induction on the turns. Each turn
+//! takes one from `r`, so the loop ends. Where it ends, the outputs are right.
+//!
+//! In step and exit, the buffer is one element at a base of its own: the next one. It is there, for
+//! `r` is not zero. A run that reads another element behind the first one stops.
+
+use super::{
+    Ends, Finding, Layout, NOT_FOLLOWED, Session, Subject, enter, outputs_of_run, residue_of,
+};
+use crate::contract::{Contents, Contract, Repeats, Steps, pick};
+use crate::exec::{Base, Machine, Outcome, Reason, Region, State, Stop};
+use crate::term::{Bit, Terms, Word, constant, value};
+use crate::verdict::Verdict;
+use std::collections::{HashMap, HashSet};
+
+/// How many elements are left at the header.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Left {
+    One,
+    /// Two or more.
+    Many,
+}
+
+/// Where the run has come to.
+enum Progress {
+    /// Not yet to the header.
+    Base,
+    /// From the header on.
+    Turn(Box<Header>),
+    /// To the header again.
+    Again(Result<(), String>),
+}
+
+/// The invariant, at the header.
+struct Header {
+    address: u64,
+    state: State,
+    /// Of each bit of the state that follows the specification, what it is one turn later. What is
+    /// neither here nor in `anything` stays.
+    next: HashMap<Bit, Bit>,
+    anything: HashSet<Bit>,
+    /// The words of the specification after the next step.
+    words: Vec<Word>,
+}
+
+/// A run beside the specification, cut at the header.
+struct Induction<'a> {
+    steps: &'a Steps,
+    contents: &'a Contents<Word>,
+    left: Left,
+    /// The words after the first step.
+    first: Vec<Word>,
+    /// Bytes of an element, its place in the run, and its alignment.
+    bytes: u64,
+    element: (u64, u32),
+    /// The address of the first element, and how many there are.
+    pointer: Word,
+    number: Word,
+    progress: Progress,
+}
+
+/// What a loop may know of where it is: the address of the next element, where they end, how many
+/// are left, and how many bytes.
+fn places(terms: &mut Terms, pointer: &[Bit], left: &[Bit], bytes: u64) -> [Word; 4] {
+    let (pointer, left, bytes) = (pointer.to_vec(), left.to_vec(), u128::from(bytes));
+    let end = terms.sum(64, &[(1, &pointer), (bytes, &left)], 0);
+    let length = terms.sum(64, &[(bytes, &left)], 0);
+    [pointer, end, left, length]
+}
+
+fn plus(terms: &mut Terms, word: &[Bit], number: i64) -> Word {
+    terms.sum(64, &[(1, word)], number as u64 as u128)
+}
+
+impl Session {
+    /// Proves a contract whose buffer repeats.
+    pub(super) fn by_induction(
+        &mut self,
+        subject: Subject<'_>,
+        (contract, repeats): (&Contract, &Repeats),
+        layout: &Layout,
+        finding: &mut Finding,
+    ) -> Verdict {
+        let Some(steps) = &contract.steps else {
+            return Verdict::Unsupported("a loop without steps of a specification".into());
+        };
+        let contents = self.contents(contract, layout);
+        for left in [Left::Many, Left::One] {
+            let buffer = contract.index(repeats.buffer);
+            let elements = contract.buffers.len();
+            let induction = Induction {
+                steps,
+                contents: &contents,
+                left,
+                first: first_step(&mut self.terms, steps, &contents),
+                bytes: 8 * contents[buffer].len() as u64,
+                element: (
+                    Layout::slot(elements),
+                    contract.buffers[buffer].alignment.trailing_zeros(),
+                ),
+                pointer: layout.words[buffer].clone(),
+                number: contents[contract.index(repeats.count)][0].clone(),
+                progress: Progress::Base,
+            };
+            let verdict = self.part(subject, contract, layout, induction, finding);
+            if !verdict.is_proof() {
+                return weaker(verdict);
+            }
+        }
+        Verdict::Proved
+    }
+
+    /// Base and step, or base and exit.
+    fn part(
+        &mut self,
+        subject: Subject<'_>,
+        contract: &Contract,
+        layout: &Layout,
+        mut induction: Induction<'_>,
+        finding: &mut Finding,
+    ) -> Verdict {
+        let place = (contract, layout);
+        let (mut machine, arguments) = enter(&mut self.terms, subject, place, induction.contents);
+        let called = machine.call_watched(
+            subject.1.start,
+            &arguments,
+            (layout.bases(contract), layout.stack),
+            |machine, entry| induction.at_turn(machine, entry),
+        );
+        finding.add_run(&mut machine);
+        let outputs = called.is_ok().then(|| {
+            let left = residue_of(&machine, layout, contract);
+            finding.residue = finding.residue.or(left);
+            outputs_of_run(&machine, contract, layout)
+        });
+        match (called, outputs, induction.progress) {
+            (_, _, Progress::Again(Ok(()))) => Verdict::Proved,
+            (_, _, Progress::Again(Err(why))) => Verdict::Unproved(why),
+            (Err(stop), _, _) => self.judge(subject.0, &stop),
+            (Ok(()), Some(outputs), Progress::Turn(header)) if induction.left == Left::One => {
+                let expected = (induction.steps.end)(&mut self.terms, &header.words);
+                let expected = Some(expected);
+                self.compare(contract, &Ends { outputs, expected }, finding.residue)
+            }
+            (Ok(()), _, Progress::Turn(_)) => Verdict::Unproved("its loop ends early".into()),
+            (Ok(()), _, Progress::Base) => Verdict::Unproved(NOT_FOLLOWED.into()),
+        }
+    }
+}
+
+fn first_step(terms: &mut Terms, steps: &Steps, contents: &Contents<Word>) -> Vec<Word> {
+    let words = (steps.begin)(terms, contents);
+    let (buffer, cells) = (steps.reads)(0);
+    (steps.step)(terms, 0, &words, &pick(&contents[buffer], &cells))
+}
+
+/// What is found from the invariant on may be about states that no run comes to.
+fn weaker(verdict: Verdict) -> Verdict {
+    match verdict {
+        Verdict::Refuted(why) | Verdict::Unproved(why) => {
+            Verdict::Unproved(format!("{why}, by induction on the turns of its loop"))
+        }
+        other => other,
+    }
+}
+
+impl Induction<'_> {
+    /// When a jump has gone back.
+    fn at_turn(&mut self, machine: &mut Machine<'_>, entry: &[Word]) -> Outcome<()> {
+        let result = match &self.progress {
+            Progress::Base if self.has_first_step(machine) => {
+                self.cut(machine, entry).map(|header| {
+                    self.progress = Progress::Turn(Box::new(header));
+                })
+            }
+            Progress::Turn(header) if machine.next == header.address => {
+                let kept = header.is_kept(&machine.state());
+                let kept = match self.left {
+                    Left::One => Err("its loop does not end in time".into()),
+                    Left::Many => kept,
+                };
+                self.progress = Progress::Again(kept);
+                Err(String::from("the header again"))
+            }
+            _ => return Ok(()),
+        };
+        result.or_else(|why| {
+            if !matches!(self.progress, Progress::Again(_)) {
+                self.progress = Progress::Again(Err(why.clone()));
+            }
+            Err(Stop {
+                at: machine.next,
+                visits: 0,
+                reason: Reason::Unsupported(why),
+            })
+        })
+    }
+
+    /// Whether the machine has all words of the specification after the first step, and the
+    /// address of the next element.
+    fn has_first_step(&self, machine: &mut Machine<'_>) -> bool {
+        let next = plus(machine.terms, &self.pointer, self.bytes as i64);
+        let bits: HashSet<Bit> = machine.bits().collect();
+        let has = |bit: &Bit| bit.is_constant() || bits.contains(bit);
+        self.first.iter().chain([&next]).flatten().all(has)
+    }
+
+    /// Puts unknowns in the place of everything that the invariant does not know.
+    fn cut(&self, machine: &mut Machine<'_>, entry: &[Word]) -> Result<Header, String> {
+        let terms = &mut *machine.terms;
+        let (start, known) = self.element;
+        let element = terms.base(start, known);
+        let left = match self.left {
+            Left::One => constant(1, 64),
+            Left::Many => {
+                let more = terms.input(63 - self.bytes.ilog2() as usize);
+                terms.sum(64, &[(1, &more)], 2)
+            }
+        };
+        let words = unknowns(terms, &self.first);
+        let read: Vec<Word> = (0..self.bytes / 8).map(|_| terms.input(64)).collect();
+        let after = (self.steps.step)(terms, 1, &words, &read);
+
+        let [pointer, next_element] =
+            [&self.pointer, &element].map(|word| plus(terms, word, self.bytes as i64));
+        let [before, left_after] = [&self.number, &left].map(|number| plus(terms, number, -1));
+        let old = places(terms, &pointer, &before, self.bytes);
+        let new = places(terms, &element, &left, self.bytes);
+        let later = places(terms, &next_element, &left_after, self.bytes);
+
+        let old = self.first.iter().chain(&old).flatten();
+        let new = words.iter().chain(&new).flatten();
+        let later = after.iter().chain(&later).flatten();
+        let mut roles = Roles::default();
+        for ((old, new), later) in old.zip(new).zip(later) {
+            roles.add([*old, *new, *later], self.left)?;
+        }
+        let into_elements = self.into_elements(machine);
+        let kept = self.kept(machine.terms, entry);
+        roles.replace_all(machine, &kept, &into_elements);
+        let state = machine.state();
+        let region = Region {
+            name: "the next element".into(),
+            range: start..start + self.bytes,
+            writable: false,
+        };
+        let base = Base {
+            name: region.name.clone(),
+            word: element,
+            start,
+            known,
+        };
+        machine.add_base(base)?;
+        machine.memory.declare(region, &read.concat());
+        Ok(Header {
+            address: machine.next,
+            state,
+            next: roles.next,
+            anything: roles.anything,
+            words: after,
+        })
+    }
+
+    /// What the kernel was given and no turn uses up: contents of buffers, and of registers at the
+    /// entry.
+    fn kept(&self, terms: &mut Terms, entry: &[Word]) -> HashSet<Bit> {
+        let (buffer, cells) = (self.steps.reads)(0);
+        let mut used = pick(&self.contents[buffer], &cells);
+        used.extend((self.steps.begin)(terms, self.contents));
+        let used: HashSet<Bit> = used.into_iter().flatten().collect();
+        let contents = self.contents.iter().flatten().flatten();
+        let kept = contents.filter(|bit| !used.contains(bit));
+        kept.chain(entry.iter().flatten()).copied().collect()
+    }
+
+    /// Bits of addresses in the buffer, which other turns have other ones of.
+    fn into_elements(&self, machine: &mut Machine<'_>) -> HashSet<Bit> {
+        let mut bits = HashSet::new();
+        for word in machine.words() {
+            let distance = machine.terms.sub(&word, &self.pointer);
+            if value(&distance).is_some() {
+                bits.extend(word);
+            }
+        }
+        bits
+    }
+}
+
+/// An unknown for each bit that is no constant, and the same one for the same bit.
+fn unknowns(terms: &mut Terms, words: &[Word]) -> Vec<Word> {
+    let mut unknown_of = HashMap::new();
+    let mut unknown = |bit: &Bit| match bit.is_constant() {
+        true => *bit,
+        false => *unknown_of.entry(*bit).or_insert_with(|| terms.input(1)[0]),
+    };
+    let words = words.iter();
+    words
+        .map(|word| word.iter().map(&mut unknown).collect())
+        .collect()
+}
+
+/// What becomes of bits.
+#[derive(Default)]
+struct Roles {
+    /// At the cut.
+    new: HashMap<Bit, Bit>,
+    /// One turn later.
+    next: HashMap<Bit, Bit>,
+    anything: HashSet<Bit>,
+}
+
+impl Roles {
+    /// A bit of the specification or of a place: in the base, at the cut, and one turn later.
+    fn add(&mut self, [old, new, later]: [Bit; 3], left: Left) -> Result<(), String> {
+        if old.is_constant() {
+            // It is the same in every turn.
+            return match left == Left::One || new == old && later == old {
+                true => Ok(()),
+                false => Err("a constant of its first turn changes later".into()),
+            };
+        }
+        let new = *self.new.entry(old).or_insert(new);
+        if left == Left::One {
+            return Ok(());
+        }
+        if new.is_constant() {
+            return Err("what its first turn computes is a constant later".into());
+        }
+        // What was equal in the first turn must be equal in all.
+        match *self.next.entry(new).or_insert(later) == later {
+            true => Ok(()),
+            false => Err("what is equal in its first turn differs later".into()),
+        }
+    }
+
+    /// Replaces every bit of the machine that may be another one in another turn.
+    fn replace_all(
+        &mut self,
+        machine: &mut Machine<'_>,
+        kept: &HashSet<Bit>,
+        into_elements: &HashSet<Bit>,
+    ) {
+        let stays = |terms: &Terms, bit: Bit| {
+            let is_kept = kept.contains(&bit) || terms.is_of_address(bit);
+            is_kept && !into_elements.contains(&bit)
+        };
+        let (new, anything) = (&self.new, &mut self.anything);
+        machine.change_all(
+            |terms, bit| !bit.is_constant() && (new.contains_key(&bit) || !stays(terms, bit)),
+            |terms, bit| {
+                if let Some(bit) = new.get(&bit) {
+                    return *bit;
+                }
+                if stays(terms, bit) {
+                    return bit;
+                }
+                let unknown = match terms.depends_on_input(bit) {
+                    true => terms.input(1)[0],
+                    false => terms.junk(1)[0],
+                };
+                anything.insert(unknown);
+                unknown
+            },
+        );
+    }
+}
+
+impl Header {
+    /// Whether the invariant holds one turn later.
+    fn is_kept(&self, later: &State) -> Result<(), String> {
+        self.state.becomes(later, |bit| {
+            if self.anything.contains(&bit) {
+                return None;
+            }
+            Some(self.next.get(&bit).copied().unwrap_or(bit))
+        })
+    }
+}

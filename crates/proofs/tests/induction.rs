@@ -1,0 +1,267 @@
+//! Loops of any number of turns, and bugs planted into them. Contracts of one, two and three
+//! elements do not notice those: they are seen PROVED there.
+
+use iced_x86::code_asm::{
+    CodeAssembler, CodeLabel, edx, qword_ptr, r8, r9, r9d, r10, r10b, r10d, rax, rbx, rcx, rdi,
+    rdx, rsi, rsp,
+};
+use sealstone_proofs::contract::{Access, Contents, Contract, Stepwise};
+use sealstone_proofs::features::Processor;
+use sealstone_proofs::image::Image;
+use sealstone_proofs::prove::Session;
+use sealstone_proofs::spec::Algebra;
+use sealstone_proofs::verdict::Verdict;
+use std::sync::{Mutex, PoisonError};
+
+/// Native runs map memory at fixed addresses: one test at a time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// A sum that turns: for each element, it is added and the sum is turned by 7. The second word
+/// counts elements.
+#[derive(Clone, Copy)]
+struct Sums {
+    elements: usize,
+}
+
+impl Stepwise for Sums {
+    fn steps(&self) -> usize {
+        self.elements
+    }
+
+    fn begin<A: Algebra<64>>(&self, _a: &mut A, contents: &Contents<A::Word>) -> Vec<A::Word> {
+        contents[0].clone()
+    }
+
+    fn reads(&self, number: usize) -> (usize, Vec<usize>) {
+        (1, vec![number])
+    }
+
+    fn step<A: Algebra<64>>(
+        &self,
+        a: &mut A,
+        _number: usize,
+        words: &[A::Word],
+        read: &[A::Word],
+    ) -> Vec<A::Word> {
+        let (sum, one) = (a.add(&words[0], &read[0]), a.number(1));
+        vec![a.rotate_left(&sum, 7), a.add(&words[1], &one)]
+    }
+
+    fn end<A: Algebra<64>>(&self, _a: &mut A, words: &[A::Word]) -> Contents<A::Word> {
+        vec![words.to_vec()]
+    }
+}
+
+/// rdi: the sums, rsi: elements.
+fn some(elements: usize) -> Contract {
+    Contract::stepwise(Sums { elements })
+        .buffer("sums", 2, 8, Access::Write)
+        .buffer("elements", elements, 8, Access::Read)
+        .addresses(["sums", "elements"])
+        .number(elements as u64)
+}
+
+/// And rdx: how many, any number.
+fn many() -> Contract {
+    Contract::stepwise(Sums { elements: 1 })
+        .buffer("sums", 2, 8, Access::Write)
+        .repeats("elements", (1, 8), "number")
+        .addresses(["sums", "elements"])
+        .values("number")
+}
+
+/// What is said about one, two, three, and any number of elements.
+fn verdicts(write: impl Fn(&mut CodeAssembler)) -> [Verdict; 4] {
+    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut code = CodeAssembler::new(64).unwrap();
+    write(&mut code);
+    let mut image = Image::of_code("program", &[0xcc]);
+    let bytes = code.assemble(image.next_free()).unwrap();
+    image.add_function("planted", &bytes);
+    let symbol = image.symbols().last().unwrap().clone();
+    [some(1), some(2), some(3), many()].map(|contract| {
+        let processor = Processor::baseline();
+        Session::new()
+            .prove(&image, &symbol, &contract, &processor)
+            .verdict
+    })
+}
+
+/// The loop, with something else before, in each turn, and at its end.
+fn sums(
+    turn: impl Fn(&mut CodeAssembler),
+    advance: impl Fn(&mut CodeAssembler, CodeLabel),
+) -> [Verdict; 4] {
+    verdicts(|code| {
+        let mut again = code.create_label();
+        code.mov(rax, qword_ptr(rdi)).unwrap();
+        code.mov(rcx, qword_ptr(rdi + 8)).unwrap();
+        code.xor(r9d, r9d).unwrap();
+        code.lea(r8, qword_ptr(rsi + rdx * 8)).unwrap();
+        code.set_label(&mut again).unwrap();
+        code.add(rax, qword_ptr(rsi)).unwrap();
+        code.rol(rax, 7).unwrap();
+        code.inc(rcx).unwrap();
+        turn(code);
+        advance(code, again);
+        code.mov(qword_ptr(rdi), rax).unwrap();
+        code.mov(qword_ptr(rdi + 8), rcx).unwrap();
+        code.ret().unwrap();
+    })
+}
+
+/// To the end, by addresses.
+fn to_the_end(code: &mut CodeAssembler, again: CodeLabel) {
+    code.add(rsi, 8).unwrap();
+    code.cmp(rsi, r8).unwrap();
+    code.jne(again).unwrap();
+}
+
+fn nothing(_: &mut CodeAssembler) {}
+
+#[track_caller]
+fn assert_proved(verdicts: &[Verdict]) {
+    for verdict in verdicts {
+        assert_eq!(*verdict, Verdict::Proved);
+    }
+}
+
+/// It is proved for up to three elements, and not for any number.
+#[track_caller]
+fn assert_only_some(verdicts: &[Verdict; 4]) {
+    assert_proved(&verdicts[..3]);
+    assert!(
+        matches!(verdicts[3], Verdict::Unproved(_)),
+        "{}",
+        verdicts[3]
+    );
+}
+
+#[test]
+fn a_loop_by_addresses_is_proved() {
+    assert_proved(&sums(nothing, to_the_end));
+}
+
+#[test]
+fn a_loop_that_counts_down_is_proved() {
+    assert_proved(&sums(nothing, |code, again| {
+        code.add(rsi, 8).unwrap();
+        code.dec(rdx).unwrap();
+        code.jne(again).unwrap();
+    }));
+}
+
+#[test]
+fn a_loop_that_keeps_its_words_on_the_stack_is_proved() {
+    assert_proved(&sums(
+        |code| {
+            code.mov(qword_ptr(rsp - 8), rax).unwrap();
+            code.mov(rax, qword_ptr(rsp - 8)).unwrap();
+        },
+        to_the_end,
+    ));
+}
+
+/// Wrong from the fourth turn on.
+#[test]
+fn a_bug_in_a_later_turn() {
+    assert_only_some(&sums(
+        |code| {
+            code.inc(r9).unwrap();
+            code.cmp(r9, 4).unwrap();
+            code.sete(r10b).unwrap();
+            code.movzx(r10d, r10b).unwrap();
+            code.xor(rax, r10).unwrap();
+        },
+        to_the_end,
+    ));
+}
+
+/// Wrong for one number of elements.
+#[test]
+fn a_bug_for_one_number_of_elements() {
+    assert_only_some(&sums(
+        |code| {
+            code.xor(r10d, r10d).unwrap();
+            code.cmp(rdx, 1000).unwrap();
+            code.sete(r10b).unwrap();
+            code.xor(rax, r10).unwrap();
+        },
+        to_the_end,
+    ));
+}
+
+/// Wrong from the fourth turn on, more and more.
+#[test]
+fn a_bug_that_grows() {
+    assert_only_some(&sums(
+        |code| {
+            code.add(r9, 1).unwrap();
+            code.mov(r10, r9).unwrap();
+            code.shr(r10, 2).unwrap();
+            code.xor(rax, r10).unwrap();
+        },
+        to_the_end,
+    ));
+}
+
+/// At most three elements are read, or 2^32 fewer.
+#[test]
+fn a_loop_that_ends_early() {
+    assert_only_some(&sums(nothing, |code, again| {
+        let mut end = code.create_label();
+        code.inc(r9).unwrap();
+        code.cmp(r9, 3).unwrap();
+        code.je(end).unwrap();
+        to_the_end(code, again);
+        code.set_label(&mut end).unwrap();
+        code.nop().unwrap();
+    }));
+    let cut = sums(nothing, |code, again| {
+        code.add(rsi, 8).unwrap();
+        code.dec(edx).unwrap();
+        code.jne(again).unwrap();
+    });
+    assert_only_some(&cut);
+}
+
+/// The register of the caller is lost after some turns.
+#[test]
+fn a_register_of_the_caller_that_later_turns_change() {
+    assert_only_some(&sums(
+        |code| {
+            code.inc(r9).unwrap();
+            code.mov(r10, r9).unwrap();
+            code.shr(r10, 2).unwrap();
+            code.add(rbx, r10).unwrap();
+        },
+        to_the_end,
+    ));
+}
+
+/// Each turn goes further down.
+#[test]
+fn a_stack_that_grows_with_each_turn() {
+    let deeper = verdicts(|code| {
+        let (mut again, mut pop) = (code.create_label(), code.create_label());
+        code.mov(rax, qword_ptr(rdi)).unwrap();
+        code.mov(rcx, qword_ptr(rdi + 8)).unwrap();
+        code.mov(r8, rdx).unwrap();
+        code.set_label(&mut again).unwrap();
+        code.push(rax).unwrap();
+        code.add(rax, qword_ptr(rsi)).unwrap();
+        code.rol(rax, 7).unwrap();
+        code.inc(rcx).unwrap();
+        code.add(rsi, 8).unwrap();
+        code.dec(rdx).unwrap();
+        code.jne(again).unwrap();
+        code.set_label(&mut pop).unwrap();
+        code.pop(r10).unwrap();
+        code.dec(r8).unwrap();
+        code.jne(pop).unwrap();
+        code.mov(qword_ptr(rdi), rax).unwrap();
+        code.mov(qword_ptr(rdi + 8), rcx).unwrap();
+        code.ret().unwrap();
+    });
+    assert_only_some(&deeper);
+}
