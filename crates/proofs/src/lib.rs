@@ -4,7 +4,8 @@
 //! `make prove` builds the command as it is shipped, reads the program file, and prints a table
 //! that says for every kernel in it PROVED or not. Nothing between the source and the file is
 //! trusted: not the compiler, not the linker. No SAT or SMT solver is involved, but for what is no
-//! question of bits: that Argon2 only refers to blocks that are there ([`lemma`]).
+//! question of bits: that Argon2 only refers to blocks that are there ([`lemma`]). Where a proof
+//! fails, a solver may find the one input for which it does; a run on it must show that.
 //!
 //! # How, in one page
 //!
@@ -82,11 +83,18 @@
 //! proved as a whole, but one turn after the other, each from arbitrary words as the one before may
 //! have left them: how, and why that is sound, is said in `prove/cut.rs`.
 //!
+//! A loop of any number of turns is proved by induction, if the state at its header can be read off
+//! its first turn: `prove/induction.rs` says how. Skein's UBI is.
+//!
+//! [`digest`] ties a proof to bytes: the command compares its own functions with those proved.
+//!
 //! Not covered: what a CPU does beside its architecture (speculation, power, faults), other
-//! architectures, multiplication of wide numbers from pieces, loops over data of any length
-//! (drivers around the kernels are ordinary safe Rust).
+//! architectures, multiplication of wide numbers from pieces, and drivers around the kernels, which
+//! are ordinary safe Rust.
 //!
 //! # To prove another kernel
+//!
+//! Of your own program: the [`tutorial`] takes ten minutes. Of this project:
 //!
 //! Give it a function of its own that is never inlined, write down its specification in [`spec`],
 //! and add a row to [`catalog`]. Call it in `sealstone_kernels::call_every_kernel`, so that `make
@@ -112,3 +120,6 @@ pub mod verdict;
 
 #[expect(unsafe_code, reason = "it runs machine code")]
 mod native;
+
+#[doc = include_str!("tutorial.md")]
+pub mod tutorial {}
