@@ -44,6 +44,7 @@ impl Choices {
             name: self.name.clone(),
             modified: self.modified,
             note: self.note.clone(),
+            directory: false,
         }
     }
 
@@ -231,6 +232,7 @@ fn facts(sender: Option<Contact>, metadata: Metadata, length: u64) -> Facts {
         name,
         modified,
         note,
+        directory: _,
     } = metadata;
     (
         sender.map(PublicPassport::carried),

@@ -7,10 +7,12 @@
 //! | see the recipients' part, decide about the sender, and open | [`Sealed::unlock`], [`Opening`]
 //! |
 //! | read parts of a large file | [`SealedReader`] |
+//! | end a content with the hashes of its beginning | [`ChunkHashes`] |
 //! | have a passport sign or open that an agent holds | [`Signer`], [`WrappedKey`] |
 //! | read armored files like binary ones | [`Dearmored`] |
 
 mod chunk;
+mod chunk_hashes;
 mod dearmor;
 mod header;
 mod hedge;
@@ -24,6 +26,7 @@ mod signer;
 mod stanza;
 mod trailer;
 
+pub use chunk_hashes::ChunkHashes;
 pub use dearmor::Dearmored;
 pub use header::Suite;
 pub use open::{FileKey, Opening, Sealed};
@@ -34,6 +37,7 @@ pub use seek::SealedReader;
 pub use signer::Signer;
 pub use stanza::{Description, Fact, Keys, RecipientInfo, WrappedKey};
 
+pub(crate) use chunk::CONTENT_LEN;
 pub(crate) use signer::{FileRoot, Sign};
 
 use crate::sign::Domain;

@@ -28,6 +28,8 @@ pub struct Metadata {
     pub modified: Option<u64>,
     /// Free text, 1 to 4096 bytes.
     pub note: Option<String>,
+    /// Whether the content is an archive of a directory ([`crate::archive`]).
+    pub directory: bool,
 }
 
 /// The private part, decrypted.
@@ -53,6 +55,8 @@ struct PrivateBody {
     note: Option<String>,
     #[n(4)]
     uniform: Option<u64>,
+    #[n(5)]
+    directory: Option<u64>,
 }
 
 /// The padded length is a multiple of this.
@@ -125,6 +129,7 @@ impl Private {
             modified: self.metadata.modified,
             note: self.metadata.note.clone(),
             uniform: self.uniform.then_some(1),
+            directory: self.metadata.directory.then_some(1),
         });
         let padded = match self.uniform {
             true => UNIFORM_LEN,
@@ -141,13 +146,15 @@ impl Private {
         }
         let content = &padded[..pad::content_len(padded)?];
         let body: PrivateBody = cbor::decode(content, "private part")?;
-        if body.uniform.is_some_and(|uniform| uniform != 1) {
+        let flags = [body.uniform, body.directory];
+        if flags.into_iter().flatten().any(|flag| flag != 1) {
             return Err(BAD);
         }
         let metadata = Metadata {
             name: body.name,
             modified: body.modified,
             note: body.note,
+            directory: body.directory.is_some(),
         };
         metadata.check()?;
         Ok(Self {
@@ -177,6 +184,7 @@ mod tests {
             name: Some("report.pdf".into()),
             modified: Some(1),
             note: Some("a\nb".into()),
+            directory: true,
         };
         let bytes = unsigned(metadata.clone()).encode();
         assert_eq!(bytes.len() % STEP, 0);
@@ -227,6 +235,7 @@ mod tests {
                 name: Some("n".repeat(MAX_NAME)),
                 modified: Some(u64::MAX),
                 note: Some("n".repeat(MAX_NOTE)),
+                directory: true,
             },
             uniform: true,
         };

@@ -7,6 +7,7 @@ use sealstone_skein::tree;
 
 use super::Workers;
 use super::chunk::{CHUNK_LEN, CONTENT_LEN, ChunkCipher, MAX_CHUNKS};
+use super::chunk_hashes::{ChunkHashes, EndIfPanicking, EndOfHashes};
 use super::header::{Header, Suite};
 use super::hedge::Hedge;
 use super::keys::{FileKeys, Schedule};
@@ -46,6 +47,7 @@ pub struct Sealer<'a> {
     metadata: Metadata,
     hide_length: bool,
     armor: bool,
+    chunk_hashes: Option<&'a ChunkHashes>,
     on_progress: OnProgress<'a>,
 }
 
@@ -81,6 +83,7 @@ impl<'a> Sealer<'a> {
             metadata: Metadata::default(),
             hide_length: false,
             armor: false,
+            chunk_hashes: None,
             on_progress: SILENT,
         }
     }
@@ -138,6 +141,13 @@ impl<'a> Sealer<'a> {
     /// Writes text instead of bytes.
     pub fn armored(&mut self) -> &mut Self {
         self.armor = true;
+        self
+    }
+
+    /// Notes the hash of each chunk of a signed file as soon as the chunk is written, for a content
+    /// that ends with the hashes of its own beginning ([`crate::archive`]).
+    pub fn note_chunk_hashes(&mut self, hashes: &'a ChunkHashes) -> &mut Self {
+        self.chunk_hashes = Some(hashes);
         self
     }
 
@@ -231,12 +241,21 @@ impl<'a> Sealer<'a> {
     ) -> Result<Payload> {
         let signed = self.sender.is_some();
         let mut source = ContentSource::new(input, self.hide_length);
+        let hashes = self.chunk_hashes.filter(|_| signed);
+        if let (Some(hashes), false) = (self.chunk_hashes, signed) {
+            // There will be none.
+            hashes.end();
+        }
+        // Whatever ends the run ends the waiting of a source, too.
+        let _end = self.chunk_hashes.map(EndOfHashes);
         let mut sink = PayloadSink {
             output,
             payload: Payload::default(),
             root: signed.then(tree::Root::new),
+            hashes,
         };
         let work = |chunk: &mut SealChunk| {
+            let _end = self.chunk_hashes.map(EndIfPanicking);
             chunk.len = cipher.seal(
                 chunk.index,
                 chunk.last,
@@ -384,15 +403,23 @@ struct PayloadSink<'o, W> {
     output: &'o mut W,
     payload: Payload,
     root: Option<tree::Root>,
+    hashes: Option<&'o ChunkHashes>,
 }
 
 impl<W: Write + Send> Sink<SealChunk> for PayloadSink<'_, W> {
     type Error = Error;
 
     fn take(&mut self, chunk: &mut SealChunk) -> Result<bool> {
-        self.output.write_all(chunk.buffer.first(chunk.len))?;
+        let written = self.output.write_all(chunk.buffer.first(chunk.len));
+        if let (Err(_), Some(hashes)) = (&written, self.hashes) {
+            hashes.end();
+        }
+        written?;
         self.payload.len += chunk.len as u64;
         if let (Some(root), Some(node)) = (&mut self.root, chunk.node.take()) {
+            if let Some(hashes) = self.hashes {
+                hashes.push(*node.value());
+            }
             root.push(node);
         }
         Ok(true)

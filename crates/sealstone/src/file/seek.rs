@@ -110,17 +110,39 @@ impl<R: Read + Seek> SealedReader<R> {
     /// [`Error::WrongSender`] if the file names another sender or none; [`Error::Altered`] if a
     /// signature does not fit.
     pub fn verify_sender(&mut self, sender: &Contact) -> Result<()> {
+        self.verify_sender_by(sender, &[])
+    }
+
+    /// As [`SealedReader::verify_sender`], if the hashes of the first chunks are known from
+    /// somewhere ([`super::ChunkHashes`]): those chunks are not read.
+    ///
+    /// Wrong hashes do not verify. From then on, the reader reads only chunks that have these
+    /// hashes.
+    ///
+    /// # Errors
+    /// As [`SealedReader::verify_sender`]; [`Error::Invalid`] if there are as many hashes as
+    /// chunks, or more.
+    pub fn verify_sender_by(&mut self, sender: &Contact, hashes: &[[u8; 64]]) -> Result<()> {
         if self.private.sender.fingerprint() != Some(sender.fingerprint()) {
             return Err(Error::WrongSender);
+        }
+        let known = hashes.len() as u64;
+        if known >= self.chunks() {
+            return Err(Error::Invalid("hashes of chunks that the file has not"));
         }
         self.held = None;
         let mut root = tree::Root::new();
         let mut nodes = Vec::new();
-        for index in 0..self.chunks() {
-            let len = self.load(index)?;
-            let node = tree::subtree(index, self.chunk.first(len));
+        let mut add = |node: tree::Subtree| {
             nodes.push(node.clone());
             root.push(node);
+        };
+        for (index, hash) in (0..).zip(hashes) {
+            add(tree::Subtree::known(index, *hash));
+        }
+        for index in known..self.chunks() {
+            let len = self.load(index)?;
+            add(tree::subtree(index, self.chunk.first(len)));
         }
         let signature = self.signature.as_ref().ok_or(Error::WrongSender)?;
         check_signature(&self.keys, &self.lengths, signature, sender, &root.finish())?;

@@ -177,6 +177,7 @@ fn metadata() -> impl Iterator<Item = Case> {
         name: Some(name.to_owned()),
         modified: Some(modified),
         note: Some(note.to_owned()),
+        directory: false,
     };
     [
         some("report.txt", 1_767_225_700, "two\nlines\tand a tab"),

@@ -255,6 +255,7 @@ fn metadata_and_sender_are_seen_by_recipients_only() {
         name: Some("secret-name.pdf".into()),
         modified: Some(1_700_000_000),
         note: Some("for your eyes".into()),
+        directory: false,
     };
     let mut sealer = Sealer::new();
     sealer
@@ -319,6 +320,7 @@ fn lengths_of(hidden: bool) -> Vec<usize> {
         name: Some("n".repeat(255)),
         modified: Some(u64::MAX),
         note: Some("n".repeat(4096)),
+        directory: false,
     };
     let mut lengths = Vec::new();
     for sender in 0..3 {
@@ -542,6 +544,7 @@ fn overhead_is_small() {
             name: Some("a file name of usual length.tar.zst".into()),
             modified: Some(1),
             note: None,
+            directory: false,
         };
         let mut sealer = Sealer::new();
         sealer.to_passport(BOB.contact()).metadata(metadata);

@@ -204,6 +204,7 @@ def open_file(data, keys):
         name=private.get(1),
         modified=private.get(2),
         note=private.get(3),
+        directory=5 in private,
         content=content,
         padded=uniform and len(payload) == sealed_len(padme(len(content))),
         payload_len=len(payload),
@@ -270,8 +271,9 @@ def kek_of(stanza, key):
 
 def read_private(padded):
     need(len(padded) % 64 == 0, "private part not in steps of 64")
-    private = fields(decode(unpad(padded)), [], [0, 1, 2, 3, 4])
+    private = fields(decode(unpad(padded)), [], [0, 1, 2, 3, 4, 5])
     need(private.get(4, 1) == 1, "field 4")
+    need(private.get(5, 1) == 1, "field 5")
     if 0 in private:
         need(isinstance(private[0], bytes), "sender")
     if 1 in private:

@@ -178,7 +178,7 @@ HOSTILE = [
     ("a stanza that names the reader and is not for him", stolen_stanza),
     ("an anonymous stanza for another passport with the same keys", borrowed_keys),
     # Private part.
-    private("private part with an unknown field", {5: 0}),
+    private("private part with an unknown field", {6: 0}),
     private("private part not deterministic", b"\xa1\x18\x02\x00"),
     private("empty name", {1: ""}),
     private("name of 256 bytes", {1: "n" * 256}),
@@ -206,6 +206,9 @@ HOSTILE = [
     forge("right: uniform and signed", True, private_map=lambda private: {**private, 4: 1}),
     private("field 4 is 0", {4: 0}),
     private("field 4 is 2", {4: 2}),
+    private("right: a directory", {5: 1}),
+    private("field 5 is 0", {5: 0}),
+    private("field 5 is 2", {5: 2}),
     forge("long trailer in a file that is not uniform", signatures=lambda _: bytes(4691)),
     forge("right: private part with more padding than needed", private_padded=lambda padded: padded + bytes(64)),
     # Sender.
