@@ -8,6 +8,7 @@
 //! |---|---|
 //! | have an identity, hand out its public half, back it up | [`passport`] |
 //! | keep a file secret, and know who sealed it | [`mod@file`] |
+//! | keep a directory secret in one file | [`archive`] |
 //! | unlock a passport once for many files | [`agent`] |
 //! | remember whom they trust | [`trust`] |
 //! | publish files that nobody can alter | [`package`] |
@@ -25,6 +26,7 @@ mod sign;
 mod wire;
 
 pub mod agent;
+pub mod archive;
 pub mod file;
 pub mod life;
 pub mod monitor;

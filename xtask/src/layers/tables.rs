@@ -71,7 +71,7 @@ pub(super) const MODULES: &[(&str, &[&[&str]])] = &[
             &["kdf", "kind", "sign"],
             &["passport"],
             &["file", "monitor", "statement", "timestamp", "trust"],
-            &["agent", "package"],
+            &["agent", "archive", "package"],
             &["selftest"],
         ],
     ),

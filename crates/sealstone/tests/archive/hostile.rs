@@ -1,0 +1,200 @@
+//! Archives that an enemy wrote. The file key or a signature says nothing about their form.
+
+use std::io::{Read, Seek, SeekFrom};
+
+use sealstone::archive::{Archive, Entry, EntryKind, Members};
+use sealstone::{Error, Result};
+
+use crate::common::{Memory, by_index, sample, whole};
+
+/// Refused by both readers.
+#[track_caller]
+fn refused(archive: &[u8]) {
+    assert!(matches!(whole(archive), Err(Error::Malformed(_))));
+    assert!(matches!(by_index(archive), Err(Error::Malformed(_))));
+}
+
+/// The archive of a tree, with the same change in the headers and in the index. Both have the path
+/// as it is.
+fn renamed(memory: &Memory, from: &str, to: &str) -> Vec<u8> {
+    assert_eq!(from.len(), to.len());
+    let mut archive = memory.archive();
+    let places: Vec<usize> = archive
+        .windows(from.len())
+        .enumerate()
+        .filter(|(_, window)| *window == from.as_bytes())
+        .map(|(place, _)| place)
+        .collect();
+    assert_eq!(places.len(), 2);
+    for place in places {
+        archive[place..][..to.len()].copy_from_slice(to.as_bytes());
+    }
+    // The sum of the first header.
+    let sum = |header: &[u8]| -> u32 {
+        let bytes = header.iter().enumerate();
+        bytes
+            .map(|(i, byte)| {
+                if (148..156).contains(&i) {
+                    32
+                } else {
+                    u32::from(*byte)
+                }
+            })
+            .sum()
+    };
+    for start in (0..archive.len() - 1072).step_by(512) {
+        let block = &archive[start..start + 512];
+        if &block[257..262] == b"ustar" {
+            let sum = format!("{:07o}\0", sum(block));
+            archive[start + 148..start + 156].copy_from_slice(sum.as_bytes());
+        }
+    }
+    archive
+}
+
+#[test]
+fn no_path_leads_out_of_the_directory() {
+    let memory = Memory::default()
+        .directory("dir")
+        .file("dir/file", b"content");
+    assert!(
+        whole(&renamed(&memory, "dir/file", "dir/fool")).is_ok(),
+        "the change itself is no reason"
+    );
+    for bad in [
+        "../../..", "/etc/foo", "dir/../f", "dir//fil", "dir/./ab", "dir/fil/",
+    ] {
+        refused(&renamed(&memory, "dir/file", bad));
+    }
+    refused(&renamed(&memory, "dir/file", "dir/\0ile"));
+}
+
+#[test]
+fn nothing_is_below_a_link_or_comes_twice() {
+    let link = Memory::default()
+        .link("dirs", "/etc")
+        .file("filesx", b"content");
+    refused(&renamed(&link, "filesx", "dirs/x"));
+    let twice = Memory::default().file("one", b"1").file("two", b"2");
+    refused(&renamed(&twice, "two", "one"));
+    refused(&renamed(&twice, "two", "ane"));
+    let missing = Memory::default().directory("one").file("one/a", b"2");
+    refused(&renamed(&missing, "one/a", "oni/a"));
+}
+
+/// Every bit of an archive is looked at: by the reader of all of it. The reader by index does not
+/// look at all headers, and the content is anything.
+#[test]
+fn no_bit_changes_without_being_seen() {
+    let memory = Memory::default()
+        .directory("d")
+        .file("d/f", b"content")
+        .sparse("s", 1 << 20, &[(5, 2)], b"xy")
+        .link("t", "d/f");
+    let archive = memory.archive();
+    let expected = whole(&archive).unwrap();
+    for place in 0..archive.len() {
+        for bit in 0..8 {
+            let mut altered = archive.clone();
+            altered[place] ^= 1 << bit;
+            let by_all = whole(&altered);
+            let by_index = by_index(&altered);
+            match (by_all, by_index) {
+                (Err(_), Err(_)) => {}
+                (Ok(all), Ok(some)) => {
+                    assert_eq!(all, some, "two readers see two things: byte {place}");
+                    let same = |(a, b): (&(Entry, Vec<u8>), &(Entry, Vec<u8>))| a.0 == b.0;
+                    assert!(all.iter().zip(&expected).all(same), "byte {place}");
+                }
+                // Zero bytes behind a member, and the end of the tar file.
+                (Err(_), Ok(some)) => assert!(some == expected, "byte {place}"),
+                (Ok(_), Err(error)) => panic!("only the index refuses byte {place}: {error}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_cut_short_or_longer_is_refused() {
+    let archive = sample().archive();
+    let ends = (0..archive.len())
+        .step_by(1009)
+        .chain(archive.len() - 200..archive.len());
+    for end in ends {
+        refused(&archive[..end]);
+    }
+    refused(&[&archive[..], b"\0"].concat());
+    refused(&[&archive[..], &archive[..]].concat());
+}
+
+/// Of an archive, the tar file and what follows it.
+fn parts(archive: &[u8]) -> (&[u8], &[u8]) {
+    let footer = &archive[archive.len() - 48..];
+    let tar = u64::from_be_bytes(footer[..8].try_into().unwrap());
+    archive.split_at(tar as usize)
+}
+
+/// The header of a member that hides in the content of another one is where the index says. A tar
+/// program does not see it.
+#[test]
+fn an_index_cannot_make_two_members_of_one() {
+    let hidden = Memory::default().file("b", b"evil").archive();
+    let outer = Memory::default().file("a", &hidden[..1024]).archive();
+    let other = Memory::default()
+        .file("a", b"")
+        .file("b", b"evil")
+        .archive();
+    let mixed = [parts(&outer).0, parts(&other).1].concat();
+    assert_eq!(mixed.len(), other.len());
+    refused(&mixed);
+}
+
+/// Fields of lengths allocate nothing: these say that there are exabytes.
+#[test]
+fn large_numbers_take_no_memory() {
+    let mut memory = Memory::default().file("a", b"");
+    memory.0[0].0.kind = EntryKind::File {
+        size: i64::MAX as u64,
+    };
+    let mut writer = sealstone::archive::Writer::new(memory, None);
+    let mut head = vec![0; 1536];
+    writer.read_exact(&mut head).unwrap();
+    assert!(matches!(whole(&head), Err(Error::Malformed(_))));
+
+    let mut footer = sample().archive();
+    let start = footer.len() - 48;
+    for number in 0..4 {
+        let mut altered = footer.clone();
+        altered[start + number * 8] = 0x7f;
+        refused(&altered);
+    }
+    footer.truncate(40);
+    refused(&footer);
+}
+
+/// Zeros of any length, that cost nothing to read.
+struct Endless(u64);
+
+impl Read for Endless {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        bytes.fill(0);
+        Ok(bytes.len())
+    }
+}
+
+impl Seek for Endless {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        match to {
+            SeekFrom::End(offset) => Ok(self.0.saturating_add_signed(offset)),
+            SeekFrom::Start(at) => Ok(at),
+            SeekFrom::Current(_) => Ok(0),
+        }
+    }
+}
+
+#[test]
+fn zeros_are_no_archive() {
+    assert!(Archive::new(Endless(u64::MAX)).is_err());
+    let read: Result<_> = Members::new(Endless(u64::MAX).take(1 << 20)).next_entry();
+    assert!(read.is_err());
+}
