@@ -14,6 +14,7 @@
 //! | keep other processes out of a file | [`lock`] |
 //! | keep a trust store in a directory | [`TrustDirectory`] |
 //! | read the files of a package below a directory | [`Tree`] |
+//! | make an archive of a directory, and unpack one | [`Walk`], [`Unpack`] |
 //!
 //! ```
 //! use sealstone_files::{AtomicFile, Existing, Sync};
@@ -38,10 +39,13 @@ mod locking;
 mod names;
 mod place;
 mod standard;
+mod steady;
 mod stream;
 mod temporary;
 mod tree;
 mod trust;
+mod unpack;
+mod walk;
 mod whole;
 
 pub use atomic::{AtomicFile, Existing, Sync, write};
@@ -56,4 +60,6 @@ pub use stream::{settle, spool};
 pub use temporary::remove_temporaries;
 pub use tree::{Found, Tree};
 pub use trust::{TrustDirectory, TrustSession, is_not_begun};
-pub use whole::NewDirectory;
+pub use unpack::{Place, Unpack};
+pub use walk::{Content, Show, Walk};
+pub use whole::{NewDirectory, move_aside};

@@ -2,15 +2,17 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, openat, readlinkat, statat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fstat, openat, readlinkat, statat};
 use rustix::io::Errno;
 use sealstone::package::{Object, RelativePath, Source, Unreadable};
+
+use crate::steady::Steady;
 
 /// The files below a directory.
 ///
@@ -182,38 +184,9 @@ impl Source for Tree {
 fn object(file: OwnedFd) -> io::Result<Object<'static>> {
     let stat = fstat(&file)?;
     Ok(match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => Object::File(Box::new(Steady {
-            file: File::from(file),
-            state: state(&stat),
-        })),
+        FileType::RegularFile => Object::File(Box::new(Steady::new(File::from(file), &stat))),
         _ => Object::Other,
     })
-}
-
-/// A file that fails at its end if it was written to since it was opened: the bytes that were read
-/// may never have been its content.
-struct Steady {
-    file: File,
-    state: [i128; 3],
-}
-
-/// Length and time of modification.
-fn state(stat: &Stat) -> [i128; 3] {
-    [
-        stat.st_size.into(),
-        stat.st_mtime.into(),
-        stat.st_mtime_nsec.into(),
-    ]
-}
-
-impl Read for Steady {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read(buffer)?;
-        if read == 0 && !buffer.is_empty() && state(&fstat(&self.file)?) != self.state {
-            return Err(io::Error::other("changed while it was read"));
-        }
-        Ok(read)
-    }
 }
 
 /// Whether a directory on the way to a file is not there, or is something else.

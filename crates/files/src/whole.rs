@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
-use crate::atomic::hidden_name;
+use crate::atomic::{Sync, hidden_name};
 use crate::directory::{directory_of, sync_directory, umask};
 use crate::temporary::{Temporary, registry};
 
@@ -80,12 +80,60 @@ impl NewDirectory {
     /// What the system says; [`ErrorKind::AlreadyExists`] if something has the name, also an empty
     /// directory.
     pub fn commit(self, target: &Path) -> io::Result<()> {
-        let hidden = self.temporary.path();
-        sync_below(hidden)?;
-        std::fs::set_permissions(hidden, Permissions::from_mode(0o777 & !umask()))?;
-        rename_new(hidden, target)?;
+        sync_below(self.temporary.path())?;
+        self.name(target)?;
         sync_directory(&directory_of(target))
     }
+
+    /// As [`NewDirectory::commit`], for a directory that was not filled by [`NewDirectory::write`].
+    ///
+    /// # Errors
+    /// As [`NewDirectory::commit`].
+    pub fn commit_all(self, target: &Path, sync: Sync) -> io::Result<()> {
+        if sync == Sync::None {
+            return self.name(target);
+        }
+        sync_system(self.temporary.path())?;
+        self.name(target)?;
+        sync_directory(&directory_of(target))
+    }
+
+    fn name(&self, target: &Path) -> io::Result<()> {
+        let hidden = self.temporary.path();
+        std::fs::set_permissions(hidden, Permissions::from_mode(0o777 & !umask()))?;
+        rename_new(hidden, target)
+    }
+}
+
+/// Makes a directory of any number of files durable: one by one, each would wait for the disk.
+#[cfg(target_os = "linux")]
+fn sync_system(directory: &Path) -> io::Result<()> {
+    Ok(rustix::fs::syncfs(File::open(directory)?)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn sync_system(_: &Path) -> io::Result<()> {
+    rustix::fs::sync();
+    Ok(())
+}
+
+/// Renames something to the first free name of those that `mv --backup=numbered` gives: `path.~1~`
+/// and so on. Returns that name.
+///
+/// # Errors
+/// What the system says.
+pub fn move_aside(path: &Path) -> io::Result<PathBuf> {
+    // Without a slash at the end.
+    let path: PathBuf = path.components().collect();
+    for number in 1_u32.. {
+        let mut aside = path.clone().into_os_string();
+        aside.push(format!(".~{number}~"));
+        match rename_new(&path, aside.as_ref()) {
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
+            renamed => return renamed.map(|()| aside.into()),
+        }
+    }
+    Err(ErrorKind::AlreadyExists.into())
 }
 
 /// Makes the names in a directory and below it durable.
@@ -147,6 +195,19 @@ mod tests {
         assert_eq!(std::fs::read(target.join("b/c/d")).unwrap(), b"2");
         let mode = target.metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o777 & !umask());
+    }
+
+    #[test]
+    fn what_is_moved_aside_replaces_nothing() {
+        let parent = tempfile::tempdir().unwrap();
+        let target = parent.path().join("a");
+        for number in 1..4 {
+            std::fs::write(&target, number.to_string()).unwrap();
+            let aside = move_aside(&target).unwrap();
+            assert_eq!(aside, parent.path().join(format!("a.~{number}~")));
+            assert_eq!(std::fs::read(aside).unwrap(), number.to_string().as_bytes());
+        }
+        assert_eq!(names(parent.path()).len(), 3);
     }
 
     #[test]

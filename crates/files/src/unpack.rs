@@ -1,0 +1,293 @@
+//! A new directory that is filled from an archive.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use rustix::fs::{
+    AtFlags, CWD, Mode, OFlags, Timespec, Timestamps, UTIME_OMIT, chmodat, fchmod, futimens,
+    mkdirat, openat, symlinkat, utimensat,
+};
+use rustix::io::Errno;
+use sealstone::archive::{Entry, EntryKind, Target};
+
+use crate::atomic::Sync;
+use crate::directory::umask;
+use crate::input::plain;
+use crate::temporary::registry;
+use crate::walk::Show;
+use crate::whole::NewDirectory;
+
+/// Fills a new directory with members of an archive, which come in its order. Links are never
+/// followed; nothing is created anywhere else. The directory is gone unless it is committed.
+pub struct Unpack {
+    new: NewDirectory,
+    /// The directories on the way to the last member, the new one first. `None` if the system
+    /// could not make it.
+    levels: Vec<Option<Level>>,
+    show: Show,
+    umask: u32,
+    /// Directories whose owner may not do everything in them.
+    narrow: Vec<(OsString, u32)>,
+    unstorable: Vec<(OsString, String)>,
+    count: u64,
+    time: Option<i64>,
+}
+
+struct Level {
+    directory: OwnedFd,
+    mode: u32,
+    modified: i64,
+}
+
+/// More names are counted, and not kept.
+const MOST_NAMES: usize = 1000;
+
+const OWNER: u32 = 0o700;
+const DIRECTORY: OFlags = OFlags::DIRECTORY
+    .union(OFlags::CLOEXEC)
+    .union(OFlags::NOFOLLOW);
+
+impl Unpack {
+    /// Makes a directory beside its final name. Errors name paths as `show` does.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn beside(target: &Path, show: Show) -> io::Result<Self> {
+        let new = NewDirectory::beside(target)?;
+        let root = openat(CWD, new.path(), DIRECTORY, Mode::empty())?;
+        let root = Level {
+            directory: root,
+            mode: OWNER,
+            modified: 0,
+        };
+        Ok(Self {
+            new,
+            levels: vec![Some(root)],
+            show,
+            umask: umask(),
+            narrow: Vec::new(),
+            unstorable: Vec::new(),
+            count: 0,
+            time: None,
+        })
+    }
+
+    /// Makes a member. `content` gives that of a file.
+    ///
+    /// A name that the system cannot hold, or takes for the same as another, is noted: see
+    /// [`Unpack::unstorable`].
+    ///
+    /// # Errors
+    /// What the system and `content` say. [`io::ErrorKind::InvalidInput`] for a member that comes
+    /// before its directory, or is not below.
+    pub fn member(
+        &mut self,
+        entry: &Entry,
+        content: impl FnOnce(&mut Place) -> sealstone::Result<()>,
+    ) -> sealstone::Result<()> {
+        entry.check()?;
+        let depth = entry.path.split(|&byte| byte == b'/').count();
+        if depth > self.levels.len() {
+            return Err(io::Error::from(io::ErrorKind::InvalidInput).into());
+        }
+        self.leave(depth).map_err(|e| self.about(entry, &e))?;
+        let name = entry.path.rsplit(|&byte| byte == b'/').next();
+        let name = OsStr::from_bytes(name.unwrap_or_default());
+        let Some(level) = self.levels.last().and_then(Option::as_ref) else {
+            self.note(entry, "its directory could not be made");
+            return Ok(());
+        };
+        let made = match &entry.kind {
+            EntryKind::Directory => make_directory(level, name, entry).map(Made::Directory),
+            EntryKind::Link { target } => make_link(level, name, target, entry.modified),
+            _ => make_file(level, name).map(Made::File),
+        };
+        match made {
+            Ok(Made::Link) => {}
+            Ok(Made::Directory(directory)) => {
+                if entry.mode & OWNER != OWNER {
+                    let path = OsString::from_vec(entry.path.clone());
+                    self.narrow.push((path, entry.mode & !self.umask));
+                }
+                self.levels.push(Some(directory));
+            }
+            Ok(Made::File(file)) => {
+                let mut place = Place {
+                    file,
+                    name: self.shown(&entry.path),
+                };
+                content(&mut place)?;
+                let file = &place.file;
+                let mode = Mode::from_raw_mode(entry.mode & !self.umask);
+                let finished =
+                    fchmod(file, mode).and_then(|()| futimens(file, &times(entry.modified)));
+                finished.map_err(|e| self.about(entry, &e.into()))?;
+            }
+            Err(error) if is_of_the_name(error) => {
+                self.note(entry, &plain(&error.into()));
+                if entry.kind == EntryKind::Directory {
+                    self.levels.push(None);
+                }
+                return Ok(());
+            }
+            Err(error) => return Err(self.about(entry, &error.into()).into()),
+        }
+        self.count += 1;
+        Ok(())
+    }
+
+    /// The time of modification of the new directory itself, in seconds since 1970.
+    pub fn modified(&mut self, time: u64) {
+        self.time = i64::try_from(time).ok();
+    }
+
+    /// How many members were made.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The names that the system cannot hold, each with the reason. At most 1000 of them.
+    pub fn unstorable(&self) -> impl Iterator<Item = (&Path, &str)> {
+        self.unstorable
+            .iter()
+            .map(|(path, why)| (Path::new(path), why.as_str()))
+    }
+
+    /// Gives the directory its name. Directories that their owner may not change get their modes
+    /// last.
+    ///
+    /// # Errors
+    /// What the system says; [`io::ErrorKind::AlreadyExists`] if something has the name.
+    pub fn commit(mut self, target: &Path, sync: Sync) -> io::Result<()> {
+        self.leave(1)?;
+        if let (Some(time), Some(Some(root))) = (self.time, self.levels.first()) {
+            futimens(&root.directory, &times(time))?;
+        }
+        let narrow = std::mem::take(&mut self.narrow);
+        self.new.commit_all(target, sync)?;
+        for (path, mode) in narrow.iter().rev() {
+            let path = target.join(path);
+            chmodat(CWD, &path, Mode::from_raw_mode(*mode), AtFlags::empty())?;
+        }
+        Ok(())
+    }
+
+    /// Finishes directories until `depth` are open.
+    fn leave(&mut self, depth: usize) -> io::Result<()> {
+        while self.levels.len() > depth {
+            if let Some(Some(level)) = self.levels.pop() {
+                let mode = (level.mode & !self.umask) | OWNER;
+                fchmod(&level.directory, Mode::from_raw_mode(mode))?;
+                futimens(&level.directory, &times(level.modified))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, entry: &Entry, why: &str) {
+        if self.unstorable.len() < MOST_NAMES {
+            let path = OsString::from_vec(entry.path.clone());
+            self.unstorable.push((path, why.to_owned()));
+        }
+    }
+
+    fn about(&self, entry: &Entry, error: &io::Error) -> io::Error {
+        crate::named(&self.shown(&entry.path), error)
+    }
+
+    fn shown(&self, path: &[u8]) -> String {
+        (self.show)(Path::new(OsStr::from_bytes(path)))
+    }
+}
+
+enum Made {
+    Directory(Level),
+    File(File),
+    Link,
+}
+
+/// A file that is being filled.
+pub struct Place {
+    file: File,
+    name: String,
+}
+
+impl Place {
+    /// A new file that messages call `name`.
+    pub fn new(file: File, name: impl Into<String>) -> Self {
+        let name = name.into();
+        Self { file, name }
+    }
+}
+
+impl Target for Place {
+    fn put(&mut self, position: u64, bytes: &[u8]) -> io::Result<()> {
+        let written = self.file.write_all_at(bytes, position);
+        written.map_err(|e| crate::named(&self.name, &e))
+    }
+
+    fn end(&mut self, size: u64) -> io::Result<()> {
+        // A hole at the end.
+        let set = self.file.set_len(size);
+        set.map_err(|e| crate::named(&self.name, &e))
+    }
+}
+
+fn make_directory(parent: &Level, name: &OsStr, entry: &Entry) -> Result<Level, Errno> {
+    // A signal that removes everything comes before this or after it.
+    let _registry = registry();
+    mkdirat(&parent.directory, name, Mode::from_raw_mode(OWNER))?;
+    Ok(Level {
+        directory: openat(&parent.directory, name, DIRECTORY, Mode::empty())?,
+        mode: entry.mode,
+        modified: entry.modified,
+    })
+}
+
+fn make_file(parent: &Level, name: &OsStr) -> Result<File, Errno> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let _registry = registry();
+    let file = openat(&parent.directory, name, flags, Mode::from_raw_mode(0o600))?;
+    Ok(File::from(file))
+}
+
+fn make_link(parent: &Level, name: &OsStr, target: &[u8], modified: i64) -> Result<Made, Errno> {
+    let _registry = registry();
+    symlinkat(target, &parent.directory, name)?;
+    // Some file systems keep no time for links.
+    let _ = utimensat(
+        parent.directory.as_fd(),
+        name,
+        &times(modified),
+        AtFlags::SYMLINK_NOFOLLOW,
+    );
+    Ok(Made::Link)
+}
+
+/// Whether the system refuses the name, and would take another. Names in an archive differ: one
+/// that exists is another that the system takes for the same.
+fn is_of_the_name(error: Errno) -> bool {
+    matches!(
+        error,
+        Errno::EXIST | Errno::NAMETOOLONG | Errno::ILSEQ | Errno::INVAL
+    )
+}
+
+fn times(modified: i64) -> Timestamps {
+    let omitted = Timespec {
+        tv_sec: 0,
+        tv_nsec: UTIME_OMIT,
+    };
+    Timestamps {
+        last_access: omitted,
+        last_modification: Timespec {
+            tv_sec: modified,
+            tv_nsec: 0,
+        },
+    }
+}
