@@ -7,6 +7,7 @@
 //! writer would.
 #![forbid(unsafe_code)]
 
+mod archive;
 mod edit;
 mod forge;
 mod golden;
@@ -19,6 +20,7 @@ mod timestamp;
 mod token;
 mod trust;
 
+pub use archive::archive;
 pub use package::package;
 pub use passports::{public_passport, secret_passport};
 pub use password::phc_string;

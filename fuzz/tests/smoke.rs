@@ -7,7 +7,8 @@ use std::panic::catch_unwind;
 type Target = (&'static str, fn(&[u8]), u32);
 
 /// Name, function, inputs for each first byte.
-const TARGETS: [Target; 13] = [
+const TARGETS: [Target; 14] = [
+    ("archive", sealstone_fuzz::archive, 20),
     ("sealed_header", sealstone_fuzz::sealed_header, 20),
     ("sealed_open", sealstone_fuzz::sealed_open, 20),
     ("sealed_forged", sealstone_fuzz::sealed_forged, 20),

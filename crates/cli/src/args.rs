@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use agent::{AgentArgs, AgentCommand, AskAgentArgs, LockArgs, UnlockForArgs};
-pub(crate) use files::{InspectArgs, ManyArgs, OpenArgs, SealArgs, WriteArgs};
+pub(crate) use files::{InspectArgs, ListArgs, ManyArgs, OpenArgs, SealArgs, WriteArgs};
 pub(crate) use hash::{HashFileArgs, SkeinArgs, TreeValue};
 pub(crate) use keys::{
     KeyArgs, KeyChangeArgs, KeyEndArgs, KeyRotateArgs, KeySetArgs, KeysCommand, Limit,
@@ -135,10 +135,12 @@ pub(crate) enum Command {
     /// Make, show, back up and replace passports
     #[command(subcommand)]
     Passport(PassportCommand),
-    /// Encrypt a file for its recipients, signed by you
+    /// Encrypt a file or a directory for its recipients, signed by you
     Seal(Box<SealArgs>),
     /// Decrypt a sealed file and check who sealed it
     Open(OpenArgs),
+    /// Show what is in a sealed directory
+    List(ListArgs),
     /// Change the recipients, the form or the signature of a sealed file
     Reseal(Box<ResealArgs>),
     /// Edit a sealed text in memory, and seal it again for the same recipients

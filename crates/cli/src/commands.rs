@@ -7,6 +7,7 @@ mod edit;
 mod hash;
 mod inspect;
 mod keys;
+mod list;
 mod manual;
 mod message;
 mod monitor;
@@ -31,6 +32,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<()> {
         Command::Passport(command) => passport::run(command, context),
         Command::Seal(args) => seal::run(&args, context),
         Command::Open(args) => open::run(&args, context),
+        Command::List(args) => list::run(&args, context),
         Command::Edit(args) => edit::run(&args, context),
         Command::Reseal(args) => reseal::run(&args, context),
         Command::Agent(args) => agent::run(&args, context),

@@ -13,7 +13,7 @@ use crate::io::output::{How, Nature};
 #[command(after_help = "\
 Examples:
   sealstone seal -r bob.pub --from alice.passport -o report.sealed report.pdf
-  tar c photos | sealstone seal -r bob.pub > photos.sealed
+  sealstone seal -r bob.pub photos              a directory, as photos.sealed
   sealstone seal -p --unsigned notes.txt
   sealstone seal --to Bob *.pdf
 
@@ -21,7 +21,7 @@ Without -r, -R, --to and -p the file is sealed to your default passport. Without
 --unsigned your default passport signs. Of several files each is reported; the exit code is that of
 the worst failure.")]
 pub(crate) struct SealArgs {
-    /// The file; `-` or nothing is standard input. Several files are sealed one by one
+    /// The file, or a directory; `-` or nothing is standard input. Several are sealed one by one
     #[arg(value_name = "IN")]
     pub(crate) inputs: Vec<PathBuf>,
     /// The output; `-` is standard output [default: IN.sealed]. With several files, the directory
@@ -178,24 +178,37 @@ impl From<Suite> for sealstone::file::Suite {
 #[command(after_help = "\
 Examples:
   sealstone open -i bob.passport -o report.pdf report.sealed
-  sealstone open photos.sealed -o - | tar x
   sealstone open *.sealed
+  sealstone open photos.sealed                  a sealed directory, as photos
+  sealstone open photos.sealed 2026/a.jpg       one file out of it, as a.jpg
 
 The content of a signed file is released only after its signatures have been verified, and only
 if the sender is approved in the trust store, is yourself, or is named with --from. Of several
-files each is reported; the exit code is that of the worst failure.")]
+files each is reported; the exit code is that of the worst failure.
+
+Several names that all end in .sealed are files. Otherwise the first is a sealed directory, and the
+others are paths in it, as `sealstone list` shows them. Each is opened under its last name, in the
+current directory. Files and directories get their modes (as the umask allows) and times, but not
+their owners; a single file gets the mode of a new file.")]
 pub(crate) struct OpenArgs {
     /// The sealed file; `-` or nothing is standard input. Several files are opened one by one
     #[arg(value_name = "IN")]
     pub(crate) inputs: Vec<PathBuf>,
     /// The output; `-` is standard output [default: IN without .sealed]. With several files, the
-    /// directory for their outputs
+    /// directory for their outputs. Of a sealed directory, the new directory; with --force, one
+    /// that exists is moved aside, to OUT.~1~
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) write: WriteArgs,
     #[command(flatten)]
     pub(crate) many: ManyArgs,
+    /// All names but the first are paths in it, even if they end in .sealed
+    #[arg(long)]
+    pub(crate) inside: bool,
+    /// Write a sealed directory as one tar file, which every tar program reads
+    #[arg(long, conflicts_with = "inside")]
+    pub(crate) as_tar: bool,
     /// Open with this passport [default: the default passport]
     #[arg(short, long = "identity", value_name = "FILE.passport")]
     pub(crate) identity: Vec<PathBuf>,
@@ -217,6 +230,70 @@ pub(crate) struct OpenArgs {
     pub(crate) unlock: UnlockArgs,
     #[command(flatten)]
     pub(crate) agent: AskAgentArgs,
+}
+
+/// `list`
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  sealstone list photos.sealed
+  sealstone list -l photos.sealed
+  sealstone list --json photos.sealed           an object for the whole, then one for each name
+
+It reads the index only, if the sender wrote it with a signature. The list of a signed file is shown
+only if its content would be: see sealstone open.")]
+pub(crate) struct ListArgs {
+    /// The sealed directory; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) input: PathBuf,
+    /// Show modes, sizes, times and what links lead to
+    #[arg(short, long)]
+    pub(crate) long: bool,
+    /// Open with this passport [default: the default passport]
+    #[arg(short, long = "identity", value_name = "FILE.passport")]
+    pub(crate) identity: Vec<PathBuf>,
+    /// Open with a passphrase, even if a passport would do
+    #[arg(short, long)]
+    pub(crate) passphrase: bool,
+
+    /// Require this sender, who then counts as approved
+    #[arg(long, value_name = "FILE.pub", help_heading = "Sender")]
+    pub(crate) from: Option<PathBuf>,
+    /// Show the list even if the sender is not approved
+    #[arg(long, help_heading = "Sender")]
+    pub(crate) accept_pending: bool,
+    /// Refuse unsigned files
+    #[arg(long, help_heading = "Sender")]
+    pub(crate) require_signed: bool,
+
+    #[command(flatten)]
+    pub(crate) unlock: UnlockArgs,
+    #[command(flatten)]
+    pub(crate) agent: AskAgentArgs,
+}
+
+impl ListArgs {
+    /// How the file is opened.
+    pub(crate) fn to_open(&self) -> OpenArgs {
+        OpenArgs {
+            inputs: vec![self.input.clone()],
+            output: None,
+            write: WriteArgs {
+                force: false,
+                no_sync: false,
+            },
+            many: ManyArgs { stop: false },
+            inside: false,
+            as_tar: false,
+            identity: self.identity.clone(),
+            passphrase: self.passphrase,
+            from: self.from.clone(),
+            accept_pending: self.accept_pending,
+            require_signed: self.require_signed,
+            unlock: self.unlock.clone(),
+            agent: self.agent.clone(),
+        }
+    }
 }
 
 /// `inspect`

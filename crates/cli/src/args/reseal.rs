@@ -110,6 +110,8 @@ impl ResealArgs {
             output: None,
             write: self.write.clone(),
             many: ManyArgs { stop: false },
+            inside: false,
+            as_tar: false,
             identity: self.identity.clone(),
             passphrase: false,
             from: None,

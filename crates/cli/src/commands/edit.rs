@@ -50,6 +50,10 @@ pub(super) fn run(args: &EditArgs, context: &Context) -> Result<()> {
 
     let opening = hold(&keys).unlock(sealed, name)?;
     let metadata = opening.metadata().clone();
+    if metadata.directory {
+        let what = format!("{name} is a sealed directory, and no text");
+        return Err(Failure::usage(what).hint("open it, change it, and seal it again"));
+    }
     let before = content(&job, opening, &keys, &mut reader)?;
     let open = hold(&keys).all_unlocked().to_vec();
     // Whatever could still be asked is asked before somebody has written a text.
@@ -67,6 +71,7 @@ pub(super) fn run(args: &EditArgs, context: &Context) -> Result<()> {
             modified: Some(clock::now()),
             ..metadata
         },
+        hashes: None,
         workers: Workers::default(),
     };
     let sealed = plan.seal(content, &unlocked, &output, context);

@@ -1,5 +1,7 @@
 //! `open`
 
+mod directory;
+mod inside;
 mod keys;
 mod sender;
 
@@ -15,6 +17,7 @@ use sealstone_terminal::progress::{Counter, Progress};
 use sealstone_terminal::text::{one_line, quoted_lines, quoted_name, shown};
 use serde_json::{Value, json};
 
+pub(super) use self::inside::Inside;
 pub(super) use self::keys::KeyRing;
 use self::sender::{Known, Verdict};
 use super::batch::{self, Batch};
@@ -46,6 +49,8 @@ struct Opened {
     metadata: Metadata,
     opened_by: RecipientInfo,
     sender: Option<Known>,
+    /// Of a directory that was unpacked.
+    members: Option<u64>,
 }
 
 /// Larger reads bypass the buffer.
@@ -55,12 +60,24 @@ pub(super) fn run(args: &OpenArgs, context: &Context) -> Result<()> {
     match &args.inputs[..] {
         [] => open_one(args, None, context),
         [path] => open_one(args, Some(path), context),
+        [directory, paths @ ..]
+            if args.inside || !args.inputs.iter().all(|path| is_sealed(path)) =>
+        {
+            inside::open(args, directory, paths, context)
+        }
         paths => open_many(args, paths, context),
     }
 }
 
+/// Whether the default output of a file has a name.
+fn is_sealed(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == "sealed")
+}
+
 fn open_one(args: &OpenArgs, path: Option<&Path>, context: &Context) -> Result<()> {
-    let destination = || Destination::new(args.output.as_deref(), || default_destination(path));
+    let destination =
+        || Destination::new(args.output.as_deref(), || default_destination(args, path));
     let job = Job::prepare(args, path, destination, Workers::default(), context)?;
     let context = context.beside_content(job.target().is_none());
     let keys = Mutex::new(KeyRing::new(args, &context)?);
@@ -78,7 +95,7 @@ fn open_many(args: &OpenArgs, paths: &[PathBuf], context: &Context) -> Result<()
     let keys = Mutex::new(KeyRing::new(args, context)?);
     let batch = Batch::new(args.many.stop);
     let done = batch.run(paths, context, |path| {
-        let destination = || match default_destination(Some(path))? {
+        let destination = || match default_destination(args, Some(path))? {
             Destination::File(path) => {
                 Ok(Destination::File(batch::moved(path, directory.as_deref())))
             }
@@ -139,7 +156,7 @@ impl<'a> Job<'a> {
         keys: &Mutex<KeyRing<'_>>,
     ) -> Result<()> {
         let _closing = Closing(&self.output);
-        self.release(opening, keys).map(drop)
+        self.release(&self.output, opening, keys).map(drop)
     }
 
     fn prepare(
@@ -151,7 +168,8 @@ impl<'a> Job<'a> {
     ) -> Result<Self> {
         let input = input::content(path)?;
         let destination = destination()?;
-        let output = Output::create(&destination, args.write.how(Nature::Content), &input)?;
+        let how = args.write.how(Nature::Content);
+        let output = Output::create(&destination, how, Some(&input))?;
         let start = input.position();
         Ok(Self {
             args,
@@ -169,8 +187,21 @@ impl<'a> Job<'a> {
     fn run(self, keys: &Mutex<KeyRing<'_>>) -> Result<Report> {
         let sealed = Sealed::read(self.reader()?).about(self.input.name())?;
         let opening = hold(keys).unlock(sealed, self.input.name())?;
-        let opened = self.release(opening, keys)?;
-        self.finish(&opened)
+        match (opening.metadata().directory, self.args.as_tar) {
+            (true, false) => {
+                let opened = self.unpack(opening, keys)?;
+                return Ok(self.report(&opened));
+            }
+            (false, true) => {
+                let what = format!("{} is not a sealed directory", self.input.name());
+                return Err(Failure::usage(what).hint("leave out --as-tar"));
+            }
+            _ => {}
+        }
+        let opened = self.release(&self.output, opening, keys)?;
+        let report = self.report(&opened);
+        self.output.commit()?;
+        Ok(report)
     }
 
     /// The name of the output; `None` for standard output.
@@ -190,6 +221,7 @@ impl<'a> Job<'a> {
     /// Writes the content if the sender is accepted, or fails with the reason.
     fn release<'o>(
         &'o self,
+        output: &Output,
         opening: Opening<Payload<'o>>,
         keys: &Mutex<KeyRing<'_>>,
     ) -> Result<Opened> {
@@ -203,16 +235,18 @@ impl<'a> Job<'a> {
                 let _progress = self.progress("opening");
                 (
                     opening
-                        .open_unsigned(&self.output, self.workers)
+                        .open_unsigned(output, self.workers)
                         .about(self.input.name())?,
                     None,
                 )
             }
-            Verdict::Release(sender) => (self.release_signed(opening, &sender)?, Some(sender)),
+            Verdict::Release(sender) => {
+                (self.release_signed(output, opening, &sender)?, Some(sender))
+            }
             Verdict::Confirm(sender) => {
                 let opening = self.verify(opening, &sender)?;
                 hold(keys).confirm(&sender.fingerprint())?;
-                return self.release(opening, keys);
+                return self.release(output, opening, keys);
             }
             Verdict::Withhold(sender) => {
                 let mut opening = opening;
@@ -229,6 +263,7 @@ impl<'a> Job<'a> {
             metadata,
             opened_by,
             sender,
+            members: None,
         })
     }
 
@@ -240,19 +275,20 @@ impl<'a> Job<'a> {
     /// byte. They cover the whole file.
     fn release_signed<'o>(
         &'o self,
+        output: &Output,
         mut opening: Opening<Payload<'o>>,
         sender: &Known,
     ) -> Result<u64> {
-        if self.output.is_stream() {
+        if output.is_stream() {
             opening = self.verify(opening, &sender.contact)?;
             sender.record(self.context)?;
         }
         let progress = self.progress("opening");
         let bytes = opening
-            .open_signed(&sender.contact, &self.output, self.workers)
+            .open_signed(&sender.contact, output, self.workers)
             .about(self.input.name())?;
         drop(progress);
-        if !self.output.is_stream() {
+        if !output.is_stream() {
             sender.record(self.context)?;
         }
         Ok(bytes)
@@ -307,14 +343,13 @@ impl<'a> Job<'a> {
         Progress::bytes(self.context.progress, verb, total, &self.counter)
     }
 
-    fn finish(self, opened: &Opened) -> Result<Report> {
+    fn report(&self, opened: &Opened) -> Report {
         let target = self.target();
-        self.output.commit()?;
-        Ok(Report {
+        Report {
             text: opened.text(self.input.name(), target.as_deref()),
             value: opened.json(target.as_deref()),
             secret: false,
-        })
+        }
     }
 }
 
@@ -325,9 +360,11 @@ impl Opened {
             .as_ref()
             .map_or("unsigned".to_owned(), Known::describe);
         let mut text = format!(
-            "opened {input} to {} ({}{sender})",
+            "opened {input} to {} ({}{}{sender})",
             one_line(target.unwrap_or("standard output")),
-            self.how()
+            self.how(),
+            self.members
+                .map_or(String::new(), |n| format!("members: {n}, ")),
         );
         let name = self.metadata.name.as_deref().filter(|name| {
             target.is_none_or(|target| Path::new(target).file_name() != Some(name.as_ref()))
@@ -353,6 +390,7 @@ impl Opened {
         json!({
             "output": target,
             "content_bytes": self.bytes,
+            "members": self.members,
             "opened_by": match self.opened_by {
                 RecipientInfo::Passphrase(_) => "passphrase",
                 _ => "passport",
@@ -366,15 +404,12 @@ impl Opened {
     }
 }
 
-fn default_destination(path: Option<&Path>) -> Result<Destination> {
+fn default_destination(args: &OpenArgs, path: Option<&Path>) -> Result<Destination> {
     match input::path_of(path) {
         None => Ok(Destination::Stdout { forced: false }),
-        Some(path)
-            if path
-                .extension()
-                .is_some_and(|extension| extension == "sealed") =>
-        {
-            Ok(Destination::File(path.with_extension("")))
+        Some(path) if is_sealed(path) => {
+            let extension = if args.as_tar { "tar" } else { "" };
+            Ok(Destination::File(path.with_extension(extension)))
         }
         Some(path) => {
             let failure = Failure::usage(format!("{} does not end in .sealed", shown(path)));

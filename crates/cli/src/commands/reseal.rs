@@ -1,11 +1,12 @@
 //! `reseal`: the same content for other recipients, in another form, with another signature.
 
-use std::io::pipe;
+use std::io::{BufReader, Read, pipe};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use sealstone::file::{Receipt, RecipientInfo, Sealed, Workers};
+use sealstone::archive::Again;
+use sealstone::file::{ChunkHashes, Receipt, RecipientInfo, Sealed, Workers};
 use sealstone::passport::{Contact, Fingerprint, Passport};
 use sealstone_terminal::text::shown;
 use serde_json::json;
@@ -41,10 +42,17 @@ pub(super) fn run(args: &ResealArgs, context: &Context) -> Result<()> {
     let metadata = opening.metadata().clone();
     let open: Vec<Arc<Passport>> = hold(&keys).all_unlocked().to_vec();
     let unlocked = plan.unlock_for(1, &open, context)?;
+    let hashes = ChunkHashes::default();
+    // The hashes at the end of a sealed directory are those of one file.
+    let input: Box<dyn Read + Send> = match metadata.directory {
+        true => Box::new(Again::new(BufReader::new(reader), Some(&hashes))),
+        false => Box::new(reader),
+    };
     let content = Content {
-        input: reader,
+        input,
         total: None,
         metadata,
+        hashes: Some(&hashes),
         workers: Workers::default(),
     };
     let receipt = thread::scope(|scope| {
@@ -83,10 +91,12 @@ fn output(args: &ResealArgs, job: &Job<'_>) -> Result<Output> {
             }
             Output::in_place(&args.input, how.sync)
         }
-        Some(path) if path == Path::new(DASH) => {
-            Output::create(&Destination::Stdout { forced: true }, how, job.input())
-        }
-        Some(path) => Output::create(&Destination::File(path.clone()), how, job.input()),
+        Some(path) if path == Path::new(DASH) => Output::create(
+            &Destination::Stdout { forced: true },
+            how,
+            Some(job.input()),
+        ),
+        Some(path) => Output::create(&Destination::File(path.clone()), how, Some(job.input())),
     }
 }
 

@@ -5,16 +5,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use sealstone::agent::RemotePassport;
-use sealstone::file::{Metadata, Receipt, Sealer, Workers};
+use sealstone::file::{ChunkHashes, Metadata, Receipt, Sealer, Workers};
 use sealstone::passport::{Contact, Passport};
-use sealstone_files::{Input, with_suffix};
-use sealstone_terminal::clock;
+use sealstone_files::with_suffix;
 use sealstone_terminal::progress::{Counter, Progress};
 use sealstone_terminal::question;
 use sealstone_terminal::text::{one_line, quoted};
 use serde_json::json;
 
+use self::directory::Directory;
 use self::recipients::{Recipient, Recipients};
+use self::subject::Subject;
 use super::batch::{self, Batch};
 use crate::agent::{Reached, SenderKey, Socket};
 use crate::args::SealArgs;
@@ -29,7 +30,9 @@ use crate::passphrase::{self, Answer, Chosen, Options, Passphrases, Source};
 use crate::paths;
 use crate::trust;
 
+mod directory;
 pub(super) mod recipients;
+mod subject;
 
 /// What holds for every file: who signs, and for whom. Checked before the first question.
 pub(super) struct Plan<'a> {
@@ -39,18 +42,20 @@ pub(super) struct Plan<'a> {
 }
 
 /// What is sealed.
-pub(super) struct Content<R> {
+pub(super) struct Content<'h, R> {
     pub(super) input: R,
     /// How many bytes it has, if that is known.
     pub(super) total: Option<u64>,
     pub(super) metadata: Metadata,
+    /// Those of the file that is made, for an input that ends with them.
+    pub(super) hashes: Option<&'h ChunkHashes>,
     pub(super) workers: Workers,
 }
 
 /// One file, checked before the first question.
 struct Job<'a> {
     plan: &'a Plan<'a>,
-    input: Input,
+    input: Subject,
     output: Output,
     destination: Destination,
 }
@@ -93,7 +98,7 @@ impl<'a> Plan<'a> {
     /// Seals content into an output that has no name yet.
     pub(super) fn seal<R: Read + Send>(
         &self,
-        content: Content<R>,
+        content: Content<'_, R>,
         unlocked: &Unlocked,
         output: &Output,
         context: &Context,
@@ -132,6 +137,9 @@ impl<'a> Plan<'a> {
         if args.pad {
             sealer.hide_length();
         }
+        if let Some(hashes) = content.hashes {
+            sealer.note_chunk_hashes(hashes);
+        }
         Ok(sealer.seal(counter.count(content.input), output, content.workers)?)
     }
 
@@ -145,7 +153,7 @@ impl<'a> Plan<'a> {
         })?;
         let job = Job::prepare(self, path, destination)?;
         let context = &context.beside_content(job.to_stdout());
-        let metadata = metadata(self.args, path, &job.input, context)?;
+        let metadata = job.input.metadata(self.args, path, context)?;
         let unlocked = self.unlock_for(1, &[], context)?;
         let (report, output) = job.run(&unlocked, metadata, Workers::default(), context)?;
         context.save(report, || output.commit())?;
@@ -181,8 +189,8 @@ impl<'a> Plan<'a> {
                 (refused, _) => return Err(refused.unwrap_or(Failure::silent(Exit::Internal))),
             };
             let job = prepare(path)?;
-            let context = &context.of_one(job.input.name());
-            let metadata = metadata(self.args, Some(path), &job.input, context)?;
+            let context = &context.of_one(&job.input.name());
+            let metadata = job.input.metadata(self.args, Some(path), context)?;
             let (report, output) = job.run(unlocked, metadata, Workers::new(1), context)?;
             output.commit()?;
             Ok(report)
@@ -371,18 +379,17 @@ impl Unlocked {
 
 impl<'a> Job<'a> {
     fn prepare(plan: &'a Plan<'a>, path: Option<&Path>, destination: Destination) -> Result<Self> {
-        let input =
-            input::content(path).map_err(|failure| match path.is_some_and(Path::is_dir) {
-                true => failure
-                    .hint("pack it first, as in: tar c DIR | sealstone seal … > DIR.tar.sealed"),
-                false => failure,
-            })?;
+        let input = match path.filter(|path| path.is_dir()) {
+            Some(path) => Subject::Directory(Directory::new(path, &destination)?),
+            None => Subject::File(input::content(path)?),
+        };
         let nature = if plan.args.armor {
             Nature::Text
         } else {
             Nature::Binary
         };
-        let output = Output::create(&destination, plan.args.write.how(nature), &input)?;
+        let how = plan.args.write.how(nature);
+        let output = Output::create(&destination, how, input.file())?;
         Ok(Self {
             plan,
             input,
@@ -415,13 +422,30 @@ impl<'a> Job<'a> {
         workers: Workers,
         context: &Context,
     ) -> Result<Receipt> {
-        let content = Content {
-            input: &self.input,
-            total: self.input.remaining(),
-            metadata,
-            workers,
-        };
-        self.plan.seal(content, unlocked, &self.output, context)
+        let (plan, output) = (self.plan, &self.output);
+        let hashes = ChunkHashes::default();
+        match &self.input {
+            Subject::File(input) => {
+                let content = Content {
+                    input,
+                    total: input.remaining(),
+                    metadata,
+                    hashes: None,
+                    workers,
+                };
+                plan.seal(content, unlocked, output, context)
+            }
+            Subject::Directory(directory) => {
+                let content = Content {
+                    input: directory.archive(&hashes, context)?,
+                    total: None,
+                    metadata,
+                    hashes: Some(&hashes),
+                    workers,
+                };
+                plan.seal(content, unlocked, output, context)
+            }
+        }
     }
 
     fn report(&self, unlocked: &Unlocked, receipt: &Receipt) -> Report {
@@ -457,6 +481,7 @@ impl<'a> Job<'a> {
             "output": (!self.to_stdout()).then_some(&target),
             "content_bytes": receipt.content_len,
             "sealed_bytes": receipt.sealed_len,
+            "directory": matches!(self.input, Subject::Directory(_)),
             "suite": sealstone::file::Suite::from(args.suite).to_string(),
             "recipients": recipients.iter().map(recipient_json).collect::<Vec<_>>(),
             "passphrases": passphrases,
@@ -471,9 +496,11 @@ impl<'a> Job<'a> {
     }
 }
 
-/// The default output of a file.
+/// The default output of a file or a directory.
 fn beside(path: &Path) -> PathBuf {
-    with_suffix(path, ".sealed")
+    // Without a slash at the end.
+    let path: PathBuf = path.components().collect();
+    with_suffix(&path, ".sealed")
 }
 
 fn is_none(refused: &Mutex<Option<Failure>>) -> bool {
@@ -500,37 +527,6 @@ fn sender(args: &SealArgs, context: &Context) -> Result<Option<Identity>> {
     ))
 }
 
-/// Name and time of a regular file, unless the user says otherwise.
-fn metadata(
-    args: &SealArgs,
-    path: Option<&Path>,
-    input: &Input,
-    context: &Context,
-) -> Result<Metadata> {
-    let regular = input.regular().filter(|_| !args.no_name);
-    let own_name = || {
-        let path = regular.and(input::path_of(path))?;
-        let name = tellable_name(path);
-        if name.is_none() {
-            context.warn(&format!(
-                "{} is sealed without its name, which is not plain text; --name gives it one",
-                input.name()
-            ));
-        }
-        name
-    };
-    let modified = regular
-        .and_then(|metadata| metadata.modified().ok())
-        .and_then(clock::since_1970);
-    let metadata = Metadata {
-        name: args.name.clone().or_else(own_name),
-        modified,
-        note: args.note.clone(),
-    };
-    check(&metadata)?;
-    Ok(metadata)
-}
-
 fn check(metadata: &Metadata) -> Result<()> {
     let rules = |_| {
         Failure::usage("this --name or --note cannot be sealed").hint(
@@ -538,16 +534,6 @@ fn check(metadata: &Metadata) -> Result<()> {
         )
     };
     metadata.check().map_err(rules)
-}
-
-/// The name of a file, if the format allows it.
-fn tellable_name(path: &Path) -> Option<String> {
-    let name = path.file_name()?.to_str()?.to_owned();
-    let metadata = Metadata {
-        name: Some(name),
-        ..Metadata::default()
-    };
-    metadata.check().ok().and(metadata.name)
 }
 
 fn recipient_json(recipient: &Recipient) -> serde_json::Value {

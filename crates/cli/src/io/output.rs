@@ -34,6 +34,8 @@ pub(crate) enum Output {
     Terminal(Screen),
     /// Another part of this process; closed once it is empty.
     Pipe(Mutex<Option<PipeWriter>>),
+    /// A directory that exists, and that a sealed directory may replace.
+    Directory(PathBuf),
 }
 
 /// A file that does not have its name yet.
@@ -82,7 +84,11 @@ impl Destination {
 
 impl Output {
     /// Opens the destination. Fails before the work if it could not be completed.
-    pub(crate) fn create(destination: &Destination, how: How, input: &Input) -> Result<Self> {
+    pub(crate) fn create(
+        destination: &Destination,
+        how: How,
+        input: Option<&Input>,
+    ) -> Result<Self> {
         match destination {
             Destination::Stdout { forced } => standard(*forced, how.nature),
             Destination::File(path) => at(path, how, input),
@@ -104,7 +110,15 @@ impl Output {
 
     /// Whether its content cannot be taken back.
     pub(crate) fn is_stream(&self) -> bool {
-        !matches!(self, Self::Whole(_))
+        !matches!(self, Self::Whole(_) | Self::Directory(_))
+    }
+
+    /// The file that does not have its name yet, which may be written at any position.
+    pub(crate) fn new_file(&self) -> Option<&File> {
+        match self {
+            Self::Whole(whole) => Some(whole.new.file()),
+            _ => None,
+        }
     }
 
     /// Gives a file its name, with everything that was written.
@@ -113,6 +127,7 @@ impl Output {
             Self::Whole(whole) => whole.commit(),
             Self::Stream(..) | Self::Pipe(_) => Ok(()),
             Self::Terminal(screen) => screen.finish().about(STDOUT),
+            Self::Directory(path) => Err(is_directory(&path)),
         }
     }
 
@@ -125,15 +140,17 @@ impl Output {
                 Some(pipe) => pipe.write(bytes),
                 None => Err(io::ErrorKind::BrokenPipe.into()),
             },
+            Self::Directory(_) => Err(io::ErrorKind::IsADirectory.into()),
         }
     }
 
-    fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         match self {
             Self::Whole(whole) => shown(&whole.path),
             Self::Stream(_, name) => name.clone(),
             Self::Terminal(_) => STDOUT.to_owned(),
             Self::Pipe(_) => "the pipe".to_owned(),
+            Self::Directory(path) => shown(path),
         }
     }
 }
@@ -228,18 +245,29 @@ fn standard(forced: bool, nature: Nature) -> Result<Output> {
     }
 }
 
-fn at(path: &Path, how: How, input: &Input) -> Result<Output> {
+fn is_directory(path: &Path) -> Failure {
+    Failure::new(Exit::Io, "is a directory")
+        .hint("use another -o; --force puts only a sealed directory into its place")
+        .about(path.display())
+}
+
+fn at(path: &Path, how: How, input: Option<&Input>) -> Result<Output> {
     let Ok(metadata) = path.metadata() else {
         let whole = Whole::new(path, Existing::Keep, how.sync)?;
         return Ok(Output::Whole(Box::new(whole)));
     };
-    if (metadata.dev(), metadata.ino()) == (input.metadata().dev(), input.metadata().ino())
-        && metadata.is_file()
-    {
+    let is_input = input.is_some_and(|input| {
+        let input = input.metadata();
+        (metadata.dev(), metadata.ino()) == (input.dev(), input.ino()) && metadata.is_file()
+    });
+    if is_input {
         return Err(Failure::usage(format!("{} is the input", shown(path))).hint("use another -o"));
     }
     if metadata.is_dir() {
-        return Err(Failure::new(Exit::Io, "is a directory").about(path.display()));
+        return match how.nature == Nature::Content && how.force {
+            true => Ok(Output::Directory(path.to_owned())),
+            false => Err(is_directory(path)),
+        };
     }
     if !metadata.is_file() {
         // Pipes and devices are written to; they cannot be replaced.

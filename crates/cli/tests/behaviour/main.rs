@@ -4,6 +4,7 @@ mod agent;
 mod authority;
 mod careful;
 mod completion;
+mod directory;
 mod durable;
 mod evidence;
 mod files;

@@ -57,8 +57,8 @@ const BEFORE: [(&str, &str); 14] = [
         "echo 3 > minutes.txt",
     ),
     (
-        "tar c photos",
-        "mkdir -p photos; echo sun > photos/1; echo bob.pub > team.txt; rm -f *.tar.sealed",
+        "sealstone seal photos",
+        "mkdir -p photos/2026; echo sun > photos/2026/sun.jpg",
     ),
     (
         "sealstone open report.pdf.sealed",

@@ -21,5 +21,6 @@ mod rotation;
 mod scale;
 mod slots;
 mod store;
+mod trees;
 mod victim;
 mod world;

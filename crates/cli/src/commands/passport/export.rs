@@ -25,7 +25,7 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<()> {
         force: args.force,
         sync: Sync::Full,
     };
-    let output = Output::create(&destination, how, &input)?;
+    let output = Output::create(&destination, how, Some(&input))?;
     let unlocked = identity.unlock(&Passphrases::new(&args.unlock), context)?;
     // The existing public half may name a predecessor, and only that one can sign the statement.
     let passport = unlocked.passport();

@@ -1,0 +1,120 @@
+//! `list`: what is in a sealed directory.
+
+use std::io::{BufWriter, Write};
+use std::sync::Mutex;
+
+use data_encoding::BASE64;
+use sealstone::archive::{Entry, EntryKind};
+use sealstone_terminal::clock;
+use sealstone_terminal::text::{json_line, one_line};
+use serde_json::{Value, json};
+
+use super::open::{Inside, KeyRing, hold};
+use crate::args::ListArgs;
+use crate::context::Context;
+use crate::failure::{About, Result};
+use crate::io::output::{STDOUT, standard_output};
+
+pub(super) fn run(args: &ListArgs, context: &Context) -> Result<()> {
+    let open = args.to_open();
+    let keys = Mutex::new(KeyRing::new(&open, context)?);
+    let mut inside = Inside::open(&open, &args.input, &keys, context)?;
+    let name = sealstone_terminal::text::shown(&args.input);
+    // A list whose end does not fit is not shown at all.
+    for found in inside.archive.entries().about(&name)? {
+        found.about(&name)?;
+    }
+    let mut lines = BufWriter::new(standard_output()?.lock());
+    if context.json() {
+        writeln!(lines, "{}", json_line(&summary(&inside))).about(STDOUT)?;
+    } else {
+        context.say(&format!("{name} is {}", inside.sender()));
+    }
+    for found in inside.archive.entries().about(&name)? {
+        let entry = found.about(&name)?.entry;
+        let line = match (context.json(), args.long) {
+            (true, _) => json_line(&value(&entry)),
+            (false, true) => long(&entry),
+            (false, false) => short(&entry),
+        };
+        writeln!(lines, "{line}").about(STDOUT)?;
+    }
+    lines.flush().about(STDOUT)?;
+    drop(lines);
+    hold(&keys).countersign();
+    Ok(())
+}
+
+fn summary(inside: &Inside) -> Value {
+    let metadata = inside.metadata();
+    json!({
+        "name": metadata.name,
+        "modified": metadata.modified,
+        "note": metadata.note,
+        "members": inside.archive.len(),
+        "sender": inside.sender_json(),
+    })
+}
+
+/// A path as `open` takes it, unless it has characters that a terminal would obey.
+fn short(entry: &Entry) -> String {
+    let path = one_line(&String::from_utf8_lossy(&entry.path));
+    match entry.kind {
+        EntryKind::Directory => path + "/",
+        _ => path,
+    }
+}
+
+/// As `ls -l` shows it.
+fn long(entry: &Entry) -> String {
+    let kind = match entry.kind {
+        EntryKind::Directory => 'd',
+        EntryKind::Link { .. } => 'l',
+        _ => '-',
+    };
+    let bit = |i: u32| match entry.mode >> (8 - i) & 1 {
+        1 => ['r', 'w', 'x'][i as usize % 3],
+        _ => '-',
+    };
+    let mode: String = (0..9).map(bit).collect();
+    let time =
+        u64::try_from(entry.modified).map_or_else(|_| entry.modified.to_string(), clock::show);
+    let target = match &entry.kind {
+        EntryKind::Link { target } => format!(" -> {}", one_line(&String::from_utf8_lossy(target))),
+        _ => String::new(),
+    };
+    format!(
+        "{kind}{mode} {:>14} {time} {}{target}",
+        entry.size(),
+        short(entry)
+    )
+}
+
+fn value(entry: &Entry) -> Value {
+    let kind = match entry.kind {
+        EntryKind::Directory => "directory",
+        EntryKind::Link { .. } => "link",
+        EntryKind::File { .. } => "file",
+        EntryKind::Sparse { .. } => "sparse",
+    };
+    let target = match &entry.kind {
+        EntryKind::Link { target } => Some(target),
+        _ => None,
+    };
+    // JSON has no other text than Unicode.
+    let exact = |bytes: &[u8]| {
+        std::str::from_utf8(bytes)
+            .is_err()
+            .then(|| BASE64.encode(bytes))
+    };
+    json!({
+        "path": String::from_utf8_lossy(&entry.path),
+        "path_base64": exact(&entry.path),
+        "kind": kind,
+        "mode": format!("{:04o}", entry.mode),
+        "size": entry.size(),
+        "modified": entry.modified,
+        "target": target.map(|target| String::from_utf8_lossy(target)),
+        "target_base64": target.and_then(|target| exact(target)),
+    })
+}

@@ -1,0 +1,125 @@
+//! A sealed directory, which is unpacked into a new one.
+
+use std::io::{self, BufReader, PipeReader, pipe};
+use std::path::Path;
+use std::sync::Mutex;
+use std::thread;
+
+use sealstone::archive::Members;
+use sealstone::file::Opening;
+use sealstone_files::{Unpack, move_aside};
+use sealstone_terminal::text::shown;
+
+use super::{BUFFER_LEN, Closing, Job, KeyRing, Opened, Payload};
+use crate::args::WriteArgs;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::{About, Failure, Result};
+use crate::io::output::{Destination, Nature, Output, exists};
+
+impl Job<'_> {
+    /// Unpacks a directory. Of a signed file nothing is unpacked before its signatures have been
+    /// verified.
+    pub(super) fn unpack<'o>(
+        &'o self,
+        opening: Opening<Payload<'o>>,
+        keys: &Mutex<KeyRing<'_>>,
+    ) -> Result<Opened> {
+        let Destination::File(target) = &self.destination else {
+            let what = format!("{} is a sealed directory", self.input.name());
+            return Err(
+                Failure::usage(what).hint("choose -o DIR, or --as-tar to write it as one tar file")
+            );
+        };
+        let mut new = begin(target, &self.args.write)?;
+        if let Some(time) = opening.metadata().modified {
+            new.modified(time);
+        }
+        let (reader, writer) = pipe()?;
+        let output = Output::Pipe(Mutex::new(Some(writer)));
+        let opened = thread::scope(|scope| {
+            let released = scope.spawn(|| {
+                let _closing = Closing(&output);
+                self.release(&output, opening, keys)
+            });
+            let filled = fill(&mut new, reader);
+            let released = released.join();
+            let released = released.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            match (released, filled) {
+                // Unpacking failed, so that nobody read the content.
+                (Err(failure), Err(reason)) if failure.is_silent() => Err(reason),
+                // What keeps the content back is the reason, not what came of it.
+                (Err(reason), _) => Err(reason),
+                (Ok(opened), filled) => filled.map(|()| opened),
+            }
+        });
+        let opened = opened.about(self.input.name())?;
+        refuse_unstorable(&new).about(self.input.name())?;
+        let members = Some(new.count());
+        finish(new, target, &self.args.write, self.context)?;
+        Ok(Opened { members, ..opened })
+    }
+}
+
+/// A new directory for `target`, which must not exist unless it may be moved aside.
+pub(super) fn begin(target: &Path, write: &WriteArgs) -> Result<Unpack> {
+    if !write.force && target.symlink_metadata().is_ok() {
+        return Err(exists(target).hint("use another -o, or --force to move it aside"));
+    }
+    Unpack::beside(target, shown).about(target.display())
+}
+
+fn fill(new: &mut Unpack, reader: PipeReader) -> Result<()> {
+    let mut members = Members::new(BufReader::with_capacity(BUFFER_LEN, reader));
+    while let Some(entry) = members.next_entry()? {
+        new.member(&entry, |place| members.content(place))?;
+    }
+    Ok(())
+}
+
+/// Nothing is unpacked if a part would be missing.
+pub(super) fn refuse_unstorable(new: &Unpack) -> Result<()> {
+    const SHOWN: usize = 20;
+    let names = new
+        .unstorable()
+        .map(|(path, why)| format!("{}: {why}", shown(path)));
+    let names: Vec<String> = names.collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    let more = match names.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        n => format!("\nand {n} more"),
+    };
+    let what = "this system cannot hold some of its names, so that nothing was unpacked";
+    Err(Failure::new(Exit::Io, what).hint(format!(
+        "{}{more}\nopen the others by their paths, or write all of it as a tar file: --as-tar",
+        names[..names.len().min(SHOWN)].join("\n")
+    )))
+}
+
+/// Gives the directory its name. With --force, what has it is moved aside.
+pub(super) fn finish(
+    new: Unpack,
+    target: &Path,
+    write: &WriteArgs,
+    context: &Context,
+) -> Result<()> {
+    let sync = write.how(Nature::Content).sync;
+    let aside = match write.force && target.symlink_metadata().is_ok() {
+        true => Some(move_aside(target).about(target.display())?),
+        false => None,
+    };
+    let done = new.commit(target, sync).map_err(|e| match e.kind() {
+        io::ErrorKind::AlreadyExists => exists(target).hint("use another -o"),
+        _ => Failure::from(e).about(target.display()),
+    });
+    if let Some(aside) = &aside {
+        match &done {
+            Ok(()) => context.say(&format!("what was there is now {}", shown(aside))),
+            // What was there comes back, unless its place is taken.
+            Err(_) => drop(std::fs::rename(aside, target)),
+        }
+    }
+    done
+}

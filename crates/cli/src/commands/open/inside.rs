@@ -1,0 +1,370 @@
+//! Some members of a sealed directory, without opening the others.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use sealstone::archive::{Archive, Entry, EntryKind, Flat, Found};
+use sealstone::file::{Dearmored, Metadata, Sealed, SealedReader};
+use sealstone::passport::Contact;
+use sealstone_files::{Input, Place, spool};
+use sealstone_terminal::text::{one_line, shown};
+use serde_json::{Value, json};
+
+use super::directory::{begin, finish, refuse_unstorable};
+use super::sender::{self, Known, Verdict};
+use super::{KeyRing, hold};
+use crate::args::OpenArgs;
+use crate::commands::batch;
+use crate::context::{Context, Report};
+use crate::exit::Exit;
+use crate::failure::{About, Failure, Result};
+use crate::io::input;
+use crate::io::output::{Destination, Nature, Output};
+
+/// A sealed directory whose sender was accepted, read by its index.
+pub(in crate::commands) struct Inside {
+    pub(in crate::commands) archive: Archive<SealedReader<Stored>>,
+    sender: Option<Known>,
+}
+
+/// A sealed file in its binary form, at any position.
+pub(in crate::commands) struct Stored {
+    source: Source,
+    start: u64,
+    position: u64,
+}
+
+enum Source {
+    Input(Box<Input>),
+    /// The binary form of an armored file, or of a pipe.
+    Copy(File),
+}
+
+/// What to open, and where it goes.
+struct Wanted {
+    /// Without `/` at the end.
+    path: Vec<u8>,
+    destination: Destination,
+    found: Vec<Found>,
+}
+
+/// The first byte of a binary file. Armored ones begin with `-` or white space.
+const BINARY: u8 = 0x89;
+
+/// Opens members, each under its last name or as `-o` says.
+pub(super) fn open(
+    args: &OpenArgs,
+    file: &Path,
+    paths: &[PathBuf],
+    context: &Context,
+) -> Result<()> {
+    let mut wanted = wanted(args, paths)?;
+    let to_stdout = |wanted: &Wanted| matches!(wanted.destination, Destination::Stdout { .. });
+    let context = &context.beside_content(wanted.iter().any(to_stdout));
+    let keys = Mutex::new(KeyRing::new(args, context)?);
+    let mut inside = Inside::open(args, file, &keys, context)?;
+    let name = shown(file);
+    inside.find(&mut wanted).about(&name)?;
+    for wanted in &wanted {
+        let opened = inside.open_one(args, wanted, context).about(&name)?;
+        let report = inside.report(&name, wanted, opened);
+        context.result(&report.text, || report.value)?;
+    }
+    hold(&keys).countersign();
+    Ok(())
+}
+
+/// Paths and destinations, checked before anything is asked.
+fn wanted(args: &OpenArgs, paths: &[PathBuf]) -> Result<Vec<Wanted>> {
+    if args.as_tar {
+        return Err(Failure::usage("--as-tar is for all of a sealed directory")
+            .hint("leave out the paths in it, or --as-tar"));
+    }
+    let directory = match paths {
+        [_] => None,
+        _ => batch::output_directory(args.output.as_deref())?,
+    };
+    let mut names = BTreeSet::new();
+    let one = |path: &PathBuf| {
+        let inner: PathBuf = path.components().collect();
+        let inner = inner.strip_prefix(".").unwrap_or(&inner);
+        let Some(name) = inner.file_name() else {
+            return Err(Failure::usage(format!(
+                "{} is no path in a sealed directory",
+                shown(path)
+            )));
+        };
+        if !names.insert(name.to_owned()) {
+            let what = format!("two of the paths end in {}", shown(Path::new(name)));
+            return Err(Failure::usage(what).hint("open them one by one, each with its own -o"));
+        }
+        let output = || {
+            Ok(Destination::File(batch::moved(
+                name.into(),
+                directory.as_deref(),
+            )))
+        };
+        let option = args.output.as_deref().filter(|_| directory.is_none());
+        let destination = Destination::new(option, output)?;
+        if let Destination::File(target) = &destination
+            && !args.write.force
+            && (target.is_dir() || target.is_file())
+        {
+            let hint = "use another -o, or --force";
+            return Err(crate::io::output::exists(target).hint(hint));
+        }
+        Ok(Wanted {
+            path: inner.as_os_str().as_bytes().to_vec(),
+            destination,
+            found: Vec::new(),
+        })
+    };
+    paths.iter().map(one).collect()
+}
+
+impl Inside {
+    /// Unlocks the file, and decides about its sender.
+    pub(in crate::commands) fn open(
+        args: &OpenArgs,
+        file: &Path,
+        keys: &Mutex<KeyRing<'_>>,
+        context: &Context,
+    ) -> Result<Self> {
+        let input = input::content(Some(file))?;
+        let name = input.name().to_owned();
+        let sealed = Sealed::read(Stored::new(input)?).about(&name)?;
+        let opening = hold(keys).unlock(sealed, &name)?;
+        if !opening.metadata().directory {
+            let failure = Failure::usage("it is not a sealed directory");
+            return Err(failure.hint("open it as a whole").about(&name));
+        }
+        let claimed = opening.sender().clone();
+        let mut archive = SealedReader::new_unverified(opening)
+            .and_then(Archive::new)
+            .about(&name)?;
+        let verify = |archive: &mut Archive<_>, sender: &Contact| {
+            Archive::<SealedReader<Stored>>::verify_sender(archive, sender).about(&name)
+        };
+        let mut verified = false;
+        loop {
+            // In a statement of its own: the keys must be free again.
+            let verdict = sender::decide(&claimed, args, &mut hold(keys)).about(&name)?;
+            match verdict {
+                Verdict::Unsigned => {
+                    context.warn("unsigned: anyone could have sealed this");
+                    return Ok(Self {
+                        archive,
+                        sender: None,
+                    });
+                }
+                Verdict::Release(sender) => {
+                    if !verified {
+                        verify(&mut archive, &sender.contact)?;
+                    }
+                    sender.record(context)?;
+                    return Ok(Self {
+                        archive,
+                        sender: Some(sender),
+                    });
+                }
+                Verdict::Confirm(sender) => {
+                    verify(&mut archive, &sender)?;
+                    verified = true;
+                    hold(keys).confirm(&sender.fingerprint())?;
+                }
+                Verdict::Withhold(sender) => {
+                    verify(&mut archive, &sender.contact)?;
+                    sender.record(context)?;
+                    return Err(sender.withheld().about(&name));
+                }
+            }
+        }
+    }
+
+    /// Name, time and note of the directory.
+    pub(in crate::commands) fn metadata(&self) -> &Metadata {
+        self.archive.sealed().metadata()
+    }
+
+    /// The sender in words.
+    pub(in crate::commands) fn sender(&self) -> String {
+        let sender = self.sender.as_ref().map(Known::describe);
+        sender.unwrap_or_else(|| "unsigned".to_owned())
+    }
+
+    /// The sender, for machines.
+    pub(in crate::commands) fn sender_json(&self) -> Value {
+        self.sender.as_ref().map_or(Value::Null, Known::json)
+    }
+
+    /// Finds what is wanted, and what is in it.
+    fn find(&mut self, wanted: &mut [Wanted]) -> Result<()> {
+        for found in self.archive.entries()? {
+            let found = found?;
+            let path = &found.entry.path;
+            for wanted in wanted.iter_mut() {
+                let rest = path.strip_prefix(&wanted.path[..]);
+                if rest.is_some_and(|rest| rest.first().is_none_or(|&byte| byte == b'/')) {
+                    wanted.found.push(found.clone());
+                }
+            }
+        }
+        for wanted in wanted.iter() {
+            let path = one_line(&String::from_utf8_lossy(&wanted.path));
+            let Some(found) = wanted.found.first() else {
+                let failure = Failure::usage(format!("it has nothing of the name {path}"));
+                return Err(failure.hint("see: sealstone list FILE"));
+            };
+            if let EntryKind::Link { target } = &found.entry.kind {
+                let target = one_line(&String::from_utf8_lossy(target));
+                let what = format!("{path} is a symbolic link to {target}");
+                return Err(Failure::usage(what).hint("open what it leads to, or its directory"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens a file, or a directory with everything in it. Returns the bytes of content, and the
+    /// number of members.
+    fn open_one(
+        &mut self,
+        args: &OpenArgs,
+        wanted: &Wanted,
+        context: &Context,
+    ) -> Result<(u64, u64)> {
+        let bytes = wanted.found.iter().map(|found| found.entry.size()).sum();
+        let first = &wanted.found[0];
+        if first.entry.kind == EntryKind::Directory {
+            let members = self.open_directory(args, wanted, context)?;
+            return Ok((bytes, members));
+        }
+        let output = Output::create(&wanted.destination, args.write.how(Nature::Content), None)?;
+        match output.new_file() {
+            Some(file) => {
+                let mut place = Place::new(file.try_clone()?, output.name());
+                self.archive.content(first, &mut place)?;
+            }
+            None => self.archive.content(first, &mut Flat::new(&output))?,
+        }
+        output.commit()?;
+        Ok((bytes, 1))
+    }
+
+    fn open_directory(
+        &mut self,
+        args: &OpenArgs,
+        wanted: &Wanted,
+        context: &Context,
+    ) -> Result<u64> {
+        let Destination::File(target) = &wanted.destination else {
+            return Err(Failure::usage("a directory is wanted").hint("choose -o DIR"));
+        };
+        let mut new = begin(target, &args.write)?;
+        let above = wanted.path.len() + 1;
+        let (first, below) = wanted
+            .found
+            .split_first()
+            .ok_or(Failure::silent(Exit::Internal))?;
+        self.archive.check_header(first)?;
+        new.modified(u64::try_from(first.entry.modified).unwrap_or(0));
+        for found in below {
+            let entry = Entry {
+                path: found.entry.path[above..].to_vec(),
+                ..found.entry.clone()
+            };
+            self.archive.check_header(found)?;
+            new.member(&entry, |place| self.archive.content(found, place))?;
+        }
+        refuse_unstorable(&new)?;
+        let members = new.count() + 1;
+        finish(new, target, &args.write, context)?;
+        Ok(members)
+    }
+
+    fn report(&self, name: &str, wanted: &Wanted, (bytes, members): (u64, u64)) -> Report {
+        let target = match &wanted.destination {
+            Destination::Stdout { .. } => None,
+            Destination::File(path) => Some(shown(path)),
+        };
+        let path = String::from_utf8_lossy(&wanted.path);
+        let text = format!(
+            "opened {} of {name} to {} ({})",
+            one_line(&path),
+            target.as_deref().unwrap_or("standard output"),
+            self.sender()
+        );
+        let value = json!({
+            "path": path,
+            "output": target,
+            "content_bytes": bytes,
+            "members": members,
+            "signed": self.sender.is_some(),
+            "sender": self.sender_json(),
+        });
+        Report {
+            text,
+            value,
+            secret: false,
+        }
+    }
+}
+
+impl Stored {
+    /// A regular file is read where it is. Of anything else a copy is made, still sealed.
+    fn new(input: Input) -> Result<Self> {
+        let start = input.position();
+        let mut first = [0];
+        if input.regular().is_some() {
+            input.read_at(&mut first, start)?;
+        }
+        let (source, start) = match first == [BINARY] {
+            true => (Source::Input(Box::new(input)), start),
+            false => {
+                let reader = Dearmored::detect(BufReader::new(&input)).about(input.name())?;
+                {
+                    let copy = spool(reader).map_err(sealstone::Error::from);
+                    let copy = copy.about("the copy in the temporary directory")?;
+                    (Source::Copy(copy), 0)
+                }
+            }
+        };
+        Ok(Self {
+            source,
+            start,
+            position: start,
+        })
+    }
+}
+
+impl Read for Stored {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        use std::os::unix::fs::FileExt;
+        let n = match &self.source {
+            Source::Input(input) => input.read_at(bytes, self.position)?,
+            Source::Copy(file) => file.read_at(bytes, self.position)?,
+        };
+        self.position += n as u64;
+        Ok(n)
+    }
+}
+
+impl Seek for Stored {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let end = || match &self.source {
+            Source::Input(input) => Ok(input.metadata().len()),
+            Source::Copy(file) => file.metadata().map(|metadata| metadata.len()),
+        };
+        let position = match to {
+            SeekFrom::Start(position) => self.start.checked_add(position),
+            SeekFrom::Current(offset) => self.position.checked_add_signed(offset),
+            SeekFrom::End(offset) => end()?.checked_add_signed(offset),
+        };
+        let position = position.filter(|position| *position >= self.start);
+        self.position = position.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.position - self.start)
+    }
+}

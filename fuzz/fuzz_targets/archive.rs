@@ -1,0 +1,4 @@
+#![no_main]
+#![forbid(unsafe_code)]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| sealstone_fuzz::archive(data));
