@@ -83,13 +83,9 @@ impl Entry {
     pub fn check(&self) -> Result<()> {
         let path = &self.path;
         let depth = path.split(|&byte| byte == b'/').count();
-        let parts = path.split(|&byte| byte == b'/');
+        let mut parts = path.split(|&byte| byte == b'/');
         let good = |part: &[u8]| !matches!(part, b"" | b"." | b"..");
-        if path.len() > MAX_PATH
-            || depth > MAX_DEPTH
-            || path.contains(&0)
-            || !parts.fold(true, |all, part| all && good(part))
-        {
+        if path.len() > MAX_PATH || depth > MAX_DEPTH || path.contains(&0) || !parts.all(good) {
             return Err(Error::Malformed("a path in the archive"));
         }
         let is_link = matches!(self.kind, EntryKind::Link { .. });
@@ -170,8 +166,8 @@ mod tests {
 
     fn is_ordered(paths: &[&str]) -> bool {
         let mut sequence = Sequence::default();
-        let mut take = |path: &&str| sequence.take(&entry(path)).is_ok();
-        paths.iter().all(|path| take(path))
+        let take = |path: &&str| sequence.take(&entry(path)).is_ok();
+        paths.iter().all(take)
     }
 
     #[test]
