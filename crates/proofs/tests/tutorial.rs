@@ -1,5 +1,6 @@
 //! The tutorial has its program as it is, and what the prover says to it and to bugs in it.
 
+#[allow(unreachable_pub, reason = "it stands as a reader writes it")]
 #[path = "../examples/tutorial.rs"]
 #[expect(dead_code, reason = "its main function is for readers")]
 mod program;

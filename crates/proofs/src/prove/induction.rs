@@ -205,15 +205,15 @@ impl Induction<'_> {
             }
             _ => return Ok(()),
         };
-        result.or_else(|why| {
+        result.map_err(|why| {
             if !matches!(self.progress, Progress::Again(_)) {
                 self.progress = Progress::Again(Err(why.clone()));
             }
-            Err(Stop {
+            Stop {
                 at: machine.next,
                 visits: 0,
                 reason: Reason::Unsupported(why),
-            })
+            }
         })
     }
 
@@ -256,9 +256,9 @@ impl Induction<'_> {
         for ((old, new), later) in old.zip(new).zip(later) {
             roles.add([*old, *new, *later], self.left)?;
         }
-        let into_elements = self.into_elements(machine);
+        let element_addresses = self.element_addresses(machine);
         let kept = self.kept(machine.terms, entry);
-        roles.replace_all(machine, &kept, &into_elements);
+        roles.replace_all(machine, &kept, &element_addresses);
         let state = machine.state();
         let region = Region {
             name: "the next element".into(),
@@ -295,7 +295,7 @@ impl Induction<'_> {
     }
 
     /// Bits of addresses in the buffer, which other turns have other ones of.
-    fn into_elements(&self, machine: &mut Machine<'_>) -> HashSet<Bit> {
+    fn element_addresses(&self, machine: &mut Machine<'_>) -> HashSet<Bit> {
         let mut bits = HashSet::new();
         for word in machine.words() {
             let distance = machine.terms.sub(&word, &self.pointer);
@@ -359,11 +359,11 @@ impl Roles {
         &mut self,
         machine: &mut Machine<'_>,
         kept: &HashSet<Bit>,
-        into_elements: &HashSet<Bit>,
+        element_addresses: &HashSet<Bit>,
     ) {
         let stays = |terms: &Terms, bit: Bit| {
             let is_kept = kept.contains(&bit) || terms.is_of_address(bit);
-            is_kept && !into_elements.contains(&bit)
+            is_kept && !element_addresses.contains(&bit)
         };
         let (new, anything) = (&self.new, &mut self.anything);
         machine.change_all(
