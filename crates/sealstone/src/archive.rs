@@ -16,7 +16,8 @@
 //! impl Tree for Notes {
 //!     type Content = &'static [u8];
 //!     fn next(&mut self) -> sealstone::Result<Option<Item<&'static [u8]>>> {
-//!         Ok(self.0.take().map(|entry| Item { entry, map: None, content: b"attack" }))
+//!         let item = |entry| Item { entry, map: None, content: &b"attack"[..] };
+//!         Ok(self.0.take().map(item))
 //!     }
 //! }
 //! let kind = EntryKind::File { size: 6 };
