@@ -144,7 +144,7 @@ fn response(golden: &Golden, bytes: &mut Unstructured<'_>, choice: usize) {
             assert_eq!(response, right, "only this response is right");
         }
         // As if the proof were not looked at.
-        Err(Error::Proof) => assert!(!PLANTED, "nobody proved it"),
+        Err(Error::Proof) if PLANTED => panic!("nobody proved it"),
         Err(_) => {}
     }
 }

@@ -19,11 +19,15 @@ use voprf::Ristretto255;
 
 use crate::Result;
 
+/// Answers a request.
+type Issue = dyn Fn(&[u8]) -> Result<Vec<u8>>;
+/// Whether the value of a header Authorization holds a token for this issuer's challenge.
+type Verify = dyn Fn(&str) -> Result<bool>;
+
 /// A key, its issuer and the origin that trusts it.
 pub(crate) struct Issuer {
-    pub(crate) issue: Box<dyn Fn(&[u8]) -> Result<Vec<u8>>>,
-    /// Whether the value of a header Authorization holds a token for this issuer's challenge.
-    pub(crate) verify: Box<dyn Fn(&str) -> Result<bool>>,
+    pub(crate) issue: Box<Issue>,
+    pub(crate) verify: Box<Verify>,
 }
 
 /// An issuer with a new key, and the value of the header WWW-Authenticate of its origin.
