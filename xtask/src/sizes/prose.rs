@@ -3,8 +3,6 @@
 use std::path::Path;
 
 const MAX_COLUMNS: usize = 100;
-/// Tables that `cargo xtask assurance` writes, and what programs print.
-const NOT_PROSE: &[&str] = &["ASSURANCE.md"];
 
 /// Whether a file may hold prose or comments, and how those begin.
 fn mark(name: &str) -> Option<&'static str> {
@@ -26,7 +24,6 @@ pub(super) fn is_read(name: &str) -> bool {
 
 pub(super) fn too_wide(name: &str, text: &str) -> Vec<String> {
     let lines = match mark(name) {
-        Some(_) if NOT_PROSE.contains(&name) => Vec::new(),
         Some("") => markdown(text),
         Some(mark) => comments(text, mark),
         None => Vec::new(),

@@ -57,6 +57,7 @@ fn wide_prose() {
         ("python/a.pyi", "\"\"\"\n"),
         ("python/a.py", "a = \"\"\"\n\"\"\"\nb = 1\n# "),
         ("spec/a.md", ""),
+        ("ASSURANCE.md", ""),
         ("store/a.lua", "-- "),
         ("tests/a.mjs", "// "),
     ];
