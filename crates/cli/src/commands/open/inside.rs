@@ -236,7 +236,7 @@ impl Inside {
         wanted: &Wanted,
         context: &Context,
     ) -> Result<(u64, u64)> {
-        let bytes = wanted.found.iter().map(|found| found.entry.size()).sum();
+        let bytes = total(wanted.found.iter().map(|found| &found.entry));
         let first = &wanted.found[0];
         if first.entry.kind == EntryKind::Directory {
             let members = self.open_directory(args, wanted, context)?;
@@ -313,6 +313,11 @@ impl Inside {
     }
 }
 
+/// Bytes of content. A sender can claim holes that together have more than 2^64.
+fn total<'a>(entries: impl Iterator<Item = &'a Entry>) -> u64 {
+    entries.fold(0, |sum, entry| sum.saturating_add(entry.size()))
+}
+
 impl Stored {
     /// A regular file is read where it is. Of anything else a copy is made, still sealed.
     fn new(input: Input) -> Result<Self> {
@@ -325,11 +330,9 @@ impl Stored {
             true => (Source::Input(Box::new(input)), start),
             false => {
                 let reader = Dearmored::detect(BufReader::new(&input)).about(input.name())?;
-                {
-                    let copy = spool(reader).map_err(sealstone::Error::from);
-                    let copy = copy.about("the copy in the temporary directory")?;
-                    (Source::Copy(copy), 0)
-                }
+                let copy = spool(reader).map_err(sealstone::Error::from);
+                let copy = copy.about("the copy in the temporary directory")?;
+                (Source::Copy(copy), 0)
             }
         };
         Ok(Self {
@@ -366,5 +369,24 @@ impl Seek for Stored {
         let position = position.filter(|position| *position >= self.start);
         self.position = position.ok_or(io::ErrorKind::InvalidInput)?;
         Ok(self.position - self.start)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn claimed_sizes_do_not_overflow() {
+        let size = i64::MAX as u64;
+        let hole = Entry {
+            path: b"hole".to_vec(),
+            kind: EntryKind::Sparse { size, stored: 512 },
+            mode: 0o644,
+            modified: 0,
+        };
+        assert_eq!(total([&hole, &hole].into_iter()), 2 * size);
+        assert_eq!(total([&hole; 3].into_iter()), u64::MAX);
+        assert_eq!(total([].into_iter()), 0);
     }
 }
