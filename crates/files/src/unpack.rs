@@ -165,14 +165,15 @@ impl Unpack {
     /// What the system says; [`io::ErrorKind::AlreadyExists`] if something has the name.
     pub fn commit(mut self, target: &Path, sync: Sync) -> io::Result<()> {
         self.leave(1)?;
-        if let (Some(time), Some(Some(root))) = (self.time, self.levels.first()) {
-            futimens(&root.directory, &times(time))?;
+        let root = self.levels.pop().flatten();
+        let root = root.ok_or(io::ErrorKind::InvalidInput)?.directory;
+        if let Some(time) = self.time {
+            futimens(&root, &times(time))?;
         }
-        let narrow = std::mem::take(&mut self.narrow);
         self.new.commit_all(target, sync)?;
-        for (path, mode) in narrow.iter().rev() {
-            let path = target.join(path);
-            chmodat(CWD, &path, Mode::from_raw_mode(*mode), AtFlags::empty())?;
+        // The path may lead elsewhere meanwhile; the open directory is the one that was filled.
+        for (path, mode) in self.narrow.iter().rev() {
+            chmodat(&root, path, Mode::from_raw_mode(*mode), AtFlags::empty())?;
         }
         Ok(())
     }
