@@ -41,6 +41,7 @@ mod entry;
 mod header;
 mod index;
 mod read;
+mod ready;
 mod seek;
 mod sparse;
 mod tail;

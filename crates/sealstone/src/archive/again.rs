@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 
 use super::read::Members;
+use super::ready::Ready;
 use super::tail::Tail;
 use crate::Result;
 use crate::file::ChunkHashes;
@@ -12,8 +13,7 @@ use crate::file::ChunkHashes;
 pub struct Again<'a, R> {
     members: Members<R>,
     tail: Tail<'a>,
-    ready: Vec<u8>,
-    given: usize,
+    ready: Ready,
     next: Next,
 }
 
@@ -30,15 +30,13 @@ impl<'a, R: Read> Again<'a, R> {
         Self {
             members: Members::new(reader),
             tail: Tail::new(hashes),
-            ready: Vec::new(),
-            given: 0,
+            ready: Ready::default(),
             next: Next::Member,
         }
     }
 
     fn prepare(&mut self) -> Result<()> {
-        self.given = 0;
-        (self.ready, self.next) = match self.next {
+        let (ready, next) = match self.next {
             Next::Member => match self.members.advance()? {
                 Some((entry, _)) => (self.tail.add(&entry)?, Next::Member),
                 None => (self.tail.index(), Next::End),
@@ -46,6 +44,7 @@ impl<'a, R: Read> Again<'a, R> {
             Next::End => (self.tail.end(), Next::Nothing),
             Next::Nothing => (Vec::new(), Next::Nothing),
         };
+        (self.ready, self.next) = (ready.into(), next);
         Ok(())
     }
 }
@@ -56,10 +55,8 @@ impl<R: Read> Read for Again<'_, R> {
             return Ok(0);
         }
         loop {
-            if let ready @ [_, ..] = &self.ready[self.given..] {
-                let n = ready.len().min(bytes.len());
-                bytes[..n].copy_from_slice(&ready[..n]);
-                self.given += n;
+            let n = self.ready.give(bytes);
+            if n > 0 {
                 return Ok(n);
             }
             if self.next == Next::Nothing {

@@ -4,6 +4,7 @@ use std::io::{self, Read};
 
 use super::entry::{Entry, EntryKind};
 use super::padded;
+use super::ready::Ready;
 use super::sparse::Map;
 use super::tail::Tail;
 use crate::file::ChunkHashes;
@@ -38,12 +39,11 @@ pub struct Writer<'a, T: Tree> {
     tree: T,
     tail: Tail<'a>,
     /// Bytes that are given before everything else.
-    ready: Vec<u8>,
-    given: usize,
+    ready: Ready,
     next: Next<T::Content>,
 }
 
-/// What comes behind the bytes that are ready.
+/// The part that follows the bytes that are ready.
 enum Next<C> {
     Member,
     /// The content, and how much of it is left.
@@ -58,20 +58,18 @@ impl<'a, T: Tree> Writer<'a, T> {
         Self {
             tree,
             tail: Tail::new(hashes),
-            ready: Vec::new(),
-            given: 0,
+            ready: Ready::default(),
             next: Next::Member,
         }
     }
 
     /// Prepares more bytes.
     fn prepare(&mut self) -> Result<()> {
-        self.given = 0;
-        self.ready.clear();
+        let mut ready = Vec::new();
         self.next = match std::mem::replace(&mut self.next, Next::Nothing) {
             Next::Member => match self.tree.next()? {
                 Some(item) => {
-                    self.ready = self.tail.add(&item.entry)?;
+                    ready = self.tail.add(&item.entry)?;
                     let map = item.map.as_ref().map_or(Vec::new(), Map::encode);
                     let stored = item.entry.stored();
                     let left = stored.checked_sub(map.len() as u64);
@@ -81,12 +79,12 @@ impl<'a, T: Tree> Writer<'a, T> {
                     {
                         return Err(Error::Invalid("the map of a file with holes"));
                     }
-                    self.ready.extend(map);
+                    ready.extend(map);
                     let left = left.ok_or(Error::Invalid("the size of a file with holes"))?;
                     Next::Content(item.content, left, item.entry)
                 }
                 None => {
-                    self.ready = self.tail.index();
+                    ready = self.tail.index();
                     Next::End
                 }
             },
@@ -97,15 +95,16 @@ impl<'a, T: Tree> Writer<'a, T> {
                 }
                 let stored = entry.stored();
                 let zeros = padded(stored).map_or(0, |all| all - stored);
-                self.ready.resize(zeros as usize, 0);
+                ready.resize(zeros as usize, 0);
                 Next::Member
             }
             Next::End => {
-                self.ready = self.tail.end();
+                ready = self.tail.end();
                 Next::Nothing
             }
             Next::Nothing => Next::Nothing,
         };
+        self.ready = ready.into();
         Ok(())
     }
 }
@@ -120,10 +119,8 @@ impl<T: Tree> Read for Writer<'_, T> {
             return Ok(0);
         }
         loop {
-            if let ready @ [_, ..] = &self.ready[self.given..] {
-                let n = ready.len().min(bytes.len());
-                bytes[..n].copy_from_slice(&ready[..n]);
-                self.given += n;
+            let n = self.ready.give(bytes);
+            if n > 0 {
                 return Ok(n);
             }
             if let Next::Content(content, left @ 1.., _) = &mut self.next {
