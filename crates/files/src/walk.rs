@@ -42,7 +42,7 @@ pub type Show = fn(&Path) -> String;
 struct Level {
     directory: OwnedFd,
     path: Vec<u8>,
-    /// What is left in it, the last first.
+    /// The names that are left in it, the last one first.
     names: Vec<Vec<u8>>,
 }
 

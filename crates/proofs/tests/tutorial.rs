@@ -20,7 +20,7 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 type Kernel = extern "C" fn(&mut [u64; 4]);
 
-/// What is said about a function, which is called to stay in the program.
+/// The verdict on a function. The call keeps the function in the program.
 fn said(name: &str, kernel: Kernel, contract: &Contract) -> Verdict {
     let _guard = ONE_AT_A_TIME.lock();
     let _guard = _guard.unwrap_or_else(PoisonError::into_inner);

@@ -36,7 +36,7 @@ pub struct Group {
 
 /// A condition of contracts.
 pub struct Obligation {
-    /// What is assumed.
+    /// The assumption.
     pub need: Need,
     /// Of whose callers.
     pub groups: &'static [&'static Group],

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Registers and memory at one moment.
 pub(crate) struct State {
     registers: Vec<Bit>,
-    /// What is in memory, by address, and may be read.
+    /// The memory that may be read, by address.
     bytes: BTreeMap<u64, [Bit; 8]>,
     /// Stack that was given up.
     stale: BTreeSet<u64>,

@@ -347,7 +347,7 @@ impl Roles {
         if new.is_constant() {
             return Err("what its first turn computes is a constant later".into());
         }
-        // What was equal in the first turn must be equal in all.
+        // Bits that were equal in the first turn must be equal in all turns.
         match *self.next.entry(new).or_insert(later) == later {
             true => Ok(()),
             false => Err("what is equal in its first turn differs later".into()),

@@ -1,4 +1,4 @@
-//! What is sealed, and what its recipients are told of it.
+//! The content that is sealed, and the metadata that its recipients see.
 
 use std::path::Path;
 
