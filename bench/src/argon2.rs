@@ -14,7 +14,7 @@ use std::time::Instant;
 const PASSWORD: &[u8] = b"password";
 const SALT: &[u8; 16] = b"somesaltsomesalt";
 
-/// What a hash costs.
+/// The cost of a hash.
 struct Cost {
     memory_kib: u32,
     passes: u32,

@@ -7,7 +7,7 @@ use std::env;
 use std::rc::Rc;
 use std::time::Instant;
 
-/// What the project promises: job, peer, the least ratio of times.
+/// The project's bars: job, peer, the least ratio of times.
 pub type Bar = (&'static str, &'static str, f64);
 
 /// Measures the jobs that the command line of `program` asks for, prints the tables, and ends the
@@ -53,7 +53,7 @@ impl Options {
     }
 }
 
-/// What is measured: one run does something some number of times, or once.
+/// A job to measure: one run does it some number of times, or once.
 pub struct Job {
     name: String,
     count: usize,

@@ -180,7 +180,7 @@ fn hybrid(jobs: &mut Vec<Job>) {
     }));
 }
 
-/// What creating is made of.
+/// The parts of creating.
 fn parts(jobs: &mut Vec<Job>) {
     jobs.push(Job::new("digests, policy, HMAC, HKDF", 1, digests_and_macs));
     let keys = Rc::new(Keys::new());

@@ -300,7 +300,7 @@ fn redemptions(address: &str, count: usize) -> Vec<Vec<u8>> {
     requests
 }
 
-/// What the library alone does a second, on the service's core.
+/// The library's rate alone, on the service's core, a second.
 fn library(job: &str, time: Duration) -> f64 {
     let key = IssuerKey::generate(TYPE).expect("a key");
     let (pending, request) =

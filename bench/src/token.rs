@@ -34,7 +34,7 @@ fn main() {
     jobs::main("bench-token", jobs(), BARS);
 }
 
-/// What the project promises: job, peer, the least ratio of times.
+/// The project's bars: job, peer, the least ratio of times.
 const BARS: &[Bar] = &[
     ("P-256 evaluate 1", "voprf P-256 evaluate 1", 3.5),
     ("P-256 evaluate 100", "voprf P-256 evaluate 100", 3.0),
@@ -100,7 +100,7 @@ fn blinded<S: Suite>(client: &Client<S>) -> Vec<u8> {
         .collect()
 }
 
-/// What a server does for a row of blinded elements.
+/// A server's work on a row of blinded elements.
 fn evaluate<S: Suite>(server: &Server<S>, blinded: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let blinded = Blinded::decode_all(blinded).expect("elements");
     let (evaluated, proof) = server.evaluate(&blinded).expect("a batch");
@@ -248,7 +248,7 @@ theirs!(theirs_p256, "P-256", p256::NistP256);
 theirs!(theirs_p384, "P-384", p384::NistP384);
 theirs!(theirs_ristretto, "ristretto255", voprf::Ristretto255);
 
-/// What a group's operations cost alone: the floor of all protocols.
+/// The cost of a group's operations alone: the floor of all protocols.
 fn parts<G: Group>(name: &str, jobs: &mut Vec<Job>) {
     let mut part = |what: &str, count, run: Box<dyn FnMut()>| {
         jobs.push(Job::new(format!("{name} {what}"), count, run));
@@ -380,7 +380,7 @@ fn verify(token_type: TokenType, name: &str) -> Job {
     })
 }
 
-/// What an origin does with a token that only the issuer can verify.
+/// An origin's work on a token that only the issuer can verify.
 fn redeem(token_type: TokenType) -> Job {
     let (key, challenge, token) = token(token_type);
     let token = token.encode();

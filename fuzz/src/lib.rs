@@ -1,4 +1,4 @@
-//! What the fuzz targets do with their bytes. Each function takes anything and panics if the
+//! The fuzz targets' work on their bytes. Each function takes anything and panics if the
 //! library panics or breaks a promise; `fuzz_targets/` hands libFuzzer's bytes to them.
 //!
 //! Random bytes never get through a MAC or a signature. So most targets begin with a valid object,

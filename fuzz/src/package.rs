@@ -124,7 +124,7 @@ fn check_signed(bytes: &mut Unstructured<'_>, thorough: bool) {
     }
 }
 
-/// What a reader may rely on once a package is good.
+/// The facts that a reader may rely on once a package is good.
 fn check_good(package: &Package, embedded: &[u8]) {
     let manifest = package.manifest();
     assert!(manifest.required.is_empty() && manifest.threshold == 1 && manifest.policy.is_none());

@@ -128,7 +128,7 @@ struct Forged {
     private: Vec<u8>,
     chunk: Vec<u8>,
     trailer: Option<Vec<u8>>,
-    /// What the chunk holds if it is well-formed.
+    /// The content of the chunk if it is well-formed.
     content: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! What people type: words, shares, recovery keys, fingerprints, passphrases.
+//! Text that people type: words, shares, recovery keys, fingerprints, passphrases.
 
 use arbitrary::Unstructured;
 use sealstone::Passphrase;
@@ -8,7 +8,7 @@ use crate::PLANTED;
 use crate::edit::edited;
 use crate::golden::{ALICE, SHARES, WORDS};
 
-/// Whatever is taken is the same when it is shown and typed again.
+/// Accepted text stays the same when it is shown and typed again.
 pub fn text(data: &[u8]) {
     let typed = typed(data);
     let typed = String::from_utf8_lossy(&typed);

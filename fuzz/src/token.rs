@@ -128,7 +128,7 @@ fn request(golden: &Golden, bytes: &mut Unstructured<'_>, choice: usize) {
     }
 }
 
-/// What is finalized is the issuer's response, whatever was done to it on the way.
+/// A response that finalizes is the issuer's, whatever happened on the way.
 fn response(golden: &Golden, bytes: &mut Unstructured<'_>, choice: usize) {
     let index = choice % golden.states.len();
     let pending = waiting(&golden.states[index]);

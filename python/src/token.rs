@@ -26,7 +26,7 @@ fn exception(py: Python<'_>, error: Error) -> PyErr {
         Error::Forged => "forged",
         Error::Refused => "refused",
         Error::NoEpoch => "no-epoch",
-        // What the caller has asked for is not possible.
+        // The request of the caller is not possible.
         _ => return PyValueError::new_err(text),
     };
     raise(py, "TokenRefused", (text, name))

@@ -1,4 +1,4 @@
-//! What the gates share: how they report, and how they ask git and cargo.
+//! Common parts of the gates: how they report, and how they ask git and cargo.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::Command;
 /// Looks at the repository in a directory. An error means that the gate could not look.
 pub(crate) type Gate = fn(&Path) -> Result<Report, String>;
 
-/// What a gate found: `FILE:LINE: what is wrong`, one line each.
+/// The findings of a gate: `FILE:LINE: what is wrong`, one line each.
 pub(crate) struct Report {
     pub(crate) looked_at: String,
     pub(crate) findings: Vec<String>,
@@ -53,7 +53,7 @@ pub(crate) fn git(root: &Path, arguments: &[&str]) -> Result<String, String> {
     output(Command::new("git").arg("-C").arg(root).args(arguments))
 }
 
-/// What `cargo metadata` says of the packages of one workspace.
+/// The packages of one workspace, from `cargo metadata`.
 pub(crate) fn packages(manifest: &Path) -> Result<Vec<Value>, String> {
     let mut cargo = Command::new("cargo");
     cargo.args([
@@ -78,7 +78,7 @@ pub(crate) fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// What a program prints; an error if it fails.
+/// The output of a program; an error if it fails.
 pub(crate) fn output(command: &mut Command) -> Result<String, String> {
     let done = command
         .output()

@@ -1,4 +1,5 @@
-//! What reads and checks this repository. The alias in `.cargo/config.toml` makes it a command.
+//! Gates and generated tables of this repository: `cargo xtask`, by an alias in
+//! `.cargo/config.toml`.
 //!
 //! ```text
 //! cargo xtask check [GATE…]               the gates; all of them, if none is named

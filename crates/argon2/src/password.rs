@@ -79,7 +79,7 @@ pub struct Verified {
     pub needs_rehash: bool,
 }
 
-/// What a PHC string can have.
+/// The fields of a PHC string.
 const PHC_RULE: &str =
     "a PHC string has 8 to 48 bytes of salt, 12 to 64 of hash, up to 32 of data, 255 lanes";
 

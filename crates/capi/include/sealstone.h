@@ -86,7 +86,7 @@
 // Bytes that a function returns. They are wiped when they are freed.
 typedef struct sealstone_buffer sealstone_buffer;
 
-// What a verifier asks for.
+// The verifier's demands.
 typedef struct sealstone_challenge sealstone_challenge;
 
 // An issuer's secret key.
@@ -108,7 +108,7 @@ typedef struct sealstone_pending sealstone_pending;
 // The half of a passport that its owner hands out.
 typedef struct sealstone_public_passport sealstone_public_passport;
 
-// What a verification found.
+// The report of a verification.
 typedef struct sealstone_report sealstone_report;
 
 // A message being hashed with Skein-512 (version 1.3).
@@ -159,7 +159,7 @@ typedef struct {
     uint32_t passes;
     // Its lanes.
     uint32_t lanes;
-    // Who can open it.
+    // The recipients.
     const sealstone_public_passport *const *recipients;
     // Their number.
     size_t recipient_count;
@@ -219,7 +219,7 @@ typedef struct {
     // The path of a directory, all files of which are signed and not embedded, or `NULL`. With a
     // directory, all of `files` are embedded.
     const char *directory;
-    // Who made the content, as free text, or `NULL`.
+    // The author of the content, as free text, or `NULL`.
     const char *author;
     // A JSON object with free data, or `NULL`.
     const char *metadata;

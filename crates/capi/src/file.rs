@@ -45,7 +45,7 @@ pub struct SealOptions {
     pub passes: u32,
     /// Its lanes.
     pub lanes: u32,
-    /// Who can open it.
+    /// The recipients.
     pub recipients: *const *const PublicPassport,
     /// Their number.
     pub recipient_count: usize,

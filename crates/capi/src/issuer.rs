@@ -214,7 +214,7 @@ pub unsafe extern "C" fn sealstone_issuer_public_key_free(key: *mut IssuerPublic
     unsafe { raw::free(key) }
 }
 
-/// What a caller gives to have a token redeemed.
+/// The caller's inputs for redeeming a token.
 struct Redemption {
     challenge: *const Challenge,
     token: (*const u8, usize),

@@ -62,7 +62,7 @@ pub struct SignOptions {
     /// The path of a directory, all files of which are signed and not embedded, or `NULL`. With a
     /// directory, all of `files` are embedded.
     pub directory: *const c_char,
-    /// Who made the content, as free text, or `NULL`.
+    /// The author of the content, as free text, or `NULL`.
     pub author: *const c_char,
     /// A JSON object with free data, or `NULL`.
     pub metadata: *const c_char,

@@ -22,7 +22,7 @@ use crate::passport::{Passport, PublicPassport, now};
 use crate::raw;
 use crate::status::{Failure, NOT_VERIFIED, Status, guarded};
 
-/// What a verification found.
+/// The report of a verification.
 pub struct Report(Found);
 
 /// The layer was checked and holds.

@@ -127,7 +127,7 @@ impl From<sealstone_token::Error> for Failure {
             | Error::Forged
             | Error::Refused
             | Error::NoEpoch => REFUSED,
-            // What the caller has asked for is not possible.
+            // The request of the caller is not possible.
             _ => INVALID,
         };
         Self(status, error.to_string())

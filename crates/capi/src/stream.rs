@@ -31,7 +31,7 @@ pub type ReadCallback =
 pub type WriteCallback =
     Option<unsafe extern "C" fn(context: *mut c_void, bytes: *const u8, len: usize) -> c_int>;
 
-/// What a caller gives its callback.
+/// The caller's argument for its callback.
 struct Context(*mut c_void);
 
 // SAFETY: the header tells the caller that other threads call its callbacks.

@@ -28,7 +28,7 @@ pub const TOKEN_RISTRETTO255: u16 = 0x0005;
 /// Only the issuer verifies these tokens (P-256, a type of this project's own).
 pub const TOKEN_P256: u16 = 0xff01;
 
-/// What a verifier asks for.
+/// The verifier's demands.
 pub struct Challenge(pub(crate) TokenChallenge);
 
 /// Tokens that were asked for and not yet received, with the secrets that blind them.

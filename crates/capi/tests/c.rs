@@ -112,7 +112,7 @@ fn the_header_compiles_alone() {
     }
 }
 
-/// What the library exports is what the header declares, with the version that the map says.
+/// The library exports exactly the functions of the header, with the version that the map says.
 #[test]
 fn names_and_versions_are_those_of_the_header() {
     let library = Installed::get().library();

@@ -68,7 +68,7 @@ impl Failure {
         self
     }
 
-    /// What happened, without what to do.
+    /// The failure, without the advice.
     pub(crate) fn what(&self) -> &str {
         &self.what
     }

@@ -125,7 +125,7 @@ impl Identity {
     }
 }
 
-/// What helps if a passport does not unlock. The library does not tell a damaged file from a wrong
+/// Advice for a passport that does not unlock. The library cannot tell damage from a wrong
 /// passphrase.
 fn how_to_mend(error: &Error) -> Option<&'static str> {
     match error {

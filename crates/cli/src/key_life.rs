@@ -51,7 +51,7 @@ pub(crate) fn successor(life: &KeyLife) -> String {
     name.map_or(String::new(), |name| format!("\n  successor {name}"))
 }
 
-/// What happened, and what the user can do.
+/// The failure, and the advice.
 pub(crate) fn explain(refusal: &Refusal, key: &Fingerprint) -> Failure {
     let set = |option: &str| format!("to change that: sealstone keys set {key} {option}");
     let (what, hint) = match refusal {

@@ -25,7 +25,7 @@ use crate::io::input;
 pub(crate) enum Source {
     File(PathBuf),
     Descriptor(u32),
-    /// What a command of the user prints.
+    /// The output of a command of the user.
     Command(OsString),
     Environment,
     Terminal,

@@ -1,4 +1,4 @@
-//! What the parser of the command line reports, and panics.
+//! Reports of the parser of the command line, and of panics.
 
 use std::io::{self, Write};
 use std::process::ExitCode;

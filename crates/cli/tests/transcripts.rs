@@ -1,4 +1,4 @@
-//! What people see: transcripts with exact messages and exit codes, in `tests/cmd`.
+//! Transcripts of what people see, with exact messages and exit codes, in `tests/cmd`.
 
 #[test]
 fn transcripts() {

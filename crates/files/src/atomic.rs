@@ -19,7 +19,7 @@ pub struct AtomicFile {
     temporary: Option<Temporary>,
 }
 
-/// What happens to a file that has the final name already.
+/// The fate of a file that has the final name already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
     /// It stays, and the commit fails with [`io::ErrorKind::AlreadyExists`].
@@ -40,7 +40,7 @@ pub enum Sync {
 /// Writes a small file: see [`AtomicFile::commit`].
 ///
 /// # Errors
-/// What the system says, and [`io::ErrorKind::AlreadyExists`] for [`Existing::Keep`].
+/// The system's error, and [`io::ErrorKind::AlreadyExists`] for [`Existing::Keep`].
 pub fn write(target: &Path, bytes: &[u8], existing: Existing, mode: u32) -> io::Result<()> {
     let new = AtomicFile::new(&directory_of(target))?;
     new.file().write_all(bytes)?;
@@ -51,7 +51,7 @@ impl AtomicFile {
     /// Creates a file in `directory`, which must be that of the final name.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn new(directory: &Path) -> io::Result<Self> {
         match unnamed(directory) {
             Some(file) => Ok(Self {
@@ -66,7 +66,7 @@ impl AtomicFile {
     /// Creates it under the name `hidden`, for formats and file systems that need one.
     ///
     /// # Errors
-    /// What the system says, and [`io::ErrorKind::AlreadyExists`] if something has that name.
+    /// The system's error, and [`io::ErrorKind::AlreadyExists`] if something has that name.
     pub fn named(hidden: PathBuf) -> io::Result<Self> {
         let directory = directory_of(&hidden);
         let mut options = OpenOptions::new();
@@ -91,7 +91,7 @@ impl AtomicFile {
     /// Gives the file its name and mode.
     ///
     /// # Errors
-    /// What the system says, and [`io::ErrorKind::AlreadyExists`] for [`Existing::Keep`]. Then
+    /// The system's error, and [`io::ErrorKind::AlreadyExists`] for [`Existing::Keep`]. Then
     /// nothing has changed, unless only the last step failed: syncing the directory.
     pub fn commit(
         self,

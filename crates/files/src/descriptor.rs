@@ -7,7 +7,7 @@ use std::io::{self, Seek, SeekFrom};
 /// Safe Rust offers `dup` only for descriptors that it knows to be open.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 #[cfg(target_os = "linux")]
 pub fn duplicate(number: u32) -> io::Result<File> {
     use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
@@ -25,7 +25,7 @@ pub fn duplicate(number: u32) -> io::Result<File> {
 /// Duplicates the descriptor with this number: opening the system's name for it does so.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 #[cfg(not(target_os = "linux"))]
 pub fn duplicate(number: u32) -> io::Result<File> {
     File::open(format!("/dev/fd/{number}"))

@@ -21,7 +21,7 @@ pub fn directory_of(path: &Path) -> PathBuf {
 /// Makes the names in a directory durable.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn sync_directory(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
@@ -30,7 +30,7 @@ pub fn sync_directory(path: &Path) -> io::Result<()> {
 /// there already stays.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn make_directory(path: &Path) -> io::Result<()> {
     let parent = directory_of(path);
     let make = || match DirBuilder::new().mode(0o700).create(path) {

@@ -28,7 +28,7 @@ impl Input {
     /// An open file that messages call `name`.
     ///
     /// # Errors
-    /// What the system says, and [`ErrorKind::IsADirectory`].
+    /// The system's error, and [`ErrorKind::IsADirectory`].
     pub fn new(file: File, name: impl Into<String>) -> io::Result<Self> {
         let name = name.into();
         let metadata = file.metadata().map_err(|e| named(&name, &e))?;
@@ -78,7 +78,7 @@ impl Input {
     /// Reads at `position` of a regular file; threads may do so at the same time.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn read_at(&self, bytes: &mut [u8], position: u64) -> io::Result<usize> {
         let read = self.file.read_at(bytes, position);
         read.map_err(|e| named(&self.name, &e))
@@ -87,7 +87,7 @@ impl Input {
     /// Sets the position of the next read of a regular file.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn rewind(&self, position: u64) -> io::Result<()> {
         let set = (&self.file).seek(SeekFrom::Start(position));
         set.map(drop).map_err(|e| named(&self.name, &e))
@@ -115,7 +115,7 @@ impl Document {
     /// behind. A larger buffer that grows is wiped if the allocator of the program does so.
     ///
     /// # Errors
-    /// What the reader says, and [`ErrorKind::InvalidData`].
+    /// The reader's error, and [`ErrorKind::InvalidData`].
     pub fn read(input: &Input, reader: impl Read, limit: usize) -> io::Result<Self> {
         let mut bytes = Zeroizing::new(Vec::with_capacity(limit.min(64 << 10) + 1));
         reader.take(limit as u64 + 1).read_to_end(&mut bytes)?;

@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 /// Waits for the exclusive lock of `file`, also through signals. Closing the file releases it.
 ///
 /// # Errors
-/// What the system says, such as [`ErrorKind::Unsupported`] on a file system without locks.
+/// The system's error, such as [`ErrorKind::Unsupported`] on a file system without locks.
 pub fn lock(file: &File) -> io::Result<()> {
     wait(|| file.lock())
 }

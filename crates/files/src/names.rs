@@ -1,4 +1,4 @@
-//! What files are called that belong to a passport.
+//! Names of the files that belong to a passport.
 
 use std::path::{Path, PathBuf};
 

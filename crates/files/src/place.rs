@@ -26,7 +26,7 @@ impl PlacedFile {
     /// Creates a file for `path`.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn new(path: &Path, existing: Existing) -> io::Result<Self> {
         let (target, mode) = match path.canonicalize() {
             Ok(target) => {
@@ -62,7 +62,7 @@ impl PlacedFile {
 /// the mode of the old one, without permissions for others.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn replace_unchanged(path: &Path, before: &[u8], bytes: &[u8]) -> io::Result<bool> {
     // Behind a symbolic link, the file that it leads to.
     let path = path.canonicalize()?;
@@ -79,7 +79,7 @@ pub fn replace_unchanged(path: &Path, before: &[u8], bytes: &[u8]) -> io::Result
 /// long as the returned value; `None` if the file holds something else.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn lock_unchanged(path: &Path, before: &[u8]) -> io::Result<Option<File>> {
     let file = File::open(path)?;
     match lock(&file) {
@@ -93,7 +93,7 @@ pub fn lock_unchanged(path: &Path, before: &[u8]) -> io::Result<Option<File>> {
 /// Whether a file holds these bytes and no others.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn holds(path: &Path, bytes: &[u8]) -> io::Result<bool> {
     let mut found = Zeroizing::new(Vec::with_capacity(bytes.len() + 1));
     let longest = bytes.len() as u64 + 1;
@@ -104,7 +104,7 @@ pub fn holds(path: &Path, bytes: &[u8]) -> io::Result<bool> {
 /// Renames a file durably, and replaces a file that has the new name.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
     std::fs::rename(from, to)?;
     sync_directory(&directory_of(to))

@@ -32,7 +32,7 @@ impl Standard {
         }
     }
 
-    /// What messages call it.
+    /// Its name in messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Input => "standard input",

@@ -9,7 +9,7 @@ use crate::{AtomicFile, named};
 /// Makes output durable if it goes to a regular file.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn settle(stream: impl AsFd) -> io::Result<()> {
     let file = File::from(stream.as_fd().try_clone_to_owned()?);
     if file.metadata()?.is_file() {
@@ -22,7 +22,7 @@ pub fn settle(stream: impl AsFd) -> io::Result<()> {
 /// content must not be secret.
 ///
 /// # Errors
-/// What the reader says, and what the system says of the copy.
+/// The reader's error, or the system's error while it copies.
 pub fn spool(mut reader: impl Read) -> io::Result<File> {
     let directory = std::env::temp_dir();
     let new = AtomicFile::new(&directory);

@@ -51,7 +51,7 @@ pub fn remove_temporaries() {
     std::mem::forget(files);
 }
 
-/// What was renamed is gone from here already.
+/// A renamed file is gone from here already.
 fn remove(path: &Path) {
     if std::fs::remove_file(path).is_err() {
         let _ = std::fs::remove_dir_all(path);

@@ -53,7 +53,7 @@ impl Tree {
     /// Opens the directory.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn open(root: &Path) -> io::Result<Self> {
         let flags = DIRECTORY.union(OFlags::RDONLY);
         let root = rustix::fs::open(root, flags, Mode::empty())?;
@@ -70,7 +70,7 @@ impl Tree {
     /// Calls `found` for everything below the directory that is not a directory.
     ///
     /// # Errors
-    /// What the system says, with the name of the directory below this one. What is in others was
+    /// The system's error, with the name of the directory below this one. What is in others was
     /// found nevertheless.
     pub fn scan(&self, found: &mut dyn FnMut(Found)) -> io::Result<()> {
         self.walk(&mut |directory, path, entry| {
@@ -144,7 +144,7 @@ impl Tree {
     }
 }
 
-/// What a walk calls with a directory, the path of an entry, and the entry.
+/// The function that a walk calls with a directory, the path of an entry, and the entry.
 type Visit<'a> =
     dyn FnMut(rustix::fd::BorrowedFd<'_>, OsString, &rustix::fs::DirEntry) -> io::Result<()> + 'a;
 

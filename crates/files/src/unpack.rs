@@ -56,7 +56,7 @@ impl Unpack {
     /// Makes a directory beside its final name. Errors name paths as `show` does.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn beside(target: &Path, show: Show) -> io::Result<Self> {
         let new = NewDirectory::beside(target)?;
         let root = openat(CWD, new.path(), DIRECTORY, Mode::empty())?;
@@ -83,8 +83,8 @@ impl Unpack {
     /// [`Unpack::unstorable`].
     ///
     /// # Errors
-    /// What the system and `content` say. [`io::ErrorKind::InvalidInput`] for a member that comes
-    /// before its directory, or is not below.
+    /// The error of the system or of `content`. [`io::ErrorKind::InvalidInput`] for a member that
+    /// comes before its directory, or is not below.
     pub fn member(
         &mut self,
         entry: &Entry,
@@ -162,7 +162,7 @@ impl Unpack {
     /// last.
     ///
     /// # Errors
-    /// What the system says; [`io::ErrorKind::AlreadyExists`] if something has the name.
+    /// The system's error; [`io::ErrorKind::AlreadyExists`] if something has the name.
     pub fn commit(mut self, target: &Path, sync: Sync) -> io::Result<()> {
         self.leave(1)?;
         let root = self.levels.pop().flatten();

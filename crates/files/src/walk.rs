@@ -70,7 +70,7 @@ impl<F: FnMut(&Path)> Walk<F> {
     /// Errors name paths as `show` does.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn open(root: &Path, show: Show, left_out: F) -> io::Result<Self> {
         let directory = rustix::fs::open(root, DIRECTORY.union(OFlags::RDONLY), Mode::empty())?;
         let names = names(&directory)?;
@@ -187,7 +187,7 @@ fn look(directory: &OwnedFd, name: &[u8], path: Vec<u8>) -> io::Result<Found> {
             Ok(Found::Item(Box::new(none(link))))
         }
         FileType::RegularFile => {
-            // What has become a pipe or a device since must neither block nor act.
+            // The file may be a pipe or a device by now: opening it must neither block nor act.
             let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
             let file = openat(directory, name, OFlags::RDONLY | flags, Mode::empty())?;
             let stat = fstat(&file)?;

@@ -32,7 +32,7 @@ impl NewDirectory {
     /// Makes it in the directory of its final name, for its owner only.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn beside(target: &Path) -> io::Result<Self> {
         let hidden = hidden_name(&directory_of(target));
         let make = |path: &Path| DirBuilder::new().mode(0o700).create(path);
@@ -53,7 +53,7 @@ impl NewDirectory {
     /// Writes a new file, and makes the directories above it.
     ///
     /// # Errors
-    /// What the system says; [`ErrorKind::InvalidInput`] for a path that is not below.
+    /// The system's error; [`ErrorKind::InvalidInput`] for a path that is not below.
     pub fn write(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
         let below = Path::new(path)
             .components()
@@ -77,7 +77,7 @@ impl NewDirectory {
     /// Gives it its name. Its mode is that of any new directory.
     ///
     /// # Errors
-    /// What the system says; [`ErrorKind::AlreadyExists`] if something has the name, also an empty
+    /// The system's error; [`ErrorKind::AlreadyExists`] if something has the name, also an empty
     /// directory.
     pub fn commit(self, target: &Path) -> io::Result<()> {
         sync_below(self.temporary.path())?;
@@ -121,7 +121,7 @@ fn sync_system(_: &Path) -> io::Result<()> {
 /// and so on. Returns that name.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn move_aside(path: &Path) -> io::Result<PathBuf> {
     // Without a slash at the end.
     let path: PathBuf = path.components().collect();

@@ -1,4 +1,4 @@
-//! What a kernel may do with words.
+//! Operations of kernels on words.
 
 /// A 64-bit word, or several side by side that all do the same. Arithmetic is modulo 2^64.
 pub trait Word: Copy {

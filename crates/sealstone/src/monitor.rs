@@ -43,7 +43,7 @@ use crate::{Error, Result};
 /// One operation that was measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
-    /// What was done.
+    /// The operation.
     pub operation: Operation,
     /// The fingerprint of the key.
     pub key: [u8; 32],
@@ -57,7 +57,7 @@ pub struct Sample {
     pub payload: Option<[u8; 32]>,
 }
 
-/// What is measured.
+/// The quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 #[cbor(index_only)]
 pub enum Operation {
@@ -72,7 +72,7 @@ pub enum Operation {
     Verify,
 }
 
-/// What changed.
+/// The change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 #[cbor(index_only)]
 pub enum Kind {
@@ -94,7 +94,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 #[cbor(map)]
 pub struct Alarm {
-    /// What changed.
+    /// The change.
     #[n(0)]
     pub kind: Kind,
     /// The operation in which it was noticed.
@@ -240,7 +240,7 @@ impl Monitor {
         alarms
     }
 
-    /// What the state calls this key.
+    /// The key's name in the state.
     #[must_use]
     pub fn key_tag(&self, fingerprint: &[u8; 32]) -> Tag {
         self.tag(0, fingerprint)

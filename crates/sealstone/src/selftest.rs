@@ -15,7 +15,7 @@ mod known;
 /// A check and its result.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// What was computed, and where the expected result is from.
+    /// The computation, and the source of the expected result.
     pub name: String,
     /// Whether the result is the expected one.
     pub passed: bool,

@@ -26,7 +26,7 @@ const DOMAIN: Domain = Domain("sealstone.statement.v1");
 /// The longest statement that is read, in bytes.
 pub const MAX_LEN: usize = 1 << 20;
 
-/// What a statement is for. A statement of one purpose never passes for another's.
+/// The purpose of a statement. A statement of one purpose never passes for another's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Purpose {
@@ -62,7 +62,7 @@ pub struct Statement {
     ml_dsa_87: Vec<u8>,
 }
 
-/// What is signed: the statement without its signatures.
+/// The signed bytes: the statement without its signatures.
 #[derive(Encode)]
 #[cbor(map)]
 struct Unsigned<'a> {
@@ -124,7 +124,7 @@ impl Statement {
         cbor::decode(bytes, "statement")
     }
 
-    /// Who is said to have signed. Look the passport up by it, then call [`Statement::verify`].
+    /// The claimed signer. Look the passport up by it, then call [`Statement::verify`].
     #[must_use]
     pub fn signer(&self) -> Fingerprint {
         self.signer

@@ -1,4 +1,4 @@
-//! What operators do while a service runs: one set of routes, at two doors
+//! Actions of operators while a service runs: one set of routes, at two doors
 //! (`spec/service.md`, "Administration").
 //!
 //! The socket in the data directory is for its owner, and for `sealstone-server admin`. The
@@ -29,7 +29,7 @@ pub use desk::{Desk, Service};
 pub use door::{Door, Origins};
 pub use socket::{Socket, ask, fetch, listen};
 
-/// Who asks.
+/// The caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Identity {
     name: String,

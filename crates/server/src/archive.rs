@@ -34,7 +34,7 @@ const COUNTS: u8 = b'C';
 const RECORD: u8 = b'R';
 const END: u8 = b'E';
 
-/// What stands at the end.
+/// The end of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct End {
@@ -44,7 +44,7 @@ pub struct End {
     pub begun: u64,
     /// When it ended. It holds all that was acknowledged before.
     pub ended: u64,
-    /// What it holds.
+    /// Its content.
     pub tally: Tally,
 }
 
@@ -180,7 +180,7 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// What stands at the end, when all pages were read. Then the file is as it was written.
+    /// The digest at the end, after all pages: the file is as it was written.
     pub fn end(&self) -> Option<&End> {
         self.end.as_ref()
     }

@@ -1,4 +1,4 @@
-//! What operators did: a log in the store, whose entries bind each other by digests
+//! The log of operators' actions: a log in the store, whose entries bind each other by digests
 //! (`spec/service.md`, "Audit log").
 //!
 //! ```
@@ -103,7 +103,7 @@ pub struct Entry {
     pub time: u64,
     /// The operator; `local` for the socket's owner, `service` for the service itself.
     pub who: String,
-    /// What happened.
+    /// The event.
     #[serde(flatten)]
     pub event: Event,
     /// The digest of the entry before, in hexadecimal.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::store::StoreError;
 
-/// What an operator reads.
+/// The text for operators.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {

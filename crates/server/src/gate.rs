@@ -87,7 +87,7 @@ pub enum GateOptions {
     },
 }
 
-/// What a client asks, and shows.
+/// A client's request, and its proofs.
 #[derive(Clone, Debug)]
 pub struct Ask<'a> {
     /// The digest of the request: proofs are bound to it.
@@ -98,7 +98,7 @@ pub struct Ask<'a> {
     pub network: Option<Network>,
     /// The time, in seconds since 1970.
     pub now: u64,
-    /// What the client shows.
+    /// The client's proofs.
     pub proofs: &'a Proofs,
 }
 
@@ -142,7 +142,7 @@ pub enum Failure {
     Wrong(&'static str),
 }
 
-/// Who shows a proof, as far as a gate can tell one from another.
+/// The client, as far as a gate can tell one from another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Account {
     key: [u8; 32],
@@ -183,7 +183,7 @@ impl Way {
 /// One gate. It checks proofs without the store, and says what the store has to check and
 /// remember.
 pub(crate) trait Gate: Send + Sync {
-    /// What a client has to show; challenges in it are fresh.
+    /// The proofs that a client must show, with fresh challenges.
     fn describe(&self, now: u64) -> Value;
 
     /// The ways in which it passes, the preferred one first; not empty.
@@ -242,7 +242,7 @@ impl Gates {
         })
     }
 
-    /// What a client has to show.
+    /// The proofs that a client must show.
     #[must_use]
     pub fn describe(&self, now: u64) -> Value {
         self.root.describe(now)

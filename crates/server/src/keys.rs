@@ -75,7 +75,7 @@ pub enum Form {
     Generic,
 }
 
-/// What the issuer publishes.
+/// The issuer's public directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Published {
     /// The directory's text.
@@ -360,7 +360,7 @@ impl Keyring {
         self.read().issuer.redeem(token, challenge, now)
     }
 
-    /// What clients and verifiers fetch.
+    /// The directory that clients and verifiers fetch.
     #[must_use]
     pub fn published(&self) -> Arc<Published> {
         self.read().published.clone()

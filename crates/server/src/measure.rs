@@ -1,4 +1,4 @@
-//! What is measured (`spec/service.md`, "Metrics"): the names of all metrics, and the store's.
+//! Metrics (`spec/service.md`, "Metrics"): the names of all metrics, and the store's.
 //!
 //! ```
 //! use sealstone_server::measure::METRICS;
@@ -32,7 +32,7 @@ pub struct Metric {
     pub name: &'static str,
     /// Its labels, whose values are few: of routes, statuses and kinds.
     pub labels: &'static [&'static str],
-    /// What it counts.
+    /// The counted thing.
     pub help: &'static str,
 }
 

@@ -62,7 +62,7 @@ pub async fn is_whole(store: &dyn Store) -> Result<()> {
 struct Place {
     store: Arc<dyn Transfer>,
     data: PathBuf,
-    /// What the operator calls it.
+    /// The operator's name for it.
     name: String,
     is_shared: bool,
 }

@@ -36,7 +36,7 @@ const PARAMS: Params = Params::OWASP[1];
 const PASSWORD: std::ops::RangeInclusive<usize> = 12..=1024;
 const MAX_NAME: usize = 64;
 
-/// What an operator may do; each role may do all that those before it may.
+/// An operator's rights. Each role has all rights of those before it.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum,
 )]
@@ -50,7 +50,7 @@ pub enum Role {
     Admin,
 }
 
-/// What is stored of an operator.
+/// The record of an operator.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Operator {

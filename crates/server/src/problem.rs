@@ -20,7 +20,7 @@ use crate::store::StoreError;
 /// The media type of a problem.
 pub const MEDIA_TYPE: &str = "application/problem+json";
 
-/// What went wrong.
+/// The failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The body is not what it should be.

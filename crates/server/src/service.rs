@@ -63,7 +63,7 @@ const KEPT: u64 = 24 * 60 * 60;
 /// A store that needs longer is not ready.
 const STORE_TIME: Duration = Duration::from_secs(3);
 
-/// What both services have.
+/// The common state of both services.
 struct Common {
     data: PathBuf,
     clock: Clock,
@@ -187,7 +187,7 @@ pub async fn verifier(config: &Config, stop: &Stop) -> Result<()> {
     served
 }
 
-/// What operators have of a service that runs.
+/// The operators' interface to a running service.
 struct Administered {
     _socket: admin::Socket,
     /// The page's URL, if there is a listener.

@@ -1,4 +1,4 @@
-//! What a service must not forget: spent tokens, used proofs, counters, sealed keys
+//! The state that a service must not forget: spent tokens, used proofs, counters, sealed keys
 //! (`spec/service.md`, "Store").
 //!
 //! A store offers two atomic operations. [`Store::apply`] spends and counts, all or nothing.
@@ -43,7 +43,7 @@ pub use transfer::{INCOMING, MOVED, PASSPORT, Page, Sink, Tally, Transfer, tally
 /// A key of a mark or a counter: a digest.
 pub type Key = [u8; 32];
 
-/// What a store answers, later.
+/// A store's answer, later.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
 /// A store. Any number of tasks, and for stores on other machines any number of processes, use
@@ -164,7 +164,7 @@ impl Count {
     }
 }
 
-/// What is made as a whole or not at all.
+/// A change that is made as a whole or not at all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Change {
     now: u64,
@@ -251,9 +251,9 @@ impl Change {
 pub struct Replace {
     /// The name.
     pub name: String,
-    /// What is there now; none means nothing.
+    /// The present value; `None` if there is none.
     pub expected: Option<Vec<u8>>,
-    /// What is there afterwards; none means nothing.
+    /// The new value; `None` to remove it.
     pub value: Option<Vec<u8>>,
 }
 
@@ -280,7 +280,7 @@ pub fn keeps_logs(records: &[Replace]) -> bool {
     of_logs.all(adds)
 }
 
-/// What became of a change.
+/// The outcome of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It is made, durably.

@@ -108,7 +108,7 @@ pub struct Accepted {
     pub is_repeated: bool,
 }
 
-/// What becomes of a token.
+/// The fate of a token.
 pub type Verdict = Result<Accepted, Reason>;
 
 /// A verifier.

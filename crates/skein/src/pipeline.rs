@@ -116,7 +116,7 @@ impl Drop for Buffer {
 /// The first call asks for 64 KiB at most: a short input then does not cost a whole buffer.
 ///
 /// # Errors
-/// What `read` says, except [`io::ErrorKind::Interrupted`].
+/// The error of `read`, except [`io::ErrorKind::Interrupted`].
 pub fn fill(
     mut read: impl FnMut(&mut [u8]) -> io::Result<usize>,
     buffer: &mut Buffer,
@@ -143,7 +143,7 @@ const READ_STEP: usize = 1 << 16;
 /// Gives all bytes of `reader` to `take`, in order and in pieces, while the next ones are read.
 ///
 /// # Errors
-/// What `reader` says.
+/// The error of `reader`.
 pub fn read_ahead(reader: impl Read + Send, take: impl FnMut(&[u8]) + Send) -> io::Result<()> {
     let mut source = Pieces {
         reader,

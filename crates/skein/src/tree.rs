@@ -57,7 +57,7 @@ const MAX_HEIGHT: u32 = 255;
 /// The value of a node.
 type Value = [u8; HASH];
 
-/// What one piece contributes to the root. Values of different pieces differ (they are hashes of
+/// The contribution of one piece to the root. Values of different pieces differ (they are hashes of
 /// 512 bits). Wiped when dropped, and compared in constant time, because the tree may have a key.
 #[derive(Clone)]
 pub struct Subtree {

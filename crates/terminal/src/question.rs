@@ -46,7 +46,7 @@ pub fn is_there() -> bool {
 /// Asks for a secret; what is typed is not shown.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn ask_secret(question: &str) -> io::Result<Zeroizing<String>> {
     prepare(false)?;
     let answer = rpassword::prompt_password(format!("{question}: "));
@@ -62,7 +62,7 @@ pub fn ask_secret(question: &str) -> io::Result<Zeroizing<String>> {
 /// Asks for a line, which is shown while it is typed.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn ask(question: &str) -> io::Result<Zeroizing<String>> {
     prepare(true)?;
     let mut terminal = File::options().read(true).write(true).open(TERMINAL)?;
@@ -75,7 +75,7 @@ pub fn ask(question: &str) -> io::Result<Zeroizing<String>> {
 /// Asks a question that is answered with y or anything else.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn confirm(question: &str) -> io::Result<bool> {
     let answer = ask(&format!("{question} [y/N] "))?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))

@@ -1,6 +1,6 @@
 //! Searching the writable memory of this process, by way of `/proc/self`.
 //!
-//! What is searched for must be given inverted, so that the search does not find it in itself.
+//! The caller inverts the bytes to search for, so that the search does not find its own argument.
 
 use std::fs::{self, File};
 use std::hint::black_box;

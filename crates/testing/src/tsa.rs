@@ -175,7 +175,7 @@ impl Authority {
         granted(&self.read("token"))
     }
 
-    /// What `openssl ts -verify` says of a response: whether it is good.
+    /// Whether `openssl ts -verify` accepts a response.
     pub fn oracle(&self, response: &[u8], roots: &[u8], options: &[&str]) -> bool {
         self.write("checked.tsr", response);
         self.write("roots.pem", roots);

@@ -218,7 +218,7 @@ pub fn generate_rsa(epoch: u64) -> Result<IssuerKey, Error> {
 pub struct Redemption {
     /// The epoch, to whose set of spent tokens the nullifier belongs.
     pub epoch: u64,
-    /// What to remember.
+    /// The value to remember.
     pub nullifier: [u8; 32],
     /// The time from which the epoch's set may be dropped.
     pub redeem_until: u64,

@@ -1,4 +1,4 @@
-//! What can go wrong. No variant depends on a secret.
+//! Errors. No variant depends on a secret.
 
 use std::fmt;
 

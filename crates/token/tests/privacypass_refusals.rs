@@ -1,4 +1,4 @@
-//! What Privacy Pass must refuse, each with the error that says why.
+//! Refusals of Privacy Pass, each with the error that says why.
 
 use sealstone_token::Error;
 use sealstone_token::privacypass::{

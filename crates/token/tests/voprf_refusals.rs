@@ -1,4 +1,4 @@
-//! What RFC 9497's functions must refuse, each with the error that says why.
+//! Refusals of RFC 9497's functions, each with the error that says why.
 
 use sealstone_primitives::curve::{Element, Group, P256, P384, Ristretto255, Scalar};
 use sealstone_testing::unhex as hex;

@@ -158,7 +158,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// What goes over the wire, in both directions, and back through the decoder.
+    /// Messages in both directions, encoded and decoded again.
     fn sent<S: Suite>(&self, blinded: &[Blinded<S>], evaluated: &[Evaluated<S>]) {
         let bytes = |row: &[Blinded<S>]| row.iter().map(|e| e.as_bytes().to_vec()).collect();
         let blinded_bytes: Vec<Vec<u8>> = bytes(blinded);

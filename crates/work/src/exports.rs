@@ -1,4 +1,4 @@
-//! What WebAssembly exports: numbers in, numbers out. `js/src/search.ts` calls it.
+//! The exports of WebAssembly: numbers in, numbers out. `js/src/search.ts` calls it.
 #![expect(
     unsafe_code,
     reason = "no_mangle keeps the names; a name that another library has would be wrong to link"

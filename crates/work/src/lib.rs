@@ -27,7 +27,7 @@ pub const SUBJECT_LEN: usize = 32;
 /// The longest challenge that is taken, in bytes.
 pub const MAX_CHALLENGE: usize = 1024;
 
-/// What is computed for each counter.
+/// The function that is computed for each counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// SHA-256(challenge ‖ subject ‖ counter).

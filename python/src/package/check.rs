@@ -48,7 +48,7 @@ impl Checks {
     }
 }
 
-/// What a verification found.
+/// The report of a verification.
 #[pyclass(frozen, module = "sealstone._native")]
 pub(crate) struct Checked(pub(super) Report);
 

@@ -18,7 +18,7 @@ pub(super) struct Crate {
 }
 
 pub(super) struct Dependency {
-    /// What the manifest calls it.
+    /// Its name in the manifest.
     pub(super) name: String,
     pub(super) path: Option<PathBuf>,
     pub(super) is_for_tests: bool,

@@ -89,7 +89,7 @@ fn separator(tokens: &[TokenTree]) -> Option<usize> {
     (is_mark(tokens.first(), ':') && is_mark(tokens.get(1), ':')).then_some(2)
 }
 
-/// What follows `crate::` or `super::`: a name, a star, a list, or another `super`.
+/// The tokens after `crate::` or `super::`: a name, a star, a list, or another `super`.
 fn branches(tokens: &[TokenTree], ups: Option<usize>) -> (usize, Vec<Use>) {
     let Some(first) = tokens.first() else {
         return (0, Vec::new());

@@ -1,11 +1,11 @@
-//! What is wrong with what was proved.
+//! Complaints about proofs.
 
 use super::Found;
 use crate::gate::{list, text};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is wrong with one program.
+/// Complaints about one program.
 pub(super) fn of(found: &Found) -> Vec<String> {
     let mut wrong = Vec::new();
     match &found.proofs {

@@ -4,7 +4,7 @@
 use crate::repository::{Repository, own};
 use std::process::Command;
 
-/// What clippy says of a crate with this library.
+/// Clippy's output on a crate with this library.
 fn clippy(repository: &Repository, library: &str) -> String {
     std::fs::copy(own("clippy.toml"), repository.path("clippy.toml")).unwrap();
     let library = format!("//! A crate.\n{library}");

@@ -16,7 +16,7 @@ const DOCUMENTS: &[&str] = &[
     "CHANGELOG",
 ];
 
-/// What the gates must not stumble over: paths in comments, strings and raw strings.
+/// Traps for the gates: paths in comments, strings and raw strings.
 const INNOCENT: &str = r##"//! use crate::passport in a comment
 /* crate::passport */
 const A: &str = "crate::passport \" crate::passport";
@@ -24,7 +24,7 @@ const B: &str = r#"crate::passport " "#;
 const C: char = '"';
 "##;
 
-/// What a command ended with, and all that it printed.
+/// The status of a command, and its whole output.
 pub(crate) struct Done {
     pub(crate) passed: bool,
     pub(crate) told: String,

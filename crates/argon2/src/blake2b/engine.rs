@@ -1,4 +1,4 @@
-//! What computes F: a CPU, or a prover.
+//! The engine that computes F: a CPU, or a prover.
 
 use super::compress::{Input, compress};
 use super::stream::Byte;

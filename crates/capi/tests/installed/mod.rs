@@ -49,7 +49,7 @@ impl Installed {
         self.path("lib/libsealstone.so")
     }
 
-    /// What pkg-config tells a compiler; with `--static`, for the static library alone.
+    /// The output of pkg-config for a compiler; with `--static`, for the static library alone.
     pub(crate) fn flags(&self, options: &[&str]) -> Vec<String> {
         let mut command = Command::new("pkg-config");
         let done = self.run_in(

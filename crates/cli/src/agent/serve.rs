@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 
-/// What an agent that was started on demand writes once it listens.
+/// The line that an agent writes once it listens, if it was started on demand.
 pub(crate) const READY: &str = "ready\n";
 
 /// How long a request may take to arrive as a whole, and its answer to leave.

@@ -118,7 +118,7 @@ pub(crate) struct WriteArgs {
     pub(crate) no_sync: bool,
 }
 
-/// What happens if one of several files fails.
+/// Whether other files follow after one that fails.
 #[derive(Args, Clone)]
 pub(crate) struct ManyArgs {
     /// With several files, stop at the first that fails [default: report it and go on]
@@ -140,7 +140,7 @@ impl WriteArgs {
     }
 }
 
-/// Who signs.
+/// The signer.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Sender")]
 pub(crate) struct Sender {

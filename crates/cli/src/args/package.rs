@@ -43,7 +43,7 @@ pub(crate) struct PackageSignArgs {
     pub(crate) unlock: UnlockArgs,
 }
 
-/// What the manifest says.
+/// Fields of the manifest.
 #[derive(Args)]
 #[command(next_help_heading = "Manifest")]
 pub(crate) struct ManifestArgs {

@@ -24,7 +24,7 @@ pub(crate) enum PasswordCommand {
     Bench(BenchArgs),
 }
 
-/// What a hash costs.
+/// The cost of a hash.
 #[derive(Args)]
 #[command(next_help_heading = "Cost")]
 pub(crate) struct CostArgs {

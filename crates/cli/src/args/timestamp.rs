@@ -145,7 +145,7 @@ pub(crate) struct FetchArgs {
     pub(crate) output: MessageOutput,
 }
 
-/// What a verifier asks for.
+/// The verifier's demands.
 #[derive(Args)]
 #[command(next_help_heading = "Also require")]
 pub(crate) struct RequireArgs {

@@ -46,7 +46,7 @@ pub(crate) struct PolicyArgs {
     pub(crate) change: ChangeArgs,
 }
 
-/// What happens to unsigned files.
+/// The fate of unsigned files.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum SignedPolicy {
     /// They are refused

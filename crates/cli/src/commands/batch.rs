@@ -74,7 +74,7 @@ impl Batch {
     }
 }
 
-/// What has been reported so far.
+/// The reports so far.
 #[derive(Default)]
 struct Tally {
     done: usize,

@@ -56,7 +56,7 @@ pub(super) fn run(args: &EditArgs, context: &Context) -> Result<()> {
     }
     let before = content(&job, opening, &keys, &mut reader)?;
     let open = hold(&keys).all_unlocked().to_vec();
-    // Whatever could still be asked is asked before somebody has written a text.
+    // All questions come before the editor: nobody writes a text in vain.
     let unlocked = plan.unlock_for(1, &open, context)?;
     question::finish();
     let (after, directory) = place.edit(&before, metadata.name.as_deref())?;

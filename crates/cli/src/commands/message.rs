@@ -15,7 +15,7 @@ use crate::io::input::DASH;
 use crate::io::keep::{self, PRIVATE, PUBLIC};
 use crate::io::output;
 
-/// What is written.
+/// The output.
 #[derive(Clone, Copy, PartialEq)]
 pub(in crate::commands) enum Form {
     /// The bytes of the wire.
@@ -33,7 +33,7 @@ impl Form {
         matches!(self, Self::Text | Self::SecretText)
     }
 
-    /// Who may read the file.
+    /// The file's readers.
     fn mode(self) -> u32 {
         match self {
             Self::Message | Self::Text => PUBLIC,

@@ -63,7 +63,7 @@ pub(super) fn run(args: &ResealArgs, context: &Context) -> Result<()> {
         match (released, receipt) {
             // The sealing failed, so that nobody read the content.
             (Err(failure), Err(reason)) if failure.is_silent() => Err(reason),
-            // What keeps the content back is the reason, not what came of it.
+            // The error of the content is the cause. The other error follows from it.
             (Err(reason), _) => Err(reason),
             (Ok(()), receipt) => receipt,
         }

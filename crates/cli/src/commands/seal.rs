@@ -34,14 +34,14 @@ mod directory;
 pub(super) mod recipients;
 mod subject;
 
-/// What holds for every file: who signs, and for whom. Checked before the first question.
+/// The signer and the recipients, the same for every file. They are checked before any question.
 pub(super) struct Plan<'a> {
     args: &'a SealArgs,
     recipients: Recipients,
     sender: Option<Identity>,
 }
 
-/// What is sealed.
+/// The content.
 pub(super) struct Content<'h, R> {
     pub(super) input: R,
     /// How many bytes it has, if that is known.
@@ -362,7 +362,7 @@ impl Unlocked {
         chosen.generated.as_deref().map(String::as_str)
     }
 
-    /// Who signs, in words.
+    /// The signer, in words.
     pub(super) fn signed(&self) -> String {
         let signer = self.sender.as_ref().map(SenderKey::contact);
         signer.map_or("unsigned".to_owned(), |contact| {

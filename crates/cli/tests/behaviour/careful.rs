@@ -79,7 +79,7 @@ fn a_change_that_did_not_reach_the_disk_may_have_happened_all_the_same() {
     assert!(said.contains("may have taken effect"), "{said}");
 }
 
-/// What check says of an interrupted change holds for one that was not written whole and for one
+/// The verdict on an interrupted change holds for one that was not written whole and for one
 /// that was.
 #[test]
 fn what_check_says_of_an_interrupted_change_is_what_the_next_one_does() {

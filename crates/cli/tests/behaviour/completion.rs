@@ -35,7 +35,7 @@ fn is_missing(shell: &str) -> bool {
     is_missing
 }
 
-/// What bash puts in the place of the last word of a line, sorted.
+/// Completions by bash of the last word of a line, sorted.
 fn bash(world: &World, line: &str) -> String {
     let script = script(world, "bash");
     let complete = format!(

@@ -357,7 +357,7 @@ fn every_tar_reads_it() {
     assert_eq!(succeed(&mut piped), b"13\n");
 }
 
-/// What is no file, directory or link stays, and what cannot be read stops everything.
+/// An entry of another kind is left out. An entry that cannot be read ends the run.
 #[test]
 fn what_no_archive_holds_is_said() {
     let world = world();

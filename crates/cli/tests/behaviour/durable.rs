@@ -1,4 +1,4 @@
-//! What a crash of the system cannot take back. `strace` shows the order of the system calls.
+//! Durability: a crash of the system takes nothing back. `strace` shows the order of system calls.
 
 use crate::world::{World, succeed};
 

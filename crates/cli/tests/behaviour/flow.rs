@@ -47,7 +47,7 @@ fn a_passphrase_needs_no_passport() {
         world.done(&["open", "-q", "-o", "-", "report.pdf.sealed"]),
         b"content"
     );
-    // Whoever names a recipient has a reason to sign, or says that there is none.
+    // A user who names a recipient signs, or asks for no signature.
     assert!(
         world
             .refused(&["seal", "report.pdf"], 2)

@@ -79,14 +79,14 @@ fn a_key_does_not_bind_the_name() {
     let said = world.command(&["hash", "-c", "--mac", "key", "sums"]);
     let output = { said }.output().unwrap();
     assert_eq!(output.status.code(), Some(1), "the names are checked");
-    // Whoever can also change the list exchanges the names there.
+    // An attacker who can also change the list exchanges the names there.
     let swap = "sed -i 's/(fox)/(x)/; s/(dog)/(fox)/; s/(x)/(dog)/' sums; sealstone hash -c --mac key sums";
     assert_eq!(text(succeed(&mut world.bash(swap))), "dog: OK\nfox: OK\n");
     let shorter = "sed -i 1d sums; sealstone hash -c --mac key sums";
     assert_eq!(text(succeed(&mut world.bash(shorter))), "fox: OK\n");
 }
 
-/// Whoever says which hash is meant does not get another one.
+/// A user who names a hash gets no other one.
 #[test]
 fn an_option_is_not_overruled_by_a_line() {
     let world = with_key();
@@ -213,7 +213,7 @@ fn bits_of_a_pipe_are_counted() {
     assert!(said.contains(r#""size":2"#), "{said}");
 }
 
-/// Whoever can write the list may not choose a hash that is easier to forge.
+/// The writer of the list must not choose a hash that is easier to forge.
 #[test]
 fn with_a_key_lines_of_other_kinds_are_refused() {
     let world = with_key();

@@ -1,4 +1,4 @@
-//! What is said to whoever forgot something, and to scripts: it has to be what helps.
+//! Messages for a user who forgot something, and for scripts: they must help.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -15,7 +15,7 @@ fn away(world: &World, line: &str) -> Command {
     world.bash(&format!("setsid -w {line}"))
 }
 
-/// What it says on standard error, and that it does.
+/// The text on standard error; there must be one.
 #[track_caller]
 fn says(command: &mut Command) -> String {
     let output = command.output().unwrap();
@@ -65,7 +65,7 @@ fn a_missing_new_passphrase_names_the_options_that_give_it() {
     let mut unsigned = away(&world, "sealstone seal -p --unsigned plan.txt");
     let said = refuse(unsigned.env_remove("SEALSTONE_PASSPHRASE"), 2);
     assert!(said.contains("use --passphrase-file FILE"), "{said}");
-    // What is named helps.
+    // The advice helps.
     let new = "passport slot add -q alice.passport --new-passphrase-file passphrase";
     succeed(&mut away(&world, &format!("sealstone {new} {file}")));
 }

@@ -80,7 +80,7 @@ fn weak_parameters_are_not_proposed_without_a_word() {
     assert!(said.contains("weaker than OWASP"), "{said}");
 }
 
-/// What a hash costs is said before it is stored where nobody verifies it.
+/// The cost of a hash is shown before the hash is stored.
 #[test]
 fn what_verify_would_refuse_is_said() {
     let world = World::empty();

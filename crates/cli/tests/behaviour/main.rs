@@ -1,4 +1,4 @@
-//! What transcripts cannot show: pipes, permissions, terminals, signals, what is left behind.
+//! Behaviour that transcripts cannot show: pipes, permissions, terminals, signals, left files.
 
 mod agent;
 mod authority;

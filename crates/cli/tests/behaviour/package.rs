@@ -94,7 +94,7 @@ fn deep_manifest() -> Vec<u8> {
     fields.concat()
 }
 
-/// What a stranger sends takes no more memory than a few times its length.
+/// A stranger's package takes at most a few times its length of memory.
 #[test]
 fn a_hostile_package_does_not_fill_the_memory() {
     let world = World::new();

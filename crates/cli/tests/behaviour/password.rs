@@ -196,7 +196,7 @@ fn memory_that_the_system_does_not_give_is_an_error_that_says_so() {
     assert!(said.contains("choose a smaller --profile"), "{said}");
 }
 
-/// What is not there for a hash, calibration does without; only if there is next to none it fails,
+/// Calibration does without memory that is not there; only if there is next to none it fails,
 /// and names its own option.
 #[test]
 fn calibration_takes_no_more_memory_than_the_system_gives() {

@@ -128,7 +128,7 @@ fn what_is_closed_is_neither_empty_nor_the_null_device() {
         );
         assert!(!world.path("out").exists());
     }
-    // What writes only files needs neither.
+    // A command that writes only files needs neither.
     succeed(&mut world.bash("sealstone seal -r bob.pub --unsigned -o out big <&- >&- 2>&-"));
     succeed(&mut world.bash("sealstone open -i bob.passport out -o back <&- >&- 2>&-"));
     assert!(world.read("back") == content());

@@ -1,4 +1,4 @@
-//! What is shown of work that takes long, and to whom: on a pseudo-terminal made by script(1), and
+//! Progress of long work, and who sees it: on a pseudo-terminal made by script(1), and
 //! in a pipe.
 
 use crate::world::{World, succeed};

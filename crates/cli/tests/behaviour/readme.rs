@@ -11,7 +11,7 @@ const README: &str = include_str!("../../../../README.md");
 /// Commands that install or need the network; they have tests of their own.
 const ELSEWHERE: [&str; 2] = ["git clone", "make "];
 
-/// What a person would type at the terminal, and the least that a key derivation may cost.
+/// The lines that a person would type, and the least cost of a key derivation.
 const SHELL: &str = r#"
 sealstone() {
     case "$1 $2" in
@@ -29,7 +29,7 @@ sealstone() {
 }
 "#;
 
-/// What the reader has before a command, where it is more than the commands before made.
+/// The files that a reader has before a command and that no earlier command made.
 const BEFORE: [(&str, &str); 14] = [
     (
         "sealstone passport new -o alice.passport",

@@ -59,7 +59,7 @@ impl Drop for Ended {
     }
 }
 
-/// What was shown so far.
+/// The screen so far.
 struct Screen {
     shown: Arc<Mutex<Vec<u8>>>,
     reader: JoinHandle<()>,
@@ -108,7 +108,7 @@ impl Screen {
         }
     }
 
-    /// What is shown so far.
+    /// The screen so far.
     fn now(&self) -> String {
         String::from_utf8_lossy(&self.shown.lock().unwrap()).into_owned()
     }

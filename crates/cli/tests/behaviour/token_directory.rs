@@ -141,7 +141,7 @@ fn a_directory_older_than_the_accepted_one_is_refused() {
     world.done(&check("old", "old"));
     let said = world.refused(&check("old", "new"), 5);
     assert!(said.contains("old: it is older than new"), "{said}");
-    // What is compared with must be signed as well.
+    // The directory that is compared with must be signed as well.
     let mut changed = world.read("old");
     *changed.last_mut().unwrap() ^= 1;
     world.write("changed", &changed);

@@ -157,7 +157,7 @@ pub(crate) fn tls(tsa: Arc<Authority>) -> String {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    // What `openssl` prints is what the client sends; the answer goes the other way.
+    // `openssl` prints the client's request. The answer goes the other way.
     thread::spawn(move || {
         let mut reader = BufReader::new(server.stdout.take().unwrap());
         if let Ok((_, query)) = read_request(&mut reader) {

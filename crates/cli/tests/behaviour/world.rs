@@ -138,7 +138,7 @@ pub(crate) fn succeed(command: &mut Command) -> Vec<u8> {
     output.stdout
 }
 
-/// What a machine reads.
+/// The output for machines.
 pub(crate) fn json(printed: &[u8]) -> Value {
     serde_json::from_slice(printed).unwrap()
 }

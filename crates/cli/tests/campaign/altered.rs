@@ -1,4 +1,4 @@
-//! What was altered is refused, with a message, and nothing comes of it.
+//! An altered file is refused with a message and leaves no output.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;

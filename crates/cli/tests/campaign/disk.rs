@@ -14,7 +14,7 @@ use crate::store::{self, Store};
 use crate::victim::{End, Leftover, Victim};
 use crate::world::{Checked, Outcome, World, finish, words};
 
-/// What came of it: how often there was too little room, and how often enough.
+/// The outcome: how often the room was too little, and how often enough.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     refused: u32,
@@ -184,7 +184,7 @@ pub(crate) fn limit_size(victim: &dyn Victim, room: u64) -> Outcome {
     finish(victim.world().command(&argv).spawn().unwrap())
 }
 
-/// What a pipe brings is kept until its signatures are verified.
+/// Content from a pipe is kept until its signatures are verified.
 fn copy_of_a_pipe(world: &World) -> Checked {
     write_pattern(&world.work("in"), LEN);
     world.run(&[&SEAL[..], &["in"]].concat()).succeeded()?;

@@ -15,7 +15,7 @@ use crate::store::{self, Store};
 use crate::victim::{End, Leftover, Victim};
 use crate::world::{Checked, Outcome, finish};
 
-/// What happens at a system call.
+/// The fault at a system call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// The process is killed instead.

@@ -14,7 +14,7 @@ use crate::store::{self, Store};
 use crate::victim::{End, Leftover, Victim};
 use crate::world::{Checked, finish};
 
-/// What came of it.
+/// The outcome.
 #[derive(Debug)]
 pub(crate) struct Tally {
     pub(crate) kills: u32,

@@ -1,4 +1,4 @@
-//! What may happen to the command while it works: it is killed at any moment, the disk fills up,
+//! Accidents while the command works: it is killed at any moment, the disk fills up,
 //! the other end of a pipe goes away, files are huge or altered. And that these tests notice what
 //! they are there for (`planted`).
 //!

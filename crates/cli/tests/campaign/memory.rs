@@ -11,7 +11,7 @@ use crate::world::{Checked, World, finish};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
-/// What the command may take beside key derivation and its own code.
+/// The memory that the command may use beside key derivation and its own code.
 const LIMIT: u64 = 64 * MIB;
 /// Key derivation in these tests.
 const DERIVATION: u64 = 7 * MIB;

@@ -9,7 +9,7 @@ use crate::content::{OPEN, SEAL, write_pattern};
 use crate::world::{Checked, Outcome, World, finish, sealstone, words};
 
 const LEN: u64 = 8 << 20;
-/// What can be asked for after [`world`].
+/// The options that may follow [`world`].
 pub(crate) const LISTINGS: [&str; 10] = [
     "passport show ../keys/bob.pub",
     "passport show ../keys/bob.passport",

@@ -286,7 +286,7 @@ fn hunger_for_memory_is_caught() {
     complains(memory::within_limit(0), "nothing was measured");
 }
 
-/// What a file asks for is taken, as far as it is there: the test must be able to tell.
+/// The command uses as much as the file asks for and the machine has: the test must notice.
 #[test]
 fn trust_in_what_a_file_asks_for_is_caught() {
     let world = World::new();

@@ -57,7 +57,7 @@ impl Rotation {
             .ok_or_else(|| format!("{passport} has no fingerprint: {text}"))
     }
 
-    /// What a finished rotation leaves: the new passport in the place of the old one, which is kept
+    /// A finished rotation leaves the new passport in the place of the old one, which is kept
     /// beside it.
     fn is_replaced(&self) -> Checked {
         let [old, new] = ["keys/alice.pub", &format!("{DATA}/default.pub")]
@@ -111,7 +111,7 @@ impl Victim for Rotation {
         if end == End::Done {
             self.is_replaced()?;
         }
-        // What is sealed now can be opened, and after the next rotation too.
+        // A file sealed now can be opened, also after the next rotation.
         let seal = ["seal", "-q", "--passphrase-file", OLD, "-o", "now", "in"];
         self.world.run(&seal).succeeded()?;
         self.world

@@ -19,7 +19,7 @@ pub(crate) struct Birth {
     leftover: Leftover,
 }
 
-/// What is done to the slots.
+/// The change of the slots.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verb {
     /// `new` opens it too.

@@ -15,7 +15,7 @@ pub(crate) struct Store {
     verb: Verb,
 }
 
-/// What is done to the store.
+/// The change of the store.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verb {
     /// All denied records are approved, one after the other.
@@ -87,7 +87,7 @@ impl Store {
         fingerprints().iter().map(status).collect()
     }
 
-    /// What a record says before and after.
+    /// A record before and after.
     fn before_and_after(&self) -> (&'static str, &'static str) {
         match self.verb {
             Verb::Approve => ("denied", "approved"),

@@ -29,7 +29,7 @@ pub(crate) enum End {
     Cut,
 }
 
-/// What a command may leave behind when nothing in it could run any more.
+/// Files that a command may leave behind when it could not clean up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Leftover {
     /// The file system knows files without names.

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::{large, namespace};
 
-/// What a check found out; the error says what is wrong.
+/// The result of a check. The error names the fault.
 pub(crate) type Checked<T = ()> = Result<T, String>;
 
 /// Everything that a command sees. It works in `work`; beside it are `keys` (alice and bob, both
@@ -161,7 +161,7 @@ impl World {
         }
     }
 
-    /// What else than `expected` there is in the directory `name`.
+    /// The entries of the directory `name` that are not in `expected`.
     pub(crate) fn others(&self, name: &str, expected: &[&str]) -> Checked<Vec<String>> {
         let entries = fs::read_dir(self.path(name)).map_err(|e| format!("{name}: {e}"))?;
         let names = entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());

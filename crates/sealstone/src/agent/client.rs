@@ -43,7 +43,7 @@ impl<T: Transport> Client<T> {
         Self(transport)
     }
 
-    /// What the agent holds.
+    /// The agent's content.
     ///
     /// # Errors
     /// As for all methods.

@@ -19,7 +19,7 @@ pub(super) const MAX_SECONDS: u64 = 7 * 24 * 3600;
 
 const VERSION: u64 = 1;
 
-/// What a client asks for.
+/// A client's request.
 pub(super) enum Request {
     Status,
     Hold {
@@ -49,7 +49,7 @@ pub(super) enum Refusal {
     Fault = 7,
 }
 
-/// What an agent holds.
+/// The content of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Status {
     /// The process number of the agent, as it gave it; 0 if it did not.
@@ -206,7 +206,7 @@ fn fingerprint(d: &mut Decoder<'_>) -> Option<Fingerprint> {
     octets(d).map(Fingerprint::from_bytes)
 }
 
-/// What a request gives.
+/// The outcome of a request.
 pub(super) enum Answer {
     Done,
     Status(Status),

@@ -2,8 +2,8 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// What each chunk of a signed file contributes to the root that its sender signs (`spec/tree.md`),
-/// 64 bytes a chunk. [`super::Sealer::note_chunk_hashes`] fills it while the file is sealed.
+/// The contribution of each chunk of a signed file to the root that its sender signs
+/// (`spec/tree.md`), 64 bytes a chunk. Sealing fills it: [`super::Sealer::note_chunk_hashes`].
 #[derive(Debug, Default)]
 pub struct ChunkHashes {
     state: Mutex<State>,

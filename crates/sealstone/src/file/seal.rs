@@ -246,7 +246,7 @@ impl<'a> Sealer<'a> {
             // There will be none.
             hashes.end();
         }
-        // Whatever ends the run ends the waiting of a source, too.
+        // The end of the run also ends the waiting of a source.
         let _end = self.chunk_hashes.map(EndOfHashes);
         let mut sink = PayloadSink {
             output,

@@ -1,4 +1,4 @@
-//! Who signs a sealed file.
+//! The signer of a sealed file.
 
 use sealstone_primitives::secret::Secret;
 
@@ -7,10 +7,10 @@ use crate::Result;
 use crate::passport::{Contact, Passport};
 use crate::sign::Signature;
 
-/// Who signs a sealed file: a [`Passport`], or one that an [agent](crate::agent) holds.
+/// The signer of a sealed file: a [`Passport`], or one that an [agent](crate::agent) holds.
 pub trait Signer: Sign {}
 
-/// What a signer does. The trait is private: no signer of a caller sees what others sign.
+/// The work of a signer. The trait is private: no signer of a caller sees what others sign.
 pub trait Sign: Sync {
     fn public(&self) -> &Contact;
     /// An input to the randomness of one file.

@@ -49,7 +49,7 @@ impl Chart {
     pub(super) fn add(&mut self, value: u64) -> Option<Direction> {
         let alarm = self.test(value);
         if alarm.is_some() {
-            // What comes now is the new baseline.
+            // The following samples are the new baseline.
             let count = self.count;
             *self = Self {
                 count,

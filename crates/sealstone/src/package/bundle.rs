@@ -121,7 +121,7 @@ impl Package {
         Ok(package)
     }
 
-    /// What the signers sign. Nothing of it is proved before the package was verified.
+    /// The signed bytes. They prove nothing before the package was verified.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
@@ -173,7 +173,7 @@ impl Package {
         !self.manifest.complete && entries.all(|it| it.embedded_size().is_some())
     }
 
-    /// What a timestamp that is added now has to cover: its imprint is of these bytes.
+    /// The bytes that a timestamp added now must cover: its imprint is of them.
     pub fn to_stamp(&self) -> Vec<u8> {
         let count = self.parts.signatures.len();
         self.parts.stamped(count, self.parts.timestamps.len())
@@ -285,7 +285,7 @@ impl Parts {
         head
     }
 
-    /// What the signer of the signature at `index` signs, framed with the domain.
+    /// The bytes that the signature at `index` covers, framed with the domain.
     pub(super) fn framed(
         &self,
         head: &[u8],
@@ -315,7 +315,7 @@ impl Parts {
         encode_list(&self.signatures[..index])
     }
 
-    /// What the timestamp at `index` covers, if it covers so many signatures.
+    /// The bytes that the timestamp at `index` covers, if it covers so many signatures.
     pub(super) fn stamped(&self, covers: usize, index: usize) -> Vec<u8> {
         [
             STAMP_DOMAIN,

@@ -12,20 +12,20 @@ use super::{DigestKind, Entry, EntryContent, Manifest, RelativePath};
 
 /// Where the files of a package are: a directory, an archive, a map in memory.
 pub trait Source: Sync {
-    /// What stands at `path`. Links are never followed, on no part of the path.
+    /// The object at `path`. Links are never followed, on no part of the path.
     ///
     /// # Errors
-    /// What the system says; a missing object is [`Object::Missing`].
+    /// The system's error; a missing object is [`Object::Missing`].
     fn open(&self, path: &RelativePath) -> io::Result<Object<'_>>;
 
     /// Calls `found` with the path of every object but directories, in any order.
     ///
     /// # Errors
-    /// What the system says; with [`Unreadable`] inside, the finding names the directory.
+    /// The system's error; with [`Unreadable`] inside, the finding names the directory.
     fn list(&self, found: &mut dyn FnMut(&str)) -> io::Result<()>;
 }
 
-/// What stands at a path.
+/// The object at a path.
 pub enum Object<'a> {
     /// Nothing.
     Missing,
@@ -71,11 +71,11 @@ impl std::error::Error for Unreadable {}
 pub struct Finding {
     /// The path, as the manifest or the source has it.
     pub path: String,
-    /// What is wrong there.
+    /// The fault.
     pub kind: FindingKind,
 }
 
-/// What is wrong with a file.
+/// The fault of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FindingKind {
     /// It is in the manifest and not in the source.

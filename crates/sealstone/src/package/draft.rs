@@ -112,7 +112,7 @@ impl<'a> Draft<'a> {
     /// followed.
     ///
     /// # Errors
-    /// What the source says, with the path; [`Error::Invalid`] if something is gone or is neither
+    /// The source's error, with the path; [`Error::Invalid`] if something is gone or is neither
     /// file nor link.
     pub fn files(
         &mut self,

@@ -22,7 +22,7 @@ pub enum Layer {
     Timestamp,
 }
 
-/// What was found of a layer.
+/// The verdict on a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It was checked and holds.
@@ -40,7 +40,7 @@ pub enum Verdict {
 pub struct LayerReport {
     /// Which layer.
     pub layer: Layer,
-    /// What was found.
+    /// The verdict.
     pub verdict: Verdict,
     /// Whether the package is bad unless this layer is good.
     pub required: bool,

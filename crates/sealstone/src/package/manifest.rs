@@ -24,7 +24,7 @@ pub enum DigestKind {
 pub struct Entry {
     /// Where it stands.
     pub path: RelativePath,
-    /// What stands there.
+    /// The object there.
     pub content: EntryContent,
     /// `type/subtype` (RFC 6838), if it was given.
     pub media_type: Option<String>,
@@ -32,7 +32,7 @@ pub struct Entry {
     pub modified: Option<u64>,
 }
 
-/// What an entry stands for.
+/// The object of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EntryContent {
     /// A file beside the package, or (`embedded`) inside it.

@@ -59,7 +59,7 @@ impl RelativePath {
         clashing.map(|pair| (pair[0].1, pair[1].1))
     }
 
-    /// What a system that ignores case and normalises names sees.
+    /// The name on a system that ignores case and normalises names.
     fn folded(&self) -> Cow<'_, str> {
         if !self.0.is_ascii() {
             let parts: Vec<String> = self.components().map(fold).collect();

@@ -15,7 +15,7 @@ use crate::timestamp::{Roots, Verified};
 use crate::trust::Standing;
 use crate::wire::text;
 
-/// What is known of a signer, for a signature that existed at this time (`None`: no proved time).
+/// The state of a signer, for a signature that existed at this time (`None`: no proved time).
 pub type Opinion<'a> = &'a dyn Fn(&Fingerprint, Option<u64>) -> Standing;
 
 /// Checks packages: what it has, and what it requires.
@@ -56,9 +56,9 @@ pub struct Report {
     pub layers: [LayerReport; 6],
     /// Every signature, in the order of the package.
     pub signers: Vec<SignerReport>,
-    /// What layer 1 found of files, in the order of their paths.
+    /// Findings of layer 1 on files, in the order of their paths.
     pub findings: Vec<Finding>,
-    /// What the timestamps say, first one first, if the layer is good.
+    /// The statements of the timestamps, in order, if the layer is good.
     pub timestamps: Vec<Verified>,
 }
 
@@ -79,7 +79,7 @@ pub struct SignerReport {
     pub ml_dsa_65: bool,
     /// Whether the user named this signer.
     pub named: bool,
-    /// What is known of the signer at that time.
+    /// The state of the signer at that time.
     pub standing: Standing,
     /// Whether the signature counts.
     pub counts: bool,

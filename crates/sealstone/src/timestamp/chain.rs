@@ -76,7 +76,7 @@ impl Chain {
         Ok(hashes)
     }
 
-    /// What the next renewal covers: send it to a TSA, then [`Chain::push`] its response.
+    /// The data that the next renewal covers: send it to a TSA, then [`Chain::push`] its response.
     ///
     /// # Errors
     /// If the digest of the data by `hash` is not known.

@@ -48,7 +48,7 @@ impl Imprint {
     }
 }
 
-/// What is known of the data: digests of it, by one or more hash functions.
+/// Known digests of the data: digests of it, by one or more hash functions.
 ///
 /// ```
 /// use sealstone::timestamp::{Digests, Sha2};

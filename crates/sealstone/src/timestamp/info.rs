@@ -9,7 +9,7 @@ use x509_cert::ext::Extension;
 use super::asn1::{self, Value, context, context_primitive, ensure, malformed};
 use super::request::RawImprint;
 
-/// What a TSA states.
+/// The statement of a TSA.
 pub(super) struct Info<'a> {
     pub(super) policy: ObjectIdentifier,
     pub(super) imprint: RawImprint<'a>,

@@ -16,7 +16,7 @@ pub enum Refusal {
     NotGranted {
         /// PKIStatus: 2 is rejection.
         status: u16,
-        /// What the TSA says.
+        /// The TSA's text.
         text: String,
         /// The number of the first failure bit (RFC 3161 section 2.4.2).
         failure: Option<u8>,

@@ -74,7 +74,7 @@ impl fmt::Display for Policy {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// What is stamped.
+    /// The imprint.
     pub imprint: Imprint,
     /// The policy that the TSA has to follow.
     pub policy: Option<Policy>,

@@ -92,7 +92,7 @@ impl fmt::Debug for Response {
     }
 }
 
-/// What the token states.
+/// The token's statement.
 pub(super) fn read_info<'a>(token: &Token<'a>) -> Result<Info<'a>, Refusal> {
     Info::parse(token.content).map_err(|_| Refusal::Malformed("the timestamp in the token"))
 }

@@ -200,7 +200,7 @@ impl<'a> Attributes<'a> {
         })
     }
 
-    /// What is signed: the attributes as they were sent, with the tag of a SET (RFC 5652 section
+    /// The signed bytes: the attributes as they were sent, with the tag of a SET (RFC 5652 section
     /// 5.4).
     pub(super) fn signed(&self) -> Vec<u8> {
         [&[0x31], &self.raw[1..]].concat()
@@ -228,7 +228,7 @@ impl<'a> Attributes<'a> {
         Ok(())
     }
 
-    /// What says which certificate signed.
+    /// The identifier of the signing certificate.
     pub(super) fn certificate_ids(&self) -> Result<CertificateIds<'a>, Refusal> {
         let read = |id, parse: fn(Value<'a>) -> asn1::Result<CertificateId<'a>>| {
             let Some(value) = self.one(id)? else {

@@ -17,7 +17,7 @@ use super::signed::{CertificateIds, Signer, Token};
 /// How far a timestamp may be ahead of the verifier's clock.
 const MAX_AHEAD: u64 = 300;
 
-/// What a verifier asks for beyond what every timestamp has to fulfil.
+/// A verifier's demands beyond those on every timestamp.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The nonce of the request: the response has to repeat it.

@@ -41,7 +41,7 @@ pub struct Entry {
     pub(super) uses: Option<u64>,
 }
 
-/// What an entry is about (field 2).
+/// The subject of an entry (field 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 #[cbor(index_only)]
 pub(super) enum Event {

@@ -35,7 +35,7 @@ pub(super) struct Log {
     size: usize,
 }
 
-/// What stays of every entry.
+/// The kept part of every entry.
 struct Mark {
     link: Link,
     /// The digest of the entry if it was pruned.

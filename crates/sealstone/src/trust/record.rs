@@ -9,7 +9,7 @@ use super::standing::{End, Standing};
 use crate::Result;
 use crate::passport::{Contact, Fingerprint};
 
-/// What the user decided about a passport.
+/// The user's decision about a passport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
     /// Met, not yet decided: its files are withheld.

@@ -29,7 +29,7 @@ pub(crate) fn check(
     verify(&Response::parse(response)?, &digests, roots, options)
 }
 
-/// What is stamped.
+/// The imprint.
 pub(crate) const DATA: &[u8] = b"the data that existed";
 
 /// Fails unless a response over [`DATA`] is good.

@@ -1,4 +1,4 @@
-//! What operators see and do, of one service.
+//! Views and actions of operators, for one service.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub struct Service {
     pub clock: Clock,
     /// The issuer, if it is one.
     pub issuer: Option<Arc<Issuer>>,
-    /// What is measured.
+    /// The quantity.
     pub metrics: Option<PrometheusHandle>,
 }
 

@@ -116,11 +116,11 @@ impl Site {
     }
 }
 
-/// What the cookie holds.
+/// The cookie's value.
 #[derive(Clone)]
 pub(super) struct Secret(pub(super) String);
 
-/// What stands before the routes.
+/// The checks before the routes.
 #[derive(Clone)]
 pub struct Door {
     desk: Arc<Desk>,
@@ -228,7 +228,7 @@ async fn pass(State(door): State<Door>, request: Request, next: Next) -> Respons
     response
 }
 
-/// What browsers must not do with the answer.
+/// Headers that limit what browsers do with the answer.
 fn protect(headers: &mut HeaderMap, is_secure: bool) {
     let same_origin = HeaderValue::from_static("same-origin");
     for (name, value) in [

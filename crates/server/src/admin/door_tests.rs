@@ -20,7 +20,7 @@ use crate::store::{RedbStore, Transfer};
 const HOST: &str = "127.0.0.1:8079";
 const PASSWORD: &str = "correct horse battery";
 const NOW: u64 = 1_767_225_600;
-/// What everybody may see: the page, and the way in. To add a route here is a decision.
+/// Open routes: the page, and the login. To add a route here is a decision.
 const OPEN: [&str; 4] = ["/", "/page.js", "/page.css", "/api/login"];
 const ROLES: [Role; 3] = [Role::Viewer, Role::Operator, Role::Admin];
 

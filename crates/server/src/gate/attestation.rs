@@ -35,7 +35,7 @@ const MAX_LEN: usize = 8 * 1024;
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Options {
-    /// Who attests: the claim `iss`.
+    /// The attester: the claim `iss`.
     pub issuer: String,
     /// For whom: the claim `aud`.
     pub audience: String,
@@ -61,7 +61,7 @@ fn ten_minutes() -> u64 {
     600
 }
 
-/// What an attestation claims. A claim that stands twice is an error.
+/// The claims of an attestation. A claim that stands twice is an error.
 #[derive(Deserialize)]
 struct Claims {
     iss: String,

@@ -78,7 +78,7 @@ pub enum Algorithm {
     Argon2id(Params),
 }
 
-/// What a client has to do.
+/// The client's task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Work {
     /// The issuer's challenge.

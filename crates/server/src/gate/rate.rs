@@ -24,7 +24,7 @@ pub struct Options {
     pub of: Option<String>,
 }
 
-/// What one customer of a provider has: an IPv4 address, or 64 bits of an IPv6 address.
+/// The addresses of one customer of a provider: an IPv4 address, or 64 bits of an IPv6 address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Network([u8; 9]);
 

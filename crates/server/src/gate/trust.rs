@@ -17,11 +17,11 @@ pub struct Options {
     pub of: String,
     /// Seconds of a period.
     pub period: u64,
-    /// What accounts may, the youngest first.
+    /// Rights of accounts, the youngest first.
     pub levels: Vec<Level>,
 }
 
-/// What accounts of an age may.
+/// Rights of accounts of one age.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Level {

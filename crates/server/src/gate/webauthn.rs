@@ -119,7 +119,7 @@ fn parse_model(text: &str) -> Option<[u8; 16]> {
     Some(u128::from_str_radix(&digits, 16).ok()?.to_be_bytes())
 }
 
-/// What the page gives the authenticator as its challenge: it binds the credential to the request.
+/// The challenge that the page gives to the authenticator: it binds the credential to the request.
 fn bound(challenge: &[u8], subject: &[u8; 32]) -> [u8; 32] {
     sha256(&[&label("webauthn.challenge"), challenge, subject])
 }

@@ -1,4 +1,4 @@
-//! What all routes have in common: limits, the body, the client's address, errors.
+//! Common parts of all routes: limits, the body, the client's address, errors.
 
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Change, Count, Key, Mark, Outcome, Refusal, Set};
 
-/// What is known of a mark: when it was made, by which operation.
+/// A mark: its time and its operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Made {
     pub(super) time: u64,
@@ -20,7 +20,7 @@ pub(super) trait State {
     fn count(&mut self, set: &Set, key: &Key) -> Result<u64, Self::Error>;
 }
 
-/// What becomes of `change`. After [`Outcome::Done`] the caller makes it.
+/// The outcome of `change`. After [`Outcome::Done`] the caller makes it.
 pub(super) fn evaluate<S: State>(state: &mut S, change: &Change) -> Result<Outcome, S::Error> {
     for set in change.sets() {
         if state.is_closed(set)? {

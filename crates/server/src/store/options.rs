@@ -27,7 +27,7 @@ pub enum StoreKind {
     Postgres,
 }
 
-/// What the server's disk has confirmed when it answers.
+/// The writes that the server's disk has confirmed when it answers.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Durability {
@@ -63,7 +63,7 @@ pub struct StoreOptions {
     pub ca_file: Option<PathBuf>,
     /// Whether Redis is a cluster.
     pub cluster: bool,
-    /// What is durable before it is answered.
+    /// The state that is durable before the answer.
     pub durability: Option<Durability>,
     /// Replicas of Redis that confirm each change.
     pub replicas: u32,

@@ -141,7 +141,7 @@ impl PostgresStore {
         Err(changed())
     }
 
-    /// What a mark that was there means; none if it is gone.
+    /// The meaning of an existing mark; `None` if it is gone.
     async fn repeated(
         &self,
         change: &Change,

@@ -91,14 +91,14 @@ pub(super) async fn send(sink: &Sink, page: Page) -> Result<(), StoreError> {
     sink.send(page).await.map_err(nobody)
 }
 
-/// What all pages hold, so that two stores can be compared.
+/// The content of all pages, so that two stores can be compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     sets: BTreeMap<String, SetTally>,
     records: Sum,
 }
 
-/// What a set holds.
+/// The content of a set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct SetTally {
     until: u64,
@@ -189,7 +189,7 @@ impl Tally {
         [self.sets.len() as u64, self.records.len, counts]
     }
 
-    /// What is not the same in another one.
+    /// The differences from another one.
     #[must_use]
     pub fn difference(&self, other: &Self) -> Option<String> {
         if self.records != other.records {

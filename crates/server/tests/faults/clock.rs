@@ -118,7 +118,7 @@ async fn jumps_under_load(jumps: usize) -> usize {
         world.set(back).await;
         clients.join_all().await;
     }
-    // What was refused because of the time is accepted now, and nothing is accepted again.
+    // A token refused because of the time is accepted now. No token is accepted twice.
     world.set(NOW).await;
     for token in &tokens {
         let is_accepted = world.spend(token).await.is_ok();

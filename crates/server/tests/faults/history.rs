@@ -1,4 +1,4 @@
-//! What clients saw, and what must be true of it.
+//! The clients' history, and the claims about it.
 
 use std::collections::HashMap;
 

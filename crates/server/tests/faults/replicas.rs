@@ -74,7 +74,7 @@ impl Server for Postgres {
     }
 }
 
-/// What is killed.
+/// The processes to kill.
 #[derive(Clone, Copy, PartialEq)]
 enum Target {
     Replicas,

@@ -1,4 +1,4 @@
-//! What an operator sees and does.
+//! The operators' page.
 
 use std::process::Command;
 

@@ -36,7 +36,7 @@ impl Attester {
         format!("{signed}.{signature}")
     }
 
-    /// What the gate `partner` wants for a request.
+    /// The demand of the gate `partner` for a request.
     pub(crate) fn attest(&self, request: &[u8], sub: &str) -> String {
         self.with(request, |claims| claims["sub"] = sub.into())
     }

@@ -173,7 +173,7 @@ fn leaks<'s>(text: &str, secrets: &'s [String]) -> Vec<&'s str> {
     found.map(String::as_str).collect()
 }
 
-/// What a run used that no log may hold.
+/// Secrets of a run that no log may hold.
 fn secrets_of_a_run(world: &World, issuer: &Service, data: &str) -> Vec<String> {
     let (password, wrong) = ("a password of six words", "not the right password");
     let password_file = world.path("password");

@@ -35,7 +35,7 @@ impl Random {
     }
 }
 
-/// What parsers stumble over.
+/// Values that trouble parsers.
 const PIECES: [&[u8]; 22] = [
     b"\r\n",
     b"\r\n\r\n",

@@ -14,7 +14,7 @@ fn connect(service: &Service) -> TcpStream {
     stream
 }
 
-/// What the service says before it closes the connection.
+/// The service's answer before it closes the connection.
 fn rest(mut stream: TcpStream) -> String {
     let mut said = Vec::new();
     // A reset is an end too.
@@ -156,7 +156,7 @@ fn garbage_ends_no_service() {
     for input in inputs {
         let mut stream = connect(&issuer);
         stream.write_all(input).expect("room");
-        // Whatever it says, it goes on.
+        // The service goes on, whatever its answer.
         drop(rest(stream));
     }
     assert_eq!(get(&format!("{}/healthz", issuer.url())).0, 200);

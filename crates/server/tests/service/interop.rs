@@ -8,7 +8,7 @@ use std::process::Command;
 
 use crate::world::World;
 
-/// What their client prints.
+/// The output of their client.
 fn run(library: &Path, issuer: &str, origin: &str, kind: u16) -> String {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/interop/client.mjs");
     let mut node = Command::new("node");

@@ -14,7 +14,7 @@ use crate::world::{Service, World};
 const CONFIG: &str = "[issuer]\ngate = \"key\"\n[gates.key]\nkind = \"webauthn\"\n\
                       rp-id = \"site.example\"\norigins = [\"https://site.example\"]\n";
 
-/// What the issuer asks for now.
+/// The issuer's present challenge.
 fn asked(issuer: &Service, request: &[u8]) -> Value {
     let answer = ask(issuer, request, &[]);
     assert_eq!(outcome(&answer), refused(401, "gate-required"));

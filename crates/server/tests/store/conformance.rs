@@ -1,4 +1,4 @@
-//! What every store must do. A new store runs all of it: see `suite!` in `main.rs`.
+//! The conformance tests of stores. A new store runs all of it: see `suite!` in `main.rs`.
 
 use std::sync::Arc;
 

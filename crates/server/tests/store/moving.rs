@@ -134,7 +134,7 @@ fn move_with_kills(from: &Place, to: &Place, kills: u32, runtime: &Runtime) {
             break;
         }
         interrupted += 1;
-        // Whatever came in, no service takes it for whole.
+        // No service takes a part for the whole.
         let is_whole = !runtime.block_on(to.has(INCOMING));
         let content = runtime.block_on(to.tally());
         assert!(content.is_empty() || !is_whole || content == before);

@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 use crate::conformance;
 use crate::{Embedded, Kind};
 
-/// What a planted store does wrong.
+/// The fault of a planted store.
 #[derive(Clone, Copy)]
 pub(crate) enum Bug {
     /// It answers what it sees, and makes the change afterwards.

@@ -1,4 +1,4 @@
-//! What a spent token costs in each store, and how the sets grow and are dropped
+//! The size of a spent token in each store, and how the sets grow and are dropped
 //! (`spec/service.md`, "Sizing").
 
 use std::path::Path;

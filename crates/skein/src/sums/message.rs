@@ -16,7 +16,7 @@ impl Algorithm {
     /// all use `read_at` if there is one; other algorithms take one thread, and one to read.
     ///
     /// # Errors
-    /// What the reader says, and [`ErrorKind::UnexpectedEof`] if the message has fewer bits than
+    /// The reader's error, and [`ErrorKind::UnexpectedEof`] if the message has fewer bits than
     /// the algorithm hashes.
     pub fn hash(
         &self,

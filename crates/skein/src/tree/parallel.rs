@@ -10,7 +10,7 @@ impl Start {
     /// Hashes everything that `reader` gives, with so many threads. Memory is one piece a thread.
     ///
     /// # Errors
-    /// What the reader says.
+    /// The reader's error.
     pub fn hash_stream(
         &self,
         reader: &mut (impl Read + Send),
@@ -40,7 +40,7 @@ impl Start {
     /// all read at the same time. The message ends where nothing more can be read.
     ///
     /// # Errors
-    /// What `read_at` says.
+    /// The error of `read_at`.
     pub fn hash_at(
         &self,
         read_at: &(impl Fn(u64, &mut [u8]) -> io::Result<usize> + Sync),

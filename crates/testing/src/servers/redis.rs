@@ -75,7 +75,7 @@ impl Redis {
         wait_until("Redis answers", || self.is_up());
     }
 
-    /// What it answers to a command of one line.
+    /// Its answer to a command of one line.
     ///
     /// # Errors
     /// If it does not answer.

@@ -6,7 +6,7 @@ use super::TokenType;
 use super::wire::Reader;
 use crate::Error;
 
-/// What an origin asks for. A token answers exactly one challenge, or all that are the same.
+/// An origin's demand. A token answers exactly one challenge, or all that are the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenChallenge {
     token_type: u16,

@@ -213,7 +213,7 @@ impl Pending {
         }
     }
 
-    /// What [`Pending::encode`] wrote.
+    /// The output of [`Pending::encode`].
     ///
     /// # Errors
     /// If `bytes` are anything else.

@@ -36,7 +36,7 @@ pub struct DirectoryKey {
     pub key: IssuerPublicKey,
     /// The time before which no client should use the key, in seconds since 1970.
     pub not_before: Option<u64>,
-    /// What Sealstone's issuers say beside (`spec/token.md`, "Directory").
+    /// The additions of Sealstone's issuers (`spec/token.md`, "Directory").
     pub lifetime: Option<Lifetime>,
 }
 
@@ -77,7 +77,7 @@ struct JsonKey {
 }
 
 impl JsonKey {
-    /// What Sealstone's issuers say, if all of it is there.
+    /// The additions of Sealstone's issuers, if they are complete.
     fn lifetime(&self) -> Option<Lifetime> {
         Some(Lifetime {
             epoch: self.epoch?,

@@ -178,7 +178,7 @@ fn parse(value: &str) -> Result<Vec<Scheme<'_>>, Error> {
     Ok(schemes)
 }
 
-/// What follows an item of a list: nothing, or a comma.
+/// The end of an item of a list: nothing, or a comma.
 fn end_of_item(text: &str) -> Option<&str> {
     let rest = skip_space(text);
     (rest.is_empty() || rest.starts_with(',')).then(|| skip_separators(rest))
@@ -208,7 +208,7 @@ fn word(text: &str) -> Option<(&str, &str)> {
     (end > 0).then(|| text.split_at(end))
 }
 
-/// What follows a `token68` of RFC 9110 section 11.2: other schemes' credentials.
+/// The rest after a `token68` of RFC 9110 section 11.2: other schemes' credentials.
 fn token68(text: &str) -> Option<&str> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "-._~+/".contains(c);
     let after = text.trim_start_matches(is_part);

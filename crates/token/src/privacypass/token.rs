@@ -12,8 +12,8 @@ use crate::Error;
 /// Hashed before a token's authenticator input, so that marks collide with no other digest.
 const NULLIFIER_DOMAIN: &[u8] = b"sealstone.token.nullifier.v1\0";
 
-/// What a client shows to an origin. Its `Debug` form leaves the authenticator out, so that a log
-/// of it lets nobody spend the token.
+/// The proof that a client shows to an origin. Its `Debug` form leaves the authenticator out, so
+/// that nobody can spend a token from a log.
 #[derive(Clone)]
 pub struct Token {
     token_type: TokenType,
@@ -71,7 +71,7 @@ impl Token {
         [&self.authenticator_input()[..], &self.authenticator].concat()
     }
 
-    /// What the authenticator confirms: all fields before it.
+    /// The input of the authenticator: all fields before it.
     #[must_use]
     pub fn authenticator_input(&self) -> [u8; 98] {
         let mut input = [0; 98];

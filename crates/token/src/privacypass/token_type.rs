@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::Error;
 
-/// What a token is made with. The number stands at the beginning of every message.
+/// The protocol and suite of a token. Its number stands at the beginning of every message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u16)]
 pub enum TokenType {

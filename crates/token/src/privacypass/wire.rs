@@ -3,7 +3,7 @@
 
 use crate::Error;
 
-/// What is left of a message.
+/// The rest of a message.
 pub(crate) struct Reader<'a> {
     rest: &'a [u8],
     what: &'static str,

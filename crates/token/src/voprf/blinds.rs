@@ -55,7 +55,7 @@ impl<S: Suite> Blinds<S> {
         })
     }
 
-    /// What is sent to the server, one for each input.
+    /// The messages to the server, one for each input.
     pub(crate) fn blinded(&self) -> &[Blinded<S>] {
         &self.blinded
     }

@@ -1,4 +1,4 @@
-//! What client and server send each other: elements.
+//! Messages of client and server: elements.
 
 use std::fmt;
 
@@ -111,10 +111,10 @@ macro_rules! message {
 }
 
 message!(
-    /// What the client sends: its input, hidden by a blind.
+    /// The client's message: its input, hidden by a blind.
     Blinded
 );
 message!(
-    /// What the server answers: a blinded element under its key.
+    /// The server's answer: a blinded element under its key.
     Evaluated
 );

@@ -40,7 +40,7 @@ impl<S: Suite> Client<S> {
         Blinds::add_chosen(Mode::Oblivious, inputs, blinds).map(Self)
     }
 
-    /// What is sent to the server, one for each input.
+    /// The messages to the server, one for each input.
     #[must_use]
     pub fn blinded(&self) -> &[Blinded<S>] {
         self.0.blinded()

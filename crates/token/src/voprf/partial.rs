@@ -64,7 +64,7 @@ impl<S: Suite> Client<S> {
         })
     }
 
-    /// What is sent to the server, one for each input.
+    /// The messages to the server, one for each input.
     #[must_use]
     pub fn blinded(&self) -> &[Blinded<S>] {
         self.blinds.blinded()

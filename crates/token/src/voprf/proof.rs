@@ -55,7 +55,7 @@ impl<S: Suite> fmt::Debug for Proof<S> {
     }
 }
 
-/// What is proved: `base` is the public key, `before` and `after` the batch's elements.
+/// The statement to prove: `base` is the public key, `before` and `after` the batch's elements.
 pub(crate) struct Statement<'a, S: Suite> {
     pub(crate) mode: Mode,
     pub(crate) base: (&'a ElementOf<S>, &'a [u8]),

@@ -66,7 +66,7 @@ impl Suite for Ristretto255Sha512 {
     }
 }
 
-/// What a protocol run promises (RFC 9497 section 3.1).
+/// The promise of a protocol run (RFC 9497 section 3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// OPRF: the client must trust the server to use the right key.

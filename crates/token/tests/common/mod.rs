@@ -31,7 +31,7 @@ pub(crate) fn files(folder: &str, prefix: &str) -> Option<Vec<PathBuf>> {
     Some(files)
 }
 
-/// What may stand beside vectors: where they come from, and hidden files.
+/// Files that may lie beside vectors: their source, and hidden files.
 fn is_note(name: &str) -> bool {
     name.starts_with('.') || name.ends_with(".md") || name.ends_with(".txt")
 }

@@ -2,7 +2,7 @@
 
 use rand_core::{CryptoRng, RngCore};
 
-/// What a protocol run starts with.
+/// The inputs of a protocol run.
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(crate) seed: [u8; 32],

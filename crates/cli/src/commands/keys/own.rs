@@ -15,7 +15,7 @@ use crate::trust::Store;
 #[derive(Clone)]
 pub(super) struct Own {
     pub(super) fingerprint: Fingerprint,
-    /// What its passport calls its owner.
+    /// The owner's label in the passport.
     pub(super) label: String,
     /// The public keys, where they were found.
     pub(super) contact: Option<Contact>,

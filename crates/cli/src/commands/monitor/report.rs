@@ -11,7 +11,7 @@ use crate::identity::Identity;
 use crate::paths;
 use crate::trust;
 
-/// What the monitor knows, with the names of the user's keys.
+/// The monitor's state, with the names of the user's keys.
 pub(super) struct Report<'a> {
     pub(super) monitor: &'a Monitor,
     names: Vec<(Tag, String)>,

@@ -48,7 +48,7 @@ impl Job<'_> {
             match (released, filled) {
                 // Unpacking failed, so that nobody read the content.
                 (Err(failure), Err(reason)) if failure.is_silent() => Err(reason),
-                // What keeps the content back is the reason, not what came of it.
+                // The error of the content is the cause. The other error follows from it.
                 (Err(reason), _) => Err(reason),
                 (Ok(opened), filled) => filled.map(|()| opened),
             }
@@ -117,7 +117,7 @@ pub(super) fn finish(
     if let Some(aside) = &aside {
         match &done {
             Ok(()) => context.say(&format!("what was there is now {}", shown(aside))),
-            // What was there comes back, unless its place is taken.
+            // The former directory comes back, unless its place is taken.
             Err(_) => drop(std::fs::rename(aside, target)),
         }
     }

@@ -44,7 +44,7 @@ enum Source {
     Copy(File),
 }
 
-/// What to open, and where it goes.
+/// The paths to open, and their target.
 struct Wanted {
     /// Without `/` at the end.
     path: Vec<u8>,

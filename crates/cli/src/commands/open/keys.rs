@@ -43,13 +43,13 @@ pub(in crate::commands) struct KeyRing<'a> {
     context: &'a Context,
 }
 
-/// What the agent is asked for.
+/// The request to the agent.
 #[derive(Clone, Copy, PartialEq)]
 enum Asking {
     Nothing,
     /// The passports of `-i`.
     Named,
-    /// Whatever it holds.
+    /// Any passport that it holds.
     All,
 }
 

@@ -1,4 +1,4 @@
-//! What `inspect` shows of a package: nothing of it is proved.
+//! `inspect` of a package: it proves nothing.
 
 use data_encoding::HEXLOWER;
 use sealstone::package::{Entry, EntryContent, Layer, Package, Role};

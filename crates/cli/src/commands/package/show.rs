@@ -1,4 +1,4 @@
-//! What a verification found, for people and for machines.
+//! The report of a verification, for people and for machines.
 
 use std::collections::HashMap;
 use std::io::{IsTerminal, stdout};
@@ -16,7 +16,7 @@ use sealstone_terminal::text::{one_line, quoted};
 pub(super) struct Shown<'a> {
     pub(super) package: &'a Package,
     pub(super) report: &'a Report,
-    /// What signers are called.
+    /// Names of signers.
     pub(super) labels: &'a HashMap<Fingerprint, String>,
 }
 

@@ -86,8 +86,8 @@ pub(in crate::commands) fn run(args: &PackageVerifyArgs, context: &Context) -> R
     }
 }
 
-/// What to do if no file of the package is where it was looked for: content that came from a pipe,
-/// or a package that was moved without its files.
+/// Advice if no file of the package was found where it was looked for: the content came from a
+/// pipe, or the package was moved without its files.
 fn elsewhere(args: &PackageVerifyArgs, package: &Package, report: &Report) -> Option<&'static str> {
     let manifest = package.manifest();
     let is_missing = |it: &Finding| it.kind == FindingKind::Missing;
@@ -146,7 +146,7 @@ pub(super) fn workers() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
-/// What `--json` and `--html` say of a file that cannot be read as a package.
+/// The report of `--json` and `--html` on a file that is no package.
 fn malformed(failure: Failure, args: &PackageVerifyArgs, context: &Context) -> Result<()> {
     if failure.exit != Exit::Format {
         return Err(failure);
@@ -234,7 +234,7 @@ impl Secrets {
     }
 }
 
-/// Who signers are, and what the user thinks of them.
+/// Names of signers, and the user's decisions on them.
 pub(super) struct People {
     store: Store,
     own: Option<Contact>,

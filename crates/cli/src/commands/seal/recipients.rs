@@ -21,7 +21,7 @@ use crate::trust::{self, Store};
 /// The passports that a file is sealed to, each once.
 pub(super) struct Recipients {
     all: Vec<Recipient>,
-    /// What the user should know before the file is sealed.
+    /// Warnings before the file is sealed.
     warnings: Vec<String>,
 }
 

@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::failure::Result;
 use crate::io::input;
 
-/// What is sealed: a file, a pipe, or a directory.
+/// The content to seal: a file, a pipe, or a directory.
 pub(super) enum Subject {
     File(Input),
     Directory(Directory),

@@ -18,7 +18,7 @@ use crate::failure::{Failure, Result};
 
 const PROVED: &str = include_str!("proved.json");
 
-/// What the command is called in lists of proofs.
+/// The command's name in lists of proofs.
 const COMMAND: &str = "sealstone";
 
 /// A function that was proved.

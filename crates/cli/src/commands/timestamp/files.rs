@@ -1,4 +1,4 @@
-//! What `timestamp …` reads.
+//! Files that `timestamp …` reads.
 
 use std::path::{Path, PathBuf};
 

@@ -166,7 +166,7 @@ fn signer(named: Option<&Path>, claimed: &Fingerprint, context: &Context) -> Res
     })
 }
 
-/// What a key does at this time.
+/// The state of a key at this time.
 fn state(entry: &DirectoryKey) -> &'static str {
     let now = clock::now();
     let lifetime = entry.lifetime;

@@ -79,7 +79,7 @@ pub(super) fn print(found: &[Description], context: &Context) -> Result<()> {
 /// How a JSON object begins: an opening brace.
 const JSON_OBJECT: u8 = 0x7b;
 
-/// What the bytes are. Texts have names; of the rest, the strictest form is tried first.
+/// The kind of the bytes. Texts have names; of the rest, the strictest form is tried first.
 fn describe(bytes: &[u8]) -> Result<Vec<Description>> {
     for secrecy in Secrecy::ALL {
         if let Some(secret) = secrecy.parse(bytes)? {

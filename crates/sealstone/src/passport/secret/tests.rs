@@ -64,7 +64,7 @@ fn armored(sealed: &[u8]) -> Vec<u8> {
     armor::encode(Label::SecretPassport, sealed).into_bytes()
 }
 
-/// What somebody with the passphrase `one` gets from an armored file.
+/// The result of opening an armored file with the passphrase `one`.
 fn unlock(text: &[u8]) -> Result<Fingerprint> {
     let unlocked =
         SecretPassport::parse(text)?.unlock(&passphrase("one"), None, &LIMITS, SILENT)?;

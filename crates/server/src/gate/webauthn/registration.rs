@@ -33,7 +33,7 @@ pub(super) struct Policy {
     pub(super) models: Vec<[u8; 16]>,
 }
 
-/// What the browser says. A member that stands twice is an error, others are passed over.
+/// The client data of the browser. A member that stands twice is an error, others are passed over.
 #[derive(Deserialize)]
 struct ClientData {
     #[serde(rename = "type")]

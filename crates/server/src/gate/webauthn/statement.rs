@@ -1,4 +1,4 @@
-//! What the authenticator says of itself: nothing, or `packed` (WebAuthn Level 3, section 8.2).
+//! The attestation statement: none, or `packed` (WebAuthn Level 3, section 8.2).
 
 use std::path::Path;
 use std::time::Duration;

@@ -77,7 +77,7 @@ async fn lock(
     Ok(())
 }
 
-/// What the database has of a change.
+/// The database's state of a change's keys.
 struct Loaded {
     marks: HashMap<(String, Key), Made>,
     counts: HashMap<(String, Key), u64>,

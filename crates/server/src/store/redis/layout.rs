@@ -2,7 +2,7 @@
 
 use crate::store::Set;
 
-/// What shares a slot.
+/// The keys that share a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tag {
     /// Marks of spread sets that begin with this byte.

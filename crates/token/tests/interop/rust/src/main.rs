@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// What a command leaves for the next.
+/// The state that a command leaves for the next.
 #[derive(Default)]
 struct Peer {
     finish: Option<client::Finish>,
