@@ -17,6 +17,27 @@
 //! | sign a short text for everybody | [`statement`] |
 //! | show when data existed | [`timestamp`] |
 //! | know that this build computes correctly here | [`selftest`] |
+//!
+//! Alice seals for Bob, and Bob knows that it was her:
+//!
+//! ```
+//! use sealstone::file::{Keys, Sealed, Sealer, Workers};
+//! use sealstone::passport::Passport;
+//!
+//! let created = 1_795_000_000; // seconds since 1970
+//! let (alice, bob) = (Passport::generate("Alice", created)?, Passport::generate("Bob", created)?);
+//!
+//! let mut sealed = Vec::new(); // any writer; the input is any reader
+//! let mut sealer = Sealer::new();
+//! sealer.to_passport(bob.contact()).signed_by(&alice);
+//! sealer.seal(&b"attack at dawn"[..], &mut sealed, Workers::default())?;
+//!
+//! let mut content = Vec::new();
+//! let opening = Sealed::read(&sealed[..])?.unlock(&Keys::new(&[&bob], &[]))?;
+//! opening.open_signed(alice.contact(), &mut content, Workers::default())?;
+//! assert_eq!(content, b"attack at dawn");
+//! # Ok::<(), sealstone::Error>(())
+//! ```
 #![forbid(unsafe_code)]
 
 mod error;
@@ -40,8 +61,3 @@ pub mod trust;
 pub use error::{Error, Result};
 pub use kdf::{KdfLimits, KdfParams, KdfProgress, OnProgress, Passphrase, SILENT};
 pub use kind::Kind;
-
-/// The examples of the project's README are compiled and run as documentation tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
