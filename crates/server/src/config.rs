@@ -24,6 +24,7 @@ use crate::http::{Connections, Pages, Proxies, RouteLimits, Tls, TlsOptions};
 use crate::keys::KeyOptions;
 use crate::session::Lifetime;
 use crate::store::StoreOptions;
+use crate::telemetry::TelemetryOptions;
 use crate::{Error, Result};
 
 /// The documented file with all defaults.
@@ -59,6 +60,8 @@ pub struct Config {
     pub admin: AdminOptions,
     /// What is logged.
     pub log: LogOptions,
+    /// Where spans go.
+    pub telemetry: TelemetryOptions,
     /// The issuer's keys.
     pub keys: Keys,
     /// The issuer.
@@ -232,6 +235,7 @@ impl Default for Config {
             metrics: MetricsOptions::default(),
             admin: AdminOptions::default(),
             log: LogOptions::default(),
+            telemetry: TelemetryOptions::default(),
             keys: Keys::default(),
             issuer: IssuerOptions::default(),
             verifier: VerifierOptions::default(),
@@ -278,6 +282,7 @@ impl Config {
         config.proxies()?;
         config.pages()?;
         config.fingerprint()?;
+        config.telemetry.url()?;
         Ok(config)
     }
 
@@ -329,6 +334,7 @@ impl Config {
             &self.store.password_file,
             &self.store.ca_file,
             &self.verifier.ca_file,
+            &self.telemetry.ca_file,
         ];
         for path in files.into_iter().flatten() {
             std::fs::read(path).map_err(|e| Error::io(path, e))?;

@@ -26,6 +26,7 @@ mod mac;
 pub mod pow;
 mod public_key;
 pub mod rate;
+mod shown;
 pub mod trust;
 pub mod vouch;
 pub mod webauthn;
@@ -85,6 +86,25 @@ pub enum GateOptions {
         /// Their names.
         of: Vec<String>,
     },
+}
+
+impl GateOptions {
+    /// The name of the kind.
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::None {} => "none",
+            Self::Pow(_) => "pow",
+            Self::Rate(_) => "rate",
+            Self::Invitation(_) => "invitation",
+            Self::Vouch(_) => "vouch",
+            Self::Trust(_) => "trust",
+            Self::Attestation(_) => "attestation",
+            Self::Webauthn(_) => "webauthn",
+            Self::All { .. } => "all",
+            Self::Any { .. } => "any",
+            Self::AtLeast { .. } => "at-least",
+        }
+    }
 }
 
 /// A client's request, and its proofs.
@@ -297,7 +317,8 @@ impl Builder<'_> {
             Some(options) => options.clone(),
             None => standard(name)?,
         };
-        Ok(match options {
+        let kind = options.kind();
+        let gate: Box<dyn Gate> = match options {
             GateOptions::None {} => Box::new(Open),
             GateOptions::Pow(options) => Box::new(pow::Pow::new(name, &options, self.secret)?),
             GateOptions::Rate(options) => {
@@ -322,7 +343,8 @@ impl Builder<'_> {
             GateOptions::AtLeast { threshold, of } => {
                 self.threshold(name, &of, threshold, depth)?
             }
-        })
+        };
+        Ok(Box::new(shown::Shown { kind, gate }))
     }
 
     fn invitations(

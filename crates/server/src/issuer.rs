@@ -35,6 +35,7 @@ use crate::http::{Body, Peer, Proxies, RouteLimits, answer_json, guarded, media_
 use crate::keys::{Form, Keyring, REQUEST_PATH};
 use crate::problem::{Kind, Problem};
 use crate::store::{Change, Outcome, Refusal, Store};
+use crate::telemetry::Span;
 
 /// The header of proofs.
 pub const GATE_HEADER: &str = "sealstone-gate";
@@ -209,6 +210,7 @@ impl Issuer {
     }
 
     fn compute(&self, requests: &[(Form, Vec<u8>)], now: u64) -> Result<Vec<Vec<u8>>, Problem> {
+        let _span = Span::of("token", "issue");
         let answer = |(form, request): &(Form, Vec<u8>)| {
             let response = self.keyring.issue(*form, request, self.max_batch, now);
             response.map_err(|error| Problem::new(Kind::InvalidRequest).detail(error.to_string()))
@@ -224,8 +226,9 @@ impl Issuer {
         let internal = |_| Problem::new(Kind::Internal);
         let turn = self.workers.clone().acquire_owned().await;
         let turn = turn.map_err(|_| Problem::new(Kind::Internal))?;
+        let span = Span::current();
         let done = tokio::task::spawn_blocking(move || {
-            let done = work();
+            let done = span.within(work);
             drop(turn);
             done
         });

@@ -23,6 +23,7 @@
 //! | [`archive`] | the file of a backup |
 //! | [`moving`] | moves a store, makes and restores backups |
 //! | [`measure`] | what is measured |
+//! | [`telemetry`] | spans of requests, for a collector |
 //! | [`record`] | records of the store that hold JSON |
 //! | [`client`] | gets tokens, for trying a service |
 //! | [`network`] | how this program asks others |
@@ -53,6 +54,7 @@ pub mod record;
 pub mod service;
 pub mod session;
 pub mod store;
+pub mod telemetry;
 pub mod vault;
 pub mod verifier;
 

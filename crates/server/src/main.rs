@@ -10,7 +10,7 @@ use sealstone_server::client::{self, Client};
 use sealstone_server::clock::Clock;
 use sealstone_server::config::{self, Config};
 use sealstone_server::http::Stop;
-use sealstone_server::{Error, Result, admin, moving, service};
+use sealstone_server::{Error, Result, admin, moving, service, telemetry};
 use sealstone_token::privacypass::header;
 
 /// Wipes freed memory: secrets pass through buffers of libraries that do not wipe them.
@@ -44,14 +44,14 @@ fn run(command: Command) -> Result<()> {
         Command::Issuer(args) => {
             let mut config = configured(&args.service)?;
             config.issuer.gate = args.gate.unwrap_or(config.issuer.gate);
-            serve(&config, service::issuer)
+            serve(&config, "issuer", service::issuer)
         }
         Command::Verifier(args) => {
             let mut config = configured(&args.service)?;
             config.verifier.issuer = args.issuer.or(config.verifier.issuer);
             config.verifier.fingerprint = args.fingerprint.or(config.verifier.fingerprint);
             config.fingerprint()?;
-            serve(&config, service::verifier)
+            serve(&config, "verifier", service::verifier)
         }
         Command::CheckConfig { file } => {
             let config = Config::read(Some(&file))?;
@@ -84,8 +84,14 @@ fn configured(args: &ServiceArgs) -> Result<Config> {
     Ok(config)
 }
 
-fn serve(config: &Config, service: impl AsyncFnOnce(&Config, &Stop) -> Result<()>) -> Result<()> {
+fn serve(
+    config: &Config,
+    role: &'static str,
+    service: impl AsyncFnOnce(&Config, &Stop) -> Result<()>,
+) -> Result<()> {
     log_to_standard_error(config)?;
+    // At the end of this function, the last spans are sent.
+    let _telemetry = telemetry::start(&config.telemetry, role)?;
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = runtime.enable_all().build();
     let runtime = runtime.map_err(|e| Error::io("the runtime".as_ref(), e))?;

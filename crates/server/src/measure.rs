@@ -15,6 +15,7 @@ use sealstone_token::privacypass::directory::DirectoryKey;
 use crate::store::{
     Answer, Change, Outcome, Page, Replace, Set, Sink, Store, StoreError, Transfer,
 };
+use crate::telemetry::Span;
 use crate::{Error, Result};
 
 /// Seconds, the upper bounds of buckets.
@@ -108,6 +109,11 @@ pub const METRICS: &[Metric] = &[
         &[],
         "connections whose handshake failed",
     ),
+    metric(
+        "sealstone_trace_exports_total",
+        &["kind"],
+        "messages with spans to the collector: done, failed",
+    ),
 ];
 
 /// The recorder of this process.
@@ -166,8 +172,9 @@ pub struct Measured(pub Arc<dyn Transfer>);
 impl Measured {
     fn measure<'a, T: Send + 'a>(&self, kind: &'static str, work: Answer<'a, T>) -> Answer<'a, T> {
         let begun = Instant::now();
+        let span = Span::of("store", kind);
         Box::pin(async move {
-            let answer = work.await;
+            let answer = span.around(work).await;
             let histogram = metrics::histogram!("sealstone_store_seconds", "kind" => kind);
             histogram.record(begun.elapsed());
             if let Err(error) = &answer {
@@ -176,6 +183,7 @@ impl Measured {
                     StoreError::Unavailable(_) => "unavailable",
                 };
                 metrics::counter!("sealstone_store_errors_total", "kind" => kind).increment(1);
+                span.failed(kind);
             }
             answer
         })

@@ -31,6 +31,7 @@ use crate::keys::Keyring;
 use crate::pinned::Pinned;
 use crate::problem::{Kind, Problem};
 use crate::store::{Change, Mark, Outcome, Set, Store};
+use crate::telemetry::Span;
 
 /// For how many seconds an operation of an origin may be repeated.
 pub const OPERATION_GRACE: u64 = 30;
@@ -178,10 +179,17 @@ impl Verifier {
     /// # Errors
     /// If the store does not answer. Then the token may be spent.
     pub async fn spend(&self, token: &Token, operation: Option<&str>) -> Result<Verdict, Problem> {
+        let span = Span::of("token", "redeem");
+        let verdict = count(span.around(self.try_spend(token, operation)).await?);
+        span.became(kind(&verdict));
+        Ok(verdict)
+    }
+
+    async fn try_spend(&self, token: &Token, operation: Option<&str>) -> Result<Verdict, Problem> {
         let now = self.clock.now();
         let redemption = match self.redeem(token, now).await {
             Ok(redemption) => redemption,
-            Err(reason) => return Ok(count(Err(reason))),
+            Err(reason) => return Ok(Err(reason)),
         };
         let mark = self.mark(&redemption);
         let mark = match operation {
@@ -191,7 +199,7 @@ impl Verifier {
         let change = Change::new(now).with_grace(OPERATION_GRACE).mark(mark);
         let outcome = self.store.apply(change).await?;
         let epoch = redemption.epoch;
-        Ok(count(match outcome {
+        Ok(match outcome {
             Outcome::Done => Ok(Accepted {
                 epoch,
                 is_repeated: false,
@@ -201,7 +209,7 @@ impl Verifier {
                 is_repeated: true,
             }),
             Outcome::Refused(_) => Err(Reason::Spent),
-        }))
+        })
     }
 
     /// What [`Verifier::spend`] would say, without an operation. It spends nothing.
@@ -313,14 +321,18 @@ impl Verifier {
     }
 }
 
-fn count(verdict: Verdict) -> Verdict {
-    let kind = match &verdict {
+fn kind(verdict: &Verdict) -> &'static str {
+    match verdict {
         Ok(Accepted {
             is_repeated: true, ..
         }) => "repeated",
         Ok(_) => "accepted",
         Err(reason) => reason.name(),
-    };
+    }
+}
+
+fn count(verdict: Verdict) -> Verdict {
+    let kind = kind(&verdict);
     metrics::counter!("sealstone_redemptions_total", "kind" => kind).increment(1);
     verdict
 }
@@ -438,7 +450,8 @@ pub(crate) async fn verify_batch(
     let mut tasks = tokio::task::JoinSet::new();
     for (index, token) in asked.tokens.into_iter().enumerate() {
         let verifier = verifier.clone();
-        tasks.spawn(async move { (index, token.run(&verifier).await) });
+        let span = Span::current();
+        tasks.spawn(async move { (index, span.around(token.run(&verifier)).await) });
     }
     let mut results = tasks.join_all().await;
     results.sort_by_key(|(index, _)| *index);

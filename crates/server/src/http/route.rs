@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{FromRequest, Request, State};
+use axum::extract::{FromRequest, MatchedPath, Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderValue};
 use axum::middleware::{self, Next};
@@ -18,6 +18,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::gate::Network;
 use crate::problem::{Kind, Problem};
+use crate::telemetry::Span;
 
 /// Limits of one route.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
@@ -145,13 +146,22 @@ struct BodyLimit(usize);
 async fn pass(State(guard): State<Guard>, mut request: Request, next: Next) -> Response {
     let begun = Instant::now();
     request.extensions_mut().insert(BodyLimit(guard.body));
+    let path = request.extensions().get::<MatchedPath>();
+    let span = Span::of_request(
+        request.method(),
+        path.map_or(guard.name, MatchedPath::as_str),
+    );
     let response = match tokio::time::timeout(TURN, guard.turns.acquire()).await {
-        Ok(Ok(_turn)) => match tokio::time::timeout(guard.time, next.run(request)).await {
-            Ok(response) => response,
-            Err(_) => Problem::new(Kind::Timeout).into_response(),
-        },
+        Ok(Ok(_turn)) => {
+            let answering = span.around(next.run(request));
+            match tokio::time::timeout(guard.time, answering).await {
+                Ok(response) => response,
+                Err(_) => Problem::new(Kind::Timeout).into_response(),
+            }
+        }
         _ => Problem::new(Kind::Busy).retry_after(1).into_response(),
     };
+    span.answered(response.status());
     let status = response.status().as_u16().to_string();
     metrics::counter!("sealstone_requests_total", "route" => guard.name, "status" => status)
         .increment(1);

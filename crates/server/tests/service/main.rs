@@ -12,6 +12,7 @@ mod interop;
 mod moving;
 mod origin;
 mod proxy;
+mod telemetry;
 mod tls;
 mod trust;
 mod webauthn;
