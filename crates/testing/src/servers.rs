@@ -2,6 +2,7 @@
 //!
 //! A server ends with its value, and with the thread that started it, so that none is left behind.
 
+mod pair;
 mod postgres;
 mod redis;
 
@@ -9,6 +10,7 @@ use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+pub use pair::PostgresPair;
 pub use postgres::Postgres;
 pub use redis::{Redis, RedisCluster};
 

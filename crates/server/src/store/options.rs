@@ -53,7 +53,7 @@ pub enum Durability {
 pub struct StoreOptions {
     /// Which one.
     pub kind: StoreKind,
-    /// Where the server is; several nodes of a cluster.
+    /// Where the server is; several nodes of a cluster, a primary and its standbys.
     pub urls: Vec<String>,
     /// The name in the server; by default of the role.
     pub name: Option<String>,
@@ -145,9 +145,6 @@ impl StoreOptions {
             }
             (StoreKind::Postgres, _) if self.cluster || self.replicas > 0 => {
                 wrong("cluster and replicas are for redis")
-            }
-            (StoreKind::Postgres, _) if self.urls.len() > 1 => {
-                wrong("one URL of postgres names all hosts: postgres://a,b/database")
             }
             (StoreKind::Redis, _) if self.urls.len() > 1 && !self.cluster => {
                 wrong("several nodes of redis need cluster = true")

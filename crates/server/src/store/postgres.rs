@@ -4,6 +4,7 @@
 //! locks its marks and counters, and is then decided as in the embedded store (`evaluate.rs`).
 
 mod change;
+mod hosts;
 mod link;
 mod transfer;
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use sealstone_server::client::Client;
-use sealstone_testing::servers::{Postgres, Redis, RedisCluster, wait_until};
+use sealstone_testing::servers::{Postgres, PostgresPair, Redis, RedisCluster, wait_until};
 
 use crate::keys::keys;
 use crate::load::Load;
@@ -71,6 +71,21 @@ impl Server for Postgres {
     fn kill_and_revive(&mut self, _: usize) {
         self.kill();
         self.revive();
+    }
+}
+
+/// The primary is killed, and the standby takes over.
+impl Server for PostgresPair {
+    fn kind(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn urls(&self) -> Vec<String> {
+        self.urls()
+    }
+
+    fn kill_and_revive(&mut self, _: usize) {
+        self.fail_over();
     }
 }
 
@@ -299,4 +314,17 @@ fn with_a_redis_cluster_failover_loses_nothing() {
 #[ignore = "a campaign of some minutes: 50 failovers in a cluster of Redis"]
 fn fifty_failovers_of_redis() {
     long_campaign(&mut RedisCluster::with_replicas(1), Target::Server);
+}
+
+#[test]
+#[ignore = "starts postgres with a standby: make test-services"]
+fn with_a_postgres_standby_failover_loses_nothing() {
+    let accepted = campaign(&mut PostgresPair::start(), Target::Server, 2);
+    assert!(accepted > 50, "{accepted} tokens were accepted");
+}
+
+#[test]
+#[ignore = "a campaign of some minutes: 50 failovers to a standby of PostgreSQL"]
+fn fifty_failovers_of_postgres() {
+    long_campaign(&mut PostgresPair::start(), Target::Server);
 }

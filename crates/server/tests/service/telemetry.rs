@@ -131,7 +131,10 @@ fn life_of_a_token(issuer: &Service) -> Vec<Vec<u8>> {
     let url = issuer.url();
     let asked = request(issuer);
     let proof = solved(issuer, "work", &asked);
-    assert_eq!(ask(issuer, &asked, std::slice::from_ref(&proof)).status, 200);
+    assert_eq!(
+        ask(issuer, &asked, std::slice::from_ref(&proof)).status,
+        200
+    );
     let client = Client::new(url);
     let offer = client.challenge(&format!("{url}/verify"));
     let token = client.token(&offer.expect("a challenge").challenge, now());

@@ -179,6 +179,37 @@ fn with_a_postgres_that_keeps_less_it_says_so() {
     assert!(error.contains("fsync off"), "{error}");
 }
 
+/// A host that takes connections and says nothing has a part of the time.
+#[test]
+#[ignore = "starts postgres: make test-services"]
+fn with_a_postgres_behind_a_silent_host_it_works() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let silent = silent.local_addr().expect("an address");
+    let postgres = Postgres::start(&[]);
+    let options = |seconds| StoreOptions {
+        kind: StoreKind::Postgres,
+        urls: vec![
+            format!("postgres://postgres@{silent}/postgres"),
+            postgres.url(),
+        ],
+        seconds,
+        ..StoreOptions::default()
+    };
+    let runtime = Runtime::new().expect("a runtime");
+    let opened = runtime.block_on(open(&options(3), Path::new("/nowhere"), "verifier"));
+    let store = opened.expect("the second host");
+    let begun = std::time::Instant::now();
+    // The second one is the first from now on.
+    runtime.block_on(store.get("a")).expect("an answer");
+    assert!(begun.elapsed() < std::time::Duration::from_millis(700));
+    let both = StoreOptions {
+        urls: vec![format!("postgres://postgres@{silent},127.0.0.1/postgres")],
+        ..options(3)
+    };
+    let error = refusal(&both);
+    assert!(error.contains("a URL of its own"), "{error}");
+}
+
 /// Why a store is refused.
 fn refusal(options: &StoreOptions) -> String {
     let runtime = Runtime::new().expect("a runtime");

@@ -24,12 +24,23 @@ impl Postgres {
     /// If that fails.
     #[must_use]
     pub fn start(options: &[&str]) -> Self {
-        let directory = tempfile::tempdir().expect("a directory");
-        let mut server = Self {
+        let mut server = Self::prepare(options);
+        let mut init = server.command("initdb");
+        init.args(["--auth", "trust", "--username", "postgres"]);
+        init.arg(server.data()).stdout(Stdio::null());
+        let made = init.status().expect("initdb");
+        assert!(made.success(), "no database");
+        server.revive();
+        server
+    }
+
+    /// A server without files.
+    pub(super) fn prepare(options: &[&str]) -> Self {
+        let server = Self {
             programs: programs(),
             port: free_port(),
             options: options.iter().map(ToString::to_string).collect(),
-            directory,
+            directory: tempfile::tempdir().expect("a directory"),
             process: None,
         };
         if is_root() {
@@ -42,12 +53,6 @@ impl Postgres {
                 "no user postgres"
             );
         }
-        let mut init = server.command("initdb");
-        init.args(["--auth", "trust", "--username", "postgres"]);
-        init.arg(server.data()).stdout(Stdio::null());
-        let made = init.status().expect("initdb");
-        assert!(made.success(), "no database");
-        server.revive();
         server
     }
 
@@ -96,7 +101,7 @@ impl Postgres {
     }
 
     /// A program of PostgreSQL, which refuses to run as root.
-    fn command(&self, program: &str) -> Command {
+    pub(super) fn command(&self, program: &str) -> Command {
         let mut outer = Command::new("setpriv");
         if is_root() {
             outer.args([
@@ -125,7 +130,7 @@ impl Postgres {
         self.directory.path()
     }
 
-    fn data(&self) -> PathBuf {
+    pub(super) fn data(&self) -> PathBuf {
         self.home().join("data")
     }
 }

@@ -15,6 +15,7 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Config, Row};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use super::hosts::Hosts;
 use crate::store::StoreError;
 use crate::store::options::{Durability, StoreOptions};
 use crate::{Error, Result};
@@ -62,11 +63,15 @@ type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
 impl Link {
     pub(super) async fn open(options: &StoreOptions, schema: &str) -> Result<Self> {
         let limit = options.limit();
-        let config = configure(options, schema)?;
+        let configs = options.urls.iter();
+        let configs = configs.map(|url| configure(url, options, schema));
+        let configs = configs.collect::<Result<Vec<_>>>()?;
+        let hosts = Hosts::new(configs, tls(options)?, limit);
         let manager = ManagerConfig {
             recycling_method: RecyclingMethod::Fast,
         };
-        let manager = Manager::from_config(config, tls(options)?, manager);
+        // Each host has a configuration of its own.
+        let manager = Manager::from_connect(Config::new(), hosts, manager);
         let pool = Pool::builder(manager)
             .max_size(options.connections)
             .timeouts(Timeouts {
@@ -197,11 +202,13 @@ impl Link {
     }
 }
 
-fn configure(options: &StoreOptions, schema: &str) -> Result<Config> {
-    let url = options.urls.first().map_or("", String::as_str);
-    let mut config: Config = url
-        .parse()
-        .map_err(|error| Error::Config(format!("store: {url}: {error}")))?;
+fn configure(url: &str, options: &StoreOptions, schema: &str) -> Result<Config> {
+    let wrong = |text: String| Error::Config(format!("store: {url}: {text}"));
+    let parsed: std::result::Result<Config, _> = url.parse();
+    let mut config = parsed.map_err(|error| wrong(error.to_string()))?;
+    if config.get_hosts().len() != 1 {
+        return Err(wrong("give each host a URL of its own".to_owned()));
+    }
     if let Some(password) = options.password()? {
         config.password(password.expose());
     }
@@ -216,6 +223,8 @@ fn configure(options: &StoreOptions, schema: &str) -> Result<Config> {
         .application_name("sealstone-server")
         .connect_timeout(options.limit())
         .keepalives_idle(options.limit())
+        // A machine that is gone confirms nothing: its connections end.
+        .tcp_user_timeout(options.limit())
         .target_session_attrs(TargetSessionAttrs::ReadWrite)
         .options(format!(
             "-c search_path={schema} -c synchronous_commit={commit} \
