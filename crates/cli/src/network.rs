@@ -1,4 +1,4 @@
-//! HTTP: the only place of the command that uses the network, for `timestamp` and `sign --tsa`.
+//! HTTP: the only place of the command that uses the network, and only with `--tsa`.
 
 use std::sync::Arc;
 use std::time::Duration;

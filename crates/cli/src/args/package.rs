@@ -97,7 +97,7 @@ pub(crate) struct SignLayerArgs {
 #[command(next_help_heading = "Timestamp")]
 pub(crate) struct SignTimestampArgs {
     /// Have this authority attest the time, and require the timestamp; give several to try them in
-    /// turn. This and `timestamp fetch` are the only calls that use the network
+    /// turn. The command uses the network only with --tsa
     #[arg(long = "tsa", value_name = "URL")]
     pub(crate) authorities: Vec<String>,
     /// Accept only a timestamp that these roots trust (PEM or DER)
@@ -142,7 +142,7 @@ pub(crate) enum Digest {
 Examples:
   sealstone verify --signer alice.pub report.pdf.package
   sealstone verify --signer alice.pub --root release release.package
-  sealstone verify --require timestamp release.package
+  sealstone verify --require timestamp --roots tsa.pem release.package
   sealstone verify --export evidence release.package; sh evidence/check.sh --root release
 
 The package is good only if every layer holds that its signer or you require, and enough signers
@@ -164,13 +164,13 @@ pub(crate) struct PackageVerifyArgs {
     /// Layers that you require although the signer does not, separated by commas
     #[arg(long, value_name = "LAYERS", value_delimiter = ',')]
     pub(crate) require: Vec<Layer>,
-    /// Check the HMAC with the key in this file
+    /// Require an HMAC with the key in this file
     #[arg(long, value_name = "FILE")]
     pub(crate) hmac_key: Option<PathBuf>,
-    /// Check an HMAC that this passport of yours made
+    /// Require an HMAC that this passport of yours made
     #[arg(long, value_name = "FILE.passport", conflicts_with = "hmac_key")]
     pub(crate) hmac_own: Option<PathBuf>,
-    /// Check that keys follow from the secret in this file
+    /// Require that keys follow from the secret in this file
     #[arg(long, value_name = "FILE")]
     pub(crate) secret_file: Option<PathBuf>,
     /// Check timestamps against the certificates in this file, PEM or DER: at least a root

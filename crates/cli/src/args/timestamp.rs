@@ -12,7 +12,7 @@ use super::{Hex, MessageOutput};
 pub(crate) enum TimestampCommand {
     /// Write a request that any time-stamping authority answers
     Request(StampRequestArgs),
-    /// Ask a time-stamping authority. Only this, `renew` and `sign --tsa` use the network
+    /// Ask a time-stamping authority: the command uses the network only with --tsa
     Fetch(FetchArgs),
     /// Check a timestamp over any data, offline
     Verify(StampVerifyArgs),

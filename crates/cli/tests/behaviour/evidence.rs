@@ -494,4 +494,9 @@ fn a_report_shows_times_and_certificates() {
         assert!(html.contains(text), "{text}");
     }
     assert_eq!(html.matches("✔ good").count(), 6);
+    // It says which package it is about.
+    world.line(
+        "digest=$(openssl dgst -sha3-256 -r release.package | cut -d' ' -f1)
+         grep -q \"<dd>$digest</dd>\" report.html",
+    );
 }

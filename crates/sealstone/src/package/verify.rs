@@ -124,14 +124,15 @@ impl<'a> Verifier<'a> {
         self
     }
 
-    /// Checks the HMAC with this key.
+    /// Checks the HMAC with this key. A package may have none: see [`Verifier::require`].
     #[must_use]
     pub fn hmac_key(mut self, key: &'a [u8]) -> Self {
         self.hmac_key = Some(key);
         self
     }
 
-    /// Checks that keys are derived from this secret.
+    /// Checks that keys are derived from this secret. A package may have none: see
+    /// [`Verifier::require`].
     #[must_use]
     pub fn secret(mut self, secret: &'a [u8]) -> Self {
         self.secret = Some(secret);
@@ -345,7 +346,10 @@ impl<'a> Verifier<'a> {
         }
         (
             Verdict::Good,
-            format!("{count} of {} signatures", manifest.threshold),
+            format!(
+                "{count} signature(s) count, {} required",
+                manifest.threshold
+            ),
         )
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use data_encoding::HEXLOWER;
 use sealstone::package::{Entry, EntryContent, LayerReport, SignerReport, Verdict};
 use sealstone::timestamp::{PathCertificate, Verified};
-use sealstone_primitives::hash::sha256;
+use sealstone_primitives::hash::{sha3_256, sha256};
 use sealstone_terminal::clock;
 use sealstone_terminal::text::{one_line, printable, shown};
 use serde_json::Value;
@@ -63,9 +63,13 @@ impl Shown<'_> {
     }
 
     fn facts(&self, now: u64) -> String {
+        let program = concat!("sealstone ", env!("CARGO_PKG_VERSION"));
         let manifest = self.package.manifest();
+        let digest = HEXLOWER.encode(&sha3_256(&self.package.encode()));
         let mut facts = vec![
+            ("Package, SHA3-256", digest),
             ("Verified", clock::show(now)),
+            ("Verified by", program.to_owned()),
             ("Signed (claimed)", clock::show(manifest.time)),
             ("Author (claimed)", manifest.author.clone()),
             ("Files", manifest.entries.len().to_string()),

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use sealstone::monitor::Operation;
-use sealstone::package::{Finding, FindingKind, Package, Report, Source, Verdict, Verifier, Work};
+use sealstone::package::{
+    Finding, FindingKind, Layer, Package, Report, Source, Verdict, Verifier, Work,
+};
 use sealstone::passport::{Contact, Fingerprint, Passport};
 use sealstone::trust::Standing;
 use sealstone_files::Document;
@@ -52,11 +54,12 @@ pub(in crate::commands) fn run(args: &PackageVerifyArgs, context: &Context) -> R
     for layer in &args.require {
         verifier = verifier.require(*layer);
     }
+    // Whoever gives a key wants it to be checked: a package without its layer is not good.
     if let Some(key) = keys.hmac() {
-        verifier = verifier.hmac_key(key);
+        verifier = verifier.hmac_key(key).require(Layer::Hmac);
     }
     if let Some(secret) = &keys.secret {
-        verifier = verifier.secret(secret);
+        verifier = verifier.secret(secret).require(Layer::Keys);
     }
     if let Some(roots) = &roots {
         verifier = verifier.roots(roots, clock::now());
