@@ -389,6 +389,18 @@ fn tokens_of_other_forms() {
 }
 
 #[test]
+fn identifiers_of_certificates_beside_the_path() {
+    let Some(bench) = Bench::new() else { return };
+    let query = Request::new(Imprint::of(Sha2::Sha256, DATA), None).encode();
+    // This section identifies all certificates that it sends.
+    let reply = |chain: &[&str]| bench.tsa.reply("signer", chain, "sha512", &query);
+    accepted(&reply(&["between.pem"]), &bench.roots, "all of the path");
+    bench.tsa.issue("beside", "P-256", "between", SIGNER);
+    let response = reply(&["between.pem", "beside.pem"]);
+    bench.refused(&response, "certificate-id", true, "one beside the path");
+}
+
+#[test]
 fn responses_without_a_token() {
     let Some(bench) = Bench::new() else { return };
     let good = bench.signed(&bench.info());

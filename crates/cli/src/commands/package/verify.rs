@@ -303,7 +303,7 @@ pub(super) fn must_hold(stored: &Stored, root: Option<&Path>, context: &Context)
         .find(|it| it.verdict == Verdict::Bad && !it.is_missing());
     let Some(layer) = bad else { return Ok(()) };
     let exit = match layer.layer {
-        sealstone::package::Layer::Content => Exit::Content,
+        Layer::Content => Exit::Content,
         _ => Exit::Authentication,
     };
     Err(
