@@ -242,3 +242,37 @@ fn names_that_are_not_text_do_not_stop_a_machine() {
     let made = world.done(&[&export.map(std::ffi::OsStr::new)[..], &[odd]].concat());
     assert_eq!(json(&made)["output"], "a\u{fffd}.pub");
 }
+
+/// A thief who signs with a stolen passport leaves out the layers that he has no key for.
+#[test]
+fn a_package_without_the_layer_of_a_key_that_is_given_is_bad() {
+    let world = World::new();
+    world.write("key", &[1; 32]);
+    world.done(&[
+        "sign",
+        "plan.txt",
+        "--from",
+        "alice.passport",
+        "--passphrase-file",
+        "passphrase",
+    ]);
+    let verify = |more: &[&str]| {
+        let package = ["--json", "verify", "-s", "alice.pub", "plan.txt.package"];
+        let output = world.command(&[&package, more].concat()).output().unwrap();
+        let layers = json(&output.stdout)["layers"].clone();
+        (output.status.code().unwrap(), layers)
+    };
+    assert_eq!(verify(&[]).0, 0);
+    let (code, layers) = verify(&["--hmac-key", "key"]);
+    assert_eq!((code, &layers["hmac"]["verdict"]), (12, &"bad".into()));
+    let own = [
+        "--hmac-own",
+        "alice.passport",
+        "--passphrase-file",
+        "passphrase",
+    ];
+    assert_eq!(verify(&own).0, 12);
+    let (code, layers) = verify(&["--secret-file", "key", "--derive", "data=data.key"]);
+    assert_eq!((code, &layers["keys"]["verdict"]), (15, &"bad".into()));
+    assert!(!world.path("data.key").exists());
+}

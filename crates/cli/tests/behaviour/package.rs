@@ -259,32 +259,6 @@ fn hmac_and_keys_need_what_the_signer_had() {
     );
 }
 
-/// A thief who signs with a stolen key leaves out what he has no key for.
-#[test]
-fn a_key_that_is_given_is_required() {
-    let world = World::new();
-    world.write("key", &[1; 32]);
-    fs::set_permissions(world.path("key"), fs::Permissions::from_mode(0o600)).unwrap();
-    sign(&world, &["plan.txt"]);
-    let verify = |more: &[&str]| {
-        let package = ["verify", "-s", "alice.pub", "plan.txt.package"];
-        verified(&world, &[&package, more].concat())
-    };
-    assert_eq!(verify(&[]).0, 0);
-    let own = [
-        "--hmac-own",
-        "alice.passport",
-        "--passphrase-file",
-        "passphrase",
-    ];
-    let (code, report) = verify(&own);
-    assert_eq!((code, layer(&report, "hmac")), (12, "bad"));
-    assert_eq!(verify(&["--hmac-key", "key"]).0, 12);
-    let (code, report) = verify(&["--secret-file", "key", "--derive", "data=data.key"]);
-    assert_eq!((code, layer(&report, "keys")), (15, "bad"));
-    assert!(!world.path("data.key").exists());
-}
-
 #[test]
 fn an_hmac_of_ones_own_is_checked_by_the_passport() {
     let world = World::new();

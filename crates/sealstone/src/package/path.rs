@@ -184,6 +184,8 @@ mod tests {
             ("ﬀ", "FF"),
             ("ẞ", "ss"),
             ("ẞ", "ß"),
+            // Both in pieces after the change of case, and in others.
+            ("\u{390}", "\u{3aa}\u{301}"),
         ] {
             assert!(clashing(&[one, other]).is_some(), "{one} {other}");
         }
