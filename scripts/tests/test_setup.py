@@ -22,6 +22,7 @@ COMPLETE = {
     "openssl": "exit 0",
     "nginx": "exit 0",
     "pg_ctlcluster": "exit 0",
+    "caddy": "exit 0",
     "chromium": "exit 0",
     "curl": "exit 0",
     "fish": "exit 0",

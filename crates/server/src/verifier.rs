@@ -164,6 +164,8 @@ impl Verifier {
         Router::new()
             .route("/verify", guard("verify", get(verify_header)))
             .route("/forward-auth", forward.clone())
+            // Envoy asks so about the path "/", which is no part of the next route.
+            .route("/forward-auth/", forward.clone())
             .route("/forward-auth/{*path}", forward)
             .route("/v1/verify", guard("verify-json", post(verify_json)))
             .route(
