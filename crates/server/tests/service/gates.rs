@@ -190,6 +190,47 @@ fn any_falls_back_to_the_next_gate() {
     assert_eq!(ask(&issuer, &second, &proof).status, 200);
 }
 
+#[test]
+fn a_threshold_takes_any_two_of_three_and_burns_nothing_before() {
+    let world = World::new();
+    let part = |name: &str| format!("[gates.{name}]\nkind = \"pow\"\nalgorithm = \"sha256\"\n");
+    let config = format!(
+        "[issuer]\ngate = \"two\"\n[gates.two]\nkind = \"at-least\"\nthreshold = 2\n\
+         of = [\"a\", \"b\", \"friends\"]\n{}bits = 6\n{}bits = 7\n\
+         [gates.friends]\nkind = \"invitation\"",
+        part("a"),
+        part("b")
+    );
+    let issuer = world.configured(&config);
+    let shown = |mine: &[u8]| {
+        let parts = ask(&issuer, mine, &[]).json()["gate"]["of"].clone();
+        let work = |name: &str, part: &Value| {
+            let work = Work::from_json(part).expect("a challenge");
+            let proof = work.solve(&sha256(&[mine]), 1, || true);
+            format!("{name} {}", proof.expect("a proof"))
+        };
+        let body = json!({"gate": "friends", "quota": 1, "days": 1});
+        let invitation = admin(&world, "/api/invite", &body)["invitation"].clone();
+        let friends = format!("friends {}", invitation.as_str().expect("a text"));
+        [work("a", &parts[0]), work("b", &parts[1]), friends]
+    };
+    for (first, second) in [(0, 1), (0, 2), (1, 2)] {
+        let mine = request(&issuer);
+        let proofs = shown(&mine);
+        for one in &proofs {
+            let alone = ask(&issuer, &mine, std::slice::from_ref(one));
+            assert_eq!(outcome(&alone), refused(401, "gate-required"), "{one}");
+        }
+        let wrong = proofs[second].clone() + "x";
+        let failed = ask(&issuer, &mine, &[proofs[first].clone(), wrong]);
+        assert_eq!(outcome(&failed), refused(403, "gate-refused"));
+        let both = [proofs[first].clone(), proofs[second].clone()];
+        assert_eq!(ask(&issuer, &mine, &both).status, 200, "nothing was burnt");
+        let again = ask(&issuer, &request(&issuer), &both);
+        assert_ne!(again.status, 200, "each proof was used");
+    }
+}
+
 /// Asks the operator's socket.
 pub(crate) fn admin(world: &World, path: &str, body: &Value) -> Value {
     let asked = sealstone_server::admin::ask(&world.path("issuer"), "POST", path, body);
