@@ -128,9 +128,35 @@ fn at(victim: &dyn Victim, call: &str, nth: u32, fault: Fault) -> Checked<bool> 
         victim,
         &format!("inject={call}:{}:when={nth}", fault.effect()),
     );
-    let hit = log.lines().find(|line| fault.shows_in(line));
+    let hit = log.lines().position(|line| fault.shows_in(line));
+    let hit = hit.map(|at| beginning(&log, at));
     let end = fault.check(&outcome, hit)?;
     victim.check(end).map(|()| hit.is_some())
+}
+
+/// The line in which the call of line `at` begins: the line itself, or an earlier one of its
+/// process, if another process came between.
+fn beginning(log: &str, at: usize) -> &str {
+    let lines: Vec<&str> = log.lines().take(at + 1).collect();
+    let (last, before) = lines.split_last().expect("a line");
+    let Some((process, _)) = last.split_once(" <... ") else {
+        return last;
+    };
+    let process = format!("{} ", process.trim());
+    let is_begun = |line: &&&str| {
+        line.trim_start().starts_with(&process) && line.ends_with("<unfinished ...>")
+    };
+    before.iter().rev().find(is_begun).unwrap_or(last)
+}
+
+#[test]
+fn a_call_begins_before_another_process_comes_between() {
+    let log = "7 write(2, \"a\", 1 <unfinished ...>\n77 fsync(3 <unfinished ...>\n\
+               8 write(3, \"b\", 1) = 1\n\
+               7 <... write resumed>)  = -1 ENOSPC (No space left) (INJECTED)\n\
+               8 write(1, \"c\", 1) = -1 ENOSPC (No space left) (INJECTED)";
+    assert!(beginning(log, 3).starts_with("7 write(2,"));
+    assert!(beginning(log, 4).starts_with("8 write(1,"));
 }
 
 /// Runs the command under `strace`, and returns what that wrote.
