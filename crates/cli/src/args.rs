@@ -21,7 +21,9 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use agent::{AgentArgs, AgentCommand, AskAgentArgs, LockArgs, UnlockForArgs};
-pub(crate) use files::{InspectArgs, ListArgs, ManyArgs, OpenArgs, SealArgs, WriteArgs};
+pub(crate) use files::{
+    AccessArgs, InspectArgs, ListArgs, ManyArgs, OpenArgs, SealArgs, WriteArgs,
+};
 pub(crate) use hash::{HashFileArgs, SkeinArgs, TreeValue};
 pub(crate) use keys::{
     KeyArgs, KeyChangeArgs, KeyEndArgs, KeyRotateArgs, KeySetArgs, KeysCommand, Limit,

@@ -29,11 +29,14 @@ pub struct Unpack {
     /// The directories on the way to the last member, the new one first. `None` if the system
     /// could not make it.
     levels: Vec<Option<Level>>,
+    /// The path of the innermost of them; empty for the new one.
+    innermost: Vec<u8>,
     show: Show,
     umask: u32,
     /// Directories whose owner may not do everything in them.
     narrow: Vec<(OsString, u32)>,
     unstorable: Vec<(OsString, String)>,
+    left_out: u64,
     count: u64,
     time: Option<i64>,
 }
@@ -44,7 +47,7 @@ struct Level {
     modified: i64,
 }
 
-/// More names are counted, and not kept.
+/// More names are only counted.
 const MOST_NAMES: usize = 1000;
 
 const OWNER: u32 = 0o700;
@@ -56,7 +59,7 @@ impl Unpack {
     /// Makes a directory beside its final name. Errors name paths as `show` does.
     ///
     /// # Errors
-    /// The system's error.
+    /// Those of the system.
     pub fn beside(target: &Path, show: Show) -> io::Result<Self> {
         let new = NewDirectory::beside(target)?;
         let root = openat(CWD, new.path(), DIRECTORY, Mode::empty())?;
@@ -68,10 +71,12 @@ impl Unpack {
         Ok(Self {
             new,
             levels: vec![Some(root)],
+            innermost: Vec::new(),
             show,
             umask: umask(),
             narrow: Vec::new(),
             unstorable: Vec::new(),
+            left_out: 0,
             count: 0,
             time: None,
         })
@@ -79,27 +84,27 @@ impl Unpack {
 
     /// Makes a member. `content` gives that of a file.
     ///
-    /// A name that the system cannot hold, or takes for the same as another, is noted: see
-    /// [`Unpack::unstorable`].
+    /// A name that the system cannot hold, or takes for the same as another, is left out and
+    /// noted: see [`Unpack::unstorable`]. So is everything below it.
     ///
     /// # Errors
-    /// The error of the system or of `content`. [`io::ErrorKind::InvalidInput`] for a member that
-    /// comes before its directory, or is not below.
+    /// Those of the system and of `content`. [`io::ErrorKind::InvalidInput`] for a member that does
+    /// not come behind its directory.
     pub fn member(
         &mut self,
         entry: &Entry,
         content: impl FnOnce(&mut Place) -> sealstone::Result<()>,
     ) -> sealstone::Result<()> {
         entry.check()?;
-        let depth = entry.path.split(|&byte| byte == b'/').count();
-        if depth > self.levels.len() {
-            return Err(io::Error::from(io::ErrorKind::InvalidInput).into());
-        }
-        self.leave(depth).map_err(|e| self.about(entry, &e))?;
-        let name = entry.path.rsplit(|&byte| byte == b'/').next();
-        let name = OsStr::from_bytes(name.unwrap_or_default());
+        let slash = entry.path.iter().rposition(|&byte| byte == b'/');
+        let (parent, name) = match slash {
+            Some(slash) => (&entry.path[..slash], &entry.path[slash + 1..]),
+            None => (&b""[..], &entry.path[..]),
+        };
+        let name = OsStr::from_bytes(name);
+        self.enter(parent).map_err(|e| self.about(entry, &e))?;
         let Some(level) = self.levels.last().and_then(Option::as_ref) else {
-            self.note(entry, "its directory could not be made");
+            self.note(entry, "its directory is left out");
             return Ok(());
         };
         let made = match &entry.kind {
@@ -107,6 +112,7 @@ impl Unpack {
             EntryKind::Link { target } => make_link(level, name, target, entry.modified),
             _ => make_file(level, name).map(Made::File),
         };
+        let is_link = matches!(entry.kind, EntryKind::Link { .. });
         match made {
             Ok(Made::Link) => {}
             Ok(Made::Directory(directory)) => {
@@ -114,7 +120,7 @@ impl Unpack {
                     let path = OsString::from_vec(entry.path.clone());
                     self.narrow.push((path, entry.mode & !self.umask));
                 }
-                self.levels.push(Some(directory));
+                self.push(entry, Some(directory));
             }
             Ok(Made::File(file)) => {
                 let mut place = Place {
@@ -128,10 +134,13 @@ impl Unpack {
                     fchmod(file, mode).and_then(|()| futimens(file, &times(entry.modified)));
                 finished.map_err(|e| self.about(entry, &e.into()))?;
             }
-            Err(error) if is_of_the_name(error) => {
-                self.note(entry, &plain(&error.into()));
+            Err(error) if is_of_the_name(error) || is_link && has_no_links(error) => {
+                match error {
+                    Errno::EXIST => self.note(entry, "the system takes it for another name"),
+                    _ => self.note(entry, &plain(&error.into())),
+                }
                 if entry.kind == EntryKind::Directory {
-                    self.levels.push(None);
+                    self.push(entry, None);
                 }
                 return Ok(());
             }
@@ -151,7 +160,12 @@ impl Unpack {
         self.count
     }
 
-    /// The names that the system cannot hold, each with the reason. At most 1000 of them.
+    /// How many members were left out because the system cannot hold them.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// The members that were left out, each with the reason. At most 1000 of them.
     pub fn unstorable(&self) -> impl Iterator<Item = (&Path, &str)> {
         self.unstorable
             .iter()
@@ -162,7 +176,7 @@ impl Unpack {
     /// last.
     ///
     /// # Errors
-    /// The system's error; [`io::ErrorKind::AlreadyExists`] if something has the name.
+    /// Those of the system; [`io::ErrorKind::AlreadyExists`] if something has the name.
     pub fn commit(mut self, target: &Path, sync: Sync) -> io::Result<()> {
         self.leave(1)?;
         let root = self.levels.pop().flatten();
@@ -175,6 +189,26 @@ impl Unpack {
         for (path, mode) in self.narrow.iter().rev() {
             chmodat(&root, path, Mode::from_raw_mode(*mode), AtFlags::empty())?;
         }
+        Ok(())
+    }
+
+    fn push(&mut self, entry: &Entry, level: Option<Level>) {
+        self.levels.push(level);
+        self.innermost.clone_from(&entry.path);
+    }
+
+    /// Finishes directories until `parent` is the innermost one.
+    fn enter(&mut self, parent: &[u8]) -> io::Result<()> {
+        let is_above = match self.innermost.strip_prefix(parent) {
+            Some(rest) => parent.is_empty() || matches!(rest, [] | [b'/', ..]),
+            None => false,
+        };
+        if !is_above {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let slashes = parent.iter().filter(|&&byte| byte == b'/').count();
+        self.leave(slashes + 1 + usize::from(!parent.is_empty()))?;
+        self.innermost.truncate(parent.len());
         Ok(())
     }
 
@@ -191,6 +225,7 @@ impl Unpack {
     }
 
     fn note(&mut self, entry: &Entry, why: &str) {
+        self.left_out += 1;
         if self.unstorable.len() < MOST_NAMES {
             let path = OsString::from_vec(entry.path.clone());
             self.unstorable.push((path, why.to_owned()));
@@ -277,6 +312,11 @@ fn is_of_the_name(error: Errno) -> bool {
         error,
         Errno::EXIST | Errno::NAMETOOLONG | Errno::ILSEQ | Errno::INVAL
     )
+}
+
+/// Whether the file system knows no symbolic links.
+fn has_no_links(error: Errno) -> bool {
+    matches!(error, Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS)
 }
 
 fn times(modified: i64) -> Timestamps {

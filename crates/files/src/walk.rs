@@ -35,7 +35,7 @@ pub struct Walk<F> {
     left_out: F,
 }
 
-/// How a path is shown in messages.
+/// Shows a path in messages.
 pub type Show = fn(&Path) -> String;
 
 /// A directory that is open.
@@ -70,7 +70,7 @@ impl<F: FnMut(&Path)> Walk<F> {
     /// Errors name paths as `show` does.
     ///
     /// # Errors
-    /// The system's error.
+    /// Those of the system.
     pub fn open(root: &Path, show: Show, left_out: F) -> io::Result<Self> {
         let directory = rustix::fs::open(root, DIRECTORY.union(OFlags::RDONLY), Mode::empty())?;
         let names = names(&directory)?;
@@ -187,7 +187,7 @@ fn look(directory: &OwnedFd, name: &[u8], path: Vec<u8>) -> io::Result<Found> {
             Ok(Found::Item(Box::new(none(link))))
         }
         FileType::RegularFile => {
-            // The file may be a pipe or a device by now: opening it must neither block nor act.
+            // The file may have become a pipe or a device since. Opening it must not block or act.
             let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
             let file = openat(directory, name, OFlags::RDONLY | flags, Mode::empty())?;
             let stat = fstat(&file)?;
@@ -245,8 +245,8 @@ fn entry(path: Vec<u8>, kind: EntryKind, stat: &Stat) -> Entry {
     }
 }
 
-/// Where a file has content; `None` if it has no holes worth storing, or its file system does not
-/// tell.
+/// The places where a file has content; `None` if it has no holes worth storing, or its file system
+/// does not tell.
 fn map(file: &File, size: u64) -> io::Result<Option<Map>> {
     let mut least = LEAST_HOLE;
     loop {

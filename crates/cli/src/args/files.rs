@@ -209,6 +209,13 @@ pub(crate) struct OpenArgs {
     /// Write a sealed directory as one tar file, which every tar program reads
     #[arg(long, conflicts_with = "inside")]
     pub(crate) as_tar: bool,
+    #[command(flatten)]
+    pub(crate) access: AccessArgs,
+}
+
+/// How a sealed file is unlocked, and whose files are accepted.
+#[derive(Args, Clone)]
+pub(crate) struct AccessArgs {
     /// Open with this passport [default: the default passport]
     #[arg(short, long = "identity", value_name = "FILE.passport")]
     pub(crate) identity: Vec<PathBuf>,
@@ -249,51 +256,8 @@ pub(crate) struct ListArgs {
     /// Show modes, sizes, times and what links lead to
     #[arg(short, long)]
     pub(crate) long: bool,
-    /// Open with this passport [default: the default passport]
-    #[arg(short, long = "identity", value_name = "FILE.passport")]
-    pub(crate) identity: Vec<PathBuf>,
-    /// Open with a passphrase, even if a passport would do
-    #[arg(short, long)]
-    pub(crate) passphrase: bool,
-
-    /// Require this sender, who then counts as approved
-    #[arg(long, value_name = "FILE.pub", help_heading = "Sender")]
-    pub(crate) from: Option<PathBuf>,
-    /// Show the list even if the sender is not approved
-    #[arg(long, help_heading = "Sender")]
-    pub(crate) accept_pending: bool,
-    /// Refuse unsigned files
-    #[arg(long, help_heading = "Sender")]
-    pub(crate) require_signed: bool,
-
     #[command(flatten)]
-    pub(crate) unlock: UnlockArgs,
-    #[command(flatten)]
-    pub(crate) agent: AskAgentArgs,
-}
-
-impl ListArgs {
-    /// How the file is opened.
-    pub(crate) fn to_open(&self) -> OpenArgs {
-        OpenArgs {
-            inputs: vec![self.input.clone()],
-            output: None,
-            write: WriteArgs {
-                force: false,
-                no_sync: false,
-            },
-            many: ManyArgs { stop: false },
-            inside: false,
-            as_tar: false,
-            identity: self.identity.clone(),
-            passphrase: self.passphrase,
-            from: self.from.clone(),
-            accept_pending: self.accept_pending,
-            require_signed: self.require_signed,
-            unlock: self.unlock.clone(),
-            agent: self.agent.clone(),
-        }
-    }
+    pub(crate) access: AccessArgs,
 }
 
 /// `inspect`

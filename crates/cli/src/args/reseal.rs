@@ -6,8 +6,8 @@ use clap::Args;
 
 use super::files::{Sender, Suite};
 use super::{
-    AskAgentArgs, GenerateArgs, ManyArgs, OpenArgs, Profile, RecipientPassphraseArgs, SealArgs,
-    UnlockArgs, WriteArgs,
+    AccessArgs, AskAgentArgs, GenerateArgs, ManyArgs, OpenArgs, Profile, RecipientPassphraseArgs,
+    SealArgs, UnlockArgs, WriteArgs,
 };
 
 /// `reseal`
@@ -112,13 +112,15 @@ impl ResealArgs {
             many: ManyArgs { stop: false },
             inside: false,
             as_tar: false,
-            identity: self.identity.clone(),
-            passphrase: false,
-            from: None,
-            accept_pending: self.accept_pending,
-            require_signed: false,
-            unlock: self.unlock.clone(),
-            agent: self.agent.clone(),
+            access: AccessArgs {
+                identity: self.identity.clone(),
+                passphrase: false,
+                from: None,
+                accept_pending: self.accept_pending,
+                require_signed: false,
+                unlock: self.unlock.clone(),
+                agent: self.agent.clone(),
+            },
         }
     }
 

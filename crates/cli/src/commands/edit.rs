@@ -41,7 +41,7 @@ pub(super) fn run(args: &EditArgs, context: &Context) -> Result<()> {
         let what = format!("{name} is not a regular file, and cannot be replaced");
         return Err(Failure::usage(what));
     }
-    let keys = Mutex::new(KeyRing::new(&open, context)?);
+    let keys = Mutex::new(KeyRing::new(&open.access, context)?);
     let sealed = Sealed::read(job.reader()?).about(name)?;
     let recipients: Vec<_> = sealed.recipients().collect();
     let kept = reseal::kept(&recipients, args, &hold(&keys), context).about(name)?;

@@ -16,9 +16,8 @@ use crate::failure::{About, Result};
 use crate::io::output::{STDOUT, standard_output};
 
 pub(super) fn run(args: &ListArgs, context: &Context) -> Result<()> {
-    let open = args.to_open();
-    let keys = Mutex::new(KeyRing::new(&open, context)?);
-    let mut inside = Inside::open(&open, &args.input, &keys, context)?;
+    let keys = Mutex::new(KeyRing::new(&args.access, context)?);
+    let mut inside = Inside::open(&args.access, &args.input, &keys, context)?;
     let name = sealstone_terminal::text::shown(&args.input);
     // A list whose end does not fit is not shown at all.
     for found in inside.archive.entries().about(&name)? {

@@ -80,7 +80,7 @@ fn open_one(args: &OpenArgs, path: Option<&Path>, context: &Context) -> Result<(
         || Destination::new(args.output.as_deref(), || default_destination(args, path));
     let job = Job::prepare(args, path, destination, Workers::default(), context)?;
     let context = context.beside_content(job.target().is_none());
-    let keys = Mutex::new(KeyRing::new(args, &context)?);
+    let keys = Mutex::new(KeyRing::new(&args.access, &context)?);
     let report = job.run(&keys)?;
     context.result(&report.text, || report.value)?;
     hold(&keys).countersign();
@@ -92,7 +92,7 @@ fn open_one(args: &OpenArgs, path: Option<&Path>, context: &Context) -> Result<(
 fn open_many(args: &OpenArgs, paths: &[PathBuf], context: &Context) -> Result<()> {
     batch::refuse_dash(paths)?;
     let directory = batch::output_directory(args.output.as_deref())?;
-    let keys = Mutex::new(KeyRing::new(args, context)?);
+    let keys = Mutex::new(KeyRing::new(&args.access, context)?);
     let batch = Batch::new(args.many.stop);
     let done = batch.run(paths, context, |path| {
         let destination = || match default_destination(args, Some(path))? {
@@ -268,7 +268,7 @@ impl<'a> Job<'a> {
     }
 
     fn decide(&self, sender: &Sender, keys: &mut KeyRing<'_>) -> Result<Verdict> {
-        sender::decide(sender, self.args, keys).about(self.input.name())
+        sender::decide(sender, &self.args.access, keys).about(self.input.name())
     }
 
     /// Output to a stream cannot be taken back, so the signatures are verified before its first

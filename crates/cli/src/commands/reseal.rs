@@ -29,7 +29,7 @@ pub(super) fn run(args: &ResealArgs, context: &Context) -> Result<()> {
     }
     let (reader, writer) = pipe()?;
     let job = Job::into_pipe(&open, Some(&args.input), writer, context)?;
-    let keys = Mutex::new(KeyRing::new(&open, context)?);
+    let keys = Mutex::new(KeyRing::new(&open.access, context)?);
     let name = job.input().name();
     let sealed = Sealed::read(job.reader()?).about(name)?;
     let recipients: Vec<RecipientInfo> = sealed.recipients().collect();

@@ -1,4 +1,4 @@
-//! What an archive says of one member, and the order of members.
+//! The record of one member, and the order of members.
 
 use std::cmp::Ordering;
 
@@ -14,7 +14,7 @@ pub const MAX_DEPTH: usize = 255;
 pub struct Entry {
     /// Components joined by `/`, below the directory that was sealed. Any bytes but NUL.
     pub path: Vec<u8>,
-    /// What it is.
+    /// Its kind.
     pub kind: EntryKind,
     /// Permission bits.
     pub mode: u32,
@@ -41,7 +41,7 @@ pub enum EntryKind {
     },
     /// A symbolic link.
     Link {
-        /// What it leads to. Any bytes but NUL.
+        /// The path that it leads to. Any bytes but NUL.
         target: Vec<u8>,
     },
 }
@@ -64,7 +64,7 @@ impl Entry {
         }
     }
 
-    /// What a symbolic link leads to.
+    /// The path that a symbolic link leads to.
     pub(super) fn target(&self) -> &[u8] {
         match &self.kind {
             EntryKind::Link { target } => target,
@@ -132,7 +132,7 @@ impl Sequence {
         Ok(())
     }
 
-    /// Whatever is in a directory follows it. So the directory of the next member is the last
+    /// The members in a directory follow it. So the directory of the next member is the last
     /// member, or above it; and all that is above the last member is a directory.
     fn has_parent(&self, path: &[u8]) -> bool {
         let Some(end) = path.iter().rposition(|&byte| byte == b'/') else {

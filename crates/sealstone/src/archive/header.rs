@@ -12,7 +12,7 @@ use crate::{Error, Result};
 const MAX_RECORDS: u64 = 16_384;
 /// The largest number of 11 octal digits.
 const MAX_OCTAL: u64 = 0o777_7777_7777;
-/// What programs see that know no sparse files.
+/// The name of a sparse file for programs that know none.
 const SPARSE_NAME: &[u8] = b"GNUSparseFile.0/sparse";
 const EXTENDED_NAME: &[u8] = b"PaxHeader";
 const NAME_LEN: usize = 100;
@@ -127,7 +127,7 @@ fn octal_time(time: i64) -> Option<u64> {
     u64::try_from(time).ok().filter(|time| *time <= MAX_OCTAL)
 }
 
-/// Whether every program reads it alike in a field of the header.
+/// Whether all programs read the text in the same way from a field of the header.
 fn is_plain(text: &[u8]) -> bool {
     text.len() <= NAME_LEN && text.iter().all(|byte| (0x20..0x7f).contains(byte))
 }

@@ -76,7 +76,7 @@ fn text(reader: &mut impl Read) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Where the parts of an archive are.
+/// The lengths of the parts of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Footer {
     /// Bytes of the tar file.

@@ -14,8 +14,8 @@ use crate::{Error, Result};
 
 /// Reads a whole archive, in constant memory.
 ///
-/// What it has given counts only once [`Members::next_entry`] has returned `None`: the index is
-/// checked last.
+/// The members count only once [`Members::next_entry`] has returned `None`: the index is checked
+/// last.
 pub struct Members<R> {
     reader: R,
     sequence: Sequence,
@@ -36,13 +36,13 @@ pub trait Target {
     /// Takes bytes at a position. Positions never decrease; in between are holes.
     ///
     /// # Errors
-    /// What writing says.
+    /// Those of writing.
     fn put(&mut self, position: u64, bytes: &[u8]) -> io::Result<()>;
 
     /// There is no more; the file has this many bytes.
     ///
     /// # Errors
-    /// What writing says.
+    /// Those of writing.
     fn end(&mut self, size: u64) -> io::Result<()>;
 }
 

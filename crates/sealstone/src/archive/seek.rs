@@ -21,7 +21,7 @@ pub struct Archive<R> {
 /// A member, and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// What it is.
+    /// The member.
     pub entry: Entry,
     at: u64,
 }
@@ -128,7 +128,7 @@ impl<R: Read + Seek> Archive<SealedReader<R>> {
             values.push(value);
         }
         self.reader.verify_sender_by(sender, &values)?;
-        // What was read before was not verified yet.
+        // The first footer was read before anything was verified.
         let length = self.reader.content_len();
         let mut footer = [0; FOOTER];
         self.reader.seek(SeekFrom::Start(length - FOOTER as u64))?;

@@ -11,7 +11,7 @@ pub const MAX_FRAGMENTS: usize = 65_536;
 
 const BAD: Error = Error::Malformed("a map of holes in the archive");
 
-/// Where a file with holes has content.
+/// The places where a file with holes has content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Map {
     /// Offset and length of each. The last ends where the file ends, and may be empty.

@@ -1,4 +1,4 @@
-//! What a writer puts behind the members.
+//! The parts behind the members: index, hashes and footer.
 
 use super::entry::{Entry, Sequence};
 use super::index::{Footer, record};

@@ -25,9 +25,9 @@ pub trait Tree {
 /// A member, with its content.
 #[derive(Debug)]
 pub struct Item<C> {
-    /// What it is.
+    /// The member.
     pub entry: Entry,
-    /// Where a sparse file has content; `None` for all others.
+    /// The map of a sparse file; `None` for all others.
     pub map: Option<Map>,
     /// Gives the content of a file; of a sparse file, that of its fragments. Nothing for others.
     pub content: C,

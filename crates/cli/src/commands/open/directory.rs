@@ -48,15 +48,16 @@ impl Job<'_> {
             match (released, filled) {
                 // Unpacking failed, so that nobody read the content.
                 (Err(failure), Err(reason)) if failure.is_silent() => Err(reason),
-                // The error of the content is the cause. The other error follows from it.
+                // Unpacking failed too, because it got no content.
                 (Err(reason), _) => Err(reason),
                 (Ok(opened), filled) => filled.map(|()| opened),
             }
         });
         let opened = opened.about(self.input.name())?;
-        refuse_unstorable(&new).about(self.input.name())?;
         let members = Some(new.count());
+        let missing = missing(&new, target);
         finish(new, target, &self.args.write, self.context)?;
+        missing.about(self.input.name())?;
         Ok(Opened { members, ..opened })
     }
 }
@@ -77,25 +78,28 @@ fn fill(new: &mut Unpack, reader: PipeReader) -> Result<()> {
     Ok(())
 }
 
-/// Nothing is unpacked if a part would be missing.
-pub(super) fn refuse_unstorable(new: &Unpack) -> Result<()> {
+/// Fails if the system could not hold some of the names: the others are unpacked to `target`.
+pub(super) fn missing(new: &Unpack, target: &Path) -> Result<()> {
     const SHOWN: usize = 20;
-    let names = new
-        .unstorable()
-        .map(|(path, why)| format!("{}: {why}", shown(path)));
-    let names: Vec<String> = names.collect();
-    if names.is_empty() {
+    let left_out = new.left_out();
+    if left_out == 0 {
         return Ok(());
     }
-    let more = match names.len().saturating_sub(SHOWN) {
-        0 => String::new(),
-        n => format!("\nand {n} more"),
-    };
-    let what = "this system cannot hold some of its names, so that nothing was unpacked";
-    Err(Failure::new(Exit::Io, what).hint(format!(
-        "{}{more}\nopen the others by their paths, or write all of it as a tar file: --as-tar",
-        names[..names.len().min(SHOWN)].join("\n")
-    )))
+    let what = format!(
+        "{left_out} of its {} members cannot be stored here, the others are in {}",
+        left_out + new.count(),
+        shown(target)
+    );
+    let names = new.unstorable().take(SHOWN);
+    let mut lines: Vec<String> = names
+        .map(|(path, why)| format!("{}: {why}", shown(path)))
+        .collect();
+    match left_out.saturating_sub(SHOWN as u64) {
+        0 => {}
+        n => lines.push(format!("and {n} more")),
+    }
+    lines.push("open these one by one with another -o, or all as a tar file: --as-tar".to_owned());
+    Err(Failure::new(Exit::Io, what).hint(lines.join("\n")))
 }
 
 /// Gives the directory its name. With --force, what has it is moved aside.
@@ -117,7 +121,7 @@ pub(super) fn finish(
     if let Some(aside) = &aside {
         match &done {
             Ok(()) => context.say(&format!("what was there is now {}", shown(aside))),
-            // The former directory comes back, unless its place is taken.
+            // The old directory comes back, unless its place is taken.
             Err(_) => drop(std::fs::rename(aside, target)),
         }
     }

@@ -14,10 +14,10 @@ use sealstone_files::{Input, Place, spool};
 use sealstone_terminal::text::{one_line, shown};
 use serde_json::{Value, json};
 
-use super::directory::{begin, finish, refuse_unstorable};
+use super::directory::{begin, finish, missing};
 use super::sender::{self, Known, Verdict};
 use super::{KeyRing, hold};
-use crate::args::OpenArgs;
+use crate::args::{AccessArgs, OpenArgs};
 use crate::commands::batch;
 use crate::context::{Context, Report};
 use crate::exit::Exit;
@@ -44,7 +44,7 @@ enum Source {
     Copy(File),
 }
 
-/// The paths to open, and their target.
+/// A member to open, and its destination.
 struct Wanted {
     /// Without `/` at the end.
     path: Vec<u8>,
@@ -65,8 +65,8 @@ pub(super) fn open(
     let mut wanted = wanted(args, paths)?;
     let to_stdout = |wanted: &Wanted| matches!(wanted.destination, Destination::Stdout { .. });
     let context = &context.beside_content(wanted.iter().any(to_stdout));
-    let keys = Mutex::new(KeyRing::new(args, context)?);
-    let mut inside = Inside::open(args, file, &keys, context)?;
+    let keys = Mutex::new(KeyRing::new(&args.access, context)?);
+    let mut inside = Inside::open(&args.access, file, &keys, context)?;
     let name = shown(file);
     inside.find(&mut wanted).about(&name)?;
     for wanted in &wanted {
@@ -129,7 +129,7 @@ fn wanted(args: &OpenArgs, paths: &[PathBuf]) -> Result<Vec<Wanted>> {
 impl Inside {
     /// Unlocks the file, and decides about its sender.
     pub(in crate::commands) fn open(
-        args: &OpenArgs,
+        args: &AccessArgs,
         file: &Path,
         keys: &Mutex<KeyRing<'_>>,
         context: &Context,
@@ -279,10 +279,10 @@ impl Inside {
             self.archive.check_header(found)?;
             new.member(&entry, |place| self.archive.content(found, place))?;
         }
-        refuse_unstorable(&new)?;
         let members = new.count() + 1;
+        let missing = missing(&new, target);
         finish(new, target, &args.write, context)?;
-        Ok(members)
+        missing.map(|()| members)
     }
 
     fn report(&self, name: &str, wanted: &Wanted, (bytes, members): (u64, u64)) -> Report {

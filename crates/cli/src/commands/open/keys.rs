@@ -12,7 +12,7 @@ use sealstone_terminal::progress::Progress;
 use sealstone_terminal::question;
 
 use crate::agent::Reached;
-use crate::args::OpenArgs;
+use crate::args::AccessArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
@@ -63,7 +63,7 @@ enum Wanted {
 
 impl<'a> KeyRing<'a> {
     /// The passports that the options name, or the default one.
-    pub(in crate::commands) fn new(args: &OpenArgs, context: &'a Context) -> Result<Self> {
+    pub(in crate::commands) fn new(args: &AccessArgs, context: &'a Context) -> Result<Self> {
         let usual = args.identity.is_empty();
         let paths = match usual {
             true => paths::existing_default_passport().into_iter().collect(),

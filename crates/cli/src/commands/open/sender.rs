@@ -7,7 +7,7 @@ use sealstone_terminal::text::quoted;
 use serde_json::{Value, json};
 
 use super::keys::KeyRing;
-use crate::args::OpenArgs;
+use crate::args::AccessArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -55,7 +55,11 @@ enum Standing {
 
 /// Decides before anything is decrypted. A sender that is denied or revoked stays so, whatever else
 /// speaks for it.
-pub(super) fn decide(sender: &Sender, args: &OpenArgs, keys: &mut KeyRing<'_>) -> Result<Verdict> {
+pub(super) fn decide(
+    sender: &Sender,
+    args: &AccessArgs,
+    keys: &mut KeyRing<'_>,
+) -> Result<Verdict> {
     let expected = keys.expected()?;
     let Some(fingerprint) = sender.fingerprint() else {
         let policy = keys.store()?.is_signed_only();
@@ -125,7 +129,7 @@ fn own(
     Ok(Verdict::Confirm(contact))
 }
 
-fn unsigned(args: &OpenArgs, expected: bool, policy: bool) -> Result<Verdict> {
+fn unsigned(args: &AccessArgs, expected: bool, policy: bool) -> Result<Verdict> {
     if expected {
         return Err(Failure::new(
             Exit::Pending,
