@@ -1,10 +1,8 @@
 //! The agent: unlocked once, asked by later commands, gone when it is to be gone.
 
 use std::fs::{self, Permissions};
-use std::io::{Read, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -13,10 +11,10 @@ use serde_json::Value;
 use crate::world::{World, json, refuse, succeed};
 
 /// A world whose user has a place for an agent. Its agent ends with it.
-struct Session(World);
+pub(crate) struct Session(pub(crate) World);
 
 impl Session {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let world = World::with_bob_approved();
         fs::create_dir(world.path("run")).unwrap();
         fs::set_permissions(world.path("run"), Permissions::from_mode(0o700)).unwrap();
@@ -24,18 +22,18 @@ impl Session {
     }
 
     /// A command that knows no passphrase.
-    fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = self.0.command(args);
         command.env_remove("SEALSTONE_PASSPHRASE");
         command.env("XDG_RUNTIME_DIR", self.0.path("run"));
         command
     }
 
-    fn done(&self, args: &[&str]) -> Vec<u8> {
+    pub(crate) fn done(&self, args: &[&str]) -> Vec<u8> {
         succeed(&mut self.command(args))
     }
 
-    fn unlock(&self, more: &[&str]) {
+    pub(crate) fn unlock(&self, more: &[&str]) {
         let mut args = vec!["passport", "unlock", "alice.passport", "--passphrase-file"];
         args.push("passphrase");
         self.done(&[&args, more].concat());
@@ -45,14 +43,14 @@ impl Session {
         json(&self.done(&["agent", "status", "--json"]))
     }
 
-    fn process(&self) -> String {
+    pub(crate) fn process(&self) -> String {
         self.status()["process"].to_string()
     }
 
     /// Waits until the agent has ended. Its entry may stay until the system's first process asks
     /// for its status: then it is a zombie, without memory or files.
     #[track_caller]
-    fn gone(&self, process: &str) {
+    pub(crate) fn gone(&self, process: &str) {
         let stat = format!("/proc/{process}/stat");
         eventually(|| match fs::read_to_string(&stat) {
             Ok(stat) => stat.rsplit(") ").next().unwrap().starts_with('Z'),
@@ -60,7 +58,7 @@ impl Session {
         });
     }
 
-    fn socket(&self) -> std::path::PathBuf {
+    pub(crate) fn socket(&self) -> std::path::PathBuf {
         self.0.path("run/sealstone/agent")
     }
 
@@ -84,7 +82,7 @@ impl Drop for Session {
 }
 
 #[track_caller]
-fn eventually(mut holds: impl FnMut() -> bool) {
+pub(crate) fn eventually(mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
         assert!(begun.elapsed() < Duration::from_secs(20), "it never came");
@@ -92,7 +90,7 @@ fn eventually(mut holds: impl FnMut() -> bool) {
     }
 }
 
-const SEAL: [&str; 7] = [
+pub(crate) const SEAL: [&str; 7] = [
     "seal",
     "--force",
     "-r",
@@ -101,7 +99,7 @@ const SEAL: [&str; 7] = [
     "alice.passport",
     "plan.txt",
 ];
-const OPEN: [&str; 6] = ["open", "-i", "alice.passport", "-o", "-", "plan.txt.sealed"];
+pub(crate) const OPEN: [&str; 6] = ["open", "-i", "alice.passport", "-o", "-", "plan.txt.sealed"];
 
 #[test]
 fn unlocked_once_nothing_is_asked_until_it_is_locked() {
@@ -271,80 +269,6 @@ fn a_place_of_others_is_refused() {
 }
 
 #[test]
-fn hostile_clients_get_nothing_and_keep_nobody_out() {
-    let session = Session::new();
-    session.unlock(&[]);
-    let process = session.process();
-    let connect = || UnixStream::connect(session.socket()).unwrap();
-    // Clients that say nothing, or begin and do not go on.
-    let silent: Vec<UnixStream> = (0..8).map(|_| connect()).collect();
-    let mut begun = connect();
-    begun.write_all(&[0, 0, 1]).unwrap();
-    for i in 0..400_u32 {
-        let mut client = connect();
-        client
-            .set_read_timeout(Some(Duration::from_secs(10)))
-            .unwrap();
-        let len = [0, 1, 5000, u32::MAX, 40][i as usize % 5];
-        let body: Vec<u8> = (0..40).map(|n| (n * i) as u8).collect();
-        let sent = client.write_all(&[&len.to_be_bytes()[..], &body].concat());
-        let mut answer = Vec::new();
-        // It closes as soon as it has seen enough.
-        let read = sent.and_then(|()| client.read_to_end(&mut answer));
-        assert!(
-            read.is_err() || answer.is_empty() || answer[4..6] == [0x82, 1],
-            "{answer:?}"
-        );
-        assert!(answer.len() <= 7, "{answer:?}");
-    }
-    session.done(&SEAL);
-    assert_eq!(session.process(), process);
-    drop(silent);
-}
-
-#[test]
-fn it_leaves_no_core_and_locks_its_memory() {
-    let session = Session::new();
-    let mut line = session
-        .0
-        .bash("ulimit -c unlimited; exec sealstone agent -q");
-    line.env("XDG_RUNTIME_DIR", session.0.path("run"));
-    let mut agent = line.spawn().unwrap();
-    eventually(|| UnixStream::connect(session.socket()).is_ok());
-    session.unlock(&[]);
-    let proc = format!("/proc/{}", agent.id());
-    let limits = fs::read_to_string(format!("{proc}/limits")).unwrap();
-    let core = limits
-        .lines()
-        .find(|line| line.contains("core file"))
-        .unwrap();
-    assert!(
-        core.split_whitespace().filter(|word| *word == "0").count() == 2,
-        "{core}"
-    );
-    let status = fs::read_to_string(format!("{proc}/status")).unwrap();
-    let locked = status
-        .lines()
-        .find(|line| line.starts_with("VmLck"))
-        .unwrap();
-    let kib: u64 = locked.split_whitespace().nth(1).unwrap().parse().unwrap();
-    assert!(kib >= 4, "{locked}");
-    let id = agent.id().to_string();
-    assert!(
-        Command::new("kill")
-            .args(["-ABRT", &id]) // a shell's jobs in the background ignore SIGQUIT
-            .status()
-            .unwrap()
-            .success()
-    );
-    let ended = agent.wait().unwrap();
-    assert!(
-        ended.signal().is_some() && !ended.core_dumped(),
-        "{ended:?}"
-    );
-}
-
-#[test]
 fn without_a_place_it_says_so() {
     let session = Session::new();
     let mut unlock = session.command(&["passport", "unlock", "alice.passport"]);
@@ -447,28 +371,14 @@ fn no_debugger_of_the_same_user_attaches() {
     assert_eq!(said, "plain is read\nagent refuses\n");
 }
 
-/// Runs a script where `run` is a new file system in memory with these options. `None` if this
-/// machine does not let it.
+/// Runs a script where `run` is a new file system in memory with these options.
 fn on_its_own_disk(session: &Session, options: &str, script: &str) -> Option<(i32, String)> {
-    let line = format!(
-        "unshare -rm bash -c 'mount -t tmpfs -o mode=700,{options} none run || exit 99\n{script}'"
-    );
-    let mut command = session.0.bash(&line);
-    command.env_remove("SEALSTONE_PASSPHRASE");
-    command.env("XDG_RUNTIME_DIR", session.0.path("run"));
-    let output = command.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    match output.status.code() {
-        Some(99) | None => {
-            println!("skipped: no file system of its own: {said}");
-            None
-        }
-        Some(1) if said.contains("unshare") => {
-            println!("skipped: no name space of its own: {said}");
-            None
-        }
-        Some(code) => Some((code, said)),
-    }
+    let run = session.0.path("run");
+    let environment = [
+        ("SEALSTONE_PASSPHRASE", None),
+        ("XDG_RUNTIME_DIR", Some(run.as_os_str())),
+    ];
+    session.0.on_a_disk("run", options, script, &environment)
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Behaviour that transcripts cannot show: pipes, permissions, terminals, signals, left files.
 
 mod agent;
+mod agent_attacks;
 mod authority;
 mod careful;
 mod completion;
 mod directory;
+mod directory_faults;
 mod durable;
 mod evidence;
 mod files;

@@ -101,6 +101,40 @@ impl World {
         command
     }
 
+    /// Runs a line where the directory `disk` is a new file system in memory with these options.
+    /// Returns exit code and what was said; `None` if this machine does not let it.
+    pub(crate) fn on_a_disk(
+        &self,
+        disk: &str,
+        options: &str,
+        line: &str,
+        environment: &[(&str, Option<&OsStr>)],
+    ) -> Option<(i32, String)> {
+        let line = format!(
+            "unshare -rm bash -c 'mount -t tmpfs -o mode=700,{options} none {disk} || exit 99\n{line}'"
+        );
+        let mut command = self.bash(&line);
+        for (name, value) in environment {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        let output = command.output().unwrap();
+        let said = said(&output);
+        match output.status.code() {
+            Some(99) | None => {
+                println!("skipped: no file system of its own: {said}");
+                None
+            }
+            Some(1) if said.contains("unshare") => {
+                println!("skipped: no name space of its own: {said}");
+                None
+            }
+            Some(code) => Some((code, said)),
+        }
+    }
+
     fn bare(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.0.path()).env_clear();

@@ -122,7 +122,7 @@ impl Victim for Open {
 
 /// Makes sure that `output` is there to be looked at: if it is not, the command must work when it
 /// is given again.
-fn there_or_made(victim: &dyn Victim, output: &str, end: End) -> Checked {
+pub(crate) fn there_or_made(victim: &dyn Victim, output: &str, end: End) -> Checked {
     let world = victim.world();
     if world.work(output).exists() {
         return Ok(());

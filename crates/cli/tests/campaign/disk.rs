@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use rustix::fs::{FallocateFlags, fallocate, statvfs};
 
 use crate::content::{OPEN, Open, SEAL, Seal, write_pattern};
+use crate::directories::Directory;
 use crate::namespace::{self, Place};
 use crate::pipes;
 use crate::scale::{long_tests, say, scaled, skip};
@@ -43,6 +44,7 @@ fn fill_up() {
     let long: &[u64] = &[0, 4 * KIB, MIB, LEN / 2, LEN - 4 * KIB, 2 * LEN];
     report(&Seal::of_len(LEN, Leftover::Nothing), long, leave_room);
     report(&Open::of_len(LEN, Leftover::Nothing), long, leave_room);
+    report(&Directory::unpacking(), long, leave_room);
     let short: Vec<u64> = (0..12)
         .step_by(scaled(3, 1))
         .map(|pages| pages * 4 * KIB)

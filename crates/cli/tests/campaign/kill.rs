@@ -6,6 +6,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::content::{Open, Seal};
+use crate::directories::Directory;
 use crate::namespace::{self, Place};
 use crate::rotation::Rotation;
 use crate::scale::{Random, is_long, long_tests, say, scaled, skip};
@@ -35,6 +36,14 @@ fn seal() {
 #[test]
 fn open() {
     campaign(&[&Open::new(Leftover::Nothing)], kills());
+}
+
+#[test]
+fn directories() {
+    campaign(
+        &[&Directory::sealing(), &Directory::unpacking()],
+        2 * kills(),
+    );
 }
 
 #[test]
@@ -176,6 +185,7 @@ fn hidden_files_are_used(victim: &dyn Victim) -> bool {
 long_tests!(
     seal,
     open,
+    directories,
     passport_slots,
     passport_rotation,
     trust_decisions,

@@ -8,6 +8,7 @@
 
 mod altered;
 mod content;
+mod directories;
 mod disk;
 mod fault;
 mod hostile;

@@ -173,7 +173,11 @@ impl World {
     /// Removes everything in `work` but what is to be kept.
     pub(crate) fn clear_work(&self, keep: &[&str]) {
         for name in self.others("work", keep).unwrap() {
-            fs::remove_file(self.work(&name)).unwrap();
+            let path = self.work(&name);
+            match path.symlink_metadata().unwrap().is_dir() {
+                true => fs::remove_dir_all(path).unwrap(),
+                false => fs::remove_file(path).unwrap(),
+            }
         }
     }
 }
