@@ -105,6 +105,9 @@ impl Unpack {
         self.enter(parent).map_err(|e| self.about(entry, &e))?;
         let Some(level) = self.levels.last().and_then(Option::as_ref) else {
             self.note(entry, "its directory is left out");
+            if entry.kind == EntryKind::Directory {
+                self.push(entry, None);
+            }
             return Ok(());
         };
         let made = match &entry.kind {
