@@ -27,7 +27,7 @@ fn no_crates_is_no_pass() {
 #[test]
 fn a_file_that_is_no_rust_is_no_pass() {
     let repository = Repository::clean();
-    repository.append(WIRE, "fn f() {\n");
+    repository.append(WIRE, "fn f(\n");
     refused(&repository, &[&format!("{WIRE}: no Rust")]);
 }
 
