@@ -34,6 +34,10 @@ pub struct Group {
     pub functions: &'static [&'static str],
 }
 
+const fn group(name: &'static str, functions: &'static [&'static str]) -> Group {
+    Group { name, functions }
+}
+
 /// A condition of contracts.
 pub struct Obligation {
     /// The assumption.
@@ -48,57 +52,48 @@ pub struct Obligation {
     pub checked: &'static str,
 }
 
-const G: Group = Group {
-    name: "Argon2 G",
-    functions: &[
+const G: Group = group(
+    "Argon2 G",
+    &[
         "sealstone_argon2::kernel::replace",
         "sealstone_argon2::kernel::add",
     ],
-};
-const G_WITH_REFERENCE: Group = Group {
-    name: "Argon2 G with a reference",
-    functions: &[
+);
+const G_WITH_REFERENCE: Group = group(
+    "Argon2 G with a reference",
+    &[
         "sealstone_argon2::kernel::replace_ahead",
         "sealstone_argon2::kernel::add_ahead",
         "sealstone_argon2::kernel::replace_in_turn",
         "sealstone_argon2::kernel::add_in_turn",
     ],
-};
-const F: Group = Group {
-    name: "BLAKE2b F",
-    functions: &["sealstone_argon2::blake2b::engine::compress_on"],
-};
-const UBI: Group = Group {
-    name: "Skein UBI",
-    functions: &["sealstone_skein::ubi::absorb"],
-};
-const LAST: Group = Group {
-    name: "Skein UBI, last block",
-    functions: &["sealstone_skein::ubi::absorb_last"],
-};
-const OUTPUT: Group = Group {
-    name: "Skein output",
-    functions: &["sealstone_skein::output::output_block"],
-};
-const THREEFISH: Group = Group {
-    name: "Threefish",
-    functions: &[
+);
+const F: Group = group(
+    "BLAKE2b F",
+    &["sealstone_argon2::blake2b::engine::compress_on"],
+);
+const UBI: Group = group("Skein UBI", &["sealstone_skein::ubi::absorb"]);
+const LAST: Group = group(
+    "Skein UBI, last block",
+    &["sealstone_skein::ubi::absorb_last"],
+);
+const OUTPUT: Group = group("Skein output", &["sealstone_skein::output::output_block"]);
+const THREEFISH: Group = group(
+    "Threefish",
+    &[
         "sealstone_skein::threefish::cipher::encrypt",
         "sealstone_skein::threefish::cipher::decrypt",
     ],
-};
-const TREE: Group = Group {
-    name: "tree, one lane",
-    functions: &["sealstone_lanes::cpu::portable"],
-};
-const TREES: Group = Group {
-    name: "trees in lanes",
-    functions: &[
+);
+const TREE: Group = group("tree, one lane", &["sealstone_lanes::cpu::portable"]);
+const TREES: Group = group(
+    "trees in lanes",
+    &[
         "sealstone_lanes::cpu::avx2",
         "sealstone_lanes::cpu::avx512",
         "sealstone_lanes::cpu::avx512_plus",
     ],
-};
+);
 /// All of them.
 const ALL: &[&Group] = &[
     &G,
