@@ -241,13 +241,16 @@ fn its_memory_and_its_words_hold_no_secret() {
         .0
         .bash("read -r secret <<< \"$SEALSTONE_PASSPHRASE\"; read -r wait");
     let mut careless = { careless }.stdin(Stdio::piped()).spawn().unwrap();
-    let Some(found) = holding(careless.id(), PASSPHRASE.as_bytes()) else {
+    let found = holding(careless.id(), PASSPHRASE.as_bytes());
+    careless.kill().unwrap();
+    careless.wait().unwrap();
+    let Some(found) = found else {
+        agent.kill().unwrap();
+        agent.wait().unwrap();
         println!("skipped: memory of other processes cannot be read here");
         return;
     };
     assert!(!found.is_empty(), "the search finds nothing");
-    careless.kill().unwrap();
-    careless.wait().unwrap();
 
     let places = holding(agent.id(), &SEED).unwrap();
     let places: Vec<_> = places.iter().map(|mapping| &mapping.flags).collect();
