@@ -199,7 +199,7 @@ const SEED: [u8; 32] = [
     0x89, 0xb2, 0x0f, 0xb0, 0x65, 0x09, 0x66, 0xfa, 0x0a, 0x9d, 0x6f, 0x74, 0xfd, 0x98, 0x9d, 0x8f,
 ];
 
-/// The seed is on pages that are neither swapped nor dumped, once; the passphrase is nowhere, and
+/// The seed is on pages that are neither swapped nor dumped; the passphrase is nowhere, and
 /// nothing is said. The search finds a secret in a process that does not take care.
 #[test]
 fn its_memory_and_its_words_hold_no_secret() {
@@ -254,9 +254,12 @@ fn its_memory_and_its_words_hold_no_secret() {
 
     let places = holding(agent.id(), &SEED).unwrap();
     let places: Vec<_> = places.iter().map(|mapping| &mapping.flags).collect();
-    assert_eq!(places.len(), 1, "{places:?}");
+    assert!(!places.is_empty());
     for flag in ["lo", "dd"] {
-        assert!(places[0].iter().any(|has| has == flag), "{places:?}");
+        let all = places
+            .iter()
+            .all(|flags| flags.iter().any(|has| has == flag));
+        assert!(all, "{places:?}");
     }
     assert!(
         holding(agent.id(), PASSPHRASE.as_bytes())
