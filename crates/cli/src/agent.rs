@@ -7,8 +7,10 @@ use std::ffi::OsString;
 use std::io::{self, Read};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
+use sealstone::Error;
 use sealstone::agent::{self, MAX_ANSWER, RemotePassport, Status, Transport};
 use sealstone::file::Signer;
 use sealstone::passport::{Contact, Fingerprint, Passport};
@@ -51,7 +53,7 @@ impl Transport for Socket {
     fn exchange(&self, request: &[u8]) -> io::Result<Zeroizing<Vec<u8>>> {
         let gone = || io::Error::new(io::ErrorKind::NotConnected, "the agent has ended");
         let mut stream = self.0.connect(PATIENCE)?.ok_or_else(gone)?;
-        io::Write::write_all(&mut stream, &agent::frame(request))?;
+        io::Write::write_all(&mut stream, &agent::frame(request)).map_err(|_| gone())?;
         let mut head = [0; 4];
         stream.read_exact(&mut head).map_err(|_| gone())?;
         let len = agent::frame_len(head, MAX_ANSWER);
@@ -69,8 +71,13 @@ impl Reached {
             return Ok(None);
         }
         let client = agent::Client::new(Socket(place.clone()));
-        let status = client.status().about("the agent")?;
-        Ok(Some(Self { client, status }))
+        match client.status() {
+            Err(error) if has_ended(&error) => Ok(None),
+            status => {
+                let status = status.about("the agent")?;
+                Ok(Some(Self { client, status }))
+            }
+        }
     }
 
     /// The agent for a command that could also ask a person: what keeps it away is a warning.
@@ -85,25 +92,35 @@ impl Reached {
 
     /// The agent that runs, or a new one.
     pub(crate) fn find_or_start(place: &Place) -> Result<Self> {
-        if let Some(found) = Self::find(place)? {
-            return Ok(found);
-        }
-        let said = start()?;
-        // If two are started at once, one of them serves both, and the other one has failed.
-        let patience = match said == READY.trim() {
-            true => STARTING,
-            false => STARTING / 5,
-        };
-        for _ in 0..patience.as_millis() / STEP.as_millis() {
+        let deadline = Instant::now() + STARTING;
+        loop {
             if let Some(found) = Self::find(place)? {
                 return Ok(found);
             }
-            std::thread::sleep(STEP);
+            // It fails if there is another one: that one begins, or ends in this moment.
+            let said = start()?;
+            if said != READY.trim() {
+                thread::sleep(STEP);
+            }
+            if Instant::now() > deadline {
+                let text = format!("the agent did not start: {said}");
+                return Err(Failure::new(Exit::Io, text));
+            }
         }
-        Err(Failure::new(
-            Exit::Io,
-            format!("the agent did not start: {said}"),
-        ))
+    }
+
+    /// Gives the passport to the agent that runs, or to a new one, for so many seconds.
+    pub(crate) fn hold(place: &Place, passport: &Passport, seconds: u64) -> Result<()> {
+        let hold = || -> Result<_> {
+            let reached = Self::find_or_start(place)?;
+            Ok(reached.client.hold(passport, seconds))
+        };
+        let held = match hold()? {
+            // It had nothing to hold. A new one waits for something.
+            Err(error) if has_ended(&error) => hold()?,
+            held => held,
+        };
+        held.about("the agent")
     }
 
     /// The fingerprints that it held.
@@ -135,6 +152,11 @@ impl SenderKey {
             Self::Held(_) => None,
         }
     }
+}
+
+/// Whether the agent ended before it answered.
+pub(crate) fn has_ended(error: &Error) -> bool {
+    matches!(error, Error::Io(error) if error.kind() == io::ErrorKind::NotConnected)
 }
 
 /// Starts an agent, and waits until it listens or ends. Returns what it said.

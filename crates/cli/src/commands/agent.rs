@@ -6,7 +6,7 @@ use sealstone::agent::HeldPassport;
 use sealstone_terminal::text::quoted;
 use serde_json::json;
 
-use crate::agent::{Place, Reached, serve};
+use crate::agent::{Place, Reached, has_ended, serve};
 use crate::args::{AgentArgs, AgentCommand, LockArgs, UnlockForArgs};
 use crate::context::Context;
 use crate::failure::{About, Result};
@@ -29,11 +29,10 @@ pub(super) fn unlock(args: &UnlockForArgs, context: &Context) -> Result<()> {
     let identity = Identity::load(&identity::or_default(args.file.as_deref())?)?;
     Reached::find_or_start(&place)?;
     let unlocked = identity.unlock(&Passphrases::new(&args.unlock), context)?;
-    // It may have ended while somebody was typing.
-    let reached = Reached::find_or_start(&place)?;
     let seconds = args.period.0;
     let passport = unlocked.passport();
-    reached.client.hold(passport, seconds).about("the agent")?;
+    // It may have ended while somebody was typing.
+    Reached::hold(&place, passport, seconds)?;
     let label = quoted(passport.contact().label());
     let fingerprint = passport.fingerprint();
     let text = format!(
@@ -60,13 +59,21 @@ pub(super) fn lock(args: &LockArgs, context: &Context) -> Result<()> {
         .iter()
         .filter(|held| which.is_none_or(|name| name == **held))
         .count();
-    reached.client.lock(which.as_ref()).about("the agent")?;
+    unless_ended(reached.client.lock(which.as_ref()))?;
     let text = match locked {
         0 => "nothing was unlocked".to_owned(),
         1 => "locked 1 passport".to_owned(),
         n => format!("locked {n} passports"),
     };
     context.result(&text, || json!({"locked": locked}))
+}
+
+/// An agent that has ended holds nothing any more.
+fn unless_ended(done: sealstone::Result<()>) -> Result<()> {
+    match done {
+        Err(error) if has_ended(&error) => Ok(()),
+        done => done.about("the agent"),
+    }
 }
 
 fn fingerprint_of(path: &Path) -> Result<sealstone::passport::Fingerprint> {
@@ -103,7 +110,7 @@ fn status(place: &Place, context: &Context) -> Result<()> {
 fn stop(place: &Place, context: &Context) -> Result<()> {
     let found = Reached::find(place)?;
     if let Some(reached) = &found {
-        reached.client.stop().about("the agent")?;
+        unless_ended(reached.client.stop())?;
     }
     let text = match found {
         Some(_) => "the agent has ended, and every passport is locked",

@@ -197,11 +197,7 @@ fn killed(times: usize) {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let killed = Command::new("kill")
-            .args(["-KILL", &process])
-            .status()
-            .unwrap();
-        assert!(killed.success());
+        signal("-KILL", &process);
         let code = seal.wait().unwrap().code().unwrap();
         assert!([0, 2, 3].contains(&code), "{code}");
         session.gone(&process);
@@ -211,6 +207,31 @@ fn killed(times: usize) {
     }
     session.unlock(&[]);
     session.done(&SEAL);
+}
+
+/// A command whose agent ends before it answers goes on with a new one.
+#[test]
+fn an_agent_that_ends_while_it_is_asked_is_replaced() {
+    let session = Session::new();
+    session.unlock(&[]);
+    let process = session.process();
+    signal("-STOP", &process);
+    let args = "passport unlock alice.passport --passphrase-file passphrase";
+    let mut unlock = session.command(&args.split(' ').collect::<Vec<_>>());
+    let unlock = unlock.stderr(Stdio::piped()).spawn().unwrap();
+    // Its request waits for the agent.
+    std::thread::sleep(Duration::from_millis(500));
+    signal("-KILL", &process);
+    let output = unlock.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert_ne!(session.process(), process);
+    assert_eq!(session.status()["passports"][0]["label"], "alice");
+}
+
+fn signal(name: &str, process: &str) {
+    let mut kill = Command::new("kill");
+    assert!(kill.args([name, process]).status().unwrap().success());
 }
 
 #[test]
