@@ -45,7 +45,7 @@ pub fn contract() -> Contract {
         .addresses(["v"])
 }
 
-/// What can be said about the function of this program whose path ends in that name.
+/// The verdict on the function of this program whose path ends in that name.
 pub fn verdict(function: &str, contract: &Contract) -> Verdict {
     let program = std::env::current_exe().expect("the path of this program");
     let image = Image::load(&program).expect("a program with symbols");
@@ -58,7 +58,7 @@ pub fn verdict(function: &str, contract: &Contract) -> Verdict {
 }
 
 fn main() {
-    // What is called stays in the program, as a function of its own.
+    // The callee stays in the program, as a function of its own.
     let mut v = std::hint::black_box([0, 1, 2, 3]);
     sip_round(&mut v);
     println!("{v:x?}: {}", verdict("::sip_round", &contract()));

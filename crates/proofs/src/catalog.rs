@@ -17,7 +17,7 @@ use Access::{Read, Write};
 /// An instruction set, as our code names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Set {
-    /// What every x86-64 CPU has.
+    /// The features of every x86-64 CPU.
     Baseline,
     /// AVX2.
     Avx2,
@@ -47,7 +47,7 @@ impl Set {
         }
     }
 
-    /// What its detection guarantees.
+    /// The guarantee of its detection.
     pub fn features(self) -> Features {
         match self {
             Self::Baseline => Features::baseline(),
@@ -83,13 +83,13 @@ pub struct Kernel {
     pub set: Set,
     /// The path of its function.
     pub function: &'static str,
-    /// What it computes, and where that is specified.
+    /// Its result, and the source of its specification.
     pub shows: &'static str,
     /// Whether the shipped command contains it.
     pub shipped: bool,
     /// Kernels of one family share a specification.
     pub family: &'static str,
-    /// What it promises.
+    /// Its promise.
     pub contracts: Vec<Contract>,
 }
 

@@ -1,4 +1,4 @@
-//! What a kernel is given, what it must give, and what it may do.
+//! A kernel's inputs, its required results, and its rights.
 
 use crate::spec::{Algebra, Numbers};
 use crate::term::{Terms, Word};
@@ -18,7 +18,7 @@ pub enum Cell {
     Number(u64),
 }
 
-/// What a kernel may do with a buffer.
+/// A kernel's rights on a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Read only.
@@ -39,7 +39,7 @@ pub struct Buffer {
     pub cells: Vec<Cell>,
     /// Its address is a multiple of this.
     pub alignment: u64,
-    /// What may be done with it.
+    /// The operations on it.
     pub access: Access,
     /// It is the same memory as this earlier buffer.
     pub same_as: Option<&'static str>,
@@ -55,7 +55,7 @@ pub enum Argument {
     Byte(u8),
     /// A public number.
     Number(u64),
-    /// What a cell of a buffer holds: the buffer only says what it is, the kernel gets the value.
+    /// The content of a buffer's cell: the buffer only says what it is, the kernel gets the value.
     Value(&'static str, usize),
 }
 
@@ -65,9 +65,10 @@ pub type Contents<W> = Vec<Vec<W>>;
 /// From what all buffers held at the entry, what those with [`Access::Write`] hold at the end.
 type Function<A, W> = dyn Fn(&mut A, &Contents<W>) -> Contents<W>;
 
-/// What the buffers with [`Access::Write`] must hold at the end, in the order of declaration, and
-/// then what the kernel returns in registers if it does, from what all buffers held at the entry;
-/// once as formulas and once as numbers. [`formula!`](crate::formula) makes both from one text.
+/// The required content of the buffers with [`Access::Write`] at the end, in the order of
+/// declaration, then of the registers of a result if there is one, as a function of all buffers at
+/// the entry; once as formulas and once as numbers. [`formula!`](crate::formula) makes both from
+/// one text.
 pub struct Formula {
     /// On formulas.
     pub symbolic: Box<Function<Terms, Word>>,
@@ -121,7 +122,7 @@ pub trait Stepwise {
     ) -> Vec<A::Word> {
         Vec::new()
     }
-    /// What [`Formula`] gives, from the words after the last step.
+    /// The result of [`Formula`], from the words after the last step.
     fn end<A: Algebra<64>>(&self, a: &mut A, words: &[A::Word]) -> Contents<A::Word>;
 }
 
@@ -175,7 +176,7 @@ pub(crate) fn pick<W: Clone>(buffer: &[W], cells: &[usize]) -> Vec<W> {
 
 /// All that is promised to a kernel, and by it.
 pub struct Contract {
-    /// What distinguishes it from other contracts of the kernel; may be empty.
+    /// The difference from other contracts of the kernel; may be empty.
     pub case: &'static str,
     /// Memory.
     pub buffers: Vec<Buffer>,
@@ -188,11 +189,11 @@ pub struct Contract {
     /// The kernel promises to leave no byte that depends on its input on the stack and in
     /// registers.
     pub wipes: bool,
-    /// What it computes.
+    /// Its result.
     pub formula: Formula,
     /// The steps of that, if it is proved step by step.
     pub steps: Option<Steps>,
-    /// What there is any number of.
+    /// The repeated part, any number of times.
     pub repeats: Option<Repeats>,
 }
 
@@ -229,7 +230,7 @@ impl Contract {
         }
     }
 
-    /// What distinguishes it from other contracts of the kernel.
+    /// The difference from other contracts of the kernel.
     pub fn case(self, case: &'static str) -> Self {
         Self { case, ..self }
     }

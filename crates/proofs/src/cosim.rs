@@ -24,7 +24,7 @@ use iced_x86::{Code, Instruction};
 use movable::{Movable, NOT_ALONE};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What came out.
+/// The outcome.
 #[derive(Default)]
 pub struct Comparison {
     /// How many distinct instructions agree with their models.
@@ -49,7 +49,7 @@ impl Comparison {
     }
 }
 
-/// What became of wrong models.
+/// The outcome for wrong models.
 #[derive(Default)]
 pub struct Mutants {
     /// Wrong models that were noticed.
@@ -430,7 +430,7 @@ impl Case {
     }
 }
 
-/// What came out of comparing a model with the CPU.
+/// The outcome of comparing a model with the CPU.
 enum Checked {
     /// They agree.
     Agrees,

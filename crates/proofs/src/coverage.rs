@@ -34,7 +34,7 @@ pub struct Function {
 
 /// Code of our crates that looks like a kernel and is not proved, with the reason.
 pub struct Driver {
-    /// What its path contains.
+    /// A part of its path.
     pub path: &'static str,
     /// Why it is not proved, and what stands for it instead.
     pub why: &'static str,
@@ -43,19 +43,19 @@ pub struct Driver {
 /// Instructions that runs have executed: address and length.
 pub type Executed = BTreeMap<u64, usize>;
 
-/// What there is in a program.
+/// The content of a program.
 pub struct Coverage {
     /// The program.
     pub program: String,
     /// Code of our crates.
     pub ours: Share,
-    /// What of it is in proved functions.
+    /// The part of it in proved functions.
     pub proved: Share,
     /// Bytes of proved functions that no run has executed: nothing in them looks like a kernel.
     pub not_executed: u64,
     /// Functions of our crates that look like kernels, are not proved, and are explained.
     pub drivers: Vec<(Function, &'static str)>,
-    /// What must not be.
+    /// The forbidden state.
     pub findings: Vec<String>,
 }
 
@@ -143,7 +143,7 @@ impl Coverage {
         self.findings.is_empty() && self.proved.bytes > 0
     }
 
-    /// What of the proved functions no run has executed, and whom they may call.
+    /// Parts of the proved functions that no run has executed, and their possible callees.
     fn look_at_proved(
         &mut self,
         image: &Image,
@@ -340,7 +340,7 @@ fn instructions(image: &Image, start: u64, end: u64) -> impl Iterator<Item = Ins
     Decoder::with_ip(64, bytes, start, DecoderOptions::NONE).into_iter()
 }
 
-/// What stands between functions and loops.
+/// The code between functions and loops.
 fn is_padding(instruction: &Instruction) -> bool {
     use iced_x86::Mnemonic::{Int3, Nop};
     matches!(instruction.mnemonic(), Int3 | Nop)

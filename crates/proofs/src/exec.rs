@@ -10,7 +10,7 @@
 //! machine does along it holds for all inputs. If the formula is no constant, the run stops: that
 //! is how secret-dependent timing is found.
 //!
-//! What is not known is not assumed. Registers, flags, and the stack hold junk at the entry. An
+//! Nothing unknown is assumed. Registers, flags, and the stack hold junk at the entry. An
 //! instruction that is not modelled, a prefix that is not expected, a flag that the manual leaves
 //! undefined: each stops the run. So does a read of stack that was given up: what was below the
 //! stack pointer and its red zone, or below it while a function of the C library ran.
@@ -46,11 +46,11 @@ pub struct Stop {
     pub at: u64,
     /// How many times it was reached, this time included; 0 for a function of the C library.
     pub visits: u64,
-    /// What happened.
+    /// The event.
     pub reason: Reason,
 }
 
-/// What can stop a run.
+/// Reasons that stop a run.
 #[derive(Clone, Debug)]
 pub enum Reason {
     /// The machine has no model of this.
@@ -93,7 +93,7 @@ pub struct Machine<'a> {
     pub by_data: bool,
     /// Upper halves of vector registers may be non-zero, which makes old instructions slow.
     upper_in_use: bool,
-    /// What instructions may need.
+    /// Features that instructions may need.
     pub features: Features,
     steps: u64,
     /// How far down the stack was in use after the last instruction, and by which stack pointer.
@@ -106,11 +106,11 @@ pub struct Machine<'a> {
 }
 
 const RSP: usize = 4;
-/// What the System V ABI passes integers in.
+/// The registers in which the System V ABI passes integers.
 pub(crate) const ARGUMENTS: [usize; 6] = [7, 6, 2, 1, 8, 9];
-/// What a function must leave as it was: rbx, rbp, r12 to r15.
+/// The registers that a function must preserve: rbx, rbp, r12 to r15.
 pub(crate) const CALLEE_SAVED: [usize; 6] = [3, 5, 12, 13, 14, 15];
-/// What a function may leave anything in.
+/// The registers that a function may change.
 pub(crate) const CALLER_SAVED: [usize; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
 /// More instructions than any kernel has: a loop without end.
 const MOST_STEPS: u64 = 4_000_000;
@@ -421,7 +421,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// What is said of a branch that depends on more than public numbers,
+/// The verdict on a branch that depends on more than public numbers,
 pub(crate) const BRANCH: &str = "a branch";
 /// and of a register that is not restored.
 pub(crate) const CLOBBERED: &str = "a register that belongs to the caller";

@@ -10,7 +10,7 @@ pub struct Features(BTreeSet<CpuidFeature>);
 
 use CpuidFeature::*;
 
-/// What every x86-64 processor has. `endbr64` does nothing on processors without CET.
+/// The features of every x86-64 processor. `endbr64` does nothing on processors without CET.
 const X86_64: [CpuidFeature; 11] = [
     INTEL8086,
     INTEL186,
@@ -24,15 +24,15 @@ const X86_64: [CpuidFeature; 11] = [
     SSE2,
     CET_IBT,
 ];
-/// What AVX2 implies: `is_x86_feature_detected!("avx2")` is true only where these are.
+/// Features that AVX2 implies: `is_x86_feature_detected!("avx2")` is true only where these are.
 const WITH_AVX2: [CpuidFeature; 6] = [SSE3, SSSE3, SSE4_1, SSE4_2, AVX, AVX2];
-/// What else x86-64-v3 has, by the psABI.
+/// The additional features of x86-64-v3, by the psABI.
 const LEVEL_3: [CpuidFeature; 7] = [BMI1, BMI2, F16C, FMA, LZCNT, MOVBE, POPCNT];
-/// What else x86-64-v4 has.
+/// The additional features of x86-64-v4.
 const LEVEL_4: [CpuidFeature; 5] = [AVX512F, AVX512BW, AVX512CD, AVX512DQ, AVX512VL];
 
 impl Features {
-    /// What every x86-64 processor has.
+    /// The features of every x86-64 processor.
     pub fn baseline() -> Self {
         Self(X86_64.into())
     }
@@ -47,7 +47,7 @@ impl Features {
         Self::avx2().with(&[AVX512F, AVX512VL])
     }
 
-    /// What a program needs that was built for this target; nothing if there is no such target.
+    /// The features that a program for this target needs; `None` if there is no such target.
     pub fn of_target(target: &str) -> Option<Self> {
         let level_3 = || Self::avx2().with(&LEVEL_3);
         match target {
@@ -97,7 +97,7 @@ impl fmt::Display for Features {
     }
 }
 
-/// What a row is proved for: the features that its code may use, and whether the CPU that runs the
+/// The processor of a row: the features that its code may use, and whether the CPU that runs the
 /// prover has them, so that the code can be run here.
 #[derive(Clone, Debug)]
 pub struct Processor {

@@ -20,9 +20,9 @@ type Elf<'a> = ElfFile64<'a, object::LittleEndian>;
 /// Memory of a program that stays as it is while it runs: code and constants.
 #[derive(Clone)]
 pub struct Image {
-    /// What people call it.
+    /// Its name for people.
     pub name: String,
-    /// What processors need to run any of it.
+    /// The features that processors need to run it.
     pub target: Features,
     /// The compiler that made it, as it says itself; empty if it does not.
     pub compiler: String,
@@ -321,7 +321,7 @@ fn functions(file: &Elf<'_>) -> Vec<Symbol> {
     functions.collect()
 }
 
-/// What rustc leaves in every program: its name, version and commit.
+/// The mark of rustc in every program: its name, version and commit.
 fn compiler(file: &Elf<'_>) -> Option<String> {
     let comments = file.section_by_name(".comment")?.data().ok()?;
     let mut comments = comments.split(|byte| *byte == 0);
@@ -358,7 +358,7 @@ const DT_RELRSZ: u32 = 35;
 const DT_RELRENT: u32 = 37;
 const TEXTREL: &str = "the loader may change its code (DT_TEXTREL)";
 
-/// What of a segment stays as it is: all of it if it is not writable, and of a writable one what
+/// The unchanged part of a segment: all of it if it is not writable, and of a writable one what
 /// the loader protects again after it has filled it.
 fn constant_part<'a>(
     file: &Elf<'a>,

@@ -36,7 +36,7 @@
 //! That is the first line of proof. The second, [`source`], runs the kernels' source instead of
 //! their machine code.
 //!
-//! What rustc makes of a kernel depends on the level of optimisation and on the target. `make
+//! The machine code of a kernel depends on the level of optimisation and on the target. `make
 //! prove-levels` gives programs built in other ways to the prover: opt-level 1, 2, 3 and s, for
 //! x86-64, x86-64-v3 and x86-64-v4 (`scripts/prove-levels`).
 //!

@@ -201,7 +201,7 @@ mod tests {
         }
     }
 
-    /// What a run found. Without changes, all of it is proved.
+    /// The findings of a run. Without changes, all of it is proved.
     struct Found {
         kernels: Vec<Row>,
         models: Option<Result<Comparison, String>>,
@@ -334,7 +334,7 @@ mod tests {
             ..Comparison::default()
         };
         assert_eq!(with(Some(Ok(wrong)), &[]), 1);
-        // What is not proved is not proved, whatever the models.
+        // A false claim is not proved, whatever the models.
         let mut found = all_proved();
         found.kernels[0].verdict = Verdict::Unproved("why".into());
         found.models = unknown();

@@ -21,7 +21,7 @@ use layout::Layout;
 use native::{Decided, Decision, Native};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// What is proved, and for whom.
+/// The claims, and their readers.
 type Subject<'a> = (&'a Image, &'a Symbol, &'a Processor);
 
 /// Formulas and inputs that several proofs share: kernels that do the same have the same
@@ -35,11 +35,11 @@ pub struct Session {
     solver: Option<Solver>,
 }
 
-/// What a proof found.
+/// The findings of a proof.
 pub struct Finding {
     /// The verdict.
     pub verdict: Verdict,
-    /// What is left behind.
+    /// The leftovers.
     pub residue: Residue,
     /// How many instructions were executed.
     pub steps: u64,
@@ -55,7 +55,7 @@ pub struct Finding {
     pub cuts: usize,
 }
 
-/// What the buffers that matter hold after a run, and what they must hold.
+/// The content of the compared buffers after a run, and the required content.
 struct Ends {
     outputs: Contents<Word>,
     /// Nothing if its loop was not seen to follow the specification's steps.
@@ -76,7 +76,7 @@ impl Finding {
         }
     }
 
-    /// What a run has met.
+    /// The instructions that a run has met.
     fn add_run(&mut self, machine: &mut Machine<'_>) {
         self.depth = self.depth.max(machine.depth());
         self.steps = self.steps.max(machine.steps());
@@ -183,7 +183,7 @@ impl Session {
         base.or_insert_with(|| terms.base(start, known)).clone()
     }
 
-    /// What all buffers hold at the entry.
+    /// The content of all buffers at the entry.
     fn contents(&mut self, contract: &Contract, layout: &Layout) -> Contents<Word> {
         let mut contents = Contents::new();
         for buffer in &contract.buffers {
@@ -463,7 +463,7 @@ const WRONG_OUTPUT: &str = "wrong output in";
 /// rax and rdx.
 const RESULTS: [usize; 2] = [0, 2];
 
-/// What the kernel has written and what it returns.
+/// The kernel's writes and its result.
 fn outputs_of_run(machine: &Machine<'_>, contract: &Contract, layout: &Layout) -> Contents<Word> {
     let written = contract
         .buffers
@@ -483,7 +483,7 @@ fn outputs_of_run(machine: &Machine<'_>, contract: &Contract, layout: &Layout) -
     outputs
 }
 
-/// What is compared with the specification, for people.
+/// The part that is compared with the specification, for people.
 fn outputs_of(contract: &Contract) -> Vec<String> {
     let written = contract
         .buffers

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 use std::time::Duration;
 
-/// What is known about all kernels.
+/// The findings on all kernels.
 pub struct Report {
     /// A row for each kernel.
     pub rows: Vec<Row>,
@@ -26,13 +26,13 @@ pub struct Report {
     /// Their models against this CPU, or why they could not be compared; nothing if it was not
     /// asked for.
     pub models: Option<Result<Comparison, String>>,
-    /// What of the first program is proved, if everything was tried.
+    /// The proved part of the first program, if everything was tried.
     pub coverage: Option<Coverage>,
     /// The compiler of the first program.
     pub compiler: String,
 }
 
-/// What is known about one kernel.
+/// The findings on one kernel.
 pub struct Row {
     /// The kernel.
     pub name: &'static str,
@@ -46,7 +46,7 @@ pub struct Row {
     pub verdict: Verdict,
     /// All that its instructions need.
     pub features: Features,
-    /// What it leaves behind.
+    /// Its leftovers.
     pub residue: Residue,
     /// How many instructions were executed at most.
     pub steps: u64,
@@ -110,7 +110,7 @@ pub fn prove_all(images: &[Image], only: &str, solver: Option<&Solver>) -> Repor
     report
 }
 
-/// What rows have proved.
+/// The proved rows.
 #[derive(Default)]
 struct Proved {
     starts: Starts,
@@ -263,7 +263,7 @@ fn prove_function(
     (executed, constants)
 }
 
-/// What the hash of a row is of.
+/// The bytes that a row's hash covers.
 fn pieces(start: u64, bytes: &BTreeMap<u64, u8>) -> Vec<u8> {
     let all: Vec<(u64, u8)> = bytes.iter().map(|(at, byte)| (*at, *byte)).collect();
     let mut text = Vec::new();
@@ -316,7 +316,7 @@ impl Report {
         compared.is_some_and(Comparison::is_right)
     }
 
-    /// What co-simulation said.
+    /// The verdict of co-simulation.
     fn models_line(&self) -> String {
         let Comparison {
             agree,

@@ -55,7 +55,7 @@
 //!
 //! # What it means for an instruction set
 //!
-//! What is proved is the algorithm, *given that a back end keeps the contract of the traits*: that
+//! The proof is about the algorithm, *given that a back end keeps the contract of the traits*: that
 //! `add` adds, that `turn` turns. The back end here is made of arrays of symbols, whose lanes are
 //! moved as the documentation of the traits says. The intrinsics of a back end of vectors are not
 //! looked at, nor how it puts its own operations together. For AVX2 and AVX-512 the first line

@@ -473,7 +473,7 @@ fn one_or_table<'a>(number: u32, table: &'a Interner, room: &'a mut [u32; 1]) ->
     }
 }
 
-/// What is in exactly one of two sorted sets, sorted.
+/// The elements of exactly one of two sorted sets, sorted.
 fn symmetric_difference(a: &[u32], b: &[u32], out: &mut Vec<u32>) {
     let (mut i, mut j) = (0, 0);
     while i < a.len() && j < b.len() {
@@ -496,7 +496,7 @@ fn symmetric_difference(a: &[u32], b: &[u32], out: &mut Vec<u32>) {
     out.extend_from_slice(&b[j..]);
 }
 
-/// What stands an odd number of times in a sorted sequence: x ⊕ x = 0.
+/// The elements that occur an odd number of times in a sorted sequence: x ⊕ x = 0.
 fn cancel_pairs(sorted: &[u32]) -> Vec<u32> {
     sorted
         .chunk_by(|a, b| a == b)

@@ -1,11 +1,11 @@
-//! What a run costs: processor time and memory, as Linux counts them.
+//! The cost of a run: processor time and memory, as Linux counts them.
 
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 use std::fs;
 use std::time::Duration;
 
-/// What this process has used so far.
+/// The cost of this process so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
     /// Processor time of all threads, user and system.

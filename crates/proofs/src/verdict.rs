@@ -1,4 +1,4 @@
-//! What can be said about a kernel.
+//! The verdict on a kernel.
 
 use core::fmt;
 

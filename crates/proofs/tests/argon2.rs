@@ -43,7 +43,7 @@ fn argon2_of_the_rfc() {
     }
 }
 
-/// What pyca/cryptography collected from RFC 9106, OpenSSL and the `argon2` command;
+/// Vectors that pyca/cryptography collected from RFC 9106, OpenSSL and the `argon2` command;
 /// `scripts/fetch-vectors` puts it into `.tools/vectors`. The cases of 128 MiB are left to the
 /// tests of the implementation.
 #[test]

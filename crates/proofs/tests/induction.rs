@@ -70,7 +70,7 @@ fn many() -> Contract {
         .values("number")
 }
 
-/// What is said about one, two, three, and any number of elements.
+/// Verdicts on one, two, three, and any number of elements.
 fn verdicts(write: impl Fn(&mut CodeAssembler)) -> [Verdict; 4] {
     let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let mut code = CodeAssembler::new(64).unwrap();

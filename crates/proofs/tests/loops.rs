@@ -133,8 +133,8 @@ fn a_word_of_an_earlier_turn() {
     assert_refuted(&turns(ALL, stale, nothing).verdict, "reproduced natively");
 }
 
-/// What the last turn read is still in a register, where the last turn of the specification has
-/// words of the same name.
+/// The value that the last turn read is still in a register. The last turn of the specification has
+/// words of the same name there.
 #[test]
 fn a_word_that_is_used_again_behind_the_loop() {
     let again = |code: &mut CodeAssembler| code.xor(rax, rcx).unwrap();

@@ -55,7 +55,7 @@ fn no_kernel_is_no_proof() {
     assert!(!prove_all(&[], "there is no kernel of this name", None).is_proof());
 }
 
-/// What the proofs met, and what those of other programs meet.
+/// Instructions that the proofs met, and those that proofs of other programs meet.
 fn instructions() -> Vec<Instruction> {
     let others = of_other_levels().unwrap();
     report()

@@ -1,18 +1,18 @@
-//! What the contracts assume of the callers of kernels, and what guarantees it.
+//! Assumptions of the contracts about callers of kernels, and their guarantees.
 //!
 //! A contract is an assumption where the kernel is called. The tests below read from the contracts
 //! what they assume, so that a contract that assumes more fails until it says who guarantees that.
 
 use serde_json::{Value, json};
 
-/// What is assumed, as it is seen in a contract.
+/// The assumption, as a contract shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Need {
     /// It is called as the System V ABI says.
     Call,
     /// Buffers exist, with these lengths and contents that nobody else changes.
     Memory,
-    /// What is written is separate from all else.
+    /// Written buffers are separate from all others.
     Separate,
     /// Buffers begin at multiples of eight bytes.
     Words,
@@ -44,7 +44,7 @@ pub struct Obligation {
     pub need: Need,
     /// Of whose callers.
     pub groups: &'static [&'static Group],
-    /// What the caller must guarantee.
+    /// The caller's obligation.
     pub what: &'static str,
     /// What guarantees it,
     pub by: &'static str,
@@ -216,7 +216,7 @@ mod tests {
         }
     }
 
-    /// What a contract assumes.
+    /// The assumptions of a contract.
     fn needs(set: Set, contract: &Contract) -> BTreeSet<Need> {
         let buffers = &contract.buffers;
         let mut needs = BTreeSet::from([Need::Call, Need::Memory]);

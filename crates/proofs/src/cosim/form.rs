@@ -7,7 +7,7 @@ use crate::native::{SCRATCH, State, Width};
 use crate::term::{Bit, Terms, Word, constant};
 use iced_x86::Code;
 
-/// What instructions of one code share: the states that they are tried on, and these as formulas.
+/// Common data of instructions of one code: the states of their trials, and these as formulas.
 pub(super) struct Form {
     pub(super) drawn: Vec<State>,
     pub(super) terms: Terms,
@@ -21,7 +21,7 @@ pub(super) struct Form {
 impl Form {
     pub(super) fn new(code: Code, width: Width) -> Self {
         let (drawn, mut terms) = (states::drawn(code, width), Terms::new(1));
-        // What is zero in every state is what this CPU does not have.
+        // A register that this CPU lacks is zero in every state.
         let unknowns = Registers::of(|of| match drawn.iter().all(|state| of(state) == 0) {
             true => constant(0, 64),
             false => terms.input_with(64, &core::array::from_fn(|i| of(&drawn[i]).into())),
@@ -63,7 +63,7 @@ pub(super) struct Registers {
 }
 
 impl Registers {
-    /// What `given` makes of each word of a state.
+    /// The result of `given` for each word of a state.
     fn of(mut given: impl FnMut(&dyn Fn(&State) -> u64) -> Word) -> Self {
         Self {
             general: (0..16).map(|i| given(&|state| state.general[i])).collect(),

@@ -16,7 +16,7 @@ pub(super) struct Movable {
 /// Code, length of the displacement, and text.
 pub(super) type Kind = (usize, u32, String);
 
-/// What instructions are called that cannot be executed alone.
+/// Names of instructions that cannot be executed alone.
 pub(super) const NOT_ALONE: [&str; 5] = [
     "jumps, calls and returns",
     "push and pop",
@@ -28,7 +28,7 @@ pub(super) const NOT_ALONE: [&str; 5] = [
 /// Places of the memory operand: one that is aligned to nothing first.
 const OFFSETS: [u64; 2] = [17, 0];
 
-/// What an index register holds.
+/// The content of an index register.
 const INDEX: u64 = 5;
 
 impl Movable {
@@ -87,7 +87,7 @@ impl Movable {
         })
     }
 
-    /// What it is to the model, beside the place of its memory operand. Two instructions of one
+    /// Its role in the model, beside the place of its memory operand. Two instructions of one
     /// kind are one instruction:
     ///
     /// - code, registers, scale, immediates, masks, broadcast and the size of the operand are all

@@ -24,7 +24,7 @@ pub enum Wrong {
     Immediate,
     /// A piece of a word is taken from the place next to it.
     OtherPiece,
-    /// What must become zero, or stay as it was, does not.
+    /// A value that must become zero, or stay, does not.
     Upper,
     /// The result is turned by one element.
     Turned,

@@ -9,7 +9,7 @@ use std::ops::Range;
 /// A piece of memory that the kernel may use.
 #[derive(Clone, Debug)]
 pub struct Region {
-    /// What people call it.
+    /// Its name for people.
     pub name: String,
     /// Where it is.
     pub range: Range<u64>,
@@ -23,7 +23,7 @@ pub struct Memory {
     /// Words of eight bytes that have contents, by address / 8.
     words: HashMap<u64, Box<Eight>>,
     regions: Vec<Region>,
-    /// What the stack holds at the entry, and everything below it, is not known.
+    /// The stack's content at the entry, and everything below it, is unknown.
     stack: Range<u64>,
     /// Bytes of the program that were read.
     constants: BTreeSet<u64>,
@@ -87,7 +87,7 @@ impl Memory {
     /// words are addresses, which have formulas.
     ///
     /// # Errors
-    /// What is wrong, for people.
+    /// The fault, for people.
     pub fn load(
         &mut self,
         terms: &mut Terms,
@@ -123,7 +123,7 @@ impl Memory {
     /// Writes whole bytes. `lowest` is how far down the stack is in use.
     ///
     /// # Errors
-    /// What is wrong, for people.
+    /// The fault, for people.
     pub fn store(&mut self, address: u64, word: &[Bit], lowest: u64) -> Result<(), String> {
         let length = word.len() as u64 / 8;
         let end = address.wrapping_add(length);
@@ -181,7 +181,7 @@ impl Memory {
         words.into_iter().map(|(_, bits)| bits).collect()
     }
 
-    /// What is in memory and may be read, by address; and where stack was given up.
+    /// Readable memory, by address; and the given-up stack.
     pub(super) fn bytes(&self) -> (BTreeMap<u64, [Bit; 8]>, BTreeSet<u64>) {
         let (mut bytes, mut stale) = (BTreeMap::new(), BTreeSet::new());
         for word in self.words.keys() {

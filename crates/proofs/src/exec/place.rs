@@ -25,7 +25,7 @@ use std::collections::HashMap;
 /// A symbolic address.
 #[derive(Clone, Debug)]
 pub struct Base {
-    /// What is there.
+    /// The content.
     pub name: String,
     /// Its formula.
     pub word: Word,

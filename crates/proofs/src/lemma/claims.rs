@@ -1,4 +1,4 @@
-//! What is claimed of the reference index, and of which inputs.
+//! The claim about the reference index, and its inputs.
 
 use super::exact::is_exact;
 use super::expression::{Expression, Formula, Truth};
@@ -149,7 +149,7 @@ impl<'f> Case<Expression<'f>> {
 }
 
 impl<N: Number> Case<N> {
-    /// What parameters allow (RFC 9106, section 3.1), and what the fill loop keeps.
+    /// Limits of parameters (RFC 9106, section 3.1), and invariants of the fill loop.
     pub fn premises(&self, cpu: N::Cpu) -> Vec<N::Truth> {
         let number = |x| N::splat(cpu, x);
         let memory = number(4) * self.length * self.lanes;

@@ -31,7 +31,7 @@ struct Conditions<'f> {
 }
 
 impl<'f> Conditions<'f> {
-    /// What must hold for this entry and all that it depends on; nothing for constants and inputs.
+    /// The condition of this entry and of all its dependencies; `None` for constants and inputs.
     fn of(&mut self, entry: usize) -> Option<Truth<'f>> {
         if let Some(known) = self.known.get(&entry) {
             return *known;

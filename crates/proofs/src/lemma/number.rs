@@ -1,4 +1,4 @@
-//! What lemmas and specifications are written in, for plain numbers and for expressions.
+//! The operations of lemmas and specifications, on plain numbers and on expressions.
 
 use sealstone_lanes::Index;
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Not, Rem, Sub};

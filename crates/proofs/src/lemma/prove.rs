@@ -10,7 +10,7 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-/// What a solver made of a lemma.
+/// A solver's verdict on a lemma.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// Which lemma.
@@ -167,7 +167,7 @@ pub(super) fn possible_at_all(answers: &[Answer]) -> Verdict {
     }
 }
 
-/// What is given about a case.
+/// The assumptions of a case.
 pub(super) type Premises = for<'f> fn(&'f Formula, &Case<Expression<'f>>) -> Vec<Truth<'f>>;
 
 fn premises<'f>(formula: &'f Formula, case: &Case<Expression<'f>>) -> Vec<Truth<'f>> {

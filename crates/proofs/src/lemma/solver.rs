@@ -18,7 +18,7 @@ pub struct Solver {
     command: Vec<String>,
 }
 
-/// What a solver says to a question.
+/// A solver's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// There are no such numbers.

@@ -3,7 +3,7 @@
 use iced_x86::code_asm::*;
 use iced_x86::{CpuidFeature, Instruction};
 
-/// What an instruction can read and change.
+/// The state that an instruction can read and change.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
 pub(crate) struct State {
@@ -11,7 +11,7 @@ pub(crate) struct State {
     pub(crate) general: [u64; 16],
     pub(crate) masks: [u64; 8],
     pub(crate) flags: u64,
-    /// What a memory operand refers to; at [`SCRATCH`].
+    /// The target of a memory operand; at [`SCRATCH`].
     pub(crate) memory: [u64; 16],
 }
 
@@ -21,7 +21,7 @@ pub(crate) struct Bench {
     width: Width,
 }
 
-/// What of the vectors this CPU has.
+/// The vector features of this CPU.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Width {
     /// 32 registers of 512 bits, and masks.

@@ -10,7 +10,7 @@ use iced_x86::IcedError;
 use iced_x86::code_asm::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-/// What a function finds in registers.
+/// The content of registers at a function's entry.
 pub(crate) struct Entry {
     /// In the order of their encoding. The stack pointer is not set.
     pub(crate) general: [u64; 16],
@@ -28,7 +28,7 @@ pub(crate) struct Until {
     pub(crate) through: bool,
 }
 
-/// What a call that ended there had in registers.
+/// The registers of a call that ended there.
 #[derive(Clone, Copy)]
 pub(crate) struct Reached {
     /// Before the instruction, in the order of their encoding.
@@ -156,7 +156,7 @@ impl Drop for Caller {
     }
 }
 
-/// What is done up to the call, and after it.
+/// The code up to the call, and after it.
 fn code() -> Result<(Vec<u8>, Vec<u8>), IcedError> {
     let mut code = CodeAssembler::new(64)?;
     for register in CALLEE_SAVED {
@@ -184,7 +184,7 @@ fn code() -> Result<(Vec<u8>, Vec<u8>), IcedError> {
     Ok((enter, leave))
 }
 
-/// What the handler of traps looks for, and what it has found.
+/// The handler of traps: its target, and its findings.
 struct Watch {
     at: AtomicU64,
     visits: AtomicU64,

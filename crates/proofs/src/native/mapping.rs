@@ -23,7 +23,7 @@ impl Mapping {
     /// buffers.
     ///
     /// # Errors
-    /// What cannot be mapped.
+    /// The part that cannot be mapped.
     pub(crate) fn new(image: &Image, buffers: &[Range<u64>]) -> Result<Self, String> {
         let mut mapping = Self {
             pieces: Vec::new(),

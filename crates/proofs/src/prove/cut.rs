@@ -163,7 +163,7 @@ impl<'a> Beside<'a> {
         self.cuts += 1;
     }
 
-    /// What the specification says in the end; nothing if so many steps are left that their
+    /// The result of the specification; `None` if so many steps are left that their
     /// formulas would be too many: the kernel has no such loop, or its loop ended early.
     pub(super) fn end(self, terms: &mut Terms) -> Option<Contents<Word>> {
         let left = self.done + 1..self.steps.count;

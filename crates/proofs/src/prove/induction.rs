@@ -80,7 +80,7 @@ struct Induction<'a> {
     progress: Progress,
 }
 
-/// What a loop may know of where it is: the address of the next element, where they end, how many
+/// A loop's knowledge of its position: the address of the next element, where they end, how many
 /// are left, and how many bytes.
 fn places(terms: &mut Terms, pointer: &[Bit], left: &[Bit], bytes: u64) -> [Word; 4] {
     let (pointer, left, bytes) = (pointer.to_vec(), left.to_vec(), u128::from(bytes));
@@ -282,7 +282,7 @@ impl Induction<'_> {
         })
     }
 
-    /// What the kernel was given and no turn uses up: contents of buffers, and of registers at the
+    /// Inputs of the kernel that no turn uses up: contents of buffers, and of registers at the
     /// entry.
     fn kept(&self, terms: &mut Terms, entry: &[Word]) -> HashSet<Bit> {
         let (buffer, cells) = (self.steps.reads)(0);
@@ -320,7 +320,7 @@ fn unknowns(terms: &mut Terms, words: &[Word]) -> Vec<Word> {
         .collect()
 }
 
-/// What becomes of bits.
+/// The fate of bits.
 #[derive(Default)]
 struct Roles {
     /// At the cut.

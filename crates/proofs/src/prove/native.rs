@@ -29,7 +29,7 @@ pub(super) struct Decision<'a> {
     pub(super) visits: u64,
 }
 
-/// What native runs decide.
+/// Verdicts of native runs.
 pub(super) enum Decided {
     /// Not the same: for people, with inputs.
     Differs(String),
@@ -39,12 +39,12 @@ pub(super) enum Decided {
     Unknown,
 }
 
-/// What native runs find above an argument of one byte.
+/// Bits above an argument of one byte in native runs.
 const ABOVE_A_BYTE: u64 = 0xb5ad_4ece_da1c_e200;
 
 impl<'a> Native<'a> {
     /// # Errors
-    /// What cannot be mapped.
+    /// The part that cannot be mapped.
     pub(super) fn new(
         terms: &Terms,
         image: &Image,
@@ -88,7 +88,7 @@ impl<'a> Native<'a> {
         outputs
     }
 
-    /// What is decided on the samples, on the two `first` ones before all others.
+    /// Verdicts on the samples, on the two `first` ones before all others.
     pub(super) fn decided(&mut self, decision: &Decision<'_>, first: [usize; 2]) -> Decided {
         if decision.visits == 0 {
             return Decided::Unknown;
@@ -138,7 +138,7 @@ impl<'a> Native<'a> {
         numbers(decision.what, decision.instruction, &reached)
     }
 
-    /// What all buffers hold at the entry.
+    /// The content of all buffers at the entry.
     fn inputs(&self, sample: usize) -> Contents<u64> {
         let cells = |cells: &Vec<[u128; SAMPLES]>| {
             let values = cells.iter().map(|values| values[sample] as u64);
@@ -186,7 +186,7 @@ pub(super) fn show_sample(
     show(contract, &inputs.collect())
 }
 
-/// What buffers hold, for people.
+/// The content of buffers, for people.
 pub(super) fn show(contract: &Contract, inputs: &Contents<u64>) -> String {
     let buffers = contract.buffers.iter().zip(inputs);
     let shown = buffers.map(|(buffer, cells)| {
@@ -201,8 +201,8 @@ fn hexadecimal(numbers: &[u64]) -> String {
     numbers.collect::<Vec<_>>().join(" ")
 }
 
-/// What an instruction decides by, if that is in general-purpose registers: for a branch, where it
-/// goes.
+/// The operand that an instruction decides by, if that is in general-purpose registers; for a
+/// branch its target.
 fn numbers(what: &str, instruction: &Instruction, reached: &Reached) -> Option<Vec<u64>> {
     let of = |register: Register| {
         let bits = 8 * register.size();

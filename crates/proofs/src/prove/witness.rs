@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 /// Values of atoms.
 type Values = BTreeMap<usize, bool>;
 
-/// What a run on numbers does.
+/// The outcome of a run on numbers.
 #[derive(PartialEq, Eq)]
 struct Path {
     steps: u64,
@@ -127,7 +127,7 @@ impl Session {
         )))
     }
 
-    /// What all buffers hold at the entry, if inputs have these values: zero where there is none.
+    /// The content of all buffers at the entry for these values of inputs; zero for others.
     fn numbers(
         &self,
         contract: &Contract,

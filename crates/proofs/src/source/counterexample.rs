@@ -4,7 +4,7 @@ use super::symbol::Arena;
 use crate::term::{Bit, Terms};
 use core::fmt;
 
-/// What a comparison found.
+/// The findings of a comparison.
 #[derive(Clone, Debug)]
 pub enum Verdict {
     /// The same for all inputs.
@@ -82,9 +82,9 @@ pub(super) struct Input {
 pub struct Counterexample {
     /// Name and bytes of each input; words are little-endian.
     pub inputs: Vec<(String, Vec<u8>)>,
-    /// What the source computes.
+    /// The result of the source.
     pub computed: Vec<u8>,
-    /// What is specified.
+    /// The specification.
     pub specified: Vec<u8>,
 }
 

@@ -16,7 +16,7 @@ use crate::spec;
 use core::cell::Cell;
 use sealstone_lanes::{Lanes, Row, RowPair, Scalar, Vector, Word};
 
-/// What is wrong.
+/// The fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Bug {
     None,
@@ -316,7 +316,7 @@ fn to_bytes(words: &[u64]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// What the same source with the same bug computes on the numbers of a counterexample, and what is
+/// The result of the same source with the same bug on the numbers of a counterexample, and what is
 /// specified for them.
 fn reproduces(counterexample: &Counterexample, computed: &[u8], specified: &[u8]) {
     assert_eq!(counterexample.computed, computed);

@@ -5,7 +5,7 @@ use crate::usage::ThreadTime;
 use core::fmt::Write;
 use std::time::Duration;
 
-/// What is to be shown of one piece of source.
+/// The claim about one piece of source.
 pub(super) struct Claim {
     pub(super) name: &'static str,
     shown: &'static str,
@@ -29,12 +29,12 @@ impl Claim {
     }
 }
 
-/// What is shown of one piece of source.
+/// The proof about one piece of source.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// The kernel or hash, and which way through its source.
     pub name: &'static str,
-    /// What is claimed of it.
+    /// The claim about it.
     pub shown: &'static str,
     /// Whether it holds.
     pub verdict: Verdict,

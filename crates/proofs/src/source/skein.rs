@@ -124,7 +124,7 @@ impl<'a, const N: usize> Any<'a, N> {
         self.compare(chain.map(S::into), specified)
     }
 
-    /// What somebody computes from the chaining value and the whole message.
+    /// The result from the chaining value and the whole message.
     #[cfg(test)]
     pub(super) fn computed<T>(
         &self,

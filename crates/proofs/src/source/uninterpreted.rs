@@ -1,7 +1,7 @@
 //! F of BLAKE2b as an uninterpreted function: nothing is known of it, but that equal arguments give
 //! equal results.
 //!
-//! What is proved with it holds for every function in its place, and so for F; that F itself is
+//! A proof with it holds for every function in its place, and so for F; that F itself is
 //! right is proved beside it. A hash of many blocks is then a short term.
 
 use super::modes::blake2b::Compression;
@@ -33,7 +33,7 @@ pub(super) struct UninterpretedEngine<'a> {
     pub(super) bug: Bug,
 }
 
-/// What the source might get wrong on its way to F.
+/// Bugs that the source might have on its way to F.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bug {
     /// Nothing.

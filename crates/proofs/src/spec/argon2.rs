@@ -57,7 +57,7 @@ pub fn compress<A: Algebra<64>>(a: &mut A, x: &[A::Word], y: &[A::Word]) -> Vec<
     (0..128).map(|i| a.xor(&q[i], &r[i])).collect()
 }
 
-/// What the reference of a block depends on beside the pseudo-random word and the index. Which
+/// The inputs of a block's reference beside the pseudo-random word and the index. Which
 /// numbers these are for each segment, and that with them the reference is a block that is there,
 /// is the subject of [`lemma`](crate::lemma).
 pub struct Segment<W> {

@@ -1,4 +1,4 @@
-//! What is kept of arithmetic terms: sums of bits with coefficients, and products.
+//! The stored parts of arithmetic terms: sums of bits with coefficients, and products.
 
 use super::intern::Interner;
 use super::{Bit, Word};
@@ -15,7 +15,7 @@ pub(super) struct Linear {
     pub(super) exact: bool,
 }
 
-/// What a term is made of.
+/// The parts of a term.
 pub(super) enum Form {
     /// A sum.
     Sum(Linear),
@@ -29,7 +29,7 @@ pub(super) struct Shape {
     pub(super) exact: bool,
 }
 
-/// What a term is, beside its form.
+/// The properties of a term, beside its form.
 #[derive(Clone, Copy)]
 pub(super) struct Kind {
     pub(super) width: usize,
@@ -119,13 +119,13 @@ impl Arithmetic {
         }
     }
 
-    /// What a linear term is the sum of, to put that in its place.
+    /// The summands of a linear term, to put that in its place.
     pub(super) fn replace(&mut self, term: u32) -> Linear {
         self.terms[term as usize].replaced = true;
         self.linear(term)
     }
 
-    /// What a term is made of.
+    /// The parts of a term.
     pub(super) fn form(&self, term: u32) -> Form {
         let form = self.forms.get(term);
         if form[0] == LINEAR {
@@ -144,7 +144,7 @@ impl Arithmetic {
         }
     }
 
-    /// What a linear term is the sum of.
+    /// The summands of a linear term.
     pub(super) fn linear(&self, term: u32) -> Linear {
         let Term { width, exact, .. } = self.terms[term as usize];
         decode(self.forms.get(term), width as usize, exact)

@@ -116,7 +116,7 @@ fn an_alignment_that_the_contract_does_not_promise() {
     assert!(!wrong_where(unaligned).is_proof());
 }
 
-/// What compilers do with addresses is no bug: differences that cancel, an aligned stack.
+/// Compilers' work with addresses is no bug: differences that cancel, an aligned stack.
 #[test]
 fn addresses_that_are_used_well() {
     let by_difference = |code: &mut CodeAssembler, _: CodeLabel| {
@@ -201,7 +201,7 @@ fn a_frame_that_is_not_probed() {
     assert_refuted(&frame(false), "skip the guard of the stack");
 }
 
-/// What was on the stack where it was given up is anything, even if the code does nothing with it.
+/// Given-up stack holds anything, even if the code does nothing with it.
 #[test]
 fn a_read_of_stack_that_was_given_up() {
     let frames = |written: bool, below: i32| {

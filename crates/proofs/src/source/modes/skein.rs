@@ -67,7 +67,7 @@ pub fn ubi<A: Strings>(
     h
 }
 
-/// What a hash depends on beside the message.
+/// The inputs of a hash beside the message.
 #[derive(Clone)]
 pub struct Arguments<B> {
     /// N_o.

@@ -31,7 +31,7 @@ fn g_with_a_wrong_rotation_product_or_order() {
     }
 }
 
-/// What G with the bug gives on the numbers of a counterexample.
+/// The result of G with the bug on the numbers of a counterexample.
 fn reproduce_g<P: RowPair<Lane = Planted<u64>, Cpu = Portable>>(counterexample: &Counterexample) {
     let [x, y] = ["x", "y"].map(|name| counterexample.words::<128>(name));
     let mut out = from_words(&[Planted::of(0); 128]);
@@ -57,7 +57,7 @@ fn f_with_a_wrong_rotation_constant_or_schedule() {
     }
 }
 
-/// What F with the bug gives on the numbers of a counterexample.
+/// The result of F with the bug on the numbers of a counterexample.
 fn reproduce_f<R: Row<Lane = Planted<u64>, Cpu = Portable>>(counterexample: &Counterexample) {
     let (h, m) = (
         counterexample.words::<8>("h"),

@@ -18,7 +18,7 @@ fn nodes_with_a_wrong_level_or_a_wrong_position_in_one_lane() {
     }
 }
 
-/// What nodes with the bug are on the numbers of a counterexample.
+/// Values of nodes with the bug, on the numbers of a counterexample.
 fn reproduce_nodes(refuted: &Counterexample) {
     let (start, [position]) = (refuted.words::<8>("start"), refuted.words("position"));
     let contents: [[[u8; 64]; BLOCKS]; 2] = core::array::from_fn(|i| {
