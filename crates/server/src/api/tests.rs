@@ -81,8 +81,8 @@ async fn routed(router: &Router) -> BTreeSet<String> {
             let answer = router.clone().oneshot(request).await.expect("an answer");
             // The fallback's own path is in the description too.
             if ![404, 405].contains(&answer.status().as_u16()) {
-                // Documents cannot say "any path below".
-                let path = path.trim_end_matches("/{*path}");
+                // Documents cannot say "any path below", of which the empty one is a route.
+                let path = path.trim_end_matches("{*path}").trim_end_matches('/');
                 found.insert(format!("{method} {path}"));
             }
         }
