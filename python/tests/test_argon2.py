@@ -173,10 +173,15 @@ def test_progress_cancels_by_raising() -> None:
 
 
 def test_a_signal_ends_a_long_hash() -> None:
+    # A job in the background of a shell ignores SIGINT.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
     timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        long_hash()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            long_hash()
+    finally:
+        signal.signal(signal.SIGINT, before)
     timer.join()
 
 

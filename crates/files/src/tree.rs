@@ -70,8 +70,8 @@ impl Tree {
     /// Calls `found` for everything below the directory that is not a directory.
     ///
     /// # Errors
-    /// The system's error, with the name of the directory below this one. What is in others was
-    /// found nevertheless.
+    /// The system's error, with the name of the directory below this one. The entries of other
+    /// directories were found nevertheless.
     pub fn scan(&self, found: &mut dyn FnMut(Found)) -> io::Result<()> {
         self.walk(&mut |directory, path, entry| {
             let stat = statat(directory, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)?;

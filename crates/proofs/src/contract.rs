@@ -66,9 +66,9 @@ pub type Contents<W> = Vec<Vec<W>>;
 type Function<A, W> = dyn Fn(&mut A, &Contents<W>) -> Contents<W>;
 
 /// The required content of the buffers with [`Access::Write`] at the end, in the order of
-/// declaration, then of the registers of a result if there is one, as a function of all buffers at
-/// the entry; once as formulas and once as numbers. [`formula!`](crate::formula) makes both from
-/// one text.
+/// declaration. The registers of a result follow, if there is one. The function's input is the
+/// content of all buffers at the entry. It exists once on formulas and once on numbers;
+/// [`formula!`](crate::formula) makes both from one text.
 pub struct Formula {
     /// On formulas.
     pub symbolic: Box<Function<Terms, Word>>,

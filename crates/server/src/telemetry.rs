@@ -142,7 +142,7 @@ fn provider(
         .with_protocol(Protocol::HttpBinary)
         .with_endpoint(url)
         .with_timeout(PATIENCE)
-        // What fails is dropped: newer spans wait.
+        // A message that fails is dropped: newer spans wait.
         .with_retry_policy(RetryPolicy::disabled())
         .with_http_client(collector)
         .build()

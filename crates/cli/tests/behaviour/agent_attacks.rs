@@ -1,4 +1,4 @@
-//! What attackers of an agent find: nothing.
+//! Attacks on an agent: they find nothing.
 
 use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};

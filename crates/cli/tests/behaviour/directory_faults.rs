@@ -199,7 +199,7 @@ fn a_disk_that_is_full_or_read_only_is_said() {
         ("ro", "ead-only"),
     ] {
         for line in unpacking("out/new") {
-            // What is left is seen where the disk is.
+            // The files that are left are listed while the disk is mounted.
             let line = format!("{line}; code=$?; ls -A out >&2; exit $code");
             let Some((code, said)) = world.on_a_disk("out", options, &line, &[]) else {
                 return;

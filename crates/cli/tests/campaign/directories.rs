@@ -20,7 +20,7 @@ enum Verb {
     Open,
 }
 
-/// What stays from one run to the next.
+/// Files that stay from one run to the next.
 const KEPT: [&str; 2] = ["tree", "tree.sealed"];
 
 impl Directory {

@@ -54,7 +54,7 @@ pub(in crate::commands) fn run(args: &PackageVerifyArgs, context: &Context) -> R
     for layer in &args.require {
         verifier = verifier.require(*layer);
     }
-    // Whoever gives a key wants it to be checked: a package without its layer is not good.
+    // A key that the user gives must be checked: a package without its layer is not good.
     if let Some(key) = keys.hmac() {
         verifier = verifier.hmac_key(key).require(Layer::Hmac);
     }
