@@ -134,6 +134,8 @@ def test_layers_and_keys() -> None:
     assert verdicts(package, hmac_key=b"x" * 32, secret=b"x" * 32)[1::3] == ["bad", "bad"]
     with pytest.raises(errors.NotVerified, match="hmac: no key was given"):
         package.verify(signers=ALICE.public)
+    plain = sign(ALICE, embed=FILES)
+    assert verdicts(plain, hmac_key=KEY, secret=SECRET)[1::3] == ["bad", "bad"]
     assert package.verify(signers=ALICE.public, hmac_key=KEY)
     with pytest.raises(errors.NotVerified, match="timestamp: you require it"):
         package.verify(signers=ALICE.public, hmac_key=KEY, require=["timestamp"])

@@ -258,11 +258,11 @@ typedef struct {
     size_t file_count;
     // The path of the directory in which they are, or `NULL`.
     const char *directory;
-    // The key of the layer HMAC, or `NULL`.
+    // The key of the layer HMAC, which is then required, or `NULL`.
     const uint8_t *hmac_key;
     // Its length in bytes.
     size_t hmac_key_len;
-    // The secret of the layer of derived keys, or `NULL`.
+    // The secret of the layer of derived keys, which is then required, or `NULL`.
     const uint8_t *secret;
     // Its length in bytes.
     size_t secret_len;

@@ -54,11 +54,11 @@ pub struct VerifyOptions {
     pub file_count: usize,
     /// The path of the directory in which they are, or `NULL`.
     pub directory: *const c_char,
-    /// The key of the layer HMAC, or `NULL`.
+    /// The key of the layer HMAC, which is then required, or `NULL`.
     pub hmac_key: *const u8,
     /// Its length in bytes.
     pub hmac_key_len: usize,
-    /// The secret of the layer of derived keys, or `NULL`.
+    /// The secret of the layer of derived keys, which is then required, or `NULL`.
     pub secret: *const u8,
     /// Its length in bytes.
     pub secret_len: usize,

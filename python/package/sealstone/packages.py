@@ -217,9 +217,10 @@ class Package:
 
         `content` is where the files beside the package are. All of `signers` must have signed;
         signers that `trust` has approved count too. `hmac_key` is that of the layer `hmac`, or the
-        signer's own passport, `secret` that of the layer `keys`; `roots` certify timestamps.
-        `now` is the time in seconds since 1970, by default the clock's. `require` adds layers to
-        those that the signer requires. `progress(done, total)` counts bytes; it cancels by raising.
+        signer's own passport, `secret` that of the layer `keys`; each requires its layer. `roots`
+        certify timestamps. `now` is the time in seconds since 1970, by default the clock's.
+        `require` adds layers to those that the signer requires. `progress(done, total)` counts
+        bytes; it cancels by raising.
 
         Raises `OSError` if a named file cannot be read, `ValueError` for an unknown layer.
         """

@@ -124,19 +124,19 @@ impl<'a> Verifier<'a> {
         self
     }
 
-    /// Checks the HMAC with this key. A package may have none: see [`Verifier::require`].
+    /// Requires an HMAC with this key. A thief of the signer's keys lacks it, and would leave the
+    /// layer out.
     #[must_use]
     pub fn hmac_key(mut self, key: &'a [u8]) -> Self {
         self.hmac_key = Some(key);
-        self
+        self.require(Layer::Hmac)
     }
 
-    /// Checks that keys are derived from this secret. A package may have none: see
-    /// [`Verifier::require`].
+    /// Requires that keys are derived from this secret.
     #[must_use]
     pub fn secret(mut self, secret: &'a [u8]) -> Self {
         self.secret = Some(secret);
-        self
+        self.require(Layer::Keys)
     }
 
     /// Checks timestamps against these roots, at this time: seconds since 1970.

@@ -384,7 +384,9 @@ class Verifier:
         found = {1: self.content(report), 2: self.hmac(package), 3: ed25519(package), 4: ml_dsa_65(package)}
         found[5] = self.keys(package, manifest)
         found[6] = self.timestamp(package, report)
-        required = {1, 3, 4, *manifest.required, *self.required}
+        given = {2} if self.key is not None else set()
+        given |= {5} if self.secret is not None else set()
+        required = {1, 3, 4, *given, *manifest.required, *self.required}
         report.layers = {i: judged(found[i], i in required) for i in LAYERS}
         report.counted = self.counted(report)
         enough = len(report.counted) >= manifest.needed and set(self.named) <= set(report.counted)

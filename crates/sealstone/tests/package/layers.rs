@@ -92,6 +92,24 @@ fn what_the_signer_requires_is_missed() {
     );
 }
 
+/// A thief of the signing keys has neither key nor secret, and leaves their layers out.
+#[test]
+fn a_key_or_a_secret_that_is_given_requires_its_layer() {
+    let signer = passport(1);
+    let mut draft = Draft::new();
+    draft.embed("a", b"").unwrap();
+    let package = stored(&draft.sign(&signer, TIME).unwrap());
+    let verifier = || Verifier::new().signer(signer.contact());
+    assert_eq!(verifier().verify(&package).verdict, Verdict::Good);
+    let with_key = verifier().hmac_key(HMAC_KEY).verify(&package);
+    let with_secret = verifier().secret(SECRET).verify(&package);
+    assert_eq!(verdicts(&with_key), "gbggaa");
+    assert_eq!(verdicts(&with_secret), "gaggba");
+    for report in [with_key, with_secret] {
+        assert_eq!(report.verdict, Verdict::Bad);
+    }
+}
+
 #[test]
 fn another_key_or_secret_is_seen_by_its_layer() {
     let package = stored(&package());
