@@ -15,7 +15,6 @@ import re
 import stat
 import sys
 import textwrap
-import unicodedata
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,6 +26,7 @@ from dilithium_py.ml_dsa import ML_DSA_65
 from directory import lstat, walk
 from file import Passport, u64
 from passport import expand, mac, sha3
+from paths import check_path, check_paths
 from wire import Refused, decode, encode, fields, need, number, octets, text
 
 MAGIC = b"\x89PACK\r\n\x1a\n\x01"
@@ -120,33 +120,6 @@ def read_entry(value, digest):
     need(entry.media == "" or MEDIA_TYPE.fullmatch(entry.media), "media type")
     number(entry.modified)
     return entry
-
-
-def check_path(path):
-    text(path, 1, 4096)
-    need("\\" not in path, "backslash in a path")
-    for component in path.split("/"):
-        need(1 <= len(component.encode()) <= 255 and component not in (".", ".."), "component of a path")
-
-
-def check_paths(paths):
-    raw = [path.encode() for path in paths]
-    need(all(a < b for a, b in zip(raw, raw[1:])), "order of the entries")
-    folded = {fold(path) for path in paths}
-    need(len(folded) == len(paths), "paths that clash")
-    directories = {}
-    for path in paths:
-        for at in (i for i, character in enumerate(path) if character == "/"):
-            directory = path[:at]
-            need(directories.setdefault(fold(directory), directory) == directory, "directories that clash")
-    need(not folded & set(directories), "a path that clashes with a directory")
-
-
-def fold(path):
-    path = unicodedata.normalize("NFC", path)
-    for case in (str.lower, str.upper, str.lower):
-        path = "".join(case(c) for c in path)
-    return unicodedata.normalize("NFC", path)
 
 
 def check_metadata(value):
