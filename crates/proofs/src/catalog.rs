@@ -3,10 +3,12 @@
 
 mod drivers;
 mod obligations;
+mod others;
 mod skein;
 
 pub use drivers::DRIVERS;
 pub use obligations::{Group, Need, OBLIGATIONS, Obligation};
+pub use others::others;
 
 use crate::contract::{Access, Cell, Contents, Contract, Formula};
 use crate::features::{Features, Processor};
@@ -14,11 +16,17 @@ use crate::formula;
 use crate::spec::{Algebra, Cells, argon2, blake2b, chacha20, sha256};
 use Access::{Read, Write};
 
-/// An instruction set, as our code names it.
+/// An instruction set, as our code names it or others' code that we rely on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Set {
     /// The features of every x86-64 CPU.
     Baseline,
+    /// SSSE3.
+    Ssse3,
+    /// AVX.
+    Avx,
+    /// The instructions for SHA-1 and SHA-256, and SSE4.1.
+    Sha,
     /// AVX2.
     Avx2,
     /// AVX-512F and AVX-512VL.
@@ -30,6 +38,9 @@ impl Set {
     pub fn name(self) -> &'static str {
         match self {
             Self::Baseline => "x86-64",
+            Self::Ssse3 => "SSSE3",
+            Self::Avx => "AVX",
+            Self::Sha => "SHA",
             Self::Avx2 => "AVX2",
             Self::Avx512 => "AVX-512",
         }
@@ -39,6 +50,12 @@ impl Set {
     pub fn is_here(self) -> bool {
         match self {
             Self::Baseline => true,
+            Self::Ssse3 => std::arch::is_x86_feature_detected!("ssse3"),
+            Self::Avx => std::arch::is_x86_feature_detected!("avx"),
+            Self::Sha => {
+                std::arch::is_x86_feature_detected!("sha")
+                    && std::arch::is_x86_feature_detected!("sse4.1")
+            }
             Self::Avx2 => std::arch::is_x86_feature_detected!("avx2"),
             Self::Avx512 => {
                 std::arch::is_x86_feature_detected!("avx512f")
@@ -51,6 +68,9 @@ impl Set {
     pub fn features(self) -> Features {
         match self {
             Self::Baseline => Features::baseline(),
+            Self::Ssse3 => Features::ssse3(),
+            Self::Avx => Features::avx(),
+            Self::Sha => Features::sha(),
             Self::Avx2 => Features::avx2(),
             Self::Avx512 => Features::avx512(),
         }
@@ -69,6 +89,7 @@ impl Set {
     fn numbers(self) -> &'static [u8] {
         match self {
             Self::Baseline => &[0],
+            Self::Ssse3 | Self::Avx | Self::Sha => &[],
             Self::Avx2 => &[1],
             Self::Avx512 => &[2, 3],
         }
@@ -81,7 +102,7 @@ pub struct Kernel {
     pub name: &'static str,
     /// The instruction set.
     pub set: Set,
-    /// The path of its function.
+    /// The path of its function, as [`Symbol::is`](crate::image::Symbol::is) takes it.
     pub function: &'static str,
     /// Its result, and the source of its specification.
     pub shows: &'static str,

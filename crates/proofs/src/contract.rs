@@ -94,11 +94,15 @@ macro_rules! formula {
 pub trait Stepwise {
     /// How many steps there are, at least one.
     fn steps(&self) -> usize;
-    /// The words before the first step.
-    fn begin<A: Algebra<64>>(&self, a: &mut A, contents: &Contents<A::Word>) -> Vec<A::Word>;
+    /// The words before the first step: what the first buffer holds, if nothing else is said.
+    fn begin<A: Algebra<64>>(&self, _a: &mut A, contents: &Contents<A::Word>) -> Vec<A::Word> {
+        contents[0].clone()
+    }
     /// The buffer, by its place in the contract, and the cells of it that step `number` reads. No
-    /// other step reads them.
-    fn reads(&self, number: usize) -> (usize, Vec<usize>);
+    /// other step reads them. If nothing else is said, each step reads a cell of the second buffer.
+    fn reads(&self, number: usize) -> (usize, Vec<usize>) {
+        (1, vec![number])
+    }
     /// The words after step `number`, from those before it and the cells that it reads.
     fn step<A: Algebra<64>>(
         &self,
@@ -122,8 +126,11 @@ pub trait Stepwise {
     ) -> Vec<A::Word> {
         Vec::new()
     }
-    /// The result of [`Formula`], from the words after the last step.
-    fn end<A: Algebra<64>>(&self, a: &mut A, words: &[A::Word]) -> Contents<A::Word>;
+    /// What [`Formula`] gives, from the words after the last step: one buffer that holds them, if
+    /// nothing else is said.
+    fn end<A: Algebra<64>>(&self, _a: &mut A, words: &[A::Word]) -> Contents<A::Word> {
+        vec![words.to_vec()]
+    }
 }
 
 type Begin = dyn Fn(&mut Terms, &Contents<Word>) -> Vec<Word>;
@@ -189,6 +196,9 @@ pub struct Contract {
     /// The kernel promises to leave no byte that depends on its input on the stack and in
     /// registers.
     pub wipes: bool,
+    /// It may return while the upper halves of vector registers are in use. That costs time on some
+    /// processors, and is allowed by the ABI.
+    pub leaves_upper_halves: bool,
     /// Its result.
     pub formula: Formula,
     /// The steps of that, if it is proved step by step.
@@ -216,6 +226,7 @@ impl Contract {
             results: 0,
             by_data: false,
             wipes: false,
+            leaves_upper_halves: false,
             formula,
             steps: None,
             repeats: None,
@@ -332,6 +343,14 @@ impl Contract {
     pub fn wipes(self) -> Self {
         Self {
             wipes: true,
+            ..self
+        }
+    }
+
+    /// It may return without `vzeroupper`.
+    pub fn leaves_upper_halves(self) -> Self {
+        Self {
+            leaves_upper_halves: true,
             ..self
         }
     }

@@ -31,8 +31,8 @@ pub struct Comparison {
     pub agree: usize,
     /// Their forms: mnemonic, encoding and kinds of operands, as the decoder names them.
     pub forms: BTreeSet<String>,
-    /// Forms that this CPU does not have: those of AVX-512 on a CPU without it. It runs no kernel
-    /// with them.
+    /// Forms that this CPU does not have: those of AVX-512 or SHA on a CPU without them. It runs no
+    /// code with them.
     pub elsewhere: BTreeSet<String>,
     /// Instructions that were not executed.
     pub skipped: BTreeSet<String>,

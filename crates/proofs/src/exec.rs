@@ -91,6 +91,8 @@ pub struct Machine<'a> {
     decoded: HashMap<u64, (Instruction, u64)>,
     /// Division and prefetching by data are allowed: Argon2d's addressing is, by its definition.
     pub by_data: bool,
+    /// It may return while the upper halves of vector registers are in use.
+    pub leaves_upper_halves: bool,
     /// Upper halves of vector registers may be non-zero, which makes old instructions slow.
     upper_in_use: bool,
     /// Features that instructions may need.
@@ -159,6 +161,7 @@ impl<'a> Machine<'a> {
             fetched: BTreeMap::new(),
             decoded: HashMap::new(),
             by_data: false,
+            leaves_upper_halves: false,
             upper_in_use: false,
             features: Features::baseline(),
             steps: 0,
@@ -302,7 +305,7 @@ impl<'a> Machine<'a> {
         if self.general[RSP] != self.base_of_stack() {
             return self.wrong("the stack pointer is not what it was");
         }
-        if self.upper_in_use {
+        if self.upper_in_use && !self.leaves_upper_halves {
             return self.wrong("upper halves of vector registers are in use after the return: vzeroupper is missing");
         }
         for register in CALLEE_SAVED {

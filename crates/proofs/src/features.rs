@@ -24,9 +24,11 @@ const X86_64: [CpuidFeature; 11] = [
     SSE2,
     CET_IBT,
 ];
-/// Features that AVX2 implies: `is_x86_feature_detected!("avx2")` is true only where these are.
-const WITH_AVX2: [CpuidFeature; 6] = [SSE3, SSSE3, SSE4_1, SSE4_2, AVX, AVX2];
-/// The additional features of x86-64-v3, by the psABI.
+/// What SSSE3 implies.
+const WITH_SSSE3: [CpuidFeature; 2] = [SSE3, SSSE3];
+/// What AVX implies beyond that.
+const WITH_AVX: [CpuidFeature; 3] = [SSE4_1, SSE4_2, AVX];
+/// What else x86-64-v3 has, by the psABI.
 const LEVEL_3: [CpuidFeature; 7] = [BMI1, BMI2, F16C, FMA, LZCNT, MOVBE, POPCNT];
 /// The additional features of x86-64-v4.
 const LEVEL_4: [CpuidFeature; 5] = [AVX512F, AVX512BW, AVX512CD, AVX512DQ, AVX512VL];
@@ -37,9 +39,24 @@ impl Features {
         Self(X86_64.into())
     }
 
-    /// The baseline and AVX2.
+    /// The baseline and SSSE3.
+    pub fn ssse3() -> Self {
+        Self::baseline().with(&WITH_SSSE3)
+    }
+
+    /// The baseline and AVX.
+    pub fn avx() -> Self {
+        Self::ssse3().with(&WITH_AVX)
+    }
+
+    /// The baseline, SSSE3, SSE4.1 and the instructions for SHA-1 and SHA-256.
+    pub fn sha() -> Self {
+        Self::ssse3().with(&[SSE4_1, SHA])
+    }
+
+    /// The baseline and AVX2: `is_x86_feature_detected!("avx2")` is true only where AVX is.
     pub fn avx2() -> Self {
-        Self::baseline().with(&WITH_AVX2)
+        Self::avx().with(&[AVX2])
     }
 
     /// The baseline, AVX2, AVX-512F and AVX-512VL: nothing else of AVX-512.

@@ -57,9 +57,18 @@ pub struct Symbol {
 
 impl Symbol {
     /// Whether it is the function with this path, whatever its generic arguments, or a copy of it
-    /// that the compiler made and gave a name with a point.
+    /// that the compiler made and gave a name with a point. A star in the path stands for a version
+    /// number, which C libraries put into their names: digits and underscores.
     pub fn is(&self, path: &str) -> bool {
-        let rest = self.name.strip_prefix(path);
+        let rest = match path.split_once('*') {
+            None => self.name.strip_prefix(path),
+            Some((before, after)) => {
+                let rest = self.name.strip_prefix(before);
+                let is_of_version = |c: char| c.is_ascii_digit() || c == '_';
+                let rest = rest.map(|rest| rest.trim_start_matches(is_of_version));
+                rest.and_then(|rest| rest.strip_prefix(after))
+            }
+        };
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("::<") || rest.starts_with('.'))
     }
 }
@@ -466,5 +475,20 @@ mod tests {
         assert!(is("kernel::replace") && is("kernel::replace::<1>"));
         assert!(is("kernel::replace.specialized.1") && is("kernel::replace.llvm.7"));
         assert!(!is("kernel::replace_ahead") && !is("kernel::replace::{{closure}}"));
+    }
+
+    #[test]
+    fn a_star_stands_for_a_version() {
+        let is = |name: &str| {
+            let symbol = Symbol {
+                name: name.into(),
+                start: 0,
+                size: 1,
+            };
+            symbol.is("lib_*ChaCha20_avx2")
+        };
+        assert!(is("lib_0_47_0_ChaCha20_avx2") && is("lib_ChaCha20_avx2"));
+        assert!(!is("lib_x_ChaCha20_avx2") && !is("lib_0_47_0_ChaCha20_avx"));
+        assert!(!is("lib_0_47_0_ChaCha20_avx2_4x") && !is("other_0_ChaCha20_avx2"));
     }
 }

@@ -86,6 +86,9 @@
 //! A loop of any number of turns is proved by induction, if the state at its header can be read off
 //! its first turn: `prove/induction.rs` says how. Skein's UBI is.
 //!
+//! The command also relies on code of others. What of it was tried, and with which verdict, is a
+//! table of its own ([`catalog::others`]).
+//!
 //! [`digest`] ties a proof to bytes: the command compares its own functions with those proved.
 //!
 //! Not covered: what a CPU does beside its architecture (speculation, power, faults), other

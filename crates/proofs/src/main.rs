@@ -17,7 +17,8 @@ use std::process::ExitCode;
 /// The exit status is 0 if every kernel is proved, in machine code and in source, no code that
 /// looks like one was left out, and every instruction's model agrees with this CPU; 1 if not; 2 if
 /// a program cannot be read; 3 if all is proved, but the models could not be compared with this
-/// CPU.
+/// CPU. Others' code that the program relies on is tried too; what is found there does not change
+/// the exit status.
 #[derive(Parser)]
 struct Arguments {
     /// The program to prove: an ELF file with its symbols. [default: sealstone beside this program]
@@ -148,6 +149,9 @@ fn machine_code(arguments: &Arguments, solver: Option<&Solver>) -> Result<Report
         images.push(Image::load(&own)?);
     }
     let mut report = prove_all(&images, &arguments.only, solver);
+    if !arguments.alone {
+        report.prove_others(&images[0], &arguments.only);
+    }
     if !arguments.without_models {
         report.compare_models();
     }
@@ -161,7 +165,6 @@ mod tests {
     use sealstone_proofs::coverage::{Coverage, Share};
     use sealstone_proofs::report::Row;
     use sealstone_proofs::verdict::{Residue, Verdict};
-    use std::collections::BTreeMap;
     use std::time::Duration;
 
     fn kernel(verdict: Verdict) -> Row {
@@ -204,6 +207,7 @@ mod tests {
     /// The findings of a run. Without changes, all of it is proved.
     struct Found {
         kernels: Vec<Row>,
+        others: Vec<Row>,
         models: Option<Result<Comparison, String>>,
         source: Option<Vec<source::Row>>,
         lemmas: Option<Vec<lemma::Row>>,
@@ -232,6 +236,7 @@ mod tests {
         };
         Found {
             kernels: vec![kernel(Verdict::Proved)],
+            others: Vec::new(),
             models: Some(Ok(agree)),
             source: Some(vec![source(source::Verdict::Proved)]),
             lemmas: Some(vec![lemma(lemma::Verdict::Proved)]),
@@ -246,10 +251,10 @@ mod tests {
             let arguments = Arguments::parse_from(name.iter().chain(arguments));
             let report = Report {
                 rows: self.kernels,
-                instructions: BTreeMap::new(),
+                others: self.others,
                 models: self.models,
                 coverage: self.coverage,
-                compiler: String::new(),
+                ..Report::default()
             };
             let (source, lemmas) = (self.source.as_deref(), self.lemmas.as_deref());
             judge(&arguments, &report, source, lemmas) as u8
@@ -277,6 +282,17 @@ mod tests {
         let mut found = all_proved();
         found.kernels.clear();
         assert_eq!(found.status(&[]), 1, "no kernel at all");
+    }
+
+    /// Their verdicts are compared with ASSURANCE.md.
+    #[test]
+    fn code_of_others_need_not_be_proved() {
+        let mut found = all_proved();
+        found.others = vec![kernel(Verdict::Unproved("why".into()))];
+        assert_eq!(found.status(&[]), 0);
+        let mut found = all_proved();
+        found.others = found.kernels.drain(..).collect();
+        assert_eq!(found.status(&[]), 1, "it is no kernel of ours");
     }
 
     #[test]

@@ -516,6 +516,7 @@ fn enter<'a>(
 ) -> (Machine<'a>, Vec<Word>) {
     let mut machine = Machine::new(terms, image);
     machine.by_data = contract.by_data;
+    machine.leaves_upper_halves = contract.leaves_upper_halves;
     machine.features = processor.features.clone();
     for ((buffer, range), cells) in contract.buffers.iter().zip(&layout.ranges).zip(contents) {
         let region = Region {

@@ -1,6 +1,6 @@
 //! All proofs of a run, and how they are shown.
 
-use crate::catalog::{DRIVERS, Kernel, OBLIGATIONS, Obligation, kernels};
+use crate::catalog::{DRIVERS, Kernel, OBLIGATIONS, Obligation, kernels, others};
 use crate::cosim::{self, Comparison};
 use crate::coverage::{self, Coverage, Executed, Function};
 use crate::digest::Digest;
@@ -17,10 +17,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 use std::time::Duration;
 
-/// The findings on all kernels.
+/// What is known about all kernels.
+#[derive(Default)]
 pub struct Report {
     /// A row for each kernel.
     pub rows: Vec<Row>,
+    /// A row for each function of others that the first program relies on. They need not be proved.
+    pub others: Vec<Row>,
     /// Every instruction that was met, by its bytes.
     pub instructions: BTreeMap<Vec<u8>, Instruction>,
     /// Their models against this CPU, or why they could not be compared; nothing if it was not
@@ -72,13 +75,10 @@ pub struct Row {
 /// do not show it.
 pub fn prove_all(images: &[Image], only: &str, solver: Option<&Solver>) -> Report {
     let mut report = Report {
-        rows: Vec::new(),
-        instructions: BTreeMap::new(),
-        models: None,
-        coverage: None,
         compiler: images
             .first()
             .map_or_else(String::new, |image| image.compiler.clone()),
+        ..Report::default()
     };
     let mut sessions: HashMap<&str, Session> = HashMap::new();
     let mut proved = Proved::default();
@@ -161,6 +161,99 @@ impl Row {
             time: Duration::ZERO,
         }
     }
+
+    /// A line for people.
+    fn line(&self) -> String {
+        let Residue {
+            stack,
+            vectors,
+            general,
+        } = self.residue;
+        let native = if self.verdict.is_proof() && !self.ran_natively {
+            "  (not run on this CPU)"
+        } else {
+            ""
+        };
+        let time = self.time.as_secs_f64();
+        let rest = format!("{time:6.2}  {:.16}  {}{native}", self.hash, self.features);
+        let residue = format!("{stack}/{vectors}/{general}");
+        line([
+            self.verdict.name(),
+            self.name,
+            self.set,
+            &self.artefact,
+            &self.runs.to_string(),
+            &self.steps.to_string(),
+            &self.depth.to_string(),
+            &residue,
+            &rest,
+        ])
+    }
+
+    /// For programs.
+    fn json(&self) -> Value {
+        let functions = self.functions.iter();
+        let functions = functions.map(|(function, digest)| digest.json(function));
+        let Residue {
+            stack,
+            vectors,
+            general,
+        } = self.residue;
+        json!({
+            "kernel": self.name,
+            "instruction_set": self.set,
+            "specification": self.shows,
+            "program": self.artefact,
+            "verdict": self.verdict.name(),
+            "features": self.features.names(),
+            "reason": self.verdict.reason(),
+            "runs": self.runs,
+            "instructions": self.steps,
+            "stack_bytes": self.depth,
+            "residue": { "stack": stack, "vectors": vectors, "general": general },
+            "ran_natively": self.ran_natively,
+            "sha256": self.hash,
+            "functions": functions.collect::<Vec<_>>(),
+            "seconds": self.time.as_secs_f64(),
+        })
+    }
+}
+
+/// Rows for people, and why some are not proved.
+fn table_of(rows: &[Row]) -> String {
+    let mut text = line([
+        "verdict",
+        "kernel",
+        "set",
+        "program",
+        "runs",
+        "steps",
+        "stack",
+        "residue s/v/g",
+        "seconds, sha256 of code and constants, features of its instructions",
+    ]);
+    text.extend(rows.iter().map(Row::line));
+    for row in rows.iter().filter(|row| !row.verdict.is_proof()) {
+        let _ = writeln!(text, "{} {}: {}", row.name, row.set, row.verdict);
+    }
+    text
+}
+
+fn line(cells: [&str; 9]) -> String {
+    let [
+        verdict,
+        name,
+        set,
+        artefact,
+        runs,
+        steps,
+        depth,
+        residue,
+        rest,
+    ] = cells;
+    format!(
+        "{verdict:11} {name:38} {set:8} {artefact:16} {runs:>4} {steps:>8} {depth:>6} {residue:>14}  {rest}\n"
+    )
 }
 
 fn prove_kernel(
@@ -233,7 +326,8 @@ fn prove_function(
 ) -> (Executed, BTreeSet<u64>) {
     let (mut bytes, mut executed) = (BTreeMap::new(), Executed::new());
     let mut constants = BTreeSet::new();
-    row.features = Features::default();
+    (row.features, row.residue) = (Features::default(), Residue::default());
+    (row.steps, row.depth) = (0, 0);
     row.ran_natively = true;
     let processor = Processor {
         features: kernel.set.features().or(&image.target),
@@ -293,6 +387,18 @@ fn collect(
 }
 
 impl Report {
+    /// Tries the functions of others that a program relies on. Nothing of it counts as a kernel.
+    pub fn prove_others(&mut self, image: &Image, only: &str) {
+        let mut sessions: HashMap<&str, Session> = HashMap::new();
+        let (images, mut proved) = (core::slice::from_ref(image), Proved::default());
+        let chosen = |row: &Kernel| row.name.contains(only) || row.set.name().contains(only);
+        for row in others().into_iter().filter(chosen) {
+            let session = sessions.entry(row.family).or_default();
+            let row = prove_kernel(session, images, &row, &mut proved, &mut self.instructions);
+            self.others.push(row);
+        }
+    }
+
     /// Executes every instruction that was met, and compares it with its model.
     pub fn compare_models(&mut self) {
         self.models = Some(cosim::compare(self.instructions.values()));
@@ -338,7 +444,7 @@ impl Report {
         if !elsewhere.is_empty() {
             let _ = writeln!(
                 text,
-                "models: {} forms of AVX-512 were not compared: this CPU lacks them, and runs no kernel with them",
+                "models: {} forms were not compared: this CPU lacks them, and runs no code with them",
                 elsewhere.len()
             );
         }
@@ -350,64 +456,7 @@ impl Report {
 
     /// A table for people.
     pub fn table(&self) -> String {
-        let mut text = String::new();
-        let mut line = |cells: [&str; 9]| {
-            let [
-                verdict,
-                name,
-                set,
-                artefact,
-                runs,
-                steps,
-                depth,
-                residue,
-                rest,
-            ] = cells;
-            let _ = writeln!(
-                text,
-                "{verdict:11} {name:32} {set:8} {artefact:16} {runs:>4} {steps:>8} {depth:>6} {residue:>14}  {rest}"
-            );
-        };
-        line([
-            "verdict",
-            "kernel",
-            "set",
-            "program",
-            "runs",
-            "steps",
-            "stack",
-            "residue s/v/g",
-            "seconds, sha256 of code and constants, features of its instructions",
-        ]);
-        for row in &self.rows {
-            let Residue {
-                stack,
-                vectors,
-                general,
-            } = row.residue;
-            let native = if row.verdict.is_proof() && !row.ran_natively {
-                "  (not run on this CPU)"
-            } else {
-                ""
-            };
-            let time = row.time.as_secs_f64();
-            let rest = format!("{time:6.2}  {:.16}  {}{native}", row.hash, row.features);
-            let residue = format!("{stack}/{vectors}/{general}");
-            line([
-                row.verdict.name(),
-                row.name,
-                row.set,
-                &row.artefact,
-                &row.runs.to_string(),
-                &row.steps.to_string(),
-                &row.depth.to_string(),
-                &residue,
-                &rest,
-            ]);
-        }
-        for row in self.rows.iter().filter(|row| !row.verdict.is_proof()) {
-            let _ = writeln!(text, "{} {}: {}", row.name, row.set, row.verdict);
-        }
+        let mut text = table_of(&self.rows);
         text += &self.models_line();
         let proved = self
             .rows
@@ -425,32 +474,16 @@ impl Report {
             .coverage
             .as_ref()
             .map_or_else(String::new, Coverage::text);
+        if !self.others.is_empty() {
+            text += "\nothers' code that we rely on\n";
+            text += &table_of(&self.others);
+        }
         text
     }
 
     /// The same for programs.
     pub fn json(&self) -> Value {
-        let rows = self.rows.iter().map(|row| {
-            let functions = row.functions.iter();
-            let functions = functions.map(|(function, digest)| digest.json(function));
-            json!({
-                "kernel": row.name,
-                "instruction_set": row.set,
-                "specification": row.shows,
-                "program": row.artefact,
-                "verdict": row.verdict.name(),
-                "features": row.features.names(),
-                "reason": row.verdict.reason(),
-                "runs": row.runs,
-                "instructions": row.steps,
-                "stack_bytes": row.depth,
-                "residue": { "stack": row.residue.stack, "vectors": row.residue.vectors, "general": row.residue.general },
-                "ran_natively": row.ran_natively,
-                "sha256": row.hash,
-                "functions": functions.collect::<Vec<_>>(),
-                "seconds": row.time.as_secs_f64(),
-            })
-        });
+        let rows = |rows: &[Row]| rows.iter().map(Row::json).collect::<Vec<_>>();
         let models = self.models.as_ref().map(|models| match models {
             Err(why) => json!({ "compared": false, "reason": why }),
             Ok(models) => json!({
@@ -466,7 +499,8 @@ impl Report {
         let coverage = self.coverage.as_ref().map(Coverage::json);
         json!({
             "models": models,
-            "kernels": rows.collect::<Vec<_>>(),
+            "kernels": rows(&self.rows),
+            "others": rows(&self.others),
             "coverage": coverage,
             "compiler": self.compiler,
             "obligations": OBLIGATIONS.iter().map(Obligation::json).collect::<Vec<_>>(),
@@ -475,99 +509,4 @@ impl Report {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Whether the models are taken for right, after a comparison with this outcome.
-    fn agree(models: Option<Result<Comparison, String>>) -> bool {
-        let (rows, instructions) = (Vec::new(), BTreeMap::new());
-        let report = Report {
-            rows,
-            instructions,
-            models,
-            coverage: None,
-            compiler: String::new(),
-        };
-        report.models_agree()
-    }
-
-    #[test]
-    fn models_that_were_not_compared_are_not_right() {
-        assert!(!agree(None));
-        assert!(!agree(Some(Err("no AVX-512".into()))));
-        let compared = || Comparison {
-            agree: 1,
-            ..Comparison::default()
-        };
-        assert!(agree(Some(Ok(compared()))));
-        assert!(!agree(Some(Ok(Comparison::default()))), "nothing was");
-        let mut one = compared();
-        one.skipped.insert("push and pop".into());
-        assert!(agree(Some(Ok(one))));
-        let mut one = compared();
-        one.skipped.insert("vpaddq".into());
-        assert!(!agree(Some(Ok(one))));
-        let mut one = compared();
-        one.disagree.push("add".into());
-        assert!(!agree(Some(Ok(one))));
-    }
-
-    #[test]
-    fn programs_are_told_which_forms_were_compared() {
-        let forms = ["Xor_r64_rm64", "Add_r64_rm64", "VEX_Vpaddq_ymm_ymm_ymmm256"];
-        let comparison = Comparison {
-            forms: forms.map(String::from).into(),
-            skipped: ["vpermq: this CPU has no such thing".into()].into(),
-            ..Comparison::default()
-        };
-        let report = Report {
-            rows: Vec::new(),
-            instructions: BTreeMap::new(),
-            models: Some(Ok(comparison)),
-            coverage: None,
-            compiler: String::new(),
-        };
-        let models = &report.json()["models"];
-        let sorted = ["Add_r64_rm64", "VEX_Vpaddq_ymm_ymm_ymmm256", "Xor_r64_rm64"];
-        assert_eq!(models["compared_forms"], json!(sorted));
-        assert_eq!(models["forms"], 3);
-        let not_executed = json!(["vpermq: this CPU has no such thing"]);
-        assert_eq!(models["not_executed"], not_executed);
-    }
-
-    #[test]
-    fn the_hash_is_of_places_as_well_as_of_bytes() {
-        let hashed = |bytes: &[(u64, u8)]| pieces(100, &bytes.iter().copied().collect());
-        assert_eq!(
-            hashed(&[(100, 1), (101, 2)]),
-            [&[0; 8][..], &2_u64.to_le_bytes(), &[1, 2]].concat()
-        );
-        // The same bytes elsewhere, or in other pieces.
-        assert_ne!(hashed(&[(100, 1), (101, 2)]), hashed(&[(101, 1), (102, 2)]));
-        assert_ne!(hashed(&[(100, 1), (101, 2)]), hashed(&[(100, 1), (102, 2)]));
-    }
-
-    #[test]
-    fn a_function_with_the_name_of_a_kernel_that_no_row_proves_is_a_row() {
-        sealstone_kernels::call_every_kernel();
-        let image = Image::load(&std::env::current_exe().unwrap()).unwrap();
-        let threefish = kernels()
-            .into_iter()
-            .find(|kernel| kernel.name == "Threefish-512 encryption")
-            .unwrap();
-        let symbols = image.symbols().iter();
-        let starts: BTreeSet<u64> = symbols
-            .filter(|symbol| symbol.is(threefish.function))
-            .map(|symbol| symbol.start)
-            .collect();
-        assert!(starts.len() > 1, "one for each size");
-        let place = (image.name.clone(), threefish.function);
-        let images = [image];
-        let all = Starts::from([(place.clone(), starts.clone())]);
-        assert!(left_out(&images, &all).is_empty());
-        let first = starts.first().copied().into_iter().collect();
-        let rows = left_out(&images, &Starts::from([(place, first)]));
-        assert_eq!(rows.len(), starts.len() - 1);
-        assert!(rows.iter().all(|row| !row.verdict.is_proof()));
-    }
-}
+mod tests;

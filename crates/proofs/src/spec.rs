@@ -7,7 +7,9 @@
 pub mod argon2;
 pub mod blake2b;
 pub mod chacha20;
+pub mod keccak;
 pub mod sha256;
+pub mod sha512;
 pub mod skein;
 pub mod threefish;
 

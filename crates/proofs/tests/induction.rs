@@ -5,7 +5,7 @@ use iced_x86::code_asm::{
     CodeAssembler, CodeLabel, edx, qword_ptr, r8, r9, r9d, r10, r10b, r10d, rax, rbx, rcx, rdi,
     rdx, rsi, rsp,
 };
-use sealstone_proofs::contract::{Access, Contents, Contract, Stepwise};
+use sealstone_proofs::contract::{Access, Contract, Stepwise};
 use sealstone_proofs::features::Processor;
 use sealstone_proofs::image::Image;
 use sealstone_proofs::prove::Session;
@@ -28,14 +28,6 @@ impl Stepwise for Sums {
         self.elements
     }
 
-    fn begin<A: Algebra<64>>(&self, _a: &mut A, contents: &Contents<A::Word>) -> Vec<A::Word> {
-        contents[0].clone()
-    }
-
-    fn reads(&self, number: usize) -> (usize, Vec<usize>) {
-        (1, vec![number])
-    }
-
     fn step<A: Algebra<64>>(
         &self,
         a: &mut A,
@@ -45,10 +37,6 @@ impl Stepwise for Sums {
     ) -> Vec<A::Word> {
         let (sum, one) = (a.add(&words[0], &read[0]), a.number(1));
         vec![a.rotate_left(&sum, 7), a.add(&words[1], &one)]
-    }
-
-    fn end<A: Algebra<64>>(&self, _a: &mut A, words: &[A::Word]) -> Contents<A::Word> {
-        vec![words.to_vec()]
     }
 }
 
@@ -160,6 +148,75 @@ fn a_loop_that_keeps_its_words_on_the_stack_is_proved() {
         },
         to_the_end,
     ));
+}
+
+/// A buffer is in one piece: an address in it is below its end.
+#[test]
+fn a_loop_that_asks_whether_an_address_is_below_the_end_is_proved() {
+    assert_proved(&sums(nothing, |code, again| {
+        code.add(rsi, 8).unwrap();
+        code.cmp(rsi, r8).unwrap();
+        code.jb(again).unwrap();
+    }));
+    assert_proved(&sums(nothing, |code, again| {
+        code.add(rsi, 8).unwrap();
+        code.cmp(r8, rsi).unwrap();
+        code.ja(again).unwrap();
+    }));
+}
+
+/// It ends an element early, or goes on behind the end; nothing is known of an address elsewhere.
+#[test]
+fn a_loop_that_compares_with_another_address_than_the_end() {
+    for distance in [-8, 8, 1 << 20] {
+        let wrong = sums(
+            |code| code.lea(r10, qword_ptr(r8 + distance)).unwrap(),
+            |code, again| {
+                code.add(rsi, 8).unwrap();
+                code.cmp(rsi, r10).unwrap();
+                code.jb(again).unwrap();
+            },
+        );
+        assert!(!wrong[1].is_proof() && !wrong[3].is_proof(), "{distance}");
+    }
+    let of_another = sums(nothing, |code, again| {
+        code.add(rsi, 8).unwrap();
+        code.cmp(rsi, rdi).unwrap();
+        code.jb(again).unwrap();
+    });
+    assert!(of_another.iter().all(|verdict| !verdict.is_proof()));
+}
+
+#[test]
+fn a_loop_on_an_aligned_stack_is_proved() {
+    let aligned = |last: i32| {
+        verdicts(|code| {
+            let mut again = code.create_label();
+            code.mov(r10, rsp).unwrap();
+            code.sub(rsp, 64).unwrap();
+            code.and(rsp, -64).unwrap();
+            code.mov(qword_ptr(rsp + 8), r10).unwrap();
+            code.mov(rax, qword_ptr(rdi)).unwrap();
+            code.mov(rcx, qword_ptr(rdi + 8)).unwrap();
+            code.set_label(&mut again).unwrap();
+            code.add(rax, qword_ptr(rsi)).unwrap();
+            code.mov(qword_ptr(rsp + last), rax).unwrap();
+            code.mov(rax, qword_ptr(rsp + last)).unwrap();
+            code.rol(rax, 7).unwrap();
+            code.inc(rcx).unwrap();
+            code.add(rsi, 8).unwrap();
+            code.dec(rdx).unwrap();
+            code.jne(again).unwrap();
+            code.mov(qword_ptr(rdi), rax).unwrap();
+            code.mov(qword_ptr(rdi + 8), rcx).unwrap();
+            code.mov(rsp, qword_ptr(rsp + 8)).unwrap();
+            code.ret().unwrap();
+        })
+    };
+    assert_proved(&aligned(56));
+    for verdict in aligned(64) {
+        assert!(!verdict.is_proof(), "behind what was reserved");
+    }
 }
 
 /// Wrong from the fourth turn on.

@@ -5,7 +5,7 @@ use iced_x86::code_asm::{
 };
 use iced_x86::{Instruction, Mnemonic, OpKind};
 use sealstone_proofs::catalog::{Kernel, kernels};
-use sealstone_proofs::contract::{Access, Contents, Contract, Stepwise};
+use sealstone_proofs::contract::{Access, Contract, Stepwise};
 use sealstone_proofs::features::Processor;
 use sealstone_proofs::image::{Image, Symbol};
 use sealstone_proofs::prove::{Finding, Session};
@@ -42,12 +42,6 @@ impl Stepwise for Turns {
     fn steps(&self) -> usize {
         TURNS
     }
-    fn begin<A: Algebra<64>>(&self, _a: &mut A, contents: &Contents<A::Word>) -> Vec<A::Word> {
-        contents[0].clone()
-    }
-    fn reads(&self, number: usize) -> (usize, Vec<usize>) {
-        (1, vec![number])
-    }
     fn step<A: Algebra<64>>(
         &self,
         a: &mut A,
@@ -59,9 +53,6 @@ impl Stepwise for Turns {
         let sum = a.whole(sum);
         let sum = a.add(&sum, &read[0]);
         vec![a.rotate_left(&sum, 7)]
-    }
-    fn end<A: Algebra<64>>(&self, _a: &mut A, words: &[A::Word]) -> Contents<A::Word> {
-        vec![words.to_vec()]
     }
 }
 

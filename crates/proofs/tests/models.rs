@@ -66,8 +66,8 @@ fn instructions() -> Vec<Instruction> {
         .collect()
 }
 
-/// Forms that were modelled for other levels of optimisation (`cargo xtask levels`): this program
-/// may be without them.
+/// Forms that were modelled for other levels of optimisation (`cargo xtask levels`) and for the
+/// code of others: this program may be without them.
 fn of_other_levels() -> Result<Vec<Instruction>, IcedError> {
     let mut code = CodeAssembler::new(64)?;
     code.bts(rcx, 63)?;
@@ -77,6 +77,11 @@ fn of_other_levels() -> Result<Vec<Instruction>, IcedError> {
     code.vpmovsxbd(ymm5, qword_ptr(rax))?;
     code.vpmovsxbq(ymm4, dword_ptr(rax))?;
     code.vpmovsxbq(zmm8, qword_ptr(rax))?;
+    // The code of others has these.
+    code.vzeroall()?;
+    code.sha256rnds2(xmm1, xmm2)?;
+    code.sha256msg1(xmm3, xmm5)?;
+    code.sha256msg2(xmm6, xmm4)?;
     let bytes = code.assemble(0)?;
     Ok(Decoder::new(64, &bytes, DecoderOptions::NONE)
         .iter()

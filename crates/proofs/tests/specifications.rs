@@ -1,7 +1,7 @@
 //! The specifications on numbers, against published answers. Those of Skein and Argon2 are in
 //! `skein.rs` and `argon2.rs`.
 
-use sealstone_proofs::spec::{Numbers, blake2b, chacha20, sha256};
+use sealstone_proofs::spec::{Numbers, blake2b, chacha20, keccak, sha256, sha512};
 
 fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();
@@ -41,6 +41,48 @@ fn sha256_of_the_standard() {
     for (message, digest) in cases {
         assert_eq!(sha256::hash(message).to_vec(), bytes(digest));
     }
+}
+
+/// FIPS 180-4 examples, as published by NIST: one block, two blocks, no block of message.
+#[test]
+fn sha512_of_the_standard() {
+    let cases: [(&[u8], &str); 3] = [
+        (
+            b"abc",
+            "ddaf35a193617aba cc417349ae204131 12e6fa4e89a97ea2 0a9eeee64b55d39a
+             2192992a274fc1a8 36ba3c23a3feebbd 454d4423643ce80e 2a9ac94fa54ca49f",
+        ),
+        (
+            b"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu",
+            "8e959b75dae313da 8cf4f72814fc143f 8f7779c6eb9f7fa1 7299aeadb6889018
+             501d289e4900f7e4 331b99dec4b5433a c7d329eeb6dd2654 5e96e55b874be909",
+        ),
+        (
+            b"",
+            "cf83e1357eefb8bd f1542850d66d8007 d620e4050b5715dc 83f4a921d36ce9ce
+             47d0d13c5d85f2b0 ff8318d2877eec2f 63b931bd47417a81 a538327af927da3e",
+        ),
+    ];
+    for (message, digest) in cases {
+        assert_eq!(sha512::hash(message).to_vec(), bytes(digest));
+    }
+}
+
+/// FIPS 202 example, as published by NIST: SHA3-256 of no message is the permutation of one padded
+/// block.
+#[test]
+fn keccak_of_the_standard() {
+    let mut state = vec![0; 25];
+    (state[0], state[16]) = (6, 1 << 63);
+    for round in 0..24 {
+        state = keccak::round(&mut Numbers, &state, &keccak::round_constant(round));
+    }
+    let digest: Vec<u8> = state[..4]
+        .iter()
+        .flat_map(|word| word.to_le_bytes())
+        .collect();
+    let expected = "a7ffc6f8bf1ed766 51c14756a061d662 f580ff4de43b49fa 82d80a4b80f8434a";
+    assert_eq!(digest, bytes(expected));
 }
 
 /// RFC 8439, section 2.3.2 and appendix A.1.
@@ -93,10 +135,6 @@ fn chacha20_of_the_rfc() {
         ),
     ];
     for (key, counter, nonce, expected) in cases {
-        let little = |bytes: &[u8]| -> Vec<u32> {
-            let words = bytes.as_chunks::<4>().0.iter();
-            words.map(|word| u32::from_le_bytes(*word)).collect()
-        };
         let mut state = little(b"expand 32-byte k");
         state.extend(little(&key));
         state.push(counter);
@@ -105,6 +143,46 @@ fn chacha20_of_the_rfc() {
         let stream: Vec<u8> = stream.iter().flat_map(|word| word.to_le_bytes()).collect();
         assert_eq!(stream, bytes(expected));
     }
+}
+
+fn little(bytes: &[u8]) -> Vec<u32> {
+    let words = bytes.as_chunks::<4>().0.iter();
+    words.map(|word| u32::from_le_bytes(*word)).collect()
+}
+
+/// RFC 8439, section 2.4.2. However many blocks are encrypted at once, it is the same.
+#[test]
+fn chacha20_encrypts_the_text_of_the_rfc() {
+    let key: [u8; 32] = std::array::from_fn(|i| i as u8);
+    let input = little(&bytes("01 00 00 00 00 00 00 00 00 00 00 4a 00 00 00 00"));
+    let text = b"Ladies and Gentlemen of the class of '99: If I could offer you only one tip for the future, sunscreen would be it.";
+    // The text has 114 bytes: its last word is half.
+    let (mut padded, expected) = (
+        text.to_vec(),
+        bytes(
+            "6e 2e 35 9a 25 68 f9 80 41 ba 07 28 dd 0d 69 81 e9 7e 7a ec 1d 43 60 c2 0a 27 af cc fd 9f ae 0b
+            f9 1b 65 c5 52 47 33 ab 8f 59 3d ab cd 62 b3 57 16 39 d6 24 e6 51 52 ab 8f 53 0c 35 9f 08 61 d8
+            07 ca 0d bf 50 0d 6a 61 56 a3 8e 08 8a 22 b6 5e 52 bc 51 4d 16 cc f8 06 81 8c e9 1a b7 79 37 36
+            5a f9 0b bf 74 a3 5b e6 b4 0b 8e ed f2 78 5e 42 87 4d",
+        ),
+    );
+    padded.extend([0, 0]);
+    for step in [1, 2, 4] {
+        let output = chacha20::encrypt(&mut Numbers, &little(&key), &input, &little(&padded), step);
+        let output: Vec<u8> = output.iter().flat_map(|word| word.to_le_bytes()).collect();
+        assert_eq!(output[..114], expected);
+    }
+}
+
+/// draft-irtf-cfrg-xchacha-03, section 2.2.1.
+#[test]
+fn hchacha20_of_the_draft() {
+    let key: [u8; 32] = std::array::from_fn(|i| i as u8);
+    let input = little(&bytes("00 00 00 09 00 00 00 4a 00 00 00 00 31 41 59 27"));
+    let output = chacha20::hchacha20(&mut Numbers, &little(&key), &input);
+    let expected = "82413b42 27b27bfe d30e4250 8a877d73 a0f9e4d5 8a74a853 c12ec413 26d3ecdc";
+    let output: Vec<u8> = output.iter().flat_map(|word| word.to_le_bytes()).collect();
+    assert_eq!(output, bytes(expected));
 }
 
 /// RFC 7693, appendix A.

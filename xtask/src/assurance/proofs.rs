@@ -1,4 +1,4 @@
-//! The tables of proofs, and of what they assume of callers.
+//! The tables of proofs, of what they assume of callers, and of others' code.
 
 use super::{ALL, TIME};
 use crate::gate::{list, text};
@@ -32,6 +32,29 @@ pub(super) fn callers(proofs: &Value) -> Result<String, String> {
         line(&["kernels", "what", "by", "checked"].map(|name| text(&condition[name])))
     }));
     Ok(rows.join("\n") + "\n")
+}
+
+/// A row for each function of others, proved or not, with the reason.
+pub(super) fn others(proofs: &Value) -> Result<String, String> {
+    let functions = list(&proofs["others"]);
+    if functions.is_empty() {
+        return Err("the proofs say nothing about others' code".into());
+    }
+    let heading = format!("| function | instruction set | what is shown | verdict{TIME}");
+    let mut rows = vec![heading, "|---|---|---|---|---:|".into()];
+    rows.extend(functions.iter().map(other));
+    Ok(rows.join("\n") + "\n")
+}
+
+fn other(row: &Value) -> String {
+    let shown = format!("equals {}", text(&row["specification"]));
+    let (verdict, reason) = (text(&row["verdict"]), text(&row["reason"]));
+    let verdict = match reason {
+        "" => verdict.to_owned(),
+        reason => format!("{verdict}: {reason}"),
+    };
+    let (name, set) = (text(&row["kernel"]), text(&row["instruction_set"]));
+    line(&[name, set, &shown, &verdict, &time([row])])
 }
 
 fn kernel(row: &Value) -> String {

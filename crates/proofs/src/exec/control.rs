@@ -96,6 +96,11 @@ impl Machine<'_> {
         {
             return Ok(Bit::ZERO);
         }
+        if let super::Flag::Borrow(a, b, Bit::ZERO) = flag
+            && let Some(bit) = self.is_below_in_buffer(a, b)
+        {
+            return Ok(bit);
+        }
         match flag.value(self.terms) {
             Some(bit) => Ok(bit),
             None => self.unsupported("the value of a flag that the manual leaves undefined"),

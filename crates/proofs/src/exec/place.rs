@@ -13,9 +13,12 @@
 //! refused, so no code reaches one buffer from another.
 //!
 //! A function that aligns its stack (`and rsp, -64`) loses how far it went down, from 0 to 63
-//! bytes. The aligned stack pointer is a base of its own: below it is what the function addresses
-//! from it, above the old stack pointer what it addresses from the old one, and what is between
-//! them belongs to neither. So whatever the distance is, the run is the same.
+//! bytes. The aligned stack pointer is a base of its own. Let `room` be the distance from the old
+//! stack pointer up to the lowest byte of the stack that was touched before: what a function has
+//! reserved (`sub rsp, 96`) and not used. From the aligned stack pointer, the function may address
+//! what is below it and `room` bytes above it; from the old one, what is `room` bytes above that or
+//! higher. The aligned one is not above the old one, so the two never overlap. What is between them
+//! belongs to neither. So whatever the distance is, the run is the same.
 
 use super::{Machine, Outcome, RSP, STACK};
 use crate::image::Image;
@@ -52,8 +55,21 @@ pub(super) struct Bases {
     /// Those of the machine itself.
     stack: usize,
     program: usize,
-    /// The stack pointer was aligned: the new base, and where it was before.
-    aligned: Option<(usize, u64)>,
+    /// What the stack pointer was aligned to.
+    aligned: Option<Aligned>,
+    /// Where a buffer of any number of elements ends: the address of its first byte, and the end.
+    end: Option<(Word, Word)>,
+}
+
+/// An aligned stack.
+#[derive(Clone, Copy)]
+struct Aligned {
+    /// Its base.
+    base: usize,
+    /// Accesses from it end here or lower.
+    end: u64,
+    /// Accesses from the old stack pointer begin here or higher.
+    floor: u64,
 }
 
 /// Where a kernel returns to.
@@ -91,12 +107,53 @@ impl Machine<'_> {
     }
 
     /// Declares one more base, for what a loop has come to.
-    pub(crate) fn add_base(&mut self, base: Base) -> Result<(), String> {
-        match self.bases.aligned {
-            None => self.bases.all.push(base),
-            Some(_) => return Err("a loop on an aligned stack".into()),
+    pub(crate) fn add_base(&mut self, base: Base) {
+        self.bases.all.push(base);
+    }
+
+    /// Says where the buffer ends whose first element is at `start`: one element behind that at
+    /// least.
+    pub(crate) fn set_end(&mut self, start: Word, end: Word) {
+        self.bases.end = Some((start, end));
+    }
+
+    /// Whether the address `a` is below `b`, if both are in one buffer or at its end. No buffer
+    /// contains the last byte of the address space, so addresses in it are in the order of their
+    /// distances from its start.
+    pub(super) fn is_below_in_buffer(&mut self, a: &[Bit], b: &[Bit]) -> Option<Bit> {
+        if self.bases.all.is_empty() || a.len() != 64 || value(a).is_some() || value(b).is_some() {
+            return None;
         }
-        Ok(())
+        if let (Some(a), Some(b)) = (self.place_in_buffer(a), self.place_in_buffer(b)) {
+            return (a.base == b.base).then(|| Bit::from(a.address < b.address));
+        }
+        let (start, end) = self.bases.end.clone()?;
+        let start = self.known_place(&start)?;
+        let mut is_before_end = |a: &[Bit], b: &[Bit]| {
+            let is_end = value(&self.terms.sub(b, &end)) == Some(0);
+            is_end
+                && self
+                    .place_in_buffer(a)
+                    .is_some_and(|a| a.base == start.base)
+        };
+        if is_before_end(b, a) {
+            return Some(Bit::ZERO);
+        }
+        if !is_before_end(a, b) {
+            return None;
+        }
+        let distance = self.terms.sub(a, b);
+        let is_end = self.terms.is_zero(&distance);
+        Some(self.terms.not(is_end))
+    }
+
+    /// The place of an address in a buffer, or at its end.
+    fn place_in_buffer(&mut self, word: &[Bit]) -> Option<Place> {
+        let place = self.known_place(word)?;
+        let mut regions = self.memory.regions().iter();
+        let within = |start: u64, end: u64| start <= place.address && place.address <= end;
+        let found = regions.any(|region| within(region.range.start, region.range.end));
+        found.then_some(place)
     }
 
     /// The formula of the stack pointer of the caller.
@@ -203,13 +260,13 @@ impl Machine<'_> {
 
     /// After an alignment of the stack pointer, each side of the gap belongs to one base.
     pub(super) fn check_gap(&self, place: Place, length: u64) -> Outcome<()> {
-        let Some((aligned, floor)) = self.bases.aligned else {
+        let Some(aligned) = self.bases.aligned else {
             return Ok(());
         };
         let end = place.address.wrapping_add(length);
         let is_right = match place.base {
-            Some(base) if base == aligned => end <= self.bases.all[aligned].start,
-            Some(base) if base == self.bases.stack => place.address >= floor,
+            Some(base) if base == aligned.base => end <= aligned.end,
+            Some(base) if base == self.bases.stack => place.address >= aligned.floor,
             _ => true,
         };
         if is_right {
@@ -230,11 +287,17 @@ impl Machine<'_> {
         if !is_alignment || !is_stack || self.known_place(after).is_some() {
             return;
         }
-        self.bases.aligned = Some((self.bases.all.len(), place.address));
+        let start = place.address >> bits << bits;
+        let floor = self.touched.max(place.address);
+        self.bases.aligned = Some(Aligned {
+            base: self.bases.all.len(),
+            end: start + (floor - place.address),
+            floor,
+        });
         self.bases.all.push(Base {
             name: "its aligned stack".into(),
             word: after.to_vec(),
-            start: place.address >> bits << bits,
+            start,
             known: bits,
         });
     }
@@ -242,11 +305,13 @@ impl Machine<'_> {
     /// The stack pointer has come back from an aligned stack: that is gone. Whether it has.
     pub(super) fn leave_aligned_stack(&mut self, pointer: Place) -> bool {
         match self.bases.aligned {
-            Some((aligned, _)) if pointer.base != Some(aligned) => {
-                self.bases.all.truncate(aligned);
+            Some(aligned) if pointer.base != Some(aligned.base) => {
+                let base = &mut self.bases.all[aligned.base];
+                // No word is at a distance from something new.
+                base.word = self.terms.junk(64);
                 self.bases
                     .places
-                    .retain(|_, place| place.base != Some(aligned));
+                    .retain(|_, place| place.base != Some(aligned.base));
                 self.bases.aligned = None;
                 true
             }
@@ -265,7 +330,7 @@ impl Machine<'_> {
         let aligned = self
             .bases
             .aligned
-            .map(|(base, _)| self.bases.all[base].known);
+            .map(|aligned| self.bases.all[aligned.base].known);
         aligned.map_or(0, |bits| (1 << bits) - 1)
     }
 

@@ -1,5 +1,5 @@
-//! Instructions on vector registers: SSE2 to SSE4.1, AVX2, AVX-512F/VL/DQ/BW, as far as compilers
-//! use them for our kernels.
+//! Instructions on vector registers: SSE2 to SSE4.1, AVX2, AVX-512F/VL/DQ/BW and SHA, as far as our
+//! kernels and the code of others in the gallery use them.
 //!
 //! The old two-operand forms (`paddq a, b`: a = a + b) and the new three-operand forms (`vpaddq a,
 //! b, c`: a = b + c) of an instruction share a model: `first_source` says where the sources begin.
@@ -7,6 +7,7 @@
 mod arithmetic;
 mod moves;
 mod permute;
+mod sha;
 mod shift;
 mod shuffle;
 
@@ -25,6 +26,7 @@ impl Machine<'_> {
             || self.vector_shift(instruction)?
             || self.shuffle(instruction)?
             || self.permute(instruction)?
+            || self.sha(instruction)?
             || self.mask(instruction)?)
     }
 
@@ -42,7 +44,7 @@ impl Machine<'_> {
         self.low(instruction, first_source(instruction), width)
     }
 
-    /// Masks, and `vzeroupper`.
+    /// Masks, `vzeroupper` and `vzeroall`.
     fn mask(&mut self, instruction: &Instruction) -> Outcome<bool> {
         use Mnemonic::*;
         let mnemonic = instruction.mnemonic();
@@ -52,7 +54,11 @@ impl Machine<'_> {
             Kmovd | Kxnord => 32,
             Kmovq | Kxnorq => 64,
             Vzeroupper => {
-                self.zero_upper();
+                self.zero_from(128);
+                return Ok(true);
+            }
+            Vzeroall => {
+                self.zero_from(0);
                 return Ok(true);
             }
             _ => return Ok(false),
@@ -89,12 +95,13 @@ impl Machine<'_> {
         self.set(instruction, word)
     }
 
-    fn zero_upper(&mut self) {
+    /// Zeros the bits of the first 16 registers from this one on.
+    fn zero_from(&mut self, bit: usize) {
         if self.is_wrong(super::WrongModel::NotWritten) {
             return;
         }
         for register in &mut self.vectors[..16] {
-            register[128..].fill(Bit::ZERO);
+            register[bit..].fill(Bit::ZERO);
         }
         self.upper_in_use = false;
     }

@@ -86,6 +86,9 @@ impl Bench {
     /// are here if the first is.
     pub(crate) fn has(&self, instruction: &Instruction) -> bool {
         let features = instruction.cpuid_features();
+        if features.contains(&CpuidFeature::SHA) {
+            return std::arch::is_x86_feature_detected!("sha");
+        }
         self.width == Width::Avx512 || !features.iter().any(is_avx512)
     }
 

@@ -142,6 +142,13 @@ impl Session {
     ) -> Verdict {
         let place = (contract, layout);
         let (mut machine, arguments) = enter(&mut self.terms, subject, place, induction.contents);
+        let [start, end, ..] = places(
+            machine.terms,
+            &induction.pointer,
+            &induction.number,
+            induction.bytes,
+        );
+        machine.set_end(start, end);
         let called = machine.call_watched(
             subject.1.start,
             &arguments,
@@ -250,10 +257,10 @@ impl Induction<'_> {
         let later = places(terms, &next_element, &left_after, self.bytes);
 
         let old = self.first.iter().chain(&old).flatten();
-        let new = words.iter().chain(&new).flatten();
+        let new_bits = words.iter().chain(&new).flatten();
         let later = after.iter().chain(&later).flatten();
         let mut roles = Roles::default();
-        for ((old, new), later) in old.zip(new).zip(later) {
+        for ((old, new), later) in old.zip(new_bits).zip(later) {
             roles.add([*old, *new, *later], self.left)?;
         }
         let element_addresses = self.element_addresses(machine);
@@ -271,7 +278,9 @@ impl Induction<'_> {
             start,
             known,
         };
-        machine.add_base(base)?;
+        machine.add_base(base);
+        let [start, end, ..] = new;
+        machine.set_end(start, end);
         machine.memory.declare(region, &read.concat());
         Ok(Header {
             address: machine.next,

@@ -1,4 +1,5 @@
-//! The ChaCha20 block function (RFC 8439, section 2.3).
+//! ChaCha20 (RFC 8439, sections 2.3 and 2.4), and HChaCha20 (draft-irtf-cfrg-xchacha-03, section
+//! 2.2).
 
 use super::Algebra;
 
@@ -16,8 +17,18 @@ fn quarter_round<A: Algebra<32>>(a: &mut A, v: &mut [A::Word], [i, j, k, l]: [us
     }
 }
 
-/// Section 2.3: 20 rounds on the state, and the sum with what it was.
-pub fn block<A: Algebra<32>>(a: &mut A, state: &[A::Word]) -> Vec<A::Word> {
+/// Section 2.3: the constants, key, counter and nonce.
+fn state<A: Algebra<32>>(a: &mut A, key: &[A::Word], input: &[A::Word]) -> Vec<A::Word> {
+    let constants = b"expand 32-byte k".as_chunks::<4>().0.iter();
+    let constants = constants.map(|word| a.number(u32::from_le_bytes(*word).into()));
+    let mut state: Vec<A::Word> = constants.collect();
+    state.extend_from_slice(key);
+    state.extend_from_slice(input);
+    state
+}
+
+/// Section 2.3: 20 rounds.
+fn rounds<A: Algebra<32>>(a: &mut A, state: &[A::Word]) -> Vec<A::Word> {
     let mut v = state.to_vec();
     for _ in 0..10 {
         quarter_round(a, &mut v, [0, 4, 8, 12]);
@@ -29,5 +40,50 @@ pub fn block<A: Algebra<32>>(a: &mut A, state: &[A::Word]) -> Vec<A::Word> {
         quarter_round(a, &mut v, [2, 7, 8, 13]);
         quarter_round(a, &mut v, [3, 4, 9, 14]);
     }
+    v
+}
+
+/// Section 2.3: 20 rounds on the state, and the sum with what it was.
+pub fn block<A: Algebra<32>>(a: &mut A, state: &[A::Word]) -> Vec<A::Word> {
+    let v = rounds(a, state);
     (0..16).map(|i| a.add(&v[i], &state[i])).collect()
+}
+
+/// Section 2.4: `data` ⊕ the key stream, which ends with the data. `input` is the counter of the
+/// first block and the nonce. The counters wrap modulo 2^32. The counter of a block is worked out
+/// as that of `step` blocks before plus `step`, as code does that encrypts so many at once.
+pub fn encrypt<A: Algebra<32>>(
+    a: &mut A,
+    key: &[A::Word],
+    input: &[A::Word],
+    data: &[A::Word],
+    step: usize,
+) -> Vec<A::Word> {
+    let mut counters: Vec<A::Word> = Vec::new();
+    let mut output = Vec::new();
+    for (number, data) in data.chunks(16).enumerate() {
+        let (before, distance) = match number.checked_sub(step) {
+            Some(earlier) => (&counters[earlier], step),
+            None => (&input[0], number),
+        };
+        let distance = a.number(distance as u64);
+        let counter = a.add(before, &distance);
+        counters.push(a.whole(counter));
+        let mut input = input.to_vec();
+        input[0] = counters[number].clone();
+        let state = state(a, key, &input);
+        let stream = block(a, &state);
+        for (stream, data) in stream.into_iter().zip(data) {
+            let stream = a.whole(stream);
+            output.push(a.xor(&stream, data));
+        }
+    }
+    output
+}
+
+/// HChaCha20: the first and last rows after 20 rounds. `input` has the first 16 bytes of the nonce.
+pub fn hchacha20<A: Algebra<32>>(a: &mut A, key: &[A::Word], input: &[A::Word]) -> Vec<A::Word> {
+    let state = state(a, key, input);
+    let v = rounds(a, &state);
+    [&v[..4], &v[12..]].concat()
 }

@@ -169,6 +169,43 @@ fn a_distance_from_an_aligned_stack() {
     );
 }
 
+/// The word goes through a stack that is aligned to 64 bytes after 96 were reserved, at this
+/// distance from the aligned stack pointer.
+fn with_aligned_frame(at: i32, more: impl Fn(&mut CodeAssembler)) -> Verdict {
+    identity(true, |code, _| {
+        code.push(rbp).unwrap();
+        code.mov(rbp, rsp).unwrap();
+        code.sub(rsp, 96).unwrap();
+        code.and(rsp, -64).unwrap();
+        code.mov(rax, qword_ptr(rdi)).unwrap();
+        code.mov(qword_ptr(rsp + at), rax).unwrap();
+        more(code);
+        code.mov(rax, qword_ptr(rsp + at)).unwrap();
+        code.mov(qword_ptr(rsi), rax).unwrap();
+        code.mov(rsp, rbp).unwrap();
+        code.pop(rbp).unwrap();
+        code.ret().unwrap();
+    })
+}
+
+/// What was reserved before the alignment may be used from the aligned stack pointer, and no more:
+/// behind it, the saved register may begin. From the old one, nothing of it may be used.
+#[test]
+fn a_frame_that_is_reserved_before_the_alignment() {
+    let untouched = |_: &mut CodeAssembler| {};
+    for at in [-128, 0, 80, 88] {
+        assert_eq!(with_aligned_frame(at, untouched), Verdict::Proved, "{at}");
+    }
+    let why = "how far the stack pointer was aligned";
+    for at in [89, 96, 152] {
+        assert_refuted(&with_aligned_frame(at, untouched), why);
+    }
+    let from_above = |code: &mut CodeAssembler| code.mov(qword_ptr(rbp - 8), rax).unwrap();
+    assert_refuted(&with_aligned_frame(0, from_above), why);
+    let saved = |code: &mut CodeAssembler| code.mov(rcx, qword_ptr(rbp)).unwrap();
+    assert_eq!(with_aligned_frame(0, saved), Verdict::Proved);
+}
+
 #[test]
 fn a_call_with_a_stack_pointer_that_is_not_aligned() {
     let verdict = super::around_blake2b(

@@ -1,0 +1,291 @@
+//! Code of others that the command relies on. A row here may stay without a proof: its verdict is
+//! in ASSURANCE.md, and `make prove` fails if that is not what it finds.
+
+mod keccak;
+
+use super::{Kernel, Set, cells_32, words_32};
+use crate::contract::Access::{Read, Write};
+use crate::contract::{Contents, Contract, Steps, Stepwise};
+use crate::formula;
+use crate::spec::{Algebra, Cells, chacha20, sha256, sha512};
+
+/// All of them.
+pub fn others() -> Vec<Kernel> {
+    let chacha20 = aws_lc_chacha20().into_iter();
+    chacha20
+        .chain(aws_lc_hchacha20())
+        .chain(aws_lc_sha256())
+        .chain(aws_lc_sha512())
+        .chain(keccak::four_at_once())
+        .collect()
+}
+
+/// A function, with its name for people and in the program.
+fn row(
+    family: &'static str,
+    set: Set,
+    [name, function]: [&'static str; 2],
+    shows: &'static str,
+    contracts: Vec<Contract>,
+) -> Kernel {
+    Kernel {
+        name,
+        set,
+        function,
+        shows,
+        shipped: true,
+        family,
+        contracts,
+    }
+}
+
+/// aws-lc's ChaCha20. Its caller has more than 128 bytes for the last two.
+fn aws_lc_chacha20() -> Vec<Kernel> {
+    let up_to_3 = "RFC 8439, 2.4, for lengths of 8, 16, … 192 bytes";
+    let up_to_9 = "RFC 8439, 2.4, for lengths of 136, 144, … 576 bytes";
+    let up_to_17 = "RFC 8439, 2.4, for lengths of 136, 144, … 576, 1024 and 1088 bytes";
+    let row = |set, names, shows, cells: Vec<usize>, blocks| {
+        let contracts = chacha20_contracts(&cells, blocks);
+        row("aws-lc ChaCha20", set, names, shows, contracts)
+    };
+    vec![
+        row(
+            Set::Baseline,
+            ["aws-lc ChaCha20_ctr32_nohw", "aws_lc_*ChaCha20_ctr32_nohw"],
+            up_to_3,
+            (1..=24).collect(),
+            1,
+        ),
+        row(
+            Set::Ssse3,
+            [
+                "aws-lc ChaCha20_ctr32_ssse3",
+                "aws_lc_*ChaCha20_ctr32_ssse3",
+            ],
+            up_to_3,
+            (1..=24).collect(),
+            1,
+        ),
+        row(
+            Set::Ssse3,
+            [
+                "aws-lc ChaCha20_ctr32_ssse3_4x",
+                "aws_lc_*ChaCha20_ctr32_ssse3_4x",
+            ],
+            up_to_9,
+            (17..=72).collect(),
+            4,
+        ),
+        row(
+            Set::Avx2,
+            ["aws-lc ChaCha20_ctr32_avx2", "aws_lc_*ChaCha20_ctr32_avx2"],
+            up_to_17,
+            (17..=72).chain([128, 136]).collect(),
+            8,
+        ),
+    ]
+}
+
+/// For each of these lengths, in units of 8 bytes, and for the first and last one in place. The
+/// code encrypts so many blocks at once.
+fn chacha20_contracts(cells: &[usize], blocks: usize) -> Vec<Contract> {
+    let separate = cells.iter().map(|cells| chacha20_contract(*cells, blocks));
+    let ends = [cells[0], cells[cells.len() - 1]];
+    let in_place = ends.map(|cells| chacha20_in_place(cells, blocks));
+    separate.chain(in_place).collect()
+}
+
+fn chacha20_contract(cells: usize, blocks: usize) -> Contract {
+    let formula = formula!(|a, contents| encrypted(a, &contents[1..], blocks));
+    let contract = Contract::new(formula)
+        .buffer("output", cells, 1, Write)
+        .buffer("input", cells, 1, Read);
+    with_key(contract, ["output", "input"], cells)
+}
+
+fn chacha20_in_place(cells: usize, blocks: usize) -> Contract {
+    let formula = formula!(|a, contents| encrypted(a, contents, blocks));
+    let contract = Contract::new(formula).buffer("input", cells, 1, Write);
+    with_key(contract.case("in place"), ["input", "input"], cells)
+}
+
+/// Its last buffers, and its arguments: the length is in bytes.
+fn with_key(contract: Contract, data: [&'static str; 2], cells: usize) -> Contract {
+    contract
+        .buffer("key", 4, 4, Read)
+        .buffer("counter", 2, 4, Read)
+        .addresses(data)
+        .number(8 * cells as u64)
+        .addresses(["key", "counter"])
+}
+
+/// Of input, key and counter.
+fn encrypted<A: Cells>(
+    a: &mut A,
+    contents: &[Vec<<A as Algebra<64>>::Word>],
+    blocks: usize,
+) -> Contents<<A as Algebra<64>>::Word> {
+    let [data, key, input] = [0, 1, 2].map(|buffer| words_32(a, &contents[buffer]));
+    let output = chacha20::encrypt(a, &key, &input, &data, blocks);
+    vec![cells_32(a, &output)]
+}
+
+/// The key of XChaCha20.
+fn aws_lc_hchacha20() -> [Kernel; 1] {
+    let formula = formula!(|a, contents| {
+        let [key, input] = [1, 2].map(|buffer| words_32(a, &contents[buffer]));
+        let output = chacha20::hchacha20(a, &key, &input);
+        vec![cells_32(a, &output)]
+    });
+    let contract = Contract::new(formula)
+        .buffer("output", 4, 1, Write)
+        .buffer("key", 4, 1, Read)
+        .buffer("nonce", 2, 1, Read)
+        .addresses(["output", "key", "nonce"]);
+    let names = ["aws-lc CRYPTO_hchacha20", "aws_lc_*CRYPTO_hchacha20"];
+    let shows = "draft-irtf-cfrg-xchacha-03, 2.2";
+    [row(
+        "aws-lc HChaCha20",
+        Set::Baseline,
+        names,
+        shows,
+        vec![contract],
+    )]
+}
+
+const ANY_BLOCKS_256: &str = "FIPS 180-4, 6.2.2, for any number of blocks";
+const ANY_BLOCKS_512: &str = "FIPS 180-4, 6.4.2, for any number of blocks";
+
+fn aws_lc_sha256() -> Vec<Kernel> {
+    let sets = [Set::Baseline, Set::Ssse3, Set::Avx, Set::Sha];
+    let names = [
+        [
+            "aws-lc sha256_block_data_order_nohw",
+            "aws_lc_*sha256_block_data_order_nohw",
+        ],
+        [
+            "aws-lc sha256_block_data_order_ssse3",
+            "aws_lc_*sha256_block_data_order_ssse3",
+        ],
+        [
+            "aws-lc sha256_block_data_order_avx",
+            "aws_lc_*sha256_block_data_order_avx",
+        ],
+        [
+            "aws-lc sha256_block_data_order_hw",
+            "aws_lc_*sha256_block_data_order_hw",
+        ],
+    ];
+    let rows = sets.into_iter().zip(names).map(|(set, names)| {
+        let some = (1..=3).map(sha256_blocks);
+        let contracts = some.chain([sha256_any_blocks()]).collect();
+        row("aws-lc SHA-256", set, names, ANY_BLOCKS_256, contracts)
+    });
+    rows.collect()
+}
+
+fn sha256_blocks(blocks: usize) -> Contract {
+    let formula = formula!(|a, contents| {
+        let (mut state, data) = (words_32(a, &contents[0]), words_32(a, &contents[1]));
+        for block in data.chunks(16) {
+            state = sha256::compress(a, &state, block);
+        }
+        vec![cells_32(a, &state)]
+    });
+    Contract::new(formula)
+        .buffer("state", 4, 4, Write)
+        .buffer("data", 8 * blocks, 1, Read)
+        .addresses(["state", "data"])
+        .number(blocks as u64)
+}
+
+/// Each block is a step.
+fn sha256_any_blocks() -> Contract {
+    let first_block = formula!(|a, contents| {
+        let (state, block) = (words_32(a, &contents[0]), words_32(a, &contents[1]));
+        let state = sha256::compress(a, &state, &block);
+        vec![cells_32(a, &state)]
+    });
+    let steps = Steps {
+        count: 1,
+        begin: Box::new(|a, contents| words_32(a, &contents[0])),
+        reads: Box::new(|block| (1, (8 * block..8 * block + 8).collect())),
+        step: Box::new(|a, _, state, read| {
+            let block = words_32(a, read);
+            sha256::compress(a, state, &block)
+        }),
+        loose: 0,
+        derived: Box::new(|_, _, _| Vec::new()),
+        end: Box::new(|a, state| vec![cells_32(a, state)]),
+    };
+    let contract = Contract {
+        steps: Some(steps),
+        ..Contract::new(first_block)
+    };
+    contract
+        .case("any number of blocks")
+        .buffer("state", 4, 4, Write)
+        .repeats("data", (8, 1), "blocks")
+        .addresses(["state", "data"])
+        .values("blocks")
+}
+
+/// SHA-512 over blocks.
+#[derive(Clone, Copy)]
+struct Sha512 {
+    blocks: usize,
+}
+
+impl Stepwise for Sha512 {
+    fn steps(&self) -> usize {
+        self.blocks
+    }
+
+    fn reads(&self, block: usize) -> (usize, Vec<usize>) {
+        (1, (16 * block..16 * block + 16).collect())
+    }
+
+    fn step<A: Algebra<64>>(
+        &self,
+        a: &mut A,
+        _block: usize,
+        state: &[A::Word],
+        read: &[A::Word],
+    ) -> Vec<A::Word> {
+        sha512::compress(a, state, read)
+    }
+}
+
+fn aws_lc_sha512() -> Vec<Kernel> {
+    let names = [
+        [
+            "aws-lc sha512_block_data_order_nohw",
+            "aws_lc_*sha512_block_data_order_nohw",
+        ],
+        [
+            "aws-lc sha512_block_data_order_avx",
+            "aws_lc_*sha512_block_data_order_avx",
+        ],
+    ];
+    let some = |blocks| {
+        Contract::stepwise(Sha512 { blocks })
+            .buffer("state", 8, 8, Write)
+            .buffer("data", 16 * blocks, 1, Read)
+            .addresses(["state", "data"])
+            .number(blocks as u64)
+    };
+    let any = || {
+        Contract::stepwise(Sha512 { blocks: 1 })
+            .case("any number of blocks")
+            .buffer("state", 8, 8, Write)
+            .repeats("data", (16, 1), "blocks")
+            .addresses(["state", "data"])
+            .values("blocks")
+    };
+    let sets = [Set::Baseline, Set::Avx].into_iter();
+    let rows = sets.zip(names).map(|(set, names)| {
+        let contracts = (1..=3).map(some).chain([any()]).collect();
+        row("aws-lc SHA-512", set, names, ANY_BLOCKS_512, contracts)
+    });
+    rows.collect()
+}

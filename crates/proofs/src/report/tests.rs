@@ -1,0 +1,139 @@
+//! How rows are made, and what they say.
+
+use super::*;
+use crate::catalog::Set;
+use crate::contract::{Access, Contract};
+use crate::formula;
+
+/// Whether the models are taken for right, after a comparison with this outcome.
+fn agree(models: Option<Result<Comparison, String>>) -> bool {
+    let report = Report {
+        models,
+        ..Report::default()
+    };
+    report.models_agree()
+}
+
+#[test]
+fn models_that_were_not_compared_are_not_right() {
+    assert!(!agree(None));
+    assert!(!agree(Some(Err("no AVX-512".into()))));
+    let compared = || Comparison {
+        agree: 1,
+        ..Comparison::default()
+    };
+    assert!(agree(Some(Ok(compared()))));
+    assert!(!agree(Some(Ok(Comparison::default()))), "nothing was");
+    let mut one = compared();
+    one.skipped.insert("push and pop".into());
+    assert!(agree(Some(Ok(one))));
+    let mut one = compared();
+    one.skipped.insert("vpaddq".into());
+    assert!(!agree(Some(Ok(one))));
+    let mut one = compared();
+    one.disagree.push("add".into());
+    assert!(!agree(Some(Ok(one))));
+}
+
+#[test]
+fn programs_are_told_which_forms_were_compared() {
+    let forms = ["Xor_r64_rm64", "Add_r64_rm64", "VEX_Vpaddq_ymm_ymm_ymmm256"];
+    let comparison = Comparison {
+        forms: forms.map(String::from).into(),
+        skipped: ["vpermq: this CPU has no such thing".into()].into(),
+        ..Comparison::default()
+    };
+    let report = Report {
+        models: Some(Ok(comparison)),
+        ..Report::default()
+    };
+    let models = &report.json()["models"];
+    let sorted = ["Add_r64_rm64", "VEX_Vpaddq_ymm_ymm_ymmm256", "Xor_r64_rm64"];
+    assert_eq!(models["compared_forms"], json!(sorted));
+    assert_eq!(models["forms"], 3);
+    let not_executed = json!(["vpermq: this CPU has no such thing"]);
+    assert_eq!(models["not_executed"], not_executed);
+}
+
+#[test]
+fn the_hash_is_of_places_as_well_as_of_bytes() {
+    let hashed = |bytes: &[(u64, u8)]| pieces(100, &bytes.iter().copied().collect());
+    assert_eq!(
+        hashed(&[(100, 1), (101, 2)]),
+        [&[0; 8][..], &2_u64.to_le_bytes(), &[1, 2]].concat()
+    );
+    // The same bytes elsewhere, or in other pieces.
+    assert_ne!(hashed(&[(100, 1), (101, 2)]), hashed(&[(101, 1), (102, 2)]));
+    assert_ne!(hashed(&[(100, 1), (101, 2)]), hashed(&[(100, 1), (102, 2)]));
+}
+
+#[test]
+fn a_function_with_the_name_of_a_kernel_that_no_row_proves_is_a_row() {
+    sealstone_kernels::call_every_kernel();
+    let image = Image::load(&std::env::current_exe().unwrap()).unwrap();
+    let threefish = kernels()
+        .into_iter()
+        .find(|kernel| kernel.name == "Threefish-512 encryption")
+        .unwrap();
+    let symbols = image.symbols().iter();
+    let starts: BTreeSet<u64> = symbols
+        .filter(|symbol| symbol.is(threefish.function))
+        .map(|symbol| symbol.start)
+        .collect();
+    assert!(starts.len() > 1, "one for each size");
+    let place = (image.name.clone(), threefish.function);
+    let images = [image];
+    let all = Starts::from([(place.clone(), starts.clone())]);
+    assert!(left_out(&images, &all).is_empty());
+    let first = starts.first().copied().into_iter().collect();
+    let rows = left_out(&images, &Starts::from([(place, first)]));
+    assert_eq!(rows.len(), starts.len() - 1);
+    assert!(rows.iter().all(|row| !row.verdict.is_proof()));
+}
+
+/// Two functions have the name. The first that is tried leaves more behind and is wrong; the row is
+/// about the second.
+#[test]
+fn a_row_has_the_figures_of_the_function_that_was_proved() {
+    use iced_x86::code_asm::{CodeAssembler, qword_ptr, rax, rdi};
+    let code = |write: &dyn Fn(&mut CodeAssembler)| {
+        let mut code = CodeAssembler::new(64).unwrap();
+        code.mov(rax, qword_ptr(rdi)).unwrap();
+        write(&mut code);
+        code.mov(qword_ptr(rdi), rax).unwrap();
+        code.xor(rax, rax).unwrap();
+        code.ret().unwrap();
+        code.assemble(0).unwrap()
+    };
+    let wrong = code(&|code| {
+        code.push(rax).unwrap();
+        code.push(rax).unwrap();
+        code.pop(rax).unwrap();
+        code.pop(rax).unwrap();
+        code.inc(rax).unwrap();
+    });
+    let right = code(&|_| {});
+    let contract = Contract::new(formula!(|_a, contents| vec![contents[0].clone()]));
+    let kernel = Kernel {
+        name: "the identity",
+        set: Set::Baseline,
+        function: "identity",
+        shows: "",
+        shipped: true,
+        family: "",
+        contracts: vec![contract.buffer("x", 1, 8, Access::Write).addresses(["x"])],
+    };
+    let mut image = Image::of_code("identity", &wrong);
+    image.add_function("identity", &right);
+    let (mut proved, mut met) = (Proved::default(), BTreeMap::new());
+    let row = prove_kernel(
+        &mut Session::new(),
+        &[image],
+        &kernel,
+        &mut proved,
+        &mut met,
+    );
+    assert_eq!(row.verdict, Verdict::Proved);
+    assert_eq!((row.depth, row.steps), (8, 4), "the return address alone");
+    assert_eq!(row.residue, Residue::default());
+}

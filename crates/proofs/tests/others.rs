@@ -1,0 +1,187 @@
+//! Others' code that the command relies on, in this test's own program, and bugs planted into it.
+
+use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic};
+use sealstone_proofs::catalog::{Kernel, others};
+use sealstone_proofs::contract::Contract;
+use sealstone_proofs::features::Processor;
+use sealstone_proofs::image::{Image, Symbol};
+use sealstone_proofs::prove::{Finding, Session};
+use sealstone_proofs::verdict::Verdict;
+use std::hint::black_box;
+use std::sync::{Mutex, PoisonError};
+
+/// Native runs map memory at fixed addresses: one test at a time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// This program, with aws-lc in it.
+fn own() -> Image {
+    black_box(aws_lc_sys::CRYPTO_chacha_20 as *const ());
+    black_box(aws_lc_sys::EVP_aead_xchacha20_poly1305 as *const ());
+    black_box(aws_lc_sys::SHA256 as *const ());
+    black_box(aws_lc_sys::SHA512 as *const ());
+    // ML-KEM hashes four states at once.
+    black_box(aws_lc_sys::EVP_PKEY_CTX_new_id as *const ());
+    black_box(aws_lc_sys::EVP_PKEY_keygen as *const ());
+    Image::load(&std::env::current_exe().unwrap()).unwrap()
+}
+
+fn prove(image: &Image, row: &Kernel, contract: &Contract) -> Finding {
+    let processor = Processor {
+        features: row.set.features(),
+        is_here: row.set.is_here(),
+    };
+    Session::new().prove(image, symbol(image, row), contract, &processor)
+}
+
+fn symbol<'a>(image: &'a Image, row: &Kernel) -> &'a Symbol {
+    let mut symbols = image.symbols().iter();
+    let symbol = symbols.find(|symbol| symbol.is(row.function));
+    symbol.unwrap_or_else(|| panic!("{} is not in this program", row.function))
+}
+
+/// The first and the last of a row: the command is proved with all of them.
+fn ends(row: &Kernel) -> impl Iterator<Item = &Contract> {
+    let last = row.contracts.iter().skip(1).next_back();
+    row.contracts.first().into_iter().chain(last)
+}
+
+/// The longest of a row, for one length and without a case of its own: all that the function has
+/// worked out is in its result.
+fn longest(row: &Kernel) -> &Contract {
+    let contracts = row.contracts.iter();
+    let mut separate = contracts.filter(|contract| contract.case.is_empty());
+    separate.next_back().expect("a contract for one length")
+}
+
+#[test]
+fn every_row_is_proved() {
+    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let image = own();
+    for row in others() {
+        for contract in ends(&row) {
+            let finding = prove(&image, &row, contract);
+            let case = contract.case;
+            assert!(
+                finding.verdict.is_proof(),
+                "{} {case}: {}",
+                row.name,
+                finding.verdict
+            );
+            let is_run = row.set.is_here() && contract.repeats.is_none();
+            assert_eq!(finding.ran_natively, is_run, "{} {case}", row.name);
+        }
+    }
+}
+
+/// In each function, an addition becomes a subtraction, or an exclusive or becomes an or, in the
+/// middle. The proof for any number of blocks refuses it too.
+#[test]
+fn a_bug_in_any_of_them_is_refused() {
+    for row in others() {
+        bugs_are_refused(&row, &[2]);
+    }
+}
+
+#[test]
+#[ignore = "takes 20 s of a core; the same in the middle of each function is tested always"]
+fn a_bug_at_the_start_or_end_is_refused() {
+    for row in others() {
+        bugs_are_refused(&row, &[1, 3]);
+    }
+}
+
+/// At so many quarters of the way through the function.
+fn bugs_are_refused(row: &Kernel, quarters: &[usize]) {
+    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let image = own();
+    let contract = longest(row);
+    let finding = prove(&image, row, contract);
+    assert!(finding.verdict.is_proof(), "{}", row.name);
+    for (at, bytes) in planted(&image, &finding, quarters) {
+        let mut image = image.clone();
+        image.patch(at, &bytes);
+        let verdict = prove(&image, row, contract).verdict;
+        let bug = format!("{} {at:x} {}", row.name, finding.instructions[&at]);
+        let is_refuted = matches!(&verdict, Verdict::Refuted(_));
+        assert!(is_refuted, "{bug}: {verdict}");
+        let by_induction = row.contracts.iter().find(|any| any.repeats.is_some());
+        if let Some(any) = by_induction {
+            let verdict = prove(&image, row, any).verdict;
+            assert!(!verdict.is_proof(), "{bug}: {}", any.case);
+        }
+    }
+}
+
+/// Keccak's function does, and its row says so.
+#[test]
+fn upper_halves_in_use_are_refused_if_the_row_does_not_say_so() {
+    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let image = own();
+    let rows = others();
+    let mut rows = rows.into_iter().filter(|row| row.family == "aws-lc Keccak");
+    let mut row = rows.next().unwrap();
+    for contract in &mut row.contracts {
+        assert!(contract.leaves_upper_halves);
+        contract.leaves_upper_halves = false;
+    }
+    let verdict = prove(&image, &row, &row.contracts[0]).verdict;
+    assert!(verdict.to_string().contains("vzeroupper"), "{verdict}");
+}
+
+/// What an instruction is changed to.
+const CHANGES: [(Mnemonic, Mnemonic); 6] = [
+    (Mnemonic::Vpaddd, Mnemonic::Vpsubd),
+    (Mnemonic::Paddd, Mnemonic::Psubd),
+    (Mnemonic::Vpaddq, Mnemonic::Vpsubq),
+    (Mnemonic::Paddq, Mnemonic::Psubq),
+    (Mnemonic::Vpxor, Mnemonic::Vpor),
+    (Mnemonic::Xor, Mnemonic::Or),
+];
+
+/// Instructions of the first kind that the function has, so many quarters of the way through them:
+/// where each is, and its new bytes.
+fn planted(image: &Image, finding: &Finding, quarters: &[usize]) -> Vec<(u64, Vec<u8>)> {
+    for (from, to) in CHANGES {
+        let changes = finding.instructions.values();
+        let changes = changes.filter(|instruction| instruction.mnemonic() == from);
+        let changes = changes.filter_map(|instruction| changed(image, instruction, to));
+        let changes: Vec<_> = changes.collect();
+        if !changes.is_empty() {
+            let chosen = quarters
+                .iter()
+                .map(|part| &changes[changes.len() * part / 4]);
+            return chosen.cloned().collect();
+        }
+    }
+    panic!("no instruction to change");
+}
+
+/// The same operands, which are not the same register, with another operation: one byte differs.
+fn changed(image: &Image, instruction: &Instruction, to: Mnemonic) -> Option<(u64, Vec<u8>)> {
+    let count = instruction.op_count();
+    let last_two = [count - 2, count - 1].map(|n| instruction.op_register(n));
+    if last_two[0] == last_two[1] {
+        return None;
+    }
+    let at = instruction.ip();
+    let bytes = image.code(at, instruction.len())?;
+    let all = (0..bytes.len()).flat_map(|place| (0..=255).map(move |byte| (place, byte)));
+    all.map(|(place, byte)| {
+        let mut bytes = bytes.to_vec();
+        bytes[place] = byte;
+        (at, bytes)
+    })
+    .find(|(at, bytes)| {
+        let other = Decoder::with_ip(64, bytes, *at, DecoderOptions::NONE).decode();
+        let same = |n| {
+            other.op_kind(n) == instruction.op_kind(n)
+                && other.op_register(n) == instruction.op_register(n)
+        };
+        other.mnemonic() == to
+            && other.len() == bytes.len()
+            && other.op_count() == count
+            && (0..count).all(same)
+            && other.memory_base() == instruction.memory_base()
+            && other.memory_displacement64() == instruction.memory_displacement64()
+    })
+}
