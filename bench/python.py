@@ -4,18 +4,23 @@
 Every round runs every job once, so that a machine whose speed drifts treats all alike. It prints
 minimum and median of the rounds in milliseconds, and how many times the peer takes as long. It
 fails if a ratio is below what the project promises. `--interpreter` names a Python that has the
-package and bench/python.requirements.txt; `scripts/setup bench-python` makes one.
+package and bench/python.requirements.txt; `scripts/setup bench` makes one. The command and
+bench-package, which measures packages in Rust, are processes that take their turn.
 
 usage: bench/python.py [--rounds N] [--only WORD] [--markdown] [--interpreter PYTHON]
+                       [--programs DIR]
 """
 
 import argparse
+import atexit
 import hashlib
 import os
 import platform
+import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -23,12 +28,15 @@ from pathlib import Path
 # Files beside this one have the names of peers.
 sys.path.remove(str(Path(__file__).resolve().parent))
 
-INTERPRETER = Path(__file__).resolve().parent.parent / ".tools/bench-python/bin/python"
+ROOT = Path(__file__).resolve().parent.parent
+INTERPRETER = ROOT / ".tools/bench-python/bin/python"
+PROGRAMS = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
 PASSWORD, SALT = b"correct horse battery", bytes(range(16))
-KIB, MIB = 1 << 10, 1 << 20
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
 # What the project promises: job, peer → the least ratio of times.
 BARS = [
+    ("argon2id 64 MiB t=3", "the command, less its start", 1.0),
     ("argon2id 64 MiB t=3", "argon2-cffi", 1.7),
     ("argon2id 19 MiB t=2", "argon2-cffi", 3.0),
     # The promise names no size of memory, so it is asked of all.
@@ -38,6 +46,9 @@ BARS = [
     ("skein-512 64 B", "pyskein", 1.0),
     ("skein-512 4 KiB", "pyskein", 1.0),
     ("skein-512 1 MiB", "pyskein", 1.0),
+    ("seal 1 GiB, signed", "the command", 0.95),
+    ("sign a package of five layers", "Rust", 1 / 1.2),
+    ("verify a package of five layers", "Rust", 1 / 1.2),
     ("import", "15 ms", 1.0),
 ]
 
@@ -58,7 +69,22 @@ def repeated(count, call):
     return run
 
 
-def argon2_jobs():
+def seconds_of(*command):
+    """The time of a process that has to succeed."""
+    start = time.perf_counter()
+    subprocess.run(command, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, check=True)
+    return time.perf_counter() - start
+
+
+def argon2_command(sealstone):
+    """Our command, less the time of one that does nothing."""
+    hash_one = [sealstone, "password", "hash", "--memory-kib", str(64 * KIB), "--iterations", "3"]
+    hash_one += ["--parallelism", "1", "--no-progress", "--passphrase-command", "echo password"]
+    nothing = [sealstone, "--version"]
+    return lambda: seconds_of(*hash_one) - seconds_of(*nothing)
+
+
+def argon2_jobs(programs):
     import nacl.pwhash.argon2id
     from argon2.low_level import Type as PeerType
     from argon2.low_level import hash_secret_raw as peer
@@ -73,6 +99,8 @@ def argon2_jobs():
             "PyNaCl": repeated(1, lambda cost=cost: nacl.pwhash.argon2id.kdf(32, PASSWORD, SALT, cost[0], cost[1] * KIB)),
         }
 
+    jobs["argon2id 64 MiB t=3"]["the command, less its start"] = argon2_command(programs / "sealstone")
+
     pool = ThreadPoolExecutor(8)
     for mib, passes, count in ((1, 3, 400), (19, 2, 40), (64, 3, 8)):
 
@@ -86,7 +114,7 @@ def argon2_jobs():
     return jobs
 
 
-def hash_jobs():
+def hash_jobs(_programs):
     import blake3
     import skein
     from sealstone.hashes import Blake2b, Skein512, SkeinTree
@@ -112,7 +140,7 @@ def hash_jobs():
     return jobs
 
 
-def file_jobs():
+def file_jobs(programs):
     import pyrage
     import sealstone
     from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
@@ -132,6 +160,7 @@ def file_jobs():
         "sealstone": repeated(1, lambda: sealstone.open(ours, keys=bob, sender="unsigned")),
         "pyrage": repeated(1, lambda: pyrage.decrypt(theirs, [age])),
     }
+    jobs["seal 1 GiB, signed"] = gib_jobs(programs / "sealstone")
     short = pattern(KIB)
     jobs["seal 1 KiB, unsigned"] = {
         "sealstone": repeated(50, lambda: sealstone.seal(short, to=bob.public)),
@@ -140,7 +169,42 @@ def file_jobs():
     return jobs
 
 
-def package_jobs():
+def gib_jobs(sealstone):
+    """A GiB of bytes, and a file of a GiB in memory. The passphrase of the command's passport costs
+    so little that it does not count."""
+    import sealstone as module
+
+    folder = Path(tempfile.mkdtemp(dir="/dev/shm"))
+    atexit.register(shutil.rmtree, folder)
+    large, sealed = folder / "large", folder / "sealed"
+    large.write_bytes(pattern(GIB))
+    alice, bob = module.Passport.generate("Alice"), module.Passport.generate("Bob")
+    (folder / "alice.passport").write_bytes(alice.lock("password", profile=(7168, 5, 1)).encode())
+    (folder / "bob.pub").write_bytes(bob.public.encode())
+    command = [sealstone, "seal", large, "--output", sealed, "--force", "--no-progress", "--no-agent"]
+    command += ["--recipient", folder / "bob.pub", "--from", folder / "alice.passport"]
+    command += ["--passphrase-command", "echo password"]
+    data = large.read_bytes()
+    return {
+        "sealstone": repeated(1, lambda: module.seal(data, to=bob.public, sender=alice)),
+        "the command": lambda: seconds_of(*command),
+    }
+
+
+def rust_package(bench_package, job):
+    """The median of some rounds in Rust, in seconds."""
+    command = [bench_package, "--rounds", "5", "--only", job]
+
+    def run():
+        lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+        (line,) = (line for line in lines if line.startswith(job))
+        _minimum, median, _rate = line.removeprefix(job).split()
+        return float(median) / 1e6
+
+    return run
+
+
+def package_jobs(programs):
     import sealstone
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.asymmetric.mldsa import MLDSA65PrivateKey
@@ -155,7 +219,23 @@ def package_jobs():
         classical.public_key().verify(pair[0], short)
         quantum.public_key().verify(pair[1], short)
 
+    # As bench/src/package.rs has it.
+    policy = {"purpose": ["research", "teaching"], "review": 2027, "term": "ten years"}
+    keys = {"hmac_key": b"k" * 32, "secret": b"s" * 32}
+
+    def sign_five():
+        return sign(alice, embed={"data.csv": short}, policy=policy, require=["hmac", "keys"], **keys).to_bytes()
+
+    five, bench_package = sign_five(), programs / "bench-package"
     return {
+        "sign a package of five layers": {
+            "sealstone": repeated(20, sign_five),
+            "Rust": rust_package(bench_package, "package create"),
+        },
+        "verify a package of five layers": {
+            "sealstone": repeated(20, lambda: Package.load(five).verify(signers=alice.public, **keys)),
+            "Rust": rust_package(bench_package, "package verify"),
+        },
         "sign a package of 1 KiB": {
             "sealstone": repeated(20, lambda: sign(alice, embed={"a": short}).to_bytes()),
             "cryptography, both signatures": repeated(20, lambda: (classical.sign(short), quantum.sign(short))),
@@ -167,7 +247,7 @@ def package_jobs():
     }
 
 
-def import_jobs():
+def import_jobs(_programs):
     program = "import time; t = time.perf_counter(); import {}; print(time.perf_counter() - t)"
 
     def run(module):
@@ -231,12 +311,13 @@ def main():
     parser.add_argument("--only", default="", metavar="WORD", help="jobs whose name has this word")
     parser.add_argument("--markdown", action="store_true", help="print the table of bench/README.md")
     parser.add_argument("--interpreter", default=str(INTERPRETER), metavar="PYTHON")
+    parser.add_argument("--programs", type=Path, default=PROGRAMS, metavar="DIR", help="where the command is")
     options = parser.parse_args()
     if os.path.realpath(sys.prefix) != os.path.realpath(Path(options.interpreter).parent.parent):
         # Its prefix is another one than ours: go on there.
         os.execv(options.interpreter, [options.interpreter, __file__, *sys.argv[1:]])
     groups = (argon2_jobs, hash_jobs, file_jobs, package_jobs, import_jobs)
-    jobs = {name: peers for group in groups for name, peers in group().items() if options.only in name}
+    jobs = {name: peers for group in groups for name, peers in group(options.programs).items() if options.only in name}
     print(f"{os.cpu_count()} processors, Python {platform.python_version()}, {options.rounds} rounds", file=sys.stderr)
     return 1 if report(measure(jobs, options.rounds), options.markdown) else 0
 
