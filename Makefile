@@ -88,11 +88,16 @@ lint: ## format, lints, documentation, layers, sizes, dependencies
 	cargo test $(CARGO_FLAGS) --manifest-path xtask/Cargo.toml -- --ignored with_lint_tools
 	cd scripts/tests && python3 -Bm unittest test_header
 
-prove: ## prove the kernels' machine code equal to their specifications
+prove: ## prove the kernels' machine code equal to their specifications, in the command and both libraries
 	@scripts/setup prove
 	cargo build --release $(CARGO_FLAGS) -p sealstone-cli -p sealstone-proofs
+	cargo rustc --release $(CARGO_FLAGS) -p sealstone-capi --lib --crate-type staticlib
+	scripts/library $(CARGO_TARGET_DIR)/release/libsealstone_capi.a $(CARGO_TARGET_DIR)/library
+	cargo build --release $(CARGO_FLAGS) --manifest-path python/Cargo.toml
 	scripts/prove-lemmas --install
-	$(CARGO_TARGET_DIR)/release/sealstone-prove --lemmas --write-json $(CARGO_TARGET_DIR)/proofs.json $(ARGS)
+	$(CARGO_TARGET_DIR)/release/sealstone-prove --lemmas --write-json $(CARGO_TARGET_DIR)/proofs.json \
+		--library $(CARGO_TARGET_DIR)/library/lib/libsealstone.so \
+		--library $(CARGO_TARGET_DIR)/release/libsealstone_python.so $(ARGS)
 	$(XTASK) assurance --proofs $(CARGO_TARGET_DIR)/proofs.json --check
 	$(if $(ARGS),,$(CARGO_TARGET_DIR)/release/sealstone selftest --proofs=$(CARGO_TARGET_DIR)/proofs.json)
 

@@ -28,6 +28,10 @@ struct Arguments {
     /// this command has, nor the source.
     #[arg(long, requires = "artefact", conflicts_with = "lemmas")]
     alone: bool,
+    /// Prove the kernels in this library too: an ELF file with its symbols, built of the same
+    /// crates. Kernels that it does not have are listed. May be given several times.
+    #[arg(long = "library", value_name = "FILE")]
+    libraries: Vec<PathBuf>,
     /// The target for which the program was built: x86-64, x86-64-v3 or x86-64-v4. Its code may use
     /// all instructions of that, wherever it is.
     #[arg(long, requires = "artefact", default_value = "x86-64")]
@@ -142,8 +146,14 @@ fn machine_code(arguments: &Arguments, solver: Option<&Solver>) -> Result<Report
     let target = &arguments.target_cpu;
     let target =
         Features::of_target(target).ok_or_else(|| format!("no target `{target}` is known"))?;
-    let mut images = vec![Image::load(&shipped)?];
-    images[0].target = target;
+    let load = |file: &PathBuf| {
+        let mut image = Image::load(file)?;
+        image.target = target.clone();
+        Ok::<_, String>(image)
+    };
+    let mut images = vec![load(&shipped)?];
+    let libraries = arguments.libraries.iter().map(load);
+    let libraries: Vec<Image> = libraries.collect::<Result<_, _>>()?;
     if !arguments.alone {
         sealstone_kernels::call_every_kernel();
         images.push(Image::load(&own)?);
@@ -151,6 +161,9 @@ fn machine_code(arguments: &Arguments, solver: Option<&Solver>) -> Result<Report
     let mut report = prove_all(&images, &arguments.only, solver);
     if !arguments.alone {
         report.prove_others(&images[0], &arguments.only);
+    }
+    for library in libraries {
+        report.prove_library(library, &arguments.only, solver);
     }
     if !arguments.without_models {
         report.compare_models();

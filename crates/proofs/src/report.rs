@@ -17,13 +17,17 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 use std::time::Duration;
 
-/// What is known about all kernels.
+/// The findings on all kernels.
 #[derive(Default)]
 pub struct Report {
     /// A row for each kernel.
     pub rows: Vec<Row>,
     /// A row for each function of others that the first program relies on. They need not be proved.
     pub others: Vec<Row>,
+    /// The findings on libraries of the same crates.
+    pub libraries: Vec<Report>,
+    /// The kernels that a library does not have, with their instruction sets.
+    pub absent: Vec<(&'static str, &'static str)>,
     /// Every instruction that was met, by its bytes.
     pub instructions: BTreeMap<Vec<u8>, Instruction>,
     /// Their models against this CPU, or why they could not be compared; nothing if it was not
@@ -74,6 +78,16 @@ pub struct Row {
 /// first that has it. The solver is asked for inputs for which something is wrong, where samples
 /// do not show it.
 pub fn prove_all(images: &[Image], only: &str, solver: Option<&Solver>) -> Report {
+    prove(kernels(), images, only, solver).0
+}
+
+/// The report on these kernels, and where the functions begin that were proved.
+fn prove(
+    kernels: Vec<Kernel>,
+    images: &[Image],
+    only: &str,
+    solver: Option<&Solver>,
+) -> (Report, Starts) {
     let mut report = Report {
         compiler: images
             .first()
@@ -82,7 +96,7 @@ pub fn prove_all(images: &[Image], only: &str, solver: Option<&Solver>) -> Repor
     };
     let mut sessions: HashMap<&str, Session> = HashMap::new();
     let mut proved = Proved::default();
-    for kernel in kernels() {
+    for kernel in kernels {
         if kernel.name.contains(only) || kernel.set.name().contains(only) {
             let new = || match solver {
                 Some(solver) => Session::new().with_solver(solver.clone()),
@@ -107,7 +121,7 @@ pub fn prove_all(images: &[Image], only: &str, solver: Option<&Solver>) -> Repor
             coverage::cover(image, executed, DRIVERS)
         });
     }
-    report
+    (report, proved.starts)
 }
 
 /// The proved rows.
@@ -399,20 +413,55 @@ impl Report {
         }
     }
 
+    /// Proves in a library of the same crates the kernels that the command has. It need not have
+    /// all of them, but one at least: a part of them that it has none of says nothing about it.
+    pub fn prove_library(&mut self, image: Image, only: &str, solver: Option<&Solver>) {
+        let shipped = kernels().into_iter().filter(|kernel| kernel.shipped);
+        let images = [image];
+        let (mut report, starts) = prove(shipped.collect(), &images, only, solver);
+        report.leave_out_absent(&images[0], &starts);
+        self.instructions.append(&mut report.instructions);
+        if only.is_empty() || !report.rows.is_empty() {
+            self.libraries.push(report);
+        }
+    }
+
+    /// A kernel is absent if every function that has its name is one that another row has proved.
+    /// The sizes and instruction sets of a kernel have one name.
+    fn leave_out_absent(&mut self, image: &Image, starts: &Starts) {
+        let is_absent = |row: &Row| {
+            let kernels = kernels().into_iter();
+            let mut same = kernels.filter(|it| it.name == row.name && it.set.name() == row.set);
+            same.any(|kernel| {
+                let proved = starts.get(&(image.name.clone(), kernel.function));
+                let is_other = |symbol: &Symbol| {
+                    !symbol.is(kernel.function)
+                        || proved.is_some_and(|proved| proved.contains(&symbol.start))
+                };
+                !row.verdict.is_proof() && image.symbols().iter().all(is_other)
+            })
+        };
+        let absent = self.rows.extract_if(.., |row| is_absent(row));
+        self.absent = absent.map(|row| (row.name, row.set)).collect();
+    }
+
     /// Executes every instruction that was met, and compares it with its model.
     pub fn compare_models(&mut self) {
         self.models = Some(cosim::compare(self.instructions.values()));
     }
 
     /// Whether every kernel is proved, and there is one, given that the models of the instructions
-    /// are right.
+    /// are right; in the libraries too.
     pub fn is_proof(&self) -> bool {
-        !self.rows.is_empty() && self.rows.iter().all(|row| row.verdict.is_proof())
+        !self.rows.is_empty()
+            && self.rows.iter().all(|row| row.verdict.is_proof())
+            && self.libraries.iter().all(Self::is_proof)
     }
 
-    /// Whether no code was left out that should have a row.
+    /// Whether no code was left out that should have a row; in the libraries too.
     pub fn is_whole(&self) -> bool {
         self.coverage.as_ref().is_none_or(Coverage::is_whole)
+            && self.libraries.iter().all(Self::is_whole)
     }
 
     /// Whether the models were compared with this CPU and none is wrong, and only known kinds of
@@ -458,27 +507,34 @@ impl Report {
     pub fn table(&self) -> String {
         let mut text = table_of(&self.rows);
         text += &self.models_line();
-        let proved = self
-            .rows
-            .iter()
-            .filter(|row| row.verdict.is_proof())
-            .count();
-        let time: Duration = self.rows.iter().map(|row| row.time).sum();
-        let _ = writeln!(
-            text,
-            "{proved} of {} proved in {:.1} s of processor time",
-            self.rows.len(),
-            time.as_secs_f64()
-        );
-        text += &self
-            .coverage
-            .as_ref()
-            .map_or_else(String::new, Coverage::text);
+        text += &self.sum();
+        for library in &self.libraries {
+            text += "\na library of the same crates\n";
+            text += &table_of(&library.rows);
+            for (name, set) in &library.absent {
+                let _ = writeln!(text, "not in this library: {name} {set}");
+            }
+            text += &library.sum();
+        }
         if !self.others.is_empty() {
             text += "\nothers' code that we rely on\n";
             text += &table_of(&self.others);
         }
         text
+    }
+
+    /// How many rows are proved, and how much of the program's code that is.
+    fn sum(&self) -> String {
+        let proved = self.rows.iter().filter(|row| row.verdict.is_proof());
+        let time: Duration = self.rows.iter().map(|row| row.time).sum();
+        let sum = format!(
+            "{} of {} proved in {:.1} s of processor time\n",
+            proved.count(),
+            self.rows.len(),
+            time.as_secs_f64()
+        );
+        let coverage = self.coverage.as_ref().map(Coverage::text);
+        sum + &coverage.unwrap_or_default()
     }
 
     /// The same for programs.
@@ -501,9 +557,19 @@ impl Report {
             "models": models,
             "kernels": rows(&self.rows),
             "others": rows(&self.others),
+            "libraries": self.libraries.iter().map(Self::library_json).collect::<Vec<_>>(),
             "coverage": coverage,
             "compiler": self.compiler,
             "obligations": OBLIGATIONS.iter().map(Obligation::json).collect::<Vec<_>>(),
+        })
+    }
+
+    fn library_json(&self) -> Value {
+        json!({
+            "kernels": self.rows.iter().map(Row::json).collect::<Vec<_>>(),
+            "absent": self.absent,
+            "coverage": self.coverage.as_ref().map(Coverage::json),
+            "compiler": self.compiler,
         })
     }
 }

@@ -16,4 +16,8 @@ pub const DRIVERS: &[Driver] = &[
         path: "sealstone::selftest::run",
         why: "makes the numbers that the self-test hashes; what it hashes is compared with published answers",
     },
+    Driver {
+        path: "::__pymethod___hash____",
+        why: "hashes for Python's dictionaries: SipHash of the standard library, inlined",
+    },
 ];

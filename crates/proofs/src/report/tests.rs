@@ -137,3 +137,89 @@ fn a_row_has_the_figures_of_the_function_that_was_proved() {
     assert_eq!((row.depth, row.steps), (8, 4), "the return address alone");
     assert_eq!(row.residue, Residue::default());
 }
+
+/// A library has to have a kernel, and those that it has are proved.
+#[test]
+fn a_library_without_kernels_or_with_a_wrong_one_is_no_proof() {
+    let proved = || Report {
+        rows: vec![Row {
+            verdict: Verdict::Proved,
+            ..Row::new("kernel", "", "")
+        }],
+        ..Report::default()
+    };
+    let with = |function: &str, only: &str| {
+        let mut report = proved();
+        report.libraries.push(proved());
+        report.prove_library(Image::of_code(function, &[0xc3]), only, None);
+        report
+    };
+    let shipped = kernels().iter().filter(|kernel| kernel.shipped).count();
+
+    let without = with("something else", "");
+    assert!(!without.is_proof());
+    assert_eq!(without.libraries[1].absent.len(), shipped);
+    let json = without.json();
+    assert_eq!(
+        json["libraries"][1]["absent"].as_array().unwrap().len(),
+        shipped
+    );
+    assert!(
+        without
+            .table()
+            .contains("not in this library: Skein-512 UBI x86-64")
+    );
+
+    let wrong = with("sealstone_skein::ubi::absorb", "");
+    assert!(!wrong.is_proof());
+    let rows = &wrong.libraries[1].rows;
+    let names = ["Skein-256 UBI", "Skein-512 UBI", "Skein-1024 UBI"];
+    assert!(rows.iter().map(|row| row.name).eq(names));
+
+    // A part that the library has nothing of.
+    let part = with("something else", "Skein-512 UBI");
+    assert!(part.is_proof() && part.libraries.len() == 1);
+}
+
+/// A function of one size is proved: the other sizes are absent. A second function of the name is
+/// not.
+#[test]
+fn a_kernel_is_absent_only_if_all_of_its_name_is_proved() {
+    let name = "sealstone_skein::ubi::absorb";
+    let mut image = Image::of_code(name, &[0xc3]);
+    let first = image.symbols()[0].start;
+    let report = || Report {
+        rows: vec![Row::new("Skein-256 UBI", "x86-64", "")],
+        ..Report::default()
+    };
+    let starts = Starts::from([((image.name.clone(), name), BTreeSet::from([first]))]);
+    let mut one = report();
+    one.leave_out_absent(&image, &starts);
+    assert_eq!(one.absent, [("Skein-256 UBI", "x86-64")]);
+    image.add_function(name, &[0xc3]);
+    let mut two = report();
+    two.leave_out_absent(&image, &starts);
+    assert_eq!((two.absent.len(), two.rows.len()), (0, 1));
+}
+
+/// A library has a second copy of a kernel, and no row proves it.
+#[test]
+fn code_of_a_library_that_was_left_out_is_seen() {
+    let coverage = |findings: &[&str]| {
+        let mut all = coverage::cover(&Image::of_code("library", &[0xc3]), &Executed::new(), &[]);
+        all.proved.bytes = 1;
+        all.findings = findings.iter().map(|&finding| finding.into()).collect();
+        Some(all)
+    };
+    for (findings, is_whole) in [(&[][..], true), (&["a copy"], false)] {
+        let library = Report {
+            coverage: coverage(findings),
+            ..Report::default()
+        };
+        let report = Report {
+            libraries: vec![library],
+            ..Report::default()
+        };
+        assert_eq!(report.is_whole(), is_whole);
+    }
+}
