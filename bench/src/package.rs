@@ -119,7 +119,7 @@ impl Keys {
     }
 }
 
-/// What creating and verifying have in common: digests of content, policy, manifest and of the
+/// The common part of creating and verifying: digests of content, policy, manifest and of the
 /// signer's two keys and fingerprint; the policy in canonical form; the tag; the confirmation.
 fn digests_and_macs() {
     black_box(sha3_256(black_box(&CONTENT)));

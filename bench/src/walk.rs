@@ -1,5 +1,5 @@
-//! What memory alone costs a hash: Argon2's walk through it, without its arithmetic; and getting it
-//! from the system.
+//! The cost of memory alone for a hash: Argon2's walk through it, without its arithmetic;
+//! and getting it from the system.
 //!
 //! Each step reads a KiB at some place, as likely as RFC 9106, section 3.4.2, has it, and adds it
 //! to the next KiB in order. With one lane the place follows from the KiB read before; any Argon2

@@ -170,7 +170,7 @@ fn header(path: &[u8], mode: u32, size: u64, kind: u8, target: &[u8]) -> [u8; 51
 /// A member, and its content without holes.
 type Found = (Entry, Pieces);
 
-/// What is put where, and the end. Holes may be exabytes.
+/// The pieces with their places, and the end. Holes may be exabytes.
 #[derive(Debug, Default, PartialEq)]
 struct Pieces {
     bytes: Vec<u8>,

@@ -12,7 +12,8 @@ use crate::PLANTED;
 use crate::edit::{edited, is_thorough};
 use crate::golden::{REQUEST, STAMPS};
 
-/// What is accepted after edits states what the golden response states, by the same certificates.
+/// A response that is accepted after edits states what the golden response states, by the same
+/// certificates.
 pub fn timestamp(data: &[u8]) {
     let mut bytes = Unstructured::new(data);
     let mode = bytes.arbitrary::<u8>().unwrap_or(0);

@@ -218,7 +218,7 @@ impl Accept {
     }
 }
 
-/// What is known of an opened file: sender, name, time, note, bytes of content.
+/// The facts about an opened file: sender, name, time, note, bytes of content.
 type Facts = (
     Option<PublicPassport>,
     Option<String>,

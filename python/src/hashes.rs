@@ -48,7 +48,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What all hash objects have, and a constructor of their own.
+/// The methods of all hash objects, and a constructor of their own.
 macro_rules! hash_object {
     ($(#[$doc:meta])* $object:ident as $python:literal, $state:ty, $name:literal, $block:literal, $($constructor:tt)*) => {
         $(#[$doc])*

@@ -25,7 +25,7 @@ struct Way {
     target: &'static str,
 }
 
-/// What was proved of the program that was compiled in this way; `None` if the prover could not
+/// The proofs of the program that was compiled in this way; `None` if the prover could not
 /// read it.
 struct Found {
     way: Way,

@@ -126,8 +126,8 @@ pub trait Stepwise {
     ) -> Vec<A::Word> {
         Vec::new()
     }
-    /// What [`Formula`] gives, from the words after the last step: one buffer that holds them, if
-    /// nothing else is said.
+    /// The words that [`Formula`] gives, from the words after the last step: one buffer that
+    /// holds them, if nothing else is said.
     fn end<A: Algebra<64>>(&self, _a: &mut A, words: &[A::Word]) -> Contents<A::Word> {
         vec![words.to_vec()]
     }

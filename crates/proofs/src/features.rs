@@ -24,11 +24,11 @@ const X86_64: [CpuidFeature; 11] = [
     SSE2,
     CET_IBT,
 ];
-/// What SSSE3 implies.
+/// The features that SSSE3 implies.
 const WITH_SSSE3: [CpuidFeature; 2] = [SSE3, SSSE3];
-/// What AVX implies beyond that.
+/// The features that AVX implies beyond those.
 const WITH_AVX: [CpuidFeature; 3] = [SSE4_1, SSE4_2, AVX];
-/// What else x86-64-v3 has, by the psABI.
+/// The other features of x86-64-v3, by the psABI.
 const LEVEL_3: [CpuidFeature; 7] = [BMI1, BMI2, F16C, FMA, LZCNT, MOVBE, POPCNT];
 /// The additional features of x86-64-v4.
 const LEVEL_4: [CpuidFeature; 5] = [AVX512F, AVX512BW, AVX512CD, AVX512DQ, AVX512VL];

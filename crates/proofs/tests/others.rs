@@ -128,7 +128,7 @@ fn upper_halves_in_use_are_refused_if_the_row_does_not_say_so() {
     assert!(verdict.to_string().contains("vzeroupper"), "{verdict}");
 }
 
-/// What an instruction is changed to.
+/// The bytes that an instruction is changed to.
 const CHANGES: [(Mnemonic, Mnemonic); 6] = [
     (Mnemonic::Vpaddd, Mnemonic::Vpsubd),
     (Mnemonic::Paddd, Mnemonic::Psubd),

@@ -1,4 +1,4 @@
-//! What the monitor tells others: events of `tracing`, figures of `metrics`.
+//! The monitor's reports to others: events of `tracing`, figures of `metrics`.
 
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Write};

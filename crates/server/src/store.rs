@@ -54,7 +54,7 @@ pub trait Store: Send + Sync + 'static {
     /// After an error, the change was made or was not made.
     fn apply(&self, change: Change) -> Answer<'_, Outcome>;
 
-    /// What [`Store::apply`] would answer now. It changes nothing.
+    /// The answer that [`Store::apply`] would give now. It changes nothing.
     fn probe(&self, change: Change) -> Answer<'_, Outcome>;
 
     /// The record of this name.

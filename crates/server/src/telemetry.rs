@@ -223,7 +223,7 @@ impl Span {
         work()
     }
 
-    /// What became of the request.
+    /// The outcome of the request.
     pub fn answered(&self, status: StatusCode) {
         if let Some(context) = &self.0 {
             let span = context.span();
@@ -235,7 +235,7 @@ impl Span {
         }
     }
 
-    /// What became of the work.
+    /// The outcome of the work.
     pub fn became(&self, outcome: &'static str) {
         if let Some(context) = &self.0 {
             let outcome = KeyValue::new("sealstone.outcome", outcome);

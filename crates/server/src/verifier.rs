@@ -214,7 +214,7 @@ impl Verifier {
         })
     }
 
-    /// What [`Verifier::spend`] would say, without an operation. It spends nothing.
+    /// The answer that [`Verifier::spend`] would give, without an operation. It spends nothing.
     ///
     /// # Errors
     /// If the store does not answer.

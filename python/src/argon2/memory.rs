@@ -172,7 +172,7 @@ impl Drop for Place {
     fn drop(&mut self) {
         let mut state = self.shelf.lock();
         state.free += 1;
-        // What is not kept goes back to the system after the lock is given up.
+        // Memory that is not kept goes back to the system after the lock is given up.
         if state.kept_kib() + self.arena.kib() <= state.keep_kib {
             state.kept.push(std::mem::take(&mut self.arena));
         }

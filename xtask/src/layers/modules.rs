@@ -6,7 +6,7 @@ use super::tables;
 use crate::rust::{is_mark, is_word, word, words};
 use std::collections::BTreeMap;
 
-/// What `lib.rs` offers at the root under a short name, and the module it comes from.
+/// A name that `lib.rs` offers at the root, and the module it comes from.
 type Reexports = BTreeMap<String, String>;
 
 pub(super) fn check(krate: &Crate) -> Vec<String> {

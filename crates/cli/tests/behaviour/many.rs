@@ -160,7 +160,7 @@ fn what_cannot_be_is_refused() {
     }
 }
 
-/// What `count` signed files of this content cost on one processor, by the primitives alone.
+/// The cost of `count` signed files of this content on one processor, by the primitives alone.
 fn primitives(content: &[u8], count: usize) -> Duration {
     let kem = DecapsulationKey::from_seed(&Secret::random());
     let theirs = x25519::PrivateKey::from_seed(Secret::random());

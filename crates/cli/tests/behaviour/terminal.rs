@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::world::{PASSPHRASE, PROFILE, World, succeed};
 
-/// What the screen shows and how it ended, when `typed` lines are typed. `None` if there is no
+/// The screen and the exit status, when `typed` lines are typed. `None` if there is no
 /// script(1) of util-linux.
 pub(crate) fn session(world: &World, line: &str, typed: &[&str]) -> Option<(String, Option<i32>)> {
     converse(world, line, |keyboard, screen| {

@@ -46,7 +46,7 @@ pub struct Obligation {
     pub groups: &'static [&'static Group],
     /// The caller's obligation.
     pub what: &'static str,
-    /// What guarantees it,
+    /// The guarantee of it,
     pub by: &'static str,
     /// and what checks that.
     pub checked: &'static str,

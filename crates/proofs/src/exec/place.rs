@@ -55,7 +55,7 @@ pub(super) struct Bases {
     /// Those of the machine itself.
     stack: usize,
     program: usize,
-    /// What the stack pointer was aligned to.
+    /// The alignment of the stack pointer.
     aligned: Option<Aligned>,
     /// Where a buffer of any number of elements ends: the address of its first byte, and the end.
     end: Option<(Word, Word)>,

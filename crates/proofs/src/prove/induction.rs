@@ -182,7 +182,7 @@ fn first_step(terms: &mut Terms, steps: &Steps, contents: &Contents<Word>) -> Ve
     (steps.step)(terms, 0, &words, &pick(&contents[buffer], &cells))
 }
 
-/// What is found from the invariant on may be about states that no run comes to.
+/// A finding from the invariant on may be about states that no run comes to.
 fn weaker(verdict: Verdict) -> Verdict {
     match verdict {
         Verdict::Refuted(why) | Verdict::Unproved(why) => {

@@ -21,7 +21,7 @@ pub(super) struct Native<'a> {
 
 /// Where something decides that is not the same for all inputs.
 pub(super) struct Decision<'a> {
-    /// What, as the executor says it.
+    /// The kind of decision, as the executor says it.
     pub(super) what: &'static str,
     /// The instruction,
     pub(super) instruction: &'a Instruction,

@@ -188,8 +188,8 @@ fn with_aligned_frame(at: i32, more: impl Fn(&mut CodeAssembler)) -> Verdict {
     })
 }
 
-/// What was reserved before the alignment may be used from the aligned stack pointer, and no more:
-/// behind it, the saved register may begin. From the old one, nothing of it may be used.
+/// Stack that was reserved before the alignment may be used from the aligned stack pointer, and no
+/// more: behind it, the saved register may begin. From the old one, nothing of it may be used.
 #[test]
 fn a_frame_that_is_reserved_before_the_alignment() {
     let untouched = |_: &mut CodeAssembler| {};

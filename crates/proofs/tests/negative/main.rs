@@ -242,13 +242,13 @@ fn a_register_of_the_caller_that_is_not_restored() {
         "a register that belongs to the caller is not restored",
     );
     assert_refuted(&verdict, "; reproduced natively: with m = ");
-    // Whatever it held, another bit is wrong.
+    // Another bit is wrong, whatever it held.
     let flip = |code: &mut CodeAssembler| code.xor(rbx, 0x20).unwrap();
     let verdict = around_blake2b(nothing, flip);
     assert_refuted(&verdict, "; reproduced natively: with m = ");
 }
 
-/// What a function finds in the flags is as arbitrary as what it finds in registers. Right if each
+/// The flags at a function's entry are as arbitrary as its registers. Right if each
 /// of them is clear, and without the bug whatever they are.
 #[test]
 fn an_output_that_depends_on_a_flag_at_the_entry() {

@@ -1,4 +1,4 @@
-//! What is written is read again, in both ways.
+//! Archives are written and read again, in both ways.
 
 use sealstone::archive::{Again, EntryKind, MAX_PATH};
 

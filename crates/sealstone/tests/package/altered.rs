@@ -18,7 +18,7 @@ fn package() -> Vec<u8> {
     package.encode()
 }
 
-/// What is said of a package: `format`, or the layers that are bad, or nothing if it is good.
+/// The verdict on a package: `format`, or the layers that are bad, or nothing if it is good.
 fn say(bytes: &[u8]) -> String {
     let Ok(package) = Package::decode(bytes) else {
         return "format".to_owned();

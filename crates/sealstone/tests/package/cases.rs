@@ -32,7 +32,7 @@ pub(crate) struct Case {
     pub(crate) signatures: Vec<(String, u8, u64)>,
     /// The keys of some labels.
     pub(crate) derived: BTreeMap<String, String>,
-    /// What time-stamping authorities are said to have sent, over all signatures.
+    /// The responses of time-stamping authorities, over all signatures.
     pub(crate) responses: Vec<String>,
     /// SHA3-256 of what another timestamp would cover.
     pub(crate) to_stamp: String,

@@ -101,7 +101,7 @@ fn what_breaks_a_rule_we_refuse() {
     fs::remove_dir_all(dir).unwrap();
 }
 
-/// What we say of a package, with the keys of `packages.py`.
+/// Our verdict on a package, with the keys of `packages.py`.
 fn say(dir: &Path, file: &str) -> Expected {
     let Ok(package) = Package::decode(&fs::read(dir.join(file)).unwrap()) else {
         return Expected::Word("format".into());

@@ -173,7 +173,7 @@ fn the_policy_and_everything_else_can_be_read_again() {
     );
 }
 
-/// Whoever signs by hand can put any bytes there. Nothing but the signatures is wrong with the
+/// A signer by hand can put any bytes there. Nothing but the signatures is wrong with the
 /// second one.
 #[test]
 fn a_policy_that_is_not_canonical_is_bad_although_its_digest_is_right() {

@@ -119,7 +119,7 @@ fn encoded(bundle: &Item) -> Vec<u8> {
     [&b"\x89PACK\r\n\x1a\n\x01"[..], &bundle.encode()].concat()
 }
 
-/// What is said of the package after a change of its bundle.
+/// The verdict on the package after a change of its bundle.
 fn changed(change: impl FnOnce(&mut Item)) -> String {
     let mut bundle = bundle(&package(0));
     change(&mut bundle);

@@ -41,7 +41,7 @@ pub(crate) enum Node {
 }
 
 impl Tree {
-    /// What is below a directory; nothing if there is none.
+    /// The objects below a directory; nothing if there is none.
     pub(crate) fn read(root: &Path) -> Self {
         let mut tree = Self::default();
         if root.exists() {

@@ -46,7 +46,7 @@ impl Bench {
     }
 }
 
-/// What is wrong, the refusal, whether OpenSSL checks it, and how it is done.
+/// The fault, the refusal, whether OpenSSL checks it, and how it is done.
 type Case = (&'static str, &'static str, bool, fn(&mut Info));
 
 fn run(bench: &Bench, cases: &[Case]) {
@@ -441,7 +441,7 @@ fn responses_without_a_token() {
     refused(&long, &bench.roots, &Options::default(), "too-long", "");
 }
 
-/// What a client checks before it keeps an answer.
+/// The checks of a client before it keeps an answer.
 #[test]
 fn answers_to_other_requests() {
     let Some(bench) = Bench::new() else { return };

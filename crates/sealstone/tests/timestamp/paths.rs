@@ -138,7 +138,7 @@ fn lengths_of_paths() {
     }
 }
 
-/// Who is trusted: certificates of the roots file that are issued by themselves.
+/// The trusted roots: certificates of the roots file that are issued by themselves.
 #[test]
 fn roots_files() {
     let Some(tsa) = Authority::new() else { return };

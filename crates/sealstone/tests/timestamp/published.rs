@@ -127,7 +127,7 @@ fn published_requests_and_their_nonces() {
     assert_eq!(refusal.unwrap_err().name(), "nonce");
 }
 
-/// What `openssl ts -reply -text` prints of them.
+/// The facts that `openssl ts -reply -text` prints of them.
 #[test]
 fn what_a_response_states() {
     let folder = vectors();

@@ -1,4 +1,4 @@
-//! What somebody could do to the files, and that all of it is noticed.
+//! Alterations of the files, all of which are noticed.
 
 use sealstone::trust::{Memory, Status, TrustStore};
 use sealstone::{Error, Result};
@@ -6,7 +6,7 @@ use sealstone::{Error, Result};
 use super::fixture::{Files, Snapshot, at, history, name, snapshot};
 use super::mini::fingerprint_at;
 
-/// What kind of alteration it is.
+/// The kind of alteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Flip,

@@ -146,8 +146,8 @@ pub(crate) fn faults(start: &Files, action: Action<'_>, all_lengths: usize) -> V
     faults
 }
 
-/// What every interruption of `action` leaves behind, with the way to it; `Err` tells the first one
-/// that does harm.
+/// The files that every interruption of `action` leaves behind, with the way to it; `Err` tells
+/// the first one that does harm.
 pub(crate) fn interrupt_everywhere(
     start: &Files,
     action: Action<'_>,

@@ -13,7 +13,7 @@ use super::fixture::Files;
 /// Which rules hold; all of them in the real format.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules {
-    /// What is authenticated says whose record it is: by the MAC key and by the hashed entry.
+    /// The authenticated bytes say whose record it is: by the MAC key and by the hashed entry.
     pub(crate) bind_fingerprint: bool,
     /// The number of entries is kept outside of the log.
     pub(crate) head: bool,

@@ -145,7 +145,7 @@ impl Door {
         routes.layer(middleware::from_fn_with_state(self, pass))
     }
 
-    /// What the request gets to know, or why it stays outside.
+    /// The facts that the request gets to know, or why it stays outside.
     async fn check(&self, request: &Parts) -> std::result::Result<Passed, Problem> {
         let headers = &request.headers;
         let foreign = || Problem::new(Kind::ForeignPage);

@@ -315,7 +315,7 @@ async fn end_sessions(
     Ok(answer_json(&json!({"ended": true})))
 }
 
-/// What an operator types may be anything: only known names are logged.
+/// An operator may type anything: only known names are logged.
 async fn known(desk: &Desk, name: &str) -> Result<(), Problem> {
     match desk.operators.role(name).await? {
         Some(_) => Ok(()),

@@ -109,7 +109,7 @@ impl hyper::body::Body for Parts {
     }
 }
 
-/// What the service sends at `path`, from the first byte after the head on.
+/// The bytes that the service sends at `path`, from the first byte after the head on.
 ///
 /// # Errors
 /// If it does not run, or refuses.

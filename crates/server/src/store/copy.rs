@@ -25,7 +25,7 @@ pub(super) struct Noted {
     ticket: Ticket,
 }
 
-/// Whoever copies holds this; the writer stops noting when it is gone.
+/// A copier holds this; the writer stops noting when it is gone.
 #[derive(Clone)]
 pub(super) struct Ticket(Arc<AtomicBool>);
 

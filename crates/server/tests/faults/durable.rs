@@ -82,7 +82,7 @@ fn a_redemption_is_synced_before_it_is_answered() {
     let verifier = Process::run(strace);
     assert_eq!(load.first(), [Seen::Accepted, Seen::Spent]);
     drop(verifier);
-    // What strace has seen it writes when the program has ended.
+    // strace writes its log when the program has ended.
     std::thread::sleep(Duration::from_millis(300));
     let trace = std::fs::read_to_string(trace).expect("a trace");
     assert!(

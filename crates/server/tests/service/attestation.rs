@@ -212,7 +212,7 @@ fn publish(text: Arc<Mutex<String>>) -> String {
             if stream.read(&mut head).is_ok() && !body.is_empty() {
                 let length = body.len();
                 let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n");
-                // Who asked may have gone.
+                // The client may have gone.
                 drop(stream.write_all((head + &body).as_bytes()));
             }
         }

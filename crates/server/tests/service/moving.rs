@@ -91,7 +91,7 @@ fn a_restored_store_forgets_no_spend_of_before() {
     });
     assert!(spent.iter().all(|(status, _)| *status == 200), "{spent:?}");
     let ended = report["ended"].as_u64().expect("a time");
-    // What was answered in the same second may have been answered after the end.
+    // An answer of the same second may be later than the end.
     let before = spent.iter().filter(|(_, time)| *time < ended).count();
     let listen = pair.verifier.address().to_owned();
     let again = run(&["backup", "--data", &data, "--to", &file]).expect_err("the file is there");

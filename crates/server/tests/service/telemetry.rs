@@ -98,7 +98,7 @@ fn config(collector: &str, more: &str) -> String {
     )
 }
 
-/// What clients send, and nobody else may learn.
+/// The texts that clients send, and that nobody else may learn.
 const OF_CLIENTS: [&str; 6] = [
     "203.0.113.77",
     "visitors-own-browser",
@@ -313,7 +313,7 @@ fn one_in_many_requests_has_spans() {
     assert!((50..=150).contains(&shown), "{shown} of 1000");
 }
 
-/// Whatever the collector does, all are served, and the service says once that it fails.
+/// All are served whatever the collector does, and the service says once that it fails.
 fn serves_with(collector: &str) {
     let world = World::new();
     let config_file = world.path("config.toml");

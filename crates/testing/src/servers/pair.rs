@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use super::{Postgres, wait_until};
 
-/// What both servers have: whichever is the first waits for the other.
+/// The settings of both servers: whichever is the first waits for the other.
 const OPTIONS: [&str; 2] = ["-c", "synchronous_standby_names=*"];
 
 /// A primary and a standby.

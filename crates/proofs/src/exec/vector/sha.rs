@@ -114,7 +114,7 @@ fn choice(terms: &mut Terms, x: &[Bit], y: &[Bit], z: &[Bit]) -> Word {
     .collect()
 }
 
-/// What two of three are.
+/// The majority of three.
 fn majority(terms: &mut Terms, x: &[Bit], y: &[Bit], z: &[Bit]) -> Word {
     let bits = x.iter().zip(y).zip(z);
     bits.map(|((x, y), z)| {

@@ -190,7 +190,7 @@ struct Entries<'a> {
     kind: Option<i64>,
     algorithm: Option<i64>,
     curve: Option<i64>,
-    /// What stands at -1 for RSA, at -2, and at -3.
+    /// The values at -1 for RSA, at -2, and at -3.
     numbers: [&'a [u8]; 3],
 }
 

@@ -145,7 +145,7 @@ fn certificates<'a>(decoder: &mut Decoder<'a>) -> Option<Vec<CertificateDer<'a>>
     certificates.collect()
 }
 
-/// What section 8.2.1 asks of the certificate, but for what any chain is checked for.
+/// The conditions of section 8.2.1 on the certificate, without those on any chain.
 fn check_contents(certificate: &[u8], model: &[u8; 16]) -> Result<(), Failure> {
     let wrong = Failure::Wrong("the certificate is not one of an authenticator");
     let certificate = Certificate::from_der(certificate).map_err(|_| wrong)?;
