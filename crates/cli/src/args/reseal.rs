@@ -165,12 +165,13 @@ Git shows what changed in sealed files:
 
 Git keeps the files of a directory sealed in its history, and plain in your folder:
   echo 'secret/* filter=sealed' >> .gitattributes
-  git config filter.sealed.clean 'sealstone seal -q --to Bob'
+  git config filter.sealed.clean 'sealstone seal -q'
   git config filter.sealed.smudge 'sealstone open -q'
   git config filter.sealed.required true
 
-Sealing twice gives different bytes. So git takes a filtered file for changed whenever it looks
-again at its content.")]
+This seals for yourself. To share the files add -r YOURS.pub --to Bob: without the first, you cannot
+check out what you have committed. Sealing twice gives different bytes. So git takes a filtered file
+for changed whenever it looks again at its content.")]
 pub(crate) struct EditArgs {
     /// The sealed file
     #[arg(value_name = "FILE")]

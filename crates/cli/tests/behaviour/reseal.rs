@@ -287,29 +287,41 @@ fn a_text_that_cannot_be_sealed_is_not_lost() {
     assert_eq!(text.unwrap().len(), b"attack at dawn\n".len() + 100_000);
 }
 
-/// The commands about git in the help of `edit`.
+/// The commands about git in the help of `edit`, as they stand there.
 #[test]
 fn git_shows_differences_and_filters() {
     let world = world();
-    let script = r#"
+    let help = String::from_utf8(world.done(&["edit", "--help"])).unwrap();
+    let commands = |with: &str| -> String {
+        let lines = help.lines().map(str::trim).filter(|line| {
+            (line.starts_with("git config") || line.starts_with("echo")) && line.contains(with)
+        });
+        lines.map(|line| format!("{line}\n")).collect()
+    };
+    let (differences, filters) = (commands("diff"), commands("filter"));
+    assert_eq!(
+        (differences.lines().count(), filters.lines().count()),
+        (2, 4),
+        "{help}"
+    );
+    let script = format!(
+        r#"
         set -e
         export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null
+        sealstone passport new -q --label me {PROFILE}
         git init -q repo && cd repo
         git config user.email a@example.org && git config user.name a
-        echo '*.sealed diff=sealed' > .gitattributes
-        git config diff.sealed.textconv 'sealstone open -q --no-agent -i ../bob.passport -o - --'
-        cp ../plan.txt.sealed . && git add . && git commit -qm one
-        echo 'attack at noon' > plan.txt
-        sealstone seal -q --force -r ../bob.pub --from ../alice.passport plan.txt
+        {differences}
+        sealstone seal -q -o plan.txt.sealed ../plan.txt
+        git add . && git commit -qm one
+        echo 'attack at noon' | sealstone seal -q --force -o plan.txt.sealed
         git diff plan.txt.sealed
-        echo 'secret/* filter=sealed' >> .gitattributes
-        git config filter.sealed.clean 'sealstone seal -q -r ../bob.pub --unsigned'
-        git config filter.sealed.smudge 'sealstone open -q --no-agent -i ../bob.passport'
-        git config filter.sealed.required true
+        {filters}
         mkdir secret && echo hidden > secret/a && git add secret/a .gitattributes && git commit -qm two
         git cat-file blob HEAD:secret/a | grep -q hidden && exit 1
         rm secret/a && git checkout -q -- secret/a && cat secret/a
-    "#;
+    "#
+    );
     if !world
         .bash("git --version")
         .output()
@@ -320,7 +332,7 @@ fn git_shows_differences_and_filters() {
         println!("skipped: git is not installed");
         return;
     }
-    let shown = String::from_utf8(succeed(&mut world.bash(script))).unwrap();
+    let shown = String::from_utf8(succeed(&mut world.bash(&script))).unwrap();
     for line in ["-attack at dawn", "+attack at noon", "hidden"] {
         assert!(shown.lines().any(|shown| shown == line), "{shown}");
     }
