@@ -35,3 +35,41 @@ fn a_wrong_word_is_pointed_at_and_only_it_is_typed_again() {
         "{screen}"
     );
 }
+
+/// What is typed is not lost: not by a word that fits by chance, nor by an empty line, nor by one
+/// word too many.
+#[test]
+fn nothing_is_taken_by_enter_that_may_be_another_passport() {
+    let world = World::empty();
+    let restore = format!(
+        "sealstone passport restore -o x.passport --label x {PROFILE} --passphrase-file passphrase"
+    );
+    let right = |last: &str| {
+        [LIST[0], LIST[1], LIST[2]]
+            .join(" ")
+            .replace("lenght", last)
+    };
+    // "able" is on the list, so the checksum alone tells; Enter asks again, in vain.
+    let typed = [&right("able")[..], "", "", "24. length"];
+    let Some((screen, code)) = session(&world, &restore, &typed) else {
+        return;
+    };
+    assert_eq!(code, Some(0), "{screen}");
+    assert_eq!(screen.matches("do not fit together").count(), 3, "{screen}");
+    assert!(!screen.contains(" ["), "{screen}");
+    std::fs::remove_file(world.path("x.passport")).unwrap();
+    std::fs::remove_file(world.path("x.pub")).unwrap();
+
+    let many = right("length zoo");
+    let typed = [&many[..], &right("length")];
+    let (screen, code) = session(&world, &restore, &typed).unwrap();
+    assert!(screen.contains("24 words, and these are 25"), "{screen}");
+    assert_eq!(code, Some(0), "{screen}");
+    std::fs::remove_file(world.path("x.passport")).unwrap();
+    std::fs::remove_file(world.path("x.pub")).unwrap();
+
+    // All words, typed again where one was asked for.
+    let typed = [&right("able")[..], LIST[0], LIST[1], LIST[2], "length"];
+    let (screen, code) = session(&world, &restore, &typed).unwrap();
+    assert_eq!(code, Some(0), "{screen}");
+}

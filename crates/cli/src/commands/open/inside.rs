@@ -68,7 +68,7 @@ pub(super) fn open(
     let keys = Mutex::new(KeyRing::new(&args.access, context)?);
     let mut inside = Inside::open(&args.access, file, &keys, context)?;
     let name = shown(file);
-    inside.find(&mut wanted).about(&name)?;
+    inside.find(&mut wanted, &name).about(&name)?;
     for wanted in &wanted {
         let opened = inside.open_one(args, wanted, context).about(&name)?;
         let report = inside.report(&name, wanted, opened);
@@ -202,7 +202,7 @@ impl Inside {
     }
 
     /// Finds what is wanted, and what is in it.
-    fn find(&mut self, wanted: &mut [Wanted]) -> Result<()> {
+    fn find(&mut self, wanted: &mut [Wanted], name: &str) -> Result<()> {
         for found in self.archive.entries()? {
             let found = found?;
             let path = &found.entry.path;
@@ -217,7 +217,7 @@ impl Inside {
             let path = one_line(&String::from_utf8_lossy(&wanted.path));
             let Some(found) = wanted.found.first() else {
                 let failure = Failure::usage(format!("it has nothing of the name {path}"));
-                return Err(failure.hint("see: sealstone list FILE"));
+                return Err(failure.hint(format!("see: sealstone list {name}")));
             };
             if let EntryKind::Link { target } = &found.entry.kind {
                 let target = one_line(&String::from_utf8_lossy(target));

@@ -21,6 +21,8 @@ const MAX_LEN: usize = 4096;
 const COUNT: usize = 24;
 /// More candidates than anybody compares.
 const SHOWN: usize = 5;
+/// What people write behind a number.
+const MARKS: [char; 3] = ['.', ')', ':'];
 
 pub(super) fn run(args: &RestoreArgs, context: &Context) -> Result<()> {
     let place = Place::or_default(args.output.as_deref())?;
@@ -50,12 +52,14 @@ fn ask(context: &Context) -> Result<Words> {
         let failure = Failure::usage("the words are needed, and there is no terminal to ask on");
         return Err(failure.hint("use --words-file FILE, or --words-file - for standard input"));
     }
-    let mut typed = ask_all()?;
+    let mut typed = ask_all("")?;
     loop {
         match Words::parse(&typed) {
             Ok(words) => return Ok(words),
             Err(e) => {
-                context.warn(&e.to_string());
+                let (e, count) = (e.to_string(), Words::count(&typed));
+                let more = (count != COUNT).then(|| format!("{e}, and these are {count}"));
+                context.warn(&more.unwrap_or(e));
                 typed = mend(&typed, context)?;
             }
         }
@@ -63,8 +67,9 @@ fn ask(context: &Context) -> Result<Words> {
 }
 
 /// Asks for lines until there are 24 words: a list that is pasted has many.
-fn ask_all() -> Result<Zeroizing<String>> {
+fn ask_all(begun: &str) -> Result<Zeroizing<String>> {
     let mut all = Zeroizing::new(String::with_capacity(MAX_LEN));
+    all.push_str(begun);
     loop {
         let question = match Words::count(&all) {
             0 => "The 24 words, in one line or in several: ".to_owned(),
@@ -84,43 +89,53 @@ fn ask_all() -> Result<Zeroizing<String>> {
     }
 }
 
-/// Asks for the one word that is wrong, if it can be told, else for all.
+/// Asks for one word, and which it is if that cannot be told. All may be typed again instead.
 fn mend(typed: &str, context: &Context) -> Result<Zeroizing<String>> {
+    if Words::count(typed) != COUNT {
+        return ask_all("");
+    }
     let suspects = Words::suspects(typed);
-    let unknown = match Words::parse(typed) {
-        Err(Error::UnknownWord(place)) => Some(place),
-        _ => None,
-    };
-    let place = match (unknown, &suspects[..]) {
-        (Some(place), _) => place,
-        (None, []) => return ask_all(),
-        (None, [first, ..]) => first.place,
-    };
     for suspect in suspects.iter().take(SHOWN) {
         context.warn(&format!(
             "word {} may be {}",
             suspect.place, suspect.instead
         ));
     }
-    // Several words that fit are compared with the paper: none is taken unseen.
-    let alone = suspects.len() == 1 || unknown.is_some();
-    let default = suspects
-        .first()
-        .filter(|suspect| alone && suspect.place == place);
-    let offer = default.map_or(String::new(), |suspect| format!(" [{}]", suspect.instead));
-    let question = format!("Word {place}{offer}, or a number and a word for another place: ");
+    let unknown = match Words::parse(typed) {
+        Err(Error::UnknownWord(place)) => Some(place),
+        _ => None,
+    };
+    let place = unknown.or(suspects.first().map(|suspect| suspect.place));
+    // A word of the list may be right, and another one wrong: what fits by chance makes another
+    // passport. So it is compared with the paper, and never taken by Enter alone.
+    let offered = match (unknown, &suspects[..]) {
+        (Some(place), [suspect]) if suspect.place == place => Some(suspect),
+        _ => None,
+    };
+    let offer = offered.map_or(String::new(), |suspect| format!(" [{}]", suspect.instead));
+    let question = match place {
+        Some(place) => format!("Word {place}{offer}, or a number and a word for another place: "),
+        None => "A number and the word of that place, or all 24 words again: ".to_owned(),
+    };
     let answer = question::ask(&question).about("the terminal")?;
-    let mut parts = answer.split_whitespace();
-    Ok(match (parts.next(), parts.next(), default) {
-        (None, _, Some(suspect)) => Words::with_word(typed, suspect.place, suspect.instead),
-        (None, _, None) => return Err(Failure::usage("no word was given")),
-        (Some(word), None, _) => Words::with_word(typed, place, word),
-        (Some(number), Some(word), _) => {
-            let other = number
-                .trim_end_matches(['.', ')', ':'])
-                .parse()
-                .unwrap_or(place);
-            Words::with_word(typed, other, word)
+    let parts: Vec<&str> = answer.split_whitespace().collect();
+    match (&parts[..], offered, place) {
+        ([], Some(suspect), _) if !answer.is_empty() => {
+            Ok(Words::with_word(typed, suspect.place, suspect.instead))
         }
-    })
+        // The end of the input, which Enter is not.
+        ([], ..) if answer.is_empty() => Err(Failure::usage("no word was given")),
+        ([], ..) => Ok(Zeroizing::new(typed.to_owned())),
+        ([word], _, Some(place)) => Ok(Words::with_word(typed, place, word)),
+        ([number, word], ..) if is_number(number) => {
+            let place = number.trim_end_matches(MARKS).parse().unwrap_or_default();
+            Ok(Words::with_word(typed, place, word))
+        }
+        _ => ask_all(&answer),
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    let number = text.trim_end_matches(MARKS);
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
 }
