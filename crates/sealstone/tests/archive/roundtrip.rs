@@ -54,6 +54,10 @@ fn a_tree_that_breaks_a_rule_makes_no_archive() {
     mode.0[0].0.mode = 0o4755;
     let mut size = Memory::default().file("a", b"");
     size.0[0].0.kind = EntryKind::File { size: 1 << 63 };
+    let mut link = Memory::default().link("a", "b");
+    link.0[0].0.mode = 0o755;
+    let deep = (1..=256).map(|depth| vec!["d"; depth].join("/"));
+    let deep = deep.fold(Memory::default(), |tree, path| tree.directory(&path));
     for bad in [
         Memory::default().file("b", b"").file("a", b""),
         Memory::default().file("a", b"").file("a", b""),
@@ -61,7 +65,14 @@ fn a_tree_that_breaks_a_rule_makes_no_archive() {
         Memory::default().file("..", b""),
         Memory::default().file("a\0b", b""),
         Memory::default().file(long, b""),
+        Memory::default().file("a", b"").file("a/b", b""),
+        Memory::default().file(".", b""),
+        Memory::default().directory("a-").file("a/b", b""),
         Memory::default().link("a", b""),
+        Memory::default().link("a", b"b\0c"),
+        Memory::default().link("a", "n".repeat(MAX_PATH + 1)),
+        link,
+        deep,
         longer,
         shorter,
         unmapped,
@@ -69,5 +80,22 @@ fn a_tree_that_breaks_a_rule_makes_no_archive() {
         size,
     ] {
         assert!(bad.try_archive().is_err());
+    }
+}
+
+/// What other programs hold in a signed number.
+#[test]
+fn a_size_is_below_2_to_the_63() {
+    let Some((mut entry, ..)) = Memory::default().file("a", b"").0.pop_front() else {
+        unreachable!("the tree has a member")
+    };
+    for (size, is_good) in [(i64::MAX as u64, true), (1 << 63, false), (u64::MAX, false)] {
+        entry.kind = EntryKind::File { size };
+        assert_eq!(entry.check().is_ok(), is_good, "{size}");
+        entry.kind = EntryKind::Sparse {
+            size: 0,
+            stored: size,
+        };
+        assert_eq!(entry.check().is_ok(), is_good, "{size}");
     }
 }
