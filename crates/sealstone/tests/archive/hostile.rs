@@ -67,6 +67,20 @@ fn no_path_leads_out_of_the_directory() {
         refused(&renamed(&memory, "dir/file", bad));
     }
     refused(&renamed(&memory, "dir/file", "dir/\0ile"));
+    // Its directory is not missing.
+    let short = Memory::default().file("fi", b"content");
+    refused(&renamed(&short, "fi", ".."));
+}
+
+/// All of the footer says something: no byte of it may be another one.
+#[test]
+fn every_byte_of_the_footer_counts() {
+    let archive = sample().archive();
+    for place in archive.len() - 48..archive.len() {
+        let mut altered = archive.clone();
+        altered[place] ^= 1;
+        refused(&altered);
+    }
 }
 
 #[test]
