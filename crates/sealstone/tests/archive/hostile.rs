@@ -107,6 +107,7 @@ fn no_bit_changes_without_being_seen() {
         .link("t", "d/f");
     let archive = memory.archive();
     let expected = whole(&archive).unwrap();
+    let mut unseen = 0;
     for place in 0..archive.len() {
         for bit in 0..8 {
             let mut altered = archive.clone();
@@ -120,6 +121,7 @@ fn no_bit_changes_without_being_seen() {
                     let entries = all.iter().map(|(entry, _)| entry);
                     let known = expected.iter().map(|(entry, _)| entry);
                     assert!(entries.eq(known), "byte {place}");
+                    unseen += 1;
                 }
                 // Zero bytes behind a member, and the end of the tar file.
                 (Err(_), Ok(some)) => assert!(some == expected, "byte {place}"),
@@ -127,6 +129,8 @@ fn no_bit_changes_without_being_seen() {
             }
         }
     }
+    // All of the content, and the digit 5 of the map: it may be 1, 4 or 7.
+    assert_eq!(unseen, 8 * "contentxy".len() + 3);
 }
 
 #[test]
@@ -212,4 +216,22 @@ fn zeros_are_no_archive() {
     assert!(Archive::new(Endless(u64::MAX)).is_err());
     let read: Result<_> = Members::new(Endless(u64::MAX).take(1 << 20)).next_entry();
     assert!(read.is_err());
+}
+
+/// Bytes behind the members of the tar file, and behind the records of the index, which the footer
+/// counts.
+#[test]
+fn nothing_else_is_between_the_parts() {
+    let archive = Memory::default().file("a", b"1").archive();
+    let (front, footer) = archive.split_at(archive.len() - 48);
+    let number = |at: usize| u64::from_be_bytes(footer[at..at + 8].try_into().unwrap());
+    let (tar, index) = front.split_at(number(0) as usize);
+    for (behind_tar, behind_index) in [(512, 0), (0, 1)] {
+        let mut footer = footer.to_vec();
+        footer[..8].copy_from_slice(&(number(0) + behind_tar).to_be_bytes());
+        footer[8..16].copy_from_slice(&(number(8) + behind_index).to_be_bytes());
+        let (tar_zeros, index_zeros) =
+            (vec![0; behind_tar as usize], vec![0; behind_index as usize]);
+        refused(&[tar, &tar_zeros, index, &index_zeros, &footer].concat());
+    }
 }
