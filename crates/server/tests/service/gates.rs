@@ -42,6 +42,28 @@ pub(crate) fn solved(issuer: &Service, name: &str, request: &[u8]) -> String {
     format!("{name} {}", proof.expect("a proof"))
 }
 
+/// Two requests, and a proof for the first that does not hold for the second. The work for few bits
+/// holds for another request by chance; but a counter below another's least is none of its own.
+fn bound(issuer: &Service, name: &str) -> (Vec<u8>, Vec<u8>, String) {
+    let counter = |proof: &str| -> u64 {
+        let (_, counter) = proof.rsplit_once('.').expect("a counter");
+        counter.parse().expect("a number")
+    };
+    loop {
+        let (mine, other) = (request(issuer), request(issuer));
+        let gate = ask(issuer, &mine, &[]).json();
+        let work = Work::from_json(&gate["gate"]).expect("a challenge");
+        let solve = |request: &[u8]| {
+            work.solve(&sha256(&[request]), 1, || true)
+                .expect("a proof")
+        };
+        let proof = solve(&mine);
+        if counter(&proof) < counter(&solve(&other)) {
+            return (mine, other, format!("{name} {proof}"));
+        }
+    }
+}
+
 #[test]
 fn work_is_bound_to_its_request_and_used_once() {
     let world = World::new();
@@ -52,12 +74,12 @@ fn work_is_bound_to_its_request_and_used_once() {
         let config =
             format!("[issuer]\ngate = \"work\"\n[gates.work]\nkind = \"pow\"\n{algorithm}");
         let issuer = world.configured(&config);
-        let (mine, other) = (request(&issuer), request(&issuer));
+        let (mine, other, proof) = bound(&issuer, "work");
+        let proof = [proof];
         assert_eq!(
             outcome(&ask(&issuer, &mine, &[])),
             refused(401, "gate-required")
         );
-        let proof = [solved(&issuer, "work", &mine)];
         assert_eq!(
             outcome(&ask(&issuer, &other, &proof)),
             refused(403, "gate-refused")
