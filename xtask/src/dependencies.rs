@@ -36,7 +36,8 @@ pub(crate) fn check(root: &Path) -> Result<Report, String> {
     })
 }
 
-/// The copies of the advisories that cargo-deny keeps.
+/// The copies of the advisories that cargo-deny keeps. Git writes the index of a repository at the
+/// end: without one, somebody is fetching it now, and it may go away again.
 fn copies() -> Vec<PathBuf> {
     let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo"));
     let cargo = std::env::var_os("CARGO_HOME")
@@ -49,7 +50,7 @@ fn copies() -> Vec<PathBuf> {
         .flatten();
     directories
         .map(|entry| entry.path().join(".git"))
-        .filter(|git| git.exists())
+        .filter(|git| git.join("index").exists())
         .collect()
 }
 

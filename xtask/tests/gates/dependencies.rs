@@ -112,6 +112,11 @@ fn with_lint_tools_advisories_that_cannot_be_had_are_not_claimed() {
     let repository = Repository::clean();
     // Fetching fails at once, whatever the machine can reach.
     repository.program("git", "#!/bin/sh\nexit 1\n");
+    // Another process is fetching a copy.
+    repository.write(
+        "empty/advisory-dbs/half/.git/HEAD",
+        "ref: refs/heads/main\n",
+    );
     let check = || {
         let mut command = repository.xtask(&["check", "dependencies"]);
         command
