@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 
 import pytest
 
@@ -172,19 +173,24 @@ def test_progress_cancels_by_raising() -> None:
     assert all(0 < done < total <= 65536 * 10_000 for done, total in seen)
 
 
-def test_a_signal_ends_a_long_hash() -> None:
-    # A job in the background of a shell ignores SIGINT.
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """SIGINT interrupts, also if pytest is a job in the background of a shell, which ignores it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_a_signal_ends_a_long_hash() -> None:
     timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
     timer.start()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            long_hash()
-    finally:
-        signal.signal(signal.SIGINT, before)
+    with pytest.raises(KeyboardInterrupt):
+        long_hash()
     timer.join()
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_a_signal_ends_waiting() -> None:
     memory = Memory(at_once=1)
     stop = threading.Event()
