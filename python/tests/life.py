@@ -170,17 +170,22 @@ def counted() -> tuple[int, int, int, int]:
 
 
 def leak(call: Callable[[], object], times: int) -> str | None:
-    """What grows by half a block, or half of malloc's smallest, with each call, or `None`.
+    """What grows by half a block or byte with each call, or `None`.
 
-    Caches and lists of free objects grow now and then, a leak grows in each of three rounds.
+    Caches and lists of free objects grow now and then, a leak grows in each of three rounds, and
+    again in a second measurement.
     """
+    return leak_of(call, times) and leak_of(call, times)
+
+
+def leak_of(call: Callable[[], object], times: int) -> str | None:
+    """The same by one measurement."""
     for _ in range(max(20, times // 10)):
         call()
     memory = resident()
     rounds = [grown(call, times) for _ in range(3)]
     least = [min(column) for column in zip(*rounds, strict=True)]
-    # The smallest block of malloc takes 32 bytes on machines of 64 bits.
-    limits = [16 * times, times // 2 + 50, 0, 0]
+    limits = [times // 2, times // 2 + 50, 0, 0]
     names = ["bytes of malloc", "blocks of Python", "descriptors", "threads"]
     found = [f"{n} {name}" for n, name, limit in zip(least, names, limits, strict=True) if n > limit]
     if resident() - memory > (8 << 20) + 16 * times:

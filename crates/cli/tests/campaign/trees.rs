@@ -34,7 +34,7 @@ fn of_many_files() {
     let few = many(1000);
     let (files, many) = (scaled(5000, 100_000), many(scaled(5000, 100_000)));
     let names = files * (OF_A_MEMBER + OF_A_NAME);
-    // The index takes at most that. What is left is not less than what a few files take.
+    // The index takes at most `names`. It often takes less: then nothing is left to compare.
     for (verb, few, many) in [
         ("seal", few.0, many.0.saturating_sub(names).max(few.0)),
         ("open", few.1, many.1),
