@@ -6,6 +6,7 @@ mod planted;
 mod proofs;
 mod servers;
 mod sizing;
+mod throttle;
 
 use std::path::Path;
 use std::sync::Arc;

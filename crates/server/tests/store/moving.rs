@@ -1,7 +1,8 @@
 //! Moves between the three stores, killed in the middle: nothing is lost, nothing is doubled.
 
+use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,8 +10,10 @@ use sealstone_server::store::{
     INCOMING, MOVED, Page, RedbStore, Replace, Store, StoreKind, StoreOptions, Tally, Transfer,
     open, tally,
 };
-use sealstone_testing::servers::{Postgres, Redis};
+use sealstone_testing::servers::{Postgres, Redis, wait_until};
 use tokio::runtime::Runtime;
+
+use crate::throttle::Throttle;
 
 const MARKS: u32 = 60_000;
 
@@ -67,21 +70,43 @@ struct Place {
 impl Place {
     fn new(directory: &Path, name: &str, options: StoreOptions) -> Self {
         let path = |end: &str| directory.join(format!("{name}{end}")).display().to_string();
-        let (config, data) = (path(".toml"), path(""));
-        let kind = match options.kind {
+        let place = Self {
+            config: path(".toml"),
+            data: path(""),
+            options,
+        };
+        place.write_config(&place.config, &place.options.urls);
+        std::fs::create_dir_all(&place.data).expect("a directory");
+        place
+    }
+
+    /// Writes a configuration that reaches the store at `urls`.
+    fn write_config(&self, path: &str, urls: &[String]) {
+        let kind = match self.options.kind {
             StoreKind::Redb => "redb",
             StoreKind::Redis => "redis",
             StoreKind::Postgres => "postgres",
         };
-        let urls = format!("{:?}", options.urls);
-        let text = format!("data = \"{data}\"\n[store]\nkind = \"{kind}\"\nurls = {urls}\n");
-        std::fs::write(&config, text).expect("a file");
-        std::fs::create_dir_all(&data).expect("a directory");
-        Self {
-            config,
-            data,
-            options,
-        }
+        let data = &self.data;
+        let text = format!("data = \"{data}\"\n[store]\nkind = \"{kind}\"\nurls = {urls:?}\n");
+        std::fs::write(path, text).expect("a file");
+    }
+
+    fn is_server(&self) -> bool {
+        self.options.kind != StoreKind::Redb
+    }
+
+    /// A throttle before this server, and a configuration that reaches the server through it.
+    fn throttle(&self, limit: u64) -> (Throttle, String) {
+        let url = &self.options.urls[0];
+        let mut parts = url.split(['/', '@']);
+        let address = parts.find_map(|part| part.parse().ok());
+        let address: SocketAddr = address.expect("an address in the URL");
+        let throttle = Throttle::new(address, limit);
+        let config = format!("{}-throttled.toml", self.data);
+        let url = url.replace(&address.to_string(), &throttle.address().to_string());
+        self.write_config(&config, &[url]);
+        (throttle, config)
     }
 
     async fn open(&self) -> Arc<dyn Transfer> {
@@ -111,40 +136,50 @@ impl Place {
     }
 }
 
-fn command(from: &Place, to: &Place) -> Command {
+fn command(from: &str, to: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sealstone-server"));
-    command.args(["migrate", "verifier", "--wait", "0", "--from", &from.config]);
-    command.args(["--to", &to.config]);
+    command.args(["migrate", "verifier", "--wait", "0"]);
+    command.args(["--from", from, "--to", to]);
     command.stdout(Stdio::null()).stderr(Stdio::piped());
     command
 }
 
-/// Kills the move at `kills` moments, later each time, then lets it end.
-fn move_with_kills(from: &Place, to: &Place, kills: u32, runtime: &Runtime) {
+/// The numbers of bytes after which a move is killed. The content has more than the last.
+const KILLED_AT: [u64; 5] = [100, 1 << 10, 1 << 17, 1 << 20, 2 << 20];
+
+/// Starts the move and kills it when it has carried `limit` bytes.
+fn kill_after(limit: u64, from: &Place, to: &Place) {
+    let server = if to.is_server() { to } else { from };
+    let (throttle, config) = server.throttle(limit);
+    let mut child = if to.is_server() {
+        command(&from.config, &config)
+    } else {
+        command(&config, &to.config)
+    };
+    let mut child = child.spawn().expect("a program");
+    wait_until("the move is held", || {
+        let is_held = throttle.is_full();
+        let end = child.try_wait().expect("a process");
+        assert!(is_held || end.is_none(), "it ended before: {end:?}");
+        is_held
+    });
+    child.kill().expect("a process");
+    child.wait().expect("a process");
+}
+
+/// Kills the move at each moment of [`KILLED_AT`], then lets it end.
+fn move_with_kills(from: &Place, to: &Place, runtime: &Runtime) {
     let before = runtime.block_on(from.tally());
-    let mut interrupted = 0;
-    for kill in 0..kills {
-        let mut child = command(from, to).spawn().expect("a program");
-        // The first is so early that no machine is done by then.
-        std::thread::sleep(Duration::from_millis(u64::from(5 + kill * 90)));
-        let is_killed = child.try_wait().expect("a process").is_none();
-        drop(child.kill());
-        drop(child.wait());
-        if !is_killed {
-            break;
-        }
-        interrupted += 1;
+    for limit in KILLED_AT {
+        kill_after(limit, from, to);
         // No service takes a part for the whole.
-        let is_whole = !runtime.block_on(to.has(INCOMING));
         let content = runtime.block_on(to.tally());
-        assert!(content.is_empty() || !is_whole || content == before);
+        assert!(content.is_empty() || runtime.block_on(to.has(INCOMING)));
     }
-    assert!(interrupted > 0, "it was never killed");
-    if runtime.block_on(to.has(INCOMING)) || runtime.block_on(to.tally()).is_empty() {
-        let done = command(from, to).output().expect("a program");
-        let said = String::from_utf8_lossy(&done.stderr).into_owned();
-        assert!(done.status.success(), "{said}");
-    }
+    let done = command(&from.config, &to.config).output();
+    let done = done.expect("a program");
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(done.status.success(), "{said}");
     assert_eq!(runtime.block_on(to.tally()), before);
     assert!(!runtime.block_on(to.has(INCOMING)));
     assert!(
@@ -183,9 +218,9 @@ fn with_servers_a_killed_move_is_run_again() {
             store.load(page).await.expect("room");
         }
     });
-    move_with_kills(&redb, &redis_place, 5, &runtime);
-    move_with_kills(&redis_place, &postgres_place, 5, &runtime);
-    move_with_kills(&postgres_place, &back, 5, &runtime);
+    move_with_kills(&redb, &redis_place, &runtime);
+    move_with_kills(&redis_place, &postgres_place, &runtime);
+    move_with_kills(&postgres_place, &back, &runtime);
     assert_eq!(
         runtime.block_on(back.tally()),
         runtime.block_on(redb.tally())

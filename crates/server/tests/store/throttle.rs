@@ -1,0 +1,99 @@
+//! A way to a server that carries so many bytes and then stands still.
+//!
+//! A test that kills a program after some time kills it at a random moment, or too late. A program
+//! that talks to its server through a throttle is still busy when it is killed.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// A relay before a server. Its connections close when it is dropped.
+pub struct Throttle {
+    address: SocketAddr,
+    state: Arc<State>,
+}
+
+struct State {
+    left: Mutex<u64>,
+    is_full: AtomicBool,
+    streams: Mutex<Vec<TcpStream>>,
+}
+
+impl Throttle {
+    /// A relay to `server` that carries at most `limit` bytes, both ways and all connections
+    /// together.
+    pub fn new(server: SocketAddr, limit: u64) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let state = Arc::new(State {
+            left: Mutex::new(limit),
+            is_full: AtomicBool::new(false),
+            streams: Mutex::default(),
+        });
+        let shared = Arc::clone(&state);
+        // The thread waits for connections until the test's process ends.
+        std::thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                if let Ok(server) = TcpStream::connect(server) {
+                    shared.relay(&client, &server);
+                    shared.relay(&server, &client);
+                }
+            }
+        });
+        Self { address, state }
+    }
+
+    /// The address to connect to.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Whether bytes wait that it does not carry.
+    pub fn is_full(&self) -> bool {
+        self.state.is_full.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Throttle {
+    fn drop(&mut self) {
+        for stream in self.state.streams.lock().expect("no panic").iter() {
+            drop(stream.shutdown(Shutdown::Both));
+        }
+    }
+}
+
+impl State {
+    fn relay(self: &Arc<Self>, from: &TcpStream, to: &TcpStream) {
+        let (mut from, mut to) = (copy(from), copy(to));
+        self.streams.lock().expect("no panic").push(copy(&from));
+        let state = Arc::clone(self);
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(length @ 1..) = from.read(&mut buffer) {
+                if !state.admit(length as u64) {
+                    return;
+                }
+                if to.write_all(&buffer[..length]).is_err() {
+                    break;
+                }
+            }
+            drop(to.shutdown(Shutdown::Both));
+        });
+    }
+
+    fn admit(&self, length: u64) -> bool {
+        let mut left = self.left.lock().expect("no panic");
+        // After one refusal nothing passes, however short it is.
+        *left = left.checked_sub(length).unwrap_or(0);
+        let is_admitted = *left > 0;
+        if !is_admitted {
+            self.is_full.store(true, Ordering::SeqCst);
+        }
+        is_admitted
+    }
+}
+
+fn copy(stream: &TcpStream) -> TcpStream {
+    stream.try_clone().expect("a descriptor")
+}
