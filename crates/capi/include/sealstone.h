@@ -563,7 +563,7 @@ void sealstone_report_free(sealstone_report *report);
 
 // The package with the signature of one more signer that it names.
 //
-// Who signs stands for the content, so the package is checked with `options` first; signers need
+// A signer stands for the content, so the package is checked with `options` first; signers need
 // not be given. Fails with SEALSTONE_NOT_VERIFIED if a layer is bad or the content unchecked.
 sealstone_status sealstone_package_cosign(const sealstone_verify_options *options,
                                           const sealstone_package *package,

@@ -237,7 +237,7 @@ pub unsafe extern "C" fn sealstone_report_free(report: *mut Report) {
 
 /// The package with the signature of one more signer that it names.
 ///
-/// Who signs stands for the content, so the package is checked with `options` first; signers need
+/// A signer stands for the content, so the package is checked with `options` first; signers need
 /// not be given. Fails with SEALSTONE_NOT_VERIFIED if a layer is bad or the content unchecked.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealstone_package_cosign(

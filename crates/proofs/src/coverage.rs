@@ -276,7 +276,7 @@ fn is_ours(name: &str) -> bool {
     before.any(|character| character.is_none_or(|c| !c.is_alphanumeric() && c != '_'))
 }
 
-/// All code of a program: functions, and what is between them.
+/// All code of a program: functions, and the bytes between them.
 fn pieces(image: &Image) -> Vec<Piece> {
     let mut names: BTreeMap<u64, (u64, BTreeSet<&str>)> = BTreeMap::new();
     for symbol in image.symbols() {

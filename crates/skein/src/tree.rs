@@ -70,8 +70,8 @@ pub struct Subtree {
 }
 
 impl Subtree {
-    /// What piece `index` contributes to the hash of sealed files, if it is whole and its value is
-    /// known from elsewhere. The hash of the message shows whether the value is right.
+    /// The contribution of piece `index` to the hash of sealed files, if the piece is whole and its
+    /// value is known from elsewhere. The hash of the message shows whether the value is right.
     pub fn known(index: u64, value: [u8; HASH]) -> Self {
         Self {
             start: Start::new().mark,

@@ -8,8 +8,8 @@ fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// What was read of a file before is not part of the password; a socket has no name that could be
-/// opened.
+/// The password begins where earlier reads of the file ended. A socket works too: it has no name
+/// that could be opened.
 #[test]
 fn a_descriptor_is_read_from_where_it_stands() {
     let world = World::empty();

@@ -13,8 +13,8 @@ const NEVER: [(&str, &str, &str); 6] = [
     ("", "", "2>&1 | cat"),
 ];
 
-/// What a terminal shows of `verb` with `arguments` while it works for two seconds on what takes
-/// minutes; before that, what it shows in every way in which it must show nothing. All at once.
+/// The screen while `verb` with `arguments` works for two seconds on a task of minutes, and the
+/// screens of all ways in which it must show nothing. All run at once.
 fn shown(world: &World, verb: &str, arguments: &str) -> (String, Vec<String>) {
     let ways = [&NEVER[..], &[("", "", "")]].concat();
     let mut line = String::new();

@@ -36,7 +36,7 @@ fn a_wrong_word_is_pointed_at_and_only_it_is_typed_again() {
     );
 }
 
-/// What is typed is not lost: not by a word that fits by chance, nor by an empty line, nor by one
+/// Typed words are not lost: not by a word that fits by chance, nor by an empty line, nor by one
 /// word too many.
 #[test]
 fn nothing_is_taken_by_enter_that_may_be_another_passport() {

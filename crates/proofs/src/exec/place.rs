@@ -17,8 +17,8 @@
 //! stack pointer up to the lowest byte of the stack that was touched before: what a function has
 //! reserved (`sub rsp, 96`) and not used. From the aligned stack pointer, the function may address
 //! what is below it and `room` bytes above it; from the old one, what is `room` bytes above that or
-//! higher. The aligned one is not above the old one, so the two never overlap. What is between them
-//! belongs to neither. So whatever the distance is, the run is the same.
+//! higher. The aligned one is not above the old one, so the two never overlap. The function may
+//! address nothing between the two parts. So the run is the same for every distance.
 
 use super::{Machine, Outcome, RSP, STACK};
 use crate::image::Image;

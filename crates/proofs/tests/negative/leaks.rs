@@ -67,8 +67,8 @@ fn a_branch_on_a_secret_when_it_comes_again() {
     assert_leak(&twice(true), "a branch");
 }
 
-/// What is decided by is in no general-purpose register, so native runs do not show it: there are
-/// two inputs all the same.
+/// The count is in a vector register, and native runs show general-purpose registers only. The
+/// verdict names two inputs all the same.
 #[test]
 fn a_vector_of_shift_counts_that_is_secret() {
     let verdict = around_blake2b(
