@@ -165,7 +165,8 @@ def test_a_trust_store_decides(tmp_path: Path) -> None:
     with pytest.raises(ValueError):
         store.approve(ALICE.public)
     log = tmp_path / "trust" / "log"
-    log.write_bytes(log.read_bytes()[:-1] + b"x")
+    whole = log.read_bytes()
+    log.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
     with pytest.raises(errors.StoreAltered) as altered:
         TrustStore(tmp_path / "trust")
     assert altered.value.what

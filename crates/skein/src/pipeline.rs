@@ -95,10 +95,18 @@ impl Buffer {
         &mut self.bytes[..len]
     }
 
+    /// How far a reader that has filled so many bytes is asked to fill it: as far as there is
+    /// memory already, else twice as far.
+    fn goal(&self, filled: usize) -> usize {
+        match self.bytes.len() {
+            allocated if filled < allocated => allocated,
+            allocated => LEAST.max(2 * allocated).max(filled + 1),
+        }
+    }
+
     fn grow(&mut self, len: usize) {
         assert!(len <= self.len, "{len} bytes of {}", self.len);
-        let short = self.len.min(READ_STEP);
-        let mut bytes = vec![0; if len <= short { short } else { self.len }];
+        let mut bytes = vec![0; len.next_power_of_two().max(LEAST).min(self.len)];
         bytes[..self.used].copy_from_slice(&self.bytes[..self.used]);
         self.bytes[..self.used].zeroize();
         self.bytes = bytes;
@@ -113,7 +121,8 @@ impl Drop for Buffer {
 
 /// Fills `buffer` from `from` to `to` as far as `read` gives bytes, and returns how far.
 ///
-/// The first call asks for 64 KiB at most: a short input then does not cost a whole buffer.
+/// The calls ask for no more than 16 KiB or as much again as came before: a short input does not
+/// cost a whole buffer, which would be allocated, filled with zeros and wiped for it.
 ///
 /// # Errors
 /// The error of `read`, except [`io::ErrorKind::Interrupted`].
@@ -124,21 +133,20 @@ pub fn fill(
     to: usize,
 ) -> io::Result<usize> {
     let mut filled = from;
-    let mut step = READ_STEP;
     while filled < to {
-        let end = to.min(filled.saturating_add(step));
+        let end = to.min(buffer.goal(filled));
         match read(&mut buffer.first(end)[filled..]) {
             Ok(0) => break,
             Ok(n) => filled += n,
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             Err(e) => return Err(e),
         }
-        step = usize::MAX;
     }
     Ok(filled)
 }
 
-const READ_STEP: usize = 1 << 16;
+/// The least that a buffer allocates, unless it is shorter: most files of a person fit.
+const LEAST: usize = 1 << 14;
 
 /// Gives all bytes of `reader` to `take`, in order and in pieces, while the next ones are read.
 ///
@@ -506,6 +514,26 @@ mod tests {
             };
             run(workers, &mut source, &|_| Ok(()), &mut sink).unwrap();
             assert_eq!(sink.taken, (0..=33).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_buffer_is_filled_from_any_reader_and_no_longer_than_needed() {
+        let lengths = [0, 1, LEAST - 1, LEAST, LEAST + 1, 3 * LEAST, 8 * LEAST];
+        for (len, piece) in lengths.iter().flat_map(|len| [(*len, 1000), (*len, LEAST)]) {
+            let content: Vec<u8> = (0..len).map(|i| (i % 251) as u8).collect();
+            let (mut rest, mut asked) = (&content[..], 0);
+            let read = |bytes: &mut [u8]| {
+                assert!(!bytes.is_empty());
+                asked = asked.max(bytes.len());
+                let step = bytes.len().min(piece);
+                rest.read(&mut bytes[..step])
+            };
+            let mut buffer = Buffer::new(8 * LEAST);
+            assert_eq!(fill(read, &mut buffer, 0, 8 * LEAST).unwrap(), len);
+            assert_eq!(buffer.first(len), content);
+            let bound = LEAST.max(2 * len).min(8 * LEAST);
+            assert!(buffer.bytes.len() <= bound && asked <= bound, "{len}");
         }
     }
 

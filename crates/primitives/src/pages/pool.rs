@@ -5,8 +5,9 @@ use std::cell::RefCell;
 
 use super::{Block, os};
 
-/// Enough for the handful of short-lived secrets that one key agreement or key derivation needs.
-const MAX_BLOCKS: usize = 8;
+/// Enough for the short-lived secrets that sealing one file needs at a time: 11. With 8, three pages
+/// were mapped and locked anew for each of many files.
+const MAX_BLOCKS: usize = 16;
 
 thread_local! {
     static POOL: RefCell<Pool> = const { RefCell::new(Pool(Vec::new())) };
