@@ -1,5 +1,6 @@
 //! `seal`
 
+use std::collections::HashSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -13,7 +14,6 @@ use sealstone_terminal::question;
 use sealstone_terminal::text::{one_line, quoted};
 use serde_json::json;
 
-use self::directory::Directory;
 use self::recipients::{Recipient, Recipients};
 use self::subject::Subject;
 use super::batch::{self, Batch};
@@ -24,7 +24,7 @@ use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::identity::Identity;
 use crate::io::input;
-use crate::io::output::{Destination, Nature, Output, STDOUT};
+use crate::io::output::{Destination, How, Nature, Output, STDOUT};
 use crate::key_life;
 use crate::passphrase::{self, Answer, Chosen, Options, Passphrases, Source};
 use crate::paths;
@@ -167,13 +167,15 @@ impl<'a> Plan<'a> {
         batch::refuse_dash(paths)?;
         self.check_texts()?;
         let directory = batch::output_directory(self.args.output.as_deref())?;
-        let prepare = |path: &PathBuf| {
-            let path_of_output = batch::moved(beside(path), directory.as_deref());
-            let destination = Destination::File(path_of_output);
-            Job::prepare(self, Some(path), destination)
+        let destination =
+            |path: &Path| Destination::File(batch::moved(beside(path), directory.as_deref()));
+        let mut usable = HashSet::new();
+        let mut check = |path: &PathBuf| {
+            let checked = Job::check(self, path, &destination(path), &mut usable);
+            Mutex::new(checked.err())
         };
-        let check = |path| (path, Mutex::new(prepare(path).err()));
-        let items: Vec<(&PathBuf, Mutex<Option<Failure>>)> = paths.iter().map(check).collect();
+        let items: Vec<(&PathBuf, Mutex<Option<Failure>>)> =
+            paths.iter().map(|path| (path, check(path))).collect();
         let good = items.iter().filter(|(_, refused)| is_none(refused)).count();
         let unlocked = match good {
             0 => None,
@@ -188,7 +190,7 @@ impl<'a> Plan<'a> {
                 (None, Some(unlocked)) => unlocked,
                 (refused, _) => return Err(refused.unwrap_or(Failure::silent(Exit::Internal))),
             };
-            let job = prepare(path)?;
+            let job = Job::prepare(self, Some(path), destination(path))?;
             let context = &context.of_one(&job.input.name());
             let metadata = job.input.metadata(self.args, Some(path), context)?;
             let (report, output) = job.run(unlocked, metadata, Workers::new(1), context)?;
@@ -204,6 +206,14 @@ impl<'a> Plan<'a> {
     /// How many can open the file.
     pub(super) fn count(&self) -> usize {
         self.recipients.iter().count() + usize::from(self.args.passphrase_recipient)
+    }
+
+    fn how(&self) -> How {
+        let nature = match self.args.armor {
+            true => Nature::Text,
+            false => Nature::Binary,
+        };
+        self.args.write.how(nature)
     }
 
     /// Key derivations for a passphrase take much memory: one at a time.
@@ -378,18 +388,20 @@ impl Unlocked {
 }
 
 impl<'a> Job<'a> {
+    /// Fails as [`Job::prepare`] would.
+    fn check(
+        plan: &Plan<'_>,
+        path: &Path,
+        destination: &Destination,
+        usable: &mut HashSet<PathBuf>,
+    ) -> Result<()> {
+        let input = Subject::open(Some(path), destination)?;
+        Output::check(destination, plan.how(), input.file(), usable)
+    }
+
     fn prepare(plan: &'a Plan<'a>, path: Option<&Path>, destination: Destination) -> Result<Self> {
-        let input = match path.filter(|path| path.is_dir()) {
-            Some(path) => Subject::Directory(Directory::new(path, &destination)?),
-            None => Subject::File(input::content(path)?),
-        };
-        let nature = if plan.args.armor {
-            Nature::Text
-        } else {
-            Nature::Binary
-        };
-        let how = plan.args.write.how(nature);
-        let output = Output::create(&destination, how, input.file())?;
+        let input = Subject::open(path, &destination)?;
+        let output = Output::create(&destination, plan.how(), input.file())?;
         Ok(Self {
             plan,
             input,

@@ -1,5 +1,6 @@
 //! Outputs: a file that appears whole or not at all, or a stream.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, IsTerminal, PipeWriter, Stdout, Write, stdout};
 use std::os::fd::AsFd;
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use sealstone::Kind;
-use sealstone_files::{Existing, Input, PlacedFile, Standard, Sync, named};
+use sealstone_files::{Existing, Input, PlacedFile, Standard, Sync, directory_of, named};
 use sealstone_terminal::screen::Screen;
 use sealstone_terminal::text::shown;
 
@@ -92,6 +93,28 @@ impl Output {
         match destination {
             Destination::Stdout { forced } => standard(*forced, how.nature),
             Destination::File(path) => at(path, how, input),
+        }
+    }
+
+    /// Fails as [`Output::create`] would. It makes a temporary file in directories that are not yet
+    /// known to be `usable`, once each: file systems slow down after many files were removed.
+    pub(crate) fn check(
+        destination: &Destination,
+        how: How,
+        input: Option<&Input>,
+        usable: &mut HashSet<PathBuf>,
+    ) -> Result<()> {
+        let Destination::File(path) = destination else {
+            return Self::create(destination, how, input).map(drop);
+        };
+        let directory = directory_of(path);
+        match Way::to(path, how, input)? {
+            Way::Whole(existing) if !usable.contains(&directory) => {
+                Whole::new(path, existing, how.sync)?;
+                usable.insert(directory);
+                Ok(())
+            }
+            _ => Ok(()),
         }
     }
 
@@ -252,35 +275,52 @@ fn is_directory(path: &Path) -> Failure {
 }
 
 fn at(path: &Path, how: How, input: Option<&Input>) -> Result<Output> {
-    let Ok(metadata) = path.metadata() else {
-        let whole = Whole::new(path, Existing::Keep, how.sync)?;
-        return Ok(Output::Whole(Box::new(whole)));
-    };
-    let is_input = input.is_some_and(|input| {
-        let input = input.metadata();
-        (metadata.dev(), metadata.ino()) == (input.dev(), input.ino()) && metadata.is_file()
-    });
-    if is_input {
-        return Err(Failure::usage(format!("{} is the input", shown(path))).hint("use another -o"));
-    }
-    if metadata.is_dir() {
-        return match how.nature == Nature::Content && how.force {
-            true => Ok(Output::Directory(path.to_owned())),
-            false => Err(is_directory(path)),
+    Ok(match Way::to(path, how, input)? {
+        Way::Whole(existing) => Output::Whole(Box::new(Whole::new(path, existing, how.sync)?)),
+        Way::Directory => Output::Directory(path.to_owned()),
+        Way::Stream(file) => Output::Stream(file, shown(path)),
+    })
+}
+
+/// The kind of output that a path allows.
+enum Way {
+    Whole(Existing),
+    Directory,
+    Stream(File),
+}
+
+impl Way {
+    fn to(path: &Path, how: How, input: Option<&Input>) -> Result<Self> {
+        let Ok(metadata) = path.metadata() else {
+            return Ok(Self::Whole(Existing::Keep));
         };
+        let is_input = input.is_some_and(|input| {
+            let input = input.metadata();
+            (metadata.dev(), metadata.ino()) == (input.dev(), input.ino()) && metadata.is_file()
+        });
+        if is_input {
+            return Err(
+                Failure::usage(format!("{} is the input", shown(path))).hint("use another -o")
+            );
+        }
+        if metadata.is_dir() {
+            return match how.nature == Nature::Content && how.force {
+                true => Ok(Self::Directory),
+                false => Err(is_directory(path)),
+            };
+        }
+        if !metadata.is_file() {
+            // Pipes and devices are written to; they cannot be replaced.
+            let file = File::options()
+                .write(true)
+                .open(path)
+                .about(path.display())?;
+            return Ok(Self::Stream(file));
+        }
+        if !how.force {
+            return Err(replaceable(path));
+        }
+        refuse_secret_passport(path)?;
+        Ok(Self::Whole(Existing::Replace))
     }
-    if !metadata.is_file() {
-        // Pipes and devices are written to; they cannot be replaced.
-        let file = File::options()
-            .write(true)
-            .open(path)
-            .about(path.display())?;
-        return Ok(Output::Stream(file, shown(path)));
-    }
-    if !how.force {
-        return Err(replaceable(path));
-    }
-    refuse_secret_passport(path)?;
-    let whole = Whole::new(path, Existing::Replace, how.sync)?;
-    Ok(Output::Whole(Box::new(whole)))
 }

@@ -12,6 +12,7 @@ use crate::args::SealArgs;
 use crate::context::Context;
 use crate::failure::Result;
 use crate::io::input;
+use crate::io::output::Destination;
 
 /// The content to seal: a file, a pipe, or a directory.
 pub(super) enum Subject {
@@ -20,6 +21,14 @@ pub(super) enum Subject {
 }
 
 impl Subject {
+    /// Opens a file or standard input, or looks at a directory, that becomes `destination`.
+    pub(super) fn open(path: Option<&Path>, destination: &Destination) -> Result<Self> {
+        Ok(match path.filter(|path| path.is_dir()) {
+            Some(path) => Self::Directory(Directory::new(path, destination)?),
+            None => Self::File(input::content(path)?),
+        })
+    }
+
     pub(super) fn file(&self) -> Option<&Input> {
         match self {
             Self::File(input) => Some(input),
