@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// A relay before a server. Its connections close when it is dropped.
-pub struct Throttle {
+pub(crate) struct Throttle {
     address: SocketAddr,
     state: Arc<State>,
 }
@@ -23,7 +23,7 @@ struct State {
 impl Throttle {
     /// A relay to `server` that carries at most `limit` bytes, both ways and all connections
     /// together.
-    pub fn new(server: SocketAddr, limit: u64) -> Self {
+    pub(crate) fn new(server: SocketAddr, limit: u64) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
         let state = Arc::new(State {
@@ -45,12 +45,12 @@ impl Throttle {
     }
 
     /// The address to connect to.
-    pub fn address(&self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// Whether bytes wait that it does not carry.
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.state.is_full.load(Ordering::SeqCst)
     }
 }
