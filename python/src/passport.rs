@@ -8,7 +8,7 @@ use crate::watch::Watch;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sealstone::passport::{Contact, NewSlot, SecretPassport, SlotKey, Words};
-use sealstone::{Error, KdfLimits, KdfParams, KdfProgress, Passphrase};
+use sealstone::{Error, KdfLimits, KdfParams, Passphrase};
 use sealstone_files::{Existing, PRIVATE};
 use std::io::Read;
 use std::path::PathBuf;
@@ -124,11 +124,10 @@ impl Passport {
     ) -> PyResult<Self> {
         let text = document(source)?;
         let watch = Watch::new(progress);
-        let report = |at: KdfProgress| watch.at(at.done, at.total);
         let unlocked = py.detach(|| {
             let locked = SecretPassport::from_armor(&text)?;
             let passphrase = Passphrase::new(passphrase.bytes())?;
-            locked.unlock(&passphrase, None, &KdfLimits::default(), &report)
+            locked.unlock(&passphrase, None, &KdfLimits::default(), &watch)
         });
         let unlocked = watch.result(unlocked, |e| exception(py, e))?;
         Ok(Self::of(unlocked.into_passport()))
@@ -145,7 +144,6 @@ impl Passport {
     ) -> PyResult<String> {
         let passport = self.get()?;
         let watch = Watch::new(progress);
-        let report = |at: KdfProgress| watch.at(at.done, at.total);
         let locked = py.detach(|| {
             let passphrase = Passphrase::new(passphrase.bytes())?;
             let slot = NewSlot {
@@ -153,7 +151,7 @@ impl Passport {
                 name: "",
                 created: now(),
                 params: profile.map_or(KdfParams::SENSITIVE, |it| it.0),
-                on_progress: &report,
+                on_progress: &watch,
             };
             Ok(SecretPassport::new(&passport, &slot)?.to_armor())
         });

@@ -9,6 +9,7 @@ use sealstone_files::{AtomicFile, Existing, Sync, directory_of};
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Content that is read. A `str` or a path is a path, an object with `read` a file object, anything
 /// else has to be bytes-like.
@@ -177,9 +178,11 @@ impl<R: Read> Read for Watched<'_, R> {
         let read = self.reader.read(bytes)?;
         self.done += read as u64;
         self.watch.at(self.done, self.total.max(self.done));
-        self.watch
-            .take_error()
-            .map_or(Ok(read), |error| Err(io::Error::other(error)))
+        // What cancelled the call is its result; several threads may hear of it here.
+        match self.watch.cancel().load(Relaxed) {
+            true => Err(io::Error::other("cancelled")),
+            false => Ok(read),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Progress, signals and cancellation of long calls.
 
 use pyo3::prelude::*;
+use sealstone::{KdfProgress, KdfWatcher};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -81,5 +82,15 @@ impl Watch {
     pub(crate) fn take_error(&self) -> Option<PyErr> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.error.take()
+    }
+}
+
+impl KdfWatcher for Watch {
+    fn report(&self, progress: KdfProgress) {
+        self.at(progress.done, progress.total);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancel.load(Relaxed)
     }
 }

@@ -2,7 +2,8 @@
 
 mod passphrase;
 
-use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::{fmt, io};
 
 use minicbor::{Decode, Decoder, Encode};
 use sealstone_argon2::{Arena, Argon2, Params};
@@ -43,13 +44,31 @@ pub struct KdfProgress {
     pub total: u64,
 }
 
-/// A function that receives the progress of key derivations.
+/// Receives the progress of key derivations, and may end them. A function of [`KdfProgress`] is one
+/// that never ends them.
 ///
 /// It is called about every millisecond, perhaps from several threads at once.
-pub type OnProgress<'a> = &'a (dyn Fn(KdfProgress) + Sync);
+pub trait KdfWatcher {
+    /// The derivation is at this point.
+    fn report(&self, progress: KdfProgress);
+
+    /// Whether the derivation has to end, with [`Error::Io`]. It is asked after each report.
+    fn is_cancelled(&self) -> bool {
+        false
+    }
+}
+
+impl<F: Fn(KdfProgress)> KdfWatcher for F {
+    fn report(&self, progress: KdfProgress) {
+        self(progress);
+    }
+}
+
+/// What receives the progress of key derivations.
+pub type OnProgress<'a> = &'a (dyn KdfWatcher + Sync);
 
 /// Ignores the progress of key derivations.
-pub const SILENT: OnProgress<'static> = &|_| ();
+pub const SILENT: OnProgress<'static> = &|_: KdfProgress| ();
 
 /// Bytes of salt in every slot and stanza.
 pub(crate) const SALT_LEN: usize = 32;
@@ -235,18 +254,24 @@ pub(crate) fn derive(
         return Err(malformed);
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let cancel = AtomicBool::new(false);
     let report = |progress: sealstone_argon2::Progress| {
-        on_progress(KdfProgress {
+        on_progress.report(KdfProgress {
             done: progress.done,
             total: progress.total,
         });
+        cancel.fetch_or(on_progress.is_cancelled(), Relaxed);
     };
-    let argon2 = Argon2::new(cost).threads(threads).progress(&report);
+    let argon2 = Argon2::new(cost)
+        .threads(threads)
+        .cancel(&cancel)
+        .progress(&report);
     let mut key = Secret::zeroed();
     let tag = &mut key.expose_mut()[..];
     match argon2.hash(passphrase.as_bytes(), salt, tag, &mut Arena::new()) {
         Ok(()) => Ok(key),
         Err(sealstone_argon2::Error::OutOfMemory(_)) => Err(Error::OutOfMemory(params.memory_kib)),
+        Err(sealstone_argon2::Error::Cancelled) => Err(io::Error::other("cancelled").into()),
         Err(_) => Err(malformed),
     }
 }
@@ -254,6 +279,29 @@ pub(crate) fn derive(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::AtomicU64;
+
+    /// Counts its calls, and ends the derivation at the third.
+    struct Impatient(AtomicU64);
+
+    impl KdfWatcher for Impatient {
+        fn report(&self, _: KdfProgress) {
+            self.0.fetch_add(1, Relaxed);
+        }
+
+        fn is_cancelled(&self) -> bool {
+            self.0.load(Relaxed) >= 3
+        }
+    }
+
+    #[test]
+    fn a_watcher_ends_a_derivation_that_would_take_hours() {
+        let passphrase = Passphrase::new(b"passphrase").unwrap();
+        let params = KdfParams::read(1 << 16, 1_000_000, 1).unwrap();
+        let impatient = Impatient(AtomicU64::new(0));
+        let ended = derive(&passphrase, &[7; SALT_LEN], &params, &impatient);
+        assert!(matches!(ended, Err(Error::Io(error)) if error.to_string() == "cancelled"));
+    }
 
     #[test]
     fn weak_or_absurd_parameters_are_refused_by_writers() {

@@ -59,5 +59,5 @@ pub mod timestamp;
 pub mod trust;
 
 pub use error::{Error, Result};
-pub use kdf::{KdfLimits, KdfParams, KdfProgress, OnProgress, Passphrase, SILENT};
+pub use kdf::{KdfLimits, KdfParams, KdfProgress, KdfWatcher, OnProgress, Passphrase, SILENT};
 pub use kind::Kind;

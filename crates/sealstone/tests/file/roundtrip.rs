@@ -8,7 +8,7 @@ use sealstone::file::{
     Dearmored, Keys, Metadata, Proof, RecipientInfo, Sealed, SealedReader, Sealer, Sender, Suite,
     Workers,
 };
-use sealstone::{Error, KdfParams, OnProgress, Passphrase, Result};
+use sealstone::{Error, KdfParams, KdfProgress, OnProgress, Passphrase, Result};
 
 #[test]
 fn sizes_around_every_boundary() {
@@ -198,7 +198,7 @@ fn recipients_are_found_and_shown() {
 /// The most that was reported of the key derivations that `work` starts.
 fn most_reported(work: impl FnOnce(OnProgress<'_>)) -> u64 {
     let most = AtomicU64::new(0);
-    work(&|progress| {
+    work(&|progress: KdfProgress| {
         assert!(progress.done <= progress.total && progress.total <= 5 * 7168);
         most.fetch_max(progress.done, Relaxed);
     });
