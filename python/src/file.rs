@@ -6,17 +6,17 @@ use crate::process::Home;
 use crate::stream::{Source, Target, Watched};
 use crate::trust::TrustStore;
 use crate::watch::Watch;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sealstone::file::{
     Dearmored, Keys, Metadata, Opening, Sealed, SealedReader, Sealer, Sender, Workers,
 };
 use sealstone::passport::Contact;
-use sealstone::{Error, KdfLimits, KdfParams, KdfProgress, Passphrase};
+use sealstone::{Error, KdfLimits, KdfParams, Passphrase};
 use sealstone_files::{PRIVATE, PUBLIC, umask};
 use std::io::{BufReader, Cursor, Read, Seek};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Larger reads bypass the buffer.
 const BUFFER: usize = 64 << 10;
@@ -61,6 +61,7 @@ impl Choices {
             .map(|it| Passphrase::new(it.bytes()))
             .transpose()?;
         let mut sealer = Sealer::new();
+        sealer.on_progress(watch);
         for recipient in &self.recipients {
             match (self.anonymous, &recipient.get().contact) {
                 (true, contact) => sealer.to_anonymous(contact),
@@ -137,10 +138,9 @@ impl KeyRing {
             .transpose()?;
         let passports: Vec<_> = passports.iter().map(|it| &**it).collect();
         let passphrases: Vec<_> = passphrase.iter().collect();
-        let report = |at: KdfProgress| watch.at(at.done, at.total);
         Sealed::read(reader)?.unlock(&Keys {
             limits: KdfLimits::default(),
-            on_progress: &report,
+            on_progress: watch,
             ..Keys::new(&passports, &passphrases)
         })
     }
@@ -289,6 +289,9 @@ pub(crate) fn open<'py>(
 pub(crate) struct Reader {
     /// Locked without Python's lock only: the source may be a file object.
     reader: Mutex<SealedReader<Binary>>,
+    /// Where the next read begins. Locked for an instant, and with Python attached: so a fork finds
+    /// it unlocked.
+    position: Mutex<u64>,
     sender: Option<Contact>,
     metadata: Metadata,
     length: u64,
@@ -365,6 +368,7 @@ impl Reader {
             metadata: reader.metadata().clone(),
             length: reader.content_len(),
             reader: Mutex::new(reader),
+            position: Mutex::new(0),
             home: Home::here(),
         })
     }
@@ -389,8 +393,61 @@ impl Reader {
             .map_err(|e: Error| exception(py, e))
     }
 
+    /// Up to `size` bytes from the position on, by default all. Threads that read at the same time
+    /// get different bytes, as those of a file do.
+    #[pyo3(signature = (size=None))]
+    fn read<'py>(&self, py: Python<'py>, size: Option<u64>) -> PyResult<Bound<'py, PyBytes>> {
+        let (from, to) = self.claim(size.unwrap_or(u64::MAX));
+        let read = self.read_at(py, from, usize::try_from(to - from).unwrap_or(usize::MAX));
+        read.inspect_err(|_| self.give_back(from, to))
+    }
+
+    /// Goes to a position, which may lie behind the end.
+    fn seek(&self, offset: i64, whence: i64) -> PyResult<u64> {
+        let mut position = self.position();
+        let base = match whence {
+            0 => 0,
+            1 => *position,
+            2 => self.length,
+            _ => {
+                let text = format!("invalid whence ({whence}, should be 0, 1 or 2)");
+                return Err(PyValueError::new_err(text));
+            }
+        };
+        let to = i128::from(base) + i128::from(offset);
+        *position =
+            u64::try_from(to).map_err(|_| PyValueError::new_err("negative seek position"))?;
+        Ok(*position)
+    }
+
+    fn tell(&self) -> u64 {
+        *self.position()
+    }
+
     fn facts(&self) -> Facts {
         facts(self.sender.clone(), self.metadata.clone(), self.length)
+    }
+}
+
+impl Reader {
+    fn position(&self) -> MutexGuard<'_, u64> {
+        self.position.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begin and end of the next `size` bytes, which nobody else reads now.
+    fn claim(&self, size: u64) -> (u64, u64) {
+        let mut position = self.position();
+        let from = *position;
+        *position += size.min(self.length.saturating_sub(from));
+        (from, *position)
+    }
+
+    /// After a failure the position is as before, unless another thread has gone on.
+    fn give_back(&self, from: u64, to: u64) {
+        let mut position = self.position();
+        if *position == to {
+            *position = from;
+        }
     }
 }
 

@@ -221,12 +221,14 @@ impl Pending {
     /// The request to send. It is always the same: to send it again is safe.
     #[getter]
     fn request<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        self.look(|it| PyBytes::new(py, &it.request()))
+        let request = self.look(privacypass::Pending::request)?;
+        Ok(PyBytes::new(py, &request))
     }
 
     /// Everything, to be kept secret until the response arrives.
     fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        self.look(|it| PyBytes::new(py, it.encode().expose()))
+        let saved = self.look(privacypass::Pending::encode)?;
+        Ok(PyBytes::new(py, saved.expose()))
     }
 
     /// Checks the issuer's response, and makes the tokens.

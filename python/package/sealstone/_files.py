@@ -1,6 +1,7 @@
 """Sealing, opening, and reading sealed files at any position."""
 
 import io
+import operator
 import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias, overload
@@ -176,7 +177,8 @@ class SealedFile(io.RawIOBase):
 
     The source is bytes-like, a path, or a seekable file object. The constructor verifies the
     sender's signatures, which takes one pass over all of it. From then on, a part costs the chunks
-    of 1 MiB that it touches, and only what was verified is read.
+    of 1 MiB that it touches, and only what was verified is read. Threads may share it: as those of
+    a file, their reads get different bytes.
 
     >>> import io, zipfile
     >>> from sealstone import Passport, SealedFile, seal
@@ -200,7 +202,6 @@ class SealedFile(io.RawIOBase):
         progress: Progress | None = None,
     ) -> None:
         self._reader = _native.Reader(source, _ring(keys, passphrase), sender, progress)
-        self._position = 0
         self.facts = Opened(None, *self._reader.facts())
 
     def readable(self) -> bool:
@@ -217,19 +218,15 @@ class SealedFile(io.RawIOBase):
         """Fills the buffer, or less at the end. Returns the number of bytes."""
         self._check()
         with memoryview(buffer) as view, view.cast("B") as target:
-            data = self._reader.read_at(self._position, len(target))
+            data = self._reader.read(len(target))
             target[: len(data)] = data
-        self._position += len(data)
         return len(data)
 
     def read(self, size: int | None = -1, /) -> bytes:
         """Up to `size` bytes, by default all that is left."""
         self._check()
-        if size is None or size < 0:
-            size = max(0, self.facts.length - self._position)
-        data = self._reader.read_at(self._position, size)
-        self._position += len(data)
-        return data
+        size = -1 if size is None else operator.index(size)
+        return self._reader.read(None if size < 0 else size)
 
     def readall(self) -> bytes:
         """All that is left."""
@@ -238,19 +235,12 @@ class SealedFile(io.RawIOBase):
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
         """Goes to a position, which may lie behind the end."""
         self._check()
-        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self.facts.length}
-        if whence not in base:
-            raise ValueError(f"invalid whence ({whence}, should be 0, 1 or 2)")
-        position = base[whence] + offset
-        if position < 0:
-            raise ValueError(f"negative seek position {position}")
-        self._position = position
-        return position
+        return self._reader.seek(offset, whence)
 
     def tell(self) -> int:
         """The position."""
         self._check()
-        return self._position
+        return self._reader.tell()
 
     def write(self, data: "Buffer", /) -> int:
         """Never: the file is read only."""
