@@ -63,7 +63,8 @@ pub(crate) fn feed(
     let view = view.call_method1("cast", ("B",))?;
     for from in (0..length).step_by(PIECE) {
         let to = length.min(from + PIECE);
-        let slice = PySlice::new(py, from as isize, to as isize, 1);
+        // `PySlice::new` of pyo3 0.30 forgets to free the numbers.
+        let slice = py.get_type::<PySlice>().call1((from, to))?;
         let piece = view.get_item(slice)?.call_method0("tobytes")?;
         each(py, piece.cast::<PyBytes>()?.as_bytes())?;
     }

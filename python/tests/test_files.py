@@ -13,6 +13,7 @@ import pytest
 
 import sealstone
 from sealstone import Passport, PublicPassport, SealedFile, TrustStore, errors, seal
+from turns import threads_go_on
 
 ALICE, BOB, EVE = (Passport.generate(name) for name in ("Alice", "Bob", "Eve"))
 LENGTHS = [0, 1, (1 << 20) - 17, 1 << 20, (1 << 20) + 1, (3 << 20) + 5]
@@ -191,6 +192,22 @@ def test_progress_counts_bytes_and_cancels(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
+def test_progress_cancels_key_derivations() -> None:
+    """Each would take hours."""
+    long = (1 << 16, 1_000_000, 1)
+    seen: list[tuple[int, int]] = []
+
+    def progress(done: int, total: int) -> None:
+        seen.append((done, total))
+        raise InterruptedError("enough")
+
+    with pytest.raises(InterruptedError, match="enough"):
+        ALICE.lock("passphrase", profile=long, progress=progress)
+    with pytest.raises(InterruptedError, match="enough"):
+        seal(b"text", passphrase="passphrase", profile=long, progress=progress)
+    assert len(seen) == 2 and all(0 < done < total and total > 65 * 10**9 for done, total in seen)
+
+
 def test_exceptions_of_file_objects_come_through() -> None:
     class Broken(io.RawIOBase):
         def read(self, size: int = -1, /) -> bytes:
@@ -216,19 +233,7 @@ def test_exceptions_of_file_objects_come_through() -> None:
 
 def test_the_lock_is_given_up() -> None:
     content = data(64 << 20)
-    done = threading.Event()
-
-    def work() -> None:
-        seal(content, to=BOB.public, sender=ALICE)
-        done.set()
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    turns = 0
-    while not done.wait(0.001):
-        turns += 1
-    thread.join()
-    assert turns >= 5
+    assert threads_go_on(lambda: seal(content, to=BOB.public, sender=ALICE))
 
 
 # Random access.

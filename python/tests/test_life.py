@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import sysconfig
 import threading
 import time
 import traceback
@@ -11,13 +12,17 @@ from pathlib import Path
 
 import pytest
 
+import calls
 import life
+import sealstone
 from sealstone import Passport, SealedFile, TrustStore, seal
 from sealstone.argon2 import PasswordHasher
 from sealstone.hashes import Blake2b, Skein512
 from sealstone.packages import sign
 from sealstone.tokens import Challenge, IssuerKey, Pending
+from turns import threads_go_on
 
+PACKAGES = Path(sealstone.__file__).parent.parent
 LIFE = Path(__file__).with_name("life.py")
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
 
@@ -28,10 +33,10 @@ def python(*arguments: str, timeout: float = 300) -> subprocess.CompletedProcess
 
 @LINUX
 def test_memory_does_not_grow() -> None:
-    calls = os.environ.get("SEALSTONE_LEAK_CALLS", "200")
-    done = python(str(LIFE), calls, timeout=36_000)
+    times = os.environ.get("SEALSTONE_LEAK_CALLS", "200")
+    done = python(str(LIFE), times, timeout=36_000)
     assert done.stderr == "" and done.returncode == 0, done.stdout
-    assert done.stdout.count(": flat\n") == len(life.CALLS)
+    assert done.stdout.count(": flat, ") == len(calls.CALLS)
 
 
 @LINUX
@@ -54,9 +59,9 @@ def test_forks_while_threads_work() -> None:
     def work(names: list[str]) -> None:
         while not stop.is_set():
             for name in names:
-                life.CALLS[name]()
+                calls.CALLS[name]()
 
-    names = [name for name in life.CALLS if name not in ("files", "trust")]
+    names = [name for name in calls.CALLS if name not in calls.ALONE]
     threads = [threading.Thread(target=work, args=(names[n::3],)) for n in range(3)]
     for thread in threads:
         thread.start()
@@ -67,11 +72,9 @@ def test_forks_while_threads_work() -> None:
             if child == 0:
                 status = 1
                 try:
-                    life.ALICE, life.BOB = Passport.generate("Alice"), Passport.generate("Bob")
-                    life.SEALED = seal(life.DATA, to=life.BOB.public, sender=life.ALICE)
-                    life.STORED = sign(life.ALICE, embed={"a": b""}, hmac_key=b"k" * 32).to_bytes()
+                    calls.begin_anew()
                     for name in names:
-                        life.CALLS[name]()
+                        calls.CALLS[name]()
                     status = 0
                 finally:
                     os._exit(status)
@@ -164,14 +167,14 @@ def test_children_draw_other_random_numbers() -> None:
 ENDING = """
 import io, sys, threading, time
 sys.path.insert(0, {tests!r})
-import life, sealstone
+import calls, sealstone
 from sealstone.packages import sign
 BIG = bytes(8 << 20)
 LONG = [
-    lambda: sealstone.seal(io.BytesIO(BIG), to=life.BOB.public),
-    lambda: sign(life.ALICE, {{"big": BIG}}, progress=lambda done, total: None),
-    lambda: life.hash_secret_raw(b"password", b"s" * 16, 3, 65536, 1, 32, life.Type.ID),
-    lambda: [call() for name, call in life.CALLS.items() if name not in ("files", "trust")],
+    lambda: sealstone.seal(io.BytesIO(BIG), to=calls.BOB.public),
+    lambda: sign(calls.ALICE, {{"big": BIG}}, progress=lambda done, total: None),
+    lambda: calls.hash_secret_raw(b"password", b"s" * 16, 3, 65536, 1, 32, calls.Type.ID),
+    lambda: [call() for name, call in calls.CALLS.items() if name not in calls.ALONE and name != "coroutines"],
 ]
 def work(call):
     while True:
@@ -186,6 +189,21 @@ time.sleep({seconds})
 def test_the_interpreter_ends_while_threads_work(seconds: float) -> None:
     done = python("-c", ENDING.format(tests=str(LIFE.parent), seconds=seconds))
     assert (done.returncode, done.stderr) == (0, "")
+
+
+HEAVY = {"asyncio", "dataclasses", "email", "http", "inspect", "json", "logging", "threading", "typing_extensions", "urllib"}
+
+
+def test_an_import_loads_nothing_that_takes_long() -> None:
+    """bench/python.py measures the time, 15 ms at most."""
+    done = python("-S", "-c", f"import sys; sys.path.append({str(PACKAGES)!r}); import sealstone; print(*sys.modules)")
+    assert done.returncode == 0, done.stderr
+    assert HEAVY & set(done.stdout.split()) == set() and "sealstone._native" in done.stdout
+
+
+@pytest.mark.skipif(bool(sysconfig.get_config_var("Py_GIL_DISABLED")), reason="there is no lock")
+def test_a_lock_that_is_held_is_noticed() -> None:
+    assert not threads_go_on(lambda: 3**1_000_000)
 
 
 SUB = """

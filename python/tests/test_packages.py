@@ -5,7 +5,6 @@ import io
 import json
 import pickle
 import subprocess
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 
 from sealstone import Passport, TrustStore, errors
 from sealstone.packages import Package, sign
+from turns import threads_go_on
 
 ALICE, BOB, EVE = (Passport.generate(name) for name in ("Alice", "Bob", "Eve"))
 FILES = {"a.txt": b"alpha", "dir/b.bin": bytes(range(256)) * 4096}
@@ -317,19 +317,7 @@ def test_progress_and_cancelling() -> None:
 
 def test_the_lock_is_given_up() -> None:
     content = {"big": bytes(64 << 20)}
-    done = threading.Event()
-
-    def work() -> None:
-        sign(ALICE, content).verify(content, signers=ALICE.public)
-        done.set()
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    turns = 0
-    while not done.wait(0.001):
-        turns += 1
-    thread.join()
-    assert turns >= 5
+    assert threads_go_on(lambda: sign(ALICE, content).verify(content, signers=ALICE.public))
 
 
 def test_evidence(tmp_path: Path) -> None:

@@ -1,0 +1,325 @@
+"""Calls of every function, for the tests of leaks, forks and the end of the interpreter.
+
+Data is short: what a call forgets to free, it forgets at every length.
+"""
+
+import asyncio
+import atexit
+import base64
+import contextlib
+import io
+import itertools
+import json
+import shutil
+import tempfile
+import types
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import sealstone
+from sealstone import Passport, PublicPassport, SealedFile, TrustStore, aio, argon2, errors, hashes, timestamps, tokens
+from sealstone.argon2 import Memory, PasswordHasher, Pepper
+from sealstone.argon2.low_level import Type, hash_secret, hash_secret_raw
+from sealstone.packages import Package, sign
+from sealstone.timestamps import Roots
+from sealstone.tokens import Challenge, IssuerKey, IssuerPublicKey, Pending, Token
+
+ALICE, BOB = Passport.generate("Alice"), Passport.generate("Bob")
+CHEAP = (7168, 5, 1)
+DATA = bytes(range(256)) * 4
+SEALED = sealstone.seal(DATA, to=BOB.public, sender=ALICE)
+KEYS: dict[str, Any] = {"hmac_key": b"k" * 32, "secret": b"s" * 32}
+SIGNED = sign(ALICE, embed={"a": DATA}, metadata={"a": 1}, policy={"b": 2}, **KEYS)
+STORED = SIGNED.to_bytes()
+REPORT = SIGNED.report(signers=ALICE.public, **KEYS)
+LOCKED = ALICE.lock("passphrase", profile=CHEAP).encode()
+ISSUER, PUBLIC_ISSUER = IssuerKey.generate("p384"), IssuerKey.generate("rsa")
+CHALLENGE = Challenge("p384", "issuer.example", origins=["shop.example"], context=bytes(32))
+OPEN_CHALLENGE = Challenge("rsa", "issuer.example")
+# In memory, where writing to disk takes no time.
+PLACE = Path(tempfile.mkdtemp(dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
+atexit.register(shutil.rmtree, PLACE)
+HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+HASH = HASHER.hash("password")
+PUBLISHED = Path(__file__).parents[2] / "crates/sealstone/tests/timestamp/vectors/sigstage"
+ROOTS = Roots.load(PUBLISHED / "ts_chain.pem")
+RESPONSE = (PUBLISHED / "response-sha256.tsr").read_bytes()
+QUERY = timestamps.request(DATA)
+DIRECTORY = json.dumps(
+    {
+        "issuer-request-uri": "/token-request",
+        "token-keys": [{"token-type": 1, "token-key": base64.urlsafe_b64encode(ISSUER.public.encode()).decode()}],
+    }
+)
+
+
+def one_token(issuer: IssuerKey, challenge: Challenge) -> Token:
+    """A token that was issued now."""
+    pending = Pending(issuer.public, challenge)
+    [token] = Pending.restore(pending.save()).finalize(issuer.issue(pending.request))
+    return token
+
+
+TOKEN, OPEN_TOKEN = one_token(ISSUER, CHALLENGE), one_token(PUBLIC_ISSUER, OPEN_CHALLENGE)
+
+
+class Broken(io.RawIOBase):
+    """A file whose disk is gone."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Raises."""
+        raise LookupError("the disk is gone")
+
+
+def fails(call: Callable[[], object]) -> None:
+    """Calls it; it has to raise."""
+    try:
+        call()
+    except Exception:
+        return
+    raise AssertionError("no exception")
+
+
+def look(it: object) -> None:
+    """Reads every attribute of an object of the extension module, shows it and compares it."""
+    for name, value in vars(type(it)).items():
+        if isinstance(value, types.GetSetDescriptorType):
+            getattr(it, name)
+    repr(it)
+    assert it == it
+    hash(it)
+
+
+def hash_objects() -> None:
+    """All of them, with all that they can do."""
+    made: list[Any] = [hashes.Skein256(DATA, key=b"k", nonce=b"n"), hashes.Skein1024(DATA, digest_size=9)]
+    made += [hashes.Skein512(DATA, personalization=b"p"), hashes.Blake2b(bytearray(DATA), key=b"k")]
+    for it in [*made, hashes.SkeinTree(DATA)]:
+        it.update(DATA)
+        assert it.copy().verify(it.digest()) and it.hexdigest()
+
+
+def tree() -> None:
+    """A tree with a proof."""
+    whole = hashes.SkeinTree(DATA)
+    assert hashes.verify_piece(whole.digest(), whole.length, 0, DATA, whole.prove(0))
+
+
+def memory() -> None:
+    """Memory and a pepper of their own."""
+    kept = Memory(2, 64)
+    hasher = PasswordHasher.from_parameters(argon2.extract_parameters(HASH), pepper=Pepper(b"pepper"), memory=kept)
+    hasher.hash("password")
+    kept.release()
+
+
+def hashers() -> None:
+    """What a hasher says of itself and of hashes."""
+    assert not HASHER.check_needs_rehash(HASH) and repr(HASHER) and HASHER.__reduce__()
+    argon2.profiles.get_default_parameters()
+    argon2.install_as_argon2()
+
+
+def old_functions() -> None:
+    """Those that argon2-cffi has kept."""
+    costs: dict[str, Any] = {"salt": b"s" * 16, "time_cost": 1, "memory_cost": 8, "parallelism": 1}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        argon2.verify_password(argon2.hash_password(b"p", **costs), b"p")
+        argon2.hash_password_raw(b"p", **costs)
+
+
+def coroutines() -> None:
+    """Calls on another thread."""
+
+    async def work() -> None:
+        sealed = await aio.seal(DATA, to=BOB.public)
+        assert (await aio.open(sealed, keys=BOB, sender="any")).content == DATA
+        await HASHER.verify_async(await HASHER.hash_async("password"), "password")
+
+    asyncio.run(work())
+
+
+def passports() -> None:
+    """A passport from its making to its end, without a key derivation."""
+    with Passport.from_words(ALICE.words(), "Alice") as same:
+        look(same)
+        same.close()
+    assert PublicPassport.load(ALICE.public.text.encode()) == ALICE.public
+    look(ALICE.public)
+
+
+def saved() -> None:
+    """A passport on disk."""
+    path = PLACE / "passport"
+    path.unlink(missing_ok=True)
+    ALICE.save(path, "passphrase", profile=CHEAP)
+
+
+def sealed_file() -> None:
+    """Random access, and all that a raw file can do."""
+    with SealedFile(io.BytesIO(SEALED), keys=BOB, sender=ALICE.public) as file:
+        file.seek(100)
+        assert file.read(100) == DATA[100:200] and file.readinto(bytearray(50)) == 50 and file.tell() == 250
+        assert file.readall() == DATA[250:] and file.readable() and file.seekable()
+        file._reader.read_at(3, 5)
+        file._reader.facts()
+        fails(lambda: file.write(b"x"))
+
+
+def stored() -> None:
+    """Files of all kinds."""
+    package, path = Package.load(STORED), PLACE / "package"
+    package.save(path, overwrite=True)
+    sealstone.seal(path, PLACE / "sealed", to=BOB.public, overwrite=True)
+    sealstone.open(PLACE / "sealed", PLACE / "opened", keys=BOB, sender="unsigned", overwrite=True)
+
+
+EXPORTS = (PLACE / f"export{number}" for number in itertools.count())
+
+
+def exceptions() -> None:
+    """Those that no other call raises."""
+    made = [errors.KdfLimit("text", 2, 1, "memory"), errors.StoreAltered("text", "what"), errors.Unsupported("text", "what")]
+    assert {str(it) for it in made} == {"text"}
+
+
+def exported() -> None:
+    """Evidence on disk."""
+    directory = next(EXPORTS)
+    SIGNED.export(directory, REPORT)
+    shutil.rmtree(directory)
+
+
+def trust() -> None:
+    """A trust store from its first record on: one that is kept grows on disk."""
+    directory = PLACE / "trust"
+    shutil.rmtree(directory, ignore_errors=True)
+    store, public = TrustStore(directory), BOB.public
+    store.approve(public)
+    store.deny(public, note="note")
+    store.revoke(public, since=7)
+    assert store.status(public) == "revoked" and len(store.rows()) == 1
+    look(store)
+
+
+def report() -> None:
+    """A report in all its forms."""
+    found = SIGNED.report(signers=ALICE.public, **KEYS)
+    assert found and found.to_dict() and found._repr_html_() and str(found) and found.layer("hmac")
+    fails(found.__reduce__)
+    look(found.checked)
+
+
+def facts() -> None:
+    """What a package says of itself."""
+    package = Package.load(STORED)
+    for name in ("signers", "threshold", "required", "time", "author", "digest", "complete", "metadata", "policy"):
+        getattr(package, name)
+    assert package.files and package.signatures and package.layers and not package.timestamps
+    assert package.embedded("a") == DATA and package == SIGNED and hash(package) and repr(package)
+    assert package.__reduce__() and package.derived_key(b"s" * 32, "label") and package.to_stamp()
+
+
+def timestamp() -> None:
+    """A published response, and requests."""
+    [found] = timestamps.verify(b"hello", RESPONSE, ROOTS)
+    assert found.to_dict() and timestamps.renewal(b"hello", RESPONSE) and len(Roots.load(PUBLISHED / "ts_chain.pem"))
+    SIGNED.with_timestamp(RESPONSE)
+    look(ROOTS)
+
+
+def challenges() -> None:
+    """Challenges and tokens as bytes and text."""
+    value = tokens.www_authenticate(CHALLENGE, ISSUER.public, max_age=9)
+    assert tokens.read_challenges(value)[0].challenge == Challenge.decode(CHALLENGE.encode()) and CHALLENGE.digest()
+    assert Token.from_header(TOKEN.header) == Token.decode(TOKEN.encode())
+    for it in (CHALLENGE, TOKEN, ISSUER.public, ISSUER):
+        look(it)
+
+
+def batch() -> None:
+    """Several tokens with one proof, from a key that is read and closed."""
+    pending = Pending(ISSUER.public, CHALLENGE, 2)
+    with IssuerKey.decode("p384", ISSUER.encode()) as same:
+        assert len(pending.finalize(same.issue_batch(pending.request, 2))) == 2
+    fails(lambda: look(pending))
+
+
+def directory() -> None:
+    """A directory and its key."""
+    key = tokens.read_directory(DIRECTORY).key("p384", 0)
+    assert IssuerPublicKey.decode("p384", key.encode()) == key
+
+
+CALLS: dict[str, Callable[[], object]] = {
+    "argon2": lambda: HASHER.verify(HASH, "password"),
+    "argon2 fails": lambda: fails(lambda: HASHER.verify(HASH, "another")),
+    "argon2 refuses": lambda: fails(lambda: hash_secret_raw(b"p", b"short", 1, 8, 1, 32, Type.ID)),
+    "argon2 progress": lambda: hash_secret_raw(b"p", b"s" * 16, 1, 8, 1, 32, Type.ID, progress=print),
+    "argon2 salt": lambda: hash_secret(b"p", b"s" * 16, 1, 8, 1, 32, Type.D),
+    "argon2 memory": memory,
+    "argon2 hashers": hashers,
+    "argon2 old": old_functions,
+    "coroutines": coroutines,
+    "argon2 calibrate": lambda: argon2.calibrate(0.0001, memory_cost=8),
+    "hashes": hash_objects,
+    "hashes refuse": lambda: fails(lambda: hashes.Skein512(DATA, digest_size=-1)),
+    "tree": tree,
+    "passport": lambda: Passport.generate("Eve").public.text,
+    "passports": passports,
+    "passport lock": lambda: ALICE.lock("passphrase", profile=CHEAP),
+    "passport save": saved,
+    "passport unlock": lambda: Passport.unlock(LOCKED, "passphrase"),
+    "passport unlock fails": lambda: fails(lambda: Passport.unlock(LOCKED, "another")),
+    "seal": lambda: sealstone.seal(DATA, to=BOB.public, sender=ALICE, armor=True),
+    "seal object": lambda: sealstone.seal(io.BytesIO(DATA), io.BytesIO(), to=BOB.public),
+    "seal fails": lambda: fails(lambda: sealstone.seal(Broken(), to=BOB.public)),
+    "open": lambda: sealstone.open(SEALED, keys=BOB, sender=ALICE.public),
+    "open refuses": lambda: fails(lambda: sealstone.open(SEALED, keys=BOB, sender=BOB.public)),
+    "open fails": lambda: fails(lambda: sealstone.open(SEALED[:-9], keys=BOB, sender="any")),
+    "recipients": lambda: sealstone.recipients(SEALED),
+    "sealed file": sealed_file,
+    "files": stored,
+    "trust": trust,
+    "sign": lambda: sign(ALICE, {"a": DATA, "b": io.BytesIO(DATA)}, digest="skein-tree"),
+    "sign facts": lambda: sign(ALICE, embed={"a": DATA}, metadata={"a": 1}, policy={"b": 2}, **KEYS),
+    "sign fails": lambda: fails(lambda: sign(ALICE, {"a": Broken()})),
+    "sign refuses": lambda: fails(lambda: sign(ALICE, {"../a": b""})),
+    "package": lambda: Package.load(STORED).verify(signers=ALICE.public, **KEYS),
+    "package refuses": lambda: fails(lambda: Package.load(STORED).verify(signers=BOB.public)),
+    "package fails": lambda: fails(lambda: Package.load(STORED[:-9])),
+    "package facts": facts,
+    "package report": report,
+    "package cosign": lambda: fails(lambda: SIGNED.cosign(BOB)),
+    "package countersign": lambda: SIGNED.countersign(BOB),
+    "evidence": lambda: SIGNED.evidence(REPORT),
+    "evidence files": exported,
+    "timestamp": timestamp,
+    "timestamp request": lambda: timestamps.request(DATA, hash="sha512"),
+    "timestamp fails": lambda: fails(lambda: timestamps.check_answer(b"\x30\0", QUERY)),
+    "token": lambda: ISSUER.redeem(one_token(ISSUER, CHALLENGE), CHALLENGE),
+    "token for everybody": lambda: PUBLIC_ISSUER.public.redeem(OPEN_TOKEN, OPEN_CHALLENGE),
+    "token key": lambda: IssuerKey.generate("ristretto255").close(),
+    "token batch": batch,
+    "token fails": lambda: fails(lambda: Token.from_header("PrivateToken")),
+    "token refuses": lambda: fails(lambda: ISSUER.issue(b"\0\1" + bytes(50))),
+    "challenges": challenges,
+    "directory": directory,
+    "exceptions": exceptions,
+    "directory fails": lambda: fails(lambda: tokens.read_directory("{}")),
+}
+# They write to one place, or change the filters of warnings: two at a time would meet.
+ALONE = {"files", "trust", "passport save", "evidence files", "argon2 old"}
+
+
+def begin_anew() -> None:
+    """In the child of a fork, which does not have the secrets of its parent."""
+    global ALICE, BOB, SEALED, SIGNED, STORED, REPORT
+    ALICE, BOB = Passport.generate("Alice"), Passport.generate("Bob")
+    SEALED = sealstone.seal(DATA, to=BOB.public, sender=ALICE)
+    SIGNED = sign(ALICE, embed={"a": DATA}, metadata={"a": 1}, policy={"b": 2}, **KEYS)
+    STORED = SIGNED.to_bytes()
+    REPORT = SIGNED.report(signers=ALICE.public, **KEYS)
