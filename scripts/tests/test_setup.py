@@ -130,14 +130,17 @@ class Setup(unittest.TestCase):
         self.add("cc", "exit 1")
         self.remove("git")
         self.add("python3", "exit 1")
+        self.add("apt-cache", "echo '  Candidate: 3.13.5-1'")
         done = self.run_setup("build", "test", "prove")
-        self.assertIn("installing with apt-get: gcc libc6-dev python3 python3-pip python3-venv git python3-dev\n", done.stderr)
+        python = "python3 python3-pip python3-venv git python3-dev libpython3.13-testsuite"
+        self.assertIn(f"installing with apt-get: gcc libc6-dev {python}\n", done.stderr)
 
     def test_tests_need_what_they_compile_and_run(self):
         self.remove("strace", "valgrind", "node", "npm", "openssl", "fish", "zsh", "pkg-config", "c++", "go")
-        self.add("python3", '[[ "$*" != *Python.h* ]]')
+        self.add("python3", '[[ "$*" != *Python.h* && "$*" != *test_memoryio* ]] && echo 3.11')
         done = self.run_setup("test")
-        self.assertIn("installing with apt-get: python3-dev strace valgrind nodejs npm openssl fish zsh pkgconf g++ golang-go\n", done.stderr)
+        others = "strace valgrind nodejs npm openssl fish zsh pkgconf g++ golang-go"
+        self.assertIn(f"installing with apt-get: python3-dev libpython3.11-testsuite {others}\n", done.stderr)
 
     def have_target(self, target):
         (self.bin / "lib/rustlib" / target).mkdir(parents=True)
