@@ -12,13 +12,14 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "package/sealstone"
 PAGE = PACKAGE.parent.parent / "docs/reference.md"
-MODULES = ["sealstone", "packages", "timestamps", "tokens", "hashes", "argon2", "errors"]
+MODULES = ["sealstone", "packages", "timestamps", "tokens", "hashes", "argon2", "aio", "errors"]
 HEAD = """# Reference
 
 Generated from the stubs and the sources by `python tests/reference.py`. `help()` in Python has the
 examples.
 """
-Definition = ast.ClassDef | ast.FunctionDef
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Definition = ast.ClassDef | Function
 
 
 def definitions() -> dict[str, Definition]:
@@ -42,12 +43,30 @@ def of(name: str, value: object, known: dict[str, Definition]) -> Definition | N
     return None
 
 
-def signature(node: ast.FunctionDef) -> str:
+class Unquoted(ast.NodeTransformer):
+    """Annotations in quotes lose them; those of `Literal` and of defaults are values."""
+
+    def visit_arguments(self, node: ast.arguments) -> ast.arguments:
+        """Leaves defaults as they are."""
+        for it in [*node.posonlyargs, *node.args, *node.kwonlyargs, *filter(None, [node.vararg, node.kwarg])]:
+            self.visit(it)
+        return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        """Leaves the values of a `Literal` as they are."""
+        return node if ast.unparse(node.value) == "Literal" else self.generic_visit(node)
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        """What stands in quotes."""
+        return self.visit(ast.parse(node.value, mode="eval").body) if isinstance(node.value, str) else node
+
+
+def signature(node: Function) -> str:
     """As it is called: without `self` and decorators, quotes of annotations dropped."""
-    arguments = ast.unparse(node.args)
+    arguments = ast.unparse(Unquoted().visit(node.args))
     arguments = re.sub(r"^(self|cls)(, /)?(, )?", "", arguments)
-    result = f" -> {ast.unparse(node.returns)}" if node.returns else ""
-    return re.sub(r"'([^']*[|\[ ][^']*|Buffer)'", r"\1", re.sub(r"\b_(native\.)?(?=[A-Z])", "", f"({arguments}){result}"))
+    result = f" -> {ast.unparse(Unquoted().visit(node.returns))}" if node.returns else ""
+    return re.sub(r"\b_(native\.)?(?=[A-Z])", "", f"({arguments}){result}")
 
 
 def wrapped(text: str, indent: str = "") -> str:
@@ -71,7 +90,7 @@ def members(node: ast.ClassDef, owner: object) -> list[str]:
     for it in node.body:
         if isinstance(it, ast.AnnAssign) and isinstance(it.target, ast.Name) and not it.target.id.startswith("_"):
             code.append(f"{it.target.id}: {ast.unparse(it.annotation)}")
-        if not isinstance(it, ast.FunctionDef) or it.name.startswith("_"):
+        if not isinstance(it, Function) or it.name.startswith("_"):
             continue
         decorators = {ast.unparse(decorator) for decorator in it.decorator_list}
         if "overload" in decorators:
@@ -79,10 +98,24 @@ def members(node: ast.ClassDef, owner: object) -> list[str]:
         is_value = bool(decorators & {"property", "cached_property"})
         shown = f": {ast.unparse(it.returns)}" if is_value and it.returns else signature(it)
         member = getattr(owner, it.name)
-        code.append(f"{it.name}{shown}")
+        code.append(f"{'await ' * isinstance(it, ast.AsyncFunctionDef)}{it.name}{shown}")
         if inspect.getdoc(member):
             lines.append(wrapped(f"- `{it.name}`: {summary(member, it.name)}", "  "))
     return (["```python", *code, "```", ""] if code else []) + lines
+
+
+def coroutine(name: str, value: object, known: dict[str, Definition]) -> list[str]:
+    """A coroutine of `aio`: the arguments of what it is of, and its result."""
+    original = inspect.unwrap(value)  # type: ignore[arg-type]
+    owner, _, method = original.__qualname__.rpartition(".")
+    for module in ("_native", "packages", "timestamps", "_files"):
+        node = known.get(f"{module}.{owner or method}")
+        body = node.body if isinstance(node, ast.ClassDef) else [node]
+        for it in body:
+            if isinstance(it, Function) and it.name in (method, "__init__"):
+                shown = signature(it).replace("-> None", f"-> {method}") if it.name == "__init__" else signature(it)
+                return ["```python", f"await {name}{shown}", "```", ""]
+    raise LookupError(name)
 
 
 def entry(name: str, value: object, known: dict[str, Definition]) -> list[str]:
@@ -90,7 +123,7 @@ def entry(name: str, value: object, known: dict[str, Definition]) -> list[str]:
     node = of(name, value, known)
     if node is None:
         return [f"### `{name}`", ""]
-    if isinstance(node, ast.FunctionDef):
+    if isinstance(node, Function):
         return [f"### `{name}`", "", "```python", f"{name}{signature(node)}", "```", "", wrapped(summary(value, name)), ""]
     made = [it for it in node.body if isinstance(it, ast.FunctionDef) and it.name in ("__new__", "__init__")]
     call = ["```python", f"{name}{signature(made[0]).split(' -> ')[0]}", "```", ""] if made else []
@@ -107,7 +140,7 @@ def page() -> str:
         for it in sorted(public):
             value = getattr(module, it)
             if not inspect.ismodule(value) and not it.startswith("__"):
-                lines += entry(it, value, known)
+                lines += (coroutine if name == "aio" else entry)(it, value, known)
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
 
 

@@ -1,5 +1,6 @@
 """Timestamps: published responses, an authority of OpenSSL, renewals, hostile input."""
 
+import asyncio
 import io
 import subprocess
 import threading
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sealstone import Passport, errors, timestamps
+from sealstone import Passport, aio, errors, timestamps
 from sealstone.packages import Package, sign
 from sealstone.timestamps import Roots
 
@@ -184,8 +185,9 @@ def server(authority: tuple[Answer, Roots]) -> Iterator[str]:
 
 def test_fetch(server: str, authority: tuple[Answer, Roots]) -> None:
     query = timestamps.request(b"data")
-    response = timestamps.fetch(f"{server}/", query)
-    assert timestamps.verify(b"data", response, authority[1], query=query)
+    fetched = asyncio.run(aio.fetch(f"{server}/", query))
+    for response in (timestamps.fetch(f"{server}/", query), fetched):
+        assert timestamps.verify(b"data", response, authority[1], query=query)
     with pytest.raises(errors.TimestampRefused):
         timestamps.fetch(f"{server}/other", query)
     with pytest.raises(ValueError, match="http"):

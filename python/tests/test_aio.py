@@ -1,0 +1,108 @@
+"""Coroutines of the long calls: results, progress, exceptions, and tasks that are cancelled."""
+
+import asyncio
+import io
+import os
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sealstone
+from sealstone import Passport, aio, errors, timestamps
+from sealstone.argon2 import PasswordHasher
+from turns import the_loop_goes_on
+
+ALICE, BOB = Passport.generate("Alice"), Passport.generate("Bob")
+CHEAP = (7168, 5, 1)
+
+
+class Endless(io.BytesIO):
+    """Content without an end."""
+
+    reads = 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        self.reads += 1
+        assert size is not None and size > 0
+        return bytes(size)
+
+
+def test_everything(tmp_path: Path) -> None:
+    async def main() -> None:
+        path = tmp_path / "alice.passport"
+        locked = await aio.lock(ALICE, "passphrase", profile=CHEAP)
+        await aio.save(ALICE, path, "passphrase", profile=CHEAP)
+        for source in (path, locked.encode()):
+            assert (await aio.unlock(source, "passphrase")).fingerprint == ALICE.fingerprint
+        sealed = await aio.seal(b"text", to=BOB.public, sender=ALICE)
+        assert (await aio.open(sealed, keys=BOB, sender=ALICE.public)).content == b"text"
+        with await aio.sealed_file(sealed, keys=BOB, sender=ALICE.public) as file:
+            assert file.read() == b"text"
+        package = await aio.sign(ALICE, embed={"a": b"text"})
+        assert await aio.report(package, signers=ALICE.public)
+        assert await aio.verify(package, signers=ALICE.public)
+
+    asyncio.run(main())
+
+
+def test_the_loop_goes_on_and_progress_is_told() -> None:
+    seen: list[tuple[int, int]] = []
+
+    def progress(done: int, total: int) -> None:
+        seen.append((done, total))
+
+    assert the_loop_goes_on(lambda: aio.lock(ALICE, "passphrase", profile=(1 << 18, 3, 1), progress=progress))
+    assert seen and all(0 < done <= total for done, total in seen)
+
+
+def test_exceptions_come_through() -> None:
+    def enough(done: int, total: int) -> None:
+        raise InterruptedError("enough")
+
+    async def main() -> None:
+        with pytest.raises(errors.NotARecipient):
+            await aio.open(sealstone.seal(b"text", to=ALICE.public), keys=BOB, sender="any")
+        with pytest.raises(TypeError, match="sender"):
+            await aio.open(b"text")  # type: ignore[call-arg]
+        with pytest.raises(InterruptedError, match="enough"):
+            await aio.seal(Endless(), to=BOB.public, progress=enough)
+        with pytest.raises(ValueError, match="http"):
+            await aio.fetch("file:///etc/passwd", timestamps.request(b"x"))
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("name", ["seal", "sign", "lock"])
+def test_a_task_that_is_cancelled_stops_its_work(name: str, tmp_path: Path) -> None:
+    source = Endless()
+
+    async def main() -> int:
+        endless: dict[str, Coroutine[Any, Any, object]] = {
+            "seal": aio.seal(source, tmp_path / "sealed", to=BOB.public),
+            "sign": aio.sign(ALICE, {"a": source}),
+            "lock": aio.lock(ALICE, "passphrase", profile=(1 << 15, 10_000, 1)),
+        }
+        task = asyncio.create_task(endless.pop(name))
+        for other in endless.values():
+            other.close()
+        await asyncio.sleep(0.3)
+        assert not task.done()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(task, 20)
+        return source.reads
+
+    reads = asyncio.run(main())
+    assert source.reads == reads and os.listdir(tmp_path) == []
+    assert (reads > 0) == (name != "lock")
+
+
+def test_a_hasher_has_its_own() -> None:
+    hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+
+    async def main() -> None:
+        assert await hasher.verify_async(await hasher.hash_async("password"), "password")
+
+    asyncio.run(main())
