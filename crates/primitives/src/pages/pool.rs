@@ -5,8 +5,8 @@ use std::cell::RefCell;
 
 use super::{Block, os};
 
-/// Enough for the short-lived secrets that sealing one file needs at a time: 11. With 8, three pages
-/// were mapped and locked anew for each of many files.
+/// Enough for the short-lived secrets that sealing a file needs at a time. With 8, three pages were
+/// mapped and locked anew for each of many files.
 const MAX_BLOCKS: usize = 16;
 
 thread_local! {
