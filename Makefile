@@ -110,6 +110,7 @@ bench: ## measure against the peers, alternating, in one run (ARGS=… goes to b
 	@scripts/setup bench
 	cargo build --release $(CARGO_FLAGS) -p sealstone-cli -p sealstone-server
 	cargo build --release $(CARGO_FLAGS) --manifest-path bench/Cargo.toml
+	cargo build --release $(CARGO_FLAGS) --manifest-path crates/token/tests/interop/rust/Cargo.toml
 	@status=0; release=$(CARGO_TARGET_DIR)/release; \
 	bench/unlock.py --sealstone $$release/sealstone || status=1; \
 	bench/files.py --sealstone $$release/sealstone $(ARGS) || status=1; \
@@ -122,6 +123,8 @@ bench: ## measure against the peers, alternating, in one run (ARGS=… goes to b
 	$$release/bench-token || status=1; \
 	$$release/bench-monitor || status=1; \
 	taskset -c 1 $$release/bench-service --server $$release/sealstone-server || status=1; \
+	taskset -c 1 $$release/bench-service --server $$release/sealstone-server --redis || status=1; \
+	taskset -c 1 bench/issuers.mjs --server $$release/sealstone-server --peer $$release/sealstone-token-peer || status=1; \
 	exit $$status
 
 fuzz: ## every fuzz target for SECONDS=30 each

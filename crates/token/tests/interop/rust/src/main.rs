@@ -2,12 +2,14 @@
 //! `crates/token/tests/privacypass_interop.rs`.
 //!
 //! It reads one JSON object a line and answers each with one, as `peer.mjs` does: the result, or
-//! `error`. Bytes are hexadecimal, challenges and tokens are values of HTTP headers.
+//! `error`. Bytes are hexadecimal, challenges and tokens are values of HTTP headers. With `--serve`
+//! it is an issuer behind HTTP instead, which `bench/issuers.mjs` measures.
 
 #![forbid(unsafe_code)]
 
 mod client;
 mod issuer;
+mod serve;
 
 use std::error::Error;
 use std::io::stdin;
@@ -24,6 +26,9 @@ struct Peer {
 }
 
 fn main() -> Result<()> {
+    if std::env::args().nth(1).as_deref() == Some("--serve") {
+        return serve::run();
+    }
     let mut peer = Peer::default();
     for line in stdin().lines() {
         let command: Value = serde_json::from_str(&line?)?;
