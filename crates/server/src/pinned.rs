@@ -16,7 +16,7 @@
 //! ```
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use sealstone::passport::{Contact, Fingerprint, PublicPassport};
@@ -48,6 +48,8 @@ pub struct Pinned {
     store: Arc<dyn Store>,
     keys: RwLock<Arc<Good>>,
     asked: AtomicU64,
+    /// The entity tag of the directory in use, and for how many seconds it is fresh.
+    seen: Mutex<(Option<String>, u64)>,
 }
 
 /// The directory in use.
@@ -77,8 +79,8 @@ impl Pinned {
         let contact = match met(&trust, fingerprint)? {
             Some(contact) => contact,
             None => {
-                let text = fetch(&agent, format!("{url}{PASSPORT_PATH}")).await?;
-                meet(&text, fingerprint, &trust, now)?
+                let answer = fetch(&agent, format!("{url}{PASSPORT_PATH}"), None, false).await?;
+                meet(&answer.body.unwrap_or_default(), fingerprint, &trust, now)?
             }
         };
         let pinned = Self {
@@ -89,6 +91,7 @@ impl Pinned {
             store,
             keys: RwLock::default(),
             asked: AtomicU64::new(0),
+            seen: Mutex::new((None, u64::MAX)),
         };
         if let Some(kept) = pinned.store.get(RECORD).await? {
             pinned.take(&kept)?;
@@ -107,32 +110,60 @@ impl Pinned {
         self.contact.fingerprint()
     }
 
-    /// Fetches the directory. A good one is kept durably, then used.
+    /// Fetches the directory, if it changed. A good one is kept durably, then used.
     ///
     /// # Errors
     /// If there is no good one. The last good one stays in use.
     pub async fn refresh(&self, now: u64) -> Result<()> {
+        self.ask(now, false).await
+    }
+
+    /// For how many seconds the directory is fresh, as the issuer said with it.
+    #[must_use]
+    pub fn fresh_for(&self) -> u64 {
+        self.seen().1
+    }
+
+    async fn ask(&self, now: u64, is_urgent: bool) -> Result<()> {
         self.asked.store(now, Ordering::Relaxed);
-        let statement = fetch(&self.agent, format!("{}{SIGNED_DIRECTORY_PATH}", self.url)).await?;
-        let before = self.store.get(RECORD).await?;
-        if before.as_deref() == Some(&statement) {
-            return Ok(());
+        let url = format!("{}{SIGNED_DIRECTORY_PATH}", self.url);
+        let (tag, _) = self.seen().clone();
+        let answer = fetch(&self.agent, url, tag, is_urgent).await?;
+        if let Some(statement) = answer.body {
+            self.keep(statement).await?;
+            self.seen().0 = answer.tag;
         }
+        self.seen().1 = answer.fresh;
+        Ok(())
+    }
+
+    /// Keeps a directory, and uses it. Other processes keep theirs in the same store: the newest
+    /// one is used.
+    async fn keep(&self, statement: Vec<u8>) -> Result<()> {
         let (time, _) = self.check(&statement)?;
         if time < self.good().time {
             let text = "it answered with an older directory than before";
             return Err(Error::Issuer(text.to_owned()));
+        }
+        let before = self.store.get(RECORD).await?;
+        let is_newer = |kept: &Vec<u8>| self.check(kept).is_ok_and(|(kept, _)| kept > time);
+        if before.as_ref() == Some(&statement) || before.as_ref().is_some_and(is_newer) {
+            return self.take(&before.unwrap_or(statement));
         }
         let record = Replace {
             name: RECORD.to_owned(),
             expected: before,
             value: Some(statement.clone()),
         };
-        // If another process was faster, its directory is used at the next refresh.
         if self.store.update(vec![record]).await? {
-            self.take(&statement)?;
+            return self.take(&statement);
         }
-        Ok(())
+        let text = "another process kept a directory at the same time";
+        Err(Error::Issuer(text.to_owned()))
+    }
+
+    fn seen(&self) -> MutexGuard<'_, (Option<String>, u64)> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Shows its keys, and how old it is.
@@ -172,7 +203,7 @@ impl Pinned {
     ) -> std::result::Result<Redemption, TokenError> {
         let is_unknown = find(&self.good(), token, now).is_err();
         if is_unknown && self.may_ask(now) {
-            match self.refresh(now).await {
+            match self.ask(now, true).await {
                 Ok(()) => {}
                 Err(error) => tracing::warn!(%error, "using the last good directory"),
             }
@@ -287,20 +318,97 @@ fn meet(
     Ok(contact)
 }
 
-/// The body at a URL.
-async fn fetch(agent: &ureq::Agent, url: String) -> Result<Vec<u8>> {
+/// What a URL answered.
+struct Fetched {
+    /// None if it is still what the tag names.
+    body: Option<Vec<u8>>,
+    tag: Option<String>,
+    /// Seconds.
+    fresh: u64,
+}
+
+/// Asks a URL, for something else than what `tag` names. Urgently means: not from a cache.
+async fn fetch(
+    agent: &ureq::Agent,
+    url: String,
+    tag: Option<String>,
+    is_urgent: bool,
+) -> Result<Fetched> {
     let (agent, asked) = (agent.clone(), url.clone());
     let fetched = tokio::task::spawn_blocking(move || {
-        let mut response = agent.get(&asked).call()?;
-        if response.status() != 200 {
-            return Err(ureq::Error::StatusCode(response.status().as_u16()));
+        let mut request = agent.get(&asked);
+        if let Some(tag) = &tag {
+            request = request.header("if-none-match", tag);
         }
-        let limit = u64::try_from(MAX_LEN).unwrap_or(u64::MAX);
-        response.body_mut().with_config().limit(limit).read_to_vec()
+        if is_urgent {
+            request = request.header("cache-control", "no-cache");
+        }
+        let mut response = request.call()?;
+        let header = |name| response.headers().get(name)?.to_str().ok();
+        let (found, fresh) = (
+            header("etag").map(str::to_owned),
+            max_age(header("cache-control")),
+        );
+        let body = match response.status().as_u16() {
+            304 if tag.is_some() => None,
+            200 => {
+                let limit = u64::try_from(MAX_LEN).unwrap_or(u64::MAX);
+                Some(
+                    response
+                        .body_mut()
+                        .with_config()
+                        .limit(limit)
+                        .read_to_vec()?,
+                )
+            }
+            status => return Err(ureq::Error::StatusCode(status)),
+        };
+        Ok(Fetched {
+            body,
+            tag: found,
+            fresh,
+        })
     });
     match fetched.await {
-        Ok(Ok(body)) => Ok(body),
+        Ok(Ok(fetched)) => Ok(fetched),
         Ok(Err(error)) => Err(Error::Issuer(format!("{url}: {error}"))),
         Err(_) => Err(Error::Issuer(format!("{url}: the request was interrupted"))),
+    }
+}
+
+/// The seconds that a header Cache-Control allows (RFC 9111, section 5.2.2); without it, any.
+fn max_age(header: Option<&str>) -> u64 {
+    let directives = header.unwrap_or("").split(',').map(str::trim);
+    let mut found = u64::MAX;
+    for directive in directives {
+        let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
+        let seconds = match name.to_ascii_lowercase().as_str() {
+            "no-cache" | "no-store" => Some(0),
+            "max-age" => value.trim_matches('"').parse().ok(),
+            _ => None,
+        };
+        found = found.min(seconds.unwrap_or(u64::MAX));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::max_age;
+
+    #[test]
+    fn the_shortest_time_counts() {
+        for (header, seconds) in [
+            (None, u64::MAX),
+            (Some("public"), u64::MAX),
+            (Some("public, max-age=60"), 60),
+            (Some("Max-Age=\"7\""), 7),
+            (Some("max-age=60, no-cache"), 0),
+            (Some("no-store"), 0),
+            (Some("max-age=x"), u64::MAX),
+            (Some("s-maxage=5"), u64::MAX),
+        ] {
+            assert_eq!(max_age(header), seconds, "{header:?}");
+        }
     }
 }

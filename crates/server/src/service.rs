@@ -38,7 +38,7 @@ use crate::http::{
 use crate::issuer::Issuer;
 use crate::keys::Keyring;
 use crate::measure::{self, Measured};
-use crate::moving::{self, ROLE};
+use crate::moving::{self, ROLE, TRUST};
 use crate::pinned::{FETCH_TIME, Pinned};
 use crate::problem::{Kind, Problem};
 use crate::session::Lifetime;
@@ -118,16 +118,20 @@ pub async fn issuer(config: &Config, stop: &Stop) -> Result<()> {
     let (ready, clock) = (keyring.clone(), common.clock.clone());
     let is_ready = move || ready.is_ready(clock.now());
     let (upkeep, clock) = (keyring.clone(), common.clock.clone());
-    common.maintain(stop, Duration::ZERO, move || {
-        let (upkeep, now) = (upkeep.clone(), clock.now());
-        async move {
-            let refreshed = upkeep.refresh(now).await;
-            if let Ok(directory) = Directory::from_json(&upkeep.published().json) {
-                measure::show_keys(&directory.keys, now);
+    common.maintain(
+        stop,
+        || Duration::ZERO,
+        move || {
+            let (upkeep, now) = (upkeep.clone(), clock.now());
+            async move {
+                let refreshed = upkeep.refresh(now).await;
+                if let Ok(directory) = Directory::from_json(&upkeep.published().json) {
+                    measure::show_keys(&directory.keys, now);
+                }
+                refreshed
             }
-            refreshed
-        }
-    });
+        },
+    );
     let admin = common
         .administer(config, "issuer", Some(issuer), stop)
         .await?;
@@ -152,7 +156,7 @@ pub async fn verifier(config: &Config, stop: &Stop) -> Result<()> {
         return Err(Error::Config(text.to_owned()));
     };
     let common = Common::open(config, "verifier", stop).await?;
-    let trust = TrustDirectory::new(common.data.join("trust"));
+    let trust = TrustDirectory::new(common.data.join(TRUST));
     let fingerprint = config.fingerprint()?;
     let (store, now) = (common.store.clone(), common.clock.now());
     let agent = network::agent(config.verifier.ca_file.as_deref(), FETCH_TIME)?;
@@ -168,7 +172,9 @@ pub async fn verifier(config: &Config, stop: &Stop) -> Result<()> {
         "url": common.url(),
         "issuer": url, "fingerprint": pinned.issuer().to_string(),
     });
-    let every = Duration::from_secs(config.verifier.refresh.max(1));
+    let refresh = config.verifier.refresh;
+    let fresh = pinned.clone();
+    let every = move || Duration::from_secs(refresh.min(fresh.fresh_for()).max(1));
     let clock = common.clock.clone();
     pinned.show(clock.now());
     common.maintain(stop, every, move || {
@@ -301,22 +307,27 @@ impl Common {
         )?))
     }
 
-    /// Looks after keys, sets and gauges until the service ends. `refresh` runs each `every`.
-    fn maintain<F>(&self, stop: &Stop, every: Duration, refresh: impl Fn() -> F + Send + 'static)
-    where
+    /// Looks after keys, sets and gauges until the service ends. `refresh` runs each `every`, which
+    /// may change.
+    fn maintain<F>(
+        &self,
+        stop: &Stop,
+        every: impl Fn() -> Duration + Send + 'static,
+        refresh: impl Fn() -> F + Send + 'static,
+    ) where
         F: Future<Output = Result<()>> + Send,
     {
         let (store, clock, stop) = (self.store.clone(), self.clock.clone(), stop.clone());
         let data = self.data.clone();
         tokio::spawn(async move {
             // An issuer makes the next epoch's keys at once; a verifier has just asked.
-            let mut since = if every.is_zero() {
+            let mut since = if every().is_zero() {
                 MAINTENANCE
             } else {
                 Duration::ZERO
             };
             while !stop.is_ending() {
-                if since >= every {
+                if since >= every() {
                     since = Duration::ZERO;
                     if let Err(error) = refresh().await {
                         tracing::error!(%error, "keys were not refreshed");
@@ -330,8 +341,10 @@ impl Common {
                     tracing::error!(%error, "old sets were not dropped");
                 }
                 show_room(&data);
-                let pause = MAINTENANCE.min(every.max(Duration::from_secs(1)));
-                let pause = if every.is_zero() { MAINTENANCE } else { pause };
+                let pause = match every() {
+                    Duration::ZERO => MAINTENANCE,
+                    every => MAINTENANCE.min(every),
+                };
                 tokio::select! {
                     () = tokio::time::sleep(pause) => since += pause,
                     () = stop.wait() => break,

@@ -1,8 +1,15 @@
 //! Verifiers and the issuer that they pinned.
 
+use std::sync::Arc;
+
 use sealstone::passport::Fingerprint;
 use sealstone::trust::{Change, Status, TrustStore};
 use sealstone_files::TrustDirectory;
+use sealstone_server::network;
+use sealstone_server::pinned::{FETCH_TIME, Pinned};
+use sealstone_server::store::{RedbStore, Store};
+use sealstone_token::privacypass::TokenType;
+use serde_json::json;
 
 use crate::world::{World, get, now, redeem, token};
 
@@ -128,16 +135,72 @@ fn revoked_keys_are_worthless_and_new_ones_work() {
     );
 }
 
+/// The first process keeps the new directory in the store. The second one finds it there, and has
+/// to use it all the same.
+#[test]
+fn verifiers_with_one_store_all_follow_the_issuer() {
+    let world = World::new();
+    let issuer = world.issuer(&["--gate", "none"]);
+    let store = RedbStore::open(&world.path("store.redb")).expect("a store");
+    let store: Arc<dyn Store> = Arc::new(store);
+    let open = async |name| {
+        let trust = TrustDirectory::new(world.path(name));
+        let agent = network::agent(None, FETCH_TIME).expect("an agent");
+        let pinned = Pinned::open(issuer.url(), agent, None, trust, store.clone(), now());
+        pinned.await.expect("an issuer")
+    };
+    let key = |pinned: &Pinned| pinned.public_key(TokenType::BlindRsa2048, now());
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let (first, second) = runtime.block_on(async { (open("first").await, open("second").await) });
+    let old = key(&first);
+    assert_eq!(key(&second), old);
+    let revoke = "/api/revoke-keys";
+    let asked = sealstone_server::admin::ask(&world.path("issuer"), "POST", revoke, &json!({}));
+    asked.expect("an answer");
+    for pinned in [&first, &second] {
+        runtime
+            .block_on(pinned.refresh(now()))
+            .expect("a directory");
+    }
+    assert_ne!(key(&first), old);
+    assert_eq!(key(&second), key(&first));
+}
+
+#[test]
+fn what_has_not_changed_is_not_sent_again() {
+    let world = World::new();
+    let metrics = format!("127.0.0.1:{}", sealstone_testing::servers::free_port());
+    let config = format!("[issuer]\ngate = \"none\"\n[metrics]\nlisten = \"{metrics}\"");
+    let issuer = world.configured(&config);
+    let store = RedbStore::open(&world.path("store.redb")).expect("a store");
+    let trust = TrustDirectory::new(world.path("trust"));
+    let agent = network::agent(None, FETCH_TIME).expect("an agent");
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let pinned = Pinned::open(issuer.url(), agent, None, trust, Arc::new(store), now());
+    let pinned = runtime.block_on(pinned).expect("an issuer");
+    assert_eq!(pinned.fresh_for(), 300, "as the issuer said");
+    runtime
+        .block_on(pinned.refresh(now()))
+        .expect("a directory");
+    assert_eq!(pinned.fresh_for(), 300);
+    let answer = sealstone_server::client::Client::new("");
+    let answer = answer.get(&format!("http://{metrics}/metrics"), None);
+    let text = String::from_utf8(answer.expect("an answer").body).expect("text");
+    for status in ["200", "304"] {
+        let line = format!("{{route=\"signed-directory\",status=\"{status}\"}} 1");
+        assert!(text.contains(&line), "{text}");
+    }
+}
+
 #[test]
 fn a_data_directory_has_one_role_and_one_process() {
     let world = World::new();
     let issuer = world.issuer(&["--gate", "none"]);
     let data = world.path("issuer").display().to_string();
     let again = ["issuer", "--data", &data, "--listen", "127.0.0.1:0"];
-    assert!(
-        crate::world::Service::try_start(&again).is_err(),
-        "two processes"
-    );
+    let error = crate::world::Service::try_start(&again).err();
+    let error = error.expect("two processes");
+    assert!(error.contains("another process uses"), "{error}");
     let url = issuer.url().to_owned();
     assert_eq!(issuer.stop(), Some(0));
     let other = [
