@@ -20,7 +20,7 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use crate::gate::{GateOptions, Gates};
-use crate::http::{Connections, Pages, Proxies, RouteLimits, Tls, TlsOptions};
+use crate::http::{Connections, Pages, Proxies, ROUTES, RouteLimits, Tls, TlsOptions};
 use crate::keys::KeyOptions;
 use crate::session::Lifetime;
 use crate::store::StoreOptions;
@@ -256,7 +256,13 @@ impl Config {
         };
         let variables: Vec<(String, String)> = std::env::vars().collect();
         let variables = variables.iter().map(|(n, v)| (n.as_str(), v.as_str()));
-        Self::parse(&text, variables)
+        let parsed = Self::parse(&text, variables);
+        parsed.map_err(|error| match (error, path) {
+            (Error::Config(what), Some(path)) => {
+                Error::Config(format!("{}: {what}", path.display()))
+            }
+            (error, _) => error,
+        })
     }
 
     /// Reads the text of a file, and variables.
@@ -283,6 +289,11 @@ impl Config {
         config.pages()?;
         config.fingerprint()?;
         config.telemetry.url()?;
+        if let Some(name) = config.routes.unknown() {
+            let names = ROUTES.join(", ");
+            let text = format!("routes: there is no route {name:?}, but {names}");
+            return Err(Error::Config(text));
+        }
         Ok(config)
     }
 
@@ -417,6 +428,77 @@ mod tests {
         config.check_gates().expect("possible gates");
     }
 
+    /// The names that the reader knows in a table: it lists them when it finds another one.
+    fn known(table: &str) -> Vec<String> {
+        let error = Config::parse(&format!("{table}\nno-such = 1"), []).expect_err(table);
+        let error = error.to_string();
+        if error.contains("there are no fields") {
+            return Vec::new();
+        }
+        let (_, expected) = error.split_once("expected ").expect("names");
+        // The next line says in which table.
+        let expected = expected.lines().next().unwrap_or(expected);
+        let names = expected.split('`').skip(1).step_by(2);
+        names.map(str::to_owned).collect()
+    }
+
+    /// Whether `name` stands at the beginning of a line of `text`, as an option or an example.
+    fn is_documented(text: &str, name: &str) -> bool {
+        text.lines().any(|line| {
+            let line = line.strip_prefix("#: ").unwrap_or(line);
+            let rest = line.strip_prefix(name);
+            rest.is_some_and(|rest| rest.starts_with(" ="))
+        })
+    }
+
+    #[test]
+    fn every_option_is_documented() {
+        let mut found = 0;
+        for name in known("") {
+            let begin = format!("\n[{name}]\n");
+            let section = DOCUMENTED.split_once(&begin).map(|(_, section)| section);
+            let Some(section) = section else {
+                assert!(
+                    is_documented(DOCUMENTED, &name) || name == "gates",
+                    "{name}"
+                );
+                continue;
+            };
+            let section = section.split("\n[").next().unwrap_or(section);
+            for option in known(&format!("[{name}]")) {
+                let is_table = DOCUMENTED.contains(&format!("[{name}.{option}."));
+                assert!(
+                    is_table || is_documented(section, &option),
+                    "[{name}] {option}"
+                );
+                found += 1;
+            }
+        }
+        assert!(found >= 40, "{found} options");
+        assert!(!is_documented(DOCUMENTED, "no-such"));
+    }
+
+    #[test]
+    fn every_option_of_a_gate_is_documented() {
+        let kinds = known("[gates.x]\nkind = \"no-such\"\n[gates.y]\nkind = \"no-such\"");
+        assert!(kinds.len() >= 11, "{kinds:?}");
+        let gates = DOCUMENTED.split_once("# Gates by name").expect("gates").1;
+        let gates = gates.replace("\n#: ", "\n");
+        for kind in kinds {
+            let of_kind = |gate: &&str| gate.contains(&format!("kind = \"{kind}\""));
+            let texts: Vec<&str> = gates.split("\n[").filter(of_kind).collect();
+            for option in known(&format!("[gates.x]\nkind = \"{kind}\"")) {
+                let is_there = |gate: &&str| {
+                    gate.contains(&format!("{option} = ")) || gate.contains(&format!("or {option}"))
+                };
+                assert!(
+                    texts.iter().any(is_there),
+                    "gates of the kind {kind}: {option}"
+                );
+            }
+        }
+    }
+
     #[test]
     fn the_environment_overrides() {
         let variables = [
@@ -492,6 +574,8 @@ mod tests {
                 "[store]\nkind = \"redis\"\nurls = [\"redis://:secret@h\"]",
                 "password-file",
             ),
+            ("[routes.only.isue]\nbody = 1", "\"isue\""),
+            ("[routes.only.issue]\nbodies = 1", "bodies"),
             ("[gates.a]\nkind = \"captcha\"", "captcha"),
             ("[gates.a]\nkind = \"pow\"\nbit = 3", "bit"),
             ("[gates.a]\nkind = \"rate\"\nlimit = 1", "period"),

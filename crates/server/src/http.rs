@@ -21,6 +21,7 @@ mod tls;
 pub use accept::{Connections, Listener, Stop, bind, serve};
 pub use cors::Pages;
 pub use route::{
-    Body, Peer, Proxies, RouteLimits, answer_json, guarded, media_type, with_fallbacks,
+    Body, OwnLimits, Peer, Proxies, ROUTES, RouteLimits, answer_json, guarded, media_type,
+    with_fallbacks,
 };
 pub use tls::{Tls, TlsOptions, reload_on_hangup};

@@ -1,5 +1,6 @@
 //! Common parts of all routes: limits, the body, the client's address, errors.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,7 +21,25 @@ use crate::gate::Network;
 use crate::problem::{Kind, Problem};
 use crate::telemetry::Span;
 
-/// Limits of one route.
+/// The names of the routes for clients, which are those of the label `route`.
+pub const ROUTES: [&str; 14] = [
+    "directory",
+    "signed-directory",
+    "passport",
+    "gate",
+    "token-request",
+    "issue",
+    "issue-batch",
+    "invitations",
+    "vouches",
+    "forward-auth",
+    "verify",
+    "verify-json",
+    "verify-batch",
+    "check",
+];
+
+/// Limits of each route.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RouteLimits {
@@ -30,6 +49,41 @@ pub struct RouteLimits {
     pub seconds: u64,
     /// So many requests at the same time; more wait for a second, and are then refused.
     pub concurrency: usize,
+    /// Other limits, for the route of this name.
+    pub only: BTreeMap<String, OwnLimits>,
+}
+
+/// Limits of one route, where they differ from those of all.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct OwnLimits {
+    /// Bytes of a body.
+    pub body: Option<usize>,
+    /// Seconds from the head of a request to its answer.
+    pub seconds: Option<u64>,
+    /// Requests at the same time.
+    pub concurrency: Option<usize>,
+}
+
+impl RouteLimits {
+    /// The name of a route that does not exist, if there is one.
+    #[must_use]
+    pub fn unknown(&self) -> Option<&str> {
+        let mut names = self.only.keys().map(String::as_str);
+        names.find(|name| !ROUTES.contains(name))
+    }
+
+    fn guard(&self, name: &'static str) -> Guard {
+        let own = self.only.get(name).cloned().unwrap_or_default();
+        let seconds = own.seconds.unwrap_or(self.seconds);
+        let turns = own.concurrency.unwrap_or(self.concurrency);
+        Guard {
+            name,
+            body: own.body.unwrap_or(self.body),
+            time: Duration::from_secs(seconds.max(1)),
+            turns: Arc::new(Semaphore::new(turns.clamp(1, Semaphore::MAX_PERMITS))),
+        }
+    }
 }
 
 impl Default for RouteLimits {
@@ -38,6 +92,7 @@ impl Default for RouteLimits {
             body: 64 * 1024,
             seconds: 10,
             concurrency: 512,
+            only: BTreeMap::new(),
         }
     }
 }
@@ -122,13 +177,7 @@ pub fn guarded<S: Clone + Send + Sync + 'static>(
     limits: &RouteLimits,
     route: MethodRouter<S>,
 ) -> MethodRouter<S> {
-    let guard = Guard {
-        name,
-        body: limits.body,
-        time: Duration::from_secs(limits.seconds.max(1)),
-        turns: Arc::new(Semaphore::new(limits.concurrency.max(1))),
-    };
-    route.layer(middleware::from_fn_with_state(guard, pass))
+    route.layer(middleware::from_fn_with_state(limits.guard(name), pass))
 }
 
 #[derive(Clone)]
@@ -282,6 +331,82 @@ mod tests {
                 "{forwarded:?}"
             );
         }
+    }
+
+    #[test]
+    fn networks_end_at_their_last_bit() {
+        for (network, within, beyond) in [
+            ("10.128.0.0/9", "10.128.0.0", "10.127.255.255"),
+            ("192.0.2.7", "192.0.2.7", "192.0.2.6"),
+            ("2001:db8::/33", "2001:db8:7fff::1", "2001:db8:8000::1"),
+            ("2001:db8::7", "2001:db8::7", "2001:db8::6"),
+            // A listener for both families names addresses of IPv4 so.
+            ("10.128.0.0/9", "::ffff:10.128.0.1", "::ffff:10.127.0.1"),
+        ] {
+            let proxies = Proxies::parse(&[network.to_owned()]).expect("a network");
+            let contains = |text: &str| proxies.contain(text.parse().expect("an address"));
+            assert_eq!(
+                (contains(within), contains(beyond)),
+                (true, false),
+                "{network}"
+            );
+        }
+    }
+
+    #[test]
+    fn media_types_have_no_case_and_no_parameters() {
+        let mut headers = HeaderMap::new();
+        assert_eq!(media_type(&headers), "");
+        let value = HeaderValue::from_static("Application/JSON ; charset=utf-8");
+        headers.insert(CONTENT_TYPE, value);
+        assert_eq!(media_type(&headers), "application/json");
+    }
+
+    /// A body may be as long as the limit, whether its length is announced or not.
+    #[tokio::test]
+    async fn a_body_may_fill_its_limit() {
+        for is_announced in [false, true] {
+            for (len, is_taken) in [(0, true), (7, true), (8, false)] {
+                let mut request = Request::new(axum::body::Body::from(vec![b'x'; len]));
+                request.extensions_mut().insert(BodyLimit(7));
+                if is_announced {
+                    request
+                        .headers_mut()
+                        .insert(CONTENT_LENGTH, HeaderValue::from(len));
+                }
+                let taken = Body::from_request(request, &()).await;
+                assert_eq!(taken.is_ok(), is_taken, "{len}, {is_announced}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_route_may_have_limits_of_its_own() {
+        let own = OwnLimits {
+            body: Some(7),
+            seconds: Some(0),
+            ..OwnLimits::default()
+        };
+        let limits = RouteLimits {
+            only: BTreeMap::from([("issue".to_owned(), own)]),
+            ..RouteLimits::default()
+        };
+        let figures = |name| {
+            let guard = limits.guard(name);
+            (guard.body, guard.time, guard.turns.available_permits())
+        };
+        assert_eq!(figures("issue"), (7, Duration::from_secs(1), 512));
+        assert_eq!(figures("gate"), (65536, Duration::from_secs(10), 512));
+    }
+
+    /// Routes that the two services make with a guard.
+    #[test]
+    fn all_routes_are_named() {
+        let sources = [include_str!("../issuer.rs"), include_str!("../verifier.rs")];
+        let joined = sources.concat().split_whitespace().collect::<String>();
+        let made = joined.split("guard(\"").skip(1);
+        let made: Vec<&str> = made.filter_map(|rest| rest.split('"').next()).collect();
+        assert_eq!(made, ROUTES);
     }
 
     #[test]
