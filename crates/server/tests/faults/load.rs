@@ -14,7 +14,8 @@ use crate::victim::Process;
 
 /// Clients at the same time.
 const CLIENTS: usize = 6;
-const BATCH: usize = 100;
+/// Tokens that are fetched at once.
+pub(crate) const BATCH: usize = 100;
 
 /// Tokens as values of headers, with what became of them.
 pub(crate) struct Load {
@@ -102,6 +103,14 @@ impl Load {
         }
     }
 
+    /// So many of the newest tokens, for clients that show one and do not wait for the answer.
+    pub(crate) fn shown_and_left(&self, count: usize) -> Vec<String> {
+        let first = self.tokens.len() - count;
+        let mut history = self.history.lock().expect("a history");
+        (first..self.tokens.len()).for_each(|token| history.add(token, Seen::Unknown));
+        self.tokens[first..].to_vec()
+    }
+
     /// Redeems the first token twice.
     pub(crate) fn first(&self) -> [Seen; 2] {
         [(); 2].map(|()| redeem(&agent(), &self.urls[0], &self.tokens[0]))
@@ -135,10 +144,15 @@ pub(crate) struct Running {
 }
 
 impl Running {
+    /// How many attempts were answered.
+    pub(crate) fn answered(&self) -> usize {
+        self.answers.load(Ordering::Relaxed)
+    }
+
     /// Waits until so many attempts were answered.
     pub(crate) fn wait_for(&self, answers: usize) {
         for _ in 0..2000 {
-            if self.answers.load(Ordering::Relaxed) >= answers {
+            if self.answered() >= answers {
                 return;
             }
             std::thread::sleep(Duration::from_millis(5));

@@ -2,6 +2,7 @@
 //! clients saw: no token is accepted twice, nothing that was acknowledged is lost.
 
 mod clock;
+mod crowd;
 mod disk;
 mod durable;
 mod history;

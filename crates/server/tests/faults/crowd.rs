@@ -1,0 +1,196 @@
+//! Slow and broken clients under load: they cost nobody a token, and keep nobody from being served.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::load::{BATCH, Load};
+use crate::victim::Process;
+
+/// More than the service holds at the same time.
+const CROWD: usize = 100;
+const LIMITS: &str = "[connections]\nmost = 64\nhead-seconds = 1\n[routes]\nseconds = 1";
+/// A service that waits for everybody, until it has no room.
+const PATIENT: &str = "[connections]\nmost = 32\nhead-seconds = 600\n[routes]\nseconds = 600";
+/// A new client is served after this time, and a bad one is cut off.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+const HEAD: &str = "POST /v1/verify HTTP/1.1\r\nhost: a\r\n";
+
+/// What a bad client does.
+#[derive(Clone, Copy)]
+enum Habit {
+    /// Its head arrives byte by byte, and never ends.
+    SlowHead,
+    /// So does its body.
+    SlowBody,
+    /// It connects, and says nothing.
+    Silent,
+    /// It ends its side within a head, and waits.
+    HalfClosed,
+    /// It announces a body that no memory has room for.
+    Announced,
+    /// It sends a body without end.
+    Endless,
+    /// It shows a token, and is gone before the answer.
+    Gone,
+}
+
+const HABITS: [Habit; 7] = [
+    Habit::SlowHead,
+    Habit::SlowBody,
+    Habit::Silent,
+    Habit::HalfClosed,
+    Habit::Announced,
+    Habit::Endless,
+    Habit::Gone,
+];
+
+impl Habit {
+    /// The first bytes, and those that follow again and again.
+    fn sends(self, token: &str) -> (String, String) {
+        let none = String::new();
+        match self {
+            Self::SlowHead => (format!("{HEAD}x: "), "x".to_owned()),
+            Self::SlowBody => (
+                format!("{HEAD}content-length: 60000\r\n\r\n"),
+                "x".to_owned(),
+            ),
+            Self::Silent => (none.clone(), none),
+            Self::HalfClosed => (format!("{HEAD}x: "), none),
+            Self::Announced => (
+                format!("{HEAD}connection: close\r\ncontent-length: 99999999999\r\n\r\n"),
+                none,
+            ),
+            Self::Endless => (
+                format!("{HEAD}connection: close\r\ntransfer-encoding: chunked\r\n\r\n"),
+                format!("1000\r\n{}\r\n", "x".repeat(4096)),
+            ),
+            Self::Gone => (
+                format!("GET /verify HTTP/1.1\r\nhost: a\r\nauthorization: {token}\r\n\r\n"),
+                none,
+            ),
+        }
+    }
+
+    /// Behaves so until the service ends the connection. Whether it did.
+    fn live(self, address: &str, token: &str, stop: &AtomicBool) -> bool {
+        let mut stream = TcpStream::connect(address).expect("a connection");
+        let pause = Some(Duration::from_millis(50));
+        stream.set_read_timeout(pause).expect("a timeout");
+        let (first, next) = self.sends(token);
+        let mut is_open = stream.write_all(first.as_bytes()).is_ok();
+        match self {
+            Self::Gone => return true,
+            Self::HalfClosed => drop(stream.shutdown(std::net::Shutdown::Write)),
+            _ => {}
+        }
+        let until = Instant::now() + PATIENCE;
+        while is_open && Instant::now() < until && !stop.load(Ordering::Relaxed) {
+            is_open = !is_ended(&mut stream) && stream.write_all(next.as_bytes()).is_ok();
+        }
+        !is_open
+    }
+}
+
+/// Whether the other side has ended the connection; waits a moment for it.
+fn is_ended(stream: &mut TcpStream) -> bool {
+    match stream.read(&mut [0; 4096]) {
+        Ok(len) => len == 0,
+        Err(error) => !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut),
+    }
+}
+
+/// Bad clients at the same time.
+struct Crowd {
+    clients: Vec<JoinHandle<bool>>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Crowd {
+    fn start(address: &str, tokens: &[String]) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let clients = (0..CROWD).map(|number| {
+            let habit = HABITS[number % HABITS.len()];
+            let token = tokens[number / HABITS.len()].clone();
+            let (address, stop) = (address.to_owned(), stop.clone());
+            std::thread::spawn(move || habit.live(&address, &token, &stop))
+        });
+        let clients = clients.collect();
+        Self { clients, stop }
+    }
+
+    /// Waits until the service has cut all of them off.
+    fn end(self) -> Result<(), String> {
+        let ended = self.clients.into_iter().map(|client| client.join());
+        match ended
+            .filter(|ended| !ended.as_ref().is_ok_and(|x| *x))
+            .count()
+        {
+            0 => Ok(()),
+            left => Err(format!("{left} bad clients were never cut off")),
+        }
+    }
+}
+
+/// Whether a client that nobody has seen before is served in time.
+fn is_served(url: &str) -> bool {
+    let config = ureq::Agent::config_builder().timeout_global(Some(PATIENCE));
+    let agent: ureq::Agent = config.build().into();
+    agent.get(&format!("{url}/readyz")).call().is_ok()
+}
+
+/// So many crowds, one after the other, while good clients redeem. Returns how many tokens were
+/// accepted.
+fn campaign(limits: &str, crowds: usize) -> Result<usize, String> {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    let (issuing, verifying, config) = (path("i"), path("v"), path("config.toml"));
+    std::fs::write(&config, limits).expect("a file");
+    let listen = ["--listen", "127.0.0.1:0"];
+    let issuer = ["issuer", "--data", &issuing, "--gate", "none"];
+    let issuer = Process::start(&[&issuer[..], &listen].concat());
+    let verifier = ["verifier", "--data", &verifying, "--config", &config];
+    let verifier = [&verifier[..], &listen, &["--issuer", issuer.url()]].concat();
+    let verifier = Process::start(&verifier);
+    let mut load = Load::new(&issuer, &verifier);
+    for _ in 0..crowds {
+        load.fetch();
+        let running = load.start();
+        running.wait_for(10);
+        let crowd = Crowd::start(verifier.address(), &load.shown_and_left(BATCH / 4));
+        let before = running.answered();
+        if !is_served(verifier.url()) {
+            crowd.stop.store(true, Ordering::Relaxed);
+            return Err("a new client was not served".to_owned());
+        }
+        running.wait_for(before + 50);
+        crowd.end()?;
+        running.stop();
+    }
+    load.check()
+}
+
+#[test]
+fn slow_and_broken_clients_cost_nobody_a_token() {
+    let accepted = campaign(LIMITS, 2).expect("a right history");
+    assert!(accepted > 100, "{accepted} tokens: the load is too small");
+}
+
+#[test]
+#[ignore = "a campaign of some minutes: 50 crowds"]
+fn fifty_crowds_of_slow_and_broken_clients() {
+    let accepted = campaign(LIMITS, 50).expect("a right history");
+    assert!(accepted > 1000, "{accepted} tokens: the load is too small");
+    println!("50 crowds of {CROWD} bad clients, {accepted} tokens accepted once");
+}
+
+/// The campaign sees what it is for.
+#[test]
+fn a_service_that_waits_for_everybody_is_caught() {
+    let error = campaign(PATIENT, 1).expect_err("a service that is full");
+    assert!(error.contains("not served"), "{error}");
+}
