@@ -275,6 +275,14 @@ pub enum AdminCommand {
         /// The name
         name: String,
     },
+    /// End all sessions of an operator, who may log in again
+    EndSessions {
+        /// Where the service is.
+        #[command(flatten)]
+        data: DataArgs,
+        /// The name
+        name: String,
+    },
     /// Make an invitation
     Invite {
         /// Where the service is.

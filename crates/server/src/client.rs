@@ -17,7 +17,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use sealstone_primitives::hash::sha256;
-use sealstone_token::privacypass::directory::{Directory, WELL_KNOWN_PATH};
+use sealstone_token::privacypass::directory::{Directory, DirectoryKey, WELL_KNOWN_PATH};
 use sealstone_token::privacypass::{IssuerPublicKey, Pending, Token, TokenChallenge, header};
 use serde_json::Value;
 
@@ -131,27 +131,30 @@ impl Client {
         found.ok_or_else(|| Error::Issuer(format!("{origin} asks for no token that is known here")))
     }
 
-    /// The key of the issuer for a challenge.
+    /// The key of the issuer for a challenge: the first one.
     ///
     /// # Errors
     /// If its directory has none.
     pub fn key(&self, challenge: &TokenChallenge, now: u64) -> Result<IssuerPublicKey> {
+        let key = self.directory()?.key(challenge.token_type()?, now).cloned();
+        key.ok_or_else(|| Error::Issuer("its directory has no such key".to_owned()))
+    }
+
+    fn directory(&self) -> Result<Directory> {
         let answer = self.get(&format!("{}{WELL_KNOWN_PATH}", self.issuer), None)?;
-        let directory = Directory::from_json(&String::from_utf8_lossy(&answer.body))?;
-        let key = directory.key(challenge.token_type()?, now);
-        key.cloned()
-            .ok_or_else(|| Error::Issuer("its directory has no such key".to_owned()))
+        Ok(Directory::from_json(&String::from_utf8_lossy(
+            &answer.body,
+        ))?)
     }
 
     /// One token for what the origin `host` offers. Does the work that the gate asks for.
     ///
     /// # Errors
-    /// If the challenge is for other hosts (RFC 9577 section 2.1.3), if it names another key
-    /// than the issuer's directory does for `now`, or if the issuer refuses.
+    /// If the challenge is for other hosts (RFC 9577 section 2.1.3), if it names a key that the
+    /// issuer's directory does not have or that issues no more, or if the issuer refuses.
     pub fn token_for(&self, offer: &header::Offer, host: &str, now: u64) -> Result<Token> {
         must_be_for(&offer.challenge, host)?;
-        let key = self.key(&offer.challenge, now)?;
-        must_agree(offer, &key)?;
+        let key = listed(offer, &self.directory()?, now)?;
         self.token_by(&key, &offer.challenge)
     }
 
@@ -215,15 +218,24 @@ fn must_be_for(challenge: &TokenChallenge, host: &str) -> Result<()> {
     )))
 }
 
-/// An origin could name another key for each client, to know them again.
-fn must_agree(offer: &header::Offer, key: &IssuerPublicKey) -> Result<()> {
-    match &offer.token_key {
-        Some(named) if named != key.as_bytes() => Err(Error::Challenge(
-            "the challenge names another key than the issuer's directory; ask again for both"
-                .to_owned(),
-        )),
-        _ => Ok(()),
-    }
+/// The key that a challenge names, or the first one. An origin could name another key for each
+/// client, to know them again, so only those in the directory count. It may be the key of the epoch
+/// before, as long as that issues: the origin asks for the directory from time to time.
+fn listed(offer: &header::Offer, directory: &Directory, now: u64) -> Result<IssuerPublicKey> {
+    let kind = offer.challenge.token_type()?;
+    let named = offer.token_key.as_deref();
+    let issues = |entry: &&DirectoryKey| {
+        entry.key.token_type() == kind
+            && entry.not_before.is_none_or(|time| time <= now)
+            && entry.lifetime.is_none_or(|life| now < life.issue_until)
+    };
+    let is_it = |entry: &&DirectoryKey| named.is_none_or(|named| named == entry.key.as_bytes());
+    let found = directory.keys.iter().filter(issues).find(is_it);
+    found.map(|entry| entry.key.clone()).ok_or_else(|| {
+        Error::Challenge(
+            "the challenge names no key of the issuer's directory; ask again for both".to_owned(),
+        )
+    })
 }
 
 /// The name of the gate whose work [`Work::from_json`] finds.
@@ -253,6 +265,7 @@ fn answer(
 
 #[cfg(test)]
 mod tests {
+    use sealstone_token::privacypass::directory::Lifetime;
     use sealstone_token::privacypass::{IssuerKey, TokenType};
 
     use super::*;
@@ -302,21 +315,47 @@ mod tests {
 
     #[test]
     fn a_key_that_is_not_the_directorys_is_not_used() {
-        let keys = [0, 1].map(|_| IssuerKey::generate(TokenType::VoprfP384).expect("a key"));
-        let [listed, other] = keys.map(|key| key.public_key());
-        let agree = |named: Option<&[u8]>| {
+        let key = || IssuerKey::generate(TokenType::VoprfP384).expect("a key");
+        let [new, old, over, next, other] = [(); 5].map(|()| key().public_key());
+        let entry = |key: &IssuerPublicKey, epoch, not_before, issue_until| DirectoryKey {
+            key: key.clone(),
+            not_before: Some(not_before),
+            lifetime: Some(Lifetime {
+                epoch,
+                not_before,
+                issue_until,
+                redeem_until: 900,
+            }),
+        };
+        let directory = Directory {
+            request_uri: "/token-request".to_owned(),
+            keys: vec![
+                entry(&new, 3, 100, 300),
+                entry(&old, 2, 50, 150),
+                entry(&over, 1, 0, 101),
+                entry(&next, 4, 102, 400),
+            ],
+        };
+        let found = |named: Option<&[u8]>| {
             let offer = header::Offer {
                 challenge: challenge(&[]),
                 token_key: named.map(<[u8]>::to_vec),
                 max_age: None,
             };
-            must_agree(&offer, &listed)
+            listed(&offer, &directory, 101)
         };
-        agree(None).expect("none is named");
-        agree(Some(listed.as_bytes())).expect("the same");
-        for named in [other.as_bytes(), b""] {
-            let said = agree(Some(named)).expect_err("another key").to_string();
-            assert!(said.contains("names another key"), "{said}");
+        assert_eq!(found(None).expect("none is named"), new);
+        for key in [&new, &old] {
+            assert_eq!(
+                &found(Some(key.as_bytes())).expect("a key that issues"),
+                key
+            );
+        }
+        for named in [over.as_bytes(), next.as_bytes(), other.as_bytes(), b""] {
+            let said = found(Some(named))
+                .expect_err("no key that issues")
+                .to_string();
+            assert!(said.contains("names no key"), "{said}");
         }
     }
 }

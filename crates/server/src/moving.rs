@@ -33,6 +33,8 @@ use crate::store::{
 use crate::vault;
 use crate::{Error, Result, admin, hex};
 
+/// The verifier's trust store in its data directory.
+pub(crate) const TRUST: &str = "trust";
 /// The record that says which kind of service a store belongs to.
 pub(crate) const ROLE: &str = "service/role";
 
@@ -259,7 +261,18 @@ pub async fn migrate(args: &MigrateArgs) -> Result<Value> {
         &tally(&*to.store).await?,
     )?;
     to.finish(from.passport().await?).await?;
-    Ok(report("moved", &to.name, &copied))
+    let mut value = report("moved", &to.name, &copied);
+    let (old, new) = (from.data.join(TRUST), to.data.join(TRUST));
+    if old.exists() && !new.exists() {
+        let text = format!(
+            "the trust store does not move: copy {} to {} before the verifier starts, or it pins \
+             its issuer anew",
+            old.display(),
+            new.display()
+        );
+        value["meaning"] = text.into();
+    }
+    Ok(value)
 }
 
 /// The embedded store must be there: opening it would make one.
@@ -471,4 +484,22 @@ pub async fn restore(args: &RestoreArgs) -> Result<Value> {
     }
     .into();
     Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Page;
+
+    #[test]
+    fn a_copy_that_differs_ends_no_move() {
+        let of = |value: &[u8]| {
+            let mut tally = Tally::default();
+            tally.add(&Page::Records(vec![("name".to_owned(), value.to_vec())]));
+            tally
+        };
+        same("both", &of(b"a"), &of(b"a")).expect("the same");
+        let error = same("both", &of(b"a"), &of(b"b")).expect_err("another value");
+        assert!(error.to_string().contains("both differ"), "{error}");
+    }
 }

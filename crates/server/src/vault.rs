@@ -168,6 +168,7 @@ fn own_passphrase(path: &Path) -> Result<Passphrase> {
     if !path.exists() {
         let made = Passphrase::generate();
         write(path, made.expose(), Existing::Keep, PRIVATE).map_err(|e| Error::io(path, e))?;
+        tracing::warn!(file = %path.display(), "made the passphrase: without it, all keys are lost");
     }
     read_passphrase(path)
 }
@@ -191,6 +192,7 @@ fn make(path: &Path, passphrase: &Passphrase, label: &str, now: u64) -> Result<P
     };
     let text = SecretPassport::new(&passport, &slot)?.to_armor();
     write(path, text.as_bytes(), Existing::Keep, PRIVATE).map_err(|e| Error::io(path, e))?;
+    tracing::info!(file = %path.display(), "made the passport");
     Ok(passport)
 }
 

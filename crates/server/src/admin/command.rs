@@ -15,9 +15,11 @@
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use sealstone::Passphrase;
 use serde_json::{Value, json};
+use x509_cert::der::DateTime;
 
 use super::ask;
 use crate::args::{AdminArgs, AdminCommand, AuditCommand};
@@ -78,6 +80,10 @@ fn answer(command: &AdminCommand) -> Result<Value> {
             let body = json!({"name": name});
             (data, "POST", "/api/operators/remove".to_owned(), body)
         }
+        AdminCommand::EndSessions { data, name } => {
+            let body = json!({"name": name});
+            (data, "POST", "/api/operators/end-sessions".to_owned(), body)
+        }
     };
     ask(&data.data, method, &path, &body)
 }
@@ -131,7 +137,17 @@ fn verify_stored(data: &Path, expected: Option<&Head>) -> Result<String> {
     Ok(format!("whole, up to {end}"))
 }
 
-/// Each list of objects as a table, each other value in a line.
+/// Members whose numbers are seconds since 1970.
+const TIMES: [&str; 6] = [
+    "now",
+    "time",
+    "until",
+    "not-before",
+    "issue-until",
+    "redeem-until",
+];
+
+/// Each list of objects as a table, each other value in a line. Lists of lists are for curves.
 fn tables(value: &Value) -> String {
     let Some(members) = value.as_object() else {
         return text(value);
@@ -143,12 +159,13 @@ fn tables(value: &Value) -> String {
                 lines.push(format!("{name}:"));
                 lines.extend(table(rows));
             }
+            Value::Array(rows) if rows.iter().any(Value::is_array) => {}
             Value::Object(members) => {
                 lines.push(format!("{name}:"));
                 let inner = members.iter();
-                lines.extend(inner.map(|(name, value)| format!("  {name}  {}", text(value))));
+                lines.extend(inner.map(|(name, value)| format!("  {name}  {}", cell(name, value))));
             }
-            _ => lines.push(format!("{name}: {}", text(value))),
+            _ => lines.push(format!("{name}: {}", cell(name, value))),
         }
     }
     lines.join("\n")
@@ -166,7 +183,7 @@ fn table(rows: &[Value]) -> Vec<String> {
         }
     }
     let head = columns.iter().map(|&name| name.to_owned()).collect();
-    let cells = |row: &Value| columns.iter().map(|name| text(&row[*name])).collect();
+    let cells = |row: &Value| columns.iter().map(|name| cell(name, &row[*name])).collect();
     let lines: Vec<Vec<String>> = std::iter::once(head)
         .chain(rows.iter().map(cells))
         .collect();
@@ -185,6 +202,16 @@ fn table(rows: &[Value]) -> Vec<String> {
     lines.iter().map(line).collect()
 }
 
+/// A value of a member; times in UTC, as people read them.
+fn cell(name: &str, value: &Value) -> String {
+    let seconds = value.as_u64().filter(|_| TIMES.contains(&name));
+    let time = seconds.map(|seconds| DateTime::from_unix_duration(Duration::from_secs(seconds)));
+    match time {
+        Some(Ok(time)) => time.to_string(),
+        _ => text(value),
+    }
+}
+
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -200,11 +227,11 @@ mod tests {
     #[test]
     fn tables_have_columns() {
         let value = json!({
-            "now": 5, "keys": [{"epoch": 1, "type": 2}, {"epoch": 10, "type": null}],
+            "now": 951_782_399, "history": [[1, 2]], "keys": [{"epoch": 1, "type": 2}, {"epoch": 10, "type": null}],
             "gate": {"kind": "none"}, "names": ["a"],
         });
         let expected = "gate:\n  kind  none\nkeys:\n  epoch  type\n  1      2\n  10     -\n\
-            names: [\"a\"]\nnow: 5";
+            names: [\"a\"]\nnow: 2000-02-28T23:59:59Z";
         assert_eq!(tables(&value), expected);
     }
 }

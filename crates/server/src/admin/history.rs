@@ -51,7 +51,8 @@ fn total(rendered: &str, name: &str, label: &str) -> f64 {
         rest.is_some_and(|rest| rest.starts_with([' ', '{']) && rest.contains(label))
     });
     let values = lines.filter_map(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok());
-    values.sum()
+    // The sum of no numbers is -0.
+    values.fold(0.0, |sum, value| sum + value)
 }
 
 #[cfg(test)]
@@ -70,6 +71,8 @@ mod tests {
         assert_eq!(total(RENDERED, name, "").to_bits(), 5_f64.to_bits());
         let accepted = total(RENDERED, name, "kind=\"accepted\"");
         assert_eq!(accepted.to_bits(), 3_f64.to_bits());
+        let none = total(RENDERED, "sealstone_gate_refused_total", "");
+        assert_eq!(none.to_bits(), 0_f64.to_bits());
     }
 
     #[test]

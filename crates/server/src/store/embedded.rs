@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use redb::backends::FileBackend;
 use redb::{
-    Database, ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableTable,
+    Database, DatabaseError, ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableTable,
     ReadableTableMetadata, TableDefinition, TableError,
 };
 use sealstone_files::PRIVATE;
@@ -108,9 +108,16 @@ pub(super) fn open_database(path: &Path) -> Result<Database, StoreError> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     let file = options.mode(PRIVATE).open(path).map_err(failed)?;
-    let backend = FileBackend::new(file).map_err(failed)?;
+    let refused = |error| match error {
+        DatabaseError::DatabaseAlreadyOpen => {
+            let path = path.display();
+            StoreError::Unavailable(format!("another process uses {path}"))
+        }
+        error => failed(error),
+    };
+    let backend = FileBackend::new(file).map_err(refused)?;
     let database = Database::builder().create_with_backend(backend);
-    let database = database.map_err(failed)?;
+    let database = database.map_err(refused)?;
     let transaction = database.begin_write().map_err(failed)?;
     transaction.open_table(SETS).map_err(failed)?;
     transaction.open_table(RECORDS).map_err(failed)?;

@@ -45,6 +45,33 @@ fn the_status_names_keys_and_sets() {
     assert!(!is_good && said.contains("admin.sock"), "{said}");
 }
 
+#[test]
+fn the_command_looks_after_operators() {
+    let world = World::new();
+    let issuer = world.issuer(&["--gate", "none"]);
+    let data = world.path("issuer").display().to_string();
+    let password = world.path("password");
+    std::fs::write(&password, "a password of six words").expect("a file");
+    let password = password.display().to_string();
+    let set = ["set-operator", "ann", "--role", "viewer"];
+    for (arguments, part) in [
+        (
+            &[&set[..], &["--password-file", &password]].concat()[..],
+            "",
+        ),
+        (&["operators"], "\"ann\""),
+        (&["end-sessions", "ann"], "\"ended\": true"),
+        (&["audit"], "sessions-ended"),
+        (&["remove-operator", "ann"], ""),
+    ] {
+        let (is_good, said) = run(&[&["admin"], arguments, &["--data", &data]].concat());
+        assert!(is_good && said.contains(part), "{arguments:?}: {said}");
+    }
+    let (is_good, said) = run(&["admin", "end-sessions", "ann", "--data", &data]);
+    assert!(!is_good, "nobody has this name any more: {said}");
+    drop(issuer);
+}
+
 /// A token of the epoch before, and one of the epoch that has begun, both are accepted.
 #[test]
 fn a_rotation_begins_an_epoch_and_loses_no_token() {
@@ -120,6 +147,7 @@ fn configurations_are_checked() {
         ("[gates.a]\nkind = \"any\"\nof = []", "needs 1 of 0"),
         ("[gates.a]\nkind = \"pow\"\nbits = 99", "bits are 1 to 48"),
         ("lisen = 3", "lisen"),
+        ("lisen = 3", &text),
     ] {
         std::fs::write(&path, content).expect("a file");
         let (is_good, said) = run(&["check-config", &text]);

@@ -5,6 +5,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use sealstone_server::client::Client;
+use sealstone_server::store::{INCOMING, PASSPORT, RedbStore, Replace, Store};
 use sealstone_token::privacypass::{Pending, Token, TokenType};
 use serde_json::Value;
 
@@ -18,6 +19,19 @@ pub(crate) fn run(arguments: &[&str]) -> Result<Value, String> {
         true => Ok(serde_json::from_slice(&done.stdout).expect("JSON")),
         false => Err(String::from_utf8_lossy(&done.stderr).into_owned()),
     }
+}
+
+/// The same when nobody uses the store any more: a store of this process ends a moment after it was
+/// dropped.
+fn run_when_free(arguments: &[&str]) -> Result<Value, String> {
+    for _ in 0..200 {
+        match run(arguments) {
+            Err(error) if error.contains("another process uses") => {}
+            done => return done,
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    panic!("the store is never free");
 }
 
 fn text(path: &Path) -> String {
@@ -190,6 +204,69 @@ fn a_backup_that_is_not_whole_restores_nothing() {
 }
 
 #[test]
+fn nothing_is_made_of_a_store_that_is_not_there() {
+    let world = World::new();
+    let (from, to) = (place(&world, "from.toml"), place(&world, "to.toml"));
+    let (missing, new) = (place(&world, "missing"), place(&world, "new"));
+    std::fs::write(&from, format!("data = \"{missing}\"\n")).expect("a file");
+    std::fs::write(&to, format!("data = \"{new}\"\n")).expect("a file");
+    let error = run(&["migrate", "verifier", "--from", &from, "--to", &to]);
+    let error = error.expect_err("no store");
+    assert!(error.contains("missing/store.redb"), "{error}");
+    assert!(!Path::new(&missing).exists());
+}
+
+/// A passport alone makes a store one that somebody uses.
+#[test]
+fn a_store_with_a_passport_is_not_empty() {
+    let pair = Pair::new();
+    let (data, file) = (place(&pair.world, "verifier"), place(&pair.world, "b"));
+    run(&["backup", "--data", &data, "--to", &file]).expect("a backup");
+    let kept = std::fs::read(&file).expect("a file");
+    let error = run(&["backup", "--data", &data, "--to", &file]).expect_err("a file is there");
+    assert!(error.contains("exists"), "{error}");
+    assert_eq!(std::fs::read(&file).expect("a file"), kept);
+    let target = pair.world.path("target");
+    std::fs::create_dir(&target).expect("a directory");
+    let store = RedbStore::open(&target.join("store.redb")).expect("a store");
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let record = Replace::create(PASSPORT, b"of another service".to_vec());
+    let made = runtime.block_on(store.update(vec![record]));
+    assert!(made.expect("a store"));
+    drop(store);
+    let error = run_when_free(&["restore", "--from", &file, "--data", &text(&target)]);
+    let error = error.expect_err("another service's store");
+    assert!(error.contains("is not empty"), "{error}");
+}
+
+/// A move that did not end goes on only with the same passport.
+#[test]
+fn a_move_does_not_mix_passports() {
+    let pair = Pair::new();
+    assert_eq!(pair.issuer.stop(), Some(0));
+    let (from, to) = (
+        place(&pair.world, "from.toml"),
+        place(&pair.world, "to.toml"),
+    );
+    let (old, new) = (place(&pair.world, "issuer"), pair.world.path("new"));
+    std::fs::write(&from, format!("data = \"{old}\"\n")).expect("a file");
+    std::fs::write(&to, format!("data = \"{}\"\n", text(&new))).expect("a file");
+    std::fs::create_dir(&new).expect("a directory");
+    let store = RedbStore::open(&new.join("store.redb")).expect("a store");
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let begun = format!("the move from redb {old}/store.redb");
+    let records = vec![
+        Replace::create(INCOMING, begun.into_bytes()),
+        Replace::create(PASSPORT, b"of another service".to_vec()),
+    ];
+    assert!(runtime.block_on(store.update(records)).expect("a store"));
+    drop(store);
+    let error = run_when_free(&["migrate", "issuer", "--from", &from, "--to", &to]);
+    let error = error.expect_err("two passports");
+    assert!(error.contains("the passport"), "{error}");
+}
+
+#[test]
 fn a_store_that_moved_serves_no_more() {
     let pair = Pair::new();
     let tokens = tokens(&pair.issuer, &pair.verifier, 4);
@@ -204,7 +281,7 @@ fn a_store_that_moved_serves_no_more() {
     std::fs::write(&to, format!("data = \"{new}\"\n")).expect("a file");
     let migrate = ["migrate", "verifier", "--from", &from, "--to", &to];
     let running = run(&migrate).expect_err("the service runs");
-    assert!(running.to_lowercase().contains("open"), "{running}");
+    assert!(running.contains("another process uses"), "{running}");
     assert_eq!(pair.verifier.stop(), Some(0));
     let other = run(&["migrate", "issuer", "--from", &from, "--to", &to]);
     let other = other.expect_err("a verifier's store");
@@ -213,6 +290,8 @@ fn a_store_that_moved_serves_no_more() {
     assert!(same.expect_err("the same store").contains("same store"));
     let report = run(&migrate).expect("a move");
     assert_eq!(report["spent"], 1);
+    let meaning = report["meaning"].as_str().expect("what is left to do");
+    assert!(meaning.contains("trust"), "{meaning}");
     let refused = pair
         .world
         .try_verifier(pair.issuer.url(), &["--listen", &listen]);
@@ -220,6 +299,17 @@ fn a_store_that_moved_serves_no_more() {
     assert!(refused.contains("moved to"), "{refused}");
     let again = run(&migrate).expect_err("the new store has content");
     assert!(again.contains("is not empty"), "{again}");
+    let give_up = [&migrate[..], &["--give-up"]].concat();
+    let over = run(&give_up).expect_err("a move that ended");
+    assert!(over.contains("no such move"), "{over}");
+    let (third, elsewhere) = (
+        place(&pair.world, "third.toml"),
+        place(&pair.world, "third"),
+    );
+    std::fs::write(&third, format!("data = \"{elsewhere}\"\n")).expect("a file");
+    let twice = run(&["migrate", "verifier", "--from", &from, "--to", &third]);
+    let twice = twice.expect_err("two new stores would both have the tokens");
+    assert!(twice.contains("moved to"), "{twice}");
     let moved = Service::start(&[
         "verifier",
         "--data",
