@@ -3,15 +3,16 @@
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::{KeyValue, any_value::Value};
-use opentelemetry_proto::tonic::trace::v1::Span;
+use opentelemetry_proto::tonic::trace::v1::{Span, status::StatusCode};
 use prost::Message;
 use sealstone_server::client::Client;
-use sealstone_testing::servers::{free_port, wait_until};
+use sealstone_testing::servers::{Redis, free_port, wait_until};
 use sealstone_token::privacypass::header;
 
 use crate::gates::{ask, request, solved};
@@ -76,6 +77,8 @@ fn answer(stream: TcpStream, manner: Manner, kept: &Mutex<Vec<Vec<u8>>>) {
             return;
         }
         assert!(head.starts_with("POST /v1/traces HTTP/1.1\r\n"), "{head}");
+        let media_type = "content-type: application/x-protobuf\r\n";
+        assert!(head.to_ascii_lowercase().contains(media_type), "{head}");
         let mut body = vec![0; length];
         reader.read_exact(&mut body).expect("a body");
         kept.lock().expect("bodies").push(body);
@@ -202,6 +205,42 @@ fn summary(span: &Span) -> String {
     format!("{} {became}", span.name).trim().to_owned()
 }
 
+fn is_error(span: &Span) -> bool {
+    span.status
+        .as_ref()
+        .is_some_and(|status| status.code() == StatusCode::Error)
+}
+
+#[test]
+#[ignore = "starts redis-server: make test-services"]
+fn with_redis_that_is_gone_spans_tell_the_failure() {
+    let world = World::new();
+    let collector = Collector::start(Manner::Takes);
+    let mut redis = Redis::start("always");
+    let passphrase = world.path("passphrase");
+    std::fs::write(&passphrase, "of four plain words").expect("a file");
+    let more = format!(
+        "[store]\nkind = \"redis\"\nurls = [\"{}\"]\nseconds = 1\n\
+         [passport]\npassphrase-file = {passphrase:?}",
+        redis.url()
+    );
+    let issuer = world.configured(&config(&collector.address, &more));
+    let asked = request(&issuer);
+    let proof = solved(&issuer, "work", &asked);
+    redis.kill();
+    assert_eq!(ask(&issuer, &asked, &[proof]).status, 503);
+    assert_eq!(issuer.stop(), Some(0));
+    let failed: BTreeSet<String> = collector
+        .spans()
+        .iter()
+        .filter(|span| is_error(span))
+        .map(summary)
+        .collect();
+    assert!(failed.contains("POST /token-request 503"), "{failed:#?}");
+    let is_store = |name: &String| name.starts_with("store ");
+    assert!(failed.iter().any(is_store), "{failed:#?}");
+}
+
 #[test]
 fn spans_reach_a_collector_and_name_nobody() {
     let world = World::new();
@@ -232,6 +271,7 @@ fn spans_reach_a_collector_and_name_nobody() {
         assert!(span.attributes.iter().all(is_known), "{span:?}");
         assert!(span.events.is_empty() && span.links.is_empty(), "{span:?}");
         assert!(span.end_time_unix_nano >= span.start_time_unix_nano);
+        assert!(!is_error(span), "no part of the service failed: {span:?}");
     }
     let bodies = collector.bodies.lock().expect("bodies").concat();
     assert_eq!(leaks(&bodies, &secrets), Vec::<usize>::new());
@@ -313,18 +353,25 @@ fn one_in_many_requests_has_spans() {
     assert!((50..=150).contains(&shown), "{shown} of 1000");
 }
 
+/// An issuer, and the file of its log.
+fn logged(world: &World, config: &str) -> (Service, PathBuf) {
+    let (file, log, data) = (
+        world.path("config.toml"),
+        world.path("log"),
+        world.path("issuer"),
+    );
+    std::fs::write(&file, config).expect("a file");
+    let errors = std::fs::File::create(&log).expect("a file");
+    let (data, file) = (data.display().to_string(), file.display().to_string());
+    let first = ["issuer", "--data", &data, "--listen", "127.0.0.1:0"];
+    let arguments = [&first[..], &["--config", &file]].concat();
+    (Service::start_with_errors(&arguments, errors.into()), log)
+}
+
 /// All are served whatever the collector does, and the service says once that it fails.
 fn serves_with(collector: &str) {
     let world = World::new();
-    let config_file = world.path("config.toml");
-    std::fs::write(&config_file, config(collector, "")).expect("a file");
-    let log = world.path("log");
-    let errors = std::fs::File::create(&log).expect("a file");
-    let (data, file) = (world.path("issuer"), config_file.display().to_string());
-    let data = data.display().to_string();
-    let first = ["issuer", "--data", &data, "--listen", "127.0.0.1:0"];
-    let arguments = [&first[..], &["--config", &file]].concat();
-    let issuer = Service::start_with_errors(&arguments, errors.into());
+    let (issuer, log) = logged(&world, &config(collector, ""));
     let complaints = || {
         let said = std::fs::read_to_string(&log).expect("text");
         said.matches("takes no spans").count()
@@ -374,8 +421,14 @@ fn a_slow_collector_keeps_nobody_waiting() {
 #[test]
 fn a_collector_that_comes_back_is_used_again() {
     let world = World::new();
-    let port = free_port();
-    let issuer = world.configured(&config(&format!("127.0.0.1:{port}"), ""));
+    let (port, metrics) = (free_port(), format!("127.0.0.1:{}", free_port()));
+    let more = format!("[metrics]\nlisten = \"{metrics}\"");
+    let (issuer, log) = logged(&world, &config(&format!("127.0.0.1:{port}"), &more));
+    let exports = |kind: &str| {
+        let answer = Client::new("").get(&format!("http://{metrics}/metrics"), None);
+        let text = String::from_utf8(answer.expect("an answer").body).expect("text");
+        text.contains(&format!("sealstone_trace_exports_total{{kind=\"{kind}\"}}"))
+    };
     let alive = format!("{}/healthz", issuer.url());
     assert_eq!(get(&alive).0, 200);
     std::thread::sleep(Duration::from_secs(3));
@@ -390,6 +443,9 @@ fn a_collector_that_comes_back_is_used_again() {
         wait_until("spans arrive", || {
             !bodies.lock().expect("bodies").is_empty()
         });
+        wait_until("both are counted", || exports("failed") && exports("done"));
         assert_eq!(issuer.stop(), Some(0));
     });
+    let said = std::fs::read_to_string(&log).expect("text");
+    assert_eq!(said.matches("takes spans again").count(), 1, "{said}");
 }

@@ -83,6 +83,64 @@ fn a_month_of_tokens_fits_where_three_weeks_did() {
     std::fs::remove_dir_all(path.parent().expect("a directory")).expect("a directory");
 }
 
+/// The most days of tokens that are kept at the same time, by a year of days. Epochs begin each
+/// `epoch` days, redeem for `redeem` days after, and are dropped a day later.
+fn most_days(epoch: u64, redeem: u64) -> u64 {
+    let kept = |today: u64| {
+        let is_kept = |spent: &u64| {
+            // It is a token of the youngest epoch: its set is kept longest.
+            let dropped = (spent / epoch + 1) * epoch + redeem + 1;
+            today <= dropped
+        };
+        (0..=today).filter(is_kept).count() as u64
+    };
+    (0..365).map(kept).max().unwrap_or(0)
+}
+
+/// The table of sizes in the specification follows from the measured bytes.
+#[test]
+fn the_table_of_sizes_follows_from_the_measured_bytes() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |name: &str| std::fs::read_to_string(root.join(name)).expect("a page");
+    let (results, page) = (read("bench/results/service.md"), read("spec/service.md"));
+    let bytes = |store: &str| -> f64 {
+        let line = results.lines().find(|line| line.starts_with(store));
+        let cell = line.and_then(|line| line.split('|').nth(2));
+        cell.and_then(|cell| cell.trim().parse().ok()).expect(store)
+    };
+    let each = ["| redb: the file", "| redis: memory", "| postgres: tables"].map(bytes);
+    // What the page plans with, beside what a year without early rotations keeps.
+    let (long, short) = (22, 4);
+    assert!(most_days(7, 7) <= long && most_days(1, 1) <= short);
+    // A size, and what its last digit may hide.
+    let size = |text: &str| -> (f64, f64) {
+        let (number, unit) = text.trim().split_once(' ').expect("a unit");
+        let factor = if unit == "TB" { 1e12 } else { 1e9 };
+        let digits = number.split_once('.').map_or(0, |(_, rest)| rest.len());
+        let half = 0.5 / 10_f64.powi(i32::try_from(digits).expect("a few digits"));
+        let number: f64 = number.parse().expect("a number");
+        (number * factor, half * factor)
+    };
+    for power in 5..=9 {
+        let begin = format!("| 10^{power} |");
+        let row = page.lines().find(|line| line.starts_with(&begin));
+        let cells: Vec<&str> = row.expect("a row").split('|').skip(4).collect();
+        let rate = 10_f64.powi(power);
+        let expected = [
+            (each[0], long),
+            (each[1], long),
+            (each[2], long),
+            (each[1], short),
+        ];
+        for (cell, (bytes, days)) in cells.iter().zip(expected) {
+            let expected = rate * bytes * days as f64;
+            let (said, half) = size(cell);
+            let is_right = (said - expected).abs() <= half;
+            assert!(is_right, "10^{power}: {cell}, not {expected:.3e}");
+        }
+    }
+}
+
 fn print(store: &str, marks: u64, bytes: u64, seconds: f64) {
     let (each, rate) = (bytes as f64 / marks as f64, marks as f64 / seconds);
     println!("| {store} | {each:.0} | {rate:.0} |");

@@ -1,7 +1,10 @@
 //! The vectors of Web Authentication Level 3, section 16, and what is changed in them.
 
+use minicbor::Encoder;
 use rustls_pki_types::CertificateDer;
+use sealstone_primitives::sign::ed25519::SigningKey;
 
+use super::super::Proofs;
 use super::*;
 
 /// 24 November 2026.
@@ -251,4 +254,251 @@ fn models_are_sixteen_bytes() {
     ] {
         assert_eq!(parse_model(text), None, "{text}");
     }
+}
+
+/// What an authenticator of software answers, with what it may do wrong.
+struct Made {
+    id_len: u16,
+    client_data: Value,
+    /// Of the statement.
+    algorithm: i64,
+    /// A unit of its subject, and a model with whether the extension is critical.
+    certificate: Option<(&'static str, Option<([u8; 16], bool)>)>,
+}
+
+const MODEL: [u8; 16] = [9; 16];
+const CHALLENGE: [u8; 32] = [3; 32];
+
+impl Default for Made {
+    fn default() -> Self {
+        Self {
+            id_len: 1,
+            client_data: json!({
+                "type": "webauthn.create", "challenge": URL_SAFE_NO_PAD.encode(CHALLENGE),
+                "origin": "https://example.org",
+            }),
+            algorithm: -8,
+            certificate: None,
+        }
+    }
+}
+
+/// A value in DER.
+fn tlv(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
+    let content = parts.concat();
+    let len = u16::try_from(content.len()).expect("a short value");
+    let [high, low] = len.to_be_bytes();
+    match len {
+        0..128 => [&[tag, low][..], &content].concat(),
+        128..256 => [&[tag, 0x81, low][..], &content].concat(),
+        _ => [&[tag, 0x82, high, low][..], &content].concat(),
+    }
+}
+
+/// A certificate for a key of Ed25519, with a signature of nobody.
+fn certificate(key: &[u8], unit: &str, model: Option<([u8; 16], bool)>) -> Vec<u8> {
+    let algorithm = tlv(0x30, &[&tlv(0x06, &[&[0x2b, 0x65, 0x70]])]);
+    let attribute = tlv(
+        0x30,
+        &[
+            &tlv(0x06, &[&[0x55, 4, 11]]),
+            &tlv(0x0c, &[unit.as_bytes()]),
+        ],
+    );
+    let name = tlv(0x30, &[&tlv(0x31, &[&attribute])]);
+    let time = |text: &str| tlv(0x17, &[text.as_bytes()]);
+    let validity = tlv(0x30, &[&time("240101000000Z"), &time("490101000000Z")]);
+    let spki = tlv(0x30, &[&algorithm, &tlv(0x03, &[&[0], key])]);
+    let extension = model.map(|(model, is_critical)| {
+        let oid = [0x2b, 6, 1, 4, 1, 0x82, 0xe5, 0x1c, 1, 1, 4];
+        let critical: &[u8] = if is_critical { &[1, 1, 0xff] } else { &[] };
+        let value = tlv(0x04, &[&tlv(0x04, &[&model])]);
+        let extension = tlv(0x30, &[&tlv(0x06, &[&oid]), critical, &value]);
+        tlv(0xa3, &[&tlv(0x30, &[&extension])])
+    });
+    let content = tlv(
+        0x30,
+        &[
+            &[0xa0, 3, 2, 1, 2, 2, 1, 7],
+            &algorithm,
+            &name,
+            &validity,
+            &name,
+            &spki,
+            &extension.unwrap_or_default(),
+        ],
+    );
+    tlv(0x30, &[&content, &algorithm, &tlv(0x03, &[&[0; 65]])])
+}
+
+impl Made {
+    /// The client data, and the object with a statement of the format `packed`.
+    fn bytes(&self) -> (Vec<u8>, Vec<u8>) {
+        let key = SigningKey::from_seed(&Secret::random());
+        let point = *key.verifying_key().as_bytes();
+        let mut data = sha256(&[b"example.org"]).to_vec();
+        data.extend([&[0x41][..], &[0; 4], &MODEL, &self.id_len.to_be_bytes()].concat());
+        data.extend(vec![7; usize::from(self.id_len)]);
+        let mut cose = Encoder::new(&mut data);
+        let fixed = cose
+            .map(4)
+            .and_then(|e| e.i64(1)?.i64(1)?.i64(3)?.i64(-8)?.i64(-1)?.i64(6));
+        fixed.and_then(|e| e.i64(-2)?.bytes(&point)).expect("room");
+        let client_data = self.client_data.to_string().into_bytes();
+        let signed = [&data[..], &sha256(&[&client_data])].concat();
+        let signature = key.sign(&signed).to_vec();
+        let mut object = Vec::new();
+        let mut encoder = Encoder::new(&mut object);
+        let count = 2 + u64::from(self.certificate.is_some());
+        let head = encoder
+            .map(3)
+            .and_then(|e| e.str("fmt")?.str("packed")?.str("attStmt")?.map(count));
+        head.and_then(|e| {
+            e.str("alg")?
+                .i64(self.algorithm)?
+                .str("sig")?
+                .bytes(&signature)
+        })
+        .expect("room");
+        if let Some((unit, model)) = self.certificate {
+            let certificate = certificate(&point, unit, model);
+            encoder
+                .str("x5c")
+                .and_then(|e| e.array(1)?.bytes(&certificate))
+                .expect("room");
+        }
+        encoder
+            .str("authData")
+            .and_then(|e| e.bytes(&data))
+            .expect("room");
+        (client_data, object)
+    }
+
+    fn check(&self) -> std::result::Result<(), Failure> {
+        let (client_data, object) = self.bytes();
+        check_bytes(&client_data, &object, &CHALLENGE, &policy(false), NOW)
+    }
+}
+
+#[test]
+fn each_part_of_client_data_is_checked() {
+    assert_eq!(Made::default().check(), Ok(()));
+    for (member, value, why) in [
+        (
+            "type",
+            json!("webauthn.get"),
+            "the client data is of no new credential",
+        ),
+        (
+            "topOrigin",
+            json!("https://example.com"),
+            "the page stands within another one",
+        ),
+        (
+            "crossOrigin",
+            json!(true),
+            "the page stands within another one",
+        ),
+        (
+            "challenge",
+            json!("AA"),
+            "the credential is for another request",
+        ),
+    ] {
+        let mut made = Made::default();
+        made.client_data[member] = value;
+        assert_eq!(made.check(), Err(Failure::Wrong(why)), "{member}");
+    }
+}
+
+#[test]
+fn names_of_credentials_have_one_to_1023_bytes() {
+    let check = |id_len| {
+        Made {
+            id_len,
+            ..Made::default()
+        }
+        .check()
+        .is_ok()
+    };
+    let passes = [0, 1, 1023, 1024].map(check);
+    assert_eq!(passes, [false, true, true, false]);
+}
+
+#[test]
+fn nothing_follows_an_object() {
+    let (client_data, object) = Made::default().bytes();
+    let object = [object, vec![0]].concat();
+    let done = check_bytes(&client_data, &object, &CHALLENGE, &policy(false), NOW);
+    assert_eq!(
+        done,
+        Err(Failure::Wrong("the attestation object is malformed"))
+    );
+}
+
+#[test]
+fn certificates_are_those_of_authenticators() {
+    let unit = "Authenticator Attestation";
+    let (foreign, other) = (
+        "the certificate is not one of an authenticator",
+        "the certificate is for another model",
+    );
+    for (certificate, why) in [
+        ((unit, None), None),
+        ((unit, Some((MODEL, false))), None),
+        (("Authenticator attestation", None), Some(foreign)),
+        ((unit, Some((MODEL, true))), Some(other)),
+        ((unit, Some(([8; 16], false))), Some(other)),
+    ] {
+        let made = Made {
+            certificate: Some(certificate),
+            ..Made::default()
+        };
+        assert_eq!(
+            made.check().err(),
+            why.map(Failure::Wrong),
+            "{certificate:?}"
+        );
+    }
+    let made = Made {
+        algorithm: -7,
+        ..Made::default()
+    };
+    let why = "the attestation has another algorithm than its key";
+    assert_eq!(made.check(), Err(Failure::Wrong(why)));
+}
+
+#[test]
+fn challenges_are_of_this_gate_until_they_expire() {
+    let options: Options = serde_json::from_value(json!({
+        "rp-id": "example.org", "origins": ["https://example.org"],
+    }))
+    .expect("options");
+    let secret = Secret::from_slice(&[1; 32]).expect("32 bytes");
+    let gate = |name| WebAuthn::new(name, &options, &secret).expect("a gate");
+    let (ours, other) = (gate("key"), gate("other"));
+    let challenge = ours.challenge(NOW);
+    assert_eq!(ours.expires(&challenge), Some(NOW + 300));
+    assert_eq!(other.expires(&challenge), None);
+    assert_eq!(ours.expires(&challenge[1..]), None);
+    for at in 0..challenge.len() {
+        let mut altered = challenge.clone();
+        altered[at] ^= 1;
+        assert_eq!(ours.expires(&altered), None, "{at}");
+    }
+    let shown = format!("key {}.AA.AA", URL_SAFE_NO_PAD.encode(&challenge));
+    let proofs = Proofs::parse([shown.as_str()]);
+    let check = |now| {
+        let done = ours.check(&Ask {
+            subject: [0; 32],
+            tokens: 1,
+            network: None,
+            now,
+            proofs: &proofs,
+        });
+        done.err()
+    };
+    let expired = Some(Failure::Wrong("the challenge has expired"));
+    assert_ne!(check(NOW + 299), expired);
+    assert_eq!(check(NOW + 300), expired);
 }
