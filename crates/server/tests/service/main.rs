@@ -8,6 +8,7 @@ mod forms;
 mod fuzz;
 mod gates;
 mod hostile;
+mod image;
 mod interop;
 mod moving;
 mod origin;
