@@ -439,15 +439,15 @@ fn nothing_follows_an_object() {
 #[test]
 fn certificates_are_those_of_authenticators() {
     let unit = "Authenticator Attestation";
-    let (foreign, other) = (
-        "the certificate is not one of an authenticator",
-        "the certificate is for another model",
-    );
+    let foreign = "the certificate is not one of an authenticator";
+    let other = "the certificate is for another model";
+    // Nobody knows this extension, so that a certificate in which it is critical cannot be read.
+    let critical = "the authenticator's certificate is malformed";
     for (certificate, why) in [
         ((unit, None), None),
         ((unit, Some((MODEL, false))), None),
         (("Authenticator attestation", None), Some(foreign)),
-        ((unit, Some((MODEL, true))), Some(other)),
+        ((unit, Some((MODEL, true))), Some(critical)),
         ((unit, Some(([8; 16], false))), Some(other)),
     ] {
         let made = Made {
