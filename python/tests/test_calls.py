@@ -57,7 +57,7 @@ def native() -> set[str]:
 
 
 def called(work: Callable[[], object]) -> tuple[set[tuple[str, int]], set[str]]:
-    """The functions that `work` calls on this thread: in Python, and of the extension."""
+    """What `work` calls on this thread: functions in Python, and those of the extension."""
     ours, theirs = set(), set()
 
     def note(frame: types.FrameType, event: str, function: Any) -> None:

@@ -26,7 +26,7 @@ ALICE, BOB = Passport.generate("Alice"), Passport.generate("Bob")
 
 
 def together(*works: Callable[[], object]) -> None:
-    """Runs each on a thread of its own, from the same moment; raises what one of them raised."""
+    """Runs each on a thread of its own, all from the same moment; raises what one raised."""
     start, raised = threading.Barrier(len(works)), []
 
     def run(work: Callable[[], object]) -> None:

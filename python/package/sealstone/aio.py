@@ -84,6 +84,6 @@ verify = _coroutine(packages.Package.verify)
 
 
 async def fetch(url: str, query: bytes, *, timeout: float = 30.0) -> bytes:
-    """`sealstone.timestamps.fetch` on another thread. It ends after `timeout` seconds at the
-    latest, also if the task is cancelled before."""
+    """`sealstone.timestamps.fetch` on another thread, which a cancelled task does not stop: it ends
+    when the authority answers, or after `timeout` seconds."""
     return await asyncio.to_thread(timestamps.fetch, url, query, timeout=timeout)
