@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use sealstone::passport::{
     NewSlot, Passport, RecoveryKey, SecretPassport, Slot, SlotKey, SlotKind,
 };
-use sealstone::{Error, KdfLimits, KdfParams, Passphrase, SILENT};
+use sealstone::{Error, KdfLimits, KdfParams, KdfProgress, Passphrase, SILENT};
 
 const CREATED: u64 = 1_767_225_600;
 
@@ -53,9 +53,14 @@ fn a_generated_passphrase_unlocks_without_its_dashes() {
         1
     );
     let reported = std::sync::atomic::AtomicU64::new(0);
-    let unlocked = file.unlock(&generated, None, &KdfLimits::default(), &|progress| {
-        reported.store(progress.done, std::sync::atomic::Ordering::Relaxed);
-    });
+    let unlocked = file.unlock(
+        &generated,
+        None,
+        &KdfLimits::default(),
+        &|progress: KdfProgress| {
+            reported.store(progress.done, std::sync::atomic::Ordering::Relaxed);
+        },
+    );
     assert!(unlocked.is_ok() && reported.into_inner() > 30_000);
 }
 

@@ -5,7 +5,7 @@
 
 use super::*;
 use crate::passport::SlotKey;
-use crate::{KdfParams, SILENT};
+use crate::{KdfParams, KdfProgress, SILENT};
 
 /// Room for a few slots: each counts as 128 KiB at least.
 const LIMITS: KdfLimits = KdfLimits {
@@ -274,7 +274,7 @@ fn a_planted_slot_tells_nothing_about_the_owners_passphrase() {
         let typed = passphrase(owners);
         let derivations = std::sync::atomic::AtomicUsize::new(0);
         let error = planted
-            .unlock(&typed, None, &LIMITS, &|progress| {
+            .unlock(&typed, None, &LIMITS, &|progress: KdfProgress| {
                 let finished = usize::from(progress.done == progress.total);
                 derivations.fetch_add(finished, std::sync::atomic::Ordering::Relaxed);
             })
