@@ -256,14 +256,17 @@ fn models_are_sixteen_bytes() {
     }
 }
 
+/// The model in a certificate, and whether its extension is critical.
+type SaidModel = Option<([u8; 16], bool)>;
+
 /// What an authenticator of software answers, with what it may do wrong.
 struct Made {
     id_len: u16,
     client_data: Value,
     /// Of the statement.
     algorithm: i64,
-    /// A unit of its subject, and a model with whether the extension is critical.
-    certificate: Option<(&'static str, Option<([u8; 16], bool)>)>,
+    /// A unit of its subject, and a model.
+    certificate: Option<(&'static str, SaidModel)>,
 }
 
 const MODEL: [u8; 16] = [9; 16];
@@ -296,7 +299,7 @@ fn tlv(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
 }
 
 /// A certificate for a key of Ed25519, with a signature of nobody.
-fn certificate(key: &[u8], unit: &str, model: Option<([u8; 16], bool)>) -> Vec<u8> {
+fn certificate(key: &[u8], unit: &str, model: SaidModel) -> Vec<u8> {
     let algorithm = tlv(0x30, &[&tlv(0x06, &[&[0x2b, 0x65, 0x70]])]);
     let attribute = tlv(
         0x30,
