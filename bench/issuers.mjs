@@ -3,10 +3,10 @@
 // Cloudflare's library behind node. Single tokens of both types of RFC 9578, over HTTP/1.1 on
 // loopback.
 //
-// All issuers run on core 0; this program, the load, belongs on another one. Each round measures all
-// issuers in turn, with the same connections, which are kept. Each connection has one request, made
-// by Cloudflare's client for that issuer's key. Every response is compared with the first one to
-// that request, as far as it is not random, and that one makes a token.
+// All issuers run on core 0; this program, the load, belongs on another one. Each round measures
+// all issuers in turn, with the same connections, which are kept. Each connection has one request,
+// made by Cloudflare's client for that issuer's key. Every response is compared with the first one
+// to that request, as far as it is not random, and that one makes a token.
 //
 // It prints minimum and median of the rounds, and fails if ours is slower than another.
 //

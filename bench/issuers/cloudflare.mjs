@@ -1,5 +1,6 @@
 // Cloudflare's library for Privacy Pass behind node's HTTP server, for bench/issuers.mjs: both
-// types of RFC 9578, keys in memory, no gate. It prints one JSON line with its URL when it is ready.
+// types of RFC 9578, keys in memory, no gate. When it is ready, it prints one JSON line with its
+// URL.
 //
 // usage: node cloudflare.mjs DIRECTORY   (where scripts/test-interop installed the library)
 
