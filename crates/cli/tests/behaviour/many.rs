@@ -222,7 +222,7 @@ fn compare(options: &[&str], parts: impl Fn(&World, &[u8]) -> Duration) {
     let seal = |names: &[String]| {
         for name in names {
             // Some file systems write at once what replaces a file.
-            drop(std::fs::remove_file(world.path(&format!("{name}.sealed"))));
+            drop(std::fs::remove_file(world.path(format!("{name}.sealed"))));
         }
         let verb = [&SEAL[..], &["-q"], options].concat();
         let mut command = world.command(&with(&verb, names));
