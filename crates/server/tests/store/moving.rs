@@ -97,12 +97,12 @@ impl Place {
     }
 
     /// A throttle before this server, and a configuration that reaches the server through it.
-    fn throttle(&self, limit: u64) -> (Throttle, String) {
+    fn throttle(&self) -> (Throttle, String) {
         let url = &self.options.urls[0];
         let mut parts = url.split(['/', '@']);
         let address = parts.find_map(|part| part.parse().ok());
         let address: SocketAddr = address.expect("an address in the URL");
-        let throttle = Throttle::new(address, limit);
+        let throttle = Throttle::new(address);
         let config = format!("{}-throttled.toml", self.data);
         let url = url.replace(&address.to_string(), &throttle.address().to_string());
         self.write_config(&config, &[url]);
@@ -148,15 +148,9 @@ fn command(from: &str, to: &str) -> Command {
 const KILLED_AT: [u64; 5] = [100, 1 << 10, 1 << 17, 1 << 20, 2 << 20];
 
 /// Starts the move and kills it when it has carried `limit` bytes.
-fn kill_after(limit: u64, from: &Place, to: &Place) {
-    let server = if to.is_server() { to } else { from };
-    let (throttle, config) = server.throttle(limit);
-    let mut child = if to.is_server() {
-        command(&from.config, &config)
-    } else {
-        command(&config, &to.config)
-    };
-    let mut child = child.spawn().expect("a program");
+fn kill_after(limit: u64, throttle: &Throttle, mut move_all: Command) {
+    throttle.allow(limit);
+    let mut child = move_all.spawn().expect("a program");
     wait_until("the move is held", || {
         let is_held = throttle.is_full();
         let end = child.try_wait().expect("a process");
@@ -170,14 +164,21 @@ fn kill_after(limit: u64, from: &Place, to: &Place) {
 /// Kills the move at each moment of [`KILLED_AT`], then lets it end.
 fn move_with_kills(from: &Place, to: &Place, runtime: &Runtime) {
     let before = runtime.block_on(from.tally());
+    // A move that is run again has to name the same stores.
+    let server = if to.is_server() { to } else { from };
+    let (throttle, config) = server.throttle();
+    let move_all = || match to.is_server() {
+        true => command(&from.config, &config),
+        false => command(&config, &to.config),
+    };
     for limit in KILLED_AT {
-        kill_after(limit, from, to);
+        kill_after(limit, &throttle, move_all());
         // No service takes a part for the whole.
         let content = runtime.block_on(to.tally());
         assert!(content.is_empty() || runtime.block_on(to.has(INCOMING)));
     }
-    let done = command(&from.config, &to.config).output();
-    let done = done.expect("a program");
+    throttle.allow(u64::MAX);
+    let done = move_all().output().expect("a program");
     let said = String::from_utf8_lossy(&done.stderr).into_owned();
     assert!(done.status.success(), "{said}");
     assert_eq!(runtime.block_on(to.tally()), before);

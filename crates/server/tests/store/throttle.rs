@@ -21,13 +21,12 @@ struct State {
 }
 
 impl Throttle {
-    /// A relay to `server` that carries at most `limit` bytes, both ways and all connections
-    /// together.
-    pub(crate) fn new(server: SocketAddr, limit: u64) -> Self {
+    /// A relay to `server` that carries nothing yet.
+    pub(crate) fn new(server: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
         let state = Arc::new(State {
-            left: Mutex::new(limit),
+            left: Mutex::new(0),
             is_full: AtomicBool::new(false),
             streams: Mutex::default(),
         });
@@ -44,6 +43,14 @@ impl Throttle {
         Self { address, state }
     }
 
+    /// Closes all connections, and carries `limit` bytes from now on, both ways and all connections
+    /// together.
+    pub(crate) fn allow(&self, limit: u64) {
+        self.state.close();
+        *self.state.left.lock().expect("no panic") = limit;
+        self.state.is_full.store(false, Ordering::SeqCst);
+    }
+
     /// The address to connect to.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
@@ -57,9 +64,7 @@ impl Throttle {
 
 impl Drop for Throttle {
     fn drop(&mut self) {
-        for stream in self.state.streams.lock().expect("no panic").iter() {
-            drop(stream.shutdown(Shutdown::Both));
-        }
+        self.state.close();
     }
 }
 
@@ -80,6 +85,12 @@ impl State {
             }
             drop(to.shutdown(Shutdown::Both));
         });
+    }
+
+    fn close(&self) {
+        for stream in self.streams.lock().expect("no panic").drain(..) {
+            drop(stream.shutdown(Shutdown::Both));
+        }
     }
 
     fn admit(&self, length: u64) -> bool {
