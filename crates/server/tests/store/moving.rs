@@ -1,5 +1,7 @@
 //! Moves between the three stores, killed in the middle: nothing is lost, nothing is doubled.
 
+use std::fs::File;
+use std::io::Read;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -109,6 +111,15 @@ impl Place {
         (throttle, config)
     }
 
+    /// Waits until this process has closed an embedded store, which it does in the background.
+    fn wait_until_closed(&self) {
+        let file = Path::new(&self.data).join("store.redb");
+        wait_until("the store is closed", || match File::open(&file) {
+            Ok(file) => file.try_lock().is_ok(),
+            Err(_) => true,
+        });
+    }
+
     async fn open(&self) -> Arc<dyn Transfer> {
         for _ in 0..200 {
             if let Ok(store) = open(&self.options, Path::new(&self.data), "verifier").await {
@@ -154,11 +165,18 @@ fn kill_after(limit: u64, throttle: &Throttle, mut move_all: Command) {
     wait_until("the move is held", || {
         let is_held = throttle.is_full();
         let end = child.try_wait().expect("a process");
-        assert!(is_held || end.is_none(), "it ended before: {end:?}");
+        if let (false, Some(end)) = (is_held, end) {
+            let mut said = String::new();
+            let stderr = child.stderr.as_mut().expect("it is piped");
+            stderr.read_to_string(&mut said).expect("text");
+            panic!("it ended before, with {end}: {said}");
+        }
         is_held
     });
     child.kill().expect("a process");
     child.wait().expect("a process");
+    // The server hears of it, too.
+    throttle.allow(0);
 }
 
 /// Kills the move at each moment of [`KILLED_AT`], then lets it end.
@@ -167,9 +185,13 @@ fn move_with_kills(from: &Place, to: &Place, runtime: &Runtime) {
     // A move that is run again has to name the same stores.
     let server = if to.is_server() { to } else { from };
     let (throttle, config) = server.throttle();
-    let move_all = || match to.is_server() {
-        true => command(&from.config, &config),
-        false => command(&config, &to.config),
+    let move_all = || {
+        from.wait_until_closed();
+        to.wait_until_closed();
+        match to.is_server() {
+            true => command(&from.config, &config),
+            false => command(&config, &to.config),
+        }
     };
     for limit in KILLED_AT {
         kill_after(limit, &throttle, move_all());
