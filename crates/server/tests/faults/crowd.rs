@@ -188,9 +188,11 @@ fn fifty_crowds_of_slow_and_broken_clients() {
     println!("50 crowds of {CROWD} bad clients, {accepted} tokens accepted once");
 }
 
-/// The campaign sees what it is for.
+/// The campaign sees what it is for. Such a service has no room for a new client, and it keeps the
+/// bad ones: it depends on the moment which of both the campaign sees first.
 #[test]
 fn a_service_that_waits_for_everybody_is_caught() {
     let error = campaign(PATIENT, 1).expect_err("a service that is full");
-    assert!(error.contains("not served"), "{error}");
+    let expected = ["not served", "never cut off"];
+    assert!(expected.iter().any(|what| error.contains(what)), "{error}");
 }
