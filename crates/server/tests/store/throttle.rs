@@ -71,6 +71,8 @@ impl Drop for Throttle {
 impl State {
     fn relay(self: &Arc<Self>, from: &TcpStream, to: &TcpStream) {
         let (mut from, mut to) = (copy(from), copy(to));
+        // Else each small message waits for the answer to the one before.
+        to.set_nodelay(true).expect("a stream");
         self.streams.lock().expect("no panic").push(copy(&from));
         let state = Arc::clone(self);
         std::thread::spawn(move || {
