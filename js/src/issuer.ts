@@ -14,7 +14,24 @@ export interface IssuedToken {
 
 interface Directory {
   "issuer-request-uri": string;
-  "token-keys": { "token-type": number; "token-key": string; "redeem-until"?: number }[];
+  "token-keys": DirectoryKey[];
+}
+
+/** Times are seconds since 1970. */
+interface DirectoryKey {
+  "token-type": number;
+  "token-key": string;
+  "not-before"?: number;
+  "issue-until"?: number;
+  "redeem-until"?: number;
+}
+
+/** The keys that a visitor may use: those of this epoch and of the one before. With a long list, the
+ * origin could name another key to each visitor. */
+function usableKeys(directory: Directory, type: number): DirectoryKey[] {
+  const now = Date.now() / 1000;
+  const issues = (key: DirectoryKey) => (key["not-before"] ?? 0) <= now && now < (key["issue-until"] ?? Infinity);
+  return directory["token-keys"].filter((key) => key["token-type"] === type && issues(key)).slice(0, 2);
 }
 
 interface Problem {
@@ -86,8 +103,7 @@ export class Issuer {
   async #redeemUntil(offer: pass.WWWAuthenticateHeader): Promise<number | undefined> {
     const named = toBase64url(offer.tokenKey);
     for (const isAgain of [false, true]) {
-      const directory = await this.#known(isAgain);
-      const keys = directory["token-keys"].filter((key) => key["token-type"] === offer.challenge.tokenType);
+      const keys = usableKeys(await this.#known(isAgain), offer.challenge.tokenType);
       const key = keys.find((key) => toBase64url(fromBase64url(key["token-key"])) === named);
       if (key) return key["redeem-until"];
     }

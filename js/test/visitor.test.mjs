@@ -148,6 +148,32 @@ test("a key that the issuer does not list is refused: it would mark the visitor"
   await assert.rejects(new Visitor({ issuer: other.url }).fetch(origin), /a key that its issuer does not have/);
 }));
 
+test("a long list of keys is not used beyond its second key", () => world(async ({ pair, start, directory }) => {
+  const { issuer, origin } = await pair(POW(2));
+  const other = await start("issuer", "--data", `${directory}/other`, "--listen", "127.0.0.1:0", "--gate", "none");
+  const list = async ({ url }) => (await fetch(`${url}/.well-known/private-token-issuer-directory`)).json();
+  const [honest, { "token-keys": strange }] = [await list(issuer), await list(other)];
+  let keys = [];
+  const long = createServer((request, response) => {
+    const isList = request.url.startsWith("/.well-known/");
+    response.writeHead(isList ? 200 : 404).end(JSON.stringify({ ...honest, "token-keys": keys }));
+  });
+  await new Promise((resolve) => long.listen(0, "127.0.0.1", resolve));
+  const over = strange.map((key) => ({ ...key, "issue-until": 1 }));
+  // The origin's key comes after so many others. This issuer has no gate, which is the next step.
+  for (const [before, expected] of [
+    [strange, /status 404/],
+    [[...over, ...over, ...strange], /status 404/],
+    [[...strange, ...strange], /a key that its issuer does not have/],
+  ]) {
+    keys = [...before, ...honest["token-keys"]];
+    const visitor = new Visitor({ issuer: `http://127.0.0.1:${long.address().port}` });
+    await assert.rejects(visitor.fetch(origin), expected);
+  }
+  long.close();
+  long.closeAllConnections();
+}));
+
 test("a rate that is used up falls back to work", () => world(async ({ pair }) => {
   const any = "[issuer]\ngate = \"e\"\n[gates.e]\nkind = \"any\"\nof = [\"r\", \"pow\"]\n";
   const rate = "[gates.r]\nkind = \"rate\"\nlimit = 1\nperiod = 100000\n";

@@ -1,5 +1,6 @@
-"""Measures leaks: `python life.py CALLS [--seconds N] [NAME]…`, with the number of calls of each in
-each of three rounds, or what fits into so many seconds.
+"""Measures leaks: `python life.py CALLS [--seconds N] [NAME]…`.
+
+Each of three rounds makes CALLS calls of each job, or as many as fit into N seconds.
 """
 
 import argparse

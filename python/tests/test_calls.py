@@ -11,7 +11,7 @@ import calls
 import sealstone
 
 PACKAGE = Path(sealstone.__file__).parent
-# What is not called, and why.
+# Functions that no job calls, each with the reason.
 NOT_CALLED = {
     "_interpreter.refuse_others": "by import, once",
     "argon2._memory._after_fork": "by a fork",

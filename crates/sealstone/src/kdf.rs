@@ -64,7 +64,7 @@ impl<F: Fn(KdfProgress)> KdfWatcher for F {
     }
 }
 
-/// What receives the progress of key derivations.
+/// A receiver of the progress of key derivations.
 pub type OnProgress<'a> = &'a (dyn KdfWatcher + Sync);
 
 /// Ignores the progress of key derivations.

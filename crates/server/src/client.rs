@@ -17,7 +17,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use sealstone_primitives::hash::sha256;
-use sealstone_token::privacypass::directory::{Directory, DirectoryKey, WELL_KNOWN_PATH};
+use sealstone_token::privacypass::directory::{Directory, WELL_KNOWN_PATH};
 use sealstone_token::privacypass::{IssuerPublicKey, Pending, Token, TokenChallenge, header};
 use serde_json::Value;
 
@@ -150,8 +150,9 @@ impl Client {
     /// One token for what the origin `host` offers. Does the work that the gate asks for.
     ///
     /// # Errors
-    /// If the challenge is for other hosts (RFC 9577 section 2.1.3), if it names a key that the
-    /// issuer's directory does not have or that issues no more, or if the issuer refuses.
+    /// [`Error::Challenge`] if the challenge is for other hosts (RFC 9577 section 2.1.3), or names
+    /// a key that the issuer's directory does not have or that issues no more. [`Error::Issuer`] if
+    /// the issuer refuses.
     pub fn token_for(&self, offer: &header::Offer, host: &str, now: u64) -> Result<Token> {
         must_be_for(&offer.challenge, host)?;
         let key = listed(offer, &self.directory()?, now)?;
@@ -219,19 +220,13 @@ fn must_be_for(challenge: &TokenChallenge, host: &str) -> Result<()> {
 }
 
 /// The key that a challenge names, or the first one. An origin could name another key for each
-/// client, to know them again, so only those in the directory count. It may be the key of the epoch
-/// before, as long as that issues: the origin asks for the directory from time to time.
+/// client, to know them again, so only usable keys of the directory count. It may be the key of the
+/// epoch before: the origin asks for the directory from time to time.
 fn listed(offer: &header::Offer, directory: &Directory, now: u64) -> Result<IssuerPublicKey> {
-    let kind = offer.challenge.token_type()?;
+    let mut keys = directory.usable_keys(offer.challenge.token_type()?, now);
     let named = offer.token_key.as_deref();
-    let issues = |entry: &&DirectoryKey| {
-        entry.key.token_type() == kind
-            && entry.not_before.is_none_or(|time| time <= now)
-            && entry.lifetime.is_none_or(|life| now < life.issue_until)
-    };
-    let is_it = |entry: &&DirectoryKey| named.is_none_or(|named| named == entry.key.as_bytes());
-    let found = directory.keys.iter().filter(issues).find(is_it);
-    found.map(|entry| entry.key.clone()).ok_or_else(|| {
+    let found = keys.find(|key| named.is_none_or(|named| named == key.as_bytes()));
+    found.cloned().ok_or_else(|| {
         Error::Challenge(
             "the challenge names no key of the issuer's directory; ask again for both".to_owned(),
         )
@@ -265,7 +260,7 @@ fn answer(
 
 #[cfg(test)]
 mod tests {
-    use sealstone_token::privacypass::directory::Lifetime;
+    use sealstone_token::privacypass::directory::{DirectoryKey, Lifetime};
     use sealstone_token::privacypass::{IssuerKey, TokenType};
 
     use super::*;
@@ -316,7 +311,7 @@ mod tests {
     #[test]
     fn a_key_that_is_not_the_directorys_is_not_used() {
         let key = || IssuerKey::generate(TokenType::VoprfP384).expect("a key");
-        let [new, old, over, next, other] = [(); 5].map(|()| key().public_key());
+        let [new, old, older, over, next, other] = [(); 6].map(|()| key().public_key());
         let entry = |key: &IssuerPublicKey, epoch, not_before, issue_until| DirectoryKey {
             key: key.clone(),
             not_before: Some(not_before),
@@ -332,7 +327,8 @@ mod tests {
             keys: vec![
                 entry(&new, 3, 100, 300),
                 entry(&old, 2, 50, 150),
-                entry(&over, 1, 0, 101),
+                entry(&older, 1, 0, 150),
+                entry(&over, 0, 0, 101),
                 entry(&next, 4, 102, 400),
             ],
         };
@@ -351,11 +347,12 @@ mod tests {
                 key
             );
         }
-        for named in [over.as_bytes(), next.as_bytes(), other.as_bytes(), b""] {
-            let said = found(Some(named))
+        for named in [&older, &over, &next, &other].map(|key| key.as_bytes().to_vec()) {
+            let said = found(Some(&named))
                 .expect_err("no key that issues")
                 .to_string();
             assert!(said.contains("names no key"), "{said}");
         }
+        assert!(found(Some(b"")).is_err());
     }
 }

@@ -139,15 +139,31 @@ impl Directory {
         })
     }
 
-    /// The first key of this type that a client may use at `now`, in seconds since 1970: one that
-    /// issues by then, and still does, as far as the directory says.
+    /// The first key of this type that a client may use at `now`, in seconds since 1970.
     #[must_use]
     pub fn key(&self, token_type: TokenType, now: u64) -> Option<&IssuerPublicKey> {
-        let usable = |entry: &&DirectoryKey| {
+        self.usable_keys(token_type, now).next()
+    }
+
+    /// The keys of this type that a client may use at `now`, in seconds since 1970: the first two
+    /// that issue by then, and still do, as far as the directory says.
+    ///
+    /// These are the keys of this epoch and of the one before. A longer list would let an issuer
+    /// and an origin tell many clients apart: the origin names another of its keys to each.
+    pub fn usable_keys(
+        &self,
+        token_type: TokenType,
+        now: u64,
+    ) -> impl Iterator<Item = &IssuerPublicKey> {
+        let issues = move |entry: &&DirectoryKey| {
             entry.key.token_type() == token_type
                 && entry.not_before.is_none_or(|time| time <= now)
                 && entry.lifetime.is_none_or(|it| now < it.issue_until)
         };
-        self.keys.iter().find(usable).map(|entry| &entry.key)
+        self.keys
+            .iter()
+            .filter(issues)
+            .map(|entry| &entry.key)
+            .take(2)
     }
 }
