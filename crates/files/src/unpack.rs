@@ -9,8 +9,8 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, CWD, Mode, OFlags, Timespec, Timestamps, UTIME_OMIT, chmodat, fchmod, futimens,
-    mkdirat, openat, symlinkat, utimensat,
+    AtFlags, CWD, Mode, OFlags, Timespec, Timestamps, UTIME_OMIT, fchmod, futimens, mkdirat,
+    openat, symlinkat, utimensat,
 };
 use rustix::io::Errno;
 use sealstone::archive::{Entry, EntryKind, Target};
@@ -190,7 +190,7 @@ impl Unpack {
         self.new.commit_all(target, sync)?;
         // The path may lead elsewhere meanwhile; the open directory is the one that was filled.
         for (path, mode) in self.narrow.iter().rev() {
-            chmodat(&root, path, Mode::from_raw_mode(*mode), AtFlags::empty())?;
+            fchmod(below(&root, path)?, Mode::from_raw_mode(*mode))?;
         }
         Ok(())
     }
@@ -275,6 +275,15 @@ impl Target for Place {
         let set = self.file.set_len(size);
         set.map_err(|e| crate::named(&self.name, &e))
     }
+}
+
+/// Opens a directory that was made. Somebody may have put a link into its place, or above it.
+fn below(root: &OwnedFd, path: &OsStr) -> Result<OwnedFd, Errno> {
+    let mut directory = openat(root, ".", DIRECTORY, Mode::empty())?;
+    for name in path.as_bytes().split(|&byte| byte == b'/') {
+        directory = openat(&directory, name, DIRECTORY, Mode::empty())?;
+    }
+    Ok(directory)
 }
 
 fn make_directory(parent: &Level, name: &OsStr, entry: &Entry) -> Result<Level, Errno> {

@@ -1,12 +1,15 @@
 //! Unpacking: what the system cannot hold is named, and nothing leads out of the new directory.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use sealstone::archive::{Entry, EntryKind, Target};
-use sealstone_files::{Sync, Unpack};
+use sealstone_files::{Sync, Unpack, umask};
 use tempfile::TempDir;
+
+/// The time of every member: long ago.
+const TIME: i64 = 1_000_000_000;
 
 /// A directory that is being filled beside others.
 struct Scene {
@@ -40,15 +43,19 @@ impl Scene {
             EntryKind::Link { .. } => 0o777,
             _ => 0o700,
         };
+        self.try_make_so(path, kind, mode)
+    }
+
+    fn try_make_so(&mut self, path: &str, kind: EntryKind, mode: u32) -> sealstone::Result<()> {
         let entry = Entry {
             path: path.into(),
             kind,
             mode,
-            modified: 0,
+            modified: TIME,
         };
         self.unpack.member(&entry, |place| {
             place.put(0, b"content")?;
-            Ok(place.end(7)?)
+            Ok(place.end(entry.size())?)
         })
     }
 
@@ -220,6 +227,80 @@ fn a_link_of_the_archive_is_no_directory() {
     let file = EntryKind::File { size: 7 };
     assert!(scene.try_make("l/x", file).is_err());
     assert!(names(&scene.outside()).is_empty());
+}
+
+#[test]
+fn modes_and_times_are_those_of_the_archive() {
+    let mut scene = Scene::new();
+    let (file, directory) = (EntryKind::File { size: 7 }, EntryKind::Directory);
+    // The owner may not write to the first two, which are filled all the same.
+    let made = [
+        ("shut", &directory, 0o555),
+        ("shut/deep", &directory, 0o077),
+        ("shut/deep/file", &file, 0o451),
+        ("wide", &directory, 0o777),
+        ("wide/file", &file, 0o666),
+    ];
+    for (path, kind, mode) in made {
+        scene.try_make_so(path, kind.clone(), mode).unwrap();
+    }
+    scene.link("wide/link", "file");
+    scene.unpack.modified(TIME as u64);
+    let (scratch, new) = scene.commit();
+    assert_eq!(fs::metadata(&new).unwrap().mtime(), TIME);
+    let link = new.join("wide/link").symlink_metadata().unwrap();
+    assert_eq!(link.mtime(), TIME);
+    // From the inside out: somebody who is not root may not look into what is shut.
+    for (path, _, mode) in made.iter().rev() {
+        let path = new.join(path);
+        if let Ok(found) = fs::metadata(&path) {
+            let found = (found.permissions().mode() & 0o7777, found.mtime());
+            assert_eq!(found, (mode & !umask(), TIME), "{}", path.display());
+        }
+    }
+    for shut in ["shut", "shut/deep"] {
+        let open = fs::Permissions::from_mode(0o700);
+        fs::set_permissions(new.join(shut), open).unwrap();
+    }
+    drop(scratch);
+}
+
+/// The last modes are set when the directory has its name: others may write to it then.
+#[test]
+fn no_mode_is_set_through_a_link() {
+    for exchanged in ["d", "d/shut"] {
+        let mut scene = Scene::new();
+        let elsewhere = scene.outside().join("shut");
+        fs::create_dir(&elsewhere).unwrap();
+        let open = fs::Permissions::from_mode(0o700);
+        fs::set_permissions(&elsewhere, open).unwrap();
+        scene.directory("d");
+        let directory = EntryKind::Directory;
+        scene.try_make_so("d/shut", directory, 0o555).unwrap();
+        let place = scene.hidden().join(exchanged);
+        fs::rename(&place, scene.scratch.path().join("moved")).unwrap();
+        let target = match exchanged {
+            "d" => scene.outside(),
+            _ => elsewhere.clone(),
+        };
+        symlink(target, place).unwrap();
+        let new = scene.scratch.path().join("new");
+        assert!(scene.unpack.commit(&new, Sync::None).is_err());
+        let mode = fs::metadata(&elsewhere).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700, "{exchanged}");
+    }
+}
+
+#[test]
+fn a_hole_at_the_end_is_kept() {
+    let mut scene = Scene::new();
+    let (size, stored) = (1 << 30, 1024);
+    let sparse = EntryKind::Sparse { size, stored };
+    scene.try_make("sparse", sparse).unwrap();
+    let (_scratch, new) = scene.commit();
+    let found = fs::metadata(new.join("sparse")).unwrap();
+    assert_eq!(found.len(), size);
+    assert!(found.blocks() < 1000, "the hole was filled");
 }
 
 #[test]
