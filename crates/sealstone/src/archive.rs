@@ -50,7 +50,7 @@ mod write;
 pub use again::Again;
 pub use entry::{Entry, EntryKind, MAX_DEPTH, MAX_PATH};
 pub use read::{Flat, Members, Target};
-pub use seek::{Archive, Entries, Found};
+pub use seek::{Archive, Entries, Found, Position};
 pub use sparse::{MAX_FRAGMENTS, Map};
 pub use write::{Item, Tree, Writer};
 

@@ -36,17 +36,19 @@ fn of_many_files() {
     let names = files * (OF_A_MEMBER + OF_A_NAME);
     // The index takes at most `names`. It often takes less: then nothing is left to compare.
     for (verb, few, many) in [
-        ("seal", few.0, many.0.saturating_sub(names).max(few.0)),
-        ("open", few.1, many.1),
+        ("seal", few[0], many[0].saturating_sub(names).max(few[0])),
+        ("open", few[1], many[1]),
+        ("open a part", few[2], many[2]),
     ] {
         constant(few, many).unwrap_or_else(|e| panic!("{verb} of {files} files: {e}"));
     }
 }
 
-/// Seals and unpacks a directory of this many files. Returns the memory that each took.
-fn many(files: u64) -> (u64, u64) {
+/// Seals and unpacks a directory of this many files, once as a whole and once as a part of itself.
+/// Returns the memory that each took.
+fn many(files: u64) -> [u64; 3] {
     let world = World::new();
-    let tree = world.work("tree");
+    let tree = world.work("tree/all");
     for i in 0..files {
         let directory = tree.join((i / 1000).to_string());
         if i % 1000 == 0 {
@@ -55,23 +57,32 @@ fn many(files: u64) -> (u64, u64) {
         fs::write(directory.join(i.to_string()), i.to_string()).unwrap();
     }
     let peaks = round_trip(&world);
+    let part = [
+        &OPEN[..],
+        &["--no-sync", "-o", "part", "tree.sealed", "all"],
+    ]
+    .concat();
+    let part = measured(world.sealstone(&part)).unwrap();
     let count = |path: &Path| -> u64 {
         let directories = fs::read_dir(path).unwrap();
         let files = directories.map(|entry| fs::read_dir(entry.unwrap().path()).unwrap().count());
         files.sum::<usize>() as u64
     };
-    assert_eq!(count(&world.work("new")), files);
     let last = format!("{}/{}", (files - 1) / 1000, files - 1);
-    let content = fs::read(world.work("new").join(&last)).unwrap();
-    assert_eq!(content, (files - 1).to_string().as_bytes());
+    for directory in ["new/all", "part"].map(|name| world.work(name)) {
+        assert_eq!(count(&directory), files);
+        let content = fs::read(directory.join(&last)).unwrap();
+        assert_eq!(content, (files - 1).to_string().as_bytes());
+    }
     let list = world.run(&[&["list"], &OPEN[1..], &["tree.sealed"]].concat());
     list.succeeded().unwrap();
     say(&format!(
-        "{files} files: seal {} MiB, open {} MiB",
+        "{files} files: seal {} MiB, open {} MiB, a part {} MiB",
         peaks.0 / MIB,
-        peaks.1 / MIB
+        peaks.1 / MIB,
+        part / MIB
     ));
-    peaks
+    [peaks.0, peaks.1, part]
 }
 
 fn round_trip(world: &World) -> (u64, u64) {

@@ -3,7 +3,7 @@
 use std::io::{Read, Seek, SeekFrom};
 
 use super::entry::{Entry, Sequence};
-use super::index::{FOOTER, Footer, read_record};
+use super::index::{FOOTER, Footer, read_record, record};
 use super::read::{Target, copy_content};
 use super::{END, header, padded};
 use crate::file::SealedReader;
@@ -30,10 +30,19 @@ pub struct Found {
 pub struct Entries<'a, R> {
     index: std::io::BufReader<std::io::Take<&'a mut R>>,
     footer: Footer,
-    sequence: Sequence,
-    at: u64,
-    entries: u64,
+    position: Position,
     over: bool,
+}
+
+/// A place in the index, between two members.
+#[derive(Clone, Debug, Default)]
+pub struct Position {
+    sequence: Sequence,
+    /// Where the next member is.
+    at: u64,
+    /// Members, and bytes of the index, that come before.
+    entries: u64,
+    read: u64,
 }
 
 impl<R: Read + Seek> Archive<R> {
@@ -67,14 +76,23 @@ impl<R: Read + Seek> Archive<R> {
     /// # Errors
     /// [`Error::Io`].
     pub fn entries(&mut self) -> Result<Entries<'_, R>> {
-        self.reader.seek(SeekFrom::Start(self.footer.tar))?;
-        let index = self.reader.by_ref().take(self.footer.index);
+        self.entries_behind(&Position::default())
+    }
+
+    /// The members behind a position of this archive. So they can be read in parts, and content in
+    /// between.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn entries_behind(&mut self, position: &Position) -> Result<Entries<'_, R>> {
+        let start = self.footer.tar.saturating_add(position.read);
+        self.reader.seek(SeekFrom::Start(start))?;
+        let left = self.footer.index.saturating_sub(position.read);
+        let index = self.reader.by_ref().take(left);
         Ok(Entries {
             index: std::io::BufReader::with_capacity(64 << 10, index),
             footer: self.footer,
-            sequence: Sequence::default(),
-            at: 0,
-            entries: 0,
+            position: position.clone(),
             over: false,
         })
     }
@@ -146,28 +164,35 @@ impl<R: Read + Seek> Archive<SealedReader<R>> {
 }
 
 impl<R: Read> Entries<'_, R> {
+    /// Behind the members that it has given.
+    pub fn position(&self) -> Position {
+        self.position.clone()
+    }
+
     fn read(&mut self) -> Result<Option<Found>> {
-        if self.entries == self.footer.entries {
+        let position = &mut self.position;
+        if position.entries == self.footer.entries {
             return self.check_end().map(|()| None);
         }
         let entry = read_record(&mut self.index)?;
-        self.sequence.take(&entry)?;
-        let at = self.at;
+        position.sequence.take(&entry)?;
+        let at = position.at;
         let stored = padded(entry.stored());
         let stored =
             stored.and_then(|stored| stored.checked_add(header::encode(&entry).len() as u64));
         let next = stored.and_then(|stored| at.checked_add(stored));
-        self.at = next
+        position.at = next
             .filter(|next| *next <= self.footer.tar)
             .ok_or(Error::Malformed("the index of the archive"))?;
-        self.entries += 1;
+        position.entries += 1;
+        position.read += record(&entry).len() as u64;
         Ok(Some(Found { entry, at }))
     }
 
     /// The index has nothing else, and the members fill the tar file.
     fn check_end(&mut self) -> Result<()> {
         let rest = self.index.read(&mut [0])?;
-        match rest == 0 && self.at.checked_add(END as u64) == Some(self.footer.tar) {
+        match rest == 0 && self.position.at.checked_add(END as u64) == Some(self.footer.tar) {
             true => Ok(()),
             false => Err(Error::Malformed("the index of the archive")),
         }
@@ -184,5 +209,45 @@ impl<R: Read> Iterator for Entries<'_, R> {
         let found = self.read();
         self.over = !matches!(found, Ok(Some(_)));
         found.transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+    use crate::archive::{Item, Tree, Writer};
+    use crate::file::{Keys, Sealed, Sealer, Workers};
+    use crate::passport::Passport;
+
+    struct Empty;
+
+    impl Tree for Empty {
+        type Content = &'static [u8];
+
+        fn next(&mut self) -> Result<Option<Item<Self::Content>>> {
+            Ok(None)
+        }
+    }
+
+    /// As if a recipient, who has the file key, exchanged it once it was read.
+    #[test]
+    fn a_footer_that_was_another_one_before_it_was_verified_is_refused() {
+        let alice = Passport::generate("Alice", 0).unwrap();
+        let mut sealer = Sealer::new();
+        sealer.to_passport(alice.contact()).signed_by(&alice);
+        let mut file = Vec::new();
+        let content = Writer::new(Empty, None);
+        sealer.seal(content, &mut file, Workers::new(1)).unwrap();
+        for more in [0, 1] {
+            let sealed = Sealed::read(Cursor::new(&file[..])).unwrap();
+            let opening = sealed.unlock(&Keys::new(&[&alice], &[])).unwrap();
+            let reader = SealedReader::new_unverified(opening).unwrap();
+            let mut archive = Archive::new(reader).unwrap();
+            archive.footer.entries += more;
+            let verified = archive.verify_sender(alice.contact());
+            assert_eq!(verified.is_ok(), more == 0, "{verified:?}");
+        }
     }
 }

@@ -7,10 +7,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use sealstone::archive::{Archive, Entry, EntryKind, Flat, Found};
+use sealstone::archive::{Archive, Entry, EntryKind, Flat, Found, Position};
 use sealstone::file::{Dearmored, Metadata, Sealed, SealedReader};
 use sealstone::passport::Contact;
-use sealstone_files::{Input, Place, spool};
+use sealstone_files::{Input, Place, Unpack, spool};
 use sealstone_terminal::text::{one_line, shown};
 use serde_json::{Value, json};
 
@@ -49,8 +49,14 @@ struct Wanted {
     /// Without `/` at the end.
     path: Vec<u8>,
     destination: Destination,
-    found: Vec<Found>,
+    /// The member of this path, and where those that are in it begin.
+    found: Option<(Found, Position)>,
+    /// Bytes of content, of all that is in it.
+    bytes: u64,
 }
+
+/// Members that are looked up at once. There may be millions.
+const PART: usize = 1024;
 
 /// The first byte of a binary file. Armored ones begin with `-` or white space.
 const BINARY: u8 = 0x89;
@@ -120,7 +126,8 @@ fn wanted(args: &OpenArgs, paths: &[PathBuf]) -> Result<Vec<Wanted>> {
         Ok(Wanted {
             path: inner.as_os_str().as_bytes().to_vec(),
             destination,
-            found: Vec::new(),
+            found: None,
+            bytes: 0,
         })
     };
     paths.iter().map(one).collect()
@@ -203,19 +210,18 @@ impl Inside {
 
     /// Finds what is wanted, and what is in it.
     fn find(&mut self, wanted: &mut [Wanted], name: &str) -> Result<()> {
-        for found in self.archive.entries()? {
-            let found = found?;
-            let path = &found.entry.path;
-            for wanted in wanted.iter_mut() {
-                let rest = path.strip_prefix(&wanted.path[..]);
-                if rest.is_some_and(|rest| rest.first().is_none_or(|&byte| byte == b'/')) {
-                    wanted.found.push(found.clone());
+        let mut entries = self.archive.entries()?;
+        while let Some(found) = entries.next().transpose()? {
+            for wanted in wanted.iter_mut().filter(|wanted| wanted.has(&found)) {
+                wanted.count(&found.entry);
+                if found.entry.path == wanted.path {
+                    wanted.found = Some((found.clone(), entries.position()));
                 }
             }
         }
         for wanted in wanted.iter() {
             let path = one_line(&String::from_utf8_lossy(&wanted.path));
-            let Some(found) = wanted.found.first() else {
+            let Some((found, _)) = &wanted.found else {
                 let failure = Failure::usage(format!("it has nothing of the name {path}"));
                 return Err(failure.hint(format!("see: sealstone list {name}")));
             };
@@ -236,10 +242,13 @@ impl Inside {
         wanted: &Wanted,
         context: &Context,
     ) -> Result<(u64, u64)> {
-        let bytes = total(wanted.found.iter().map(|found| &found.entry));
-        let first = &wanted.found[0];
+        let bytes = wanted.bytes;
+        let (first, behind) = wanted
+            .found
+            .as_ref()
+            .ok_or(Failure::silent(Exit::Internal))?;
         if first.entry.kind == EntryKind::Directory {
-            let members = self.open_directory(args, wanted, context)?;
+            let members = self.open_directory(args, wanted, (first, behind), context)?;
             return Ok((bytes, members));
         }
         let output = Output::create(&wanted.destination, args.write.how(Nature::Content), None)?;
@@ -258,31 +267,45 @@ impl Inside {
         &mut self,
         args: &OpenArgs,
         wanted: &Wanted,
+        (first, behind): (&Found, &Position),
         context: &Context,
     ) -> Result<u64> {
         let Destination::File(target) = &wanted.destination else {
             return Err(Failure::usage("a directory is wanted").hint("choose -o DIR"));
         };
         let mut new = begin(target, &args.write)?;
-        let above = wanted.path.len() + 1;
-        let (first, below) = wanted
-            .found
-            .split_first()
-            .ok_or(Failure::silent(Exit::Internal))?;
         self.archive.check_header(first)?;
         new.modified(u64::try_from(first.entry.modified).unwrap_or(0));
-        for found in below {
-            let entry = Entry {
-                path: found.entry.path[above..].to_vec(),
-                ..found.entry.clone()
-            };
-            self.archive.check_header(found)?;
-            new.member(&entry, |place| self.archive.content(found, place))?;
+        let mut position = behind.clone();
+        loop {
+            let mut entries = self.archive.entries_behind(&position)?;
+            let part: Vec<Found> = entries
+                .by_ref()
+                .take(PART)
+                .collect::<sealstone::Result<_>>()?;
+            position = entries.position();
+            // What is in a directory stands behind it, in one piece.
+            let within = part.iter().take_while(|found| wanted.has(found)).count();
+            for found in &part[..within] {
+                self.unpack(&mut new, wanted, found)?;
+            }
+            if within < PART {
+                break;
+            }
         }
         let members = new.count() + 1;
         let missing = missing(&new, target);
         finish(new, target, &args.write, context)?;
         missing.map(|()| members)
+    }
+
+    fn unpack(&mut self, new: &mut Unpack, wanted: &Wanted, found: &Found) -> Result<()> {
+        let entry = Entry {
+            path: found.entry.path[wanted.path.len() + 1..].to_vec(),
+            ..found.entry.clone()
+        };
+        self.archive.check_header(found)?;
+        Ok(new.member(&entry, |place| self.archive.content(found, place))?)
     }
 
     fn report(&self, name: &str, wanted: &Wanted, (bytes, members): (u64, u64)) -> Report {
@@ -313,9 +336,17 @@ impl Inside {
     }
 }
 
-/// Bytes of content. A sender can claim holes that together have more than 2^64.
-fn total<'a>(entries: impl Iterator<Item = &'a Entry>) -> u64 {
-    entries.fold(0, |sum, entry| sum.saturating_add(entry.size()))
+impl Wanted {
+    /// Whether this is the member, or is in it.
+    fn has(&self, found: &Found) -> bool {
+        let rest = found.entry.path.strip_prefix(&self.path[..]);
+        rest.is_some_and(|rest| rest.first().is_none_or(|&byte| byte == b'/'))
+    }
+
+    /// Adds content. A sender can claim holes that together have more than 2^64 bytes.
+    fn count(&mut self, entry: &Entry) {
+        self.bytes = self.bytes.saturating_add(entry.size());
+    }
 }
 
 impl Stored {
@@ -385,8 +416,15 @@ mod tests {
             mode: 0o644,
             modified: 0,
         };
-        assert_eq!(total([&hole, &hole].into_iter()), 2 * size);
-        assert_eq!(total([&hole; 3].into_iter()), u64::MAX);
-        assert_eq!(total([].into_iter()), 0);
+        let mut wanted = Wanted {
+            path: Vec::new(),
+            destination: Destination::Stdout { forced: true },
+            found: None,
+            bytes: 0,
+        };
+        for expected in [size, 2 * size, u64::MAX] {
+            wanted.count(&hole);
+            assert_eq!(wanted.bytes, expected);
+        }
     }
 }
