@@ -22,7 +22,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use agent::{AgentArgs, AgentCommand, AskAgentArgs, LockArgs, UnlockForArgs};
 pub(crate) use files::{
-    AccessArgs, InspectArgs, ListArgs, ManyArgs, OpenArgs, SealArgs, WriteArgs,
+    AccessArgs, InspectArgs, ListArgs, ManyArgs, OpenArgs, SealArgs, SealedForm, WriteArgs,
 };
 pub(crate) use hash::{HashFileArgs, SkeinArgs, TreeValue};
 pub(crate) use keys::{

@@ -107,6 +107,25 @@ pub(crate) struct SealArgs {
     pub(crate) generate: GenerateArgs,
 }
 
+impl SealArgs {
+    /// The form of the new file.
+    pub(crate) fn form(&self) -> SealedForm {
+        SealedForm {
+            suite: self.suite.into(),
+            armor: self.armor,
+            pad: self.pad,
+        }
+    }
+}
+
+/// The form of a sealed file.
+#[derive(Clone, Copy)]
+pub(crate) struct SealedForm {
+    pub(crate) suite: sealstone::file::Suite,
+    pub(crate) armor: bool,
+    pub(crate) pad: bool,
+}
+
 /// How OUT is written.
 #[derive(Args, Clone)]
 pub(crate) struct WriteArgs {

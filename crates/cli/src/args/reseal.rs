@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::files::{Sender, Suite};
+use super::files::{SealedForm, Sender, Suite};
 use super::{
     AccessArgs, AskAgentArgs, GenerateArgs, ManyArgs, OpenArgs, Profile, RecipientPassphraseArgs,
     SealArgs, UnlockArgs, WriteArgs,
@@ -19,7 +19,7 @@ Examples:
   sealstone reseal --pad -o padded.sealed report.sealed
 
 The recipients stay, as far as the file names them: their public keys come from the trust store,
-from your passport, or from -r. The content goes from the old file to the new one in memory; nobody
+from your passport, or from -r. Cipher, text and hidden length stay, too. The content goes from the old file to the new one in memory; nobody
 who has the old file is kept from opening it. The new file gets a new key, and your signature.")]
 pub(crate) struct ResealArgs {
     /// The sealed file
@@ -82,15 +82,8 @@ pub(crate) struct ResealArgs {
     #[arg(long, help_heading = "Sender")]
     pub(crate) accept_pending: bool,
 
-    /// Payload cipher
-    #[arg(long, value_enum, default_value_t = Suite::Xchacha20poly1305, help_heading = "Form")]
-    pub(crate) suite: Suite,
-    /// Write text that survives mail and chat
-    #[arg(short, long, help_heading = "Form")]
-    pub(crate) armor: bool,
-    /// Hide the length: add up to 12 %
-    #[arg(long, help_heading = "Form")]
-    pub(crate) pad: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArgs,
 
     #[command(flatten)]
     pub(crate) unlock: UnlockArgs,
@@ -138,9 +131,10 @@ impl ResealArgs {
             passphrase_recipient: self.passphrase_recipient,
             profile: self.profile,
             sender: self.sender.clone(),
-            suite: self.suite,
-            armor: self.armor,
-            pad: self.pad,
+            // The form depends on the old file, too.
+            suite: Suite::Xchacha20poly1305,
+            armor: false,
+            pad: false,
             name: None,
             no_name: false,
             note: None,
@@ -152,12 +146,49 @@ impl ResealArgs {
     }
 }
 
+/// The form of the new file.
+#[derive(Args, Clone, Copy)]
+#[command(next_help_heading = "Form")]
+pub(crate) struct FormArgs {
+    /// Payload cipher [default: that of FILE]
+    #[arg(long, value_enum)]
+    suite: Option<Suite>,
+    /// Write text that survives mail and chat [default: if FILE is such text]
+    #[arg(short, long)]
+    armor: bool,
+    /// Write no text
+    #[arg(long, conflicts_with = "armor")]
+    no_armor: bool,
+    /// Hide the length: add up to 12 % [default: if FILE hides it]
+    #[arg(long)]
+    pad: bool,
+    /// Do not hide the length
+    #[arg(long, conflicts_with = "pad")]
+    no_pad: bool,
+}
+
+impl FormArgs {
+    /// The form of the new file; what no option names is as `before`.
+    pub(crate) fn of(self, before: SealedForm) -> SealedForm {
+        SealedForm {
+            suite: self.suite.map_or(before.suite, Into::into),
+            armor: self.armor(before.armor),
+            pad: !self.no_pad && (self.pad || before.pad),
+        }
+    }
+
+    /// Whether the new file is text.
+    pub(crate) fn armor(self, before: bool) -> bool {
+        !self.no_armor && (self.armor || before)
+    }
+}
+
 /// `edit`
 #[derive(Args)]
 #[command(after_help = "\
 The editor is $VISUAL, else $EDITOR, else vi. It gets a file in a private directory in memory, in
 $XDG_RUNTIME_DIR or /dev/shm. If there is none, nothing is decrypted. The file is sealed again for
-the same recipients if its content changed.
+the same recipients, in the same form, if its content changed.
 
 Git shows what changed in sealed files:
   echo '*.sealed diff=sealed' >> .gitattributes
@@ -194,15 +225,8 @@ pub(crate) struct EditArgs {
     /// Edit even if the sender is not approved
     #[arg(long, help_heading = "Sender")]
     pub(crate) accept_pending: bool,
-    /// Payload cipher
-    #[arg(long, value_enum, default_value_t = Suite::Xchacha20poly1305, help_heading = "Form")]
-    pub(crate) suite: Suite,
-    /// Write text that survives mail and chat
-    #[arg(short, long, help_heading = "Form")]
-    pub(crate) armor: bool,
-    /// Hide the length: add up to 12 %
-    #[arg(long, help_heading = "Form")]
-    pub(crate) pad: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArgs,
     #[command(flatten)]
     pub(crate) unlock: UnlockArgs,
     #[command(flatten)]
@@ -227,9 +251,7 @@ impl EditArgs {
             profile,
             sender: self.sender.clone(),
             accept_pending: self.accept_pending,
-            suite: self.suite,
-            armor: self.armor,
-            pad: self.pad,
+            form: self.form,
             unlock: self.unlock.clone(),
             agent: self.agent.clone(),
             recipient_passphrase: RecipientPassphraseArgs {

@@ -20,10 +20,11 @@ use zeroize::Zeroizing;
 use super::open::{Job, KeyRing, Payload, hold};
 use super::reseal;
 use super::seal::{Content, Plan};
-use crate::args::{EditArgs, Profile};
+use crate::args::{EditArgs, Profile, SealedForm};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
+use crate::io::keep;
 use crate::io::output::{Nature, Output};
 use crate::signals::InterruptsForAnother;
 
@@ -42,13 +43,20 @@ pub(super) fn run(args: &EditArgs, context: &Context) -> Result<()> {
         return Err(Failure::usage(what));
     }
     let keys = Mutex::new(KeyRing::new(&open.access, context)?);
-    let sealed = Sealed::read(job.reader()?).about(name)?;
+    let (old, is_armored) = job.detect()?;
+    let sealed = Sealed::read(old).about(name)?;
     let recipients: Vec<_> = sealed.recipients().collect();
     let kept = reseal::kept(&recipients, args, &hold(&keys), context).about(name)?;
     let plan = Plan::keeping(&seal, kept, context)?;
     let output = Output::in_place(&args.input, args.write.how(Nature::Binary).sync)?;
 
+    let suite = sealed.suite();
     let opening = hold(&keys).unlock(sealed, name)?;
+    let form = args.form.of(SealedForm {
+        suite,
+        armor: is_armored,
+        pad: opening.hides_length(),
+    });
     let metadata = opening.metadata().clone();
     if metadata.directory {
         let what = format!("{name} is a sealed directory, and no text");
@@ -71,11 +79,14 @@ pub(super) fn run(args: &EditArgs, context: &Context) -> Result<()> {
             modified: Some(clock::now()),
             ..metadata
         },
+        form,
         hashes: None,
         workers: Workers::default(),
     };
     let sealed = plan.seal(content, &unlocked, &output, context);
-    if let Err(failure) = sealed.and_then(|_| output.commit()) {
+    // Somebody else may have sealed it again in the time.
+    let is_old = |_| keep::must_be_unchanged(&args.input, job.input().metadata());
+    if let Err(failure) = sealed.and_then(is_old).and_then(|()| output.commit()) {
         let hint = format!(
             "your text is in {}, in memory; remove it when you have it elsewhere",
             shown(&directory.keep())

@@ -213,9 +213,16 @@ impl<'a> Job<'a> {
     }
 
     /// Reads binary and armored files, from the present position of the input.
-    pub(super) fn reader(&self) -> Result<Payload<'_>> {
+    fn reader(&self) -> Result<Payload<'_>> {
+        Ok(self.detect()?.0)
+    }
+
+    /// As [`Job::reader`], and whether the file is armored.
+    pub(super) fn detect(&self) -> Result<(Payload<'_>, bool)> {
         let buffered = BufReader::with_capacity(BUFFER_LEN, self.counter.count(&self.input));
-        Ok(Box::new(Dearmored::detect(buffered)?))
+        let reader = Dearmored::detect(buffered)?;
+        let is_armored = reader.is_armored();
+        Ok((Box::new(reader), is_armored))
     }
 
     /// Writes the content if the sender is accepted, or fails with the reason.

@@ -13,12 +13,13 @@ use serde_json::json;
 
 use super::open::{Job, KeyRing, hold};
 use super::seal::{Content, Plan, Unlocked, recipients};
-use crate::args::ResealArgs;
+use crate::args::{ResealArgs, SealedForm};
 use crate::context::{Context, Report};
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::identity::load_public;
 use crate::io::input::{self, DASH};
+use crate::io::keep;
 use crate::io::output::{Destination, Nature, Output};
 use crate::trust::{self, Store};
 
@@ -31,14 +32,21 @@ pub(super) fn run(args: &ResealArgs, context: &Context) -> Result<()> {
     let job = Job::into_pipe(&open, Some(&args.input), writer, context)?;
     let keys = Mutex::new(KeyRing::new(&open.access, context)?);
     let name = job.input().name();
-    let sealed = Sealed::read(job.reader()?).about(name)?;
+    let (old, is_armored) = job.detect()?;
+    let sealed = Sealed::read(old).about(name)?;
     let recipients: Vec<RecipientInfo> = sealed.recipients().collect();
     let kept = kept(&recipients, args, &hold(&keys), context).about(name)?;
     let plan = Plan::keeping(&seal, kept, context)?;
-    let output = output(args, &job)?;
+    let output = output(args, &job, args.form.armor(is_armored))?;
     let context = &context.beside_content(target(args).is_none());
 
+    let suite = sealed.suite();
     let opening = hold(&keys).unlock(sealed, name)?;
+    let form = args.form.of(SealedForm {
+        suite,
+        armor: is_armored,
+        pad: opening.hides_length(),
+    });
     let metadata = opening.metadata().clone();
     let open: Vec<Arc<Passport>> = hold(&keys).all_unlocked().to_vec();
     let unlocked = plan.unlock_for(1, &open, context)?;
@@ -52,6 +60,7 @@ pub(super) fn run(args: &ResealArgs, context: &Context) -> Result<()> {
         input,
         total: None,
         metadata,
+        form,
         hashes: Some(&hashes),
         workers: Workers::default(),
     };
@@ -68,14 +77,19 @@ pub(super) fn run(args: &ResealArgs, context: &Context) -> Result<()> {
             (Ok(()), receipt) => receipt,
         }
     })?;
-    context.save(report(args, &plan, &unlocked, &receipt), || output.commit())?;
+    context.save(report(args, &plan, &unlocked, &receipt), || {
+        if args.output.is_none() {
+            keep::must_be_unchanged(&args.input, job.input().metadata())?;
+        }
+        output.commit()
+    })?;
     unlocked.countersign(context);
     Ok(())
 }
 
 /// The place of the new file: OUT, or the old one's.
-fn output(args: &ResealArgs, job: &Job<'_>) -> Result<Output> {
-    let nature = match args.armor {
+fn output(args: &ResealArgs, job: &Job<'_>, armor: bool) -> Result<Output> {
+    let nature = match armor {
         true => Nature::Text,
         false => Nature::Binary,
     };

@@ -18,7 +18,7 @@ use self::recipients::{Recipient, Recipients};
 use self::subject::Subject;
 use super::batch::{self, Batch};
 use crate::agent::{Reached, SenderKey, Socket};
-use crate::args::SealArgs;
+use crate::args::{SealArgs, SealedForm};
 use crate::context::{Context, Report};
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
@@ -47,6 +47,7 @@ pub(super) struct Content<'h, R> {
     /// How many bytes it has, if that is known.
     pub(super) total: Option<u64>,
     pub(super) metadata: Metadata,
+    pub(super) form: SealedForm,
     /// Those of the file that is made, for an input that ends with them.
     pub(super) hashes: Option<&'h ChunkHashes>,
     pub(super) workers: Workers,
@@ -112,7 +113,7 @@ impl<'a> Plan<'a> {
         let mut sealer = Sealer::new();
         sealer
             .on_progress(&report)
-            .suite(args.suite.into())
+            .suite(content.form.suite)
             .metadata(content.metadata);
         for Recipient { contact, .. } in recipients.iter() {
             if args.anonymous {
@@ -131,10 +132,10 @@ impl<'a> Plan<'a> {
                 sealer.signed_by(sender.signer())
             };
         }
-        if args.armor {
+        if content.form.armor {
             sealer.armored();
         }
-        if args.pad {
+        if content.form.pad {
             sealer.hide_length();
         }
         if let Some(hashes) = content.hashes {
@@ -442,6 +443,7 @@ impl<'a> Job<'a> {
                     input,
                     total: input.remaining(),
                     metadata,
+                    form: plan.args.form(),
                     hashes: None,
                     workers,
                 };
@@ -452,6 +454,7 @@ impl<'a> Job<'a> {
                     input: directory.archive(&hashes, context)?,
                     total: None,
                     metadata,
+                    form: plan.args.form(),
                     hashes: Some(&hashes),
                     workers,
                 };

@@ -1,7 +1,8 @@
 //! Files that must not be lost: passports, shares, backups.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use sealstone_files::{AtomicFile, Existing, directory_of, umask};
@@ -42,6 +43,16 @@ pub(crate) fn rename(from: &Path, to: &Path) -> Result<()> {
 pub(crate) fn lock_unchanged(path: &Path, before: &[u8]) -> Result<File> {
     let locked = sealstone_files::lock_unchanged(path, before).about(path.display())?;
     locked.ok_or_else(|| changed(path))
+}
+
+/// Fails if the file at `path` is no longer the one that was read.
+pub(crate) fn must_be_unchanged(path: &Path, read: &Metadata) -> Result<()> {
+    let state = |it: &Metadata| (it.dev(), it.ino(), it.len(), it.mtime(), it.mtime_nsec());
+    let now = path.metadata().about(path.display())?;
+    match state(&now) == state(read) {
+        true => Ok(()),
+        false => Err(changed(path)),
+    }
 }
 
 fn changed(path: &Path) -> Failure {

@@ -114,6 +114,121 @@ fn the_form_and_the_signature_change() {
     assert_eq!(json(&world.done(&open))["signed"], false);
 }
 
+/// Cipher, text, and whether the length is hidden: then the private part is long.
+fn form(world: &World) -> (String, bool, bool) {
+    let seen = json(&world.done(&["inspect", "--json", "plan.txt.sealed"]));
+    let suite = seen["suite"].as_str().unwrap().to_owned();
+    let is_padded = seen["header_bytes"].as_u64().unwrap() > 11_000;
+    (suite, seen["armored"].as_bool().unwrap(), is_padded)
+}
+
+#[test]
+fn the_form_stays_unless_another_is_named() {
+    let world = world();
+    let usual = form(&world);
+    assert_eq!((usual.1, usual.2), (false, false));
+    world.done(&[&RESEAL[..], &["--pad", "--armor", "--suite", "aes256gcm"]].concat());
+    let other = form(&world);
+    assert!(other.0 != usual.0 && other.1 && other.2, "{other:?}");
+    world.done(&[&RESEAL[..], &["-r", "carol.pub"]].concat());
+    assert_eq!(form(&world), other);
+    let mut edit = world.command(&EDIT);
+    succeed(edit.env("EDITOR", editor(&world, "echo more >> \"$1\"")));
+    assert_eq!(form(&world), other);
+    for (option, left) in [
+        ("--no-pad", (other.0.clone(), true, false)),
+        ("--no-armor", (other.0.clone(), false, false)),
+        ("--suite=xchacha20poly1305", usual),
+    ] {
+        world.done(&[&RESEAL[..], &[option]].concat());
+        assert_eq!(form(&world), left, "{option}");
+    }
+}
+
+/// The lines of strace about writes of plain text by a command.
+fn plain_writes(world: &World, line: &str, editor: &str) -> Option<Vec<String>> {
+    if !world.bash("strace true").output().unwrap().status.success() {
+        println!("skipped: strace is not installed, or may not trace");
+        return None;
+    }
+    let trace = "strace -f -y -o calls -e trace=write,pwrite64,writev,pwritev,sendto";
+    succeed(world.bash(&format!("{trace} {line}")).env("EDITOR", editor));
+    let calls = String::from_utf8(world.read("calls")).unwrap();
+    let plain = calls.lines().filter(|line| line.contains("attack at"));
+    Some(plain.map(str::to_owned).collect())
+}
+
+/// What is plain goes from thread to thread, and to the editor in memory.
+#[test]
+#[cfg(target_os = "linux")]
+fn no_plain_text_reaches_a_disk() {
+    let world = world();
+    let open = "sealstone open -i bob.passport -o copy plan.txt.sealed";
+    let Some(found) = plain_writes(&world, open, "") else {
+        return;
+    };
+    assert_eq!(found.len(), 1, "the search finds nothing: {found:?}");
+    assert!(!found[0].contains("<pipe:"), "{found:?}");
+    let reseal = format!("sealstone {} -r carol.pub", RESEAL.join(" "));
+    let found = plain_writes(&world, &reseal, "").unwrap();
+    assert!(!found.is_empty());
+    assert!(
+        found.iter().all(|line| line.contains("<pipe:")),
+        "{found:?}"
+    );
+    let edit = format!("sealstone {}", EDIT.join(" "));
+    let found = plain_writes(&world, &edit, "sed -i s/dawn/noon/").unwrap();
+    let in_memory = |line: &&String| line.contains("</dev/shm/.sealstone-");
+    assert!(found.iter().filter(in_memory).count() >= 1, "{found:?}");
+    let in_pipe = |line: &&String| line.contains("<pipe:");
+    assert!(
+        found.iter().all(|line| in_memory(&line) || in_pipe(&line)),
+        "{found:?}"
+    );
+}
+
+/// `/dev/shm` is a directory on the disk there.
+#[test]
+#[cfg(target_os = "linux")]
+fn nothing_is_edited_where_nothing_is_in_memory() {
+    let world = world();
+    let script = format!(
+        "[ $(stat -f -c %T .) != tmpfs ] || exit 99
+         unshare -rm bash -c 'mount --bind . /dev/shm || exit 99; sealstone {}'",
+        EDIT.join(" ")
+    );
+    let mut edit = world.bash(&script);
+    let output = edit.env("EDITOR", "touch edited; true").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    let code = output.status.code();
+    if code == Some(99) || said.contains("unshare") {
+        println!("skipped: no name space of its own, or all is in memory: {said}");
+        return;
+    }
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("no directory in memory"), "{said}");
+    assert!(!world.path("edited").exists());
+}
+
+#[test]
+fn a_file_that_somebody_else_changed_is_not_replaced() {
+    let world = world();
+    let theirs = world.read("plan.txt.sealed");
+    let script = r#"
+        sed -i s/dawn/noon/ "$1"
+        cp plan.txt.sealed other && mv other plan.txt.sealed
+    "#;
+    let mut edit = world.command(&EDIT);
+    let said = refuse(edit.env("EDITOR", editor(&world, script)), 3);
+    assert!(said.contains("another program changed it"), "{said}");
+    assert!(world.read("plan.txt.sealed") == theirs);
+    let place = said.split("your text is in ").nth(1).expect(&said);
+    let place = std::path::Path::new(place.split(", in memory").next().unwrap());
+    let text = fs::read(place.join("plan.txt"));
+    fs::remove_dir_all(place).unwrap();
+    assert_eq!(text.unwrap(), b"attack at noon\n");
+}
+
 #[test]
 fn nothing_changes_if_it_cannot_be_done() {
     let world = world();

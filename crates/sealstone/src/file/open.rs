@@ -151,6 +151,11 @@ impl<R: Read + Send> Opening<R> {
         &self.private.metadata
     }
 
+    /// Whether the length of the content is hidden ([`super::Sealer::hide_length`]).
+    pub fn hides_length(&self) -> bool {
+        self.private.uniform
+    }
+
     /// The recipient whose key opened the file.
     pub fn opened_by(&self) -> RecipientInfo {
         self.opened_by
