@@ -243,3 +243,29 @@ impl Turns {
         self.free.notify_one();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A byte now and then does not keep a thread busy.
+    #[test]
+    fn a_request_has_one_deadline() {
+        let (mut slow, agent) = UnixStream::pair().unwrap();
+        let begun = Instant::now();
+        let writer = thread::spawn(move || {
+            for _ in 0..60 {
+                let written = slow.write_all(&[0]);
+                thread::sleep(Duration::from_millis(50));
+                if written.is_err() {
+                    return;
+                }
+            }
+        });
+        let read = read_until(&agent, &mut [0; 100], begun + Duration::from_millis(300));
+        assert!(read.is_err());
+        assert!(begun.elapsed() < Duration::from_secs(2));
+        drop(agent);
+        writer.join().unwrap();
+    }
+}

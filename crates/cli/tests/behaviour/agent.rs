@@ -125,11 +125,46 @@ fn unlocked_once_nothing_is_asked_until_it_is_locked() {
         "x",
     ];
     refuse(&mut session.command(&bob), 2);
+    // Nor is Alice's used where Bob's is named.
+    let mut open = OPEN;
+    open[2] = "bob.passport";
+    refuse(&mut session.command(&open), 5);
     session.done(&["passport", "lock"]);
     session.gone(&process);
     assert!(!session.socket().exists());
     refuse(&mut session.command(&SEAL), 2);
     refuse(&mut session.command(&OPEN), 2);
+}
+
+#[test]
+fn no_verb_asks_a_person_while_the_agent_holds_the_passport() {
+    let session = Session::new();
+    fs::create_dir(session.0.path("tree")).unwrap();
+    session.0.write("tree/note", b"a note\n");
+    session.0.write("other.txt", b"other\n");
+    session.unlock(&[]);
+    let (seal, own) = (
+        "seal --from alice.passport -r alice.pub",
+        "-i alice.passport",
+    );
+    let lines = [
+        format!("{seal} plan.txt other.txt tree"),
+        format!("list {own} tree.sealed"),
+        format!("open {own} tree.sealed note"),
+        format!("open {own} -o unpacked tree.sealed"),
+        format!("open {own} --force plan.txt.sealed other.txt.sealed"),
+        format!("reseal {own} --from alice.passport -r bob.pub plan.txt.sealed"),
+        format!("edit {own} --from alice.passport plan.txt.sealed"),
+        format!("open {own} --force plan.txt.sealed"),
+    ];
+    for line in lines {
+        let words: Vec<&str> = line.split(' ').collect();
+        let mut command = session.command(&words);
+        succeed(command.env("EDITOR", "sed -i s/dawn/noon/"));
+    }
+    assert_eq!(session.0.read("note"), b"a note\n");
+    assert_eq!(session.0.read("unpacked/note"), b"a note\n");
+    assert_eq!(session.0.read("plan.txt"), b"attack at noon\n");
 }
 
 #[test]

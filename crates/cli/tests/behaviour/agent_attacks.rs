@@ -1,14 +1,16 @@
 //! Attacks on an agent: they find nothing.
 
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::os::unix::net::UnixStream;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::agent::{OPEN, SEAL, Session, eventually};
-use crate::world::{PASSPHRASE, PROFILE};
+use crate::world::{PASSPHRASE, PROFILE, succeed};
 
 /// SplitMix64, so that a failure can be repeated.
 struct Random(u64);
@@ -131,6 +133,23 @@ fn ten_thousand_hostile_requests() {
     hostile(10_000);
 }
 
+/// Clients that say nothing take the agent's threads, for two seconds. It starts no more than
+/// sixteen, and the user waits for a turn.
+#[test]
+fn many_silent_clients_take_few_threads() {
+    let session = Session::new();
+    session.unlock(&[]);
+    let tasks = format!("/proc/{}/task", session.process());
+    let connect = |_| UnixStream::connect(session.socket()).unwrap();
+    let silent: Vec<UnixStream> = (0..40).map(connect).collect();
+    std::thread::sleep(Duration::from_millis(500));
+    // One accepts, one watches, one waits for signals.
+    let threads = fs::read_dir(tasks).unwrap().count();
+    assert!((10..=20).contains(&threads), "{threads}");
+    session.done(&SEAL);
+    drop(silent);
+}
+
 /// An agent in the foreground whose words are kept, with core files allowed.
 fn talking(session: &Session) -> Child {
     let line = "ulimit -c unlimited; exec sealstone agent";
@@ -190,6 +209,9 @@ fn holding(process: u32, secret: &[u8]) -> Option<Vec<Mapping>> {
     all.retain(|mapping| holds(mapping));
     Some(all)
 }
+
+/// The right to lock memory beyond the limit.
+const CAP_IPC_LOCK: u32 = 14;
 
 /// A passport from words whose seed is known: a published vector of BIP 39.
 const WORDS: &str = "void come effort suffer camp survey warrior heavy shoot primary clutch crush \
@@ -281,6 +303,140 @@ fn its_memory_and_its_words_hold_no_secret() {
     }
 }
 
+/// What a user other than root runs: a copy of the command, in a place of that user.
+struct Nobody(tempfile::TempDir);
+
+const NOBODY: u32 = 65_534;
+
+impl Nobody {
+    /// Nothing if this is not root.
+    fn new() -> Option<Self> {
+        let place = Self(tempfile::tempdir().unwrap());
+        let program = place.0.path().join("sealstone");
+        fs::copy(env!("CARGO_BIN_EXE_sealstone"), program).unwrap();
+        fs::create_dir_all(place.socket().parent().unwrap()).unwrap();
+        for path in ["", "run", "run/sealstone"] {
+            let path = place.0.path().join(path);
+            fs::set_permissions(&path, Permissions::from_mode(0o700)).unwrap();
+            if chown(path, Some(NOBODY), Some(NOBODY)).is_err() {
+                println!("skipped: only root can be another user");
+                return None;
+            }
+        }
+        Some(place)
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.0.path().join("run/sealstone/agent")
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(self.0.path().join("sealstone"));
+        command.args(args).current_dir("/").env_clear();
+        command.env("XDG_RUNTIME_DIR", self.0.path().join("run"));
+        command.uid(NOBODY).gid(NOBODY).stdin(Stdio::null());
+        command
+    }
+}
+
+/// Root may open the socket of everybody. The agent looks at who it is.
+#[test]
+fn a_process_of_another_user_gets_no_answer() {
+    let Some(nobody) = Nobody::new() else { return };
+    let mut agent = nobody.command(&["agent", "-q"]).spawn().unwrap();
+    eventually(|| UnixStream::connect(nobody.socket()).is_ok());
+    let mut stranger = UnixStream::connect(nobody.socket()).unwrap();
+    // The request for the status.
+    let sent = stranger.write_all(&[0, 0, 0, 3, 0x82, 1, 0]);
+    let mut answer = Vec::new();
+    let _ = sent.and_then(|()| stranger.read_to_end(&mut answer));
+    assert!(answer.is_empty(), "it answered: {answer:?}");
+    let status = nobody.command(&["agent", "status"]).output().unwrap();
+    assert_eq!(status.stdout, b"the agent holds nothing\n");
+    assert!(
+        nobody
+            .command(&["agent", "stop"])
+            .status()
+            .unwrap()
+            .success()
+    );
+    agent.wait().unwrap();
+}
+
+/// The socket is the user's own, and somebody else listens on it.
+#[test]
+fn nothing_is_sent_to_a_process_of_another_user() {
+    let Some(nobody) = Nobody::new() else { return };
+    let listener = UnixListener::bind(nobody.socket()).unwrap();
+    fs::set_permissions(nobody.socket(), Permissions::from_mode(0o600)).unwrap();
+    chown(nobody.socket(), Some(NOBODY), Some(NOBODY)).unwrap();
+    let waiting = std::thread::spawn(move || {
+        let (mut client, _) = listener.accept().unwrap();
+        client
+            .set_read_timeout(Some(Duration::from_secs(5)))
+            .unwrap();
+        let mut said = Vec::new();
+        client.read_to_end(&mut said).map(|_| said)
+    });
+    let refused = nobody.command(&["agent", "status"]).output().unwrap();
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(3), "{said}");
+    assert!(said.contains("is served by another user"), "{said}");
+    assert!(waiting.join().unwrap().unwrap().is_empty());
+}
+
+/// Whatever the umask is.
+#[test]
+fn its_place_has_the_modes_of_a_private_one() {
+    let session = Session::new();
+    let mut line = session.0.bash("umask 0; exec sealstone agent -q");
+    line.env("XDG_RUNTIME_DIR", session.0.path("run"));
+    let mut agent = line.spawn().unwrap();
+    eventually(|| UnixStream::connect(session.socket()).is_ok());
+    for (name, mode) in [("", 0o700), ("/agent", 0o600), ("/agent.lock", 0o600)] {
+        assert_eq!(
+            session.0.mode(&format!("run/sealstone{name}")),
+            mode,
+            "{name}"
+        );
+    }
+    session.done(&["agent", "stop"]);
+    agent.wait().unwrap();
+}
+
+/// An agent that a command starts does not inherit the passphrase in its environment.
+#[test]
+fn it_inherits_no_secret() {
+    let session = Session::new();
+    let mut unlock = session.command(&["passport", "unlock", "alice.passport"]);
+    succeed(unlock.env("SEALSTONE_PASSPHRASE", PASSPHRASE));
+    let environment = fs::read_to_string(format!("/proc/{}/environ", session.process()));
+    let Ok(environment) = environment else {
+        println!("skipped: only root reads the environment of such a process");
+        return;
+    };
+    let names: Vec<&str> = environment
+        .split_terminator('\0')
+        .filter_map(|line| line.split('=').next())
+        .collect();
+    assert_eq!(names, ["XDG_RUNTIME_DIR"]);
+}
+
+#[test]
+fn a_seed_that_could_be_swapped_is_not_held() {
+    let session = Session::new();
+    // Root locks as much as it likes, unless it has no capabilities.
+    let line = "ulimit -l 0
+        as=; [ $(id -u) != 0 ] || as=\"setpriv --bounding-set -all --inh-caps -all\"
+        $as sealstone passport unlock alice.passport --passphrase-file passphrase";
+    let mut unlock = session.0.bash(line);
+    unlock.env("XDG_RUNTIME_DIR", session.0.path("run"));
+    let output = unlock.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{said}");
+    assert!(said.contains("the agent cannot lock memory"), "{said}");
+}
+
 #[test]
 fn it_leaves_no_core_and_locks_its_memory() {
     let session = Session::new();
@@ -308,6 +464,13 @@ fn it_leaves_no_core_and_locks_its_memory() {
         .unwrap();
     let kib: u64 = locked.split_whitespace().nth(1).unwrap().parse().unwrap();
     assert!(kib >= 4, "{locked}");
+    let capabilities = status.lines().find(|line| line.starts_with("CapEff"));
+    let capabilities = capabilities.unwrap().split_whitespace().nth(1).unwrap();
+    let capabilities = u64::from_str_radix(capabilities, 16).unwrap();
+    if capabilities & (1 << CAP_IPC_LOCK) != 0 {
+        // All of it, program and stacks too.
+        assert!(kib >= 1000, "{locked}");
+    }
     let id = agent.id().to_string();
     assert!(
         Command::new("kill")

@@ -204,3 +204,26 @@ fn hedge(passport: &Passport) -> Answer {
     let hedge: Secret<32> = kdf::extract(b"sealstone.agent.v1", &ikm).expand_secret(&[b"hedge"]);
     bytes(hedge.expose().to_vec())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn derived_keys_are_kept_for_a_second() {
+        let (agent, alice) = (Agent::new(), Passport::generate("Alice", 7).unwrap());
+        let (start, name) = (Duration::from_secs(1_000), alice.fingerprint());
+        let until = start + Duration::from_secs(60);
+        let held = Held::new(alice.seed().duplicate(), "Alice", 7, until);
+        agent.hold(held.ok().unwrap()).ok().unwrap();
+        let is_derived = || agent.lock()[&name].derived.is_some();
+        assert!(!is_derived());
+        for at in [start, start + Duration::from_secs(5)] {
+            agent.passport(&name, at).ok().unwrap();
+            agent.tick(at + Duration::from_millis(999));
+            assert!(is_derived());
+            agent.tick(at + Duration::from_secs(1));
+            assert!(!is_derived());
+        }
+    }
+}

@@ -155,6 +155,17 @@ fn a_passport_is_held_for_its_time_and_no_longer() {
 }
 
 #[test]
+fn a_passport_is_held_for_at_least_a_second_and_at_most_a_week() {
+    let (agent, alice) = (Agent::new(), Passport::generate("Alice", 7).unwrap());
+    let client = client(&agent, START);
+    for (seconds, is_held) in [(0, false), (1, true), (604_800, true), (604_801, false)] {
+        client.lock(None).unwrap();
+        assert_eq!(client.hold(&alice, seconds).is_ok(), is_held, "{seconds}");
+        assert_eq!(agent.tick(START), usize::from(is_held), "{seconds}");
+    }
+}
+
+#[test]
 fn an_agent_knows_that_it_has_held_a_passport_for_a_moment() {
     let agent = Agent::new();
     assert!(!agent.has_held());
