@@ -19,8 +19,9 @@ Examples:
   sealstone reseal --pad -o padded.sealed report.sealed
 
 The recipients stay, as far as the file names them: their public keys come from the trust store,
-from your passport, or from -r. Cipher, text and hidden length stay, too. The content goes from the old file to the new one in memory; nobody
-who has the old file is kept from opening it. The new file gets a new key, and your signature.")]
+from your passport, or from -r. Cipher, armor and hidden length stay, too. The content goes from the
+old file to the new one in memory. A person who has the old file can still open that one. The new
+file gets a new key, and your signature.")]
 pub(crate) struct ResealArgs {
     /// The sealed file
     #[arg(value_name = "FILE")]
