@@ -1,6 +1,7 @@
 //! Sealed files.
 
 use crate::errors::{exception, raise};
+use crate::output::Output;
 use crate::passport::{Params, Passport, PublicPassport, Text};
 use crate::process::Home;
 use crate::stream::{Source, Target, Watched};
@@ -15,7 +16,7 @@ use sealstone::file::{
 use sealstone::passport::Contact;
 use sealstone::{Error, KdfLimits, KdfParams, Passphrase};
 use sealstone_files::{PRIVATE, PUBLIC, umask};
-use std::io::{BufReader, Cursor, Read, Seek};
+use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Larger reads bypass the buffer.
@@ -81,12 +82,11 @@ impl Choices {
             sealer.hide_length();
         }
         sealer.metadata(self.metadata());
+        let prepared = sealer.prepare()?;
         let total = source.length();
-        sealer.seal(
-            Watched::new(source, watch, total),
-            target,
-            Workers::default(),
-        )?;
+        target.expect(prepared.sealed_len(total))?;
+        let source = Watched::new(source, watch, total);
+        prepared.seal(source, target, Workers::default())?;
         Ok(())
     }
 }
@@ -245,10 +245,13 @@ fn facts(sender: Option<Contact>, metadata: Metadata, length: u64) -> Facts {
 
 type Payload<'a> = Box<dyn Read + Send + 'a>;
 
-fn dearmored<'a>(source: Source, watch: &'a Watch) -> Result<Payload<'a>, Error> {
+/// The binary form, and its length if that is known; 0 if not.
+fn dearmored<'a>(source: Source, watch: &'a Watch) -> Result<(Payload<'a>, u64), Error> {
     let total = source.length();
     let buffered = BufReader::with_capacity(BUFFER, Watched::new(source, watch, total));
-    Ok(Box::new(Dearmored::detect(buffered)?))
+    let binary = Dearmored::detect(buffered)?;
+    let length = if binary.is_armored() { 0 } else { total };
+    Ok((Box::new(binary), length))
 }
 
 /// Opens a source to a target. Nothing is returned or committed before all of it is verified.
@@ -272,7 +275,12 @@ pub(crate) fn open<'py>(
         ));
     }
     let watch = Watch::new(progress);
-    let unlocked = py.detach(|| keys.unlock(&passports, dearmored(content, &watch)?, &watch));
+    let unlocked = py.detach(|| {
+        let (binary, length) = dearmored(content, &watch)?;
+        let opening = keys.unlock(&passports, binary, &watch)?;
+        target.expect(opening.content_len(length).unwrap_or(0))?;
+        Ok(opening)
+    });
     let opening = watch.result(unlocked, |e| exception(py, e))?;
     let metadata = opening.metadata().clone();
     let sender = sender.decide(py, opening.sender())?;
@@ -309,7 +317,7 @@ impl Binary {
         let start = source.stream_position()?;
         let mut first = [0];
         let armored = source.read(&mut first)? == 1 && first[0] != 0x89;
-        source.seek(std::io::SeekFrom::Start(start))?;
+        source.seek(SeekFrom::Start(start))?;
         if !armored {
             return Ok(Self::Source(source));
         }
@@ -329,7 +337,7 @@ impl Read for Binary {
 }
 
 impl Seek for Binary {
-    fn seek(&mut self, to: std::io::SeekFrom) -> std::io::Result<u64> {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
         match self {
             Self::Source(source) => source.seek(to),
             Self::Dearmored(source) => source.seek(to),
@@ -381,16 +389,17 @@ impl Reader {
         size: usize,
     ) -> PyResult<Bound<'py, PyBytes>> {
         self.home.check("open the file")?;
+        let left = self.length.saturating_sub(position);
+        let size = size.min(usize::try_from(left).unwrap_or(usize::MAX));
+        let mut output = Output::new(py, size)?;
         let read = py.detach(|| {
             let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-            let left = reader.content_len().saturating_sub(position);
-            let mut bytes = vec![0; size.min(usize::try_from(left).unwrap_or(usize::MAX))];
-            reader.seek(std::io::SeekFrom::Start(position))?;
-            reader.read_exact(&mut bytes)?;
-            Ok(bytes)
+            reader.seek(SeekFrom::Start(position))?;
+            std::io::copy(&mut reader.by_ref().take(size as u64), &mut output)?;
+            Ok(())
         });
-        read.map(|bytes| PyBytes::new(py, &bytes))
-            .map_err(|e: Error| exception(py, e))
+        read.map_err(|e: Error| exception(py, e))?;
+        output.finish(py)
     }
 
     /// Up to `size` bytes from the position on, by default all. Threads that read at the same time
@@ -457,7 +466,8 @@ pub(crate) fn recipients(py: Python<'_>, source: &Bound<'_, PyAny>) -> PyResult<
     let source = Source::of(source)?;
     let watch = Watch::new(None);
     let read = py.detach(|| {
-        let sealed = Sealed::read(dearmored(source, &watch)?)?;
+        let (binary, _length) = dearmored(source, &watch)?;
+        let sealed = Sealed::read(binary)?;
         Ok(sealed.descriptions().map(|it| it.text).collect())
     });
     watch.result(read, |e| exception(py, e))

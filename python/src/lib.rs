@@ -11,6 +11,7 @@
 //! | `errors` | errors of the crates as exceptions |
 //! | `file` | sealed files |
 //! | `hashes` | Skein, its tree, and BLAKE2b |
+//! | `output` | the `bytes` object that a call returns |
 //! | `package` | packages: signing, verifying, evidence |
 //! | `passport` | passports |
 //! | `process` | the process that holds a secret |
@@ -19,13 +20,14 @@
 //! | `token` | anonymous tokens |
 //! | `trust` | the trust store |
 //! | `watch` | progress, signals and cancellation of long calls |
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod argon2;
 mod data;
 mod errors;
 mod file;
 mod hashes;
+mod output;
 mod package;
 mod passport;
 mod process;

@@ -1,6 +1,7 @@
 //! Where content comes from and goes to: memory, paths, and file objects of Python.
 
 use crate::data::Data;
+use crate::output::Output;
 use crate::watch::Watch;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
@@ -21,7 +22,7 @@ pub(crate) enum Source {
 
 /// Content that is written.
 pub(crate) enum Target {
-    Memory(Vec<u8>),
+    Memory(Output),
     /// A file that appears whole or not at all.
     Path(AtomicFile, PathBuf, Existing),
     Object(Py<PyAny>),
@@ -106,7 +107,7 @@ impl Target {
     /// Memory if `object` is `None`.
     pub(crate) fn of(object: Option<&Bound<'_, PyAny>>, overwrite: bool) -> PyResult<Self> {
         let Some(object) = object else {
-            return Ok(Self::Memory(Vec::new()));
+            return Ok(Self::Memory(Output::default()));
         };
         let Some(path) = path_of(object)? else {
             return Ok(Self::Object(object.clone().unbind()));
@@ -123,10 +124,20 @@ impl Target {
         Ok(Self::Path(file, path, existing))
     }
 
+    /// Takes memory for so many bytes, before the first is written. It may be another number in the
+    /// end.
+    pub(crate) fn expect(&mut self, length: u64) -> io::Result<()> {
+        if let Self::Memory(output) = self {
+            let length = usize::try_from(length).unwrap_or(usize::MAX);
+            *output = attached(|py| Output::new(py, length))?;
+        }
+        Ok(())
+    }
+
     /// The content if it is in memory; else what was written stays.
     pub(crate) fn finish(self, py: Python<'_>, mode: u32) -> PyResult<Option<Bound<'_, PyBytes>>> {
         match self {
-            Self::Memory(bytes) => Ok(Some(PyBytes::new(py, &bytes))),
+            Self::Memory(output) => output.finish(py).map(Some),
             Self::Path(file, path, existing) => {
                 let done = py.detach(|| file.commit(&path, existing, mode, Sync::Full));
                 done.map(|()| None).map_err(|e| about(&path, e))

@@ -3,6 +3,8 @@
 import io
 import os
 import pickle
+import subprocess
+import sys
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -45,6 +47,41 @@ def test_sources_and_targets(tmp_path: Path) -> None:
         seal(file, target, to=BOB.public)
     for source in (target.getvalue(), bytearray(target.getvalue()), memoryview(target.getvalue()), io.BytesIO(target.getvalue())):
         assert sealstone.open(source, keys=BOB, sender="unsigned").content == content
+
+
+@pytest.mark.parametrize("path", ["/proc/version", "/sys/devices/system/cpu/possible"])
+def test_files_that_say_a_wrong_length(path: str) -> None:
+    """The system says that these have 0 and 4096 bytes."""
+    content = Path(path).read_bytes()
+    assert len(content) != Path(path).stat().st_size
+    assert sealstone.open(seal(path, to=BOB.public), keys=BOB, sender="unsigned").content == content
+
+
+MIB_AT_ONCE = 128
+PEAKS = f"""
+import resource, sys, sealstone
+content, bob = b"x" * ({MIB_AT_ONCE} << 20), sealstone.Passport.generate("Bob")
+sealed = sealstone.seal(content, to=bob.public) if sys.argv[1] != "seal" else b""
+keys = dict(keys=bob, sender="unsigned")
+file = sealstone.SealedFile(sealed, **keys) if sys.argv[1] == "read" else None
+calls = dict(
+    seal=lambda: len(sealstone.seal(content, to=bob.public)) > len(content),
+    open=lambda: sealstone.open(sealed, **keys).content == content,
+    read=lambda: file.read() == content,
+    copy=lambda: bytes(bytearray(content)) == content,
+)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+assert calls[sys.argv[1]]()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+# The copy shows that one more copy would be noticed.
+@pytest.mark.parametrize(("call", "times"), [("seal", 1), ("open", 1), ("read", 1), ("copy", 2)])
+def test_a_result_is_in_memory_once(call: str, times: int) -> None:
+    done = subprocess.run([sys.executable, "-c", PEAKS, call], capture_output=True, text=True, check=True)
+    # Memory that was free before may be used again.
+    assert times - 0.05 < int(done.stdout) / 1024 / MIB_AT_ONCE < times + 0.25
 
 
 def test_nothing_is_replaced_unasked_and_nothing_stays_after_a_failure(tmp_path: Path) -> None:

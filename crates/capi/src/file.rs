@@ -12,7 +12,7 @@
 
 use std::io::{BufRead, Read, Write};
 
-use sealstone::file::{Dearmored, Keys, Sealed, Sealer, Sender, Workers};
+use sealstone::file::{Dearmored, Keys, Prepared, Sealed, Sealer, Sender, Workers};
 use sealstone::passport;
 use sealstone::{KdfLimits, Passphrase};
 use zeroize::Zeroizing;
@@ -97,6 +97,22 @@ impl SealOptions {
         content: impl Read + Send,
         sealed: impl Write + Send,
     ) -> Result<(), Failure> {
+        let seal = |prepared: Prepared<'_, '_>| {
+            prepared.seal(content, sealed, Workers::default())?;
+            Ok(())
+        };
+        // SAFETY: the caller's promise.
+        unsafe { self.prepare(seal) }
+    }
+
+    /// Prepares the sealed file, and calls `seal` with it.
+    ///
+    /// # Safety
+    /// As for [`SealOptions::seal`].
+    unsafe fn prepare(
+        &self,
+        seal: impl FnOnce(Prepared<'_, '_>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         let known = SEAL_ARMOR | SEAL_HIDE_LENGTH | SEAL_ANONYMOUS;
         raw::options(self.size, size_of::<Self>(), self.flags, known)?;
         // SAFETY: the caller's promise.
@@ -127,8 +143,7 @@ impl SealOptions {
         if self.flags & SEAL_HIDE_LENGTH != 0 {
             sealer.hide_length();
         }
-        sealer.seal(content, sealed, Workers::default())?;
-        Ok(())
+        seal(sealer.prepare()?)
     }
 }
 
@@ -193,9 +208,17 @@ pub unsafe extern "C" fn sealstone_seal(
         // SAFETY: as above.
         unsafe {
             raw::give(sealed, || {
+                let content = content?;
                 let mut sealed = Vec::new();
+                let seal = |prepared: Prepared<'_, '_>| {
+                    // Memory that grows is twice as much, and all of it is wiped in the end.
+                    let sealed_len = prepared.sealed_len(content.len() as u64);
+                    sealed.reserve_exact(usize::try_from(sealed_len).unwrap_or(0));
+                    prepared.seal(content, &mut sealed, Workers::default())?;
+                    Ok(())
+                };
                 // SAFETY: as above.
-                options?.seal(content?, &mut sealed)?;
+                options?.prepare(seal)?;
                 Ok(sealed.into())
             })
         }

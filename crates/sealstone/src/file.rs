@@ -3,6 +3,7 @@
 //! | to | use |
 //! |---|---|
 //! | seal | [`Sealer`] |
+//! | know the length before sealing, and before opening | [`Prepared`], [`Opening::content_len`] |
 //! | see the public part | [`Sealed`] |
 //! | see the recipients' part, decide about the sender, and open | [`Sealed::unlock`], [`Opening`]
 //! |
@@ -31,7 +32,7 @@ pub use dearmor::Dearmored;
 pub use header::Suite;
 pub use open::{FileKey, Opening, Sealed};
 pub use private::{Metadata, Sender};
-pub use seal::{Receipt, Sealer};
+pub use seal::{Prepared, Receipt, Sealer};
 pub use sealstone_skein::tree::Proof;
 pub use seek::SealedReader;
 pub use signer::Signer;

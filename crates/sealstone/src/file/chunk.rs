@@ -59,6 +59,18 @@ impl ChunkCipher {
     }
 }
 
+/// Bytes of the payload for so many bytes of content and padding.
+pub(crate) fn payload_len(padded_len: u64) -> u64 {
+    let chunks = padded_len.div_ceil(CONTENT_LEN as u64).max(1);
+    padded_len.saturating_add(chunks * MIN_CHUNK_LEN as u64)
+}
+
+/// Bytes of content and padding in a payload of so many bytes; `None` if it is too short.
+pub(crate) fn padded_len(payload_len: u64) -> Option<u64> {
+    let chunks = payload_len.div_ceil(CHUNK_LEN as u64).max(1);
+    payload_len.checked_sub(chunks * MIN_CHUNK_LEN as u64)
+}
+
 const ALTERED: Error = Error::Altered("content");
 
 /// `zeros ‖ u64(index) ‖ last`.
@@ -72,6 +84,31 @@ fn nonce<const N: usize>(index: u64, last: bool) -> [u8; N] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lengths_lead_back_to_each_other() {
+        let full = CONTENT_LEN as u64;
+        for len in [
+            0,
+            1,
+            full - 1,
+            full,
+            full + 1,
+            2 * full,
+            2 * full + 1,
+            1 << 40,
+        ] {
+            assert_eq!(padded_len(payload_len(len)), Some(len));
+        }
+        assert_eq!(payload_len(0), MIN_CHUNK_LEN as u64);
+        assert_eq!(payload_len(full), CHUNK_LEN as u64);
+        assert_eq!(
+            payload_len(full + 1),
+            (CHUNK_LEN + MIN_CHUNK_LEN + 1) as u64
+        );
+        assert_eq!(padded_len(MIN_CHUNK_LEN as u64 - 1), None);
+        assert_eq!(payload_len(u64::MAX), u64::MAX);
+    }
 
     #[test]
     fn nonces_are_those_of_the_specification() {

@@ -8,7 +8,7 @@ use sealstone_skein::pipeline::{self, Buffer, Sink, Source, fill};
 use sealstone_skein::tree;
 
 use super::Workers;
-use super::chunk::{CHUNK_LEN, CONTENT_LEN, ChunkCipher, MAX_CHUNKS, MIN_CHUNK_LEN};
+use super::chunk::{self, CHUNK_LEN, CONTENT_LEN, ChunkCipher, MAX_CHUNKS, MIN_CHUNK_LEN};
 use super::header::{CUT_SHORT, Header, MAC_LEN, Suite, read_exact};
 use super::keys::{FileKeys, Schedule};
 use super::private::{Metadata, Private, Sender};
@@ -164,6 +164,17 @@ impl<R: Read + Send> Opening<R> {
     /// Where in the file the payload begins.
     pub fn payload_start(&self) -> u64 {
         self.payload_start
+    }
+
+    /// Bytes of content, if the whole binary file has `file_len`. `None` if the file hides them, or
+    /// if no file has this length.
+    ///
+    /// This is a claim until the content is opened: the file may have been altered.
+    pub fn content_len(&self, file_len: u64) -> Option<u64> {
+        let trailer_len = Tail::of(&self.private).sealed_len() as u64;
+        let payload_len = file_len.checked_sub(self.payload_start + trailer_len)?;
+        let padded_len = chunk::padded_len(payload_len)?;
+        (!self.private.uniform).then_some(padded_len)
     }
 
     /// Replaces the reader of the payload, for callers that read a file twice.

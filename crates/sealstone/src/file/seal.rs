@@ -6,7 +6,7 @@ use sealstone_skein::pipeline::{self, Buffer, Sink, Source, fill};
 use sealstone_skein::tree;
 
 use super::Workers;
-use super::chunk::{CHUNK_LEN, CONTENT_LEN, ChunkCipher, MAX_CHUNKS};
+use super::chunk::{CHUNK_LEN, CONTENT_LEN, ChunkCipher, MAX_CHUNKS, payload_len};
 use super::chunk_hashes::{ChunkHashes, EndIfPanicking, EndOfHashes};
 use super::header::{Header, Suite};
 use super::hedge::Hedge;
@@ -15,9 +15,9 @@ use super::one_time::TAG_LEN;
 use super::private::{Metadata, Private, Sender};
 use super::signer::{FileRoot, Signer};
 use super::stanza::{self, Recipient, passphrase, passport};
-use super::trailer::Trailer;
+use super::trailer::{Tail, Trailer};
 use crate::passport::Contact;
-use crate::wire::armor::{ArmorWriter, Label};
+use crate::wire::armor::{self, ArmorWriter, Label};
 use crate::wire::pad;
 use crate::{Error, KdfParams, OnProgress, Passphrase, Result, SILENT};
 
@@ -172,24 +172,35 @@ impl<'a> Sealer<'a> {
     pub fn seal(
         &self,
         input: impl Read + Send,
-        mut output: impl Write + Send,
+        output: impl Write + Send,
         workers: Workers,
     ) -> Result<Receipt> {
-        if !self.armor {
-            return self.seal_binary(input, &mut output, workers);
-        }
-        let mut armor = ArmorWriter::new(Label::File, output);
-        let receipt = self.seal_binary(input, &mut armor, workers)?;
-        armor.finish()?;
-        Ok(receipt)
+        self.prepare()?.seal(input, output, workers)
     }
 
-    fn seal_binary(
-        &self,
-        input: impl Read + Send,
-        output: &mut (impl Write + Send),
-        workers: Workers,
-    ) -> Result<Receipt> {
+    /// Does all that needs no content: derives keys, wraps the file key, builds the header.
+    ///
+    /// The length of the sealed file is then known before it is written.
+    ///
+    /// ```
+    /// use sealstone::file::{Sealer, Workers};
+    /// use sealstone::passport::Passport;
+    ///
+    /// let (bob, content) = (Passport::generate("Bob", 0)?, b"attack at dawn");
+    /// let mut sealer = Sealer::new();
+    /// sealer.to_passport(bob.contact());
+    /// let prepared = sealer.prepare()?;
+    /// let sealed_len = prepared.sealed_len(content.len() as u64);
+    /// let mut file = Vec::with_capacity(sealed_len as usize);
+    /// prepared.seal(&content[..], &mut file, Workers::default())?;
+    /// assert_eq!(file.len() as u64, sealed_len);
+    /// # Ok::<(), sealstone::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is no recipient or too many; [`Error::Malformed`] if the
+    /// metadata is out of range.
+    pub fn prepare(&self) -> Result<Prepared<'_, 'a>> {
         let secret = self
             .sender
             .map(|(signer, _)| signer.file_hedge())
@@ -203,33 +214,30 @@ impl<'a> Sealer<'a> {
         )?;
         let mac = schedule.header_mac(&header);
         let keys = schedule.file_keys(&header, &mac);
-        output.write_all(&header.encoded)?;
-        output.write_all(&mac)?;
-
-        let payload = self.seal_payload(&keys.payload, input, output, workers)?;
-        let trailer = self.trailer(keys, &payload)?;
-        output.write_all(&trailer)?;
-        output.flush()?;
-        let head_len = (header.encoded.len() + mac.len()) as u64;
-        Ok(Receipt {
-            content_len: payload.content_len,
-            sealed_len: head_len + payload.len + trailer.len() as u64,
+        let head = [&header.encoded[..], &mac].concat();
+        Ok(Prepared {
+            sealer: self,
+            head,
+            keys,
         })
     }
 
     fn private_part(&self, schedule: &Schedule) -> Result<Vec<u8>> {
         self.metadata.check()?;
+        Ok(schedule.private_cipher().seal(&self.private().encode()))
+    }
+
+    fn private(&self) -> Private {
         let sender = match self.sender {
             None => Sender::Unsigned,
             Some((signer, Carry::Fingerprint)) => Sender::Named(signer.public().fingerprint()),
             Some((signer, Carry::Keys)) => Sender::Carried(Box::new(signer.public().clone())),
         };
-        let private = Private {
+        Private {
             sender,
             metadata: self.metadata.clone(),
             uniform: self.hide_length,
-        };
-        Ok(schedule.private_cipher().seal(&private.encode()))
+        }
     }
 
     fn seal_payload(
@@ -289,6 +297,65 @@ impl<'a> Sealer<'a> {
         let signature = self.sender.zip(payload.root).map(sign).transpose()?;
         let plaintext = trailer.encode(signature.as_ref(), self.hide_length);
         Ok(keys.trailer.seal(&plaintext))
+    }
+}
+
+/// A sealed file that lacks its content only: see [`Sealer::prepare`].
+pub struct Prepared<'s, 'a> {
+    sealer: &'s Sealer<'a>,
+    /// Prefix, header and MAC.
+    head: Vec<u8>,
+    keys: FileKeys,
+}
+
+impl Prepared<'_, '_> {
+    /// Bytes of the whole sealed file, armor included, if the content has so many.
+    pub fn sealed_len(&self, content_len: u64) -> u64 {
+        let Self { sealer, head, .. } = self;
+        let ends = head.len() + Tail::of(&sealer.private()).sealed_len();
+        let padded_len = padded_len(content_len, sealer.hide_length);
+        let binary = payload_len(padded_len).saturating_add(ends as u64);
+        match sealer.armor {
+            true => armor::encoded_len(Label::File, binary),
+            false => binary,
+        }
+    }
+
+    /// Seals everything that `input` gives into `output`.
+    ///
+    /// # Errors
+    /// As for [`Sealer::seal`].
+    pub fn seal(
+        self,
+        input: impl Read + Send,
+        mut output: impl Write + Send,
+        workers: Workers,
+    ) -> Result<Receipt> {
+        if !self.sealer.armor {
+            return self.seal_binary(input, &mut output, workers);
+        }
+        let mut armor = ArmorWriter::new(Label::File, output);
+        let receipt = self.seal_binary(input, &mut armor, workers)?;
+        armor.finish()?;
+        Ok(receipt)
+    }
+
+    fn seal_binary(
+        self,
+        input: impl Read + Send,
+        output: &mut (impl Write + Send),
+        workers: Workers,
+    ) -> Result<Receipt> {
+        let Self { sealer, head, keys } = self;
+        output.write_all(&head)?;
+        let payload = sealer.seal_payload(&keys.payload, input, output, workers)?;
+        let trailer = sealer.trailer(keys, &payload)?;
+        output.write_all(&trailer)?;
+        output.flush()?;
+        Ok(Receipt {
+            content_len: payload.content_len,
+            sealed_len: head.len() as u64 + payload.len + trailer.len() as u64,
+        })
     }
 }
 
@@ -363,12 +430,7 @@ impl<R: Read> ContentSource<R> {
         }
         self.content_len += len as u64;
         if self.ahead.is_empty() {
-            let hidden = if self.hide_length {
-                pad::padme(self.content_len)
-            } else {
-                0
-            };
-            self.padded_len = Some(hidden.max(self.content_len));
+            self.padded_len = Some(padded_len(self.content_len, self.hide_length));
         }
         Ok(len)
     }
@@ -396,6 +458,14 @@ impl<R: Read + Send> Source<SealChunk> for ContentSource<R> {
         self.over = chunk.last;
         self.index += 1;
         Ok(true)
+    }
+}
+
+/// Bytes that content and padding fill together, without the chunks' marks.
+fn padded_len(content_len: u64, hide_length: bool) -> u64 {
+    match hide_length {
+        true => pad::padme(content_len).max(content_len),
+        false => content_len,
     }
 }
 

@@ -63,6 +63,14 @@ pub(crate) fn encode(label: Label, bytes: &[u8]) -> String {
         .expect("a Vec takes every byte, and base64 is ASCII")
 }
 
+/// Bytes of the armored text of an object with so many bytes.
+pub(crate) fn encoded_len(label: Label, len: u64) -> u64 {
+    let frame = (label.begin().len() + label.end().len() + 2) as u64;
+    let lines = len.div_ceil(LINE_BYTES as u64);
+    let characters = len.div_ceil(3).saturating_mul(4);
+    characters.saturating_add(lines).saturating_add(frame)
+}
+
 /// The bytes of the first armored object of this label in `text`.
 pub(crate) fn decode(label: Label, text: &[u8]) -> Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
@@ -316,6 +324,7 @@ mod tests {
             let bytes: Vec<u8> = (0..len).map(|i| (i % 251) as u8).collect();
             let text = encode(LABEL, &bytes);
             assert!(text.lines().all(|line| line.len() <= 64));
+            assert_eq!(encoded_len(LABEL, len), text.len() as u64);
             assert_eq!(decode(LABEL, text.as_bytes()).unwrap(), bytes, "{len}");
             assert_eq!(
                 decode(LABEL, text.replace('\n', "\r\n").as_bytes()).unwrap(),

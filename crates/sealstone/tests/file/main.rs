@@ -6,5 +6,6 @@ mod common;
 mod golden;
 mod hostile;
 mod interop;
+mod lengths;
 mod roundtrip;
 mod spec;

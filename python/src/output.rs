@@ -1,0 +1,118 @@
+//! The `bytes` object that a call returns. The only unsafe code of this crate.
+//!
+//! An object of the right length is made before the content is there, so that the content is
+//! written once, into its place. Bytes that grow in Rust and are copied into an object take twice
+//! the memory, and for 1 GiB more time than sealing takes.
+#![allow(
+    unsafe_code,
+    reason = "writing into a new object without Python's lock"
+)]
+
+use pyo3::exceptions::PyMemoryError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::io::{self, Write};
+use std::ptr::NonNull;
+
+/// Bytes that a call writes. Only its begin and its end need Python's lock.
+#[derive(Default)]
+pub(crate) struct Output {
+    room: Option<Room>,
+    /// The bytes that the object has no room for.
+    more: Vec<u8>,
+}
+
+/// A new `bytes` object that nobody else has.
+struct Room {
+    object: Py<PyBytes>,
+    /// The object's memory. Only the first `written` bytes are initialised.
+    start: NonNull<u8>,
+    length: usize,
+    written: usize,
+}
+
+// SAFETY: `Room` owns the memory behind `start` alone, like a `Box<[u8]>`: the object is never
+// given away before `Room` is gone.
+unsafe impl Send for Room {}
+
+impl Output {
+    /// Output of this length. Another length is possible too: it costs a copy.
+    pub(crate) fn new(py: Python<'_>, length: usize) -> PyResult<Self> {
+        Ok(Self {
+            room: Some(Room::new(py, length)?),
+            more: Vec::new(),
+        })
+    }
+
+    /// All that was written.
+    pub(crate) fn finish(self, py: Python<'_>) -> PyResult<Bound<'_, PyBytes>> {
+        let Some(room) = self.room else {
+            return Ok(PyBytes::new(py, &self.more));
+        };
+        if room.is_full() && self.more.is_empty() {
+            return Ok(room.object.into_bound(py));
+        }
+        let mut whole = Room::new(py, room.written + self.more.len())?;
+        whole.write(room.bytes());
+        whole.write(&self.more);
+        Ok(whole.object.into_bound(py))
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.room.as_mut().map_or(0, |room| room.write(bytes));
+        self.more.extend_from_slice(&bytes[written..]);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Room {
+    fn new(py: Python<'_>, length: usize) -> PyResult<Self> {
+        let size = length.try_into().map_err(|_| PyMemoryError::new_err(()))?;
+        // SAFETY: Python is attached. Without a source, it returns a new object whose memory is not
+        // initialised (for no bytes, one that others have too), or null and raises.
+        let object = unsafe {
+            let object = ffi::PyBytes_FromStringAndSize(std::ptr::null(), size);
+            Bound::from_owned_ptr_or_err(py, object)
+        };
+        let object = object?.cast_into::<PyBytes>()?;
+        // SAFETY: this is a `bytes` object. Python's documentation allows writing to its memory, as
+        // it was made without a source.
+        let start = unsafe { ffi::PyBytes_AsString(object.as_ptr()) };
+        let start = NonNull::new(start.cast()).ok_or_else(|| PyMemoryError::new_err(()))?;
+        Ok(Self {
+            object: object.unbind(),
+            start,
+            length,
+            written: 0,
+        })
+    }
+
+    fn is_full(&self) -> bool {
+        self.written == self.length
+    }
+
+    /// Writes as much as there is room for, and returns how much.
+    fn write(&mut self, bytes: &[u8]) -> usize {
+        let fits = bytes.len().min(self.length - self.written);
+        // SAFETY: behind the first `written` bytes there is room for `fits` more. Nobody else has
+        // the object, so `bytes` are not in it, and nobody reads or writes there.
+        unsafe {
+            let to = self.start.as_ptr().add(self.written);
+            to.copy_from_nonoverlapping(bytes.as_ptr(), fits);
+        }
+        self.written += fits;
+        fits
+    }
+
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: these bytes were written, and nobody else has the object.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.written) }
+    }
+}
