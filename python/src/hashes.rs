@@ -17,7 +17,8 @@ pub(crate) use tree::{SkeinTree, verify_piece};
 /// A message being hashed.
 pub(crate) trait Hash: Clone + Send {
     fn update(&mut self, message: &[u8]);
-    fn digest(self) -> Zeroizing<Vec<u8>>;
+    /// Writes the hash. `digest` is as long as the hash.
+    fn finish_into(self, digest: &mut [u8]);
 }
 
 /// The longest digest in bytes.
@@ -39,9 +40,13 @@ fn update<H: Hash>(py: Python<'_>, state: &Mutex<H>, message: &[u8]) {
     }
 }
 
-fn digest<H: Hash>(state: &Mutex<H>) -> Zeroizing<Vec<u8>> {
+fn finish_into<H: Hash>(py: Python<'_>, state: &Mutex<H>, digest: &mut [u8]) {
     let copy = lock(state).clone();
-    copy.digest()
+    if digest.len() <= SHORT {
+        copy.finish_into(digest);
+    } else {
+        py.detach(|| copy.finish_into(digest));
+    }
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -71,18 +76,21 @@ macro_rules! hash_object {
             }
 
             /// The hash of the message so far.
-            fn digest<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-                PyBytes::new(py, &digest(&self.state))
+            fn digest<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+                PyBytes::new_with(py, self.digest_len(), |digest| {
+                    finish_into(py, &self.state, digest);
+                    Ok(())
+                })
             }
 
             /// The hash of the message so far in hexadecimal.
-            fn hexdigest(&self) -> String {
-                hex(&digest(&self.state))
+            fn hexdigest(&self, py: Python<'_>) -> String {
+                hex(&self.wiped_digest(py))
             }
 
             /// Whether `tag` is the hash of the message so far; compares in constant time.
-            fn verify(&self, tag: Data) -> bool {
-                digest(&self.state).ct_eq(&tag).into()
+            fn verify(&self, py: Python<'_>, tag: Data) -> bool {
+                self.wiped_digest(py).ct_eq(&tag).into()
             }
 
             /// An object of its own with the message so far.
@@ -108,6 +116,20 @@ macro_rules! hash_object {
                 $block
             }
         }
+
+        impl $object {
+            /// Bytes of the hash, which fits in memory.
+            fn digest_len(&self) -> usize {
+                self.digest_size as usize
+            }
+
+            /// The hash of the message so far. It is wiped when it is dropped.
+            fn wiped_digest(&self, py: Python<'_>) -> Zeroizing<Vec<u8>> {
+                let mut digest = Zeroizing::new(vec![0; self.digest_len()]);
+                finish_into(py, &self.state, &mut digest);
+                digest
+            }
+        }
     };
 }
 pub(crate) use hash_object;
@@ -118,8 +140,8 @@ macro_rules! skein {
             fn update(&mut self, message: &[u8]) {
                 self.update(message);
             }
-            fn digest(self) -> Zeroizing<Vec<u8>> {
-                Zeroizing::new(self.finish())
+            fn finish_into(self, digest: &mut [u8]) {
+                self.output().read(digest);
             }
         }
 
@@ -184,8 +206,8 @@ impl Hash for blake2b::Blake2b {
     fn update(&mut self, message: &[u8]) {
         self.update(message);
     }
-    fn digest(self) -> Zeroizing<Vec<u8>> {
-        Zeroizing::new(self.finish().as_ref().to_vec())
+    fn finish_into(self, digest: &mut [u8]) {
+        digest.copy_from_slice(self.finish().as_ref());
     }
 }
 

@@ -1,6 +1,6 @@
 //! The tree hash, whose pieces are hashed on all processors, and proofs of single pieces.
 
-use super::{Hash, digest, hash_object, hex, lock, update};
+use super::{Hash, finish_into, hash_object, hex, lock, update};
 use crate::data::{Data, feed};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
@@ -88,8 +88,8 @@ impl Hash for Tree {
         self.rest.extend_from_slice(rest);
     }
 
-    fn digest(self) -> Zeroizing<Vec<u8>> {
-        Zeroizing::new(self.ended().hash().to_vec())
+    fn finish_into(self, digest: &mut [u8]) {
+        digest.copy_from_slice(&self.ended().hash());
     }
 }
 
