@@ -51,8 +51,8 @@ def counted() -> tuple[int, int, int, int]:
 def leak(call: Callable[[], object], times: int) -> str | None:
     """What grows by half a block or byte with each call, or `None`.
 
-    Caches and lists of free objects grow now and then. A leak grows in each of three rounds, and with
-    the number of calls: a second measurement makes four times as many.
+    Caches and lists of free objects grow now and then. A leak grows in each of three rounds, and
+    with the number of calls: a second measurement makes four times as many.
     """
     return leak_of(call, times) and leak_of(call, 4 * times)
 
