@@ -158,7 +158,7 @@ fn plain_writes(world: &World, line: &str, editor: &str) -> Option<Vec<String>> 
     Some(plain.map(str::to_owned).collect())
 }
 
-/// What is plain goes from thread to thread, and to the editor in memory.
+/// Plain text goes through pipes between threads, and into the file in memory that is edited.
 #[test]
 #[cfg(target_os = "linux")]
 fn no_plain_text_reaches_a_disk() {

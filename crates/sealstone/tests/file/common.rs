@@ -39,6 +39,21 @@ pub(crate) fn sealed_unsigned(content: &[u8]) -> Vec<u8> {
     seal(&sealer, content)
 }
 
+/// Signs, hides the length, and armors as `choices` say: its remainder by 3, and the bits 4 and 8.
+pub(crate) fn choose(sealer: &mut Sealer<'_>, choices: u32) {
+    match choices % 3 {
+        0 => &mut *sealer,
+        1 => sealer.signed_by(&*ALICE),
+        _ => sealer.signed_without_carrying(&*ALICE),
+    };
+    if choices & 4 != 0 {
+        sealer.hide_length();
+    }
+    if choices & 8 != 0 {
+        sealer.armored();
+    }
+}
+
 pub(crate) fn seal(sealer: &Sealer<'_>, content: &[u8]) -> Vec<u8> {
     let mut file = Vec::new();
     let receipt = sealer.seal(content, &mut file, Workers::new(3)).unwrap();

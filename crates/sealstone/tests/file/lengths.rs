@@ -14,17 +14,7 @@ fn lengths_are_known_beforehand() {
         for choices in 0..17u32 {
             let mut sealer = Sealer::new();
             sealer.to_anonymous(BOB.contact());
-            match choices % 3 {
-                0 => &mut sealer,
-                1 => sealer.signed_by(&*ALICE),
-                _ => sealer.signed_without_carrying(&*ALICE),
-            };
-            if choices & 4 != 0 {
-                sealer.hide_length();
-            }
-            if choices & 8 != 0 {
-                sealer.armored();
-            }
+            choose(&mut sealer, choices);
             if choices & 16 != 0 {
                 sealer.to_passphrase(&passphrase, cheap);
             }

@@ -51,17 +51,7 @@ fn every_combination_of_choices() {
                 .suite(suite)
                 .to_passport(CAROL.contact())
                 .to_passport(BOB.contact());
-            match choices % 3 {
-                0 => &mut sealer,
-                1 => sealer.signed_by(&*ALICE),
-                _ => sealer.signed_without_carrying(&*ALICE),
-            };
-            if choices & 4 != 0 {
-                sealer.hide_length();
-            }
-            if choices & 8 != 0 {
-                sealer.armored();
-            }
+            choose(&mut sealer, choices);
             let file = seal(&sealer, &content);
             let mut binary = Vec::new();
             let mut dearmored = Dearmored::detect(&file[..]).unwrap();

@@ -284,7 +284,7 @@ impl Inside {
                 .take(PART)
                 .collect::<sealstone::Result<_>>()?;
             position = entries.position();
-            // What is in a directory stands behind it, in one piece.
+            // The members of a directory follow it, without others between them.
             let within = part.iter().take_while(|found| wanted.has(found)).count();
             for found in &part[..within] {
                 self.unpack(&mut new, wanted, found)?;
