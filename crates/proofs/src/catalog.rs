@@ -10,11 +10,12 @@ pub use drivers::DRIVERS;
 pub use obligations::{Group, Need, OBLIGATIONS, Obligation};
 pub use others::others;
 
-use crate::contract::{Access, Cell, Contents, Contract, Formula};
-use crate::features::{Features, Processor};
-use crate::formula;
-use crate::spec::{Algebra, Cells, argon2, blake2b, chacha20, sha256};
+use crate::spec::{argon2, blake2b, chacha20, sha256};
 use Access::{Read, Write};
+use sealstone_prover::algebra::{Algebra, Cells};
+use sealstone_prover::contract::{Access, Cell, Contents, Contract, Formula};
+use sealstone_prover::features::{Features, Processor};
+use sealstone_prover::formula;
 
 /// An instruction set, as our code names it or others' code that we rely on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +103,7 @@ pub struct Kernel {
     pub name: &'static str,
     /// The instruction set.
     pub set: Set,
-    /// The path of its function, as [`Symbol::is`](crate::image::Symbol::is) takes it.
+    /// The path of its function, as [`Symbol::is`](sealstone_prover::image::Symbol::is) takes it.
     pub function: &'static str,
     /// Its result, and the source of its specification.
     pub shows: &'static str,

@@ -14,9 +14,9 @@
 
 mod mix;
 
-use crate::image::Image;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
 use mix::Mix;
+use sealstone_prover::image::Image;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

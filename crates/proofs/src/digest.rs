@@ -9,9 +9,9 @@
 //! constants that no run has read (of ways to a panic).
 
 use crate::coverage::{Executed, Function};
-use crate::image::Image;
 use crate::spec::sha256;
 use iced_x86::{Decoder, DecoderOptions, Instruction};
+use sealstone_prover::image::Image;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 

@@ -51,7 +51,7 @@ mod number;
 mod prove;
 mod rfc9106;
 mod smt;
-mod solver;
+mod solvers;
 #[cfg(test)]
 mod tests;
 
@@ -59,4 +59,4 @@ pub use claims::{Case, Lemma, Mapping, SEGMENTS, Shipped};
 pub use expression::{Expression, Formula, Truth};
 pub use number::{Logic, Number};
 pub use prove::{Row, Verdict, holds, json, prove, table};
-pub use solver::{Answer, Solver};
+pub use solvers::solvers;

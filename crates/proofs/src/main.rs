@@ -2,12 +2,13 @@
 #![deny(unsafe_code)]
 
 use clap::Parser;
-use sealstone_proofs::features::Features;
-use sealstone_proofs::image::Image;
-use sealstone_proofs::lemma::{self, Shipped, Solver};
+use sealstone_proofs::lemma::{self, Shipped};
 use sealstone_proofs::report::{Report, prove_all};
 use sealstone_proofs::source;
 use sealstone_proofs::usage::Usage;
+use sealstone_prover::features::Features;
+use sealstone_prover::image::Image;
+use sealstone_prover::solver::Solver;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -65,7 +66,7 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> Result<ExitCode, String> {
     // First, because without them the rest of the minute is for nothing.
-    let solvers = arguments.lemmas.then(Solver::all).transpose()?;
+    let solvers = arguments.lemmas.then(lemma::solvers).transpose()?;
     let z3 = solvers.as_ref().map(|[z3, _]| z3);
     let report = machine_code(arguments, z3)?;
     let rows = (!arguments.alone).then(|| source::prove_all(&arguments.only));
@@ -174,10 +175,10 @@ fn machine_code(arguments: &Arguments, solver: Option<&Solver>) -> Result<Report
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sealstone_proofs::cosim::Comparison;
     use sealstone_proofs::coverage::{Coverage, Share};
     use sealstone_proofs::report::Row;
-    use sealstone_proofs::verdict::{Residue, Verdict};
+    use sealstone_prover::cosim::Comparison;
+    use sealstone_prover::verdict::{Residue, Verdict};
     use std::time::Duration;
 
     fn kernel(verdict: Verdict) -> Row {

@@ -1,17 +1,17 @@
 //! All proofs of a run, and how they are shown.
 
 use crate::catalog::{DRIVERS, Kernel, OBLIGATIONS, Obligation, kernels, others};
-use crate::cosim::{self, Comparison};
 use crate::coverage::{self, Coverage, Executed, Function};
 use crate::digest::Digest;
-use crate::features::{Features, Processor};
-use crate::image::{Image, Symbol};
-use crate::lemma::Solver;
-use crate::prove::{Finding, Session};
 use crate::spec::sha256;
 use crate::usage::ThreadTime;
-use crate::verdict::{Residue, Verdict};
 use iced_x86::Instruction;
+use sealstone_prover::cosim::{self, Comparison};
+use sealstone_prover::features::{Features, Processor};
+use sealstone_prover::image::{Image, Symbol};
+use sealstone_prover::prove::{Finding, Session};
+use sealstone_prover::solver::Solver;
+use sealstone_prover::verdict::{Residue, Verdict};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;

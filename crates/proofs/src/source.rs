@@ -10,7 +10,7 @@
 //! The kernels are generic over the traits of `sealstone-lanes`: `Word` (add, exclusive or, rotate,
 //! …), `Scalar` (a word and its bytes), rows and lanes of them. With `u64` or a vector register in
 //! place of the word, the source computes numbers. With a [`Symbol`] it computes *formulas*: each
-//! of its bits is a [`Bit`](crate::term::Bit) of [`term`](crate::term), which is the same number
+//! of its bits is a [`Bit`](sealstone_prover::term::Bit) of [`term`](sealstone_prover::term), which is the same number
 //! for the same formula. The inputs are unknowns; the specification runs on the same unknowns; then
 //! all bits of the two results are compared. If they are the same formulas, source and
 //! specification agree for all values of the unknowns at once.

@@ -1,7 +1,8 @@
 //! The specifications of G, of the reference block and of BLAKE2b on numbers, against published
 //! answers of Argon2: all around them is transcribed here.
 
-use sealstone_proofs::spec::{Numbers, argon2, blake2b};
+use sealstone_proofs::spec::{argon2, blake2b};
+use sealstone_prover::algebra::Numbers;
 use std::collections::HashMap;
 use std::path::PathBuf;
 

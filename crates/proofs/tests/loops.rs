@@ -5,12 +5,12 @@ use iced_x86::code_asm::{
 };
 use iced_x86::{Instruction, Mnemonic, OpKind};
 use sealstone_proofs::catalog::{Kernel, kernels};
-use sealstone_proofs::contract::{Access, Contract, Stepwise};
-use sealstone_proofs::features::Processor;
-use sealstone_proofs::image::{Image, Symbol};
-use sealstone_proofs::prove::{Finding, Session};
-use sealstone_proofs::spec::Algebra;
-use sealstone_proofs::verdict::Verdict;
+use sealstone_prover::algebra::Algebra;
+use sealstone_prover::contract::{Access, Contract, Stepwise};
+use sealstone_prover::features::Processor;
+use sealstone_prover::image::{Image, Symbol};
+use sealstone_prover::prove::{Finding, Session};
+use sealstone_prover::verdict::Verdict;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
@@ -50,7 +50,7 @@ impl Stepwise for Turns {
         read: &[A::Word],
     ) -> Vec<A::Word> {
         let sum = a.add(&words[0], &read[0]);
-        let sum = a.whole(sum);
+        let sum = a.opaque(sum);
         let sum = a.add(&sum, &read[0]);
         vec![a.rotate_left(&sum, 7)]
     }

@@ -4,9 +4,9 @@
 use iced_x86::code_asm::*;
 use iced_x86::{Decoder, DecoderOptions, IcedError, Instruction};
 use sealstone_proofs::catalog::kernels;
-use sealstone_proofs::cosim;
-use sealstone_proofs::image::Image;
 use sealstone_proofs::report::{Report, prove_all};
+use sealstone_prover::cosim;
+use sealstone_prover::image::Image;
 use std::sync::{Mutex, OnceLock};
 
 /// Native runs use memory at fixed addresses: one test at a time.

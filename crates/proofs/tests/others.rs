@@ -2,11 +2,11 @@
 
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic};
 use sealstone_proofs::catalog::{Kernel, others};
-use sealstone_proofs::contract::Contract;
-use sealstone_proofs::features::Processor;
-use sealstone_proofs::image::{Image, Symbol};
-use sealstone_proofs::prove::{Finding, Session};
-use sealstone_proofs::verdict::Verdict;
+use sealstone_prover::contract::Contract;
+use sealstone_prover::features::Processor;
+use sealstone_prover::image::{Image, Symbol};
+use sealstone_prover::prove::{Finding, Session};
+use sealstone_prover::verdict::Verdict;
 use std::hint::black_box;
 use std::sync::{Mutex, PoisonError};
 

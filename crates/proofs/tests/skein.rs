@@ -3,7 +3,8 @@
 
 use sealstone_proofs::source::modes::skein::{self, Arguments, Bits};
 use sealstone_proofs::source::modes::{Strings, tree};
-use sealstone_proofs::spec::{self, Numbers, threefish};
+use sealstone_proofs::spec::{self, threefish};
+use sealstone_prover::algebra::Numbers;
 use std::path::PathBuf;
 
 fn bytes(hex: &str) -> Vec<u8> {

@@ -1,7 +1,8 @@
 //! The specifications on numbers, against published answers. Those of Skein and Argon2 are in
 //! `skein.rs` and `argon2.rs`.
 
-use sealstone_proofs::spec::{Numbers, blake2b, chacha20, keccak, sha256, sha512};
+use sealstone_proofs::spec::{blake2b, chacha20, keccak, sha256, sha512};
+use sealstone_prover::algebra::Numbers;
 
 fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();

@@ -1,11 +1,11 @@
 //! Proves the lemmas about Argon2's reference index. Exits with 1 unless all are proved.
 #![deny(unsafe_code)]
 
-use sealstone_proofs::lemma::{Shipped, Solver, holds, prove, table};
+use sealstone_proofs::lemma::{Shipped, holds, prove, solvers, table};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let solvers = match Solver::all() {
+    let solvers = match solvers() {
         Ok(solvers) => solvers,
         Err(message) => {
             eprintln!("sealstone-lemmas: {message}");

@@ -203,8 +203,8 @@ impl Obligation {
 mod tests {
     use super::*;
     use crate::catalog::{Set, kernels};
-    use crate::contract::{Access, Argument, Buffer, Cell, Contract};
     use sealstone_argon2::{Block, Params};
+    use sealstone_prover::contract::{Access, Argument, Buffer, Cell, Contract};
     use std::collections::{BTreeMap, BTreeSet};
 
     fn need_of_alignment(buffer: &Buffer) -> Option<Need> {

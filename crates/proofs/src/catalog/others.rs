@@ -4,10 +4,11 @@
 mod keccak;
 
 use super::{Kernel, Set, cells_32, words_32};
-use crate::contract::Access::{Read, Write};
-use crate::contract::{Contents, Contract, Steps, Stepwise};
-use crate::formula;
-use crate::spec::{Algebra, Cells, chacha20, sha256, sha512};
+use crate::spec::{chacha20, sha256, sha512};
+use sealstone_prover::algebra::{Algebra, Cells};
+use sealstone_prover::contract::Access::{Read, Write};
+use sealstone_prover::contract::{Contents, Contract, Steps, Stepwise};
+use sealstone_prover::formula;
 
 /// All of them.
 pub fn others() -> Vec<Kernel> {
@@ -214,8 +215,8 @@ fn sha256_any_blocks() -> Contract {
             let block = words_32(a, read);
             sha256::compress(a, state, &block)
         }),
-        loose: 0,
-        derived: Box::new(|_, _, _| Vec::new()),
+        uncoupled: 0,
+        auxiliary: Box::new(|_, _, _| Vec::new()),
         end: Box::new(|a, state| vec![cells_32(a, state)]),
     };
     let contract = Contract {

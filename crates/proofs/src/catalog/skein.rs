@@ -1,10 +1,11 @@
 //! Threefish, Skein's UBI, and the nodes of its trees.
 
 use super::{Kernel, Set};
-use crate::contract::Access::{Read, Scratch, Write};
-use crate::contract::{Cell, Contents, Contract, Stepwise};
-use crate::formula;
-use crate::spec::{Algebra, skein, threefish};
+use crate::spec::{skein, threefish};
+use sealstone_prover::algebra::Algebra;
+use sealstone_prover::contract::Access::{Read, Scratch, Write};
+use sealstone_prover::contract::{Cell, Contents, Contract, Stepwise};
+use sealstone_prover::formula;
 
 pub(super) fn threefish(words: usize) -> Vec<Kernel> {
     let contract = |formula| {
@@ -257,20 +258,25 @@ impl Stepwise for Nodes {
         words
     }
 
-    fn loose(&self) -> usize {
+    fn uncoupled(&self) -> usize {
         2
     }
 
     /// The position of each node: now, at its begin, and after its first block.
-    fn derived<A: Algebra<64>>(&self, a: &mut A, number: usize, words: &[A::Word]) -> Vec<A::Word> {
-        let mut derived = Vec::new();
+    fn auxiliary<A: Algebra<64>>(
+        &self,
+        a: &mut A,
+        number: usize,
+        words: &[A::Word],
+    ) -> Vec<A::Word> {
+        let mut auxiliary = Vec::new();
         for node in 0..self.count {
             for back in [0, number, number - 1] {
                 let before = a.number((self.before(node) as u64).wrapping_sub(64 * back as u64));
-                derived.push(a.add(&words[1], &before));
+                auxiliary.push(a.add(&words[1], &before));
             }
         }
-        derived
+        auxiliary
     }
 
     fn reads(&self, number: usize) -> (usize, Vec<usize>) {
@@ -354,8 +360,8 @@ pub(super) fn tree(lanes: usize) -> [Kernel; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::Numbers;
-    use crate::term::Random;
+    use sealstone_prover::algebra::Numbers;
+    use sealstone_prover::term::Random;
 
     /// Those by which published trees are hashed in `tests/skein.rs`, at any level and position.
     #[test]

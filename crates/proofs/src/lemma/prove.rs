@@ -3,9 +3,9 @@
 use super::claims::{Case, Lemma, Mapping, SEGMENTS};
 use super::expression::{Expression, Formula, Truth};
 use super::smt;
-use super::solver::{Answer, Solver};
 use crate::usage::Usage;
 use sealstone_lanes::{Index, Word};
+use sealstone_prover::solver::{Answer, Solver};
 use std::fmt;
 use std::io;
 use std::time::Duration;

@@ -6,13 +6,14 @@ mod planted;
 mod simulation;
 mod translation;
 
-use super::{Case, SEGMENTS, Solver};
-use crate::term::Random;
+use super::{Case, SEGMENTS};
 use sealstone_lanes::Portable;
+use sealstone_prover::solver::Solver;
+use sealstone_prover::term::Random;
 
 /// The solvers; if there are none, that is said.
 fn solvers() -> Option<[Solver; 2]> {
-    match Solver::all() {
+    match super::solvers() {
         Ok(solvers) => Some(solvers),
         Err(why) => {
             println!("skipped: {why}");

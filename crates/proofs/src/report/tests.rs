@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::catalog::Set;
-use crate::contract::{Access, Contract};
-use crate::formula;
+use sealstone_prover::contract::{Access, Contract};
+use sealstone_prover::formula;
 
 /// Whether the models are taken for right, after a comparison with this outcome.
 fn agree(models: Option<Result<Comparison, String>>) -> bool {

@@ -4,10 +4,11 @@ use super::Claim;
 use super::arrangement::Pair;
 use super::counterexample::{Verdict, compare};
 use super::symbol::{Arena, Symbol};
-use crate::spec::{self, Algebra};
-use crate::term::Word;
+use crate::spec;
 use sealstone_argon2::{from_words, to_words};
 use sealstone_lanes::RowPair;
+use sealstone_prover::algebra::Algebra;
+use sealstone_prover::term::Word;
 
 pub(super) fn claims() -> Vec<Claim> {
     let words = "all words equal RFC 9106, 3.5, for all x, y and what was there";

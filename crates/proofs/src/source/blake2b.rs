@@ -7,10 +7,10 @@ use super::symbol::{Arena, Symbol};
 use super::uninterpreted::{Bug, UninterpretedEngine, UninterpretedF};
 use super::value::{Value, ValueByte, Values, compare_bytes};
 use crate::spec;
-use crate::term::{Bit, Word};
 use sealstone_argon2::blake2b::{Byte, Engine, Input, Stream};
 use sealstone_argon2::hprime;
 use sealstone_lanes::{Row as LaneRow, Scalar};
+use sealstone_prover::term::{Bit, Word};
 
 pub(super) fn claims() -> Vec<Claim> {
     vec![

@@ -1,8 +1,8 @@
 //! Are two results the same for all inputs? And if not, for which input are they not?
 
 use super::symbol::Arena;
-use crate::term::{Bit, Terms};
 use core::fmt;
+use sealstone_prover::term::{Bit, Terms};
 
 /// The findings of a comparison.
 #[derive(Clone, Debug)]

@@ -11,8 +11,8 @@ pub mod skein;
 mod tests;
 pub mod tree;
 
-use crate::spec::{Algebra, Numbers};
-use crate::term::{Bit, Terms, Word, constant};
+use sealstone_prover::algebra::{Algebra, Numbers};
+use sealstone_prover::term::{Bit, Terms, Word, constant};
 
 /// 64-bit words and the bytes they are made of.
 pub trait Strings: Algebra<64> {

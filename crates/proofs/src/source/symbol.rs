@@ -1,9 +1,9 @@
 //! Words of formulas in place of numbers: what the kernels' source is run on.
 
 use super::counterexample::Input;
-use crate::term::{Bit, Terms, constant};
 use core::cell::RefCell;
 use sealstone_lanes::{Scalar, Word};
+use sealstone_prover::term::{Bit, Terms, constant};
 
 /// Where the formulas of one proof are kept. In the traits of `sealstone-lanes` it stands where the
 /// proof stands that a CPU has its instructions: no word can be made without it.

@@ -5,8 +5,8 @@ use super::counterexample::{Verdict, compare};
 use super::symbol::{Arena, Symbol};
 use super::value::{Run, Value, Values, compare_words};
 use crate::spec;
-use crate::term::{Bit, Terms, Word};
 use sealstone_lanes::Word as LaneWord;
+use sealstone_prover::term::{Bit, Terms, Word};
 use sealstone_skein::threefish::Block;
 
 pub(super) fn claims() -> Vec<Claim> {

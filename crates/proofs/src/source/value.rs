@@ -27,10 +27,11 @@ mod tests;
 
 use super::counterexample::{Counterexample, NOTHING, Verdict};
 use super::modes::Strings;
-use crate::spec::{self, Algebra, Numbers};
-use crate::term::{Interner, Random};
+use crate::spec;
 use core::cell::RefCell;
 use sealstone_lanes::{Scalar, Word};
+use sealstone_prover::algebra::{Algebra, Numbers};
+use sealstone_prover::term::{Interner, Random};
 
 /// The operations of one proof, each once. In the traits of `sealstone-lanes` it stands where the
 /// proof stands that a CPU has its instructions: no word can be made without it.

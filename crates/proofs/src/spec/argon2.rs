@@ -1,7 +1,7 @@
 //! Argon2's compression function (RFC 9106, sections 3.5 and 3.6) and its reference blocks (section
 //! 3.4.2).
 
-use super::{Algebra, Choices};
+use sealstone_prover::algebra::{Algebra, Choices};
 
 /// Section 3.6: a + b + 2 · trunc(a) · trunc(b).
 fn multiply_add<A: Algebra<64>>(a: &mut A, x: &A::Word, y: &A::Word) -> A::Word {
@@ -9,7 +9,7 @@ fn multiply_add<A: Algebra<64>>(a: &mut A, x: &A::Word, y: &A::Word) -> A::Word 
     let twice = a.add(&product, &product);
     let sum = a.add(x, y);
     let sum = a.add(&sum, &twice);
-    a.whole(sum)
+    a.opaque(sum)
 }
 
 /// Section 3.6: GB on v[i], v[j], v[k], v[l].

@@ -1,6 +1,6 @@
 //! BLAKE2b (RFC 7693).
 
-use super::{Algebra, Numbers};
+use sealstone_prover::algebra::{Algebra, Numbers};
 
 /// Section 2.6: IV, the first 64 bits of the fractional parts of the square roots of the first
 /// eight primes.
@@ -52,11 +52,11 @@ fn mix<A: Algebra<64>>(
     for (word, first, second) in [(x, 32, 24), (y, 16, 63)] {
         let sum = a.add(&v[i], &v[j]);
         let sum = a.add(&sum, word);
-        v[i] = a.whole(sum);
+        v[i] = a.opaque(sum);
         let difference = a.xor(&v[l], &v[i]);
         v[l] = a.rotate_right(&difference, first);
         let sum = a.add(&v[k], &v[l]);
-        v[k] = a.whole(sum);
+        v[k] = a.opaque(sum);
         let difference = a.xor(&v[j], &v[k]);
         v[j] = a.rotate_right(&difference, second);
     }

@@ -1,17 +1,17 @@
 //! ChaCha20 (RFC 8439, sections 2.3 and 2.4), and HChaCha20 (draft-irtf-cfrg-xchacha-03, section
 //! 2.2).
 
-use super::Algebra;
+use sealstone_prover::algebra::Algebra;
 
 /// Section 2.1: the quarter round.
 fn quarter_round<A: Algebra<32>>(a: &mut A, v: &mut [A::Word], [i, j, k, l]: [usize; 4]) {
     for (first, second) in [(16, 12), (8, 7)] {
         let sum = a.add(&v[i], &v[j]);
-        v[i] = a.whole(sum);
+        v[i] = a.opaque(sum);
         let difference = a.xor(&v[l], &v[i]);
         v[l] = a.rotate_left(&difference, first);
         let sum = a.add(&v[k], &v[l]);
-        v[k] = a.whole(sum);
+        v[k] = a.opaque(sum);
         let difference = a.xor(&v[j], &v[k]);
         v[j] = a.rotate_left(&difference, second);
     }
@@ -68,13 +68,13 @@ pub fn encrypt<A: Algebra<32>>(
         };
         let distance = a.number(distance as u64);
         let counter = a.add(before, &distance);
-        counters.push(a.whole(counter));
+        counters.push(a.opaque(counter));
         let mut input = input.to_vec();
         input[0] = counters[number].clone();
         let state = state(a, key, &input);
         let stream = block(a, &state);
         for (stream, data) in stream.into_iter().zip(data) {
-            let stream = a.whole(stream);
+            let stream = a.opaque(stream);
             output.push(a.xor(&stream, data));
         }
     }

@@ -1,6 +1,6 @@
 //! Keccak-f\[1600\] (FIPS 202, sections 3.2 and 3.3). Lane (x, y) is word x + 5 y.
 
-use super::Algebra;
+use sealstone_prover::algebra::Algebra;
 
 /// Section 3.2.2: how far ρ turns each lane.
 fn offsets() -> [usize; 25] {

@@ -1,6 +1,6 @@
 //! SHA-256 (FIPS 180-4).
 
-use super::{Algebra, Numbers};
+use sealstone_prover::algebra::{Algebra, Numbers};
 
 /// Section 4.2.2: K, the first 32 bits of the fractional parts of the cube roots of the first 64
 /// primes.
@@ -70,7 +70,7 @@ pub fn compress<A: Algebra<32>>(a: &mut A, h: &[A::Word], block: &[A::Word]) -> 
         let s1 = sigma(a, &w[t - 2], [17, 19, 10], true);
         let s0 = sigma(a, &w[t - 15], [7, 18, 3], true);
         let word = sum(a, &[&s1, &w[t - 7], &s0, &w[t - 16]]);
-        w.push(a.whole(word));
+        w.push(a.opaque(word));
     }
     // 2. Initialize the eight working variables. 3. For t = 0 to 63:
     let mut v = h.to_vec();
@@ -88,8 +88,8 @@ pub fn compress<A: Algebra<32>>(a: &mut A, h: &[A::Word], block: &[A::Word]) -> 
         let t2 = sum(a, &[&s0, &majority]);
         let (e, first) = (a.add(&v[3], &t1), a.add(&t1, &t2));
         v.rotate_right(1);
-        v[4] = a.whole(e);
-        v[0] = a.whole(first);
+        v[4] = a.opaque(e);
+        v[0] = a.opaque(first);
     }
     // 4. Compute the intermediate hash value.
     (0..8).map(|i| a.add(&h[i], &v[i])).collect()

@@ -1,6 +1,6 @@
 //! SHA-512 (FIPS 180-4).
 
-use super::{Algebra, Numbers};
+use sealstone_prover::algebra::{Algebra, Numbers};
 
 /// a · b, of 64-bit digits, the lowest first.
 fn product(a: &[u64], b: &[u64]) -> Vec<u64> {
@@ -86,7 +86,7 @@ pub fn compress<A: Algebra<64>>(a: &mut A, h: &[A::Word], block: &[A::Word]) -> 
         let s1 = sigma(a, &w[t - 2], [19, 61, 6], true);
         let s0 = sigma(a, &w[t - 15], [1, 8, 7], true);
         let word = sum(a, &[&s1, &w[t - 7], &s0, &w[t - 16]]);
-        w.push(a.whole(word));
+        w.push(a.opaque(word));
     }
     // 2. Initialize the eight working variables. 3. For t = 0 to 79:
     let mut v = h.to_vec();
@@ -104,8 +104,8 @@ pub fn compress<A: Algebra<64>>(a: &mut A, h: &[A::Word], block: &[A::Word]) -> 
         let t2 = sum(a, &[&s0, &majority]);
         let (e, first) = (a.add(&v[3], &t1), a.add(&t1, &t2));
         v.rotate_right(1);
-        v[4] = a.whole(e);
-        v[0] = a.whole(first);
+        v[4] = a.opaque(e);
+        v[0] = a.opaque(first);
     }
     // 4. Compute the intermediate hash value.
     (0..8).map(|i| a.add(&h[i], &v[i])).collect()

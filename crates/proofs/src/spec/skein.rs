@@ -1,7 +1,8 @@
 //! UBI chaining and tree nodes (The Skein Hash Function Family, version 1.3, sections 3.4 and
 //! 3.5.6).
 
-use super::{Algebra, threefish};
+use super::threefish;
+use sealstone_prover::algebra::Algebra;
 
 /// Where a block stands: fields of the tweak (section 3.4, table 5).
 #[derive(Clone, Copy)]

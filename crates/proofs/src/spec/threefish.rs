@@ -1,6 +1,6 @@
 //! Threefish (The Skein Hash Function Family, version 1.3, section 3.3).
 
-use super::Algebra;
+use sealstone_prover::algebra::Algebra;
 
 /// Table 3: the word permutation π, by the number of words.
 fn permutation(words: usize) -> &'static [usize] {
@@ -88,7 +88,7 @@ pub fn encrypt<A: Algebra<64>>(
         for j in 0..n / 2 {
             let sum = a.add(&v[2 * j], &v[2 * j + 1]);
             // Compilers may add a subkey that follows to a summand of an earlier round first.
-            let y0 = if d % 4 == 0 { a.whole(sum) } else { sum };
+            let y0 = if d % 4 == 0 { a.opaque(sum) } else { sum };
             let turned = a.rotate_left(&v[2 * j + 1], rotation(n, d, j));
             v[2 * j + 1] = a.xor(&turned, &y0);
             v[2 * j] = y0;
@@ -119,7 +119,7 @@ pub fn decrypt<A: Algebra<64>>(
         }
         v = f;
         for j in 0..n / 2 {
-            let y0 = a.whole(v[2 * j].clone());
+            let y0 = a.opaque(v[2 * j].clone());
             let turned = a.xor(&v[2 * j + 1], &y0);
             v[2 * j + 1] = a.rotate_right(&turned, rotation(n, d, j));
             v[2 * j] = a.sub(&y0, &v[2 * j + 1]);

@@ -6,7 +6,7 @@ use iced_x86::code_asm::{
     CodeAssembler, CodeLabel, al, eax, ecx, qword_ptr, r8, rax, rbp, rcx, rdi, rsi, rsp, xmm0,
     xmmword_ptr,
 };
-use sealstone_proofs::verdict::Verdict;
+use sealstone_prover::verdict::Verdict;
 
 /// Gives back the word, or the word and 1 where `test` jumps to the label.
 fn wrong_where(test: impl Fn(&mut CodeAssembler, CodeLabel)) -> Verdict {

@@ -14,13 +14,13 @@ use iced_x86::code_asm::{
 };
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 use sealstone_proofs::catalog::{Kernel, Set, kernels};
-use sealstone_proofs::contract::{Access, Cell, Contract};
-use sealstone_proofs::features::Processor;
-use sealstone_proofs::formula;
-use sealstone_proofs::image::{Image, Symbol};
-use sealstone_proofs::prove::{Finding, Session};
-use sealstone_proofs::spec::{Algebra, Choices};
-use sealstone_proofs::verdict::Verdict;
+use sealstone_prover::algebra::{Algebra, Choices};
+use sealstone_prover::contract::{Access, Cell, Contract};
+use sealstone_prover::features::Processor;
+use sealstone_prover::formula;
+use sealstone_prover::image::{Image, Symbol};
+use sealstone_prover::prove::{Finding, Session};
+use sealstone_prover::verdict::Verdict;
 use std::sync::{Mutex, MutexGuard};
 
 /// Native runs map memory at fixed addresses: one test at a time.

@@ -3,7 +3,7 @@
 use super::{assert_refuted, identity_on};
 use iced_x86::code_asm::{CodeAssembler, eax, edi, qword_ptr, rax, rdi, rsi, xmm0, xmm16};
 use sealstone_proofs::catalog::Set;
-use sealstone_proofs::verdict::Verdict;
+use sealstone_prover::verdict::Verdict;
 
 fn on(set: Set, write: fn(&mut CodeAssembler)) -> Verdict {
     identity_on(&set.processor(), |code, _| write(code))

@@ -1,13 +1,14 @@
 //! Bugs that show on one input of very many: a solver finds it, and a run on it shows the bug.
 
 use super::*;
-use sealstone_proofs::lemma::Solver;
+use sealstone_prover::solver::Solver;
 
 /// Nobody tries this one.
 const RARE: u64 = 0x0123_4567_89ab_cdef;
 
 fn z3() -> Solver {
-    let [z3, _] = Solver::all().expect("scripts/prove-lemmas installs the solvers");
+    let [z3, _] =
+        sealstone_proofs::lemma::solvers().expect("scripts/prove-lemmas installs the solvers");
     z3
 }
 

@@ -2,9 +2,10 @@
 
 use super::{Set, row};
 use crate::catalog::Kernel;
-use crate::contract::Access::{Read, Write};
-use crate::contract::{Cell, Contract, Stepwise};
-use crate::spec::{Algebra, keccak};
+use crate::spec::keccak;
+use sealstone_prover::algebra::Algebra;
+use sealstone_prover::contract::Access::{Read, Write};
+use sealstone_prover::contract::{Cell, Contract, Stepwise};
 
 const ROUNDS: usize = 24;
 

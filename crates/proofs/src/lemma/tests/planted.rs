@@ -4,10 +4,11 @@ use super::evaluate::values;
 use super::{random_case, solvers};
 use crate::lemma::expression::{Expression, Truth};
 use crate::lemma::prove::{ask_about, possible, possible_at_all};
-use crate::lemma::{Case, Formula, Lemma, Mapping, SEGMENTS, Shipped, Solver, Verdict};
-use crate::term::Random;
+use crate::lemma::{Case, Formula, Lemma, Mapping, SEGMENTS, Shipped, Verdict};
 use sealstone_argon2::Reference;
 use sealstone_lanes::{Index, Portable};
+use sealstone_prover::solver::Solver;
+use sealstone_prover::term::Random;
 
 /// A copy of the shipped mapping with a mistake in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 //! of exactly those in the list, and the reference must be the zz-th of it.
 
 use crate::lemma::{Case, Lemma, Mapping, Shipped};
-use crate::term::Random;
 use sealstone_argon2::Reference;
 use sealstone_lanes::Portable;
+use sealstone_prover::term::Random;
 
 /// When each block was computed, by lane and column; none if it is not there or being replaced.
 struct Memory {

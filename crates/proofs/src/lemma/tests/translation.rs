@@ -4,11 +4,11 @@
 use super::evaluate::values;
 use super::{random_case, solvers};
 use crate::lemma::exact::is_exact;
-use crate::lemma::solver::Answer;
 use crate::lemma::{Case, Expression, Formula, Lemma, Mapping, SEGMENTS, Shipped, Truth, smt};
-use crate::term::Random;
 use sealstone_argon2::Reference;
 use sealstone_lanes::{Index, Portable, Word};
+use sealstone_prover::solver::Answer;
+use sealstone_prover::term::Random;
 
 /// A question about this case alone: is its reference another one than `expected`?
 fn question(case: &Case<u64>, expected: Reference<u64>) -> String {

@@ -3,7 +3,7 @@
 use super::Strings;
 use super::blake2b::{F, hash, hprime};
 use crate::source::counterexample::hex;
-use crate::spec::Numbers;
+use sealstone_prover::algebra::Numbers;
 
 /// RFC 7693, appendix A.
 #[test]

@@ -4,9 +4,9 @@ use super::super::blake2b::{self, HPrime, stream_of};
 use super::super::modes::blake2b as modes;
 use super::super::uninterpreted::{Bug, UninterpretedEngine};
 use super::{refuted, reproduces};
-use crate::spec::Numbers;
 use sealstone_argon2::blake2b::{Byte, Engine, Input, LONGEST, Stream};
 use sealstone_lanes::{Cpu, Portable, Scalar};
+use sealstone_prover::algebra::Numbers;
 
 /// The shipped F on numbers, with a bug on the way to it.
 #[derive(Clone, Copy)]

@@ -5,10 +5,11 @@ use super::super::value::{Value, Values};
 use super::super::{argon2, blake2b, threefish};
 use super::{Bug, Moved, Planted, refuted, reproduces, to_bytes, with};
 use crate::source::Counterexample;
-use crate::spec::{self, Numbers};
+use crate::spec;
 use sealstone_argon2::blake2b::Input;
 use sealstone_argon2::{from_words, to_words};
 use sealstone_lanes::{Portable, Row, RowPair};
+use sealstone_prover::algebra::Numbers;
 use sealstone_skein::threefish::Block;
 
 #[test]

@@ -5,8 +5,8 @@ use super::super::skein::{Any, Before, hash_message, output, start_of};
 use super::super::value::{Value, ValueByte, Values};
 use super::{Bug, Planted, refuted, reproduces, to_bytes, with};
 use crate::source::Counterexample;
-use crate::spec::Numbers;
 use sealstone_lanes::{Portable, Scalar, Word};
+use sealstone_prover::algebra::Numbers;
 use sealstone_skein::output_block;
 use sealstone_skein::threefish::Block;
 

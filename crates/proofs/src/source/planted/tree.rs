@@ -4,8 +4,9 @@ use super::super::symbol::{Arena, Symbol};
 use super::super::tree::{BLOCKS, LEVEL, Nodes, lanes, shape_of};
 use super::{Bug, Moved, refuted, reproduces, to_bytes, with};
 use crate::source::{Counterexample, Verdict};
-use crate::spec::{self, Numbers};
+use crate::spec;
 use sealstone_lanes::Portable;
+use sealstone_prover::algebra::Numbers;
 use sealstone_skein::Parameters;
 use sealstone_skein::tree::{Shape, TreeSkein, hash_nodes};
 

@@ -6,9 +6,9 @@
 mod program;
 
 use program::{contract, sip_round, verdict};
-use sealstone_proofs::contract::{Access, Contract};
-use sealstone_proofs::formula;
-use sealstone_proofs::verdict::Verdict;
+use sealstone_prover::contract::{Access, Contract};
+use sealstone_prover::formula;
+use sealstone_prover::verdict::Verdict;
 use std::hint::black_box;
 use std::sync::{Mutex, PoisonError};
 

@@ -28,7 +28,7 @@ mod smt;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use intern::Interner;
+pub use intern::Interner;
 pub use samples::{Random, SAMPLES};
 pub(crate) use smt::read_values;
 

@@ -3,7 +3,7 @@
 /// A set of sequences of `u32`, each with a number, from 0 up in the order of their first
 /// appearance.
 #[derive(Default)]
-pub(crate) struct Interner {
+pub struct Interner {
     /// All sequences, one after the other.
     items: Vec<u32>,
     /// Where each ends.
@@ -16,19 +16,19 @@ pub(crate) struct Interner {
 
 impl Interner {
     /// How many sequences there are.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// Sequence `number`.
-    pub(crate) fn get(&self, number: u32) -> &[u32] {
+    pub fn get(&self, number: u32) -> &[u32] {
         let number = number as usize;
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.items[start as usize..self.ends[number] as usize]
     }
 
     /// The number of `items`, if it has one.
-    pub(crate) fn find(&self, items: &[u32]) -> Option<u32> {
+    pub fn find(&self, items: &[u32]) -> Option<u32> {
         if self.table.is_empty() {
             return None;
         }
@@ -36,7 +36,7 @@ impl Interner {
     }
 
     /// The number of `items`, a new one if it has none.
-    pub(crate) fn number(&mut self, items: &[u32]) -> u32 {
+    pub fn number(&mut self, items: &[u32]) -> u32 {
         if 3 * self.table.len() < 4 * (self.len() + 1) {
             self.grow();
         }

@@ -15,13 +15,13 @@ pub extern "C" fn sip_round(v: &mut [u64; 4]) {
     *v = [a, b, c.rotate_left(32), d];
 }
 
-use sealstone_proofs::contract::{Access, Contract};
-use sealstone_proofs::features::Processor;
-use sealstone_proofs::formula;
-use sealstone_proofs::image::Image;
-use sealstone_proofs::prove::Session;
-use sealstone_proofs::spec::Algebra;
-use sealstone_proofs::verdict::Verdict;
+use sealstone_prover::algebra::Algebra;
+use sealstone_prover::contract::{Access, Contract};
+use sealstone_prover::features::Processor;
+use sealstone_prover::formula;
+use sealstone_prover::image::Image;
+use sealstone_prover::prove::Session;
+use sealstone_prover::verdict::Verdict;
 
 /// The round as its paper draws it: "SipHash: a fast short-input PRF", figure 2.1.
 fn specification<A: Algebra<64>>(a: &mut A, v: &[A::Word]) -> Vec<A::Word> {

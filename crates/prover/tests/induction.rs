@@ -5,12 +5,12 @@ use iced_x86::code_asm::{
     CodeAssembler, CodeLabel, edx, qword_ptr, r8, r9, r9d, r10, r10b, r10d, rax, rbx, rcx, rdi,
     rdx, rsi, rsp,
 };
-use sealstone_proofs::contract::{Access, Contract, Stepwise};
-use sealstone_proofs::features::Processor;
-use sealstone_proofs::image::Image;
-use sealstone_proofs::prove::Session;
-use sealstone_proofs::spec::Algebra;
-use sealstone_proofs::verdict::Verdict;
+use sealstone_prover::algebra::Algebra;
+use sealstone_prover::contract::{Access, Contract, Stepwise};
+use sealstone_prover::features::Processor;
+use sealstone_prover::image::Image;
+use sealstone_prover::prove::Session;
+use sealstone_prover::verdict::Verdict;
 use std::sync::{Mutex, PoisonError};
 
 /// Native runs map memory at fixed addresses: one test at a time.

@@ -1,6 +1,6 @@
 //! A kernel's inputs, its required results, and its rights.
 
-use crate::spec::{Algebra, Numbers};
+use crate::algebra::{Algebra, Numbers};
 use crate::term::{Terms, Word};
 
 /// Eight bytes of a buffer at the entry.
@@ -89,8 +89,77 @@ macro_rules! formula {
 }
 
 /// A specification that goes step by step, each of which makes words from those of the step before:
-/// a loop over the blocks of a message. A kernel with such a loop is proved one turn after the
-/// other ([`prove`](crate::prove)), because the formulas of them all would be too many.
+/// a loop over the blocks of a message. A function with such a loop is proved one turn after the
+/// other, because the formulas of them all would be too many.
+///
+/// When a jump has gone back and the machine holds all words of the next step, both are *cut*:
+/// these words become new unknowns, all else that depends on inputs is forgotten (*havoc*), and the
+/// next turn starts from there. The file `prove/cut.rs` has the invariant and why it is sound.
+///
+/// # Example
+///
+/// A checksum of eight words: to each, what was so far is added, and the sum is rotated.
+///
+/// ```
+/// use iced_x86::code_asm::{CodeAssembler, ecx, qword_ptr, rax, rdi, rsi};
+/// use sealstone_prover::algebra::Algebra;
+/// use sealstone_prover::contract::{Access, Contract, Stepwise};
+/// use sealstone_prover::features::Processor;
+/// use sealstone_prover::image::Image;
+/// use sealstone_prover::prove::Session;
+///
+/// #[derive(Clone, Copy)]
+/// struct Checksum;
+///
+/// impl Stepwise for Checksum {
+///     fn steps(&self) -> usize {
+///         8
+///     }
+///     // Each step reads one cell of the second buffer, and the words are the first one's.
+///     fn step<A: Algebra<64>>(
+///         &self,
+///         a: &mut A,
+///         _number: usize,
+///         words: &[A::Word],
+///         read: &[A::Word],
+///     ) -> Vec<A::Word> {
+///         let sum = a.add(&words[0], &read[0]);
+///         vec![a.rotate_left(&sum, 7)]
+///     }
+/// }
+///
+/// // The same as machine code, in a loop that rotates by `turn`.
+/// let function = |turn: u32| -> Result<Image, iced_x86::IcedError> {
+///     let mut code = CodeAssembler::new(64)?;
+///     let mut header = code.create_label();
+///     code.mov(rax, qword_ptr(rdi))?;
+///     code.mov(ecx, 8)?;
+///     code.set_label(&mut header)?;
+///     code.add(rax, qword_ptr(rsi))?;
+///     code.rol(rax, turn)?;
+///     code.add(rsi, 8)?;
+///     code.dec(ecx)?;
+///     code.jnz(header)?;
+///     code.mov(qword_ptr(rdi), rax)?;
+///     code.ret()?;
+///     Ok(Image::of_code("checksum", &code.assemble(Image::BASE)?))
+/// };
+/// let contract = Contract::stepwise(Checksum)
+///     .buffer("sum", 1, 8, Access::Write)
+///     .buffer("words", 8, 8, Access::Read)
+///     .addresses(["sum", "words"]);
+/// let prove = |image: &Image| {
+///     let processor = Processor::baseline();
+///     Session::new().prove(image, &image.symbols()[0], &contract, &processor)
+/// };
+///
+/// let finding = prove(&function(7)?);
+/// assert!(finding.verdict.is_proof() && finding.cuts > 0);
+/// // No state of this loop is coupled with the specification; a native run shows the wrong output.
+/// let finding = prove(&function(8)?);
+/// assert!(finding.verdict.to_string().starts_with("REFUTED"));
+/// # Ok::<(), iced_x86::IcedError>(())
+/// ```
 pub trait Stepwise {
     /// How many steps there are, at least one.
     fn steps(&self) -> usize;
@@ -111,14 +180,15 @@ pub trait Stepwise {
         words: &[A::Word],
         read: &[A::Word],
     ) -> Vec<A::Word>;
-    /// How many of the first words a kernel may hold in another way: as words that
-    /// [`Stepwise::derived`] gives.
-    fn loose(&self) -> usize {
+    /// How many of the first words need not be in the machine as they are: it may hold the
+    /// [`auxiliary`](Stepwise::auxiliary) words instead.
+    fn uncoupled(&self) -> usize {
         0
     }
-    /// Words that follow from those after `number` steps, and that a kernel may hold beside them or
-    /// instead: where a counter began.
-    fn derived<A: Algebra<64>>(
+    /// Auxiliary words: they follow from those after `number` steps, and a function may hold them
+    /// beside those or instead. Example: a function that counts bytes may hold where its counter
+    /// began, which is the count minus what was done.
+    fn auxiliary<A: Algebra<64>>(
         &self,
         _a: &mut A,
         _number: usize,
@@ -135,18 +205,25 @@ pub trait Stepwise {
 
 type Begin = dyn Fn(&mut Terms, &Contents<Word>) -> Vec<Word>;
 type Step = dyn Fn(&mut Terms, usize, &[Word], &[Word]) -> Vec<Word>;
-type Derived = dyn Fn(&mut Terms, usize, &[Word]) -> Vec<Word>;
+type Auxiliary = dyn Fn(&mut Terms, usize, &[Word]) -> Vec<Word>;
 type End = dyn Fn(&mut Terms, &[Word]) -> Contents<Word>;
 
-/// [`Stepwise`], on formulas.
+/// [`Stepwise`], on formulas. A specification over other words than 64-bit ones fills it in itself.
 pub struct Steps {
-    pub(crate) count: usize,
-    pub(crate) begin: Box<Begin>,
-    pub(crate) reads: Box<dyn Fn(usize) -> (usize, Vec<usize>)>,
-    pub(crate) step: Box<Step>,
-    pub(crate) loose: usize,
-    pub(crate) derived: Box<Derived>,
-    pub(crate) end: Box<End>,
+    /// [`Stepwise::steps`].
+    pub count: usize,
+    /// [`Stepwise::begin`].
+    pub begin: Box<Begin>,
+    /// [`Stepwise::reads`].
+    pub reads: Box<dyn Fn(usize) -> (usize, Vec<usize>)>,
+    /// [`Stepwise::step`].
+    pub step: Box<Step>,
+    /// [`Stepwise::uncoupled`].
+    pub uncoupled: usize,
+    /// [`Stepwise::auxiliary`].
+    pub auxiliary: Box<Auxiliary>,
+    /// [`Stepwise::end`].
+    pub end: Box<End>,
 }
 
 impl Steps {
@@ -156,8 +233,8 @@ impl Steps {
             begin: Box::new(move |a, contents| spec.begin(a, contents)),
             reads: Box::new(move |number| spec.reads(number)),
             step: Box::new(move |a, number, words, read| spec.step(a, number, words, read)),
-            loose: spec.loose(),
-            derived: Box::new(move |a, number, words| spec.derived(a, number, words)),
+            uncoupled: spec.uncoupled(),
+            auxiliary: Box::new(move |a, number, words| spec.auxiliary(a, number, words)),
             end: Box::new(move |a, words| spec.end(a, words)),
         }
     }

@@ -1,25 +1,63 @@
 //! Proofs of loops, one turn after the other.
 //!
-//! A kernel that hashes 64 blocks in a loop gives formulas as large as 64 blocks, although each
-//! turn does the same. But a turn need not know how its words came about. When a jump has gone
-//! back, and every word that the specification has after its next step is in the machine, formula
-//! by formula, then both are *cut*: a bit of those words becomes a new unknown, the same one
-//! wherever it stands; so do the bits that the next step will read; what the kernel was given and
-//! has not used yet stays, and so do addresses; every other bit becomes an unknown of its own.
-//! Machine and specification go on from there.
+//! A function that hashes 64 blocks in a loop gives formulas as large as 64 blocks, although each
+//! turn does the same. But a turn need not know how its words came about. So machine and
+//! specification run side by side, and are *cut* at the header of the loop, once a turn: what they
+//! hold is replaced by unknowns, and both go on from there.
 //!
-//! That is sound, because unknowns stand for all values, so also for those that the formulas had:
-//! what is shown after the cut holds for any state that looks like this one. It can only fail to
-//! show something: that two bits are equal which are in no word of the specification, say. (A
-//! kernel may hold a counter as the sum of where it began and of how far it is; such words are
-//! *derived*, and are replaced by what follows from the unknowns in the same way.) Nothing else is
-//! assumed about the loop: not where it begins, nor how many turns it has. The unknowns are the
-//! same ones at every cut, so that the formulas of all turns are the same, and cost their memory
-//! once. An unknown that is used again is in no formula any more when it is: neither in the machine
-//! nor in the specification.
+//! # The invariant
 //!
-//! After a cut, samples are no longer what the kernel computes on the sample inputs. So what they
+//! Let wₖ be the words of the specification after k steps. A state of the machine is *coupled* with
+//! wₖ if
+//!
+//! 1. each bit of wₖ is in a register or in memory, formula by formula (all but the first
+//!    `uncoupled` words);
+//! 2. each bit that step k + 1 reads from a buffer is there as it was at the entry (the *frame*:
+//!    inputs that no step has read yet).
+//!
+//! The cut is made only in such a state; otherwise there is none, and without cuts there is no
+//! proof. It then forgets (*havocs*) all but this coupling:
+//!
+//! - a bit of wₖ becomes a new unknown, the same one wherever it stands;
+//! - so does a bit that the next step reads;
+//! - a bit of an auxiliary word becomes what follows from those unknowns;
+//! - the frame, constants and addresses stay;
+//! - every other bit becomes an unknown of its own.
+//!
+//! # Why that is sound
+//!
+//! Unknowns stand for all values, so also for those that the formulas had. What is shown after the
+//! cut holds for each state that is coupled, and the run is in one of them. Nothing else is assumed
+//! about the loop: not where it begins, nor how many turns it has. A cut can only fail to show
+//! something: that two bits are equal which are in no word of the specification, say.
+//!
+//! The unknowns are the same ones at every cut. So the formulas of all turns are the same, and cost
+//! their memory once. An unknown that is used again is in no formula any more when it is: neither
+//! in the machine nor in the specification.
+//!
+//! After a cut, samples are no longer what the function computes on the sample inputs. So what they
 //! seem to refute is refuted only if native runs reproduce it.
+//!
+//! # Example
+//!
+//! ```text
+//! step:     w ← (w + block) rotated by 7            function:   mov   rax, [rdi]
+//! reads:    one cell of the second buffer           header:     add   rax, [rsi]
+//!                                                               rol   rax, 7
+//!                                                               add   rsi, 8
+//!                                                               dec   ecx
+//!                                                               jnz   header
+//!                                                               mov   [rdi], rax
+//! ```
+//!
+//! After the first jump back, rax holds (x₀ + b₀) rotated: all of w₁. So the state is coupled: rax
+//! becomes 64 unknowns u, and so does w₁. The cell b₁ becomes unknowns too, in memory and for the
+//! specification. rsi is an address and ecx a constant: both stay. The flags become unknowns that
+//! nothing may depend on. One turn later, rax holds (u + b₁) rotated by 7, and the specification
+//! says the same: they are cut again, with the same u. In the end, one step is left; its formula is
+//! compared with `[rdi]`. Had the loop rotated by 8, no state would have been coupled, and the
+//! verdict were that its turns are not seen to be the steps of the specification.
+//! [`Stepwise`](crate::contract::Stepwise) has the same example as a program.
 
 use crate::contract::{Contents, Steps, pick};
 use crate::exec::{Machine, Outcome};
@@ -48,11 +86,11 @@ pub(super) struct Beside<'a> {
     /// How many steps are done.
     done: usize,
     /// The words after the next step. They are worked out before the machine comes there: the
-    /// specification says which sums are whole ([`Algebra::whole`](crate::spec::Algebra::whole)),
-    /// and the machine must know.
+    /// specification says which sums are opaque
+    /// ([`Algebra::opaque`](crate::algebra::Algebra::opaque)), and the machine must know.
     next: Vec<Word>,
-    /// Whether the atom of this number is of what the kernel was given, and no cut has replaced it.
-    given: Vec<bool>,
+    /// Whether the atom of this number is in the frame: an input that no cut has replaced.
+    frame: Vec<bool>,
     /// How many cuts there were.
     pub(super) cuts: usize,
 }
@@ -64,8 +102,8 @@ impl<'a> Beside<'a> {
         contents: &'a Contents<Word>,
         unknowns: &'a mut Unknowns,
     ) -> Self {
-        let mut given = Vec::new();
-        give(&mut given, contents.iter().flatten().flatten().copied());
+        let mut frame = Vec::new();
+        add_to(&mut frame, contents.iter().flatten().flatten().copied());
         let words = (steps.begin)(terms, contents);
         let next = (steps.step)(terms, 0, &words, &read(steps, contents, 0));
         Self {
@@ -74,7 +112,7 @@ impl<'a> Beside<'a> {
             unknowns,
             done: 0,
             next,
-            given,
+            frame,
             cuts: 0,
         }
     }
@@ -87,9 +125,9 @@ impl<'a> Beside<'a> {
         }
         let bits: HashSet<Bit> = machine.bits().collect();
         let has = |bit: &Bit| bit.is_constant() || bits.contains(bit);
-        if self.next[self.steps.loose..].iter().flatten().all(has) {
+        if self.next[self.steps.uncoupled..].iter().flatten().all(has) {
             if self.cuts == 0 {
-                give(&mut self.given, entry.iter().flatten().copied());
+                add_to(&mut self.frame, entry.iter().flatten().copied());
             }
             self.done += 1;
             self.cut(machine);
@@ -111,9 +149,9 @@ impl<'a> Beside<'a> {
                 }
                 if !bit.is_constant() {
                     unknown_of.entry(*bit).or_insert(unknowns[i]);
-                    let given = bit.atom().and_then(|atom| self.given.get_mut(atom));
-                    if let Some(given) = given {
-                        *given = false;
+                    let framed = bit.atom().and_then(|atom| self.frame.get_mut(atom));
+                    if let Some(framed) = framed {
+                        *framed = false;
                     }
                 }
             }
@@ -126,24 +164,24 @@ impl<'a> Beside<'a> {
                 .collect()
         };
         let (new_words, new_read) = (replace(&words), replace(&read));
-        let before = (self.steps.derived)(machine.terms, self.done, &words);
-        let after = (self.steps.derived)(machine.terms, self.done, &new_words);
+        let before = (self.steps.auxiliary)(machine.terms, self.done, &words);
+        let after = (self.steps.auxiliary)(machine.terms, self.done, &new_words);
         for (bit, unknown) in before.iter().flatten().zip(after.iter().flatten()) {
             unknown_of.entry(*bit).or_insert(*unknown);
         }
         let mut used = [0; 2];
-        let (given, others) = (&self.given, &mut self.unknowns.others);
-        let is_given = |bit: Bit| {
+        let (frame, others) = (&self.frame, &mut self.unknowns.others);
+        let is_framed = |bit: Bit| {
             bit.atom()
-                .is_some_and(|atom| given.get(atom) == Some(&true))
+                .is_some_and(|atom| frame.get(atom) == Some(&true))
         };
         machine.change_all(
-            |terms, bit| !bit.is_constant() && !is_given(bit) && !terms.is_of_address(bit),
+            |terms, bit| !bit.is_constant() && !is_framed(bit) && !terms.is_of_address(bit),
             |terms, bit| {
                 if let Some(unknown) = unknown_of.get(&bit) {
                     return *unknown;
                 }
-                if is_given(bit) || terms.is_of_address(bit) {
+                if is_framed(bit) || terms.is_of_address(bit) {
                     return bit;
                 }
                 let kind = usize::from(terms.depends_on_input(bit));
@@ -184,11 +222,11 @@ fn read(steps: &Steps, contents: &Contents<Word>, number: usize) -> Vec<Word> {
     pick(&contents[buffer], &cells)
 }
 
-fn give(given: &mut Vec<bool>, bits: impl Iterator<Item = Bit>) {
+fn add_to(frame: &mut Vec<bool>, bits: impl Iterator<Item = Bit>) {
     for atom in bits.filter_map(Bit::atom) {
-        if given.len() <= atom {
-            given.resize(atom + 1, false);
+        if frame.len() <= atom {
+            frame.resize(atom + 1, false);
         }
-        given[atom] = true;
+        frame[atom] = true;
     }
 }

@@ -68,7 +68,7 @@ impl Residue {
     }
 
     /// The larger of each.
-    pub(crate) fn or(self, other: Self) -> Self {
+    pub fn or(self, other: Self) -> Self {
         Self {
             stack: self.stack.max(other.stack),
             vectors: self.vectors.max(other.vectors),

@@ -17,7 +17,7 @@ enum Formula {
     Product(Box<Self>, Box<Self>),
     Rotated(Box<Self>, usize),
     Low(Box<Self>, usize),
-    Closed(Box<Self>),
+    Opaque(Box<Self>),
     Below(Box<Self>, Box<Self>),
     Equal(Box<Self>, Box<Self>),
     /// By the low two bits of the second, and one.
@@ -45,7 +45,7 @@ fn formula() -> impl Strategy<Value = Formula> {
             (boxed.clone(), boxed.clone()).prop_map(|(a, b)| Product(a, b)),
             (boxed.clone(), 0..WIDTH).prop_map(|(a, n)| Rotated(a, n)),
             (boxed.clone(), 0..WIDTH).prop_map(|(a, n)| Low(a, n)),
-            boxed.clone().prop_map(Closed),
+            boxed.clone().prop_map(Opaque),
             (boxed.clone(), boxed.clone()).prop_map(|(a, b)| Below(a, b)),
             (boxed.clone(), boxed.clone()).prop_map(|(a, b)| Equal(a, b)),
             (boxed.clone(), boxed.clone()).prop_map(|(a, b)| Quotient(a, b)),
@@ -92,9 +92,9 @@ impl Formula {
                 word.resize(WIDTH, Bit::ZERO);
                 word
             }
-            Self::Closed(a) => {
+            Self::Opaque(a) => {
                 let word = a.terms(terms, inputs);
-                terms.close(&word);
+                terms.make_opaque(&word);
                 word
             }
             Self::Below(a, b) => {
@@ -131,7 +131,7 @@ impl Formula {
             Self::Product(a, b) => of(a) * of(b),
             Self::Rotated(a, n) => of(a) >> n | of(a) << (WIDTH - n),
             Self::Low(a, n) => of(a) & ((1 << n) - 1),
-            Self::Closed(a) => of(a),
+            Self::Opaque(a) => of(a),
             Self::Below(a, b) => (of(a) < of(b)).into(),
             Self::Equal(a, b) => (of(a) == of(b)).into(),
             Self::Quotient(a, b) => of(a) / ((of(b) & 3) + 1),
@@ -287,7 +287,7 @@ fn a_sum_has_one_form_whatever_was_asked_before_a_summand_was_closed() {
     let [a, b, c, d] = core::array::from_fn(|_| terms.input(8));
     let sum = terms.add(&a, &b);
     let early = terms.add(&sum, &c);
-    terms.close(&sum);
+    terms.make_opaque(&sum);
     let (one, other) = (terms.add(&sum, &c), terms.add(&c, &d));
     assert_ne!(early, one);
     assert_eq!(terms.add(&one, &d), terms.add(&sum, &other));

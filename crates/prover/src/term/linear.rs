@@ -49,7 +49,7 @@ struct Term {
     first_atom: u32,
     width: u32,
     /// Its bits may be replaced by its summands (see `arithmetic::eliminate`).
-    open: bool,
+    transparent: bool,
     /// They have been, in some sum.
     replaced: bool,
     exact: bool,
@@ -70,8 +70,8 @@ impl Arithmetic {
         (first_atom..first_atom + width).map(Bit)
     }
 
-    pub(super) fn is_open(&self, term: u32) -> bool {
-        self.terms[term as usize].open
+    pub(super) fn is_transparent(&self, term: u32) -> bool {
+        self.terms[term as usize].transparent
     }
 
     /// The kinds of the atoms in it.
@@ -80,9 +80,9 @@ impl Arithmetic {
     }
 
     /// Its bits are no longer replaced by its summands. Whether they were in a sum before.
-    pub(super) fn close(&mut self, term: u32) -> bool {
+    pub(super) fn make_opaque(&mut self, term: u32) -> bool {
         let term = &mut self.terms[term as usize];
-        core::mem::take(&mut term.open) && term.replaced
+        core::mem::take(&mut term.transparent) && term.replaced
     }
 
     /// The term written as `form`, if there is one.
@@ -97,7 +97,7 @@ impl Arithmetic {
         self.terms.push(Term {
             first_atom,
             width: kind.width as u32,
-            open: kind.linear,
+            transparent: kind.linear,
             replaced: false,
             exact: kind.exact,
             kinds,

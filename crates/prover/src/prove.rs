@@ -12,7 +12,7 @@ use crate::contract::{Access, Cell, Contents, Contract};
 use crate::exec::{CALLER_SAVED, CLOBBERED, Machine, Reason, Region, Stop};
 use crate::features::Processor;
 use crate::image::{Image, Symbol};
-use crate::lemma::Solver;
+use crate::solver::Solver;
 use crate::term::{Bit, Terms, Word, constant};
 use crate::verdict::{Residue, Verdict};
 use cut::{Beside, Unknowns};

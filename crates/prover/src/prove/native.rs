@@ -1,11 +1,11 @@
 //! Running the function itself: to check a proof, and to reproduce what is refuted.
 
 use super::Layout;
+use crate::algebra::Numbers;
 use crate::contract::{Access, Argument, Contents, Contract};
 use crate::exec::{ARGUMENTS, BRANCH, CALLEE_SAVED, CLOBBERED, number_of};
 use crate::image::{Image, Symbol};
 use crate::native::{Entry, Mapping, Reached, Until};
-use crate::spec::Numbers;
 use crate::term::{Random, SAMPLES, Terms, Word};
 use iced_x86::{Instruction, OpKind, Register};
 

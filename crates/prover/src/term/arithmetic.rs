@@ -78,16 +78,16 @@ impl Terms {
         result
     }
 
-    /// Takes the bits of `word` as they are from now on, and no longer as the sum that they may be.
-    /// Only a hint: it keeps sums short where they pass through something that is not linear
-    /// anyway. It changes no bit and no meaning.
+    /// Makes a sum opaque: from now on, its bits are atoms in other sums, and its summands do not
+    /// take their place there. Only a hint: it keeps sums short where they pass through something
+    /// that is not linear anyway. It changes no bit and no meaning.
     ///
     /// Results of sums in which its summands have taken its place are forgotten. They are right,
     /// but a sum must not have another form because it was asked for before.
-    pub fn close(&mut self, word: &[Bit]) {
+    pub fn make_opaque(&mut self, word: &[Bit]) {
         for bit in word {
             if let Some((term, 0)) = self.arithmetic_bit(*bit)
-                && self.arithmetic.close(term)
+                && self.arithmetic.make_opaque(term)
             {
                 self.memo = Memo::default();
             }
@@ -183,12 +183,12 @@ impl Terms {
         }
     }
 
-    /// The open sum whose bit 0 this is, if replacing it is an identity.
+    /// The transparent sum whose bit 0 this is, if replacing it is an identity.
     fn pivot(&self, bit: Bit, coefficient: u128, width: usize) -> Option<u32> {
         let (term, 0) = self.arithmetic_bit(bit)? else {
             return None;
         };
-        if coefficient == 0 || !self.arithmetic.is_open(term) {
+        if coefficient == 0 || !self.arithmetic.is_transparent(term) {
             return None;
         }
         let Shape { width: own, exact } = self.arithmetic.shape(term);

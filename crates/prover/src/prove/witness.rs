@@ -11,7 +11,7 @@ use super::native::{self, Native};
 use super::{Ends, Finding, Layout, Session, Subject, WRONG_OUTPUT, outputs_of};
 use crate::contract::{Cell, Contents, Contract};
 use crate::exec::{BRANCH, Reason, Stop};
-use crate::lemma::Solver;
+use crate::solver::Solver;
 use crate::term::{Bit, Word, constant, read_values, value};
 use crate::verdict::Verdict;
 use std::collections::BTreeMap;

@@ -1,0 +1,109 @@
+//! Proves that a function in a program file computes what its specification says, for all inputs.
+//!
+//! Nothing between the source and the file is trusted: not the compiler, not the linker. The
+//! specification is Rust, written step by step as a standard says it. The [`tutorial`] proves a
+//! function of your own in ten minutes, with the command `machine-proof`. No SAT or SMT solver is
+//! involved in a proof. Where a proof fails, one may find the input for which it does; a run of the
+//! function on it must show that.
+//!
+//! # How, in one page
+//!
+//! A test runs a function on some numbers. Here, the function runs on *formulas*. Each bit of the
+//! input is an unknown, x₀, x₁, …; each instruction makes new formulas from those that it finds.
+//! `xor a, b` makes x₀ ⊕ y₀, x₁ ⊕ y₁, …; a rotation only renames bits; an addition makes a sum. At
+//! the end, every bit of the output is a formula over the bits of the input. The specification
+//! runs on the same unknowns and gives formulas too. If the formulas are the same, the code
+//! computes the specification, for all 2¹⁰²⁴ or more inputs at once.
+//!
+//! Three things make that work.
+//!
+//! - **The same formula is the same number** ([`term`]). (a + b) + c and c + (b + a) are written
+//!   differently, so every formula is brought into a normal form, and each normal form gets a
+//!   number. Bits are sums of products modulo 2 (*algebraic normal form*: every Boolean function
+//!   has exactly one; a or b is a ⊕ b ⊕ ab, and "if c then a else b" is b ⊕ ca ⊕ cb), sums of words
+//!   are lists of bits with coefficients. Where a bit of a sum goes into an exclusive or, it is an
+//!   unknown of its own there, named after the sum. Then to compare is to compare two numbers.
+//! - **There is only one path** ([`exec`]). Cryptographic code does not branch on its data. Where
+//!   the CPU would decide by a value (a branch, an address, a shift count, a division, the length
+//!   of a copy), the formula of that value must be a constant. If it is not, there is no proof, and
+//!   the function leaks its input through its timing: both are found by the same check.
+//! - **What is not known is not assumed.** Registers, flags and stack hold junk at the entry; no
+//!   output may depend on it. Memory exists only where the [`contract`] says so. An instruction
+//!   without a model ends the attempt.
+//!
+//! # What a verdict says
+//!
+//! | verdict | meaning |
+//! |---|---|
+//! | PROVED | for all inputs and all addresses: the output is what the specification says; no branch, address, shift count, division or string length depends on an input; no access outside the buffers, with the right to write, and the own stack; registers and stack pointer of the caller are kept, upper halves of vector registers are clean; and if the contract promises it, no byte that depends on an input stays on the stack or in a register |
+//! | REFUTED | one of these is wrong; a wrong output comes with its input, a leak with two inputs for which the code decides differently. Both are reproduced by running the code itself, if this CPU can and what is decided by is in general-purpose registers (up to that instruction; registers and flags are filled with something else for each input) |
+//! | UNPROVED | neither: two formulas differ, but no sample input tells them apart; or a loop does not follow its specification; or what decides is not known to be constant |
+//! | UNSUPPORTED | an instruction, a relocation or a function that is not modelled, or a function that is not found |
+//!
+//! Addresses are symbolic: of each buffer, of the stack, of the program and of the place to return
+//! to nothing is known but the alignment that the contract or the ABI promises, and that they are
+//! separate. So a proof holds wherever memory is. A branch on an address ends it. Where callers may
+//! pass one buffer twice, a contract of its own says so.
+//!
+//! The stack: every call has a stack pointer that is a multiple of 16; nothing is read that was
+//! below the stack pointer and its red zone of 128 bytes once it was written; no access skips a
+//! page of 4 KiB, so that the guard of a stack guards. A [`Finding`](prove::Finding) says how deep
+//! the function goes.
+//!
+//! *Residue* counts the bytes that depend on the input and stay on the stack, in vector registers
+//! and in general registers, where a function does not promise to wipe them.
+//!
+//! # Loops
+//!
+//! A loop of a fixed number of turns is executed turn by turn. If the formulas become too many, it
+//! is proved turn by turn, each from arbitrary words as the one before may have left them: how, and
+//! why that is sound, is in [`Stepwise`](contract::Stepwise) with a worked example. A loop of any
+//! number of turns is proved by induction, if its invariant can be read off its first turn
+//! ([`Contract::repeats`](contract::Contract::repeats)).
+//!
+//! # What is trusted
+//!
+//! The decoder (`iced-x86`), the models of the instructions ([`exec`]), the rules of [`term`], the
+//! specification, the contract, the reading of the program file ([`image`]), the descriptions of
+//! `memcpy`, `memmove` and `memset`, and rustc for the prover itself. Each of them is checked by
+//! something else: all rules on all inputs of small words, and on 64 random inputs wherever they
+//! are applied; specifications against published vectors, which is yours to do; the whole by native
+//! runs on the same random inputs, if this CPU has the function's instructions; every distinct
+//! instruction that can be executed alone (not jumps, calls, `push`, `pop`, prefetching, repeated
+//! moves) by co-simulation with the CPU ([`cosim`]).
+//!
+//! Not covered: what a CPU does beside its architecture (speculation, power, faults), other
+//! architectures, and multiplication of wide numbers from pieces.
+//!
+//! # Where to find what
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`algebra`] | the arithmetic that specifications are written over |
+//! | [`contract`] | what a function is given and must do |
+//! | [`image`], [`features`] | the program file; the instructions of a processor |
+//! | [`prove`], [`verdict`] | a proof, and what it says |
+//! | [`command`] | the command's part that has the contract |
+//! | [`term`] | formulas and their normal forms |
+//! | [`exec`] | the machine that runs on formulas |
+//! | [`cosim`] | its models, compared with this CPU |
+//! | [`solver`] | a solver that looks for inputs |
+#![deny(unsafe_code)]
+
+pub mod algebra;
+//CMD
+pub mod contract;
+pub mod cosim;
+pub mod exec;
+pub mod features;
+pub mod image;
+pub mod prove;
+pub mod solver;
+pub mod term;
+pub mod verdict;
+
+#[expect(unsafe_code, reason = "it runs machine code")]
+mod native;
+
+#[doc = include_str!("tutorial.md")]
+pub mod tutorial {}
