@@ -132,6 +132,28 @@ impl Processor {
             is_here: true,
         }
     }
+
+    /// Any processor of this level, by the psABI; `None` if there is no such level.
+    pub fn of_target(target: &str) -> Option<Self> {
+        use std::arch::is_x86_feature_detected as has;
+        let level_3 = || {
+            let vectors = has!("avx2") && has!("f16c") && has!("fma");
+            let bits = has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt");
+            vectors && bits && has!("movbe")
+        };
+        let level_4 = || {
+            let lengths = has!("avx512f") && has!("avx512vl") && has!("avx512bw");
+            lengths && has!("avx512cd") && has!("avx512dq")
+        };
+        Some(Self {
+            features: Features::of_target(target)?,
+            is_here: match target {
+                "x86-64" => true,
+                "x86-64-v3" => level_3(),
+                _ => level_3() && level_4(),
+            },
+        })
+    }
 }
 
 #[cfg(test)]

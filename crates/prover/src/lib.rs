@@ -91,7 +91,7 @@
 #![deny(unsafe_code)]
 
 pub mod algebra;
-//CMD
+pub mod command;
 pub mod contract;
 pub mod cosim;
 pub mod exec;

@@ -1,58 +1,78 @@
-//! The tutorial has its program as it is, and what the prover says to it and to bugs in it.
+//! The tutorial has its program and contract as they are, and what the prover says to them and to
+//! bugs in the program.
 
 #[allow(unreachable_pub, reason = "it stands as a reader writes it")]
-#[path = "../examples/tutorial.rs"]
+#[path = "../examples/tutorial/main.rs"]
 #[expect(dead_code, reason = "its main function is for readers")]
 mod program;
 
-use program::{contract, sip_round, verdict};
+#[allow(unreachable_pub, reason = "it stands as a reader writes it")]
+#[path = "../examples/tutorial/contract.rs"]
+mod contract;
+
+use clap::Parser;
+use contract::contracts;
+use program::sip_round;
+use sealstone_prover::command::{Arguments, prove};
 use sealstone_prover::contract::{Access, Contract};
 use sealstone_prover::formula;
-use sealstone_prover::verdict::Verdict;
+use std::fs;
 use std::hint::black_box;
+use std::path::Path;
+use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
 
 const TEXT: &str = include_str!("../src/tutorial.md");
-const PROGRAM: &str = include_str!("../examples/tutorial.rs");
+const PROGRAM: &str = include_str!("../examples/tutorial/main.rs");
+const CONTRACT: &str = include_str!("../examples/tutorial/contract.rs");
 
 /// Native runs map memory at fixed addresses: one at a time.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 type Kernel = extern "C" fn(&mut [u64; 4]);
 
-/// The verdict on a function. The call keeps the function in the program.
-fn said(name: &str, kernel: Kernel, contract: &Contract) -> Verdict {
+/// The words of the command on a function of this program. The call keeps the function in it.
+fn said(name: &str, kernel: Kernel, contracts: &[Contract]) -> String {
     let _guard = ONE_AT_A_TIME.lock();
     let _guard = _guard.unwrap_or_else(PoisonError::into_inner);
     black_box(kernel)(&mut black_box([0, 1, 2, 3]));
-    verdict(&format!("::{name}"), contract)
+    let own = std::env::current_exe().unwrap();
+    let arguments = ["machine-proof", own.to_str().unwrap(), name, "contract.rs"];
+    let proof = prove(&Arguments::parse_from(arguments), contracts).unwrap();
+    assert_eq!(proof.holds, proof.text.contains(": PROVED\n"));
+    proof.text
 }
 
-/// The verdict has these words, and so has the tutorial.
+/// The command has said these words, and so has the tutorial.
 #[track_caller]
-fn assert_said(verdict: &Verdict, words: &str) {
-    assert!(verdict.to_string().contains(words), "{verdict}");
+fn assert_said(said: &str, words: &str) {
+    assert!(said.contains(words), "{said}");
     let text = TEXT.replace("\n> ", " ");
     let text: Vec<&str> = text.split_whitespace().collect();
     assert!(text.join(" ").contains(words), "not in the text: {words}");
 }
 
 #[test]
-fn the_text_has_the_program_as_it_is() {
-    let (_, program) = PROGRAM
-        .split_once("\n\n")
-        .expect("code behind its description");
+fn the_text_has_program_and_contract_as_they_are() {
+    let code = |file: &str| {
+        let (_, code) = file
+            .split_once("\n\n")
+            .expect("code behind its description");
+        code.to_owned()
+    };
     let blocks = TEXT.split("```rust,ignore\n").skip(1);
     let blocks: Vec<&str> = blocks
         .filter_map(|block| Some(block.split_once("```")?.0))
         .collect();
-    assert_eq!(blocks.join("\n"), program);
+    let (program, contract) = blocks.split_first().unwrap();
+    assert_eq!(*program, code(PROGRAM));
+    assert_eq!(contract.join("\n"), code(CONTRACT));
 }
 
 #[test]
 fn the_round_is_proved() {
-    let verdict = said("sip_round", sip_round, &contract());
-    assert_eq!(verdict, Verdict::Proved);
+    let said = said("sip_round", sip_round, &contracts());
+    assert_said(&said, "sip_round: PROVED");
 }
 
 #[inline(never)]
@@ -63,9 +83,9 @@ extern "C" fn wrong_rotation(v: &mut [u64; 4]) {
 
 #[test]
 fn a_wrong_rotation_is_refuted_with_an_input() {
-    let verdict = said("wrong_rotation", wrong_rotation, &contract());
+    let said = said("wrong_rotation", wrong_rotation, &contracts());
     assert_said(
-        &verdict,
+        &said,
         "REFUTED: wrong output in `v`, word 0: sample input 0 gives something else; reproduced \
          natively, with v = ",
     );
@@ -81,9 +101,9 @@ extern "C" fn leak(v: &mut [u64; 4]) {
 
 #[test]
 fn a_branch_on_the_input_is_refuted_with_two_inputs() {
-    let verdict = said("leak", leak, &contract());
-    assert_said(&verdict, "REFUTED: a branch depends on the input, at ");
-    assert_said(&verdict, "reproduced natively: ");
+    let said = said("leak", leak, &contracts());
+    assert_said(&said, "REFUTED: a branch depends on the input, at ");
+    assert_said(&said, "reproduced natively: ");
 }
 
 #[inline(never)]
@@ -95,9 +115,9 @@ extern "C" fn rare(v: &mut [u64; 4]) {
 
 #[test]
 fn a_bug_on_one_input_of_very_many_is_not_proved() {
-    let verdict = said("rare", rare, &contract());
+    let said = said("rare", rare, &contracts());
     assert_said(
-        &verdict,
+        &said,
         "UNPROVED: wrong output in `v`, word 3: 1 bits are not shown to be equal, and no sample \
          input tells them apart",
     );
@@ -108,8 +128,8 @@ fn a_buffer_that_is_too_short_is_refuted() {
     let short = Contract::new(formula!(|_a, contents| contents.clone()))
         .buffer("v", 3, 8, Access::Write)
         .addresses(["v"]);
-    let verdict = said("sip_round", sip_round, &short);
-    assert_said(&verdict, "bytes outside of its memory, +");
+    let said = said("sip_round", sip_round, &[short]);
+    assert_said(&said, "bytes outside of its memory, +");
 }
 
 #[inline(never)]
@@ -119,6 +139,75 @@ extern "C" fn by_floating_point(v: &mut [u64; 4]) {
 
 #[test]
 fn an_instruction_without_a_model_is_unsupported() {
-    let verdict = said("by_floating_point", by_floating_point, &contract());
-    assert_said(&verdict, "UNSUPPORTED: the instruction `");
+    let said = said("by_floating_point", by_floating_point, &contracts());
+    assert_said(&said, "UNSUPPORTED: the instruction `");
+}
+
+/// The command as it is installed, in an empty folder.
+fn command(place: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_machine-proof"));
+    command.args(arguments).current_dir(place).output().unwrap()
+}
+
+/// A new folder with the contract of the tutorial, and this test's own program to try it on.
+fn folder(name: &str) -> (std::path::PathBuf, String) {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(&place).unwrap();
+    fs::write(place.join("contract.rs"), CONTRACT).unwrap();
+    let own = std::env::current_exe().unwrap();
+    (place, own.to_str().unwrap().to_owned())
+}
+
+#[test]
+fn the_command_says_what_is_missing_before_it_compiles() {
+    let (place, own) = folder("missing");
+    for (arguments, words) in [
+        (["no-program", "sip_round", "contract.rs"], "no-program: "),
+        ([&own, "sip_round", "no-contract.rs"], "no-contract.rs: "),
+        (
+            [&own, "sip_rounds", "contract.rs"],
+            "no function `sip_rounds`",
+        ),
+        (["contract.rs", "sip_round", "contract.rs"], "contract.rs: "),
+    ] {
+        let output = command(&place, &arguments);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        assert!(
+            error.starts_with("machine-proof: ") && error.contains(words),
+            "{error}"
+        );
+        assert!(!error.contains("compiling"), "{error}");
+    }
+    let elsewhere = ["--prover", "nowhere", &own, "sip_round", "contract.rs"];
+    let error = String::from_utf8(command(&place, &elsewhere).stderr).unwrap();
+    assert!(
+        error.contains("is not in nowhere: say where it is with --prover"),
+        "{error}"
+    );
+}
+
+#[test]
+#[ignore = "compiles the prover again, which takes minutes"]
+fn the_command_compiles_a_contract_and_proves_it() {
+    let (place, own) = folder("whole");
+    black_box(sip_round as Kernel)(&mut black_box([0, 1, 2, 3]));
+    let arguments = [&own, "program::sip_round", "contract.rs"];
+    let output = command(&place, &arguments);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(text.contains("::sip_round: PROVED\n"), "{text}");
+    black_box(wrong_rotation as Kernel)(&mut black_box([0, 1, 2, 3]));
+    let output = command(&place, &[&own, "wrong_rotation", "contract.rs"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(
+        text.contains("REFUTED: wrong output in `v`, word 0"),
+        "{text}"
+    );
+    // A contract that does not compile is no verdict.
+    fs::write(place.join("contract.rs"), "fn contracts() {}").unwrap();
+    let output = command(&place, &arguments);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stdout.is_empty());
 }
