@@ -1,7 +1,7 @@
 //! Proves every kernel as rustc compiles it at opt-level 1, 2, 3 and s, for baseline x86-64, for
 //! x86-64-v3 and with AVX-512 everywhere.
 //!
-//! It builds the program of `crates/kernels`, which calls every kernel once; all else is as
+//! It builds the program of `crates/proofs/kernels`, which calls every kernel once; all else is as
 //! in a release. The prover must find every kernel in each of these programs: one that the compiler
 //! has left without a function of its own is "not there", and fails. The instructions that a proof
 //! met are compared with this CPU as in `make prove`.

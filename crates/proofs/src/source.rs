@@ -84,7 +84,7 @@ mod counterexample;
 pub mod modes;
 #[cfg(test)]
 mod planted;
-mod report;
+mod rows;
 mod skein;
 mod symbol;
 mod threefish;
@@ -93,11 +93,11 @@ mod uninterpreted;
 mod value;
 
 pub use counterexample::{Counterexample, Verdict};
-pub use report::{Row, json, table};
+pub use rows::{Row, json, table};
 pub use symbol::{Arena, Symbol, SymbolicByte};
 pub use value::{Value, ValueByte, Values};
 
-use report::Claim;
+use rows::Claim;
 
 /// Tries every claim whose name contains `only`, on all cores.
 pub fn prove_all(only: &str) -> Vec<Row> {

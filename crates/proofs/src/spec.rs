@@ -1,8 +1,8 @@
 //! The specifications: each kernel as its standard says it, step by step, with no thought of speed.
 //!
-//! They are written once, over the arithmetic of [`Algebra`]. On [`Numbers`] they run against
-//! published vectors; on [`Terms`] they give the formulas that machine code is compared with. They
-//! share nothing with the implementation: no constant, no table, no helper.
+//! They are written once, over an [algebra](sealstone_prover::algebra). On numbers they run against
+//! published vectors; on formulas they are compared with machine code. They share nothing with the
+//! implementation: no constant, no table, no helper.
 
 pub mod argon2;
 pub mod blake2b;

@@ -89,7 +89,7 @@ pub struct Machine<'a> {
     pub fetched: BTreeMap<u64, Instruction>,
     /// Instructions by address, and how many times they were reached.
     decoded: HashMap<u64, (Instruction, u64)>,
-    /// Division and prefetching by data are allowed: Argon2d's addressing is, by its definition.
+    /// Division and prefetching by data are allowed: data-dependent addressing, by definition.
     pub by_data: bool,
     /// It may return while the upper halves of vector registers are in use.
     pub leaves_upper_halves: bool,

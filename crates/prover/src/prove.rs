@@ -5,7 +5,7 @@
 mod cut;
 mod induction;
 mod layout;
-mod native;
+mod runs;
 mod witness;
 
 use crate::contract::{Access, Cell, Contents, Contract};
@@ -18,7 +18,7 @@ use crate::verdict::{Residue, Verdict};
 use cut::{Beside, Unknowns};
 use iced_x86::Instruction;
 use layout::Layout;
-use native::{Decided, Decision, Native};
+use runs::{Decided, Decision, Native};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The claims, and their readers.
@@ -373,7 +373,7 @@ impl Session {
         };
         let inputs = samples
             .into_iter()
-            .map(|sample| native::show_sample(&self.terms, contract, contents, sample));
+            .map(|sample| runs::show_sample(&self.terms, contract, contents, sample));
         inputs.collect::<Vec<_>>().join("; and ")
     }
 

@@ -217,7 +217,7 @@ impl Terms {
 
     /// How many atoms and polynomials there are.
     pub fn size(&self) -> usize {
-        self.atoms.len() + self.polynomials.len()
+        self.atoms.len() + self.polynomials.count()
     }
 
     /// `a` ⊕ `b`.

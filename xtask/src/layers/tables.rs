@@ -20,7 +20,8 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
             "python",
         ],
     ),
-    ("specimens", &["crates/kernels"]),
+    ("specimens", &["crates/proofs/kernels"]),
+    ("engine", &["crates/prover"]),
     ("checks", &["crates/proofs", "bench", "fuzz", "xtask"]),
 ];
 
@@ -47,15 +48,15 @@ pub(super) const UNSAFE: &[(&str, &str)] = &[
         "writing into a new object of Python without its lock",
     ),
     (
-        "crates/proofs/src/native/bench.rs",
+        "crates/prover/src/native/bench.rs",
         "running single instructions",
     ),
     (
-        "crates/proofs/src/native/caller.rs",
+        "crates/prover/src/native/caller.rs",
         "running proved code, and up to where a proof stops",
     ),
     (
-        "crates/proofs/src/native/mapping.rs",
+        "crates/prover/src/native/mapping.rs",
         "machine code and buffers in memory",
     ),
 ];

@@ -39,8 +39,8 @@ impl Arena {
     }
 
     /// Runs something on the formulas themselves: a specification. It should come before the
-    /// source, because it says which sums are whole (see [`Terms::close`]), and that keeps formulas
-    /// short.
+    /// source, because it says which sums are opaque (see [`Terms::make_opaque`]), and that keeps
+    /// formulas short.
     pub fn with<T>(&self, run: impl FnOnce(&mut Terms) -> T) -> T {
         run(&mut self.terms.borrow_mut())
     }

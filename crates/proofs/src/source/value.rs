@@ -272,8 +272,8 @@ impl Values {
     /// The results of all operations on random inputs.
     fn run(&self, random: &mut Random) -> Vec<u64> {
         let operations = self.operations.borrow();
-        let mut results: Vec<u64> = Vec::with_capacity(operations.len());
-        for number in 0..operations.len() as u32 {
+        let mut results: Vec<u64> = Vec::with_capacity(operations.count());
+        for number in 0..operations.count() as u32 {
             let [operator, literal, operands @ ..] = operations.get(number) else {
                 unreachable!("an operator, a literal and operands")
             };

@@ -7,7 +7,7 @@
 //! It is asked about outputs and branches. Formulas of a loop that was cut are not asked about:
 //! they are about words that a turn may never see.
 
-use super::native::{self, Native};
+use super::runs::{self, Native};
 use super::{Ends, Finding, Layout, Session, Subject, WRONG_OUTPUT, outputs_of};
 use crate::contract::{Cell, Contents, Contract};
 use crate::exec::{BRANCH, Reason, Stop};
@@ -96,7 +96,7 @@ impl Session {
         let (ends, _) = self.run_on(subject, (contract, layout), inputs);
         let (output, word) = wrong_word(&ends?)?;
         let name = &outputs_of(contract)[output];
-        let input = native::show(contract, &shown(inputs));
+        let input = runs::show(contract, &shown(inputs));
         let mut why = format!("{WRONG_OUTPUT} {name}, word {word}, with {input}");
         let (image, symbol, processor) = subject;
         if processor.is_here {
@@ -120,7 +120,7 @@ impl Session {
         if one == other {
             return None;
         }
-        let [one, other] = inputs.map(|inputs| native::show(place.0, &shown(inputs)));
+        let [one, other] = inputs.map(|inputs| runs::show(place.0, &shown(inputs)));
         let at = subject.0.describe(stop.at);
         Some(Verdict::Refuted(format!(
             "{BRANCH} depends on the input, at {at}: it goes another way with {one}, and with {other}"

@@ -16,7 +16,7 @@ pub struct Interner {
 
 impl Interner {
     /// How many sequences there are.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.ends.len()
     }
 
@@ -37,7 +37,7 @@ impl Interner {
 
     /// The number of `items`, a new one if it has none.
     pub fn number(&mut self, items: &[u32]) -> u32 {
-        if 3 * self.table.len() < 4 * (self.len() + 1) {
+        if 3 * self.table.len() < 4 * (self.count() + 1) {
             self.grow();
         }
         let hash = hash(items);
@@ -45,7 +45,7 @@ impl Interner {
         if let Some(number) = number_in(self.table[slot]) {
             return number;
         }
-        let number = self.len() as u32;
+        let number = self.count() as u32;
         self.items.extend_from_slice(items);
         self.ends.push(self.items.len() as u32);
         assert!(self.items.len() < u32::MAX as usize, "too many terms");

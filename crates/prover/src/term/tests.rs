@@ -308,7 +308,7 @@ fn a_factor_that_changes_while_sums_are_replaced_is_looked_at_again() {
     assert_eq!(terms.samples(&both), [7; SAMPLES]);
 }
 
-/// The comparison with the reference of Argon2.
+/// As many numbers are compared to choose one of earlier blocks.
 #[test]
 fn numbers_are_compared_whatever_the_way() {
     let mut terms = Terms::new(8);

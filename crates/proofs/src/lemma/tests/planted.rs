@@ -3,7 +3,7 @@
 use super::evaluate::values;
 use super::{random_case, solvers};
 use crate::lemma::expression::{Expression, Truth};
-use crate::lemma::prove::{ask_about, possible, possible_at_all};
+use crate::lemma::questions::{ask_about, possible, possible_at_all};
 use crate::lemma::{Case, Formula, Lemma, Mapping, SEGMENTS, Shipped, Verdict};
 use sealstone_argon2::Reference;
 use sealstone_lanes::{Index, Portable};
