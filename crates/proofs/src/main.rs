@@ -1,5 +1,5 @@
 //! `sealstone-prove`: proves the kernels in programs and prints a table.
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 use clap::Parser;
 use sealstone_proofs::lemma::{self, Shipped};

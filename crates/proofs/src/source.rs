@@ -10,10 +10,10 @@
 //! The kernels are generic over the traits of `sealstone-lanes`: `Word` (add, exclusive or, rotate,
 //! …), `Scalar` (a word and its bytes), rows and lanes of them. With `u64` or a vector register in
 //! place of the word, the source computes numbers. With a [`Symbol`] it computes *formulas*: each
-//! of its bits is a [`Bit`](sealstone_prover::term::Bit) of [`term`](sealstone_prover::term), which is the same number
-//! for the same formula. The inputs are unknowns; the specification runs on the same unknowns; then
-//! all bits of the two results are compared. If they are the same formulas, source and
-//! specification agree for all values of the unknowns at once.
+//! of its bits is a [`Bit`](sealstone_prover::term::Bit), which is the same number for the same
+//! formula. The inputs are unknowns; the specification runs on the same unknowns; then all bits of
+//! the two results are compared. If they are the same formulas, source and specification agree for
+//! all values of the unknowns at once.
 //!
 //! The traits have no comparison and no conversion to a number, so the source cannot look at what
 //! it computes with: there is exactly one path through it, and running it once runs all of it.

@@ -189,6 +189,10 @@ mod tests {
     use crate::contract::Access;
     use crate::formula;
     use std::hint::black_box;
+    use std::sync::{Mutex, PoisonError};
+
+    /// Native runs map memory at fixed addresses: one at a time.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
     mod inner {
         #[inline(never)]
@@ -217,7 +221,9 @@ mod tests {
             .addresses(["x"])
     }
 
-    fn doubled(function: &str, contracts: &[Contract]) -> Result<Proof, String> {
+    fn outcome(function: &str, contracts: &[Contract]) -> Result<Proof, String> {
+        let _guard = ONE_AT_A_TIME.lock();
+        let _guard = _guard.unwrap_or_else(PoisonError::into_inner);
         let mut x = black_box([1]);
         inner::doubled(&mut x);
         assert_eq!(x, [2]);
@@ -227,7 +233,7 @@ mod tests {
     #[test]
     fn a_function_is_found_by_the_end_of_its_path() {
         for name in ["doubled", "inner::doubled", "tests::inner::doubled"] {
-            let proof = doubled(name, &[contract()]).unwrap();
+            let proof = outcome(name, &[contract()]).unwrap();
             assert!(proof.holds, "{name}: {}", proof.text);
             assert!(proof.text.contains("native runs agree"), "{}", proof.text);
         }
@@ -240,7 +246,7 @@ mod tests {
             formula: formula!(|a, contents| vec![sub(a, &contents[0])]),
             ..contract()
         };
-        let proof = doubled("doubled", &[contract(), wrong]).unwrap();
+        let proof = outcome("doubled", &[contract(), wrong]).unwrap();
         assert!(!proof.holds);
         let (first, second) = proof.text.split_once("backwards: ").unwrap();
         assert!(first.contains("inner::doubled: PROVED"), "{first}");
@@ -250,15 +256,31 @@ mod tests {
         );
     }
 
+    /// A run on numbers is the last word, and finds a wrong prover.
+    #[test]
+    fn a_proof_that_a_run_contradicts_is_none() {
+        let symbolic = contract().formula.symbolic;
+        let contract = Contract {
+            formula: crate::contract::Formula {
+                symbolic,
+                numeric: Box::new(|a, contents| vec![sub(a, &contents[0])]),
+            },
+            ..contract()
+        };
+        let proof = outcome("inner::doubled", &[contract]).unwrap();
+        let why = "contradicts the proof: the prover is wrong";
+        assert!(!proof.holds && proof.text.contains(why), "{}", proof.text);
+    }
+
     #[test]
     fn what_cannot_be_tried_is_an_error_that_says_what_to_do() {
-        let error = doubled("doubled", &[]).unwrap_err();
+        let error = outcome("doubled", &[]).unwrap_err();
         assert_eq!(error, "contract.rs: `contracts()` gives no contract");
-        let error = doubled("other::doubled", &[contract()]).unwrap_err();
+        let error = outcome("other::doubled", &[contract()]).unwrap_err();
         assert!(error.contains("no function `other::doubled`"), "{error}");
         assert!(error.contains("\n  similar: "), "{error}");
         // A piece of a name is no name.
-        assert!(doubled("oubled", &[contract()]).is_err());
+        assert!(outcome("oubled", &[contract()]).is_err());
         let with_z3 = Arguments {
             z3: Some("/no/such/program".into()),
             ..arguments("doubled")

@@ -268,7 +268,8 @@ pub struct Contract {
     pub arguments: Vec<Argument>,
     /// How many words it returns in registers: none, one (rax) or two (rax and rdx).
     pub results: usize,
-    /// Data may decide about prefetching and division: addressing that depends on data by definition, as Argon2d's.
+    /// Data may decide about prefetching and division: Argon2d's addressing depends on data, by
+    /// definition.
     pub by_data: bool,
     /// The kernel promises to leave no byte that depends on its input on the stack and in
     /// registers.

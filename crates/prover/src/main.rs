@@ -1,5 +1,5 @@
 //! `machine-proof`: compiles a contract, and has a program's function proved under it.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 use clap::Parser;
 use sealstone_prover::command::{Arguments, functions};

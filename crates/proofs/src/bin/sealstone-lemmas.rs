@@ -1,5 +1,5 @@
 //! Proves the lemmas about Argon2's reference index. Exits with 1 unless all are proved.
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 use sealstone_proofs::lemma::{Shipped, holds, prove, solvers, table};
 use std::process::ExitCode;

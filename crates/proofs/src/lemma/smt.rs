@@ -6,17 +6,17 @@ use std::fmt::Write;
 /// Asks whether the inputs of `formula` can be such that all of `premises` hold and `claim` does
 /// not.
 pub(super) fn question(formula: &Formula, premises: &[Truth<'_>], claim: Truth<'_>) -> String {
-    let mut text = given(formula, premises);
+    let mut text = assumptions(formula, premises);
     text += &format!("(assert (not n{}))\n(check-sat)\n", claim.entry);
     text
 }
 
 /// Asks whether the inputs of `formula` can be such that all of `premises` hold.
 pub(super) fn possible(formula: &Formula, premises: &[Truth<'_>]) -> String {
-    given(formula, premises) + "(check-sat)\n"
+    assumptions(formula, premises) + "(check-sat)\n"
 }
 
-fn given(formula: &Formula, premises: &[Truth<'_>]) -> String {
+fn assumptions(formula: &Formula, premises: &[Truth<'_>]) -> String {
     let mut text = String::from("(set-option :produce-models true)\n(set-logic QF_NIA)\n");
     for (number, entry) in formula.entries().iter().enumerate() {
         define(&mut text, number, entry);

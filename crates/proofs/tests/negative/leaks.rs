@@ -23,6 +23,21 @@ fn assert_leak(verdict: &Verdict, what: &str) {
     assert_ne!(one, other);
 }
 
+/// The prover watches the run that shows it, and must itself survive that the stack is nowhere.
+#[test]
+fn a_stack_pointer_that_depends_on_the_input() {
+    let verdict = identity(true, |code, _| {
+        code.mov(rax, qword_ptr(rdi)).unwrap();
+        code.mov(qword_ptr(rsi), rax).unwrap();
+        code.mov(rcx, rsp).unwrap();
+        code.add(rsp, rax).unwrap();
+        code.push(rax).unwrap();
+        code.mov(rsp, rcx).unwrap();
+        code.ret().unwrap();
+    });
+    assert_refuted(&verdict, "depends on the input");
+}
+
 #[test]
 fn a_branch_on_a_secret() {
     let verdict = around_blake2b(

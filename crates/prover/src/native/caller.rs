@@ -250,31 +250,59 @@ impl Watch {
     }
 }
 
-/// Our handler of traps; on drop, the one that was there before.
+/// Our handler of traps, on a stack of its own: the code that is watched may have put anything into
+/// the stack pointer. On drop, what was there before.
 struct Handler {
     before: libc::sigaction,
+    stack_before: libc::stack_t,
+    _stack: Vec<u8>,
 }
+
+/// Enough for the registers of every CPU, AVX-512 included, and for the handler.
+const HANDLER_STACK: usize = 64 << 10;
 
 impl Handler {
     fn install() -> Option<Self> {
         let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) = trapped;
-        // SAFETY: all zeros is a `sigaction` of no handler and no flags; the two that are given
-        // live until the call is done. The handler does nothing but to read and write atomics and
-        // the registers that it is given.
+        let mut stack = vec![0; HANDLER_STACK];
+        let alternate = libc::stack_t {
+            ss_sp: stack.as_mut_ptr().cast(),
+            ss_flags: 0,
+            ss_size: stack.len(),
+        };
+        // SAFETY: all zeros is a `sigaction` of no handler and no flags, and a `stack_t` of no
+        // stack; those that are given live until the call is done, and the stack until it is
+        // replaced. The handler does nothing but to read and write atomics and the registers that
+        // it is given.
         unsafe {
+            let mut stack_before = core::mem::zeroed();
+            if libc::sigaltstack(&alternate, &mut stack_before) != 0 {
+                return None;
+            }
             let mut action: libc::sigaction = core::mem::zeroed();
             action.sa_sigaction = handler as usize;
-            action.sa_flags = libc::SA_SIGINFO;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
             let mut before = core::mem::zeroed();
-            (libc::sigaction(libc::SIGTRAP, &action, &mut before) == 0).then_some(Self { before })
+            if libc::sigaction(libc::SIGTRAP, &action, &mut before) != 0 {
+                libc::sigaltstack(&stack_before, core::ptr::null_mut());
+                return None;
+            }
+            Some(Self {
+                before,
+                stack_before,
+                _stack: stack,
+            })
         }
     }
 }
 
 impl Drop for Handler {
     fn drop(&mut self) {
-        // SAFETY: this was the action before.
-        unsafe { libc::sigaction(libc::SIGTRAP, &self.before, core::ptr::null_mut()) };
+        // SAFETY: this was the action before, and the stack.
+        unsafe {
+            libc::sigaction(libc::SIGTRAP, &self.before, core::ptr::null_mut());
+            libc::sigaltstack(&self.stack_before, core::ptr::null_mut());
+        }
     }
 }
 

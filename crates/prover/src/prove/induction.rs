@@ -14,10 +14,10 @@
 //!
 //! The *invariant* says of each bit of each register and of memory that it is one of these: a bit
 //! of the words of the specification; of the address of the next element; of the number of elements
-//! that are left, of that number of bytes, or of the address where they end; what the kernel was
-//! given and no turn uses up; a constant; or anything, which is a new unknown for each bit. Nobody
-//! writes it down: it is read off the state of the base. If it is too weak, or not kept, there is
-//! no proof.
+//! that are left, of that number of bytes, or of the address where they end; of the *frame*, the
+//! inputs that no turn uses up; a constant; or anything (*havoc*), which is a new unknown for each
+//! bit. Nobody writes it down: it is read off the state of the base. If it is too weak, or not
+//! kept, there is no proof.
 //!
 //! So the invariant holds whenever the header is reached, by induction on the turns. Each turn
 //! takes one from `r`, so the loop ends. Where it ends, the outputs are right.

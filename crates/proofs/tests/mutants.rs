@@ -1,0 +1,336 @@
+//! Mutants of machine code: an instruction of a proved function is changed, and the function is
+//! tried again.
+//!
+//! A mutant that is proved computes the same as the function did, or the prover is wrong. So each
+//! proved mutant also runs on the sample inputs, and every one is listed. Tried are instructions of
+//! every proved function of the catalog, in this test's own program:
+//!
+//! - deleted: nothing in its place;
+//! - immediate: one bit of it is another one;
+//! - operand: another register of the same kind;
+//! - operation: another mnemonic with the same operands.
+
+use iced_x86::{Code, Decoder, DecoderOptions, Instruction, OpKind, Register};
+use sealstone_proofs::catalog::{Kernel, kernels};
+use sealstone_prover::image::{Image, Symbol};
+use sealstone_prover::prove::{Finding, Session};
+use sealstone_prover::term::Random;
+use sealstone_prover::verdict::Verdict;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+/// Native runs map memory at fixed addresses: one test at a time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// A proved function.
+struct Proved {
+    kernel: Kernel,
+    symbol: Symbol,
+    /// Its instructions, in all its contracts.
+    instructions: Vec<Instruction>,
+}
+
+/// What is changed in an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Change {
+    Deleted,
+    Immediate,
+    Operand,
+    Operation,
+}
+
+const CHANGES: [Change; 4] = [
+    Change::Deleted,
+    Change::Immediate,
+    Change::Operand,
+    Change::Operation,
+];
+
+/// How many mutants got which verdict.
+#[derive(Default)]
+struct Count {
+    refuted: usize,
+    unproved: usize,
+    unsupported: usize,
+    proved: usize,
+}
+
+fn own_image() -> Image {
+    sealstone_kernels::call_every_kernel();
+    Image::load(&std::env::current_exe().unwrap()).unwrap()
+}
+
+/// The verdict under all contracts, and each instruction that was met.
+fn prove(session: &mut Session, image: &Image, kernel: &Kernel, symbol: &Symbol) -> Findings {
+    let mut instructions = BTreeMap::new();
+    for contract in &kernel.contracts {
+        let finding: Finding = session.prove(image, symbol, contract, &kernel.set.processor());
+        instructions.extend(finding.instructions);
+        if !finding.verdict.is_proof() {
+            return (finding.verdict, instructions);
+        }
+    }
+    (Verdict::Proved, instructions)
+}
+
+type Findings = (Verdict, BTreeMap<u64, Instruction>);
+
+/// The functions of these kernels, each of which is proved.
+fn all_proved(image: &Image, chosen: impl Fn(&Kernel) -> bool) -> Vec<Proved> {
+    let mut all: Vec<Proved> = Vec::new();
+    for kernel in kernels().into_iter().filter(chosen) {
+        let mut session = Session::new();
+        let symbols = image.symbols().iter();
+        let mut symbols: Vec<&Symbol> = symbols
+            .filter(|symbol| symbol.is(kernel.function))
+            .collect();
+        // Another row's last: it may be this one's too, for another instruction set.
+        symbols.sort_by_key(|symbol| all.iter().any(|other| other.symbol == **symbol));
+        let mut symbols = symbols.into_iter();
+        let proved = symbols.find_map(|symbol| match prove(&mut session, image, &kernel, symbol) {
+            (Verdict::Proved, instructions) => Some((symbol.clone(), instructions)),
+            _ => None,
+        });
+        let Some((symbol, instructions)) = proved else {
+            panic!("{} {} is not proved", kernel.name, kernel.set.name());
+        };
+        let instructions = instructions.into_values().collect();
+        all.push(Proved {
+            kernel,
+            symbol,
+            instructions,
+        });
+    }
+    all
+}
+
+/// The bytes of a mutant of the instruction, as many as it has; `None` if it has no such one.
+fn mutated(
+    (proved, bytes): (&Proved, &[u8]),
+    instruction: &Instruction,
+    change: Change,
+    random: &mut Random,
+) -> Option<Vec<u8>> {
+    match change {
+        Change::Deleted => Some(vec![NOP; instruction.len()]),
+        Change::Immediate => with_other_immediate(bytes, random),
+        Change::Operand => with_other_operand(instruction, random),
+        Change::Operation => with_other_operation(&proved.instructions, instruction, random),
+    }
+}
+
+const NOP: u8 = 0x90;
+
+/// One bit of the immediate is another one.
+fn with_other_immediate(bytes: &[u8], random: &mut Random) -> Option<Vec<u8>> {
+    let mut decoder = Decoder::new(64, bytes, DecoderOptions::NONE);
+    let instruction = decoder.decode();
+    let place = decoder.get_constant_offsets(&instruction);
+    if !place.has_immediate() {
+        return None;
+    }
+    let bit = below(random, 8 * place.immediate_size());
+    let mut bytes = bytes.to_vec();
+    bytes[place.immediate_offset() + bit / 8] ^= 1 << (bit % 8);
+    Some(bytes)
+}
+
+fn with_other_operand(instruction: &Instruction, random: &mut Random) -> Option<Vec<u8>> {
+    if instruction.op_count() == 0 {
+        return None;
+    }
+    let mut other = *instruction;
+    let operand = below(random, instruction.op_count() as usize) as u32;
+    match instruction.op_kind(operand) {
+        OpKind::Register => {
+            let register = instruction.op_register(operand);
+            let (first, count) = class_of(register)?;
+            let moved = 1 + below(random, count - 1);
+            let number = (register.number() + moved) % count;
+            other.set_op_register(operand, first + number as u32);
+        }
+        OpKind::Memory => {
+            let distance = instruction.memory_displacement64();
+            other.set_memory_displacement64(distance.wrapping_add(8));
+        }
+        _ => return None,
+    }
+    encoded(&other, instruction)
+}
+
+/// The first of the registers that may stand in the place of this one, and how many there are.
+fn class_of(register: Register) -> Option<(Register, usize)> {
+    match () {
+        () if register.is_gpr64() => Some((Register::RAX, 16)),
+        () if register.is_gpr32() => Some((Register::EAX, 16)),
+        () if register.is_xmm() => Some((Register::XMM0, 16)),
+        () if register.is_ymm() => Some((Register::YMM0, 16)),
+        () if register.is_zmm() => Some((Register::ZMM0, 32)),
+        () => None,
+    }
+}
+
+/// An operation that the function has elsewhere, with operands of the same kinds.
+fn with_other_operation(
+    all: &[Instruction],
+    instruction: &Instruction,
+    random: &mut Random,
+) -> Option<Vec<u8>> {
+    let shape = |instruction: &Instruction| {
+        let operands = 0..instruction.op_count();
+        let operands = operands.map(|n| {
+            let register = instruction.op_register(n);
+            (
+                instruction.op_kind(n),
+                class_of(register).map(|(first, _)| first),
+            )
+        });
+        operands.collect::<Vec<_>>()
+    };
+    let same = all
+        .iter()
+        .filter(|other| shape(other) == shape(instruction));
+    let mut codes: Vec<Code> = same.map(|other| other.code()).collect();
+    codes.sort();
+    codes.dedup();
+    codes.retain(|code| *code != instruction.code());
+    let mut other = *instruction;
+    other.set_code(*codes.get(below(random, codes.len().max(1)))?);
+    encoded(&other, instruction)
+}
+
+/// The bytes of an instruction in the place of another one.
+fn encoded(other: &Instruction, instead_of: &Instruction) -> Option<Vec<u8>> {
+    let mut encoder = iced_x86::Encoder::new(64);
+    encoder.encode(other, instead_of.ip()).ok()?;
+    let mut bytes = encoder.take_buffer();
+    if bytes.len() > instead_of.len() {
+        return None;
+    }
+    bytes.resize(instead_of.len(), NOP);
+    Some(bytes)
+}
+
+fn below(random: &mut Random, count: usize) -> usize {
+    (random.number() % count as u64) as usize
+}
+
+/// Formulas that a session keeps at most.
+const MOST_TERMS: usize = 1 << 23;
+
+/// The findings of a campaign.
+#[derive(Default)]
+struct Campaign {
+    counts: BTreeMap<Change, Count>,
+    /// Each mutant that is proved, with what was there.
+    proved: Vec<String>,
+    /// What must not be.
+    wrong: Vec<String>,
+}
+
+impl Campaign {
+    /// So many mutants of the function of each of these kernels.
+    fn run(chosen: impl Fn(&Kernel) -> bool, of_each: usize) -> Self {
+        let image = own_image();
+        let mut campaign = Self::default();
+        let mut random = Random::new(1);
+        for proved in all_proved(&image, chosen) {
+            let mut session = Session::new();
+            for _ in 0..of_each {
+                if session.size() > MOST_TERMS {
+                    session = Session::new();
+                }
+                campaign.add_one(&image, &proved, &mut session, &mut random);
+            }
+        }
+        campaign
+    }
+
+    /// One mutant, of an instruction and a change by chance.
+    fn add_one(
+        &mut self,
+        image: &Image,
+        proved: &Proved,
+        session: &mut Session,
+        random: &mut Random,
+    ) {
+        let (at, change, bytes) = loop {
+            let instruction = &proved.instructions[below(random, proved.instructions.len())];
+            let change = CHANGES[below(random, CHANGES.len())];
+            let at = instruction.ip();
+            let bytes = image.code(at, instruction.len()).unwrap();
+            match mutated((proved, bytes), instruction, change, random) {
+                Some(mutant) if mutant != bytes => break (at, change, mutant),
+                _ => {}
+            }
+        };
+        let mut mutant = image.clone();
+        mutant.patch(at, &bytes);
+        let (verdict, _) = prove(session, &mutant, &proved.kernel, &proved.symbol);
+        let count = self.counts.entry(change).or_default();
+        let (name, set) = (proved.kernel.name, proved.kernel.set.name());
+        let decoded = |image: &Image| {
+            let bytes = image.code(at, 15).unwrap();
+            Decoder::with_ip(64, bytes, at, DecoderOptions::NONE)
+                .decode()
+                .to_string()
+        };
+        let place = format!(
+            "{name} {set}: `{}` -> `{}`",
+            decoded(image),
+            decoded(&mutant)
+        );
+        match &verdict {
+            Verdict::Proved => {
+                count.proved += 1;
+                self.proved.push(place);
+            }
+            Verdict::Refuted(why) if why.contains("the prover is wrong") => {
+                self.wrong.push(format!("{place}: {why}"));
+            }
+            Verdict::Refuted(_) => count.refuted += 1,
+            Verdict::Unproved(_) => count.unproved += 1,
+            Verdict::Unsupported(_) => count.unsupported += 1,
+        }
+    }
+
+    fn judge(&self) {
+        for (change, count) in &self.counts {
+            let Count {
+                refuted,
+                unproved,
+                unsupported,
+                proved,
+            } = count;
+            println!(
+                "{change:?}: {refuted} refuted, {unproved} unproved, {unsupported} unsupported, \
+                 {proved} proved"
+            );
+        }
+        println!("proved: {:#?}", self.proved);
+        assert!(self.wrong.is_empty(), "{:#?}", self.wrong);
+    }
+}
+
+#[test]
+fn a_mutant_that_is_proved_computes_the_same() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap();
+    let is_quick = |kernel: &Kernel| {
+        let names = [
+            "BLAKE2b F",
+            "Skein-256 output",
+            "ChaCha20 block (self-test)",
+        ];
+        names.contains(&kernel.name)
+    };
+    Campaign::run(is_quick, 10).judge();
+}
+
+/// `SEALSTONE_MUTANTS` says how many of each function.
+#[test]
+#[ignore = "takes an hour of a core for 100 of each function"]
+fn mutants_of_all_kernels() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap();
+    let of_each = std::env::var("SEALSTONE_MUTANTS").map_or(4, |count| count.parse().unwrap());
+    Campaign::run(|_| true, of_each).judge();
+}
