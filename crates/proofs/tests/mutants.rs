@@ -26,8 +26,9 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 struct Proved {
     kernel: Kernel,
     symbol: Symbol,
-    /// Its instructions, in all its contracts.
+    /// Its instructions, in all its contracts, and how many of them a run executes at most.
     instructions: Vec<Instruction>,
+    steps: u64,
 }
 
 /// What is changed in an instruction.
@@ -60,20 +61,22 @@ fn own_image() -> Image {
     Image::load(&std::env::current_exe().unwrap()).unwrap()
 }
 
-/// The verdict under all contracts, and each instruction that was met.
+/// The verdict under all contracts, each instruction that was met, and the length of the longest
+/// run.
 fn prove(session: &mut Session, image: &Image, kernel: &Kernel, symbol: &Symbol) -> Findings {
-    let mut instructions = BTreeMap::new();
+    let (mut instructions, mut steps) = (BTreeMap::new(), 0);
     for contract in &kernel.contracts {
         let finding: Finding = session.prove(image, symbol, contract, &kernel.set.processor());
         instructions.extend(finding.instructions);
+        steps = finding.steps.max(steps);
         if !finding.verdict.is_proof() {
-            return (finding.verdict, instructions);
+            return (finding.verdict, instructions, steps);
         }
     }
-    (Verdict::Proved, instructions)
+    (Verdict::Proved, instructions, steps)
 }
 
-type Findings = (Verdict, BTreeMap<u64, Instruction>);
+type Findings = (Verdict, BTreeMap<u64, Instruction>, u64);
 
 /// The functions of these kernels, each of which is proved.
 fn all_proved(image: &Image, chosen: impl Fn(&Kernel) -> bool) -> Vec<Proved> {
@@ -88,10 +91,10 @@ fn all_proved(image: &Image, chosen: impl Fn(&Kernel) -> bool) -> Vec<Proved> {
         symbols.sort_by_key(|symbol| all.iter().any(|other| other.symbol == **symbol));
         let mut symbols = symbols.into_iter();
         let proved = symbols.find_map(|symbol| match prove(&mut session, image, &kernel, symbol) {
-            (Verdict::Proved, instructions) => Some((symbol.clone(), instructions)),
+            (Verdict::Proved, instructions, steps) => Some((symbol.clone(), instructions, steps)),
             _ => None,
         });
-        let Some((symbol, instructions)) = proved else {
+        let Some((symbol, instructions, steps)) = proved else {
             panic!("{} {} is not proved", kernel.name, kernel.set.name());
         };
         let instructions = instructions.into_values().collect();
@@ -99,6 +102,7 @@ fn all_proved(image: &Image, chosen: impl Fn(&Kernel) -> bool) -> Vec<Proved> {
             kernel,
             symbol,
             instructions,
+            steps,
         });
     }
     all
@@ -235,10 +239,13 @@ impl Campaign {
         let mut campaign = Self::default();
         let mut random = Random::new(1);
         for proved in all_proved(&image, chosen) {
-            let mut session = Session::new();
+            println!("{} {}", proved.kernel.name, proved.kernel.set.name());
+            // A mutant may loop for ever.
+            let new = || Session::new().with_most_steps(2 * proved.steps);
+            let mut session = new();
             for _ in 0..of_each {
                 if session.size() > MOST_TERMS {
-                    session = Session::new();
+                    session = new();
                 }
                 campaign.add_one(&image, &proved, &mut session, &mut random);
             }
@@ -266,7 +273,7 @@ impl Campaign {
         };
         let mut mutant = image.clone();
         mutant.patch(at, &bytes);
-        let (verdict, _) = prove(session, &mutant, &proved.kernel, &proved.symbol);
+        let (verdict, ..) = prove(session, &mutant, &proved.kernel, &proved.symbol);
         let count = self.counts.entry(change).or_default();
         let (name, set) = (proved.kernel.name, proved.kernel.set.name());
         let decoded = |image: &Image| {
@@ -326,11 +333,15 @@ fn a_mutant_that_is_proved_computes_the_same() {
     Campaign::run(is_quick, 10).judge();
 }
 
-/// `SEALSTONE_MUTANTS` says how many of each function.
+/// `SEALSTONE_MUTANTS` says how many of each function. Trees in several lanes are left out: where a
+/// mutant does not follow the steps of the specification, no loop is cut, and the formulas of all
+/// blocks take minutes.
 #[test]
-#[ignore = "takes an hour of a core for 100 of each function"]
+#[ignore = "takes minutes, and longer for more than four of each function"]
 fn mutants_of_all_kernels() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
     let of_each = std::env::var("SEALSTONE_MUTANTS").map_or(4, |count| count.parse().unwrap());
-    Campaign::run(|_| true, of_each).judge();
+    let is_quick =
+        |kernel: &Kernel| !kernel.name.starts_with("tree") || kernel.name.ends_with("1 lane");
+    Campaign::run(is_quick, of_each).judge();
 }

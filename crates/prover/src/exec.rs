@@ -97,6 +97,8 @@ pub struct Machine<'a> {
     upper_in_use: bool,
     /// Features that instructions may need.
     pub features: Features,
+    /// More instructions than these are not executed ([`MOST_STEPS`]).
+    pub most_steps: u64,
     steps: u64,
     /// How far down the stack was in use after the last instruction, and by which stack pointer.
     lowest: u64,
@@ -114,8 +116,8 @@ pub(crate) const ARGUMENTS: [usize; 6] = [7, 6, 2, 1, 8, 9];
 pub(crate) const CALLEE_SAVED: [usize; 6] = [3, 5, 12, 13, 14, 15];
 /// The registers that a function may change.
 pub(crate) const CALLER_SAVED: [usize; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
-/// More instructions than any kernel has: a loop without end.
-const MOST_STEPS: u64 = 4_000_000;
+/// So many instructions are executed at most, if nothing else is said.
+pub const MOST_STEPS: u64 = 4_000_000;
 /// How far below the stack pointer a function may write, by the ABI.
 const RED_ZONE: u64 = 128;
 /// The guard of a stack is at least so large: no access may skip it.
@@ -164,6 +166,7 @@ impl<'a> Machine<'a> {
             leaves_upper_halves: false,
             upper_in_use: false,
             features: Features::baseline(),
+            most_steps: MOST_STEPS,
             steps: 0,
             lowest: 0,
             pointer: Word::new(),
@@ -263,7 +266,7 @@ impl<'a> Machine<'a> {
     /// Why it cannot be.
     pub fn step(&mut self, instruction: &Instruction) -> Outcome<()> {
         self.steps += 1;
-        if self.steps > MOST_STEPS {
+        if self.steps > self.most_steps {
             return self.unsupported("it does not end");
         }
         self.next = instruction.next_ip();

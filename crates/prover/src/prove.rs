@@ -9,7 +9,7 @@ mod runs;
 mod witness;
 
 use crate::contract::{Access, Cell, Contents, Contract};
-use crate::exec::{CALLER_SAVED, CLOBBERED, Machine, Reason, Region, Stop};
+use crate::exec::{CALLER_SAVED, CLOBBERED, MOST_STEPS, Machine, Reason, Region, Stop};
 use crate::features::Processor;
 use crate::image::{Image, Symbol};
 use crate::solver::Solver;
@@ -33,6 +33,8 @@ pub struct Session {
     unknowns: Unknowns,
     /// For witnesses.
     solver: Option<Solver>,
+    /// A run of more instructions is taken for one without end.
+    most_steps: u64,
 }
 
 /// The findings of a proof.
@@ -100,6 +102,16 @@ impl Session {
             bases: HashMap::new(),
             unknowns: Unknowns::default(),
             solver: None,
+            most_steps: MOST_STEPS,
+        }
+    }
+
+    /// Takes a run of more than `most` instructions for one without end.
+    #[must_use]
+    pub fn with_most_steps(self, most: u64) -> Self {
+        Self {
+            most_steps: most,
+            ..self
         }
     }
 
@@ -240,6 +252,7 @@ impl Session {
         }
         let place = (contract, layout);
         let (mut machine, arguments) = enter(&mut self.terms, subject, place, contents);
+        machine.most_steps = self.most_steps;
         let place = (layout.bases(contract), layout.stack);
         let called = machine.call_watched(subject.1.start, &arguments, place, |machine, entry| {
             match &mut beside {

@@ -142,6 +142,7 @@ impl Session {
     ) -> Verdict {
         let place = (contract, layout);
         let (mut machine, arguments) = enter(&mut self.terms, subject, place, induction.contents);
+        machine.most_steps = self.most_steps;
         let [start, end, ..] = places(
             machine.terms,
             &induction.pointer,
