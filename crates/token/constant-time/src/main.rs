@@ -1,7 +1,8 @@
 //! Runs everything that touches a key or a blind, with these marked for valgrind: it reports each
 //! branch and each address that depends on them. `scripts/test-constant-time` builds and runs it.
 //!
-//! usage: valgrind constant_time JOB   (without JOB: prints their names)
+//! usage: valgrind sealstone-constant-time JOB   (without JOB: prints their names)
+#![forbid(unsafe_code)]
 
 #[cfg(not(sealstone_valgrind))]
 fn main() {
