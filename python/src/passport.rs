@@ -7,6 +7,7 @@ use crate::stream::{Source, about};
 use crate::watch::Watch;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use sealstone::passport::{Contact, NewSlot, SecretPassport, SlotKey, Words};
 use sealstone::{Error, KdfLimits, KdfParams, Passphrase};
 use sealstone_files::{Existing, PRIVATE};
@@ -27,6 +28,8 @@ pub(crate) struct PublicPassport {
 #[pyclass(frozen, module = "sealstone")]
 pub(crate) struct Passport {
     secret: Mutex<Option<Arc<sealstone::passport::Passport>>>,
+    /// Made once: it has two signatures, which take longer than most calls that it is for.
+    public: PyOnceLock<Py<PublicPassport>>,
     home: Home,
 }
 
@@ -179,8 +182,13 @@ impl Passport {
     }
 
     #[getter]
-    fn public(&self) -> PyResult<PublicPassport> {
-        Ok(PublicPassport::of(&self.get()?.public()))
+    fn public(&self, py: Python<'_>) -> PyResult<Py<PublicPassport>> {
+        let passport = self.get()?;
+        let public = self.public.get_or_try_init(py, || {
+            let public = py.detach(|| passport.public());
+            Py::new(py, PublicPassport::of(&public))
+        });
+        Ok(public?.clone_ref(py))
     }
 
     #[getter]
@@ -230,6 +238,7 @@ impl Passport {
     fn of(passport: sealstone::passport::Passport) -> Self {
         Self {
             secret: Mutex::new(Some(Arc::new(passport))),
+            public: PyOnceLock::new(),
             home: Home::here(),
         }
     }

@@ -162,7 +162,10 @@ def test_passports_on_disk_on_paper_and_in_memory(tmp_path: Path) -> None:
     for source in (path, str(path), path.read_bytes()):
         with Passport.unlock(source, "correct horse") as same:
             assert (same.fingerprint, same.label, same.created) == (ALICE.fingerprint, "Alice", ALICE.created)
+            assert same.public is same.public, "it is signed once"
         assert same.closed
+        with pytest.raises(ValueError, match="wiped"):
+            same.public
         with pytest.raises(ValueError, match="wiped"):
             same.words()
         with pytest.raises(ValueError, match="wiped"):
