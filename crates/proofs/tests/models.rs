@@ -82,6 +82,10 @@ fn of_other_levels() -> Result<Vec<Instruction>, IcedError> {
     code.sha256rnds2(xmm1, xmm2)?;
     code.sha256msg1(xmm3, xmm5)?;
     code.sha256msg2(xmm6, xmm4)?;
+    code.blendvps(xmm3, xmm5)?;
+    code.vpcmpud(k2, zmm2, zmm0, 1)?;
+    code.knotw(k2, k1)?;
+    code.vpblendmd(zmm13.k2(), zmm13, zmm12)?;
     let bytes = code.assemble(0)?;
     Ok(Decoder::new(64, &bytes, DecoderOptions::NONE)
         .iter()

@@ -8,12 +8,16 @@ use crate::term::{Terms, Word};
 pub enum Cell {
     /// Anything: the proof is for all values. Always treated as secret.
     Input,
+    /// A number below 2^bits, each of which is possible. Treated as secret.
+    Small(usize),
     /// A number from 1 to 2^bits, each of which is possible. Treated as secret.
     Count(usize),
     /// How many elements a buffer has: a number from 2 to 2^bits + 1 ([`Contract::repeats`]).
     Many(usize),
     /// The address of a buffer.
     Address(&'static str),
+    /// The address of a place in a buffer, so many bytes behind its start.
+    Inside(&'static str, u64),
     /// A public number.
     Number(u64),
 }

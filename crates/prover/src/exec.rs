@@ -176,8 +176,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Calls the function at `entry` with integer arguments, and checks what the ABI asks of it.
-    /// Buffers are at `bases`; `stack` names the stack pointer of the caller, a multiple of 16.
+    /// Calls the function at `entry` with integer arguments, and checks what the ABI asks of it. Six
+    /// of them are in registers, the others on the stack of the caller. Buffers are at `bases`; `stack` names the stack pointer of the caller, a multiple of 16.
     /// Calls `at_turn` whenever a jump has gone back: at the turns of loops. It is given what
     /// registers held at the entry, too.
     pub(crate) fn call_watched(
@@ -188,7 +188,6 @@ impl<'a> Machine<'a> {
         mut at_turn: impl FnMut(&mut Self, &[Word]) -> Outcome<()>,
     ) -> Outcome<()> {
         assert!(stack.is_multiple_of(16), "the ABI aligns the stack");
-        assert!(arguments.len() <= ARGUMENTS.len(), "arguments in registers");
         let before = self.general.clone();
         for (register, argument) in ARGUMENTS.into_iter().zip(arguments) {
             self.general[register] = argument.clone();
@@ -196,6 +195,8 @@ impl<'a> Machine<'a> {
         self.declare_bases(bases, stack);
         let range = self.stack_range(stack);
         self.memory.declare_stack(range);
+        let in_registers = arguments.len().min(ARGUMENTS.len());
+        self.declare_arguments(&arguments[in_registers..], stack);
         self.general[RSP] = self.base_of_stack();
         self.touched = stack;
         let back = self.return_address();
@@ -213,6 +214,16 @@ impl<'a> Machine<'a> {
             self.give_up_stack();
         }
         self.check_abi(&before)
+    }
+
+    /// Arguments on the stack are above the return address. They belong to the function.
+    fn declare_arguments(&mut self, arguments: &[Word], stack: u64) {
+        let region = Region {
+            name: "its arguments on the stack".into(),
+            range: stack..stack + 8 * arguments.len() as u64,
+            writable: true,
+        };
+        self.memory.declare(region, &arguments.concat());
     }
 
     /// Puts something else for every bit of registers and memory that is no constant. Nothing is

@@ -8,5 +8,5 @@ mod caller;
 mod mapping;
 
 pub(crate) use bench::{Bench, SCRATCH, State, Width};
-pub(crate) use caller::{Entry, Reached, Until};
+pub(crate) use caller::{Entry, ON_STACK, Reached, Until};
 pub(crate) use mapping::Mapping;

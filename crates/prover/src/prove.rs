@@ -208,6 +208,12 @@ impl Session {
                         .or_insert_with(|| terms.input(64))
                         .clone()
                 }
+                Cell::Small(bits) => {
+                    let terms = &mut self.terms;
+                    let number = self.inputs.entry((name, i));
+                    let number = number.or_insert_with(|| terms.input(64));
+                    terms.sum(64, &[(1, &number[..*bits])], 0)
+                }
                 Cell::Count(bits) => {
                     let terms = &mut self.terms;
                     let number = self
@@ -225,6 +231,10 @@ impl Session {
                     terms.sum(64, &[(1, &number[..*bits])], 2)
                 }
                 Cell::Number(number) => constant((*number).into(), 64),
+                Cell::Inside(of, distance) => {
+                    let base = &layout.words[contract.index(of)];
+                    self.terms.sum(64, &[(1, base)], (*distance).into())
+                }
                 Cell::Address(of) => layout.words[contract.index(of)].clone(),
             });
             contents.push(cells.collect());

@@ -227,9 +227,11 @@ mod tests {
         needs.extend((set != Set::Baseline).then_some(Need::Instructions));
         for cell in buffers.iter().flat_map(|buffer| &buffer.cells) {
             match cell {
-                Cell::Input | Cell::Address(_) | Cell::Many(_) => {}
+                Cell::Input | Cell::Address(_) | Cell::Inside(..) | Cell::Many(_) => {}
                 Cell::Count(24) => drop(needs.insert(Need::Range)),
-                Cell::Count(bits) => panic!("nobody guarantees numbers below 2^{bits}"),
+                Cell::Small(bits) | Cell::Count(bits) => {
+                    panic!("nobody guarantees numbers below 2^{bits}")
+                }
                 Cell::Number(_) => drop(needs.insert(Need::Count)),
             }
         }

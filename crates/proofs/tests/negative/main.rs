@@ -4,6 +4,7 @@
 //! others are a few instructions put around it.
 
 mod addresses;
+mod arguments;
 mod leaks;
 mod processor;
 mod witnesses;

@@ -154,7 +154,12 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn set_vector_register(&mut self, instruction: &Instruction, register: Register, word: &[Bit]) {
+    pub(super) fn set_vector_register(
+        &mut self,
+        instruction: &Instruction,
+        register: Register,
+        word: &[Bit],
+    ) {
         let clear = instruction.encoding() != EncodingKind::Legacy;
         let clear = clear != (word.len() < 512 && self.is_wrong(WrongModel::Upper));
         let whole = &mut self.vectors[register.number()];

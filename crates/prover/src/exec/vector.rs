@@ -13,7 +13,7 @@ mod shuffle;
 
 use super::{Machine, Outcome};
 use crate::term::{Bit, Terms, Word};
-use iced_x86::{EncodingKind, Instruction, Mnemonic};
+use iced_x86::{EncodingKind, Instruction, Mnemonic, Register};
 
 /// An element-wise operation on formulas.
 type Operation = fn(&mut Terms, &[Bit], &[Bit]) -> Word;
@@ -49,8 +49,9 @@ impl Machine<'_> {
         use Mnemonic::*;
         let mnemonic = instruction.mnemonic();
         let width = match mnemonic {
+            Vpcmpud => return self.compare_into_mask(instruction, 32).map(|()| true),
             Kmovb | Kxnorb => 8,
-            Kmovw | Kxnorw => 16,
+            Kmovw | Kxnorw | Knotw => 16,
             Kmovd | Kxnord => 32,
             Kmovq | Kxnorq => 64,
             Vzeroupper => {
@@ -65,6 +66,9 @@ impl Machine<'_> {
         };
         let word = if matches!(mnemonic, Kmovb | Kmovw | Kmovd | Kmovq) {
             self.low(instruction, 1, width)?
+        } else if mnemonic == Knotw {
+            let bits = self.low(instruction, 1, width)?.into_iter();
+            bits.map(|bit| self.terms.not(bit)).collect()
         } else {
             let (a, b) = (
                 self.low(instruction, 1, width)?,
@@ -79,6 +83,28 @@ impl Machine<'_> {
         };
         self.set_mask(instruction, word)?;
         Ok(true)
+    }
+
+    /// A bit of a mask for each pair of elements, numbers without a sign: whether the first is below
+    /// the second. Where operand 0 is masked itself, its bits are zero if that is not set.
+    fn compare_into_mask(&mut self, instruction: &Instruction, element: usize) -> Outcome<()> {
+        const BELOW: usize = 1;
+        if self.immediate(instruction) != BELOW {
+            return self.unsupported(format!("`{instruction}`"));
+        }
+        let width = instruction.op_register(1).size() * 8;
+        let (a, b) = (
+            self.low(instruction, 1, width)?,
+            self.low(instruction, 2, width)?,
+        );
+        let pairs = a.chunks(element).zip(b.chunks(element));
+        let mut word: Word = pairs.map(|(a, b)| self.terms.below(a, b)).collect();
+        if instruction.op_mask() != Register::None {
+            let mask = &self.masks[instruction.op_mask().number()];
+            let pairs = word.iter_mut().zip(mask);
+            pairs.for_each(|(bit, set)| *bit = self.terms.and(*bit, *set));
+        }
+        self.set_mask(instruction, word)
     }
 
     /// Writes operand 0, a mask register or what a mask may be moved to.

@@ -16,7 +16,12 @@ pub(crate) struct Entry {
     pub(crate) general: [u64; 16],
     /// CF, PF, AF, ZF, SF and OF.
     pub(crate) flags: u64,
+    /// On the stack, from the return address on.
+    pub(crate) stack: [u64; ON_STACK],
 }
+
+/// How many words are on the stack: arguments that have no register.
+pub(crate) const ON_STACK: usize = 8;
 
 /// Where a call ends before its end.
 pub(crate) struct Until {
@@ -51,6 +56,7 @@ const FLAGS: u64 = GENERAL + 128;
 const FUNCTION: u64 = FLAGS + 8;
 const STACK: u64 = FUNCTION + 8;
 const RESULTS: u64 = STACK + 8;
+const WORDS: u64 = RESULTS + 16;
 
 const STATUS_FLAGS: u64 = 0x8d5;
 const TRAP_FLAG: u64 = 0x100;
@@ -142,6 +148,7 @@ impl Caller {
             *(GENERAL as *mut [u64; 16]) = entry.general;
             *(FLAGS as *mut u64) = entry.flags & STATUS_FLAGS | more_flags;
             *(FUNCTION as *mut u64) = function;
+            *(WORDS as *mut [u64; ON_STACK]) = entry.stack;
             let enter: extern "sysv64" fn() = core::mem::transmute(self.base);
             enter();
             *(RESULTS as *const [u64; 2])
@@ -165,6 +172,10 @@ fn code() -> Result<(Vec<u8>, Vec<u8>), IcedError> {
     code.mov(qword_ptr(STACK), rsp)?;
     // The return address and six registers: with eight bytes more it is a multiple of 16.
     code.sub(rsp, 8)?;
+    const { assert!(ON_STACK.is_multiple_of(2), "a multiple of 16 bytes") };
+    for number in (0..ON_STACK as u64).rev() {
+        code.push(qword_ptr(WORDS + 8 * number))?;
+    }
     code.push(qword_ptr(FLAGS))?;
     code.popfq()?;
     for (number, register) in (0..).zip(REGISTERS).filter(|(i, _)| *i != RSP as u64) {

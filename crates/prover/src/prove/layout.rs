@@ -13,12 +13,12 @@ pub(super) struct Layout {
     pub(super) stack: u64,
 }
 
-const BUFFERS: u64 = 0x2000_0000_0000;
+const BUFFERS: u64 = 0x1200_0000_0000;
 const STACK: u64 = 0x1000_0000_0000;
 /// Each buffer has a slot of addresses of its own.
 const SLOT: u64 = 1 << 40;
 /// There are no more slots below those of the program.
-const MOST_BUFFERS: usize = 8;
+const MOST_BUFFERS: usize = 22;
 /// Distances from a very round address, in units of the alignment: another for each buffer.
 const SHIFTS: [u64; 7] = [1, 0, 3, 5, 2, 7, 6];
 

@@ -5,7 +5,7 @@ use crate::algebra::Numbers;
 use crate::contract::{Access, Argument, Contents, Contract};
 use crate::exec::{ARGUMENTS, BRANCH, CALLEE_SAVED, CLOBBERED, number_of};
 use crate::image::{Image, Symbol};
-use crate::native::{Entry, Mapping, Reached, Until};
+use crate::native::{Entry, Mapping, ON_STACK, Reached, Until};
 use crate::term::{Random, SAMPLES, Terms, Word};
 use iced_x86::{Instruction, OpKind, Register};
 
@@ -147,22 +147,31 @@ impl<'a> Native<'a> {
         self.samples.iter().map(cells).collect()
     }
 
-    /// Arguments in their registers; in the others, and in the flags, something else for each
+    /// Arguments in their registers and on the stack; in the others, and in the flags, something else for each
     /// sample.
     fn entry(&self, sample: usize, inputs: &Contents<u64>) -> Entry {
         let mut random = Random::new(sample as u64);
         let mut general = core::array::from_fn(|_| random.number());
-        for (register, argument) in ARGUMENTS.into_iter().zip(&self.contract.arguments) {
-            general[register] = match argument {
-                Argument::Address(name) => self.layout.ranges[self.contract.index(name)].start,
-                Argument::Byte(number) => ABOVE_A_BYTE | u64::from(*number),
-                Argument::Number(number) => *number,
-                Argument::Value(name, cell) => inputs[self.contract.index(name)][*cell],
-            };
+        let arguments = self.contract.arguments.iter();
+        let mut arguments = arguments.map(|argument| match argument {
+            Argument::Address(name) => self.layout.ranges[self.contract.index(name)].start,
+            Argument::Byte(number) => ABOVE_A_BYTE | u64::from(*number),
+            Argument::Number(number) => *number,
+            Argument::Value(name, cell) => inputs[self.contract.index(name)][*cell],
+        });
+        for (register, argument) in ARGUMENTS.into_iter().zip(&mut arguments) {
+            general[register] = argument;
         }
+        let flags = random.number();
+        let mut stack: [u64; ON_STACK] = core::array::from_fn(|_| random.number());
+        for (word, argument) in stack.iter_mut().zip(&mut arguments) {
+            *word = argument;
+        }
+        assert!(arguments.next().is_none(), "room for all arguments");
         Entry {
             general,
-            flags: random.number(),
+            flags,
+            stack,
         }
     }
 

@@ -144,9 +144,11 @@ impl Session {
             let name = buffer.same_as.unwrap_or(buffer.name);
             let cells = buffer.cells.iter().zip(words).enumerate();
             let cells = cells.map(|(i, (cell, word))| match cell {
-                Cell::Input => constant(number(word), 64),
+                Cell::Input | Cell::Small(_) => constant(number(word), 64),
                 Cell::Count(_) => constant(number(&self.inputs[&(name, i)]) + 1, 64),
-                Cell::Many(_) | Cell::Number(_) | Cell::Address(_) => word.clone(),
+                Cell::Many(_) | Cell::Number(_) | Cell::Address(_) | Cell::Inside(..) => {
+                    word.clone()
+                }
             });
             cells.collect()
         });

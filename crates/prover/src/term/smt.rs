@@ -78,7 +78,7 @@ impl Terms {
         let mut room = [0];
         let factors = self.factors(product, &mut room).iter();
         let names: Vec<String> = factors.map(|atom| format!("a{atom}")).collect();
-        debug_assert!(product == ONE || !names.is_empty(), "a product has factors");
+        assert!(product == ONE || !names.is_empty(), "a product has factors");
         applied("and", "true", &names)
     }
 

@@ -3,7 +3,7 @@
 use super::{Machine, Outcome, first_source};
 use crate::exec::scalar::extended;
 use crate::term::{Bit, Word};
-use iced_x86::{Instruction, Mnemonic};
+use iced_x86::{Instruction, Mnemonic, Register};
 
 /// Bits of a lane.
 const LANE: usize = 128;
@@ -25,6 +25,8 @@ impl Machine<'_> {
             Pblendw | Vpblendw => self.blend(instruction, 16)?,
             Vpblendd | Blendps | Vblendps => self.blend(instruction, 32)?,
             Blendpd | Vblendpd => self.blend(instruction, 64)?,
+            Vpblendmd => self.blend_by_mask(instruction, 32)?,
+            Blendvps => self.blend_by_first_signs(instruction, 32)?,
             Vpblendvb => self.blend_by_signs(instruction, 8)?,
             Vblendvps => self.blend_by_signs(instruction, 32)?,
             Vblendvpd => self.blend_by_signs(instruction, 64)?,
@@ -151,13 +153,43 @@ impl Machine<'_> {
         let width = self.width(instruction);
         let (a, b) = self.sources(instruction, width)?;
         let signs = self.low(instruction, first_source(instruction) + 2, width)?;
-        let word = (0..width)
-            .map(|i| {
-                let sign = signs[i / element * element + element - 1];
-                self.terms.select(sign, b[i], a[i])
-            })
-            .collect();
+        let word = self.blended(&a, &b, |i| signs[i / element * element + element - 1]);
         self.set_vector(instruction, word, element)
+    }
+
+    /// The same of the old form, whose signs are always those of xmm0.
+    fn blend_by_first_signs(&mut self, instruction: &Instruction, element: usize) -> Outcome<()> {
+        let (a, b) = self.sources(instruction, LANE)?;
+        let signs = self.vectors[0][..LANE].to_vec();
+        let word = self.blended(&a, &b, |i| signs[i / element * element + element - 1]);
+        self.set_vector(instruction, word, element)
+    }
+
+    /// Elements of the second source where the mask is set; elsewhere zero, or those of the first
+    /// source: not of the destination, as other instructions have it.
+    fn blend_by_mask(&mut self, instruction: &Instruction, element: usize) -> Outcome<()> {
+        let width = self.width(instruction);
+        let (mut a, b) = self.sources(instruction, width)?;
+        if instruction.zeroing_masking() {
+            a.fill(Bit::ZERO);
+        }
+        let mask = match instruction.op_mask() {
+            Register::None => vec![Bit::ONE; width / element],
+            register => self.masks[register.number()].clone(),
+        };
+        let word = self.blended(&a, &b, |i| mask[i / element]);
+        // Not by `set_vector`, which would leave out what the mask leaves out.
+        if let Some(word) = self.result(word, element) {
+            self.set_vector_register(instruction, instruction.op_register(0), &word);
+        }
+        Ok(())
+    }
+
+    /// Bits of `b` where they are chosen, else of `a`.
+    fn blended(&mut self, a: &[Bit], b: &[Bit], is_chosen: impl Fn(usize) -> Bit) -> Word {
+        let pairs = a.iter().zip(b).enumerate();
+        let select = |(i, (a, b)): (usize, (&Bit, &Bit))| self.terms.select(is_chosen(i), *b, *a);
+        pairs.map(select).collect()
     }
 
     /// The low half of each lane, twice.
