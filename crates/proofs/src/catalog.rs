@@ -8,7 +8,7 @@ mod skein;
 
 pub use drivers::DRIVERS;
 pub use obligations::{Group, Need, OBLIGATIONS, Obligation};
-pub use others::others;
+pub use others::{call_others, others};
 
 use crate::spec::{argon2, blake2b, chacha20, sha256};
 use Access::{Read, Write};
@@ -24,6 +24,8 @@ pub enum Set {
     Baseline,
     /// SSSE3.
     Ssse3,
+    /// SSE4.1.
+    Sse41,
     /// AVX.
     Avx,
     /// The instructions for SHA-1 and SHA-256, and SSE4.1.
@@ -40,6 +42,7 @@ impl Set {
         match self {
             Self::Baseline => "x86-64",
             Self::Ssse3 => "SSSE3",
+            Self::Sse41 => "SSE4.1",
             Self::Avx => "AVX",
             Self::Sha => "SHA",
             Self::Avx2 => "AVX2",
@@ -52,6 +55,10 @@ impl Set {
         match self {
             Self::Baseline => true,
             Self::Ssse3 => std::arch::is_x86_feature_detected!("ssse3"),
+            Self::Sse41 => {
+                std::arch::is_x86_feature_detected!("ssse3")
+                    && std::arch::is_x86_feature_detected!("sse4.1")
+            }
             Self::Avx => std::arch::is_x86_feature_detected!("avx"),
             Self::Sha => {
                 std::arch::is_x86_feature_detected!("sha")
@@ -70,6 +77,7 @@ impl Set {
         match self {
             Self::Baseline => Features::baseline(),
             Self::Ssse3 => Features::ssse3(),
+            Self::Sse41 => Features::sse41(),
             Self::Avx => Features::avx(),
             Self::Sha => Features::sha(),
             Self::Avx2 => Features::avx2(),
@@ -90,7 +98,7 @@ impl Set {
     fn numbers(self) -> &'static [u8] {
         match self {
             Self::Baseline => &[0],
-            Self::Ssse3 | Self::Avx | Self::Sha => &[],
+            Self::Ssse3 | Self::Sse41 | Self::Avx | Self::Sha => &[],
             Self::Avx2 => &[1],
             Self::Avx512 => &[2, 3],
         }

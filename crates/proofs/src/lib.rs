@@ -32,7 +32,7 @@
 //! finds second copies of proved functions and other code of ours that looks like a kernel.
 //!
 //! The command also relies on code of others. What of it was tried, and with which verdict, is a
-//! table of its own ([`catalog::others`]).
+//! table of its own ([`catalog::others`]), with functions of some crates as they are published.
 //!
 //! [`digest`] ties a proof to bytes: the command compares its own functions with those proved.
 //!

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use clap::Parser;
+use sealstone_proofs::catalog::call_others;
 use sealstone_proofs::lemma::{self, Shipped};
 use sealstone_proofs::report::{Report, prove_all};
 use sealstone_proofs::source;
@@ -157,11 +158,12 @@ fn machine_code(arguments: &Arguments, solver: Option<&Solver>) -> Result<Report
     let libraries: Vec<Image> = libraries.collect::<Result<_, _>>()?;
     if !arguments.alone {
         sealstone_kernels::call_every_kernel();
+        call_others();
         images.push(Image::load(&own)?);
     }
     let mut report = prove_all(&images, &arguments.only, solver);
     if !arguments.alone {
-        report.prove_others(&images[0], &arguments.only);
+        report.prove_others(&images, &arguments.only);
     }
     for library in libraries {
         report.prove_library(library, &arguments.only, solver);

@@ -402,13 +402,23 @@ fn collect(
 
 impl Report {
     /// Tries the functions of others that a program relies on. Nothing of it counts as a kernel.
-    pub fn prove_others(&mut self, image: &Image, only: &str) {
-        let mut sessions: HashMap<&str, Session> = HashMap::new();
-        let (images, mut proved) = (core::slice::from_ref(image), Proved::default());
+    /// What the first program does not contain is taken from the others.
+    pub fn prove_others(&mut self, images: &[Image], only: &str) {
+        // Families follow one another: of each, the formulas are forgotten after its last row.
+        let (mut family, mut session) = ("", Session::new());
+        let mut proved = Proved::default();
         let chosen = |row: &Kernel| row.name.contains(only) || row.set.name().contains(only);
         for row in others().into_iter().filter(chosen) {
-            let session = sessions.entry(row.family).or_default();
-            let row = prove_kernel(session, images, &row, &mut proved, &mut self.instructions);
+            if row.family != family {
+                (family, session) = (row.family, Session::new());
+            }
+            let row = prove_kernel(
+                &mut session,
+                images,
+                &row,
+                &mut proved,
+                &mut self.instructions,
+            );
             self.others.push(row);
         }
     }

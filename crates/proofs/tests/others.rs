@@ -1,7 +1,7 @@
 //! Others' code that the command relies on, in this test's own program, and bugs planted into it.
 
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic};
-use sealstone_proofs::catalog::{Kernel, others};
+use sealstone_proofs::catalog::{Kernel, call_others, others};
 use sealstone_prover::contract::Contract;
 use sealstone_prover::features::Processor;
 use sealstone_prover::image::{Image, Symbol};
@@ -19,6 +19,7 @@ fn own() -> Image {
     black_box(aws_lc_sys::EVP_aead_xchacha20_poly1305 as *const ());
     black_box(aws_lc_sys::SHA256 as *const ());
     black_box(aws_lc_sys::SHA512 as *const ());
+    call_others();
     // ML-KEM hashes four states at once.
     black_box(aws_lc_sys::EVP_PKEY_CTX_new_id as *const ());
     black_box(aws_lc_sys::EVP_PKEY_keygen as *const ());
@@ -83,7 +84,7 @@ fn a_bug_in_any_of_them_is_refused() {
 }
 
 #[test]
-#[ignore = "takes 20 s of a core; the same in the middle of each function is tested always"]
+#[ignore = "takes two minutes of a core; the same in the middle of each function is tested always"]
 fn a_bug_at_the_start_or_end_is_refused() {
     for row in others() {
         bugs_are_refused(&row, &[1, 3]);
@@ -110,6 +111,27 @@ fn bugs_are_refused(row: &Kernel, quarters: &[usize]) {
             assert!(!verdict.is_proof(), "{bug}: {}", any.case);
         }
     }
+}
+
+/// The assembly of `blake3` is so.
+#[test]
+fn assembly_without_sizes_has_both_its_names_and_ends_before_the_next() {
+    let image = own();
+    let named = |name: &str| {
+        let mut symbols = image.symbols().iter();
+        symbols.find(|symbol| symbol.name == name).unwrap()
+    };
+    let hash = named("blake3_hash_many_sse2");
+    let in_place = named("blake3_compress_in_place_sse2");
+    let extended = named("blake3_compress_xof_sse2");
+    assert_eq!(hash.start + hash.size, in_place.start);
+    assert_eq!(in_place.start + in_place.size, extended.start);
+    for symbol in [hash, in_place, extended] {
+        let other = named(&format!("_{}", symbol.name));
+        assert_eq!((symbol.start, symbol.size), (other.start, other.size));
+    }
+    let is_code = |symbol: &Symbol| image.code(symbol.start, 1).is_some();
+    assert!(image.symbols().iter().all(is_code));
 }
 
 /// Keccak's function does, and its row says so.

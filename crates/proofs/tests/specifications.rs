@@ -1,6 +1,7 @@
 //! The specifications on numbers, against published answers. Those of Skein and Argon2 are in
 //! `skein.rs` and `argon2.rs`.
 
+use sealstone_proofs::spec::blake3::{self, Counting};
 use sealstone_proofs::spec::{blake2b, chacha20, keccak, sha256, sha512};
 use sealstone_prover::algebra::Numbers;
 
@@ -175,6 +176,20 @@ fn chacha20_encrypts_the_text_of_the_rfc() {
     }
 }
 
+/// A key stream is what zeros are encrypted to, and its counter wraps.
+#[test]
+fn chacha20_has_the_key_stream_of_its_encryption() {
+    let key: [u8; 32] = std::array::from_fn(|i| i as u8);
+    let input = [u32::MAX - 1, 2, 3, 4];
+    let mut state = little(b"expand 32-byte k");
+    state.extend(little(&key));
+    state.extend(input);
+    let stream = chacha20::stream(&mut Numbers, &state, 4);
+    let zeros = [0; 64];
+    let encrypted = chacha20::encrypt(&mut Numbers, &little(&key), &input, &zeros, 1);
+    assert_eq!(stream, encrypted);
+}
+
 /// draft-irtf-cfrg-xchacha-03, section 2.2.1.
 #[test]
 fn hchacha20_of_the_draft() {
@@ -221,4 +236,109 @@ fn blake2b_self_test_of_the_rfc() {
     }
     let expected = "C2 3A 78 00 D9 81 23 BD 10 F5 06 C6 1E 29 DA 56 03 D7 63 B8 BB AD 2E 73 7F 5E 76 5A 7B CC D4 75";
     assert_eq!(blake2b::hash(b"", &all, 32), bytes(expected));
+}
+
+/// Of the vectors that the designers publish (`test_vectors.json`), those around the ends of blocks
+/// and chunks: length, hash and keyed hash.
+const BLAKE3: [(usize, &str, &str); 12] = [
+    (
+        0,
+        "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262",
+        "92b2b75604ed3c761f9d6f62392c8a9227ad0ea3f09573e783f1498a4ed60d26",
+    ),
+    (
+        1,
+        "2d3adedff11b61f14c886e35afa036736dcd87a74d27b5c1510225d0f592e213",
+        "6d7878dfff2f485635d39013278ae14f1454b8c0a3a2d34bc1ab38228a80c95b",
+    ),
+    (
+        63,
+        "e9bc37a594daad83be9470df7f7b3798297c3d834ce80ba85d6e207627b7db7b",
+        "bb1eb5d4afa793c1ebdd9fb08def6c36d10096986ae0cfe148cd101170ce37ae",
+    ),
+    (
+        64,
+        "4eed7141ea4a5cd4b788606bd23f46e212af9cacebacdc7d1f4c6dc7f2511b98",
+        "ba8ced36f327700d213f120b1a207a3b8c04330528586f414d09f2f7d9ccb7e6",
+    ),
+    (
+        65,
+        "de1e5fa0be70df6d2be8fffd0e99ceaa8eb6e8c93a63f2d8d1c30ecb6b263dee",
+        "c0a4edefa2d2accb9277c371ac12fcdbb52988a86edc54f0716e1591b4326e72",
+    ),
+    (
+        1023,
+        "10108970eeda3eb932baac1428c7a2163b0e924c9a9e25b35bba72b28f70bd11",
+        "c951ecdf03288d0fcc96ee3413563d8a6d3589547f2c2fb36d9786470f1b9d6e",
+    ),
+    (
+        1024,
+        "42214739f095a406f3fc83deb889744ac00df831c10daa55189b5d121c855af7",
+        "75c46f6f3d9eb4f55ecaaee480db732e6c2105546f1e675003687c31719c7ba4",
+    ),
+    (
+        1025,
+        "d00278ae47eb27b34faecf67b4fe263f82d5412916c1ffd97c8cb7fb814b8444",
+        "357dc55de0c7e382c900fd6e320acc04146be01db6a8ce7210b7189bd664ea69",
+    ),
+    (
+        2048,
+        "e776b6028c7cd22a4d0ba182a8bf62205d2ef576467e838ed6f2529b85fba24a",
+        "879cf1fa2ea0e79126cb1063617a05b6ad9d0b696d0d757cf053439f60a99dd1",
+    ),
+    (
+        2049,
+        "5f4d72f40d7a5f82b15ca2b2e44b1de3c2ef86c426c95c1af0b6879522563030",
+        "9f29700902f7c86e514ddc4df1e3049f258b2472b6dd5267f61bf13983b78dd5",
+    ),
+    (
+        3073,
+        "7124b49501012f81cc7f11ca069ec9226cecb8a2c850cfe644e327d22d3e1cd3",
+        "68dede9bef00ba89e43f31a6825f4cf433389fedae75c04ee9f0cf16a427c95a",
+    ),
+    (
+        8193,
+        "bab6c09cb8ce8cf459261398d2e7aef35700bf488116ceb94a36d0f5f1b7bc3b",
+        "954a2a75420c8d6547e3ba5b98d963e6fa6491addc8c023189cc519821b4a1f5",
+    ),
+];
+
+#[test]
+fn blake3_of_the_designers() {
+    let key = b"whats the Elvish word for friend";
+    for (length, hash, keyed) in BLAKE3 {
+        let message: Vec<u8> = (0..length).map(|i| (i % 251) as u8).collect();
+        assert_eq!(
+            blake3::hash(None, &message).to_vec(),
+            bytes(hash),
+            "{length}"
+        );
+        let keyed_hash = blake3::hash(Some(key), &message);
+        assert_eq!(keyed_hash.to_vec(), bytes(keyed), "{length}");
+    }
+}
+
+/// However code counts, it is the same number.
+#[test]
+fn blake3_counters_are_sums() {
+    let ends = [
+        0,
+        1,
+        u32::MAX.into(),
+        1 << 32,
+        (1 << 32) + 1,
+        u64::MAX - 1,
+        u64::MAX,
+    ];
+    for counter in ends {
+        for distance in 0..20 {
+            let sum = counter.wrapping_add(distance);
+            for counting in [Counting::Addend, Counting::Before, Counting::Choice] {
+                let words = [counter as u32, (counter >> 32) as u32];
+                let words = blake3::advanced(&mut Numbers, &words, distance, counting);
+                let expected = [sum as u32, (sum >> 32) as u32];
+                assert_eq!(words, expected, "{counter} + {distance}, {counting:?}");
+            }
+        }
+    }
 }

@@ -25,6 +25,13 @@ pub trait Algebra<const BITS: usize> {
         let carries = self.xor(&both, &one);
         self.shift_right(&carries, BITS - 1)
     }
+    /// 1 if `a` < `b`, else 0: what `a` - `b` borrows.
+    fn borrow(&mut self, a: &Self::Word, b: &Self::Word) -> Self::Word {
+        // The complement of `a` is 2^`BITS` - 1 - `a`.
+        let ones = self.number(u64::MAX);
+        let complement = self.xor(a, &ones);
+        self.carry(&complement, b)
+    }
     /// `a` - `b`.
     fn sub(&mut self, a: &Self::Word, b: &Self::Word) -> Self::Word;
     /// `a` ⊕ `b`.
@@ -180,6 +187,12 @@ impl<const BITS: usize> Algebra<BITS> for Terms {
         word.resize(BITS, Bit::ZERO);
         word
     }
+    fn borrow(&mut self, a: &Word, b: &Word) -> Word {
+        let difference = self.sum(BITS + 1, &[(1, a), (u128::MAX, b)], 0);
+        let mut word = vec![difference[BITS]];
+        word.resize(BITS, Bit::ZERO);
+        word
+    }
     fn sub(&mut self, a: &Word, b: &Word) -> Word {
         Self::sub(self, a, b)
     }
@@ -229,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_carry_is_what_does_not_fit() {
+    fn a_carry_is_what_does_not_fit_and_a_borrow_what_is_missing() {
         let ends = [
             0,
             1,
@@ -245,7 +258,9 @@ mod tests {
             for b in ends {
                 let carry = Algebra::<64>::carry(&mut Numbers, &a, &b);
                 assert_eq!(carry == 1, a.checked_add(b).is_none(), "{a} + {b}");
-                assert!(carry < 2);
+                let borrow = Algebra::<64>::borrow(&mut Numbers, &a, &b);
+                assert_eq!(borrow == 1, a < b, "{a} - {b}");
+                assert!(carry < 2 && borrow < 2);
             }
         }
     }

@@ -44,6 +44,11 @@ impl Features {
         Self::baseline().with(&WITH_SSSE3)
     }
 
+    /// The baseline and SSE4.1.
+    pub fn sse41() -> Self {
+        Self::ssse3().with(&[SSE4_1])
+    }
+
     /// The baseline and AVX.
     pub fn avx() -> Self {
         Self::ssse3().with(&WITH_AVX)

@@ -12,7 +12,7 @@ use object::{
     Object, ObjectSection, ObjectSegment, ObjectSymbol, RelocationFlags, RelocationTarget,
     SegmentFlags,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 type Elf<'a> = ElfFile64<'a, object::LittleEndian>;
@@ -327,7 +327,39 @@ fn functions(file: &Elf<'_>) -> Vec<Symbol> {
             size: symbol.size(),
         })
     });
-    functions.collect()
+    let functions: Vec<Symbol> = functions.collect();
+    let labels = labels(file, &functions);
+    functions.into_iter().chain(labels).collect()
+}
+
+/// Global names in code without a type and a size, as some write assembly. Each stands for what
+/// follows up to the next name or the end of the section; several may stand for the same.
+fn labels(file: &Elf<'_>, functions: &[Symbol]) -> Vec<Symbol> {
+    let is_code = |section: &object::SectionIndex| {
+        let section = file.section_by_index(*section);
+        section.is_ok_and(|section| section.kind() == object::SectionKind::Text)
+    };
+    let untyped = file
+        .symbols()
+        .filter(|symbol| symbol.kind() == object::SymbolKind::Unknown && symbol.is_global());
+    let untyped: Vec<_> = untyped
+        .filter(|symbol| symbol.section_index().as_ref().is_some_and(is_code))
+        .collect();
+    let starts = functions.iter().map(|symbol| symbol.start);
+    let starts = starts.chain(untyped.iter().map(|symbol| BASE + symbol.address()));
+    let starts: BTreeSet<u64> = starts.collect();
+    let labels = untyped.iter().filter_map(|symbol| {
+        let section = file.section_by_index(symbol.section_index()?).ok()?;
+        let start = BASE + symbol.address();
+        let end = BASE + section.address() + section.size();
+        let next = starts.range(start + 1..).next().copied().unwrap_or(end);
+        Some(Symbol {
+            name: symbol.name().ok()?.into(),
+            start,
+            size: next.min(end).checked_sub(start)?,
+        })
+    });
+    labels.collect()
 }
 
 /// The mark of rustc in every program: its name, version and commit.

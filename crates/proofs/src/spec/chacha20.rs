@@ -81,6 +81,19 @@ pub fn encrypt<A: Algebra<32>>(
     output
 }
 
+/// The key stream of so many blocks, of which `state` is that of the first one. The counters wrap
+/// modulo 2^32.
+pub fn stream<A: Algebra<32>>(a: &mut A, state: &[A::Word], blocks: usize) -> Vec<A::Word> {
+    let mut stream = Vec::new();
+    for number in 0..blocks {
+        let mut state = state.to_vec();
+        let number = a.number(number as u64);
+        state[12] = a.add(&state[12], &number);
+        stream.extend(block(a, &state));
+    }
+    stream
+}
+
 /// HChaCha20: the first and last rows after 20 rounds. `input` has the first 16 bytes of the nonce.
 pub fn hchacha20<A: Algebra<32>>(a: &mut A, key: &[A::Word], input: &[A::Word]) -> Vec<A::Word> {
     let state = state(a, key, input);

@@ -22,7 +22,7 @@ fn k() -> [u32; 64] {
 }
 
 /// Section 5.3.3: the initial hash value, of the square roots of the first eight primes.
-fn initial() -> Vec<u32> {
+pub(super) fn initial() -> Vec<u32> {
     super::blake2b::iv()
         .iter()
         .map(|word| (word >> 32) as u32)

@@ -1,0 +1,129 @@
+//! The crates `sha2`, `chacha20` and `blake2` of RustCrypto, as the compiler has put them into the
+//! prover's own program.
+
+use super::{ANY_BLOCKS_256, Kernel, Set, published, sha256_any_blocks, sha256_blocks};
+use crate::catalog::{cells_32, words_32};
+use crate::spec::{blake2b, chacha20, sha512};
+use sealstone_prover::algebra::{Algebra, Cells};
+use sealstone_prover::contract::Access::{Read, Write};
+use sealstone_prover::contract::{Contents, Contract};
+use sealstone_prover::formula;
+
+/// All of them.
+pub(super) fn rows() -> Vec<Kernel> {
+    let rows = [sha2(), chacha20(), blake2()];
+    rows.into_iter().flatten().collect()
+}
+
+/// The code without special instructions has no row: the compiler has put it into functions that
+/// look first which instructions the processor has.
+fn sha2() -> Vec<Kernel> {
+    let of_256 = (1..=3).map(sha256_blocks).chain([sha256_any_blocks()]);
+    let of_512 = (1..=4).map(sha512_pairs);
+    vec![
+        published(
+            "sha2 SHA-256",
+            Set::Sha,
+            "sha2::sha256::x86_sha::compress",
+            ANY_BLOCKS_256,
+            of_256.collect(),
+        ),
+        published(
+            "sha2 SHA-512",
+            Set::Avx2,
+            "sha2::sha512::x86_avx2::compress",
+            "FIPS 180-4, 6.4.2, for 1 to 4 blocks",
+            of_512.collect(),
+        ),
+    ]
+}
+
+/// As a whole: a turn of its loop is two blocks.
+fn sha512_pairs(blocks: usize) -> Contract {
+    let formula = formula!(|a, contents| {
+        let blocks = contents[1].chunks(16);
+        let state = contents[0].clone();
+        vec![blocks.fold(state, |state, block| sha512::compress(a, &state, block))]
+    });
+    Contract::new(formula)
+        .buffer("state", 8, 8, Write)
+        .buffer("data", 16 * blocks, 1, Read)
+        .addresses(["state", "data"])
+        .number(blocks as u64)
+}
+
+fn chacha20() -> Vec<Kernel> {
+    let four = Contract::new(formula!(|a, contents| {
+        let state = words_32(a, &contents[1]);
+        let stream = chacha20::stream(a, &state, 4);
+        vec![cells_32(a, &stream)]
+    }));
+    let four = four
+        .buffer("output", 32, 16, Write)
+        .buffer("state", 8, 16, Read)
+        .addresses(["output", "state"]);
+    vec![
+        published(
+            "chacha20",
+            Set::Baseline,
+            "chacha20::backends::sse2::rounds",
+            "RFC 8439, 2.3, of the key stream of four blocks",
+            vec![four],
+        ),
+        published(
+            "chacha20",
+            Set::Avx2,
+            "chacha20::backends::avx2::inner",
+            "RFC 8439, 2.3, of the key stream of 1 to 9 blocks, and the counter after them",
+            (1..=9).map(stream).collect(),
+        ),
+    ]
+}
+
+fn stream(blocks: usize) -> Contract {
+    let formula = formula!(|a, contents| streamed(a, contents, blocks));
+    Contract::new(formula)
+        .buffer("state", 8, 4, Write)
+        .buffer("stream", 8 * blocks, 1, Write)
+        .addresses(["state", "stream"])
+        .number(blocks as u64)
+}
+
+/// The state with the next counter, and the key stream.
+fn streamed<A: Cells>(
+    a: &mut A,
+    contents: &Contents<<A as Algebra<64>>::Word>,
+    blocks: usize,
+) -> Contents<<A as Algebra<64>>::Word> {
+    let mut state = words_32(a, &contents[0]);
+    let stream = chacha20::stream(a, &state, blocks);
+    let blocks = Algebra::<32>::number(a, blocks as u64);
+    state[12] = Algebra::<32>::add(a, &state[12], &blocks);
+    vec![cells_32(a, &state), cells_32(a, &stream)]
+}
+
+/// The crate keeps a number of bytes of one word, so that the upper one of t is zero, and knows no
+/// last node.
+fn blake2() -> Vec<Kernel> {
+    let contract = Contract::new(formula!(|a, contents| {
+        let (core, m) = (&contents[0], &contents[1]);
+        let t = [core[8].clone(), Algebra::<64>::number(a, 0)];
+        let mut after = blake2b::compress(a, &core[..8], m, &t, &contents[2][0]);
+        after.push(core[8].clone());
+        vec![after]
+    }));
+    let contract = contract
+        .buffer("chaining value and bytes", 9, 32, Write)
+        .buffer("block", 16, 1, Read)
+        .buffer("finalization flag", 1, 1, Read)
+        .addresses(["chaining value and bytes", "block"])
+        .values("finalization flag")
+        .number(0);
+    vec![published(
+        "blake2",
+        Set::Baseline,
+        "blake2::Blake2bVarCore::compress",
+        "RFC 7693, 3.2, for up to 2^64 - 1 bytes",
+        vec![contract],
+    )]
+}
