@@ -176,8 +176,9 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Calls the function at `entry` with integer arguments, and checks what the ABI asks of it. Six
-    /// of them are in registers, the others on the stack of the caller. Buffers are at `bases`; `stack` names the stack pointer of the caller, a multiple of 16.
+    /// Calls the function at `entry` with integer arguments, and checks what the ABI asks of it.
+    /// Six of them are in registers, the others on the stack of the caller. Buffers are at `bases`;
+    /// `stack` names the stack pointer of the caller, a multiple of 16.
     /// Calls `at_turn` whenever a jump has gone back: at the turns of loops. It is given what
     /// registers held at the entry, too.
     pub(crate) fn call_watched(

@@ -209,8 +209,8 @@ pub fn hash(key: Option<&[u8; 32]>, message: &[u8]) -> [u8; 32] {
     core::array::from_fn(|i| output[i / 4].to_le_bytes()[i % 4])
 }
 
-/// Section 4.3: the tree over the chunks of this part of the message: its left half has as many chunks as a
-/// power of two can be that leaves something to the right.
+/// Section 4.3: the tree over the chunks of this part of the message. Its left half has as many
+/// chunks as a power of two can be that leaves something to the right.
 fn subtree(key: &[u32], flags: u32, first: u64, message: &[u8]) -> Node {
     const CHUNK: usize = 1024;
     if message.len() <= CHUNK {

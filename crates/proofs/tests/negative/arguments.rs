@@ -5,7 +5,7 @@ use super::*;
 /// The verdict on a function that returns what this code leaves in rax: the seventh argument.
 fn of_seventh(write: impl Fn(&mut CodeAssembler)) -> Verdict {
     let _guard = alone();
-    let contract = Contract::new(formula!(|_a, contents| vec![vec![contents[0][6].clone()]]))
+    let contract = Contract::new(formula!(|_a, contents| vec![contents[0][6..].to_vec()]))
         .buffer("arguments", 7, 8, Access::Read)
         .values("arguments")
         .returns(1);
@@ -77,7 +77,7 @@ fn zeros_above_a_byte_are_an_assumption() {
 fn a_place_inside_a_buffer_is_where_the_contract_says() {
     let loaded = |distance: i32| {
         let _guard = alone();
-        let contract = Contract::new(formula!(|_a, contents| vec![vec![contents[1][1].clone()]]))
+        let contract = Contract::new(formula!(|_a, contents| vec![contents[1][1..].to_vec()]))
             .record("table", vec![Cell::Inside("words", 8)], 8, Access::Read)
             .buffer("words", 2, 1, Access::Read)
             .addresses(["table"])

@@ -85,8 +85,8 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    /// A bit of a mask for each pair of elements, numbers without a sign: whether the first is below
-    /// the second. Where operand 0 is masked itself, its bits are zero if that is not set.
+    /// A bit of a mask for each pair of elements, numbers without a sign: whether the first is
+    /// below the second. Where operand 0 is masked itself, its bits are zero if that is not set.
     fn compare_into_mask(&mut self, instruction: &Instruction, element: usize) -> Outcome<()> {
         const BELOW: usize = 1;
         if self.immediate(instruction) != BELOW {

@@ -147,8 +147,8 @@ impl<'a> Native<'a> {
         self.samples.iter().map(cells).collect()
     }
 
-    /// Arguments in their registers and on the stack; in the others, and in the flags, something else for each
-    /// sample.
+    /// Arguments in their registers and on the stack; in the others, and in the flags, something
+    /// else for each sample.
     fn entry(&self, sample: usize, inputs: &Contents<u64>) -> Entry {
         let mut random = Random::new(sample as u64);
         let mut general = core::array::from_fn(|_| random.number());

@@ -105,13 +105,7 @@ fn streamed<A: Cells>(
 /// The crate keeps a number of bytes of one word, so that the upper one of t is zero, and knows no
 /// last node.
 fn blake2() -> Vec<Kernel> {
-    let contract = Contract::new(formula!(|a, contents| {
-        let (core, m) = (&contents[0], &contents[1]);
-        let t = [core[8].clone(), Algebra::<64>::number(a, 0)];
-        let mut after = blake2b::compress(a, &core[..8], m, &t, &contents[2][0]);
-        after.push(core[8].clone());
-        vec![after]
-    }));
+    let contract = Contract::new(formula!(|a, contents| compressed(a, contents)));
     let contract = contract
         .buffer("chaining value and bytes", 9, 32, Write)
         .buffer("block", 16, 1, Read)
@@ -126,4 +120,13 @@ fn blake2() -> Vec<Kernel> {
         "RFC 7693, 3.2, for up to 2^64 - 1 bytes",
         vec![contract],
     )]
+}
+
+/// Of the chaining value with the number of bytes, block and flag: the same two.
+fn compressed<A: Algebra<64>>(a: &mut A, contents: &Contents<A::Word>) -> Contents<A::Word> {
+    let (h, bytes) = contents[0].split_at(8);
+    let t = [bytes[0].clone(), a.number(0)];
+    let mut after = blake2b::compress(a, h, &contents[1], &t, &contents[2][0]);
+    after.extend_from_slice(bytes);
+    vec![after]
 }
