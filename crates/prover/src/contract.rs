@@ -49,7 +49,7 @@ pub struct Buffer {
     pub same_as: Option<&'static str>,
 }
 
-/// An argument in a register.
+/// An argument: the first six are in registers, the others on the stack.
 #[derive(Clone, Debug)]
 pub enum Argument {
     /// The address of a buffer.
@@ -266,9 +266,9 @@ pub(crate) fn pick<W: Clone>(buffer: &[W], cells: &[usize]) -> Vec<W> {
 pub struct Contract {
     /// The difference from other contracts of the kernel; may be empty.
     pub case: &'static str,
-    /// Memory.
+    /// Memory, at most 22 buffers, each aligned to at most 2^32 bytes.
     pub buffers: Vec<Buffer>,
-    /// Arguments in registers.
+    /// Arguments, at most 14.
     pub arguments: Vec<Argument>,
     /// How many words it returns in registers: none, one (rax) or two (rax and rdx).
     pub results: usize,

@@ -100,6 +100,8 @@ pub struct Machine<'a> {
     /// More instructions than these are not executed ([`MOST_STEPS`]).
     pub most_steps: u64,
     steps: u64,
+    /// The arguments on the stack, at the entry.
+    on_stack: Vec<Bit>,
     /// How far down the stack was in use after the last instruction, and by which stack pointer.
     lowest: u64,
     pointer: Word,
@@ -167,6 +169,7 @@ impl<'a> Machine<'a> {
             upper_in_use: false,
             features: Features::baseline(),
             most_steps: MOST_STEPS,
+            on_stack: Vec::new(),
             steps: 0,
             lowest: 0,
             pointer: Word::new(),
@@ -219,12 +222,25 @@ impl<'a> Machine<'a> {
 
     /// Arguments on the stack are above the return address. They belong to the function.
     fn declare_arguments(&mut self, arguments: &[Word], stack: u64) {
+        if arguments.is_empty() {
+            return;
+        }
+        self.on_stack = arguments.concat();
         let region = Region {
             name: "its arguments on the stack".into(),
             range: stack..stack + 8 * arguments.len() as u64,
             writable: true,
         };
         self.memory.declare(region, &arguments.concat());
+    }
+
+    /// Bytes of the arguments on the stack that are no longer what the caller put there.
+    pub(crate) fn changed_arguments(&self, stack: u64) -> Vec<Word> {
+        let range = stack..stack + self.on_stack.len() as u64 / 8;
+        let now = self.memory.contents(range);
+        let bytes = now.chunks(8).zip(self.on_stack.chunks(8));
+        let changed = bytes.filter(|(now, before)| now != before);
+        changed.map(|(now, _)| now.to_vec()).collect()
     }
 
     /// Puts something else for every bit of registers and memory that is no constant. Nothing is

@@ -478,6 +478,8 @@ fn compare_natively(mut native: Native<'_>, verdict: &mut Verdict) {
     };
 }
 
+/// In registers and on the stack.
+const MOST_ARGUMENTS: usize = 14;
 const NOT_REPRODUCED: &str = "native runs show nothing of it: either it is about memory that is not known at the entry, or the prover is wrong";
 const NOT_FOLLOWED: &str =
     "the turns of its loop are not seen to be the steps of the specification";
@@ -550,6 +552,10 @@ fn enter<'a>(
         machine.memory.declare(region, &cells.concat());
     }
     let mut arguments = Vec::new();
+    assert!(
+        contract.arguments.len() <= MOST_ARGUMENTS,
+        "at most 14 arguments"
+    );
     for argument in &contract.arguments {
         arguments.push(layout.argument(machine.terms, contract, argument, contents));
     }
@@ -561,12 +567,15 @@ fn residue_of(machine: &Machine<'_>, layout: &Layout, contract: &Contract) -> Re
     let (stack, returned) = (layout.stack, &RESULTS[..contract.results]);
     let depends = |byte: &[Bit]| byte.iter().any(|bit| machine.terms.depends_on_input(*bit));
     let count = |word: &Word| word.chunks(8).filter(|byte| depends(byte)).count();
+    let arguments = machine.changed_arguments(stack).into_iter();
+    let arguments = arguments.filter(|byte| depends(byte)).count();
     Residue {
         stack: machine
             .memory
             .stack_below(stack)
             .filter(|byte| depends(byte))
-            .count(),
+            .count()
+            + arguments,
         vectors: machine
             .vectors
             .iter()

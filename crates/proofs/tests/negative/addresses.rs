@@ -1,7 +1,7 @@
 //! Code that is right only where memory happens to be: no address is known but as the contract
 //! says.
 
-use super::{assert_refuted, identity, nothing};
+use super::*;
 use iced_x86::code_asm::{
     CodeAssembler, CodeLabel, al, eax, ecx, qword_ptr, r8, rax, rbp, rcx, rdi, rsi, rsp, xmm0,
     xmmword_ptr,
@@ -208,7 +208,7 @@ fn a_frame_that_is_reserved_before_the_alignment() {
 
 #[test]
 fn a_call_with_a_stack_pointer_that_is_not_aligned() {
-    let verdict = super::around_blake2b(
+    let verdict = around_blake2b(
         |code| code.sub(rsp, 8).unwrap(),
         |code| {
             code.add(rsp, 8).unwrap();
@@ -286,4 +286,33 @@ fn an_address_that_is_compared_with_zero() {
         code.je(wrong).unwrap();
     });
     assert_depends_on_addresses(&lower);
+}
+
+/// The low bits of an address are zeros, as many as the contract promises, and nothing else.
+#[test]
+fn a_branch_on_the_alignment_takes_the_way_of_an_aligned_buffer() {
+    for alignment in [16, 4096, 8192, 1 << 21] {
+        let wrong_if = |bit_is_set: bool| {
+            let _guard = alone();
+            let contract = Contract::new(formula!(|_a, contents| vec![contents[0].clone()]))
+                .buffer("v", 1, alignment, Access::Write)
+                .addresses(["v"]);
+            let mut code = CodeAssembler::new(64).unwrap();
+            let mut end = code.create_label();
+            code.test(rdi, i32::try_from(alignment / 2).unwrap())
+                .unwrap();
+            match bit_is_set {
+                true => code.jz(end).unwrap(),
+                false => code.jnz(end).unwrap(),
+            }
+            code.inc(qword_ptr(rdi)).unwrap();
+            code.set_label(&mut end).unwrap();
+            code.ret().unwrap();
+            let mut image = own_image();
+            let symbol = added(&mut image, code);
+            prove(&image, &symbol, &contract, Set::Baseline).verdict
+        };
+        assert_eq!(wrong_if(true), Verdict::Proved, "{alignment}");
+        assert_refuted(&wrong_if(false), "wrong output");
+    }
 }

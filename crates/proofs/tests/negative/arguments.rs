@@ -35,6 +35,31 @@ fn the_seventh_is_behind_the_return_address() {
     assert!(matches!(other, Verdict::Refuted(_)), "{other}");
 }
 
+/// What the function puts in the place of an argument is left to the caller's stack.
+#[test]
+fn a_secret_in_the_place_of_an_argument_is_not_wiped() {
+    let wiped = |kept: bool| {
+        let _guard = alone();
+        let contract = Contract::new(formula!(|_a, contents| vec![contents[0][6..].to_vec()]))
+            .buffer("arguments", 7, 8, Access::Read)
+            .values("arguments")
+            .returns(1)
+            .wipes();
+        verdict(&contract, |code| {
+            code.mov(rax, qword_ptr(rsp + 8)).unwrap();
+            if kept {
+                code.mov(qword_ptr(rsp + 8), rdi).unwrap();
+            }
+            for register in [rcx, rdx, rsi, rdi, r8] {
+                code.xor(register, register).unwrap();
+            }
+            code.mov(r9, r8).unwrap();
+        })
+    };
+    assert_eq!(wiped(false), Verdict::Proved);
+    assert_refuted(&wiped(true), "it leaves 8 bytes");
+}
+
 #[test]
 fn an_eighth_does_not_exist() {
     for beyond in [9, 16] {

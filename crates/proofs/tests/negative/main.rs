@@ -10,7 +10,7 @@ mod processor;
 mod witnesses;
 
 use iced_x86::code_asm::{
-    CodeAssembler, al, byte_ptr, cl, dl, eax, ebx, ecx, edx, ptr, qword_ptr, r8, r11, r12, rax,
+    CodeAssembler, al, byte_ptr, cl, dl, eax, ebx, ecx, edx, ptr, qword_ptr, r8, r9, r11, r12, rax,
     rbx, rcx, rdi, rdx, rsi, rsp, xmm0, xmm1,
 };
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};

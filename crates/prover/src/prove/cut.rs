@@ -8,15 +8,12 @@
 //! # The invariant
 //!
 //! Let wₖ be the words of the specification after k steps. A state of the machine is *coupled* with
-//! wₖ if
+//! wₖ if each bit of wₖ is in a register or on the stack, formula by formula (all but the first
+//! `uncoupled` words). The cut is made only in such a state. Without cuts there is no proof. The
+//! *frame* are the inputs that no step has read yet. They need not be looked for: a cut replaces
+//! them, or leaves them, wherever they are.
 //!
-//! 1. each bit of wₖ is in a register or in memory, formula by formula (all but the first
-//!    `uncoupled` words);
-//! 2. each bit that step k + 1 reads from a buffer is there as it was at the entry (the *frame*:
-//!    inputs that no step has read yet).
-//!
-//! The cut is made only in such a state; otherwise there is none, and without cuts there is no
-//! proof. It then forgets (*havocs*) all but this coupling:
+//! A cut forgets (*havocs*) all but this coupling:
 //!
 //! - a bit of wₖ becomes a new unknown, the same one wherever it stands;
 //! - so does a bit that the next step reads;

@@ -116,7 +116,7 @@ impl Session {
                 first: first_step(&mut self.terms, steps, &contents),
                 bytes: 8 * contents[buffer].len() as u64,
                 element: (
-                    Layout::slot(elements),
+                    Layout::slot(elements, contract.buffers[buffer].alignment),
                     contract.buffers[buffer].alignment.trailing_zeros(),
                 ),
                 pointer: layout.words[buffer].clone(),

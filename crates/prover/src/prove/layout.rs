@@ -19,6 +19,8 @@ const STACK: u64 = 0x1000_0000_0000;
 const SLOT: u64 = 1 << 40;
 /// There are no more slots below those of the program.
 const MOST_BUFFERS: usize = 22;
+/// No contract asks for more.
+const MOST_ALIGNED: u64 = 1 << 32;
 /// Distances from a very round address, in units of the alignment: another for each buffer.
 const SHIFTS: [u64; 7] = [1, 0, 3, 5, 2, 7, 6];
 
@@ -27,12 +29,17 @@ impl Layout {
         assert!(contract.buffers.len() <= MOST_BUFFERS, "a slot for each");
         let (mut ranges, mut words): (Vec<Range<u64>>, Vec<Word>) = (Vec::new(), Vec::new());
         for (i, buffer) in contract.buffers.iter().enumerate() {
-            assert!(buffer.alignment.is_power_of_two(), "{}", buffer.name);
+            let known = buffer.alignment;
+            assert!(
+                known.is_power_of_two() && known <= MOST_ALIGNED,
+                "{}",
+                buffer.name
+            );
             let (range, word) = match buffer.same_as.map(|other| contract.index(other)) {
                 Some(other) => (ranges[other].clone(), words[other].clone()),
                 None => {
                     let shift = SHIFTS[i % SHIFTS.len()] * buffer.alignment;
-                    let start = Self::slot(i) + shift;
+                    let start = Self::slot(i, buffer.alignment) + shift;
                     let range = start..start + 8 * buffer.cells.len() as u64;
                     (range, base(start, buffer.alignment.trailing_zeros()))
                 }
@@ -48,10 +55,11 @@ impl Layout {
         }
     }
 
-    /// Where the slot of a buffer is used from.
-    pub(super) fn slot(buffer: usize) -> u64 {
+    /// Where the slot of a buffer is used from: its known low bits are those of every address of
+    /// that alignment, zeros.
+    pub(super) fn slot(buffer: usize, alignment: u64) -> u64 {
         assert!(buffer < MOST_BUFFERS, "a slot for each");
-        BUFFERS + SLOT * buffer as u64 + 0x1000
+        (BUFFERS + SLOT * buffer as u64 + 0x1000).next_multiple_of(alignment)
     }
 
     /// The bases of all buffers that are not the same as another.
