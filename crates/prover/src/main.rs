@@ -10,11 +10,24 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 fn main() -> ExitCode {
-    run(&Arguments::parse()).unwrap_or_else(|why| {
-        eprintln!("machine-proof: {why}");
-        ExitCode::from(2)
-    })
+    let arguments = Arguments::parse();
+    // A panic has said what went wrong: an odd program file, say.
+    let result = std::panic::catch_unwind(|| run(&arguments));
+    match result {
+        Ok(Ok(code)) => code,
+        Ok(Err(why)) => {
+            eprintln!("machine-proof: {why}");
+            ExitCode::from(2)
+        }
+        Err(_) => ExitCode::from(2),
+    }
 }
+
+/// Programs are built for this, whatever the configuration of cargo says: it is what runs here.
+const TARGET: &str = match cfg!(target_env = "musl") {
+    true => "x86_64-unknown-linux-musl",
+    false => "x86_64-unknown-linux-gnu",
+};
 
 /// Proves it. The program of the contract prints the verdicts; its exit status is given back.
 fn run(arguments: &Arguments) -> Result<ExitCode, String> {
@@ -23,21 +36,30 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
     // Before a build of minutes.
     functions(arguments)?;
     let prover = prover(arguments)?;
-    let package = Package::new(&contract, &prover);
+    let package = Package::new(&contract, &prover)?;
     let manifest = package.write(&build)?;
     eprintln!("machine-proof: compiling {}", arguments.contract.display());
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut cargo = Command::new(cargo);
-    cargo.args(["run", "--quiet", "--release", "--manifest-path"]);
-    cargo.arg(manifest).arg("--target-dir").arg(&build);
-    cargo.arg("--").args(std::env::args_os().skip(1));
-    let status = cargo
+    cargo.args(["build", "--quiet", "--release", "--target", TARGET]);
+    cargo.arg("--manifest-path").arg(manifest);
+    cargo.arg("--target-dir").arg(&build);
+    let built = cargo
         .status()
         .map_err(|error| format!("cargo cannot be run: {error}"))?;
+    if !built.success() {
+        return Err(format!("{} does not compile", arguments.contract.display()));
+    }
+    // Not by `cargo run`, which may start it by another program.
+    let program = build.join(TARGET).join("release").join(&package.name);
+    let status = Command::new(&program)
+        .args(std::env::args_os().skip(1))
+        .status()
+        .map_err(|error| about(&program, &error))?;
     Ok(match status.code() {
         Some(0) => ExitCode::SUCCESS,
         Some(1) => ExitCode::from(1),
-        // The contract does not compile or panics, and has said so.
+        // It could not try, or the contract panics, and it has said so.
         _ => ExitCode::from(2),
     })
 }
@@ -83,14 +105,19 @@ struct Package {
 }
 
 impl Package {
-    fn new(contract: &Path, prover: &Path) -> Self {
+    fn new(contract: &Path, prover: &Path) -> Result<Self, String> {
         let mut hasher = DefaultHasher::new();
         (contract, prover).hash(&mut hasher);
         // A name of its own for each contract: proofs of several may run at once.
         let name = format!("contract-{:016x}", hasher.finish());
+        let path = prover.display().to_string();
+        // Between such quotes, TOML takes everything else as it is.
+        if path.contains('\'') || path.contains(char::is_control) {
+            return Err(format!("{path}: cargo takes no such path"));
+        }
         let manifest = format!(
             "[package]\nname = {name:?}\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
-             [dependencies]\nsealstone-prover = {{ path = {prover:?} }}\n\n[workspace]\n"
+             [dependencies]\nsealstone-prover = {{ path = '{path}' }}\n\n[workspace]\n"
         );
         let program = format!(
             "#[path = {contract:?}]\nmod contract;\n\n\
@@ -99,12 +126,12 @@ impl Package {
         );
         let lock = prover.join("../../Cargo.lock");
         let lock = lock.exists().then_some(lock);
-        Self {
+        Ok(Self {
             name,
             manifest,
             program,
             lock,
-        }
+        })
     }
 
     /// Writes it below `build`. The path of its manifest.
@@ -113,20 +140,22 @@ impl Package {
         let manifest = place.join("Cargo.toml");
         let source = place.join("src");
         fs::create_dir_all(&source).map_err(|error| about(&source, &error))?;
-        write_new(&manifest, &self.manifest)?;
-        write_new(&source.join("main.rs"), &self.program)?;
+        write(&manifest, self.manifest.as_bytes())?;
+        // Each time: cargo looks at times alone, and the contract may be another file of an older
+        // time.
+        write(&source.join("main.rs"), self.program.as_bytes())?;
         let lock = place.join("Cargo.lock");
         if let (Some(tested), false) = (&self.lock, lock.exists()) {
-            fs::copy(tested, &lock).map_err(|error| about(&lock, &error))?;
+            let tested = fs::read(tested).map_err(|error| about(tested, &error))?;
+            write(&lock, &tested)?;
         }
         Ok(manifest)
     }
 }
 
-/// Leaves a file alone that holds the text: cargo compiles what is newer than its result.
-fn write_new(path: &Path, text: &str) -> Result<(), String> {
-    match fs::read_to_string(path) {
-        Ok(old) if old == text => Ok(()),
-        _ => fs::write(path, text).map_err(|error| about(path, &error)),
-    }
+/// Writes a file as a whole: another run may be reading it.
+fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    let new = path.with_extension(format!("new-{}", std::process::id()));
+    fs::write(&new, bytes).map_err(|error| about(&new, &error))?;
+    fs::rename(&new, path).map_err(|error| about(path, &error))
 }

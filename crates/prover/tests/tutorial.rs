@@ -146,6 +146,8 @@ fn an_instruction_without_a_model_is_unsupported() {
 /// The command as it is installed, in an empty folder.
 fn command(place: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_machine-proof"));
+    // What cargo may be told to start instead of programs gives no verdict.
+    command.env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER", "true");
     command.args(arguments).current_dir(place).output().unwrap()
 }
 
@@ -205,6 +207,21 @@ fn the_command_compiles_a_contract_and_proves_it() {
         text.contains("REFUTED: wrong output in `v`, word 0"),
         "{text}"
     );
+    // Another contract counts, though its file is older.
+    let path = place.join("contract.rs");
+    let short = CONTRACT.replace("\"v\", 4", "\"v\", 3").replace(
+        "vec![specification(a, &contents[0])]",
+        "{ let _ = a; contents.clone() }",
+    );
+    assert_ne!(short, CONTRACT);
+    fs::write(&path, short).unwrap();
+    let old = std::time::SystemTime::UNIX_EPOCH;
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    file.set_modified(old).unwrap();
+    let output = command(&place, &arguments);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("outside of its memory"), "{text}");
     // A contract that does not compile is no verdict.
     fs::write(place.join("contract.rs"), "fn contracts() {}").unwrap();
     let output = command(&place, &arguments);
