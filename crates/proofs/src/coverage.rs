@@ -100,6 +100,13 @@ pub fn functions_of(image: &Image, executed: &Executed) -> Vec<Function> {
     functions.into_iter().collect()
 }
 
+/// An instruction that is in none of these functions: its address in the program file.
+pub(crate) fn nameless(functions: &[Function], executed: &Executed) -> Option<u64> {
+    let mut addresses = executed.keys().map(|address| Image::in_file(*address));
+    let is_in = |function: &Function, at| (function.start..function.end).contains(&at);
+    addresses.find(|at| !functions.iter().any(|function| is_in(function, *at)))
+}
+
 /// Walks a program whose proofs have executed these instructions.
 pub fn cover(image: &Image, executed: &Executed, drivers: &'static [Driver]) -> Coverage {
     let pieces = pieces(image);

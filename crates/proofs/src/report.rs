@@ -304,8 +304,17 @@ fn prove_kernel(
             let before = row.verdict.clone();
             let (executed, constants) =
                 prove_function(session, image, symbol, kernel, &mut row, met);
+            let functions = coverage::functions_of(image, &executed);
+            if let (true, Some(at)) = (
+                row.verdict.is_proof(),
+                coverage::nameless(&functions, &executed),
+            ) {
+                row.verdict = Verdict::Unproved(format!(
+                    "the program names no function at {at:#x}, so its code would be in no digest"
+                ));
+            }
             if row.verdict.is_proof() {
-                let functions = coverage::functions_of(image, &executed).into_iter();
+                let functions = functions.into_iter();
                 let with_digest = |function| {
                     let digest = Digest::new(image, &function, &executed, &constants);
                     (function, digest)

@@ -149,3 +149,17 @@ fn what_is_ours() {
     ));
     assert!(!is_ours("unsealstone::x") && !is_ours("my_sealstone::x"));
 }
+
+/// Code between functions would be in no digest.
+#[test]
+fn an_instruction_outside_of_all_functions_is_noticed() {
+    let function = |start, end| Function {
+        symbol: String::new(),
+        start,
+        end,
+    };
+    let functions = [function(16, 20), function(32, 40)];
+    let executed = |at: &[u64]| at.iter().map(|at| (Image::BASE + at, 4)).collect();
+    assert_eq!(nameless(&functions, &executed(&[16, 32, 36])), None);
+    assert_eq!(nameless(&functions, &executed(&[16, 20, 32])), Some(20));
+}

@@ -177,8 +177,8 @@ fn many() -> Vec<Kernel> {
     rows.collect()
 }
 
-const MANY: &str = "BLAKE3 (C2SP), 4.2, of 1 to 17 inputs of one block, of 5 of three blocks and of one of 16 blocks, for any key, counter and flags";
-const MANY_IN_TURN: &str = "BLAKE3 (C2SP), 4.2, of 1 to 31 inputs of one block, of one more than it works on at once of three blocks and of one of 16 blocks, one input behind the other in memory, for any key, counter and flags";
+const MANY: &str = "BLAKE3 (C2SP), 4.2, of 1 to 17 inputs of one block, of 5 of three blocks and of one of 16 blocks, for any key, counter and flags, `increment_counter` given with zeros above its bits";
+const MANY_IN_TURN: &str = "BLAKE3 (C2SP), 4.2, of 1 to 31 adjacent inputs of one block, of one more than it works on at once of three blocks and of one of 16 blocks, for any key, counter and flags, `increment_counter` given with zeros above its bits";
 
 /// Of 1 to `most` inputs of one block, one of a whole chunk, and `some` of a few blocks.
 fn sizes(most: usize, some: usize) -> impl Iterator<Item = Size> {
