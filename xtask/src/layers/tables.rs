@@ -20,7 +20,10 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
             "python",
         ],
     ),
-    ("specimens", &["crates/proofs/kernels", "crates/token/constant-time"]),
+    (
+        "specimens",
+        &["crates/proofs/kernels", "crates/token/constant-time"],
+    ),
     ("engine", &["crates/prover"]),
     ("checks", &["crates/proofs", "bench", "fuzz", "xtask"]),
 ];
