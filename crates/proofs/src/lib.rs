@@ -16,17 +16,16 @@
 //!
 //! The machine code of a kernel depends on the level of optimisation and on the target. `make
 //! prove-levels` gives programs built in other ways to the prover: opt-level 1, 2, 3 and s, for
-//! x86-64, x86-64-v3 and x86-64-v4 (`scripts/prove-levels`).
+//! x86-64, x86-64-v3 and x86-64-v4 (`cargo xtask levels`).
 //!
 //! # What is trusted
 //!
 //! What the engine trusts, and in addition the specifications ([`spec`]) and the contracts
-//! ([`catalog`]). Specifications are checked against published vectors. The models of instructions
-//! are compared with the CPU for every distinct instruction that the proofs meet, which notices
-//! nearly every way in which a model can be made wrong in one place (`tests/models.rs`). A CPU
-//! without AVX-512 compares all forms but those of AVX-512; without AVX2, the command says that
-//! this is no proof. `tests/negative` and `tests/loops.rs` plant bugs, each of which must be
-//! rejected.
+//! ([`catalog`]). Specifications are checked against published vectors. Each distinct instruction
+//! that the proofs meet runs on the CPU, and the result is compared with its model. This comparison
+//! notices nearly every model that is made wrong in one place (`tests/models.rs`). A CPU without
+//! AVX-512 compares all forms but those of AVX-512. Without AVX2, the command says that this is no
+//! proof. `tests/negative` and `tests/loops.rs` plant bugs. Each of them must be rejected.
 //!
 //! That no code was left out is a check of its own: [`coverage`] walks the whole program file, and
 //! finds second copies of proved functions and other code of ours that looks like a kernel.

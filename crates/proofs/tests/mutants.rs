@@ -31,7 +31,7 @@ struct Proved {
     steps: u64,
 }
 
-/// What is changed in an instruction.
+/// A change of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Change {
     Deleted,

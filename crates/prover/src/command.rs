@@ -162,7 +162,7 @@ impl Proof {
     }
 }
 
-/// What was measured of a proof.
+/// The figures of a proof, for people.
 fn details(finding: &Finding) -> String {
     let mut features = crate::features::Features::default();
     features.add_all(finding.instructions.values());

@@ -35,13 +35,13 @@
 //!
 //! | verdict | meaning |
 //! |---|---|
-//! | PROVED | for all inputs and all addresses: the output is what the specification says; no branch, address, shift count, division or string length depends on an input; no access outside the buffers, with the right to write, and the own stack; registers and stack pointer of the caller are kept, upper halves of vector registers are clean; and if the contract promises it, no byte that depends on an input stays on the stack or in a register |
+//! | PROVED | for all inputs and all addresses: the output is what the specification says; no branch, address, shift count, division or string length depends on an input; no access outside the buffers, with the right to write, the arguments on the stack and the own stack; registers and stack pointer of the caller are kept, upper halves of vector registers are clean; and if the contract promises it, no byte that depends on an input stays on the stack or in a register |
 //! | REFUTED | one of these is wrong; a wrong output comes with its input, a leak with two inputs for which the code decides differently. Both are reproduced by running the code itself, if this CPU can and what is decided by is in general-purpose registers (up to that instruction; registers and flags are filled with something else for each input) |
-//! | UNPROVED | neither: two formulas differ, but no sample input tells them apart; or a loop does not follow its specification; or what decides is not known to be constant |
+//! | UNPROVED | neither: two formulas differ, but no sample input tells them apart; or a loop does not follow its specification; or the prover does not see that a branch, an address and the like are the same for all inputs |
 //! | UNSUPPORTED | an instruction, a relocation or a function that is not modelled, or a function that is not found |
 //!
-//! Addresses are symbolic: of each buffer, of the stack, of the program and of the place to return
-//! to nothing is known but the alignment that the contract or the ABI promises, and that they are
+//! Addresses are symbolic. The prover assumes two things of the buffers, the stack, the program and
+//! the return address: they have the alignment that the contract or the ABI promises, and they are
 //! separate. So a proof holds wherever memory is. A branch on an address ends it. Where callers may
 //! pass one buffer twice, a contract of its own says so.
 //!
@@ -63,14 +63,19 @@
 //!
 //! # What is trusted
 //!
-//! The decoder (`iced-x86`), the models of the instructions ([`exec`]), the rules of [`term`], the
-//! specification, the contract, the reading of the program file ([`image`]), the descriptions of
-//! `memcpy`, `memmove` and `memset`, and rustc for the prover itself. Each of them is checked by
-//! something else: all rules on all inputs of small words, and on 64 random inputs wherever they
-//! are applied; specifications against published vectors, which is yours to do; the whole by native
-//! runs on the same random inputs, if this CPU has the function's instructions; every distinct
-//! instruction that can be executed alone (not jumps, calls, `push`, `pop`, prefetching, repeated
-//! moves) by co-simulation with the CPU ([`cosim`]).
+//! You trust these parts:
+//!
+//! - the decoder (`iced-x86`), and the reading of the program file ([`image`]);
+//! - the models of the instructions ([`exec`]), and the rules of [`term`];
+//! - the specification and the contract;
+//! - the descriptions of `memcpy`, `memmove` and `memset`;
+//! - rustc, which compiles the prover.
+//!
+//! Other checks look for mistakes in them. The rules are tested on all inputs of small words, and
+//! watched on 64 random inputs wherever they are applied. The function itself runs on these inputs,
+//! if this CPU has its instructions. Co-simulation compares models with the CPU ([`cosim`]), for
+//! each instruction that can be executed alone: not for jumps, calls, `push`, `pop`, prefetching
+//! and repeated moves. Comparing your specification with published vectors is yours to do.
 //!
 //! Not covered: what a CPU does beside its architecture (speculation, power, faults), other
 //! architectures, and multiplication of wide numbers from pieces.

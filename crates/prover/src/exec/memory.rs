@@ -1,5 +1,5 @@
-//! Memory: declared buffers, the kernel's own stack, and constants of the program. Nothing else
-//! exists.
+//! Memory: declared buffers, arguments on the caller's stack, the function's own stack, and
+//! constants of the program. Nothing else exists.
 
 use crate::image::Image;
 use crate::term::{Bit, Terms, Word};

@@ -121,7 +121,7 @@ struct Size {
     increment: bool,
 }
 
-/// What is special in the code of an instruction set.
+/// The properties of the code of an instruction set.
 #[derive(Clone, Copy)]
 struct Code {
     family: &'static str,
