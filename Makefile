@@ -49,13 +49,12 @@ test: ## every test, with the published vectors
 	@scripts/setup test
 	scripts/fetch-vectors
 	scripts/prove-lemmas --install
-	$(XTASK) test $(CARGO_FLAGS)
+	$(XTASK) test --check-vectors $(CARGO_FLAGS)
 	scripts/test-one-thread $(CARGO_FLAGS)
 	scripts/test-interop $(CARGO_FLAGS)
 	scripts/record-session --check $(CARGO_TARGET_DIR)/debug/sealstone
 	scripts/test-python
 	scripts/test-argon2 2000
-	$(XTASK) assurance --check
 	cargo test $(CARGO_FLAGS) --manifest-path xtask/Cargo.toml
 	cd scripts/tests && python3 -Bm unittest test_jobs test_setup
 

@@ -3,8 +3,9 @@
 //!
 //! ```text
 //! cargo xtask check [GATE…]               the gates; all of them, if none is named
-//! cargo xtask test [CARGO OPTION…]        the tests, and at the end which were skipped
-//! cargo xtask assurance [--proofs FILE] [--check]
+//! cargo xtask test [--check-vectors] [CARGO OPTION…]
+//!                                         the tests, and at the end which were skipped
+//! cargo xtask assurance [--proofs FILE [--check]]
 //!                                         a generated table of ASSURANCE.md
 //! cargo xtask levels [--read DIRECTORY | CARGO OPTION…]
 //!                                         every kernel as compiled at every level
@@ -31,8 +32,8 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask [--root DIRECTORY] check \
     [layers|features|sizes|tree|shell|dependencies]…
-       cargo xtask [--root DIRECTORY] test [CARGO OPTION]…
-       cargo xtask [--root DIRECTORY] assurance [--proofs FILE] [--check]
+       cargo xtask [--root DIRECTORY] test [--check-vectors] [CARGO OPTION]…
+       cargo xtask [--root DIRECTORY] assurance [--proofs FILE [--check]]
        cargo xtask [--root DIRECTORY] levels [--read RESULTS | CARGO OPTION…]";
 
 const GATES: &[(&str, Gate)] = &[
@@ -68,9 +69,9 @@ fn run(root: &Path, words: &[&str]) -> Result<bool, String> {
         .map_err(|e| format!("{}: {e}", root.display()))?;
     match words {
         ["check", gates @ ..] => check(root, gates),
-        ["test", options @ ..] => tests::run(root, options),
-        ["assurance"] => assurance::vectors(root, false),
-        ["assurance", "--check"] => assurance::vectors(root, true),
+        ["test", "--check-vectors", options @ ..] => tests::run(root, options, true),
+        ["test", options @ ..] => tests::run(root, options, false),
+        ["assurance"] => assurance::write_vectors(root),
         ["assurance", "--proofs", file] => assurance::proofs(root, Path::new(file), false),
         ["assurance", "--proofs", file, "--check"] => {
             assurance::proofs(root, Path::new(file), true)

@@ -1,14 +1,17 @@
 //! Runs the workspace's tests, and says at the end which of them were skipped.
 //!
 //! A test that lacks its vectors or a tool prints `skipped: …` and ends; cargo calls that "ok" and
-//! hides the line. This shows it.
+//! hides the line. This shows it. The published vectors that the tests ran are compared with the
+//! table of ASSURANCE.md: what the tests print is hidden too.
 
+use crate::assurance::{self, Set};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Whether the tests passed.
-pub(crate) fn run(root: &Path, options: &[&str]) -> Result<bool, String> {
+/// Whether the tests passed, and ran the vectors of ASSURANCE.md if those are checked: then the
+/// options must not leave tests out.
+pub(crate) fn run(root: &Path, options: &[&str], checks_vectors: bool) -> Result<bool, String> {
     let mut cargo = Command::new("cargo");
     cargo
         .args(["test", "--workspace", "--no-fail-fast"])
@@ -34,7 +37,19 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<bool, String> {
     relay
         .tell(&mut out)
         .map_err(|e| format!("standard output: {e}"))?;
+    if passed && checks_vectors {
+        check_vectors(root, relay.vectors)?;
+    }
     Ok(passed)
+}
+
+/// The table is of what the scripts fetch. Another directory has other vectors.
+fn check_vectors(root: &Path, ran: Vec<Set>) -> Result<(), String> {
+    if std::env::var_os("SEALSTONE_VECTORS").is_some() {
+        println!("ASSURANCE.md: not compared, because SEALSTONE_VECTORS is set");
+        return Ok(());
+    }
+    assurance::check_vectors(root, ran)
 }
 
 /// Passes on what cargo prints without `--show-output`, and notes what was skipped.
@@ -44,6 +59,7 @@ struct Relay {
     is_hidden: bool,
     /// Each test, and why.
     skipped: Vec<String>,
+    vectors: Vec<Set>,
 }
 
 impl Relay {
@@ -63,6 +79,7 @@ impl Relay {
             self.skipped
                 .push(format!("{}: {}", self.test, reason.trim()));
         }
+        self.vectors.extend(Set::read(line));
         !self.is_hidden
     }
 

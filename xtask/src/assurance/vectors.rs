@@ -10,6 +10,7 @@ const PACKAGES: &[&str] = &[
     "sealstone-primitives",
     "sealstone-argon2",
     "sealstone-skein",
+    "sealstone-proofs",
     "sealstone-token",
     "sealstone",
 ];
@@ -35,7 +36,7 @@ pub(super) fn table(root: &Path) -> Result<String, String> {
             sets.extend(run(program)?);
         }
         sets.sort();
-        let row = |(name, count)| format!("| `{wanted}` | {name} | {count} | 0 |");
+        let row = |Set { name, cases }| format!("| `{wanted}` | {name} | {cases} | 0 |");
         rows.extend(sets.into_iter().map(row));
     }
     Ok(rows.join("\n") + "\n")
@@ -82,8 +83,8 @@ fn package_of(id: &str) -> String {
         .into()
 }
 
-/// Name and number of cases of every set of vectors that a program ran.
-fn run(program: &Program) -> Result<Vec<(String, u64)>, String> {
+/// The sets of vectors that a program ran.
+fn run(program: &Program) -> Result<Vec<Set>, String> {
     let mut command = Command::new(&program.file);
     command
         .args(["--nocapture", "--test-threads=1"])
@@ -91,42 +92,117 @@ fn run(program: &Program) -> Result<Vec<(String, u64)>, String> {
     command.env("CARGO_MANIFEST_DIR", &program.directory);
     // The table is of what the scripts fetch, on every machine alike.
     let said = gate::output(command.env_remove("SEALSTONE_VECTORS"))?;
-    Ok(said.lines().filter_map(|line| set(line.trim())).collect())
+    Ok(said.lines().filter_map(Set::read).collect())
 }
 
-/// Reads `NAME: N cases, 0 disagreements`, perhaps behind `test NAME ... `.
-fn set(line: &str) -> Option<(String, u64)> {
-    let (name, count) = line
-        .strip_suffix(" cases, 0 disagreements")?
-        .rsplit_once(": ")?;
-    let behind = name
-        .strip_prefix("test ")
-        .and_then(|rest| rest.split_once(" ... "));
-    let name = behind.map_or(name, |(_, name)| name);
-    Some((name.trim_start_matches('.').into(), count.parse().ok()?))
+/// How many sets the table has. An error, if it is not the table of these sets.
+pub(super) fn compare(table: &str, mut ran: Vec<Set>) -> Result<usize, String> {
+    let mut listed: Vec<Set> = table.lines().filter_map(Set::of_row).collect();
+    listed.sort();
+    ran.sort();
+    if listed == ran {
+        return Ok(ran.len());
+    }
+    let only_in = |those: &[Set], others: &[Set]| {
+        let missing = those.iter().filter(|set| !others.contains(set));
+        missing.map(|set| format!("\n  {set}")).collect::<String>()
+    };
+    Err(format!(
+        "a table of ASSURANCE.md is not up to date: run cargo xtask assurance\nlisted, but no \
+         test ran it:{}\nran, but is not listed:{}\nof {} that are listed and {} that ran",
+        only_in(&listed, &ran),
+        only_in(&ran, &listed),
+        listed.len(),
+        ran.len()
+    ))
+}
+
+/// A set of published vectors.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Set {
+    name: String,
+    cases: u64,
+}
+
+impl Set {
+    /// Of a line `NAME: N cases, 0 disagreements`, perhaps behind `test NAME ... `.
+    pub(crate) fn read(line: &str) -> Option<Self> {
+        let (name, count) = line
+            .trim()
+            .strip_suffix(" cases, 0 disagreements")?
+            .rsplit_once(": ")?;
+        let behind = name
+            .strip_prefix("test ")
+            .and_then(|rest| rest.split_once(" ... "));
+        let name = behind.map_or(name, |(_, name)| name);
+        Some(Self {
+            name: name.trim_start_matches('.').into(),
+            cases: count.parse().ok()?,
+        })
+    }
+
+    /// Of a row of the table: crate, name, cases, disagreements.
+    fn of_row(line: &str) -> Option<Self> {
+        let cells: Vec<&str> = line.trim_matches(['|', ' ']).split(" | ").collect();
+        match cells[..] {
+            [_, name, cases, "0"] => Some(Self {
+                name: name.into(),
+                cases: cases.parse().ok()?,
+            }),
+            _ => None,
+        }
+    }
+}
+
+impl std::fmt::Display for Set {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {} cases", self.name, self.cases)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{package_of, set};
+    use super::{Set, compare, package_of};
 
     #[test]
     fn sets_are_read_with_and_without_the_name_of_their_test() {
-        let expected = Some(("RFC 9106: Argon2id".to_string(), 12));
-        assert_eq!(
-            set("RFC 9106: Argon2id: 12 cases, 0 disagreements"),
-            expected
+        let expected = Some(set("RFC 9106: Argon2id", 12));
+        for before in ["", "test rfc::all ... ", ".."] {
+            let line = format!("{before}RFC 9106: Argon2id: 12 cases, 0 disagreements");
+            assert_eq!(Set::read(&line), expected);
+        }
+        assert_eq!(Set::read("RFC 9106: 12 cases, 1 disagreements"), None);
+        assert_eq!(Set::read("RFC 9106: some cases, 0 disagreements"), None);
+    }
+
+    #[test]
+    fn a_table_lists_what_ran_and_nothing_else() {
+        let table = "| crate | vectors | cases | disagreements |\n|---|---|---|---|\n\
+            | `a` | Wycheproof X | 3 | 0 |\n| `b` | RFC 1 | 12 | 0 |\n";
+        let both = [set("RFC 1", 12), set("Wycheproof X", 3)];
+        assert_eq!(compare(table, both.to_vec()), Ok(2));
+        let [one, other] = both;
+        let refused = |ran: &[&Set], listed: &str, missing: &str| {
+            let message = compare(table, ran.iter().copied().cloned().collect()).unwrap_err();
+            let expected = format!("no test ran it:{listed}\nran, but is not listed:{missing}\n");
+            assert!(message.contains(&expected), "{message}");
+        };
+        refused(&[&one], "\n  Wycheproof X: 3 cases", "");
+        refused(&[&one, &other, &set("New", 1)], "", "\n  New: 1 cases");
+        let fewer = set("RFC 1", 11);
+        refused(
+            &[&fewer, &other],
+            "\n  RFC 1: 12 cases",
+            "\n  RFC 1: 11 cases",
         );
-        assert_eq!(
-            set("test rfc::all ... RFC 9106: Argon2id: 12 cases, 0 disagreements"),
-            expected
-        );
-        assert_eq!(
-            set("..RFC 9106: Argon2id: 12 cases, 0 disagreements"),
-            expected
-        );
-        assert_eq!(set("RFC 9106: 12 cases, 1 disagreements"), None);
-        assert_eq!(set("RFC 9106: some cases, 0 disagreements"), None);
+        refused(&[&one, &one, &other], "", "");
+    }
+
+    fn set(name: &str, cases: u64) -> Set {
+        Set {
+            name: name.into(),
+            cases,
+        }
     }
 
     #[test]
