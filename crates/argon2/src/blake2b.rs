@@ -5,7 +5,7 @@ mod engine;
 mod stream;
 
 pub use compress::{IV, Input, compress};
-pub use engine::{Engine, compress_on};
+pub use engine::{Count, Engine, compress_on};
 pub use stream::{BLOCK, Byte, LONGEST, Stream};
 
 use sealstone_lanes::Cpu;

@@ -19,9 +19,12 @@ pub(crate) use team::fill_together;
 use crate::Error;
 use crate::block::Block;
 use crate::index::{SLICES, Segment};
+use crate::kernel::Kernels;
 use crate::params::{Params, Variant, Version};
+#[cfg(feature = "std")]
+use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
-use sealstone_lanes::{Cpu, Place, Portable};
+use sealstone_lanes::{Place, Portable};
 use segment::Slices;
 
 /// A segment, and the parameters that its blocks depend on.
@@ -82,12 +85,12 @@ impl Position {
 
 /// Fills `memory`, which holds the first two blocks of each lane. `run` does the task of each
 /// slice, which must be done when it returns.
-pub(crate) fn fill(
-    cpu: Cpu,
+pub(crate) fn fill<K: Kernels>(
+    kernels: K,
     params: &Params,
     memory: &mut [Block],
     monitor: &Monitor<'_>,
-    mut run: impl FnMut(Task<'_>),
+    mut run: impl FnMut(Task<'_, K>),
 ) -> Result<(), Error> {
     let place = place(memory);
     let width = memory.len() / SLICES;
@@ -115,7 +118,7 @@ pub(crate) fn fill(
                 lane: 0,
             };
             run(Task {
-                cpu,
+                kernels,
                 position,
                 blocks,
                 others,
@@ -128,6 +131,32 @@ pub(crate) fn fill(
         }
     }
     result(monitor)
+}
+
+/// Fills `memory`, of as many blocks as the parameters say, on these kernels: for a prover, which
+/// looks at the blocks that they get. Each slice is shared out in tasks of `together` lanes; the
+/// last one may have fewer.
+///
+/// # Panics
+/// If `memory` has fewer blocks, or `together` is zero.
+#[cfg(feature = "std")]
+pub fn fill_on(kernels: impl Kernels, params: &Params, memory: &mut [Block], together: usize) {
+    let monitor = Monitor {
+        total: u64::from(params.passes()) * params.blocks() - 2 * u64::from(params.lanes()),
+        done: AtomicU64::new(0),
+        cancel: None,
+        progress: None,
+        get: None,
+    };
+    let memory = &mut memory[..params.blocks() as usize];
+    let filled = fill(kernels, params, memory, &monitor, |task| {
+        let mut rest = Some(task);
+        while let Some((some, others)) = rest.take().and_then(|task| task.split(together)) {
+            some.run();
+            rest = Some(others);
+        }
+    });
+    filled.expect("nobody cancels, and every task is run");
 }
 
 /// Whether all blocks are done. A caller's pool that leaves out a task must not lead to a wrong

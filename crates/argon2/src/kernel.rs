@@ -96,10 +96,76 @@ fn ahead<const ADD: bool, const IN_TURN: bool>(
     })
 }
 
+/// All of these functions: what the fill loop calls. Those of a CPU, or of a prover, which looks at
+/// the blocks that they get.
+pub trait Kernels: Copy {
+    /// [`replace`].
+    fn replace(self, x: &Block, y: &Block, out: &mut Block, soon: Place);
+    /// [`add`].
+    fn add(self, x: &Block, y: &Block, out: &mut Block, soon: Place);
+    /// [`replace_ahead`]; with `soon` [`replace_in_turn`].
+    fn replace_and_refer(
+        self,
+        x: &Block,
+        y: &Block,
+        out: &mut Block,
+        next: &Next<'_>,
+        soon: Option<Place>,
+    ) -> Reference<u64>;
+    /// [`add_ahead`]; with `soon` [`add_in_turn`].
+    fn add_and_refer(
+        self,
+        x: &Block,
+        y: &Block,
+        out: &mut Block,
+        next: &Next<'_>,
+        soon: Option<Place>,
+    ) -> Reference<u64>;
+}
+
+impl Kernels for Cpu {
+    #[inline(always)]
+    fn replace(self, x: &Block, y: &Block, out: &mut Block, soon: Place) {
+        replace(self, x, y, out, soon);
+    }
+    #[inline(always)]
+    fn add(self, x: &Block, y: &Block, out: &mut Block, soon: Place) {
+        add(self, x, y, out, soon);
+    }
+    #[inline(always)]
+    fn replace_and_refer(
+        self,
+        x: &Block,
+        y: &Block,
+        out: &mut Block,
+        next: &Next<'_>,
+        soon: Option<Place>,
+    ) -> Reference<u64> {
+        match soon {
+            None => replace_ahead(self, x, y, out, next),
+            Some(soon) => replace_in_turn(self, x, y, out, next, soon),
+        }
+    }
+    #[inline(always)]
+    fn add_and_refer(
+        self,
+        x: &Block,
+        y: &Block,
+        out: &mut Block,
+        next: &Next<'_>,
+        soon: Option<Place>,
+    ) -> Reference<u64> {
+        match soon {
+            None => add_ahead(self, x, y, out, next),
+            Some(soon) => add_in_turn(self, x, y, out, next, soon),
+        }
+    }
+}
+
 /// G(0, `y`).
-pub(crate) fn with_zero(cpu: Cpu, y: &Block) -> Block {
+pub(crate) fn with_zero(kernels: impl Kernels, y: &Block) -> Block {
     let mut out = ZERO_BLOCK;
-    replace(cpu, &ZERO_BLOCK, y, &mut out, Place::of(y));
+    kernels.replace(&ZERO_BLOCK, y, &mut out, Place::of(y));
     out
 }
 

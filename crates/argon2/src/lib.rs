@@ -81,6 +81,7 @@ pub use sealstone_lanes::Cpu;
 pub use {
     arena::Arena,
     calibrate::{Calibration, calibrate},
+    fill::fill_on,
     password::{Limits, PasswordHasher, Verified, hash_password, verify_password},
     pool::Pool,
 };

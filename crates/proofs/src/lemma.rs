@@ -49,7 +49,7 @@ mod exact;
 mod expression;
 mod number;
 mod questions;
-mod rfc9106;
+pub(crate) mod rfc9106;
 mod smt;
 mod solvers;
 #[cfg(test)]

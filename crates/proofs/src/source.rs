@@ -81,6 +81,8 @@ mod argon2;
 pub mod arrangement;
 mod blake2b;
 mod counterexample;
+mod fill;
+mod lengths;
 pub mod modes;
 #[cfg(test)]
 mod planted;
@@ -104,6 +106,8 @@ pub fn prove_all(only: &str) -> Vec<Row> {
     let claims = [
         argon2::claims(),
         blake2b::claims(),
+        lengths::claims(),
+        fill::claims(),
         threefish::claims(),
         skein::claims(),
         tree::claims(),

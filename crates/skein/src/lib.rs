@@ -62,5 +62,5 @@ pub use prng::Prng;
 pub use sealstone_lanes::Cpu;
 pub use skein::{Skein, Skein256, Skein512, Skein1024};
 pub use stream::StreamCipher;
-pub use tweak::Type;
+pub use tweak::{Type, UbiTweak};
 pub use ubi::Ubi;

@@ -1,5 +1,8 @@
 //! The tweak of a UBI block (Skein 1.3, section 3.4, table 5).
 
+use crate::threefish::Block;
+use sealstone_lanes::Word;
+
 /// The type of a UBI invocation (table 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -31,7 +34,53 @@ const FINAL: u128 = 1 << 127;
 /// The tweak of one block: the bytes processed so far, including this block, and the type of the
 /// block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tweak(u128);
+pub struct Tweak(u128);
+
+/// A tweak as UBI uses it: a [`Tweak`], or a symbolic one. UBI cannot look at it.
+pub trait UbiTweak<W: Word>: Copy {
+    /// Adds `bytes` to the position.
+    #[must_use]
+    fn advance(self, bytes: usize) -> Self;
+    /// After the first block.
+    #[must_use]
+    fn after_first(self) -> Self;
+    /// For the last block.
+    #[must_use]
+    fn last(self) -> Self;
+    /// For a last block whose last byte is not full.
+    #[must_use]
+    fn bit_padded(self) -> Self;
+    /// E(`key`, this tweak, `block`).
+    fn encrypt<const N: usize>(self, cpu: W::Cpu, key: &[W; N], block: [W; N]) -> [W; N]
+    where
+        [W; N]: Block<W>;
+}
+
+impl<W: Word> UbiTweak<W> for Tweak {
+    #[inline(always)]
+    fn advance(self, bytes: usize) -> Self {
+        Self::advance(self, bytes)
+    }
+    #[inline(always)]
+    fn after_first(self) -> Self {
+        Self::after_first(self)
+    }
+    #[inline(always)]
+    fn last(self) -> Self {
+        Self::last(self)
+    }
+    #[inline(always)]
+    fn bit_padded(self) -> Self {
+        Self::bit_padded(self)
+    }
+    #[inline(always)]
+    fn encrypt<const N: usize>(self, cpu: W::Cpu, key: &[W; N], block: [W; N]) -> [W; N]
+    where
+        [W; N]: Block<W>,
+    {
+        block.encrypt(cpu, key, &self.words().map(|word| W::splat(cpu, word)))
+    }
+}
 
 impl Tweak {
     /// Before the first block of a UBI invocation.

@@ -1,20 +1,20 @@
 //! UBI, Unique Block Iteration (Skein 1.3, section 3.4): Threefish as a hash of arbitrary strings.
 
 use crate::threefish::Block;
-use crate::tweak::{Tweak, Type};
+use crate::tweak::{Tweak, Type, UbiTweak};
 use core::hint::black_box;
 use sealstone_lanes::{Scalar, Word};
 
-/// One invocation of UBI, for a message that comes in parts. Generic over the word, so that a
-/// prover can run it on symbols. Wiped when dropped.
+/// One invocation of UBI, for a message that comes in parts. Generic over the word and the tweak, so
+/// that a prover can run it on symbols. Wiped when dropped.
 #[derive(Clone)]
-pub struct Ubi<S: Scalar, const N: usize>
+pub struct Ubi<S: Scalar, const N: usize, T = Tweak>
 where
     [S; N]: Block<S>,
 {
     cpu: S::Cpu,
     chain: [S; N],
-    tweak: Tweak,
+    tweak: T,
     /// The last bytes of the message so far. A full block stays here too, because it gets a flag if
     /// it is the last one.
     block: [[S::Byte; 8]; N],
@@ -29,9 +29,14 @@ where
     pub fn new(cpu: S::Cpu, start: [S; N], kind: Type) -> Self {
         Self::with_tweak(cpu, start, Tweak::new(kind))
     }
+}
 
-    /// Begins with this tweak, which is that of a node of a tree.
-    pub(crate) fn with_tweak(cpu: S::Cpu, start: [S; N], tweak: Tweak) -> Self {
+impl<S: Scalar, const N: usize, T: UbiTweak<S>> Ubi<S, N, T>
+where
+    [S; N]: Block<S>,
+{
+    /// Begins with this tweak: that of a node of a tree, or a prover's.
+    pub fn with_tweak(cpu: S::Cpu, start: [S; N], tweak: T) -> Self {
         Self {
             cpu,
             chain: start,
@@ -88,7 +93,7 @@ where
     }
 }
 
-impl<S: Scalar, const N: usize> Drop for Ubi<S, N>
+impl<S: Scalar, const N: usize, T> Drop for Ubi<S, N, T>
 where
     [S; N]: Block<S>,
 {
@@ -103,12 +108,12 @@ where
 /// Hashes full blocks, none of which is the last of the message. Serial hashing spends its time
 /// here.
 #[inline(never)]
-fn absorb<S: Scalar, const N: usize>(
+fn absorb<S: Scalar, const N: usize, T: UbiTweak<S>>(
     cpu: S::Cpu,
     chain: &mut [S; N],
-    mut tweak: Tweak,
+    mut tweak: T,
     blocks: &[[[S::Byte; 8]; N]],
-) -> Tweak
+) -> T
 where
     [S; N]: Block<S>,
 {
@@ -124,10 +129,10 @@ where
 
 /// Hashes the last block, which has `filled` bytes of the message; the others are zero.
 #[inline(never)]
-fn absorb_last<S: Scalar, const N: usize>(
+fn absorb_last<S: Scalar, const N: usize, T: UbiTweak<S>>(
     cpu: S::Cpu,
     chain: [S; N],
-    tweak: Tweak,
+    tweak: T,
     block: &[[S::Byte; 8]; N],
     filled: usize,
 ) -> [S; N]
@@ -139,17 +144,16 @@ where
 
 /// E(chain, tweak, block) ⊕ block.
 #[inline(always)]
-fn compress<S: Scalar, const N: usize>(
+fn compress<S: Scalar, const N: usize, T: UbiTweak<S>>(
     cpu: S::Cpu,
     chain: [S; N],
-    tweak: Tweak,
+    tweak: T,
     block: &[[S::Byte; 8]; N],
 ) -> [S; N]
 where
     [S; N]: Block<S>,
 {
     let block = block.map(S::from_le_bytes);
-    let tweak = tweak.words().map(|word| S::splat(cpu, word));
-    let cipher = block.encrypt(cpu, &chain, &tweak);
+    let cipher = tweak.encrypt(cpu, &chain, block);
     core::array::from_fn(|i| Word::xor(cipher[i], block[i]))
 }

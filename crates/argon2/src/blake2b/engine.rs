@@ -9,7 +9,11 @@ use zeroize::Zeroize;
 pub trait Engine: Copy {
     /// The words it computes with.
     type Scalar: Scalar;
+    /// A number of message bytes.
+    type Count: Count<Self::Scalar>;
 
+    /// The number of bytes before the message: zero. A prover begins at any number.
+    fn count(self) -> Self::Count;
     /// The token of single words.
     fn scalars(self) -> <Self::Scalar as Word>::Cpu;
     /// `state` = F(`state`, `input`).
@@ -18,9 +22,33 @@ pub trait Engine: Copy {
     fn wipe(words: &mut [Self::Scalar], bytes: &mut [Byte<Self>]);
 }
 
+/// A number of bytes, modulo 2^128: `u128`, or a symbolic one. A hash cannot look at it.
+pub trait Count<S: Scalar>: Copy {
+    /// So many bytes more.
+    #[must_use]
+    fn plus(self, bytes: usize) -> Self;
+    /// The low word and the high word.
+    fn words(self, cpu: S::Cpu) -> [S; 2];
+}
+
+impl<S: Scalar> Count<S> for u128 {
+    #[inline(always)]
+    fn plus(self, bytes: usize) -> Self {
+        self + bytes as Self
+    }
+    #[inline(always)]
+    fn words(self, cpu: S::Cpu) -> [S; 2] {
+        [self as u64, (self >> 64) as u64].map(|word| S::splat(cpu, word))
+    }
+}
+
 impl Engine for Cpu {
     type Scalar = u64;
+    type Count = u128;
 
+    fn count(self) -> u128 {
+        0
+    }
     fn scalars(self) -> Portable {
         Portable
     }

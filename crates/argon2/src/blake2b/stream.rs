@@ -1,7 +1,7 @@
 //! BLAKE2b of a message in parts (RFC 7693, section 3.3).
 
 use super::compress::{IV, Input};
-use super::engine::Engine;
+use super::engine::{Count, Engine};
 use sealstone_lanes::{Scalar, Word};
 
 /// Bytes in a message block.
@@ -19,7 +19,7 @@ pub struct Stream<E: Engine> {
     engine: E,
     state: [E::Scalar; 8],
     /// Bytes compressed so far.
-    count: u128,
+    count: E::Count,
     /// The last bytes of the message so far. A full block stays here too, because it gets a flag if
     /// it is the last one.
     block: [[Byte<E>; 8]; 16],
@@ -38,7 +38,7 @@ impl<E: Engine> Stream<E> {
         let mut stream = Self {
             engine,
             state,
-            count: 0,
+            count: engine.count(),
             block,
             filled: 0,
         };
@@ -93,15 +93,16 @@ impl<E: Engine> Stream<E> {
 
     /// Compresses the block, of which `bytes` are message.
     fn compress(&mut self, bytes: usize, last: bool) {
-        self.count += bytes as u128;
-        let splat = |word| E::Scalar::splat(self.engine.scalars(), word);
+        self.count = self.count.plus(bytes);
+        let cpu = self.engine.scalars();
+        let splat = |word| E::Scalar::splat(cpu, word);
         let mut words = [splat(0); 16];
         for (word, bytes) in words.iter_mut().zip(&self.block) {
             *word = E::Scalar::from_le_bytes(*bytes);
         }
         let input = Input {
             words: &words,
-            counter: [splat(self.count as u64), splat((self.count >> 64) as u64)],
+            counter: self.count.words(cpu),
             last: splat(if last { u64::MAX } else { 0 }),
         };
         self.engine.compress(&mut self.state, &input);
@@ -137,7 +138,11 @@ mod tests {
 
     impl Engine for Watched {
         type Scalar = u64;
+        type Count = u128;
 
+        fn count(self) -> u128 {
+            0
+        }
         fn scalars(self) -> Portable {
             Portable
         }

@@ -4,8 +4,8 @@
 use super::Position;
 use crate::block::{WORDS, from_words, to_words};
 use crate::index::{Reference, Segment};
-use crate::kernel::{Memory, with_zero};
-use sealstone_lanes::{Cpu, Place, Portable};
+use crate::kernel::{Kernels, Memory, with_zero};
+use sealstone_lanes::{Place, Portable};
 
 /// The references of one segment's blocks, as many at a time as one address block holds.
 pub(super) struct Addresses {
@@ -42,13 +42,13 @@ impl Addresses {
     /// segment in order, from one of the first 128 on.
     pub(super) fn reference(
         &mut self,
-        cpu: Cpu,
+        kernels: impl Kernels,
         segment: &Segment<u64>,
         index: usize,
         memory: Memory,
     ) -> (Reference<u64>, Place) {
         if index.is_multiple_of(WORDS) || self.input[6] == 0 {
-            self.refill(cpu, segment, index / WORDS * WORDS);
+            self.refill(kernels, segment, index / WORDS * WORDS);
             (0..AHEAD).for_each(|at| memory.prefetch(self.at(at)));
         }
         let at = index % WORDS;
@@ -65,12 +65,12 @@ impl Addresses {
     }
 
     /// The next address block, for the blocks from `start` on.
-    fn refill(&mut self, cpu: Cpu, segment: &Segment<u64>, start: usize) {
+    fn refill(&mut self, kernels: impl Kernels, segment: &Segment<u64>, start: usize) {
         self.input[6] += 1;
         let mut words = [0; WORDS];
         words[..self.input.len()].copy_from_slice(&self.input);
         let input = from_words(&words);
-        let words = to_words(&with_zero(cpu, &with_zero(cpu, &input)));
+        let words = to_words(&with_zero(kernels, &with_zero(kernels, &input)));
         for (i, (reference, word)) in self.references.iter_mut().zip(words).enumerate() {
             let Reference { slice, block } = segment.reference(Portable, (start + i) as u64, word);
             *reference = Reference {

@@ -4,13 +4,13 @@ use super::Position;
 use super::addresses::Addresses;
 use crate::block::Block;
 use crate::index::{Reference, SLICES, Segment};
-use crate::kernel::{self, Memory, Next};
+use crate::kernel::{Kernels, Memory, Next};
 use core::ops::Range;
-use sealstone_lanes::{Cpu, Place, Portable};
+use sealstone_lanes::{Place, Portable};
 
 /// A segment being filled.
-pub(super) struct Filling<'m> {
-    cpu: Cpu,
+pub(super) struct Filling<'m, K> {
+    kernels: K,
     /// This segment.
     blocks: &'m mut [Block],
     past: Past<'m>,
@@ -64,9 +64,9 @@ enum Source {
     Counter(Addresses),
 }
 
-impl<'m> Filling<'m> {
+impl<'m, K: Kernels> Filling<'m, K> {
     pub(super) fn new(
-        cpu: Cpu,
+        kernels: K,
         position: Position,
         blocks: &'m mut [Block],
         slices: Slices<'m>,
@@ -92,7 +92,7 @@ impl<'m> Filling<'m> {
             Source::Data(reference)
         };
         Self {
-            cpu,
+            kernels,
             blocks,
             past,
             segment,
@@ -113,7 +113,7 @@ impl<'m> Filling<'m> {
     #[inline]
     pub(super) fn step(&mut self, index: usize, soon: Option<Place>) -> Place {
         let Self {
-            cpu,
+            kernels,
             past,
             segment,
             memory,
@@ -124,16 +124,12 @@ impl<'m> Filling<'m> {
             return memory.start;
         };
         let x = past.before(done);
-        let compress = if self.adds {
-            kernel::add
-        } else {
-            kernel::replace
-        };
+        let compress = if self.adds { K::add } else { K::replace };
         let reference = match &mut self.source {
             Source::Data(reference) => reference,
             Source::Counter(addresses) => {
-                let (reference, soon) = addresses.reference(*cpu, segment, index, *memory);
-                compress(*cpu, x, past.find(done, reference), out, soon);
+                let (reference, soon) = addresses.reference(*kernels, segment, index, *memory);
+                compress(*kernels, x, past.find(done, reference), out, soon);
                 return soon;
             }
         };
@@ -141,7 +137,7 @@ impl<'m> Filling<'m> {
         if later.is_empty() {
             // The next segment finds its own first reference; and the very last block must not make
             // an address.
-            compress(*cpu, x, y, out, soon.unwrap_or(memory.start));
+            compress(*kernels, x, y, out, soon.unwrap_or(memory.start));
             return memory.start;
         }
         let next = Next {
@@ -149,11 +145,10 @@ impl<'m> Filling<'m> {
             index: index as u64 + 1,
             memory: *memory,
         };
-        *reference = match (self.adds, soon) {
-            (false, None) => kernel::replace_ahead(*cpu, x, y, out, &next),
-            (true, None) => kernel::add_ahead(*cpu, x, y, out, &next),
-            (false, Some(soon)) => kernel::replace_in_turn(*cpu, x, y, out, &next, soon),
-            (true, Some(soon)) => kernel::add_in_turn(*cpu, x, y, out, &next, soon),
+        *reference = if self.adds {
+            kernels.add_and_refer(x, y, out, &next, soon)
+        } else {
+            kernels.replace_and_refer(x, y, out, &next, soon)
         };
         memory.place(*reference)
     }

@@ -4,12 +4,13 @@ use super::Position;
 use super::monitor::Monitor;
 use super::segment::{Filling, Slices};
 use crate::block::Block;
+use crate::kernel::Kernels;
 use core::ops::Range;
 use sealstone_lanes::{Cpu, Place};
 
 /// Some lanes of a slice. Tasks of one slice are independent of each other.
-pub struct Task<'m> {
-    pub(super) cpu: Cpu,
+pub struct Task<'m, K = Cpu> {
+    pub(super) kernels: K,
     /// The position of the first lane.
     pub(super) position: Position,
     /// These lanes' segments.
@@ -25,11 +26,11 @@ const STRETCH: usize = 512;
 /// Lanes that advance in step on one thread: while one waits for memory, the others compute.
 const IN_STEP: usize = 4;
 
-impl<'m> Task<'m> {
+impl<K: Kernels> Task<'_, K> {
     /// Does the work.
     pub fn run(self) {
         let Self {
-            cpu,
+            kernels,
             position,
             blocks,
             others,
@@ -39,7 +40,13 @@ impl<'m> Task<'m> {
         let mut left = blocks.len() / position.length();
         let segments = blocks.chunks_mut(position.length());
         let mut lanes = segments.zip(position.lane..).map(|(blocks, lane)| {
-            Filling::new(cpu, Position { lane, ..position }, blocks, others, memory)
+            Filling::new(
+                kernels,
+                Position { lane, ..position },
+                blocks,
+                others,
+                memory,
+            )
         });
         while left > 0 {
             // Five lanes are three and two, not four and one.

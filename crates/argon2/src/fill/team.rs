@@ -165,7 +165,7 @@ impl<'m> Team<'m, '_> {
             };
             let lane = (number * self.lanes) as u64;
             Task {
-                cpu: self.cpu,
+                kernels: self.cpu,
                 position: Position {
                     params: *self.params,
                     pass,

@@ -7,7 +7,7 @@ use super::number::Number;
 const SL: u64 = 4;
 
 /// The lane l and the column z of the reference block `B[l][z]`.
-pub(super) fn reference<N: Number>(cpu: N::Cpu, case: &Case<N>) -> (N, N) {
+pub(crate) fn reference<N: Number>(cpu: N::Cpu, case: &Case<N>) -> (N, N) {
     let number = |x| N::splat(cpu, x);
     let two_32 = number(1 << 32);
     // 3.4.1.1, 3.4.1.2: J_1 is the first 32 bits, so the low half of a little-endian word, J_2 the
@@ -41,7 +41,7 @@ pub(super) fn lane<N: Number>(case: &Case<N>, j2: N) -> N {
 /// `B[i][j-1]`. If l is not the current lane, then W includes the indices of all blocks in the last
 /// SL - 1 = 3 segments computed and finished in lane l. If `B[i][j]` is the first block of a
 /// segment, then the very last index from W is excluded."
-fn set_size<N: Number>(cpu: N::Cpu, case: &Case<N>, l: N) -> N {
+pub(crate) fn set_size<N: Number>(cpu: N::Cpu, case: &Case<N>, l: N) -> N {
     let number = |x| N::splat(cpu, x);
     let finished = case.length * number(finished(case));
     let is_first = case.index.is_equal(number(0));

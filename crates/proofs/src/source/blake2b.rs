@@ -97,6 +97,7 @@ pub(super) fn hash(bug: Bug, key: usize, length: usize, output: usize, cuts: &[u
     let specified = modes::hash(&mut &values, &UninterpretedF, &key, &message, output);
     let engine = UninterpretedEngine {
         values: &values,
+        before: 0,
         bug,
     };
     let computed = stream_of(engine, &key, &message, output, cuts);
@@ -153,6 +154,7 @@ pub(super) fn hprime_of(compute: HPrime, parts: &[usize], output: usize) -> Verd
     let specified = modes::hprime(&mut &values, &UninterpretedF, &parts.concat(), output);
     let engine = UninterpretedEngine {
         values: &values,
+        before: 0,
         bug: Bug::None,
     };
     let mut computed = vec![Value::byte(&values, 0); output];

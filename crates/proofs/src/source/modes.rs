@@ -43,6 +43,13 @@ pub trait Strings: Algebra<64> {
     }
 }
 
+/// A number of two words, the low one first, and `more`, modulo 2^128.
+pub fn plus<A: Algebra<64>>(a: &mut A, [low, high]: &[A::Word; 2], more: u64) -> [A::Word; 2] {
+    let more = a.number(more);
+    let carry = a.carry(low, &more);
+    [a.add(low, &more), a.add(high, &carry)]
+}
+
 impl Strings for Numbers {
     type Byte = u8;
 

@@ -5,7 +5,9 @@
 //! runs on its numbers.
 
 mod blake2b;
+mod fill;
 mod kernels;
+mod lengths;
 mod skein;
 mod tree;
 
@@ -50,6 +52,10 @@ enum Bug {
     Configuration,
     /// A key has the type of a personalisation.
     Kind,
+    /// A position has no carry into its upper word.
+    Carry,
+    /// A full block is counted twice.
+    Twice,
     /// A block of output has the number of another one.
     Counter,
     /// A node is on the level below.

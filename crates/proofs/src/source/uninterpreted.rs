@@ -6,7 +6,7 @@
 
 use super::modes::blake2b::Compression;
 use super::value::{Value, ValueByte, Values};
-use sealstone_argon2::blake2b::{Engine, Input};
+use sealstone_argon2::blake2b::{Count, Engine, Input};
 
 /// F in a specification, uninterpreted.
 pub(super) struct UninterpretedF;
@@ -24,11 +24,13 @@ impl<'a> Compression<&'a Values> for UninterpretedF {
     }
 }
 
-/// An engine of the source's BLAKE2b with an uninterpreted F.
+/// An engine of the source's BLAKE2b with an uninterpreted F, which counts bytes with `C`.
 #[derive(Clone, Copy)]
-pub(super) struct UninterpretedEngine<'a> {
+pub(super) struct UninterpretedEngine<'a, C = u128> {
     /// Where the operations are.
     pub(super) values: &'a Values,
+    /// The number of bytes before the message.
+    pub(super) before: C,
     /// A bug, planted to see that it is found.
     pub(super) bug: Bug,
 }
@@ -49,9 +51,13 @@ pub(super) enum Bug {
     State,
 }
 
-impl<'a> Engine for UninterpretedEngine<'a> {
+impl<'a, C: Count<Value<'a>>> Engine for UninterpretedEngine<'a, C> {
     type Scalar = Value<'a>;
+    type Count = C;
 
+    fn count(self) -> C {
+        self.before
+    }
     fn scalars(self) -> &'a Values {
         self.values
     }

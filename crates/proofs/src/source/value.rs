@@ -17,7 +17,8 @@
 //! operands.
 //!
 //! F of BLAKE2b is one operation here: [`Value::f`]. What holds for every function in its place
-//! holds for F. That F itself is right is a row of its own, on symbols.
+//! holds for F. That F itself is right is a row of its own, on symbols. So may Threefish be, E
+//! ([`Value::e`]), where its rounds would take too long.
 //!
 //! If two numbers differ, the list is run on random inputs, with the real operations, until the
 //! results do too. Then these inputs are a counterexample.
@@ -106,11 +107,13 @@ operators! {
     Mark,
     /// The word that the literal says of F(h, m, t, f).
     F,
+    /// The word that the literal says of E(key, tweak, block).
+    E,
 }
 use Operator::*;
 
-/// The most operands that an operation has: those of F.
-const OPERANDS: usize = 27;
+/// The most operands that an operation has: those of E of 16 words.
+const OPERANDS: usize = 34;
 
 impl Operator {
     fn commutes(self) -> bool {
@@ -143,6 +146,12 @@ impl Operator {
                     operands[26],
                 );
                 spec::blake2b::compress(&mut Numbers, h, m, t, &f)[n]
+            }
+            (E, _) => {
+                let words = operands.len() / 2 - 1;
+                let (key, others) = operands.split_at(words);
+                let (tweak, block) = others.split_at(2);
+                spec::threefish::encrypt(&mut Numbers, key, tweak, block)[n]
             }
             _ => return None,
         })
@@ -373,6 +382,16 @@ impl<'a> Value<'a> {
     pub(super) fn f(h: &[Self], m: &[Self], t: &[Self], f: Self) -> [Self; 8] {
         let others: Vec<Self> = [&h[1..], m, t, &[f]].concat();
         core::array::from_fn(|i| h[0].apply(F, i as u32, &others))
+    }
+
+    /// E(key, tweak, block) of Threefish, uninterpreted in the same way.
+    pub(super) fn e<const N: usize>(
+        key: &[Self; N],
+        tweak: &[Self; 2],
+        block: &[Self],
+    ) -> [Self; N] {
+        let others: Vec<Self> = [&key[1..], tweak, block].concat();
+        core::array::from_fn(|i| key[0].apply(E, i as u32, &others))
     }
 
     /// Zero, of the same proof.

@@ -1,6 +1,6 @@
 //! BLAKE2b as a whole (RFC 7693, section 3.3), and H′ of Argon2 (RFC 9106, section 3.3).
 
-use super::Strings;
+use super::{Strings, plus};
 use crate::spec::blake2b::iv;
 
 /// F(h, m, t, f), with f as a word.
@@ -44,19 +44,33 @@ pub fn hash<A: Strings>(
     // d[0..dd-1]: the key, padded to a block, and the data, padded to blocks; one block of zeros if
     // there is neither.
     let mut d = key.to_vec();
-    d.resize(key.len().next_multiple_of(128), zero.clone());
+    d.resize(key.len().next_multiple_of(128), zero);
     d.extend_from_slice(data);
-    let bytes = d.len();
-    d.resize(bytes.next_multiple_of(128).max(128), zero);
+    let before = [0, 0].map(|x| a.number(x));
+    hash_after(a, f, &before, &d, [key.len(), nn])
+}
+
+/// The same from the first block on, where `before` bytes were counted before it: none in a hash.
+/// `lengths` are those of key and output.
+pub fn hash_after<A: Strings>(
+    a: &mut A,
+    f: &impl Compression<A>,
+    before: &[A::Word; 2],
+    data: &[A::Byte],
+    [kk, nn]: [usize; 2],
+) -> Vec<A::Byte> {
+    let bytes = data.len();
+    let mut d = data.to_vec();
+    d.resize(bytes.next_multiple_of(128).max(128), a.byte(0));
     let dd = d.len() / 128;
 
     let mut numbers = iv();
-    numbers[0] ^= 0x0101_0000 ^ (key.len() as u64) << 8 ^ nn as u64;
+    numbers[0] ^= 0x0101_0000 ^ (kk as u64) << 8 ^ nn as u64;
     let mut h: Vec<A::Word> = numbers.iter().map(|x| a.number(*x)).collect();
     for (i, block) in d.chunks(128).enumerate() {
         let last = i == dd - 1;
         let position = if last { bytes } else { (i + 1) * 128 };
-        let t = [a.number(position as u64), a.number(0)];
+        let t = plus(a, before, position as u64);
         let flag = a.number(if last { u64::MAX } else { 0 });
         let m = a.words(block);
         h = f.compress(a, &h, &m, &t, &flag);

@@ -1,8 +1,8 @@
 //! Skein as a whole (The Skein Hash Function Family, version 1.3, sections 3.4 and 3.5), without a
 //! tree.
 
-use super::Strings;
-use crate::spec::skein::step;
+use super::{Strings, plus};
+use crate::spec::threefish;
 
 /// Table 6: types of arguments.
 pub mod kind {
@@ -34,6 +34,33 @@ impl<'a, B> Bits<'a, B> {
     }
 }
 
+/// E(K, T, P) of section 3.3.
+pub trait Cipher<A: Strings> {
+    /// The ciphertext.
+    fn encrypt(
+        &self,
+        a: &mut A,
+        key: &[A::Word],
+        tweak: &[A::Word; 2],
+        plaintext: &[A::Word],
+    ) -> Vec<A::Word>;
+}
+
+/// Threefish.
+pub struct Threefish;
+
+impl<A: Strings> Cipher<A> for Threefish {
+    fn encrypt(
+        &self,
+        a: &mut A,
+        key: &[A::Word],
+        tweak: &[A::Word; 2],
+        plaintext: &[A::Word],
+    ) -> Vec<A::Word> {
+        threefish::encrypt(a, key, tweak, plaintext)
+    }
+}
+
 /// Section 3.4: UBI(G, M, T_s). `start` is the upper word of T_s; `position` the lower one.
 pub fn ubi<A: Strings>(
     a: &mut A,
@@ -41,6 +68,19 @@ pub fn ubi<A: Strings>(
     m: Bits<'_, A::Byte>,
     start: u64,
     position: u64,
+) -> Vec<A::Word> {
+    let position = [position, 0].map(|word| a.number(word));
+    ubi_from(a, &Threefish, g, m, start, &position)
+}
+
+/// The same with any cipher, and for positions of 96 bits: the upper word of `position` has 32.
+pub fn ubi_from<A: Strings>(
+    a: &mut A,
+    cipher: &impl Cipher<A>,
+    g: &[A::Word],
+    m: Bits<'_, A::Byte>,
+    start: u64,
+    position: &[A::Word; 2],
 ) -> Vec<A::Word> {
     let nb = 8 * g.len();
     let mut bytes = m.bytes.to_vec();
@@ -58,11 +98,13 @@ pub fn ubi<A: Strings>(
     let mut h = g.to_vec();
     for (i, block) in bytes.chunks(nb).enumerate() {
         let (first, last) = (i == 0, i == k - 1);
-        let end = position + nm.min((i + 1) * nb) as u64;
+        let [low, high] = plus(a, position, nm.min((i + 1) * nb) as u64);
         let flags = u64::from(first) << 62 | u64::from(last) << 63 | u64::from(last && b) << 55;
-        let tweak = [a.number(end), a.number(start | flags)];
+        let flags = a.number(start | flags);
+        let tweak = [low, a.xor(&high, &flags)];
         let words = a.words(block);
-        h = step(a, &h, &tweak, &words);
+        let c = cipher.encrypt(a, &h, &tweak, &words);
+        h = c.iter().zip(&words).map(|(c, m)| a.xor(c, m)).collect();
     }
     h
 }

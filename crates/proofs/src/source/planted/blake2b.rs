@@ -14,7 +14,11 @@ struct Buggy(Bug);
 
 impl Engine for Buggy {
     type Scalar = u64;
+    type Count = u128;
 
+    fn count(self) -> u128 {
+        0
+    }
     fn scalars(self) -> Portable {
         Portable
     }

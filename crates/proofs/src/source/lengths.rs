@@ -1,0 +1,176 @@
+//! Hashes of every length, by induction over the parts of a message.
+//!
+//! Between two parts, the state of BLAKE2b, and of Skein's UBI, represents the message so far: all
+//! of its blocks but the last one are hashed and counted, and the last one, of 1 to B bytes, waits.
+//! (Before the first byte, nothing waits.) Each row here shows the step: the source brings a state
+//! that represents a message and gets one more part, and then it represents the longer message. By
+//! induction it does so after all parts, whatever the message is and wherever it is cut.
+//!
+//! # The step
+//!
+//! - **From any state.** Before the state come a block of unknown bytes and a chaining value and a
+//!   position of which nothing is known. So the chaining value, the position, the bytes that wait,
+//!   and those that an earlier block left behind them are any. How many wait is enumerated: none
+//!   before the first byte, else 1 to B.
+//! - **Any part** of up to three blocks more than what fills the block which waits. Every length of
+//!   it is enumerated.
+//! - **The state afterwards** is told from its hash. F of BLAKE2b and the cipher of Skein are
+//!   uninterpreted here, so the last one is a formula in which the chaining value, the position and
+//!   the waiting bytes stand as they are: if it is the specified formula, so are they.
+//!
+//! # Longer parts
+//!
+//! Behind the block that is filled first, a part of n bytes has (n - 1) / B whole blocks which are
+//! not its end, and the source does the same with each. BLAKE2b takes one of them in each turn of a
+//! loop, which looks at nothing but whether more than B bytes are left. The steps run this loop
+//! zero times, once and twice, the second time from what the first one left. UBI gives all of them
+//! to one call of a function which is proved for any number (by induction in machine code). The
+//! steps give it zero, one and two; that their number is (n - 1) / B, in one expression, is the
+//! only thing in which a longer part differs.
+//!
+//! # The position
+//!
+//! The source is generic over the count of BLAKE2b and over the tweak of Skein, so it can add bytes
+//! and set flags, but not look. Here the count is an unknown number of 128 bits and a known number
+//! of bytes more ([`Counted`]). What ships counts in `u128`; that its sum and its two words are
+//! those of this number is how Rust defines them. Skein's [`Tweak`](sealstone_skein::UbiTweak) is
+//! proved in machine code, for all tweaks, where it is used.
+
+mod blake2b;
+mod skein;
+
+pub(super) use blake2b::AnyBlake2b;
+pub(super) use skein::AnySkein;
+#[cfg(test)]
+pub(super) use skein::{AnyTweak, Encrypt};
+
+use super::Claim;
+use super::counterexample::Verdict;
+use super::modes::plus;
+use super::value::{Value, ValueByte, Values, compare_bytes};
+use sealstone_argon2::blake2b::Count;
+
+pub(super) fn claims() -> Vec<Claim> {
+    let blake2b = "messages of every length, cut anywhere: in any state between two parts, one more part; by induction over the parts";
+    let skein = "UBI over every number of bytes and bits, cut anywhere: in any state between two parts, one more part; by induction over the parts";
+    vec![
+        Claim::of("BLAKE2b, every length", blake2b, || {
+            let values = Values::default();
+            let any = AnyBlake2b::of(&values);
+            any.parts.steps(&any.stream())
+        }),
+        Claim::of("Skein-256, every length", skein, every_skein::<4>),
+        Claim::of("Skein-512, every length", skein, every_skein::<8>),
+        Claim::of("Skein-1024, every length", skein, every_skein::<16>),
+    ]
+}
+
+fn every_skein<const N: usize>() -> Verdict
+where
+    for<'a> [Value<'a>; N]: sealstone_skein::threefish::Block<Value<'a>>,
+{
+    let values = Values::default();
+    let any = AnySkein::<N>::of(&values);
+    let ubi = any.ubi();
+    any.parts.steps(&ubi).and(|| any.bits(&ubi))
+}
+
+/// A hash between two parts of its message.
+pub(super) trait Hashing<'a>: Clone {
+    /// One more part.
+    fn update(&mut self, part: &[ValueByte<'a>]);
+    /// The hash.
+    fn finish(self) -> Vec<ValueByte<'a>>;
+}
+
+/// A message, and the specified hash of each of its beginnings.
+pub(super) struct Parts<'a> {
+    values: &'a Values,
+    /// B, the bytes in a block.
+    block: usize,
+    message: Vec<ValueByte<'a>>,
+    /// By the number of bytes.
+    specified: Vec<Vec<ValueByte<'a>>>,
+}
+
+/// A message has at most a block before the state, one that waits, two whole ones, and a last one.
+const BLOCKS: usize = 5;
+
+impl<'a> Parts<'a> {
+    /// `specify` is the specification.
+    fn new(
+        values: &'a Values,
+        block: usize,
+        specify: impl Fn(&[ValueByte<'a>]) -> Vec<ValueByte<'a>>,
+    ) -> Self {
+        let message = values.bytes("message", BLOCKS * block);
+        let specified = (0..=message.len()).map(|length| specify(&message[..length]));
+        Self {
+            values,
+            block,
+            specified: specified.collect(),
+            message,
+        }
+    }
+
+    /// The step from all states: before the first byte, and with each number of bytes that wait.
+    pub(super) fn steps(&self, empty: &impl Hashing<'a>) -> Verdict {
+        let one = self.block + 1;
+        let first = self.steps_from(empty, 0);
+        first.and(|| Verdict::all((one..2 * one - 1).map(|before| self.steps_from(empty, before))))
+    }
+
+    /// The step after so many bytes with each length of a part.
+    fn steps_from(&self, empty: &impl Hashing<'a>, before: usize) -> Verdict {
+        let state = self.state(empty, before);
+        let waiting = before.saturating_sub(self.block);
+        let longest = 4 * self.block - waiting;
+        Verdict::all((0..=longest).map(|part| self.step_from(&state, before, part)))
+    }
+
+    /// The step after so many bytes with a part of so many.
+    #[cfg(test)]
+    pub(super) fn step(&self, empty: &impl Hashing<'a>, before: usize, part: usize) -> Verdict {
+        self.step_from(&self.state(empty, before), before, part)
+    }
+
+    /// The state after so many bytes, of which a first block is a part of its own.
+    fn state<H: Hashing<'a>>(&self, empty: &H, before: usize) -> H {
+        let mut state = empty.clone();
+        let (first, others) = self.message[..before].split_at(before.min(self.block));
+        state.update(first);
+        state.update(others);
+        state
+    }
+
+    fn step_from(&self, state: &impl Hashing<'a>, before: usize, part: usize) -> Verdict {
+        let mut state = state.clone();
+        let length = before + part;
+        state.update(&self.message[before..length]);
+        compare_bytes(self.values, &state.finish(), &self.specified[length])
+    }
+}
+
+/// An unknown number of bytes, and a known number of bytes more.
+#[derive(Clone, Copy)]
+pub(super) struct Counted<'a> {
+    before: [Value<'a>; 2],
+    more: u64,
+}
+
+impl<'a> Counted<'a> {
+    fn any(values: &'a Values, name: &str) -> Self {
+        let before = values.words(name);
+        Self { before, more: 0 }
+    }
+}
+
+impl<'a> Count<Value<'a>> for Counted<'a> {
+    fn plus(self, bytes: usize) -> Self {
+        let more = self.more + bytes as u64;
+        Self { more, ..self }
+    }
+    fn words(self, mut values: &'a Values) -> [Value<'a>; 2] {
+        plus(&mut values, &self.before, self.more)
+    }
+}
