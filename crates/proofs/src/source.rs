@@ -29,6 +29,10 @@
 //!   every round of it, in three steps (before the message, the message, the output), each from any
 //!   chaining value, for the lengths and cuts that the row names. On the same words: Threefish's
 //!   decryption undoes its encryption.
+//! - **Every length** (`lengths`): BLAKE2b and UBI of any message, cut anywhere, by induction over
+//!   its parts, on values with F and Threefish uninterpreted.
+//! - **Argon2's fill loop** (`fill`), on kernels that look at the blocks that they get, for the
+//!   sizes that the rows name. CHECKED too: each reference of each block, not every combination.
 //! - **The shape of trees**, on numbers: for every number of leaves, one message. Its verdict is
 //!   CHECKED, not PROVED: that the shape is right follows if nobody has found a collision of Skein;
 //!   that it is the same for all messages is not shown.
@@ -46,8 +50,9 @@
 //! computed result has the number of the specified one, both are equal for all inputs, by induction
 //! over the operations. F of BLAKE2b counts as one operation, in the source and in the
 //! specification, and both sides are compared in all 27 words that they give to it, each time; that
-//! the source's F is the specified F, for all arguments, is the row of the kernel. Threefish is not
-//! uninterpreted: its rounds are run on both sides, as operations.
+//! the source's F is the specified F, for all arguments, is the row of the kernel. Threefish is
+//! uninterpreted in the rows of every length only; elsewhere its rounds are run on both sides, as
+//! operations.
 //!
 //! It is not complete: results that are equal, but made in another way, are UNPROVED. Results that
 //! are not equal are never proved, and their counterexamples come from real operations on random
@@ -65,8 +70,8 @@
 //! both lines speak of a kernel, both must hold.
 //!
 //! Not covered either: what is not generic. `Skein` and `Output` (copying whole blocks to a buffer,
-//! clearing the last bits), `TreeSkein`, the drivers of Argon2's memory. Tests compare them with
-//! other implementations.
+//! clearing the last bits), `TreeSkein`, and of Argon2 what is around the fill loop: H0, the first
+//! and last blocks, threads. Tests compare them with other implementations.
 //!
 //! # Bugs that it must find
 //!
@@ -74,7 +79,8 @@
 //! lanes, a tweak with a wrong position, flag, level or type, a message whose bytes change places,
 //! a block that is not added to its cipher, a wrong configuration, padding or counter. Or beside
 //! it: a key that is left out, parts that are joined wrongly, a wipe that comes too early, a tree
-//! of another shape or without its last leaf. Each must be refuted, and the counterexample must
+//! of another shape or without its last leaf, blocks that are left out or counted twice, a wrong
+//! index in Argon2's fill loop. Each must be refuted, and the counterexample must
 //! give the same wrong result when the same source runs on its numbers.
 
 mod argon2;
