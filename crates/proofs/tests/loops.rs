@@ -248,13 +248,31 @@ fn tree(name: &'static str) -> (Kernel, Proved) {
 }
 
 fn prove(image: &Image, kernel: &Kernel, symbol: &Symbol) -> Finding {
+    prove_case("", image, kernel, symbol)
+}
+
+fn prove_case(case: &str, image: &Image, kernel: &Kernel, symbol: &Symbol) -> Finding {
+    let contract = kernel
+        .contracts
+        .iter()
+        .find(|contract| contract.case == case);
     let processor = kernel.set.processor();
-    Session::new().prove(image, symbol, &kernel.contracts[0], &processor)
+    Session::new().prove(image, symbol, contract.unwrap(), &processor)
 }
 
 /// Puts code around a tree kernel: `before` has the address of its input in rdi, `after` that of
 /// the values in r12 and of the start in r13.
 fn around_tree(
+    name: &'static str,
+    before: impl Fn(&mut CodeAssembler),
+    after: impl Fn(&mut CodeAssembler),
+) -> Verdict {
+    around_tree_in("", name, before, after)
+}
+
+/// The same for the contract of some number of nodes.
+fn around_tree_in(
+    case: &str,
     name: &'static str,
     before: impl Fn(&mut CodeAssembler),
     after: impl Fn(&mut CodeAssembler),
@@ -278,7 +296,7 @@ fn around_tree(
     let bytes = code.assemble(image.next_free()).unwrap();
     image.add_function("planted", &bytes);
     let symbol = image.symbols().last().unwrap().clone();
-    prove(&image, &kernel, &symbol).verdict
+    prove_case(case, &image, &kernel, &symbol).verdict
 }
 
 /// Functions that do not keep a contract are tried before the one that does: nodes have fewer
@@ -347,6 +365,45 @@ fn values_of_two_lanes_that_are_swapped() {
 fn a_wrong_number_of_nodes() {
     let verdict = around_tree(NODES, nothing, |code| code.inc(eax).unwrap());
     assert_refuted(&verdict, "wrong output in what it returns");
+}
+
+/// A bug that no full group shows: the value of the third node of three.
+#[test]
+fn a_wrong_value_in_a_group_with_fewer_nodes_than_lanes() {
+    let third = |code: &mut CodeAssembler| {
+        let mut right = code.create_label();
+        code.cmp(eax, 3).unwrap();
+        code.jne(right).unwrap();
+        code.xor(qword_ptr(r12 + 128), 1).unwrap();
+        code.set_label(&mut right).unwrap();
+        code.nop().unwrap();
+    };
+    for case in ["", "2 nodes"] {
+        let verdict = around_tree_in(case, NODES, nothing, third);
+        assert_eq!(verdict, Verdict::Proved, "{case}");
+    }
+    let verdict = around_tree_in("3 nodes", NODES, nothing, third);
+    assert_refuted(&verdict, "wrong output in `values`, word 16");
+}
+
+/// Another one: too few nodes for a group, and the kernel says that it has hashed one.
+#[test]
+fn a_group_of_too_few_nodes_that_is_left_out() {
+    let one = |code: &mut CodeAssembler| {
+        let mut some = code.create_label();
+        code.test(eax, eax).unwrap();
+        code.jne(some).unwrap();
+        code.inc(eax).unwrap();
+        code.set_label(&mut some).unwrap();
+        code.nop().unwrap();
+    };
+    assert_eq!(around_tree(NODES, nothing, one), Verdict::Proved);
+    for case in ["no node", "1 node"] {
+        let right = around_tree_in(case, NODES, nothing, nothing);
+        assert_eq!(right, Verdict::Proved, "{case}");
+        let wrong = around_tree_in(case, NODES, nothing, one);
+        assert_refuted(&wrong, "wrong output in what it returns");
+    }
 }
 
 #[test]

@@ -172,8 +172,9 @@ pub const OBLIGATIONS: &[Obligation] = &[
     Obligation {
         need: Need::Count,
         groups: &[&TREE, &TREES],
-        what: "as many full nodes in a call as there are lanes, each of 16 or of 64 blocks",
-        by: "nothing: the last call has fewer, and others have other sizes",
+        what: "full nodes of 16 or of 64 blocks, as many as there are lanes, or too few for a group; \
+               of 16 blocks also one more than too few, and one less than lanes",
+        by: "nothing: a call may have other numbers of nodes, in several groups, and other sizes",
         checked: "not proved for others; tests in `crates/skein`",
     },
 ];

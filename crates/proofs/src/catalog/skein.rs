@@ -204,11 +204,13 @@ pub(super) fn output(words: usize) -> Kernel {
     }
 }
 
-/// Full nodes, one in each lane: `sealstone_skein::tree::kernel::Nodes`.
+/// Full nodes, one in each lane: `sealstone_skein::tree::kernel::Nodes`. If there are fewer nodes
+/// than lanes, the other lanes repeat the first node, and their values are dropped.
 #[derive(Clone, Copy)]
 struct Nodes {
     /// How many.
     count: usize,
+    lanes: usize,
     /// Blocks in each.
     blocks: usize,
 }
@@ -223,6 +225,41 @@ impl Nodes {
     }
 
     fn contract(self) -> Contract {
+        let contract = self.memory(Contract::stepwise(self));
+        if self.count == self.lanes {
+            contract
+        } else {
+            contract.case(CASES[self.count])
+        }
+    }
+
+    /// So few that they are faster one at a time: nothing is done.
+    fn too_few(self) -> Contract {
+        let nothing =
+            formula!(|a, contents| vec![contents[2].clone(), vec![Algebra::<64>::number(a, 0)]]);
+        self.memory(Contract::new(nothing)).case(CASES[self.count])
+    }
+
+    /// The numbers of nodes for which there is a contract: all that are too few, and of the others
+    /// some, because each takes as long as a full group.
+    fn contracts(lanes: usize, blocks: usize) -> Vec<Contract> {
+        let of = |count| Self {
+            count,
+            lanes,
+            blocks,
+        };
+        let fewest = lanes / 4 + 1;
+        let mut contracts = vec![of(lanes).contract()];
+        if lanes > 1 {
+            contracts.extend((0..fewest).map(|count| of(count).too_few()));
+        }
+        if blocks == 16 && lanes > 1 {
+            contracts.extend([fewest, lanes - 1].map(|count| of(count).contract()));
+        }
+        contracts
+    }
+
+    fn memory(self, contract: Contract) -> Contract {
         let count = Cell::Number(self.count as u64);
         let input = vec![
             Cell::Address("start"),
@@ -234,7 +271,7 @@ impl Nodes {
             Cell::Input,
         ];
         let cells = self.count * Self::CELLS;
-        Contract::stepwise(self)
+        contract
             .buffer("start", Self::CELLS, 8, Read)
             .buffer("nodes", cells * self.blocks, 1, Read)
             .buffer("values", cells, 1, Write)
@@ -254,7 +291,7 @@ impl Stepwise for Nodes {
     fn begin<A: Algebra<64>>(&self, a: &mut A, contents: &Contents<A::Word>) -> Vec<A::Word> {
         let (start, position, level) = (&contents[0], &contents[3][5], &contents[3][6]);
         let mut words = vec![skein::message_in_tree(a, level), position.clone()];
-        words.extend((0..self.count).flat_map(|_| start.clone()));
+        words.extend((0..self.lanes).flat_map(|_| start.clone()));
         words
     }
 
@@ -270,7 +307,7 @@ impl Stepwise for Nodes {
         words: &[A::Word],
     ) -> Vec<A::Word> {
         let mut auxiliary = Vec::new();
-        for node in 0..self.count {
+        for node in 0..self.lanes {
             for back in [0, number, number - 1] {
                 let before = a.number((self.before(node) as u64).wrapping_sub(64 * back as u64));
                 auxiliary.push(a.add(&words[1], &before));
@@ -280,8 +317,9 @@ impl Stepwise for Nodes {
     }
 
     fn reads(&self, number: usize) -> (usize, Vec<usize>) {
-        let start = |node| (node * self.blocks + number) * Self::CELLS;
-        let cells = (0..self.count).flat_map(|node| start(node)..start(node) + Self::CELLS);
+        let node = |lane| if lane < self.count { lane } else { 0 };
+        let start = |lane| (node(lane) * self.blocks + number) * Self::CELLS;
+        let cells = (0..self.lanes).flat_map(|lane| start(lane)..start(lane) + Self::CELLS);
         (1, cells.collect())
     }
 
@@ -309,9 +347,16 @@ impl Stepwise for Nodes {
     }
 
     fn end<A: Algebra<64>>(&self, a: &mut A, words: &[A::Word]) -> Contents<A::Word> {
-        vec![words[2..].to_vec(), vec![a.number(self.count as u64)]]
+        let values = words[2..][..self.count * Self::CELLS].to_vec();
+        vec![values, vec![a.number(self.count as u64)]]
     }
 }
+
+/// By the number of nodes.
+const CASES: [&str; 9] = [
+    "no node", "1 node", "2 nodes", "3 nodes", "4 nodes", "5 nodes", "6 nodes", "7 nodes",
+    "8 nodes",
+];
 
 /// Leaves of 4 KiB and nodes of 1 KiB, so many at once.
 pub(super) fn tree(lanes: usize) -> [Kernel; 2] {
@@ -337,20 +382,14 @@ pub(super) fn tree(lanes: usize) -> [Kernel; 2] {
             ["tree leaves, 8 + 1 lanes", "tree nodes, 8 + 1 lanes"],
         ),
     };
-    let kernel = |(name, blocks)| {
-        let full = Nodes {
-            count: lanes,
-            blocks,
-        };
-        Kernel {
-            name,
-            set,
-            function,
-            shows: "Skein 1.3, 3.5.6",
-            shipped: true,
-            family: "tree",
-            contracts: vec![full.contract()],
-        }
+    let kernel = |(name, blocks)| Kernel {
+        name,
+        set,
+        function,
+        shows: "Skein 1.3, 3.5.6",
+        shipped: true,
+        family: "tree",
+        contracts: Nodes::contracts(lanes, blocks),
     };
     // Nodes first: it takes longer to see that their function does not hash leaves than the other
     // way round.
@@ -366,8 +405,13 @@ mod tests {
     /// Those by which published trees are hashed in `tests/skein.rs`, at any level and position.
     #[test]
     fn the_steps_of_each_lane_are_those_of_a_node() {
-        for (count, blocks) in [(1, 16), (4, 64), (9, 16)] {
-            let contract = Nodes { count, blocks }.contract();
+        for (count, lanes, blocks) in [(1, 1, 16), (4, 4, 64), (9, 9, 16), (3, 4, 16), (5, 9, 64)] {
+            let nodes = Nodes {
+                count,
+                lanes,
+                blocks,
+            };
+            let contract = nodes.contract();
             let mut random = Random::new(1);
             let buffers = contract.buffers.iter();
             let contents: Contents<u64> = buffers
