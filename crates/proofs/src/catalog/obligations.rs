@@ -173,7 +173,7 @@ pub const OBLIGATIONS: &[Obligation] = &[
         need: Need::Count,
         groups: &[&TREE, &TREES],
         what: "full nodes of 16 or of 64 blocks, as many as there are lanes, or too few for a group; \
-               of 16 blocks also one more than too few, and one less than lanes",
+               of 16 blocks in four lanes any number up to four",
         by: "nothing: a call may have other numbers of nodes, in several groups, and other sizes",
         checked: "not proved for others; tests in `crates/skein`",
     },

@@ -240,8 +240,8 @@ impl Nodes {
         self.memory(Contract::new(nothing)).case(CASES[self.count])
     }
 
-    /// The numbers of nodes for which there is a contract: all that are too few, and of the others
-    /// some, because each takes as long as a full group.
+    /// The numbers of nodes for which there is a contract: all that are too few, and of nodes in four
+    /// lanes the others. More would take too long: each takes as long as a full group.
     fn contracts(lanes: usize, blocks: usize) -> Vec<Contract> {
         let of = |count| Self {
             count,
@@ -253,7 +253,7 @@ impl Nodes {
         if lanes > 1 {
             contracts.extend((0..fewest).map(|count| of(count).too_few()));
         }
-        if blocks == 16 && lanes > 1 {
+        if (lanes, blocks) == (4, 16) {
             contracts.extend([fewest, lanes - 1].map(|count| of(count).contract()));
         }
         contracts
