@@ -5,8 +5,8 @@ use crate::tweak::{Tweak, Type, UbiTweak};
 use core::hint::black_box;
 use sealstone_lanes::{Scalar, Word};
 
-/// One invocation of UBI, for a message that comes in parts. Generic over the word and the tweak, so
-/// that a prover can run it on symbols. Wiped when dropped.
+/// One invocation of UBI, for a message that comes in parts. Generic over word and tweak, so that a
+/// prover can run it on symbols. Wiped when dropped.
 #[derive(Clone)]
 pub struct Ubi<S: Scalar, const N: usize, T = Tweak>
 where

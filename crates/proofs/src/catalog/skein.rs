@@ -240,7 +240,7 @@ impl Nodes {
         self.memory(Contract::new(nothing)).case(CASES[self.count])
     }
 
-    /// The numbers of nodes for which there is a contract: all that are too few, and of nodes in four
+    /// The numbers of nodes with a contract: all that are too few, and of nodes in four
     /// lanes the others. More would take too long: each takes as long as a full group.
     fn contracts(lanes: usize, blocks: usize) -> Vec<Contract> {
         let of = |count| Self {
