@@ -30,6 +30,8 @@ pub enum Set {
     Avx,
     /// The instructions for SHA-1 and SHA-256, and SSE4.1.
     Sha,
+    /// The instructions for AES, and SSE4.1.
+    Aes,
     /// AVX2.
     Avx2,
     /// AVX-512F and AVX-512VL.
@@ -45,6 +47,7 @@ impl Set {
             Self::Sse41 => "SSE4.1",
             Self::Avx => "AVX",
             Self::Sha => "SHA",
+            Self::Aes => "AES",
             Self::Avx2 => "AVX2",
             Self::Avx512 => "AVX-512",
         }
@@ -64,6 +67,10 @@ impl Set {
                 std::arch::is_x86_feature_detected!("sha")
                     && std::arch::is_x86_feature_detected!("sse4.1")
             }
+            Self::Aes => {
+                std::arch::is_x86_feature_detected!("aes")
+                    && std::arch::is_x86_feature_detected!("sse4.1")
+            }
             Self::Avx2 => std::arch::is_x86_feature_detected!("avx2"),
             Self::Avx512 => {
                 std::arch::is_x86_feature_detected!("avx512f")
@@ -80,6 +87,7 @@ impl Set {
             Self::Sse41 => Features::sse41(),
             Self::Avx => Features::avx(),
             Self::Sha => Features::sha(),
+            Self::Aes => Features::aes(),
             Self::Avx2 => Features::avx2(),
             Self::Avx512 => Features::avx512(),
         }
@@ -98,7 +106,7 @@ impl Set {
     fn numbers(self) -> &'static [u8] {
         match self {
             Self::Baseline => &[0],
-            Self::Ssse3 | Self::Sse41 | Self::Avx | Self::Sha => &[],
+            Self::Ssse3 | Self::Sse41 | Self::Avx | Self::Sha | Self::Aes => &[],
             Self::Avx2 => &[1],
             Self::Avx512 => &[2, 3],
         }

@@ -4,6 +4,7 @@
 //! published vectors; on formulas they are compared with machine code. They share nothing with the
 //! implementation: no constant, no table, no helper.
 
+pub mod aes;
 pub mod argon2;
 pub mod blake2b;
 pub mod blake3;

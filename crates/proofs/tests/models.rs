@@ -82,6 +82,9 @@ fn of_other_levels() -> Result<Vec<Instruction>, IcedError> {
     code.sha256rnds2(xmm1, xmm2)?;
     code.sha256msg1(xmm3, xmm5)?;
     code.sha256msg2(xmm6, xmm4)?;
+    code.aesenc(xmm2, xmm1)?;
+    code.aesenclast(xmm7, xmm0)?;
+    code.aeskeygenassist(xmm1, xmm2, 0x1b)?;
     code.blendvps(xmm3, xmm5)?;
     code.vpcmpud(k2, zmm2, zmm0, 1)?;
     code.knotw(k2, k1)?;

@@ -2,7 +2,7 @@
 //! `skein.rs` and `argon2.rs`.
 
 use sealstone_proofs::spec::blake3::{self, Counting};
-use sealstone_proofs::spec::{blake2b, chacha20, keccak, sha256, sha512};
+use sealstone_proofs::spec::{aes, blake2b, chacha20, keccak, sha256, sha512};
 use sealstone_prover::algebra::Numbers;
 
 fn bytes(hex: &str) -> Vec<u8> {
@@ -85,6 +85,58 @@ fn keccak_of_the_standard() {
         .collect();
     let expected = "a7ffc6f8bf1ed766 51c14756a061d662 f580ff4de43b49fa 82d80a4b80f8434a";
     assert_eq!(digest, bytes(expected));
+}
+
+fn aes_bytes(hex: &str) -> Vec<u64> {
+    bytes(hex).into_iter().map(u64::from).collect()
+}
+
+fn aes_cells(hex: &str) -> Vec<u64> {
+    aes::cells(&mut Numbers, &aes_bytes(hex))
+}
+
+const AES_KEY: &str = "603deb1015ca71be2b73aef0857d7781 1f352c073b6108d72d9810a30914dff4";
+
+/// FIPS 197, appendices A.3 and C.3 (of 2001).
+#[test]
+fn aes_of_the_standard() {
+    let keys = aes::key_expansion(&mut Numbers, &aes_bytes(AES_KEY));
+    let last = "fe4890d1e6188d0b046df344706c631e";
+    assert_eq!(keys[16 * aes::ROUNDS..], aes_bytes(last));
+
+    let ascending: Vec<u64> = (0..32).collect();
+    let keys = aes::key_expansion(&mut Numbers, &ascending);
+    let input = aes_bytes("00112233445566778899aabbccddeeff");
+    let output = aes::cipher(&mut Numbers, &input, &keys);
+    assert_eq!(output, aes_bytes("8ea2b7ca516745bfeafc49904b496089"));
+}
+
+/// SP 800-38A, F.5.5; and of SP 800-38D, that only 32 bits count.
+#[test]
+fn counter_mode_of_the_standards() {
+    let keys = aes::key_expansion(&mut Numbers, &aes_bytes(AES_KEY));
+    let keys = aes::cells(&mut Numbers, &keys);
+    let counter = aes_cells("f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff");
+    let data = aes_cells(
+        "6bc1bee22e409f96e93d7e117393172a ae2d8a571e03ac9c9eb76fac45af8e51
+         30c81c46a35ce411e5fbc1191a0a52ef f69f2445df4f9b17ad2b417be66c3710",
+    );
+    let expected = aes_cells(
+        "601ec313775789a5b7a7f504bbf3d228 f443e3ca4d62b59aca84e990cacaf5c5
+         2b0930daa23de94ce87017ba2d84988d dfc9c58db67aada613c2dd08457941a6",
+    );
+    for step in [1, 2, 3, 8] {
+        let output = aes::counter_mode(&mut Numbers, &data, &keys, &counter, step);
+        assert_eq!(output, expected, "{step}");
+    }
+    let [last, first] = ["ffffffff", "00000000"].map(|counter| {
+        let nonce = "f0f1f2f3f4f5f6f7f8f9fafb";
+        aes_cells(&format!("{nonce}{counter}"))
+    });
+    let of = |counter: &[u64], blocks: usize| {
+        aes::counter_mode(&mut Numbers, &vec![0; 2 * blocks], &keys, counter, 8)
+    };
+    assert_eq!(of(&last, 9)[2..], of(&first, 8));
 }
 
 /// RFC 8439, section 2.3.2 and appendix A.1.

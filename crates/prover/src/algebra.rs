@@ -4,6 +4,7 @@
 //! published vectors and against the function itself. On [`Terms`] it gives the formulas that the
 //! machine code is compared with.
 
+use crate::aes::S_BOX;
 use crate::term::{Bit, Terms, Word, constant};
 
 /// Words of `BITS` bits and what specifications do with them. Additions are modulo 2^`BITS`.
@@ -66,6 +67,27 @@ pub trait Cells: Algebra<64> + Algebra<32> {
     fn split(&mut self, cell: &<Self as Algebra<64>>::Word) -> [<Self as Algebra<32>>::Word; 2];
     /// The cell of two words.
     fn join(&mut self, words: &[<Self as Algebra<32>>::Word]) -> <Self as Algebra<64>>::Word;
+}
+
+/// Bytes through AES's S-box.
+pub trait Substitution: Algebra<64> {
+    /// AES's S-box of the low byte (FIPS 197, 5.1.1), with zeros above. On formulas, it is an
+    /// operation that is not looked into.
+    fn substitute(&mut self, a: &Self::Word) -> Self::Word;
+}
+
+impl Substitution for Numbers {
+    fn substitute(&mut self, a: &u64) -> u64 {
+        S_BOX[*a as u8 as usize].into()
+    }
+}
+
+impl Substitution for Terms {
+    fn substitute(&mut self, a: &Word) -> Word {
+        let mut word = Self::substitute(self, &a[..8]);
+        word.resize(64, Bit::ZERO);
+        word
+    }
 }
 
 /// Words as numbers that decide about others.

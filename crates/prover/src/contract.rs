@@ -8,6 +8,13 @@ use crate::term::{Terms, Word};
 pub enum Cell {
     /// Anything: the proof is for all values. Always treated as secret.
     Input,
+    /// Anything but for the bits of `known`, which are those of `value`. Treated as secret.
+    Partly {
+        /// The bits that are known.
+        known: u64,
+        /// What they are.
+        value: u64,
+    },
     /// A number below 2^bits, each of which is possible. Treated as secret.
     Small(usize),
     /// A number from 1 to 2^bits, each of which is possible. Treated as secret.
@@ -47,6 +54,9 @@ pub struct Buffer {
     pub access: Access,
     /// It is the same memory as this earlier buffer.
     pub same_as: Option<&'static str>,
+    /// It is the program's variable of this name, as
+    /// [`Symbol::is`](crate::image::Symbol::is) takes it.
+    pub variable: Option<&'static str>,
 }
 
 /// An argument: the first six are in registers, the others on the stack.
@@ -347,6 +357,20 @@ impl Contract {
             alignment,
             access,
             same_as: None,
+            variable: None,
+        });
+        self
+    }
+
+    /// The program's variable `symbol`, which the function reads. Its name in the contract is that.
+    pub fn variable(mut self, symbol: &'static str, cells: Vec<Cell>) -> Self {
+        self.buffers.push(Buffer {
+            name: symbol,
+            cells,
+            alignment: 1,
+            access: Access::Read,
+            same_as: None,
+            variable: Some(symbol),
         });
         self
     }

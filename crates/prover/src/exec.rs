@@ -267,10 +267,10 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Every bit in registers and on the stack.
+    /// Every bit in registers and in memory that the function may write.
     pub(crate) fn bits(&self) -> impl Iterator<Item = Bit> {
         let registers = self.general.iter().chain(&self.vectors).flatten().copied();
-        registers.chain(self.memory.on_stack())
+        registers.chain(self.memory.writable())
     }
 
     /// How many instructions were executed.

@@ -59,6 +59,11 @@ impl Features {
         Self::ssse3().with(&[SSE4_1, SHA])
     }
 
+    /// The baseline, SSSE3, SSE4.1 and the instructions for AES.
+    pub fn aes() -> Self {
+        Self::ssse3().with(&[SSE4_1, AES])
+    }
+
     /// The baseline and AVX2: `is_x86_feature_detected!("avx2")` is true only where AVX is.
     pub fn avx2() -> Self {
         Self::avx().with(&[AVX2])
@@ -186,6 +191,8 @@ mod tests {
             (&[0xc5, 0xf5, 0xef, 0xc2], &sets[0], &avx2),
             // vpxorq ymm16, ymm1, ymm2
             (&[0x62, 0xe1, 0xf5, 0x28, 0xef, 0xc2], &sets[1], &avx512),
+            // aesenc xmm0, xmm1
+            (&[0x66, 0x0f, 0x38, 0xdc, 0xc1], &sets[1], &Features::aes()),
             // vpmullq zmm0, zmm1, zmm2: AVX512DQ
             (&[0x62, 0xf2, 0xf5, 0x48, 0x40, 0xc2], &avx512, &sets[2]),
         ] {

@@ -28,6 +28,8 @@ pub struct Image {
     pub compiler: String,
     segments: Vec<Segment>,
     symbols: Vec<Symbol>,
+    /// All variables.
+    variables: Vec<Symbol>,
     imports: Vec<String>,
     /// Addresses of eight bytes that the loader fills with something that is not known here.
     unknown: Vec<u64>,
@@ -103,6 +105,7 @@ impl Image {
         check_dynamic(&file)?;
         let mut image = Self::empty(name);
         image.symbols = functions(&file);
+        image.variables = named(&file, object::SymbolKind::Data);
         image.compiler = compiler(&file).unwrap_or_default();
         if image.symbols.is_empty() {
             return Err("it has no symbols: give the file before it was stripped".into());
@@ -128,6 +131,7 @@ impl Image {
             compiler: String::new(),
             segments: Vec::new(),
             symbols: Vec::new(),
+            variables: Vec::new(),
             imports: Vec::new(),
             unknown: Vec::new(),
             relocated: BTreeMap::new(),
@@ -208,6 +212,23 @@ impl Image {
     /// All functions.
     pub fn symbols(&self) -> &[Symbol] {
         &self.symbols
+    }
+
+    /// Where a variable of at least so many bytes is, that the program writes to. Nothing of it is
+    /// among the constants.
+    ///
+    /// # Errors
+    /// That there is none.
+    pub fn variable(&self, name: &str, length: u64) -> Result<u64, String> {
+        let mut variables = self.variables.iter();
+        let found = variables.find(|symbol| symbol.is(name) && symbol.size >= length);
+        let start = found.map(|symbol| symbol.start);
+        let start = start.ok_or_else(|| format!("no variable `{name}` of {length} bytes"))?;
+        let is_constant = (start..start + length).any(|at| self.byte(at).is_some());
+        match is_constant {
+            true => Err(format!("`{name}` is a constant")),
+            false => Ok(start),
+        }
     }
 
     /// The name of the function of another library that is called at this address.
@@ -317,19 +338,23 @@ impl Segment {
 }
 
 fn functions(file: &Elf<'_>) -> Vec<Symbol> {
-    let functions = file
-        .symbols()
-        .filter(|symbol| symbol.kind() == object::SymbolKind::Text && symbol.size() > 0);
-    let functions = functions.filter_map(|symbol| {
+    let functions = named(file, object::SymbolKind::Text);
+    let labels = labels(file, &functions);
+    functions.into_iter().chain(labels).collect()
+}
+
+/// Functions or variables: all names of a kind that have a size.
+fn named(file: &Elf<'_>, kind: object::SymbolKind) -> Vec<Symbol> {
+    let symbols = file.symbols();
+    let symbols = symbols.filter(|symbol| symbol.kind() == kind && symbol.size() > 0);
+    let symbols = symbols.filter_map(|symbol| {
         Some(Symbol {
             name: format!("{:#}", rustc_demangle::demangle(symbol.name().ok()?)),
             start: BASE + symbol.address(),
             size: symbol.size(),
         })
     });
-    let functions: Vec<Symbol> = functions.collect();
-    let labels = labels(file, &functions);
-    functions.into_iter().chain(labels).collect()
+    symbols.collect()
 }
 
 /// Global names in code without a type and a size, as some write assembly. Each stands for what

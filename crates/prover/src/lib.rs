@@ -95,6 +95,7 @@
 //! | [`solver`] | a solver that looks for inputs |
 #![deny(unsafe_code)]
 
+mod aes;
 pub mod algebra;
 pub mod command;
 pub mod contract;

@@ -132,7 +132,14 @@ impl Session {
     ) -> Finding {
         let runs_here = processor.is_here;
         let mut finding = Finding::new();
-        let layout = Layout::new(contract, |start, known| self.base(start, known));
+        let layout = Layout::new(image, contract, |start, known| self.base(start, known));
+        let layout = match layout {
+            Ok(layout) => layout,
+            Err(why) => {
+                finding.verdict = Verdict::Unsupported(why);
+                return finding;
+            }
+        };
         if let Some(repeats) = &contract.repeats {
             let subject = (image, symbol, processor);
             let contract = (contract, repeats);
@@ -207,6 +214,19 @@ impl Session {
                         .entry((name, i))
                         .or_insert_with(|| terms.input(64))
                         .clone()
+                }
+                Cell::Partly { known, value } => {
+                    let terms = &mut self.terms;
+                    let anything = self.inputs.entry((name, i));
+                    let anything = anything.or_insert_with(|| terms.input(64));
+                    let value = constant((*value).into(), 64);
+                    let is_known = |bit: &usize| known >> bit & 1 == 1;
+                    (0..64)
+                        .map(|bit| match is_known(&bit) {
+                            true => value[bit],
+                            false => anything[bit],
+                        })
+                        .collect()
                 }
                 Cell::Small(bits) => {
                     let terms = &mut self.terms;

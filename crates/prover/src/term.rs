@@ -25,6 +25,7 @@ mod numbers;
 mod recent;
 mod samples;
 mod smt;
+mod substitute;
 #[cfg(test)]
 mod tests;
 
@@ -71,9 +72,11 @@ const ONE: u32 = 1;
 const TABLE: u32 = 1 << 31;
 
 /// More summands than this are wrapped.
-const LONGEST: usize = 512;
-/// Products of more summands than this are wrapped.
+const LONGEST: usize = 1024;
+/// In products of more summands than this, factors are wrapped.
 const WIDEST: usize = 16;
+/// Namely those of more summands than this.
+const LONG: usize = 4;
 
 /// Sets of kinds of atoms.
 const INPUT: u8 = 1;
@@ -269,6 +272,14 @@ impl Terms {
         if a == Bit::ZERO || b == Bit::ZERO {
             return Bit::ZERO;
         }
+        for (one, other) in [(a, b), (b, a)] {
+            if self.is_wide(a, b) && self.is_complement(one) {
+                // (p ⊕ 1) · q = p · q ⊕ q: what is wrapped for a bit is wrapped for its complement.
+                let not = self.not(one);
+                let product = self.and(not, other);
+                return self.xor(product, other);
+            }
+        }
         let (x, y) = self.narrow(a, b);
         let mut summands = self.cross_products(x, y);
         summands.sort_unstable();
@@ -363,17 +374,27 @@ impl Terms {
         }
     }
 
-    /// The same bits, wrapped as far as needed so that their product is small.
-    fn narrow(&mut self, mut a: Bit, mut b: Bit) -> (Bit, Bit) {
-        let count = |this: &Self, bit| this.summands(bit, &mut [0]).len();
-        while count(self, a) * count(self, b) > WIDEST {
-            if count(self, a) >= count(self, b) {
-                a = self.wrap(a);
-            } else {
-                b = self.wrap(b);
-            }
+    /// The same bits, wrapped as far as needed so that their product is small; in whatever order
+    /// they are.
+    fn narrow(&mut self, a: Bit, b: Bit) -> (Bit, Bit) {
+        if !self.is_wide(a, b) {
+            return (a, b);
         }
-        (a, b)
+        let wrap_long = |this: &mut Self, bit| match this.length(bit) > LONG {
+            true => this.wrap(bit),
+            false => bit,
+        };
+        (wrap_long(self, a), wrap_long(self, b))
+    }
+
+    /// Whether a product would have too many summands.
+    fn is_wide(&self, a: Bit, b: Bit) -> bool {
+        self.length(a) * self.length(b) > WIDEST
+    }
+
+    /// How many summands a bit has.
+    fn length(&self, bit: Bit) -> usize {
+        self.summands(bit, &mut [0]).len()
     }
 
     /// An atom that stands for `bit`; the bit itself if it is short.

@@ -233,6 +233,7 @@ mod tests {
                 Cell::Small(bits) | Cell::Count(bits) => {
                     panic!("nobody guarantees numbers below 2^{bits}")
                 }
+                Cell::Partly { .. } => panic!("nobody guarantees some bits of a number"),
                 Cell::Number(_) => drop(needs.insert(Need::Count)),
             }
         }

@@ -2,6 +2,7 @@
 //! stay without a proof: its verdict is in ASSURANCE.md, and `make prove` fails if that is not what
 //! it finds.
 
+mod aes;
 mod blake3;
 mod keccak;
 mod published;
@@ -23,7 +24,9 @@ pub fn others() -> Vec<Kernel> {
         .chain(aws_lc_hchacha20())
         .chain(aws_lc_sha256())
         .chain(aws_lc_sha512())
+        .chain(keccak::one())
         .chain(keccak::four_at_once())
+        .chain(aes::rows())
         .chain(blake3::rows())
         .chain(rustcrypto::rows())
         .collect()

@@ -202,11 +202,16 @@ impl Memory {
         eights.map(|eight| &eight.bits)
     }
 
-    /// All bits on the stack.
-    pub(super) fn on_stack(&self) -> impl Iterator<Item = Bit> {
+    /// All bits on the stack and in buffers that may be written.
+    pub(super) fn writable(&self) -> impl Iterator<Item = Bit> {
+        let is_writable = |address: u64| {
+            let written = self.regions.iter().filter(|region| region.writable);
+            let mut written = written.map(|region| &region.range);
+            self.stack.contains(&address) || written.any(|range| range.contains(&address))
+        };
         let words = self.words.iter();
-        let on_stack = words.filter(|(word, _)| self.stack.contains(&(*word * 8)));
-        on_stack.flat_map(|(_, eight)| eight.bits.iter().copied())
+        let words = words.filter(move |(word, _)| is_writable(**word * 8));
+        words.flat_map(|(_, eight)| eight.bits.iter().copied())
     }
 
     fn is_ours(&self, address: u64, lowest: u64) -> bool {

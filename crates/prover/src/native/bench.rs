@@ -89,6 +89,9 @@ impl Bench {
         if features.contains(&CpuidFeature::SHA) {
             return std::arch::is_x86_feature_detected!("sha");
         }
+        if features.contains(&CpuidFeature::AES) {
+            return std::arch::is_x86_feature_detected!("aes");
+        }
         self.width == Width::Avx512 || !features.iter().any(is_avx512)
     }
 

@@ -42,7 +42,16 @@ impl Mapping {
         for piece in &mapping.pieces {
             piece.make_executable()?;
         }
+        let constant = mapping.pieces.len();
         for range in buffers {
+            let pages = range.start / PAGE * PAGE..range.end;
+            let mut constants = mapping.pieces[..constant].iter();
+            let shares = |piece: &Piece| {
+                piece.start < pages.end && pages.start < piece.start + piece.length as u64
+            };
+            if !range.is_empty() && constants.any(shares) {
+                return Err("a variable is on a page of constants".into());
+            }
             mapping.map(range.start, (range.end - range.start) as usize)?;
         }
         Ok(mapping)

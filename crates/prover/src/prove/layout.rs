@@ -2,13 +2,14 @@
 
 use crate::contract::{Argument, Contents, Contract};
 use crate::exec::Base;
+use crate::image::Image;
 use crate::term::{Terms, Word, constant};
 use std::ops::Range;
 
 /// Where everything is in native runs; in runs on formulas these numbers only name places.
 pub(super) struct Layout {
     pub(super) ranges: Vec<Range<u64>>,
-    /// The symbolic address of each buffer.
+    /// The symbolic address of each buffer; of a variable, its number.
     pub(super) words: Vec<Word>,
     pub(super) stack: u64,
 }
@@ -25,7 +26,13 @@ const MOST_ALIGNED: u64 = 1 << 32;
 const SHIFTS: [u64; 7] = [1, 0, 3, 5, 2, 7, 6];
 
 impl Layout {
-    pub(super) fn new(contract: &Contract, mut base: impl FnMut(u64, u32) -> Word) -> Self {
+    /// # Errors
+    /// The variable that the program does not have.
+    pub(super) fn new(
+        image: &Image,
+        contract: &Contract,
+        mut base: impl FnMut(u64, u32) -> Word,
+    ) -> Result<Self, String> {
         assert!(contract.buffers.len() <= MOST_BUFFERS, "a slot for each");
         let (mut ranges, mut words): (Vec<Range<u64>>, Vec<Word>) = (Vec::new(), Vec::new());
         for (i, buffer) in contract.buffers.iter().enumerate() {
@@ -35,12 +42,19 @@ impl Layout {
                 "{}",
                 buffer.name
             );
+            let length = 8 * buffer.cells.len() as u64;
+            if let Some(name) = buffer.variable {
+                let start = image.variable(name, length)?;
+                ranges.push(start..start + length);
+                words.push(constant(start.into(), 64));
+                continue;
+            }
             let (range, word) = match buffer.same_as.map(|other| contract.index(other)) {
                 Some(other) => (ranges[other].clone(), words[other].clone()),
                 None => {
                     let shift = SHIFTS[i % SHIFTS.len()] * buffer.alignment;
                     let start = Self::slot(i, buffer.alignment) + shift;
-                    let range = start..start + 8 * buffer.cells.len() as u64;
+                    let range = start..start + length;
                     (range, base(start, buffer.alignment.trailing_zeros()))
                 }
             };
@@ -48,11 +62,11 @@ impl Layout {
             words.push(word);
         }
         let stack = STACK;
-        Self {
+        Ok(Self {
             ranges,
             words,
             stack,
-        }
+        })
     }
 
     /// Where the slot of a buffer is used from: its known low bits are those of every address of
@@ -62,10 +76,12 @@ impl Layout {
         (BUFFERS + SLOT * buffer as u64 + 0x1000).next_multiple_of(alignment)
     }
 
-    /// The bases of all buffers that are not the same as another.
+    /// The bases of all buffers that are not the same as another, and no variable of the program:
+    /// those are at distances from the program's base.
     pub(super) fn bases(&self, contract: &Contract) -> Vec<Base> {
         let places = contract.buffers.iter().zip(&self.ranges).zip(&self.words);
-        let own = places.filter(|((buffer, _), _)| buffer.same_as.is_none());
+        let own =
+            places.filter(|((buffer, _), _)| buffer.same_as.is_none() && buffer.variable.is_none());
         let bases = own.map(|((buffer, range), word)| Base {
             name: buffer.name.into(),
             word: word.clone(),

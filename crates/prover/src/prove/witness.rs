@@ -145,6 +145,10 @@ impl Session {
             let cells = buffer.cells.iter().zip(words).enumerate();
             let cells = cells.map(|(i, (cell, word))| match cell {
                 Cell::Input | Cell::Small(_) => constant(number(word), 64),
+                Cell::Partly { known, value } => constant(
+                    number(word) & !u128::from(*known) | u128::from(known & value),
+                    64,
+                ),
                 Cell::Count(_) => constant(number(&self.inputs[&(name, i)]) + 1, 64),
                 Cell::Many(_) | Cell::Number(_) | Cell::Address(_) | Cell::Inside(..) => {
                     word.clone()

@@ -240,12 +240,18 @@ impl Terms {
         self.term(&encode_product(a, b), kind, kinds, &values)
     }
 
-    fn kinds_of<'a>(&self, bits: impl Iterator<Item = &'a Bit>) -> u8 {
+    pub(super) fn kinds_of<'a>(&self, bits: impl Iterator<Item = &'a Bit>) -> u8 {
         bits.fold(0, |all, bit| all | self.kinds(*bit))
     }
 
     /// The bits of the term written as `form`; new atoms if it is new.
-    fn term(&mut self, form: &[u32], kind: Kind, kinds: u8, values: &[u128; SAMPLES]) -> Word {
+    pub(super) fn term(
+        &mut self,
+        form: &[u32],
+        kind: Kind,
+        kinds: u8,
+        values: &[u128; SAMPLES],
+    ) -> Word {
         let term = match self.arithmetic.find(form) {
             Some(term) => term,
             None => {
@@ -261,7 +267,7 @@ impl Terms {
     }
 
     /// Whether a polynomial contains the summand 1.
-    fn is_complement(&self, bit: Bit) -> bool {
+    pub(super) fn is_complement(&self, bit: Bit) -> bool {
         self.summands(bit, &mut [0]).first() == Some(&ONE)
     }
 

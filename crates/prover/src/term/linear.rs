@@ -21,6 +21,8 @@ pub(super) enum Form {
     Sum(Linear),
     /// A product of two words.
     Product([Word; 2]),
+    /// AES's S-box of a byte.
+    Substituted(Word),
 }
 
 /// Of a [`Linear`], what does not need its parts.
@@ -131,6 +133,9 @@ impl Arithmetic {
         if form[0] == LINEAR {
             return Form::Sum(self.linear(term));
         }
+        if form[0] == SUBSTITUTED {
+            return Form::Substituted(form[1..].iter().map(|bit| Bit(*bit)).collect());
+        }
         let factors: Word = form[2..].iter().map(|bit| Bit(*bit)).collect();
         let (x, y) = factors.split_at(form[1] as usize);
         Form::Product([x.to_vec(), y.to_vec()])
@@ -141,6 +146,7 @@ impl Arithmetic {
         match self.form(term) {
             Form::Sum(linear) => linear.parts.into_iter().map(|(bit, _)| bit).collect(),
             Form::Product(factors) => factors.concat(),
+            Form::Substituted(byte) => byte,
         }
     }
 
@@ -182,6 +188,7 @@ impl Linear {
 
 const LINEAR: u32 = 0;
 const PRODUCT: u32 = 1;
+const SUBSTITUTED: u32 = 2;
 
 /// A linear combination as numbers: kind, width, constant, then runs. In a run, bits are
 /// consecutive and coefficients double. Most sums are of a few words, and so of a few runs.
@@ -216,6 +223,12 @@ pub(super) fn encode_product(a: &[Bit], b: &[Bit]) -> Vec<u32> {
     let mut form = vec![PRODUCT, a.len() as u32];
     form.extend(a.iter().chain(b).map(|bit| bit.0));
     form
+}
+
+/// AES's S-box of a byte as numbers: kind, the bits.
+pub(super) fn encode_substituted(byte: &[Bit]) -> Vec<u32> {
+    let bits = byte.iter().map(|bit| bit.0);
+    core::iter::once(SUBSTITUTED).chain(bits).collect()
 }
 
 fn push(form: &mut Vec<u32>, x: u128) {

@@ -3,6 +3,7 @@
 use super::arithmetic::mask;
 use super::linear::Form;
 use super::{Atom, Bit, ONE, Terms};
+use crate::aes::S_BOX;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 
@@ -94,6 +95,11 @@ impl Terms {
                 });
                 format!("(bvmul {} {})", factors[0], factors[1])
             }
+            Form::Substituted(byte) => {
+                let parts = byte.iter().enumerate();
+                let parts: Vec<(Bit, u128)> = parts.map(|(i, bit)| (*bit, 1 << i)).collect();
+                s_box_text(&self.sum_text(8, 0, &parts))
+            }
         };
         let _ = writeln!(text, "(define-fun t{term} () (_ BitVec {width}) {value})");
     }
@@ -107,6 +113,14 @@ impl Terms {
         }));
         applied("bvadd", "", &summands)
     }
+}
+
+/// AES's S-box, as a choice among all its values.
+fn s_box_text(byte: &str) -> String {
+    let choices = (1..256).map(|x| format!("(ite (= x (_ bv{x} 8)) (_ bv{} 8) ", S_BOX[x]));
+    let choices: String = choices.collect();
+    let (first, ends) = (S_BOX[0], ")".repeat(255));
+    format!("(let ((x {byte})) {choices}(_ bv{first} 8){ends})")
 }
 
 /// An operator on operands, of which there may be one or none.
@@ -157,7 +171,8 @@ mod tests {
         let (x, y) = (terms.input(8), terms.input(8));
         let sum = terms.add(&x, &y);
         let product = terms.product_of(&sum, &x);
-        let zero = terms.is_zero(&product);
+        let byte = terms.substitute(&product[..8]);
+        let zero = terms.is_zero(&[&product[..], &byte].concat());
         let text = terms.where_differ(&[(zero, Bit::ONE)]).unwrap();
         let mut defined = BTreeSet::new();
         for line in text.lines() {

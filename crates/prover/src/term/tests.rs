@@ -344,3 +344,31 @@ fn only_by_what_is_never_zero_is_divided() {
     let wraps = terms.sum(24, &[(1, &b)], 1);
     assert_eq!(terms.least(&wraps), 0);
 }
+
+/// A wide product is the same in whatever order, and with complements on either side.
+#[test]
+fn wide_products_are_those_of_complements() {
+    let mut terms = Terms::new(1);
+    let mut sum_of = |count: usize| {
+        let bits = terms.input(count).into_iter();
+        bits.fold(Bit::ZERO, |sum, bit| terms.xor(sum, bit))
+    };
+    let sums = [5, 6, 11, 20].map(&mut sum_of);
+    let short = sum_of(1);
+    for (p, q) in [(0, 1), (1, 2), (2, 2), (2, 3), (3, 0)].map(|(i, j)| (sums[i], sums[j])) {
+        products_of_complements(&mut terms, p, q);
+        products_of_complements(&mut terms, p, short);
+    }
+}
+
+fn products_of_complements(terms: &mut Terms, p: Bit, q: Bit) {
+    let product = terms.and(p, q);
+    assert_eq!(terms.and(q, p), product);
+    let (not_p, not_q) = (terms.not(p), terms.not(q));
+    let one = terms.and(not_p, q);
+    let sum = terms.xor(product, one);
+    assert_eq!(sum, q, "p · q + (p + 1) · q = q");
+    let neither = terms.and(not_p, not_q);
+    let either = terms.or(p, q);
+    assert_eq!(terms.not(neither), either);
+}
