@@ -71,6 +71,17 @@ pub enum Argument {
     Number(u64),
     /// The content of a buffer's cell: the buffer only says what it is, the kernel gets the value.
     Value(&'static str, usize),
+    /// Twice the content of a buffer's only cell, which is below 2^63; and one more, if it is odd.
+    Twice(&'static str, Parity),
+}
+
+/// Whether a number is odd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parity {
+    /// It is not.
+    Even,
+    /// It is.
+    Odd,
 }
 
 /// Cells of each buffer, in the order of declaration.
@@ -299,13 +310,17 @@ pub struct Contract {
     pub repeats: Option<Repeats>,
 }
 
-/// A buffer that has any number of elements, from two on. The contract describes the first one.
+/// A buffer that has any number of elements, from two on. The contract describes the first one, and
+/// what is before it.
 #[derive(Clone, Copy, Debug)]
 pub struct Repeats {
     /// The buffer.
     pub buffer: &'static str,
     /// A buffer of one cell, [`Cell::Many`]: their number.
     pub count: &'static str,
+    /// So many cells are before them: [`Stepwise::begin`] reads those, and the function reads them
+    /// before its loop.
+    pub before: usize,
 }
 
 impl Contract {
@@ -398,11 +413,25 @@ impl Contract {
         let repeats = Some(Repeats {
             buffer: name,
             count,
+            before: 0,
         });
         Self {
             repeats,
             ..contract
         }
+    }
+
+    /// So many unknown cells are before the elements of the buffer that repeats.
+    ///
+    /// # Panics
+    /// If none does.
+    pub fn after(mut self, cells: usize) -> Self {
+        let repeats = self.repeats.as_mut().expect("a buffer that repeats");
+        repeats.before = cells;
+        let buffer = self.index(self.repeats.expect("just changed").buffer);
+        let all = &mut self.buffers[buffer].cells;
+        all.extend(vec![Cell::Input; cells]);
+        self
     }
 
     /// The next arguments are the addresses of these buffers.
@@ -434,6 +463,12 @@ impl Contract {
         let cells = self.buffers[self.index(name)].cells.len();
         self.arguments
             .extend((0..cells).map(|cell| Argument::Value(name, cell)));
+        self
+    }
+
+    /// The next argument is twice what the only cell of a buffer holds, and one more if it is odd.
+    pub fn twice(mut self, name: &'static str, parity: Parity) -> Self {
+        self.arguments.push(Argument::Twice(name, parity));
         self
     }
 

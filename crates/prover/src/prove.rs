@@ -2,18 +2,19 @@
 //!
 //! Addresses are symbolic (`exec/place.rs`). A layout is only where native runs put things.
 
+mod contents;
 mod cut;
 mod induction;
 mod layout;
 mod runs;
 mod witness;
 
-use crate::contract::{Access, Cell, Contents, Contract};
+use crate::contract::{Access, Contents, Contract};
 use crate::exec::{CALLER_SAVED, CLOBBERED, MOST_STEPS, Machine, Reason, Region, Stop};
 use crate::features::Processor;
 use crate::image::{Image, Symbol};
 use crate::solver::Solver;
-use crate::term::{Bit, Terms, Word, constant};
+use crate::term::{Bit, Terms, Word};
 use crate::verdict::{Residue, Verdict};
 use cut::{Beside, Unknowns};
 use iced_x86::Instruction;
@@ -200,66 +201,6 @@ impl Session {
         let terms = &mut self.terms;
         let base = self.bases.entry((start, known.into()));
         base.or_insert_with(|| terms.base(start, known)).clone()
-    }
-
-    /// The content of all buffers at the entry.
-    fn contents(&mut self, contract: &Contract, layout: &Layout) -> Contents<Word> {
-        let mut contents = Contents::new();
-        for buffer in &contract.buffers {
-            let name = buffer.same_as.unwrap_or(buffer.name);
-            let cells = buffer.cells.iter().enumerate().map(|(i, cell)| match cell {
-                Cell::Input => {
-                    let terms = &mut self.terms;
-                    self.inputs
-                        .entry((name, i))
-                        .or_insert_with(|| terms.input(64))
-                        .clone()
-                }
-                Cell::Partly { known, value } => {
-                    let terms = &mut self.terms;
-                    let anything = self.inputs.entry((name, i));
-                    let anything = anything.or_insert_with(|| terms.input(64));
-                    let value = constant((*value).into(), 64);
-                    let is_known = |bit: &usize| known >> bit & 1 == 1;
-                    (0..64)
-                        .map(|bit| match is_known(&bit) {
-                            true => value[bit],
-                            false => anything[bit],
-                        })
-                        .collect()
-                }
-                Cell::Small(bits) => {
-                    let terms = &mut self.terms;
-                    let number = self.inputs.entry((name, i));
-                    let number = number.or_insert_with(|| terms.input(64));
-                    terms.sum(64, &[(1, &number[..*bits])], 0)
-                }
-                Cell::Count(bits) => {
-                    let terms = &mut self.terms;
-                    let number = self
-                        .inputs
-                        .entry((name, i))
-                        .or_insert_with(|| terms.input(*bits))
-                        .clone();
-                    terms.sum(64, &[(1, &number)], 1)
-                }
-                Cell::Many(bits) => {
-                    // Contracts that share it may have other sizes of elements.
-                    let terms = &mut self.terms;
-                    let number = self.inputs.entry((name, i));
-                    let number = number.or_insert_with(|| terms.input(64));
-                    terms.sum(64, &[(1, &number[..*bits])], 2)
-                }
-                Cell::Number(number) => constant((*number).into(), 64),
-                Cell::Inside(of, distance) => {
-                    let base = &layout.words[contract.index(of)];
-                    self.terms.sum(64, &[(1, base)], (*distance).into())
-                }
-                Cell::Address(of) => layout.words[contract.index(of)].clone(),
-            });
-            contents.push(cells.collect());
-        }
-        contents
     }
 
     /// Runs the function on formulas: what the buffers that matter hold after it, and what they

@@ -320,10 +320,16 @@ impl Terms {
         zero
     }
 
+    /// - *low zeros* change nothing;
     /// - *positive*: a sum that cannot be zero is not;
     /// - *sign*: x is zero exactly when -x is, so a sum stands for its negative too. (Whether a = b
     ///   can be asked of a - b and b - a.) And a sum whose negative cannot be zero is not zero.
     fn zero_by_rules(&mut self, word: &[Bit]) -> Bit {
+        let zeros = word.iter().take_while(|bit| **bit == Bit::ZERO).count();
+        let word = &word[zeros..];
+        if word.is_empty() {
+            return Bit::ONE;
+        }
         if word.contains(&Bit::ONE) || self.least(word) > 0 {
             return Bit::ZERO;
         }

@@ -2,11 +2,11 @@
 //! elements do not notice those: they are seen PROVED there.
 
 use iced_x86::code_asm::{
-    CodeAssembler, CodeLabel, edx, qword_ptr, r8, r9, r9d, r10, r10b, r10d, rax, rbx, rcx, rdi,
+    CodeAssembler, CodeLabel, dl, edx, qword_ptr, r8, r9, r9d, r10, r10b, r10d, rax, rbx, rcx, rdi,
     rdx, rsi, rsp,
 };
 use sealstone_prover::algebra::Algebra;
-use sealstone_prover::contract::{Access, Contract, Stepwise};
+use sealstone_prover::contract::{Access, Contents, Contract, Parity, Stepwise};
 use sealstone_prover::features::Processor;
 use sealstone_prover::image::Image;
 use sealstone_prover::prove::Session;
@@ -35,8 +35,47 @@ impl Stepwise for Sums {
         words: &[A::Word],
         read: &[A::Word],
     ) -> Vec<A::Word> {
-        let (sum, one) = (a.add(&words[0], &read[0]), a.number(1));
-        vec![a.rotate_left(&sum, 7), a.add(&words[1], &one)]
+        summed(a, words, read)
+    }
+}
+
+fn summed<A: Algebra<64>>(a: &mut A, words: &[A::Word], elements: &[A::Word]) -> Vec<A::Word> {
+    let mut words = words.to_vec();
+    for element in elements {
+        let (sum, one) = (a.add(&words[0], element), a.number(1));
+        words = vec![a.rotate_left(&sum, 7), a.add(&words[1], &one)];
+    }
+    words
+}
+
+/// The same, of two elements in a step, and of one before them or none.
+#[derive(Clone, Copy)]
+struct Pairs {
+    before: usize,
+}
+
+impl Stepwise for Pairs {
+    fn steps(&self) -> usize {
+        1
+    }
+
+    fn begin<A: Algebra<64>>(&self, a: &mut A, contents: &Contents<A::Word>) -> Vec<A::Word> {
+        summed(a, &contents[0], &contents[1][..self.before])
+    }
+
+    fn reads(&self, step: usize) -> (usize, Vec<usize>) {
+        let first = self.before + 2 * step;
+        (1, vec![first, first + 1])
+    }
+
+    fn step<A: Algebra<64>>(
+        &self,
+        a: &mut A,
+        _number: usize,
+        words: &[A::Word],
+        read: &[A::Word],
+    ) -> Vec<A::Word> {
+        summed(a, words, read)
     }
 }
 
@@ -58,8 +97,26 @@ fn many() -> Contract {
         .values("number")
 }
 
+/// Any even number, or any odd one.
+fn any(parity: Parity) -> Contract {
+    let before = usize::from(parity == Parity::Odd);
+    Contract::stepwise(Pairs { before })
+        .buffer("sums", 2, 8, Access::Write)
+        .repeats("elements", (2, 8), "pairs")
+        .after(before)
+        .addresses(["sums", "elements"])
+        .twice("pairs", parity)
+}
+
 /// Verdicts on one, two, three, and any number of elements.
 fn verdicts(write: impl Fn(&mut CodeAssembler)) -> [Verdict; 4] {
+    verdicts_on([some(1), some(2), some(3), many()], write)
+}
+
+fn verdicts_on<const N: usize>(
+    contracts: [Contract; N],
+    write: impl Fn(&mut CodeAssembler),
+) -> [Verdict; N] {
     let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let mut code = CodeAssembler::new(64).unwrap();
     write(&mut code);
@@ -67,7 +124,7 @@ fn verdicts(write: impl Fn(&mut CodeAssembler)) -> [Verdict; 4] {
     let bytes = code.assemble(image.next_free()).unwrap();
     image.add_function("planted", &bytes);
     let symbol = image.symbols().last().unwrap().clone();
-    [some(1), some(2), some(3), many()].map(|contract| {
+    contracts.map(|contract| {
         let processor = Processor::baseline();
         Session::new()
             .prove(&image, &symbol, &contract, &processor)
@@ -321,4 +378,70 @@ fn a_stack_that_grows_with_each_turn() {
         code.ret().unwrap();
     });
     assert_only_some(&deeper);
+}
+
+/// Verdicts on one, two and three elements, any even number and any odd one, of a loop that takes
+/// two in a turn, and before it one if their number is odd. Something else is done in each turn,
+/// and `last` is the second element that it takes.
+fn pairs(turn: impl Fn(&mut CodeAssembler), last: i32) -> [Verdict; 5] {
+    let some = [1, 2, 3].map(some);
+    let [one, two, three] = some;
+    let contracts = [one, two, three, any(Parity::Even), any(Parity::Odd)];
+    verdicts_on(contracts, |code| {
+        let [mut even, mut again, mut end] = [(); 3].map(|()| code.create_label());
+        let add = |code: &mut CodeAssembler, at: i32| {
+            code.add(rax, qword_ptr(rsi + at)).unwrap();
+            code.rol(rax, 7).unwrap();
+            code.inc(rcx).unwrap();
+        };
+        code.mov(rax, qword_ptr(rdi)).unwrap();
+        code.mov(rcx, qword_ptr(rdi + 8)).unwrap();
+        code.xor(r9d, r9d).unwrap();
+        code.test(dl, 1).unwrap();
+        code.je(even).unwrap();
+        add(code, 0);
+        code.add(rsi, 8).unwrap();
+        code.set_label(&mut even).unwrap();
+        code.shl(rdx, 3).unwrap();
+        code.and(rdx, -16).unwrap();
+        code.je(end).unwrap();
+        code.lea(r8, qword_ptr(rsi + rdx)).unwrap();
+        code.set_label(&mut again).unwrap();
+        add(code, 0);
+        add(code, last);
+        turn(code);
+        code.add(rsi, 16).unwrap();
+        code.cmp(rsi, r8).unwrap();
+        code.jne(again).unwrap();
+        code.set_label(&mut end).unwrap();
+        code.mov(qword_ptr(rdi), rax).unwrap();
+        code.mov(qword_ptr(rdi + 8), rcx).unwrap();
+        code.ret().unwrap();
+    })
+}
+
+#[test]
+fn a_loop_of_two_elements_is_proved_for_even_and_odd_numbers() {
+    assert_proved(&pairs(nothing, 8));
+}
+
+/// From the third turn on, which six elements have first; and of the wrong element.
+#[test]
+fn a_bug_in_a_loop_of_two_elements() {
+    let later = pairs(
+        |code| {
+            code.inc(r9).unwrap();
+            code.cmp(r9, 3).unwrap();
+            code.sete(r10b).unwrap();
+            code.movzx(r10d, r10b).unwrap();
+            code.xor(rax, r10).unwrap();
+        },
+        8,
+    );
+    assert_proved(&later[..3]);
+    assert!(later[3..].iter().all(|verdict| !verdict.is_proof()));
+    for wrong in [0, 16] {
+        let verdicts = pairs(nothing, wrong);
+        assert!(verdicts[1..].iter().all(|verdict| !verdict.is_proof()));
+    }
 }

@@ -256,29 +256,51 @@ fn sha256_any_blocks() -> Contract {
         .values("blocks")
 }
 
-/// SHA-512 over blocks.
+/// SHA-512 over blocks, some of which are a step; and one before them, or none.
 #[derive(Clone, Copy)]
 struct Sha512 {
-    blocks: usize,
+    steps: usize,
+    of: usize,
+    before: usize,
 }
 
 impl Stepwise for Sha512 {
     fn steps(&self) -> usize {
-        self.blocks
+        self.steps
     }
 
-    fn reads(&self, block: usize) -> (usize, Vec<usize>) {
-        (1, (16 * block..16 * block + 16).collect())
+    fn begin<A: Algebra<64>>(&self, a: &mut A, contents: &Contents<A::Word>) -> Vec<A::Word> {
+        sha512_blocks(a, &contents[0], &contents[1][..16 * self.before])
+    }
+
+    fn reads(&self, step: usize) -> (usize, Vec<usize>) {
+        let first = 16 * (self.before + self.of * step);
+        (1, (first..first + 16 * self.of).collect())
     }
 
     fn step<A: Algebra<64>>(
         &self,
         a: &mut A,
-        _block: usize,
+        _step: usize,
         state: &[A::Word],
         read: &[A::Word],
     ) -> Vec<A::Word> {
-        sha512::compress(a, state, read)
+        sha512_blocks(a, state, read)
+    }
+}
+
+fn sha512_blocks<A: Algebra<64>>(a: &mut A, state: &[A::Word], data: &[A::Word]) -> Vec<A::Word> {
+    let blocks = data.chunks(16);
+    blocks.fold(state.to_vec(), |state, block| {
+        sha512::compress(a, &state, block)
+    })
+}
+
+fn sha512_blocks_as_steps(steps: usize) -> Sha512 {
+    Sha512 {
+        steps,
+        of: 1,
+        before: 0,
     }
 }
 
@@ -294,14 +316,14 @@ fn aws_lc_sha512() -> Vec<Kernel> {
         ],
     ];
     let some = |blocks| {
-        Contract::stepwise(Sha512 { blocks })
+        Contract::stepwise(sha512_blocks_as_steps(blocks))
             .buffer("state", 8, 8, Write)
             .buffer("data", 16 * blocks, 1, Read)
             .addresses(["state", "data"])
             .number(blocks as u64)
     };
     let any = || {
-        Contract::stepwise(Sha512 { blocks: 1 })
+        Contract::stepwise(sha512_blocks_as_steps(1))
             .case("any number of blocks")
             .buffer("state", 8, 8, Write)
             .repeats("data", (16, 1), "blocks")

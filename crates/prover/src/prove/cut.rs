@@ -9,9 +9,9 @@
 //!
 //! Let wₖ be the words of the specification after k steps. A state of the machine is *coupled* with
 //! wₖ if each bit of wₖ is in a register, on the stack or in a buffer that the function may write,
-//! formula by formula (all but the first `uncoupled` words). The cut is made only in such a state. Without cuts there is no proof. The
-//! *frame* are the inputs that no step has read yet. They need not be looked for: a cut replaces
-//! them, or leaves them, wherever they are.
+//! formula by formula (all but the first `uncoupled` words). The cut is made only in such a state.
+//! Without cuts there is no proof. The *frame* are the inputs that no step has read yet. They need
+//! not be looked for: a cut replaces them, or leaves them, wherever they are.
 //!
 //! A cut forgets (*havocs*) all but this coupling:
 //!

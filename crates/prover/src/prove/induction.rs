@@ -13,11 +13,11 @@
 //!   specification after its last step.
 //!
 //! The *invariant* says of each bit of each register and of memory that it is one of these: a bit
-//! of the words of the specification; of the address of the next element; of the number of elements
-//! that are left, of that number of bytes, or of the address where they end; of the *frame*, the
-//! inputs that no turn uses up; a constant; or anything (*havoc*), which is a new unknown for each
-//! bit. Nobody writes it down: it is read off the state of the base. If it is too weak, or not
-//! kept, there is no proof.
+//! of the words of the specification; of the address of the next element, or of the one after it;
+//! of the number of elements that are left, of that number of bytes, or of the address where they
+//! end; of the *frame*, the inputs that no turn uses up; a constant; or anything (*havoc*), which
+//! is a new unknown for each bit. Nobody writes it down: it is read off the state of the base. If
+//! it is too weak, or not kept, there is no proof.
 //!
 //! So the invariant holds whenever the header is reached, by induction on the turns. Each turn
 //! takes one from `r`, so the loop ends. Where it ends, the outputs are right.
@@ -81,12 +81,13 @@ struct Induction<'a> {
 }
 
 /// A loop's knowledge of its position: the address of the next element, where they end, how many
-/// are left, and how many bytes.
-fn places(terms: &mut Terms, pointer: &[Bit], left: &[Bit], bytes: u64) -> [Word; 4] {
+/// are left, how many bytes, and the address behind the next element.
+fn places(terms: &mut Terms, pointer: &[Bit], left: &[Bit], bytes: u64) -> [Word; 5] {
+    let behind = plus(terms, pointer, bytes as i64);
     let (pointer, left, bytes) = (pointer.to_vec(), left.to_vec(), u128::from(bytes));
     let end = terms.sum(64, &[(1, &pointer), (bytes, &left)], 0);
     let length = terms.sum(64, &[(bytes, &left)], 0);
-    [pointer, end, left, length]
+    [pointer, end, left, length, behind]
 }
 
 fn plus(terms: &mut Terms, word: &[Bit], number: i64) -> Word {
@@ -109,17 +110,22 @@ impl Session {
         for left in [Left::Many, Left::One] {
             let buffer = contract.index(repeats.buffer);
             let elements = contract.buffers.len();
+            let bytes = 8 * (contents[buffer].len() - repeats.before) as u64;
+            let before = 8 * repeats.before as u64;
+            let alignment = contract.buffers[buffer].alignment;
+            let is_kept = [bytes, before].iter().all(|x| x.is_multiple_of(alignment));
+            assert!(is_kept, "every element has the alignment of the buffer");
             let induction = Induction {
                 steps,
                 contents: &contents,
                 left,
                 first: first_step(&mut self.terms, steps, &contents),
-                bytes: 8 * contents[buffer].len() as u64,
+                bytes,
                 element: (
-                    Layout::slot(elements, contract.buffers[buffer].alignment),
-                    contract.buffers[buffer].alignment.trailing_zeros(),
+                    Layout::slot(elements, alignment),
+                    alignment.trailing_zeros(),
                 ),
-                pointer: layout.words[buffer].clone(),
+                pointer: plus(&mut self.terms, &layout.words[buffer], before as i64),
                 number: contents[contract.index(repeats.count)][0].clone(),
                 progress: Progress::Base,
             };

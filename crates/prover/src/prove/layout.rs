@@ -1,9 +1,9 @@
 //! Where memory is: symbolic addresses, and where native runs put it.
 
-use crate::contract::{Argument, Contents, Contract};
+use crate::contract::{Argument, Contents, Contract, Parity};
 use crate::exec::Base;
 use crate::image::Image;
-use crate::term::{Terms, Word, constant};
+use crate::term::{Bit, Terms, Word, constant};
 use std::ops::Range;
 
 /// Where everything is in native runs; in runs on formulas these numbers only name places.
@@ -106,6 +106,10 @@ impl Layout {
                 word
             }
             Argument::Number(number) => constant((*number).into(), 64),
+            Argument::Twice(name, parity) => {
+                let word = &contents[contract.index(name)][0];
+                [&[Bit::from(*parity == Parity::Odd)], &word[..63]].concat()
+            }
             Argument::Value(name, cell) => contents[contract.index(name)][*cell].clone(),
         }
     }

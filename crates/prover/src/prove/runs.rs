@@ -2,7 +2,7 @@
 
 use super::Layout;
 use crate::algebra::Numbers;
-use crate::contract::{Access, Argument, Contents, Contract};
+use crate::contract::{Access, Argument, Contents, Contract, Parity};
 use crate::exec::{ARGUMENTS, BRANCH, CALLEE_SAVED, CLOBBERED, number_of};
 use crate::image::{Image, Symbol};
 use crate::native::{Entry, Mapping, ON_STACK, Reached, Until};
@@ -157,6 +157,9 @@ impl<'a> Native<'a> {
             Argument::Address(name) => self.layout.ranges[self.contract.index(name)].start,
             Argument::Byte(number) => ABOVE_A_BYTE | u64::from(*number),
             Argument::Number(number) => *number,
+            Argument::Twice(name, parity) => {
+                inputs[self.contract.index(name)][0] << 1 | u64::from(*parity == Parity::Odd)
+            }
             Argument::Value(name, cell) => inputs[self.contract.index(name)][*cell],
         });
         for (register, argument) in ARGUMENTS.into_iter().zip(&mut arguments) {

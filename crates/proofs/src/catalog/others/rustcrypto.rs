@@ -1,12 +1,15 @@
 //! The crates `sha2`, `chacha20` and `blake2` of RustCrypto, as the compiler has put them into the
 //! prover's own program.
 
-use super::{ANY_BLOCKS_256, Kernel, Set, published, sha256_any_blocks, sha256_blocks};
+use super::{
+    ANY_BLOCKS_256, ANY_BLOCKS_512, Kernel, Set, Sha512, published, sha256_any_blocks,
+    sha256_blocks, sha512_blocks,
+};
 use crate::catalog::{cells_32, words_32};
-use crate::spec::{blake2b, chacha20, sha512};
+use crate::spec::{blake2b, chacha20};
 use sealstone_prover::algebra::{Algebra, Cells};
 use sealstone_prover::contract::Access::{Read, Write};
-use sealstone_prover::contract::{Contents, Contract};
+use sealstone_prover::contract::{Contents, Contract, Parity};
 use sealstone_prover::formula;
 
 /// All of them.
@@ -19,7 +22,8 @@ pub(super) fn rows() -> Vec<Kernel> {
 /// look first which instructions the processor has.
 fn sha2() -> Vec<Kernel> {
     let of_256 = (1..=3).map(sha256_blocks).chain([sha256_any_blocks()]);
-    let of_512 = (1..=4).map(sha512_pairs);
+    let any = [Parity::Even, Parity::Odd].map(sha512_any_blocks);
+    let of_512 = (1..=4).map(sha512_pairs).chain(any);
     vec![
         published(
             "sha2 SHA-256",
@@ -32,7 +36,7 @@ fn sha2() -> Vec<Kernel> {
             "sha2 SHA-512",
             Set::Avx2,
             "sha2::sha512::x86_avx2::compress",
-            "FIPS 180-4, 6.4.2, for 1 to 4 blocks",
+            ANY_BLOCKS_512,
             of_512.collect(),
         ),
     ]
@@ -40,16 +44,32 @@ fn sha2() -> Vec<Kernel> {
 
 /// As a whole: a turn of its loop is two blocks.
 fn sha512_pairs(blocks: usize) -> Contract {
-    let formula = formula!(|a, contents| {
-        let blocks = contents[1].chunks(16);
-        let state = contents[0].clone();
-        vec![blocks.fold(state, |state, block| sha512::compress(a, &state, block))]
-    });
+    let formula = formula!(|a, contents| vec![sha512_blocks(a, &contents[0], &contents[1])]);
     Contract::new(formula)
         .buffer("state", 8, 8, Write)
         .buffer("data", 16 * blocks, 1, Read)
         .addresses(["state", "data"])
         .number(blocks as u64)
+}
+
+/// Two blocks are a step. An odd number has one before them.
+fn sha512_any_blocks(parity: Parity) -> Contract {
+    let (case, before) = match parity {
+        Parity::Even => ("any even number of blocks", 0),
+        Parity::Odd => ("any odd number of blocks", 1),
+    };
+    let spec = Sha512 {
+        steps: 1,
+        of: 2,
+        before,
+    };
+    Contract::stepwise(spec)
+        .case(case)
+        .buffer("state", 8, 8, Write)
+        .repeats("data", (32, 1), "pairs")
+        .after(16 * before)
+        .addresses(["state", "data"])
+        .twice("pairs", parity)
 }
 
 fn chacha20() -> Vec<Kernel> {
