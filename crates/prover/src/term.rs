@@ -280,6 +280,11 @@ impl Terms {
                 return self.xor(product, other);
             }
         }
+        self.multiplied(a, b)
+    }
+
+    /// The product as it is, with no look at complements.
+    fn multiplied(&mut self, a: Bit, b: Bit) -> Bit {
         let (x, y) = self.narrow(a, b);
         let mut summands = self.cross_products(x, y);
         summands.sort_unstable();
@@ -345,10 +350,12 @@ impl Terms {
         self.all_are_zero(word)
     }
 
+    /// Factor by factor: without complements, the products before stay apart, and a solver has less
+    /// to do.
     fn all_are_zero(&mut self, word: &[Bit]) -> Bit {
         word.iter().fold(Bit::ONE, |zero, bit| {
             let not = self.not(*bit);
-            self.and(zero, not)
+            self.multiplied(zero, not)
         })
     }
 
