@@ -57,6 +57,7 @@ fn longest(row: &Kernel) -> &Contract {
 }
 
 #[test]
+#[ignore = "takes a minute; make prove proves all rows, and the next test the longest of each"]
 fn every_row_is_proved() {
     let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let image = own();

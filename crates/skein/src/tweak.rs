@@ -36,7 +36,7 @@ const FINAL: u128 = 1 << 127;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tweak(u128);
 
-/// A tweak as UBI uses it: a [`Tweak`], or a symbolic one. UBI cannot look at it.
+/// A tweak as UBI uses it: that of table 5, or a symbolic one. UBI cannot look at it.
 pub trait UbiTweak<W: Word>: Copy {
     /// Adds `bytes` to the position.
     #[must_use]
