@@ -141,6 +141,7 @@ pub(crate) fn fill<K: Kernels>(
 /// If `memory` has fewer blocks, or `together` is zero.
 #[cfg(feature = "std")]
 pub fn fill_on(kernels: impl Kernels, params: &Params, memory: &mut [Block], together: usize) {
+    assert!(together > 0, "a task has lanes");
     let monitor = Monitor {
         total: u64::from(params.passes()) * params.blocks() - 2 * u64::from(params.lanes()),
         done: AtomicU64::new(0),

@@ -15,6 +15,8 @@ const PACKAGES: &[&str] = &[
     "sealstone",
 ];
 
+const HEADING: &str = "| crate | vectors | cases | disagreements |\n|---|---|---|---|\n";
+
 /// A program of tests, and the directory of its package.
 struct Program {
     package: String,
@@ -24,12 +26,7 @@ struct Program {
 
 pub(super) fn table(root: &Path) -> Result<String, String> {
     let programs = programs(root)?;
-    let mut rows: Vec<String> = [
-        "| crate | vectors | cases | disagreements |",
-        "|---|---|---|---|",
-    ]
-    .map(Into::into)
-    .into();
+    let mut rows: Vec<String> = HEADING.lines().map(Into::into).collect();
     for wanted in PACKAGES {
         let mut sets = Vec::new();
         for program in programs.iter().filter(|program| program.package == *wanted) {
@@ -95,9 +92,14 @@ fn run(program: &Program) -> Result<Vec<Set>, String> {
     Ok(said.lines().filter_map(Set::read).collect())
 }
 
-/// How many sets the table has. An error, if it is not the table of these sets.
+/// How many sets the table has. An error, if it is not the table of these sets. The tests do not
+/// say of which crate they are, so that column is not compared.
 pub(super) fn compare(table: &str, mut ran: Vec<Set>) -> Result<usize, String> {
-    let mut listed: Vec<Set> = table.lines().filter_map(Set::of_row).collect();
+    let rows = table
+        .strip_prefix(HEADING)
+        .ok_or("the table of vectors has another heading")?;
+    let read = |line| Set::of_row(line).ok_or(format!("not a row of vectors: {line}"));
+    let mut listed: Vec<Set> = rows.lines().map(read).collect::<Result<_, _>>()?;
     listed.sort();
     ran.sort();
     if listed == ran {
@@ -143,9 +145,10 @@ impl Set {
 
     /// Of a row of the table: crate, name, cases, disagreements.
     fn of_row(line: &str) -> Option<Self> {
-        let cells: Vec<&str> = line.trim_matches(['|', ' ']).split(" | ").collect();
+        let cells = line.strip_prefix("| `")?.strip_suffix(" |")?;
+        let cells: Vec<&str> = cells.split(" | ").collect();
         match cells[..] {
-            [_, name, cases, "0"] => Some(Self {
+            [package, name, cases, "0"] if package.ends_with('`') => Some(Self {
                 name: name.into(),
                 cases: cases.parse().ok()?,
             }),
@@ -162,7 +165,7 @@ impl std::fmt::Display for Set {
 
 #[cfg(test)]
 mod tests {
-    use super::{Set, compare, package_of};
+    use super::{HEADING, Set, compare, package_of};
 
     #[test]
     fn sets_are_read_with_and_without_the_name_of_their_test() {
@@ -196,6 +199,22 @@ mod tests {
             "\n  RFC 1: 11 cases",
         );
         refused(&[&one, &one, &other], "", "");
+    }
+
+    #[test]
+    fn a_table_has_no_line_that_is_not_compared() {
+        let ran = vec![set("RFC 1", 12)];
+        let table = |row: &str| format!("{HEADING}| `b` | RFC 1 | 12 | 0 |\n{row}");
+        assert_eq!(compare(&table(""), ran.clone()), Ok(1));
+        for row in [
+            "| `b` | everything | 1 000 | 0 |\n",
+            "| `b` | everything | 1000 | 1 |\n",
+            "And all others.\n",
+        ] {
+            let message = compare(&table(row), ran.clone()).unwrap_err();
+            assert!(message.starts_with("not a row of vectors: "), "{message}");
+        }
+        assert!(compare(&table("")[1..], ran).is_err());
     }
 
     fn set(name: &str, cases: u64) -> Set {

@@ -22,7 +22,7 @@ pub trait Engine: Copy {
     fn wipe(words: &mut [Self::Scalar], bytes: &mut [Byte<Self>]);
 }
 
-/// A number of bytes, modulo 2^128: `u128`, or a symbolic one. A hash cannot look at it.
+/// A number of bytes below 2^128: `u128`, or a symbolic one. A hash cannot look at it.
 pub trait Count<S: Scalar>: Copy {
     /// So many bytes more.
     #[must_use]

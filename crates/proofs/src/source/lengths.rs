@@ -8,25 +8,28 @@
 //!
 //! # The step
 //!
-//! - **From any state.** Before the state come a block of unknown bytes and a chaining value and a
-//!   position of which nothing is known. So the chaining value, the position, the bytes that wait,
-//!   and those that an earlier block left behind them are any. How many wait is enumerated: none
-//!   before the first byte, else 1 to B.
+//! - **From any state.** The message begins at a chaining value and a position of which nothing is
+//!   known, and has unknown bytes. So the chaining value, the position, the bytes that wait, and
+//!   those that an earlier block left behind them are any. How many wait is enumerated: none before
+//!   the first byte, else 1 to B; these with no block before them, and with one.
 //! - **Any part** of up to three blocks more than what fills the block which waits. Every length of
 //!   it is enumerated.
-//! - **The state afterwards** is told from its hash. F of BLAKE2b and the cipher of Skein are
-//!   uninterpreted here, so the last one is a formula in which the chaining value, the position and
-//!   the waiting bytes stand as they are: if it is the specified formula, so are they.
+//! - **The state afterwards** must have the specified hash. That alone does not determine the state:
+//!   a flag of the last block that is set too early does not show in it, nor does a zero that waits
+//!   but is not counted. So one more part of B + 1 unknown bytes follows, and the hash must be the
+//!   specified one again. F of BLAKE2b and the cipher of Skein are uninterpreted here. The block
+//!   that waited is then an argument of theirs, as a block in the middle, with the chaining value,
+//!   the position and the flags; where the unknown bytes begin in it tells how many waited.
 //!
 //! # Longer parts
 //!
-//! Behind the block that is filled first, a part of n bytes has (n - 1) / B whole blocks which are
+//! That the same holds for longer parts is read from the source, not proved. Behind the block that is filled first, a part of n bytes has (n - 1) / B whole blocks which are
 //! not its end, and the source does the same with each. BLAKE2b takes one of them in each turn of a
 //! loop, which looks at nothing but whether more than B bytes are left. The steps run this loop
 //! zero times, once and twice, the second time from what the first one left. UBI gives all of them
 //! to one call of a function which is proved for any number (by induction in machine code). The
-//! steps give it zero, one and two; that their number is (n - 1) / B, in one expression, is the
-//! only thing in which a longer part differs.
+//! steps give it zero, one and two. A longer part differs only in their number, (n - 1) / B, which is
+//! one expression.
 //!
 //! # The position
 //!
@@ -51,8 +54,8 @@ use super::value::{Value, ValueByte, Values, compare_bytes};
 use sealstone_argon2::blake2b::Count;
 
 pub(super) fn claims() -> Vec<Claim> {
-    let blake2b = "messages of every length, cut anywhere: in any state between two parts, one more part; by induction over the parts";
-    let skein = "UBI over every number of bytes and bits, cut anywhere: in any state between two parts, one more part; by induction over the parts";
+    let blake2b = "messages of every length, by induction over parts: in any state between two parts, one more part of up to three blocks";
+    let skein = "UBI over every number of bytes and bits, by induction over parts: in any state between two parts, one more part of up to three blocks";
     vec![
         Claim::of("BLAKE2b, every length", blake2b, || {
             let values = Values::default();
@@ -93,7 +96,8 @@ pub(super) struct Parts<'a> {
     specified: Vec<Vec<ValueByte<'a>>>,
 }
 
-/// A message has at most a block before the state, one that waits, two whole ones, and a last one.
+/// A message has at most a block before the state, one that waits, two whole ones, and a last one;
+/// then come [`Parts::further`] bytes.
 const BLOCKS: usize = 5;
 
 impl<'a> Parts<'a> {
@@ -103,7 +107,7 @@ impl<'a> Parts<'a> {
         block: usize,
         specify: impl Fn(&[ValueByte<'a>]) -> Vec<ValueByte<'a>>,
     ) -> Self {
-        let message = values.bytes("message", BLOCKS * block);
+        let message = values.bytes("message", BLOCKS * block + Self::further(block));
         let specified = (0..=message.len()).map(|length| specify(&message[..length]));
         Self {
             values,
@@ -113,17 +117,26 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The step from all states: before the first byte, and with each number of bytes that wait.
+    /// So many bytes more, and the block that waits is one in the middle.
+    fn further(block: usize) -> usize {
+        block + 1
+    }
+
+    /// The step from all states: before the first byte, and with each number of bytes that wait,
+    /// without and with a block before them.
     pub(super) fn steps(&self, empty: &impl Hashing<'a>) -> Verdict {
-        let one = self.block + 1;
-        let first = self.steps_from(empty, 0);
-        first.and(|| Verdict::all((one..2 * one - 1).map(|before| self.steps_from(empty, before))))
+        Verdict::all((0..=2 * self.block).map(|before| self.steps_from(empty, before)))
     }
 
     /// The step after so many bytes with each length of a part.
     fn steps_from(&self, empty: &impl Hashing<'a>, before: usize) -> Verdict {
         let state = self.state(empty, before);
-        let waiting = before.saturating_sub(self.block);
+        let is_first = before <= self.block;
+        let waiting = if is_first {
+            before
+        } else {
+            before - self.block
+        };
         let longest = 4 * self.block - waiting;
         Verdict::all((0..=longest).map(|part| self.step_from(&state, before, part)))
     }
@@ -147,7 +160,19 @@ impl<'a> Parts<'a> {
         let mut state = state.clone();
         let length = before + part;
         state.update(&self.message[before..length]);
-        compare_bytes(self.values, &state.finish(), &self.specified[length])
+        let longer = length + Self::further(self.block);
+        self.compare(&state, length).and(|| {
+            state.update(&self.message[length..longer]);
+            self.compare(&state, longer)
+        })
+    }
+
+    fn compare(&self, state: &impl Hashing<'a>, length: usize) -> Verdict {
+        compare_bytes(
+            self.values,
+            &state.clone().finish(),
+            &self.specified[length],
+        )
     }
 }
 

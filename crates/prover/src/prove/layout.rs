@@ -45,7 +45,10 @@ impl Layout {
             let length = 8 * buffer.cells.len() as u64;
             if let Some(name) = buffer.variable {
                 let start = image.variable(name, length)?;
-                ranges.push(start..start + length);
+                let range = start..start + length;
+                let is_apart = |other: &Range<u64>| other.end <= start || range.end <= other.start;
+                assert!(ranges.iter().all(is_apart), "`{name}` is there once");
+                ranges.push(range);
                 words.push(constant(start.into(), 64));
                 continue;
             }
@@ -107,7 +110,10 @@ impl Layout {
             }
             Argument::Number(number) => constant((*number).into(), 64),
             Argument::Twice(name, parity) => {
-                let word = &contents[contract.index(name)][0];
+                let cells = &contents[contract.index(name)];
+                let is_small = matches!(&cells[..], [word] if word[63] == Bit::ZERO);
+                assert!(is_small, "`{name}` has one cell, which is below 2^63");
+                let word = &cells[0];
                 [&[Bit::from(*parity == Parity::Odd)], &word[..63]].concat()
             }
             Argument::Value(name, cell) => contents[contract.index(name)][*cell].clone(),

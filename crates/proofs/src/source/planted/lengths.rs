@@ -119,6 +119,10 @@ trait Blocks: Clone {
     fn add(&mut self, block: &[<Self::Word as Scalar>::Byte], bytes: usize, is_last: bool);
     /// The hash, after the last block.
     fn hash(self) -> Vec<Self::Word>;
+    /// Takes the next block for one that is not the first.
+    fn forget_first(&mut self) {}
+    /// Takes all further blocks for the last one.
+    fn end(&mut self) {}
 }
 
 #[derive(Clone)]
@@ -195,6 +199,12 @@ where
     fn hash(self) -> Vec<S> {
         self.chain.to_vec()
     }
+    fn forget_first(&mut self) {
+        self.tweak = UbiTweak::<S>::after_first(self.tweak);
+    }
+    fn end(&mut self) {
+        self.tweak = UbiTweak::<S>::last(self.tweak);
+    }
 }
 
 /// The parts of a message, joined once more, so that it can be wrong there.
@@ -216,6 +226,11 @@ enum Rule {
     Third,
     /// The last block ends with bytes of the block before it, not with zeros.
     Stale,
+    /// A first block that comes in two parts is taken for a later one.
+    Cut,
+    /// After a part with two whole blocks, all further blocks are taken for the last one. The hash
+    /// after that part is right.
+    Ended,
 }
 
 impl<B: Blocks> Joined<B> {
@@ -230,6 +245,10 @@ impl<B: Blocks> Joined<B> {
     fn add(&mut self, part: &[<B::Word as Scalar>::Byte]) {
         self.waiting.extend_from_slice(part);
         let most = B::BYTES - usize::from(self.rule == Rule::Early);
+        let waited = self.waiting.len() - part.len();
+        if self.rule == Rule::Cut && waited > 0 && waited < most && self.waiting.len() > most {
+            self.blocks.forget_first();
+        }
         for number in 1.. {
             if self.waiting.len() <= most {
                 break;
@@ -238,6 +257,9 @@ impl<B: Blocks> Joined<B> {
             self.before = core::mem::replace(&mut self.waiting, rest);
             if self.rule != Rule::Third || number != 3 {
                 self.blocks.add(&self.before, B::BYTES, false);
+            }
+            if self.rule == Rule::Ended && number == 2 {
+                self.blocks.end();
             }
         }
     }
@@ -271,6 +293,8 @@ const WRONG: [(Rule, [usize; 2]); 3] = [
     (Rule::Third, [9, 24]),
     (Rule::Stale, [9, 1]),
 ];
+/// Those that only flags show; the second one only after a further part.
+const WRONG_FLAGS: [(Rule, [usize; 2]); 2] = [(Rule::Cut, [4, 12]), (Rule::Ended, [9, 16])];
 
 fn number(words: [u64; 2]) -> u128 {
     u128::from(words[0]) | u128::from(words[1]) << 64
@@ -332,9 +356,10 @@ fn skein_that_joins_parts_wrongly() {
         Joined::new(OfSkein { cpu, chain, tweak }, rule)
     };
     assert!(any.parts.steps(&joined(Rule::Right)).holds());
-    for (rule, step) in WRONG {
+    for (rule, step) in WRONG.into_iter().chain(WRONG_FLAGS) {
         refuted(any.parts.steps(&joined(rule)));
         let [before, part] = step.map(|eighths| N * eighths);
+        let after = if rule == Rule::Ended { 65 } else { 0 };
         let refuted = refuted(any.parts.step(&joined(rule), before, part));
         let message = refuted.bytes("message");
         let blocks = OfSkein::<u64, N, u128> {
@@ -343,13 +368,13 @@ fn skein_that_joins_parts_wrongly() {
             tweak: AnyTweak::of(number(refuted.words("position"))),
         };
         let mut computed = Joined::new(blocks, rule);
-        let parts = [
-            &message[..64],
-            &message[64..before],
-            &message[before..][..part],
-        ];
-        parts.iter().for_each(|part| computed.add(part));
-        let message = Bits::whole(&message[..before + part]);
+        let (first, rest) = message[..before + part + after].split_at(before.min(64));
+        let (second, rest) = rest.split_at(before - first.len());
+        let (part, after) = rest.split_at(part);
+        for part in [first, second, part, after] {
+            computed.add(part);
+        }
+        let message = Bits::whole(&message[..before + part.len() + after.len()]);
         let specified = specified_skein::<N>(&refuted, message);
         reproduces(&refuted, &to_bytes(&computed.end()), &specified);
     }

@@ -57,7 +57,7 @@ impl Machine<'_> {
 
 /// MIXCOLUMNS, of one column.
 fn mixed(terms: &mut Terms, column: &[Word]) -> Vec<Word> {
-    let doubled: Vec<Word> = column.iter().map(|byte| doubled(terms, byte)).collect();
+    let doubled: Vec<Word> = column.iter().map(|byte| times_x(terms, byte)).collect();
     let rows = 0..4;
     rows.map(|row| {
         let next = (row + 1) % 4;
@@ -71,7 +71,7 @@ fn mixed(terms: &mut Terms, column: &[Word]) -> Vec<Word> {
 }
 
 /// The product with x in GF(2^8).
-fn doubled(terms: &mut Terms, byte: &[Bit]) -> Word {
+fn times_x(terms: &mut Terms, byte: &[Bit]) -> Word {
     let top = byte[7];
     let mut word = [&[top], &byte[..7]].concat();
     for place in [1, 3, 4] {
