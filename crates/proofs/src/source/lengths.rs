@@ -14,22 +14,23 @@
 //!   the first byte, else 1 to B; these with no block before them, and with one.
 //! - **Any part** of up to three blocks more than what fills the block which waits. Every length of
 //!   it is enumerated.
-//! - **The state afterwards** must have the specified hash. That alone does not determine the state:
-//!   a flag of the last block that is set too early does not show in it, nor does a zero that waits
-//!   but is not counted. So one more part of B + 1 unknown bytes follows, and the hash must be the
-//!   specified one again. F of BLAKE2b and the cipher of Skein are uninterpreted here. The block
-//!   that waited is then an argument of theirs, as a block in the middle, with the chaining value,
-//!   the position and the flags; where the unknown bytes begin in it tells how many waited.
+//! - **The state afterwards** must have the specified hash. That alone does not determine the
+//!   state: a flag of the last block that is set too early does not show in it, nor does a zero
+//!   that waits but is not counted. So one more part of B + 1 unknown bytes follows, and the hash
+//!   must be the specified one again. F of BLAKE2b and the cipher of Skein are uninterpreted here.
+//!   The block that waited is then an argument of theirs, as a block in the middle, with the
+//!   chaining value, the position and the flags; where the unknown bytes begin in it tells how many
+//!   waited.
 //!
 //! # Longer parts
 //!
-//! That the same holds for longer parts is read from the source, not proved. Behind the block that is filled first, a part of n bytes has (n - 1) / B whole blocks which are
-//! not its end, and the source does the same with each. BLAKE2b takes one of them in each turn of a
-//! loop, which looks at nothing but whether more than B bytes are left. The steps run this loop
-//! zero times, once and twice, the second time from what the first one left. UBI gives all of them
-//! to one call of a function which is proved for any number (by induction in machine code). The
-//! steps give it zero, one and two. A longer part differs only in their number, (n - 1) / B, which is
-//! one expression.
+//! That the same holds for longer parts is read from the source, not proved. Behind the block that
+//! is filled first, a part of n bytes has (n - 1) / B whole blocks which are not its end, and the
+//! source does the same with each. BLAKE2b takes one of them in each turn of a loop, which looks at
+//! nothing but whether more than B bytes are left. The steps run this loop zero times, once and
+//! twice, the second time from what the first one left. UBI gives all of them to one call of a
+//! function which is proved for any number (by induction in machine code). The steps give it zero,
+//! one and two. A longer part differs only in their number, (n - 1) / B, which is one expression.
 //!
 //! # The position
 //!
