@@ -96,7 +96,7 @@ impl Run {
     }
 }
 
-/// What was seen in a run.
+/// Notes the calls of a run, and the first wrong one.
 struct Recorder {
     run: Run,
     wrong: RefCell<Option<Counterexample>>,

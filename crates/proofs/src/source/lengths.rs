@@ -24,21 +24,23 @@
 //!
 //! # Longer parts
 //!
-//! That the same holds for longer parts is read from the source, not proved. Behind the block that
-//! is filled first, a part of n bytes has (n - 1) / B whole blocks which are not its end, and the
-//! source does the same with each. BLAKE2b takes one of them in each turn of a loop, which looks at
-//! nothing but whether more than B bytes are left. The steps run this loop zero times, once and
-//! twice, the second time from what the first one left. UBI gives all of them to one call of a
-//! function which is proved for any number (by induction in machine code). The steps give it zero,
-//! one and two. A longer part differs only in their number, (n - 1) / B, which is one expression.
+//! For longer parts the same is read from the source, not proved. The first bytes of a part of n
+//! bytes fill the waiting block. Of the n bytes behind them, (n - 1) / B blocks are whole and not
+//! the last. The source does the same with each:
+//!
+//! - BLAKE2b takes one in each turn of a loop. The loop looks only at whether more than B bytes are
+//!   left. The steps run it zero times, once and twice.
+//! - UBI gives all of them to one call. That function is proved for any number, by induction in
+//!   machine code. The steps give it zero, one and two. A longer part differs only in their number,
+//!   which is one expression.
 //!
 //! # The position
 //!
 //! The source is generic over the count of BLAKE2b and over the tweak of Skein, so it can add bytes
 //! and set flags, but not look. Here the count is an unknown number of 128 bits and a known number
-//! of bytes more ([`Counted`]). What ships counts in `u128`; that its sum and its two words are
-//! those of this number is how Rust defines them. Skein's [`Tweak`](sealstone_skein::UbiTweak) is
-//! proved in machine code, for all tweaks, where it is used.
+//! of bytes more ([`Counted`]). The shipped code counts in `u128`. We rely on Rust for its sum and
+//! its two words. Skein's [`Tweak`](sealstone_skein::UbiTweak) is proved in machine code, for all
+//! tweaks, where it is used.
 
 mod blake2b;
 mod skein;

@@ -1,4 +1,4 @@
-//! What buffers hold at the entry.
+//! The contents of buffers at the entry of a function.
 
 use super::{Layout, Session};
 use crate::contract::{Cell, Contents, Contract};

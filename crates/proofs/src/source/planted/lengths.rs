@@ -455,8 +455,8 @@ fn positions_of_which_the_upper_word_is_wrong() {
     });
 }
 
-/// What ships counts in `u128`, on which the rows of single lengths run: at ends of its words, it
-/// is the unknown number with these words.
+/// The shipped code counts in `u128`. The rows of single lengths run on it. Near the ends of its
+/// two words it counts as the specification does.
 #[test]
 fn the_shipped_count_is_a_number_of_two_words() {
     let ends = [0, 1, u64::MAX - 128, u64::MAX - 127, u64::MAX];
