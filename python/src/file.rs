@@ -1,11 +1,13 @@
 //! Sealed files.
 
+use crate::data::PIECE;
 use crate::errors::{exception, raise};
 use crate::output::Output;
 use crate::passport::{Params, Passport, PublicPassport, Text};
 use crate::process::Home;
 use crate::stream::{Source, Target, Watched};
 use crate::trust::TrustStore;
+use crate::view::Buffer;
 use crate::watch::Watch;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -16,7 +18,7 @@ use sealstone::file::{
 use sealstone::passport::Contact;
 use sealstone::{Error, KdfLimits, KdfParams, Passphrase};
 use sealstone_files::{PRIVATE, PUBLIC, umask};
-use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
+use std::io::{BufReader, BufWriter, Cursor, Read, Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Larger reads bypass the buffer.
@@ -91,7 +93,8 @@ impl Choices {
     }
 }
 
-/// Seals a source to a target; returns the sealed file if the target is `None`.
+/// Seals a source to a target. Returns the sealed file if the target is `None`, its length if the
+/// target is a buffer.
 #[pyfunction]
 #[pyo3(signature = (source, target, choices, progress=None))]
 pub(crate) fn seal<'py>(
@@ -100,7 +103,7 @@ pub(crate) fn seal<'py>(
     target: Option<&Bound<'py, PyAny>>,
     choices: Choices,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Option<Bound<'py, PyBytes>>> {
+) -> PyResult<Option<Bound<'py, PyAny>>> {
     let sender = choices
         .sender
         .as_ref()
@@ -265,13 +268,13 @@ pub(crate) fn open<'py>(
     sender: Accept,
     overwrite: bool,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(Option<Bound<'py, PyBytes>>, Facts)> {
+) -> PyResult<(Option<Bound<'py, PyAny>>, Facts)> {
     let passports = keys.passports()?;
     let content = Source::of(source)?;
     let mut target = Target::of(target, overwrite)?;
     if matches!(target, Target::Object(_)) {
         return Err(PyTypeError::new_err(
-            "the target is a path: content must not leave before all of it is verified",
+            "the target is a path or a buffer: no content must leave before all of it is verified",
         ));
     }
     let watch = Watch::new(progress);
@@ -289,7 +292,9 @@ pub(crate) fn open<'py>(
         None => opening.open_unsigned(&mut target, Workers::default()),
     });
     let length = watch.result(opened, |e| exception(py, e))?;
-    Ok((target.finish(py, PRIVATE)?, facts(sender, metadata, length)))
+    let is_buffer = matches!(target, Target::Buffer(_));
+    let content = target.finish(py, PRIVATE)?.filter(|_| !is_buffer);
+    Ok((content, facts(sender, metadata, length)))
 }
 
 /// Random access to the content of a sealed file.
@@ -388,17 +393,10 @@ impl Reader {
         position: u64,
         size: usize,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        self.home.check("open the file")?;
         let left = self.length.saturating_sub(position);
         let size = size.min(usize::try_from(left).unwrap_or(usize::MAX));
         let mut output = Output::new(py, size)?;
-        let read = py.detach(|| {
-            let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-            reader.seek(SeekFrom::Start(position))?;
-            std::io::copy(&mut reader.by_ref().take(size as u64), &mut output)?;
-            Ok(())
-        });
-        read.map_err(|e: Error| exception(py, e))?;
+        self.copy(py, [position, position + size as u64], &mut output)?;
         output.finish(py)
     }
 
@@ -409,6 +407,20 @@ impl Reader {
         let (from, to) = self.claim(size.unwrap_or(u64::MAX));
         let read = self.read_at(py, from, usize::try_from(to - from).unwrap_or(usize::MAX));
         read.inspect_err(|_| self.give_back(from, to))
+    }
+
+    /// As `read`, into a buffer of the caller's. Returns the number of bytes.
+    fn readinto(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let mut target = Buffer::of(buffer)?;
+        let (from, to) = self.claim(target.len() as u64);
+        let capacity = target.len().min(PIECE);
+        let read = self.copy(
+            py,
+            [from, to],
+            BufWriter::with_capacity(capacity, &mut target),
+        );
+        read.inspect_err(|_| self.give_back(from, to))?;
+        Ok(target.finish())
     }
 
     /// Goes to a position, which may lie behind the end.
@@ -439,6 +451,23 @@ impl Reader {
 }
 
 impl Reader {
+    /// Writes the bytes at `from..to`, which are not behind the end.
+    fn copy(
+        &self,
+        py: Python<'_>,
+        [from, to]: [u64; 2],
+        mut output: impl Write + Send,
+    ) -> PyResult<()> {
+        self.home.check("open the file")?;
+        let read = py.detach(|| {
+            let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+            reader.seek(SeekFrom::Start(from))?;
+            std::io::copy(&mut reader.by_ref().take(to - from), &mut output)?;
+            Ok(output.flush()?)
+        });
+        read.map_err(|e: Error| exception(py, e))
+    }
+
     fn position(&self) -> MutexGuard<'_, u64> {
         self.position.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -19,6 +19,7 @@
 //! | `timestamp` | timestamps of third parties |
 //! | `token` | anonymous tokens |
 //! | `trust` | the trust store |
+//! | `view` | buffers of Python, read and written in pieces |
 //! | `watch` | progress, signals and cancellation of long calls |
 #![deny(unsafe_code)]
 
@@ -35,6 +36,7 @@ mod stream;
 mod timestamp;
 mod token;
 mod trust;
+mod view;
 mod watch;
 
 use pyo3::prelude::*;

@@ -2,7 +2,9 @@
 
 use crate::data::Data;
 use crate::output::Output;
+use crate::view::{Buffer, View, ViewReader};
 use crate::watch::Watch;
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -16,13 +18,16 @@ use std::sync::atomic::Ordering::Relaxed;
 /// else has to be bytes-like.
 pub(crate) enum Source {
     Memory(Cursor<Data>),
+    View(ViewReader),
     Path(File),
     Object(Py<PyAny>),
 }
 
-/// Content that is written.
+/// Content that is written. A `str` or a path is a path, an object with `write` a file object,
+/// anything else has to be a writable buffer.
 pub(crate) enum Target {
     Memory(Output),
+    Buffer(Buffer),
     /// A file that appears whole or not at all.
     Path(AtomicFile, PathBuf, Existing),
     Object(Py<PyAny>),
@@ -51,13 +56,18 @@ impl Source {
         if object.hasattr("read")? {
             return Ok(Self::Object(object.clone().unbind()));
         }
-        Ok(Self::Memory(Cursor::new(object.extract()?)))
+        let is_bytes = object.is_instance_of::<PyBytes>();
+        match (!is_bytes).then(|| View::of(object)).transpose()?.flatten() {
+            Some(view) => Ok(Self::View(ViewReader::new(view))),
+            None => Ok(Self::Memory(Cursor::new(object.extract()?))),
+        }
     }
 
     /// Bytes of content, if that is known; 0 if not.
     pub(crate) fn length(&self) -> u64 {
         match self {
             Self::Memory(bytes) => bytes.get_ref().len() as u64,
+            Self::View(view) => view.len() as u64,
             Self::Path(file) => file.metadata().map_or(0, |metadata| metadata.len()),
             Self::Object(_) => 0,
         }
@@ -68,6 +78,7 @@ impl Read for Source {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Memory(source) => source.read(bytes),
+            Self::View(source) => source.read(bytes),
             Self::Path(file) => file.read(bytes),
             Self::Object(object) => attached(|py| {
                 let read = object.bind(py).call_method1("read", (bytes.len(),))?;
@@ -87,6 +98,7 @@ impl Seek for Source {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         match self {
             Self::Memory(source) => source.seek(to),
+            Self::View(source) => source.seek(to),
             Self::Path(file) => file.seek(to),
             Self::Object(object) => attached(|py| {
                 let (offset, whence) = match to {
@@ -110,7 +122,10 @@ impl Target {
             return Ok(Self::Memory(Output::default()));
         };
         let Some(path) = path_of(object)? else {
-            return Ok(Self::Object(object.clone().unbind()));
+            return match object.hasattr("write")? {
+                true => Ok(Self::Object(object.clone().unbind())),
+                false => Buffer::of(object).map(Self::Buffer),
+            };
         };
         let existing = if overwrite {
             Existing::Replace
@@ -127,17 +142,22 @@ impl Target {
     /// Takes memory for so many bytes, before the first is written. It may be another number in the
     /// end.
     pub(crate) fn expect(&mut self, length: u64) -> io::Result<()> {
-        if let Self::Memory(output) = self {
-            let length = usize::try_from(length).unwrap_or(usize::MAX);
-            *output = attached(|py| Output::new(py, length))?;
+        match self {
+            Self::Memory(output) => {
+                let length = usize::try_from(length).unwrap_or(usize::MAX);
+                *output = attached(|py| Output::new(py, length))?;
+                Ok(())
+            }
+            Self::Buffer(buffer) => buffer.expect(length),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
-    /// The content if it is in memory; else what was written stays.
-    pub(crate) fn finish(self, py: Python<'_>, mode: u32) -> PyResult<Option<Bound<'_, PyBytes>>> {
+    /// The content if it is in memory, the number of bytes in a buffer, else `None`.
+    pub(crate) fn finish(self, py: Python<'_>, mode: u32) -> PyResult<Option<Bound<'_, PyAny>>> {
         match self {
-            Self::Memory(output) => output.finish(py).map(Some),
+            Self::Memory(output) => Ok(Some(output.finish(py)?.into_any())),
+            Self::Buffer(buffer) => Ok(Some(buffer.finish().into_bound_py_any(py)?)),
             Self::Path(file, path, existing) => {
                 let done = py.detach(|| file.commit(&path, existing, mode, Sync::Full));
                 done.map(|()| None).map_err(|e| about(&path, e))
@@ -151,6 +171,7 @@ impl Write for Target {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Memory(target) => target.write(bytes),
+            Self::Buffer(target) => target.write(bytes),
             Self::Path(file, ..) => file.file().write(bytes),
             Self::Object(object) => attached(|py| {
                 let bytes = PyBytes::new(py, bytes);
@@ -198,7 +219,7 @@ impl<R: Read> Read for Watched<'_, R> {
 }
 
 /// Calls Python. An exception travels in the error, and comes out of it again as it was.
-fn attached<T>(call: impl FnOnce(Python<'_>) -> PyResult<T>) -> io::Result<T> {
+pub(crate) fn attached<T>(call: impl FnOnce(Python<'_>) -> PyResult<T>) -> io::Result<T> {
     let ended = || io::Error::other("Python has ended");
     // Not of its own kind: readers try again after an `InterruptedError`.
     Python::try_attach(call)

@@ -164,9 +164,23 @@ def sealed_file() -> None:
         file.seek(100)
         assert file.read(100) == DATA[100:200] and file.readinto(bytearray(50)) == 50 and file.tell() == 250
         assert file.readall() == DATA[250:] and file.readable() and file.seekable()
-        file._reader.read_at(3, 5)
-        file._reader.facts()
+        reader = file._check()
+        reader.read_at(3, 5)
+        reader.facts()
         fails(lambda: file.write(b"x"))
+
+
+def buffers() -> None:
+    """Bytes-like sources that can change, and buffers for output."""
+    room = bytearray(len(DATA) + 10_000)
+    length = sealstone.seal(bytearray(DATA), room, to=BOB.public)
+    back = bytearray(len(DATA))
+    sealstone.open(memoryview(room)[:length], back, keys=BOB, sender="unsigned")
+    assert back == DATA
+    with SealedFile(room[:length], keys=BOB, sender="unsigned") as file:
+        assert file.readinto(back) == len(DATA)
+    fails(lambda: sealstone.open(room[: length - 9], back, keys=BOB, sender="any"))
+    fails(lambda: sealstone.seal(DATA, back, to=BOB.public))
 
 
 def stored() -> None:
@@ -282,6 +296,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "open fails": lambda: fails(lambda: sealstone.open(SEALED[:-9], keys=BOB, sender="any")),
     "recipients": lambda: sealstone.recipients(SEALED),
     "sealed file": sealed_file,
+    "buffers": buffers,
     "files": stored,
     "trust": trust,
     "sign": lambda: sign(ALICE, {"a": DATA, "b": io.BytesIO(DATA)}, digest="skein-tree"),

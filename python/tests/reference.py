@@ -108,7 +108,7 @@ def coroutine(name: str, value: object, known: dict[str, Definition]) -> list[st
     """A coroutine of `aio`: the arguments of what it is of, and its result."""
     original = inspect.unwrap(value)  # type: ignore[arg-type]
     owner, _, method = original.__qualname__.rpartition(".")
-    for module in ("_native", "packages", "timestamps", "_files"):
+    for module in ("packages", "timestamps", "_files", "_native"):
         node = known.get(f"{module}.{owner or method}")
         body = node.body if isinstance(node, ast.ClassDef) else [node]
         for it in body:

@@ -1,6 +1,8 @@
 """Passports, sealed files and the trust store."""
 
+import array
 import io
+import mmap
 import os
 import pickle
 import subprocess
@@ -49,6 +51,69 @@ def test_sources_and_targets(tmp_path: Path) -> None:
         assert sealstone.open(source, keys=BOB, sender="unsigned").content == content
 
 
+def test_buffers_as_sources_and_targets() -> None:
+    """Elements of more than a byte, and a view in the middle of something."""
+    content = array.array("I", range(700_000))
+    plain = bytes(content)
+    room = bytearray(b"-" * (len(plain) + 50_000))
+    length = seal(content, memoryview(room)[3:], to=BOB.public, sender=ALICE)
+    assert room[:3] == b"---" and set(room[3 + length :]) == {ord("-")}
+    sealed = memoryview(room)[3 : 3 + length]
+    back = array.array("I", bytes(len(plain) + 8))
+    opened = sealstone.open(sealed, back, keys=BOB, sender=ALICE.public)
+    assert (opened.content, opened.length, bytes(back)) == (None, len(plain), plain + bytes(8))
+    mapped = mmap.mmap(-1, len(plain))
+    assert sealstone.open(sealed, memoryview(mapped), keys=BOB, sender="any").content is None
+    assert mapped[:] == plain
+    # Every second byte: such a view is copied.
+    assert sealstone.open(seal(memoryview(plain)[::2], to=BOB.public), keys=BOB, sender="unsigned").content == plain[::2]
+    assert sealstone.open(seal(memoryview(b""), to=BOB.public), bytearray(), keys=BOB, sender="unsigned").length == 0
+
+
+def test_buffers_that_do_not_fit(tmp_path: Path) -> None:
+    content = data(3_000_000)
+    exact = len(seal(content, to=BOB.public))
+    assert seal(content, bytearray(exact), to=BOB.public) == exact
+    short = bytearray(b"-" * (exact - 1))
+    with pytest.raises(ValueError, match=f"{exact} bytes are needed, and the buffer has room for {exact - 1}"):
+        seal(content, short, to=BOB.public)
+    assert set(short) == {ord("-")}, "nothing was written"
+    # Nobody knows the length of a file object before its end.
+    with pytest.raises(ValueError, match="has room for"):
+        seal(io.BytesIO(content), short, to=BOB.public)
+    assert set(short[: 1 << 20]) == {0} and short[-1] == ord("-")
+    for target in (b"read-only", memoryview(bytes(9)), memoryview(bytearray(9))[::2], 5, object()):
+        with pytest.raises(TypeError):
+            seal(content, target, to=BOB.public)  # type: ignore[call-overload]
+        with pytest.raises(TypeError):
+            sealstone.open(b"", target, keys=BOB, sender="any")  # type: ignore[arg-type]
+
+
+def test_a_buffer_has_zeros_after_what_was_not_verified() -> None:
+    content = data(3_000_000)
+    sealed = bytearray(seal(content, to=BOB.public, sender=ALICE))
+    sealed[-40] ^= 1
+    room = bytearray(b"-" * (len(content) + 1))
+    with pytest.raises(errors.Altered):
+        sealstone.open(sealed, room, keys=BOB, sender=ALICE.public)
+    # The first chunks were written before the last one was found altered.
+    assert set(room[: 1 << 20]) == {0} and room[-1] == ord("-")
+    with pytest.raises(ValueError, match=f"{len(content)} bytes are needed"):
+        sealstone.open(seal(content, to=BOB.public), bytearray(9), keys=BOB, sender="unsigned")
+
+
+def test_a_source_is_held_until_the_file_is_closed() -> None:
+    sealed = bytearray(seal(data(100), to=BOB.public))
+    file = SealedFile(sealed, keys=BOB, sender="unsigned")
+    with pytest.raises(BufferError):
+        sealed.append(0)
+    file.close()
+    sealed.append(0)
+    with pytest.raises(ValueError, match="closed"):
+        file.read()
+    sealstone.open(sealed[:-1], keys=BOB, sender="unsigned")
+
+
 @pytest.mark.parametrize("path", ["/proc/version", "/sys/devices/system/cpu/possible"])
 def test_files_that_say_a_wrong_length(path: str) -> None:
     """The system says that these have 0 and 4096 bytes."""
@@ -66,14 +131,19 @@ def memory(field):
         return next(int(line.split()[1]) for line in status if line.startswith(field))
 
 content, bob = b"x" * ({MIB_AT_ONCE} << 20), sealstone.Passport.generate("Bob")
-sealed = sealstone.seal(content, to=bob.public) if sys.argv[1] != "seal" else b""
+sealed = sealstone.seal(content, to=bob.public) if sys.argv[1] not in ("seal", "view") else b""
 keys = dict(keys=bob, sender="unsigned")
-file = sealstone.SealedFile(sealed, **keys) if sys.argv[1] == "read" else None
+file = sealstone.SealedFile(sealed, **keys) if sys.argv[1].startswith("read") else None
+changeable = bytearray(content) if sys.argv[1] in ("view", "into", "readinto") else None
 calls = dict(
     seal=lambda: len(sealstone.seal(content, to=bob.public)) > len(content),
     open=lambda: sealstone.open(sealed, **keys).content == content,
     read=lambda: file.read() == content,
     copy=lambda: bytes(bytearray(content)) == content,
+    # A bytearray of this length is there already.
+    view=lambda: len(sealstone.seal(changeable, to=bob.public)) > len(content),
+    into=lambda: sealstone.open(sealed, changeable, **keys).content is None and changeable == content,
+    readinto=lambda: file.readinto(changeable) == len(content) and changeable == content,
 )
 with open("/proc/self/clear_refs", "w") as peak:
     peak.write("5")  # forgets the peak so far
@@ -84,7 +154,10 @@ print(memory("VmHWM") - before)
 
 
 # The copy shows that one more copy would be noticed.
-@pytest.mark.parametrize(("call", "times"), [("seal", 1), ("open", 1), ("read", 1), ("copy", 2)])
+@pytest.mark.parametrize(
+    ("call", "times"),
+    [("seal", 1), ("open", 1), ("read", 1), ("copy", 2), ("view", 1), ("into", 0), ("readinto", 0)],
+)
 def test_a_result_is_in_memory_once(call: str, times: int) -> None:
     done = subprocess.run([sys.executable, "-c", PEAKS, call], capture_output=True, text=True, check=True)
     # Memory that was free before may be used again.
@@ -381,7 +454,7 @@ def test_threads_share_one_sealed_file() -> None:
     """The source calls Python: a lock that is held with Python's lock would never be given up."""
     content = data(4 << 20)
     with SealedFile(io.BytesIO(seal(content, to=BOB.public)), keys=BOB, sender="unsigned") as file:
-        reader = file._reader
+        reader = file._check()
         wrong: list[int] = []
 
         def work(first: int) -> None:

@@ -35,7 +35,7 @@ class Writable(Protocol):
 
 
 class Opened(NamedTuple):
-    """A file that was opened: its content, unless that went to a path, and what came with it."""
+    """A file that was opened: its content, unless that went to a target, and what came with it."""
 
     content: bytes | None
     sender: PublicPassport | None
@@ -83,9 +83,26 @@ def seal(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> None: ...
+@overload
 def seal(
     source: "Buffer | Path | Readable",
-    target: Path | Writable | None = None,
+    target: "Buffer",
+    *,
+    to: PublicPassport | Iterable[PublicPassport] = (),
+    passphrase: str | bytes | None = None,
+    sender: Passport | None = None,
+    anonymous: bool = False,
+    profile: Profile = "sensitive",
+    armor: bool = False,
+    hide_length: bool = False,
+    name: str | None = None,
+    modified: int | None = None,
+    note: str | None = None,
+    progress: Progress | None = None,
+) -> int: ...
+def seal(
+    source: "Buffer | Path | Readable",
+    target: "Path | Writable | Buffer | None" = None,
     *,
     to: PublicPassport | Iterable[PublicPassport] = (),
     passphrase: str | bytes | None = None,
@@ -99,12 +116,14 @@ def seal(
     note: str | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
-) -> bytes | None:
+) -> bytes | int | None:
     """Seals `source` to public passports and a passphrase, signed by `sender`.
 
     `source` is bytes-like, a path or a file object. Without a target, the sealed file is returned;
-    a path appears whole or not at all, and is not replaced without `overwrite`. After an exception,
-    throw away what a file object got.
+    a path appears whole or not at all, and is not replaced without `overwrite`. A writable buffer
+    has to be long enough: the number of bytes is returned. After an exception, what was written to
+    it is zeros; throw away what a file object got. No bytes-like source is copied as a whole: do
+    not change it before the call returns.
 
     `anonymous` hides the recipients, `hide_length` the length, `armor` makes text. `profile` is the
     cost of the passphrase, or (KiB, passes, lanes). `progress(done, total)` counts bytes, or KiB of
@@ -136,7 +155,7 @@ def seal(
 
 def open(
     source: "Buffer | Path | Readable",
-    target: Path | None = None,
+    target: "Path | Buffer | None" = None,
     *,
     keys: Passport | Iterable[Passport] = (),
     passphrase: str | bytes | None = None,
@@ -148,7 +167,8 @@ def open(
 
     `sender` is the passport that must have signed it, a trust store that must have approved the
     signer, `"any"` (look at `Opened.sender` then) or `"unsigned"`. Nothing is returned, and no
-    target appears, before everything is verified.
+    target appears, before everything is verified. A target may be a writable buffer that is long
+    enough: do not read it before the call returns. After an exception, what was written is zeros.
 
     Raises `NotARecipient`, `WrongPassphrase`, `SenderNotApproved`, `Altered`, `Malformed`,
     `KdfLimit` of `sealstone.errors`.
@@ -201,8 +221,9 @@ class SealedFile(io.RawIOBase):
         sender: Accepted,
         progress: Progress | None = None,
     ) -> None:
-        self._reader = _native.Reader(source, _ring(keys, passphrase), sender, progress)
-        self.facts = Opened(None, *self._reader.facts())
+        reader = _native.Reader(source, _ring(keys, passphrase), sender, progress)
+        self._reader: _native.Reader | None = reader
+        self.facts = Opened(None, *reader.facts())
 
     def readable(self) -> bool:
         """Always: what is closed raises."""
@@ -216,17 +237,13 @@ class SealedFile(io.RawIOBase):
 
     def readinto(self, buffer: "Buffer", /) -> int:
         """Fills the buffer, or less at the end. Returns the number of bytes."""
-        self._check()
-        with memoryview(buffer) as view, view.cast("B") as target:
-            data = self._reader.read(len(target))
-            target[: len(data)] = data
-        return len(data)
+        return self._check().readinto(buffer)
 
     def read(self, size: int | None = -1, /) -> bytes:
         """Up to `size` bytes, by default all that is left."""
-        self._check()
+        reader = self._check()
         size = -1 if size is None else operator.index(size)
-        return self._reader.read(None if size < 0 else size)
+        return reader.read(None if size < 0 else size)
 
     def readall(self) -> bytes:
         """All that is left."""
@@ -234,19 +251,24 @@ class SealedFile(io.RawIOBase):
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
         """Goes to a position, which may lie behind the end."""
-        self._check()
-        return self._reader.seek(offset, whence)
+        return self._check().seek(offset, whence)
 
     def tell(self) -> int:
         """The position."""
-        self._check()
-        return self._reader.tell()
+        return self._check().tell()
 
     def write(self, data: "Buffer", /) -> int:
         """Never: the file is read only."""
         self._check()
         raise io.UnsupportedOperation("not writable")
 
-    def _check(self) -> None:
-        if self.closed:
+    def close(self) -> None:
+        """Closes the file, and gives up the source."""
+        super().close()
+        self._reader = None
+
+    def _check(self) -> _native.Reader:
+        reader = self._reader
+        if self.closed or reader is None:
             raise ValueError("I/O operation on closed file")
+        return reader
