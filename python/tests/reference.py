@@ -8,6 +8,7 @@ import importlib
 import inspect
 import re
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "package/sealstone"
@@ -23,14 +24,25 @@ Definition = ast.ClassDef | Function
 
 
 def definitions() -> dict[str, Definition]:
-    """Every class and function by its name, those of the stubs first."""
+    """Every class and function by its name, those of the stubs first. A class has the fields of
+    its private superclass, which type checkers see."""
     found: dict[str, Definition] = {}
     for path in [PACKAGE / "_native.pyi", *sorted(PACKAGE.rglob("*.py"))]:
         module = path.relative_to(PACKAGE).with_suffix("").as_posix()
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in unfolded(ast.parse(path.read_text(encoding="utf-8")).body):
             if isinstance(node, Definition):
                 found[f"{module}.{node.name}"] = node
+            if isinstance(node, ast.ClassDef) and node.bases:
+                base = ast.unparse(node.bases[0])
+                private = found.get(f"{module}.{base}") if base.startswith("_") else None
+                node.body = [*(private.body if private else []), *node.body]
     return found
+
+
+def unfolded(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements, and those of conditions."""
+    for it in statements:
+        yield from it.body if isinstance(it, ast.If) else [it]
 
 
 def of(name: str, value: object, known: dict[str, Definition]) -> Definition | None:

@@ -1,108 +1,104 @@
 """Sealing, opening, and reading sealed files at any position."""
 
+from __future__ import annotations
+
 import io
 import operator
-import os
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias, overload
+from collections import namedtuple
 
 from sealstone import _native
-from sealstone._native import Passport, PublicPassport, TrustStore
+from sealstone._native import Passport, PublicPassport
 
+# As `typing` has it: importing that would take longer than all else here.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import NamedTuple, overload
+
     from typing_extensions import Buffer
 
-Progress: TypeAlias = Callable[[int, int], object]
-Path: TypeAlias = str | os.PathLike[str]
-Profile: TypeAlias = "Literal['sensitive', 'moderate', 'interactive'] | tuple[int, int, int]"
-Accepted: TypeAlias = "PublicPassport | TrustStore | Literal['any', 'unsigned']"
+    from sealstone._types import Accepted, Path, Profile, Progress, Readable, Writable
+
+    class _Opened(NamedTuple):
+        content: bytes | None
+        sender: PublicPassport | None
+        """`None` if the file is not signed."""
+        name: str | None
+        modified: int | None
+        """Seconds since 1970."""
+        note: str | None
+        length: int
+        """Bytes of content."""
+
+else:
+    _Opened = namedtuple("_Opened", "content sender name modified note length")
 
 
-class Readable(Protocol):
-    """A file object that is read in binary."""
-
-    def read(self, size: int, /) -> "Buffer":
-        """Up to `size` bytes; none at the end."""
-        ...
-
-
-class Writable(Protocol):
-    """A file object that is written in binary."""
-
-    def write(self, data: bytes, /) -> object:
-        """Writes the data, or as much of it as the returned number says."""
-        ...
-
-
-class Opened(NamedTuple):
+class Opened(_Opened):
     """A file that was opened: its content, unless that went to a target, and what came with it."""
 
-    content: bytes | None
-    sender: PublicPassport | None
-    """`None` if the file is not signed."""
-    name: str | None
-    modified: int | None
-    """Seconds since 1970."""
-    note: str | None
-    length: int
-    """Bytes of content."""
+    __slots__ = ()
 
 
-@overload
+if TYPE_CHECKING:
+
+    @overload
+    def seal(
+        source: Buffer | Path | Readable,
+        target: None = None,
+        *,
+        to: PublicPassport | Iterable[PublicPassport] = (),
+        passphrase: str | bytes | None = None,
+        sender: Passport | None = None,
+        anonymous: bool = False,
+        profile: Profile = "sensitive",
+        armor: bool = False,
+        hide_length: bool = False,
+        name: str | None = None,
+        modified: int | None = None,
+        note: str | None = None,
+        progress: Progress | None = None,
+    ) -> bytes: ...
+    @overload
+    def seal(
+        source: Buffer | Path | Readable,
+        target: Path | Writable,
+        *,
+        to: PublicPassport | Iterable[PublicPassport] = (),
+        passphrase: str | bytes | None = None,
+        sender: Passport | None = None,
+        anonymous: bool = False,
+        profile: Profile = "sensitive",
+        armor: bool = False,
+        hide_length: bool = False,
+        name: str | None = None,
+        modified: int | None = None,
+        note: str | None = None,
+        overwrite: bool = False,
+        progress: Progress | None = None,
+    ) -> None: ...
+    @overload
+    def seal(
+        source: Buffer | Path | Readable,
+        target: Buffer,
+        *,
+        to: PublicPassport | Iterable[PublicPassport] = (),
+        passphrase: str | bytes | None = None,
+        sender: Passport | None = None,
+        anonymous: bool = False,
+        profile: Profile = "sensitive",
+        armor: bool = False,
+        hide_length: bool = False,
+        name: str | None = None,
+        modified: int | None = None,
+        note: str | None = None,
+        progress: Progress | None = None,
+    ) -> int: ...
+
+
 def seal(
-    source: "Buffer | Path | Readable",
-    target: None = None,
-    *,
-    to: PublicPassport | Iterable[PublicPassport] = (),
-    passphrase: str | bytes | None = None,
-    sender: Passport | None = None,
-    anonymous: bool = False,
-    profile: Profile = "sensitive",
-    armor: bool = False,
-    hide_length: bool = False,
-    name: str | None = None,
-    modified: int | None = None,
-    note: str | None = None,
-    progress: Progress | None = None,
-) -> bytes: ...
-@overload
-def seal(
-    source: "Buffer | Path | Readable",
-    target: Path | Writable,
-    *,
-    to: PublicPassport | Iterable[PublicPassport] = (),
-    passphrase: str | bytes | None = None,
-    sender: Passport | None = None,
-    anonymous: bool = False,
-    profile: Profile = "sensitive",
-    armor: bool = False,
-    hide_length: bool = False,
-    name: str | None = None,
-    modified: int | None = None,
-    note: str | None = None,
-    overwrite: bool = False,
-    progress: Progress | None = None,
-) -> None: ...
-@overload
-def seal(
-    source: "Buffer | Path | Readable",
-    target: "Buffer",
-    *,
-    to: PublicPassport | Iterable[PublicPassport] = (),
-    passphrase: str | bytes | None = None,
-    sender: Passport | None = None,
-    anonymous: bool = False,
-    profile: Profile = "sensitive",
-    armor: bool = False,
-    hide_length: bool = False,
-    name: str | None = None,
-    modified: int | None = None,
-    note: str | None = None,
-    progress: Progress | None = None,
-) -> int: ...
-def seal(
-    source: "Buffer | Path | Readable",
-    target: "Path | Writable | Buffer | None" = None,
+    source: Buffer | Path | Readable,
+    target: Path | Writable | Buffer | None = None,
     *,
     to: PublicPassport | Iterable[PublicPassport] = (),
     passphrase: str | bytes | None = None,
@@ -154,8 +150,8 @@ def seal(
 
 
 def open(
-    source: "Buffer | Path | Readable",
-    target: "Path | Buffer | None" = None,
+    source: Buffer | Path | Readable,
+    target: Path | Buffer | None = None,
     *,
     keys: Passport | Iterable[Passport] = (),
     passphrase: str | bytes | None = None,
@@ -214,7 +210,7 @@ class SealedFile(io.RawIOBase):
 
     def __init__(
         self,
-        source: "Buffer | Path | Readable",
+        source: Buffer | Path | Readable,
         *,
         keys: Passport | Iterable[Passport] = (),
         passphrase: str | bytes | None = None,
@@ -235,7 +231,7 @@ class SealedFile(io.RawIOBase):
         self._check()
         return True
 
-    def readinto(self, buffer: "Buffer", /) -> int:
+    def readinto(self, buffer: Buffer, /) -> int:
         """Fills the buffer, or less at the end. Returns the number of bytes."""
         return self._check().readinto(buffer)
 
@@ -257,7 +253,7 @@ class SealedFile(io.RawIOBase):
         """The position."""
         return self._check().tell()
 
-    def write(self, data: "Buffer", /) -> int:
+    def write(self, data: Buffer, /) -> int:
         """Never: the file is read only."""
         self._check()
         raise io.UnsupportedOperation("not writable")

@@ -1,7 +1,5 @@
 """Refuses sub-interpreters, with words that say what to do."""
 
-import importlib
-
 
 def refuse_others() -> None:
     """Raises `ImportError` unless this is the main interpreter.
@@ -11,7 +9,7 @@ def refuse_others() -> None:
     """
     for name in ("_interpreters", "_xxsubinterpreters"):
         try:
-            interpreters = importlib.import_module(name)
+            interpreters = __import__(name)
         except ImportError:
             continue
         if interpreters.get_current() != interpreters.get_main():

@@ -33,7 +33,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from sealstone import _native
-from sealstone._files import Path, Progress, Readable
+from sealstone._types import Path, Progress, Readable
 from sealstone._native import Passport, PublicPassport, TrustStore
 from sealstone._report import Finding, Layer, Report, Signer, report_of
 from sealstone.errors import NotVerified

@@ -25,7 +25,7 @@ from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from sealstone import _native
-from sealstone._files import Path, Readable
+from sealstone._types import Path, Readable
 from sealstone._native import Roots
 
 if TYPE_CHECKING:
