@@ -1,15 +1,14 @@
 """What a verification of a package found."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 from sealstone import _native
 from sealstone.timestamps import Timestamp, timestamp_of
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(NamedTuple):
     """One of the six layers."""
 
     number: int
@@ -26,8 +25,7 @@ class Layer:
     """One line for people."""
 
 
-@dataclass(frozen=True, slots=True)
-class Signer:
+class Signer(NamedTuple):
     """One signature."""
 
     fingerprint: str
@@ -51,8 +49,7 @@ class Signer:
     """Whether the signature counts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """A file that is not as it was signed."""
 
     path: str
@@ -89,15 +86,15 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON, with the keys of `sealstone verify --json`."""
-        layers = {it.name: _plain(it) for it in self.layers}
+        layers = {it.name: it._asdict() for it in self.layers}
         for layer in layers.values():
             del layer["name"], layer["number"], layer["missing"]
         return {
             "verdict": "good" if self.good else "bad",
             "reason": self.reason,
             "layers": layers,
-            "signers": [_plain(it) for it in self.signers],
-            "findings": [_plain(it) for it in self.findings],
+            "signers": [it._asdict() for it in self.signers],
+            "findings": [it._asdict() for it in self.findings],
             "timestamps": [it.to_dict() for it in self.timestamps],
         }
 
@@ -125,10 +122,6 @@ def _row(*cells: str) -> str:
 
 def _word(signer: Signer) -> str:
     return "counts" if signer.counts else f"does not count ({signer.standing})"
-
-
-def _plain(item: Any) -> dict[str, Any]:
-    return {it.name: getattr(item, it.name) for it in fields(item)}
 
 
 def report_of(checked: _native.Checked) -> Report:
