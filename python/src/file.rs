@@ -112,6 +112,7 @@ pub(crate) fn seal<'py>(
     let Params(profile) = choices.profile.extract(py)?;
     let source = Source::of(source)?;
     let mut target = Target::of(target, choices.overwrite)?;
+    target.separate(py, &source)?;
     let watch = Watch::new(progress);
     let sealed =
         py.detach(|| choices.seal(sender.as_deref(), source, &mut target, profile, &watch));
@@ -277,6 +278,7 @@ pub(crate) fn open<'py>(
             "the target is a path or a buffer: no content must leave before all of it is verified",
         ));
     }
+    target.separate(py, &content)?;
     let watch = Watch::new(progress);
     let unlocked = py.detach(|| {
         let (binary, length) = dearmored(content, &watch)?;

@@ -139,6 +139,14 @@ impl Target {
         Ok(Self::Path(file, path, existing))
     }
 
+    /// Refuses to write where the source is.
+    pub(crate) fn separate(&self, py: Python<'_>, source: &Source) -> PyResult<()> {
+        match (self, source) {
+            (Self::Buffer(buffer), Source::View(source)) => buffer.separate(py, source),
+            _ => Ok(()),
+        }
+    }
+
     /// Takes memory for so many bytes, before the first is written. It may be another number in the
     /// end.
     pub(crate) fn expect(&mut self, length: u64) -> io::Result<()> {

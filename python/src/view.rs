@@ -45,6 +45,12 @@ impl View {
         Ok(piece.call_method0("tobytes")?.cast_into()?)
     }
 
+    /// Whether both are views of one object.
+    fn shares(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {
+        let object = |view: &Self| view.bytes.bind(py).getattr("obj");
+        Ok(object(self)?.is(&object(other)?))
+    }
+
     /// Writes at `from`, where there is room for all of `bytes`.
     fn write(&self, py: Python<'_>, from: usize, bytes: &[u8]) -> PyResult<()> {
         let place = slice(py, [from, from + bytes.len()])?;
@@ -144,6 +150,17 @@ impl Buffer {
 
     pub(crate) fn len(&self) -> usize {
         self.view.length
+    }
+
+    /// Refuses a source that is the same object: what is written would be read again. Two objects
+    /// may still have memory in common.
+    pub(crate) fn separate(&self, py: Python<'_>, source: &ViewReader) -> PyResult<()> {
+        match self.view.shares(py, &source.view)? {
+            false => Ok(()),
+            true => Err(PyValueError::new_err(
+                "the source and the target are parts of the same object",
+            )),
+        }
     }
 
     /// Refuses if there is no room for so many bytes in all.

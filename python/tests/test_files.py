@@ -89,6 +89,17 @@ def test_buffers_that_do_not_fit(tmp_path: Path) -> None:
             sealstone.open(b"", target, keys=BOB, sender="any")  # type: ignore[arg-type]
 
 
+def test_a_source_is_no_target() -> None:
+    room = bytearray(100_000)
+    with pytest.raises(ValueError, match="same object"):
+        seal(memoryview(room)[:100], memoryview(room)[100:], to=BOB.public)
+    room[:] = seal(data(50_000), to=BOB.public).ljust(len(room))
+    before = bytes(room)
+    with pytest.raises(ValueError, match="same object"):
+        sealstone.open(room, room, keys=BOB, sender="unsigned")
+    assert room == before
+
+
 def test_a_buffer_has_zeros_after_what_was_not_verified() -> None:
     content = data(3_000_000)
     sealed = bytearray(seal(content, to=BOB.public, sender=ALICE))

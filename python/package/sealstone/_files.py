@@ -117,9 +117,9 @@ def seal(
 
     `source` is bytes-like, a path or a file object. Without a target, the sealed file is returned;
     a path appears whole or not at all, and is not replaced without `overwrite`. A writable buffer
-    has to be long enough: the number of bytes is returned. After an exception, what was written to
-    it is zeros; throw away what a file object got. No bytes-like source is copied as a whole: do
-    not change it before the call returns.
+    has to be long enough, and separate from the source; the number of bytes is returned. After an
+    exception, what was written to it is zeros; throw away what a file object got. No bytes-like
+    source is copied as a whole: do not change it before the call returns.
 
     `anonymous` hides the recipients, `hide_length` the length, `armor` makes text. `profile` is the
     cost of the passphrase, or (KiB, passes, lanes). `progress(done, total)` counts bytes, or KiB of
@@ -163,8 +163,9 @@ def open(
 
     `sender` is the passport that must have signed it, a trust store that must have approved the
     signer, `"any"` (look at `Opened.sender` then) or `"unsigned"`. Nothing is returned, and no
-    target appears, before everything is verified. A target may be a writable buffer that is long
-    enough: do not read it before the call returns. After an exception, what was written is zeros.
+    target appears, before everything is verified. A target may be a writable buffer, long enough
+    and separate from the source: do not read it before the call returns. After an exception, what
+    was written is zeros.
 
     Raises `NotARecipient`, `WrongPassphrase`, `SenderNotApproved`, `Altered`, `Malformed`,
     `KdfLimit` of `sealstone.errors`.
