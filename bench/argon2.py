@@ -59,7 +59,7 @@ BARS = [
 ]
 # Two lanes on two threads against one lane.
 LANES_BAR = ("1 GiB, p=2", "1 GiB", 1.6)
-# In cache, at most so many times as long as the quickest.
+# In cache, the limit of the ratio to the quickest.
 CACHE_BAR = ("in cache", 1.1)
 
 

@@ -29,7 +29,7 @@ BARS = {
     ("signed", "age"): 1.5,
     ("signed", "rage"): 2.0,
 }
-# The unsigned second suite takes at most so many times as long as cp.
+# The limit of the ratio of the unsigned second suite to cp.
 CP_BAR = 1.3
 
 

@@ -3,7 +3,7 @@
 //!
 //! *Primitives* are what the format asks for, called directly on prepared keys: the digests of the
 //! content, the policy and the signer's keys, the policy in canonical form, HMAC, HKDF, Ed25519 and
-//! ML-DSA-65. Whoever creates a package verifies both new signatures, because one that a fault has
+//! ML-DSA-65. The creator of a package verifies both new signatures, because one that a fault has
 //! spoilt can reveal the key; so this stands in the sum too. *Hybrids* are digest, HMAC and both
 //! signatures of other libraries, without a check, a policy, a manifest, or keys that are read from
 //! bytes.

@@ -216,7 +216,7 @@ fn key(address: &str) -> IssuerPublicKey {
     directory.key(TYPE, now).expect("a key").clone()
 }
 
-/// Requests a second over so many connections; none may be refused.
+/// Requests a second over this number of connections; none may be refused.
 fn rate(
     address: &str,
     connections: usize,

@@ -142,7 +142,7 @@ export class SealstonePass extends Base {
     const hadFocus = this.shadowRoot?.activeElement;
     parts.begin.hidden = isBusy;
     parts.stop.hidden = !isBusy;
-    // The focus stays with whoever had it.
+    // The focus stays where it was.
     if (hadFocus === parts.begin && isBusy) parts.stop.focus();
     if (hadFocus === parts.stop && !isBusy) parts.begin.focus();
     if (!isBusy) {

@@ -117,6 +117,7 @@ pub(crate) fn seal<'py>(
     let sealed =
         py.detach(|| choices.seal(sender.as_deref(), source, &mut target, profile, &watch));
     watch.result(sealed, |e| exception(py, e))?;
+    watch.last_look(py)?;
     target.finish(py, PUBLIC & !umask())
 }
 
@@ -294,6 +295,7 @@ pub(crate) fn open<'py>(
         None => opening.open_unsigned(&mut target, Workers::default()),
     });
     let length = watch.result(opened, |e| exception(py, e))?;
+    watch.last_look(py)?;
     let is_buffer = matches!(target, Target::Buffer(_));
     let content = target.finish(py, PRIVATE)?.filter(|_| !is_buffer);
     Ok((content, facts(sender, metadata, length)))
@@ -304,6 +306,8 @@ pub(crate) fn open<'py>(
 pub(crate) struct Reader {
     /// Locked without Python's lock only: the source may be a file object.
     reader: Mutex<SealedReader<Binary>>,
+    /// Progress of the constructor, and signals in each long read.
+    watch: Arc<Watch>,
     /// Where the next read begins. Locked for an instant, and with Python attached: so a fork finds
     /// it unlocked.
     position: Mutex<u64>,
@@ -313,13 +317,33 @@ pub(crate) struct Reader {
     home: Home,
 }
 
-/// The binary form: of an armored file, what its text stands for, in memory.
-enum Binary {
+/// The binary form, and who watches how it is read.
+struct Binary {
+    form: Form,
+    watch: Arc<Watch>,
+    done: u64,
+    total: u64,
+}
+
+/// Of an armored file, what its text stands for, in memory.
+enum Form {
     Source(Source),
     Dearmored(Cursor<Vec<u8>>),
 }
 
 impl Binary {
+    fn of(source: Source, watch: Arc<Watch>) -> Result<Self, Error> {
+        let total = source.length();
+        Ok(Self {
+            form: Form::of(source)?,
+            watch,
+            done: 0,
+            total,
+        })
+    }
+}
+
+impl Form {
     fn of(mut source: Source) -> Result<Self, Error> {
         let start = source.stream_position()?;
         let mut first = [0];
@@ -336,18 +360,21 @@ impl Binary {
 
 impl Read for Binary {
     fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
-        match self {
-            Self::Source(source) => source.read(bytes),
-            Self::Dearmored(source) => source.read(bytes),
-        }
+        let read = match &mut self.form {
+            Form::Source(source) => source.read(bytes),
+            Form::Dearmored(source) => source.read(bytes),
+        }?;
+        self.done += read as u64;
+        self.watch.passed(self.done, self.total)?;
+        Ok(read)
     }
 }
 
 impl Seek for Binary {
     fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
-        match self {
-            Self::Source(source) => source.seek(to),
-            Self::Dearmored(source) => source.seek(to),
+        match &mut self.form {
+            Form::Source(source) => source.seek(to),
+            Form::Dearmored(source) => source.seek(to),
         }
     }
 }
@@ -366,8 +393,9 @@ impl Reader {
     ) -> PyResult<Self> {
         let passports = keys.passports()?;
         let source = Source::of(source)?;
-        let watch = Watch::new(progress);
-        let opening = py.detach(|| keys.unlock(&passports, Binary::of(source)?, &watch));
+        let watch = Arc::new(Watch::new(progress));
+        let binary = |source| Binary::of(source, Arc::clone(&watch));
+        let opening = py.detach(|| keys.unlock(&passports, binary(source)?, &watch));
         let opening = watch.result(opening, |e| exception(py, e))?;
         let sender = sender.decide(py, opening.sender())?;
         let reader = py.detach(|| {
@@ -377,12 +405,15 @@ impl Reader {
             }
             Ok(reader)
         });
-        let reader = reader.map_err(|e| exception(py, e))?;
+        let reader = watch.result(reader, |e| exception(py, e))?;
+        watch.last_look(py)?;
+        watch.forget_progress();
         Ok(Self {
             sender,
             metadata: reader.metadata().clone(),
             length: reader.content_len(),
             reader: Mutex::new(reader),
+            watch,
             position: Mutex::new(0),
             home: Home::here(),
         })
@@ -461,13 +492,20 @@ impl Reader {
         mut output: impl Write + Send,
     ) -> PyResult<()> {
         self.home.check("open the file")?;
-        let read = py.detach(|| {
+        let copied = py.detach(|| {
             let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-            reader.seek(SeekFrom::Start(from))?;
-            std::io::copy(&mut reader.by_ref().take(to - from), &mut output)?;
-            Ok(output.flush()?)
+            let copied = (|| {
+                reader.seek(SeekFrom::Start(from))?;
+                std::io::copy(&mut reader.by_ref().take(to - from), &mut output)?;
+                Ok(output.flush()?)
+            })();
+            // One thread reads at a time, so it was this one that a signal ended.
+            (copied, self.watch.take_error())
         });
-        read.map_err(|e: Error| exception(py, e))
+        match copied {
+            (_, Some(error)) => Err(error),
+            (copied, None) => copied.map_err(|e: Error| exception(py, e)),
+        }
     }
 
     fn position(&self) -> MutexGuard<'_, u64> {

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sealstone_argon2::blake2b;
 use sealstone_skein::{Parameters, Skein256, Skein512, Skein1024};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError, TryLockError};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -28,20 +28,31 @@ const LONGEST: u64 = 1 << 24;
 /// longer.
 const SHORT: usize = 2047;
 
-fn lock<H>(state: &Mutex<H>) -> MutexGuard<'_, H> {
+/// Waits for other threads without Python's lock: those may need it.
+fn lock<'s, H: Send>(py: Python<'_>, state: &'s Mutex<H>) -> MutexGuard<'s, H> {
+    loop {
+        match state.try_lock() {
+            Ok(guard) => return guard,
+            Err(TryLockError::Poisoned(error)) => return error.into_inner(),
+            Err(TryLockError::WouldBlock) => py.detach(|| drop(wait(state))),
+        }
+    }
+}
+
+fn wait<H>(state: &Mutex<H>) -> MutexGuard<'_, H> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn update<H: Hash>(py: Python<'_>, state: &Mutex<H>, message: &[u8]) {
     if message.len() <= SHORT {
-        lock(state).update(message);
+        lock(py, state).update(message);
     } else {
-        py.detach(|| lock(state).update(message));
+        py.detach(|| wait(state).update(message));
     }
 }
 
 fn finish_into<H: Hash>(py: Python<'_>, state: &Mutex<H>, digest: &mut [u8]) {
-    let copy = lock(state).clone();
+    let copy = lock(py, state).clone();
     if digest.len() <= SHORT {
         copy.finish_into(digest);
     } else {
@@ -94,8 +105,8 @@ macro_rules! hash_object {
             }
 
             /// An object of its own with the message so far.
-            fn copy(&self) -> Self {
-                let state = Mutex::new(lock(&self.state).clone());
+            fn copy(&self, py: Python<'_>) -> Self {
+                let state = Mutex::new(lock(py, &self.state).clone());
                 Self { state, digest_size: self.digest_size }
             }
 

@@ -14,6 +14,7 @@
 //! | `output` | the `bytes` object that a call returns |
 //! | `package` | packages: signing, verifying, evidence |
 //! | `passport` | passports |
+//! | `place` | where a new file goes, and what it replaces |
 //! | `process` | the process that holds a secret |
 //! | `stream` | paths, file objects and memory |
 //! | `timestamp` | timestamps of third parties |
@@ -31,6 +32,7 @@ mod hashes;
 mod output;
 mod package;
 mod passport;
+mod place;
 mod process;
 mod stream;
 mod timestamp;

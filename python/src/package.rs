@@ -6,6 +6,7 @@ mod content;
 use crate::data::Data;
 use crate::errors::exception;
 use crate::passport::{Passport, PublicPassport, now};
+use crate::place::Place;
 use crate::stream::{Source, about};
 use crate::watch::Watch;
 use content::{Content, Given};
@@ -14,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sealstone::Error;
 use sealstone::package::{DigestKind, Draft, Entry, EntryContent, Json, Layer, MAX_PACKAGE};
-use sealstone_files::{Existing, NewDirectory, PUBLIC, umask};
+use sealstone_files::{NewDirectory, PUBLIC, umask};
 use std::io::Read;
 use std::path::PathBuf;
 
@@ -231,13 +232,9 @@ impl Package {
 
     /// Writes the package to a file, which appears whole or not at all.
     fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> PyResult<()> {
-        let existing = if overwrite {
-            Existing::Replace
-        } else {
-            Existing::Keep
-        };
-        let mode = PUBLIC & !umask();
-        let write = || sealstone_files::write(&path, &self.0.encode(), existing, mode);
+        let place = Place::of(&path, overwrite)?;
+        let mode = place.mode(PUBLIC & !umask());
+        let write = || sealstone_files::write(&place.path, &self.0.encode(), place.existing, mode);
         py.detach(write).map_err(|e| about(&path, e))
     }
 
@@ -339,7 +336,8 @@ impl Package {
         py: Python<'py>,
         checked: Option<&Bound<'_, Checked>>,
     ) -> Vec<(String, Bound<'py, PyBytes>)> {
-        let files = self.collect(checked).into_iter();
+        let checked = checked.map(Bound::get);
+        let files = py.detach(|| self.collect(checked)).into_iter();
         files
             .map(|it| (it.path, PyBytes::new(py, &it.bytes)))
             .collect()
@@ -353,8 +351,9 @@ impl Package {
         target: PathBuf,
         checked: Option<&Bound<'_, Checked>>,
     ) -> PyResult<()> {
-        let files = self.collect(checked);
+        let checked = checked.map(Bound::get);
         let written = py.detach(|| {
+            let files = self.collect(checked);
             let new = NewDirectory::beside(&target)?;
             files
                 .iter()
@@ -366,8 +365,8 @@ impl Package {
 }
 
 impl Package {
-    fn collect(&self, checked: Option<&Bound<'_, Checked>>) -> Vec<sealstone::package::Evidence> {
-        let timestamps = checked.map_or(&[][..], |it| &it.get().0.timestamps);
+    fn collect(&self, checked: Option<&Checked>) -> Vec<sealstone::package::Evidence> {
+        let timestamps = checked.map_or(&[][..], |it| &it.0.timestamps);
         self.0.evidence(timestamps)
     }
 }

@@ -261,9 +261,8 @@ const LONGEST: u64 = 65_536;
 /// A short file, or the bytes themselves.
 fn document(source: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     let mut text = Vec::new();
-    Source::of(source)?
-        .take(LONGEST + 1)
-        .read_to_end(&mut text)?;
+    let mut limited = Source::of(source)?.take(LONGEST + 1);
+    source.py().detach(|| limited.read_to_end(&mut text))?;
     Ok(text)
 }
 

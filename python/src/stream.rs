@@ -2,20 +2,20 @@
 
 use crate::data::Data;
 use crate::output::Output;
+use crate::place::Place;
 use crate::view::{Buffer, View, ViewReader};
 use crate::watch::Watch;
 use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::PyOSError;
+use pyo3::exceptions::{PyBlockingIOError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sealstone_files::{AtomicFile, Existing, Sync, directory_of};
+use sealstone_files::{AtomicFile, Sync, directory_of};
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering::Relaxed;
 
-/// Content that is read. A `str` or a path is a path, an object with `read` a file object, anything
-/// else has to be bytes-like.
+/// Content that is read: a path, also as `str`, bytes-like data, or a file object. A mapped file is
+/// all of its bytes, wherever its position is.
 pub(crate) enum Source {
     Memory(Cursor<Data>),
     View(ViewReader),
@@ -23,13 +23,13 @@ pub(crate) enum Source {
     Object(Py<PyAny>),
 }
 
-/// Content that is written. A `str` or a path is a path, an object with `write` a file object,
-/// anything else has to be a writable buffer.
+/// Where content is written: a path, also as `str`, a writable buffer, or a file object. A mapped
+/// file is a buffer.
 pub(crate) enum Target {
     Memory(Output),
     Buffer(Buffer),
     /// A file that appears whole or not at all.
-    Path(AtomicFile, PathBuf, Existing),
+    Path(AtomicFile, Place),
     Object(Py<PyAny>),
 }
 
@@ -44,7 +44,14 @@ pub(crate) struct Watched<'a, R> {
 fn path_of(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
     let is_path =
         object.is_instance_of::<pyo3::types::PyString>() || object.hasattr("__fspath__")?;
-    is_path.then(|| object.extract()).transpose()
+    let path: Option<PathBuf> = is_path.then(|| object.extract()).transpose()?;
+    let is_text = |path: &PathBuf| path.as_os_str().as_encoded_bytes().contains(&b'\n');
+    if path.as_ref().is_some_and(is_text) {
+        // The system's error would show the text, which may be a secret passport.
+        let why = "this text is no path: encode it, and give the bytes";
+        return Err(PyValueError::new_err(why));
+    }
+    Ok(path)
 }
 
 impl Source {
@@ -53,13 +60,14 @@ impl Source {
             let opened = object.py().detach(|| File::open(&path));
             return Ok(Self::Path(opened.map_err(|e| about(&path, e))?));
         }
-        if object.hasattr("read")? {
-            return Ok(Self::Object(object.clone().unbind()));
+        if object.is_instance_of::<PyBytes>() {
+            return Ok(Self::Memory(Cursor::new(object.extract()?)));
         }
-        let is_bytes = object.is_instance_of::<PyBytes>();
-        match (!is_bytes).then(|| View::of(object)).transpose()?.flatten() {
-            Some(view) => Ok(Self::View(ViewReader::new(view))),
-            None => Ok(Self::Memory(Cursor::new(object.extract()?))),
+        match View::of(object) {
+            Ok(Some(view)) => Ok(Self::View(ViewReader::new(view))),
+            Ok(None) => Ok(Self::Memory(Cursor::new(object.extract()?))),
+            Err(_) if object.hasattr("read")? => Ok(Self::Object(object.clone().unbind())),
+            Err(error) => Err(error),
         }
     }
 
@@ -122,21 +130,14 @@ impl Target {
             return Ok(Self::Memory(Output::default()));
         };
         let Some(path) = path_of(object)? else {
-            return match object.hasattr("write")? {
-                true => Ok(Self::Object(object.clone().unbind())),
-                false => Buffer::of(object).map(Self::Buffer),
+            return match Buffer::of(object) {
+                Err(_) if object.hasattr("write")? => Ok(Self::Object(object.clone().unbind())),
+                buffer => buffer.map(Self::Buffer),
             };
         };
-        let existing = if overwrite {
-            Existing::Replace
-        } else {
-            Existing::Keep
-        };
-        if !overwrite && path.exists() {
-            return Err(about(&path, io::ErrorKind::AlreadyExists.into()));
-        }
-        let file = AtomicFile::new(&directory_of(&path)).map_err(|e| about(&path, e))?;
-        Ok(Self::Path(file, path, existing))
+        let place = Place::of(&path, overwrite)?;
+        let file = AtomicFile::new(&directory_of(&place.path));
+        Ok(Self::Path(file.map_err(|e| about(&path, e))?, place))
     }
 
     /// Refuses to write where the source is.
@@ -147,8 +148,8 @@ impl Target {
         }
     }
 
-    /// Takes memory for so many bytes, before the first is written. It may be another number in the
-    /// end.
+    /// Takes memory for this number of bytes, before the first is written. In the end, it may be
+    /// another number.
     pub(crate) fn expect(&mut self, length: u64) -> io::Result<()> {
         match self {
             Self::Memory(output) => {
@@ -166,9 +167,11 @@ impl Target {
         match self {
             Self::Memory(output) => Ok(Some(output.finish(py)?.into_any())),
             Self::Buffer(buffer) => Ok(Some(buffer.finish().into_bound_py_any(py)?)),
-            Self::Path(file, path, existing) => {
-                let done = py.detach(|| file.commit(&path, existing, mode, Sync::Full));
-                done.map(|()| None).map_err(|e| about(&path, e))
+            Self::Path(file, place) => {
+                let commit =
+                    || file.commit(&place.path, place.existing, place.mode(mode), Sync::Full);
+                let done = py.detach(commit);
+                done.map(|()| None).map_err(|e| about(&place.path, e))
             }
             Self::Object(_) => Ok(None),
         }
@@ -183,10 +186,17 @@ impl Write for Target {
             Self::Path(file, ..) => file.file().write(bytes),
             Self::Object(object) => attached(|py| {
                 let bytes = PyBytes::new(py, bytes);
-                // A raw file may write less; other objects write all and may return nothing.
-                let written = object.bind(py).call_method1("write", (&bytes,))?;
+                let object = object.bind(py);
+                let written: Option<usize> = object.call_method1("write", (&bytes,))?.extract()?;
                 let all = bytes.as_bytes().len();
-                Ok(written.extract::<Option<usize>>()?.unwrap_or(all).min(all))
+                // A raw file may write less, and returns `None` if it would have to wait. Other
+                // objects write all and may return nothing.
+                match written {
+                    None if is_raw(object)? => Err(PyBlockingIOError::new_err(
+                        "the target does not take more now: make it blocking",
+                    )),
+                    written => Ok(written.unwrap_or(all).min(all)),
+                }
             }),
         }
     }
@@ -200,6 +210,11 @@ impl Write for Target {
             _ => Ok(()),
         }
     }
+}
+
+fn is_raw(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let raw = object.py().import("io")?.getattr("RawIOBase")?;
+    object.is_instance(&raw)
 }
 
 impl<'a, R: Read> Watched<'a, R> {
@@ -217,12 +232,8 @@ impl<R: Read> Read for Watched<'_, R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read(bytes)?;
         self.done += read as u64;
-        self.watch.at(self.done, self.total.max(self.done));
-        // What cancelled the call is its result; several threads may hear of it here.
-        match self.watch.cancel().load(Relaxed) {
-            true => Err(io::Error::other("cancelled")),
-            false => Ok(read),
-        }
+        self.watch.passed(self.done, self.total)?;
+        Ok(read)
     }
 }
 

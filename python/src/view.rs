@@ -66,7 +66,11 @@ fn slice(py: Python<'_>, ends: [usize; 2]) -> PyResult<Bound<'_, PyAny>> {
 /// Python's own view of the object.
 pub(crate) fn memoryview<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let view = object.py().import("builtins")?.getattr("memoryview")?;
-    view.call1((object,)).map_err(|_| {
+    view.call1((object,)).map_err(|error| {
+        // Other errors say what is wrong with a bytes-like object.
+        if !error.is_instance_of::<PyTypeError>(object.py()) {
+            return error;
+        }
         let name = object
             .get_type()
             .name()
@@ -163,7 +167,7 @@ impl Buffer {
         }
     }
 
-    /// Refuses if there is no room for so many bytes in all.
+    /// Refuses if there is no room for this number of bytes in all.
     pub(crate) fn expect(&self, length: u64) -> io::Result<()> {
         let room = self.len();
         if length <= room as u64 {

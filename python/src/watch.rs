@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 use sealstone::{KdfProgress, KdfWatcher};
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,13 +13,15 @@ const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Watches one long call, which runs without Python's lock and reports from any of its threads.
 pub(crate) struct Watch {
-    progress: Option<Py<PyAny>>,
+    progress: Mutex<Option<Py<PyAny>>>,
     cancel: AtomicBool,
     state: Mutex<State>,
 }
 
 struct State {
     next: Instant,
+    /// Where the work was at last, if it has said so.
+    at: Option<(u64, u64)>,
     error: Option<PyErr>,
 }
 
@@ -27,9 +30,13 @@ impl Watch {
     pub(crate) fn new(progress: Option<Py<PyAny>>) -> Self {
         let next = Instant::now() + INTERVAL;
         Self {
-            progress,
+            progress: Mutex::new(progress),
             cancel: AtomicBool::new(false),
-            state: Mutex::new(State { next, error: None }),
+            state: Mutex::new(State {
+                next,
+                at: None,
+                error: None,
+            }),
         }
     }
 
@@ -43,6 +50,7 @@ impl Watch {
         let Ok(mut state) = self.state.try_lock() else {
             return;
         };
+        state.at = Some((done, total));
         if Instant::now() < state.next || state.error.is_some() {
             return;
         }
@@ -53,10 +61,36 @@ impl Watch {
 
     fn look(&self, py: Python<'_>, done: u64, total: u64) -> PyResult<()> {
         py.check_signals()?;
-        match &self.progress {
+        let progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let progress = progress.as_ref().map(|it| it.clone_ref(py));
+        match progress {
             Some(progress) => progress.call1(py, (done, total)).map(drop),
             None => Ok(()),
         }
+    }
+
+    /// As `at`, and an error if the work has to stop. What cancelled it is its result; several
+    /// threads may hear of it here.
+    pub(crate) fn passed(&self, done: u64, total: u64) -> io::Result<()> {
+        self.at(done, total.max(done));
+        match self.cancel.load(Relaxed) {
+            true => Err(io::Error::other("cancelled")),
+            false => Ok(()),
+        }
+    }
+
+    /// From now on it looks at signals alone.
+    pub(crate) fn forget_progress(&self) {
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        progress.take();
+    }
+
+    /// One more look before the result of the work is given away: short work had none.
+    pub(crate) fn last_look(&self, py: Python<'_>) -> PyResult<()> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = state.at;
+        drop(state);
+        at.map_or(Ok(()), |(done, total)| self.look(py, done, total))
     }
 
     /// Ends the call with this exception, unless another one has ended it before.
@@ -78,10 +112,12 @@ impl Watch {
         }
     }
 
-    /// The exception that cancelled the call.
+    /// The exception that cancelled the call. The next one may begin.
     pub(crate) fn take_error(&self) -> Option<PyErr> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.error.take()
+        let error = state.error.take();
+        self.cancel.store(false, Relaxed);
+        error
     }
 }
 

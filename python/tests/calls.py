@@ -302,6 +302,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "sign": lambda: sign(ALICE, {"a": DATA, "b": io.BytesIO(DATA)}, digest="skein-tree"),
     "sign facts": lambda: sign(ALICE, embed={"a": DATA}, metadata={"a": 1}, policy={"b": 2}, **KEYS),
     "sign fails": lambda: fails(lambda: sign(ALICE, {"a": Broken()})),
+    "package stays": lambda: fails(lambda: setattr(Package.load(STORED), "files", ())),
     "sign refuses": lambda: fails(lambda: sign(ALICE, {"../a": b""})),
     "package": lambda: Package.load(STORED).verify(signers=ALICE.public, **KEYS),
     "package refuses": lambda: fails(lambda: Package.load(STORED).verify(signers=BOB.public)),

@@ -90,7 +90,7 @@ PLANTED: dict[str, Callable[[], object]] = {
 
 
 def fitting(call: Callable[[], object], times: int, seconds: float) -> int:
-    """At most `times`, and so many that three rounds of them take about so many seconds."""
+    """A number of calls, at most `times`, of which three rounds take about `seconds`."""
     start = time.perf_counter()
     for _ in range(20):
         call()

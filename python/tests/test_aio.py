@@ -99,6 +99,26 @@ def test_a_task_that_is_cancelled_stops_its_work(name: str, tmp_path: Path) -> N
     assert (reads > 0) == (name != "lock")
 
 
+def test_short_work_that_is_cancelled_leaves_nothing(tmp_path: Path) -> None:
+    async def main() -> None:
+        room = bytearray(2 << 20)
+        for target in (tmp_path / "sealed", room):
+            task = asyncio.create_task(aio.seal(bytes(1 << 20), target, to=BOB.public))
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            # The second cancellation does not end the wait for the other thread.
+            task.cancel()
+            await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        assert room == bytes(len(room))
+        room.clear()
+
+    asyncio.run(main())
+    assert os.listdir(tmp_path) == []
+
+
 def test_a_hasher_has_its_own() -> None:
     hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 

@@ -17,6 +17,7 @@ import pytest
 
 import sealstone
 from sealstone import Passport, PublicPassport, SealedFile, TrustStore, errors, seal
+from sealstone.packages import sign
 from turns import threads_go_on
 
 ALICE, BOB, EVE = (Passport.generate(name) for name in ("Alice", "Bob", "Eve"))
@@ -191,6 +192,86 @@ def test_nothing_is_replaced_unasked_and_nothing_stays_after_a_failure(tmp_path:
         sealstone.open(tmp_path / "absent", keys=BOB, sender="any")
     with pytest.raises(TypeError, match="path"):
         sealstone.open(sealed, io.BytesIO(), keys=BOB, sender="any")  # type: ignore[arg-type]
+
+
+def test_what_overwrite_replaces(tmp_path: Path) -> None:
+    """As the command's --force: behind a link, with the mode of before, and no secret passport."""
+    file, link, pipe, secret = (tmp_path / name for name in ("file", "link", "pipe", "secret"))
+    file.write_bytes(b"old")
+    file.chmod(0o640)
+    link.symlink_to("file")
+    seal(b"new", link, to=BOB.public, overwrite=True)
+    assert link.is_symlink() and sealstone.open(file, keys=BOB, sender="any").content == b"new"
+    assert file.stat().st_mode & 0o777 == 0o640
+    with pytest.raises(FileExistsError):
+        seal(b"newer", link, to=BOB.public)
+    os.mkfifo(pipe)
+    BOB.save(secret, "correct horse", profile=(7168, 5, 1))
+    for path, why in ((pipe, "not a file"), (tmp_path, "not a file"), (secret, "secret passport")):
+        with pytest.raises(ValueError, match=why):
+            seal(b"new", path, to=BOB.public, overwrite=True)
+        with pytest.raises(ValueError, match=why):
+            sign(BOB, embed={"a": b""}).save(path, overwrite=True)
+    assert pipe.is_fifo() and secret.read_bytes().startswith(b"-----BEGIN")
+
+
+def test_a_target_that_takes_no_more() -> None:
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    with open(reading, "rb"), open(writing, "wb", buffering=0) as target, pytest.raises(BlockingIOError):
+        seal(data(3_000_000), target, to=BOB.public)
+
+
+def test_a_mapped_file_is_a_buffer() -> None:
+    mapped = mmap.mmap(-1, 1000)
+    mapped.write(b"a" * 1000)
+    sealed = seal(mapped, to=BOB.public)
+    assert sealstone.open(sealed, mapped, keys=BOB, sender="any").length == 1000
+    assert mapped[:] == b"a" * 1000
+
+
+def test_the_text_of_a_passport_is_in_no_message() -> None:
+    locked = BOB.lock("correct horse", profile=(7168, 5, 1))
+    with pytest.raises(ValueError, match="no path") as raised:
+        Passport.unlock(locked, "correct horse")
+    assert locked.splitlines()[1] not in str(raised.value)
+
+
+def test_a_pipe_of_this_process_is_read(tmp_path: Path) -> None:
+    """Other threads go on while a passport is read."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=lambda: path.write_text(BOB.public.text))
+    writer.start()
+    assert PublicPassport.load(path) == BOB.public
+    writer.join()
+
+
+def test_passports_of_the_wrong_kind() -> None:
+    with pytest.raises(TypeError, match="to takes PublicPassport, not Passport: use its attribute public"):
+        seal(b"", to=BOB)  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="keys takes Passport, not PublicPassport"):
+        sealstone.open(b"", keys=BOB.public, sender="any")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="signers takes PublicPassport, not str"):
+        sign(BOB, embed={"a": b""}).verify(signers="ab")  # type: ignore[arg-type]
+
+
+def test_progress_of_short_work_and_of_verifying(tmp_path: Path) -> None:
+    class Enough(Exception):
+        pass
+
+    def enough(done: int, total: int) -> None:
+        raise Enough
+
+    target = tmp_path / "sealed"
+    with pytest.raises(Enough):
+        seal(b"short", target, to=BOB.public, progress=enough)
+    assert not target.exists()
+    sealed, seen = seal(data(3_000_000), to=BOB.public, sender=ALICE), list[tuple[int, int]]()
+    SealedFile(sealed, keys=BOB, sender=ALICE.public, progress=lambda *at: seen.append(at)).close()
+    assert seen and seen[-1][0] >= 3_000_000
+    with pytest.raises(Enough):
+        SealedFile(sealed, keys=BOB, sender=ALICE.public, progress=enough)
 
 
 def test_failures_have_fields() -> None:

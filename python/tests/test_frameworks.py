@@ -38,7 +38,7 @@ assert check_password("correct horse", stored)
 assert not check_password("battery staple", stored)
 assert identify_hasher(stored).safe_summary(stored)["memory cost"] == 102400
 
-# A user of before is hashed anew at the login.
+# The password of an earlier user is hashed anew at the login.
 upgraded = []
 assert check_password("correct horse", make_password("correct horse", hasher="pbkdf2_sha256"), upgraded.append)
 assert upgraded == ["correct horse"]

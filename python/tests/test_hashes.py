@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from sealstone.hashes import PIECE, Blake2b, Skein256, Skein512, Skein1024, SkeinTree, verify_piece
+from turns import threads_go_on
 
 OBJECTS: list[Any] = [Skein256, Skein512, Skein1024, Blake2b, SkeinTree]
 NAMES = {
@@ -214,3 +215,14 @@ def test_proofs_of_pieces(length: int) -> None:
     with pytest.raises(ValueError):
         verify_piece(b"short", length, 0, pieces[0], b"")
     assert tree.digest() == SkeinTree(whole).digest()
+
+
+def test_a_thread_that_waits_for_a_hash_object_stops_no_other() -> None:
+    """One thread has a long `update`, another waits for the same object, and a third goes on."""
+    skein = Skein512()
+    threads = [threading.Thread(target=skein.update, args=(bytes(200 << 20),)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    assert threads_go_on(lambda: skein.update(b"x"))
+    for thread in threads:
+        thread.join()

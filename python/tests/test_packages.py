@@ -337,3 +337,13 @@ def test_evidence(tmp_path: Path) -> None:
     # Ed25519 is checked by OpenSSL.
     command = "openssl pkeyutl -verify -pubin -inkey ed25519.pem -rawin -in framed -sigfile ed25519.sig"
     subprocess.run(command.split(), cwd=target / "signature-1", check=True, capture_output=True)
+
+
+def test_a_package_does_not_change() -> None:
+    package = sign(ALICE, embed={"a": b""}, metadata={"a": 1}, policy={"b": 2})
+    with pytest.raises(AttributeError, match="does not change"):
+        package.files = ()
+    assert package.metadata is not None
+    package.metadata["a"] = 2
+    package.policy["b"] = 3
+    assert (package.metadata, package.policy) == ({"a": 1}, {"b": 2})

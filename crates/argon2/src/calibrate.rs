@@ -141,7 +141,7 @@ impl Search {
     }
 }
 
-/// A search ends within one part in so many of the limit. Nearer than that, times are noise.
+/// A search ends when it is within one part in this many of the limit. Nearer, times are noise.
 const FINE: u32 = 32;
 
 /// `number` · `target` / `time`, rounded down.

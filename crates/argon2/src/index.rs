@@ -82,9 +82,9 @@ impl<I: Index> Segment<I> {
         }
     }
 
-    /// |W|, the number of blocks that a reference may be to: those of finished segments; in this lane
-    /// also those of this segment before `index`, but not the last of them; in another lane, if
-    /// `index` is 0, not the last block.
+    /// |W|, the number of blocks that a reference may be to: those of finished segments; in this
+    /// lane also those of this segment before `index`, but not the last of them; in another lane,
+    /// if `index` is 0, not the last block.
     #[inline(always)]
     fn area(&self, cpu: I::Cpu, own_lane: I::Truth, index: I) -> I {
         let (zero, one) = (I::splat(cpu, 0), I::splat(cpu, 1));

@@ -4,10 +4,8 @@
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::hint::black_box;
 use std::mem::MaybeUninit;
-use std::os::unix::fs::FileExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Barrier, LazyLock, Mutex};
@@ -18,7 +16,7 @@ use sealstone_argon2::{
     Arena, Argon2, Block, Cpu, Params, Progress, Variant, ZERO_BLOCK, hprime, kernel,
 };
 use sealstone_lanes::{Line, Place, Portable};
-use sealstone_testing::own_memory::search;
+use sealstone_testing::own_memory::{read_at, search};
 use sealstone_testing::skipped_by_emulator;
 use signal_hook::consts::SIGUSR1;
 use signal_hook::low_level::raise;
@@ -343,8 +341,7 @@ fn paint<const N: usize>() {
 /// The lowest address, in the `len` bytes below `from`, that was written since.
 fn lowest_not_painted(from: u64, len: u64) -> u64 {
     let mut bytes = vec![0; len as usize];
-    let memory = File::open("/proc/self/mem").unwrap();
-    memory.read_exact_at(&mut bytes, from - len).unwrap();
+    read_at((from - len) as usize, &mut bytes);
     let painted = bytes.iter().take_while(|byte| **byte == PAINT).count();
     assert!(painted > 0, "painted and not reached by the hash");
     from - len + painted as u64
@@ -416,12 +413,9 @@ fn saved_after(run: &mut dyn FnMut(&[u8; 8]), input: &[u8; 8], saved: &mut [[u8;
     paint::<{ 8 * GAP }>();
     run(input);
     raise_far_below();
-    let memory = File::open("/proc/self/mem").unwrap();
     let end = (&raw const here).addr() - GAP;
     let start = end - size_of_val(saved);
-    memory
-        .read_exact_at(saved.as_flattened_mut(), start as u64)
-        .unwrap();
+    read_at(start, saved.as_flattened_mut());
     assert!(SIGNAL_CAME.swap(false, Relaxed));
 }
 

@@ -239,8 +239,7 @@ typedef struct {
     size_t secret_len;
 } sealstone_sign_options;
 
-// How a package is verified. All but `size` may be zero, but a package is good only if one of
-// `signers` or more signed it.
+// How a package is verified. All but `size` may be zero, but without `signers` no package is good.
 typedef struct {
     // `sizeof(sealstone_verify_options)`.
     size_t size;
@@ -248,7 +247,7 @@ typedef struct {
     uint32_t flags;
     // Layers that are required besides those that the package requires.
     uint32_t required;
-    // All of them have to have signed.
+    // All of these have to have signed.
     const sealstone_public_passport *const *signers;
     // Their number.
     size_t signer_count;

@@ -34,8 +34,7 @@ pub const VERDICT_UNCHECKED: u32 = 2;
 /// The layer is not there, and nobody requires it.
 pub const VERDICT_ABSENT: u32 = 3;
 
-/// How a package is verified. All but `size` may be zero, but a package is good only if one of
-/// `signers` or more signed it.
+/// How a package is verified. All but `size` may be zero, but without `signers` no package is good.
 #[repr(C)]
 pub struct VerifyOptions {
     /// `sizeof(sealstone_verify_options)`.
@@ -44,7 +43,7 @@ pub struct VerifyOptions {
     pub flags: u32,
     /// Layers that are required besides those that the package requires.
     pub required: u32,
-    /// All of them have to have signed.
+    /// All of these have to have signed.
     pub signers: *const *const PublicPassport,
     /// Their number.
     pub signer_count: usize,

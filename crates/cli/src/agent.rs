@@ -109,7 +109,7 @@ impl Reached {
         }
     }
 
-    /// Gives the passport to the agent that runs, or to a new one, for so many seconds.
+    /// Gives the passport to the agent that runs, or to a new one, for a number of seconds.
     pub(crate) fn hold(place: &Place, passport: &Passport, seconds: u64) -> Result<()> {
         let hold = || -> Result<_> {
             let reached = Self::find_or_start(place)?;

@@ -50,14 +50,11 @@ fn main() -> ExitCode {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use std::fs::File;
-    use std::os::unix::fs::FileExt;
+    use sealstone_testing::own_memory::read_at;
 
-    /// Reads bytes at an address of this process, also of freed memory.
     fn at(address: usize) -> [u8; 2048] {
         let mut bytes = [0; 2048];
-        let memory = File::open("/proc/self/mem").unwrap();
-        memory.read_exact_at(&mut bytes, address as u64).unwrap();
+        read_at(address, &mut bytes);
         bytes
     }
 

@@ -81,7 +81,7 @@ pub enum Refusal {
     NotYet(u64),
     /// It signed until this second.
     Over(u64),
-    /// So many uses are left, which are too few.
+    /// Too few uses are left.
     UsedUp {
         /// How many uses are left.
         left: u64,
@@ -101,7 +101,7 @@ pub enum Refusal {
 
 /// The highest limit of uses: each use is an entry in the log of the trust store.
 pub const MAX_USES: u64 = 100_000;
-/// A clock that was set right may go back by so many seconds.
+/// Seconds that a clock may go back when it is set right.
 const TOLERANCE: u64 = 300;
 
 impl Stage {

@@ -378,7 +378,7 @@ impl<S: Storage> TrustStore<S> {
 
     /// Removes the records of passports that were only met, the last time before `before` (seconds
     /// since 1970). Returns their number; if it is 0, nothing is written. Every link stays what it
-    /// was, so that checks and countersignatures of before still hold.
+    /// was, so that earlier checks and countersignatures still hold.
     ///
     /// # Errors
     /// As [`TrustStore::introduce`]; [`Error::Invalid`] if there is no store.

@@ -356,7 +356,7 @@ impl Config {
     /// The networks of proxies.
     ///
     /// # Errors
-    /// If one is none.
+    /// If an entry is not a network.
     pub fn proxies(&self) -> Result<Proxies> {
         Proxies::parse(&self.proxies)
             .map_err(|text| Error::Config(format!("proxies: {text:?} is no network")))
@@ -365,7 +365,7 @@ impl Config {
     /// The web pages whose scripts may ask.
     ///
     /// # Errors
-    /// If an origin is none.
+    /// If an entry is not an origin.
     pub fn pages(&self) -> Result<Pages> {
         Pages::parse(&self.pages)
     }
@@ -373,7 +373,7 @@ impl Config {
     /// The issuer's fingerprint.
     ///
     /// # Errors
-    /// If it is none.
+    /// If the text is not a fingerprint.
     pub fn fingerprint(&self) -> Result<Option<Fingerprint>> {
         let text = self.verifier.fingerprint.as_deref();
         let parsed = text.map(str::parse).transpose();

@@ -46,7 +46,7 @@ pub use rate::Network;
 pub const REPEAT_GRACE: u64 = 30;
 /// A gate that may pass in more ways is refused when the service starts.
 const MAX_WAYS: usize = 32;
-/// Gates may stand within each other so deep.
+/// The greatest depth of gates within gates.
 const MAX_DEPTH: usize = 8;
 
 /// A gate of the configuration.
@@ -57,7 +57,7 @@ pub enum GateOptions {
     None {},
     /// Proof of work.
     Pow(pow::Options),
-    /// So many tokens for each network, or each account of a gate, in each period.
+    /// A limit of tokens for each network, or each account of a gate, in each period.
     Rate(rate::Options),
     /// Invitations with quotas.
     Invitation(invitation::Options),

@@ -34,7 +34,7 @@ use crate::{Error, Result};
 
 /// The path that the directory names for requests.
 pub const REQUEST_PATH: &str = "/token-request";
-/// A directory is signed anew after so many seconds.
+/// Seconds after which a directory is signed anew.
 const SIGN_EVERY: u64 = 3600;
 const STATE: &str = "issuer/state";
 

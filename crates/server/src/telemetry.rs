@@ -40,11 +40,11 @@ const TRACES_PATH: &str = "/v1/traces";
 const QUEUE: usize = 2048;
 /// Spans in one message.
 const GROUP: usize = 512;
-/// A span waits so long for others.
+/// How long a span waits for others.
 const DELAY: Duration = Duration::from_secs(2);
-/// The collector has so long for one message.
+/// The collector's time limit for one message.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The end of the service waits so long for the last message.
+/// The time limit for the last message when the service ends.
 const END: Duration = Duration::from_secs(1);
 
 /// Set once, when the service starts.
@@ -58,7 +58,7 @@ pub struct TelemetryOptions {
     pub otlp: Option<String>,
     /// PEM certificates that the collector's certificate must come from.
     pub ca_file: Option<PathBuf>,
-    /// One in so many requests has spans.
+    /// One request has spans among this number of requests.
     pub one_in: u32,
 }
 

@@ -225,7 +225,7 @@ pub fn run<C: Default + Send, E: Send>(
     work: &(impl Fn(&mut C) -> Result<(), E> + Sync),
     sink: &mut impl Sink<C, Error = E>,
 ) -> Result<(), E> {
-    let line = Line {
+    let running = Run {
         source: Mutex::new((0, source)),
         sink: Mutex::new(Turn {
             next: 0,
@@ -238,14 +238,14 @@ pub fn run<C: Default + Send, E: Send>(
     thread::scope(|scope| {
         for _ in 1..workers {
             // Without more threads, those that there are do the work.
-            let worker = thread::Builder::new().spawn_scoped(scope, || line.work(work));
+            let worker = thread::Builder::new().spawn_scoped(scope, || running.work(work));
             if worker.is_err() {
                 break;
             }
         }
-        line.work(work);
+        running.work(work);
     });
-    let turn = line.sink.into_inner();
+    let turn = running.sink.into_inner();
     match turn.unwrap_or_else(PoisonError::into_inner).over {
         Some(Over::With(result)) => result,
         Some(Over::ByPanic) | None => panic!("a worker thread stopped early"),
@@ -258,7 +258,7 @@ enum Over<E> {
     ByPanic,
 }
 
-struct Line<'a, S, K, E> {
+struct Run<'a, S, K, E> {
     /// The number of the next chunk, and the source.
     source: Mutex<(u64, &'a mut S)>,
     sink: Mutex<Turn<'a, K, E>>,
@@ -275,7 +275,7 @@ struct Turn<'a, K, E> {
     sink: &'a mut K,
 }
 
-impl<'a, S, K, E> Line<'a, S, K, E> {
+impl<'a, S, K, E> Run<'a, S, K, E> {
     fn work<C: Default + Send>(&self, work: &impl Fn(&mut C) -> Result<(), E>)
     where
         S: Source<C, Error = E>,
@@ -379,7 +379,7 @@ fn lock_awake<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Ends the run when a worker panics: the panic then reaches the caller instead of a deadlock.
-struct StopOnPanic<'l, 'a, S, K, E>(&'l Line<'a, S, K, E>);
+struct StopOnPanic<'l, 'a, S, K, E>(&'l Run<'a, S, K, E>);
 
 impl<S, K, E> Drop for StopOnPanic<'_, '_, S, K, E> {
     fn drop(&mut self) {

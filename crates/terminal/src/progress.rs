@@ -211,7 +211,7 @@ impl Bar {
     }
 }
 
-/// The template for so many columns. A terminal that reports 0 usually has 80.
+/// The template for this number of columns. A terminal that reports 0 usually has 80.
 fn template(columns: u16) -> &'static str {
     match columns {
         1..NARROW_COLUMNS => NARROWEST,

@@ -8,6 +8,8 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::sync::{Mutex, PoisonError};
 
+const MEMORY: &str = "/proc/self/mem";
+
 /// Calls `look` with all writable memory, piece by piece. Two pieces of one mapping overlap by
 /// `overlap` bytes, less than 4 KiB.
 ///
@@ -17,7 +19,7 @@ pub fn search(overlap: usize, mut look: impl FnMut(&[u8])) {
     let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let mut buffer = vec![0; 1 << 16];
     let own = buffer.as_ptr().addr() as u64..(buffer.as_ptr().addr() + buffer.len()) as u64;
-    let memory = File::open("/proc/self/mem").expect("/proc/self/mem");
+    let memory = File::open(MEMORY).expect(MEMORY);
     for range in writable_ranges() {
         for part in without(&range, &own) {
             read(&memory, part, overlap, &mut buffer, &mut look);
@@ -25,6 +27,17 @@ pub fn search(overlap: usize, mut look: impl FnMut(&[u8])) {
     }
     buffer.fill(0);
     black_box(&buffer);
+}
+
+/// Fills `bytes` with what is at this address, also if that memory was given back to the allocator.
+///
+/// # Panics
+/// If some of it is not mapped.
+pub fn read_at(address: usize, bytes: &mut [u8]) {
+    let memory = File::open(MEMORY).expect(MEMORY);
+    memory
+        .read_exact_at(bytes, address as u64)
+        .expect("mapped memory");
 }
 
 /// The number of places with one of these patterns, given inverted.
@@ -116,6 +129,13 @@ mod tests {
         planted.fill(0);
         black_box(&planted);
         assert_eq!(occurrences(&[INVERTED]), 0);
+    }
+
+    #[test]
+    fn the_bytes_at_an_address_are_read() {
+        let (planted, mut read) = (*b"at this place", [0; 13]);
+        read_at(black_box(&planted).as_ptr().addr(), &mut read);
+        assert_eq!(read, planted);
     }
 
     #[test]

@@ -34,7 +34,7 @@ use crate::privacypass::{IssuerKey, RequestHead, Token, TokenChallenge, TokenTyp
 const LABEL: &[u8] = b"sealstone.token.epoch.v1";
 /// As many epochs in a row have different truncated key ids.
 const DISTINCT: u64 = 8;
-/// Grace is at most so many lengths: with the present and the next epoch that is [`DISTINCT`].
+/// The most lengths of grace: with the present and the next epoch that is [`DISTINCT`].
 const MAX_GRACE: u64 = DISTINCT - 2;
 
 /// When which epoch is alive. Times are seconds since 1970.
@@ -100,7 +100,7 @@ impl Schedule {
     }
 
     /// The same epochs, of which the one after the present begins at `now`. Grace grows by the
-    /// time that is saved, so that no token dies earlier than its key's lifetime said.
+    /// time that is saved, so that no token expires before its key's announced lifetime.
     ///
     /// # Errors
     /// Before the first epoch, or if the grace would exceed 6 lengths.

@@ -44,7 +44,7 @@ pub(crate) fn join<A: Send, B: Send>(
     (left(), right())
 }
 
-/// Whether more than one thread should work on so many items.
+/// Whether more than one thread should work on this number of items.
 #[cfg(feature = "rayon")]
 fn is_batch(items: usize) -> bool {
     items >= MIN_ITEMS

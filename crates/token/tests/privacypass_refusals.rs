@@ -242,7 +242,7 @@ fn responses_with_another_number_of_elements() {
     }
 }
 
-/// Logs are read by many, and whoever has the authenticator can spend the token.
+/// Logs are read by many, and anyone who has the authenticator can spend the token.
 #[test]
 fn a_shown_token_cannot_be_spent() {
     for token_type in TokenType::ALL {

@@ -19,7 +19,7 @@ fn the_vectors_of_the_rfc() {
     println!("OPRF, VOPRF and POPRF, RFC 9497 appendix A: {cases} cases, 0 disagreements");
 }
 
-/// Files in the same form, whoever made them.
+/// Files in the same form, no matter who made them.
 #[test]
 fn vectors_of_others() {
     for file in files("voprf", "").unwrap_or_default() {

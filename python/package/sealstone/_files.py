@@ -8,6 +8,7 @@ from collections import namedtuple
 
 from sealstone import _native
 from sealstone._native import Passport, PublicPassport
+from sealstone._passports import public, secret
 
 # As `typing` has it: importing that would take longer than all else here.
 TYPE_CHECKING = False
@@ -119,7 +120,8 @@ def seal(
     a path appears whole or not at all, and is not replaced without `overwrite`. A writable buffer
     has to be long enough, and separate from the source; the number of bytes is returned. After an
     exception, what was written to it is zeros; throw away what a file object got. No bytes-like
-    source is copied as a whole: do not change it before the call returns.
+    source is copied as a whole: do not change it before the call returns. File objects are called
+    from other threads too.
 
     `anonymous` hides the recipients, `hide_length` the length, `armor` makes text. `profile` is the
     cost of the passphrase, or (KiB, passes, lanes). `progress(done, total)` counts bytes, or KiB of
@@ -132,9 +134,8 @@ def seal(
     >>> opened.content, opened.name
     (b'attack at dawn', 'plan.txt')
     """
-    recipients = [to] if isinstance(to, PublicPassport) else list(to)
     choices = {
-        "recipients": recipients,
+        "recipients": public("to", to),
         "anonymous": anonymous,
         "passphrase": passphrase,
         "profile": profile,
@@ -186,7 +187,7 @@ def open(
 def _ring(
     keys: Passport | Iterable[Passport], passphrase: str | bytes | None
 ) -> tuple[list[Passport], str | bytes | None]:
-    return [keys] if isinstance(keys, Passport) else list(keys), passphrase
+    return secret("keys", keys), passphrase
 
 
 class SealedFile(io.RawIOBase):
@@ -195,7 +196,7 @@ class SealedFile(io.RawIOBase):
     The source is bytes-like, a path, or a seekable file object. The constructor verifies the
     sender's signatures, which takes one pass over all of it. From then on, a part costs the chunks
     of 1 MiB that it touches, and only what was verified is read. Threads may share it: as those of
-    a file, their reads get different bytes.
+    a file, their reads get different bytes. A file object is called from other threads too.
 
     >>> import io, zipfile
     >>> from sealstone import Passport, SealedFile, seal
@@ -223,12 +224,12 @@ class SealedFile(io.RawIOBase):
         self.facts = Opened(None, *reader.facts())
 
     def readable(self) -> bool:
-        """Always: what is closed raises."""
+        """True; raises `ValueError` if the file is closed."""
         self._check()
         return True
 
     def seekable(self) -> bool:
-        """Always: what is closed raises."""
+        """True; raises `ValueError` if the file is closed."""
         self._check()
         return True
 
@@ -255,7 +256,7 @@ class SealedFile(io.RawIOBase):
         return self._check().tell()
 
     def write(self, data: Buffer, /) -> int:
-        """Never: the file is read only."""
+        """Raises `io.UnsupportedOperation`: the file is read-only."""
         self._check()
         raise io.UnsupportedOperation("not writable")
 

@@ -29,6 +29,7 @@ True
 """
 
 import asyncio
+import contextlib
 import functools
 from collections.abc import Callable, Coroutine
 from typing import Any, ParamSpec, TypeVar
@@ -65,7 +66,10 @@ def _coroutine(call: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
             cancelled = True
-            await asyncio.wait([work])
+            while not work.done():
+                # Another cancellation does not end the wait: the work still has its target.
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.wait([work])
             work.exception()  # It is known already why.
             raise
 

@@ -33,9 +33,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from sealstone import _native
-from sealstone._types import Path, Progress, Readable
 from sealstone._native import Passport, PublicPassport, TrustStore
+from sealstone._passports import public
 from sealstone._report import Finding, Layer, Report, Signer, report_of
+from sealstone._types import Path, Progress, Readable
 from sealstone.errors import NotVerified
 from sealstone.timestamps import Roots
 
@@ -96,10 +97,16 @@ class Package:
     Nothing of it is proved before `verify` returns.
     """
 
+    _package: _native.Package
+    _path: str | None
+
     def __init__(self, native: _native.Package, path: str | None = None) -> None:
         """Not to be called: use `Package.load` or `sign`."""
-        self._package = native
-        self._path = path
+        object.__setattr__(self, "_package", native)
+        object.__setattr__(self, "_path", path)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a package does not change: {name!r} cannot be set")
 
     @classmethod
     def load(cls, source: "Buffer | Path | Readable") -> "Package":
@@ -120,7 +127,7 @@ class Package:
         Raises `FileExistsError` if the file is there, unless it may be overwritten.
         """
         self._package.save(path, overwrite)
-        self._path = os.fspath(path)
+        object.__setattr__(self, "_path", os.fspath(path))
 
     @cached_property
     def _facts(self) -> tuple[list[str], int, list[str], int, str, str, bool, str | None]:
@@ -161,13 +168,13 @@ class Package:
         """Whether the files are all files of a directory, so that another one is a finding."""
         return self._facts[6]
 
-    @cached_property
+    @property
     def metadata(self) -> dict[str, Any] | None:
         """Free data of the signer."""
         text = self._facts[7]
         return None if text is None else json.loads(text)
 
-    @cached_property
+    @property
     def policy(self) -> Any:
         """The policy that is bound to the package, or `None`."""
         text = self._package.policy()
@@ -226,7 +233,7 @@ class Package:
         """
         checks = {
             "content": self._content(content),
-            "signers": [signers] if isinstance(signers, PublicPassport) else list(signers),
+            "signers": public("signers", signers),
             "trust": trust,
             "hmac_key": hmac_key,
             "secret": secret,
@@ -399,7 +406,7 @@ def sign(
         "media_type": media_type,
         "policy": None if policy is None else _json(policy),
         "metadata": None if metadata is None else _json(metadata),
-        "cosigners": [cosigners] if isinstance(cosigners, PublicPassport) else list(cosigners),
+        "cosigners": public("cosigners", cosigners),
         "threshold": threshold,
         "require": list(require),
         "hmac_key": hmac_key,

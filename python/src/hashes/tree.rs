@@ -36,14 +36,14 @@ hash_object! {
 
     /// Bytes of the message so far.
     #[getter]
-    fn length(&self) -> u64 {
-        let state = lock(&self.state);
+    fn length(&self, py: Python<'_>) -> u64 {
+        let state = lock(py, &self.state);
         state.count * PIECE as u64 + state.rest.len() as u64
     }
 
     /// The proof that piece `index` belongs to the message so far.
     fn prove<'py>(&self, py: Python<'py>, index: u64) -> PyResult<Bound<'py, PyBytes>> {
-        let state = lock(&self.state).clone();
+        let state = lock(py, &self.state).clone();
         let proof = py.detach(|| state.ended().prove(index));
         let proof = proof.ok_or_else(|| PyIndexError::new_err("there is no such piece"))?;
         Ok(PyBytes::new(py, proof.as_bytes()))

@@ -46,13 +46,21 @@ fn is_too_wide(line: &str) -> bool {
     line.chars().count() > MAX_COLUMNS && breakable
 }
 
+/// Whether a line is the row of a table. Prose may begin with the bar of an absolute value.
+fn is_row(line: &str) -> bool {
+    let line = line.trim();
+    line.starts_with('|') && line.ends_with('|')
+}
+
 /// Lines that are neither code nor tables.
 fn markdown(text: &str) -> Vec<(usize, &str)> {
     let mut is_code = false;
     let mut lines: Vec<(usize, &str)> = (1..).zip(text.lines()).collect();
     lines.retain(|(_, line)| {
         is_code ^= line.trim_start().starts_with("```");
-        !is_code && !line.starts_with("    ") && !line.trim_start().starts_with(['|', '<'])
+        let is_other =
+            is_row(line) || line.starts_with("    ") || line.trim_start().starts_with('<');
+        !is_code && !is_other
     });
     lines
 }
@@ -73,7 +81,7 @@ fn comments<'t>(text: &'t str, mark: &str) -> Vec<(usize, &'t str)> {
         };
         let rest = rest.trim_start_matches(['/', '!']).trim_start();
         is_code ^= rest.starts_with("```");
-        !is_code && !rest.starts_with('|') && !line.starts_with("#!/")
+        !is_code && !is_row(rest) && !line.starts_with("#!/")
     });
     lines
 }

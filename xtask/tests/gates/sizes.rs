@@ -60,6 +60,9 @@ fn wide_prose() {
         ("ASSURANCE.md", ""),
         ("store/a.lua", "-- "),
         ("tests/a.mjs", "// "),
+        // The bar of an absolute value, and no row of a table.
+        ("crates/skein/src/a.rs", "/// |W| "),
+        ("spec/a.md", "|W| "),
     ];
     for (name, mark) in places {
         let repository = Repository::clean();

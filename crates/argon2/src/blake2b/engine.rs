@@ -24,7 +24,7 @@ pub trait Engine: Copy {
 
 /// A number of bytes below 2^128: `u128`, or a symbolic one. A hash cannot look at it.
 pub trait Count<S: Scalar>: Copy {
-    /// So many bytes more.
+    /// The count after this number of bytes.
     #[must_use]
     fn plus(self, bytes: usize) -> Self;
     /// The low word and the high word.

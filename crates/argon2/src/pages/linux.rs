@@ -41,7 +41,7 @@ const ROOM: usize = HUGE - (4 << 10);
 /// find the memory first. More than this is slow.
 const SLOW: Duration = Duration::from_millis(3);
 
-/// For so many huge pages, one may be slow: single slow pages come among quick ones.
+/// Among this number of huge pages, one may be slow: single slow pages come among quick ones.
 const PAGES_FOR_A_SLOW_ONE: usize = 64;
 
 impl Pages {

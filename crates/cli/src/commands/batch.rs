@@ -142,8 +142,10 @@ pub(crate) fn output_directory(option: Option<&Path>) -> Result<Option<PathBuf>>
 pub(crate) fn refuse_dash(inputs: &[PathBuf]) -> Result<()> {
     match inputs.iter().any(|path| path == Path::new(DASH)) {
         false => Ok(()),
-        true => Err(Failure::usage("standard input stands alone")
-            .hint("name files only, or `-` only; a file of that name is ./-")),
+        true => Err(
+            Failure::usage("standard input cannot be combined with other files")
+                .hint("name files only, or `-` only; a file of that name is ./-"),
+        ),
     }
 }
 

@@ -204,8 +204,8 @@ fn recovery_keys_and_generated_passphrases_open() {
     ]);
 }
 
-/// All of them unlock first and change the file then; whoever comes late is told so, and no slot
-/// that was announced is missing.
+/// All of them unlock first and change the file then. A command that comes late is told so, and no
+/// slot that was announced is missing.
 #[test]
 fn slot_changes_at_the_same_moment_lose_nothing() {
     const AT_ONCE: usize = 8;

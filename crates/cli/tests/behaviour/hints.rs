@@ -101,7 +101,7 @@ fn no_secret_is_shown_where_nothing_can_be_saved() {
     for line in [
         "sealstone passport new --generate-passphrase -o missing/p.passport --label P",
         "sealstone passport new --generate-passphrase -o /proc/p.passport --label P",
-        // A file without a name cannot be replaced, whoever asks.
+        // A file without a name cannot be replaced, no matter who asks.
         "cp alice.passport gone.passport; exec 3< gone.passport; rm gone.passport; sealstone passport slot add /dev/fd/3 --recovery",
     ] {
         let said = refuse(&mut world.bash(line), 3);

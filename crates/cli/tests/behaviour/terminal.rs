@@ -78,8 +78,8 @@ impl Screen {
         Self { shown, reader }
     }
 
-    /// Waits until the last that is shown, behind what was `answered`, is a question, as people do.
-    /// How much is shown then.
+    /// Waits until the screen ends in a question behind what was `answered`. Returns the length of
+    /// what is shown then.
     fn wait_for_a_question(&self, answered: usize) -> usize {
         let start = Instant::now();
         while start.elapsed() < Duration::from_secs(30) {
@@ -241,7 +241,7 @@ fn slow_passport(world: &World) {
     ]);
 }
 
-/// The bar runs for a while; who types then is neither seen nor heard.
+/// What is typed while the bar runs is not shown, and is no answer.
 #[test]
 fn typing_ahead_is_not_shown_and_is_no_answer() {
     let world = World::new();

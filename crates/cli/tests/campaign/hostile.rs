@@ -1,4 +1,4 @@
-//! Files made to cost whoever opens them memory or time: refused at once, by a command that has
+//! Files made to cost their reader memory or time: refused at once, by a command that has
 //! next to none of either.
 
 use std::ffi::OsString;

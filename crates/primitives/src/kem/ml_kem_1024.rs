@@ -161,8 +161,8 @@ pub mod hazmat {
     use crate::ffi::kem;
     use crate::secret::Secret;
 
-    /// Encapsulates the message `m` instead of fresh randomness (algorithm 17). Whoever knows `m`
-    /// knows the secret.
+    /// Encapsulates the message `m` instead of fresh randomness (algorithm 17). Anyone who knows
+    /// `m` knows the secret.
     #[must_use]
     pub fn encapsulate_deterministic(
         key: &EncapsulationKey,

@@ -36,11 +36,11 @@ pub(super) fn lane<N: Number>(case: &Case<N>, j2: N) -> N {
     }
 }
 
-/// |W|: "If l is the current lane, then W includes the indices of all blocks in the last SL - 1 = 3 segments computed and
-/// finished, as well as the blocks computed in the current segment in the current pass excluding
-/// `B[i][j-1]`. If l is not the current lane, then W includes the indices of all blocks in the last
-/// SL - 1 = 3 segments computed and finished in lane l. If `B[i][j]` is the first block of a
-/// segment, then the very last index from W is excluded."
+/// |W|: "If l is the current lane, then W includes the indices of all blocks in the last SL - 1 = 3
+/// segments computed and finished, as well as the blocks computed in the current segment in the
+/// current pass excluding `B[i][j-1]`. If l is not the current lane, then W includes the indices of
+/// all blocks in the last SL - 1 = 3 segments computed and finished in lane l. If `B[i][j]` is the
+/// first block of a segment, then the very last index from W is excluded."
 pub(crate) fn set_size<N: Number>(cpu: N::Cpu, case: &Case<N>, l: N) -> N {
     let number = |x| N::splat(cpu, x);
     let finished = case.length * number(finished(case));

@@ -133,8 +133,8 @@ pub fn reference<A: Choices>(
     vec![slice, a.add(&start, &inside)]
 }
 
-/// |W|: the finished blocks and, in the own lane, those of this segment but the last; in another lane one less for the first block of
-/// a segment.
+/// |W|: the finished blocks and, in the own lane, those of this segment but the last; in another
+/// lane one less for the first block of a segment.
 fn set_size<A: Choices>(
     a: &mut A,
     segment: &Segment<A::Word>,

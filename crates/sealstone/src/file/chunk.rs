@@ -59,13 +59,13 @@ impl ChunkCipher {
     }
 }
 
-/// Bytes of the payload for so many bytes of content and padding.
+/// The length of the payload for a number of bytes of content and padding.
 pub(crate) fn payload_len(padded_len: u64) -> u64 {
     let chunks = padded_len.div_ceil(CONTENT_LEN as u64).max(1);
     padded_len.saturating_add(chunks * MIN_CHUNK_LEN as u64)
 }
 
-/// Bytes of content and padding in a payload of so many bytes; `None` if it is too short.
+/// Bytes of content and padding in a payload of this length; `None` if it is too short.
 pub(crate) fn padded_len(payload_len: u64) -> Option<u64> {
     let chunks = payload_len.div_ceil(CHUNK_LEN as u64).max(1);
     payload_len.checked_sub(chunks * MIN_CHUNK_LEN as u64)

@@ -309,7 +309,7 @@ pub struct Prepared<'s, 'a> {
 }
 
 impl Prepared<'_, '_> {
-    /// Bytes of the whole sealed file, armor included, if the content has so many.
+    /// The length of the whole sealed file, armor included, for content of this length.
     pub fn sealed_len(&self, content_len: u64) -> u64 {
         let Self { sealer, head, .. } = self;
         let ends = head.len() + Tail::of(&sealer.private()).sealed_len();

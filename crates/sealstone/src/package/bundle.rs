@@ -315,7 +315,7 @@ impl Parts {
         encode_list(&self.signatures[..index])
     }
 
-    /// The bytes that the timestamp at `index` covers, if it covers so many signatures.
+    /// The bytes that the timestamp at `index` covers, if it covers this number of signatures.
     pub(super) fn stamped(&self, covers: usize, index: usize) -> Vec<u8> {
         [
             STAMP_DOMAIN,

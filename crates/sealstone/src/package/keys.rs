@@ -55,7 +55,7 @@ impl DerivedKeys {
 impl Package {
     /// The keys of this package.
     ///
-    /// Verify the package first: keys are bound to its manifest, whoever made that.
+    /// Verify the package first: keys are bound to its manifest, no matter who made that.
     ///
     /// # Errors
     /// [`Error::Altered`] if `secret` is not the one that the signer used, or none was.

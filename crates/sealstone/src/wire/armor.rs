@@ -63,7 +63,7 @@ pub(crate) fn encode(label: Label, bytes: &[u8]) -> String {
         .expect("a Vec takes every byte, and base64 is ASCII")
 }
 
-/// Bytes of the armored text of an object with so many bytes.
+/// The length of the armored text of an object of this length.
 pub(crate) fn encoded_len(label: Label, len: u64) -> u64 {
     let frame = (label.begin().len() + label.end().len() + 2) as u64;
     let lines = len.div_ceil(LINE_BYTES as u64);

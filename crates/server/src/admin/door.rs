@@ -1,5 +1,5 @@
 //! The listener's door: lets in the requests of pages of this host, with a session whose
-//! operator has the role that the route asks for. A route that is not in the table is shut.
+//! operator has the role that the route asks for. A route outside the table is refused.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ impl Origins {
     /// Those of the configuration, and of an address of this machine itself.
     ///
     /// # Errors
-    /// If one is none, or others could reach the address and there is none.
+    /// If an entry is not an origin, or others can reach the address and no origin is configured.
     pub fn new(address: SocketAddr, configured: &[String]) -> Result<Self> {
         let mut origins: Vec<String> = Vec::new();
         for text in configured {
@@ -177,7 +177,7 @@ struct Passed {
     login: Option<(Identity, Secret)>,
 }
 
-/// Whom a route is for.
+/// Who may use a route.
 fn access(method: &Method, path: &str) -> std::result::Result<Access, Problem> {
     let mut of_path = ROUTES.iter().filter(|route| route.path == path).peekable();
     if of_path.peek().is_none() {

@@ -19,7 +19,7 @@ use crate::http::{Body, Peer, answer_json};
 use crate::problem::{Kind, Problem};
 use crate::store::{Change, Count, Outcome, Set};
 
-/// Attempts are counted for so many seconds.
+/// The period in seconds in which attempts are counted.
 const PERIOD: u64 = 600;
 /// Attempts for one name in a period.
 const FOR_NAME: u64 = 10;

@@ -31,7 +31,7 @@ const LIMITS: RouteLimits = RouteLimits {
 type Answer = Result<Response, Problem>;
 type Handler = fn() -> MethodRouter<Arc<Desk>>;
 
-/// Whom a route is for.
+/// Who may use a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
     /// Everybody who reaches the listener: the page itself, and logging in.

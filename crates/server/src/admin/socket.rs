@@ -1,4 +1,4 @@
-//! The socket in the data directory: whoever may enter the directory may do everything.
+//! The socket in the data directory: anyone who may enter the directory may do everything.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;

@@ -48,7 +48,7 @@ pub struct Options {
     /// Seconds between two looks at the keys.
     #[serde(default = "five_minutes")]
     pub refresh: u64,
-    /// An attestation may be good for so many seconds.
+    /// Seconds for which an attestation may be good.
     #[serde(default = "ten_minutes")]
     pub lifetime: u64,
 }

@@ -1,4 +1,4 @@
-//! Several gates as one: all, any, at least so many.
+//! Several gates as one: all, any, or at least a given number.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! So many tokens for each network, or each account of another gate, in each period.
+//! A limit of tokens for each network, or each account of another gate, in each period.
 
 use std::net::IpAddr;
 
@@ -53,7 +53,7 @@ pub(super) struct Periods {
 }
 
 impl Periods {
-    /// Counters of the gate `name`, whose periods have so many seconds.
+    /// Counters of the gate `name`, whose periods have this number of seconds.
     pub(super) fn new(kind: &str, name: &str, length: u64, secret: &Secret<32>) -> Self {
         Self {
             prefix: format!("{kind}-{name}"),

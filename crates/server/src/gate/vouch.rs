@@ -54,7 +54,7 @@ pub struct Options {
     pub threshold: usize,
     /// Tokens of a newcomer. Each who vouches gives an equal part of it.
     pub quota: u64,
-    /// A newcomer may stay so many seconds.
+    /// Seconds that a newcomer may stay.
     pub lifetime: u64,
 }
 

@@ -27,7 +27,7 @@ const MAX_HEAD: usize = 32 * 1024;
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Connections {
-    /// So many at the same time; more wait until one ends.
+    /// The most connections at the same time. Others wait until one ends.
     pub most: usize,
     /// Seconds for the head of a request, and between two requests.
     pub head_seconds: u64,

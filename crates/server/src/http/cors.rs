@@ -18,7 +18,7 @@ impl Pages {
     /// Origins such as `https://shop.example`, or `*` for all pages.
     ///
     /// # Errors
-    /// If one is none.
+    /// If a text is not an origin.
     pub fn parse(texts: &[String]) -> Result<Self> {
         let parse = |text: &String| {
             let rest = text

@@ -47,7 +47,7 @@ pub struct RouteLimits {
     pub body: usize,
     /// Seconds from the head of a request to its answer.
     pub seconds: u64,
-    /// So many requests at the same time; more wait for a second, and are then refused.
+    /// The most requests at the same time. Others wait for a second and are then refused.
     pub concurrency: usize,
     /// Other limits, for the route of this name.
     pub only: BTreeMap<String, OwnLimits>,

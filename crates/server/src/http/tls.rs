@@ -1,7 +1,7 @@
 //! TLS of a listener: PEM files, read again when they change.
 //!
 //! A connection keeps the certificate that it began with. Files that cannot be used are reported,
-//! and the certificate of before stays in use.
+//! and the previous certificate stays in use.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -186,7 +186,7 @@ fn look(tls: &Tls) {
             "done"
         }
         Err(error) => {
-            tracing::error!(%error, "the certificate of before stays in use");
+            tracing::error!(%error, "the previous certificate stays in use");
             "failed"
         }
     };

@@ -32,7 +32,7 @@ pub(super) const SETS: TableDefinition<'_, &str, (u64, bool)> = TableDefinition:
 /// Records by name.
 pub(super) const RECORDS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("records");
 
-/// So many changes may wait. More are refused at once: the client tries again.
+/// The most changes that may wait. More are refused at once: the client tries again.
 const MAX_WAITING: usize = 8192;
 
 pub(super) fn marks_name(set: &str) -> String {

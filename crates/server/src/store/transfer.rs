@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 
 use super::{Answer, Key, Store, StoreError};
 
-/// So many entries stand on one page at most.
+/// The most entries on one page.
 pub(super) const PAGE_LEN: usize = 4096;
 /// A record that tells a store that its content is not whole yet; its value says what comes in.
 pub const INCOMING: &str = "service/incoming";

@@ -19,7 +19,7 @@ use super::evaluate::{Made, State, evaluate};
 use super::transfer::Page;
 use super::{Change, Key, Outcome, Replace, Set, StoreError, keeps_logs};
 
-/// So many jobs share one commit at most.
+/// The most jobs in one commit.
 const MAX_GROUP: usize = 4096;
 
 type Sender<T> = oneshot::Sender<Result<T, StoreError>>;

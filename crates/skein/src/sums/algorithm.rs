@@ -28,7 +28,7 @@ pub struct Algorithm {
     pub tree: Option<Shape>,
     /// The arguments that it takes.
     pub uses: Uses,
-    /// The message ends after so many bits.
+    /// The number of bits after which the message ends.
     pub message_bits: Option<u64>,
 }
 

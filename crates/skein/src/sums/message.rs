@@ -12,7 +12,7 @@ use crate::{Parameters, Skein};
 pub type ReadAt<'a> = dyn Fn(u64, &mut [u8]) -> io::Result<usize> + Sync + 'a;
 
 impl Algorithm {
-    /// Hashes what `reader` gives. The tree of `spec/tree.md` is hashed with so many threads, which
+    /// Hashes what `reader` gives. That number of threads hash the tree of `spec/tree.md`; they
     /// all use `read_at` if there is one; other algorithms take one thread, and one to read.
     ///
     /// # Errors

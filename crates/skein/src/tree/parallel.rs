@@ -7,7 +7,8 @@ use crate::output::Output;
 use crate::pipeline::{Buffer, Sink, Source, fill, run};
 
 impl Start {
-    /// Hashes everything that `reader` gives, with so many threads. Memory is one piece a thread.
+    /// Hashes everything that `reader` gives, with that number of threads. Memory is one piece a
+    /// thread.
     ///
     /// # Errors
     /// The reader's error.

@@ -99,7 +99,7 @@ impl Default for Start {
     }
 }
 
-/// Shows no value, since whoever has the start can use the key.
+/// Shows no value, since anyone who has the start can use the key.
 impl Debug for Start {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         f.debug_struct("Start").finish_non_exhaustive()

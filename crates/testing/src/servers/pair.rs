@@ -86,7 +86,7 @@ impl Postgres {
 
 /// Removes files whose server may still be about to end.
 fn remove(directory: &Path) {
-    wait_until("the files of before are gone", || {
+    wait_until("the earlier files are gone", || {
         let mut remove = Command::new("rm");
         let removed = remove.arg("-rf").arg(directory).stderr(Stdio::null());
         removed.status().is_ok_and(|status| status.success())

@@ -72,7 +72,7 @@ impl Postgres {
     /// # Panics
     /// If it does not start.
     pub fn revive(&mut self) {
-        // After a kill, it refuses to start until the last process of before is gone.
+        // After a kill, it refuses to start until the last of the earlier processes is gone.
         wait_until("PostgreSQL answers", || {
             let is_gone = |killed: &mut Killed| killed.0.try_wait().is_ok_and(|end| end.is_some());
             if self.process.as_mut().is_none_or(is_gone) {

@@ -40,7 +40,7 @@ pub(super) fn run(args: &AttachArgs, context: &Context) -> Result<()> {
     })
 }
 
-/// A response that covers `data`, whoever made it.
+/// A response that covers `data`, no matter who made it.
 fn read(path: &Path, data: &[u8]) -> Result<Response> {
     let read = |bytes: &[u8]| {
         let response = Response::parse(bytes)?;

@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::failure::{About, Result};
 
 pub(super) fn run(args: &FinalizeArgs, context: &Context) -> Result<()> {
-    // The response first: in a pipe, whoever makes it writes the state before.
+    // The response first: in a pipe, the command that makes it writes the state before.
     let response = files::read(&args.response, "the response")?;
     let pending = files::read_state(&args.state, context)?;
     let tokens = pending.finalize(&response).about(response.name())?;

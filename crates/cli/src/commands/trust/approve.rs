@@ -45,7 +45,7 @@ fn refuse_prefix(name: &str) -> Result<()> {
     }
 }
 
-/// Nobody can find a passport whose fingerprint begins with so many given digits.
+/// Nobody can find a passport whose fingerprint begins with this number of given digits.
 const ENOUGH_DIGITS: usize = 32;
 
 /// Without a terminal there is nobody to ask.

@@ -13,7 +13,7 @@ use crate::network;
 
 /// Seconds between two tries, also for a key that is unknown here.
 const RETRY: u64 = 10;
-/// Keys that were not confirmed for so many seconds are forgotten.
+/// Seconds after which keys are forgotten, unless they are confirmed again.
 const KEPT: u64 = 24 * 60 * 60;
 /// How long the attester may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);

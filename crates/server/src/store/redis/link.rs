@@ -22,7 +22,7 @@ use crate::{Error, Result};
 const PAUSE: Duration = Duration::from_millis(50);
 const OLDEST: u32 = 7;
 
-/// So many attempts to connect again belong to one command; the next command tries again.
+/// Attempts to connect again for one command. The next command tries again.
 const RECONNECTS: usize = 8;
 
 /// The scripts, as they stand in [`SOURCES`].
