@@ -1,6 +1,6 @@
 //! Bytes that Python holds.
 
-use crate::view::{NOT_BYTES, View, memoryview};
+use crate::view::{NOT_BYTES, PIECE, View, memoryview};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -42,9 +42,6 @@ impl AsRef<[u8]> for Data {
         &self.0
     }
 }
-
-/// Bytes in each piece of data that is not `bytes`: they stay in the processor's cache.
-pub(crate) const PIECE: usize = 256 << 10;
 
 /// Calls `each` with the bytes of bytes-like data: those of `bytes` in one piece without a copy,
 /// which nothing can change meanwhile; those of other objects in copied pieces.

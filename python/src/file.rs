@@ -1,13 +1,12 @@
 //! Sealed files.
 
-use crate::data::PIECE;
 use crate::errors::{exception, raise};
 use crate::output::Output;
 use crate::passport::{Params, Passport, PublicPassport, Text};
 use crate::process::Home;
 use crate::stream::{Source, Target, Watched};
 use crate::trust::TrustStore;
-use crate::view::Buffer;
+use crate::view::{Buffer, PIECE};
 use crate::watch::Watch;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `argon2` | Argon2, and memory that is kept from hash to hash |
 //! | `data` | bytes that Python holds |
-//! | `errors` | errors of the crates as exceptions |
+//! | `errors` | errors of the crates as exceptions, and exceptions through `std::io` |
 //! | `file` | sealed files |
 //! | `hashes` | Skein, its tree, and BLAKE2b |
 //! | `output` | the `bytes` object that a call returns |

@@ -4,10 +4,10 @@ mod check;
 mod content;
 
 use crate::data::Data;
-use crate::errors::exception;
+use crate::errors::{about, exception};
 use crate::passport::{Passport, PublicPassport, now};
 use crate::place::Place;
-use crate::stream::{Source, about};
+use crate::stream::Source;
 use crate::watch::Watch;
 use content::{Content, Given};
 use pyo3::exceptions::PyValueError;

@@ -1,9 +1,9 @@
 //! Passports.
 
 use crate::data::Data;
-use crate::errors::exception;
+use crate::errors::{about, exception};
 use crate::process::Home;
-use crate::stream::{Source, about};
+use crate::stream::Source;
 use crate::watch::Watch;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

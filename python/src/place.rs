@@ -1,6 +1,6 @@
 //! Where a new file of a path goes.
 
-use crate::stream::about;
+use crate::errors::about;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sealstone::Kind;

@@ -1,6 +1,7 @@
 //! Where content comes from and goes to: memory, paths, and file objects of Python.
 
 use crate::data::Data;
+use crate::errors::{about, attached};
 use crate::output::Output;
 use crate::place::Place;
 use crate::view::{Buffer, View, ViewReader};
@@ -12,7 +13,7 @@ use pyo3::types::PyBytes;
 use sealstone_files::{AtomicFile, Sync, directory_of};
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Content that is read: a path, also as `str`, bytes-like data, or a file object. A mapped file is
 /// all of its bytes, wherever its position is.
@@ -234,33 +235,5 @@ impl<R: Read> Read for Watched<'_, R> {
         self.done += read as u64;
         self.watch.passed(self.done, self.total)?;
         Ok(read)
-    }
-}
-
-/// Calls Python. An exception travels in the error, and comes out of it again as it was.
-pub(crate) fn attached<T>(call: impl FnOnce(Python<'_>) -> PyResult<T>) -> io::Result<T> {
-    let ended = || io::Error::other("Python has ended");
-    // Not of its own kind: readers try again after an `InterruptedError`.
-    Python::try_attach(call)
-        .ok_or_else(ended)?
-        .map_err(io::Error::other)
-}
-
-/// As Python's own `open` raises it.
-pub(crate) fn about(path: &Path, error: io::Error) -> PyErr {
-    match error
-        .raw_os_error()
-        .or((error.kind() == io::ErrorKind::AlreadyExists).then_some(17))
-    {
-        Some(number) => {
-            let text = error.to_string();
-            let text = text
-                .split(" (os error")
-                .next()
-                .unwrap_or_default()
-                .to_owned();
-            PyOSError::new_err((number, text, path.to_path_buf()))
-        }
-        None => error.into(),
     }
 }

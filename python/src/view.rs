@@ -1,11 +1,13 @@
 //! A view of the bytes of an object that is not `bytes`: read and written in place, in pieces.
 
-use crate::data::PIECE;
-use crate::stream::attached;
+use crate::errors::attached;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PySlice};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+
+/// Bytes in each piece of data that is not `bytes`: they stay in the processor's cache.
+pub(crate) const PIECE: usize = 256 << 10;
 
 /// The bytes of an object, whose length cannot change as long as the view exists. Each access takes
 /// Python's lock. Another thread may change the bytes between two.

@@ -1,6 +1,7 @@
 //! The files of a package: a directory, or objects of Python under names.
 
-use crate::stream::{Source, about};
+use crate::errors::about;
+use crate::stream::Source;
 use crate::watch::Watch;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
