@@ -1,5 +1,5 @@
-//! The example `published` proves a function of a crate that it did not write. A changed byte of the
-//! function, and a contract that promises less, are refuted.
+//! The example `published` has a contract for a function that others wrote, and it is proved. A
+//! changed byte of the function, and a contract that promises less, are refuted.
 
 #[allow(unreachable_pub, reason = "it stands as a reader writes it")]
 #[path = "../examples/published/contract.rs"]
