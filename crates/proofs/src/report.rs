@@ -411,7 +411,8 @@ fn collect(
 
 impl Report {
     /// Tries the functions of others that a program relies on. Nothing of it counts as a kernel.
-    /// What the first program does not contain is taken from the others.
+    /// What the first program does not contain is taken from the others. A second function of the
+    /// same name is a row without a proof.
     pub fn prove_others(&mut self, images: &[Image], only: &str) {
         // Families follow one another: of each, the formulas are forgotten after its last row.
         let (mut family, mut session) = ("", Session::new());
@@ -430,6 +431,7 @@ impl Report {
             );
             self.others.push(row);
         }
+        self.others.extend(left_out(images, &proved.starts));
     }
 
     /// Proves in a library of the same crates the kernels that the command has. It need not have

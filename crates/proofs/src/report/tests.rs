@@ -91,6 +91,28 @@ fn a_function_with_the_name_of_a_kernel_that_no_row_proves_is_a_row() {
     assert!(rows.iter().all(|row| !row.verdict.is_proof()));
 }
 
+/// One is proved, and a second one of its name does nothing.
+#[test]
+fn a_second_function_with_the_name_of_others_is_a_row() {
+    crate::catalog::call_others();
+    let name = "blake3_compress_in_place_sse2";
+    let mut image = Image::load(&std::env::current_exe().unwrap()).unwrap();
+    let rows = |image: &Image| {
+        let mut report = Report::default();
+        report.prove_others(std::slice::from_ref(image), name);
+        report.others
+    };
+    let alone = rows(&image);
+    assert_eq!(alone.len(), 1, "the program has it once");
+    assert!(alone[0].verdict.is_proof(), "{}", alone[0].verdict);
+    image.add_function(name, &[0xc3]);
+    let both = rows(&image);
+    let reasons: Vec<&str> = both.iter().map(|row| row.verdict.reason()).collect();
+    assert_eq!(reasons.len(), 2, "{reasons:?}");
+    assert_eq!(reasons[0], "");
+    assert!(reasons[1].ends_with("and no row proves it"), "{reasons:?}");
+}
+
 /// Two functions have the name. The first that is tried leaves more behind and is wrong; the row is
 /// about the second.
 #[test]
