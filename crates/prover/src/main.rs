@@ -38,16 +38,12 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
     let prover = prover(arguments)?;
     let package = Package::new(&contract, &prover)?;
     let manifest = package.write(&build)?;
+    // What is missing is not the contract's fault.
+    if !cargo("fetch", &manifest, &build)? {
+        return Err(no_crates(&prover));
+    }
     eprintln!("machine-proof: compiling {}", arguments.contract.display());
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut cargo = Command::new(cargo);
-    cargo.args(["build", "--quiet", "--release", "--target", TARGET]);
-    cargo.arg("--manifest-path").arg(manifest);
-    cargo.arg("--target-dir").arg(&build);
-    let built = cargo
-        .status()
-        .map_err(|error| format!("cargo cannot be run: {error}"))?;
-    if !built.success() {
+    if !cargo("build", &manifest, &build)? {
         return Err(format!("{} does not compile", arguments.contract.display()));
     }
     // Not by `cargo run`, which may start it by another program.
@@ -62,6 +58,32 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
         // It could not try, or the contract panics, and it has said so.
         _ => ExitCode::from(2),
     })
+}
+
+/// Fetches or builds the program of the contract. Whether cargo could do that; if not, it has said
+/// why.
+fn cargo(verb: &str, manifest: &Path, build: &Path) -> Result<bool, String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut cargo = Command::new(cargo);
+    cargo.args([verb, "--quiet", "--target", TARGET]);
+    cargo.arg("--manifest-path").arg(manifest);
+    if verb == "build" {
+        cargo.arg("--release").arg("--target-dir").arg(build);
+    }
+    let status = cargo.status();
+    let status = status.map_err(|error| format!("cargo cannot be run: {error}"))?;
+    Ok(status.success())
+}
+
+/// Says what to do if cargo does not find the crates that the contract is compiled with.
+fn no_crates(prover: &Path) -> String {
+    let manifest = prover.join("Cargo.toml");
+    format!(
+        "cargo does not find the crates that contracts are compiled with. If its configuration \
+         replaces crates.io by a folder (`cargo vendor`), that needs them too: call `cargo vendor \
+         --sync {}`",
+        manifest.display()
+    )
 }
 
 /// The source of the crate that contracts are compiled with.

@@ -189,6 +189,23 @@ fn the_command_says_what_is_missing_before_it_compiles() {
     );
 }
 
+/// The configuration of cargo says that crates are in a folder, which has none of the prover's.
+#[test]
+fn the_command_says_what_to_do_with_vendored_crates() {
+    let (place, own) = folder("vendored");
+    black_box(sip_round as Kernel)(&mut black_box([0, 1, 2, 3]));
+    fs::create_dir_all(place.join("vendor")).unwrap();
+    fs::create_dir_all(place.join(".cargo")).unwrap();
+    let source = "[source.crates-io]\nreplace-with = \"vendored\"\n\n\
+                  [source.vendored]\ndirectory = \"vendor\"\n";
+    fs::write(place.join(".cargo/config.toml"), source).unwrap();
+    let output = command(&place, &[&own, "program::sip_round", "contract.rs"]);
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(error.contains("`cargo vendor --sync "), "{error}");
+    assert!(!error.contains("does not compile"), "{error}");
+}
+
 #[test]
 #[ignore = "compiles the prover again, which takes minutes"]
 fn the_command_compiles_a_contract_and_proves_it() {
