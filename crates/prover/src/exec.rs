@@ -99,6 +99,8 @@ pub struct Machine<'a> {
     pub features: Features,
     /// More instructions than these are not executed ([`MOST_STEPS`]).
     pub most_steps: u64,
+    /// All formulas together may become so long ([`Terms::length`]).
+    pub most_length: usize,
     steps: u64,
     /// The arguments on the stack, at the entry.
     on_stack: Vec<Bit>,
@@ -120,6 +122,8 @@ pub(crate) const CALLEE_SAVED: [usize; 6] = [3, 5, 12, 13, 14, 15];
 pub(crate) const CALLER_SAVED: [usize; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
 /// So many instructions are executed at most, if nothing else is said.
 pub const MOST_STEPS: u64 = 4_000_000;
+/// The formulas of a run may have so many numbers of four bytes, a gibibyte, if nothing else is said.
+pub const MOST_LENGTH: usize = 1 << 28;
 /// How far below the stack pointer a function may write, by the ABI.
 const RED_ZONE: u64 = 128;
 /// The guard of a stack is at least so large: no access may skip it.
@@ -169,6 +173,7 @@ impl<'a> Machine<'a> {
             upper_in_use: false,
             features: Features::baseline(),
             most_steps: MOST_STEPS,
+            most_length: usize::MAX,
             on_stack: Vec::new(),
             steps: 0,
             lowest: 0,
@@ -296,6 +301,9 @@ impl<'a> Machine<'a> {
         self.steps += 1;
         if self.steps > self.most_steps {
             return self.unsupported("it does not end");
+        }
+        if self.terms.length() > self.most_length {
+            return self.unsupported("its formulas become too many");
         }
         self.next = instruction.next_ip();
         if instruction.has_rep_prefix() || instruction.has_repne_prefix() {

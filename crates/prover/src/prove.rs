@@ -10,7 +10,9 @@ mod runs;
 mod witness;
 
 use crate::contract::{Access, Contents, Contract};
-use crate::exec::{CALLER_SAVED, CLOBBERED, MOST_STEPS, Machine, Reason, Region, Stop};
+use crate::exec::{
+    CALLER_SAVED, CLOBBERED, MOST_LENGTH, MOST_STEPS, Machine, Reason, Region, Stop,
+};
 use crate::features::Processor;
 use crate::image::{Image, Symbol};
 use crate::solver::Solver;
@@ -36,6 +38,8 @@ pub struct Session {
     solver: Option<Solver>,
     /// A run of more instructions is taken for one without end.
     most_steps: u64,
+    /// So long may the formulas of a run be.
+    most_length: usize,
 }
 
 /// The findings of a proof.
@@ -104,6 +108,7 @@ impl Session {
             unknowns: Unknowns::default(),
             solver: None,
             most_steps: MOST_STEPS,
+            most_length: MOST_LENGTH,
         }
     }
 
@@ -112,6 +117,16 @@ impl Session {
     pub fn with_most_steps(self, most: u64) -> Self {
         Self {
             most_steps: most,
+            ..self
+        }
+    }
+
+    /// Ends a run whose formulas become longer than `most` numbers of four bytes
+    /// ([`Terms::length`]): it takes memory and time without end.
+    #[must_use]
+    pub fn with_longest_formulas(self, most: usize) -> Self {
+        Self {
+            most_length: most,
             ..self
         }
     }
@@ -218,12 +233,20 @@ impl Session {
         match &contract.steps {
             None => expected = Some((contract.formula.symbolic)(&mut self.terms, contents)),
             Some(steps) => {
-                beside = Some(Beside::new(&mut self.terms, steps, contents, unknowns));
+                let most = self.most_length;
+                beside = Some(Beside::new(
+                    &mut self.terms,
+                    steps,
+                    contents,
+                    unknowns,
+                    most,
+                ));
             }
         }
         let place = (contract, layout);
         let (mut machine, arguments) = enter(&mut self.terms, subject, place, contents);
         machine.most_steps = self.most_steps;
+        machine.most_length = self.most_length + machine.terms.length();
         let place = (layout.bases(contract), layout.stack);
         let called = machine.call_watched(subject.1.start, &arguments, place, |machine, entry| {
             match &mut beside {
@@ -233,6 +256,10 @@ impl Session {
         });
         finding.cuts = beside.as_ref().map_or(0, |beside| beside.cuts);
         finding.add_run(&mut machine);
+        if beside.as_ref().is_some_and(|beside| beside.is_lost) {
+            let (outputs, expected) = (Contents::new(), None);
+            return Ok(Ends { outputs, expected });
+        }
         called?;
         let left = residue_of(&machine, layout, contract);
         finding.residue = finding.residue.or(left);

@@ -223,6 +223,12 @@ impl Terms {
         self.atoms.len() + self.polynomials.count()
     }
 
+    /// How many numbers of 32 bits all formulas are written with.
+    pub fn length(&self) -> usize {
+        let tables = self.products.length() + self.polynomials.length();
+        self.atoms.len() + tables + self.arithmetic.length()
+    }
+
     /// `a` ⊕ `b`.
     pub fn xor(&mut self, a: Bit, b: Bit) -> Bit {
         if a == b {
@@ -393,7 +399,7 @@ impl Terms {
         if !self.is_wide(a, b) {
             return (a, b);
         }
-        let wrap_long = |this: &mut Self, bit| match this.length(bit) > LONG {
+        let wrap_long = |this: &mut Self, bit| match this.summands_of(bit) > LONG {
             true => this.wrap(bit),
             false => bit,
         };
@@ -402,11 +408,11 @@ impl Terms {
 
     /// Whether a product would have too many summands.
     fn is_wide(&self, a: Bit, b: Bit) -> bool {
-        self.length(a) * self.length(b) > WIDEST
+        self.summands_of(a) * self.summands_of(b) > WIDEST
     }
 
     /// How many summands a bit has.
-    fn length(&self, bit: Bit) -> usize {
+    fn summands_of(&self, bit: Bit) -> usize {
         self.summands(bit, &mut [0]).len()
     }
 

@@ -10,6 +10,7 @@ impl Session {
         let mut contents = Contents::new();
         for buffer in &contract.buffers {
             let name = buffer.same_as.unwrap_or(buffer.name);
+            // Contracts of one session may have other cells there: an input is always of 64 bits.
             let cells = buffer.cells.iter().enumerate().map(|(i, cell)| match cell {
                 Cell::Input => {
                     let terms = &mut self.terms;
@@ -32,15 +33,11 @@ impl Session {
                 }
                 Cell::Count(bits) => {
                     let terms = &mut self.terms;
-                    let number = self
-                        .inputs
-                        .entry((name, i))
-                        .or_insert_with(|| terms.input(*bits))
-                        .clone();
-                    terms.sum(64, &[(1, &number)], 1)
+                    let number = self.inputs.entry((name, i));
+                    let number = number.or_insert_with(|| terms.input(64));
+                    terms.sum(64, &[(1, &number[..*bits])], 1)
                 }
                 Cell::Many(bits) => {
-                    // Contracts that share it may have other sizes of elements.
                     let terms = &mut self.terms;
                     let number = self.inputs.entry((name, i));
                     let number = number.or_insert_with(|| terms.input(64));
@@ -48,7 +45,13 @@ impl Session {
                 }
                 Cell::Number(number) => constant((*number).into(), 64),
                 Cell::Inside(of, distance) => {
-                    let base = &layout.words[contract.index(of)];
+                    let (of, base) = (contract.index(of), &layout.words[contract.index(of)]);
+                    let length = 8 * contract.buffers[of].cells.len() as u64;
+                    assert!(
+                        *distance <= length,
+                        "`{name}`: {distance} bytes are more than `{}` has",
+                        contract.buffers[of].name
+                    );
                     self.terms.sum(64, &[(1, base)], (*distance).into())
                 }
                 Cell::Address(of) => layout.words[contract.index(of)].clone(),

@@ -32,6 +32,10 @@
 //! their memory once. An unknown that is used again is in no formula any more when it is: neither
 //! in the machine nor in the specification.
 //!
+//! Where no state is coupled, the formulas of all turns are one formula, which grows without end. So
+//! a run ends that has made very many since the last cut: its loop is not seen to follow the
+//! specification.
+//!
 //! After a cut, samples are no longer what the function computes on the sample inputs. So what they
 //! seem to refute is refuted only if native runs reproduce it.
 //!
@@ -57,12 +61,16 @@
 //! [`Stepwise`](crate::contract::Stepwise) has the same example as a program.
 
 use crate::contract::{Contents, Steps, pick};
-use crate::exec::{Machine, Outcome};
+use crate::exec::{Machine, Outcome, Reason, Stop};
 use crate::term::{Bit, Terms, Word};
 use std::collections::{HashMap, HashSet};
 
 /// So many steps at most without a cut before them.
 const MOST_UNCUT: usize = 2;
+
+/// Without a cut, formulas may become as long as this part of the longest that a run may have. No
+/// kernel here needs a thirtieth of it.
+const UNCUT_PART: usize = 8;
 
 /// Unknowns that cuts put in the place of formulas.
 #[derive(Default)]
@@ -90,6 +98,11 @@ pub(super) struct Beside<'a> {
     frame: Vec<bool>,
     /// How many cuts there were.
     pub(super) cuts: usize,
+    /// How long all formulas were at the last one, and by how much they may grow without another.
+    length: usize,
+    most_grown: usize,
+    /// Whether the run was ended, because no turn is seen to be a step.
+    pub(super) is_lost: bool,
 }
 
 impl<'a> Beside<'a> {
@@ -98,6 +111,7 @@ impl<'a> Beside<'a> {
         steps: &'a Steps,
         contents: &'a Contents<Word>,
         unknowns: &'a mut Unknowns,
+        most_length: usize,
     ) -> Self {
         let mut frame = Vec::new();
         add_to(&mut frame, contents.iter().flatten().flatten().copied());
@@ -111,6 +125,9 @@ impl<'a> Beside<'a> {
             next,
             frame,
             cuts: 0,
+            length: terms.length(),
+            most_grown: most_length / UNCUT_PART,
+            is_lost: false,
         }
     }
 
@@ -128,6 +145,14 @@ impl<'a> Beside<'a> {
             }
             self.done += 1;
             self.cut(machine);
+            self.length = machine.terms.length();
+        } else if machine.terms.length() > self.length + self.most_grown {
+            self.is_lost = true;
+            return Err(Stop {
+                at: machine.next,
+                visits: 0,
+                reason: Reason::Unsupported("its formulas become too many".into()),
+            });
         }
         Ok(())
     }

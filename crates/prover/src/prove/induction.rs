@@ -149,6 +149,7 @@ impl Session {
         let place = (contract, layout);
         let (mut machine, arguments) = enter(&mut self.terms, subject, place, induction.contents);
         machine.most_steps = self.most_steps;
+        machine.most_length = self.most_length + machine.terms.length();
         let [start, end, ..] = places(
             machine.terms,
             &induction.pointer,

@@ -20,6 +20,11 @@ impl Interner {
         self.ends.len()
     }
 
+    /// How long they are together.
+    pub fn length(&self) -> usize {
+        self.items.len()
+    }
+
     /// Sequence `number`.
     pub fn get(&self, number: u32) -> &[u32] {
         let number = number as usize;

@@ -60,6 +60,11 @@ struct Term {
 }
 
 impl Arithmetic {
+    /// How many numbers all terms are written with.
+    pub(super) fn length(&self) -> usize {
+        self.forms.length()
+    }
+
     pub(super) fn first_atom(&self, term: u32) -> u32 {
         self.terms[term as usize].first_atom
     }

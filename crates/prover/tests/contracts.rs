@@ -1,0 +1,165 @@
+//! Contracts that are odd, and functions that do not follow theirs in a way that costs much.
+
+use iced_x86::code_asm::{CodeAssembler, ecx, qword_ptr, rax, rdi, rdx, rsi};
+use sealstone_prover::algebra::Algebra;
+use sealstone_prover::contract::{Access, Cell, Contract, Stepwise};
+use sealstone_prover::features::Processor;
+use sealstone_prover::formula;
+use sealstone_prover::image::Image;
+use sealstone_prover::prove::{Finding, Session};
+use sealstone_prover::verdict::Verdict;
+use std::sync::{Mutex, PoisonError};
+
+/// Native runs map memory at fixed addresses: one at a time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+fn prove(
+    session: &mut Session,
+    contract: &Contract,
+    write: impl Fn(&mut CodeAssembler),
+) -> Finding {
+    let _guard = ONE_AT_A_TIME.lock();
+    let _guard = _guard.unwrap_or_else(PoisonError::into_inner);
+    let mut code = CodeAssembler::new(64).unwrap();
+    write(&mut code);
+    code.ret().unwrap();
+    let image = Image::of_code("function", &code.assemble(Image::BASE).unwrap());
+    let processor = Processor::baseline();
+    session.prove(&image, &image.symbols()[0], contract, &processor)
+}
+
+/// rdi: a cell of this kind, rsi: where it is copied to.
+fn copied(cell: Cell) -> Contract {
+    Contract::new(formula!(|_a, contents| vec![contents[0].clone()]))
+        .record("x", vec![cell], 8, Access::Read)
+        .buffer("copy", 1, 8, Access::Write)
+        .addresses(["x", "copy"])
+}
+
+fn copy(code: &mut CodeAssembler) {
+    code.mov(rax, qword_ptr(rdi)).unwrap();
+    code.mov(qword_ptr(rsi), rax).unwrap();
+}
+
+/// What a session knows of a name is from the contract before.
+#[test]
+fn contracts_of_a_session_may_have_other_cells_of_the_same_name() {
+    let known = Cell::Partly { known: 1, value: 1 };
+    let cells = [
+        Cell::Count(24),
+        Cell::Input,
+        Cell::Many(8),
+        Cell::Count(63),
+        Cell::Small(40),
+        known,
+        Cell::Count(1),
+    ];
+    let mut session = Session::new();
+    for cell in cells {
+        let text = format!("{cell:?}");
+        let finding = prove(&mut session, &copied(cell), copy);
+        assert_eq!(finding.verdict, Verdict::Proved, "{text}");
+    }
+}
+
+/// A buffer of two cells, and one cell with the address of a place in it.
+fn with_place(distance: u64) -> Verdict {
+    let contract = Contract::new(formula!(|_a, contents| vec![contents[2].clone()]))
+        .record(
+            "place",
+            vec![Cell::Inside("words", distance)],
+            8,
+            Access::Read,
+        )
+        .buffer("words", 2, 8, Access::Read)
+        .buffer("untouched", 1, 8, Access::Write)
+        .addresses(["place"]);
+    let touch = |code: &mut CodeAssembler| {
+        code.mov(rax, qword_ptr(rdi)).unwrap();
+        code.mov(rax, qword_ptr(rax - 8)).unwrap();
+    };
+    prove(&mut Session::new(), &contract, touch).verdict
+}
+
+/// The last one is the end of the buffer.
+#[test]
+fn a_place_is_in_its_buffer_or_at_its_end() {
+    assert_eq!(with_place(8), Verdict::Proved);
+    assert_eq!(with_place(16), Verdict::Proved);
+}
+
+#[test]
+#[should_panic(expected = "`place`: 17 bytes are more than `words` has")]
+fn a_place_behind_its_buffer_is_a_wrong_contract() {
+    with_place(17);
+}
+
+/// Each step adds a word and the same word turned.
+#[derive(Clone, Copy)]
+struct Turned;
+
+const STEPS: usize = 1 << 16;
+
+impl Stepwise for Turned {
+    fn steps(&self) -> usize {
+        STEPS
+    }
+    fn reads(&self, _number: usize) -> (usize, Vec<usize>) {
+        (0, Vec::new())
+    }
+    fn step<A: Algebra<64>>(
+        &self,
+        a: &mut A,
+        _number: usize,
+        words: &[A::Word],
+        _read: &[A::Word],
+    ) -> Vec<A::Word> {
+        let turned = a.rotate_left(&words[0], 7);
+        vec![a.add(&words[0], &turned)]
+    }
+}
+
+/// Its loop squares, so no state is coupled.
+fn squares(code: &mut CodeAssembler) {
+    let mut header = code.create_label();
+    code.mov(rax, qword_ptr(rdi)).unwrap();
+    code.mov(ecx, STEPS as i32).unwrap();
+    code.set_label(&mut header).unwrap();
+    code.mul(rax).unwrap();
+    code.add(rax, rdx).unwrap();
+    code.dec(ecx).unwrap();
+    code.jne(header).unwrap();
+    code.mov(qword_ptr(rdi), rax).unwrap();
+}
+
+/// No turn of the loop is seen to be a step, and its formulas grow. The run ends long before the
+/// loop does, and native runs show what is wrong.
+#[test]
+fn a_loop_that_is_never_cut_is_given_up() {
+    let contract = Contract::stepwise(Turned)
+        .buffer("x", 1, 8, Access::Write)
+        .addresses(["x"]);
+    let mut session = Session::new().with_longest_formulas(1 << 20);
+    let finding = prove(&mut session, &contract, squares);
+    let verdict = finding.verdict.to_string();
+    let words = "REFUTED: the turns of its loop are not seen to be the steps of the specification; \
+                 reproduced natively";
+    assert!(verdict.starts_with(words), "{verdict}");
+    assert_eq!(finding.cuts, 0);
+    assert!(finding.steps < 2 * STEPS as u64, "{}", finding.steps);
+}
+
+/// The same loop, where there are no steps to be followed.
+#[test]
+fn formulas_that_become_too_many_end_a_run() {
+    let contract = Contract::new(formula!(|_a, contents| contents.clone()))
+        .buffer("x", 1, 8, Access::Write)
+        .addresses(["x"]);
+    let mut session = Session::new().with_longest_formulas(100_000);
+    let finding = prove(&mut session, &contract, squares);
+    let verdict = finding.verdict.to_string();
+    assert!(
+        verdict.starts_with("UNSUPPORTED: its formulas become too many, at function+"),
+        "{verdict}"
+    );
+}
