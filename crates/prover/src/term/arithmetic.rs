@@ -340,7 +340,7 @@ fn add_part(parts: &mut BTreeMap<Bit, u128>, bit: Bit, coefficient: u128, mask: 
 }
 
 /// The word itself, if no addition in the sum can carry.
-fn without_carry(linear: &Linear) -> Option<Word> {
+pub(super) fn without_carry(linear: &Linear) -> Option<Word> {
     let mut taken = linear.constant;
     for (_, coefficient) in &linear.parts {
         if !coefficient.is_power_of_two() || taken & coefficient != 0 {
@@ -357,7 +357,7 @@ fn without_carry(linear: &Linear) -> Option<Word> {
 
 /// The same sum with no more bits than it can have: first with all coefficients as they are, then
 /// with large ones as the negative numbers that they also stand for.
-fn tighten(linear: Linear) -> Linear {
+pub(super) fn tighten(linear: Linear) -> Linear {
     let most = linear
         .parts
         .iter()
@@ -385,7 +385,7 @@ fn tighten(linear: Linear) -> Linear {
 
 /// A factor without the zeros at both ends, and how many there are at the low end. It is not
 /// constant, so something is left.
-fn trim(word: &[Bit]) -> (&[Bit], usize) {
+pub(super) fn trim(word: &[Bit]) -> (&[Bit], usize) {
     let low = word.iter().take_while(|bit| **bit == Bit::ZERO).count();
     let high = word
         .iter()

@@ -94,4 +94,19 @@ mod tests {
         });
         assert_eq!(values(bits(&numbers).into_iter()), numbers);
     }
+
+    /// The numbers of the reference implementation (S. Vigna, splitmix64.c), from seed 1234567.
+    #[test]
+    fn random_numbers_are_those_of_split_mix() {
+        let mut random = Random::new(1_234_567);
+        let numbers: [u64; 5] = core::array::from_fn(|_| random.number());
+        let published = [
+            6_457_827_717_110_365_317,
+            3_203_168_211_198_807_973,
+            9_817_491_932_198_370_423,
+            4_593_380_528_125_082_431,
+            16_408_922_859_458_223_821,
+        ];
+        assert_eq!(numbers, published);
+    }
 }

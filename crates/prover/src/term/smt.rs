@@ -193,4 +193,61 @@ mod tests {
         assert!(defined.len() > 16, "{text}");
         assert_eq!(terms.where_differ(&[(constant(1, 1)[0], Bit::ONE)]), None);
     }
+
+    /// What is between the first two lines and the last two.
+    fn question(terms: &Terms, pairs: &[(Bit, Bit)]) -> Vec<String> {
+        let text = terms.where_differ(pairs).unwrap();
+        let lines: Vec<String> = text.lines().map(String::from).collect();
+        lines[2..lines.len() - 2].to_vec()
+    }
+
+    #[test]
+    fn a_question_says_what_formulas_mean() {
+        let mut terms = Terms::new(1);
+        let word = terms.input(4);
+        let product = terms.and(word[0], word[1]);
+        let lines = question(&terms, &[(product, Bit::ONE)]);
+        let declared = |atom: u32| format!("(declare-const a{atom} Bool)");
+        let asserted = "(assert (or false (xor (and a2 a3) true)))".into();
+        assert_eq!(lines, [declared(2), declared(3), asserted]);
+
+        let sum = terms.add(&word[..2], &word[2..]);
+        let lines = question(&terms, &[(sum[1], word[0])]);
+        let term = "(define-fun t0 () (_ BitVec 2) (bvadd (_ bv0 2) (ite a2 (_ bv1 2) (_ bv0 2)) \
+                    (ite a3 (_ bv2 2) (_ bv0 2)) (ite a4 (_ bv1 2) (_ bv0 2)) \
+                    (ite a5 (_ bv2 2) (_ bv0 2))))";
+        let bit = "(define-fun a7 () Bool (= ((_ extract 1 1) t0) #b1))";
+        assert_eq!(lines[..4], [2, 3, 4, 5].map(declared));
+        assert_eq!(lines[4..], [term, bit, "(assert (or false (xor a7 a2)))"]);
+
+        let product = terms.product_of(&word[..2], &word[2..]);
+        let lines = question(&terms, &[(product[0], Bit::ZERO)]);
+        let factor = |low: u32, high: u32| {
+            let bit = |atom, number| format!("(ite a{atom} (_ bv{number} 4) (_ bv0 4))");
+            format!("(bvadd (_ bv0 4) {} {})", bit(low, 1), bit(high, 2))
+        };
+        let product = format!("(bvmul {} {})", factor(2, 3), factor(4, 5));
+        let term = format!("(define-fun t1 () (_ BitVec 4) {product})");
+        assert_eq!(lines[4], term);
+    }
+
+    #[test]
+    fn a_byte_of_the_s_box_is_chosen_among_all() {
+        let text = s_box_text("b");
+        assert!(text.starts_with("(let ((x b)) (ite (= x (_ bv1 8)) (_ bv124 8) (ite (= x "));
+        assert!(text.contains("(ite (= x (_ bv255 8)) (_ bv22 8) (_ bv99 8)))"));
+        assert_eq!(text.matches('(').count(), text.matches(')').count());
+    }
+
+    #[test]
+    fn not_too_many_atoms_are_asked_about() {
+        let mut terms = Terms::new(1);
+        let pairs: Vec<(Bit, Bit)> = terms
+            .input(MOST + 1)
+            .into_iter()
+            .map(|bit| (bit, Bit::ZERO))
+            .collect();
+        assert!(terms.where_differ(&pairs).is_none());
+        assert!(terms.where_differ(&pairs[1..]).is_some());
+    }
 }

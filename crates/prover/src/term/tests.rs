@@ -1,6 +1,8 @@
 //! Rules on all inputs: with six bits of input there are as many samples as inputs, and the checks
 //! of every rule are exhaustive.
 
+mod forms;
+
 use super::*;
 use proptest::prelude::*;
 
