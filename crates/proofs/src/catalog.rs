@@ -32,10 +32,16 @@ pub enum Set {
     Sha,
     /// The instructions for AES, and SSE4.1.
     Aes,
+    /// PCLMULQDQ, and SSSE3.
+    Clmul,
+    /// AVX and PCLMULQDQ.
+    AvxClmul,
     /// AVX2.
     Avx2,
     /// AVX-512F and AVX-512VL.
     Avx512,
+    /// AVX-512F, VL, DQ and BW, and VPCLMULQDQ.
+    Avx512Clmul,
 }
 
 impl Set {
@@ -48,8 +54,11 @@ impl Set {
             Self::Avx => "AVX",
             Self::Sha => "SHA",
             Self::Aes => "AES",
+            Self::Clmul => "PCLMULQDQ",
+            Self::AvxClmul => "AVX, PCLMULQDQ",
             Self::Avx2 => "AVX2",
             Self::Avx512 => "AVX-512",
+            Self::Avx512Clmul => "AVX-512, VPCLMULQDQ",
         }
     }
 
@@ -71,10 +80,21 @@ impl Set {
                 std::arch::is_x86_feature_detected!("aes")
                     && std::arch::is_x86_feature_detected!("sse4.1")
             }
+            Self::Clmul => {
+                std::arch::is_x86_feature_detected!("ssse3")
+                    && std::arch::is_x86_feature_detected!("pclmulqdq")
+            }
+            Self::AvxClmul => Self::Avx.is_here() && Self::Clmul.is_here(),
             Self::Avx2 => std::arch::is_x86_feature_detected!("avx2"),
             Self::Avx512 => {
                 std::arch::is_x86_feature_detected!("avx512f")
                     && std::arch::is_x86_feature_detected!("avx512vl")
+            }
+            Self::Avx512Clmul => {
+                Self::Avx512.is_here()
+                    && std::arch::is_x86_feature_detected!("avx512dq")
+                    && std::arch::is_x86_feature_detected!("avx512bw")
+                    && std::arch::is_x86_feature_detected!("vpclmulqdq")
             }
         }
     }
@@ -88,8 +108,11 @@ impl Set {
             Self::Avx => Features::avx(),
             Self::Sha => Features::sha(),
             Self::Aes => Features::aes(),
+            Self::Clmul => Features::pclmulqdq(),
+            Self::AvxClmul => Features::avx_pclmulqdq(),
             Self::Avx2 => Features::avx2(),
             Self::Avx512 => Features::avx512(),
+            Self::Avx512Clmul => Features::vpclmulqdq(),
         }
     }
 
@@ -107,6 +130,7 @@ impl Set {
         match self {
             Self::Baseline => &[0],
             Self::Ssse3 | Self::Sse41 | Self::Avx | Self::Sha | Self::Aes => &[],
+            Self::Clmul | Self::AvxClmul | Self::Avx512Clmul => &[],
             Self::Avx2 => &[1],
             Self::Avx512 => &[2, 3],
         }

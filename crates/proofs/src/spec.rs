@@ -9,6 +9,7 @@ pub mod argon2;
 pub mod blake2b;
 pub mod blake3;
 pub mod chacha20;
+pub mod ghash;
 pub mod keccak;
 pub mod sha256;
 pub mod sha512;

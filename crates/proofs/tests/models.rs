@@ -89,6 +89,11 @@ fn of_other_levels() -> Result<Vec<Instruction>, IcedError> {
     code.vpcmpud(k2, zmm2, zmm0, 1)?;
     code.knotw(k2, k1)?;
     code.vpblendmd(zmm13.k2(), zmm13, zmm12)?;
+    code.pclmulqdq(xmm1, xmm2, 0x10)?;
+    code.vpclmulqdq(xmm3, xmm4, xmm5, 0x01)?;
+    code.vpclmulqdq(ymm6, ymm7, ymm5, 0x11)?;
+    code.vpclmulqdq(zmm1, zmm17, zmm3, 0x10)?;
+    code.vmovdqu8(zmm5.k1().z(), zmmword_ptr(rax))?;
     let bytes = code.assemble(0)?;
     Ok(Decoder::new(64, &bytes, DecoderOptions::NONE)
         .iter()

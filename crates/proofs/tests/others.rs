@@ -185,7 +185,7 @@ fn a_variable_must_be_there_and_what_it_decides_must_be_known() {
 }
 
 /// The bytes that an instruction is changed to.
-const CHANGES: [(Mnemonic, Mnemonic); 8] = [
+const CHANGES: [(Mnemonic, Mnemonic); 10] = [
     (Mnemonic::Aesenc, Mnemonic::Aesenclast),
     (Mnemonic::Vpaddd, Mnemonic::Vpsubd),
     (Mnemonic::Paddd, Mnemonic::Psubd),
@@ -194,6 +194,8 @@ const CHANGES: [(Mnemonic, Mnemonic); 8] = [
     (Mnemonic::Vpxor, Mnemonic::Vpor),
     (Mnemonic::Xor, Mnemonic::Or),
     (Mnemonic::Xorps, Mnemonic::Orps),
+    (Mnemonic::Pxor, Mnemonic::Por),
+    (Mnemonic::Vpxorq, Mnemonic::Vporq),
 ];
 
 /// Instructions of the first kind that the function has, so many quarters of the way through them:

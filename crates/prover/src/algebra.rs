@@ -90,6 +90,28 @@ impl Substitution for Terms {
     }
 }
 
+/// Words as polynomials over GF(2): bit i is the coefficient of xⁱ.
+pub trait Polynomials: Algebra<64> {
+    /// The product: its low word and its high word.
+    fn carryless_product(&mut self, a: &Self::Word, b: &Self::Word) -> [Self::Word; 2];
+}
+
+impl Polynomials for Numbers {
+    fn carryless_product(&mut self, a: &u64, b: &u64) -> [u64; 2] {
+        let product = (0..64)
+            .filter(|i| b >> i & 1 == 1)
+            .fold(0, |sum, i| sum ^ u128::from(*a) << i);
+        [product as u64, (product >> 64) as u64]
+    }
+}
+
+impl Polynomials for Terms {
+    fn carryless_product(&mut self, a: &Word, b: &Word) -> [Word; 2] {
+        let product = Self::carryless_product(self, a, b);
+        [product[..64].to_vec(), product[64..].to_vec()]
+    }
+}
+
 /// Words as numbers that decide about others.
 pub trait Choices: Algebra<64> {
     /// Whether something holds.

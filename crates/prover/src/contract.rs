@@ -27,6 +27,8 @@ pub enum Cell {
     Inside(&'static str, u64),
     /// A public number.
     Number(u64),
+    /// The exclusive or of two earlier cells of this buffer.
+    Xor([usize; 2]),
 }
 
 /// A kernel's rights on a buffer.

@@ -64,6 +64,21 @@ impl Features {
         Self::ssse3().with(&[SSE4_1, AES])
     }
 
+    /// The baseline, SSSE3 and PCLMULQDQ.
+    pub fn pclmulqdq() -> Self {
+        Self::ssse3().with(&[PCLMULQDQ])
+    }
+
+    /// The baseline, AVX and PCLMULQDQ.
+    pub fn avx_pclmulqdq() -> Self {
+        Self::avx().with(&[PCLMULQDQ])
+    }
+
+    /// The baseline, AVX2 and of AVX-512 what VPCLMULQDQ on its registers goes with: F, VL, DQ, BW.
+    pub fn vpclmulqdq() -> Self {
+        Self::avx512().with(&[AVX512DQ, AVX512BW, PCLMULQDQ, VPCLMULQDQ])
+    }
+
     /// The baseline and AVX2: `is_x86_feature_detected!("avx2")` is true only where AVX is.
     pub fn avx2() -> Self {
         Self::avx().with(&[AVX2])
@@ -193,6 +208,24 @@ mod tests {
             (&[0x62, 0xe1, 0xf5, 0x28, 0xef, 0xc2], &sets[1], &avx512),
             // aesenc xmm0, xmm1
             (&[0x66, 0x0f, 0x38, 0xdc, 0xc1], &sets[1], &Features::aes()),
+            // pclmulqdq xmm0, xmm1, 0
+            (
+                &[0x66, 0x0f, 0x3a, 0x44, 0xc1, 0x00],
+                &Features::aes(),
+                &Features::pclmulqdq(),
+            ),
+            // vpclmulqdq xmm0, xmm1, xmm2, 0
+            (
+                &[0xc4, 0xe3, 0x71, 0x44, 0xc2, 0x00],
+                &Features::pclmulqdq(),
+                &Features::avx_pclmulqdq(),
+            ),
+            // vpclmulqdq zmm0, zmm1, zmm2, 0
+            (
+                &[0x62, 0xf3, 0x75, 0x48, 0x44, 0xc2, 0x00],
+                &Features::avx512(),
+                &Features::vpclmulqdq(),
+            ),
             // vpmullq zmm0, zmm1, zmm2: AVX512DQ
             (&[0x62, 0xf2, 0xf5, 0x48, 0x40, 0xc2], &avx512, &sets[2]),
         ] {

@@ -8,9 +8,10 @@
 //! difference of the sets; and is their product, in which x · x = x and equal products cancel.
 //!
 //! An atom is a bit of an input, a bit of an arithmetic linear combination or product, or a
-//! *wrapped* bit: a stand-in for a polynomial that would become too large. Distinct atoms may be
-//! equal in truth (we only fail to notice); equal numbers always mean equal bits. So "the same" is
-//! a proof, and "not the same" alone is not a refutation.
+//! *wrapped* bit: a stand-in for a polynomial that would become too large. (Factors of `pclmulqdq`
+//! have stand-ins by a rule of their own.) Distinct atoms may be equal in truth (we only fail to
+//! notice); equal numbers always mean equal bits. So "the same" is a proof, and "not the same"
+//! alone is not a refutation.
 //!
 //! # Samples
 //!
@@ -19,6 +20,7 @@
 //! with what the operation means. A wrong rule ends the program.
 
 mod arithmetic;
+mod carryless;
 mod intern;
 mod linear;
 mod numbers;
@@ -71,8 +73,11 @@ impl From<bool> for Bit {
 const ONE: u32 = 1;
 const TABLE: u32 = 1 << 31;
 
-/// More summands than this are wrapped.
+/// More summands than this are wrapped,
 const LONGEST: usize = 1024;
+/// and than this where products of polynomials are multiplied out: a bit of eight products of 128
+/// bits has 2560 summands.
+const LONGEST_OF_PRODUCTS: usize = 1 << 14;
 /// In products of more summands than this, factors are wrapped.
 const WIDEST: usize = 16;
 /// Namely those of more summands than this.
@@ -105,6 +110,8 @@ pub struct Terms {
     polynomials: Interner,
     polynomial_samples: Vec<u64>,
     wrapped: std::collections::HashMap<Bit, Bit>,
+    names: carryless::Names,
+    longest: usize,
     arithmetic: linear::Arithmetic,
     divisions: numbers::Divisions,
     memo: Memo,
@@ -125,6 +132,8 @@ impl Terms {
             polynomials: Interner::default(),
             polynomial_samples: Vec::new(),
             wrapped: std::collections::HashMap::new(),
+            names: carryless::Names::default(),
+            longest: LONGEST,
             arithmetic: linear::Arithmetic::default(),
             divisions: numbers::Divisions::new(),
             memo: Memo::default(),
@@ -249,7 +258,7 @@ impl Terms {
             self.summands(b, &mut [0]),
             &mut sum,
         );
-        let bit = if sum.len() > LONGEST {
+        let bit = if sum.len() > self.longest {
             let stands_for = [a, b].map(|bit| {
                 let short = self.wrap(bit);
                 self.summands(short, &mut [0])[0]
@@ -382,6 +391,12 @@ impl Terms {
 
     /// The product of two products: the union of their factors, since x · x = x.
     fn multiply(&mut self, x: u32, y: u32) -> u32 {
+        if x == ONE || y == ONE {
+            return x.max(y);
+        }
+        if x < TABLE && y < TABLE && x != y {
+            return self.product(&[x.min(y), x.max(y)]);
+        }
         let mut factors = self.factors(x, &mut [0]).to_vec();
         factors.extend_from_slice(self.factors(y, &mut [0]));
         factors.sort_unstable();
@@ -421,6 +436,11 @@ impl Terms {
         if bit.0 < TABLE || self.summands(bit, &mut [0]).len() == 1 {
             return bit;
         }
+        self.stand_in(bit)
+    }
+
+    /// An atom that stands for `bit`.
+    fn stand_in(&mut self, bit: Bit) -> Bit {
         if let Some(atom) = self.wrapped.get(&bit) {
             return *atom;
         }

@@ -229,6 +229,7 @@ mod tests {
         for cell in buffers.iter().flat_map(|buffer| &buffer.cells) {
             match cell {
                 Cell::Input | Cell::Address(_) | Cell::Inside(..) | Cell::Many(_) => {}
+                Cell::Xor(_) => panic!("nobody guarantees the exclusive or of other numbers"),
                 Cell::Count(24) => drop(needs.insert(Need::Range)),
                 Cell::Small(bits) | Cell::Count(bits) => {
                     panic!("nobody guarantees numbers below 2^{bits}")

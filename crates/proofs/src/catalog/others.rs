@@ -4,6 +4,7 @@
 
 mod aes;
 mod blake3;
+mod ghash;
 mod keccak;
 mod published;
 mod rustcrypto;
@@ -27,6 +28,7 @@ pub fn others() -> Vec<Kernel> {
         .chain(keccak::one())
         .chain(keccak::four_at_once())
         .chain(aes::rows())
+        .chain(ghash::rows())
         .chain(blake3::rows())
         .chain(rustcrypto::rows())
         .collect()

@@ -1,5 +1,5 @@
-//! Instructions on vector registers: SSE2 to SSE4.1, AVX2, AVX-512F/VL/DQ/BW, SHA and AES, as far
-//! as our kernels and the code of others in the gallery use them.
+//! Instructions on vector registers: SSE2 to SSE4.1, AVX2, AVX-512F/VL/DQ/BW, SHA, AES and
+//! PCLMULQDQ, as far as our kernels and the code of others in the gallery use them.
 //!
 //! The old two-operand forms (`paddq a, b`: a = a + b) and the new three-operand forms (`vpaddq a,
 //! b, c`: a = b + c) of an instruction share a model: `first_source` says where the sources begin.
@@ -8,6 +8,7 @@ mod aes;
 mod arithmetic;
 mod moves;
 mod permute;
+mod product;
 mod sha;
 mod shift;
 mod shuffle;
@@ -29,6 +30,7 @@ impl Machine<'_> {
             || self.permute(instruction)?
             || self.sha(instruction)?
             || self.aes(instruction)?
+            || self.carryless_product(instruction)?
             || self.mask(instruction)?)
     }
 

@@ -10,55 +10,51 @@ impl Session {
         let mut contents = Contents::new();
         for buffer in &contract.buffers {
             let name = buffer.same_as.unwrap_or(buffer.name);
-            // Contracts of one session may have other cells there: an input is always of 64 bits.
-            let cells = buffer.cells.iter().enumerate().map(|(i, cell)| match cell {
-                Cell::Input => {
-                    let terms = &mut self.terms;
-                    self.inputs
-                        .entry((name, i))
-                        .or_insert_with(|| terms.input(64))
-                        .clone()
-                }
-                Cell::Partly { known, value } => {
-                    let terms = &mut self.terms;
-                    let anything = self.inputs.entry((name, i));
-                    let anything = anything.or_insert_with(|| terms.input(64));
-                    partly(anything, *known, *value)
-                }
-                Cell::Small(bits) => {
-                    let terms = &mut self.terms;
-                    let number = self.inputs.entry((name, i));
-                    let number = number.or_insert_with(|| terms.input(64));
-                    terms.sum(64, &[(1, &number[..*bits])], 0)
-                }
-                Cell::Count(bits) => {
-                    let terms = &mut self.terms;
-                    let number = self.inputs.entry((name, i));
-                    let number = number.or_insert_with(|| terms.input(64));
-                    terms.sum(64, &[(1, &number[..*bits])], 1)
-                }
-                Cell::Many(bits) => {
-                    let terms = &mut self.terms;
-                    let number = self.inputs.entry((name, i));
-                    let number = number.or_insert_with(|| terms.input(64));
-                    terms.sum(64, &[(1, &number[..*bits])], 2)
-                }
-                Cell::Number(number) => constant((*number).into(), 64),
-                Cell::Inside(of, distance) => {
-                    let (of, base) = (contract.index(of), &layout.words[contract.index(of)]);
-                    let length = 8 * contract.buffers[of].cells.len() as u64;
-                    assert!(
-                        *distance <= length,
-                        "`{name}`: {distance} bytes are more than `{}` has",
-                        contract.buffers[of].name
-                    );
-                    self.terms.sum(64, &[(1, base)], (*distance).into())
-                }
-                Cell::Address(of) => layout.words[contract.index(of)].clone(),
-            });
-            contents.push(cells.collect());
+            let mut words: Vec<Word> = Vec::with_capacity(buffer.cells.len());
+            for (i, cell) in buffer.cells.iter().enumerate() {
+                let word = match cell {
+                    // Contracts of one session may have other cells there: an input is always of
+                    // 64 bits.
+                    Cell::Input => self.input(name, i),
+                    Cell::Partly { known, value } => partly(&self.input(name, i), *known, *value),
+                    Cell::Small(bits) => self.number(name, i, *bits, 0),
+                    Cell::Count(bits) => self.number(name, i, *bits, 1),
+                    Cell::Many(bits) => self.number(name, i, *bits, 2),
+                    Cell::Number(number) => constant((*number).into(), 64),
+                    Cell::Inside(of, distance) => {
+                        let buffer = &contract.buffers[contract.index(of)];
+                        let length = 8 * buffer.cells.len() as u64;
+                        assert!(
+                            *distance <= length,
+                            "`{name}`: {distance} bytes are more than `{}` has",
+                            buffer.name
+                        );
+                        let base = &layout.words[contract.index(of)];
+                        self.terms.sum(64, &[(1, base)], (*distance).into())
+                    }
+                    Cell::Address(of) => layout.words[contract.index(of)].clone(),
+                    Cell::Xor([a, b]) => {
+                        let pairs = words[*a].iter().zip(&words[*b]);
+                        pairs.map(|(a, b)| self.terms.xor(*a, *b)).collect()
+                    }
+                };
+                words.push(word);
+            }
+            contents.push(words);
         }
         contents
+    }
+
+    fn input(&mut self, name: &'static str, index: usize) -> Word {
+        let terms = &mut self.terms;
+        let input = self.inputs.entry((name, index));
+        input.or_insert_with(|| terms.input(64)).clone()
+    }
+
+    /// A number of so few bits, plus `least`.
+    fn number(&mut self, name: &'static str, index: usize, bits: usize, least: u128) -> Word {
+        let number = self.input(name, index);
+        self.terms.sum(64, &[(1, &number[..bits])], least)
     }
 }
 

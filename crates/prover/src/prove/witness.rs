@@ -142,19 +142,25 @@ impl Session {
         let buffers = contract.buffers.iter().zip(contents);
         let buffers = buffers.map(|(buffer, words)| {
             let name = buffer.same_as.unwrap_or(buffer.name);
-            let cells = buffer.cells.iter().zip(words).enumerate();
-            let cells = cells.map(|(i, (cell, word))| match cell {
-                Cell::Input | Cell::Small(_) => constant(number(word), 64),
-                Cell::Partly { known, value } => constant(
-                    number(word) & !u128::from(*known) | u128::from(known & value),
-                    64,
-                ),
-                Cell::Count(_) => constant(number(&self.inputs[&(name, i)]) + 1, 64),
-                Cell::Many(_) | Cell::Number(_) | Cell::Address(_) | Cell::Inside(..) => {
-                    word.clone()
-                }
-            });
-            cells.collect()
+            let mut cells: Vec<Word> = Vec::with_capacity(words.len());
+            for (i, (cell, word)) in buffer.cells.iter().zip(words).enumerate() {
+                cells.push(match cell {
+                    Cell::Input | Cell::Small(_) => constant(number(word), 64),
+                    Cell::Partly { known, value } => constant(
+                        number(word) & !u128::from(*known) | u128::from(known & value),
+                        64,
+                    ),
+                    Cell::Count(_) => constant(number(&self.inputs[&(name, i)]) + 1, 64),
+                    Cell::Many(_) | Cell::Number(_) | Cell::Address(_) | Cell::Inside(..) => {
+                        word.clone()
+                    }
+                    Cell::Xor([a, b]) => {
+                        let pairs = cells[*a].iter().zip(&cells[*b]);
+                        pairs.map(|(a, b)| Bit::from(a != b)).collect()
+                    }
+                });
+            }
+            cells
         });
         buffers.collect()
     }

@@ -1,7 +1,7 @@
 //! Sums, products, and Boolean operations, element by element.
 
 use super::{Machine, Operation, Outcome, Word};
-use crate::term::{Bit, Terms};
+use crate::term::{Bit, Terms, value};
 use iced_x86::{Instruction, Mnemonic, OpKind};
 
 impl Machine<'_> {
@@ -96,7 +96,7 @@ impl Machine<'_> {
         self.set_vector(instruction, word, element)
     }
 
-    /// Signed: a > b where b - a, with one bit more, is negative.
+    /// Signed: a > b where b - a, with one bit more, is negative. That is b itself where a is zero.
     fn compare_greater(&mut self, instruction: &Instruction, element: usize) -> Outcome<()> {
         if instruction.op_kind(0) == OpKind::Register && instruction.op_register(0).is_k() {
             return self.unsupported(format!("`{instruction}`"));
@@ -107,7 +107,10 @@ impl Machine<'_> {
         let longer = |word: &[Bit]| [word, &word[element - 1..]].concat();
         let word = elements
             .flat_map(|(a, b)| {
-                let difference = self.terms.sub(&longer(b), &longer(a));
+                let difference = match value(a) {
+                    Some(0) => longer(b),
+                    _ => self.terms.sub(&longer(b), &longer(a)),
+                };
                 vec![difference[element]; element]
             })
             .collect();

@@ -2,8 +2,8 @@
 
 use super::{Machine, Outcome, first_source};
 use crate::exec::scalar::extended;
-use crate::term::{Bit, Word};
-use iced_x86::{Instruction, Mnemonic, OpKind};
+use crate::term::{Bit, Word, value};
+use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
 impl Machine<'_> {
     pub(super) fn vector_move(&mut self, instruction: &Instruction) -> Outcome<bool> {
@@ -12,6 +12,7 @@ impl Machine<'_> {
             Movdqa | Movdqu | Movaps | Movups | Movapd | Movupd | Vmovdqa | Vmovdqu | Vmovaps
             | Vmovups | Vmovdqa32 | Vmovdqu32 | Lddqu | Vlddqu | Movntdq | Vmovntdq => 32,
             Vmovapd | Vmovupd | Vmovdqa64 | Vmovdqu64 => 64,
+            Vmovdqu8 => 8,
             Movq | Vmovq => return self.move_low(instruction, 64).map(|()| true),
             Movd | Vmovd => return self.move_low(instruction, 32).map(|()| true),
             Movlps | Vmovlps | Movlpd | Vmovlpd => {
@@ -32,8 +33,27 @@ impl Machine<'_> {
             _ => return Ok(false),
         };
         let width = self.width(instruction);
-        let word = self.low(instruction, 1, width)?;
+        let word = match self.masked_length(instruction, element) {
+            Some(length) if length < width => {
+                let address = self.address(instruction)?;
+                let word = self.load(address, length as u64 / 8)?;
+                extended(&word, width, Bit::ZERO)
+            }
+            _ => self.low(instruction, 1, width)?,
+        };
         self.set_vector(instruction, word, element).map(|()| true)
+    }
+
+    /// How many bits of memory are read under a mask, if it is the same for all inputs: what it
+    /// leaves out is not looked at.
+    fn masked_length(&self, instruction: &Instruction, element: usize) -> Option<usize> {
+        let is_load = instruction.op_kind(1) == OpKind::Memory;
+        if !is_load || instruction.op_mask() == Register::None {
+            return None;
+        }
+        let elements = self.width(instruction) / element;
+        let mask = value(&self.masks[instruction.op_mask().number()][..elements])?;
+        Some(element * (u128::BITS - mask.leading_zeros()) as usize)
     }
 
     /// The low part to a register, whose rest of 128 bits becomes zero, or to memory.

@@ -2,11 +2,13 @@
 
 use super::{Machine, Outcome, first_source};
 use crate::exec::scalar::extended;
-use crate::term::{Bit, Word};
+use crate::term::{Bit, Terms, Word};
 use iced_x86::{Instruction, Mnemonic, Register};
 
 /// Bits of a lane.
 const LANE: usize = 128;
+/// So many bits of the number of a byte may be formulas: code looks up multiples of a constant so.
+const MOST_UNKNOWN: usize = 4;
 
 impl Machine<'_> {
     pub(super) fn shuffle(&mut self, instruction: &Instruction) -> Outcome<bool> {
@@ -101,14 +103,19 @@ impl Machine<'_> {
         self.set_vector(instruction, word, 64)
     }
 
-    /// Bytes of each lane by number; the top bit of the number means zero. The numbers must be
-    /// public.
+    /// Bytes of each lane by number; the top bit of the number means zero. All but a few bits of the
+    /// numbers must be public.
     fn shuffle_bytes(&mut self, instruction: &Instruction) -> Outcome<()> {
         let width = self.width(instruction);
         let (source, numbers) = self.sources(instruction, width)?;
         let mut word = Word::with_capacity(width);
         for (lane, numbers) in source.chunks(LANE).zip(numbers.chunks(LANE)) {
             for number in numbers.chunks(8) {
+                let unknown = number.iter().filter(|bit| !bit.is_constant());
+                if (1..=MOST_UNKNOWN).contains(&unknown.count()) {
+                    word.extend(looked_up(self.terms, lane, number));
+                    continue;
+                }
                 let number = self.public(number, "a shuffle")? as usize;
                 if number & 0x80 != 0 {
                     word.extend([Bit::ZERO; 8]);
@@ -276,5 +283,83 @@ impl Machine<'_> {
         );
         let word = [&b[64..], &a[64..]].concat();
         self.set_vector(instruction, word, 64)
+    }
+}
+
+/// The byte of a lane whose number is a formula.
+fn looked_up(terms: &mut Terms, lane: &[Bit], number: &[Bit]) -> Word {
+    let is_there = terms.not(number[7]);
+    let bits = 0..8;
+    bits.map(|bit| {
+        let table = lane.iter().skip(bit).step_by(8).copied().collect();
+        let entry = entry(terms, table, &number[..4]);
+        terms.and(entry, is_there)
+    })
+    .collect()
+}
+
+/// The bit of a table whose number is a formula: a sum of products of the number's bits, whose
+/// coefficients are sums of bits of the table (Möbius transform). Where the bits of a table are
+/// linear in their numbers, products of two and more have the coefficient zero.
+fn entry(terms: &mut Terms, mut table: Word, number: &[Bit]) -> Bit {
+    for i in 0..number.len() {
+        for place in (0..table.len()).filter(|place| place >> i & 1 == 1) {
+            table[place] = terms.xor(table[place], table[place ^ 1 << i]);
+        }
+    }
+    let mut sum = Bit::ZERO;
+    for (place, coefficient) in table.into_iter().enumerate() {
+        let factors = number.iter().enumerate();
+        let factors = factors.filter(|(i, _)| place >> i & 1 == 1);
+        let product = factors.fold(coefficient, |all, (_, bit)| terms.and(all, *bit));
+        sum = terms.xor(sum, product);
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::term::{SAMPLES, constant};
+
+    /// As for public numbers: the byte at that place, or zero if the top bit is set.
+    #[test]
+    fn bytes_are_looked_up_by_all_numbers() {
+        let mut terms = Terms::new(1);
+        let (lane, unknown) = (terms.input(LANE), terms.input(5));
+        let number = [&unknown[..4], &constant(0b101, 3), &unknown[4..]].concat();
+        let byte = looked_up(&mut terms, &lane, &number);
+        let (lanes, bytes) = (terms.samples(&lane), terms.samples(&byte));
+        let numbers = terms.samples(&number);
+        for sample in 0..SAMPLES {
+            let number = numbers[sample];
+            let right = match number & 0x80 {
+                0 => lanes[sample] >> (8 * (number & 15)) & 0xff,
+                _ => 0,
+            };
+            assert_eq!(bytes[sample], right, "{number:x}");
+        }
+        for number in 0..256 {
+            let place = 8 * (number as usize & 15);
+            let right = match number & 0x80 {
+                0 => lane[place..place + 8].to_vec(),
+                _ => constant(0, 8),
+            };
+            assert_eq!(looked_up(&mut terms, &lane, &constant(number, 8)), right);
+        }
+    }
+
+    /// What is linear in the number stays so, however long its bits are.
+    #[test]
+    fn bits_of_a_linear_table_are_sums() {
+        let mut terms = Terms::new(2);
+        let bits = terms.input(96);
+        let number: Word = bits
+            .chunks(32)
+            .map(|bits| bits.iter().fold(Bit::ZERO, |sum, bit| terms.xor(sum, *bit)))
+            .collect();
+        let table = [0, 1, 1, 0, 1, 0, 0, 1].map(|bit| Bit::from(bit == 1));
+        let all = bits.iter().fold(Bit::ZERO, |sum, bit| terms.xor(sum, *bit));
+        assert_eq!(entry(&mut terms, table.to_vec(), &number), all);
     }
 }
