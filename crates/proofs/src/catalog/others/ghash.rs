@@ -143,7 +143,7 @@ impl Way {
         self.places.len() + self.sums.len()
     }
 
-    /// Any powers.
+    /// Any powers; the sums follow from them.
     fn with_table(&self, contract: Contract) -> Contract {
         let mut cells = vec![Cell::Input; CELLS * self.entries()];
         for (place, of) in self.sums {
