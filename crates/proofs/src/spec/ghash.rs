@@ -104,8 +104,8 @@ pub fn ghash<A: Polynomials>(
     })
 }
 
-/// The same for blocks X₁ to Xₙ at once: (Y ⊕ X₁) · Hⁿ ⊕ X₂ · Hⁿ⁻¹ ⊕ … ⊕ Xₙ · H. The powers of H are
-/// given, from H on.
+/// The same for blocks X₁ to Xₙ at once: (Y ⊕ X₁) · Hⁿ ⊕ X₂ · Hⁿ⁻¹ ⊕ … ⊕ Xₙ · H. The powers of H
+/// are given, from H on.
 pub fn at_once<A: Polynomials>(
     a: &mut A,
     y: &[A::Word],

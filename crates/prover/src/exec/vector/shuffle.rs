@@ -103,8 +103,8 @@ impl Machine<'_> {
         self.set_vector(instruction, word, 64)
     }
 
-    /// Bytes of each lane by number; the top bit of the number means zero. All but a few bits of the
-    /// numbers must be public.
+    /// Bytes of each lane by number; the top bit of the number means zero. All but a few bits of
+    /// the numbers must be public.
     fn shuffle_bytes(&mut self, instruction: &Instruction) -> Outcome<()> {
         let width = self.width(instruction);
         let (source, numbers) = self.sources(instruction, width)?;
