@@ -38,6 +38,8 @@ pub enum Set {
     AvxClmul,
     /// AVX2.
     Avx2,
+    /// AVX2 and BMI2.
+    Avx2Bmi2,
     /// AVX-512F and AVX-512VL.
     Avx512,
     /// AVX-512F, VL, DQ and BW, and VPCLMULQDQ.
@@ -57,6 +59,7 @@ impl Set {
             Self::Clmul => "PCLMULQDQ",
             Self::AvxClmul => "AVX, PCLMULQDQ",
             Self::Avx2 => "AVX2",
+            Self::Avx2Bmi2 => "AVX2, BMI2",
             Self::Avx512 => "AVX-512",
             Self::Avx512Clmul => "AVX-512, VPCLMULQDQ",
         }
@@ -86,6 +89,10 @@ impl Set {
             }
             Self::AvxClmul => Self::Avx.is_here() && Self::Clmul.is_here(),
             Self::Avx2 => std::arch::is_x86_feature_detected!("avx2"),
+            Self::Avx2Bmi2 => {
+                std::arch::is_x86_feature_detected!("avx2")
+                    && std::arch::is_x86_feature_detected!("bmi2")
+            }
             Self::Avx512 => {
                 std::arch::is_x86_feature_detected!("avx512f")
                     && std::arch::is_x86_feature_detected!("avx512vl")
@@ -111,6 +118,7 @@ impl Set {
             Self::Clmul => Features::pclmulqdq(),
             Self::AvxClmul => Features::avx_pclmulqdq(),
             Self::Avx2 => Features::avx2(),
+            Self::Avx2Bmi2 => Features::avx2_bmi2(),
             Self::Avx512 => Features::avx512(),
             Self::Avx512Clmul => Features::vpclmulqdq(),
         }
@@ -129,7 +137,7 @@ impl Set {
     fn numbers(self) -> &'static [u8] {
         match self {
             Self::Baseline => &[0],
-            Self::Ssse3 | Self::Sse41 | Self::Avx | Self::Sha | Self::Aes => &[],
+            Self::Ssse3 | Self::Sse41 | Self::Avx | Self::Sha | Self::Aes | Self::Avx2Bmi2 => &[],
             Self::Clmul | Self::AvxClmul | Self::Avx512Clmul => &[],
             Self::Avx2 => &[1],
             Self::Avx512 => &[2, 3],

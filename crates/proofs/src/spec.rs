@@ -11,6 +11,7 @@ pub mod blake3;
 pub mod chacha20;
 pub mod ghash;
 pub mod keccak;
+pub mod poly1305;
 pub mod sha256;
 pub mod sha512;
 pub mod skein;

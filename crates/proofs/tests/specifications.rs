@@ -2,7 +2,7 @@
 //! `skein.rs` and `argon2.rs`.
 
 use sealstone_proofs::spec::blake3::{self, Counting};
-use sealstone_proofs::spec::{aes, blake2b, chacha20, ghash, keccak, sha256, sha512};
+use sealstone_proofs::spec::{aes, blake2b, chacha20, ghash, keccak, poly1305, sha256, sha512};
 use sealstone_prover::algebra::Numbers;
 
 fn bytes(hex: &str) -> Vec<u8> {
@@ -68,6 +68,113 @@ fn sha512_of_the_standard() {
     for (message, digest) in cases {
         assert_eq!(sha512::hash(message).to_vec(), bytes(digest));
     }
+}
+
+/// Cells of a message, the last one with zeros behind it.
+fn padded_cells(message: &[u8]) -> Vec<u64> {
+    let cells = message.chunks(8).map(|chunk| {
+        let mut cell = [0; 8];
+        cell[..chunk.len()].copy_from_slice(chunk);
+        u64::from_le_bytes(cell)
+    });
+    cells.collect()
+}
+
+/// RFC 8439, 2.5.1: each block of a message has a byte of 1 behind it.
+fn poly1305_of(key: &str, message: &[u8]) -> Vec<u8> {
+    let blocks = message.chunks(16).map(|block| {
+        let mut cells = padded_cells(&[block, &[1]].concat());
+        cells.resize(3, 0);
+        [cells[0], cells[1], cells[2]]
+    });
+    let blocks: Vec<[u64; 3]> = blocks.collect();
+    let tag = poly1305::tag(&mut Numbers, &padded_cells(&bytes(key)), &blocks);
+    tag.iter().flat_map(|cell| cell.to_le_bytes()).collect()
+}
+
+/// RFC 8439, 2.5.2, and A.3 from test vector 7 on: numbers around the prime and its multiples.
+#[test]
+fn poly1305_of_the_standard() {
+    let tag = poly1305_of(
+        "85d6be7857556d337f4452fe42d506a80103808afb0db2fd4abff6af4149f51b",
+        b"Cryptographic Forum Research Group",
+    );
+    assert_eq!(tag, bytes("a8061dc1305136c6c22b8baf0c0127a9"));
+    let [zeros, ones] = ["00", "ff"].map(|byte| byte.repeat(16));
+    let cases = [
+        ["02", &zeros, &ones, "03"],
+        ["02", &ones, "02000000000000000000000000000000", "03"],
+        [
+            "01",
+            &zeros,
+            "ffffffffffffffffffffffffffffffff f0ffffffffffffffffffffffffffffff
+             11000000000000000000000000000000",
+            "05",
+        ],
+        [
+            "01",
+            &zeros,
+            "ffffffffffffffffffffffffffffffff fbfefefefefefefefefefefefefefefe
+             01010101010101010101010101010101",
+            "",
+        ],
+        [
+            "02",
+            &zeros,
+            "fdffffffffffffffffffffffffffffff",
+            "faffffffffffffffffffffffffffffff",
+        ],
+        [
+            "010000000000000004",
+            &zeros,
+            "e33594d7505e43b90000000000000000 3394d7505e4379cd0100000000000000
+             00000000000000000000000000000000 01000000000000000000000000000000",
+            "14000000000000005500000000000000",
+        ],
+        [
+            "010000000000000004",
+            &zeros,
+            "e33594d7505e43b90000000000000000 3394d7505e4379cd0100000000000000
+             00000000000000000000000000000000",
+            "13",
+        ],
+    ];
+    for [r, s, message, tag] in cases {
+        let found = poly1305_of(&format!("{r:0<32}{s}"), &bytes(message));
+        assert_eq!(found, bytes(&format!("{tag:0<32}")), "{message}");
+    }
+}
+
+/// RFC 8439, 2.8.2: its data end in the middle of a cell.
+#[test]
+fn chacha20_poly1305_of_the_standard() {
+    let data = b"Ladies and Gentlemen of the class of '99: If I could offer you only one tip for the future, sunscreen would be it.";
+    let ciphertext = bytes(
+        "d31a8d34648e60db7b86afbc53ef7ec2 a4aded51296e08fea9e2b5a736ee62d6
+         3dbea45e8ca9671282fafb69da92728b 1a71de0a9e060b2905d6a5b67ecd3b36
+         92ddbd7f2d778b8c9803aee328091b58 fab324e4fad675945585808b4831d7bc
+         3ff4def08e4b7a9de576d26586cec64b 6116",
+    );
+    let little = |hex: &str| -> Vec<u32> {
+        let bytes = bytes(hex);
+        let words = bytes.as_chunks::<4>().0.iter();
+        words.map(|word| u32::from_le_bytes(*word)).collect()
+    };
+    let key = little("808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9f");
+    let nonce = little("070000004041424344454647");
+    let additional = bytes("50515253c0c1c2c3c4c5c6c7");
+    let keys = (&key[..], &nonce[..]);
+    let (encrypted, _) = poly1305::seal(&mut Numbers, keys, &padded_cells(data), &[]);
+    let encrypted: Vec<u8> = encrypted
+        .iter()
+        .flat_map(|cell| cell.to_le_bytes())
+        .collect();
+    assert_eq!(encrypted[..data.len()], ciphertext);
+    let parts = [&additional, &ciphertext].map(|part| padded_cells(part));
+    let lengths = [additional.len(), data.len()].map(|length| length as u64);
+    let tag = poly1305::aead_tag(&mut Numbers, keys, [&parts[0], &parts[1]], lengths);
+    let tag: Vec<u8> = tag.iter().flat_map(|cell| cell.to_le_bytes()).collect();
+    assert_eq!(tag, bytes("1ae10b594f09e26a7e902ecbd0600691"));
 }
 
 /// FIPS 202 example, as published by NIST: SHA3-256 of no message is the permutation of one padded

@@ -5,6 +5,7 @@
 //! machine code is compared with.
 
 use crate::aes::S_BOX;
+use crate::poly1305;
 use crate::term::{Bit, Terms, Word, constant};
 
 /// Words of `BITS` bits and what specifications do with them. Additions are modulo 2^`BITS`.
@@ -109,6 +110,38 @@ impl Polynomials for Terms {
     fn carryless_product(&mut self, a: &Word, b: &Word) -> [Word; 2] {
         let product = Self::carryless_product(self, a, b);
         [product[..64].to_vec(), product[64..].to_vec()]
+    }
+}
+
+/// What Poly1305 computes (RFC 8439, 2.5), with numbers of several words, the lowest first.
+pub trait Residues: Algebra<64> {
+    /// The low 128 bits of ((c₀ · `r` + c₁) · `r` + …) · `r` modulo 2^130 - 5, for these
+    /// coefficients c₀, c₁, …. On formulas, an operation that [`Terms::settled`] looks into.
+    fn residue(&mut self, r: &[Self::Word; 2], coefficients: &[[Self::Word; 3]])
+    -> [Self::Word; 2];
+    /// `a` + `b` modulo 2^128.
+    fn add_pairs(&mut self, a: &[Self::Word; 2], b: &[Self::Word; 2]) -> [Self::Word; 2];
+}
+
+impl Residues for Numbers {
+    fn residue(&mut self, r: &[u64; 2], coefficients: &[[u64; 3]]) -> [u64; 2] {
+        poly1305::polynomial(*r, coefficients)
+    }
+    fn add_pairs(&mut self, a: &[u64; 2], b: &[u64; 2]) -> [u64; 2] {
+        let (low, carry) = a[0].overflowing_add(b[0]);
+        let high = a[1].wrapping_add(b[1]).wrapping_add(carry.into());
+        [low, high]
+    }
+}
+
+impl Residues for Terms {
+    fn residue(&mut self, r: &[Word; 2], coefficients: &[[Word; 3]]) -> [Word; 2] {
+        Self::residue(self, r, coefficients)
+    }
+    fn add_pairs(&mut self, a: &[Word; 2], b: &[Word; 2]) -> [Word; 2] {
+        let (low, carry) = self.add_with_carry(&a[0], &b[0], Bit::ZERO);
+        let (high, _) = self.add_with_carry(&a[1], &b[1], carry);
+        [low, high]
     }
 }
 

@@ -304,6 +304,12 @@ pub struct Contract {
     /// It may return while the upper halves of vector registers are in use. That costs time on some
     /// processors, and is allowed by the ABI.
     pub leaves_upper_halves: bool,
+    /// Sums of 64 bits are seen together with their carries, as integers. For arithmetic on wide
+    /// numbers in pieces; other formulas may no longer be seen to be equal.
+    pub integers: bool,
+    /// The caller's stack pointer modulo 32, which is 0 or 16 by the ABI; nothing if it may be both.
+    /// A function that aligns another register by its stack pointer has a contract for each.
+    pub stack: Option<u64>,
     /// Its result.
     pub formula: Formula,
     /// The steps of that, if it is proved step by step.
@@ -336,6 +342,8 @@ impl Contract {
             by_data: false,
             wipes: false,
             leaves_upper_halves: false,
+            integers: false,
+            stack: None,
             formula,
             steps: None,
             repeats: None,
@@ -494,6 +502,23 @@ impl Contract {
     pub fn leaves_upper_halves(self) -> Self {
         Self {
             leaves_upper_halves: true,
+            ..self
+        }
+    }
+
+    /// Sums are seen as integers.
+    pub fn integers(self) -> Self {
+        Self {
+            integers: true,
+            ..self
+        }
+    }
+
+    /// The caller's stack pointer is this modulo 32: 0 or 16.
+    pub fn stack(self, remainder: u64) -> Self {
+        assert!(matches!(remainder, 0 | 16), "the ABI aligns the stack");
+        Self {
+            stack: Some(remainder),
             ..self
         }
     }

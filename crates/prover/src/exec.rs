@@ -36,7 +36,7 @@ use crate::features::Features;
 use crate::image::Image;
 use crate::term::{Bit, Terms, Word, value};
 use iced_x86::{Decoder, DecoderOptions, Instruction, Register};
-use place::{Bases, Place, RETURN};
+use place::{Bases, Place, RETURN, STACK_BITS};
 use std::collections::{BTreeMap, HashMap};
 
 /// Why a run ended before its end.
@@ -93,6 +93,10 @@ pub struct Machine<'a> {
     pub by_data: bool,
     /// It may return while the upper halves of vector registers are in use.
     pub leaves_upper_halves: bool,
+    /// Sums of 64 bits are computed with their carries (see `Contract::integers`).
+    pub keeps_carries: bool,
+    /// So many low bits of the caller's stack pointer are known.
+    pub stack_bits: u32,
     /// Upper halves of vector registers may be non-zero, which makes old instructions slow.
     upper_in_use: bool,
     /// Features that instructions may need.
@@ -170,6 +174,8 @@ impl<'a> Machine<'a> {
             decoded: HashMap::new(),
             by_data: false,
             leaves_upper_halves: false,
+            keeps_carries: false,
+            stack_bits: STACK_BITS,
             upper_in_use: false,
             features: Features::baseline(),
             most_steps: MOST_STEPS,

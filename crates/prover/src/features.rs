@@ -84,6 +84,11 @@ impl Features {
         Self::avx().with(&[AVX2])
     }
 
+    /// The baseline, AVX2 and BMI2.
+    pub fn avx2_bmi2() -> Self {
+        Self::avx2().with(&[BMI2])
+    }
+
     /// The baseline, AVX2, AVX-512F and AVX-512VL: nothing else of AVX-512.
     pub fn avx512() -> Self {
         Self::avx2().with(&[AVX512F, AVX512VL])

@@ -61,6 +61,17 @@
 //! number of turns is proved by induction, if its invariant can be read off its first turn
 //! ([`Contract::repeats`](contract::Contract::repeats)).
 //!
+//! # Wide numbers
+//!
+//! A number of 130 bits is multiplied from products of 64-bit words, with shifts, masks and carries
+//! between them. Bit by bit that is out of reach. So where a contract says so
+//! ([`Contract::integers`](contract::Contract::integers)), sums keep their carries, and words are
+//! integers: `low = x · y - 2^64 · high`, `sum = x + y - 2^64 · carry`. What the code computes minus
+//! what the specification says is a polynomial with integer unknowns. If all its coefficients are
+//! multiples of the modulus, the two are congruent; bounds show that dropped carries are zero. This
+//! is done for one modulus, 2^130 - 5 of Poly1305 ([`Terms::settled`](term::Terms::settled)). It
+//! shows the last reduction too, so that the tag is the same bit by bit.
+//!
 //! # What is trusted
 //!
 //! You trust these parts:
@@ -78,7 +89,7 @@
 //! and repeated moves. Comparing your specification with published vectors is yours to do.
 //!
 //! Not covered: what a CPU does beside its architecture (speculation, power, faults), other
-//! architectures, and multiplication of wide numbers from pieces.
+//! architectures, and multiplication of wide numbers from pieces modulo another number.
 //!
 //! # Where to find what
 //!
@@ -103,6 +114,7 @@ pub mod cosim;
 pub mod exec;
 pub mod features;
 pub mod image;
+mod poly1305;
 pub mod prove;
 pub mod solver;
 pub mod term;

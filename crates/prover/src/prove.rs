@@ -266,6 +266,10 @@ impl Session {
         let outputs = outputs_of_run(&machine, contract, layout);
         if let Some(beside) = beside {
             expected = beside.end(machine.terms);
+        } else if contract.integers {
+            // With the numbers that the code was found to compute in place of residues.
+            let formula = &contract.formula.symbolic;
+            expected = Some(self.terms.settled(|terms| formula(terms, contents)));
         }
         Ok(Ends { outputs, expected })
     }
@@ -530,6 +534,10 @@ fn enter<'a>(
     let mut machine = Machine::new(terms, image);
     machine.by_data = contract.by_data;
     machine.leaves_upper_halves = contract.leaves_upper_halves;
+    machine.keeps_carries = contract.integers;
+    if contract.stack.is_some() {
+        machine.stack_bits = layout::KNOWN_STACK_BITS;
+    }
     machine.features = processor.features.clone();
     for ((buffer, range), cells) in contract.buffers.iter().zip(&layout.ranges).zip(contents) {
         let region = Region {

@@ -21,10 +21,12 @@
 
 mod arithmetic;
 mod carryless;
+mod integers;
 mod intern;
 mod linear;
 mod numbers;
 mod recent;
+mod residue;
 mod samples;
 mod smt;
 mod substitute;
@@ -114,6 +116,9 @@ pub struct Terms {
     longest: usize,
     arithmetic: linear::Arithmetic,
     divisions: numbers::Divisions,
+    residues: residue::Residues,
+    integers: integers::Names,
+    bounds: integers::Bounds,
     memo: Memo,
     xors: recent::Recent,
     random: Random,
@@ -136,6 +141,9 @@ impl Terms {
             longest: LONGEST,
             arithmetic: linear::Arithmetic::default(),
             divisions: numbers::Divisions::new(),
+            residues: residue::Residues::default(),
+            integers: integers::Names::default(),
+            bounds: integers::Bounds::default(),
             memo: Memo::default(),
             xors: recent::Recent::default(),
             random: Random::new(seed),

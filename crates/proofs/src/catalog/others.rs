@@ -4,6 +4,7 @@
 
 mod aes;
 mod blake3;
+mod chacha20_poly1305;
 mod ghash;
 mod keccak;
 mod published;
@@ -29,6 +30,7 @@ pub fn others() -> Vec<Kernel> {
         .chain(keccak::four_at_once())
         .chain(aes::rows())
         .chain(ghash::rows())
+        .chain(chacha20_poly1305::rows())
         .chain(blake3::rows())
         .chain(rustcrypto::rows())
         .collect()

@@ -18,7 +18,7 @@ fn quarter_round<A: Algebra<32>>(a: &mut A, v: &mut [A::Word], [i, j, k, l]: [us
 }
 
 /// Section 2.3: the constants, key, counter and nonce.
-fn state<A: Algebra<32>>(a: &mut A, key: &[A::Word], input: &[A::Word]) -> Vec<A::Word> {
+pub fn state<A: Algebra<32>>(a: &mut A, key: &[A::Word], input: &[A::Word]) -> Vec<A::Word> {
     let constants = b"expand 32-byte k".as_chunks::<4>().0.iter();
     let constants = constants.map(|word| a.number(u32::from_le_bytes(*word).into()));
     let mut state: Vec<A::Word> = constants.collect();

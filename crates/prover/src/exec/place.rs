@@ -79,7 +79,7 @@ const REACH: u64 = 1 << 39;
 /// Where pages begin is known of the program.
 const PAGE_BITS: u32 = 12;
 /// The ABI: the stack pointer is a multiple of 16 at calls.
-const STACK_BITS: u32 = 4;
+pub(super) const STACK_BITS: u32 = 4;
 /// The largest alignment of a stack, 64 bytes.
 const MOST_ALIGNED: u32 = 6;
 
@@ -89,7 +89,7 @@ impl Machine<'_> {
     pub(super) fn declare_bases(&mut self, given: Vec<Base>, stack: u64) {
         self.bases.all = given;
         let own = [
-            ("its stack", stack, STACK_BITS),
+            ("its stack", stack, self.stack_bits),
             ("the program", Image::BASE, PAGE_BITS),
             ("another library", Image::IMPORTS, 4),
             ("its return address", RETURN, 0),

@@ -156,26 +156,47 @@ impl Machine<'_> {
     }
 
     fn add_with_flags(&mut self, a: Word, b: Word, carry: Bit) -> Word {
-        let sum = self
-            .terms
-            .sum(a.len(), &[(1, &a), (1, &b), (1, &[carry])], 0);
+        let (sum, new) = if self.keeps_carry(&a, &b) {
+            let (sum, new) = self.terms.add_with_carry(&a, &b, carry);
+            (sum, Flag::Is(new))
+        } else {
+            let parts: [(u128, &[Bit]); 3] = [(1, &a), (1, &b), (1, &[carry])];
+            let sum = self.terms.sum(a.len(), &parts, 0);
+            (sum, Flag::Carry(a.clone(), b.clone(), carry))
+        };
         let top = a.len() - 1;
         self.flags.overflow = Flag::AddOverflow(a[top], b[top], sum[top]);
         self.flags.set_result(&sum);
-        self.flags.carry = Flag::Carry(a, b, carry);
+        self.flags.carry = new;
         self.maybe_wrong_flags();
         sum
     }
 
+    /// Whether a sum and its carry are one exact sum: not of addresses, which are found by the
+    /// normal form of the sum alone.
+    fn keeps_carry(&self, a: &[Bit], b: &[Bit]) -> bool {
+        let terms = &self.terms;
+        let mut bits = a.iter().chain(b);
+        self.keeps_carries && a.len() == 64 && !bits.any(|bit| terms.depends_on_address(*bit))
+    }
+
     fn sub_with_flags(&mut self, a: Word, b: Word, borrow: Bit) -> Word {
-        let minus = u128::MAX;
-        let difference = self
-            .terms
-            .sum(a.len(), &[(1, &a), (minus, &b), (minus, &[borrow])], 0);
+        let (difference, new) = if self.keeps_carry(&a, &b) {
+            // The complement of b is 2^64 - 1 - b: a - b carries where it does not borrow.
+            let complement: Word = b.iter().map(|bit| self.terms.not(*bit)).collect();
+            let not_borrow = self.terms.not(borrow);
+            let (sum, carry) = self.terms.add_with_carry(&a, &complement, not_borrow);
+            (sum, Flag::Is(self.terms.not(carry)))
+        } else {
+            let minus = u128::MAX;
+            let parts: [(u128, &[Bit]); 3] = [(1, &a), (minus, &b), (minus, &[borrow])];
+            let difference = self.terms.sum(a.len(), &parts, 0);
+            (difference, Flag::Borrow(a.clone(), b.clone(), borrow))
+        };
         let top = a.len() - 1;
         self.flags.overflow = Flag::SubOverflow(a[top], b[top], difference[top]);
         self.flags.set_result(&difference);
-        self.flags.carry = Flag::Borrow(a, b, borrow);
+        self.flags.carry = new;
         self.maybe_wrong_flags();
         difference
     }

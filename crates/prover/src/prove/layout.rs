@@ -16,6 +16,8 @@ pub(super) struct Layout {
 
 const BUFFERS: u64 = 0x1200_0000_0000;
 const STACK: u64 = 0x1000_0000_0000;
+/// If a contract says what the stack pointer is modulo 32.
+pub(super) const KNOWN_STACK_BITS: u32 = 5;
 /// Each buffer has a slot of addresses of its own.
 const SLOT: u64 = 1 << 40;
 /// There are no more slots below those of the program.
@@ -64,7 +66,7 @@ impl Layout {
             ranges.push(range);
             words.push(word);
         }
-        let stack = STACK;
+        let stack = STACK + contract.stack.unwrap_or(0);
         Ok(Self {
             ranges,
             words,

@@ -23,6 +23,8 @@ pub(super) enum Form {
     Product([Word; 2]),
     /// AES's S-box of a byte.
     Substituted(Word),
+    /// The low 128 bits of a polynomial's residue: where it is evaluated, and the coefficients.
+    Residue([Word; 2], Vec<[Word; 3]>),
 }
 
 /// Of a [`Linear`], what does not need its parts.
@@ -117,6 +119,12 @@ impl Arithmetic {
         self.terms[term as usize].exact && self.forms.get(term)[0] == LINEAR
     }
 
+    /// Whether a term is equal to its parts as an integer, its coefficients being signed numbers.
+    pub(super) fn is_integer(&self, term: u32) -> bool {
+        let kind = self.forms.get(term)[0];
+        kind == PRODUCT || self.is_exact_sum(term) && self.shape(term).width < 128
+    }
+
     /// Width and exactness of a term, without its parts.
     pub(super) fn shape(&self, term: u32) -> Shape {
         let Term { width, exact, .. } = self.terms[term as usize];
@@ -141,6 +149,12 @@ impl Arithmetic {
         if form[0] == SUBSTITUTED {
             return Form::Substituted(form[1..].iter().map(|bit| Bit(*bit)).collect());
         }
+        if form[0] == RESIDUE {
+            let words: Vec<Word> = form[1..].chunks(64).map(word_of).collect();
+            let (r, coefficients) = words.split_at(2);
+            let coefficients = coefficients.as_chunks::<3>().0.to_vec();
+            return Form::Residue([r[0].clone(), r[1].clone()], coefficients);
+        }
         let factors: Word = form[2..].iter().map(|bit| Bit(*bit)).collect();
         let (x, y) = factors.split_at(form[1] as usize);
         Form::Product([x.to_vec(), y.to_vec()])
@@ -152,6 +166,7 @@ impl Arithmetic {
             Form::Sum(linear) => linear.parts.into_iter().map(|(bit, _)| bit).collect(),
             Form::Product(factors) => factors.concat(),
             Form::Substituted(byte) => byte,
+            Form::Residue(r, coefficients) => [r.concat(), coefficients.concat().concat()].concat(),
         }
     }
 
@@ -194,6 +209,7 @@ impl Linear {
 const LINEAR: u32 = 0;
 const PRODUCT: u32 = 1;
 const SUBSTITUTED: u32 = 2;
+const RESIDUE: u32 = 3;
 
 /// A linear combination as numbers: kind, width, constant, then runs. In a run, bits are
 /// consecutive and coefficients double. Most sums are of a few words, and so of a few runs.
@@ -234,6 +250,17 @@ pub(super) fn encode_product(a: &[Bit], b: &[Bit]) -> Vec<u32> {
 pub(super) fn encode_substituted(byte: &[Bit]) -> Vec<u32> {
     let bits = byte.iter().map(|bit| bit.0);
     core::iter::once(SUBSTITUTED).chain(bits).collect()
+}
+
+/// The residue of a polynomial as numbers: kind, the bits.
+pub(super) fn encode_residue(r: &[Word; 2], coefficients: &[[Word; 3]]) -> Vec<u32> {
+    let words = r.iter().chain(coefficients.iter().flatten());
+    let bits = words.flatten().map(|bit| bit.0);
+    core::iter::once(RESIDUE).chain(bits).collect()
+}
+
+fn word_of(bits: &[u32]) -> Word {
+    bits.iter().map(|bit| Bit(*bit)).collect()
 }
 
 fn push(form: &mut Vec<u32>, x: u128) {

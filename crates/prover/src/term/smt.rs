@@ -2,7 +2,7 @@
 
 use super::arithmetic::mask;
 use super::linear::Form;
-use super::{Atom, Bit, ONE, Terms};
+use super::{Atom, Bit, ONE, Terms, Word};
 use crate::aes::S_BOX;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
@@ -100,8 +100,26 @@ impl Terms {
                 let parts: Vec<(Bit, u128)> = parts.map(|(i, bit)| (*bit, 1 << i)).collect();
                 s_box_text(&self.sum_text(8, 0, &parts))
             }
+            Form::Residue(r, coefficients) => {
+                let number = |words: &[Word]| self.wide_text(words);
+                let coefficients: Vec<String> =
+                    coefficients.iter().map(|words| number(words)).collect();
+                residue_text(&number(&r), &coefficients)
+            }
         };
         let _ = writeln!(text, "(define-fun t{term} () (_ BitVec {width}) {value})");
+    }
+
+    /// A number of several words, as one of 264 bits.
+    fn wide_text(&self, words: &[Word]) -> String {
+        let texts = words.iter().rev().map(|word| {
+            let parts = word.iter().enumerate();
+            let parts: Vec<(Bit, u128)> = parts.map(|(i, bit)| (*bit, 1 << i)).collect();
+            self.sum_text(64, 0, &parts)
+        });
+        let texts: Vec<String> = texts.collect();
+        let zeros = 264 - 64 * words.len();
+        format!("((_ zero_extend {zeros}) (concat {}))", texts.join(" "))
     }
 
     fn sum_text(&self, width: usize, plus: u128, parts: &[(Bit, u128)]) -> String {
@@ -113,6 +131,17 @@ impl Terms {
         }));
         applied("bvadd", "", &summands)
     }
+}
+
+/// A polynomial's residue: all numbers in it are below 2^264.
+fn residue_text(r: &str, coefficients: &[String]) -> String {
+    const PRIME: &str = "(_ bv1361129467683753853853498429727072845819 264)";
+    let value = coefficients
+        .iter()
+        .fold("(_ bv0 264)".to_owned(), |value, coefficient| {
+            format!("(bvurem (bvmul (bvadd {value} {coefficient}) {r}) {PRIME})")
+        });
+    format!("((_ extract 127 0) {value})")
 }
 
 /// AES's S-box, as a choice among all its values.
