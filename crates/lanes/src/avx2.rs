@@ -10,7 +10,7 @@ pub struct Avx2(());
 impl Avx2 {
     /// The token, if the CPU has the instructions and `SEALSTONE_CPU_DISABLE_AVX2` is not set.
     pub(crate) fn detect() -> Option<Self> {
-        (crate::cpu::has!("avx2") && !crate::cpu::disabled("AVX2")).then_some(Self(()))
+        (crate::detect::has!("avx2") && !crate::detect::disabled("AVX2")).then_some(Self(()))
     }
 }
 

@@ -14,9 +14,9 @@ pub struct Avx512(());
 impl Avx512 {
     /// The token, if the CPU has the instructions and `SEALSTONE_CPU_DISABLE_AVX512F` is not set.
     pub(crate) fn detect() -> Option<Self> {
-        use crate::cpu::has;
+        use crate::detect::has;
         let has = [has!("avx512f"), has!("avx512vl"), has!("avx2")] == [true; 3];
-        (has && !crate::cpu::disabled("AVX512F")).then_some(Self(()))
+        (has && !crate::detect::disabled("AVX512F")).then_some(Self(()))
     }
 
     /// Whether the CPU adds 512 bits in two cycles, as Zen 4 does (family 0x19 of AMD). Then its

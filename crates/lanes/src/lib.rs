@@ -62,6 +62,8 @@
 compile_error!("aarch64 is supported with little-endian byte order only");
 
 mod cpu;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod detect;
 mod memory;
 mod portable;
 mod word;

@@ -10,7 +10,7 @@ pub struct Neon(());
 impl Neon {
     /// The token, if the CPU has the instructions and `SEALSTONE_CPU_DISABLE_NEON` is not set.
     pub(crate) fn detect() -> Option<Self> {
-        (crate::cpu::has!("neon") && !crate::cpu::disabled("NEON")).then_some(Self(()))
+        (crate::detect::has!("neon") && !crate::detect::disabled("NEON")).then_some(Self(()))
     }
 }
 
