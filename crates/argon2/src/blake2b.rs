@@ -5,8 +5,8 @@ mod engine;
 mod stream;
 
 pub use compress::{IV, Input, compress};
-pub use engine::{Count, Engine, compress_on};
-pub use stream::{BLOCK, Byte, LONGEST, Stream};
+pub use engine::{Byte, Count, Engine, compress_on};
+pub use stream::{BLOCK, LONGEST, Stream};
 
 use sealstone_lanes::Cpu;
 use subtle::ConstantTimeEq;

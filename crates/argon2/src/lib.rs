@@ -54,6 +54,7 @@ mod index;
 pub mod kernel;
 mod params;
 mod phc;
+mod spent;
 
 #[cfg(feature = "std")]
 mod arena;

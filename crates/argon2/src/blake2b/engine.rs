@@ -1,7 +1,6 @@
 //! The engine that computes F: a CPU, or a prover.
 
 use super::compress::{Input, compress};
-use super::stream::Byte;
 use sealstone_lanes::{Cpu, Portable, Row, RowKernel, RowPair, Scalar, Word};
 use zeroize::Zeroize;
 
@@ -21,6 +20,9 @@ pub trait Engine: Copy {
     /// Overwrites the values that a hash leaves behind.
     fn wipe(words: &mut [Self::Scalar], bytes: &mut [Byte<Self>]);
 }
+
+/// A byte of an engine: `u8`, or a symbolic one.
+pub type Byte<E> = <<E as Engine>::Scalar as Scalar>::Byte;
 
 /// A number of bytes below 2^128: `u128`, or a symbolic one. A hash cannot look at it.
 pub trait Count<S: Scalar>: Copy {

@@ -1,16 +1,13 @@
 //! BLAKE2b of a message in parts (RFC 7693, section 3.3).
 
 use super::compress::{IV, Input};
-use super::engine::{Count, Engine};
+use super::engine::{Byte, Count, Engine};
 use sealstone_lanes::{Scalar, Word};
 
 /// Bytes in a message block.
 pub const BLOCK: usize = 128;
 /// The longest output in bytes; the longest key too.
 pub const LONGEST: usize = 64;
-
-/// A byte of an engine: `u8`, or a symbolic one.
-pub type Byte<E> = <<E as Engine>::Scalar as Scalar>::Byte;
 
 /// The state of a hash. Generic over the engine, so that a prover can run it on symbols. Wiped on
 /// drop.
