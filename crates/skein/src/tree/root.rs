@@ -109,6 +109,13 @@ impl Root {
     }
 }
 
+impl Start {
+    /// Collects the sub-trees of this start.
+    pub fn root(&self) -> Root {
+        Root::of(self.clone())
+    }
+}
+
 /// Shows no value.
 impl Debug for Root {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {

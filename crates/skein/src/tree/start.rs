@@ -1,6 +1,6 @@
 //! The start of a tree's nodes: everything that the hash depends on beside the message.
 
-use super::{FAN_OUT_LOG, LEAF_LOG, MAX_HEIGHT, Root, Shape, Subtree, hash_piece};
+use super::{FAN_OUT_LOG, LEAF_LOG, MAX_HEIGHT, Shape, Subtree, hash_piece};
 use crate::output::output_block;
 use crate::parameters::Parameters;
 use core::fmt::{Debug, Formatter, Result};
@@ -77,11 +77,6 @@ impl Start {
     /// As [`subtree`](super::subtree).
     pub fn subtree_on(&self, cpu: Cpu, index: u64, piece: &[u8]) -> Subtree {
         hash_piece(cpu, self, index, piece)
-    }
-
-    /// Collects the sub-trees of this start.
-    pub fn root(&self) -> Root {
-        Root::of(self.clone())
     }
 }
 
