@@ -28,12 +28,16 @@ mod entry;
 mod head;
 mod key;
 mod life;
+mod life_entry;
+mod link;
+mod lives;
 mod log;
 mod name;
 mod record;
 mod signature;
 mod standing;
 mod state;
+mod status;
 mod storage;
 
 #[cfg(test)]
@@ -46,10 +50,11 @@ use minicbor::bytes::ByteVec;
 pub use entry::Entry;
 pub use life::Reservation;
 pub use name::Name;
-pub use record::{Record, Status};
+pub use record::Record;
 pub use signature::Countersignature;
 pub use standing::Standing;
 pub use state::Interrupted;
+pub use status::Status;
 pub use storage::{File, Memory, ReadSession, Storage, WriteSession};
 
 use entry::Event;

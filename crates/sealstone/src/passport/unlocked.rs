@@ -1,7 +1,8 @@
 //! An unlocked secret passport, whose slots can be changed.
 
-use super::{NewSlot, Passport, SecretPassport};
-use crate::Result;
+use super::secret::NO_SUCH_SLOT;
+use super::{NewSlot, Passport, RecoveryKey, SecretPassport, Slot, SlotKind};
+use crate::{Error, KdfLimits, OnProgress, Passphrase, Result};
 
 /// A secret passport and the identity in it.
 ///
@@ -70,5 +71,81 @@ impl Unlocked {
     /// [`Unlocked::add_slot`].
     pub fn change_slot(&mut self, id: u32, new: &NewSlot<'_>) -> Result<()> {
         self.file.change_slot(&self.passport, id, new)
+    }
+}
+
+impl SecretPassport {
+    /// Unlocks slot number `slot`, or the first slot that `passphrase` opens.
+    ///
+    /// A passphrase that is spelled like a recovery key is tried on recovery slots first, any other
+    /// on passphrase slots only. A generated passphrase may be typed with spaces or capitals: if it
+    /// does not open as typed, it is tried with dashes.
+    ///
+    /// Each try costs one Argon2id with the slot's parameters and tells `on_progress`.
+    ///
+    /// # Errors
+    /// [`Error::WrongPassphrase`] if no slot opens, or the file was altered: one error, so that
+    /// someone who planted a slot learns nothing; [`Error::KdfLimit`], before anything is computed,
+    /// if one slot asks for more memory or all slots together for more work than `limits` allow;
+    /// [`Error::Invalid`] if there is no slot of that number; [`Error::OutOfMemory`].
+    pub fn unlock(
+        &self,
+        passphrase: &Passphrase,
+        slot: Option<u32>,
+        limits: &KdfLimits,
+        on_progress: OnProgress<'_>,
+    ) -> Result<Unlocked> {
+        let dashed = passphrase.with_dashes();
+        for spelling in std::iter::once(passphrase).chain(&dashed) {
+            match self.unlock_spelled(spelling, slot, limits, on_progress) {
+                Err(Error::WrongPassphrase) => {}
+                other => return other,
+            }
+        }
+        Err(Error::WrongPassphrase)
+    }
+
+    fn unlock_spelled(
+        &self,
+        passphrase: &Passphrase,
+        slot: Option<u32>,
+        limits: &KdfLimits,
+        on_progress: OnProgress<'_>,
+    ) -> Result<Unlocked> {
+        let recovery = std::str::from_utf8(passphrase.as_bytes())
+            .ok()
+            .and_then(|text| RecoveryKey::parse(text).ok());
+        let tries = self.tries(passphrase, recovery.as_ref(), slot)?;
+        let params: Vec<_> = tries.iter().map(|(slot, _)| slot.params()).collect();
+        limits.check_all(&params)?;
+        for (slot, passphrase) in tries {
+            if let Some(passport) = self.open(slot, passphrase, on_progress)? {
+                return Ok(Unlocked::new(passport, self.clone(), slot.id()));
+            }
+        }
+        Err(Error::WrongPassphrase)
+    }
+
+    /// The slots to try, each with its passphrase.
+    fn tries<'a>(
+        &'a self,
+        passphrase: &'a Passphrase,
+        recovery: Option<&'a RecoveryKey>,
+        slot: Option<u32>,
+    ) -> Result<Vec<(&'a Slot, &'a Passphrase)>> {
+        if slot.is_some_and(|id| self.slots().iter().all(|slot| slot.id() != id)) {
+            return Err(Error::Invalid(NO_SUCH_SLOT));
+        }
+        let candidates = |kind| {
+            self.slots()
+                .iter()
+                .filter(move |s| s.kind() == kind && slot.is_none_or(|id| s.id() == id))
+        };
+        let recoveries = recovery
+            .into_iter()
+            .flat_map(|key| candidates(SlotKind::RecoveryKey).map(|s| (s, key.passphrase())));
+        Ok(recoveries
+            .chain(candidates(SlotKind::Passphrase).map(|s| (s, passphrase)))
+            .collect())
     }
 }

@@ -3,8 +3,8 @@
 use minicbor::bytes::ByteVec;
 use minicbor::{Decode, Encode};
 
-use super::Status;
-use super::life::LifeEntry;
+use super::life_entry::LifeEntry;
+use super::status::Status;
 use crate::life::{Limits, MAX_USES, Stage};
 use crate::passport::Fingerprint;
 use crate::wire::{cbor, text};

@@ -4,7 +4,7 @@
 use minicbor::{Decode, Encode};
 
 use super::key::{KeyId, StoreKey};
-use super::log::Link;
+use super::link::Link;
 use super::{VERSION, altered};
 use crate::Result;
 use crate::wire::cbor;

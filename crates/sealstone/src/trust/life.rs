@@ -1,59 +1,12 @@
-//! Lives of the user's own keys in the log (`spec/trust.md`, "Key life").
-
-use std::collections::HashMap;
-
-use minicbor::{Decode, Encode};
+//! Changes to the lives of the user's own keys (`spec/trust.md`, "Key life").
 
 use super::entry::{Entry, Event};
+use super::life_entry::LifeEntry;
 use super::state::State;
 use super::{Change, MAX_LOG, Storage, TrustStore};
 use crate::life::{KeyLife, Limits, MAX_USES, Refusal, Stage};
 use crate::passport::{Contact, Fingerprint, PublicPassport};
 use crate::{Error, Result};
-
-/// Field 9 of an entry: what the log says about a life.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
-#[cbor(map)]
-pub(super) struct LifeEntry {
-    #[n(0)]
-    pub(super) stage: LoggedStage,
-    #[n(1)]
-    pub(super) not_before: Option<u64>,
-    #[n(2)]
-    pub(super) not_after: Option<u64>,
-    #[n(3)]
-    pub(super) max_uses: Option<u64>,
-    #[n(4)]
-    pub(super) successor: Option<Fingerprint>,
-}
-
-/// The stages that are not a status of the record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
-#[cbor(index_only)]
-pub(super) enum LoggedStage {
-    #[n(0)]
-    Active,
-    #[n(1)]
-    Rotating,
-    #[n(2)]
-    Deprecated,
-}
-
-/// The life of every key about which the log has an entry.
-#[derive(Default)]
-pub(super) struct Lives {
-    lives: HashMap<Fingerprint, Logged>,
-    /// In the order of their first entries of event 7.
-    order: Vec<Fingerprint>,
-}
-
-#[derive(Default)]
-struct Logged {
-    life: KeyLife,
-    label: String,
-    /// Revoked or compromised, whatever the log says later.
-    ended: Option<Stage>,
-}
 
 /// Uses of a key that were reserved durably, or need not be: the key may sign.
 #[derive(Debug, PartialEq, Eq)]
@@ -72,11 +25,7 @@ impl<S: Storage> TrustStore<S> {
 
     /// The keys whose lives were ever changed, with the labels of their passports.
     pub fn key_lives(&self) -> impl Iterator<Item = (Fingerprint, &str, KeyLife)> {
-        let lives = &self.state.lives;
-        lives.order.iter().map(|fingerprint| {
-            let label = lives.lives[fingerprint].label.as_str();
-            (*fingerprint, label, lives.get(fingerprint))
-        })
+        self.state.lives.iter()
     }
 
     /// Reserves `uses` signatures of a key at `change.time`, which must be now. Call it before
@@ -208,105 +157,5 @@ fn about_a_key(event: Event, fingerprint: &Fingerprint, label: &str, change: &Ch
         event,
         label: label.to_owned(),
         ..State::default().draft(fingerprint, &Change { note, ..*change })
-    }
-}
-
-impl LifeEntry {
-    /// `None` for a stage that is a status of the record.
-    fn new(life: &KeyLife) -> Option<Self> {
-        let stage = match life.stage {
-            Stage::Active => LoggedStage::Active,
-            Stage::Rotating => LoggedStage::Rotating,
-            Stage::Deprecated => LoggedStage::Deprecated,
-            Stage::Revoked | Stage::Compromised => return None,
-        };
-        let Limits {
-            not_before,
-            not_after,
-            max_uses,
-        } = life.limits;
-        Some(Self {
-            stage,
-            not_before,
-            not_after,
-            max_uses,
-            successor: life.successor.map(Fingerprint::from_bytes),
-        })
-    }
-
-    pub(super) fn limits(&self) -> Limits {
-        Limits {
-            not_before: self.not_before,
-            not_after: self.not_after,
-            max_uses: self.max_uses,
-        }
-    }
-
-    pub(super) fn stage(&self) -> Stage {
-        match self.stage {
-            LoggedStage::Active => Stage::Active,
-            LoggedStage::Rotating => Stage::Rotating,
-            LoggedStage::Deprecated => Stage::Deprecated,
-        }
-    }
-
-    /// Whether the format allows these fields.
-    pub(super) fn is_valid(&self) -> bool {
-        let successor_fits = match self.stage {
-            LoggedStage::Active => self.successor.is_none(),
-            LoggedStage::Rotating => self.successor.is_some(),
-            LoggedStage::Deprecated => true,
-        };
-        successor_fits && self.limits().are_valid()
-    }
-}
-
-impl Lives {
-    /// Takes the next entry of the log.
-    pub(super) fn add(&mut self, entry: &Entry) {
-        let Some(fingerprint) = entry.fingerprint() else {
-            return;
-        };
-        let ends = match entry.event {
-            Event::Revoked => Some(Stage::Revoked),
-            Event::Compromised => Some(Stage::Compromised),
-            _ => None,
-        };
-        if ends.is_none() && entry.life.is_none() && entry.uses.is_none() {
-            return;
-        }
-        let logged = self.lives.entry(fingerprint).or_default();
-        if logged.ended != Some(Stage::Compromised) {
-            logged.ended = ends.or(logged.ended);
-        }
-        let life = &mut logged.life;
-        if let Some(uses) = entry.uses {
-            life.used = life.used.saturating_add(uses);
-            life.latest = life.latest.max(entry.time);
-        }
-        if let Some(new) = &entry.life {
-            life.stage = new.stage();
-            life.limits = new.limits();
-            life.successor = new.successor.map(|successor| *successor.as_bytes());
-            life.latest = entry.time;
-            entry.label.clone_into(&mut logged.label);
-            if !self.order.contains(&fingerprint) {
-                self.order.push(fingerprint);
-            }
-        }
-    }
-
-    pub(super) fn get(&self, fingerprint: &Fingerprint) -> KeyLife {
-        self.lives
-            .get(fingerprint)
-            .map_or_else(KeyLife::default, |logged| KeyLife {
-                stage: logged.ended.unwrap_or(logged.life.stage),
-                ..logged.life
-            })
-    }
-
-    /// Whether the log says anything about the life of this key.
-    pub(super) fn contains(&self, fingerprint: &Fingerprint) -> bool {
-        self.lives.contains_key(fingerprint)
     }
 }

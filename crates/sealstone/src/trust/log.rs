@@ -6,14 +6,10 @@ use sealstone_primitives::mac::HmacSha3_256;
 use super::entry::{Entry, MAX_ENTRY};
 use super::head::Head;
 use super::key::{KeyId, StoreKey};
+use super::link::{Link, NO_LINK};
 use super::{VERSION, altered};
 use crate::{Error, Result};
 
-/// The hash of all entries up to one.
-pub(super) type Link = [u8; 32];
-
-/// The link before the first entry.
-pub(super) const NO_LINK: Link = [0; 32];
 /// Bytes before the first entry.
 pub(super) const HEADER_LEN: usize = 32;
 /// Bytes of the longest log.

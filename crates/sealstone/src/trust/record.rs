@@ -6,25 +6,9 @@ use std::fmt;
 use super::altered;
 use super::entry::Entry;
 use super::standing::{End, Standing};
+use super::status::Status;
 use crate::Result;
 use crate::passport::{Contact, Fingerprint};
-
-/// The user's decision about a passport.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Status {
-    /// Met, not yet decided: its files are withheld.
-    Pending,
-    /// The user has compared the fingerprint: its files open.
-    Approved,
-    /// The user does not want it: its files never open.
-    Denied,
-    /// Its owner no longer uses it, or may have lost control of it: its files never open, and only
-    /// [`super::TrustStore::reinstate`] changes that.
-    Revoked,
-    /// Somebody else has its secret keys: its files never open, and only
-    /// [`super::TrustStore::reinstate`] changes that.
-    Compromised,
-}
 
 /// The state of one passport in the store.
 #[derive(Clone, Copy)]
@@ -51,34 +35,6 @@ struct Places {
     /// Whether all entries only remember keys, so that nothing was ever decided.
     only_met: bool,
     end: End,
-}
-
-impl Status {
-    /// The word for it in messages, lists and JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Approved => "approved",
-            Self::Denied => "denied",
-            Self::Revoked => "revoked",
-            Self::Compromised => "compromised",
-        }
-    }
-}
-
-impl Status {
-    /// Whether only [`super::TrustStore::reinstate`] leads away from it.
-    #[must_use]
-    pub fn is_final(self) -> bool {
-        matches!(self, Self::Revoked | Self::Compromised)
-    }
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
 }
 
 impl<'a> Record<'a> {

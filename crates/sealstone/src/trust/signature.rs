@@ -4,7 +4,7 @@
 
 use minicbor::{Decode, Encode};
 
-use super::log::Link;
+use super::link::Link;
 use super::{VERSION, altered};
 use crate::passport::{Contact, Fingerprint, Passport};
 use crate::sign::{Domain, Signature};

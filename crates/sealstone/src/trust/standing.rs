@@ -3,8 +3,8 @@
 
 use std::fmt;
 
-use super::Status;
 use super::entry::Entry;
+use super::status::Status;
 
 /// The user's decision about a signer, applied to a signature of a certain time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,7 +4,8 @@
 use super::entry::Entry;
 use super::head::Head;
 use super::key::{self, StoreKey};
-use super::life::Lives;
+use super::link::NO_LINK;
+use super::lives::Lives;
 use super::log::{self, Log, MAX_LOG};
 use super::record::Index;
 use super::signature::Countersignature;
@@ -252,7 +253,7 @@ impl State {
 fn create(session: &mut impl WriteSession) -> Result<StoreKey> {
     let key = StoreKey::random();
     session.replace(File::Log, &log::header(&key.id()))?;
-    session.replace(File::Head, &Head::new(&key, 0, log::NO_LINK).encode())?;
+    session.replace(File::Head, &Head::new(&key, 0, NO_LINK).encode())?;
     session.replace(File::Key, &key::encode(&[&key]))?;
     Ok(key)
 }

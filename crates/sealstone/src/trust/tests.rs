@@ -5,7 +5,7 @@ use sealstone_primitives::secret::Secret;
 
 use super::entry::Entry;
 use super::key::StoreKey;
-use super::life::{LifeEntry, LoggedStage};
+use super::life_entry::{LifeEntry, LoggedStage};
 use super::log::{self, Log};
 use super::*;
 use crate::passport::Passport;

@@ -5,7 +5,7 @@
 
 use super::*;
 use crate::passport::SlotKey;
-use crate::{KdfParams, KdfProgress, SILENT};
+use crate::{KdfLimits, KdfParams, KdfProgress, SILENT};
 
 /// Room for a few slots: each counts as 128 KiB at least.
 const LIMITS: KdfLimits = KdfLimits {

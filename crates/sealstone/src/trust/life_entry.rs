@@ -1,0 +1,84 @@
+//! What an entry of the log says about the life of a key (`spec/trust.md`, "Key life").
+
+use minicbor::{Decode, Encode};
+
+use crate::life::{KeyLife, Limits, Stage};
+use crate::passport::Fingerprint;
+
+/// Field 9 of an entry: what the log says about a life.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[cbor(map)]
+pub(super) struct LifeEntry {
+    #[n(0)]
+    pub(super) stage: LoggedStage,
+    #[n(1)]
+    pub(super) not_before: Option<u64>,
+    #[n(2)]
+    pub(super) not_after: Option<u64>,
+    #[n(3)]
+    pub(super) max_uses: Option<u64>,
+    #[n(4)]
+    pub(super) successor: Option<Fingerprint>,
+}
+
+/// The stages that are not a status of the record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[cbor(index_only)]
+pub(super) enum LoggedStage {
+    #[n(0)]
+    Active,
+    #[n(1)]
+    Rotating,
+    #[n(2)]
+    Deprecated,
+}
+
+impl LifeEntry {
+    /// `None` for a stage that is a status of the record.
+    pub(super) fn new(life: &KeyLife) -> Option<Self> {
+        let stage = match life.stage {
+            Stage::Active => LoggedStage::Active,
+            Stage::Rotating => LoggedStage::Rotating,
+            Stage::Deprecated => LoggedStage::Deprecated,
+            Stage::Revoked | Stage::Compromised => return None,
+        };
+        let Limits {
+            not_before,
+            not_after,
+            max_uses,
+        } = life.limits;
+        Some(Self {
+            stage,
+            not_before,
+            not_after,
+            max_uses,
+            successor: life.successor.map(Fingerprint::from_bytes),
+        })
+    }
+
+    pub(super) fn limits(&self) -> Limits {
+        Limits {
+            not_before: self.not_before,
+            not_after: self.not_after,
+            max_uses: self.max_uses,
+        }
+    }
+
+    pub(super) fn stage(&self) -> Stage {
+        match self.stage {
+            LoggedStage::Active => Stage::Active,
+            LoggedStage::Rotating => Stage::Rotating,
+            LoggedStage::Deprecated => Stage::Deprecated,
+        }
+    }
+
+    /// Whether the format allows these fields.
+    pub(super) fn is_valid(&self) -> bool {
+        let successor_fits = match self.stage {
+            LoggedStage::Active => self.successor.is_none(),
+            LoggedStage::Rotating => self.successor.is_some(),
+            LoggedStage::Deprecated => true,
+        };
+        successor_fits && self.limits().are_valid()
+    }
+}
