@@ -16,15 +16,13 @@
 use sealstone_token::privacypass::{self, Token, TokenType};
 
 use crate::buffer::Buffer;
+use crate::public_key::IssuerPublicKey;
 use crate::raw;
 use crate::status::{Failure, Status, guarded};
 use crate::token::Challenge;
 
 /// An issuer's secret key.
 pub struct IssuerKey(privacypass::IssuerKey);
-
-/// The public half of an issuer's key.
-pub struct IssuerPublicKey(pub(crate) privacypass::IssuerPublicKey);
 
 /// Makes a new key.
 #[unsafe(no_mangle)]

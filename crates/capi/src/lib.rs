@@ -49,6 +49,7 @@ pub mod file;
 pub mod issuer;
 pub mod package;
 pub mod passport;
+pub mod public_key;
 mod raw;
 pub mod report;
 pub mod skein;

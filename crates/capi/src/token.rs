@@ -15,7 +15,7 @@ use std::ffi::c_char;
 use sealstone_token::privacypass::{self, TokenChallenge, TokenType, header};
 
 use crate::buffer::Buffer;
-use crate::issuer::IssuerPublicKey;
+use crate::public_key::IssuerPublicKey;
 use crate::raw;
 use crate::status::{Failure, Status, guarded};
 
