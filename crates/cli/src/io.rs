@@ -3,3 +3,6 @@
 pub(crate) mod input;
 pub(crate) mod keep;
 pub(crate) mod output;
+
+/// The name that stands for standard input or output.
+pub(crate) const DASH: &str = "-";

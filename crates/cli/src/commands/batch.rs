@@ -12,7 +12,7 @@ use sealstone_terminal::text::shown;
 use crate::context::{Context, Report};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::io::input::DASH;
+use crate::io::DASH;
 
 /// How many files are worked on at once, and whether the first failure ends the run.
 #[derive(Clone, Copy)]

@@ -15,8 +15,8 @@ use crate::args::{HashFileArgs, SkeinArgs, TreeValue};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::io::input::{self, DASH};
 use crate::io::output::print;
+use crate::io::{DASH, input};
 
 mod arguments;
 mod check;

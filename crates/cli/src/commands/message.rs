@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::args::MessageOutput;
 use crate::context::Context;
 use crate::failure::{About, Failure, Result};
-use crate::io::input::DASH;
+use crate::io::DASH;
 use crate::io::keep::{self, PRIVATE, PUBLIC};
 use crate::io::output;
 

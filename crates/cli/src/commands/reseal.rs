@@ -18,9 +18,9 @@ use crate::context::{Context, Report};
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::identity::load_public;
-use crate::io::input::{self, DASH};
 use crate::io::keep;
 use crate::io::output::{Destination, Nature, Output};
+use crate::io::{DASH, input};
 use crate::trust::{self, Store};
 
 pub(super) fn run(args: &ResealArgs, context: &Context) -> Result<()> {

@@ -3,6 +3,7 @@
 mod approve;
 mod decide;
 pub(super) mod log;
+mod record;
 mod show;
 mod store;
 

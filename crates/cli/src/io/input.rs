@@ -10,10 +10,8 @@ use sealstone_files::{Document, Input, Standard, duplicate, named};
 use sealstone_terminal::text::shown;
 
 use crate::failure::{Failure, Result};
+use crate::io::DASH;
 use crate::io::output::must_be_open;
-
-/// The name that stands for standard input or output.
-pub(crate) const DASH: &str = "-";
 
 /// The one input that comes from standard input.
 static STDIN: Mutex<Option<String>> = Mutex::new(None);

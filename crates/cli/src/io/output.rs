@@ -13,7 +13,7 @@ use sealstone_files::{Existing, Input, PlacedFile, Standard, Sync, directory_of,
 use sealstone_terminal::screen::Screen;
 use sealstone_terminal::text::shown;
 
-use super::input::DASH;
+use super::DASH;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 

@@ -13,9 +13,9 @@ use sealstone_files::{Document, Existing, Found, Input, Tree, directory_of, umas
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
-use crate::io::input::{self, DASH};
 use crate::io::keep::{self, PUBLIC};
 use crate::io::output;
+use crate::io::{DASH, input};
 use sealstone_terminal::text::shown;
 
 /// A package that was read, and the file that it came from.

@@ -20,7 +20,7 @@ use crate::commands::timestamp;
 use crate::context::Context;
 use crate::failure::{About, Failure, Result};
 use crate::identity::Identity;
-use crate::io::input::{self, DASH};
+use crate::io::{DASH, input};
 use crate::key_life;
 use crate::monitor::{self, Measured};
 use crate::passphrase::Passphrases;

@@ -10,8 +10,8 @@ use crate::args::ExportArgs;
 use crate::context::Context;
 use crate::failure::Result;
 use crate::identity::{Identity, or_default};
-use crate::io::input::{self, DASH};
 use crate::io::output::{Destination, How, Nature, Output};
+use crate::io::{DASH, input};
 use crate::passphrase::Passphrases;
 
 pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<()> {

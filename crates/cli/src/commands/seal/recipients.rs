@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::identity::{self, Identity};
-use crate::io::input::{self, DASH};
+use crate::io::{DASH, input};
 use crate::paths;
 use crate::trust::{self, Store};
 

@@ -9,7 +9,7 @@ use sealstone_terminal::clock;
 use sealstone_terminal::text::quoted;
 use serde_json::json;
 
-use super::show::record_json;
+use super::record::record_json;
 use crate::args::{DecideArgs, EndArgs};
 use crate::context::Context;
 use crate::exit::Exit;

@@ -3,10 +3,11 @@
 use sealstone::trust::Record;
 use sealstone_terminal::clock;
 use sealstone_terminal::text::one_line;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::decide::Subject;
 use super::log;
+use super::record::record_json;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::trust;
@@ -82,19 +83,5 @@ pub(super) fn one(name: &str, context: &Context) -> Result<()> {
         value["keys"] = keys.into();
         value["history"] = history().map(log::entry_json).collect();
         value
-    })
-}
-
-/// One record for machines.
-pub(super) fn record_json(record: &Record<'_>) -> Value {
-    json!({
-        "fingerprint": record.fingerprint().to_string(),
-        "status": record.status().to_string(),
-        "label": record.label(),
-        "first_seen": record.first_seen(),
-        "changed": record.changed(),
-        "operator": record.operator(),
-        "note": record.note(),
-        "since": record.since(),
     })
 }
