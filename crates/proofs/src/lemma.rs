@@ -44,6 +44,7 @@
 //! blocks behind the end of a segment. They are hints to the cache, which may be wrong, and the
 //! operations on them are total.
 
+mod case;
 mod claims;
 mod exact;
 mod expression;
@@ -55,7 +56,8 @@ mod solvers;
 #[cfg(test)]
 mod tests;
 
-pub use claims::{Case, Lemma, Mapping, SEGMENTS, Shipped};
+pub use case::Case;
+pub use claims::{Lemma, Mapping, SEGMENTS, Shipped};
 pub use expression::{Expression, Formula, Truth};
 pub use number::{Logic, Number};
 pub use questions::{Row, Verdict, holds, json, prove, table};

@@ -88,6 +88,7 @@ pub mod arrangement;
 mod blake2b;
 mod counterexample;
 mod fill;
+mod input;
 mod lengths;
 pub mod modes;
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Asking the solvers.
 
-use super::claims::{Case, Lemma, Mapping, SEGMENTS};
+use super::case::Case;
+use super::claims::{Lemma, Mapping, SEGMENTS};
 use super::expression::{Expression, Formula, Truth};
 use super::smt;
 use crate::usage::Usage;

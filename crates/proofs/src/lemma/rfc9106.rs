@@ -1,6 +1,6 @@
 //! The reference block as RFC 9106 says it, sections 3.4.1 and 3.4.2, step by step.
 
-use super::claims::Case;
+use super::case::Case;
 use super::number::Number;
 
 /// SL, the slices of a lane.

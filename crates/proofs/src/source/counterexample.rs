@@ -70,13 +70,6 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// An unknown of a proof: its name and its bits.
-#[derive(Clone)]
-pub(super) struct Input {
-    pub(super) name: String,
-    pub(super) bits: Vec<Bit>,
-}
-
 /// An input for which the source does not compute what is specified.
 #[derive(Clone, Debug)]
 pub struct Counterexample {

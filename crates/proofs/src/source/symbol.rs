@@ -1,6 +1,6 @@
 //! Words of formulas in place of numbers: what the kernels' source is run on.
 
-use super::counterexample::Input;
+use super::input::Input;
 use core::cell::RefCell;
 use sealstone_lanes::{Scalar, Word};
 use sealstone_prover::term::{Bit, Terms, constant};
