@@ -23,6 +23,7 @@ mod history;
 mod login;
 mod page;
 mod routes;
+mod site;
 mod socket;
 
 pub use desk::{Desk, Service};

@@ -16,12 +16,14 @@
 mod accept;
 mod cors;
 mod route;
+mod stop;
 mod tls;
 
-pub use accept::{Connections, Listener, Stop, bind, serve};
+pub use accept::{Connections, Listener, bind, serve};
 pub use cors::Pages;
 pub use route::{
     Body, OwnLimits, Peer, Proxies, ROUTES, RouteLimits, answer_json, guarded, media_type,
     with_fallbacks,
 };
+pub use stop::Stop;
 pub use tls::{Tls, TlsOptions, reload_on_hangup};

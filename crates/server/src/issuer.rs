@@ -25,7 +25,7 @@ use sealstone_token::privacypass::{RequestHead, directory};
 use serde_json::json;
 use tokio::sync::Semaphore;
 
-use crate::api::{
+use crate::bodies::{
     Always, Divide, Divided, GateAnswer, IssueBatch, IssueOne, Issued, IssuedBatch, OfGate, Vouch,
     Vouched,
 };
@@ -391,7 +391,7 @@ fn cached(headers: &HeaderMap, media_type: &'static str, etag: &str, body: Vec<u
             (String = "application/private-token-generic-batch-response"),
         )),
         (status = 415, description = "Another media type is needed",
-            body = crate::api::ProblemBody, content_type = "application/problem+json"),
+            body = crate::bodies::ProblemBody, content_type = "application/problem+json"),
         OfGate,
     ))]
 pub(crate) async fn answer_request(

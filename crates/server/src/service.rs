@@ -19,8 +19,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::State;
-use axum::response::Response;
 use axum::routing::get;
 use metrics_exporter_prometheus::PrometheusHandle;
 use sealstone_files::TrustDirectory;
@@ -28,19 +26,16 @@ use sealstone_primitives::secret::Secret;
 use sealstone_token::privacypass::directory::Directory;
 use serde_json::{Value, json};
 
-use crate::api::{Always, Ready};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::gate::Gates;
-use crate::http::{
-    self, Listener, RouteLimits, Stop, Tls, answer_json, guarded, reload_on_hangup, with_fallbacks,
-};
+use crate::health::{self, Health, PROBE_LEN, SHARED_PROBE_LEN};
+use crate::http::{self, Listener, Stop, Tls, reload_on_hangup, with_fallbacks};
 use crate::issuer::Issuer;
 use crate::keys::Keyring;
 use crate::measure::{self, Measured};
 use crate::moving::{self, ROLE, TRUST};
 use crate::pinned::{FETCH_TIME, Pinned};
-use crate::problem::{Kind, Problem};
 use crate::session::Lifetime;
 use crate::store::{self, MOVED, Replace, Store, Transfer};
 use crate::vault::{Vault, restore_passport};
@@ -48,20 +43,12 @@ use crate::verifier::{Source, Verifier};
 use crate::{Error, Result, admin, api, network};
 
 const GATE_SECRET: &str = "issuer/gate-secret";
-/// A record that is written to see whether the store can write.
-const PROBE: &str = "service/probe";
-/// As much as many tokens need: an embedded store whose disk is almost full has no room for it.
-const PROBE_LEN: usize = 64 * 1024;
-/// For a server, which looks after its disk and is asked by many processes.
-const SHARED_PROBE_LEN: usize = 64;
 /// Keys, sets and gauges are looked after so often.
 const MAINTENANCE: Duration = Duration::from_secs(30);
 /// The page's curves have a point so often.
 const SAMPLE_EVERY: Duration = Duration::from_secs(10);
 /// Sets are kept so long after their end, in seconds: clocks jump.
 const KEPT: u64 = 24 * 60 * 60;
-/// A store that needs longer is not ready.
-const STORE_TIME: Duration = Duration::from_secs(3);
 
 /// The common state of both services.
 struct Common {
@@ -371,7 +358,7 @@ impl Common {
             stop: stop.clone(),
             is_ready: Box::new(is_ready),
         });
-        let router = with_fallbacks(router.merge(health_router(health)));
+        let router = with_fallbacks(router.merge(health::router(health)));
         let router = config.pages()?.before(router);
         let connections = config.connections.clone();
         if let (Some(address), Some(handle)) = (&config.metrics.listen, self.metrics) {
@@ -457,66 +444,6 @@ fn say(line: &Value) -> Result<()> {
     let mut output = std::io::stdout().lock();
     let written = writeln!(output, "{line}").and_then(|()| output.flush());
     written.map_err(|e| Error::io(Path::new("standard output"), e))
-}
-
-pub(crate) struct Health {
-    store: Arc<dyn Store>,
-    probe_len: usize,
-    stop: Stop,
-    is_ready: Box<dyn Fn() -> bool + Send + Sync>,
-}
-
-fn health_router(health: Arc<Health>) -> Router {
-    let limits = RouteLimits::default();
-    Router::new()
-        .route("/healthz", guarded("healthz", &limits, get(alive)))
-        .route("/readyz", guarded("readyz", &limits, get(readiness)))
-        .with_state(health)
-}
-
-/// Whether the process serves
-#[utoipa::path(get, path = "/healthz", responses(
-    (status = 200, description = "It does", content_type = "text/plain", body = String),
-    Always,
-))]
-pub(crate) async fn alive() -> &'static str {
-    ""
-}
-
-/// Whether the service can do its work
-///
-/// Ready means that a write becomes durable now, and that there are keys for this moment.
-#[utoipa::path(get, path = "/readyz", responses(
-    (status = 200, description = "It is ready", body = Ready),
-    Always,
-))]
-pub(crate) async fn readiness(
-    State(health): State<Arc<Health>>,
-) -> std::result::Result<Response, Problem> {
-    if health.stop.is_ending() {
-        return Err(Problem::new(Kind::NotReady).detail("it is ending"));
-    }
-    if !(health.is_ready)() {
-        return Err(Problem::new(Kind::NotReady).detail("it has no key for this moment"));
-    }
-    match tokio::time::timeout(STORE_TIME, write_probe(&*health.store, health.probe_len)).await {
-        Ok(Ok(())) => Ok(answer_json(&json!(Ready { ready: true }))),
-        _ => Err(Problem::new(Kind::StoreUnavailable)),
-    }
-}
-
-/// Writes a record.
-async fn write_probe(store: &dyn Store, len: usize) -> Result<()> {
-    let expected = store.get(PROBE).await?;
-    let turn = expected.as_ref().and_then(|bytes| bytes.first().copied());
-    let probe = Replace {
-        name: PROBE.to_owned(),
-        expected,
-        value: Some(vec![turn.unwrap_or(0).wrapping_add(1); len]),
-    };
-    // If another probe was faster, this one saw a durable write too.
-    store.update(vec![probe]).await?;
-    Ok(())
 }
 
 fn metrics_router(handle: PrometheusHandle) -> Router {

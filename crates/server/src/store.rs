@@ -24,9 +24,11 @@
 mod copy;
 mod embedded;
 mod evaluate;
+mod open;
 mod options;
 mod postgres;
 mod redis;
+mod tables;
 mod transfer;
 mod writer;
 
@@ -37,7 +39,8 @@ use std::pin::Pin;
 pub use self::postgres::PostgresStore;
 pub use self::redis::RedisStore;
 pub use embedded::RedbStore;
-pub use options::{Durability, FILE, StoreKind, StoreOptions, open};
+pub use open::open;
+pub use options::{Durability, FILE, StoreKind, StoreOptions};
 pub use transfer::{INCOMING, MOVED, PASSPORT, Page, Sink, Tally, Transfer, tally};
 
 /// A key of a mark or a counter: a digest.

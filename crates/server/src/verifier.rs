@@ -21,7 +21,7 @@ use sealstone_token::epoch::Redemption;
 use sealstone_token::privacypass::{Token, TokenChallenge, TokenType, header};
 use serde_json::json;
 
-use crate::api::{
+use crate::bodies::{
     Always, CheckOne, Checked, OfBody, Verified, VerifiedBatch, VerifyBatch, VerifyOne,
 };
 use crate::clock::Clock;
@@ -353,7 +353,7 @@ fn operation_key(operation: &str) -> [u8; 32] {
     responses(
         (status = 200, description = "It is accepted"),
         (status = 401, description = "It is not accepted; `WWW-Authenticate` has challenges",
-            body = crate::api::ProblemBody, content_type = "application/problem+json"),
+            body = crate::bodies::ProblemBody, content_type = "application/problem+json"),
         Always,
     ))]
 pub(crate) async fn verify_header(
@@ -373,7 +373,7 @@ pub(crate) async fn verify_header(
     responses(
         (status = 200, description = "It is accepted: forward the request"),
         (status = 401, description = "It is not accepted; answer with these headers",
-            body = crate::api::ProblemBody, content_type = "application/problem+json"),
+            body = crate::bodies::ProblemBody, content_type = "application/problem+json"),
         Always,
     ))]
 pub(crate) async fn verify_forwarded(

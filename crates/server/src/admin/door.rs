@@ -7,7 +7,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, HOST, ORIGIN, REFERRER_POLICY,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, ORIGIN, REFERRER_POLICY,
     STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::request::Parts;
@@ -16,6 +16,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 
 use super::routes::{self, Access, ROUTES};
+use super::site::{Secret, Site};
 use super::{Desk, Identity};
 use crate::http::media_type;
 use crate::problem::{Kind, Problem};
@@ -74,51 +75,6 @@ impl Origins {
         })
     }
 }
-
-/// Where a browser is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Site {
-    origin: String,
-    pub(super) host: String,
-    is_secure: bool,
-}
-
-impl Site {
-    /// Browsers do not keep cookies of two ports apart: the name does. With TLS, the prefix binds
-    /// the cookie to the host.
-    fn cookie_name(&self) -> String {
-        match (self.is_secure, self.host.rsplit_once(':')) {
-            (true, _) => "__Host-sealstone".to_owned(),
-            (false, Some((_, port))) => format!("sealstone-{port}"),
-            (false, None) => "sealstone".to_owned(),
-        }
-    }
-
-    pub(super) fn cookie(&self, secret: &str) -> String {
-        let secure = if self.is_secure { "; Secure" } else { "" };
-        let name = self.cookie_name();
-        format!("{name}={secret}; Path=/; HttpOnly; SameSite=Strict{secure}")
-    }
-
-    pub(super) fn no_cookie(&self) -> String {
-        format!("{}; Max-Age=0", self.cookie(""))
-    }
-
-    fn secret(&self, headers: &HeaderMap) -> Option<Secret> {
-        let name = self.cookie_name();
-        let values = headers.get_all(COOKIE).iter();
-        let mut pairs = values
-            .filter_map(|value| value.to_str().ok())
-            .flat_map(|value| value.split(';'))
-            .filter_map(|pair| pair.trim().split_once('='));
-        let found = pairs.find(|(other, _)| *other == name);
-        found.map(|(_, secret)| Secret(secret.to_owned()))
-    }
-}
-
-/// The cookie's value.
-#[derive(Clone)]
-pub(super) struct Secret(pub(super) String);
 
 /// The checks before the routes.
 #[derive(Clone)]

@@ -12,7 +12,7 @@ use sealstone_primitives::secret::SecretVec;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::door::{Secret, Site};
+use super::site::{Secret, Site};
 use super::{Desk, Identity};
 use crate::audit::Event;
 use crate::http::{Body, Peer, answer_json};

@@ -1,5 +1,6 @@
 //! A new credential of WebAuthn, made for one request (`spec/service.md`, "WebAuthn").
 
+mod policy;
 mod registration;
 mod statement;
 
@@ -13,7 +14,8 @@ use sealstone_primitives::secret::Secret;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use self::registration::{Policy, Registration};
+use self::policy::Policy;
+use self::registration::Registration;
 use self::statement::Roots;
 use super::mac::{Mac, label};
 use super::{Ask, Failure, Gate, Way};

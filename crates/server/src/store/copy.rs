@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use redb::{ReadTransaction, ReadableTable};
 
-use super::embedded::{Counts, RECORDS, SETS, counts_name, counts_of, failed, marks_of};
+use super::tables::{Counts, RECORDS, SETS, counts_name, counts_of, failed, marks_of};
 use super::transfer::{PAGE_LEN, Page, Sink, stays};
 use super::{Change, Key, StoreError};
 

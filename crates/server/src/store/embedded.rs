@@ -2,53 +2,25 @@
 //!
 //! All changes go through one thread ([`super::writer`]), which commits many in one transaction.
 
-use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
-use redb::backends::FileBackend;
-use redb::{
-    Database, DatabaseError, ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableTable,
-    ReadableTableMetadata, TableDefinition, TableError,
-};
-use sealstone_files::PRIVATE;
+use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::clock::Clock;
 
 use super::copy::{Reader, Ticket};
-use super::evaluate::{Made, State, evaluate};
+use super::evaluate::{Made, State, decode_made, evaluate};
+use super::tables::{
+    Counts, RECORDS, SETS, Shared, counts_name, counts_of, failed, marks_of, open_database,
+};
 use super::transfer::{Page, Sink, Transfer};
 use super::writer::{Copying, Job, Writer};
 use super::{Answer, Change, Key, Outcome, Replace, Set, Store, StoreError};
 
-/// Marks of a set: no value, or the time and the operation.
-pub(super) type Marks<'a> = TableDefinition<'a, &'static Key, &'static [u8]>;
-/// Counters of a set.
-pub(super) type Counts<'a> = TableDefinition<'a, &'static Key, u64>;
-/// All sets that ever were: until when they matter, and whether they are open.
-pub(super) const SETS: TableDefinition<'_, &str, (u64, bool)> = TableDefinition::new("sets");
-/// Records by name.
-pub(super) const RECORDS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("records");
-
 /// The most changes that may wait. More are refused at once: the client tries again.
 const MAX_WAITING: usize = 8192;
-
-pub(super) fn marks_name(set: &str) -> String {
-    format!("marks/{set}")
-}
-
-pub(super) fn counts_name(set: &str) -> String {
-    format!("counts/{set}")
-}
-
-pub(super) fn failed(error: impl std::fmt::Display) -> StoreError {
-    StoreError::Unavailable(error.to_string())
-}
-
-/// The database, absent between a failure and the next opening.
-pub(super) type Shared = Arc<RwLock<Option<Database>>>;
 
 /// A store in one file, which one process may open.
 ///
@@ -101,28 +73,6 @@ impl RedbStore {
         let transaction = database.begin_read().map_err(failed)?;
         work(&transaction).map_err(failed)
     }
-}
-
-/// Opens a file whose tables for sets and records exist afterwards.
-pub(super) fn open_database(path: &Path) -> Result<Database, StoreError> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    let file = options.mode(PRIVATE).open(path).map_err(failed)?;
-    let refused = |error| match error {
-        DatabaseError::DatabaseAlreadyOpen => {
-            let path = path.display();
-            StoreError::Unavailable(format!("another process uses {path}"))
-        }
-        error => failed(error),
-    };
-    let backend = FileBackend::new(file).map_err(refused)?;
-    let database = Database::builder().create_with_backend(backend);
-    let database = database.map_err(refused)?;
-    let transaction = database.begin_write().map_err(failed)?;
-    transaction.open_table(SETS).map_err(failed)?;
-    transaction.open_table(RECORDS).map_err(failed)?;
-    transaction.commit().map_err(failed)?;
-    Ok(database)
 }
 
 /// A thread that panicked left no half-written database: transactions are whole or absent.
@@ -247,49 +197,5 @@ impl State for Snapshot<'_> {
             Some(counts) => Ok(counts.get(key)?.map_or(0, |value| value.value())),
             None => Ok(0),
         }
-    }
-}
-
-type MarksTable = ReadOnlyTable<&'static Key, &'static [u8]>;
-
-type CountsTable = ReadOnlyTable<&'static Key, u64>;
-
-pub(super) fn counts_of(
-    transaction: &ReadTransaction,
-    counts: Counts<'_>,
-) -> Result<Option<CountsTable>, redb::Error> {
-    existing(transaction.open_table(counts))
-}
-
-pub(super) fn marks_of(
-    transaction: &ReadTransaction,
-    set: &str,
-) -> Result<Option<MarksTable>, redb::Error> {
-    let name = marks_name(set);
-    existing(transaction.open_table(Marks::new(&name)))
-}
-
-/// A table that need not exist.
-fn existing<T>(opened: Result<T, TableError>) -> Result<Option<T>, redb::Error> {
-    match opened {
-        Ok(table) => Ok(Some(table)),
-        Err(TableError::TableDoesNotExist(_)) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// A mark without an operation needs no value: most tokens are spent so.
-pub(super) fn encode_made(time: u64, operation: Option<&Key>) -> Vec<u8> {
-    match operation {
-        None => Vec::new(),
-        Some(operation) => [&time.to_be_bytes()[..], operation].concat(),
-    }
-}
-
-pub(super) fn decode_made(bytes: &[u8]) -> Made {
-    let (time, operation) = bytes.split_at_checked(8).unwrap_or_default();
-    Made {
-        time: time.try_into().map_or(0, u64::from_be_bytes),
-        operation: operation.try_into().ok(),
     }
 }

@@ -84,3 +84,19 @@ fn counts_fit<S: State>(state: &mut S, counts: &[Count]) -> Result<bool, S::Erro
     }
     Ok(true)
 }
+
+/// A mark without an operation needs no value: most tokens are spent so.
+pub(super) fn encode_made(time: u64, operation: Option<&Key>) -> Vec<u8> {
+    match operation {
+        None => Vec::new(),
+        Some(operation) => [&time.to_be_bytes()[..], operation].concat(),
+    }
+}
+
+pub(super) fn decode_made(bytes: &[u8]) -> Made {
+    let (time, operation) = bytes.split_at_checked(8).unwrap_or_default();
+    Made {
+        time: time.try_into().map_or(0, u64::from_be_bytes),
+        operation: operation.try_into().ok(),
+    }
+}

@@ -1,13 +1,11 @@
 //! Which store: the table `[store]` of the configuration.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use sealstone_primitives::secret::SecretVec;
 use serde::Deserialize;
 
-use super::{PostgresStore, RedbStore, RedisStore, Transfer};
 use crate::{Error, Result};
 
 /// The file of the embedded store in the data directory.
@@ -193,19 +191,6 @@ fn has_password(url: &str) -> bool {
     let rest = rest.split(['/', '?']).next().unwrap_or(rest);
     rest.rsplit_once('@')
         .is_some_and(|(user, _)| user.contains(':'))
-}
-
-/// Opens the store of a service: an issuer or a verifier.
-///
-/// # Errors
-/// If options do not fit, the server does not answer, or keeps less than is asked for.
-pub async fn open(options: &StoreOptions, data: &Path, role: &str) -> Result<Arc<dyn Transfer>> {
-    options.check()?;
-    Ok(match options.kind {
-        StoreKind::Redb => Arc::new(RedbStore::open(&data.join(FILE))?),
-        StoreKind::Redis => Arc::new(RedisStore::open(options, role).await?),
-        StoreKind::Postgres => Arc::new(PostgresStore::open(options, role).await?),
-    })
 }
 
 #[cfg(test)]

@@ -14,8 +14,7 @@ use std::sync::{PoisonError, RwLock};
 use deadpool_postgres::Transaction;
 
 use self::link::{Link, Query, failed, is_missing};
-use super::embedded::{decode_made, encode_made};
-use super::evaluate::is_repetition;
+use super::evaluate::{decode_made, encode_made, is_repetition};
 use super::options::StoreOptions;
 use super::{Answer, Change, Mark, Outcome, Refusal, Replace, Set, Store, StoreError, keeps_logs};
 

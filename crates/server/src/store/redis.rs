@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 
 use self::layout::{Layout, Tag};
 use self::link::{Link, Script};
-use super::embedded::encode_made;
+use super::evaluate::encode_made;
 use super::options::StoreOptions;
 use super::{Answer, Change, Mark, Outcome, Refusal, Replace, Set, Store, StoreError, keeps_logs};
 

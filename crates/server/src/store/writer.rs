@@ -11,11 +11,10 @@ use redb::{
 use tokio::sync::{mpsc, oneshot};
 
 use super::copy::{Noted, Ticket};
-use super::embedded::{
-    Counts, Marks, RECORDS, SETS, Shared, counts_name, decode_made, encode_made, failed,
-    marks_name, open_database,
+use super::evaluate::{Made, State, decode_made, encode_made, evaluate};
+use super::tables::{
+    Counts, Marks, RECORDS, SETS, Shared, counts_name, failed, marks_name, open_database,
 };
-use super::evaluate::{Made, State, evaluate};
 use super::transfer::Page;
 use super::{Change, Key, Outcome, Replace, Set, StoreError, keeps_logs};
 

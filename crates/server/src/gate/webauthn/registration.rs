@@ -1,7 +1,5 @@
 //! The answer of an authenticator that made a credential (WebAuthn Level 3, section 7.1).
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use minicbor::Decoder;
 use minicbor::data::Type;
 use sealstone_primitives::hash::sha256;
@@ -10,11 +8,8 @@ use serde::Deserialize;
 
 use super::super::Failure;
 use super::super::public_key::{self, Algorithm};
-use super::statement::{self, Roots};
 
 /// Flags of the authenticator data (section 6.1).
-const USER_PRESENT: u8 = 0x01;
-const USER_VERIFIED: u8 = 0x04;
 const HAS_CREDENTIAL: u8 = 0x40;
 const HAS_EXTENSIONS: u8 = 0x80;
 /// The longest name of a credential (section 7.1), in bytes.
@@ -22,28 +17,17 @@ const MAX_ID: usize = 1023;
 /// A key in COSE has fewer entries.
 const MAX_ENTRIES: u64 = 16;
 
-/// Which credentials pass.
-pub(super) struct Policy {
-    pub(super) rp_id_hash: [u8; 32],
-    pub(super) origins: Vec<String>,
-    pub(super) is_user_verified: bool,
-    /// Makers of authenticators; none if any authenticator passes.
-    pub(super) roots: Option<Roots>,
-    /// Models; empty if all of the makers pass.
-    pub(super) models: Vec<[u8; 16]>,
-}
-
 /// The client data of the browser. A member that stands twice is an error, others are passed over.
 #[derive(Deserialize)]
-struct ClientData {
+pub(super) struct ClientData {
     #[serde(rename = "type")]
-    kind: String,
-    challenge: String,
-    origin: String,
+    pub(super) kind: String,
+    pub(super) challenge: String,
+    pub(super) origin: String,
     #[serde(default, rename = "crossOrigin")]
-    is_cross_origin: bool,
+    pub(super) is_cross_origin: bool,
     #[serde(default, rename = "topOrigin")]
-    top_origin: Option<String>,
+    pub(super) top_origin: Option<String>,
 }
 
 /// The attestation object (section 6.5.4), taken apart.
@@ -62,15 +46,15 @@ pub(super) struct CredentialKey {
 
 /// The authenticator data (section 6.1) with the credential in it.
 pub(super) struct Credential<'a> {
-    rp_id_hash: &'a [u8; 32],
-    flags: u8,
+    pub(super) rp_id_hash: &'a [u8; 32],
+    pub(super) flags: u8,
     pub(super) model: &'a [u8; 16],
     pub(super) key: CredentialKey,
 }
 
 /// A new credential, not checked yet.
 pub(super) struct Registration<'a> {
-    client_data: ClientData,
+    pub(super) client_data: ClientData,
     pub(super) client_data_hash: [u8; 32],
     pub(super) object: Object<'a>,
     pub(super) credential: Credential<'a>,
@@ -91,45 +75,6 @@ impl<'a> Registration<'a> {
             object,
             credential,
         })
-    }
-
-    /// Whether the credential was made for this challenge, and passes.
-    pub(super) fn check(&self, challenge: &[u8], policy: &Policy, now: u64) -> Result<(), Failure> {
-        self.check_client_data(challenge, &policy.origins)?;
-        self.check_credential(policy)?;
-        statement::check(self, policy.roots.as_ref(), now)?;
-        match policy.models.is_empty() || policy.models.contains(self.credential.model) {
-            true => Ok(()),
-            false => Err(Failure::Wrong("this model of authenticator does not pass")),
-        }
-    }
-
-    fn check_client_data(&self, challenge: &[u8], origins: &[String]) -> Result<(), Failure> {
-        let data = &self.client_data;
-        if data.kind != "webauthn.create" {
-            return Err(Failure::Wrong("the client data is of no new credential"));
-        }
-        if data.challenge != URL_SAFE_NO_PAD.encode(challenge) {
-            return Err(Failure::Wrong("the credential is for another request"));
-        }
-        if !origins.contains(&data.origin) {
-            return Err(Failure::Wrong("the page is of another origin"));
-        }
-        if data.is_cross_origin || data.top_origin.is_some() {
-            return Err(Failure::Wrong("the page stands within another one"));
-        }
-        Ok(())
-    }
-
-    fn check_credential(&self, policy: &Policy) -> Result<(), Failure> {
-        let has = |flag| self.credential.flags & flag != 0;
-        if *self.credential.rp_id_hash != policy.rp_id_hash {
-            return Err(Failure::Wrong("the credential is of another domain"));
-        }
-        if !has(USER_PRESENT) || (policy.is_user_verified && !has(USER_VERIFIED)) {
-            return Err(Failure::Wrong("the authenticator did not check its user"));
-        }
-        Ok(())
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use deadpool_postgres::Transaction;
 use tokio_postgres::Error;
 
-use crate::store::embedded::{decode_made, encode_made};
 use crate::store::evaluate::{Made, State, evaluate};
+use crate::store::evaluate::{decode_made, encode_made};
 use crate::store::{Change, Count, Key, Outcome, Set};
 
 /// Makes `change`, if `make` and it is possible. Returns nothing if another process was faster:
