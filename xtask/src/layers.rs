@@ -5,6 +5,7 @@
 //! workspace denies `unsafe_code`, so that only an attribute lets it in.
 
 mod arrows;
+mod circles;
 mod krate;
 mod modules;
 mod paths;
@@ -37,5 +38,6 @@ fn findings(krate: &Crate, crates: &[Crate]) -> Vec<String> {
     let mut found = arrows::check(krate, crates);
     found.extend(unsafety::check(krate));
     found.extend(modules::check(krate));
+    found.extend(circles::check(krate));
     found
 }

@@ -49,7 +49,7 @@ fn height(rows: &[&[&str]], module: &str) -> Option<usize> {
 }
 
 /// The path of the module that a file holds; empty for a crate root or a file outside of `src`.
-fn module_path(krate: &Crate, source: &Source) -> Vec<String> {
+pub(super) fn module_path(krate: &Crate, source: &Source) -> Vec<String> {
     let within = source.path.strip_prefix(krate.directory.join("src"));
     let Ok(within) = within.map(|path| path.with_extension("")) else {
         return Vec::new();
@@ -66,7 +66,12 @@ fn module_path(krate: &Crate, source: &Source) -> Vec<String> {
 /// module reaches its siblings, no other top modules.
 fn target(used: &Use, depth: usize, reexports: &Reexports) -> Option<String> {
     let reaches_the_root = used.ups.is_none_or(|ups| ups >= depth);
-    reaches_the_root.then(|| reexports.get(&used.name).unwrap_or(&used.name).clone())
+    reaches_the_root.then(|| {
+        reexports
+            .get(used.name())
+            .map_or(used.name(), String::as_str)
+            .to_string()
+    })
 }
 
 fn wrong_arrow(

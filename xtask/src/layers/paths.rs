@@ -3,22 +3,85 @@
 use crate::rust::{self, inside, is_group, is_mark, is_word};
 use proc_macro2::{Delimiter, TokenTree};
 
-/// The beginning of one path: as far as its first name.
+/// One path.
+#[derive(Clone, Debug)]
 pub(super) struct Use {
     pub(super) line: usize,
     /// How many modules it goes up from the file's own; `None` if it begins with `crate`.
     pub(super) ups: Option<usize>,
-    /// The first name, or `*`.
-    pub(super) name: String,
+    /// Its names, at least one; the last may be `*`.
+    pub(super) names: Vec<String>,
+    /// The name after `as`.
+    alias: Option<String>,
 }
 
 impl Use {
+    /// The first name, or `*`.
+    pub(super) fn name(&self) -> &str {
+        &self.names[0]
+    }
+
+    /// The name that a `use` of it brings into the file.
+    pub(super) fn brings(&self) -> &str {
+        let last = self.names.last().map_or("", String::as_str);
+        self.alias.as_deref().unwrap_or(last)
+    }
+
     pub(super) fn written(&self) -> String {
         let before = self
             .ups
             .map_or("crate::".into(), |ups| "super::".repeat(ups));
-        format!("{before}{}", self.name)
+        format!("{before}{}", self.name())
     }
+}
+
+/// The part of a path that was read.
+#[derive(Clone)]
+struct Stem {
+    line: usize,
+    ups: Option<usize>,
+    names: Vec<String>,
+}
+
+impl Stem {
+    fn new(ups: Option<usize>) -> Self {
+        Self {
+            line: 1,
+            ups,
+            names: Vec::new(),
+        }
+    }
+
+    fn step(&mut self, tree: &TokenTree, name: String) {
+        match name.as_str() {
+            "self" => {}
+            "super" => self.ups = self.ups.map(|ups| ups + 1),
+            "crate" => self.ups = None,
+            _ => self.names.push(name),
+        }
+        if self.names.len() == 1 {
+            self.line = rust::line(tree);
+        }
+    }
+
+    /// The whole path; none if it names no more than a module above.
+    fn end(self, alias: Option<String>) -> Vec<Use> {
+        let whole = (!self.names.is_empty()).then_some(Use {
+            line: self.line,
+            ups: self.ups,
+            names: self.names,
+            alias,
+        });
+        whole.into_iter().collect()
+    }
+}
+
+/// The paths of the `use` statements that stand in the file itself, not in a module or function.
+pub(super) fn imports(tokens: &[TokenTree]) -> Vec<Use> {
+    let starts = (0..tokens.len()).filter(|&at| is_word(tokens.get(at), "use"));
+    starts
+        .flat_map(|at| branches(&tokens[at + 1..], Stem::new(Some(0))).1)
+        .collect()
 }
 
 /// All of them; in `use crate::{a, b::c}` there are two.
@@ -80,7 +143,7 @@ fn path(tokens: &[TokenTree]) -> Option<(usize, Vec<Use>)> {
         return None;
     };
     let at = 1 + separator(&tokens[1..])?;
-    let (length, ends) = branches(&tokens[at..], ups);
+    let (length, ends) = branches(&tokens[at..], Stem::new(ups));
     Some((at + length, ends))
 }
 
@@ -89,36 +152,34 @@ fn separator(tokens: &[TokenTree]) -> Option<usize> {
     (is_mark(tokens.first(), ':') && is_mark(tokens.get(1), ':')).then_some(2)
 }
 
-/// The tokens after `crate::` or `super::`: a name, a star, a list, or another `super`.
-fn branches(tokens: &[TokenTree], ups: Option<usize>) -> (usize, Vec<Use>) {
+/// The tokens after a stem: a name, which another may follow, a star, or a list.
+fn branches(tokens: &[TokenTree], mut stem: Stem) -> (usize, Vec<Use>) {
     let Some(first) = tokens.first() else {
         return (0, Vec::new());
     };
-    let is_step = is_word(Some(first), "super") || is_word(Some(first), "self");
-    if let (true, Some(length)) = (is_step, separator(&tokens[1..])) {
-        let up = usize::from(is_word(Some(first), "super"));
-        let (inner, found) = branches(&tokens[1 + length..], ups.map(|ups| ups + up));
-        return (1 + length + inner, found);
-    }
     if is_group(Some(first), Delimiter::Brace) {
         let list = inside(first);
         let parts = list.split(|tree| is_mark(Some(tree), ','));
-        return (1, parts.flat_map(|part| branches(part, ups).1).collect());
+        let found = parts.flat_map(|part| branches(part, stem.clone()).1);
+        return (1, found.collect());
     }
-    let name = if is_mark(Some(first), '*') {
-        Some("*".into())
-    } else {
-        rust::word(Some(first))
+    let Some(name) = name(first) else {
+        return (0, stem.end(None));
     };
-    let name = name.filter(|name| name != "self");
-    (
-        1,
-        name.map(|name| Use {
-            line: rust::line(first),
-            ups,
-            name,
-        })
-        .into_iter()
-        .collect(),
-    )
+    stem.step(first, name);
+    let Some(length) = separator(&tokens[1..]) else {
+        return (1, stem.end(alias(&tokens[1..])));
+    };
+    let (inner, found) = branches(&tokens[1 + length..], stem);
+    (1 + length + inner, found)
+}
+
+fn name(tree: &TokenTree) -> Option<String> {
+    let star = is_mark(Some(tree), '*').then(|| "*".to_string());
+    star.or_else(|| rust::word(Some(tree)))
+}
+
+fn alias(tokens: &[TokenTree]) -> Option<String> {
+    let is_alias = is_word(tokens.first(), "as");
+    is_alias.then(|| rust::word(tokens.get(1))).flatten()
 }

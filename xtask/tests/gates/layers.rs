@@ -284,3 +284,120 @@ fn visibility_is_no_use() {
     repository.append(WIRE, "pub(in crate::passport) fn f() {}\n");
     repository.passes("layers");
 }
+
+const SLOT: &str = "crates/sealstone/src/passport/slot.rs";
+const WORDS: &str = "crates/sealstone/src/passport/words.rs";
+const KEYS: &str = "crates/sealstone/src/passport/keys.rs";
+
+/// A clean repository with these files in the crate `skein`, which has no order of modules.
+fn with_files(files: &[(&str, &str)]) -> Repository {
+    let repository = Repository::clean();
+    for (name, text) in files {
+        repository.write(&format!("crates/skein/src/{name}"), text);
+    }
+    repository
+}
+
+#[test]
+fn circle_of_two_files_by_an_inline_path() {
+    let repository = with_files(&[
+        ("a.rs", "use crate::b;\n"),
+        ("b.rs", "\nfn f() { crate::a::g(&[crate::a::H]) }\n"),
+    ]);
+    let expected = "crates/skein/src/a.rs:1: a circle of files: a -> b -> a";
+    refused(&repository, &[expected, "1 violations"]);
+}
+
+#[test]
+fn circle_of_three_files_through_super() {
+    let repository = Repository::clean();
+    repository.append(SLOT, "use super::words::Words;\n");
+    repository.write(WORDS, "use super::{super::error, keys};\n");
+    repository.write(KEYS, "struct Keys(super::slot::Slot);\n");
+    let circle = "passport::keys -> passport::slot -> passport::words -> passport::keys";
+    let expected = format!("{KEYS}:1: a circle of files: {circle}");
+    refused(&repository, &[&expected, "1 violations"]);
+}
+
+#[test]
+fn circle_that_a_reexport_hides() {
+    let names = [
+        "pub use b::Name;",
+        "use b::Other as Name;",
+        "use b::inner::{self as Name};",
+    ];
+    for name in names {
+        let repository = with_files(&[
+            ("a.rs", &format!("mod b;\nmod c;\n{name}\n")),
+            ("a/b.rs", "use super::c::f;\n"),
+            ("a/c.rs", "fn f(name: super::Name) {}\n"),
+        ]);
+        let expected = "crates/skein/src/a/b.rs:1: a circle of files: a::b -> a::c -> a::b";
+        refused(&repository, &[expected]);
+    }
+}
+
+#[test]
+fn circle_through_an_uncle() {
+    let repository = with_files(&[
+        ("a.rs", "mod c;\n"),
+        ("a/c.rs", "use crate::b::B;\n"),
+        ("b.rs", "use super::a::c::C;\n"),
+    ]);
+    refused(&repository, &["a circle of files: a::c -> b -> a::c"]);
+}
+
+#[test]
+fn circle_in_another_workspace() {
+    let repository = Repository::clean();
+    repository.add_crate_in(".", "python", &[], FORBID);
+    repository.append("python/Cargo.toml", "[workspace]\n");
+    repository.write("python/src/a.rs", "use crate::b::B;\n");
+    repository.write("python/src/b.rs", "use crate::a::A;\n");
+    refused(
+        &repository,
+        &["python/src/a.rs:1: a circle of files: a -> b -> a"],
+    );
+}
+
+#[test]
+fn a_parent_and_its_descendants_may_use_each_other() {
+    let repository = with_files(&[
+        ("a.rs", "mod b;\nuse b::{B, c::C};\npub struct A;\n"),
+        ("a/b.rs", "pub mod c;\nuse super::A;\nuse self::c::C;\n"),
+        ("a/b/c.rs", "use super::B;\nuse crate::a::A;\n"),
+    ]);
+    repository.passes("layers");
+}
+
+#[test]
+fn a_chain_of_files_passes() {
+    let repository = with_files(&[
+        ("a.rs", "use crate::{b, c};\n"),
+        ("b.rs", "use crate::c;\n"),
+        ("c.rs", "// use crate::a;\n"),
+    ]);
+    repository.passes("layers");
+}
+
+#[test]
+fn tests_may_use_any_file() {
+    let repository = with_files(&[("a.rs", "use crate::b;\n"), ("b.rs", "")]);
+    let file = "crates/skein/src/b.rs";
+    let tests = "mod tests {\n    use crate::a;\n}\n";
+    repository.write(file, &format!("#[cfg(test)]\n{tests}"));
+    repository.passes("layers");
+    for condition in ["", "#[cfg(not(test))]\n", "#[cfg(unix)]\n"] {
+        repository.write(file, &format!("{condition}{tests}"));
+        refused(&repository, &["a circle of files: a -> b -> a"]);
+    }
+}
+
+#[test]
+fn reexports_in_a_ring_end() {
+    let repository = with_files(&[
+        ("a.rs", "pub use crate::b::Name;\n"),
+        ("b.rs", "pub use crate::a::Name;\n"),
+    ]);
+    refused(&repository, &["a circle of files: a -> b -> a"]);
+}
