@@ -133,7 +133,7 @@ impl Terms {
             self.names.count(&long);
         }
         for bit in new {
-            let name = self.name(bit);
+            let name = self.linear_name(bit);
             self.names.known.insert(bit, name);
         }
         let names = word.iter();
@@ -148,7 +148,7 @@ impl Terms {
     }
 
     /// Sums of atoms stay, and names stand for the rest.
-    fn name(&mut self, bit: Bit) -> Bit {
+    fn linear_name(&mut self, bit: Bit) -> Bit {
         let (short, long) = self.short_and_long(bit);
         let names = self.names_of(&long);
         let named = self.polynomial(&sum(&short, &names));
