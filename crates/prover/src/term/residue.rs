@@ -315,10 +315,10 @@ mod tests {
     #[test]
     fn a_product_from_pieces_is_the_polynomial_if_no_carry_is_lost() {
         for blocks in 1..=3 {
-            let (is_settled_whole, carries) = is_settled(blocks, 1, None);
+            let (is_settled_whole, carries) = is_settled(blocks, 2, None);
             assert!(is_settled_whole, "{blocks}");
             assert!(carries > 4 * blocks, "{blocks} {carries}");
-            let lost = (0..carries).filter(|lost| is_settled(blocks, 1, Some(*lost)).0);
+            let lost = (0..carries).filter(|lost| is_settled(blocks, 2, Some(*lost)).0);
             assert_eq!(lost.collect::<Vec<_>>(), [], "{blocks}");
         }
     }
