@@ -94,26 +94,52 @@ fn a_bug_at_the_start_or_end_is_refused() {
     }
 }
 
-/// At so many quarters of the way through the function.
+/// Plants a bug at each of these quarters of the function.
 fn bugs_are_refused(row: &Kernel, quarters: &[usize]) {
     let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let image = own();
     let contract = longest(row);
     let finding = prove(&image, row, contract);
     assert!(finding.verdict.is_proof(), "{}", row.name);
-    for (at, bytes) in planted(&image, &finding, quarters) {
-        let mut image = image.clone();
-        image.patch(at, &bytes);
-        let verdict = prove(&image, row, contract).verdict;
-        let bug = format!("{} {at:x} {}", row.name, finding.instructions[&at]);
-        let is_refuted = matches!(&verdict, Verdict::Refuted(_));
-        assert!(is_refuted, "{bug}: {verdict}");
-        let by_induction = row.contracts.iter().find(|any| any.repeats.is_some());
-        if let Some(any) = by_induction {
-            let verdict = prove(&image, row, any).verdict;
-            assert!(!verdict.is_proof(), "{bug}: {}", any.case);
-        }
+    // The function for ChaCha20-Poly1305 works out whole groups of blocks of key stream, and uses a
+    // part of the last one. There, a change that makes no difference is passed over.
+    let tries = if row.function.contains("chacha20_poly1305") {
+        16
+    } else {
+        1
+    };
+    for places in planted(&image, &finding, quarters) {
+        let mut places = places.iter().take(tries);
+        let refused = places.find(|place| is_refuted(&image, row, contract, place, tries > 1));
+        assert!(refused.is_some(), "{}: no bug is refuted", row.name);
     }
+}
+
+/// Whether the function is refuted with these bytes at this place. If not, it must be proved and
+/// make no difference when it runs, and only where the change `may_show_nowhere`.
+fn is_refuted(
+    image: &Image,
+    row: &Kernel,
+    contract: &Contract,
+    (at, bytes): &(u64, Vec<u8>),
+    may_show_nowhere: bool,
+) -> bool {
+    let mut image = image.clone();
+    image.patch(*at, bytes);
+    let bug = format!("{} {at:x} {bytes:x?}", row.name);
+    let finding = prove(&image, row, contract);
+    if may_show_nowhere && finding.verdict.is_proof() {
+        assert!(finding.ran_natively, "{bug}");
+        return false;
+    }
+    let is_refuted = matches!(&finding.verdict, Verdict::Refuted(_));
+    assert!(is_refuted, "{bug}: {}", finding.verdict);
+    let by_induction = row.contracts.iter().find(|any| any.repeats.is_some());
+    if let Some(any) = by_induction {
+        let verdict = prove(&image, row, any).verdict;
+        assert!(!verdict.is_proof(), "{bug}: {}", any.case);
+    }
+    true
 }
 
 /// The assembly of `blake3` is so.
@@ -237,19 +263,17 @@ const CHANGES: [(Mnemonic, Mnemonic); 10] = [
     (Mnemonic::Vpxorq, Mnemonic::Vporq),
 ];
 
-/// Instructions of the first kind that the function has, so many quarters of the way through them:
-/// where each is, and its new bytes.
-fn planted(image: &Image, finding: &Finding, quarters: &[usize]) -> Vec<(u64, Vec<u8>)> {
+/// Instructions of the first kind that the function has, from each of these quarters on: where each
+/// is, and its new bytes.
+fn planted(image: &Image, finding: &Finding, quarters: &[usize]) -> Vec<Vec<(u64, Vec<u8>)>> {
     for (from, to) in CHANGES {
         let changes = finding.instructions.values();
         let changes = changes.filter(|instruction| instruction.mnemonic() == from);
         let changes = changes.filter_map(|instruction| changed(image, instruction, to));
         let changes: Vec<_> = changes.collect();
         if !changes.is_empty() {
-            let chosen = quarters
-                .iter()
-                .map(|part| &changes[changes.len() * part / 4]);
-            return chosen.cloned().collect();
+            let from = |part: &usize| changes[changes.len() * part / 4..].to_vec();
+            return quarters.iter().map(from).collect();
         }
     }
     panic!("no instruction to change");
