@@ -3,9 +3,9 @@
 //!
 //! `make prove` builds the command as it is shipped, reads the program file, and prints a table
 //! that says for every kernel in it PROVED or not. Nothing between the source and the file is
-//! trusted: not the compiler, not the linker. No SAT or SMT solver is involved, but for what is no
-//! question of bits: that Argon2 only refers to blocks that are there ([`lemma`]). Where a proof
-//! fails, a solver may find the one input for which it does; a run on it must show that.
+//! trusted: not the compiler, not the linker. No SAT or SMT solver is used, except to show that
+//! Argon2 refers only to blocks that are there ([`lemma`]). Where a proof fails, a solver may find
+//! the one input for which it does; a run on it must show that.
 //!
 //! How a proof works, what a verdict says and what is trusted, is in the documentation of the
 //! engine, [`sealstone_prover`]. This crate has the claims: specifications ([`spec`]), a row with a

@@ -134,7 +134,7 @@ pub fn functions(arguments: &Arguments) -> Result<(Image, Vec<Symbol>), String> 
     Err(why)
 }
 
-/// So many names are shown at most.
+/// The most names that are shown.
 const MOST_SIMILAR: usize = 10;
 
 /// Whether a function's path ends in another one, of whole names.

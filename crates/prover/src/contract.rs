@@ -23,7 +23,7 @@ pub enum Cell {
     Many(usize),
     /// The address of a buffer.
     Address(&'static str),
-    /// The address of a place in a buffer, so many bytes behind its start.
+    /// The address of a place in a buffer, a number of bytes behind its start.
     Inside(&'static str, u64),
     /// A public number.
     Number(u64),
@@ -462,7 +462,7 @@ impl Contract {
         self
     }
 
-    /// It returns so many words, at most two, in registers.
+    /// The number of words that it returns in registers, at most two.
     pub fn returns(self, results: usize) -> Self {
         assert!(results <= 2, "rax and rdx");
         Self { results, ..self }

@@ -122,7 +122,7 @@ fn by_code<'a>(
     by_code
 }
 
-/// So many instructions of each form are made wrong: they differ in immediates and operands.
+/// Instructions of each form that are made wrong: they differ in immediates and operands.
 const OF_EACH_FORM: usize = 2;
 
 /// Makes the models of instructions of every form wrong in every place, one at a time:

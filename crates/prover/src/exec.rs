@@ -124,7 +124,7 @@ pub(crate) const ARGUMENTS: [usize; 6] = [7, 6, 2, 1, 8, 9];
 pub(crate) const CALLEE_SAVED: [usize; 6] = [3, 5, 12, 13, 14, 15];
 /// The registers that a function may change.
 pub(crate) const CALLER_SAVED: [usize; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
-/// So many instructions are executed at most, if nothing else is said.
+/// The most instructions that are executed, if nothing else is said.
 pub const MOST_STEPS: u64 = 4_000_000;
 /// The formulas of a run may have so many numbers of four bytes, a gibibyte, if nothing else is said.
 pub const MOST_LENGTH: usize = 1 << 28;

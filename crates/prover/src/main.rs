@@ -80,8 +80,8 @@ fn no_crates(prover: &Path) -> String {
     let manifest = prover.join("Cargo.toml");
     format!(
         "cargo does not find the crates that contracts are compiled with. If its configuration \
-         replaces crates.io by a folder (`cargo vendor`), that needs them too: call `cargo vendor \
-         --sync {}`",
+         replaces the registry by a folder (`cargo vendor`), that needs them too: call `cargo \
+         vendor --sync {}`",
         manifest.display()
     )
 }

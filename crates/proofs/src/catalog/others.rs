@@ -117,7 +117,7 @@ fn aws_lc_chacha20() -> Vec<Kernel> {
 }
 
 /// For each of these lengths, in units of 8 bytes, and for the first and last one in place. The
-/// code encrypts so many blocks at once.
+/// code encrypts `blocks` at once.
 fn chacha20_contracts(cells: &[usize], blocks: usize) -> Vec<Contract> {
     let separate = cells.iter().map(|cells| chacha20_contract(*cells, blocks));
     let ends = [cells[0], cells[cells.len() - 1]];

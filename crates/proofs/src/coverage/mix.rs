@@ -12,10 +12,10 @@ pub(super) struct Mix {
     rotates: bool,
 }
 
-/// So many sums, products and shifts of vectors are no loop that counts characters or adds lengths.
+/// A loop that counts characters or adds lengths has fewer sums, products and shifts of vectors.
 const MANY: usize = 16;
 
-/// Fewer instructions than this tell no two functions apart.
+/// Functions with fewer instructions cannot be told apart.
 const LEAST: usize = 32;
 
 impl Mix {

@@ -325,7 +325,7 @@ fn memory(run: &Run) -> Vec<Block> {
     memory
 }
 
-/// One run, in tasks of so many lanes. `seen` gets the references that blocks have had, if there
+/// One run, in tasks of `together` lanes. `seen` gets the references that blocks have had, if there
 /// is a place for them.
 fn run_of(run: Run, fault: Fault, together: usize, seen: &mut Vec<bool>) -> Verdict {
     let recorder = Recorder {

@@ -120,7 +120,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// So many bytes more, and the block that waits is one in the middle.
+    /// The state after this number of bytes more. The block that waits is one in the middle.
     fn further(block: usize) -> usize {
         block + 1
     }
@@ -131,7 +131,7 @@ impl<'a> Parts<'a> {
         Verdict::all((0..=2 * self.block).map(|before| self.steps_from(empty, before)))
     }
 
-    /// The step after so many bytes with each length of a part.
+    /// The step after a number of bytes, with each length of a part.
     fn steps_from(&self, empty: &impl Hashing<'a>, before: usize) -> Verdict {
         let state = self.state(empty, before);
         let is_first = before <= self.block;
@@ -144,13 +144,13 @@ impl<'a> Parts<'a> {
         Verdict::all((0..=longest).map(|part| self.step_from(&state, before, part)))
     }
 
-    /// The step after so many bytes with a part of so many.
+    /// The step after a number of bytes, with a part of one length.
     #[cfg(test)]
     pub(super) fn step(&self, empty: &impl Hashing<'a>, before: usize, part: usize) -> Verdict {
         self.step_from(&self.state(empty, before), before, part)
     }
 
-    /// The state after so many bytes, of which a first block is a part of its own.
+    /// The state after a number of bytes, of which a first block is a part of its own.
     fn state<H: Hashing<'a>>(&self, empty: &H, before: usize) -> H {
         let mut state = empty.clone();
         let (first, others) = self.message[..before].split_at(before.min(self.block));

@@ -34,7 +34,7 @@ pub struct Base {
     pub word: Word,
     /// The begin of its slot's use: a number that only names it.
     pub start: u64,
-    /// So many of its low bits are known, and are those of `start`.
+    /// The number of its low bits that are known, and are those of `start`.
     pub known: u32,
 }
 

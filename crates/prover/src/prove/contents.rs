@@ -51,7 +51,7 @@ impl Session {
         input.or_insert_with(|| terms.input(64)).clone()
     }
 
-    /// A number of so few bits, plus `least`.
+    /// A number of `bits` bits, plus `least`.
     fn number(&mut self, name: &'static str, index: usize, bits: usize, least: u128) -> Word {
         let number = self.input(name, index);
         self.terms.sum(64, &[(1, &number[..bits])], least)

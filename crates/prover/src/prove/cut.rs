@@ -65,7 +65,7 @@ use crate::exec::{Machine, Outcome, Reason, Stop};
 use crate::term::{Bit, Terms, Word};
 use std::collections::{HashMap, HashSet};
 
-/// So many steps at most without a cut before them.
+/// The most steps without a cut before them.
 const MOST_UNCUT: usize = 2;
 
 /// Without a cut, formulas may become as long as this part of the longest that a run may have. No

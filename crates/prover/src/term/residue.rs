@@ -285,7 +285,7 @@ mod tests {
         r.map(|word| [&word[..], &[Bit::ZERO; 4]].concat())
     }
 
-    /// Of so many blocks, with so many bits in the third word of each: whether the code is seen to
+    /// For `blocks` blocks, with `bits` bits in the third word of each: whether the code is seen to
     /// compute the polynomial, and how many carries it has.
     fn is_settled(blocks: usize, bits: usize, lost: Option<usize>) -> (bool, usize) {
         let terms = &mut Terms::new(1);

@@ -9,10 +9,10 @@ use sealstone_prover::contract::Access::{Read, Write};
 use sealstone_prover::contract::{Cell, Contents, Contract};
 use sealstone_prover::formula;
 
-/// So many cells are all round keys, and
+/// The cells of all round keys.
 const KEYS: usize = 2 * (aes::ROUNDS + 1);
-/// the number of rounds, less one, follows in the low half of a cell. The other half is behind the
-/// structure.
+/// The number of rounds less one. It follows in the low half of a cell, whose other half is behind
+/// the structure.
 const INNER_ROUNDS: u64 = aes::ROUNDS as u64 - 1;
 const LOW_HALF: u64 = 0xffff_ffff;
 
@@ -110,7 +110,7 @@ fn one_encrypted<A: Substitution + Cells>(
     vec![aes::cells(a, &output)]
 }
 
-/// It encrypts so many at once.
+/// Blocks that it encrypts at once.
 const AT_ONCE: usize = 8;
 /// The most that a contract has: a loop of two turns, and each number of blocks after it.
 const MOST: usize = 23;

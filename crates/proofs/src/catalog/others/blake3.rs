@@ -125,7 +125,7 @@ struct Size {
 #[derive(Clone, Copy)]
 struct Code {
     family: &'static str,
-    /// So many inputs at once.
+    /// Inputs that it works on at once.
     lanes: usize,
     /// How it counts within them,
     within: Counting,

@@ -25,7 +25,7 @@ pub(super) fn rows() -> Vec<Kernel> {
     seal.into_iter().chain(open).collect()
 }
 
-/// So many cells of data, and of additional data; and whether output and input are the same memory.
+/// Cells of data, cells of additional data, and whether output and input are the same memory.
 type Shape = (usize, usize, bool);
 
 /// The longest is that of a turn of the main loop and 8 bytes.

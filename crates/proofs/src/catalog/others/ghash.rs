@@ -83,7 +83,7 @@ struct Way {
     /// For two powers, the place of an entry with the exclusive or of the cells of one, and of the
     /// other.
     sums: &'static [(usize, [usize; 2])],
-    /// How many blocks are multiplied at once, of so many.
+    /// How many blocks are multiplied at once, of those that are left.
     at_once: fn(usize) -> usize,
 }
 

@@ -57,7 +57,7 @@ const MISTAKES: [(Planted, Lemma); 12] = [
     (LongFactor, Lemma::NothingWraps),
 ];
 
-/// So many of them both solvers refute within seconds.
+/// The number of them that both solvers refute within seconds.
 const QUICK: usize = 6;
 
 impl Planted {
