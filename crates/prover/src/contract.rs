@@ -307,7 +307,7 @@ pub struct Contract {
     /// Sums of 64 bits are seen together with their carries, as integers. For arithmetic on wide
     /// numbers in pieces; other formulas may no longer be seen to be equal.
     pub integers: bool,
-    /// The caller's stack pointer modulo 32, which is 0 or 16 by the ABI; nothing if it may be both.
+    /// The caller's stack pointer modulo 32, which is 0 or 16 by the ABI; `None` if it may be both.
     /// A function that aligns another register by its stack pointer has a contract for each.
     pub stack: Option<u64>,
     /// Its result.

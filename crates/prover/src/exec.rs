@@ -126,7 +126,7 @@ pub(crate) const CALLEE_SAVED: [usize; 6] = [3, 5, 12, 13, 14, 15];
 pub(crate) const CALLER_SAVED: [usize; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
 /// The most instructions that are executed, if nothing else is said.
 pub const MOST_STEPS: u64 = 4_000_000;
-/// The formulas of a run may have so many numbers of four bytes, a gibibyte, if nothing else is said.
+/// The most numbers of four bytes in the formulas of a run, if nothing else is said: a gibibyte.
 pub const MOST_LENGTH: usize = 1 << 28;
 /// How far below the stack pointer a function may write, by the ABI.
 const RED_ZONE: u64 = 128;

@@ -66,9 +66,9 @@
 //! A number of 130 bits is multiplied from products of 64-bit words, with shifts, masks and carries
 //! between them. Bit by bit that is out of reach. So where a contract says so
 //! ([`Contract::integers`](contract::Contract::integers)), sums keep their carries, and words are
-//! integers: `low = x · y - 2^64 · high`, `sum = x + y - 2^64 · carry`. What the code computes minus
+//! integers: `low = x · y - 2^64 · high`, `sum = x + y - 2^64 · carry`. What the code computes less
 //! what the specification says is a polynomial with integer unknowns. If all its coefficients are
-//! multiples of the modulus, the two are congruent; bounds show that dropped carries are zero. This
+//! multiples of the modulus, the two are congruent. Bounds show that dropped carries are zero. This
 //! is done for one modulus, 2^130 - 5 of Poly1305 ([`Terms::settled`](term::Terms::settled)). It
 //! shows the last reduction too, so that the tag is the same bit by bit.
 //!

@@ -32,8 +32,8 @@
 //! their memory once. An unknown that is used again is in no formula any more when it is: neither
 //! in the machine nor in the specification.
 //!
-//! Where no state is coupled, the formulas of all turns are one formula, which grows without end. So
-//! a run ends that has made very many since the last cut: its loop is not seen to follow the
+//! Where no state is coupled, the formulas of all turns are one formula, which grows without end.
+//! So a run ends that has made very many since the last cut: its loop is not seen to follow the
 //! specification.
 //!
 //! After a cut, samples are no longer what the function computes on the sample inputs. So what they

@@ -108,8 +108,8 @@ fn multiplied(a: &[Unknown], b: &[Unknown]) -> Vec<Unknown> {
 }
 
 impl Terms {
-    /// Gives a name to a number of words of 64 bits, and to all of them but the first, if their bits
-    /// are not computed by exact arithmetic, and are different, and none has a name.
+    /// Gives a name to a number of words of 64 bits, and to all of them but the first, if their
+    /// bits are not computed by exact arithmetic, and are different, and none has a name.
     pub(super) fn name(&mut self, words: &[Word]) {
         let bits = words.iter().flatten().filter(|bit| !bit.is_constant());
         let is_free =
@@ -319,7 +319,7 @@ mod tests {
     fn low_and_high_words_are_a_product_and_only_both() {
         let terms = &mut Terms::new(1);
         let (x, y) = (terms.input(64), terms.input(64));
-        terms.name(&[x.clone()]);
+        terms.name(std::slice::from_ref(&x));
         let product = terms.product_of(&x, &y);
         let expected = terms.integer(&x).times(&terms.integer(&y));
         for (word, is_it) in [(&product[..], true), (&product[..64], false)] {

@@ -2,8 +2,8 @@
 //!
 //! The specification's value is a term of its own, R: the low 128 bits of Q modulo 2^130 - 5, for
 //! a polynomial Q. The code holds a number h of three words that is congruent to Q, but may be
-//! larger than the prime p. At the end it subtracts p if h is not below it. [`Terms::settled`] finds
-//! such words h among the sums of the code. It shows by [`integers`](super::integers) that
+//! larger than the prime p. At the end it subtracts p if h is not below it. [`Terms::settled`]
+//! finds such words h among the sums of the code. It shows by [`integers`](super::integers) that
 //! h - Q = 0 modulo p, and by bounds that h < 2p. Then R is the low 128 bits of h or of h - p,
 //! whichever is right, and [`Terms::residue`] gives these bits in place of R. What
 //! the code makes of them must be the same formulas as what the specification makes of them.
@@ -102,9 +102,9 @@ impl Terms {
         })
     }
 
-    /// What `compute` gives, where residues are numbers of the code: for each residue that was asked
-    /// for, a number among the sums computed with carries since this was last done that is seen to
-    /// be congruent to the polynomial.
+    /// What `compute` gives, where residues are numbers of the code: for each residue that was
+    /// asked for, a number among the sums computed with carries since this was last done that is
+    /// seen to be congruent to the polynomial.
     pub fn settled<T>(&mut self, compute: impl FnOnce(&mut Self) -> T) -> T {
         let numbers = self.numbers_before_subtraction();
         for term in core::mem::take(&mut self.residues.open) {
