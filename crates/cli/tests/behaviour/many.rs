@@ -149,7 +149,7 @@ fn a_passphrase_is_asked_for_once_in_vain() {
 fn what_cannot_be_is_refused() {
     let (world, _) = world();
     for (more, hint) in [
-        (&["plan.txt", "-"][..], "stands alone"),
+        (&["plan.txt", "-"][..], "cannot be combined"),
         (&["-o", "one", "plan.txt", "file 1"], "not a directory"),
         (
             &["--name", "x", "plan.txt", "file 1"],
