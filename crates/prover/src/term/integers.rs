@@ -108,8 +108,8 @@ fn multiplied(a: &[Unknown], b: &[Unknown]) -> Vec<Unknown> {
 }
 
 impl Terms {
-    /// Gives a name to a number of words of 64 bits, and to all of them but the first, if their
-    /// bits are not computed by exact arithmetic, and are different, and none has a name.
+    /// Gives a name to a number of words of 64 bits, and to all of its words but the first. It does
+    /// nothing if exact arithmetic computes a bit, if two bits are equal, or if a bit has a name.
     pub(super) fn name(&mut self, words: &[Word]) {
         let bits = words.iter().flatten().filter(|bit| !bit.is_constant());
         let is_free =

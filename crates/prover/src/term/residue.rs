@@ -15,7 +15,7 @@ use super::{Bit, SAMPLES, Terms, Word, constant};
 use crate::poly1305::{self, Residue};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is known of the residues of polynomials, by their terms.
+/// The known facts about residues of polynomials, by their terms.
 #[derive(Default)]
 pub(super) struct Residues {
     /// Those that were asked for.
@@ -267,7 +267,7 @@ mod tests {
             let [d3, _] = self.product(&r[1], &x2);
             let (d2, carry) = self.add(&d2, &high, Bit::ZERO);
             let (d3, _) = self.add(&d3, &next, carry);
-            // What is above 2^130, four times and once.
+            // The part above 2^130, times four and times one: five times in all.
             let four = [&zero[..2], &d2[2..]].concat();
             let once = [&d2[2..], &d3[..2]].concat();
             let (low, carry) = self.add(&once, &four, Bit::ZERO);

@@ -1,4 +1,4 @@
-//! What machines are told of a record.
+//! A record of the trust store as JSON.
 
 use sealstone::trust::Record;
 use serde_json::{Value, json};

@@ -162,7 +162,7 @@ fn sums_are_the_same_whatever_they_are_written_as() {
     );
     let sum = terms.add(&a, &b);
     assert_eq!(terms.sub(&sum, &b), a);
-    // What is above the width does not count.
+    // Bits above the width do not count.
     assert_eq!(terms.sum(8, &[(1, &a), (256, &b)], 256), a);
     let long = terms.sum(16, &[(1, &a), (1, &b)], 0);
     assert_eq!(
