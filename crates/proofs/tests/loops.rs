@@ -12,16 +12,7 @@ use sealstone_prover::image::{Image, Symbol};
 use sealstone_prover::prove::{Finding, Session};
 use sealstone_prover::verdict::Verdict;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, OnceLock};
-
-/// Native runs map memory at fixed addresses: one test at a time.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-
-fn alone() -> MutexGuard<'static, ()> {
-    ONE_AT_A_TIME
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
-}
+use std::sync::{Mutex, OnceLock};
 
 #[track_caller]
 fn assert_refuted(verdict: &Verdict, why: &str) {
@@ -63,7 +54,6 @@ fn turns(
     turn: impl Fn(&mut CodeAssembler),
     after: impl Fn(&mut CodeAssembler),
 ) -> Finding {
-    let _guard = alone();
     let contract = Contract::stepwise(Turns)
         .buffer("x", 1, 8, Access::Read)
         .buffer("m", TURNS, 8, Access::Read)
@@ -277,7 +267,6 @@ fn around_tree_in(
     before: impl Fn(&mut CodeAssembler),
     after: impl Fn(&mut CodeAssembler),
 ) -> Verdict {
-    let _guard = alone();
     let mut image = own_image();
     let (kernel, (inner, _)) = tree(name);
     let mut code = CodeAssembler::new(64).unwrap();
@@ -303,7 +292,6 @@ fn around_tree_in(
 /// blocks than leaves, and their last one is flagged.
 #[test]
 fn a_function_that_was_tried_before_makes_no_difference() {
-    let _guard = alone();
     let image = own_image();
     let (_, (nodes, _)) = tree(ONE_NODE);
     let (kernel, (leaves, _)) = tree("tree leaves, 1 lane");
@@ -419,7 +407,6 @@ fn a_write_to_the_chaining_value_that_all_nodes_start_from() {
 fn with_changed_code(
     change: impl Fn(&[(u64, Instruction)], &Image) -> Option<(u64, Vec<u8>)>,
 ) -> Verdict {
-    let _guard = alone();
     let mut image = own_image();
     let (kernel, (symbol, instructions)) = tree("tree nodes, 1 lane");
     let instructions: Vec<_> = instructions.into_iter().collect();

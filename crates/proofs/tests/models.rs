@@ -7,10 +7,7 @@ use sealstone_proofs::catalog::kernels;
 use sealstone_proofs::report::{Report, prove_all};
 use sealstone_prover::cosim;
 use sealstone_prover::image::Image;
-use std::sync::{Mutex, OnceLock};
-
-/// Native runs use memory at fixed addresses: one test at a time.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+use std::sync::OnceLock;
 
 /// All proofs, once.
 fn report() -> &'static Report {
@@ -24,7 +21,6 @@ fn report() -> &'static Report {
 
 #[test]
 fn every_kernel_is_proved() {
-    let _alone = ONE_AT_A_TIME.lock().unwrap();
     let report = report();
     assert!(report.is_proof(), "{}", report.table());
     let json = report.json();
@@ -102,7 +98,6 @@ fn of_other_levels() -> Result<Vec<Instruction>, IcedError> {
 
 #[test]
 fn models_agree_with_the_cpu() {
-    let _alone = ONE_AT_A_TIME.lock().unwrap();
     let comparison = match cosim::compare(instructions().iter()) {
         Ok(comparison) => comparison,
         Err(why) => return println!("skipped: {why}"),
@@ -143,7 +138,6 @@ fn compared(write: impl Fn(&mut CodeAssembler)) -> Option<usize> {
 
 #[test]
 fn only_displacements_are_not_told_apart() {
-    let _alone = ONE_AT_A_TIME.lock().unwrap();
     let near = |code: &mut CodeAssembler| code.mov(rax, qword_ptr(rbx + 8)).unwrap();
     let Some(one) = compared(|code| {
         near(code);
@@ -231,7 +225,6 @@ const UNSEEN: (&str, &str) = ("vpshufb ", " Upper 0");
 
 #[test]
 fn wrong_models_are_noticed() {
-    let _alone = ONE_AT_A_TIME.lock().unwrap();
     let mutants = match cosim::mutate(instructions().iter()) {
         Ok(mutants) => mutants,
         Err(why) => return println!("skipped: {why}"),

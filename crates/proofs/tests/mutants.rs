@@ -17,10 +17,6 @@ use sealstone_prover::prove::{Finding, Session};
 use sealstone_prover::term::Random;
 use sealstone_prover::verdict::Verdict;
 use std::collections::BTreeMap;
-use std::sync::Mutex;
-
-/// Native runs map memory at fixed addresses: one test at a time.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// A proved function.
 struct Proved {
@@ -330,7 +326,6 @@ impl Campaign {
 
 #[test]
 fn a_mutant_that_is_proved_keeps_the_contracts() {
-    let _alone = ONE_AT_A_TIME.lock().unwrap();
     let is_quick = |kernel: &Kernel| {
         let names = [
             "BLAKE2b F",
@@ -348,7 +343,6 @@ fn a_mutant_that_is_proved_keeps_the_contracts() {
 #[test]
 #[ignore = "takes minutes, and longer for more than four of each function"]
 fn mutants_of_all_kernels() {
-    let _alone = ONE_AT_A_TIME.lock().unwrap();
     let of_each = std::env::var("SEALSTONE_MUTANTS").map_or(4, |count| count.parse().unwrap());
     let is_quick =
         |kernel: &Kernel| !kernel.name.starts_with("tree") || kernel.name.ends_with("1 lane");

@@ -7,11 +7,9 @@ use sealstone_prover::features::Processor;
 use sealstone_prover::image::{Image, Symbol};
 use sealstone_prover::prove::{Finding, Session};
 use sealstone_prover::verdict::Verdict;
+use std::collections::BTreeSet;
 use std::hint::black_box;
-use std::sync::{Mutex, PoisonError};
-
-/// Native runs map memory at fixed addresses: one test at a time.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// This program, with aws-lc in it.
 fn own() -> Image {
@@ -57,9 +55,8 @@ fn longest(row: &Kernel) -> &Contract {
 }
 
 #[test]
-#[ignore = "takes a minute; make prove proves all rows, and the next test the longest of each"]
+#[ignore = "takes a minute; make prove proves all rows"]
 fn every_row_is_proved() {
-    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let image = own();
     for row in others() {
         for contract in ends(&row) {
@@ -77,26 +74,46 @@ fn every_row_is_proved() {
     }
 }
 
-/// In each function, a round of AES becomes the last one, an addition becomes a subtraction, or an
-/// exclusive or becomes an or, in the middle. The proof for any number of blocks refuses it too.
+/// In a function for each specification, a round of AES becomes the last one, an addition becomes a
+/// subtraction, or an exclusive or becomes an or, in the middle. The proof for any number of blocks
+/// refuses it too.
 #[test]
-fn a_bug_in_any_of_them_is_refused() {
-    for row in others() {
-        bugs_are_refused(&row, &[2]);
-    }
+fn a_bug_of_each_specification_is_refused() {
+    let rows = || {
+        let mut specifications = BTreeSet::new();
+        let rows = others().into_iter();
+        let rows: Vec<_> = rows
+            .filter(|row| specifications.insert(row.shows))
+            .collect();
+        assert!(rows.len() > 15, "{}", rows.len());
+        rows
+    };
+    in_threads(rows, &[2]);
 }
 
 #[test]
-#[ignore = "takes two minutes of a core; the same in the middle of each function is tested always"]
-fn a_bug_at_the_start_or_end_is_refused() {
-    for row in others() {
-        bugs_are_refused(&row, &[1, 3]);
-    }
+#[ignore = "takes minutes; one function of each specification is tested always"]
+fn a_bug_in_any_of_them_is_refused() {
+    in_threads(others, &[1, 2, 3]);
+}
+
+/// Plants bugs into the functions of these rows, in as many threads as the machine runs at once.
+fn in_threads(rows: impl Fn() -> Vec<Kernel> + Sync, quarters: &[usize]) {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let rows = rows();
+        let take = || rows.get(next.fetch_add(1, Ordering::Relaxed));
+        std::iter::from_fn(take).for_each(|row| bugs_are_refused(row, quarters));
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
 }
 
 /// Plants a bug at each of these quarters of the function.
 fn bugs_are_refused(row: &Kernel, quarters: &[usize]) {
-    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let image = own();
     let contract = longest(row);
     let finding = prove(&image, row, contract);
@@ -166,7 +183,6 @@ fn assembly_without_sizes_has_both_its_names_and_ends_before_the_next() {
 /// Keccak's function does, and its row says so.
 #[test]
 fn upper_halves_in_use_are_refused_if_the_row_does_not_say_so() {
-    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let image = own();
     let rows = others();
     let mut rows = rows.into_iter().filter(|row| row.family == "aws-lc Keccak");
@@ -183,7 +199,6 @@ fn upper_halves_in_use_are_refused_if_the_row_does_not_say_so() {
 /// the variable that it reads.
 #[test]
 fn a_variable_must_be_there_and_what_it_decides_must_be_known() {
-    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let image = own();
     let rows = others().into_iter();
     let mut rows = rows.filter(|row| row.function.ends_with("aes_hw_set_encrypt_key"));
@@ -216,7 +231,6 @@ fn a_variable_must_be_there_and_what_it_decides_must_be_known() {
 /// places it is one so seldom that no sample shows it. None of these is proved.
 #[test]
 fn poly1305_without_one_of_its_carries_is_not_proved() {
-    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let image = own();
     let row = others().into_iter();
     let mut row = row.filter(|row| row.function.ends_with("chacha20_poly1305_seal"));

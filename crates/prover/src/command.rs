@@ -189,10 +189,6 @@ mod tests {
     use crate::contract::Access;
     use crate::formula;
     use std::hint::black_box;
-    use std::sync::{Mutex, PoisonError};
-
-    /// Native runs map memory at fixed addresses: one at a time.
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
     mod inner {
         #[inline(never)]
@@ -222,8 +218,6 @@ mod tests {
     }
 
     fn outcome(function: &str, contracts: &[Contract]) -> Result<Proof, String> {
-        let _guard = ONE_AT_A_TIME.lock();
-        let _guard = _guard.unwrap_or_else(PoisonError::into_inner);
         let mut x = black_box([1]);
         inner::doubled(&mut x);
         assert_eq!(x, [2]);

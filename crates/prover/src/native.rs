@@ -7,6 +7,17 @@ mod bench;
 mod caller;
 mod mapping;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 pub(crate) use bench::{Bench, SCRATCH, State, Width};
 pub(crate) use caller::{Entry, ON_STACK, Reached, Until};
 pub(crate) use mapping::Mapping;
+
+/// The right to a place of which a process has one: addresses, or the handler of traps. A process
+/// may prove in several threads. Native runs take a small part of a proof's time.
+pub(crate) type Turn = MutexGuard<'static, ()>;
+
+/// Waits for it. A thread that panicked has given back all that it held, by `Drop`.
+pub(crate) fn turn(place: &'static Mutex<()>) -> Turn {
+    place.lock().unwrap_or_else(PoisonError::into_inner)
+}

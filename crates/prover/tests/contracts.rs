@@ -8,18 +8,12 @@ use sealstone_prover::formula;
 use sealstone_prover::image::Image;
 use sealstone_prover::prove::{Finding, Session};
 use sealstone_prover::verdict::Verdict;
-use std::sync::{Mutex, PoisonError};
-
-/// Native runs map memory at fixed addresses: one at a time.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 fn prove(
     session: &mut Session,
     contract: &Contract,
     write: impl Fn(&mut CodeAssembler),
 ) -> Finding {
-    let _guard = ONE_AT_A_TIME.lock();
-    let _guard = _guard.unwrap_or_else(PoisonError::into_inner);
     let mut code = CodeAssembler::new(64).unwrap();
     write(&mut code);
     code.ret().unwrap();
@@ -60,6 +54,31 @@ fn contracts_of_a_session_may_have_other_cells_of_the_same_name() {
         let finding = prove(&mut session, &copied(cell), copy);
         assert_eq!(finding.verdict, Verdict::Proved, "{text}");
     }
+}
+
+/// Native runs have fixed addresses and one handler of traps. They wait for each other.
+#[test]
+fn threads_may_prove_at_the_same_time() {
+    let branch = |code: &mut CodeAssembler| {
+        let mut end = code.create_label();
+        code.mov(rax, qword_ptr(rdi)).unwrap();
+        code.mov(qword_ptr(rsi), rax).unwrap();
+        code.test(rax, 1).unwrap();
+        code.jz(end).unwrap();
+        code.nop().unwrap();
+        code.set_label(&mut end).unwrap();
+        code.nop().unwrap();
+    };
+    let work = || {
+        for _ in 0..20 {
+            let proved = prove(&mut Session::new(), &copied(Cell::Input), copy);
+            assert_eq!(proved.verdict, Verdict::Proved);
+            assert!(proved.ran_natively);
+            let refuted = prove(&mut Session::new(), &copied(Cell::Input), branch).verdict;
+            assert!(refuted.to_string().contains("natively"), "{refuted}");
+        }
+    };
+    std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(work))));
 }
 
 /// A buffer of two cells, and one cell with the address of a place in it.

@@ -11,10 +11,6 @@ use sealstone_prover::features::Processor;
 use sealstone_prover::image::Image;
 use sealstone_prover::prove::Session;
 use sealstone_prover::verdict::Verdict;
-use std::sync::{Mutex, PoisonError};
-
-/// Native runs map memory at fixed addresses: one test at a time.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// A sum that turns: for each element, it is added and the sum is turned by 7. The second word
 /// counts elements.
@@ -117,7 +113,6 @@ fn verdicts_on<const N: usize>(
     contracts: [Contract; N],
     write: impl Fn(&mut CodeAssembler),
 ) -> [Verdict; N] {
-    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let mut code = CodeAssembler::new(64).unwrap();
     write(&mut code);
     let mut image = Image::of_code("program", &[0xcc]);

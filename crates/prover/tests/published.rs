@@ -13,13 +13,9 @@ use sealstone_prover::contract::{Cell, Contract};
 use std::fs;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 const TEXT: &str = include_str!("../src/tutorial.md");
 const FUNCTION: &str = "blake3_compress_in_place_sse41";
-
-/// Native runs map memory at fixed addresses: one at a time.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// This program, with the crate in it.
 fn own() -> PathBuf {
@@ -36,8 +32,6 @@ fn arguments(program: &Path) -> Arguments {
 
 /// The words of the command.
 fn said(program: &Path, contracts: &[Contract]) -> String {
-    let _guard = ONE_AT_A_TIME.lock();
-    let _guard = _guard.unwrap_or_else(PoisonError::into_inner);
     let proof = prove(&arguments(program), contracts).unwrap();
     assert_eq!(proof.holds, proof.text.contains(": PROVED\n"));
     proof.text

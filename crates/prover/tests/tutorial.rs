@@ -20,21 +20,15 @@ use std::fs;
 use std::hint::black_box;
 use std::path::Path;
 use std::process::{Command, Output};
-use std::sync::{Mutex, PoisonError};
 
 const TEXT: &str = include_str!("../src/tutorial.md");
 const PROGRAM: &str = include_str!("../examples/tutorial/main.rs");
 const CONTRACT: &str = include_str!("../examples/tutorial/contract.rs");
 
-/// Native runs map memory at fixed addresses: one at a time.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-
 type Kernel = extern "C" fn(&mut [u64; 4]);
 
 /// The words of the command on a function of this program. The call keeps the function in it.
 fn said(name: &str, kernel: Kernel, contracts: &[Contract]) -> String {
-    let _guard = ONE_AT_A_TIME.lock();
-    let _guard = _guard.unwrap_or_else(PoisonError::into_inner);
     black_box(kernel)(&mut black_box([0, 1, 2, 3]));
     let own = std::env::current_exe().unwrap();
     let arguments = ["machine-proof", own.to_str().unwrap(), name, "contract.rs"];

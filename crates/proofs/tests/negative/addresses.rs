@@ -293,7 +293,6 @@ fn an_address_that_is_compared_with_zero() {
 fn a_branch_on_the_alignment_takes_the_way_of_an_aligned_buffer() {
     for alignment in [16, 4096, 8192, 1 << 21] {
         let wrong_if = |bit_is_set: bool| {
-            let _guard = alone();
             let contract = Contract::new(formula!(|_a, contents| vec![contents[0].clone()]))
                 .buffer("v", 1, alignment, Access::Write)
                 .addresses(["v"]);

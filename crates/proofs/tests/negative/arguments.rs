@@ -4,7 +4,6 @@ use super::*;
 
 /// The verdict on a function that returns what this code leaves in rax: the seventh argument.
 fn of_seventh(write: impl Fn(&mut CodeAssembler)) -> Verdict {
-    let _guard = alone();
     let contract = Contract::new(formula!(|_a, contents| vec![contents[0][6..].to_vec()]))
         .buffer("arguments", 7, 8, Access::Read)
         .values("arguments")
@@ -39,7 +38,6 @@ fn the_seventh_is_behind_the_return_address() {
 #[test]
 fn a_secret_in_the_place_of_an_argument_is_not_wiped() {
     let wiped = |kept: bool| {
-        let _guard = alone();
         let contract = Contract::new(formula!(|_a, contents| vec![contents[0][6..].to_vec()]))
             .buffer("arguments", 7, 8, Access::Read)
             .values("arguments")
@@ -81,7 +79,6 @@ fn an_eighth_does_not_exist() {
 #[test]
 fn zeros_above_a_byte_are_an_assumption() {
     let low_byte = |cell: Cell| {
-        let _guard = alone();
         let contract = Contract::new(formula!(|a, contents| {
             let byte = Algebra::<64>::number(a, 0xff);
             vec![vec![Algebra::<64>::and(a, &contents[0][0], &byte)]]
@@ -101,7 +98,6 @@ fn zeros_above_a_byte_are_an_assumption() {
 #[test]
 fn a_place_inside_a_buffer_is_where_the_contract_says() {
     let loaded = |distance: i32| {
-        let _guard = alone();
         let contract = Contract::new(formula!(|_a, contents| vec![contents[1][1..].to_vec()]))
             .record("table", vec![Cell::Inside("words", 8)], 8, Access::Read)
             .buffer("words", 2, 1, Access::Read)

@@ -179,7 +179,6 @@ fn a_branch_on_a_flag_at_the_entry() {
 /// A path that is taken only if a public number is 7.
 #[test]
 fn a_branch_on_a_public_number() {
-    let _guard = alone();
     let (mut image, kernel) = (own_image(), kernel(AHEAD, Set::Baseline));
     let inner = symbol(&image, &kernel);
     let mut code = CodeAssembler::new(64).unwrap();
@@ -201,7 +200,6 @@ fn a_branch_on_a_public_number() {
 #[test]
 fn a_division_that_may_fault() {
     let divide = |divisor: Cell, formula| {
-        let _guard = alone();
         let contract = Contract::new(formula)
             .record("in", vec![Cell::Input, divisor], 8, Access::Read)
             .buffer("out", 1, 8, Access::Write)

@@ -22,16 +22,6 @@ use sealstone_prover::formula;
 use sealstone_prover::image::{Image, Symbol};
 use sealstone_prover::prove::{Finding, Session};
 use sealstone_prover::verdict::Verdict;
-use std::sync::{Mutex, MutexGuard};
-
-/// Native runs map memory at fixed addresses: one test at a time.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-
-fn alone() -> MutexGuard<'static, ()> {
-    ONE_AT_A_TIME
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
-}
 
 fn own_image() -> Image {
     sealstone_kernels::call_every_kernel();
@@ -66,7 +56,6 @@ fn with_changed_code(
     most: usize,
     change: impl Fn(&Instruction, &[u8]) -> Option<Vec<u8>>,
 ) -> Verdict {
-    let _guard = alone();
     let (mut image, kernel) = (own_image(), kernel(name, set));
     let symbol = symbol(&image, &kernel);
     let finding = prove(&image, &symbol, &kernel.contracts[0], set);
@@ -102,7 +91,6 @@ fn around_blake2b(
     before: impl Fn(&mut CodeAssembler),
     after: impl Fn(&mut CodeAssembler),
 ) -> Verdict {
-    let _guard = alone();
     let (mut image, kernel) = (own_image(), kernel("BLAKE2b F", Set::Baseline));
     let inner = symbol(&image, &kernel);
     let mut code = CodeAssembler::new(64).unwrap();
@@ -313,7 +301,6 @@ fn identity_in(
     processor: &Processor,
     write: impl Fn(&mut CodeAssembler, &Image),
 ) -> Verdict {
-    let _guard = alone();
     let contract = Contract::new(formula!(|_a, contents| vec![contents[0].clone()]))
         .buffer("in", 1, 8, Access::Read)
         .buffer("out", 1, 8, Access::Write)
@@ -493,7 +480,6 @@ fn a_hint_that_reads() {
 
 /// A sum that goes through the stack, and is wiped there or not.
 fn sum_by_stack(wipe: bool) -> Verdict {
-    let _guard = alone();
     let contract = Contract::new(formula!(|a, contents| vec![vec![Algebra::<64>::add(
         a,
         &contents[0][0],

@@ -1,7 +1,12 @@
 //! Running a single instruction on a given state of the CPU.
 
+use super::{Turn, turn};
 use iced_x86::code_asm::*;
 use iced_x86::{CpuidFeature, Instruction};
+use std::sync::Mutex;
+
+/// Its addresses are fixed.
+static ADDRESSES: Mutex<()> = Mutex::new(());
 
 /// The state that an instruction can read and change.
 #[repr(C, align(64))]
@@ -15,10 +20,12 @@ pub(crate) struct State {
     pub(crate) memory: [u64; 16],
 }
 
-/// A page of code and two states.
+/// A page of code and two states. A second one of the process waits until the first is dropped.
 pub(crate) struct Bench {
     base: *mut u8,
     width: Width,
+    /// The last field: it is given back after everything is unmapped.
+    _turn: Turn,
 }
 
 /// The vector features of this CPU.
@@ -64,14 +71,18 @@ impl Bench {
     /// Why there is none.
     pub(crate) fn new() -> Result<Self, String> {
         let width = Width::here().ok_or("this CPU has no AVX2, in which states are kept")?;
+        let turn = turn(&ADDRESSES);
         let protection = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
         let address = BASE as *mut libc::c_void;
         // SAFETY: `MAP_FIXED_NOREPLACE` takes only addresses that are free.
         let base = unsafe { libc::mmap(address, LENGTH, protection, flags, -1, 0) };
         if base == address {
-            let base = base.cast();
-            Ok(Self { base, width })
+            Ok(Self {
+                base: base.cast(),
+                width,
+                _turn: turn,
+            })
         } else {
             let error = std::io::Error::last_os_error();
             Err(format!("no memory for code of our own: {error}"))

@@ -1,14 +1,21 @@
 //! An image and its buffers in memory, where the proof says that they are.
 
 use super::caller::{Caller, Entry, Reached, Until};
+use super::{Turn, turn};
 use crate::image::Image;
 use std::ops::Range;
+use std::sync::Mutex;
 
-/// An image that can be called. Unmapped on drop.
+/// The addresses of images and buffers are fixed, and a process has one handler of traps.
+static ADDRESSES: Mutex<()> = Mutex::new(());
+
+/// An image that can be called. Unmapped on drop. A second one of the process waits until then.
 pub(crate) struct Mapping {
     pieces: Vec<Piece>,
     buffers: Vec<Range<u64>>,
     caller: Caller,
+    /// The last field: it is given back after everything is unmapped.
+    _turn: Turn,
 }
 
 struct Piece {
@@ -25,10 +32,12 @@ impl Mapping {
     /// # Errors
     /// The part that cannot be mapped.
     pub(crate) fn new(image: &Image, buffers: &[Range<u64>]) -> Result<Self, String> {
+        let turn = turn(&ADDRESSES);
         let mut mapping = Self {
             pieces: Vec::new(),
             buffers: buffers.to_vec(),
             caller: Caller::new()?,
+            _turn: turn,
         };
         for (start, bytes, _) in image.segments() {
             mapping.map(start, bytes.len())?;
