@@ -30,7 +30,7 @@ sealstone() {
 "#;
 
 /// The files that a reader has before a command and that no earlier command made.
-const BEFORE: [(&str, &str); 14] = [
+const BEFORE: [(&str, &str); 13] = [
     (
         "sealstone passport new -o alice.passport",
         "echo report > report.pdf; for who in Bob carol mallory; do \
@@ -51,10 +51,6 @@ const BEFORE: [(&str, &str); 14] = [
     (
         "sealstone seal --to Bob plan.txt",
         "echo 1 > plan.txt; echo 2 > notes.txt",
-    ),
-    (
-        "sealstone seal --to Bob minutes.txt",
-        "echo 3 > minutes.txt",
     ),
     (
         "sealstone seal photos",
