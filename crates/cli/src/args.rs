@@ -37,8 +37,9 @@ pub(crate) use passphrase::{
     UnlockArgs,
 };
 pub(crate) use passport::{
-    BackupArgs, BirthArgs, ExportArgs, JoinArgs, NewArgs, PassportCommand, RestoreArgs, RotateArgs,
-    ShowArgs, SlotAddArgs, SlotChangeArgs, SlotCommand, SlotKeyArgs, SlotRemoveArgs, SplitArgs,
+    BackupArgs, CreationArgs, ExportArgs, JoinArgs, NewArgs, PassportCommand, RestoreArgs,
+    RotateArgs, ShowArgs, SlotAddArgs, SlotChangeArgs, SlotCommand, SlotKeyArgs, SlotRemoveArgs,
+    SplitArgs,
 };
 pub(crate) use password::{
     BenchArgs, CalibrateArgs, Form, HashArgs, InputArgs, PasswordCommand, VerifyArgs,

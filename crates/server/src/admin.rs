@@ -1,4 +1,4 @@
-//! Actions of operators while a service runs: one set of routes, at two doors
+//! Actions of operators while a service runs: one set of routes on a socket and on a listener
 //! (`spec/service.md`, "Administration").
 //!
 //! The socket in the data directory is for its owner, and for `sealstone-server admin`. The
@@ -14,11 +14,11 @@
 //! # Ok::<(), sealstone_server::Error>(())
 //! ```
 
+mod actions;
 pub mod command;
-mod desk;
-mod door;
+mod guard;
 #[cfg(test)]
-mod door_tests;
+mod guard_tests;
 mod history;
 mod login;
 mod page;
@@ -26,8 +26,8 @@ mod routes;
 mod site;
 mod socket;
 
-pub use desk::{Desk, Service};
-pub use door::{Door, Origins};
+pub use actions::{Actions, Service};
+pub use guard::{Guard, Origins};
 pub use socket::{Socket, ask, fetch, listen};
 
 /// The caller.

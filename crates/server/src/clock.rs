@@ -3,8 +3,8 @@
 //! ```
 //! use sealstone_server::clock::Clock;
 //!
-//! let (clock, hand) = Clock::by_hand(1_767_225_600);
-//! hand.set(1_767_229_200);
+//! let (clock, setter) = Clock::settable(1_767_225_600);
+//! setter.set(1_767_229_200);
 //! assert_eq!(clock.now(), 1_767_229_200);
 //! ```
 
@@ -18,7 +18,7 @@ pub struct Clock(Option<Arc<AtomicU64>>);
 
 /// Sets the time of a clock.
 #[derive(Clone, Debug)]
-pub struct Hand(Arc<AtomicU64>);
+pub struct Setter(Arc<AtomicU64>);
 
 impl Clock {
     /// The system's clock.
@@ -27,11 +27,11 @@ impl Clock {
         Self(None)
     }
 
-    /// A clock that stands still until its hand is moved.
+    /// A clock that stands still until the setter changes its time.
     #[must_use]
-    pub fn by_hand(now: u64) -> (Self, Hand) {
+    pub fn settable(now: u64) -> (Self, Setter) {
         let time = Arc::new(AtomicU64::new(now));
-        (Self(Some(time.clone())), Hand(time))
+        (Self(Some(time.clone())), Setter(time))
     }
 
     /// The time.
@@ -46,7 +46,7 @@ impl Clock {
     }
 }
 
-impl Hand {
+impl Setter {
     /// Sets the time, forwards or backwards.
     pub fn set(&self, now: u64) {
         self.0.store(now, Ordering::Relaxed);

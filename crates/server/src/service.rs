@@ -221,7 +221,7 @@ impl Common {
         format!("{}://{}", self.listener.scheme(), self.address)
     }
 
-    /// Opens the doors for operators.
+    /// Starts the socket and the listener for operators.
     async fn administer(
         &self,
         config: &Config,
@@ -242,12 +242,12 @@ impl Common {
             issuer,
             metrics: self.metrics.clone(),
         };
-        let desk = Arc::new(admin::Desk::new(service, lifetime));
-        desk.started().await?;
+        let actions = Arc::new(admin::Actions::new(service, lifetime));
+        actions.started().await?;
         if let Some(handle) = self.metrics.clone() {
-            watch(desk.clone(), handle, stop.clone());
+            watch(actions.clone(), handle, stop.clone());
         }
-        let socket = admin::listen(&self.data, desk.clone(), stop)?;
+        let socket = admin::listen(&self.data, actions.clone(), stop)?;
         let url = match config.admin.listen.as_str() {
             "" => None,
             address => {
@@ -255,7 +255,7 @@ impl Common {
                 let address = listener.local_addr();
                 let address = address.map_err(|e| Error::io(Path::new("admin"), e))?;
                 let origins = admin::Origins::new(address, &config.admin.origins)?;
-                let router = admin::Door::new(desk, origins).router();
+                let router = admin::Guard::new(actions, origins).router();
                 let (connections, stop) = (config.connections.clone(), stop.clone());
                 tokio::spawn(async move {
                     http::serve(listener, router, &connections, &stop).await;
@@ -376,11 +376,11 @@ impl Common {
 }
 
 /// Samples numbers for the page, and keeps the recorder's buffers small.
-fn watch(desk: Arc<admin::Desk>, handle: PrometheusHandle, stop: Stop) {
+fn watch(actions: Arc<admin::Actions>, handle: PrometheusHandle, stop: Stop) {
     tokio::spawn(async move {
         while !stop.is_ending() {
             handle.run_upkeep();
-            desk.sample();
+            actions.sample();
             tokio::select! {
                 () = tokio::time::sleep(SAMPLE_EVERY) => {}
                 () = stop.wait() => break,

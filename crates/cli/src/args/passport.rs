@@ -44,12 +44,12 @@ pub(crate) struct NewArgs {
     #[arg(short, long, value_name = "FILE.passport")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) birth: BirthArgs,
+    pub(crate) creation: CreationArgs,
 }
 
 /// The label of a new passport and its first slot.
 #[derive(Args)]
-pub(crate) struct BirthArgs {
+pub(crate) struct CreationArgs {
     /// What you call yourself; everybody sees it [default: your user name; join and restore ask]
     #[arg(long)]
     pub(crate) label: Option<String>,
@@ -230,7 +230,7 @@ pub(crate) struct JoinArgs {
     #[arg(short, long, value_name = "NEW.passport")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) birth: BirthArgs,
+    pub(crate) creation: CreationArgs,
 }
 
 /// `passport backup`
@@ -266,5 +266,5 @@ pub(crate) struct RestoreArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) words_file: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) birth: BirthArgs,
+    pub(crate) creation: CreationArgs,
 }

@@ -1,7 +1,7 @@
 //! `passport …`
 
 mod backup;
-mod birth;
+mod creation;
 mod export;
 mod new;
 mod restore;

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::site::{Secret, Site};
-use super::{Desk, Identity};
+use super::{Actions, Identity};
 use crate::audit::Event;
 use crate::http::{Body, Peer, answer_json};
 use crate::problem::{Kind, Problem};
@@ -34,7 +34,7 @@ struct LogIn {
 }
 
 pub(super) async fn log_in(
-    State(desk): State<Arc<Desk>>,
+    State(actions): State<Arc<Actions>>,
     Extension(site): Extension<Site>,
     peer: Option<Extension<Peer>>,
     body: Body,
@@ -42,24 +42,24 @@ pub(super) async fn log_in(
     let LogIn { name, password } = body.json()?;
     let password = SecretVec::from_vec(password.into_bytes());
     // A password may stand in the field of the name: unknown names are not logged.
-    let who = match desk.operators.role(&name).await? {
+    let who = match actions.operators.role(&name).await? {
         Some(_) => name.as_str(),
         None => "unknown",
     };
-    throttle(&desk, &name, peer.map(|peer| peer.0)).await?;
-    let Some(role) = desk.operators.log_in(&name, password.expose()).await? else {
-        desk.log.append(who, &Event::LoginRefused).await?;
+    throttle(&actions, &name, peer.map(|peer| peer.0)).await?;
+    let Some(role) = actions.operators.log_in(&name, password.expose()).await? else {
+        actions.log.append(who, &Event::LoginRefused).await?;
         return Err(Problem::new(Kind::LoginRefused));
     };
-    desk.log.append(&name, &Event::LoggedIn).await?;
-    let now = desk.service.clock.now();
-    let secret = desk.sessions.open(&name, &site.host, now).await?;
+    actions.log.append(&name, &Event::LoggedIn).await?;
+    let now = actions.service.clock.now();
+    let secret = actions.sessions.open(&name, &site.host, now).await?;
     let answer = answer_json(&json!({"name": name, "role": role}));
     Ok(with_cookie(answer, &site.cookie(&secret)))
 }
 
 pub(super) async fn log_out(
-    State(desk): State<Arc<Desk>>,
+    State(actions): State<Arc<Actions>>,
     Extension(who): Extension<Identity>,
     site: Option<Extension<Site>>,
     secret: Option<Extension<Secret>>,
@@ -67,8 +67,8 @@ pub(super) async fn log_out(
     let (Some(Extension(site)), Some(Extension(Secret(secret)))) = (site, secret) else {
         return Err(Problem::new(Kind::Malformed).detail("the socket has no sessions"));
     };
-    desk.log.append(&who.name, &Event::LoggedOut).await?;
-    desk.sessions.close(&secret).await?;
+    actions.log.append(&who.name, &Event::LoggedOut).await?;
+    actions.sessions.close(&secret).await?;
     let answer = answer_json(&json!({"ended": true}));
     Ok(with_cookie(answer, &site.no_cookie()))
 }
@@ -82,8 +82,8 @@ fn with_cookie(mut answer: Response, cookie: &str) -> Response {
 }
 
 /// Counts an attempt before the password is looked at: attempts at the same time count too.
-async fn throttle(desk: &Desk, name: &str, peer: Option<Peer>) -> Result<(), Problem> {
-    let now = desk.service.clock.now();
+async fn throttle(actions: &Actions, name: &str, peer: Option<Peer>) -> Result<(), Problem> {
+    let now = actions.service.clock.now();
     let period = now / PERIOD;
     let until = period.saturating_add(1).saturating_mul(PERIOD);
     let set = Set::new(format!("login-{period}"), until);
@@ -95,7 +95,7 @@ async fn throttle(desk: &Desk, name: &str, peer: Option<Peer>) -> Result<(), Pro
         let network = key(b"network", network.as_bytes());
         change = change.count(Count::new(&set, network, 1, FOR_NETWORK));
     }
-    match desk.service.store.apply(change).await? {
+    match actions.service.store.apply(change).await? {
         Outcome::Done | Outcome::Repeated => Ok(()),
         Outcome::Refused(_) => {
             let wait = until.saturating_sub(now).max(1);

@@ -12,8 +12,8 @@ use sealstone_primitives::secret::SecretVec;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::desk::{Invite, Uninvite};
-use super::{Desk, Identity, login, page};
+use super::actions::{Invite, Uninvite};
+use super::{Actions, Identity, login, page};
 use crate::audit::{Event, Head};
 use crate::http::{Body, RouteLimits, answer_json, guarded, with_fallbacks};
 use crate::operators::Role;
@@ -29,7 +29,7 @@ const LIMITS: RouteLimits = RouteLimits {
 };
 
 type Answer = Result<Response, Problem>;
-type Handler = fn() -> MethodRouter<Arc<Desk>>;
+type Handler = fn() -> MethodRouter<Arc<Actions>>;
 
 /// Who may use a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,24 +168,24 @@ pub(super) const ROUTES: &[Route] = &[
     ),
 ];
 
-/// The routes, without a door: the caller adds one that says who asks.
-pub(super) fn router(desk: Arc<Desk>) -> Router {
-    let add = |router: Router<Arc<Desk>>, route: &Route| {
+/// The routes, without a guard: the caller adds one that identifies the operator.
+pub(super) fn router(actions: Arc<Actions>) -> Router {
+    let add = |router: Router<Arc<Actions>>, route: &Route| {
         router.route(route.path, guarded(route.name, &LIMITS, (route.handler)()))
     };
-    with_fallbacks(ROUTES.iter().fold(Router::new(), add).with_state(desk))
+    with_fallbacks(ROUTES.iter().fold(Router::new(), add).with_state(actions))
 }
 
 async fn session(Extension(who): Extension<Identity>) -> Response {
     answer_json(&json!({"name": who.name, "role": who.role}))
 }
 
-async fn status(State(desk): State<Arc<Desk>>) -> Answer {
-    Ok(answer_json(&desk.status().await?))
+async fn status(State(actions): State<Arc<Actions>>) -> Answer {
+    Ok(answer_json(&actions.status().await?))
 }
 
-async fn invitations(State(desk): State<Arc<Desk>>) -> Answer {
-    Ok(answer_json(&desk.invitations().await?))
+async fn invitations(State(actions): State<Arc<Actions>>) -> Answer {
+    Ok(answer_json(&actions.invitations().await?))
 }
 
 /// The value of a parameter.
@@ -200,17 +200,17 @@ fn parameter<'q>(query: &'q RawQuery, name: &str) -> Option<&'q str> {
         .map(|(_, value)| value)
 }
 
-async fn audit(State(desk): State<Arc<Desk>>, query: RawQuery) -> Answer {
+async fn audit(State(actions): State<Arc<Actions>>, query: RawQuery) -> Answer {
     let malformed = |_| Problem::new(Kind::Malformed).detail("before is a number");
     let before = parameter(&query, "before").map(str::parse).transpose();
-    let entries = desk.log.page(before.map_err(malformed)?, PAGE).await?;
+    let entries = actions.log.page(before.map_err(malformed)?, PAGE).await?;
     Ok(answer_json(&json!({"entries": entries})))
 }
 
-async fn audit_verify(State(desk): State<Arc<Desk>>, query: RawQuery) -> Answer {
+async fn audit_verify(State(actions): State<Arc<Actions>>, query: RawQuery) -> Answer {
     let expected: Option<Head> = parameter(&query, "expect").map(str::parse).transpose()?;
     Ok(answer_json(
-        &match desk.log.verify(expected.as_ref()).await {
+        &match actions.log.verify(expected.as_ref()).await {
             Ok(end) => json!({"whole": true, "end": end.to_string()}),
             Err(crate::Error::Damaged(what)) => json!({"whole": false, "altered": what}),
             Err(error) => return Err(error.into()),
@@ -219,36 +219,42 @@ async fn audit_verify(State(desk): State<Arc<Desk>>, query: RawQuery) -> Answer 
 }
 
 async fn invite(
-    State(desk): State<Arc<Desk>>,
+    State(actions): State<Arc<Actions>>,
     Extension(who): Extension<Identity>,
     body: Body,
 ) -> Answer {
     let asked: Invite = body.json()?;
-    Ok(answer_json(&desk.invite(&who, asked).await?))
+    Ok(answer_json(&actions.invite(&who, asked).await?))
 }
 
 async fn uninvite(
-    State(desk): State<Arc<Desk>>,
+    State(actions): State<Arc<Actions>>,
     Extension(who): Extension<Identity>,
     body: Body,
 ) -> Answer {
     let asked: Uninvite = body.json()?;
-    Ok(answer_json(&desk.uninvite(&who, asked).await?))
+    Ok(answer_json(&actions.uninvite(&who, asked).await?))
 }
 
-async fn rotate(State(desk): State<Arc<Desk>>, Extension(who): Extension<Identity>) -> Answer {
-    desk.rotate(&who).await?;
+async fn rotate(
+    State(actions): State<Arc<Actions>>,
+    Extension(who): Extension<Identity>,
+) -> Answer {
+    actions.rotate(&who).await?;
     Ok(answer_json(&json!({"rotated": true})))
 }
 
-async fn revoke(State(desk): State<Arc<Desk>>, Extension(who): Extension<Identity>) -> Answer {
-    desk.revoke(&who).await?;
+async fn revoke(
+    State(actions): State<Arc<Actions>>,
+    Extension(who): Extension<Identity>,
+) -> Answer {
+    actions.revoke(&who).await?;
     Ok(answer_json(&json!({"revoked": true})))
 }
 
-async fn operators(State(desk): State<Arc<Desk>>) -> Answer {
+async fn operators(State(actions): State<Arc<Actions>>) -> Answer {
     Ok(answer_json(
-        &json!({"operators": desk.operators.list().await?}),
+        &json!({"operators": actions.operators.list().await?}),
     ))
 }
 
@@ -262,7 +268,7 @@ struct SetOperator {
 
 /// A change of an operator ends its sessions.
 async fn set_operator(
-    State(desk): State<Arc<Desk>>,
+    State(actions): State<Arc<Actions>>,
     Extension(who): Extension<Identity>,
     body: Body,
 ) -> Answer {
@@ -274,11 +280,11 @@ async fn set_operator(
         name: crate::operators::checked_name(&asked.name)?.to_owned(),
         role: asked.role,
     };
-    desk.log.append(&who.name, &event).await?;
+    actions.log.append(&who.name, &event).await?;
     let password = password.as_ref().map(|password| password.expose());
-    let set = desk.operators.set(&asked.name, asked.role, password);
+    let set = actions.operators.set(&asked.name, asked.role, password);
     set.await?;
-    desk.sessions.close_all(&asked.name).await?;
+    actions.sessions.close_all(&asked.name).await?;
     Ok(answer_json(
         &json!({"name": asked.name, "role": asked.role}),
     ))
@@ -291,35 +297,35 @@ struct Named {
 }
 
 async fn remove_operator(
-    State(desk): State<Arc<Desk>>,
+    State(actions): State<Arc<Actions>>,
     Extension(who): Extension<Identity>,
     body: Body,
 ) -> Answer {
     let Named { name } = body.json()?;
-    known(&desk, &name).await?;
+    known(&actions, &name).await?;
     let event = Event::OperatorRemoved { name: name.clone() };
-    desk.log.append(&who.name, &event).await?;
-    desk.operators.remove(&name).await?;
-    desk.sessions.close_all(&name).await?;
+    actions.log.append(&who.name, &event).await?;
+    actions.operators.remove(&name).await?;
+    actions.sessions.close_all(&name).await?;
     Ok(answer_json(&json!({"removed": true})))
 }
 
 async fn end_sessions(
-    State(desk): State<Arc<Desk>>,
+    State(actions): State<Arc<Actions>>,
     Extension(who): Extension<Identity>,
     body: Body,
 ) -> Answer {
     let Named { name } = body.json()?;
-    known(&desk, &name).await?;
+    known(&actions, &name).await?;
     let event = Event::SessionsEnded { name: name.clone() };
-    desk.log.append(&who.name, &event).await?;
-    desk.sessions.close_all(&name).await?;
+    actions.log.append(&who.name, &event).await?;
+    actions.sessions.close_all(&name).await?;
     Ok(answer_json(&json!({"ended": true})))
 }
 
 /// An operator may type anything: only known names are logged.
-async fn known(desk: &Desk, name: &str) -> Result<(), Problem> {
-    match desk.operators.role(name).await? {
+async fn known(actions: &Actions, name: &str) -> Result<(), Problem> {
+    match actions.operators.role(name).await? {
         Some(_) => Ok(()),
         None => Err(Problem::new(Kind::NotFound).detail("there is no such operator")),
     }

@@ -21,7 +21,7 @@ use tokio::net::UnixListener;
 use tokio::sync::mpsc;
 use tower::ServiceExt;
 
-use super::{Desk, Identity, routes};
+use super::{Actions, Identity, routes};
 use crate::http::Stop;
 use crate::operators::Role;
 use crate::problem::Problem;
@@ -45,14 +45,14 @@ impl Drop for Socket {
 ///
 /// # Errors
 /// If the system refuses.
-pub fn listen(data: &Path, desk: Arc<Desk>, stop: &Stop) -> Result<Socket> {
+pub fn listen(data: &Path, actions: Arc<Actions>, stop: &Stop) -> Result<Socket> {
     let path = data.join(SOCKET);
     match std::fs::remove_file(&path) {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(Error::io(&path, e)),
         _ => {}
     }
     let listener = UnixListener::bind(&path).map_err(|e| Error::io(&path, e))?;
-    let (router, stop) = (router(desk), stop.clone());
+    let (router, stop) = (router(actions), stop.clone());
     tokio::spawn(async move {
         loop {
             let accepted = tokio::select! {
@@ -74,22 +74,24 @@ pub fn listen(data: &Path, desk: Arc<Desk>, stop: &Stop) -> Result<Socket> {
     Ok(Socket(path))
 }
 
-fn router(desk: Arc<Desk>) -> Router {
+fn router(actions: Arc<Actions>) -> Router {
     let owner = Identity {
         name: "local".to_owned(),
         role: Role::Admin,
     };
     let backup = Router::new().route("/backup", axum::routing::get(backup));
-    let backup = backup.with_state(desk.clone());
-    routes::router(desk).merge(backup).layer(Extension(owner))
+    let backup = backup.with_state(actions.clone());
+    routes::router(actions)
+        .merge(backup)
+        .layer(Extension(owner))
 }
 
-/// A backup, which this door alone gives: its caller may read the files anyway.
+/// A backup, which only this socket offers: its callers may read the files anyway.
 async fn backup(
-    State(desk): State<Arc<Desk>>,
+    State(actions): State<Arc<Actions>>,
     Extension(who): Extension<Identity>,
 ) -> std::result::Result<Response, Problem> {
-    let parts = desk.backup(&who).await?;
+    let parts = actions.backup(&who).await?;
     Ok(Response::new(axum::body::Body::new(Parts(parts))))
 }
 

@@ -40,7 +40,7 @@ async fn router(directory: &std::path::Path) -> Router {
         &std::collections::BTreeMap::new(),
         &Secret::random(),
     );
-    let (clock, _hand) = Clock::by_hand(NOW);
+    let (clock, _setter) = Clock::settable(NOW);
     let source = Source::Own(keyring.clone());
     let origins = ["origin.example".to_owned()];
     let verifier = Verifier::new(source, store.clone(), "issuer", &origins, clock.clone());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use sealstone_server::clock::{Clock, Hand};
+use sealstone_server::clock::{Clock, Setter};
 use sealstone_server::keys::{Form, KeyOptions, Keyring};
 use sealstone_server::store::{RedbStore, Store};
 use sealstone_server::vault::Vault;
@@ -21,7 +21,7 @@ struct World {
     keyring: Arc<Keyring>,
     verifier: Verifier,
     store: Arc<dyn Store>,
-    hand: Hand,
+    setter: Setter,
     clock: Clock,
     _directory: tempfile::TempDir,
 }
@@ -29,7 +29,7 @@ struct World {
 impl World {
     async fn new() -> Self {
         let directory = tempfile::tempdir().expect("a directory");
-        let (clock, hand) = Clock::by_hand(NOW);
+        let (clock, setter) = Clock::settable(NOW);
         let vault = Vault::open(directory.path(), None, "Issuer", NOW).expect("a vault");
         let store = RedbStore::open(&directory.path().join("store.redb")).expect("a store");
         let store: Arc<dyn Store> = Arc::new(store);
@@ -47,7 +47,7 @@ impl World {
             keyring,
             verifier: verifier.expect("names"),
             store,
-            hand,
+            setter,
             clock,
             _directory: directory,
         }
@@ -55,7 +55,7 @@ impl World {
 
     /// Sets the clock, and does what the service does each half minute.
     async fn set(&self, now: u64) {
-        self.hand.set(now);
+        self.setter.set(now);
         self.keyring.refresh(now).await.expect("keys");
         let kept = 24 * HOUR;
         self.store.close_sets(now - kept).await.expect("a store");

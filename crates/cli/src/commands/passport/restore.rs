@@ -8,7 +8,7 @@ use sealstone_terminal::clock;
 use sealstone_terminal::question;
 use zeroize::Zeroizing;
 
-use super::birth::{FirstSlot, Place, label_of_backup};
+use super::creation::{FirstSlot, Place, label_of_backup};
 use crate::args::RestoreArgs;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -26,12 +26,12 @@ const MARKS: [char; 3] = ['.', ')', ':'];
 
 pub(super) fn run(args: &RestoreArgs, context: &Context) -> Result<()> {
     let place = Place::or_default(args.output.as_deref())?;
-    let slot = FirstSlot::new(&args.birth, context)?;
+    let slot = FirstSlot::new(&args.creation, context)?;
     let words = match &args.words_file {
         Some(path) => read(path)?,
         None => ask(context)?,
     };
-    let label = label_of_backup(args.birth.label.as_deref())?;
+    let label = label_of_backup(args.creation.label.as_deref())?;
     let passport = Passport::from_words(&words, &label, clock::now())?;
     slot.write(&passport, &passport.public(), &place)
 }

@@ -8,7 +8,7 @@ use sealstone_terminal::clock;
 use sealstone_terminal::question;
 use sealstone_terminal::text::shown;
 
-use super::birth::{FirstSlot, Halves, Place};
+use super::creation::{FirstSlot, Halves, Place};
 use super::slot::opened_params;
 use crate::args::RotateArgs;
 use crate::context::Context;

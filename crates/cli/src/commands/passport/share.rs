@@ -10,7 +10,7 @@ use serde_json::json;
 use zeroize::Zeroizing;
 
 use super::backup::must_be_meant;
-use super::birth::{FirstSlot, Place, label_of_backup};
+use super::creation::{FirstSlot, Place, label_of_backup};
 use crate::args::{JoinArgs, SplitArgs};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -57,7 +57,7 @@ pub(super) fn split(args: &SplitArgs, context: &Context) -> Result<()> {
 
 pub(super) fn join(args: &JoinArgs, context: &Context) -> Result<()> {
     let place = Place::or_default(args.output.as_deref())?;
-    let slot = FirstSlot::new(&args.birth, context)?;
+    let slot = FirstSlot::new(&args.creation, context)?;
     let mut shares = Vec::new();
     for path in &args.shares {
         shares.extend(read(path)?);
@@ -74,7 +74,7 @@ pub(super) fn join(args: &JoinArgs, context: &Context) -> Result<()> {
         );
         return Err(Failure::usage(what));
     }
-    let label = label_of_backup(args.birth.label.as_deref())?;
+    let label = label_of_backup(args.creation.label.as_deref())?;
     let passport = Passport::from_shares(&shares, &label, clock::now())?;
     slot.write(&passport, &passport.public(), &place)
 }

@@ -338,7 +338,7 @@ function showLogin(text = "") {
   state.who = null;
   state.entries = [];
   hideInvitation();
-  $("desk").hidden = true;
+  $("actions").hidden = true;
   $("who").hidden = true;
   $("login").hidden = false;
   $("role").textContent = "token service";
@@ -346,7 +346,7 @@ function showLogin(text = "") {
   $("login-name").focus();
 }
 
-async function showDesk(who) {
+async function showActions(who) {
   state.who = who;
   $("name").textContent = `${who.name} (${who.role})`;
   const rank = ROLES.indexOf(who.role);
@@ -355,7 +355,7 @@ async function showDesk(who) {
   await refresh();
   $("login").hidden = true;
   $("who").hidden = false;
-  $("desk").hidden = false;
+  $("actions").hidden = false;
   clearInterval(state.timer);
   state.timer = setInterval(tick, EVERY);
 }
@@ -370,7 +370,7 @@ async function logIn(event) {
     form.password.value = "";
     const who = await ask("POST", "/api/login", body);
     say("");
-    await showDesk(who);
+    await showActions(who);
     $("main").focus();
   } catch (error) {
     failed(error);
@@ -397,4 +397,4 @@ $("hide").addEventListener("click", hideInvitation);
 $("verify").addEventListener("click", verify);
 $("older").addEventListener("click", () => act(() => showAudit(true)));
 
-ask("GET", "/api/session").then(showDesk).catch(() => showLogin());
+ask("GET", "/api/session").then(showActions).catch(() => showLogin());

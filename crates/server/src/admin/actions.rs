@@ -27,7 +27,7 @@ const INVITATIONS: &str = "admin/invitations";
 /// More are refused until some have ended.
 const MOST_INVITATIONS: usize = 4096;
 
-/// The service that is looked after.
+/// The service that operators administer.
 pub struct Service {
     /// `issuer` or `verifier`.
     pub role: &'static str,
@@ -46,7 +46,7 @@ pub struct Service {
 }
 
 /// All that operators can do with one service.
-pub struct Desk {
+pub struct Actions {
     pub(super) service: Service,
     pub(super) operators: Operators,
     pub(super) sessions: Sessions,
@@ -82,8 +82,8 @@ pub(super) struct Uninvite {
     id: String,
 }
 
-impl Desk {
-    /// The desk of a service.
+impl Actions {
+    /// The actions of a service.
     #[must_use]
     pub fn new(service: Service, lifetime: Lifetime) -> Self {
         let clock = service.clock.clone();
@@ -108,7 +108,7 @@ impl Desk {
             .await
     }
 
-    /// Looks at the numbers of this moment, for the curves of the page.
+    /// Records the present numbers, for the curves of the page.
     pub fn sample(&self) {
         let now = self.service.clock.now();
         self.history.add(now, &self.measured());
@@ -242,7 +242,7 @@ impl Desk {
         let (store, role) = (self.service.store.clone(), self.service.role);
         let (bytes, parts) = mpsc::channel(4);
         tokio::spawn(async move {
-            // A file without its end is refused by whoever reads it.
+            // Readers refuse a file without its end.
             match moving::produce(&*store, role, passport, bytes).await {
                 Ok(()) => tracing::info!("made a backup"),
                 Err(error) => tracing::error!(%error, "a backup was not made"),

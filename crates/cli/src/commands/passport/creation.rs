@@ -11,7 +11,7 @@ use sealstone_terminal::question;
 use sealstone_terminal::text::shown;
 use serde_json::{Value, json};
 
-use crate::args::BirthArgs;
+use crate::args::CreationArgs;
 use crate::context::{Context, Report};
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
@@ -137,7 +137,7 @@ impl Place {
 
 impl<'a> FirstSlot<'a> {
     /// As the options say. A slot that the same options could not unlock is refused.
-    pub(super) fn new(args: &BirthArgs, context: &'a Context) -> Result<Self> {
+    pub(super) fn new(args: &CreationArgs, context: &'a Context) -> Result<Self> {
         let params = args.profile.0;
         args.first.kdf.must_allow(&[params])?;
         Ok(Self {

@@ -9,10 +9,10 @@ use axum::routing::get;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-use super::door::{Door, Origins};
+use super::guard::{Guard, Origins};
 use super::routes::{Access, ROUTES};
-use super::{Desk, Service};
-use crate::clock::{Clock, Hand};
+use super::{Actions, Service};
+use crate::clock::{Clock, Setter};
 use crate::operators::Role;
 use crate::session::Lifetime;
 use crate::store::{RedbStore, Transfer};
@@ -26,9 +26,9 @@ const ROLES: [Role; 3] = [Role::Viewer, Role::Operator, Role::Admin];
 
 struct World {
     _directory: tempfile::TempDir,
-    hand: Hand,
-    desk: Arc<Desk>,
-    door: Door,
+    setter: Setter,
+    actions: Arc<Actions>,
+    guard: Guard,
 }
 
 /// A status, a problem's name, a cookie, a body.
@@ -44,7 +44,7 @@ impl World {
         let directory = tempfile::tempdir().expect("a directory");
         let store = RedbStore::open(&directory.path().join("store.redb")).expect("a store");
         let store: Arc<dyn Transfer> = Arc::new(store);
-        let (clock, hand) = Clock::by_hand(NOW);
+        let (clock, setter) = Clock::settable(NOW);
         let service = Service {
             role: "verifier",
             address: HOST.to_owned(),
@@ -54,9 +54,9 @@ impl World {
             issuer: None,
             metrics: None,
         };
-        let desk = Arc::new(Desk::new(service, Lifetime::default()));
+        let actions = Arc::new(Actions::new(service, Lifetime::default()));
         for role in ROLES {
-            let set = desk
+            let set = actions
                 .operators
                 .set(name(role), role, Some(PASSWORD.as_bytes()));
             set.await.expect("an operator");
@@ -64,17 +64,17 @@ impl World {
         let configured = ["https://admin.example.org".to_owned()];
         let address = HOST.parse().expect("an address");
         let origins = Origins::new(address, &configured).expect("origins");
-        let door = Door::new(desk.clone(), origins);
+        let guard = Guard::new(actions.clone(), origins);
         Self {
             _directory: directory,
-            hand,
-            desk,
-            door,
+            setter,
+            actions,
+            guard,
         }
     }
 
     fn router(&self) -> Router {
-        self.door.clone().router()
+        self.guard.clone().router()
     }
 
     async fn send(&self, request: Request<Body>) -> Answer {
@@ -199,9 +199,9 @@ async fn planted_unprotected_routes_are_caught() {
         unprotected(&behind).await,
         ["GET /api/planted: 200", "HEAD /api/planted: 200"]
     );
-    // In front of the door it is in no table, and shut.
+    // The guard refuses a route that is not in the table.
     let before = world
-        .door
+        .guard
         .clone()
         .before(Router::new().route("/api/planted", secret()));
     let asked = ask(Method::GET, "/api/planted", None, &json!({}));
@@ -270,7 +270,7 @@ async fn sessions_end_by_themselves() {
     let world = World::new().await;
     let lifetime = Lifetime::default();
     let status = async |cookie: &str, now| {
-        world.hand.set(now);
+        world.setter.set(now);
         let asked = ask(Method::GET, "/api/session", Some(cookie), &json!({}));
         world.send(asked).await.status
     };
@@ -286,7 +286,7 @@ async fn sessions_end_by_themselves() {
         401,
         "idle"
     );
-    world.hand.set(NOW);
+    world.setter.set(NOW);
     let cookie = world.cookie(Role::Viewer).await;
     let mut now = NOW;
     while now + lifetime.idle / 2 < NOW + lifetime.most {
@@ -429,7 +429,7 @@ async fn guessing_is_slow() {
         200,
         "another name"
     );
-    world.hand.set(NOW + 600);
+    world.setter.set(NOW + 600);
     assert_eq!(world.log_in("ada", PASSWORD).await.status, 200, "later");
 }
 
@@ -440,7 +440,7 @@ async fn the_log_names_operators_and_nothing_that_was_typed() {
     world.log_in("ada", "a wrong password").await;
     world.log_in(PASSWORD, "ada").await;
     world.cookie(Role::Admin).await;
-    let entries = world.desk.log.page(None, 50).await.expect("entries");
+    let entries = world.actions.log.page(None, 50).await.expect("entries");
     let text = serde_json::to_string(&entries).expect("JSON");
     let who: Vec<&str> = entries.iter().map(|entry| entry.who.as_str()).collect();
     assert_eq!(who, ["ada", "unknown", "ada"]);

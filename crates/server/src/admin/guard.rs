@@ -1,5 +1,5 @@
-//! The listener's door: lets in the requests of pages of this host, with a session whose
-//! operator has the role that the route asks for. A route outside the table is refused.
+//! The listener's guard: a request passes if it comes from a page of this host, with a session
+//! whose operator has the role that the route asks for. A route outside the table is refused.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,12 +17,12 @@ use axum::response::{IntoResponse, Response};
 
 use super::routes::{self, Access, ROUTES};
 use super::site::{Secret, Site};
-use super::{Desk, Identity};
+use super::{Actions, Identity};
 use crate::http::media_type;
 use crate::problem::{Kind, Problem};
 use crate::{Error, Result};
 
-/// No page of another host can send it without asking first.
+/// A page of another host can send this header only after the browser has asked this service.
 const OWN_HEADER: &str = "sealstone-admin";
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
     img-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
@@ -32,7 +32,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
 pub struct Origins(Vec<String>);
 
 impl Origins {
-    /// Those of the configuration, and of an address of this machine itself.
+    /// The configured origins, and those of a loopback address.
     ///
     /// # Errors
     /// If an entry is not an origin, or others can reach the address and no origin is configured.
@@ -62,8 +62,8 @@ impl Origins {
         Ok(Self(origins))
     }
 
-    /// The site that a request asks for. Another name for the same address is refused: it may be
-    /// that of a page which made its name point here.
+    /// The site that a request asks for. Other names for the same address are refused: an
+    /// attacker's page may have made its own name point here (DNS rebinding).
     fn site(&self, headers: &HeaderMap) -> Option<Site> {
         let host = headers.get(HOST)?.to_str().ok()?.to_ascii_lowercase();
         let is_it = |origin: &&String| origin.split_once("://").is_some_and(|o| o.1 == host);
@@ -78,30 +78,30 @@ impl Origins {
 
 /// The checks before the routes.
 #[derive(Clone)]
-pub struct Door {
-    desk: Arc<Desk>,
+pub struct Guard {
+    actions: Arc<Actions>,
     origins: Origins,
 }
 
-impl Door {
-    /// A door for browsers at these origins.
+impl Guard {
+    /// A guard for browsers at these origins.
     #[must_use]
-    pub fn new(desk: Arc<Desk>, origins: Origins) -> Self {
-        Self { desk, origins }
+    pub fn new(actions: Arc<Actions>, origins: Origins) -> Self {
+        Self { actions, origins }
     }
 
-    /// The routes behind this door.
+    /// The routes behind this guard.
     pub fn router(self) -> Router {
-        let routes = routes::router(self.desk.clone());
+        let routes = routes::router(self.actions.clone());
         self.before(routes)
     }
 
-    /// Stands before these routes.
+    /// Adds the checks before these routes.
     pub(super) fn before(self, routes: Router) -> Router {
         routes.layer(middleware::from_fn_with_state(self, pass))
     }
 
-    /// The facts that the request gets to know, or why it stays outside.
+    /// What the route is told about the request, or why the request is refused.
     async fn check(&self, request: &Parts) -> std::result::Result<Passed, Problem> {
         let headers = &request.headers;
         let foreign = || Problem::new(Kind::ForeignPage);
@@ -115,11 +115,20 @@ impl Door {
         };
         let refused = || Problem::new(Kind::LoginRequired);
         let secret = site.secret(headers).ok_or_else(refused)?;
-        let now = self.desk.service.clock.now();
-        let name = self.desk.sessions.find(&secret.0, &site.host, now).await?;
+        let now = self.actions.service.clock.now();
+        let name = self
+            .actions
+            .sessions
+            .find(&secret.0, &site.host, now)
+            .await?;
         let name = name.ok_or_else(refused)?;
         // The role of this moment, not that of the login.
-        let role = self.desk.operators.role(&name).await?.ok_or_else(refused)?;
+        let role = self
+            .actions
+            .operators
+            .role(&name)
+            .await?
+            .ok_or_else(refused)?;
         if role < least {
             return Err(Problem::new(Kind::RoleTooLow));
         }
@@ -165,9 +174,9 @@ fn check_sender(headers: &HeaderMap, site: &Site) -> std::result::Result<(), Pro
     }
 }
 
-async fn pass(State(door): State<Door>, request: Request, next: Next) -> Response {
+async fn pass(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     let (mut head, body) = request.into_parts();
-    let checked = door.check(&head).await;
+    let checked = guard.check(&head).await;
     let is_secure = checked.as_ref().is_ok_and(|passed| passed.site.is_secure);
     let mut response = match checked {
         Err(problem) => problem.into_response(),
