@@ -89,7 +89,7 @@ impl Params {
         Self::of(9_216, 4, 1),
         Self::of(7_168, 5, 1),
     ];
-    /// 1 GiB, 4 passes: for keys of files that live for decades.
+    /// 1 GiB, 4 passes: for keys of files that are kept for decades.
     pub const SENSITIVE: Self = Self::of(1 << 20, 4, 1);
     /// 256 MiB, 3 passes.
     pub const MODERATE: Self = Self::of(256 << 10, 3, 1);

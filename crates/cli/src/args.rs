@@ -162,7 +162,7 @@ pub(crate) enum Command {
     /// Decide which senders you trust
     #[command(subcommand)]
     Trust(TrustCommand),
-    /// Limit when and how often your own keys sign, and end their lives
+    /// Limit when and how often your own keys sign, and retire them
     #[command(subcommand)]
     Keys(KeysCommand),
     /// Notice that signing changed: slower, larger, more often, the same again

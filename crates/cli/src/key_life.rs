@@ -1,4 +1,4 @@
-//! The life of the user's own keys: asked before every signature.
+//! The lifecycle of the user's own keys, checked before every signature.
 
 use sealstone::Error;
 use sealstone::life::{KeyLife, Refusal, Stage};

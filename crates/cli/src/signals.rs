@@ -10,7 +10,7 @@ use signal_hook::iterator::Signals;
 /// Whether another program has the terminal, and Ctrl-C is meant for it.
 static INTERRUPTS_ARE_ANOTHERS: AtomicBool = AtomicBool::new(false);
 
-/// As long as it lives, SIGINT does not end this process: an editor takes Ctrl-C for itself, and
+/// Until it is dropped, SIGINT does not end this process: an editor takes Ctrl-C for itself, and
 /// the whole group of the terminal gets it.
 pub(crate) struct InterruptsForAnother(());
 

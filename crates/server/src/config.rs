@@ -98,9 +98,9 @@ pub struct AdminOptions {
     pub listen: String,
     /// The addresses at which browsers reach it through a proxy.
     pub origins: Vec<String>,
-    /// Seconds that a session lives without a request.
+    /// A session expires after this many seconds without a request.
     pub idle_seconds: u64,
-    /// Seconds that a session lives at most.
+    /// A session expires after this many seconds in any case.
     pub session_seconds: u64,
 }
 

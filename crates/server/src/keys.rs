@@ -38,7 +38,7 @@ pub const REQUEST_PATH: &str = "/token-request";
 const SIGN_EVERY: u64 = 3600;
 const STATE: &str = "issuer/state";
 
-/// Which keys an issuer has, and how long they live. The schedule counts at the first start only.
+/// Which keys an issuer has, and for how long. The schedule counts at the first start only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyOptions {
     /// The types of token.
@@ -52,7 +52,7 @@ pub struct KeyOptions {
 }
 
 impl Default for KeyOptions {
-    /// Both types of RFC 9578, a week each; tokens live for one to two weeks.
+    /// Both types of RFC 9578, a week each; tokens are valid for one to two weeks.
     fn default() -> Self {
         const DAY: u64 = 24 * 60 * 60;
         Self {
@@ -186,11 +186,11 @@ impl Keyring {
         self.refresh(now).await
     }
 
-    /// Begins the next epoch now. No token dies earlier because of it.
+    /// Begins the next epoch now. No token expires earlier because of it.
     ///
     /// # Errors
-    /// If the store fails, another process changed the keys at the same time, or there were so
-    /// many rotations that more epochs would live together than are possible.
+    /// If the store fails, another process changed the keys at the same time, or one more rotation
+    /// would make too many epochs valid at once.
     pub async fn rotate(&self, now: u64) -> Result<()> {
         // The key of the next epoch is listed before it begins.
         self.refresh(now).await?;
@@ -199,7 +199,7 @@ impl Keyring {
             return Err(Error::Damaged(STATE.to_owned()));
         };
         let rotated = schedule(&state)?.rotate(now).map_err(|_| {
-            let text = "too many epochs would live at once: wait until the oldest has ended";
+            let text = "too many epochs would be valid at once: wait until the oldest has ended";
             Error::Config(text.to_owned())
         })?;
         let next = State {
@@ -412,8 +412,8 @@ enum Ahead {
 
 /// The epochs whose keys should be in memory: those that redeem, and the next.
 fn wanted(schedule: &Schedule, now: u64) -> std::ops::RangeInclusive<u64> {
-    let alive = schedule.redeeming(now).unwrap_or(0..=0);
-    *alive.start()..=alive.end().saturating_add(1)
+    let valid = schedule.redeeming(now).unwrap_or(0..=0);
+    *valid.start()..=valid.end().saturating_add(1)
 }
 
 fn root_name(generation: u64) -> String {

@@ -234,10 +234,10 @@ impl Pinned {
     pub fn public_key(&self, kind: TokenType, now: u64) -> Option<Vec<u8>> {
         let good = self.good();
         let is_it = |entry: &&DirectoryKey| {
-            let is_alive = entry
+            let is_valid = entry
                 .lifetime
                 .is_some_and(|l| (l.not_before..l.issue_until).contains(&now));
-            entry.key.token_type() == kind && is_alive
+            entry.key.token_type() == kind && is_valid
         };
         let found = good.keys.iter().find(is_it);
         found.map(|entry| entry.key.as_bytes().to_vec())
@@ -257,11 +257,11 @@ fn find<'g>(
     token: &Token,
     now: u64,
 ) -> std::result::Result<&'g DirectoryKey, TokenError> {
-    let is_alive = |entry: &DirectoryKey| {
+    let is_valid = |entry: &DirectoryKey| {
         let lifetime = entry.lifetime;
         lifetime.is_some_and(|l| (l.not_before..l.redeem_until).contains(&now))
     };
-    let is_it = |entry: &&DirectoryKey| entry.key.id() == token.key_id() && is_alive(entry);
+    let is_it = |entry: &&DirectoryKey| entry.key.id() == token.key_id() && is_valid(entry);
     good.keys.iter().find(is_it).ok_or(TokenError::NoEpoch)
 }
 

@@ -34,15 +34,15 @@ use crate::{Result, record};
 const RECORD: &str = "admin/sessions";
 /// More end the oldest one.
 const MOST: usize = 128;
-/// The store notes so rarely, in seconds, that a session is in use.
+/// The store notes that a session is in use only after this many seconds.
 const NOTE_EVERY: u64 = 30;
 
-/// How long a session lives, in seconds.
+/// When a session expires, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifetime {
-    /// Without a request.
+    /// After the last request.
     pub idle: u64,
-    /// At all.
+    /// After the login.
     pub most: u64,
 }
 
@@ -93,7 +93,7 @@ impl Sessions {
             seen: now,
         };
         self.edit(|sessions| {
-            sessions.retain(|session| self.is_alive(session, now));
+            sessions.retain(|session| self.is_valid(session, now));
             let surplus = (sessions.len() + 1).saturating_sub(MOST);
             sessions.drain(..surplus);
             sessions.push(session.clone());
@@ -102,7 +102,7 @@ impl Sessions {
         Ok(secret)
     }
 
-    /// The operator of a session that is alive.
+    /// The operator of a session that has not expired.
     ///
     /// # Errors
     /// If the store fails.
@@ -111,7 +111,7 @@ impl Sessions {
         let digest = digest(secret);
         let is_it = |session: &&Session| session.digest == digest && session.host == host;
         let found = sessions.iter().find(is_it);
-        let Some(session) = found.filter(|session| self.is_alive(session, now)) else {
+        let Some(session) = found.filter(|session| self.is_valid(session, now)) else {
             return Ok(None);
         };
         if now.abs_diff(session.seen) >= NOTE_EVERY {
@@ -127,7 +127,7 @@ impl Sessions {
     /// Ends a session.
     ///
     /// # Errors
-    /// If the store fails. Then the session may live on.
+    /// If the store fails. Then the session may stay valid.
     pub async fn close(&self, secret: &str) -> Result<()> {
         let digest = digest(secret);
         self.edit(|sessions| sessions.retain(|session| session.digest != digest))
@@ -137,7 +137,7 @@ impl Sessions {
     /// Ends all sessions of an operator.
     ///
     /// # Errors
-    /// If the store fails. Then they may live on.
+    /// If the store fails. Then the sessions may stay valid.
     pub async fn close_all(&self, name: &str) -> Result<()> {
         self.edit(|sessions| sessions.retain(|session| session.name != name))
             .await
@@ -152,7 +152,7 @@ impl Sessions {
     }
 
     /// A clock that was set back makes no session longer.
-    fn is_alive(&self, session: &Session, now: u64) -> bool {
+    fn is_valid(&self, session: &Session, now: u64) -> bool {
         now.abs_diff(session.seen) < self.lifetime.idle
             && now.abs_diff(session.begun) < self.lifetime.most
     }

@@ -105,7 +105,7 @@ impl TelemetryOptions {
     }
 }
 
-/// Sends spans as long as it lives. Its end sends what is left, for a second at most.
+/// Sends spans until it is dropped. Dropping it sends the rest, for a second at most.
 #[derive(Debug)]
 pub struct Telemetry(SdkTracerProvider);
 

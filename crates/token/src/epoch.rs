@@ -32,12 +32,13 @@ use crate::privacypass::directory::{Directory, DirectoryKey, Lifetime};
 use crate::privacypass::{IssuerKey, RequestHead, Token, TokenChallenge, TokenType, issue_generic};
 
 const LABEL: &[u8] = b"sealstone.token.epoch.v1";
-/// As many epochs in a row have different truncated key ids.
+/// This many consecutive epochs have different truncated key ids.
 const DISTINCT: u64 = 8;
-/// The most lengths of grace: with the present and the next epoch that is [`DISTINCT`].
+/// The longest grace, in lengths of an epoch. With the present and the next epoch it makes
+/// [`DISTINCT`].
 const MAX_GRACE: u64 = DISTINCT - 2;
 
-/// When which epoch is alive. Times are seconds since 1970.
+/// When each epoch is valid. Times are seconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Schedule {
     start: u64,
@@ -47,8 +48,8 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Epoch 0 begins at `start`; each is preferred for `length` seconds, goes on to issue for
-    /// `issue_grace` seconds, and to redeem for `redeem_grace` seconds.
+    /// Epoch 0 begins at `start`. Each key is preferred for `length` seconds. After that it still
+    /// issues for `issue_grace` seconds, and redeems for `redeem_grace` seconds.
     ///
     /// # Errors
     /// Unless `0 < length` and `issue_grace ≤ redeem_grace ≤ 6 · length`.
@@ -80,27 +81,27 @@ impl Schedule {
     /// The epochs whose keys issue at `now`.
     #[must_use]
     pub fn issuing(&self, now: u64) -> Option<RangeInclusive<u64>> {
-        self.alive(now, self.issue_grace)
+        self.valid(now, self.issue_grace)
     }
 
     /// The epochs whose tokens are accepted at `now`.
     #[must_use]
     pub fn redeeming(&self, now: u64) -> Option<RangeInclusive<u64>> {
-        self.alive(now, self.redeem_grace)
+        self.valid(now, self.redeem_grace)
     }
 
-    fn alive(&self, now: u64, grace: u64) -> Option<RangeInclusive<u64>> {
+    fn valid(&self, now: u64, grace: u64) -> Option<RangeInclusive<u64>> {
         let last = self.epoch(now)?;
         let since = now - self.start;
-        // Epoch e is alive while since < (e + 1) · length + grace.
+        // Epoch e is valid while since < (e + 1) · length + grace.
         let first = since
             .checked_sub(grace)
             .map_or(0, |since| since / self.length);
         Some(first..=last)
     }
 
-    /// The same epochs, of which the one after the present begins at `now`. Grace grows by the
-    /// time that is saved, so that no token expires before its key's announced lifetime.
+    /// The same epochs, but the next one begins at `now`. Grace grows by the time that is saved,
+    /// so that no token expires before the announced end of its key.
     ///
     /// # Errors
     /// Before the first epoch, or if the grace would exceed 6 lengths.
@@ -224,7 +225,7 @@ pub struct Redemption {
     pub redeem_until: u64,
 }
 
-/// An issuer with the keys of all epochs that are alive.
+/// An issuer with the keys of all epochs that are valid.
 #[derive(Debug)]
 pub struct Issuer {
     root: Root,
@@ -274,14 +275,14 @@ impl Issuer {
         self.schedule = schedule;
     }
 
-    /// Drops the keys of epochs that ended before `now`, derives those of epochs that are alive,
+    /// Drops the keys of epochs that ended before `now`, derives those of epochs that are valid,
     /// and that of the next. It costs about a millisecond a new key; to call it often is free.
     ///
     /// # Errors
     /// None that can happen to the types of [`Issuer::new`].
     pub fn advance(&mut self, now: u64) -> Result<(), Error> {
         let (first, next) = match self.schedule.redeeming(now) {
-            Some(alive) => (*alive.start(), alive.end().saturating_add(1)),
+            Some(valid) => (*valid.start(), valid.end().saturating_add(1)),
             None => (0, 0),
         };
         self.keys
@@ -348,9 +349,9 @@ impl Issuer {
 
     /// The key that a request's head means, if it issues at `now`.
     fn issuing(&self, head: &RequestHead, now: u64) -> Option<&IssuerKey> {
-        let alive = self.schedule.issuing(now)?;
+        let valid = self.schedule.issuing(now)?;
         let is_it = |entry: &&EpochKey| {
-            alive.contains(&entry.epoch)
+            valid.contains(&entry.epoch)
                 && entry.key.token_type() == head.token_type
                 && entry.key.public_key().truncated_key_id() == head.truncated_key_id
         };
@@ -369,9 +370,9 @@ impl Issuer {
         now: u64,
     ) -> Result<Redemption, Error> {
         token.answers(challenge)?;
-        let alive = self.schedule.redeeming(now).ok_or(Error::NoEpoch)?;
+        let valid = self.schedule.redeeming(now).ok_or(Error::NoEpoch)?;
         let is_it = |entry: &&EpochKey| {
-            alive.contains(&entry.epoch)
+            valid.contains(&entry.epoch)
                 && entry.key.token_type() == token.token_type()
                 && entry.key.public_key().id() == token.key_id()
         };
@@ -392,7 +393,7 @@ impl Issuer {
         let first = self
             .schedule
             .redeeming(now)
-            .map_or(0, |alive| *alive.start());
+            .map_or(0, |valid| *valid.start());
         let mut listed: Vec<&EpochKey> = self
             .keys
             .iter()

@@ -80,7 +80,7 @@ fn schedules() {
     assert!(Schedule::new(0, 10, 0, 60).is_ok());
     assert!(
         Schedule::new(0, 10, 0, 61).is_err(),
-        "more than 8 epochs alive"
+        "more than 8 epochs valid"
     );
     assert!(Schedule::new(0, u64::MAX, 0, 1).is_err(), "no overflow");
 }

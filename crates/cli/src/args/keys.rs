@@ -12,7 +12,7 @@ use super::trust::ChangeArgs;
 pub(crate) enum KeysCommand {
     /// Show your keys: stage, times, uses left
     List,
-    /// Show the life of one key, and its history
+    /// Show the state of one key, its limits and its history
     Show(KeyArgs),
     /// Limit when and how often a key signs
     Set(KeySetArgs),

@@ -62,7 +62,7 @@ impl TlsOptions {
     }
 }
 
-/// TLS with a certificate that may change while connections live.
+/// TLS with a certificate that may change while connections are open.
 pub struct Tls {
     acceptor: TlsAcceptor,
     current: Arc<Current>,

@@ -1,4 +1,4 @@
-//! TLS of the listener: a certificate that changes while connections live.
+//! TLS of the listener: a certificate that changes while connections are open.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -1,7 +1,7 @@
-//! A token's whole life in one process: challenge, blind, evaluate, finalize, redeem, and the
-//! second redemption refused.
+//! The whole lifecycle of a token in one process: challenge, blind, evaluate, finalize, redeem. A
+//! second redemption is refused.
 //!
-//! Run with `cargo run --release -p sealstone-token --example token_life`.
+//! Run with `cargo run --release -p sealstone-token --example token_lifecycle`.
 
 use std::collections::HashSet;
 use std::time::Instant;
@@ -13,13 +13,13 @@ fn main() -> Result<(), Error> {
     for token_type in [TokenType::VoprfP384, TokenType::BlindRsa2048] {
         println!("  {token_type}");
         let issuer = IssuerKey::generate(token_type)?;
-        live(&issuer)?;
+        lifecycle(&issuer)?;
     }
     batch()
 }
 
 /// One token of this issuer, from its challenge to its second redemption.
-fn live(issuer: &IssuerKey) -> Result<(), Error> {
+fn lifecycle(issuer: &IssuerKey) -> Result<(), Error> {
     let mut spent = HashSet::new();
     let token_type = issuer.token_type();
 
