@@ -24,7 +24,7 @@ pub(crate) fn exception(py: Python<'_>, error: Error) -> PyErr {
             allowed,
             what,
         } => raise(py, "KdfLimit", (text, wanted, allowed, what)),
-        Error::KeyLife(_) => raise(py, "KeyLife", (text,)),
+        Error::KeyLifecycle(_) => raise(py, "KeyLifecycle", (text,)),
         Error::StoreAltered(what) => raise(py, "StoreAltered", (text, what)),
         // WrongSender is decided before; kinds to come have no class of their own yet.
         _ => raise(py, "SealstoneError", (text,)),

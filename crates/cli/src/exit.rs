@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use sealstone::Error;
-use sealstone::life::Refusal;
+use sealstone::lifecycle::Refusal;
 
 /// Why the command ended, as a number. Success is 0. The order is that of [`SEVERITY`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,8 +168,8 @@ impl Exit {
             | Error::WrongSender => Self::Authentication,
             Error::KdfLimit { .. } | Error::OutOfMemory(_) => Self::KeyDerivation,
             Error::StoreAltered(_) => Self::StoreAltered,
-            Error::KeyLife(Refusal::Change(..)) => Self::Usage,
-            Error::KeyLife(_) => Self::Denied,
+            Error::KeyLifecycle(Refusal::Change(..)) => Self::Usage,
+            Error::KeyLifecycle(_) => Self::Denied,
             Error::Invalid(_) | Error::UnknownWord(_) => Self::Usage,
             _ => Self::Internal,
         }

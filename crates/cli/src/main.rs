@@ -10,7 +10,7 @@ mod failure;
 mod hardening;
 mod identity;
 mod io;
-mod key_life;
+mod key_lifecycle;
 mod monitor;
 mod network;
 mod passphrase;

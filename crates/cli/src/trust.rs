@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use sealstone::Error;
-use sealstone::life::Stage;
+use sealstone::lifecycle::Stage;
 use sealstone::passport::{Contact, Fingerprint, Passport, PublicPassport};
 use sealstone::trust::{Change, Countersignature, Entry, Record, Status, TrustStore};
 use sealstone_files::{TrustDirectory, is_not_begun};
@@ -182,8 +182,8 @@ pub(crate) fn namesakes<'s>(
 }
 
 /// Records that the user has replaced the passport `old` by `new`. A passport that is denied or
-/// revoked stays so. The life of the old one names the new one. Where the old one had countersigned
-/// the store, the new one does. Returns the status of the old one.
+/// revoked stays so. The old passport's lifecycle names the new one. If the old one had
+/// countersigned the store, the new one does it, too. Returns the status of the old one.
 pub(crate) fn retire(
     old: &Passport,
     new: &Passport,
@@ -197,7 +197,7 @@ pub(crate) fn retire(
     let all_signed = store
         .verify_signed(old.contact())
         .is_ok_and(|unsigned| unsigned.is_empty());
-    if store.key_life(&old.fingerprint()).stage == Stage::Active {
+    if store.key_lifecycle(&old.fingerprint()).stage == Stage::Active {
         let rotated = store.rotate_key(old.contact(), succession, &change);
         rotated.map_err(unsure)?;
     }

@@ -20,7 +20,7 @@ pub struct TrustDirectory {
     path: PathBuf,
 }
 
-/// The directory, locked as long as this value lives.
+/// The directory, locked until this value is dropped.
 #[derive(Debug)]
 pub struct TrustSession {
     path: PathBuf,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use crate::life::Refusal;
+use crate::lifecycle::Refusal;
 
 /// Every failure of this crate.
 ///
@@ -41,8 +41,8 @@ pub enum Error {
     UnknownWord(usize),
     /// The file was signed by somebody other than the caller expects, or not at all.
     WrongSender,
-    /// The user's own key may not sign, or its life may not change in this way.
-    KeyLife(Refusal),
+    /// The user's own key may not sign, or its lifecycle may not change in this way.
+    KeyLifecycle(Refusal),
     /// A trust store that was changed by something other than this program; the text says where.
     StoreAltered(&'static str),
 }
@@ -90,7 +90,7 @@ impl fmt::Display for Error {
             Self::Invalid(what) => write!(f, "{what}"),
             Self::UnknownWord(place) => write!(f, "word {place} is not on the BIP-39 English list"),
             Self::WrongSender => write!(f, "signed by somebody else than expected"),
-            Self::KeyLife(refusal) => write!(f, "{refusal}"),
+            Self::KeyLifecycle(refusal) => write!(f, "{refusal}"),
             Self::StoreAltered(what) => write!(f, "the trust store was altered: {what}"),
         }
     }

@@ -12,7 +12,7 @@
 //! | unlock a passport once for many files | [`agent`] |
 //! | remember whom they trust | [`trust`] |
 //! | publish files that nobody can alter | [`package`] |
-//! | limit when and how often a key signs | [`life`] |
+//! | limit when and how often a key signs | [`lifecycle`] |
 //! | notice that signing changed | [`monitor`] |
 //! | sign a short text for everybody | [`statement`] |
 //! | show when data existed | [`timestamp`] |
@@ -49,7 +49,7 @@ mod wire;
 pub mod agent;
 pub mod archive;
 pub mod file;
-pub mod life;
+pub mod lifecycle;
 pub mod monitor;
 pub mod package;
 pub mod passport;

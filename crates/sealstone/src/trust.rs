@@ -27,10 +27,10 @@
 mod entry;
 mod head;
 mod key;
-mod life;
-mod life_entry;
+mod lifecycle;
+mod lifecycle_entry;
+mod lifecycles;
 mod link;
-mod lives;
 mod log;
 mod name;
 mod record;
@@ -48,7 +48,7 @@ use std::collections::HashSet;
 use minicbor::bytes::ByteVec;
 
 pub use entry::Entry;
-pub use life::Reservation;
+pub use lifecycle::Reservation;
 pub use name::Name;
 pub use record::Record;
 pub use signature::Countersignature;
@@ -390,9 +390,10 @@ impl<S: Storage> TrustStore<S> {
     pub fn prune(&mut self, before: u64, change: &Change<'_>) -> Result<usize> {
         let mut session = self.storage.write()?;
         let mut unlocked = Unlocked::existing(&session)?;
-        let has_life = |record: &Record<'_>| unlocked.state.lives.contains(&record.fingerprint());
+        let has_lifecycle =
+            |record: &Record<'_>| unlocked.state.lifecycles.contains(&record.fingerprint());
         let old = |record: &Record<'_>| {
-            record.is_only_met() && record.changed() < before && !has_life(record)
+            record.is_only_met() && record.changed() < before && !has_lifecycle(record)
         };
         let gone: HashSet<Fingerprint> = unlocked
             .state
@@ -528,7 +529,7 @@ impl State {
                 .to_owned(),
             body: None,
             since: record.and_then(|record| record.since()),
-            life: None,
+            lifecycle: None,
             uses: None,
         }
     }

@@ -71,8 +71,8 @@ class KdfLimit(SealstoneError):
         self.what = what
 
 
-class KeyLife(SealstoneError):
-    """The life of the user's own key does not allow this."""
+class KeyLifecycle(SealstoneError):
+    """The lifecycle of the user's own key does not allow this."""
 
 
 class StoreAltered(SealstoneError):

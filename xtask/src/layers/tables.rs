@@ -73,7 +73,7 @@ pub(super) const MODULES: &[(&str, &[&[&str]])] = &[
     (
         "crates/sealstone",
         &[
-            &["life"],
+            &["lifecycle"],
             &["error"],
             &["wire"],
             &["kdf", "kind", "sign"],
@@ -98,7 +98,7 @@ pub(super) const MODULES: &[(&str, &[&[&str]])] = &[
             &["passphrase"],
             &["identity"],
             &["trust"],
-            &["key_life", "monitor"],
+            &["key_lifecycle", "monitor"],
             &["commands"],
         ],
     ),

@@ -25,7 +25,7 @@ use crate::failure::{About, Failure, Result};
 use crate::identity::Identity;
 use crate::io::input;
 use crate::io::output::{Destination, How, Nature, Output, STDOUT};
-use crate::key_life;
+use crate::key_lifecycle;
 use crate::passphrase::{self, Answer, Chosen, Options, Passphrases, Source};
 use crate::paths;
 use crate::trust;
@@ -249,11 +249,11 @@ impl<'a> Plan<'a> {
     ) -> Result<Unlocked> {
         self.recipients.warn(context);
         if let Some(identity) = &self.sender {
-            key_life::check(&identity.locked.fingerprint(), context)?;
+            key_lifecycle::check(&identity.locked.fingerprint(), context)?;
         }
         let unlocked = self.unlock(open, context)?;
         if let Some(passport) = &unlocked.sender {
-            key_life::reserve(&passport.contact().fingerprint(), uses, context)?;
+            key_lifecycle::reserve(&passport.contact().fingerprint(), uses, context)?;
         }
         Ok(unlocked)
     }

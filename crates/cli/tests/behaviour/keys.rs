@@ -1,4 +1,4 @@
-//! The life of the user's own keys, seen by the verbs that sign.
+//! The lifecycle of the user's own keys, seen by the verbs that sign.
 
 use crate::world::{World, json};
 
@@ -35,7 +35,7 @@ fn signing_uses_up_the_limit_and_then_is_refused() {
     let [.., set, used] = &history[..] else {
         panic!("{history:?}")
     };
-    assert_eq!(set["life"]["max_uses"], 1);
+    assert_eq!(set["lifecycle"]["max_uses"], 1);
     assert_eq!(
         (&used["event"], &used["uses"]),
         (&"key used".into(), &1.into())

@@ -12,7 +12,7 @@ pub(crate) struct Rotation {
     world: World,
 }
 
-/// Where the default passport lives, below the home directory.
+/// The default passport, below the home directory.
 const DATA: &str = ".local/share/sealstone";
 const LETTER: &str = "../keys/letter";
 

@@ -93,9 +93,9 @@ pub struct PathCertificate {
     pub issuer: String,
     /// The serial number: the content of an INTEGER.
     pub serial: Vec<u8>,
-    /// The first second of its life, since 1970.
+    /// The first second of its lifecycle, since 1970.
     pub not_before: u64,
-    /// The last second of its life, since 1970.
+    /// The last second of its lifecycle, since 1970.
     pub not_after: u64,
     /// The encoding.
     pub der: Vec<u8>,

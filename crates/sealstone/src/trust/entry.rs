@@ -3,9 +3,9 @@
 use minicbor::bytes::ByteVec;
 use minicbor::{Decode, Encode};
 
-use super::life_entry::LifeEntry;
+use super::lifecycle_entry::LifecycleEntry;
 use super::status::Status;
-use crate::life::{Limits, MAX_USES, Stage};
+use crate::lifecycle::{Limits, MAX_USES, Stage};
 use crate::passport::Fingerprint;
 use crate::wire::{cbor, text};
 use crate::{Error, Result};
@@ -35,7 +35,7 @@ pub struct Entry {
     #[n(8)]
     pub(super) since: Option<u64>,
     #[n(9)]
-    pub(super) life: Option<LifeEntry>,
+    pub(super) lifecycle: Option<LifecycleEntry>,
     /// How many uses of a key are reserved.
     #[n(10)]
     pub(super) uses: Option<u64>,
@@ -60,7 +60,7 @@ pub(super) enum Event {
     #[n(6)]
     Compromised,
     #[n(7)]
-    Life,
+    Lifecycle,
     #[n(8)]
     Used,
     #[n(9)]
@@ -92,7 +92,7 @@ impl Entry {
     }
 
     /// The status after this entry; `None` if the entry is about the store, which was given a new
-    /// key, a policy or pruned, or about the life of a key.
+    /// key, a policy or pruned, or about the lifecycle of a key.
     #[must_use]
     pub fn status(&self) -> Option<Status> {
         match self.event {
@@ -103,7 +103,7 @@ impl Entry {
             Event::Compromised => Some(Status::Compromised),
             Event::Rekeyed
             | Event::Pruned
-            | Event::Life
+            | Event::Lifecycle
             | Event::Used
             | Event::SignedOnly
             | Event::UnsignedToo => None,
@@ -116,7 +116,7 @@ impl Entry {
         match (self.status(), self.event) {
             (Some(status), _) => status.name(),
             (None, Event::Pruned) => "pruned",
-            (None, Event::Life) => "key life",
+            (None, Event::Lifecycle) => "key lifecycle",
             (None, Event::Used) => "key used",
             (None, Event::SignedOnly) => "signed only",
             (None, Event::UnsignedToo) => "unsigned too",
@@ -131,17 +131,17 @@ impl Entry {
         self.event == Event::Pending && self.body.is_some()
     }
 
-    /// The passport whose record or life changed; `None` if the entry is about the store.
+    /// The passport whose record or lifecycle changed; `None` if the entry is about the store.
     #[must_use]
     pub fn fingerprint(&self) -> Option<Fingerprint> {
         (!self.is_about_the_store()).then_some(self.fingerprint)
     }
 
-    /// The life of the user's own key after this entry: stage, limits and successor.
+    /// The lifecycle of the user's own key after this entry: stage, limits and successor.
     #[must_use]
-    pub fn life(&self) -> Option<(Stage, Limits, Option<Fingerprint>)> {
-        let life = self.life.as_ref()?;
-        Some((life.stage(), life.limits(), life.successor))
+    pub fn lifecycle(&self) -> Option<(Stage, Limits, Option<Fingerprint>)> {
+        let lifecycle = self.lifecycle.as_ref()?;
+        Some((lifecycle.stage(), lifecycle.limits(), lifecycle.successor))
     }
 
     /// How many uses of the user's own key the entry reserved.
@@ -150,9 +150,9 @@ impl Entry {
         self.uses
     }
 
-    /// Whether the user decided something: about a passport, the life of a key, or unsigned files.
+    /// Whether the user decided something: about a passport, a key's lifecycle, or unsigned files.
     pub(super) fn is_decision(&self) -> bool {
-        let decides = self.status().is_some() || self.event == Event::Life;
+        let decides = self.status().is_some() || self.event == Event::Lifecycle;
         (decides && !self.is_meeting()) || self.signed_only().is_some()
     }
 
@@ -221,7 +221,7 @@ impl Entry {
             return Err(Error::Malformed("entry about the store"));
         }
         self.check_since()?;
-        self.check_life()
+        self.check_lifecycle()
     }
 
     fn check_since(&self) -> Result<()> {
@@ -233,18 +233,20 @@ impl Entry {
         }
     }
 
-    fn check_life(&self) -> Result<()> {
-        let fits = match (self.event, &self.life, self.uses) {
-            (Event::Life, Some(life), None) => life.is_valid() && self.body.is_none(),
+    fn check_lifecycle(&self) -> Result<()> {
+        let fits = match (self.event, &self.lifecycle, self.uses) {
+            (Event::Lifecycle, Some(lifecycle), None) => {
+                lifecycle.is_valid() && self.body.is_none()
+            }
             (Event::Used, None, Some(uses)) => {
                 (1..=MAX_USES).contains(&uses) && self.label.is_empty() && self.body.is_none()
             }
-            (Event::Life | Event::Used, ..) => false,
-            (_, life, uses) => life.is_none() && uses.is_none(),
+            (Event::Lifecycle | Event::Used, ..) => false,
+            (_, lifecycle, uses) => lifecycle.is_none() && uses.is_none(),
         };
         match fits {
             true => Ok(()),
-            false => Err(Error::Malformed("entry about the life of a key")),
+            false => Err(Error::Malformed("entry about the lifecycle of a key")),
         }
     }
 }

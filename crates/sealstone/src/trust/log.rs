@@ -274,7 +274,7 @@ mod tests {
             note: text(),
             body: None,
             since: None,
-            life: None,
+            lifecycle: None,
             uses: None,
         };
         let encoded = entry.encode();

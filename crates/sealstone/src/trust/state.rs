@@ -4,8 +4,8 @@
 use super::entry::Entry;
 use super::head::Head;
 use super::key::{self, StoreKey};
+use super::lifecycles::Lifecycles;
 use super::link::NO_LINK;
-use super::lives::Lives;
 use super::log::{self, Log, MAX_LOG};
 use super::record::Index;
 use super::signature::Countersignature;
@@ -20,7 +20,7 @@ use crate::passport::Fingerprint;
 pub(super) struct State {
     pub(super) log: Log,
     index: Index,
-    pub(super) lives: Lives,
+    pub(super) lifecycles: Lifecycles,
     pub(super) signature: Option<Countersignature>,
     pub(super) interrupted: Interrupted,
 }
@@ -38,7 +38,7 @@ pub struct Interrupted {
     pub torn: u64,
 }
 
-/// The state with the key that allows changes. It lives only as long as one change.
+/// The state with the key that allows changes. It is dropped after one change.
 pub(super) struct Unlocked {
     pub(super) state: State,
     /// The key of the log; `None` before the store is made.
@@ -67,7 +67,7 @@ impl State {
         };
         for (position, entry) in state.log.entries().iter().enumerate() {
             state.index.add(position, entry);
-            state.lives.add(entry);
+            state.lifecycles.add(entry);
         }
         state
     }
@@ -239,7 +239,7 @@ impl State {
         let position = self.log.entries().len() - 1;
         let entry = &self.log.entries()[position];
         self.index.add(position, entry);
-        self.lives.add(entry);
+        self.lifecycles.add(entry);
         Ok(framed)
     }
 

@@ -42,7 +42,7 @@ pub trait Storage {
     fn write(&self) -> io::Result<Self::Writer>;
 }
 
-/// Keeps writers out while it lives.
+/// Keeps writers out until it is dropped.
 pub trait ReadSession {
     /// The first `limit` bytes of `file`, all if it has fewer; `None` if there is no such file.
     ///
@@ -51,7 +51,7 @@ pub trait ReadSession {
     fn read(&self, file: File, limit: usize) -> io::Result<Option<Vec<u8>>>;
 }
 
-/// Keeps all other readers and writers out while it lives.
+/// Keeps all other readers and writers out until it is dropped.
 pub trait WriteSession: ReadSession {
     /// Replaces the content of `file` by `bytes`. After a crash at any moment the file is the old
     /// or the new one; after the return it is the new one.

@@ -5,7 +5,7 @@ use sealstone_primitives::secret::Secret;
 
 use super::entry::Entry;
 use super::key::StoreKey;
-use super::life_entry::{LifeEntry, LoggedStage};
+use super::lifecycle_entry::{LifecycleEntry, LoggedStage};
 use super::log::{self, Log};
 use super::*;
 use crate::passport::Passport;
@@ -124,7 +124,9 @@ fn entries_that_no_writer_makes_are_refused() {
             ("approval since a time", |it| it.since = Some(5)),
             ("revocation without a time", |it| it.event = Event::Revoked),
             ("approval with uses", |it| it.uses = Some(1)),
-            ("approval with a life", |it| it.life = Some(life())),
+            ("approval with a lifecycle", |it| {
+                it.lifecycle = Some(lifecycle())
+            }),
         ],
     );
     let rekeyed = Entry {
@@ -147,8 +149,8 @@ fn entries_that_no_writer_makes_are_refused() {
     );
 }
 
-fn life() -> LifeEntry {
-    LifeEntry {
+fn lifecycle() -> LifecycleEntry {
+    LifecycleEntry {
         stage: LoggedStage::Active,
         not_before: Some(5),
         not_after: Some(5),
@@ -159,26 +161,26 @@ fn life() -> LifeEntry {
 
 #[test]
 fn lives_that_no_writer_makes_are_refused() {
-    let of_life = |edit: fn(&mut LifeEntry)| {
-        let mut life = life();
-        edit(&mut life);
-        let event = Event::Life;
+    let of_lifecycle = |edit: fn(&mut LifecycleEntry)| {
+        let mut lifecycle = lifecycle();
+        edit(&mut lifecycle);
+        let event = Event::Lifecycle;
         Entry {
             event,
-            life: Some(life),
+            lifecycle: Some(lifecycle),
             ..entry()
         }
     };
     refused_after(
-        &of_life(|_| {}),
+        &of_lifecycle(|_| {}),
         &[
-            ("life without a life", |it| it.life = None),
-            ("life with uses", |it| it.uses = Some(1)),
-            ("life with keys", |it| it.body = Some(vec![0].into())),
-            ("life since a time", |it| it.since = Some(5)),
+            ("lifecycle without a lifecycle", |it| it.lifecycle = None),
+            ("lifecycle with uses", |it| it.uses = Some(1)),
+            ("lifecycle with keys", |it| it.body = Some(vec![0].into())),
+            ("lifecycle since a time", |it| it.since = Some(5)),
         ],
     );
-    let edits: [Edit<LifeEntry>; 5] = [
+    let edits: [Edit<LifecycleEntry>; 5] = [
         ("end before the beginning", |it| it.not_before = Some(6)),
         ("no use", |it| it.max_uses = Some(0)),
         ("too many uses", |it| it.max_uses = Some(100_001)),
@@ -188,7 +190,7 @@ fn lives_that_no_writer_makes_are_refused() {
         }),
     ];
     for (name, edit) in edits {
-        let bytes = of_life(edit).encode();
+        let bytes = of_lifecycle(edit).encode();
         assert!(Entry::decode(&bytes).is_err(), "{name} was taken");
     }
     let used = Entry {
@@ -204,7 +206,9 @@ fn lives_that_no_writer_makes_are_refused() {
             ("zero uses", |it| it.uses = Some(0)),
             ("too many uses", |it| it.uses = Some(100_001)),
             ("uses with a label", |it| it.label = "a".into()),
-            ("uses with a life", |it| it.life = Some(life())),
+            ("uses with a lifecycle", |it| {
+                it.lifecycle = Some(lifecycle())
+            }),
         ],
     );
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use sealstone::life::{Limits, Stage};
+use sealstone::lifecycle::{Limits, Stage};
 use sealstone::passport::Fingerprint;
 use sealstone::trust::{File, Memory, Status, TrustStore};
 
@@ -96,7 +96,7 @@ fn the_golden_store_opens() {
         [Some(START + 6), Some(START + 9), None]
     );
     assert_eq!(store.iter().len(), 6);
-    check_life(&store, &owner.fingerprint());
+    check_lifecycle(&store, &owner.fingerprint());
     let events: Vec<&str> = store.log().map(|entry| entry.event()).collect();
     assert_eq!((events[8], events[14]), ("rekeyed", "pruned"));
 
@@ -104,15 +104,20 @@ fn the_golden_store_opens() {
     assert_eq!(TrustStore::open(memory).unwrap().iter().len(), 6);
 }
 
-fn check_life(store: &TrustStore<Memory>, owner: &Fingerprint) {
-    let life = store.key_life(owner);
+fn check_lifecycle(store: &TrustStore<Memory>, owner: &Fingerprint) {
+    let lifecycle = store.key_lifecycle(owner);
     let successor = person(12, "Bob 2").fingerprint();
     assert_eq!(
-        (life.stage, life.used, life.left(), life.successor),
+        (
+            lifecycle.stage,
+            lifecycle.used,
+            lifecycle.left(),
+            lifecycle.successor
+        ),
         (Stage::Rotating, 2, Some(1), Some(*successor.as_bytes()))
     );
     assert_eq!(
-        (life.limits.not_before, life.limits.not_after),
+        (lifecycle.limits.not_before, lifecycle.limits.not_after),
         (Some(START), Some(START + 1000))
     );
 }

@@ -7,7 +7,7 @@ mod example;
 mod faulty;
 mod fixture;
 mod golden;
-mod life;
+mod lifecycle;
 mod mini;
 mod model;
 mod planted;

@@ -409,7 +409,11 @@ async fn pages_of_other_hosts_are_refused() {
         "a name that points here"
     );
     let asked = ask(Method::GET, "/api/session", Some(&cookie), &json!({}));
-    assert_eq!(world.send(asked).await.status, 200, "the session is still valid");
+    assert_eq!(
+        world.send(asked).await.status,
+        200,
+        "the session is still valid"
+    );
 }
 
 #[tokio::test]

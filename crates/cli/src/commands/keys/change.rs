@@ -1,6 +1,6 @@
 //! `keys set`, `keys rotate`, `keys deprecate`, `keys revoke` and `keys compromised`
 
-use sealstone::life::{Limits, Stage};
+use sealstone::lifecycle::{Limits, Stage};
 use sealstone::trust::Status;
 use sealstone_terminal::clock;
 
@@ -10,7 +10,7 @@ use crate::args::{KeyChangeArgs, KeyEndArgs, KeyRotateArgs, KeySetArgs};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::identity::load_public;
-use crate::key_life;
+use crate::key_lifecycle;
 use crate::trust::{self, Store};
 
 /// One change of one key.
@@ -41,7 +41,7 @@ impl<'a> Job<'a> {
     ) -> Result<()> {
         let time = trust::change(&self.operator, self.note.or(Some("")));
         change(&mut self.store, &self.own, &time)
-            .map_err(|e| key_life::failed(e, &self.own.fingerprint).about(self.own.name()))?;
+            .map_err(|e| key_lifecycle::failed(e, &self.own.fingerprint).about(self.own.name()))?;
         show::report(&self.own, &self.store, self.context)
     }
 }
@@ -49,7 +49,7 @@ impl<'a> Job<'a> {
 pub(super) fn set(args: &KeySetArgs, context: &Context) -> Result<()> {
     let job = Job::new(&args.of, context)?;
     job.apply(|store, own, change| {
-        let before = store.key_life(&own.fingerprint).limits;
+        let before = store.key_lifecycle(&own.fingerprint).limits;
         let or_kept = |limit: Option<crate::args::Limit>, kept| limit.map_or(kept, |it| it.0);
         let limits = Limits {
             not_before: or_kept(args.not_before, before.not_before),
@@ -90,8 +90,8 @@ pub(super) fn end(args: &KeyEndArgs, status: Status, context: &Context) -> Resul
         _ => Stage::Revoked,
     };
     Job::new(&args.of, context)?.apply(|store, own, change| {
-        let before = store.key_life(&own.fingerprint).stage;
-        before.to(stage).map_err(sealstone::Error::KeyLife)?;
+        let before = store.key_lifecycle(&own.fingerprint).stage;
+        before.to(stage).map_err(sealstone::Error::KeyLifecycle)?;
         if let Some(contact) = &own.contact {
             store.introduce(contact, change)?;
         }

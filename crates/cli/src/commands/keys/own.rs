@@ -79,7 +79,7 @@ impl Own {
     }
 }
 
-/// The default passport, the former ones, and all whose life was ever changed.
+/// The default passport, the former ones, and all whose lifecycle was ever changed.
 pub(super) fn all(store: &Store) -> Vec<Own> {
     let default = paths::existing_default_passport();
     let files = default.into_iter().chain(paths::former_default_passports());

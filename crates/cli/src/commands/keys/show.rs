@@ -1,6 +1,6 @@
 //! `keys list` and `keys show`
 
-use sealstone::life::KeyLife;
+use sealstone::lifecycle::KeyLifecycle;
 use sealstone::passport::Fingerprint;
 use sealstone::trust::Entry;
 use sealstone_terminal::clock;
@@ -11,7 +11,7 @@ use crate::args::KeyArgs;
 use crate::commands::trust::log;
 use crate::context::Context;
 use crate::failure::Result;
-use crate::key_life::explain;
+use crate::key_lifecycle::explain;
 use crate::trust::{self, Store};
 
 pub(super) fn list(context: &Context) -> Result<()> {
@@ -28,8 +28,13 @@ pub(super) fn list(context: &Context) -> Result<()> {
 
 /// One key after a change.
 pub(super) fn report(own: &Own, store: &Store, context: &Context) -> Result<()> {
-    let life = store.key_life(&own.fingerprint);
-    let text = format!("{} is {}{}", own.name(), life.stage, limits(&life));
+    let lifecycle = store.key_lifecycle(&own.fingerprint);
+    let text = format!(
+        "{} is {}{}",
+        own.name(),
+        lifecycle.stage,
+        limits(&lifecycle)
+    );
     context.result(&text, || key_json(own, store))
 }
 
@@ -41,16 +46,16 @@ pub(super) fn one(args: &KeyArgs, context: &Context) -> Result<()> {
         store.log().filter(is_about_it)
     };
     let text = || {
-        let life = store.key_life(&own.fingerprint);
+        let lifecycle = store.key_lifecycle(&own.fingerprint);
         let lines = history()
             .map(|entry| format!("  {}{}", log::line(entry), log::note(entry, "        ")))
             .collect::<String>();
         format!(
             "{}\n  label        {}\n  fingerprint  {}\n{}{lines}",
-            life.stage,
+            lifecycle.stage,
             own.label,
             own.fingerprint,
-            details(&life, &own.fingerprint)
+            details(&lifecycle, &own.fingerprint)
         )
     };
     context.print(text, || {
@@ -60,9 +65,9 @@ pub(super) fn one(args: &KeyArgs, context: &Context) -> Result<()> {
     })
 }
 
-fn details(life: &KeyLife, key: &Fingerprint) -> String {
+fn details(lifecycle: &KeyLifecycle, key: &Fingerprint) -> String {
     let mut text = String::new();
-    let limits = &life.limits;
+    let limits = &lifecycle.limits;
     for (name, time) in [
         ("not before", limits.not_before),
         ("not after", limits.not_after),
@@ -72,12 +77,12 @@ fn details(life: &KeyLife, key: &Fingerprint) -> String {
         }
     }
     if let Some(max) = limits.max_uses {
-        text += &format!("  uses         {} of {max}\n", life.used);
+        text += &format!("  uses         {} of {max}\n", lifecycle.used);
     }
-    if let Some(successor) = life.successor.map(Fingerprint::from_bytes) {
+    if let Some(successor) = lifecycle.successor.map(Fingerprint::from_bytes) {
         text += &format!("  successor    {successor}\n");
     }
-    let signs = match life.may_sign(clock::now(), 1) {
+    let signs = match lifecycle.may_sign(clock::now(), 1) {
         Ok(()) => "yes".to_owned(),
         Err(refusal) => format!("no: {}", explain(&refusal, key).what()),
     };
@@ -86,28 +91,28 @@ fn details(life: &KeyLife, key: &Fingerprint) -> String {
 
 /// `active      0211-6365-1d59-6306  Alice, until …`.
 fn line(own: &Own, store: &Store) -> String {
-    let life = store.key_life(&own.fingerprint);
+    let lifecycle = store.key_lifecycle(&own.fingerprint);
     format!(
         "{:<11} {}  {}{}",
-        life.stage,
+        lifecycle.stage,
         own.fingerprint.brief(),
         own.label,
-        limits(&life)
+        limits(&lifecycle)
     )
 }
 
 /// Its limits and its successor, each after a comma.
-fn limits(life: &KeyLife) -> String {
-    let limits = &life.limits;
+fn limits(lifecycle: &KeyLifecycle) -> String {
+    let limits = &lifecycle.limits;
     let from = limits
         .not_before
         .map(|time| format!(", from {}", clock::show(time)));
     let until = limits
         .not_after
         .map(|time| format!(", until {}", clock::show(time)));
-    let left = life.left().zip(limits.max_uses);
+    let left = lifecycle.left().zip(limits.max_uses);
     let left = left.map(|(left, max)| format!(", {left} of {max} uses left"));
-    let successor = life.successor.map(Fingerprint::from_bytes);
+    let successor = lifecycle.successor.map(Fingerprint::from_bytes);
     let successor = successor.map(|name| format!(", successor {}", name.brief()));
     [from, until, left, successor]
         .into_iter()
@@ -116,20 +121,20 @@ fn limits(life: &KeyLife) -> String {
 }
 
 fn key_json(own: &Own, store: &Store) -> Value {
-    let life = store.key_life(&own.fingerprint);
-    let refusal = life.may_sign(clock::now(), 1).err();
+    let lifecycle = store.key_lifecycle(&own.fingerprint);
+    let refusal = lifecycle.may_sign(clock::now(), 1).err();
     let record = store.get(&own.fingerprint);
     json!({
         "fingerprint": own.fingerprint.to_string(),
         "label": own.label,
-        "stage": life.stage.name(),
+        "stage": lifecycle.stage.name(),
         "since": record.and_then(|record| record.since()),
-        "not_before": life.limits.not_before,
-        "not_after": life.limits.not_after,
-        "max_uses": life.limits.max_uses,
-        "used": life.used,
-        "left": life.left(),
-        "successor": life.successor.map(|name| Fingerprint::from_bytes(name).to_string()),
+        "not_before": lifecycle.limits.not_before,
+        "not_after": lifecycle.limits.not_after,
+        "max_uses": lifecycle.limits.max_uses,
+        "used": lifecycle.used,
+        "left": lifecycle.left(),
+        "successor": lifecycle.successor.map(|name| Fingerprint::from_bytes(name).to_string()),
         "may_sign": refusal.is_none(),
         "reason": refusal.map(|refusal| refusal.to_string()),
     })

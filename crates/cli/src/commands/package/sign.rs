@@ -21,7 +21,7 @@ use crate::context::Context;
 use crate::failure::{About, Failure, Result};
 use crate::identity::Identity;
 use crate::io::{DASH, input};
-use crate::key_life;
+use crate::key_lifecycle;
 use crate::monitor::{self, Measured};
 use crate::passphrase::Passphrases;
 use crate::paths;
@@ -61,7 +61,7 @@ fn signer(args: &PackageSignArgs) -> Result<Identity> {
 }
 
 fn unlock(args: &PackageSignArgs, identity: &Identity, context: &Context) -> Result<Passport> {
-    key_life::check(&identity.locked.fingerprint(), context)?;
+    key_lifecycle::check(&identity.locked.fingerprint(), context)?;
     let unlocked = identity.unlock(&Passphrases::new(&args.unlock), context)?;
     question::finish();
     Ok(unlocked.into_passport())
@@ -80,7 +80,7 @@ fn add(
     must_hold(&stored, args.signers.root.as_deref(), context)?;
     let passport = unlock(args, identity, context)?;
     let mut package = stored.package.clone();
-    key_life::reserve(&passport.fingerprint(), 1, context)?;
+    key_lifecycle::reserve(&passport.fingerprint(), 1, context)?;
     let start = Instant::now();
     sign(&mut package, &passport, clock::now()).about(shown(path))?;
     let latency = start.elapsed();
@@ -194,7 +194,7 @@ impl<'a> Job<'a> {
             draft.require(Layer::Timestamp)?;
         }
         self.add_content(&mut draft, context)?;
-        key_life::reserve(&passport.fingerprint(), 1, context)?;
+        key_lifecycle::reserve(&passport.fingerprint(), 1, context)?;
         let start = Instant::now();
         let package = draft.sign(passport, clock::now())?;
         watch(

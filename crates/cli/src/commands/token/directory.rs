@@ -20,7 +20,7 @@ use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::identity::{Identity, load_public, or_default};
 use crate::io::input;
-use crate::key_life;
+use crate::key_lifecycle;
 use crate::passphrase::Passphrases;
 use crate::trust;
 
@@ -89,11 +89,11 @@ fn entry(file: &EpochFile, schedule: Option<&Schedule>) -> Result<DirectoryKey> 
 /// The directory as a statement of the user's passport.
 fn sign(text: &str, args: &DirectoryArgs, context: &Context) -> Result<Vec<u8>> {
     let identity = Identity::load(&or_default(args.from.as_deref())?)?;
-    key_life::check(&identity.locked.fingerprint(), context)?;
+    key_lifecycle::check(&identity.locked.fingerprint(), context)?;
     let unlocked = identity.unlock(&Passphrases::new(&args.unlock), context)?;
     question::finish();
     let passport = unlocked.into_passport();
-    key_life::reserve(&passport.fingerprint(), 1, context)?;
+    key_lifecycle::reserve(&passport.fingerprint(), 1, context)?;
     let signed = Statement::sign(
         &passport,
         Purpose::TokenDirectory,

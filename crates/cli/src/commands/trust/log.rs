@@ -40,17 +40,17 @@ pub(in crate::commands) fn line(entry: &Entry) -> String {
     let since = since.map_or(String::new(), |since| {
         format!(" since {}", clock::show(since))
     });
-    let life = life(entry);
+    let lifecycle = lifecycle(entry);
     format!(
-        "#{:<4} {} {event}{life}{since}{by}{keys}\n",
+        "#{:<4} {} {event}{lifecycle}{since}{by}{keys}\n",
         entry.sequence(),
         clock::show(entry.time())
     )
 }
 
-/// The stage after an entry about the life of a key, or the number of uses.
-fn life(entry: &Entry) -> String {
-    let stage = entry.life().map(|(stage, ..)| format!(": {stage}"));
+/// The stage after an entry about the lifecycle of a key, or the number of uses.
+fn lifecycle(entry: &Entry) -> String {
+    let stage = entry.lifecycle().map(|(stage, ..)| format!(": {stage}"));
     let uses = entry.uses().map(|uses| format!(": {uses}"));
     stage.or(uses).unwrap_or_default()
 }
@@ -76,7 +76,7 @@ pub(in crate::commands) fn entry_json(entry: &Entry) -> Value {
         "brings_keys": entry.brings_keys(),
         "since": entry.since(),
         "uses": entry.uses(),
-        "life": entry.life().map(|(stage, limits, successor)| json!({
+        "lifecycle": entry.lifecycle().map(|(stage, limits, successor)| json!({
             "stage": stage.name(),
             "not_before": limits.not_before,
             "not_after": limits.not_after,

@@ -1,14 +1,14 @@
-//! What an entry of the log says about the life of a key (`spec/trust.md`, "Key life").
+//! What an entry of the log says about the lifecycle of a key (`spec/trust.md`, "Key lifecycle").
 
 use minicbor::{Decode, Encode};
 
-use crate::life::{KeyLife, Limits, Stage};
+use crate::lifecycle::{KeyLifecycle, Limits, Stage};
 use crate::passport::Fingerprint;
 
-/// Field 9 of an entry: what the log says about a life.
+/// Field 9 of an entry: what the log says about a lifecycle.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 #[cbor(map)]
-pub(super) struct LifeEntry {
+pub(super) struct LifecycleEntry {
     #[n(0)]
     pub(super) stage: LoggedStage,
     #[n(1)]
@@ -33,10 +33,10 @@ pub(super) enum LoggedStage {
     Deprecated,
 }
 
-impl LifeEntry {
+impl LifecycleEntry {
     /// `None` for a stage that is a status of the record.
-    pub(super) fn new(life: &KeyLife) -> Option<Self> {
-        let stage = match life.stage {
+    pub(super) fn new(lifecycle: &KeyLifecycle) -> Option<Self> {
+        let stage = match lifecycle.stage {
             Stage::Active => LoggedStage::Active,
             Stage::Rotating => LoggedStage::Rotating,
             Stage::Deprecated => LoggedStage::Deprecated,
@@ -46,13 +46,13 @@ impl LifeEntry {
             not_before,
             not_after,
             max_uses,
-        } = life.limits;
+        } = lifecycle.limits;
         Some(Self {
             stage,
             not_before,
             not_after,
             max_uses,
-            successor: life.successor.map(Fingerprint::from_bytes),
+            successor: lifecycle.successor.map(Fingerprint::from_bytes),
         })
     }
 

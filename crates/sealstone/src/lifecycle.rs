@@ -1,14 +1,14 @@
-//! The life of one's own keys (`spec/trust.md`, "Key life"): whether a key may sign now.
+//! The lifecycle of one's own keys (`spec/trust.md`, "Key lifecycle"): whether a key may sign now.
 //!
 //! This is the pure part: stages, limits and rules, without a store or a clock. The trust store
-//! keeps the lives: [`TrustStore::reserve`](crate::trust::TrustStore::reserve) applies these rules
-//! durably before each signature.
+//! keeps the lifecycles: [`TrustStore::reserve`](crate::trust::TrustStore::reserve) applies these
+//! rules durably before each signature.
 //!
 //! ```
-//! use sealstone::life::{KeyLife, Limits, Refusal, Stage};
+//! use sealstone::lifecycle::{KeyLifecycle, Limits, Refusal, Stage};
 //!
 //! // A passport without entries is active and has no limits.
-//! let mut key = KeyLife::default();
+//! let mut key = KeyLifecycle::default();
 //! assert!(key.may_sign(1_790_000_000, 1).is_ok());
 //!
 //! key.limits.not_after = Some(1_800_000_000);
@@ -26,7 +26,7 @@ use std::fmt;
 
 use minicbor::{Decode, Encode};
 
-/// Where a key is in its life.
+/// Where a key is in its lifecycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Stage {
     /// In use.
@@ -59,8 +59,8 @@ pub struct Limits {
 
 /// Everything that decides whether a key may sign.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct KeyLife {
-    /// Where it is in its life.
+pub struct KeyLifecycle {
+    /// Where it is in its lifecycle.
     pub stage: Stage,
     /// When and how often it may sign.
     pub limits: Limits,
@@ -68,11 +68,11 @@ pub struct KeyLife {
     pub successor: Option<[u8; 32]>,
     /// How many uses were reserved while there was a limit.
     pub used: u64,
-    /// The latest time in the log since the life was last changed: seconds since 1970.
+    /// The latest time in the log since the lifecycle was last changed: seconds since 1970.
     pub latest: u64,
 }
 
-/// Why a key does not sign, or its life does not change.
+/// Why a key does not sign, or its lifecycle does not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// Keys of this stage do not sign.
@@ -166,7 +166,7 @@ impl Limits {
     }
 }
 
-impl KeyLife {
+impl KeyLifecycle {
     /// Whether the key may sign `uses` times at `now` (seconds since 1970).
     ///
     /// # Errors

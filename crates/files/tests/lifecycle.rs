@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use sealstone::Error;
-use sealstone::life::{Limits, Refusal};
+use sealstone::lifecycle::{Limits, Refusal};
 use sealstone::passport::Fingerprint;
 use sealstone::trust::{Change, TrustStore};
 use sealstone_files::TrustDirectory;
@@ -55,7 +55,7 @@ fn signer() {
     loop {
         match store.reserve(&key(), 1, &at(1)) {
             Ok(_) => writeln!(std::io::stderr(), "reserved").unwrap(),
-            Err(Error::KeyLife(Refusal::UsedUp { left: 0, .. })) => return,
+            Err(Error::KeyLifecycle(Refusal::UsedUp { left: 0, .. })) => return,
             Err(e) => panic!("{e}"),
         }
         while std::env::var_os(STOPS).is_some() {
@@ -95,7 +95,7 @@ fn processes_that_race_get_every_use_once() {
         .count();
     assert!(signers.iter_mut().all(|it| it.wait().unwrap().success()));
     assert_eq!(signed as u64, MAX);
-    assert_eq!(open(&path).key_life(&key()).used, MAX);
+    assert_eq!(open(&path).key_lifecycle(&key()).used, MAX);
 }
 
 #[test]
@@ -109,11 +109,14 @@ fn a_signer_that_is_killed_before_it_signs_has_lost_the_use() {
     killed.kill().unwrap();
     killed.wait().unwrap();
     let mut store = open(&path);
-    assert_eq!(store.key_life(&key()).used, 1);
+    assert_eq!(store.key_lifecycle(&key()).used, 1);
     assert_eq!(
-        store.reserve(&key(), 2, &at(2)).unwrap().life.left(),
+        store.reserve(&key(), 2, &at(2)).unwrap().lifecycle.left(),
         Some(0)
     );
     let refused = store.reserve(&key(), 1, &at(3)).unwrap_err();
-    assert!(matches!(refused, Error::KeyLife(Refusal::UsedUp { .. })));
+    assert!(matches!(
+        refused,
+        Error::KeyLifecycle(Refusal::UsedUp { .. })
+    ));
 }

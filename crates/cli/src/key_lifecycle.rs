@@ -1,7 +1,7 @@
 //! The lifecycle of the user's own keys, checked before every signature.
 
 use sealstone::Error;
-use sealstone::life::{KeyLife, Refusal, Stage};
+use sealstone::lifecycle::{KeyLifecycle, Refusal, Stage};
 use sealstone::passport::Fingerprint;
 use sealstone_terminal::clock;
 
@@ -13,8 +13,9 @@ use crate::trust;
 /// Fails early, before any question, if the key may not sign now. It reserves nothing: the caller
 /// calls [`reserve`] too, once the passport is unlocked.
 pub(crate) fn check(key: &Fingerprint, context: &Context) -> Result<()> {
-    let life = trust::open(context)?.key_life(key);
-    life.may_sign(clock::now(), 1)
+    let lifecycle = trust::open(context)?.key_lifecycle(key);
+    lifecycle
+        .may_sign(clock::now(), 1)
         .map_err(|refusal| explain(&refusal, key))
 }
 
@@ -23,31 +24,31 @@ pub(crate) fn check(key: &Fingerprint, context: &Context) -> Result<()> {
 pub(crate) fn reserve(key: &Fingerprint, uses: u64, context: &Context) -> Result<()> {
     let operator = trust::operator(None);
     let reserved = trust::open(context)?.reserve(key, uses, &trust::change(&operator, None));
-    let life = reserved.map_err(|e| failed(e, key))?.life;
-    if life.stage == Stage::Rotating {
+    let lifecycle = reserved.map_err(|e| failed(e, key))?.lifecycle;
+    if lifecycle.stage == Stage::Rotating {
         context.say(&format!(
             "the key is rotating: sign with its successor once your contacts know it{}",
-            successor(&life)
+            successor(&lifecycle)
         ));
     }
-    if let Some(left) = life.left() {
-        let max = life.limits.max_uses.unwrap_or_default();
+    if let Some(left) = lifecycle.left() {
+        let max = lifecycle.limits.max_uses.unwrap_or_default();
         context.say(&format!("{left} of {max} uses of the key are left"));
     }
     Ok(())
 }
 
-/// An error of the store about the life of `key`.
+/// An error of the store about the lifecycle of `key`.
 pub(crate) fn failed(error: Error, key: &Fingerprint) -> Failure {
     match error {
-        Error::KeyLife(refusal) => explain(&refusal, key),
+        Error::KeyLifecycle(refusal) => explain(&refusal, key),
         error => trust::unsure(error),
     }
 }
 
 /// The successor on a line of its own.
-pub(crate) fn successor(life: &KeyLife) -> String {
-    let name = life.successor.map(Fingerprint::from_bytes);
+pub(crate) fn successor(lifecycle: &KeyLifecycle) -> String {
+    let name = lifecycle.successor.map(Fingerprint::from_bytes);
     name.map_or(String::new(), |name| format!("\n  successor {name}"))
 }
 

@@ -1,10 +1,10 @@
-//! Changes to the lives of the user's own keys (`spec/trust.md`, "Key life").
+//! Changes to the lifecycles of the user's own keys (`spec/trust.md`, "Key lifecycle").
 
 use super::entry::{Entry, Event};
-use super::life_entry::LifeEntry;
+use super::lifecycle_entry::LifecycleEntry;
 use super::state::State;
 use super::{Change, MAX_LOG, Storage, TrustStore};
-use crate::life::{KeyLife, Limits, MAX_USES, Refusal, Stage};
+use crate::lifecycle::{KeyLifecycle, Limits, MAX_USES, Refusal, Stage};
 use crate::passport::{Contact, Fingerprint, PublicPassport};
 use crate::{Error, Result};
 
@@ -12,20 +12,20 @@ use crate::{Error, Result};
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a reserved use is used up"]
 pub struct Reservation {
-    /// The life after it.
-    pub life: KeyLife,
+    /// The lifecycle after it.
+    pub lifecycle: KeyLifecycle,
 }
 
 impl<S: Storage> TrustStore<S> {
-    /// The life of a key: active without limits if the store says nothing about it.
+    /// The lifecycle of a key: active without limits if the store says nothing about it.
     #[must_use]
-    pub fn key_life(&self, fingerprint: &Fingerprint) -> KeyLife {
-        self.state.lives.get(fingerprint)
+    pub fn key_lifecycle(&self, fingerprint: &Fingerprint) -> KeyLifecycle {
+        self.state.lifecycles.get(fingerprint)
     }
 
-    /// The keys whose lives were ever changed, with the labels of their passports.
-    pub fn key_lives(&self) -> impl Iterator<Item = (Fingerprint, &str, KeyLife)> {
-        self.state.lives.iter()
+    /// The keys whose lifecycles were ever changed, with the labels of their passports.
+    pub fn key_lives(&self) -> impl Iterator<Item = (Fingerprint, &str, KeyLifecycle)> {
+        self.state.lifecycles.iter()
     }
 
     /// Reserves `uses` signatures of a key at `change.time`, which must be now. Call it before
@@ -33,7 +33,7 @@ impl<S: Storage> TrustStore<S> {
     /// limit of uses it only checks, and writes nothing.
     ///
     /// # Errors
-    /// [`Error::KeyLife`] if the key may not sign; else as [`TrustStore::introduce`].
+    /// [`Error::KeyLifecycle`] if the key may not sign; else as [`TrustStore::introduce`].
     pub fn reserve(
         &mut self,
         fingerprint: &Fingerprint,
@@ -44,44 +44,51 @@ impl<S: Storage> TrustStore<S> {
             return Err(Error::Invalid("reserve 1 to 100000 uses"));
         }
         self.refresh()?;
-        let life = self.key_life(fingerprint);
-        if life.limits.max_uses.is_none() {
-            life.may_sign(change.time, uses).map_err(Error::KeyLife)?;
-            return Ok(Reservation { life });
+        let lifecycle = self.key_lifecycle(fingerprint);
+        if lifecycle.limits.max_uses.is_none() {
+            lifecycle
+                .may_sign(change.time, uses)
+                .map_err(Error::KeyLifecycle)?;
+            return Ok(Reservation { lifecycle });
         }
         self.change(MAX_LOG, |state| {
-            let life = state.lives.get(fingerprint);
-            life.may_sign(change.time, uses).map_err(Error::KeyLife)?;
-            Ok(life.limits.max_uses.map(|_| Entry {
+            let lifecycle = state.lifecycles.get(fingerprint);
+            lifecycle
+                .may_sign(change.time, uses)
+                .map_err(Error::KeyLifecycle)?;
+            Ok(lifecycle.limits.max_uses.map(|_| Entry {
                 uses: Some(uses),
                 ..about_a_key(Event::Used, fingerprint, "", change)
             }))
         })?;
-        let life = self.key_life(fingerprint);
-        Ok(Reservation { life })
+        let lifecycle = self.key_lifecycle(fingerprint);
+        Ok(Reservation { lifecycle })
     }
 
     /// Sets the limits of a key that still signs.
     ///
     /// # Errors
-    /// [`Error::KeyLife`] if it signs no more; [`Error::Invalid`] if the limits contradict each
-    /// other; else as [`TrustStore::introduce`].
+    /// [`Error::KeyLifecycle`] if it no longer signs; [`Error::Invalid`] if the limits contradict
+    /// each other; else as [`TrustStore::introduce`].
     pub fn set_limits(
         &mut self,
         fingerprint: &Fingerprint,
         label: &str,
         limits: Limits,
         change: &Change<'_>,
-    ) -> Result<KeyLife> {
+    ) -> Result<KeyLifecycle> {
         if !limits.are_valid() {
             return Err(Error::Invalid(
                 "a key's not-before is not after its not-after, and its limit of uses is 1 to 100000",
             ));
         }
-        self.change_life(fingerprint, label, change, |life| {
-            match life.stage.signs() {
-                true => Ok(KeyLife { limits, ..life }),
-                false => Err(Refusal::Stage(life.stage)),
+        self.change_lifecycle(fingerprint, label, change, |lifecycle| {
+            match lifecycle.stage.signs() {
+                true => Ok(KeyLifecycle {
+                    limits,
+                    ..lifecycle
+                }),
+                false => Err(Refusal::Stage(lifecycle.stage)),
             }
         })
     }
@@ -91,14 +98,14 @@ impl<S: Storage> TrustStore<S> {
     ///
     /// # Errors
     /// [`Error::Invalid`] if `successor` does not say that it succeeds `old`, [`Error::Altered`] if
-    /// `old` did not sign it; [`Error::KeyLife`] if the stage does not allow it; else as
+    /// `old` did not sign it; [`Error::KeyLifecycle`] if the stage does not allow it; else as
     /// [`TrustStore::introduce`].
     pub fn rotate_key(
         &mut self,
         old: &Contact,
         successor: &PublicPassport,
         change: &Change<'_>,
-    ) -> Result<KeyLife> {
+    ) -> Result<KeyLifecycle> {
         let (old_name, new_name) = (old.fingerprint(), successor.contact().fingerprint());
         let succession = successor.succession();
         let succession = succession.filter(|it| it.predecessor() == old_name);
@@ -106,11 +113,11 @@ impl<S: Storage> TrustStore<S> {
             "the new passport does not say that it succeeds the old one",
         ))?;
         succession.verify(old, &new_name)?;
-        self.change_life(&old_name, old.label(), change, |life| {
-            Ok(KeyLife {
-                stage: life.stage.to(Stage::Rotating)?,
+        self.change_lifecycle(&old_name, old.label(), change, |lifecycle| {
+            Ok(KeyLifecycle {
+                stage: lifecycle.stage.to(Stage::Rotating)?,
                 successor: Some(*new_name.as_bytes()),
-                ..life
+                ..lifecycle
             })
         })
     }
@@ -118,35 +125,36 @@ impl<S: Storage> TrustStore<S> {
     /// From now on the key signs no more; its signatures stay good.
     ///
     /// # Errors
-    /// [`Error::KeyLife`] if the stage does not allow it; else as [`TrustStore::introduce`].
+    /// [`Error::KeyLifecycle`] if the stage does not allow it; else as [`TrustStore::introduce`].
     pub fn deprecate_key(
         &mut self,
         fingerprint: &Fingerprint,
         label: &str,
         change: &Change<'_>,
-    ) -> Result<KeyLife> {
-        self.change_life(fingerprint, label, change, |life| {
-            let stage = life.stage.to(Stage::Deprecated)?;
-            Ok(KeyLife { stage, ..life })
+    ) -> Result<KeyLifecycle> {
+        self.change_lifecycle(fingerprint, label, change, |lifecycle| {
+            let stage = lifecycle.stage.to(Stage::Deprecated)?;
+            Ok(KeyLifecycle { stage, ..lifecycle })
         })
     }
 
-    fn change_life(
+    fn change_lifecycle(
         &mut self,
         fingerprint: &Fingerprint,
         label: &str,
         change: &Change<'_>,
-        edit: impl FnOnce(KeyLife) -> Result<KeyLife, Refusal>,
-    ) -> Result<KeyLife> {
+        edit: impl FnOnce(KeyLifecycle) -> Result<KeyLifecycle, Refusal>,
+    ) -> Result<KeyLifecycle> {
         self.change(MAX_LOG, |state| {
-            let life = edit(state.lives.get(fingerprint)).map_err(Error::KeyLife)?;
-            let life = LifeEntry::new(&life).ok_or(Error::KeyLife(Refusal::Stage(life.stage)))?;
+            let lifecycle = edit(state.lifecycles.get(fingerprint)).map_err(Error::KeyLifecycle)?;
+            let lifecycle = LifecycleEntry::new(&lifecycle)
+                .ok_or(Error::KeyLifecycle(Refusal::Stage(lifecycle.stage)))?;
             Ok(Some(Entry {
-                life: Some(life),
-                ..about_a_key(Event::Life, fingerprint, label, change)
+                lifecycle: Some(lifecycle),
+                ..about_a_key(Event::Lifecycle, fingerprint, label, change)
             }))
         })?;
-        Ok(self.key_life(fingerprint))
+        Ok(self.key_lifecycle(fingerprint))
     }
 }
 

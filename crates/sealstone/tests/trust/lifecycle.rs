@@ -1,8 +1,8 @@
-//! Lives of keys: stages, limits, crashes, alterations, a model.
+//! Lifecycles of keys: stages, limits, crashes, alterations, a model.
 
 use proptest::prelude::*;
 use sealstone::Error;
-use sealstone::life::{KeyLife, Limits, Refusal, Stage};
+use sealstone::lifecycle::{KeyLifecycle, Limits, Refusal, Stage};
 use sealstone::passport::Fingerprint;
 use sealstone::trust::{Change, Memory, Status, Storage, TrustStore};
 
@@ -26,7 +26,7 @@ fn uses(max: u64) -> Limits {
 
 fn refusal<T>(result: sealstone::Result<T>) -> Refusal {
     match result.map(drop) {
-        Err(Error::KeyLife(refusal)) => refusal,
+        Err(Error::KeyLifecycle(refusal)) => refusal,
         other => panic!("not refused: {other:?}"),
     }
 }
@@ -39,7 +39,7 @@ fn limited() -> Memory {
         .set_limits(&name(KEY), "Alice", uses(3), &noted(1, "three letters"))
         .unwrap();
     let reserved = store.reserve(&name(KEY), 1, &at(2)).unwrap();
-    assert_eq!(reserved.life.left(), Some(2));
+    assert_eq!(reserved.lifecycle.left(), Some(2));
     memory
 }
 
@@ -47,10 +47,10 @@ fn limited() -> Memory {
 fn a_key_without_entries_is_active_without_limits_and_reserving_writes_nothing() {
     let memory = Memory::default();
     let mut store = TrustStore::open(memory.clone()).unwrap();
-    assert_eq!(store.key_life(&name(KEY)), KeyLife::default());
+    assert_eq!(store.key_lifecycle(&name(KEY)), KeyLifecycle::default());
     for _ in 0..3 {
         let reserved = store.reserve(&name(KEY), 100_000, &at(1)).unwrap();
-        assert_eq!(reserved.life, KeyLife::default());
+        assert_eq!(reserved.lifecycle, KeyLifecycle::default());
     }
     assert_eq!(store.key_lives().count(), 0);
     assert_eq!(Files::of(&memory).log, None);
@@ -69,7 +69,10 @@ fn uses_are_counted_to_the_limit_and_not_beyond() {
         Refusal::UsedUp { left: 2, max: 3 }
     );
     let reserved = store.reserve(&name(KEY), 2, &at(3)).unwrap();
-    assert_eq!((reserved.life.used, reserved.life.left()), (3, Some(0)));
+    assert_eq!(
+        (reserved.lifecycle.used, reserved.lifecycle.left()),
+        (3, Some(0))
+    );
     let mut again = TrustStore::open(memory).unwrap();
     assert_eq!(
         refusal(again.reserve(&name(KEY), 1, &at(4))),
@@ -80,8 +83,8 @@ fn uses_are_counted_to_the_limit_and_not_beyond() {
         .set_limits(&name(KEY), "Alice", uses(4), &at(5))
         .unwrap();
     let reserved = again.reserve(&name(KEY), 1, &at(6)).unwrap();
-    assert_eq!(reserved.life.used, 4);
-    assert!(again.iter().next().is_none(), "a life makes no record");
+    assert_eq!(reserved.lifecycle.used, 4);
+    assert!(again.iter().next().is_none(), "a lifecycle makes no record");
 }
 
 #[test]
@@ -148,7 +151,7 @@ fn a_key_signs_only_between_its_times() {
         let reserved = store.reserve(&name(KEY), 1, &at(second));
         match refused {
             Some(refused) => assert_eq!(refusal(reserved), refused),
-            None => assert_eq!(reserved.unwrap().life.limits, limits),
+            None => assert_eq!(reserved.unwrap().lifecycle.limits, limits),
         }
     }
     let backwards = Limits {
@@ -201,20 +204,20 @@ fn only_a_successor_that_the_key_signed_makes_it_rotate() {
     let good = old.succeed(&new, START);
     let refused = store.rotate_key(other.contact(), &good, &at(1));
     assert!(matches!(refused, Err(Error::Invalid(_))));
-    let life = store.rotate_key(old.contact(), &good, &at(1)).unwrap();
-    assert_eq!(life.stage, Stage::Rotating);
-    assert_eq!(life.successor, Some(*new.fingerprint().as_bytes()));
+    let lifecycle = store.rotate_key(old.contact(), &good, &at(1)).unwrap();
+    assert_eq!(lifecycle.stage, Stage::Rotating);
+    assert_eq!(lifecycle.successor, Some(*new.fingerprint().as_bytes()));
     let _both_sign = store.reserve(&old.fingerprint(), 1, &at(2)).unwrap();
     let again = store.rotate_key(old.contact(), &good, &at(3));
     assert_eq!(
         refusal(again),
         Refusal::Change(Stage::Rotating, Stage::Rotating)
     );
-    let life = store
+    let lifecycle = store
         .deprecate_key(&old.fingerprint(), "Alice", &at(4))
         .unwrap();
     assert_eq!(
-        (life.stage, life.successor),
+        (lifecycle.stage, lifecycle.successor),
         (Stage::Deprecated, Some(*new.fingerprint().as_bytes()))
     );
     assert_eq!(
@@ -239,7 +242,7 @@ fn a_revoked_or_compromised_key_never_signs_again_even_if_it_is_reinstated() {
             .set_status(&name(KEY), Status::Approved, &at(12))
             .unwrap();
         let mut store = TrustStore::open(memory).unwrap();
-        assert_eq!(store.key_life(&name(KEY)).stage, stage);
+        assert_eq!(store.key_lifecycle(&name(KEY)).stage, stage);
         let reserved = store.reserve(&name(KEY), 1, &at(13));
         assert_eq!(refusal(reserved), Refusal::Stage(stage));
         let limits = store.set_limits(&name(KEY), "", uses(9), &at(14));
@@ -327,7 +330,7 @@ fn a_countersignature_lists_changed_lives_and_not_uses() {
         .unwrap();
     let listed = store.verify_signed(owner.contact()).unwrap();
     let listed: Vec<_> = listed.iter().map(|entry| entry.event()).collect();
-    assert_eq!(listed, ["key life"]);
+    assert_eq!(listed, ["key lifecycle"]);
 }
 
 #[test]
@@ -344,11 +347,11 @@ fn pruning_and_rekeying_keep_lives() {
     store.rekey(&at(4)).unwrap();
     let store = TrustStore::open(memory).unwrap();
     assert_eq!(store.iter().len(), 1);
-    let lives: Vec<_> = store
+    let lifecycles: Vec<_> = store
         .key_lives()
-        .map(|(who, label, life)| (who, label.to_owned(), life.limits))
+        .map(|(who, label, lifecycle)| (who, label.to_owned(), lifecycle.limits))
         .collect();
-    assert_eq!(lives, [(met.fingerprint(), "Dave".into(), uses(3))]);
+    assert_eq!(lifecycles, [(met.fingerprint(), "Dave".into(), uses(3))]);
 }
 
 #[derive(Clone, Debug)]
@@ -418,7 +421,7 @@ fn apply<S: Storage>(
     }
 }
 
-/// The stage by the page: the statuses that were ever recorded, else the last entry of a life.
+/// The stage by the page: the statuses that were ever recorded, else the last entry of a lifecycle.
 #[derive(Default)]
 struct Model {
     stage: Stage,
@@ -508,8 +511,8 @@ proptest! {
             let done = apply(&mut store, &who, &step, &at(seconds));
             let allowed = model.step(&step, START + seconds);
             prop_assert_eq!(done.is_ok(), allowed, "{:?}: {:?}", step, done);
-            let life = TrustStore::open(memory.clone()).unwrap().key_life(&who);
-            prop_assert_eq!((life.stage, life.limits, life.used), (model.stage(), model.limits, model.used));
+            let lifecycle = TrustStore::open(memory.clone()).unwrap().key_lifecycle(&who);
+            prop_assert_eq!((lifecycle.stage, lifecycle.limits, lifecycle.used), (model.stage(), model.limits, model.used));
         }
     }
 
@@ -520,11 +523,11 @@ proptest! {
         let mut given = 0;
         for (number, (wanted, fault)) in steps.into_iter().enumerate() {
             let change = at(number as u64);
-            let before = TrustStore::open(memory.clone()).unwrap().key_life(&name(KEY)).used;
+            let before = TrustStore::open(memory.clone()).unwrap().key_lifecycle(&name(KEY)).used;
             let mut store = TrustStore::open(Faulty::new(memory.clone(), fault)).unwrap();
             let done = store.reserve(&name(KEY), wanted, &change).is_ok();
             given += if done { wanted } else { 0 };
-            let after = TrustStore::open(memory.clone()).unwrap().key_life(&name(KEY)).used;
+            let after = TrustStore::open(memory.clone()).unwrap().key_lifecycle(&name(KEY)).used;
             prop_assert!(after == before + wanted || !done && after == before);
             prop_assert!(given <= after && after <= max);
         }
