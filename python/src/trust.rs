@@ -98,7 +98,7 @@ impl TrustStore {
         self.decide(py, passport, (Status::Revoked, since), note)
     }
 
-    /// The status of a passport: `unknown` if it was never met.
+    /// The status of a passport: `unknown` if it was never seen.
     fn status(&self, py: Python<'_>, passport: &Bound<'_, PublicPassport>) -> PyResult<String> {
         let looked = self.approved(py, &passport.get().contact.fingerprint())?;
         Ok(looked.map_or_else(|status| status, |_| Status::Approved.to_string()))

@@ -114,7 +114,7 @@ pub(crate) fn directory(context: &Context) -> Result<PathBuf> {
     named.map_or_else(|| Ok(paths::data_dir()?.join("trust")), Ok)
 }
 
-/// The status of a passport; `None` if it was never met.
+/// The status of a passport; `None` if it was never seen.
 pub(crate) fn standing(fingerprint: &Fingerprint, context: &Context) -> Result<Option<String>> {
     Ok(open(context)?
         .get(fingerprint)
@@ -201,8 +201,8 @@ pub(crate) fn retire(
         let rotated = store.rotate_key(old.contact(), succession, &change);
         rotated.map_err(unsure)?;
     }
-    let met = store.introduce(old.contact(), &change);
-    let mut after = met.map_err(unsure)?.status();
+    let introduced = store.introduce(old.contact(), &change);
+    let mut after = introduced.map_err(unsure)?.status();
     if after != status && (!is_barred(after) || status.is_final() && !after.is_final()) {
         let decided = store.set_status(&old.fingerprint(), status, &change);
         after = decided.map_err(unsure)?.status();
@@ -223,7 +223,7 @@ pub(crate) fn unsure(error: Error) -> Failure {
             .about("the trust store"),
         Exit::Io => failure.about("the trust store"),
         _ if failure.text().as_deref() == Some(FULL) => {
-            failure.hint("remove strangers that you met long ago: sealstone trust prune")
+            failure.hint("remove strangers that you saw long ago: sealstone trust prune")
         }
         _ => failure,
     }

@@ -1,4 +1,4 @@
-//! The trust store (`spec/trust.md`): the passports that a person has met, and a decision about
+//! The trust store (`spec/trust.md`): the passports that a person has seen, and a decision about
 //! each.
 //!
 //! The store is a log of changes, chained by hashes and authenticated under a secret of its own.
@@ -102,7 +102,7 @@ pub struct Report {
 
 /// The version of the format.
 const VERSION: u8 = 1;
-/// Meeting strangers stops at this many bytes of log, so that room is left for the user's
+/// Introducing strangers stops at this many bytes of log, so that room is left for the user's
 /// decisions.
 const MAX_LOG_FOR_STRANGERS: usize = MAX_LOG / 4 * 3;
 
@@ -204,7 +204,7 @@ impl<S: Storage> TrustStore<S> {
         self.iter().filter(meant).collect()
     }
 
-    /// All records, in the order in which the passports were met.
+    /// All records, in the order in which the passports were seen.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Record<'_>> {
         self.state.records()
     }
@@ -221,12 +221,16 @@ impl<S: Storage> TrustStore<S> {
     /// # Errors
     /// As [`TrustStore::open`]; [`Error::Invalid`] if a text of `change` is not allowed, or the
     /// part of the store that is for strangers is full.
-    pub fn meet(&mut self, contact: &Contact, change: &Change<'_>) -> Result<Record<'_>> {
+    pub fn record_stranger(
+        &mut self,
+        contact: &Contact,
+        change: &Change<'_>,
+    ) -> Result<Record<'_>> {
         self.remember(contact, change, MAX_LOG_FOR_STRANGERS)
     }
 
-    /// As [`TrustStore::meet`] for a passport that the user brings: the quota of strangers does not
-    /// limit it.
+    /// As [`TrustStore::record_stranger`] for a passport that the user brings: the quota of
+    /// strangers does not limit it.
     ///
     /// # Errors
     /// As [`TrustStore::open`]; [`Error::Invalid`] if a text of `change` is not allowed, or the
@@ -381,7 +385,7 @@ impl<S: Storage> TrustStore<S> {
         Ok(())
     }
 
-    /// Removes the records of passports that were only met, the last time before `before` (seconds
+    /// Removes the records of passports that were only seen, the last time before `before` (seconds
     /// since 1970). Returns their number; if it is 0, nothing is written. Every link stays what it
     /// was, so that earlier checks and countersignatures still hold.
     ///
@@ -463,7 +467,7 @@ impl<S: Storage> TrustStore<S> {
     }
 
     /// Checks the countersignature of `signer`. Returns the entries after it, oldest first, except
-    /// those of strangers that were only met and those of uses of keys: nobody has countersigned
+    /// those of strangers that were only seen and those of uses of keys: nobody has countersigned
     /// them.
     ///
     /// # Errors

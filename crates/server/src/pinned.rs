@@ -66,7 +66,7 @@ impl Pinned {
     ///
     /// # Errors
     /// If the issuer is not the one that is pinned, was denied or revoked, or does not answer and
-    /// was never met before.
+    /// was never seen before.
     pub async fn open(
         url: &str,
         agent: ureq::Agent,
@@ -76,11 +76,11 @@ impl Pinned {
         now: u64,
     ) -> Result<Self> {
         let url = url.trim_end_matches('/').to_owned();
-        let contact = match met(&trust, fingerprint)? {
+        let contact = match seen(&trust, fingerprint)? {
             Some(contact) => contact,
             None => {
                 let answer = fetch(&agent, format!("{url}{PASSPORT_PATH}"), None, false).await?;
-                meet(&answer.body.unwrap_or_default(), fingerprint, &trust, now)?
+                introduce(&answer.body.unwrap_or_default(), fingerprint, &trust, now)?
             }
         };
         let pinned = Self {
@@ -183,7 +183,7 @@ impl Pinned {
 
     /// The directory in a statement of the issuer, which must be approved at this time.
     fn check(&self, statement: &[u8]) -> Result<(u64, Directory)> {
-        if met(&self.trust, Some(self.issuer()))?.is_none() {
+        if seen(&self.trust, Some(self.issuer()))?.is_none() {
             return Err(Error::Issuer("it is not approved any more".to_owned()));
         }
         let statement = Statement::decode(statement)?;
@@ -266,7 +266,7 @@ fn find<'g>(
 }
 
 /// The issuer in the trust store: the one with this fingerprint, or the only one.
-fn met(trust: &TrustDirectory, fingerprint: Option<Fingerprint>) -> Result<Option<Contact>> {
+fn seen(trust: &TrustDirectory, fingerprint: Option<Fingerprint>) -> Result<Option<Contact>> {
     let store = TrustStore::open(trust.clone())?;
     let found = match fingerprint {
         Some(fingerprint) => store.get(&fingerprint),
@@ -287,8 +287,8 @@ fn met(trust: &TrustDirectory, fingerprint: Option<Fingerprint>) -> Result<Optio
     }
 }
 
-/// Approves the passport in `armor`: the configuration names it, or nobody was met before.
-fn meet(
+/// Approves the passport in `armor`: the configuration names it, or no issuer was seen before.
+fn introduce(
     armor: &[u8],
     fingerprint: Option<Fingerprint>,
     trust: &TrustDirectory,

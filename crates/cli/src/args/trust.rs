@@ -10,7 +10,7 @@ use super::UnlockArgs;
 /// `trust …`
 #[derive(Subcommand)]
 pub(crate) enum TrustCommand {
-    /// Show the passports that you met and your decisions
+    /// Show the passports that you saw and your decisions
     List,
     /// Show one record and its history
     Show(TrustShowArgs),
@@ -28,7 +28,7 @@ pub(crate) enum TrustCommand {
     Check(CheckArgs),
     /// Countersign your decisions with your passport, so that others cannot add any
     Sign(SignArgs),
-    /// Remove strangers that you met long ago and never decided about
+    /// Remove strangers that you saw long ago and never decided about
     Prune(PruneArgs),
     /// Give the store a new key
     Rekey(RekeyArgs),

@@ -127,7 +127,7 @@ impl Entry {
     /// Whether the entry only remembers the keys of a passport about which nothing is decided. Such
     /// entries may be pruned, and need no countersignature.
     #[must_use]
-    pub fn is_meeting(&self) -> bool {
+    pub fn is_introduction(&self) -> bool {
         self.event == Event::Pending && self.body.is_some()
     }
 
@@ -153,7 +153,7 @@ impl Entry {
     /// Whether the user decided something: about a passport, a key's lifecycle, or unsigned files.
     pub(super) fn is_decision(&self) -> bool {
         let decides = self.status().is_some() || self.event == Event::Lifecycle;
-        (decides && !self.is_meeting()) || self.signed_only().is_some()
+        (decides && !self.is_introduction()) || self.signed_only().is_some()
     }
 
     /// Whether unsigned files are refused after this entry; `None` if it does not decide that.

@@ -75,7 +75,7 @@ impl Log {
             .ok_or_else(malformed)?;
         let (mac, rest) = rest.split_first_chunk::<MAC_LEN>().ok_or_else(malformed)?;
         let entry = Entry::decode(encoded).map_err(|_| malformed())?;
-        let link = chain(self.link(), entry.is_meeting(), &sha3_256(encoded));
+        let link = chain(self.link(), entry.is_introduction(), &sha3_256(encoded));
         if entry.sequence != self.len() || mac_of(key, &entry, &link).verify(mac).is_err() {
             return Err(altered("an entry of its log is not authentic"));
         }
@@ -118,17 +118,17 @@ impl Log {
         if HEADER_LEN + self.size + frame_len(encoded.len()) > limit {
             return Err(Error::Invalid("the trust store is full"));
         }
-        let link = chain(self.link(), entry.is_meeting(), &sha3_256(&encoded));
+        let link = chain(self.link(), entry.is_introduction(), &sha3_256(&encoded));
         let framed = frame(&encoded, &mac_of(key, &entry, &link).finish());
         self.take(entry, link, encoded.len());
         Ok(framed)
     }
 
-    /// Keeps only the digest of the entries that `goes` names, which must be meetings: their place
-    /// in the chain stays, so that every later link stays what it was.
+    /// Keeps only the digest of the entries that `goes` names, which must be introductions. Their
+    /// place in the chain stays, so that every later link stays what it was.
     pub(super) fn prune(&mut self, goes: impl Fn(&Entry) -> bool) {
         for entry in self.entries.extract_if(.., |entry| goes(entry)) {
-            debug_assert!(entry.is_meeting(), "decisions stay");
+            debug_assert!(entry.is_introduction(), "decisions stay");
             let encoded = entry.encode();
             let number = usize::try_from(entry.sequence).expect("it was read into memory");
             self.marks[number].pruned = Some(sha3_256(&encoded));
@@ -215,11 +215,11 @@ pub(super) fn version(log: &[u8]) -> Option<u8> {
 
 /// The kind of the entry is in the hash, so that a decision cannot be replaced by the mark of a
 /// pruned entry.
-fn chain(before: &Link, is_meeting: bool, digest: &[u8; DIGEST_LEN]) -> Link {
+fn chain(before: &Link, is_introduction: bool, digest: &[u8; DIGEST_LEN]) -> Link {
     let mut hash = Sha3_256::new();
     hash.update(b"sealstone.trust.link.v1\0");
     hash.update(before);
-    hash.update(&[u8::from(!is_meeting)]);
+    hash.update(&[u8::from(!is_introduction)]);
     hash.update(digest);
     hash.finish()
 }
@@ -278,7 +278,7 @@ mod tests {
             uses: None,
         };
         let encoded = entry.encode();
-        let link = chain(&NO_LINK, entry.is_meeting(), &sha3_256(&encoded));
+        let link = chain(&NO_LINK, entry.is_introduction(), &sha3_256(&encoded));
         let frame = frame(&encoded, &mac_of(key, &entry, &link).finish());
         let head = Head::new(key, 1, link);
         Log::read(&[&header(&key.id())[..], &frame].concat(), key, &head)

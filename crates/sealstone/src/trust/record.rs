@@ -16,11 +16,11 @@ pub struct Record<'a> {
     first: &'a Entry,
     last: &'a Entry,
     body: Option<&'a Entry>,
-    only_met: bool,
+    only_introduced: bool,
     end: End,
 }
 
-/// The places in the log of the parts of each record, in the order in which the passports were met.
+/// The places in the log of the parts of each record, in the order of their introductions.
 #[derive(Default)]
 pub(super) struct Index {
     records: Vec<Places>,
@@ -33,7 +33,7 @@ struct Places {
     last: usize,
     body: Option<usize>,
     /// Whether all entries only remember keys, so that nothing was ever decided.
-    only_met: bool,
+    only_introduced: bool,
     end: End,
 }
 
@@ -95,10 +95,10 @@ impl<'a> Record<'a> {
         &self.last.note
     }
 
-    /// Whether the passport was only met: the user never changed anything in its record.
+    /// Whether the passport was only seen: the user never changed anything in its record.
     #[must_use]
     pub fn is_only_met(&self) -> bool {
-        self.only_met
+        self.only_introduced
     }
 
     /// The public keys, if the store has ever seen them.
@@ -148,14 +148,14 @@ impl Index {
             Some(places) => {
                 places.last = position;
                 places.body = body.or(places.body);
-                places.only_met &= entry.is_meeting();
+                places.only_introduced &= entry.is_introduction();
                 places.end.add(entry);
             }
             None => self.records.push(Places {
                 first: position,
                 last: position,
                 body,
-                only_met: entry.is_meeting(),
+                only_introduced: entry.is_introduction(),
                 end: End::of_first(entry),
             }),
         }
@@ -184,7 +184,7 @@ impl Places {
             first: &entries[self.first],
             last: &entries[self.last],
             body: self.body.map(|at| &entries[at]),
-            only_met: self.only_met,
+            only_introduced: self.only_introduced,
             end: self.end,
         }
     }

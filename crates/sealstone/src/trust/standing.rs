@@ -9,9 +9,9 @@ use super::status::Status;
 /// The user's decision about a signer, applied to a signature of a certain time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Standing {
-    /// The passport was never met.
+    /// The passport was never seen.
     Unknown,
-    /// It was met; the user has not decided.
+    /// It was seen; the user has not decided.
     Pending,
     /// The signature counts.
     Approved,

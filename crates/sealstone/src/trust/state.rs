@@ -180,7 +180,7 @@ impl Unlocked {
         Ok(())
     }
 
-    /// Removes the meetings that `goes` names, and adds `entry`, which records that.
+    /// Removes the introductions that `goes` names, and adds `entry`, which records that.
     pub(super) fn prune(
         &mut self,
         session: &mut impl WriteSession,

@@ -5,7 +5,7 @@ use std::fmt;
 /// The user's decision about a passport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// Met, not yet decided: its files are withheld.
+    /// Seen, not yet decided: its files are withheld.
     Pending,
     /// The user has compared the fingerprint: its files open.
     Approved,

@@ -51,7 +51,7 @@ fn carried_keys_are_completed_and_never_the_other_way() {
         (&full, true, 2),
     ] {
         assert_eq!(
-            complete(store.meet(contact, &change).unwrap()),
+            complete(store.record_stranger(contact, &change).unwrap()),
             complete_after
         );
         assert_eq!(store.log().len(), entries);
@@ -246,13 +246,13 @@ fn crowded() -> Memory {
     for stranger in 0..u64::MAX {
         let mut name = [0; 32];
         name[..8].copy_from_slice(&stranger.to_be_bytes());
-        let meeting = Entry {
+        let introduction = Entry {
             event: Event::Pending,
             fingerprint: Fingerprint::from_bytes(name),
             body: Some(vec![0; len].into()),
             ..entry()
         };
-        if log.push(meeting, &key, MAX_LOG_FOR_STRANGERS).is_err() {
+        if log.push(introduction, &key, MAX_LOG_FOR_STRANGERS).is_err() {
             len /= 2;
         }
         if len == 0 {
@@ -272,7 +272,7 @@ fn a_full_quota_of_strangers_leaves_room_for_decisions() {
     let memory = crowded();
     let mut store = TrustStore::open(memory.clone()).unwrap();
     let (alice, change) = (person(1, "Alice"), Change::default());
-    let full = store.meet(&alice, &change).map(drop);
+    let full = store.record_stranger(&alice, &change).map(drop);
     assert!(matches!(
         full,
         Err(Error::Invalid("the trust store is full"))
@@ -284,7 +284,7 @@ fn a_full_quota_of_strangers_leaves_room_for_decisions() {
     assert_eq!(store.prune(u64::MAX, &change).unwrap(), strangers);
     store.check().unwrap();
     assert!(memory.get(File::Log).unwrap().len() < 1 << 20);
-    store.meet(&person(2, "Bob"), &change).unwrap();
+    store.record_stranger(&person(2, "Bob"), &change).unwrap();
 }
 
 #[test]

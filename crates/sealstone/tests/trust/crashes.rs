@@ -21,7 +21,7 @@ fn approve(storage: Faulty) -> sealstone::Result<()> {
 
 fn meet(storage: Faulty) -> sealstone::Result<()> {
     TrustStore::open(storage)?
-        .meet(&person(9, "Dave"), &at(21))
+        .record_stranger(&person(9, "Dave"), &at(21))
         .map(drop)
 }
 

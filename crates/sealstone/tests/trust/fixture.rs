@@ -103,7 +103,7 @@ pub(crate) fn snapshot<S: Storage>(store: &TrustStore<S>) -> Snapshot {
 pub(crate) fn history() -> Memory {
     let memory = short_history();
     let mut store = TrustStore::open(memory.clone()).unwrap();
-    store.meet(&person(7, "Carol"), &at(3)).unwrap();
+    store.record_stranger(&person(7, "Carol"), &at(3)).unwrap();
     store
         .set_status(&name(0xd0), Status::Denied, &noted(4, "spam"))
         .unwrap();

@@ -129,7 +129,7 @@ fn the_golden_store_is_what_these_changes_make() {
     let memory = Memory::default();
     let mut store = TrustStore::open(memory.clone()).unwrap();
     let (carol, dave) = (person(7, "Carol"), person(9, "Dave"));
-    store.meet(&carol, &at(0)).unwrap();
+    store.record_stranger(&carol, &at(0)).unwrap();
     store
         .set_status(
             &carol.fingerprint(),
@@ -140,8 +140,8 @@ fn the_golden_store_is_what_these_changes_make() {
     store
         .relabel(&carol.fingerprint(), "Carol Ångström", &at(2))
         .unwrap();
-    store.meet(&dave, &at(3)).unwrap();
-    store.meet(&person(10, "Eve"), &at(2)).unwrap();
+    store.record_stranger(&dave, &at(3)).unwrap();
+    store.record_stranger(&person(10, "Eve"), &at(2)).unwrap();
     store
         .set_status(&name(0xd0), Status::Denied, &noted(4, "spam"))
         .unwrap();

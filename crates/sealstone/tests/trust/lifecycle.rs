@@ -338,11 +338,11 @@ fn pruning_and_rekeying_keep_lives() {
     let memory = Memory::default();
     let mut store = TrustStore::open(memory.clone()).unwrap();
     let met = person(5, "Dave");
-    store.meet(&met, &at(0)).unwrap();
+    store.record_stranger(&met, &at(0)).unwrap();
     store
         .set_limits(&met.fingerprint(), "Dave", uses(3), &at(1))
         .unwrap();
-    store.meet(&person(6, "Eve"), &at(2)).unwrap();
+    store.record_stranger(&person(6, "Eve"), &at(2)).unwrap();
     assert_eq!(store.prune(u64::MAX, &at(3)).unwrap(), 1);
     store.rekey(&at(4)).unwrap();
     let store = TrustStore::open(memory).unwrap();

@@ -253,8 +253,8 @@ fn chain(before: &[u8; 32], entry: &[u8], rules: Rules) -> [u8; 32] {
         entry[at..at + 32].fill(0);
     }
     // Before field 3 stands `02 status 03 58 20`; with field 7 the map has eight.
-    let is_meeting = entry[0] == 0xa8 && entry[at - 4] == 0;
-    next_link(before, u8::from(!is_meeting), &sha3_256(&entry))
+    let is_introduction = entry[0] == 0xa8 && entry[at - 4] == 0;
+    next_link(before, u8::from(!is_introduction), &sha3_256(&entry))
 }
 
 fn next_link(before: &[u8; 32], kind: u8, digest: &[u8]) -> [u8; 32] {

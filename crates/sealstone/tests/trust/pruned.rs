@@ -13,7 +13,9 @@ fn with_strangers() -> Memory {
     let mut store = TrustStore::open(memory.clone()).unwrap();
     for (number, label) in [(20, "Mallory"), (21, "Trent"), (22, "Peggy")] {
         let time = at(u64::from(number));
-        store.meet(&person(number, label), &time).unwrap();
+        store
+            .record_stranger(&person(number, label), &time)
+            .unwrap();
     }
     let peggy = person(22, "Peggy").fingerprint();
     store.relabel(&peggy, "Peggy of the club", &at(30)).unwrap();
@@ -26,7 +28,7 @@ fn pruning_removes_those_who_were_only_met_long_ago() {
     let mut store = TrustStore::open(memory.clone()).unwrap();
     let before = store.check().unwrap();
     let size = memory.get(File::Log).unwrap().len();
-    // Carol was met at 3, Mallory at 20, Trent at 21; Peggy has a label, and the others a decision.
+    // Carol was seen at 3, Mallory at 20, Trent at 21. Peggy has a label, the others a decision.
     assert_eq!(store.prune(START + 3, &at(40)).unwrap(), 0);
     assert_eq!(store.check().unwrap(), before);
     assert_eq!(store.prune(START + 21, &at(40)).unwrap(), 2);
@@ -48,7 +50,7 @@ fn pruning_removes_those_who_were_only_met_long_ago() {
     assert!(mini::verify(&Files::of(&memory), SPECIFIED));
     // Numbers go on, and the one who was removed can come again.
     let mallory = person(20, "Mallory");
-    let record = store.meet(&mallory, &at(50)).unwrap();
+    let record = store.record_stranger(&mallory, &at(50)).unwrap();
     assert_eq!(
         (record.status(), record.first_seen()),
         (Status::Pending, START + 50)
@@ -76,7 +78,7 @@ fn decisions_stay_whatever_their_age() {
     ));
 }
 
-/// The entry that met Peggy, which is there because she got a label later.
+/// The entry that introduced Peggy. It was kept because she got a label later.
 const MEETING: usize = 7;
 
 /// Frames of a log: where each begins, and where the last ends.

@@ -15,7 +15,7 @@ fn a_stranger_is_pending_until_decided_and_keeps_its_keys() {
     let memory = Memory::default();
     let mut store = TrustStore::open(memory.clone()).unwrap();
     let carol = person(7, "Carol");
-    let record = store.meet(&carol, &at(1)).unwrap();
+    let record = store.record_stranger(&carol, &at(1)).unwrap();
     assert_eq!(
         (record.status(), record.label(), record.first_seen()),
         (Status::Pending, "Carol", START + 1)
@@ -59,7 +59,7 @@ fn meeting_again_writes_nothing_and_changes_no_decision() {
     let before = Files::of(&memory);
     assert_eq!(
         store
-            .meet(&person(7, "Carol, really"), &at(7))
+            .record_stranger(&person(7, "Carol, really"), &at(7))
             .unwrap()
             .status(),
         Status::Denied
@@ -86,7 +86,7 @@ fn a_decision_about_a_name_waits_for_the_keys() {
             .unwrap()
             .is_none()
     );
-    let record = store.meet(&carol, &at(2)).unwrap();
+    let record = store.record_stranger(&carol, &at(2)).unwrap();
     assert_eq!(
         (
             record.status(),

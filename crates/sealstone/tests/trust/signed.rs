@@ -25,7 +25,9 @@ fn a_decision_of_another_program_is_not_countersigned() {
     assert!(store.verify_signed(owner.contact()).unwrap().is_empty());
     assert_eq!(store.signature().unwrap().signer(), owner.fingerprint());
     // Strangers and events of the store decide nothing.
-    store.meet(&person(20, "Mallory"), &at(10)).unwrap();
+    store
+        .record_stranger(&person(20, "Mallory"), &at(10))
+        .unwrap();
     store.rekey(&at(11)).unwrap();
     assert!(store.verify_signed(owner.contact()).unwrap().is_empty());
     let mallory = person(20, "Mallory").fingerprint();

@@ -232,7 +232,7 @@ impl Known {
         let operator = trust::operator(None);
         let mut store = trust::open(context)?;
         // A full store must not keep files of approved senders closed.
-        if let Err(e) = store.meet(&self.contact, &trust::change(&operator, None)) {
+        if let Err(e) = store.record_stranger(&self.contact, &trust::change(&operator, None)) {
             context.warn(&format!("the trust store did not remember the sender: {e}"));
         }
         Ok(())

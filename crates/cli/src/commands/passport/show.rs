@@ -73,7 +73,7 @@ pub(crate) fn public(passport: &PublicPassport, context: &Context) -> Result<()>
         }
         text + &format!(
             "  trust        {}\n",
-            standing.as_deref().unwrap_or("never met")
+            standing.as_deref().unwrap_or("never seen")
         )
     };
     context.print(text, || {

@@ -96,7 +96,7 @@ impl Subject {
         Ok(Self::of_fingerprint(record.fingerprint(), store))
     }
 
-    /// It needs no record: a passport may be denied before it is met.
+    /// It needs no record: a passport may be denied before it is seen.
     fn of_fingerprint(fingerprint: Fingerprint, store: &Store) -> Self {
         let record = store.get(&fingerprint);
         let label = record.map_or("", |record| record.label());

@@ -107,7 +107,7 @@ pub(super) fn sign(args: &SignArgs, context: &Context) -> Result<()> {
     let all = || {
         store
             .log()
-            .filter(|entry| entry.status().is_some() && !entry.is_meeting())
+            .filter(|entry| entry.status().is_some() && !entry.is_introduction())
     };
     let unsigned = signed.unwrap_or_else(|| all().collect());
     if !unsigned.is_empty() {
