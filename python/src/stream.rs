@@ -49,7 +49,7 @@ fn path_of(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
     let is_text = |path: &PathBuf| path.as_os_str().as_encoded_bytes().contains(&b'\n');
     if path.as_ref().is_some_and(is_text) {
         // The system's error would show the text, which may be a secret passport.
-        let why = "this text is no path: encode it, and give the bytes";
+        let why = "this text is not a path: encode it, and give the bytes";
         return Err(PyValueError::new_err(why));
     }
     Ok(path)

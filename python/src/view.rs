@@ -82,7 +82,7 @@ pub(crate) fn memoryview<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py,
 }
 
 /// The message where a view is needed and the object has none.
-pub(crate) const NOT_BYTES: &str = "the buffer is no contiguous run of plain elements";
+pub(crate) const NOT_BYTES: &str = "the buffer is not a contiguous run of plain elements";
 
 /// Reads a view.
 pub(crate) struct ViewReader {

@@ -232,7 +232,7 @@ def test_a_mapped_file_is_a_buffer() -> None:
 
 def test_the_text_of_a_passport_is_in_no_message() -> None:
     locked = BOB.lock("correct horse", profile=(7168, 5, 1))
-    with pytest.raises(ValueError, match="no path") as raised:
+    with pytest.raises(ValueError, match="not a path") as raised:
         Passport.unlock(locked, "correct horse")
     assert locked.splitlines()[1] not in str(raised.value)
 

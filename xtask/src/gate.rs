@@ -90,7 +90,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&done.stdout).into_owned())
 }
 
-/// The program and its first argument that is no option, as a person would call it.
+/// The program and its first argument that is not an option, as a person would call it.
 pub(crate) fn name_of(command: &Command) -> String {
     let program = command.get_program().to_string_lossy();
     let mut words = command.get_args().map(|word| word.to_string_lossy());

@@ -483,7 +483,7 @@ sealstone_status sealstone_package_to_stamp(const sealstone_package *package,
 
 // The package with the whole response of a time-stamping authority (DER).
 //
-// Fails with SEALSTONE_MALFORMED if it is no response, or the authority has granted nothing.
+// Fails with SEALSTONE_MALFORMED if it is not a response, or the authority has granted nothing.
 // Whether it is right is found by `sealstone_package_verify` with `roots`.
 sealstone_status sealstone_package_with_timestamp(const sealstone_package *package,
                                                   const uint8_t *response,

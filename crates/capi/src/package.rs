@@ -320,7 +320,7 @@ pub unsafe extern "C" fn sealstone_package_to_stamp(
 
 /// The package with the whole response of a time-stamping authority (DER).
 ///
-/// Fails with SEALSTONE_MALFORMED if it is no response, or the authority has granted nothing.
+/// Fails with SEALSTONE_MALFORMED if it is not a response, or the authority has granted nothing.
 /// Whether it is right is found by `sealstone_package_verify` with `roots`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealstone_package_with_timestamp(

@@ -94,7 +94,7 @@ impl Client {
         let kind = response.body().mime_type().unwrap_or("none").to_owned();
         if !kind.eq_ignore_ascii_case(REPLY) {
             return Err(Failed::lasting(format!(
-                "the answer is no timestamp: its type is {kind}"
+                "the answer is not a timestamp: its type is {kind}"
             )));
         }
         let body = response.body_mut().with_config().limit(MAX_LEN as u64);

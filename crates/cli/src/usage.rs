@@ -75,7 +75,7 @@ fn add_verb(error: &mut clap::Error) {
     );
 }
 
-/// The name of another hash function is no misspelling of Skein.
+/// The name of another hash function is not a misspelling of Skein.
 fn correct_tip(error: &mut clap::Error) {
     let algorithm = ContextValue::String("--algorithm <ALGORITHM>".to_owned());
     if error.kind() == ErrorKind::InvalidValue

@@ -24,7 +24,7 @@ use crate::steady::Steady;
 /// std::fs::write(directory.path().join("a"), "content")?;
 /// let mut archive = Vec::new();
 /// let show = |path: &std::path::Path| path.display().to_string();
-/// let walk = Walk::open(directory.path(), show, |path| panic!("{} is no file", show(path)))?;
+/// let walk = Walk::open(directory.path(), show, |path| panic!("{} is not a file", show(path)))?;
 /// std::io::copy(&mut Writer::new(walk, None), &mut archive)?;
 /// # Ok::<(), std::io::Error>(())
 /// ```

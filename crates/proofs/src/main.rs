@@ -99,7 +99,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
         print!("{}", usage.line());
         if judgement == Judgement::ModelsUnknown {
             println!(
-                "The models of the instructions were not compared with a CPU, so this is no proof. --without-models takes them for right."
+                "The models of the instructions were not compared with a CPU, so this is not a proof. --without-models takes them for right."
             );
         }
     }
@@ -308,7 +308,7 @@ mod tests {
         assert_eq!(found.status(&[]), 0);
         let mut found = all_proved();
         found.others = found.kernels.drain(..).collect();
-        assert_eq!(found.status(&[]), 1, "it is no kernel of ours");
+        assert_eq!(found.status(&[]), 1, "it is not a kernel of ours");
     }
 
     #[test]

@@ -184,7 +184,7 @@ fn a_branch_on_a_secret_in_a_later_turn() {
     );
 }
 
-/// The samples of formulas that were cut are no inputs, but native runs on inputs show it.
+/// The samples of formulas that were cut are not inputs, but native runs on inputs show it.
 #[test]
 fn a_branch_on_a_secret_in_a_later_turn_that_native_runs_show() {
     let branch = |code: &mut CodeAssembler| {

@@ -273,7 +273,7 @@ mod tests {
         let error = outcome("other::doubled", &[contract()]).unwrap_err();
         assert!(error.contains("no function `other::doubled`"), "{error}");
         assert!(error.contains("\n  similar: "), "{error}");
-        // A piece of a name is no name.
+        // A piece of a name is not a name.
         assert!(outcome("oubled", &[contract()]).is_err());
         let with_z3 = Arguments {
             z3: Some("/no/such/program".into()),

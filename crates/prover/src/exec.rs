@@ -7,8 +7,8 @@
 //!
 //! Where a CPU would decide by data, the formula must be a constant: branches, addresses, shift
 //! counts, divisors, string lengths. So only one path exists, the same for all inputs, and what the
-//! machine does along it holds for all inputs. If the formula is no constant, the run stops: that
-//! is how secret-dependent timing is found.
+//! machine does along it holds for all inputs. If the formula is not a constant, the run stops:
+//! that is how secret-dependent timing is found.
 //!
 //! Nothing unknown is assumed. Registers, flags, and the stack hold junk at the entry. An
 //! instruction that is not modelled, a prefix that is not expected, a flag that the manual leaves
@@ -254,7 +254,7 @@ impl<'a> Machine<'a> {
         changed.map(|(now, _)| now.to_vec()).collect()
     }
 
-    /// Puts something else for every bit of registers and memory that is no constant. Nothing is
+    /// Puts something else for every bit of registers and memory that is not a constant. Nothing is
     /// known of the flags after. Words of memory none of whose bits `may_change` are left alone.
     pub(crate) fn change_all(
         &mut self,
@@ -334,7 +334,7 @@ impl<'a> Machine<'a> {
         };
         let instruction = Decoder::with_ip(64, bytes, self.at, DecoderOptions::NONE).decode();
         if instruction.is_invalid() {
-            return self.unsupported("bytes that are no instruction");
+            return self.unsupported("bytes that are not an instruction");
         }
         if let Some(missing) = self.features.missing(&instruction) {
             return self.wrong(format!(

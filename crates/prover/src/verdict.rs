@@ -31,7 +31,7 @@ impl Verdict {
         }
     }
 
-    /// Why it is no proof; empty for a proof.
+    /// Why it is not a proof; empty for a proof.
     pub fn reason(&self) -> &str {
         match self {
             Self::Proved => "",

@@ -233,7 +233,7 @@ fn the_command_compiles_a_contract_and_proves_it() {
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("outside of its memory"), "{text}");
-    // A contract that does not compile is no verdict.
+    // A contract that does not compile is not a verdict.
     fs::write(place.join("contract.rs"), "fn contracts() {}").unwrap();
     let output = command(&place, &arguments);
     assert_eq!(output.status.code(), Some(2));

@@ -111,7 +111,7 @@ impl Writer {
         Ok(bytes)
     }
 
-    /// The bytes of a record that is no part of the tally.
+    /// The bytes of a record that is not a part of the tally.
     ///
     /// # Errors
     /// If it is too long.
@@ -188,7 +188,7 @@ impl<R: Read> Reader<R> {
     /// The next page; none at the end.
     ///
     /// # Errors
-    /// If it is no backup, was altered, or is not whole.
+    /// If it is not a backup, was altered, or is not whole.
     pub fn next_page(&mut self) -> Result<Option<Page>> {
         if self.end.is_some() {
             return Ok(None);
@@ -197,7 +197,7 @@ impl<R: Read> Reader<R> {
             self.hasher = Some(Sha3_256::new());
             if self.read(MAGIC.len())? != MAGIC {
                 return Err(wrong(
-                    "it is no backup of sealstone-server, or of a later version",
+                    "it is not a backup of sealstone-server, or of a later version",
                 ));
             }
         }

@@ -147,7 +147,7 @@ impl FromStr for Head {
         });
         parsed.ok_or_else(|| {
             Error::Config(format!(
-                "{text:?} is no end of a log: it has the form 12:DIGEST, as `audit verify` prints"
+                "{text:?} is not an end of a log: it has the form 12:DIGEST, as `audit verify` prints"
             ))
         })
     }

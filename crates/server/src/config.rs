@@ -359,7 +359,7 @@ impl Config {
     /// If an entry is not a network.
     pub fn proxies(&self) -> Result<Proxies> {
         Proxies::parse(&self.proxies)
-            .map_err(|text| Error::Config(format!("proxies: {text:?} is no network")))
+            .map_err(|text| Error::Config(format!("proxies: {text:?} is not a network")))
     }
 
     /// The web pages whose scripts may ask.

@@ -363,7 +363,7 @@ impl Builder<'_> {
     fn vouches(&mut self, name: &str, options: &vouch::Options) -> Result<vouch::Vouches> {
         let Some(GateOptions::Invitation(of)) = self.configured.get(&options.of) else {
             return Err(Error::Config(format!(
-                "the gate {name}: {} is no gate of the kind invitation",
+                "the gate {name}: {} is not a gate of the kind invitation",
                 options.of
             )));
         };

@@ -27,7 +27,7 @@ static SYSTEM: LazyLock<Arc<Vec<Certificate<'static>>>> = LazyLock::new(|| {
 });
 
 /// Asks over HTTP and HTTPS. Server certificates must come from `ca_file` (PEM), by default from
-/// one of the system's roots. Statuses are no errors, and redirections are not followed.
+/// one of the system's roots. Statuses are not errors, and redirections are not followed.
 ///
 /// # Errors
 /// If the file cannot be read or holds no certificate.

@@ -164,7 +164,7 @@ impl Verifier {
         Router::new()
             .route("/verify", guard("verify", get(verify_header)))
             .route("/forward-auth", forward.clone())
-            // Envoy asks so about the path "/", which is no part of the next route.
+            // Envoy asks so about the path "/", which is not a part of the next route.
             .route("/forward-auth/", forward.clone())
             .route("/forward-auth/{*path}", forward)
             .route("/v1/verify", guard("verify-json", post(verify_json)))

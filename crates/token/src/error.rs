@@ -73,7 +73,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 impl From<sealstone_primitives::Error> for Error {
-    /// The operations on groups fail only at the identity, which is no valid element.
+    /// The operations on groups fail only at the identity, which is not a valid element.
     fn from(_: sealstone_primitives::Error) -> Self {
         Self::Malformed("element")
     }

@@ -101,7 +101,7 @@ def read_challenges(value: str) -> tuple[Offer, ...]:
     """The offers of a `WWW-Authenticate` header, in order.
 
     Other schemes, and challenges that cannot be read, are passed over. Raises `Malformed` if the
-    value is no list of challenges.
+    value is not a list of challenges.
     """
     return tuple(Offer(*row) for row in _native.token_challenges(value))
 

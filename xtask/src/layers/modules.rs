@@ -88,7 +88,7 @@ fn wrong_arrow(
         )),
         Some(height) if target == own || height < height_of_own => None,
         Some(_) => Some(format!(
-            "{}: module {own} -> {target} is no arrow downwards",
+            "{}: module {own} -> {target} is not an arrow downwards",
             used.written()
         )),
     }

@@ -112,7 +112,7 @@ fn search(tokens: &[TokenTree], depth: usize, found: &mut Vec<Use>) {
     }
 }
 
-/// `pub(in crate::a)` is no use.
+/// `pub(in crate::a)` does not use anything.
 fn is_visibility(tokens: &[TokenTree]) -> bool {
     is_word(tokens.first(), "pub") && is_group(tokens.get(1), Delimiter::Parenthesis)
 }

@@ -17,7 +17,7 @@ pub(super) fn of(found: &Found) -> Vec<String> {
             wrong.extend(list(&proofs["kernels"]).iter().filter_map(not_proved));
             wrong.extend(models(&proofs["models"]));
             if proofs["proved"] != true {
-                wrong.push("the prover says that this is no proof".into());
+                wrong.push("the prover says that this is not a proof".into());
             }
         }
     }

@@ -218,7 +218,7 @@ fn refused_line(name: &str, line: &str, expected: &str) {
 
 #[test]
 fn module_upwards() {
-    let expected = "crate::passport: module wire -> passport is no arrow downwards";
+    let expected = "crate::passport: module wire -> passport is not an arrow downwards";
     refused_line(WIRE, "use crate::{error, passport::slot};", expected);
     refused_line(WIRE, "use crate::{error::{self}, passport};", expected);
     refused_line(WIRE, "fn f(p: &[crate::passport::Slot]) {}", expected);
@@ -231,7 +231,7 @@ fn module_upwards() {
 
 #[test]
 fn module_upwards_through_super() {
-    let expected = "super::wire: module error -> wire is no arrow downwards";
+    let expected = "super::wire: module error -> wire is not an arrow downwards";
     refused_line(ERROR, "fn f() { super::wire::g() }", expected);
     refused_line(ERROR, "fn f() { self::super::wire::g() }", expected);
     refused_line(ERROR, "mod tests { use super::super::wire; }", expected);

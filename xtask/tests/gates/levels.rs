@@ -175,7 +175,7 @@ fn a_model_is_wrong() {
 
 #[test]
 fn the_prover_says_no() {
-    let message = "s-x86-64-v3: the prover says that this is no proof";
+    let message = "s-x86-64-v3: the prover says that this is not a proof";
     refused_with("/proved", json!(false), message);
 }
 

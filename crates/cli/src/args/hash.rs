@@ -140,7 +140,7 @@ fn state() -> impl TypedValueParser<Value = State> {
     })
 }
 
-/// The argument of `--tree`, which is optional: anything that is no shape is the first file.
+/// The argument of `--tree`, which is optional: anything that is not a shape is the first file.
 #[derive(Clone)]
 pub(crate) enum TreeValue {
     Shape(Shape),

@@ -59,7 +59,7 @@ pub(crate) fn sealed() -> World {
     world
 }
 
-/// Seals `plan.txt`, which is no directory.
+/// Seals `plan.txt`, which is not a directory.
 fn seal_plan(world: &World) {
     let seal = [&SEAL[..6], &["plan.txt"]].concat();
     world.done(&seal);
@@ -209,7 +209,7 @@ fn single_files_and_directories_come_out() {
     assert!(world.read("out/sparse") == world.read("tree/sparse"));
     assert!(world.path("out/sparse").metadata().unwrap().blocks() < 1000);
     assert_eq!(world.read("out/run"), b"#!/bin/sh\n");
-    // A name that is no text.
+    // A name that is not text.
     let odd = OsStr::from_bytes(b"odd\n\x1b[2J \xff\xe4");
     let mut command = world.command(&with(&OPEN, &["-q", "tree.sealed"]));
     succeed(command.arg(odd));
@@ -235,7 +235,7 @@ fn what_is_not_there_is_said_and_nothing_is_made() {
         2,
         "symbolic link to a/b/c/plan.txt",
     );
-    refused(&["tree.sealed", ".."], 2, "no path in a sealed directory");
+    refused(&["tree.sealed", ".."], 2, "not a path in a sealed directory");
     refused(
         &["tree.sealed", "a/x", "b/x"],
         2,

@@ -382,7 +382,7 @@ for one in sorted(pathlib.Path('evidence').glob('signature-*')):
     }
 }
 
-/// The names of elements that are open at the end, or a wrong end tag. What is no tag is text.
+/// The names of elements that are open at the end, or a wrong end tag. What is not a tag is text.
 fn unbalanced(html: &str) -> Vec<String> {
     let mut open = Vec::new();
     for part in html.split('<').skip(1) {

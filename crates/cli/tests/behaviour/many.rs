@@ -232,7 +232,7 @@ fn compare(options: &[&str], parts: impl Fn(&World, &[u8]) -> Duration) {
     };
     let mut ratios: Vec<f64> = (0..5)
         .map(|_| {
-            // Two files cost the start, the passphrase and the store, which are no parts.
+            // Start, passphrase and store cost the same for two files as for a thousand.
             let (start, all) = (seal(&names[..2]), seal(&names));
             let floor = parts(&world, &content);
             println!("start {start:?}, 1000 files {all:?}, parts of 998 {floor:?}");

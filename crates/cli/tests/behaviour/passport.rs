@@ -365,7 +365,7 @@ fn shares_and_words_go_into_a_pipe_only_if_that_is_meant() {
     let world = World::new();
     for verb in [&["backup"][..], &["split", "-k2", "-n3"]] {
         let command = [&["passport"], verb, &["alice.passport"]].concat();
-        assert!(world.refused(&command, 2).contains("no terminal"));
+        assert!(world.refused(&command, 2).contains("not a terminal"));
         for meant in ["--force", "--json"] {
             world.done(&[&command[..], &[meant]].concat());
         }

@@ -317,7 +317,7 @@ fn a_challenge_for_another_host() {
     }
 }
 
-/// Messages of the wire are no headers, whatever an issuer is called.
+/// Messages of the wire are not headers, whatever an issuer is called.
 #[test]
 fn an_issuer_that_is_called_like_the_scheme() {
     let world = issued("p384");

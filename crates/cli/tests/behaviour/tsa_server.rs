@@ -24,7 +24,7 @@ impl Server {
         let counted = Arc::clone(&counts);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                // A client that goes away is no failure of the server.
+                // A client that goes away is not a failure of the server.
                 let _ = serve(&stream, &tsa, &counted);
             }
         });

@@ -207,7 +207,7 @@ impl Fault {
             (_, None) => outcome.succeeded().map(|()| End::Done),
             (Self::Kill, _) if outcome.status.signal() == Some(9) => Ok(End::Cut),
             (Self::Kill, _) => Err(format!("killed, but ended with {}", outcome.status)),
-            // A message that cannot be written is no reason to fail, nor is one needed.
+            // A message that cannot be written is not a reason to fail, nor is one needed.
             (Self::NoSpace, Some(line)) if line.contains("write(2,") => {
                 Ok(match outcome.status.success() {
                     true => End::Done,

@@ -366,7 +366,7 @@ mod tests {
                 .square_root()
                 .expect("a square has a root");
             assert!(root == ours(a) || root == -ours(a));
-            // -1 is no square, so of two opposite numbers one has a root.
+            // -1 is not a square, so of two opposite numbers one has a root.
             let roots = [ours(a), -ours(a)].map(|number| number.square_root().is_some());
             assert_eq!(
                 roots,

@@ -71,7 +71,7 @@ pub(crate) fn bits(key: &Pkey) -> c_int {
 
 /// aws-lc's number of the curve of an elliptic-curve key.
 pub(crate) fn curve(key: &Pkey) -> Result<c_int, Error> {
-    // SAFETY: the key is alive; the result is null, if it is no such key, or lives as long.
+    // SAFETY: the key is alive; the result is null, if it is not such a key, or lives as long.
     let ec = check_ptr(unsafe { sys::EVP_PKEY_get0_EC_KEY(key.as_ptr()) })?;
     // SAFETY: a key that was parsed has a group, which lives as long as the key.
     Ok(unsafe { sys::EC_GROUP_get_curve_name(sys::EC_KEY_get0_group(ec.as_ptr())) })

@@ -18,7 +18,7 @@ pub(super) fn page_size() -> usize {
 
 /// Maps `len` bytes, a multiple of the page size, and asks the system to keep them to itself.
 ///
-/// A refusal is no error: locking fails when the user's limit (`ulimit -l`) is reached.
+/// A refusal is not an error: locking fails when the user's limit (`ulimit -l`) is reached.
 pub(super) fn map(len: usize) -> Block {
     // SAFETY: an anonymous private mapping at an address of the kernel's choice touches no existing
     // memory.

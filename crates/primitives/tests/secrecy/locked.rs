@@ -1,5 +1,5 @@
 //! The pages of a secret: in RAM, out of dumps, out of children; and that a spent
-//! limit is no failure.
+//! limit is not a failure.
 
 use std::fs;
 use std::os::unix::process::CommandExt;

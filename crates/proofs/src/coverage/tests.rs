@@ -73,7 +73,7 @@ fn a_copy_that_no_row_proves() {
     }
 }
 
-/// Another kernel, which is no copy: ours must be proved, that of others need not.
+/// Another kernel, which is not a copy: ours must be proved, that of others need not.
 #[test]
 fn code_that_looks_like_a_kernel() {
     let sums = |count| code(|code| (0..count).try_for_each(|_| code.paddq(xmm0, xmm1)));

@@ -12,8 +12,8 @@
 //!
 //! All of this is true of the words of a machine, so two results with the same number are equal
 //! words, whatever the inputs are. The converse does not hold: (a + b) + c is not known to be a +
-//! (b + c). For a hash and its specification that is no loss. They do the same operations, and what
-//! can go wrong (a tweak, a flag, a byte in the wrong place, a block too many) changes the
+//! (b + c). For a hash and its specification that is not a loss. They do the same operations, and
+//! what can go wrong (a tweak, a flag, a byte in the wrong place, a block too many) changes the
 //! operands.
 //!
 //! F of BLAKE2b is one operation here: [`Value::f`]. What holds for every function in its place

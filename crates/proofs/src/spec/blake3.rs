@@ -12,11 +12,11 @@ pub mod flag {
     pub const CHUNK_START: u32 = 1;
     /// The last block of a chunk.
     pub const CHUNK_END: u32 = 2;
-    /// A node of the tree that is no chunk.
+    /// A node of the tree that is not a chunk.
     pub const PARENT: u32 = 4;
     /// The output.
     pub const ROOT: u32 = 8;
-    /// The key is no constant.
+    /// The key is not a constant.
     pub const KEYED_HASH: u32 = 16;
 }
 

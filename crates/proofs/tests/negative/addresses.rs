@@ -116,7 +116,7 @@ fn an_alignment_that_the_contract_does_not_promise() {
     assert!(!wrong_where(unaligned).is_proof());
 }
 
-/// Compilers' work with addresses is no bug: differences that cancel, an aligned stack.
+/// Compilers' work with addresses is not a bug: differences that cancel, an aligned stack.
 #[test]
 fn addresses_that_are_used_well() {
     let by_difference = |code: &mut CodeAssembler, _: CodeLabel| {

@@ -313,7 +313,7 @@ fn identity_in(
     session.prove(&image, &symbol, &contract, processor).verdict
 }
 
-/// A panic is no way to return, wherever the word is.
+/// A panic is not a way to return, wherever the word is.
 #[test]
 fn a_path_that_does_not_return() {
     let verdict = identity(false, |code, _| {

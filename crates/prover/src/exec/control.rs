@@ -20,7 +20,7 @@ impl Machine<'_> {
                 let target = self.target(instruction)?;
                 let pointer = self.stack_pointer()?;
                 if !self.is_aligned(pointer, 16) {
-                    return self.wrong("a call with a stack pointer that is no multiple of 16");
+                    return self.wrong("a call with a stack pointer that is not a multiple of 16");
                 }
                 let back = self.word_of(self.next);
                 self.push(&back)?;

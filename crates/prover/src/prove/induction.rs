@@ -324,7 +324,7 @@ impl Induction<'_> {
     }
 }
 
-/// An unknown for each bit that is no constant, and the same one for the same bit.
+/// An unknown for each bit that is not a constant, and the same one for the same bit.
 fn unknowns(terms: &mut Terms, words: &[Word]) -> Vec<Word> {
     let mut unknown_of = HashMap::new();
     let mut unknown = |bit: &Bit| match bit.is_constant() {

@@ -3,11 +3,11 @@
 //!
 //! A factor may be such a product itself, say in a chain of multiplications: its bits are sums of
 //! hundreds of products of two atoms, and to multiply them out is too much. So *long* parts get
-//! names. Of a bit of a factor, the part that is no sum of atoms becomes a sum of stand-ins: atoms
-//! for polynomials that are linearly independent, found by Gaussian elimination. That is a linear
-//! map, and it is the same for all factors. So the product stays bilinear. For example, where
-//! Karatsuba's method multiplies by the sum of two named words, it multiplies by the sum of their
-//! names.
+//! names. Of a bit of a factor, the part that is not a sum of atoms becomes a sum of stand-ins:
+//! atoms for polynomials that are linearly independent, found by Gaussian elimination. That is a
+//! linear map, and it is the same for all factors. So the product stays bilinear. For example,
+//! where Karatsuba's method multiplies by the sum of two named words, it multiplies by the sum of
+//! their names.
 
 use super::{Bit, LONGEST_OF_PRODUCTS, TABLE, Terms, Word, cancel_pairs, symmetric_difference};
 use std::collections::HashMap;

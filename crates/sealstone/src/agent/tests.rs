@@ -315,7 +315,7 @@ fn file_keys_are_those_of_the_passport() -> Result<()> {
         let none = client.file_key(&Sealed::read(&file[..])?, &held[..1]);
         assert!(matches!(none, Err(Error::NotRecipient)));
     }
-    // A stanza that names a held passport and does not unwrap is no reason to ask another one.
+    // A stanza that names a held passport and does not unwrap is not a reason to ask another one.
     let mut altered = sealed_to(bob.contact(), false);
     altered[200] ^= 1;
     let altered = client.file_key(&Sealed::read(&altered[..])?, &held);

@@ -39,7 +39,7 @@ pub enum Direction {
 pub(super) const WINDOW: usize = 512;
 /// With fewer values nothing is tested.
 const WARM_UP: usize = 32;
-/// Deviations that are no change.
+/// Deviations that are not a change.
 const ALLOWANCE: f64 = 0.5;
 /// A sum above it is an alarm.
 const THRESHOLD: f64 = 14.0;

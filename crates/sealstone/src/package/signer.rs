@@ -203,7 +203,7 @@ mod tests {
         for group in &set.test_groups {
             let keys = with_keys(group.key.pk[..].try_into().unwrap(), &[]);
             for case in &group.tests {
-                // A signature of another length is no part of a package.
+                // A signature of another length is not a part of a package.
                 let signature = <&[u8; 64]>::try_from(&case.sig[..]);
                 let verified = signature.is_ok_and(|it| keys.verify_ed25519(&case.msg, it));
                 let expected = case.result == TestResult::Valid;

@@ -59,7 +59,7 @@ fn no_path_leads_out_of_the_directory() {
         .file("dir/file", b"content");
     assert!(
         whole(&renamed(&memory, "dir/file", "dir/fool")).is_ok(),
-        "the change itself is no reason"
+        "the change itself is not a reason"
     );
     for bad in [
         "../../..", "/etc/foo", "dir/../f", "dir//fil", "dir/./ab", "dir/fil/",

@@ -360,7 +360,7 @@ MANIFEST = [
     field("completeness of a boolean", 7, True),
     field("tree digests of 32 bytes", 6, 1),
     field("digest of the policy of 31 bytes", 9, bytes(31)),
-    metadata("metadata that is no object", "[]"),
+    metadata("metadata that is not an object", "[]"),
     metadata("empty metadata", ""),
     metadata("metadata with a space", '{ "version":"1"}'),
     metadata("metadata out of order", '{"b":1,"a":1}'),

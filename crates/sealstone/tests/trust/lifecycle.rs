@@ -179,7 +179,7 @@ fn a_clock_that_goes_back_revives_no_key() {
             latest: START + 900
         }
     );
-    // A clock that was set right by some seconds is no reason.
+    // A clock that was set right by some seconds is not a reason.
     let _used = store.reserve(&name(KEY), 1, &at(600)).unwrap();
     // The end has passed by the log's time, whatever the clock says.
     store.set_limits(&name(KEY), "", limits, &at(1100)).unwrap();

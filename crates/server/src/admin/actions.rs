@@ -252,7 +252,7 @@ impl Actions {
     }
 
     fn issuer(&self) -> std::result::Result<&Issuer, Problem> {
-        let text = "this service is no issuer";
+        let text = "this service is not an issuer";
         let issuer = self.service.issuer.as_deref();
         issuer.ok_or_else(|| Problem::new(Kind::NotFound).detail(text))
     }

@@ -148,7 +148,7 @@ impl Proxies {
     }
 
     /// The client's network: that of the peer, or of the last address that the proxies tell and
-    /// that is no proxy itself.
+    /// that is not a proxy itself.
     #[must_use]
     pub fn network(&self, peer: Option<Peer>, headers: &HeaderMap) -> Option<Network> {
         let Peer(peer) = peer?;

@@ -35,7 +35,7 @@ impl RedbStore {
     /// Opens the file, or makes it.
     ///
     /// # Errors
-    /// If another process has it open, it is no store, or the system refuses.
+    /// If another process has it open, it is not a store, or the system refuses.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let database = Arc::new(RwLock::new(Some(open_database(path)?)));
         let (jobs, waiting) = mpsc::channel(MAX_WAITING);

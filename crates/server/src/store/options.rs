@@ -172,7 +172,7 @@ impl StoreOptions {
         match std::str::from_utf8(line) {
             Ok(text) if !text.is_empty() => Ok(Some(SecretVec::from_slice(text.as_bytes()))),
             _ => Err(Error::Config(format!(
-                "store: the first line of {} is no password",
+                "store: the first line of {} is not a password",
                 path.display()
             ))),
         }

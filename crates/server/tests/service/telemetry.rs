@@ -22,7 +22,7 @@ use crate::world::{Service, World, get, now};
 #[derive(Clone, Copy)]
 enum Manner {
     Takes,
-    /// A status and a body that are no answer.
+    /// A status and a body that are not an answer.
     Breaks,
     /// Never.
     Hangs,

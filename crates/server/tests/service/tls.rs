@@ -270,7 +270,7 @@ fn files_that_do_not_fit_are_named() {
     std::fs::copy(authority.path("ca.key"), authority.path("tls.key")).expect("a file");
     let (is_good, said) = check();
     assert!(
-        !is_good && said.contains("tls.key: it is no key of this certificate"),
+        !is_good && said.contains("tls.key: it is not a key of this certificate"),
         "{said}"
     );
     std::fs::write(authority.path("tls.pem"), "").expect("a file");

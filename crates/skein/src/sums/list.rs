@@ -13,7 +13,7 @@ pub struct Lines<R> {
     line: Vec<u8>,
 }
 
-/// A line of a list that is no comment and not empty.
+/// A line of a list that is not a comment and not empty.
 #[derive(Debug, PartialEq)]
 pub enum Found {
     /// A line of the right form, and its algorithm.

@@ -61,7 +61,7 @@ pub fn challenge(offer: &Offer) -> String {
 /// client answers one that it understands.
 ///
 /// # Errors
-/// If the value is no list of challenges (RFC 9110 section 11.6.1) or longer than [`MAX_LEN`].
+/// If the value is not a list of challenges (RFC 9110 section 11.6.1) or longer than [`MAX_LEN`].
 pub fn parse_challenges(value: &str) -> Result<Vec<Offer>, Error> {
     let schemes = parse(value)?;
     let ours = schemes

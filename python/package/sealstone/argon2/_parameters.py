@@ -37,7 +37,7 @@ def extract_parameters(hash: str) -> Parameters:
         pairs = (pair.split("=") for pair in (parts[2], *parts[3].split(",")) if not pair.startswith("data="))
         costs = {name: int(value) for name, value in pairs}
     except ValueError:
-        raise InvalidHashError("the costs are no numbers") from None
+        raise InvalidHashError("the costs are not numbers") from None
     if tuple(sorted(costs)) != _COSTS:
         raise InvalidHashError("a cost is missing or one too many")
     salt_len, hash_len = (len(part) * 3 // 4 for part in parts[4:])

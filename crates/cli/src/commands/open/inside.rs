@@ -100,7 +100,7 @@ fn wanted(args: &OpenArgs, paths: &[PathBuf]) -> Result<Vec<Wanted>> {
         let inner = inner.strip_prefix(".").unwrap_or(&inner);
         let Some(name) = inner.file_name() else {
             return Err(Failure::usage(format!(
-                "{} is no path in a sealed directory",
+                "{} is not a path in a sealed directory",
                 shown(path)
             )));
         };

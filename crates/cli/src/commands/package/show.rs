@@ -103,7 +103,7 @@ impl Shown<'_> {
     }
 }
 
-/// The object of `--json` for a file that is no package, or a malformed one.
+/// The object of `--json` for a file that is not a package, or a malformed one.
 pub(super) fn malformed(reason: &str) -> Value {
     let unchecked = |layer: Layer| {
         let value = json!({"verdict": "unchecked", "required": layer.is_always_required(),

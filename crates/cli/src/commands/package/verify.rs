@@ -148,7 +148,7 @@ pub(super) fn workers() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
-/// The report of `--json` and `--html` on a file that is no package.
+/// The report of `--json` and `--html` on a file that is not a package.
 fn malformed(failure: Failure, args: &PackageVerifyArgs, context: &Context) -> Result<()> {
     if failure.exit != Exit::Format {
         return Err(failure);

@@ -60,7 +60,7 @@ pub(super) fn must_be_meant(
         return Ok(());
     }
     let what =
-        format!("{this_is} the whole passport in clear text, and standard output is no terminal");
+        format!("{this_is} the whole passport in clear text, and standard output is not a terminal");
     Err(Failure::usage(what).hint(format!(
         "choose {option}, or --force to write it all the same"
     )))

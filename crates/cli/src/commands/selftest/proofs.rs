@@ -86,7 +86,7 @@ fn kernels(proved: &str, program: &Program<'_>) -> Result<Vec<Kernel>> {
     let shipped = all.filter(|kernel| kernel["program"] == COMMAND);
     let kernels: Vec<Kernel> = shipped.map(|json| Kernel::of(json, program)).collect();
     if kernels.is_empty() {
-        return Err(Failure::new(Exit::Format, "this is no list of proofs")
+        return Err(Failure::new(Exit::Format, "this is not a list of proofs")
             .hint("`make prove` writes one: target/proofs.json"));
     }
     Ok(kernels)

@@ -192,7 +192,7 @@ pub(super) fn read_directory(path: &Path) -> Result<Directory> {
     let text = std::str::from_utf8(&file).ok();
     let directory = text.and_then(|text| Directory::from_json(text).ok());
     let failure = || {
-        Failure::new(Exit::Format, "is no list of an issuer's keys")
+        Failure::new(Exit::Format, "is not a list of an issuer's keys")
             .hint("of a signed one, write the list: sealstone token directory --check FILE -o LIST")
     };
     directory.ok_or_else(failure).about(file.name())

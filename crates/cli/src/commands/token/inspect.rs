@@ -107,7 +107,7 @@ fn describe(bytes: &[u8]) -> Result<Vec<Description>> {
     found.ok_or_else(|| {
         Failure::new(
             Exit::Format,
-            "is no token, challenge, request, response, key, directory or header",
+            "is not a token, challenge, request, response, key, directory or header",
         )
     })
 }

@@ -43,7 +43,7 @@ fn answer(request: &[u8], keys: &[IssuerKey], limit: usize) -> Result<Vec<u8>, E
                 false => key.issue_batch(request, limit),
             }
         }
-        // A request for several keys begins with a length, which is no type.
+        // A request for several keys begins with a length, which is not a type.
         Err(error) => issue_generic(request, limit, find).map_err(|other| match other {
             Error::Malformed(_) => error,
             other => other,

@@ -61,7 +61,7 @@ fn key_contract(case: &'static str, [avx, xop]: [u64; 2]) -> Contract {
         .returns(1)
 }
 
-/// The schedule, of whose last cell one half is no part, and zero for success.
+/// The schedule without one half of its last cell, and zero for success.
 fn expanded<A: Substitution>(a: &mut A, contents: &Contents<A::Word>) -> Contents<A::Word> {
     let key = aes::bytes(a, &contents[1]);
     let keys = aes::key_expansion(a, &key);

@@ -56,7 +56,7 @@ fn products_of_few_summands_are_worked_out() {
     }
 }
 
-/// Of a sum that would be too long, both halves are wrapped, if they are no products already.
+/// Of a sum that would be too long, both halves are wrapped, if they are not products already.
 #[test]
 fn a_sum_that_is_too_long_is_one_of_two_products() {
     let mut terms = Terms::new(2);

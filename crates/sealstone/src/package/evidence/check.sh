@@ -51,7 +51,7 @@ main() {
 
 options() {
     while [ $# -gt 0 ]; do
-        [ $# -gt 1 ] || usage "$1 needs a value, or is no option"
+        [ $# -gt 1 ] || usage "$1 needs a value, or is not an option"
         case $1 in
             --root) root=$(cd -- "$2" 2>/dev/null && pwd) || usage "not a directory: $2" ;;
             --signer) wanted="$wanted $(printf '%s' "$2" | tr -d -- '- \n' | tr A-F a-f)" ;;

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::super::Failure;
 use super::super::public_key::{self, Algorithm};
 
-const MALFORMED: Failure = Failure::Wrong("the attestation is no signed JWT");
+const MALFORMED: Failure = Failure::Wrong("the attestation is not a signed JWT");
 
 /// A public key of a JWK (RFC 7517).
 pub(super) struct Key {
@@ -271,7 +271,7 @@ mod tests {
         let secret = json!({"kty": "oct", "k": "AAAA", "alg": "HS256"});
         assert!(
             Key::from_jwk(&secret).is_none(),
-            "a secret is no public key"
+            "a secret is not a public key"
         );
         let short = json!({"kty": "RSA", "n": URL_SAFE_NO_PAD.encode([0xff; 128]), "e": "AQAB"});
         assert!(Key::from_jwk(&short).is_none(), "1024 bits are too few");

@@ -187,7 +187,7 @@ fn makers_vouch_while_their_certificates_are_good() {
         };
         assert_eq!(check(&packed, &policy(true), now), expected, "{now}");
     }
-    // A certificate of the same authenticator, which is no root of it.
+    // A certificate of the same authenticator, which is not a root of it.
     let object = decode(&packed.object);
     let begin = object
         .windows(3)

@@ -292,7 +292,7 @@ impl Connection {
 
 /// Whether the server refused to run a command, so that it may be sent again.
 ///
-/// A connection that breaks is no such case: a change that was made, and is made again, would
+/// A connection that breaks is not such a case: a change that was made, and is made again, would
 /// look as if somebody else had spent the token.
 fn is_not_run(error: &RedisError) -> bool {
     use ServerErrorKind::{Ask, BusyLoading, ClusterDown, MasterDown, Moved, ReadOnly, TryAgain};
