@@ -33,7 +33,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Makes the message at least so long.
+/// Makes the message at least `bytes` long.
 fn fill(message: &mut Vec<u8>, bytes: usize) {
     let pattern = (message.len()..bytes).map(|i| (i % 251) as u8);
     message.extend(pattern);

@@ -92,7 +92,7 @@ impl Hints {
 /// Memory as the quickest have it. It comes when it is used.
 fn on_huge_pages(bytes: usize) -> MmapMut {
     let memory = MmapMut::map_anon(bytes).expect("memory");
-    // A system that has none walks on small pages.
+    // A system without huge pages walks on small pages.
     let _ = memory.advise(Advice::HugePage);
     memory
 }

@@ -90,7 +90,7 @@ pub fn archive(data: &[u8]) {
         .all(|(entry, _)| entry.size() <= i64::MAX as u64)
         && archive.len() < 1 << 20
     {
-        // No hashes: those of an archive so short are none.
+        // An archive as short as this has no hashes.
         assert!(again == archive);
     }
 }

@@ -15,7 +15,7 @@ const GOLDEN: [&str; 4] = [
     "$argon2i$v=19$m=8,t=1,p=1,keyid=Zm9v,data=Zm9vYg$c29tZXNhbHQ$c29tZXRhZ3NvbWV0",
 ];
 
-/// Verifying a string may cost so much here, and not more.
+/// The most that verifying a string may cost here.
 const LIMITS: Limits = Limits {
     memory_kib: 256,
     work_kib: 512,

@@ -2,9 +2,9 @@
  * `<sealstone-pass src="/session" issuer="https://issuer.example" next="/">`: lets a visitor in.
  *
  * `src` wants a token; when it has answered, the page goes to `next`, if there is one. Attributes:
- * `auto` begins at once, `batch` gets so many tokens at a time. Events: `sealstone-pass` with the
- * answer in `detail`, `sealstone-error` with the error. Set `proofs` for gates that want more than
- * work.
+ * `auto` begins at once, `batch` is the number of tokens to get at a time. Events: `sealstone-pass`
+ * with the answer in `detail`, `sealstone-error` with the error. Set `proofs` for gates that want
+ * more than work.
  */
 
 import { Refused } from "./issuer.js";

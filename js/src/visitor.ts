@@ -15,7 +15,7 @@ export interface VisitorOptions {
   issuer?: string | undefined;
   /** Where tokens are kept; by default in the browser, and in memory where there is none. */
   store?: TokenStore | undefined;
-  /** So many tokens are got with one proof, which costs so many times as much. */
+  /** The number of tokens to get with one proof, whose work grows in proportion. */
   batch?: number | undefined;
   /** The most workers for a proof of work. */
   workers?: number | undefined;

@@ -160,7 +160,7 @@ test("a long list of keys is not used beyond its second key", () => world(async 
   });
   await new Promise((resolve) => long.listen(0, "127.0.0.1", resolve));
   const over = strange.map((key) => ({ ...key, "issue-until": 1 }));
-  // The origin's key comes after so many others. This issuer has no gate, which is the next step.
+  // The origin's key comes after these others. This issuer has no gate, which is the next step.
   for (const [before, expected] of [
     [strange, /status 404/],
     [[...over, ...over, ...strange], /status 404/],

@@ -195,7 +195,7 @@ def test_nothing_is_replaced_unasked_and_nothing_stays_after_a_failure(tmp_path:
 
 
 def test_what_overwrite_replaces(tmp_path: Path) -> None:
-    """As the command's --force: behind a link, with the mode of before, and no secret passport."""
+    """As the command's --force: behind a link, with the same mode, and never a secret passport."""
     file, link, pipe, secret = (tmp_path / name for name in ("file", "link", "pipe", "secret"))
     file.write_bytes(b"old")
     file.chmod(0o640)

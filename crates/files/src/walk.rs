@@ -46,7 +46,7 @@ struct Level {
     names: Vec<Vec<u8>>,
 }
 
-/// The content of a file, or of its fragments. Of anything else there is none.
+/// The content of a file, or of its fragments. Everything else has no content.
 pub struct Content(Option<Fragments>);
 
 struct Fragments {

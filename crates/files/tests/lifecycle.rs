@@ -33,7 +33,7 @@ fn open(path: &Path) -> TrustStore<TrustDirectory> {
     TrustStore::open(TrustDirectory::new(path)).unwrap()
 }
 
-/// A store in which the key may sign so many times.
+/// A store in which the key may sign `max` times.
 fn limited(path: &Path, max: u64) {
     let limits = Limits {
         max_uses: Some(max),

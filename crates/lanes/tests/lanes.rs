@@ -175,7 +175,8 @@ fn indices_are_plain_arithmetic() {
 
 #[test]
 fn wiped_lines_are_zero_and_their_neighbours_are_not() {
-    // A few lines, a part of so many lines that zeros are streamed, and that many lines.
+    // A few lines; a few lines of a memory that is large enough for streamed zeros; and a whole
+    // memory of this size.
     for (lines, all) in [
         (1, 1),
         (3, 3),

@@ -5,7 +5,7 @@ use zeroize::Zeroizing;
 /// Fills `bytes` with fresh randomness.
 ///
 /// # Panics
-/// If the operating system has none to give: there is no safe way to go on.
+/// If the operating system gives no random bytes: there is no safe way to continue.
 ///
 /// ```
 /// let mut nonce = [0; 24];

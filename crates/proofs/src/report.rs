@@ -135,8 +135,8 @@ struct Proved {
 /// Where the functions begin that a row has proved, by program and path.
 type Starts = BTreeMap<(String, &'static str), BTreeSet<u64>>;
 
-/// A row for every function that has the name of a kernel and is none of those that were proved: it
-/// may be one that is called.
+/// A row for every function that has the name of a kernel but was not proved: the program may call
+/// it.
 fn left_out(images: &[Image], proved: &Starts) -> Vec<Row> {
     let mut rows = Vec::new();
     for ((program, function), starts) in proved {
@@ -434,8 +434,8 @@ impl Report {
         self.others.extend(left_out(images, &proved.starts));
     }
 
-    /// Proves in a library of the same crates the kernels that the command has. It need not have
-    /// all of them, but one at least: a part of them that it has none of says nothing about it.
+    /// Proves in a library of the same crates the kernels that the command has. The library may
+    /// lack some of them, but not all: without any, the result would say nothing about the library.
     pub fn prove_library(&mut self, image: Image, only: &str, solver: Option<&Solver>) {
         let shipped = kernels().into_iter().filter(|kernel| kernel.shipped);
         let images = [image];

@@ -333,7 +333,7 @@ fn a_wrong_position_and_a_wrong_level() {
         &around_tree(ONE_NODE, level, nothing),
         "reproduced natively",
     );
-    // The bit above a level is none of it.
+    // The bit above a level does not belong to it.
     let above = |code: &mut CodeAssembler| code.xor(byte_ptr(rdi + 48), 0x80).unwrap();
     assert_eq!(around_tree(NODES, above, nothing), Verdict::Proved);
 }

@@ -103,7 +103,7 @@ pub struct Machine<'a> {
     pub features: Features,
     /// More instructions than these are not executed ([`MOST_STEPS`]).
     pub most_steps: u64,
-    /// All formulas together may become so long ([`Terms::length`]).
+    /// The greatest length of all formulas together ([`Terms::length`]).
     pub most_length: usize,
     steps: u64,
     /// The arguments on the stack, at the entry.

@@ -214,11 +214,11 @@ impl Image {
         &self.symbols
     }
 
-    /// Where a variable of at least so many bytes is, that the program writes to. Nothing of it is
-    /// among the constants.
+    /// The address of a variable of at least `length` bytes that the program writes to. No part of
+    /// it is among the constants.
     ///
     /// # Errors
-    /// That there is none.
+    /// If there is no such variable.
     pub fn variable(&self, name: &str, length: u64) -> Result<u64, String> {
         let mut variables = self.variables.iter();
         let found = variables.find(|symbol| symbol.is(name) && symbol.size >= length);

@@ -183,7 +183,8 @@ fn the_command_says_what_is_missing_before_it_compiles() {
     );
 }
 
-/// The configuration of cargo says that crates are in a folder, which has none of the prover's.
+/// Cargo is configured to take crates from a folder, which has none of the crates that the prover
+/// needs.
 #[test]
 fn the_command_says_what_to_do_with_vendored_crates() {
     let (place, own) = folder("vendored");

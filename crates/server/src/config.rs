@@ -381,7 +381,7 @@ impl Config {
     }
 }
 
-/// Sets `A__B` to a TOML value, or to the text if it is none.
+/// Sets `A__B` to a TOML value, or to the text if that is not a TOML value.
 fn set(table: &mut Table, place: &str, value: &str) -> std::result::Result<(), ()> {
     let parsed = toml::from_str::<Table>(&format!("value = {value}"));
     let parsed = parsed.ok().and_then(|mut table| table.remove("value"));

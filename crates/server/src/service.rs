@@ -47,7 +47,7 @@ const GATE_SECRET: &str = "issuer/gate-secret";
 const MAINTENANCE: Duration = Duration::from_secs(30);
 /// The page's curves have a point so often.
 const SAMPLE_EVERY: Duration = Duration::from_secs(10);
-/// Sets are kept so long after their end, in seconds: clocks jump.
+/// For how many seconds sets are kept after their end: clocks jump.
 const KEPT: u64 = 24 * 60 * 60;
 
 /// The common state of both services.

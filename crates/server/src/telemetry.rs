@@ -76,7 +76,7 @@ impl TelemetryOptions {
     /// Where messages go; none if there is no collector.
     ///
     /// # Errors
-    /// If the URL is none of HTTP, has a password, or no request would have spans.
+    /// If the URL is not one of HTTP, has a password, or no request would have spans.
     pub fn url(&self) -> Result<Option<String>> {
         let wrong = |text: &str| Err(Error::Config(format!("telemetry: {text}")));
         if self.one_in == 0 {

@@ -60,7 +60,7 @@ pub enum Source {
 /// Why a token is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// There is none.
+    /// The request has no token.
     Missing,
     /// It cannot be read.
     Malformed,

@@ -95,7 +95,7 @@ impl Buffer {
         &mut self.bytes[..len]
     }
 
-    /// How far a reader that has filled so many bytes is asked to fill it: as far as there is
+    /// How far a reader is asked to fill it after the first `filled` bytes: as far as there is
     /// memory already, else twice as far.
     fn goal(&self, filled: usize) -> usize {
         match self.bytes.len() {

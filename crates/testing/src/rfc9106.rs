@@ -197,8 +197,11 @@ impl Argon2 {
         g(&[0; 128], &g(&[0; 128], &z))
     }
 
-    /// RFC 9106, section 3.4.2: lane and column of the reference block. The set W is written out.
-    fn reference(
+    /// RFC 9106, section 3.4.2: lane and column of the reference block, from the pass, the slice,
+    /// the lane, the index in the segment, the number q of columns, and J_2 ‖ J_1. The set W is
+    /// written out. The proofs have transcriptions of their own over other words, and a test that
+    /// compares them with this one.
+    pub fn reference(
         &self,
         pass: usize,
         slice: usize,

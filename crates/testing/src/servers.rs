@@ -14,7 +14,7 @@ pub use pair::PostgresPair;
 pub use postgres::Postgres;
 pub use redis::{Redis, RedisCluster};
 
-/// A slow machine needs so long to start a server.
+/// How long a slow machine may need to start a server.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A TCP port of this machine that nobody uses now.

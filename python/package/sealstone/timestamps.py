@@ -109,7 +109,7 @@ def request(
 
     `data` is bytes-like, a path or a file object; the authority sees its hash only. `policy` is an
     object identifier that the authority has to follow. Raises `ValueError` for another hash or a
-    policy that is none, `OSError` if the data cannot be read.
+    malformed policy, `OSError` if the data cannot be read.
     """
     return _native.timestamp_request(data, hash, policy)
 

@@ -53,8 +53,8 @@ pub(crate) fn fill_together(
         last_stage: AtomicU64::new(u64::from(params.passes()) * SLICES as u64 - 1),
         barrier: Barrier::for_one(),
     };
-    // Decided before wiping, which takes so long that the flag can change meanwhile. If a thread
-    // panics, this is not returned.
+    // Decided before wiping, because the flag can change during it. If a thread panics, this is not
+    // returned.
     let mut outcome = Err(Error::Cancelled);
     thread::scope(|scope| {
         for _ in 1..threads {

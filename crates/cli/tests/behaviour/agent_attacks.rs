@@ -86,7 +86,7 @@ fn hostile_request(random: &mut Random) -> Vec<u8> {
     }
 }
 
-/// Sends so many of them. Each is refused or not answered at all, and the user notices nothing.
+/// Sends a number of requests. Each is refused or not answered, and the user notices nothing.
 fn hostile(requests: u32) {
     let session = Session::new();
     session.unlock(&[]);

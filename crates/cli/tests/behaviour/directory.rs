@@ -235,7 +235,11 @@ fn what_is_not_there_is_said_and_nothing_is_made() {
         2,
         "symbolic link to a/b/c/plan.txt",
     );
-    refused(&["tree.sealed", ".."], 2, "not a path in a sealed directory");
+    refused(
+        &["tree.sealed", ".."],
+        2,
+        "not a path in a sealed directory",
+    );
     refused(
         &["tree.sealed", "a/x", "b/x"],
         2,

@@ -137,7 +137,7 @@ fn an_endless_line_is_one_line() {
     assert!(output.status.success());
 }
 
-/// No system gives a thread so much memory for its stack.
+/// No system gives a thread a stack of this size.
 #[test]
 fn without_threads() {
     let world = World::empty();

@@ -234,7 +234,8 @@ fn a_full_standard_output_is_named() {
     }
 }
 
-/// The passport with one bit flipped in the byte that is so far from the end of what is armored.
+/// The passport with one bit flipped, in the byte at this distance from the end of the armored
+/// content.
 fn flipped(world: &World, from_end: usize) -> String {
     let armor = String::from_utf8(world.read("bob.passport")).unwrap();
     let lines: Vec<&str> = armor.lines().collect();

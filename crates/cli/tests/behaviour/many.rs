@@ -244,7 +244,8 @@ fn compare(options: &[&str], parts: impl Fn(&World, &[u8]) -> Duration) {
     assert!(ratios[2] <= 1.3, "median {:.2}", ratios[2]);
 }
 
-/// On a disk, the file system needs about as long for so many files: see the next test.
+/// On a disk, the file system alone needs about as long for this number of files: see the next
+/// test.
 #[test]
 #[ignore = "measures, so it needs a quiet machine, the release build and a TMPDIR in memory"]
 fn a_thousand_signed_files_cost_at_most_1_3_times_their_primitives() {

@@ -294,8 +294,8 @@ fn a_qr_code_holds_the_words() {
     assert_eq!(scanned(drawn(&svg)), words.trim());
 }
 
-/// The picture that a scanner reads, which is none of ours: rows of light and dark, of which
-/// it gets four pixels for each.
+/// The picture for a scanner that is not ours: rows of light and dark squares, each of four by four
+/// pixels.
 fn scanned(rows: Vec<Vec<bool>>) -> String {
     let (width, height) = (4 * rows[0].len(), 4 * rows.len());
     let grey = |x: usize, y: usize| if rows[y / 4][x / 4] { 0 } else { 255 };

@@ -16,7 +16,7 @@ const SPACE: u64 = 128 * MIB;
 /// For a machine that has much else to do.
 const SOON: Duration = Duration::from_secs(5);
 
-/// `sealstone open` with a passphrase, with so much memory and no more.
+/// `sealstone open` with a passphrase, in limited memory.
 pub(crate) fn open(world: &World, file: &str) -> Outcome {
     limited(
         world,

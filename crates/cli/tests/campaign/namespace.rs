@@ -38,7 +38,7 @@ pub(crate) fn is_inside() -> bool {
     std::env::var_os(VARIABLE).is_some()
 }
 
-/// Puts the temporary directory on a file system of so many bytes.
+/// Puts the temporary directory on a file system of this size.
 pub(crate) fn limit_disk(bytes: u64) {
     mount(&std::env::temp_dir(), &format!("size={bytes},mode=0700"));
 }

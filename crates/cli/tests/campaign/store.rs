@@ -96,7 +96,7 @@ impl Store {
         }
     }
 
-    /// The first so many records are as after, the others as before.
+    /// A number of records at the beginning are as after the change, the others as before.
     fn check_records(&self, end: End) -> Checked {
         let (before, after) = self.before_and_after();
         let statuses = self.statuses()?;

@@ -35,7 +35,7 @@ impl Digest {
 /// The encoding of the digest that the public operation is compared with.
 #[derive(Clone, Copy)]
 pub(crate) enum Padding {
-    /// ECDSA has none.
+    /// ECDSA has no padding.
     None,
     /// RSASSA-PKCS1-v1_5.
     Pkcs1,

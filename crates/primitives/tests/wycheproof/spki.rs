@@ -174,7 +174,7 @@ fn rsa_keys_have_2048_to_8192_bits() {
     }
 }
 
-/// A key whose modulus, 2^bits - 1, has so many bits.
+/// A key whose modulus is 2^bits - 1.
 fn rsa_spki(bits: usize) -> Vec<u8> {
     let mut modulus = vec![0xff; bits.div_ceil(8)];
     modulus[0] >>= modulus.len() * 8 - bits;

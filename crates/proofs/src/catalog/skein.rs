@@ -358,7 +358,7 @@ const CASES: [&str; 9] = [
     "8 nodes",
 ];
 
-/// Leaves of 4 KiB and nodes of 1 KiB, so many at once.
+/// Leaves of 4 KiB and nodes of 1 KiB, `lanes` of them at once.
 pub(super) fn tree(lanes: usize) -> [Kernel; 2] {
     let (set, function, names) = match lanes {
         1 => (

@@ -151,7 +151,7 @@ impl<'f> Word for Expression<'f> {
     }
 }
 
-/// Indices are not made of bytes: there is none.
+/// Indices are not made of bytes, so this type of byte has no values.
 impl Scalar for Expression<'_> {
     type Byte = Infallible;
 

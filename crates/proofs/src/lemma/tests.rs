@@ -4,6 +4,7 @@
 mod evaluate;
 mod planted;
 mod simulation;
+mod transcriptions;
 mod translation;
 
 use super::{Case, SEGMENTS};

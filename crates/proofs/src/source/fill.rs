@@ -360,7 +360,7 @@ fn all_params(lanes: u32, length: u32, passes: u32) -> impl Iterator<Item = Para
     })
 }
 
-/// In so many runs that each block gets each of its references.
+/// Enough runs for each block to get each of its references.
 pub(super) fn every_reference(fault: Fault, lanes: u32, length: u32) -> Verdict {
     Verdict::all(all_params(lanes, length, 3).map(|params| {
         let (blocks, entries) = (params.blocks(), 4 * u64::from(length));

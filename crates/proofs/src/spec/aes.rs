@@ -111,9 +111,9 @@ pub fn key_expansion<A: Substitution>(a: &mut A, key: &[A::Word]) -> Vec<A::Word
     w
 }
 
-/// SP 800-38D, 6.2: inc32, so many times, of a block of two cells. The last 32 bits are a number
-/// with its highest byte first. It is added in two steps, as code does that encrypts `step` blocks
-/// at once: there, its formulas are of these sums.
+/// SP 800-38D, 6.2: inc32, a number of times, of a block of two cells. The last 32 bits are a
+/// number with its highest byte first. The addition has two steps, as in code that encrypts `step`
+/// blocks at once, so that its formulas have the same sums.
 fn counted<A: Cells>(
     a: &mut A,
     block: &[<A as Algebra<64>>::Word],

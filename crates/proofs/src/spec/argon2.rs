@@ -1,5 +1,10 @@
 //! Argon2's compression function (RFC 9106, sections 3.5 and 3.6) and its reference blocks (section
 //! 3.4.2).
+//!
+//! Proofs of machine code need the reference for all inputs of the kernel, possible or not, so over
+//! words modulo 2^64. The lemmas need integers instead (`lemma/rfc9106.rs`). The test
+//! `lemma/tests/transcriptions.rs` compares the two with the list of blocks in
+//! `sealstone_testing::rfc9106`.
 
 use sealstone_prover::algebra::{Algebra, Choices};
 
@@ -69,9 +74,9 @@ pub struct Segment<W> {
     pub oldest: W,
     /// Blocks of a lane's segments that are computed and finished.
     pub finished: W,
-    /// Lanes are counted from this one,
+    /// The lane from which the lanes to choose from are counted.
     pub first_lane: W,
-    /// and there are so many to choose from.
+    /// The number of lanes to choose from.
     pub choice: W,
 }
 

@@ -51,7 +51,7 @@ pub fn block<A: Algebra<32>>(a: &mut A, state: &[A::Word]) -> Vec<A::Word> {
 
 /// Section 2.4: `data` ⊕ the key stream, which ends with the data. `input` is the counter of the
 /// first block and the nonce. The counters wrap modulo 2^32. The counter of a block is worked out
-/// as that of `step` blocks before plus `step`, as code does that encrypts so many at once.
+/// as that of `step` blocks before plus `step`, as code does that encrypts `step` blocks at once.
 pub fn encrypt<A: Algebra<32>>(
     a: &mut A,
     key: &[A::Word],
@@ -81,8 +81,8 @@ pub fn encrypt<A: Algebra<32>>(
     output
 }
 
-/// The key stream of so many blocks, of which `state` is that of the first one. The counters wrap
-/// modulo 2^32.
+/// The key stream of a number of blocks; `state` is that of the first one. The counters wrap modulo
+/// 2^32.
 pub fn stream<A: Algebra<32>>(a: &mut A, state: &[A::Word], blocks: usize) -> Vec<A::Word> {
     let mut stream = Vec::new();
     for number in 0..blocks {

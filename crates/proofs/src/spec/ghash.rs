@@ -32,7 +32,7 @@ fn added<A: Algebra<64>>(a: &mut A, x: &[A::Word], y: &[A::Word]) -> Vec<A::Word
     x.iter().zip(y).map(|(x, y)| a.xor(x, y)).collect()
 }
 
-/// The product of polynomials of so many words.
+/// The product of two polynomials, which may have different numbers of words.
 fn polynomial_product<A: Polynomials>(a: &mut A, x: &[A::Word], y: &[A::Word]) -> Vec<A::Word> {
     let mut product = vec![a.number(0); x.len() + y.len()];
     for (i, x) in x.iter().enumerate() {
@@ -71,8 +71,8 @@ pub fn product<A: Polynomials>(a: &mut A, x: &[A::Word], y: &[A::Word]) -> Vec<A
     reversed(a, &product)
 }
 
-/// H, H², H³, …, so many of them. From the second on, each is the product of two before it:
-/// `factors` says of which powers, whose sum it is.
+/// The first powers H, H², H³, …. From the second on, each is the product of two earlier powers,
+/// whose numbers `factors` gives: their sum is the number of the new power.
 pub fn powers<A: Polynomials>(
     a: &mut A,
     h: &[A::Word],

@@ -34,8 +34,8 @@ pub fn seal<A: Residues + Cells>(
     (ciphertext, tag)
 }
 
-/// Section 2.8: the tag of additional data and ciphertext, of so many bytes. In their last cells,
-/// zeros are behind them.
+/// Section 2.8: the tag of additional data and ciphertext of these numbers of bytes. Their last
+/// cells are filled with zeros.
 pub fn aead_tag<A: Residues + Cells>(
     a: &mut A,
     (key, nonce): (&[Cell32<A>], &[Cell32<A>]),

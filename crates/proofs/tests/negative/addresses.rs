@@ -214,7 +214,7 @@ fn a_call_with_a_stack_pointer_that_is_not_aligned() {
             code.add(rsp, 8).unwrap();
         },
     );
-    assert_refuted(&verdict, "no multiple of 16");
+    assert_refuted(&verdict, "not a multiple of 16");
 }
 
 /// Frames above a page are probed page by page, or the guard of the stack does not guard.

@@ -6,7 +6,7 @@ use crate::native::{State, Width};
 use crate::term::{Random, SAMPLES};
 use iced_x86::Code;
 
-/// States take turns: so many, one of each kind.
+/// The number of kinds of states, which take turns.
 pub(super) const KINDS: usize = 8;
 
 /// One state for each sample, for all instructions of a code: in turn random, of special numbers,

@@ -5,7 +5,7 @@ use crate::term::{Bit, Word, constant};
 use iced_x86::{ConditionCode, Instruction, Mnemonic, OpKind, Register};
 
 impl Machine<'_> {
-    /// Executes an instruction of this kind; false if it is none.
+    /// Executes an instruction for control flow; false if it is of another kind.
     pub(super) fn control(&mut self, instruction: &Instruction) -> Outcome<bool> {
         use Mnemonic::*;
         match instruction.mnemonic() {

@@ -5,7 +5,7 @@ use crate::term::{Bit, Word, constant, value};
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
 impl Machine<'_> {
-    /// Executes an instruction of this kind; false if it is none.
+    /// Executes a scalar instruction; false if it is of another kind.
     pub(super) fn scalar(&mut self, instruction: &Instruction) -> Outcome<bool> {
         Ok(self.moves(instruction)?
             || self.sums(instruction)?

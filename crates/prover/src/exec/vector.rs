@@ -21,7 +21,7 @@ use iced_x86::{EncodingKind, Instruction, Mnemonic, Register};
 type Operation = fn(&mut Terms, &[Bit], &[Bit]) -> Word;
 
 impl Machine<'_> {
-    /// Executes an instruction of this kind; false if it is none.
+    /// Executes a vector instruction; false if it is of another kind.
     pub(super) fn vector(&mut self, instruction: &Instruction) -> Outcome<bool> {
         Ok(self.vector_move(instruction)?
             || self.vector_arithmetic(instruction)?

@@ -68,7 +68,7 @@ impl Bench {
     /// Memory for it.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason, if there is no bench.
     pub(crate) fn new() -> Result<Self, String> {
         let width = Width::here().ok_or("this CPU has no AVX2, in which states are kept")?;
         let turn = turn(&ADDRESSES);

@@ -223,8 +223,8 @@ impl<'a> Beside<'a> {
         self.cuts += 1;
     }
 
-    /// The result of the specification; `None` if so many steps are left that their
-    /// formulas would be too many: the kernel has no such loop, or its loop ended early.
+    /// The result of the specification; `None` if the remaining steps would need too many formulas:
+    /// the kernel has no such loop, or its loop ended early.
     pub(super) fn end(self, terms: &mut Terms) -> Option<Contents<Word>> {
         let left = self.done + 1..self.steps.count;
         if left.len() > MOST_UNCUT {

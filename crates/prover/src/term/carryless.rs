@@ -75,7 +75,7 @@ impl Names {
     }
 }
 
-/// That of a product, which is zero if there was none.
+/// The entry of a product, which is zero if the product is new.
 fn entry(table: &mut Vec<u32>, product: u32) -> &mut u32 {
     let place = (product - TABLE) as usize;
     if table.len() <= place {

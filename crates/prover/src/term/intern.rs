@@ -40,7 +40,7 @@ impl Interner {
         number_in(self.table[self.slot(items, hash(items))])
     }
 
-    /// The number of `items`, a new one if it has none.
+    /// The number of `items`. New items get a new number.
     pub fn number(&mut self, items: &[u32]) -> u32 {
         if 3 * self.table.len() < 4 * (self.count() + 1) {
             self.grow();

@@ -27,7 +27,8 @@ impl<F: Fn(&[u8]) -> io::Result<Zeroizing<Vec<u8>>> + Sync> Transport for F {
 }
 
 /// Asks an agent. Every method fails with [`Error::Io`] if the agent does not answer, with
-/// [`Error::Unsupported`] if it is of another version, and with [`Error::Malformed`] if it is none.
+/// [`Error::Unsupported`] if it is of another version, and with [`Error::Malformed`] if it is not
+/// an agent.
 #[derive(Clone)]
 pub struct Client<T>(T);
 

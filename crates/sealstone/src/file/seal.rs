@@ -251,7 +251,7 @@ impl<'a> Sealer<'a> {
         let mut source = ContentSource::new(input, self.hide_length);
         let hashes = self.chunk_hashes.filter(|_| signed);
         if let (Some(hashes), false) = (self.chunk_hashes, signed) {
-            // There will be none.
+            // No hashes will come.
             hashes.end();
         }
         // The end of the run also ends the waiting of a source.

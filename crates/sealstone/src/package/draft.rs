@@ -169,7 +169,7 @@ impl<'a> Draft<'a> {
     /// Free data: a JSON object.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if it is none, or longer than 65,536 bytes.
+    /// [`Error::Invalid`] if it is not an object, or longer than 65,536 bytes.
     pub fn metadata(&mut self, metadata: Json) -> Result<()> {
         if !metadata.is_object() || metadata.as_str().len() > 65_536 {
             return Err(Error::Invalid(

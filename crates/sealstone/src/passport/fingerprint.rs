@@ -52,7 +52,7 @@ impl Fingerprint {
         Self(bytes)
     }
 
-    /// The first 8 digits, for the names of files. People must not rely on so few: use
+    /// The first 8 digits, for the names of files. They are too few for people to rely on: use
     /// [`Fingerprint::brief`].
     pub fn short(&self) -> String {
         HEXLOWER.encode(&self.0[..4])

@@ -58,8 +58,8 @@ impl Unlocked {
     /// Removes a slot.
     ///
     /// # Errors
-    /// [`Error::Invalid`](crate::Error::Invalid) if there is none of that number, or it is the last
-    /// one.
+    /// [`Error::Invalid`](crate::Error::Invalid) if no slot has that number, or it is the last
+    /// slot.
     pub fn remove_slot(&mut self, id: u32) -> Result<()> {
         self.file.remove_slot(&self.passport, id)
     }
@@ -67,7 +67,7 @@ impl Unlocked {
     /// Replaces everything but the number of a slot.
     ///
     /// # Errors
-    /// [`Error::Invalid`](crate::Error::Invalid) if there is none of that number; otherwise as for
+    /// [`Error::Invalid`](crate::Error::Invalid) if no slot has that number; otherwise as for
     /// [`Unlocked::add_slot`].
     pub fn change_slot(&mut self, id: u32, new: &NewSlot<'_>) -> Result<()> {
         self.file.change_slot(&self.passport, id, new)

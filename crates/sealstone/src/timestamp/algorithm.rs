@@ -59,7 +59,7 @@ pub(super) struct Identifier<'a> {
     parameters: Option<Value<'a>>,
 }
 
-/// Why an identifier is none that is used here.
+/// Why the algorithm of an identifier is not used here.
 pub(super) enum Unusable {
     Malformed,
     Weak(&'static str),

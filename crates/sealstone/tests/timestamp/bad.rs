@@ -103,7 +103,7 @@ fn what_the_timestamp_states() {
             },
         ),
         (
-            "an extension that is none",
+            "an unknown critical extension",
             "critical-extension",
             true,
             |info| {
@@ -432,7 +432,7 @@ fn responses_without_a_token() {
         ("a byte more", [&good[..], &[0]].concat()),
         ("a byte less", good[..good.len() - 1].to_vec()),
         ("text", b"<html>not found</html>".to_vec()),
-        ("a token that is none", granted(&[0x30, 0])),
+        ("bytes in place of a token", granted(&[0x30, 0])),
     ] {
         // OpenSSL does not look behind the response.
         bench.refused(&bytes, "malformed", case != "a byte more", case);

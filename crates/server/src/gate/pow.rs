@@ -112,8 +112,8 @@ impl Work {
         })
     }
 
-    /// Searches for the counter that passes for `subject` and so many tokens, as long as
-    /// `goes_on` says so. The proof is what the client shows.
+    /// Searches for the counter that passes for `subject` and `tokens`, until `goes_on` says no.
+    /// The client shows the resulting proof.
     pub fn solve(
         &self,
         subject: &[u8; 32],

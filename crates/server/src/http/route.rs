@@ -112,7 +112,7 @@ impl Proxies {
     /// Reads addresses with an optional length of prefix, such as `10.0.0.0/8`.
     ///
     /// # Errors
-    /// The text that is none.
+    /// The text that is not an address.
     pub fn parse(texts: &[String]) -> Result<Self, String> {
         let parse = |text: &String| {
             let (address, length) = match text.split_once('/') {

@@ -213,8 +213,13 @@ fn read(certificate_file: &Path, key_file: &Path) -> Result<(Arc<CertifiedKey>, 
     }
     let secret = PrivateKeyDer::from_pem_slice(key.expose())
         .map_err(|_| unusable(key_file, "it holds no PEM private key".to_owned()))?;
-    let certified = CertifiedKey::from_der(certificates, secret, &default_provider())
-        .map_err(|e| unusable(key_file, format!("it is not a key of this certificate: {e}")))?;
+    let certified =
+        CertifiedKey::from_der(certificates, secret, &default_provider()).map_err(|e| {
+            unusable(
+                key_file,
+                format!("it is not a key of this certificate: {e}"),
+            )
+        })?;
     let digest = sha256(&[&sha256(&[chain.expose()]), key.expose()]);
     Ok((Arc::new(certified), digest))
 }

@@ -106,7 +106,7 @@ async fn jumps_under_load(jumps: usize) -> usize {
     let accepted = Arc::new(AtomicUsize::new(0));
     for (jump, four) in tokens.chunks(4).enumerate() {
         let mut clients = tokio::task::JoinSet::new();
-        // Each token is shown by three clients, and all tokens of before by one.
+        // Three clients show each token, and one client shows all earlier tokens.
         let shown = four.iter().flat_map(|token| [token, token, token]);
         for token in shown.chain(&tokens[..jump * 4]) {
             let (world, accepted, token) = (world.clone(), accepted.clone(), token.clone());

@@ -28,7 +28,7 @@ fn campaign(kills: u32) {
     let directory = tempfile::tempdir().expect("a directory");
     let (mut seen, mut fewest) = (BTreeSet::new(), usize::MAX);
     for kill in 0..kills {
-        // A new first start every fourth time; else the one of before goes on.
+        // Every fourth start is a first one; the others continue with the same data.
         let data = directory
             .path()
             .join((kill / 4).to_string())

@@ -3,8 +3,8 @@
 use crate::load::Load;
 use crate::victim::{Process, Victim};
 
-/// Kills the verifier so many times. What clients saw must be right; returns how many tokens were
-/// accepted.
+/// Kills the verifier `kills` times. What clients saw must be right. Returns the number of accepted
+/// tokens.
 fn campaign(victim: Victim, kills: usize) -> Result<usize, String> {
     let directory = tempfile::tempdir().expect("a directory");
     let (issuing, verifying) = (directory.path().join("i"), directory.path().join("v"));

@@ -149,7 +149,7 @@ impl Running {
         self.answers.load(Ordering::Relaxed)
     }
 
-    /// Waits until so many attempts were answered.
+    /// Waits until this number of attempts was answered.
     pub(crate) fn wait_for(&self, answers: usize) {
         for _ in 0..2000 {
             if self.answered() >= answers {

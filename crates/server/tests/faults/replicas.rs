@@ -212,7 +212,7 @@ fn write_config(path: &Path, passphrase: &str, server: &dyn Server) {
     std::fs::write(path, text).expect("a file");
 }
 
-/// Kills so many times. Returns how many tokens were accepted.
+/// Kills the victim `kills` times. Returns the number of accepted tokens.
 fn campaign(server: &mut dyn Server, target: Target, kills: usize) -> usize {
     let mut world = World::new(server);
     let (issuers, verifiers) = world.replicas.split_at(REPLICAS);

@@ -146,7 +146,7 @@ fn planted_alterations_are_caught() {
     }
 }
 
-/// A log that is consistent in itself, but not the one of before.
+/// A log that is consistent in itself, but not the earlier log.
 #[test]
 fn a_shortened_log_is_caught_by_a_noted_end() {
     let world = World::new();

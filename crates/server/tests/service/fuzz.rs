@@ -211,7 +211,7 @@ fn ask(address: &str, request: &[u8]) -> Vec<u8> {
     answer
 }
 
-/// Fuzzes for so long. Returns how many requests were sent, and answered.
+/// Fuzzes for a number of seconds. Returns how many requests were sent, and how many answered.
 fn fuzz(seconds: u64, seed: u64) -> (usize, usize) {
     let world = World::new();
     let issuer = world.configured(

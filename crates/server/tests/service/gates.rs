@@ -42,8 +42,9 @@ pub(crate) fn solved(issuer: &Service, name: &str, request: &[u8]) -> String {
     format!("{name} {}", proof.expect("a proof"))
 }
 
-/// Two requests, and a proof for the first that does not hold for the second. The work for few bits
-/// holds for another request by chance; but a counter below another's least is none of its own.
+/// Two requests, and a proof for the first that does not hold for the second. With few bits, a
+/// proof may hold for another request by chance. But no counter below the least one of a request
+/// holds for that request.
 fn bound(issuer: &Service, name: &str) -> (Vec<u8>, Vec<u8>, String) {
     let counter = |proof: &str| -> u64 {
         let (_, counter) = proof.rsplit_once('.').expect("a counter");
@@ -135,7 +136,7 @@ fn a_request_that_fails_burns_no_proof() {
                   [gates.rate]\nkind = \"rate\"\nlimit = 2\nperiod = 100000\n\
                   [gates.pow]\nkind = \"pow\"\nbits = 6";
     let issuer = world.configured(config);
-    // An element that is none: the gate passes, issuing fails.
+    // Bytes that are not an element of the group: the gate passes, issuing fails.
     let mut bad = request(&issuer);
     bad[4..].fill(0xff);
     for _ in 0..4 {

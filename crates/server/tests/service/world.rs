@@ -127,7 +127,7 @@ impl World {
     }
 }
 
-/// A free port, unless the test needs the one of before.
+/// A free port, unless the test needs the earlier one.
 fn listen(more: &[&str]) -> &'static [&'static str] {
     match more.contains(&"--listen") {
         true => &[],

@@ -1,4 +1,4 @@
-//! A way to a server that carries so many bytes and then stands still.
+//! A connection to a server that carries a number of bytes and then stalls.
 //!
 //! A test that kills a program after some time kills it at a random moment, or too late. A program
 //! that talks to its server through a throttle is still busy when it is killed.

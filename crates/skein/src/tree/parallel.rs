@@ -37,8 +37,8 @@ impl Start {
         Ok(root.output())
     }
 
-    /// Hashes the bytes that `read_at` gives for positions from 0 on, with so many threads, which
-    /// all read at the same time. The message ends where nothing more can be read.
+    /// Hashes the bytes that `read_at` gives for positions from 0 on. The threads all read at the
+    /// same time. The message ends where nothing more can be read.
     ///
     /// # Errors
     /// The error of `read_at`.

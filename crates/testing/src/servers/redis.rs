@@ -110,7 +110,7 @@ impl RedisCluster {
         Self::with_replicas(0)
     }
 
-    /// The same with so many replicas for each master.
+    /// The same with a number of replicas for each master.
     ///
     /// # Panics
     /// If that fails.

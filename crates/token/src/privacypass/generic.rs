@@ -14,7 +14,7 @@ impl GenericPending {
     /// Asks for one token of each key. Also returns the request to send.
     ///
     /// # Errors
-    /// If there is none, or as [`Pending::one`].
+    /// If `wanted` is empty, or as [`Pending::one`].
     pub fn new(wanted: &[(&IssuerPublicKey, &TokenChallenge)]) -> Result<(Self, Vec<u8>), Error> {
         let pending = wanted
             .iter()
@@ -25,7 +25,7 @@ impl GenericPending {
     /// Puts requests for one token each together. Also returns the request to send.
     ///
     /// # Errors
-    /// If there is none.
+    /// If `pending` is empty.
     pub fn together(pending: Vec<Pending>) -> Result<(Self, Vec<u8>), Error> {
         if pending.is_empty() {
             return Err(Error::BatchLength(0));

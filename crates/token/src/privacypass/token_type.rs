@@ -32,7 +32,7 @@ impl TokenType {
     /// The type with this number.
     ///
     /// # Errors
-    /// If there is none here.
+    /// If no type here has this number.
     pub fn from_number(number: u16) -> Result<Self, Error> {
         let found = Self::ALL.into_iter().find(|known| known.number() == number);
         found.ok_or(Error::UnknownType(number))

@@ -59,8 +59,9 @@ pub(super) fn must_be_meant(
     if !open || context.json() || stdout().is_terminal() {
         return Ok(());
     }
-    let what =
-        format!("{this_is} the whole passport in clear text, and standard output is not a terminal");
+    let what = format!(
+        "{this_is} the whole passport in clear text, and standard output is not a terminal"
+    );
     Err(Failure::usage(what).hint(format!(
         "choose {option}, or --force to write it all the same"
     )))

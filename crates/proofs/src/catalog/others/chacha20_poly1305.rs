@@ -91,7 +91,7 @@ fn seal(shape: Shape) -> Contract {
         let (output, tag) = poly1305::seal(a, (&key, &nonce), input, additional);
         vec![output, with_tag(structure, &tag)]
     });
-    // More ciphertext to authenticate, of which there is none.
+    // The count of further ciphertext to authenticate: zero.
     contract(formula, shape, &[Cell::Input, Cell::Number(0)])
 }
 

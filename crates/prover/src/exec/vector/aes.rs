@@ -5,7 +5,7 @@ use crate::term::{Bit, Terms, Word};
 use iced_x86::{Instruction, Mnemonic};
 
 impl Machine<'_> {
-    /// Executes an instruction of this kind; false if it is none.
+    /// Executes an instruction for AES; false if it is of another kind.
     pub(super) fn aes(&mut self, instruction: &Instruction) -> Outcome<bool> {
         let mixes = match instruction.mnemonic() {
             Mnemonic::Aesenc => true,

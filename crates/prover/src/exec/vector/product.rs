@@ -5,7 +5,7 @@ use crate::term::Word;
 use iced_x86::{Instruction, Mnemonic};
 
 impl Machine<'_> {
-    /// Executes an instruction of this kind; false if it is none.
+    /// Executes a vector multiplication; false if it is of another kind.
     pub(super) fn carryless_product(&mut self, instruction: &Instruction) -> Outcome<bool> {
         if !matches!(
             instruction.mnemonic(),

@@ -5,7 +5,7 @@ use crate::term::{Bit, Terms, Word};
 use iced_x86::{Instruction, Mnemonic};
 
 impl Machine<'_> {
-    /// Executes an instruction of this kind; false if it is none.
+    /// Executes an instruction for SHA; false if it is of another kind.
     pub(super) fn sha(&mut self, instruction: &Instruction) -> Outcome<bool> {
         let steps = match instruction.mnemonic() {
             Mnemonic::Sha256rnds2 => Self::two_rounds,

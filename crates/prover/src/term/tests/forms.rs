@@ -6,7 +6,7 @@ use super::super::{LONGEST, arithmetic};
 use super::*;
 use arithmetic::{tighten, trim, without_carry};
 
-/// The sum of so many new inputs.
+/// The sum of `count` new inputs.
 fn sum_of(terms: &mut Terms, count: usize) -> Bit {
     let bits = terms.input(count).into_iter();
     bits.fold(Bit::ZERO, |sum, bit| terms.xor(sum, bit))
@@ -98,7 +98,7 @@ fn a_factor_loses_the_zeros_at_its_ends() {
     assert_eq!(trim(&[zero, zero, a, zero]), (&[a][..], 2));
 }
 
-/// Also where the result is so long as the sum is at most, and one more than that.
+/// Also if the result is as long as the longest possible sum, or one bit longer.
 #[test]
 fn a_sum_has_as_many_bits_as_it_needs() {
     let width = |linear| {
