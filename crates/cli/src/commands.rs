@@ -18,6 +18,7 @@ mod password;
 mod reseal;
 mod seal;
 mod selftest;
+mod stored;
 mod timestamp;
 mod token;
 mod trust;

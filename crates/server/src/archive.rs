@@ -20,8 +20,10 @@ use std::io::Read;
 
 use sealstone_primitives::hash::Sha3_256;
 use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc;
 
-use crate::store::{Key, Page, Tally};
+use crate::clock::Clock;
+use crate::store::{Key, PASSPORT, Page, Tally, Transfer};
 use crate::{Error, Result};
 
 const MAGIC: &[u8] = b"sealstone.service.backup\x00\x01";
@@ -161,6 +163,40 @@ fn frame(bytes: &mut Vec<u8>, kind: u8, parts: &[&[u8]]) -> Result<()> {
     bytes.extend(len.ok_or_else(too_long)?.to_be_bytes());
     parts.iter().for_each(|part| bytes.extend(*part));
     Ok(())
+}
+
+/// Writes all bytes of a backup, while the store works.
+///
+/// # Errors
+/// If the store fails, or `bytes` are not wanted any more.
+pub async fn produce(
+    store: &dyn Transfer,
+    role: &str,
+    passport: Option<Vec<u8>>,
+    bytes: mpsc::Sender<Vec<u8>>,
+) -> Result<()> {
+    let nobody = |_| Error::Config("nobody takes the backup any more".to_owned());
+    let (sink, pages) = mpsc::channel(2);
+    let mut writer = Writer::new(role, Clock::system().now());
+    let written = &mut writer;
+    let write = async {
+        // Without a listener, the store ends its copy.
+        let mut pages = pages;
+        while let Some(page) = pages.recv().await {
+            bytes.send(written.page(&page)?).await.map_err(nobody)?;
+        }
+        Ok::<_, Error>(())
+    };
+    let (ended, written) = tokio::join!(store.pages(sink), write);
+    written?;
+    let ended = ended?;
+    if let Some(passport) = passport {
+        bytes
+            .send(writer.record(PASSPORT, &passport)?)
+            .await
+            .map_err(nobody)?;
+    }
+    bytes.send(writer.end(ended)).await.map_err(nobody)
 }
 
 /// Reads a file.

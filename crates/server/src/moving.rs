@@ -22,9 +22,8 @@ use sealstone_primitives::hash::sha256;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use crate::archive::{End, Reader, Writer};
+use crate::archive::{End, Reader, produce};
 use crate::args::{BackupArgs, MigrateArgs, RestoreArgs, ServiceRole};
-use crate::clock::Clock;
 use crate::config::Config;
 use crate::store::{
     self, FILE, INCOMING, MOVED, PASSPORT, RedbStore, Replace, Store, StoreKind, StoreOptions,
@@ -88,7 +87,7 @@ impl Place {
     async fn passport(&self) -> Result<Option<Vec<u8>>> {
         match self.store.get(PASSPORT).await? {
             Some(kept) => Ok(Some(kept)),
-            None => read_passport(&self.data),
+            None => vault::read_passport(&self.data),
         }
     }
 
@@ -132,15 +131,6 @@ fn name(options: &StoreOptions, data: &Path, role: &str) -> String {
             let name = options.name.clone().unwrap_or_else(own);
             format!("{} {name}", options.urls.join(" "))
         }
-    }
-}
-
-pub(crate) fn read_passport(data: &Path) -> Result<Option<Vec<u8>>> {
-    let path = data.join(vault::PASSPORT);
-    match std::fs::read(&path) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(e) => Err(Error::io(&path, e)),
     }
 }
 
@@ -315,40 +305,6 @@ fn report(event: &str, store: &str, tally: &Tally) -> Value {
     })
 }
 
-/// Writes all bytes of a backup, while the store works.
-///
-/// # Errors
-/// If the store fails, or `bytes` are not wanted any more.
-pub async fn produce(
-    store: &dyn Transfer,
-    role: &str,
-    passport: Option<Vec<u8>>,
-    bytes: mpsc::Sender<Vec<u8>>,
-) -> Result<()> {
-    let nobody = |_| Error::Config("nobody takes the backup any more".to_owned());
-    let (sink, pages) = mpsc::channel(2);
-    let mut writer = Writer::new(role, Clock::system().now());
-    let written = &mut writer;
-    let write = async {
-        // Without a listener, the store ends its copy.
-        let mut pages = pages;
-        while let Some(page) = pages.recv().await {
-            bytes.send(written.page(&page)?).await.map_err(nobody)?;
-        }
-        Ok::<_, Error>(())
-    };
-    let (ended, written) = tokio::join!(store.pages(sink), write);
-    written?;
-    let ended = ended?;
-    if let Some(passport) = passport {
-        bytes
-            .send(writer.record(PASSPORT, &passport)?)
-            .await
-            .map_err(nobody)?;
-    }
-    bytes.send(writer.end(ended)).await.map_err(nobody)
-}
-
 /// Makes a backup of the embedded store, through the service if it runs.
 ///
 /// # Errors
@@ -410,7 +366,7 @@ async fn offline(data: &Path, new: &AtomicFile) -> Result<End> {
     let role = store.get(ROLE).await?.unwrap_or_default();
     let role = String::from_utf8_lossy(&role).into_owned();
     let (bytes, mut parts) = mpsc::channel::<Vec<u8>>(4);
-    let passport = read_passport(data)?;
+    let passport = vault::read_passport(data)?;
     let write = async {
         let mut file = BufWriter::new(new.file());
         while let Some(part) = parts.recv().await {

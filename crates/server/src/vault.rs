@@ -143,6 +143,16 @@ impl Vault {
     }
 }
 
+/// The locked passport in a data directory; `None` if there is no file.
+pub(crate) fn read_passport(data: &Path) -> Result<Option<Vec<u8>>> {
+    let path = data.join(PASSPORT);
+    match std::fs::read(&path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(Error::io(&path, e)),
+    }
+}
+
 /// Writes the store's copy of the passport into a directory that has none.
 ///
 /// # Errors

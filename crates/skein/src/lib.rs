@@ -42,6 +42,7 @@ mod parameters;
 mod pbkdf;
 pub mod pipeline;
 mod prng;
+mod shape;
 mod skein;
 mod stream;
 pub mod sums;

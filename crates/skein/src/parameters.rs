@@ -1,7 +1,7 @@
 //! The arguments of a hash beside the message (Skein 1.3, section 3.5.5).
 
+use crate::shape::Shape;
 use crate::threefish::Block;
-use crate::tree::Shape;
 use crate::tweak::Type;
 use crate::ubi::Ubi;
 use sealstone_lanes::Scalar;

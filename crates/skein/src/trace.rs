@@ -6,8 +6,8 @@
 //! The rounds are those of the shipped code, not of a second implementation.
 
 use crate::parameters::{Parameters, configuration};
+use crate::shape::Shape;
 use crate::threefish::{Block, Step};
-use crate::tree::Shape;
 use crate::tweak::{Tweak, Type};
 use sealstone_lanes::Portable;
 use std::fmt::{Error, Result, Write};

@@ -22,16 +22,15 @@ mod kernel;
 mod parallel;
 mod proof;
 mod root;
-mod shape;
 mod start;
 
 pub use general::TreeSkein;
 pub use kernel::hash_nodes;
 pub use proof::{Pieces, Proof};
 pub use root::{Root, TreeHasher, hash};
-pub use shape::Shape;
 pub use start::Start;
 
+pub use crate::shape::Shape;
 use crate::tweak::{Tweak, Type};
 use crate::ubi::Ubi;
 use core::fmt::{self, Debug, Formatter};

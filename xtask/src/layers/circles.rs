@@ -1,8 +1,8 @@
-//! Circles between the files of one crate. A parent and its own descendants may use each other, no
-//! other files may.
+//! Circles between the files of one crate. A circle may consist of a parent and its own
+//! descendants; every other circle is refused, even if it leads through a parent and its child.
 //!
 //! A name that a file takes from another, which has it from a third by `use`, counts as a use of
-//! the third: a re-export hides no circle.
+//! the third, and `*` counts as a use of all such names: a re-export hides no circle.
 
 use super::krate::{Crate, Source};
 use super::modules;
@@ -64,13 +64,15 @@ fn files(krate: &Crate) -> Files<'_> {
     files
 }
 
-/// The arrows from one file to others that are neither above nor below it.
+/// The arrows from one file to others.
 fn arrows_from(module: &Module, file: &File<'_>, files: &Files<'_>) -> BTreeMap<Module, usize> {
     let mut arrows = BTreeMap::new();
     for source in &file.sources {
-        for used in paths::uses(&without_tests(&source.tokens)) {
+        let tokens = without_tests(&source.tokens);
+        let used = [paths::uses(&tokens), paths::inner(&tokens)].concat();
+        for used in used {
             for target in reached(module, &used, &used.names, files, LONGEST_CHAIN) {
-                if !target.starts_with(module) && !module.starts_with(&target) {
+                if target != *module {
                     arrows.entry(target).or_insert(used.line);
                 }
             }
@@ -132,7 +134,8 @@ fn reached(
     if let (Some((name, rest)), Some(file), true) =
         (rest.split_first(), files.get(&module), chain > 0)
     {
-        for import in file.imports.iter().filter(|import| import.brings() == name) {
+        let is_it = |import: &&Use| name == "*" || import.brings() == name;
+        for import in file.imports.iter().filter(is_it) {
             let names = [&import.names, rest].concat();
             found.extend(reached(&module, import, &names, files, chain - 1));
         }
@@ -140,12 +143,17 @@ fn reached(
     found
 }
 
-/// For every arrow that lies on a circle the shortest one, each circle once.
+/// For every arrow between two branches of the tree that lies on a circle the shortest one, each
+/// circle once. All modules of the circle are below the module at which the branches part: a circle
+/// that contains that module consists of a parent and its descendants.
 fn circles(arrows: &Arrows) -> BTreeSet<Vec<Module>> {
     let mut circles = BTreeSet::new();
     for (from, targets) in arrows {
         for target in targets.keys() {
-            if let Some(mut circle) = way(arrows, target, from) {
+            let Some(parting) = parting(from, target) else {
+                continue;
+            };
+            if let Some(mut circle) = way(arrows, target, from, parting) {
                 let first = (0..circle.len()).min_by_key(|&at| &circle[at]);
                 circle.rotate_left(first.unwrap_or(0));
                 circles.insert(circle);
@@ -155,8 +163,14 @@ fn circles(arrows: &Arrows) -> BTreeSet<Vec<Module>> {
     circles
 }
 
-/// The shortest way from one module to another, both ends named.
-fn way(arrows: &Arrows, from: &Module, to: &Module) -> Option<Vec<Module>> {
+/// The module at which the branches to two modules part; none if one of them is above the other.
+fn parting<'m>(one: &'m Module, other: &Module) -> Option<&'m [String]> {
+    let common = one.iter().zip(other).take_while(|(a, b)| a == b).count();
+    (common < one.len() && common < other.len()).then_some(&one[..common])
+}
+
+/// The shortest way from one module to another below `parting`, both ends named.
+fn way(arrows: &Arrows, from: &Module, to: &Module, parting: &[String]) -> Option<Vec<Module>> {
     let mut before: BTreeMap<&Module, &Module> = BTreeMap::new();
     let mut next = VecDeque::from([from]);
     while let Some(module) = next.pop_front() {
@@ -167,7 +181,8 @@ fn way(arrows: &Arrows, from: &Module, to: &Module) -> Option<Vec<Module>> {
             return Some(way);
         }
         for target in arrows.get(module).into_iter().flat_map(BTreeMap::keys) {
-            if target != from && !before.contains_key(target) {
+            let is_below = target.len() > parting.len() && target.starts_with(parting);
+            if is_below && target != from && !before.contains_key(target) {
                 before.insert(target, module);
                 next.push_back(target);
             }

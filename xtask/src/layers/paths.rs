@@ -1,4 +1,4 @@
-//! The paths in a source that begin with `crate` or `super`.
+//! The paths in a source that begin with `crate` or `super`, and those that begin with a name.
 
 use crate::rust::{self, inside, is_group, is_mark, is_word};
 use proc_macro2::{Delimiter, TokenTree};
@@ -89,6 +89,31 @@ pub(super) fn uses(tokens: &[TokenTree]) -> Vec<Use> {
     let mut found = Vec::new();
     search(tokens, 0, &mut found);
     found
+}
+
+/// The paths that begin with a name, such as `child::f`, seen from the file. Names of other crates
+/// and of types are among them.
+pub(super) fn inner(tokens: &[TokenTree]) -> Vec<Use> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < tokens.len() {
+        let (length, paths) = inner_path(&tokens[at..]);
+        found.extend(paths);
+        at += length;
+    }
+    found
+}
+
+/// The number of tokens of a path, or of one other token, and the paths in them.
+fn inner_path(tokens: &[TokenTree]) -> (usize, Vec<Use>) {
+    if let Some((length, _)) = path(tokens) {
+        return (length, Vec::new());
+    }
+    let is_name = rust::word(tokens.first()).is_some();
+    if is_name && separator(&tokens[1..]).is_some() {
+        return branches(tokens, Stem::new(Some(0)));
+    }
+    (1, inner(&inside(&tokens[0])))
 }
 
 /// `depth` counts the modules that are written in the file itself, as `mod tests { … }`: there the

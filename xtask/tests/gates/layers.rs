@@ -347,6 +347,55 @@ fn circle_through_an_uncle() {
     refused(&repository, &["a circle of files: a::c -> b -> a::c"]);
 }
 
+/// One file of the circle uses the parent of another, which uses its child.
+#[test]
+fn circle_through_a_parent_that_uses_its_child() {
+    for parent in ["use c::C;", "pub use self::c::C;", "fn f() { g(c::h()) }"] {
+        let repository = with_files(&[
+            ("a.rs", &format!("mod c;\n{parent}\n")),
+            ("a/c.rs", "use crate::b::B;\n"),
+            ("b.rs", "use super::a::A;\n"),
+        ]);
+        refused(
+            &repository,
+            &["crates/skein/src/a.rs:2: a circle of files: a -> a::c -> b -> a"],
+        );
+    }
+}
+
+#[test]
+fn circle_through_a_child_that_uses_its_parent() {
+    let repository = with_files(&[
+        ("a.rs", "mod c;\nuse crate::b::B;\n"),
+        ("a/c.rs", "use super::A;\n"),
+        ("b.rs", "use crate::a::c::C;\n"),
+    ]);
+    let circle = "a -> b -> a::c -> a";
+    let expected = format!("crates/skein/src/a.rs:2: a circle of files: {circle}");
+    refused(&repository, &[&expected]);
+}
+
+#[test]
+fn circle_that_a_star_hides() {
+    let repository = with_files(&[
+        ("a.rs", "mod b;\nmod c;\nuse b::Name;\n"),
+        ("a/b.rs", "use super::c::f;\n"),
+        ("a/c.rs", "use super::*;\n"),
+    ]);
+    refused(&repository, &["a circle of files: a::b -> a::c -> a::b"]);
+}
+
+#[test]
+fn a_parent_and_its_children_may_form_a_circle() {
+    let repository = with_files(&[
+        ("a.rs", "mod x;\nmod y;\nuse x::X;\n"),
+        ("a/x.rs", "use super::y::Y;\n"),
+        ("a/y.rs", "use super::A;\nuse crate::b::B;\n"),
+        ("b.rs", "struct B;\n"),
+    ]);
+    repository.passes("layers");
+}
+
 #[test]
 fn circle_in_another_workspace() {
     let repository = Repository::clean();

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::package;
 use super::passport::show;
+use super::stored;
 use crate::args::InspectArgs;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -42,7 +43,7 @@ pub(super) fn run(args: &InspectArgs, context: &Context) -> Result<()> {
             )
         }
         Kind::Package => {
-            package::inspect(&Document::read(&input, whole, package::MAX_LEN)?, context)
+            package::inspect(&Document::read(&input, whole, stored::MAX_LEN)?, context)
         }
         Kind::Other => {
             let what = match start.is_empty() {

@@ -9,7 +9,6 @@ mod show;
 mod sign;
 mod verify;
 
-pub(super) use files::{MAX_LEN, Stored};
 pub(super) use inspect::run as inspect;
 pub(super) use policy::run as policy;
 pub(super) use sign::run as sign;

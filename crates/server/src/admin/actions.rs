@@ -19,7 +19,7 @@ use crate::operators::Operators;
 use crate::problem::{Kind, Problem};
 use crate::session::{Lifetime, Sessions};
 use crate::store::{Outcome, Store, Transfer};
-use crate::{Error, Result, moving, record};
+use crate::{Error, Result, archive, record, vault};
 
 const DAY: u64 = 24 * 60 * 60;
 /// Invitations that operators made and that have not ended.
@@ -238,12 +238,12 @@ impl Actions {
             return Err(Problem::new(Kind::NotFound).detail(text));
         }
         self.log.append(&who.name, &Event::BackedUp).await?;
-        let passport = moving::read_passport(&self.service.data)?;
+        let passport = vault::read_passport(&self.service.data)?;
         let (store, role) = (self.service.store.clone(), self.service.role);
         let (bytes, parts) = mpsc::channel(4);
         tokio::spawn(async move {
             // Readers refuse a file without its end.
-            match moving::produce(&*store, role, passport, bytes).await {
+            match archive::produce(&*store, role, passport, bytes).await {
                 Ok(()) => tracing::info!("made a backup"),
                 Err(error) => tracing::error!(%error, "a backup was not made"),
             }

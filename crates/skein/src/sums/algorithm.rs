@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use crate::Parameters;
-use crate::tree::Shape;
+use crate::shape::Shape;
 use zeroize::Zeroizing;
 
 /// The size of the state of Skein.

@@ -1,13 +1,11 @@
-//! The files of packages: packages themselves, keys, and content below directories.
+//! The files that `sign` and `verify` read and write: secrets, content below directories, and new
+//! packages.
 
 use std::collections::HashMap;
-use std::fs::Metadata;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
-use sealstone::package::{
-    Json, Listed, MAX_PACKAGE, MAX_POLICY, Object, Package, RelativePath, Source,
-};
+use sealstone::package::{Json, Listed, MAX_POLICY, Object, RelativePath, Source};
 use sealstone_files::{Document, Existing, Found, Input, Tree, directory_of, umask};
 
 use crate::context::Context;
@@ -18,67 +16,8 @@ use crate::io::output;
 use crate::io::{DASH, input};
 use sealstone_terminal::text::shown;
 
-/// A package that was read, and the file that it came from.
-pub(in crate::commands) struct Stored {
-    pub(in crate::commands) package: Package,
-    pub(super) file: Document,
-    pub(super) path: PathBuf,
-    metadata: Metadata,
-}
-
-/// The longest package, in bytes.
-pub(in crate::commands) const MAX_LEN: usize = MAX_PACKAGE as usize;
 /// The longest key or secret of a package, in bytes, and one more than a reader takes.
 const MAX_SECRET: usize = 1024;
-
-impl Stored {
-    pub(in crate::commands) fn read(path: &Path) -> Result<Self> {
-        let input = input::open(path, "the package")?;
-        let file = input.document(MAX_LEN)?;
-        let package = Package::decode(&file).about(file.name())?;
-        Ok(Self {
-            package,
-            file,
-            path: path.to_owned(),
-            metadata: input.metadata().clone(),
-        })
-    }
-
-    /// The directory in which the files are: the given one, else the one that the package was made
-    /// of, if it stands beside it under the same name, else that of the package.
-    fn root(&self, given: Option<&Path>) -> Result<Tree> {
-        let beside = match self.path == Path::new(DASH) {
-            true => PathBuf::from("."),
-            false => directory_of(&self.path),
-        };
-        let signed = self.path.with_extension("");
-        let is_signed = self.package.manifest().complete && signed != self.path && signed.is_dir();
-        let usual = if is_signed { signed } else { beside };
-        let root = given.unwrap_or(&usual);
-        let tree = Tree::open(root).about(shown(root))?;
-        Ok(tree.except(&self.metadata))
-    }
-
-    /// The directory to compare: none if none was named and the package has everything in itself.
-    pub(super) fn content(&self, root: Option<&Path>) -> Result<Option<Tree>> {
-        match root.is_none() && self.package.has_all_content() {
-            true => Ok(None),
-            false => self.root(root).map(Some),
-        }
-    }
-
-    /// Replaces the file by a changed package, if nobody else has changed it meanwhile.
-    pub(in crate::commands) fn replace(&self, package: &Package) -> Result<()> {
-        let path = self.path.canonicalize().about(shown(&self.path))?;
-        let _lock = keep::lock_unchanged(&path, &self.file)?;
-        let mode = {
-            use std::os::unix::fs::PermissionsExt;
-            self.metadata.permissions().mode() & 0o777
-        };
-        sealstone_files::write(&path, &package.encode(), Existing::Replace, mode)
-            .about(shown(&path))
-    }
-}
 
 /// Reads a shared key or secret.
 pub(super) fn secret(path: &Path, what: &str, context: &Context) -> Result<Document> {

@@ -5,8 +5,8 @@ use std::path::Path;
 use sealstone::package::{Json, MAX_POLICY, Package};
 use serde_json::{Value, json};
 
-use super::files::Stored;
 use crate::args::{PolicyCommand, PolicyShowArgs};
+use crate::commands::stored::Stored;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};

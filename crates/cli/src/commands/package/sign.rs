@@ -13,9 +13,10 @@ use sealstone::timestamp::Roots;
 use sealstone_files::{Document, Input};
 use serde_json::json;
 
-use super::files::{self, Inputs, Stored};
+use super::files::{self, Inputs};
 use super::verify::{contacts, must_hold, workers};
 use crate::args::{Digest, NetworkArgs, PackageSignArgs};
+use crate::commands::stored::Stored;
 use crate::commands::timestamp;
 use crate::context::Context;
 use crate::failure::{About, Failure, Result};

@@ -12,10 +12,11 @@ use sealstone::passport::{Contact, Fingerprint, Passport};
 use sealstone::trust::Standing;
 use sealstone_files::Document;
 
-use super::files::{self, Single, Stored};
+use super::files::{self, Single};
 use super::show::{self, Shown};
 use super::{export, html};
 use crate::args::PackageVerifyArgs;
+use crate::commands::stored::Stored;
 use crate::commands::timestamp;
 use crate::context::Context;
 use crate::exit::Exit;

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::files;
 use crate::args::{AttachArgs, NetworkArgs};
-use crate::commands::package::Stored;
+use crate::commands::stored::Stored;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::files;
 use crate::args::{Hex, StampRequestArgs};
 use crate::commands::message::{self, Form};
-use crate::commands::package::Stored;
+use crate::commands::stored::Stored;
 use crate::context::Context;
 use crate::failure::Result;
 
