@@ -1,4 +1,4 @@
-"""Measures leaks: `python life.py CALLS [--seconds N] [NAME]…`.
+"""Measures leaks: `python leaks.py CALLS [--seconds N] [NAME]…`.
 
 Each of three rounds makes CALLS calls of each job, or as many as fit into N seconds.
 """

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import calls
-import life
+import leaks
 import sealstone
 from sealstone import Passport, SealedFile, TrustStore, seal
 from sealstone.argon2 import PasswordHasher
@@ -23,7 +23,7 @@ from sealstone.tokens import Challenge, IssuerKey, Pending
 from turns import threads_go_on
 
 PACKAGES = Path(sealstone.__file__).parent.parent
-LIFE = Path(__file__).with_name("life.py")
+LEAKS = Path(__file__).with_name("leaks.py")
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
 
 
@@ -34,7 +34,7 @@ def python(*arguments: str, timeout: float = 300) -> subprocess.CompletedProcess
 @LINUX
 def test_memory_does_not_grow() -> None:
     times = os.environ.get("SEALSTONE_LEAK_CALLS", "200")
-    done = python(str(LIFE), times, timeout=36_000)
+    done = python(str(LEAKS), times, timeout=36_000)
     assert done.stderr == "" and done.returncode == 0, done.stdout
     assert done.stdout.count(": flat, ") == len(calls.CALLS)
 
@@ -42,8 +42,8 @@ def test_memory_does_not_grow() -> None:
 @LINUX
 def test_leaks_are_found() -> None:
     # Two measurements with fewer descriptors than the 1,024 that a process may have.
-    done = python(str(LIFE), "140", *life.PLANTED)
-    assert done.returncode == len(life.PLANTED), done.stdout + done.stderr
+    done = python(str(LEAKS), "140", *leaks.PLANTED)
+    assert done.returncode == len(leaks.PLANTED), done.stdout + done.stderr
     for line, word in zip(done.stdout.splitlines(), ["malloc", "Python", "descriptors"], strict=True):
         assert word in line
 
@@ -187,7 +187,7 @@ time.sleep({seconds})
 
 @pytest.mark.parametrize("seconds", [0.0, 0.05, 0.11, 0.2, 0.3])
 def test_the_interpreter_ends_while_threads_work(seconds: float) -> None:
-    done = python("-c", ENDING.format(tests=str(LIFE.parent), seconds=seconds))
+    done = python("-c", ENDING.format(tests=str(LEAKS.parent), seconds=seconds))
     assert (done.returncode, done.stderr) == (0, "")
 
 
