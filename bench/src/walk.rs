@@ -97,7 +97,7 @@ fn on_huge_pages(bytes: usize) -> MmapMut {
     memory
 }
 
-/// Such memory with something in every line.
+/// Memory on huge pages with something in every line.
 fn huge_pages(bytes: usize) -> MmapMut {
     let mut memory = on_huge_pages(bytes);
     let mut word = 1;

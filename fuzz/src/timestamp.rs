@@ -62,8 +62,8 @@ static GOLDEN: LazyLock<[Golden; STAMPS.len()]> = LazyLock::new(|| {
 });
 
 static HELLO: LazyLock<Digests> = LazyLock::new(|| Digests::of(&Sha2::ALL, b"hello"));
-/// Of data that no golden timestamp covers: verification reads the whole response, and stops
-/// before the signatures.
+/// The digests of data that no golden timestamp covers. Verification reads the whole response, and
+/// stops before the signatures.
 static OTHER: LazyLock<Digests> = LazyLock::new(|| Digests::of(&Sha2::ALL, b"goodbye"));
 
 fn check(found: Result<Stated, &'static str>, golden: &Golden) {

@@ -150,7 +150,7 @@ impl KeyRing {
     }
 }
 
-/// Whose files open.
+/// The senders whose files open.
 pub(crate) enum Accept {
     Unsigned,
     Any,
@@ -324,7 +324,7 @@ struct Binary {
     total: u64,
 }
 
-/// Of an armored file, what its text stands for, in memory.
+/// The content of an armored file, in memory.
 enum Form {
     Source(Source),
     Dearmored(Cursor<Vec<u8>>),

@@ -88,8 +88,8 @@ struct Search {
 }
 
 impl Search {
-    /// That number and its time, or the least number if even that takes longer. Times are about
-    /// proportional to numbers. A number for which the system has no memory is too large.
+    /// Returns that number and its time, or the least number if even that takes longer. Times are
+    /// about proportional to numbers. A number for which the system has no memory is too large.
     fn run(
         &self,
         mut time_of: impl FnMut(u32) -> Result<Duration, Error>,

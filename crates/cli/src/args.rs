@@ -107,7 +107,7 @@ fn hide_trust_dir(verb: clap::Command) -> clap::Command {
         false => arg,
     })
     .mut_subcommands(|verb| match verb.get_name() {
-        // Of `token`, it looks its signer up.
+        // `token directory` looks up its signer.
         "directory" => verb,
         _ => hide_trust_dir(verb),
     })

@@ -64,7 +64,7 @@ impl PlacedFile {
 /// # Errors
 /// The system's error.
 pub fn replace_unchanged(path: &Path, before: &[u8], bytes: &[u8]) -> io::Result<bool> {
-    // Behind a symbolic link, the file that it leads to.
+    // If the path is a symbolic link, the file that it leads to.
     let path = path.canonicalize()?;
     let Some(_lock) = lock_unchanged(&path, before)? else {
         return Ok(false);

@@ -59,7 +59,7 @@ impl Unpack {
     /// Makes a directory beside its final name. Errors name paths as `show` does.
     ///
     /// # Errors
-    /// Those of the system.
+    /// If the system reports an error.
     pub fn beside(target: &Path, show: Show) -> io::Result<Self> {
         let new = NewDirectory::beside(target)?;
         let root = openat(CWD, new.path(), DIRECTORY, Mode::empty())?;
@@ -88,8 +88,8 @@ impl Unpack {
     /// noted: see [`Unpack::unstorable`]. So is everything below it.
     ///
     /// # Errors
-    /// Those of the system and of `content`. [`io::ErrorKind::InvalidInput`] for a member that does
-    /// not come behind its directory.
+    /// If the system or `content` reports an error. [`io::ErrorKind::InvalidInput`] for a member
+    /// that does not come after its directory.
     pub fn member(
         &mut self,
         entry: &Entry,
@@ -179,7 +179,7 @@ impl Unpack {
     /// last.
     ///
     /// # Errors
-    /// Those of the system; [`io::ErrorKind::AlreadyExists`] if something has the name.
+    /// If the system reports an error; [`io::ErrorKind::AlreadyExists`] if something has the name.
     pub fn commit(mut self, target: &Path, sync: Sync) -> io::Result<()> {
         self.leave(1)?;
         let root = self.levels.pop().flatten();

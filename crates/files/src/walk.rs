@@ -70,7 +70,7 @@ impl<F: FnMut(&Path)> Walk<F> {
     /// Errors name paths as `show` does.
     ///
     /// # Errors
-    /// Those of the system.
+    /// If the system reports an error.
     pub fn open(root: &Path, show: Show, left_out: F) -> io::Result<Self> {
         let directory = rustix::fs::open(root, DIRECTORY.union(OFlags::RDONLY), Mode::empty())?;
         let names = names(&directory)?;

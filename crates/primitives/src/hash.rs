@@ -129,7 +129,7 @@ impl fmt::Display for Sha2 {
 pub struct Sha2Hasher(Context);
 
 impl Sha2Hasher {
-    /// Of no data yet.
+    /// A hash of no data yet.
     #[must_use]
     pub fn new(function: Sha2) -> Self {
         Self(Context::new(function.algorithm()))
@@ -161,7 +161,7 @@ impl Sha2Hasher {
 pub struct Sha3_256(Context);
 
 impl Sha3_256 {
-    /// Of no data yet.
+    /// A hash of no data yet.
     #[must_use]
     pub fn new() -> Self {
         Self(Context::new(&digest::SHA3_256))
@@ -190,7 +190,7 @@ impl Default for Sha3_256 {
 pub struct Sha3_512(Context);
 
 impl Sha3_512 {
-    /// Of no data yet.
+    /// A hash of no data yet.
     #[must_use]
     pub fn new() -> Self {
         Self(Context::new(&digest::SHA3_512))

@@ -36,7 +36,7 @@ pub struct Distance {
 }
 
 impl Digest {
-    /// Of a function of which a proof has executed these instructions and read these constants.
+    /// The digest of a function. A proof has executed these instructions and read these constants.
     pub fn new(
         image: &Image,
         function: &Function,

@@ -326,7 +326,7 @@ fn prove_kernel(
                 starts.insert(symbol.start);
                 break;
             }
-            // Of several that are not proved, the one that comes closest.
+            // If several are not proved, the report has the one that comes closest.
             if matches!(before, Verdict::Unproved(_)) {
                 row.verdict = before;
             }

@@ -59,7 +59,7 @@ pub struct Mutants {
     /// Places where being wrong makes no difference to the model, formula by formula: bits of an
     /// immediate that the instruction ignores, a rotation of zeros. They are not mutants.
     pub no_change: usize,
-    /// Those that were not noticed.
+    /// The mutants that were not noticed.
     pub survivors: Vec<String>,
 }
 

@@ -92,12 +92,13 @@ const BASE: u8 = 4;
 
 #[derive(Clone, Copy, Debug)]
 enum Atom {
-    /// Of an input that is secret or computed with, or a stand-in for a bit that depends on one.
+    /// A bit of an input that is secret or computed with, or a stand-in for a bit that depends on
+    /// one.
     Input,
-    /// Of something that nothing is known of and nothing must depend on, or a stand-in for a bit
-    /// that depends only on such.
+    /// A bit of an unknown value on which nothing must depend, or a stand-in for a bit that depends
+    /// only on such bits.
     Junk,
-    /// Of the address of something.
+    /// A bit of an address.
     Base,
     /// A bit of the arithmetic term of this number.
     Arithmetic(u32),

@@ -22,7 +22,7 @@ use sealstone_token::privacypass::{IssuerPublicKey, Pending, Token, TokenChallen
 use serde_json::Value;
 
 use crate::gate::pow::Work;
-use crate::issuer::GATE_HEADER;
+use crate::http::GATE_HEADER;
 use crate::{Error, Result, network};
 
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -4,8 +4,6 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::store::StoreError;
-
 /// The text for operators.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -76,3 +74,24 @@ impl From<StoreError> for Error {
         Self::Store(error)
     }
 }
+
+/// A store that cannot answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// More changes wait than the store takes: try again soon.
+    Busy,
+    /// The store failed. An operator has to look at it.
+    Unavailable(String),
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Busy => f.write_str("the store is busy: try again soon"),
+            Self::Unavailable(cause) => write!(f, "the store does not work: {cause}"),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {}

@@ -27,3 +27,6 @@ pub use route::{
 };
 pub use stop::Stop;
 pub use tls::{Tls, TlsOptions, reload_on_hangup};
+
+/// The header in which clients show proofs to a gate.
+pub const GATE_HEADER: &str = "sealstone-gate";

@@ -37,8 +37,8 @@ use crate::problem::{Kind, Problem};
 use crate::store::{Change, Outcome, Refusal, Store};
 use crate::telemetry::Span;
 
-/// The header of proofs.
-pub const GATE_HEADER: &str = "sealstone-gate";
+pub use crate::http::GATE_HEADER;
+
 /// Where the signed directory is found.
 pub const SIGNED_DIRECTORY_PATH: &str = "/.well-known/sealstone-token-directory";
 /// Where the issuer's public passport is found.

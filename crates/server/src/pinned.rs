@@ -320,7 +320,7 @@ fn introduce(
 
 /// What a URL answered.
 struct Fetched {
-    /// None if it is still what the tag names.
+    /// The new content; none if it did not change since the tag.
     body: Option<Vec<u8>>,
     tag: Option<String>,
     /// Seconds.

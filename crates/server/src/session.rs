@@ -58,7 +58,8 @@ impl Default for Lifetime {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Session {
-    /// Of the secret that the browser has: who reads the store cannot use a session.
+    /// The digest of the secret that the browser has. Somebody who reads the store cannot use the
+    /// session.
     digest: String,
     name: String,
     host: String,

@@ -32,9 +32,10 @@ mod tables;
 mod transfer;
 mod writer;
 
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+
+pub use crate::error::StoreError;
 
 pub use self::postgres::PostgresStore;
 pub use self::redis::RedisStore;
@@ -306,24 +307,3 @@ pub enum Refusal {
     /// A set was dropped.
     Closed,
 }
-
-/// A store that cannot answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum StoreError {
-    /// More changes wait than the store takes: try again soon.
-    Busy,
-    /// The store failed. An operator has to look at it.
-    Unavailable(String),
-}
-
-impl fmt::Display for StoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Busy => f.write_str("the store is busy: try again soon"),
-            Self::Unavailable(cause) => write!(f, "the store does not work: {cause}"),
-        }
-    }
-}
-
-impl std::error::Error for StoreError {}

@@ -23,7 +23,7 @@ use std::fmt::{Error, Result, Write};
 /// ```
 ///
 /// # Errors
-/// Those of `out`.
+/// If `out` fails.
 pub fn hash<const N: usize>(
     parameters: &Parameters<'_>,
     message: &[u8],
@@ -40,7 +40,7 @@ where
 /// [`hash`] in a tree, level by level, each from left to right.
 ///
 /// # Errors
-/// Those of `out`.
+/// If `out` fails.
 pub fn tree_hash<const N: usize>(
     parameters: &Parameters<'_>,
     shape: Shape,

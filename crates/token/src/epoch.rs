@@ -279,7 +279,7 @@ impl Issuer {
     /// and that of the next. It costs about a millisecond a new key; to call it often is free.
     ///
     /// # Errors
-    /// None that can happen to the types of [`Issuer::new`].
+    /// No error can happen to the types of [`Issuer::new`].
     pub fn advance(&mut self, now: u64) -> Result<(), Error> {
         let (first, next) = match self.schedule.redeeming(now) {
             Some(valid) => (*valid.start(), valid.end().saturating_add(1)),

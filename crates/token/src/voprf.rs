@@ -58,7 +58,7 @@
 //! # Ok::<(), sealstone_token::Error>(())
 //! ```
 //!
-//! Nor with a proof of another suite:
+//! A proof of another suite does not fit either:
 //!
 //! ```compile_fail,E0308
 //! # use sealstone_token::voprf::{P256Sha256, verifiable::{Client, Server}};

@@ -32,7 +32,7 @@ pub(super) fn update(root: &Path, proofs: &Value, only_check: bool) -> Result<()
     Ok(())
 }
 
-/// Of each kernel of the command, its functions.
+/// The functions of each kernel of the command.
 fn kernels(proofs: &Value) -> Vec<Value> {
     let all = list(&proofs["kernels"]).iter();
     let shipped = all.filter(|kernel| kernel["program"] == "sealstone");

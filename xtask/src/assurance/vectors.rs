@@ -127,7 +127,7 @@ pub(crate) struct Set {
 }
 
 impl Set {
-    /// Of a line `NAME: N cases, 0 disagreements`, perhaps behind `test NAME ... `.
+    /// Reads a line `NAME: N cases, 0 disagreements`, perhaps after `test NAME ... `.
     pub(crate) fn read(line: &str) -> Option<Self> {
         let (name, count) = line
             .trim()
@@ -143,7 +143,7 @@ impl Set {
         })
     }
 
-    /// Of a row of the table: crate, name, cases, disagreements.
+    /// Reads a row of the table: crate, name, cases, disagreements.
     fn of_row(line: &str) -> Option<Self> {
         let cells = line.strip_prefix("| `")?.strip_suffix(" |")?;
         let cells: Vec<&str> = cells.split(" | ").collect();

@@ -3,7 +3,7 @@
 use crate::rust::{self, is_group, is_mark, is_word, word};
 use proc_macro2::{Delimiter, TokenTree};
 
-/// Of every function with a body: its lines, from `fn` to the closing brace.
+/// The number of lines of every function with a body, from `fn` to the closing brace.
 pub(super) fn lengths(name: &str, text: &str) -> Result<Vec<usize>, String> {
     let mut found = Vec::new();
     rust::every_list(&rust::tokens(name, text)?, &mut |list| {

@@ -41,7 +41,7 @@ const ROOM: usize = HUGE - (4 << 10);
 /// find the memory first. More than this is slow.
 const SLOW: Duration = Duration::from_millis(3);
 
-/// Among this number of huge pages, one may be slow: single slow pages come among quick ones.
+/// One in this number of huge pages may be slow: single slow pages come among quick ones.
 const PAGES_FOR_A_SLOW_ONE: usize = 64;
 
 impl Pages {
@@ -124,8 +124,8 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Of `count` blocks, in a mapping of at most `most` bytes. Rust has no objects of more than
-    /// `isize::MAX` bytes, though a 32-bit system has longer mappings.
+    /// The layout of `count` blocks, in a mapping of at most `most` bytes. Rust has no objects of
+    /// more than `isize::MAX` bytes, though a 32-bit system has longer mappings.
     pub(super) fn of(count: u64, most: usize) -> Option<Self> {
         let count = usize::try_from(count).ok()?;
         let bytes = count.checked_mul(size_of::<Block>())?.max(1);

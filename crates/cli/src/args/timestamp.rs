@@ -147,18 +147,18 @@ pub(crate) struct FetchArgs {
 
 /// The verifier's demands.
 #[derive(Args)]
-#[command(next_help_heading = "Also require")]
+#[command(next_help_heading = "Also required")]
 pub(crate) struct RequireArgs {
-    /// That it answers this request: the same nonce and policy
+    /// The response answers this request: the same nonce and policy
     #[arg(long, value_name = "FILE")]
     pub(crate) query: Option<PathBuf>,
-    /// That the authority followed this policy
+    /// The authority followed this policy
     #[arg(long, value_name = "OID")]
     pub(crate) policy: Option<Policy>,
-    /// That the authority's certificates are valid now, not only at the time of the timestamp
+    /// The authority's certificates are valid now, not only at the time of the timestamp
     #[arg(long)]
     pub(crate) valid_now: bool,
-    /// That not only SHA-1 says which certificate signed
+    /// More than SHA-1 says which certificate signed
     #[arg(long)]
     pub(crate) no_sha1_id: bool,
 }

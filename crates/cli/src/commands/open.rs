@@ -49,7 +49,7 @@ struct Opened {
     metadata: Metadata,
     opened_by: RecipientInfo,
     sender: Option<Known>,
-    /// Of a directory that was unpacked.
+    /// The number of members of a directory that was unpacked.
     members: Option<u64>,
 }
 

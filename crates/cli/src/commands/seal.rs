@@ -48,7 +48,7 @@ pub(super) struct Content<'h, R> {
     pub(super) total: Option<u64>,
     pub(super) metadata: Metadata,
     pub(super) form: SealedForm,
-    /// Those of the file that is made, for an input that ends with them.
+    /// The chunk hashes of the file that is made, for an input that ends with them.
     pub(super) hashes: Option<&'h ChunkHashes>,
     pub(super) workers: Workers,
 }

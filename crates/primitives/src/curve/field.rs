@@ -91,7 +91,7 @@ impl<P: Prime<N>, const N: usize> Field<P, N> {
     /// The number times 1 / 2.
     #[inline(always)]
     pub(super) fn half(self) -> Self {
-        // Of the number and its sum with the odd prime, one is even.
+        // Either the number or its sum with the odd prime is even.
         let mask = (self.0[0] & 1).wrapping_neg();
         let (mut limbs, mut carry) = ([0; N], false);
         for index in 0..N {

@@ -333,7 +333,7 @@ mod tests {
         let blinded: Vec<_> = (0_u8..64)
             .map(|i| BlindedMessage::new(&key, &[i]))
             .collect();
-        // Of all numbers, 40 % share no prime with this modulus, and as many of all factors.
+        // 40 % of all numbers share no prime with this modulus, and the same part of all factors.
         assert!(blinded.iter().any(Result::is_ok));
         for (blinded, _) in blinded.iter().flatten() {
             // Modulo 3, 5 and 17, a number is the sum of its bytes.

@@ -42,7 +42,7 @@ const fn group(name: &'static str, functions: &'static [&'static str]) -> Group 
 pub struct Obligation {
     /// The assumption.
     pub need: Need,
-    /// Of whose callers.
+    /// The kernels whose callers have the obligation.
     pub groups: &'static [&'static Group],
     /// The caller's obligation.
     pub what: &'static str,
@@ -243,7 +243,7 @@ mod tests {
         needs
     }
 
-    /// Of each function that is ours, what its contracts assume.
+    /// What the contracts of each function of ours assume.
     fn assumed() -> BTreeMap<&'static str, BTreeSet<Need>> {
         let mut all: BTreeMap<_, BTreeSet<Need>> = BTreeMap::new();
         for kernel in kernels() {
@@ -266,7 +266,7 @@ mod tests {
         all
     }
 
-    /// Of each function, what the table has.
+    /// What the table has for each function.
     fn listed<'a>(
         table: impl Iterator<Item = &'a Obligation>,
     ) -> BTreeMap<&'a str, BTreeSet<Need>> {

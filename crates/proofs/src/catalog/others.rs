@@ -149,7 +149,7 @@ fn with_key(contract: Contract, data: [&'static str; 2], cells: usize) -> Contra
         .addresses(["key", "counter"])
 }
 
-/// Of input, key and counter.
+/// The output from input, key and counter.
 fn encrypted<A: Cells>(
     a: &mut A,
     contents: &[Vec<<A as Algebra<64>>::Word>],

@@ -352,7 +352,7 @@ impl Stepwise for Nodes {
     }
 }
 
-/// By the number of nodes.
+/// The names of the cases, by the number of nodes.
 const CASES: [&str; 9] = [
     "no node", "1 node", "2 nodes", "3 nodes", "4 nodes", "5 nodes", "6 nodes", "7 nodes",
     "8 nodes",
@@ -402,7 +402,8 @@ mod tests {
     use sealstone_prover::algebra::Numbers;
     use sealstone_prover::term::Random;
 
-    /// Those by which published trees are hashed in `tests/skein.rs`, at any level and position.
+    /// Compares them with those by which `tests/skein.rs` hashes published trees, at any level and
+    /// position.
     #[test]
     fn the_steps_of_each_lane_are_those_of_a_node() {
         for (count, lanes, blocks) in [(1, 1, 16), (4, 4, 64), (9, 9, 16), (3, 4, 16), (5, 9, 64)] {

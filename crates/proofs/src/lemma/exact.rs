@@ -87,7 +87,7 @@ fn condition<'f>(
         (Operator::Subtract, [a, b]) => Some(at_most(*b, *a)),
         // The low halves are the whole numbers, so that the product has at most 64 bits.
         (Operator::Multiply, [a, b]) => Some(below_2_32(*a) & below_2_32(*b)),
-        // By a power of two that is not zero: a shift.
+        // The divisor is a power of two, not zero: this is a shift.
         (Operator::Divide, _) => None,
         (Operator::Remainder, [a, b]) => {
             Some(below_2_32(*a) & below_2_32(*b) & number(0).is_below(*b))

@@ -156,7 +156,7 @@ pub(super) fn ask_about(
     Ok(verdict)
 }
 
-/// Of premises that contradict each other follows everything, and nothing is shown.
+/// Premises that contradict each other imply everything, so nothing is shown.
 pub(super) fn possible_at_all(answers: &[Answer]) -> Verdict {
     match answers.iter().find(|answer| **answer != Answer::Sat) {
         None if answers.is_empty() => Verdict::Unproved("there are no premises".into()),

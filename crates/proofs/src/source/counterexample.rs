@@ -13,7 +13,7 @@ pub enum Verdict {
     Checked,
     /// Not the same, for this input.
     Refuted(Counterexample),
-    /// Neither is known.
+    /// Neither proved nor refuted.
     Unproved(String),
 }
 

@@ -95,7 +95,7 @@ pub(super) struct Parts<'a> {
     /// B, the bytes in a block.
     block: usize,
     message: Vec<ValueByte<'a>>,
-    /// By the number of bytes.
+    /// The specified results, by the number of bytes.
     specified: Vec<Vec<ValueByte<'a>>>,
 }
 

@@ -181,7 +181,7 @@ fn random_bytes(length: usize) -> Vec<u8> {
 pub(super) struct Nodes<const N: usize> {
     pub(super) shape: tree::Shape,
     start: Vec<u64>,
-    /// By level and position.
+    /// The known nodes, by level and position.
     known: HashMap<(u8, usize), Known>,
 }
 

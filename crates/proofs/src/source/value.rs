@@ -95,11 +95,11 @@ operators! {
     Xor,
     And,
     MultiplyHalves,
-    /// By the literal.
+    /// The literal is the number of bits.
     RotateRight,
     ShiftRight,
     SwapBytes,
-    /// Of eight bytes.
+    /// A word of eight bytes.
     Join,
     /// The byte that the literal says.
     Split,

@@ -131,11 +131,11 @@ fn repeated<A: Algebra<32>>(a: &mut A, bit: &A::Word) -> A::Word {
 
 /// The flags of a chunk's blocks: of all of them, of the first one too, and of the last one too.
 pub struct Flags<W> {
-    /// Of all.
+    /// The flags of all blocks.
     pub all: W,
-    /// Of the first.
+    /// The additional flags of the first block.
     pub start: W,
-    /// Of the last.
+    /// The additional flags of the last block.
     pub end: W,
 }
 

@@ -52,7 +52,7 @@ fn reduced<A: Polynomials>(a: &mut A, polynomial: &[A::Word]) -> Vec<A::Word> {
     let mut polynomial = polynomial.to_vec();
     while polynomial.len() > CELLS {
         let high = polynomial.split_off(CELLS);
-        // That of x¹²⁸ · x⁶³ ends below x¹²⁸, so all of it fits after the second time.
+        // The product for x¹²⁸ · x⁶³ ends below x¹²⁸, so everything fits after the second time.
         let folded = polynomial_product(a, &high, core::slice::from_ref(&rest));
         let longer = folded.len().max(CELLS);
         polynomial.resize(longer, a.number(0));

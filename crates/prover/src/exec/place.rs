@@ -52,7 +52,7 @@ pub(super) struct Place {
 pub(super) struct Bases {
     all: Vec<Base>,
     places: HashMap<Word, Place>,
-    /// Those of the machine itself.
+    /// The places of the machine itself.
     stack: usize,
     program: usize,
     /// The alignment of the stack pointer.

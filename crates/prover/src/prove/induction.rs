@@ -56,8 +56,8 @@ enum Progress {
 struct Header {
     address: u64,
     state: State,
-    /// Of each bit of the state that follows the specification, what it is one turn later. What is
-    /// neither here nor in `anything` stays.
+    /// For each bit of the state that follows the specification, its value one turn later. A bit
+    /// that is neither here nor in `anything` stays.
     next: HashMap<Bit, Bit>,
     anything: HashSet<Bit>,
     /// The words of the specification after the next step.

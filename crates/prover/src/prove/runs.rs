@@ -15,7 +15,7 @@ pub(super) struct Native<'a> {
     function: u64,
     contract: &'a Contract,
     layout: &'a Layout,
-    /// Of each cell of each buffer.
+    /// The samples of each cell of each buffer.
     samples: Vec<Vec<[u128; SAMPLES]>>,
 }
 
@@ -35,7 +35,7 @@ pub(super) enum Decided {
     Differs(String),
     /// The same on all samples, or right.
     Same,
-    /// That cannot be seen from outside.
+    /// An outcome that cannot be seen from outside.
     Unknown,
 }
 

@@ -43,7 +43,7 @@ impl Names {
         let (mut rest, mut stand_ins) = (polynomial.to_vec(), Vec::new());
         loop {
             let pivots = rest.iter().filter_map(|product| self.of_pivot(*product));
-            // Those of later rows may come or go with the first one.
+            // The pivots of later rows may come or go with the first one.
             let Some(first) = pivots.min() else {
                 break;
             };
@@ -108,7 +108,7 @@ impl Terms {
             .collect()
     }
 
-    /// Of the product, the coefficient of x^`place`.
+    /// The coefficient of x^`place` in the product.
     fn coefficient(&mut self, x: &[Bit], y: &[Bit], place: usize) -> Bit {
         let (mut summands, mut samples) = (Vec::new(), 0);
         for i in (place + 1).saturating_sub(y.len())..x.len().min(place + 1) {

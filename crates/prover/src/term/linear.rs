@@ -27,7 +27,7 @@ pub(super) enum Form {
     Residue([Word; 2], Vec<[Word; 3]>),
 }
 
-/// Of a [`Linear`], what does not need its parts.
+/// The properties of a [`Linear`] that do not need its parts.
 pub(super) struct Shape {
     pub(super) width: usize,
     pub(super) exact: bool,
@@ -57,7 +57,7 @@ struct Term {
     /// They have been, in some sum.
     replaced: bool,
     exact: bool,
-    /// Of the atoms in it.
+    /// The kinds of the atoms in it.
     kinds: u8,
 }
 

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The known facts about residues of polynomials, by their terms.
 #[derive(Default)]
 pub(super) struct Residues {
-    /// Those that were asked for.
+    /// The residues that were asked for.
     open: BTreeSet<u32>,
     /// What is given in their place.
     settled: BTreeMap<u32, [Word; 2]>,

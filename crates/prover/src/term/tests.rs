@@ -22,7 +22,7 @@ enum Formula {
     Opaque(Box<Self>),
     Below(Box<Self>, Box<Self>),
     Equal(Box<Self>, Box<Self>),
-    /// By the low two bits of the second, and one.
+    /// The divisor is the low two bits of the second, plus one.
     Quotient(Box<Self>, Box<Self>),
     Remainder(Box<Self>, Box<Self>),
 }
@@ -146,7 +146,7 @@ impl Formula {
 fn divided(terms: &mut Terms, inputs: &[Word; 2], a: &Formula, b: &Formula) -> (Word, Word) {
     let (a, b) = (a.terms(terms, inputs), b.terms(terms, inputs));
     let divisor = terms.sum(WIDTH, &[(1, &b[..2])], 1);
-    // That a sum is positive is only seen where it is a sum.
+    // Only a sum is seen to be positive.
     terms.divide(&a, &divisor).unwrap_or_else(|| {
         let numbers = |f: fn(u128, u128) -> u128| {
             let (a, b) = (terms.samples(&a), terms.samples(&divisor));
@@ -257,7 +257,7 @@ fn asked_for_zero(rules: fn(&mut Terms, &[Bit]) -> Bit) {
 #[test]
 #[should_panic(expected = "a rewrite rule is wrong")]
 fn a_sum_that_is_taken_for_positive_is_noticed() {
-    // That it may overflow is forgotten.
+    // This claim ignores that the sum may overflow.
     asked_for_zero(|_, _| Bit::ZERO);
 }
 

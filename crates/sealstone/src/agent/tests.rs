@@ -122,7 +122,7 @@ fn ten_thousand_random_and_hostile_requests_change_nothing() {
                 request[..2].copy_from_slice(&[0x81 + (i % 7) as u8, 1]);
             }
         }
-        // None asks to lock or to end by chance.
+        // No request may lock a passport or end the agent by chance.
         if request.len() > 2 && matches!(request[2], 2 | 7) {
             request[2] = 3;
         }
@@ -248,7 +248,7 @@ fn a_client_notices_a_wrong_signature_and_a_wrong_passport() {
     let (agent, alice) = holding();
     let spoil = |request: &[u8]| {
         let mut answer = agent.answer(request, START).message;
-        // Behind the heads of the array and of the byte string.
+        // This place is behind the heads of the array and of the byte string.
         if request[2] == 6 {
             answer[2000] ^= 1;
         }

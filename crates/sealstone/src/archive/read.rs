@@ -19,7 +19,7 @@ use crate::{Error, Result};
 pub struct Members<R> {
     reader: R,
     sequence: Sequence,
-    /// Of the records that the index must have.
+    /// The hash of the records that the index must have.
     records: Skein512,
     tar: u64,
     index: u64,
@@ -36,13 +36,13 @@ pub trait Target {
     /// Takes bytes at a position. Positions never decrease; in between are holes.
     ///
     /// # Errors
-    /// Those of writing.
+    /// If writing fails.
     fn put(&mut self, position: u64, bytes: &[u8]) -> io::Result<()>;
 
     /// There is no more; the file has this many bytes.
     ///
     /// # Errors
-    /// Those of writing.
+    /// If writing fails.
     fn end(&mut self, size: u64) -> io::Result<()>;
 }
 

@@ -164,7 +164,7 @@ impl<R: Read + Seek> Archive<SealedReader<R>> {
 }
 
 impl<R: Read> Entries<'_, R> {
-    /// Behind the members that it has given.
+    /// The position after the members that it has given.
     pub fn position(&self) -> Position {
         self.position.clone()
     }

@@ -24,7 +24,7 @@ impl<R: BufRead> Dearmored<R> {
     /// Armor may stand behind other text, as in a message.
     ///
     /// # Errors
-    /// Those of `reader`.
+    /// If `reader` fails.
     pub fn detect(mut reader: R) -> io::Result<Self> {
         let first = reader.fill_buf()?.first();
         if first.is_some_and(|&first| first != BINARY) {

@@ -182,7 +182,7 @@ impl<R: Read + Send> Opening<R> {
     /// The reader that `replace` returns must stand at the same place.
     ///
     /// # Errors
-    /// Those of `replace`.
+    /// If `replace` fails.
     pub fn with_payload<Q, E>(
         self,
         replace: impl FnOnce(R) -> Result<Q, E>,

@@ -131,7 +131,7 @@ impl Package {
         self.parts.policy.as_deref()
     }
 
-    /// Those who are said to have signed, with their role and the time by their clock.
+    /// The claimed signers, with their role and the time by their clock.
     pub fn signatures(&self) -> impl ExactSizeIterator<Item = (Fingerprint, Role, u64)> {
         let signatures = self.parts.signatures.iter();
         signatures.map(|it| (it.signer.fingerprint(), it.role(), it.time))

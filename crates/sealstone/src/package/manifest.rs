@@ -51,7 +51,7 @@ pub enum EntryContent {
 /// Everything that the signers sign.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
-    /// Those who are to sign, in order.
+    /// The passports that are to sign, in order.
     pub signers: Vec<Fingerprint>,
     /// How many of them have to.
     pub threshold: u64,

@@ -80,7 +80,7 @@ pub(super) struct Pair {
 }
 
 impl SignerKeys {
-    /// Of a public passport; a sealed file's sender lacks the key that signs packages.
+    /// The keys of a public passport. A sealed file's sender lacks the key that signs packages.
     pub(super) fn of(contact: &Contact) -> Option<Self> {
         let [x25519, ml_kem_1024, _, ml_dsa_87, _] = *contact.digests();
         let (ed25519, ml_dsa_65) = contact.package_keys()?;

@@ -65,7 +65,7 @@ pub struct Report {
 /// One signature.
 #[derive(Clone, Debug)]
 pub struct SignerReport {
-    /// Whose it is said to be.
+    /// The fingerprint that the signature claims.
     pub fingerprint: Fingerprint,
     /// Whether the manifest names that signer.
     pub role: Role,

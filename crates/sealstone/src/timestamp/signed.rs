@@ -22,7 +22,7 @@ const MAX_CERTIFICATES: usize = 32;
 pub(super) struct Token<'a> {
     /// The encoding of TSTInfo.
     pub(super) content: &'a [u8],
-    /// Those that can be read. The others cannot be on a path.
+    /// The certificates that can be read. The others cannot be on a path.
     pub(super) certificates: Vec<Certificate>,
     pub(super) signers: Vec<Signer<'a>>,
 }
@@ -312,9 +312,9 @@ struct CertificateId<'a> {
 }
 
 enum IdHash<'a> {
-    /// Of ESSCertID.
+    /// The hash of ESSCertID.
     Sha1,
-    /// Of ESSCertIDv2 without a hash.
+    /// The hash of ESSCertIDv2 that names none.
     Sha256,
     Named(Identifier<'a>),
 }

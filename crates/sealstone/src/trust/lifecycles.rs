@@ -23,7 +23,7 @@ struct Logged {
 }
 
 impl Lifecycles {
-    /// Those that were ever changed, with the labels of their passports.
+    /// The lifecycles that were ever changed, with the labels of their passports.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Fingerprint, &str, KeyLifecycle)> {
         self.order.iter().map(|fingerprint| {
             let label = self.lifecycles[fingerprint].label.as_str();

@@ -31,8 +31,8 @@ pub trait Storage {
     /// reads as one without files.
     ///
     /// # Errors
-    /// Those of the system; also if the place belongs to another user, or other users may read or
-    /// write it.
+    /// If the system reports an error, the place belongs to another user, or other users may read
+    /// or write it.
     fn read(&self) -> io::Result<Self::Reader>;
 
     /// Waits until no other reader or writer is left. Makes the place if it does not exist.
@@ -47,7 +47,7 @@ pub trait ReadSession {
     /// The first `limit` bytes of `file`, all if it has fewer; `None` if there is no such file.
     ///
     /// # Errors
-    /// Those of the system; also if other users may read or write the file.
+    /// If the system reports an error, or other users may read or write the file.
     fn read(&self, file: File, limit: usize) -> io::Result<Option<Vec<u8>>>;
 }
 
@@ -57,14 +57,14 @@ pub trait WriteSession: ReadSession {
     /// or the new one; after the return it is the new one.
     ///
     /// # Errors
-    /// Those of the system; then `file` is the old or the new one.
+    /// If the system reports an error; then `file` is the old or the new one.
     fn replace(&mut self, file: File, bytes: &[u8]) -> io::Result<()>;
 
     /// Adds `bytes` to the end of `file`, which exists. After a crash any part of them may be
     /// missing or wrong, but nothing before them; after the return they are durable.
     ///
     /// # Errors
-    /// Those of the system; then any part of `bytes` may have been added.
+    /// If the system reports an error; then any part of `bytes` may have been added.
     fn append(&mut self, file: File, bytes: &[u8]) -> io::Result<()>;
 }
 

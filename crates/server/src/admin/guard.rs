@@ -142,7 +142,7 @@ struct Passed {
     login: Option<(Identity, Secret)>,
 }
 
-/// Who may use a route.
+/// The least role that a route needs.
 fn access(method: &Method, path: &str) -> std::result::Result<Access, Problem> {
     let mut of_path = ROUTES.iter().filter(|route| route.path == path).peekable();
     if of_path.peek().is_none() {

@@ -31,7 +31,7 @@ const LIMITS: RouteLimits = RouteLimits {
 type Answer = Result<Response, Problem>;
 type Handler = fn() -> MethodRouter<Arc<Actions>>;
 
-/// Who may use a route.
+/// The least role that a route needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
     /// Everybody who reaches the listener: the page itself, and logging in.

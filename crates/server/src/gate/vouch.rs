@@ -103,7 +103,7 @@ impl fmt::Display for Newcomer {
 struct Vouch {
     newcomer: Newcomer,
     made: u64,
-    /// Those of the invitation that vouches.
+    /// The ids of the invitation that vouches.
     ids: Vec<Id>,
 }
 

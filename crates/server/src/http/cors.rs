@@ -46,7 +46,7 @@ impl Pages {
             some if some.iter().any(|origin| origin == "*") => AllowOrigin::any(),
             some => AllowOrigin::list(some.iter().cloned()),
         };
-        let gate = HeaderName::from_static(crate::issuer::GATE_HEADER);
+        let gate = HeaderName::from_static(super::GATE_HEADER);
         let cors = CorsLayer::new()
             .allow_origin(origins)
             .allow_methods([Method::GET, Method::POST])

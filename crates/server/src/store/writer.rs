@@ -53,7 +53,7 @@ enum Waiting {
 pub(super) struct Writer {
     path: PathBuf,
     database: Shared,
-    /// Of the copy that is being made.
+    /// The notes for the copy that is being made.
     noted: Option<Noted>,
 }
 

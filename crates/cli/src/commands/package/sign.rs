@@ -115,7 +115,7 @@ fn watch(
         key: &passport.fingerprint(),
         latency,
         size,
-        // Those who co-sign see a payload that others have signed.
+        // Co-signers see a payload that others have signed.
         payload: (operation == Operation::Sign).then_some(digest),
     };
     monitor::record(&measured, context);

@@ -45,7 +45,8 @@ pub(super) fn run(args: &RequestArgs, context: &Context) -> Result<()> {
     )
 }
 
-/// Of the challenges that the origin offers, one that can be answered, and with which key.
+/// Chooses one of the challenges that the origin offers, one that can be answered, and the key for
+/// it.
 fn choose(args: &RequestArgs) -> Result<(IssuerPublicKey, TokenChallenge)> {
     let mut offers = files::read_offers(&args.challenge)?;
     if let Some(origin) = &args.origin {

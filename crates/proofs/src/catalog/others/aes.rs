@@ -97,7 +97,7 @@ fn one_block() -> Kernel {
     aes_row(names, shows, vec![separate, in_place])
 }
 
-/// Of input and schedule.
+/// The output from input and schedule.
 fn one_encrypted<A: Substitution + Cells>(
     a: &mut A,
     contents: &[Vec<<A as Algebra<64>>::Word>],
@@ -149,7 +149,7 @@ fn with_counter(contract: Contract, data: [&'static str; 2], blocks: usize) -> C
         .addresses(["schedule", "counter"])
 }
 
-/// Of input, schedule and counter.
+/// The output from input, schedule and counter.
 fn encrypted<A: Substitution + Cells>(
     a: &mut A,
     contents: &[Vec<<A as Algebra<64>>::Word>],

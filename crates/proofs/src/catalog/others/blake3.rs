@@ -90,7 +90,7 @@ fn with_inputs(contract: Contract, any: bool) -> Contract {
         .values("flags")
 }
 
-/// Of chaining value, block, its length, counter and flags.
+/// The output from chaining value, block, its length, counter and flags.
 fn compressed<A: Cells>(
     a: &mut A,
     contents: &Contents<<A as Algebra<64>>::Word>,
@@ -180,7 +180,7 @@ fn many() -> Vec<Kernel> {
 const MANY: &str = "BLAKE3 (C2SP), 4.2, of 1 to 17 inputs of one block, of 5 of three blocks and of one of 16 blocks, for any key, counter and flags, `increment_counter` given with zeros above its bits";
 const MANY_IN_TURN: &str = "BLAKE3 (C2SP), 4.2, of 1 to 31 adjacent inputs of one block, of one more than it works on at once of three blocks and of one of 16 blocks, for any key, counter and flags, `increment_counter` given with zeros above its bits";
 
-/// Of 1 to `most` inputs of one block, one of a whole chunk, and `some` of a few blocks.
+/// The sizes: 1 to `most` inputs of one block, one of a whole chunk, and `some` of a few blocks.
 fn sizes(most: usize, some: usize) -> impl Iterator<Item = Size> {
     let size = |inputs, blocks, increment| Size {
         inputs,
@@ -230,7 +230,7 @@ fn many_contract(size: Size, code: Code) -> Contract {
 /// The buffer of inputs that follow one another.
 const ALL: &str = "all inputs";
 
-/// Of the table, key, counter, flags, what was in the output, and the inputs.
+/// The output from the table, key, counter, flags, what was in the output, and the inputs.
 fn hashed<A: Cells>(
     a: &mut A,
     contents: &Contents<<A as Algebra<64>>::Word>,

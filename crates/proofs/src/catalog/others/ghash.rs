@@ -76,7 +76,7 @@ fn with_avx_512() -> [Kernel; 3] {
 struct Way {
     set: Set,
     family: &'static str,
-    /// Of which two powers each from the second on is the product.
+    /// The two powers whose product is each power from the second on.
     factors: fn(usize) -> [usize; 2],
     /// The places of the powers, in entries of two cells; H is the first one.
     places: &'static [usize],

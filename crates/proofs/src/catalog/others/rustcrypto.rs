@@ -142,7 +142,7 @@ fn blake2() -> Vec<Kernel> {
     )]
 }
 
-/// Of the chaining value with the number of bytes, block and flag: the same two.
+/// The chaining value and the number of bytes, from both of these, block and flag.
 fn compressed<A: Algebra<64>>(a: &mut A, contents: &Contents<A::Word>) -> Contents<A::Word> {
     let (h, bytes) = contents[0].split_at(8);
     let t = [bytes[0].clone(), a.number(0)];

@@ -293,7 +293,7 @@ const WRONG: [(Rule, [usize; 2]); 3] = [
     (Rule::Third, [9, 24]),
     (Rule::Stale, [9, 1]),
 ];
-/// Those that only flags show; the second one only after a further part.
+/// Rules that only flags show. The second one shows only after a further part.
 const WRONG_FLAGS: [(Rule, [usize; 2]); 2] = [(Rule::Cut, [4, 12]), (Rule::Ended, [9, 16])];
 
 fn number(words: [u64; 2]) -> u128 {

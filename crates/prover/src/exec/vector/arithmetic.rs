@@ -168,8 +168,8 @@ fn and_not(terms: &mut Terms, a: &[Bit], b: &[Bit]) -> Word {
     .collect()
 }
 
-/// Of a table of values, the products in the function's normal form (Möbius transform). Bit i of a
-/// number stands for operand i.
+/// The products in the algebraic normal form of a function, from the table of its values (Möbius
+/// transform). Bit i of a number stands for operand i.
 fn algebraic_normal_form(mut table: u8) -> u8 {
     for (shift, mask) in [(1, 0b1010_1010), (2, 0b1100_1100), (4, 0b1111_0000)] {
         table ^= table << shift & mask;

@@ -75,7 +75,7 @@ impl Machine<'_> {
         self.set_vector(instruction, word, 16)
     }
 
-    /// Of each lane, two elements of the first source and two of the second.
+    /// Takes two elements of the first source and two of the second, in each lane.
     fn shuffle_singles(&mut self, instruction: &Instruction) -> Outcome<()> {
         let width = self.width(instruction);
         let (a, b) = self.sources(instruction, width)?;
@@ -89,7 +89,7 @@ impl Machine<'_> {
         self.set_vector(instruction, word, 32)
     }
 
-    /// Of each lane, one half of each source; one bit of the immediate for each.
+    /// Takes one half of each source, in each lane. One bit of the immediate chooses each half.
     fn shuffle_doubles(&mut self, instruction: &Instruction) -> Outcome<()> {
         let width = self.width(instruction);
         let (a, b) = self.sources(instruction, width)?;

@@ -56,7 +56,7 @@ fn products_of_few_summands_are_worked_out() {
     }
 }
 
-/// Of a sum that would be too long, both halves are wrapped, if they are not products already.
+/// If a sum would be too long, both halves are wrapped unless they are products already.
 #[test]
 fn a_sum_that_is_too_long_is_one_of_two_products() {
     let mut terms = Terms::new(2);
@@ -216,7 +216,7 @@ fn the_low_bits_of_sums_of_addresses_are_known() {
     assert!(!terms.depends_on_address(junk) && !terms.depends_on_input(junk));
 }
 
-/// Of each pair, one is seen to be positive only as it is, and the other only by its negative.
+/// In each pair, one is seen to be positive only as it is, and the other only by its negative.
 #[test]
 fn what_cannot_be_zero_is_not() {
     let mut terms = Terms::new(2);

@@ -90,7 +90,7 @@ fn published_credentials_pass_as_far_as_they_should() {
     let within = "the page stands within another one";
     let alone = "no maker vouches for the authenticator";
     let silent = "the authenticator does not say what it is";
-    // Of any authenticator, and with the root certificate of the vectors.
+    // The verdicts if any authenticator is accepted, and with the root certificate of the vectors.
     let expected = [
         ("none-es256", None, Some(silent)),
         ("packed-self-es256", None, Some(alone)),
@@ -263,7 +263,7 @@ type SaidModel = Option<([u8; 16], bool)>;
 struct Made {
     id_len: u16,
     client_data: Value,
-    /// Of the statement.
+    /// The algorithm of the statement.
     algorithm: i64,
     /// A unit of its subject, and a model.
     certificate: Option<(&'static str, SaidModel)>,

@@ -236,7 +236,7 @@ fn configure(url: &str, options: &StoreOptions, schema: &str) -> Result<Config> 
 
 /// TLS is used if the URL says so (`sslmode=require`) or the server offers it.
 fn tls(options: &StoreOptions) -> Result<MakeRustlsConnect> {
-    // Of several providers of cryptography in a process, the first one counts.
+    // If a process has several providers of cryptography, the first one counts.
     drop(rustls::crypto::aws_lc_rs::default_provider().install_default());
     let mut roots = RootCertStore::empty();
     match options.authorities()? {

@@ -55,7 +55,7 @@ enum Connection {
 
 impl Link {
     pub(super) async fn open(options: &StoreOptions) -> Result<Self> {
-        // Of several providers of cryptography in a process, the first one counts.
+        // If a process has several providers of cryptography, the first one counts.
         drop(rustls::crypto::aws_lc_rs::default_provider().install_default());
         let limit = options.limit();
         let connecting = async {
