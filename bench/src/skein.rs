@@ -1,7 +1,7 @@
 //! Skein and RustCrypto's Skein, for `bench/skein.py`.
 //!
-//! Reads jobs from standard input, one a line: a name and a number of bytes. Answers each with the
-//! nanoseconds a byte that one repetition took, `-` if this machine cannot do it. So the caller
+//! Reads jobs from standard input, one per line: a name and a number of bytes. Answers each with
+//! the nanoseconds a byte that one repetition took, `-` if this machine cannot do it. So the caller
 //! decides what runs after what.
 #![forbid(unsafe_code)]
 

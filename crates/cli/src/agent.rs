@@ -80,7 +80,8 @@ impl Reached {
         }
     }
 
-    /// The agent for a command that could also ask a person: what keeps it away is a warning.
+    /// The agent for a command that could also ask a person: if the agent cannot be used, the
+    /// command warns.
     pub(crate) fn for_command(context: &Context) -> Option<Self> {
         let found = Place::find().ok().map(|place| Self::find(&place))?;
         found.unwrap_or_else(|failure| {
@@ -97,7 +98,7 @@ impl Reached {
             if let Some(found) = Self::find(place)? {
                 return Ok(found);
             }
-            // It fails if there is another one: that one begins, or ends in this moment.
+            // It fails if there is another agent, which is starting or ending at this moment.
             let said = start()?;
             if said != READY.trim() {
                 thread::sleep(STEP);
@@ -116,7 +117,7 @@ impl Reached {
             Ok(reached.client.hold(passport, seconds))
         };
         let held = match hold()? {
-            // It had nothing to hold. A new one waits for something.
+            // The agent ended because it held nothing. A new one waits for a passport.
             Err(error) if has_ended(&error) => hold()?,
             held => held,
         };
@@ -184,7 +185,7 @@ fn start() -> Result<String> {
     Ok(said.trim().to_owned())
 }
 
-/// A place that must not be used.
+/// The failure of a place that must not be used.
 fn refused(error: io::Error) -> Failure {
     Failure::from(error).hint("without the agent: --no-agent")
 }

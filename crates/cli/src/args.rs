@@ -186,7 +186,7 @@ pub(crate) enum Command {
         /// bash, elvish, fish, powershell or zsh
         shell: clap_complete::Shell,
     },
-    /// The approved contacts, one a line, for completion scripts
+    /// The approved contacts, one per line, for completion scripts
     #[command(hide = true)]
     Contacts,
     /// Write the manual pages

@@ -88,7 +88,7 @@ fn countersign_again(passport: &Passport, context: &Context) -> Result<()> {
     Ok(())
 }
 
-/// Decisions, one a line, each after a line feed.
+/// Decisions, one per line, each after a line feed.
 pub(crate) fn decisions(entries: &[&Entry]) -> String {
     let line = |entry: &&Entry| {
         let whose = entry.fingerprint();

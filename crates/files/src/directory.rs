@@ -26,8 +26,8 @@ pub fn sync_directory(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// Makes `path` and what is missing above it, durably, for the owner only (0700). Whatever stands
-/// there already stays.
+/// Makes `path` and what is missing above it, durably, for the owner only (0700). Existing
+/// directories stay as they are.
 ///
 /// # Errors
 /// The system's error.

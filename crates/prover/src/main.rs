@@ -104,7 +104,7 @@ fn absolute(path: &Path) -> Result<PathBuf, String> {
     let absolute = fs::canonicalize(path).map_err(|error| about(path, &error))?;
     match absolute.to_str() {
         Some(_) => Ok(absolute),
-        None => Err(format!("{}: the path is no Unicode", absolute.display())),
+        None => Err(format!("{}: the path is not Unicode", absolute.display())),
     }
 }
 

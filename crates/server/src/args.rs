@@ -44,7 +44,7 @@ pub enum Command {
     Restore(RestoreArgs),
     /// Get a token for an origin's challenge, and print the `Authorization` header
     Token(TokenArgs),
-    /// Look after a service that runs
+    /// Administer a running service
     Admin(AdminArgs),
     /// Check the log of what operators did
     #[command(subcommand)]

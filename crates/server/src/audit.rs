@@ -33,7 +33,7 @@ use crate::{Error, Result};
 
 const HEAD: &str = "audit/head";
 const LABEL: &[u8] = b"sealstone.service.audit\0";
-/// So often an entry is tried while other processes append too.
+/// How often an entry is tried while other processes append, too.
 const ATTEMPTS: usize = 64;
 
 /// Something that is logged. No field can hold a secret, or anything of a token.

@@ -122,7 +122,7 @@ impl Default for AdminOptions {
 pub struct LogOptions {
     /// `error`, `warn`, `info`, `debug` or `trace`.
     pub level: String,
-    /// One JSON object a line, or text.
+    /// One JSON object per line, or text.
     pub json: bool,
 }
 

@@ -17,7 +17,7 @@ use crate::store::{Replace, Store};
 
 /// A record that is written to see whether the store can write.
 const PROBE: &str = "service/probe";
-/// As much as many tokens need: an embedded store whose disk is almost full has no room for it.
+/// As large as many tokens: an embedded store whose disk is almost full has no room for it.
 pub(crate) const PROBE_LEN: usize = 64 * 1024;
 /// For a server, which looks after its disk and is asked by many processes.
 pub(crate) const SHARED_PROBE_LEN: usize = 64;

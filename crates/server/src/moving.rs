@@ -91,7 +91,7 @@ impl Place {
         }
     }
 
-    /// Says that something comes in, or that the same came in before and did not end.
+    /// Marks the store as not whole. The mark of the same move may be there already.
     async fn prepare(&self, what: &str) -> Result<()> {
         if self.store.get(INCOMING).await?.as_deref() == Some(what.as_bytes()) {
             return Ok(());

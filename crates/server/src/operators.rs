@@ -46,7 +46,7 @@ pub enum Role {
     Viewer,
     /// Makes and revokes invitations, and begins epochs.
     Operator,
-    /// Revokes all keys, and looks after operators.
+    /// Revokes all keys, and administers operators.
     Admin,
 }
 

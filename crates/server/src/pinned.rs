@@ -219,7 +219,7 @@ impl Pinned {
         })
     }
 
-    /// Whether it is time to ask for an unknown key. Of many callers at once, one may.
+    /// Whether it is time to ask for an unknown key: true for one of many callers at once.
     fn may_ask(&self, now: u64) -> bool {
         let asked = self.asked.load(Ordering::Relaxed);
         now.abs_diff(asked) >= ASK_AGAIN

@@ -26,7 +26,7 @@ use serde::de::DeserializeOwned;
 use crate::store::{Replace, Store, StoreError};
 use crate::{Error, Result};
 
-/// So often an edit is tried while other processes edit too.
+/// How often an edit is tried while other processes edit, too.
 const ATTEMPTS: usize = 64;
 
 /// The value of a record; the default value if there is none.

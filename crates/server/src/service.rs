@@ -43,9 +43,9 @@ use crate::verifier::{Source, Verifier};
 use crate::{Error, Result, admin, api, network};
 
 const GATE_SECRET: &str = "issuer/gate-secret";
-/// Keys, sets and gauges are looked after so often.
+/// How often keys, sets and gauges are updated.
 const MAINTENANCE: Duration = Duration::from_secs(30);
-/// The page's curves have a point so often.
+/// How often the page's curves get a point.
 const SAMPLE_EVERY: Duration = Duration::from_secs(10);
 /// For how many seconds sets are kept after their end: clocks jump.
 const KEPT: u64 = 24 * 60 * 60;
@@ -294,7 +294,7 @@ impl Common {
         )?))
     }
 
-    /// Looks after keys, sets and gauges until the service ends. `refresh` runs each `every`, which
+    /// Updates keys, sets and gauges until the service ends. `refresh` runs each `every`, which
     /// may change.
     fn maintain<F>(
         &self,

@@ -32,7 +32,7 @@ use crate::store::Store;
 use crate::{Result, record};
 
 const RECORD: &str = "admin/sessions";
-/// More end the oldest one.
+/// Another session ends the oldest one.
 const MOST: usize = 128;
 /// The store notes that a session is in use only after this many seconds.
 const NOTE_EVERY: u64 = 30;

@@ -87,7 +87,7 @@ impl TelemetryOptions {
         };
         let url: Uri = match text.parse() {
             Ok(url) => url,
-            Err(_) => return wrong("otlp is no URL"),
+            Err(_) => return wrong("otlp is not a URL"),
         };
         let is_http = matches!(url.scheme_str(), Some("http" | "https"));
         let Some(authority) = url.authority().filter(|_| is_http) else {

@@ -109,7 +109,7 @@ pub struct Accepted {
     pub is_repeated: bool,
 }
 
-/// The fate of a token.
+/// Whether a token is accepted, or why not.
 pub type Verdict = Result<Accepted, Reason>;
 
 /// A verifier.

@@ -1,4 +1,4 @@
-//! Hashes of files, one a line, as `sha512sum` writes them: the algorithms and their names, the
+//! Hashes of files, one per line, as `sha512sum` writes them: the algorithms and their names, the
 //! lines, and checking files against them.
 //!
 //! ```

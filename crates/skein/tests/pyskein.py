@@ -1,4 +1,4 @@
-"""Recomputes each case of pyskein.rs, one a line on standard input, with pyskein."""
+"""Recomputes each case of pyskein.rs, one per line on standard input, with pyskein."""
 
 import sys
 

@@ -174,7 +174,7 @@ fn accept(listener: &UnixListener, server: &Arc<Server>) -> Result<()> {
     }
 }
 
-/// Answers one request. Whether it was to end.
+/// Answers one request. Returns whether it asks the agent to end.
 fn serve_one(stream: &UnixStream, agent: &Agent) -> io::Result<bool> {
     if !is_own(stream) {
         return Ok(false);

@@ -42,7 +42,7 @@ pub(crate) struct SealArgs {
         help_heading = "Recipients"
     )]
     pub(crate) recipient: Vec<PathBuf>,
-    /// Seal to every public passport in a list: one path a line, or public passports themselves;
+    /// Seal to every public passport in a list: one path per line, or public passports themselves;
     /// `#` begins a comment
     #[arg(
         short = 'R',

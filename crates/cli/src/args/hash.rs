@@ -12,7 +12,7 @@ use sealstone_skein::tree::Shape;
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  sealstone hash *.iso > SUMS                     one line a file: 128 digits and the name
+  sealstone hash *.iso > SUMS                     one line per file: 128 digits and the name
   sealstone hash -c SUMS                          compares the files with their lines
   sealstone hash --mac key *.iso > SUMS           hashes that need the key
   sealstone hash --algorithm skein-256 --tag a    plain Skein-256
@@ -44,10 +44,10 @@ pub(crate) struct HashFileArgs {
     /// End lines with NUL, and write names as they are
     #[arg(short, long)]
     pub(crate) zero: bool,
-    /// Accepted for sha256sum's sake: every file is read as it is
+    /// Accepted for compatibility with sha256sum: every file is read as it is
     #[arg(short, long, overrides_with = "text")]
     pub(crate) binary: bool,
-    /// Accepted for sha256sum's sake
+    /// Accepted for compatibility with sha256sum
     #[arg(short, long, overrides_with = "binary")]
     pub(crate) text: bool,
     /// Authenticate with the secret key in a file; every byte of the file counts

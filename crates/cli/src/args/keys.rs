@@ -18,7 +18,7 @@ pub(crate) enum KeysCommand {
     Set(KeySetArgs),
     /// Name the successor that the key signed; until you deprecate it, both sign
     Rotate(KeyRotateArgs),
-    /// Never sign with this key again; its signatures stay good
+    /// Never sign with this key again; its signatures stay valid
     Deprecate(KeyChangeArgs),
     /// Never sign with this key again; refuse its signatures from a date on
     Revoke(KeyEndArgs),
@@ -79,9 +79,9 @@ pub(crate) struct KeyRotateArgs {
 /// `keys revoke`, `keys compromised`
 #[derive(Args)]
 #[command(after_help = "\
-There is no way back. What was timestamped before the date stays good. Without --since, a \
-revocation holds from now, and a compromise from ever. Your contacts decide for themselves: tell \
-them to run `sealstone trust revoke` or `sealstone trust compromised`.")]
+There is no way back. Signatures that were timestamped before the date stay valid. Without \
+--since, a revocation holds from now, and a compromise from ever. Your contacts decide for \
+themselves: tell them to run `sealstone trust revoke` or `sealstone trust compromised`.")]
 pub(crate) struct KeyEndArgs {
     #[command(flatten)]
     pub(crate) of: KeyChangeArgs,

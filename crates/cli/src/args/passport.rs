@@ -223,7 +223,7 @@ pub(crate) struct SplitArgs {
 /// `passport join`
 #[derive(Args)]
 pub(crate) struct JoinArgs {
-    /// Files of shares, one a line; `-` is standard input
+    /// Files of shares, one per line; `-` is standard input
     #[arg(required = true, value_name = "SHARE")]
     pub(crate) shares: Vec<PathBuf>,
     /// The new file; its public half goes next to it [default: it becomes your default passport]

@@ -207,7 +207,7 @@ pub(crate) struct FinalizeArgs {
     /// What `token request` kept
     #[arg(long, value_name = "FILE")]
     pub(crate) state: PathBuf,
-    /// Write the value of an `Authorization` header for each token, one a line
+    /// Write the value of an `Authorization` header for each token, one per line
     #[arg(long)]
     pub(crate) header: bool,
     #[command(flatten)]

@@ -46,7 +46,7 @@ pub(crate) struct PolicyArgs {
     pub(crate) change: ChangeArgs,
 }
 
-/// The fate of unsigned files.
+/// What happens to unsigned files.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum SignedPolicy {
     /// They are refused

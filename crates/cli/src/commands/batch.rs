@@ -21,7 +21,7 @@ pub(crate) struct Batch {
     pub(crate) stop: bool,
 }
 
-/// More would wait for the disk in vain, and each holds the buffer of one chunk.
+/// More threads would only wait for the disk, and each holds the buffer of one chunk.
 const MAX_LANES: usize = 16;
 
 impl Batch {

@@ -15,8 +15,8 @@ const BASH_CONTACTS: &str = include_str!("completions/contacts.bash");
 const ZSH_CONTACTS: &str = include_str!("completions/contacts.zsh");
 const FISH_CONTACTS: &str = " -f -a \"(sealstone contacts 2>/dev/null)\"";
 
-/// `sealstone completions SHELL`: what clap makes, and contacts behind `seal --to` for bash, zsh
-/// and fish.
+/// `sealstone completions SHELL`: the script that clap makes, and contacts after `seal --to` for
+/// bash, zsh and fish.
 pub(super) fn script(shell: Shell) -> Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::grammar(), "sealstone", &mut script);
@@ -51,7 +51,7 @@ fn on_lines(script: &str, part: &str, change: impl Fn(&str) -> String) -> String
     script.lines().map(|line| changed(line) + "\n").collect()
 }
 
-/// `sealstone contacts`: the label of each approved passport, one a line. Labels that do not fit
+/// `sealstone contacts`: the label of each approved passport, one per line. Labels that do not fit
 /// into a line are left out.
 pub(super) fn contacts(context: &Context) -> Result<()> {
     let store = trust::open(context)?;

@@ -64,7 +64,7 @@ pub(super) fn run(args: &EditArgs, context: &Context) -> Result<()> {
     }
     let before = content(&job, opening, &keys, &mut reader)?;
     let open = hold(&keys).all_unlocked().to_vec();
-    // All questions come before the editor: nobody writes a text in vain.
+    // All questions come before the editor, so that no written text is lost.
     let unlocked = plan.unlock_for(1, &open, context)?;
     question::finish();
     let (after, directory) = place.edit(&before, metadata.name.as_deref())?;
@@ -118,7 +118,7 @@ fn content<'o>(
             .by_ref()
             .take(MAX_LEN as u64 + 1)
             .read_to_end(&mut bytes);
-        // The writer of a text that is too long waits for its reader.
+        // If the text is too long, its writer waits until everything is read.
         std::io::copy(reader, &mut std::io::sink())?;
         let released = released.join();
         released.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;

@@ -60,7 +60,7 @@ fn contacts_are_no_verb_for_people() {
     world.done(&["man", "-q", "man"]);
     assert!(!fs::exists(world.path("man/sealstone-contacts.1")).unwrap());
     let help = String::from_utf8(world.done(&["--help"])).unwrap();
-    assert!(!help.contains("contacts, one a line"), "{help}");
+    assert!(!help.contains("contacts, one per line"), "{help}");
 }
 
 #[test]

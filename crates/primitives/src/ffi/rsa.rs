@@ -53,7 +53,8 @@ impl Key {
         if unsafe { sys::CBS_len(reader.as_ptr()) } != 0 {
             return Err(Error);
         }
-        // SAFETY: the key is alive; the result is null, if it is no RSA key, or a new reference.
+        // SAFETY: the key is alive; the result is null, if it is not an RSA key, or a new
+        // reference.
         let key = Self(check_ptr(unsafe { sys::EVP_PKEY_get1_RSA(pkey.as_ptr()) })?);
         // SAFETY: the key is alive.
         check(unsafe { sys::RSA_check_key(key.as_ptr()) })?;

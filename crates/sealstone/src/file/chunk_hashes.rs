@@ -3,7 +3,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The contribution of each chunk of a signed file to the root that its sender signs
-/// (`spec/tree.md`), 64 bytes a chunk. Sealing fills it: [`super::Sealer::note_chunk_hashes`].
+/// (`spec/tree.md`), 64 bytes per chunk. Sealing fills it: [`super::Sealer::note_chunk_hashes`].
 #[derive(Debug, Default)]
 pub struct ChunkHashes {
     state: Mutex<State>,

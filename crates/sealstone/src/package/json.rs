@@ -32,7 +32,7 @@ impl Json {
     /// Brings any JSON text into the canonical form.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if it is no JSON, names a key twice, has a number beyond ±(2^53 - 1), is
+    /// [`Error::Invalid`] if it is not JSON, names a key twice, has a number beyond ±(2^53 - 1), is
     /// nested deeper than 64, or is longer than 1 MiB.
     pub fn parse(text: &[u8]) -> Result<Self> {
         if text.len() > 2 * MAX_POLICY {

@@ -497,7 +497,7 @@ LAYERS = [
     Forgery("policy missing", ["content"], bundle=drop(1)),
     manifest("policy that the manifest does not name", drop(9), ["content"]),
     policy("policy with a space", b'{"use": []}'),
-    policy("policy that is no JSON", b"use it well"),
+    policy("policy that is not JSON", b"use it well"),
     policy("policy with a name twice", b'{"a":1,"a":2}'),
     policy("policy with a number over the limit", b"9007199254740993"),
     policy("policy of 65 levels", b"[" * 65 + b"]" * 65),

@@ -41,7 +41,7 @@ pub struct Service {
     pub clock: Clock,
     /// The issuer, if it is one.
     pub issuer: Option<Arc<Issuer>>,
-    /// The quantity.
+    /// Renders the metrics; none without a recorder.
     pub metrics: Option<PrometheusHandle>,
 }
 

@@ -62,7 +62,7 @@ impl Periods {
         }
     }
 
-    /// Counts `tokens` for who is named by `key`.
+    /// Counts `tokens` for the account or network that `key` names.
     pub(super) fn count(&self, key: &[u8], tokens: u64, limit: u64, now: u64) -> Count {
         let period = now / self.length;
         let until = period.saturating_add(1).saturating_mul(self.length);

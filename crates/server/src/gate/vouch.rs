@@ -1,4 +1,4 @@
-//! Vouching: holders of invitations, who do not come from each other, stand for a newcomer
+//! Vouching: independent holders of invitations stand for a newcomer
 //! (`spec/service.md`, "Vouching").
 //!
 //! ```
@@ -50,9 +50,9 @@ const DAY: u64 = 24 * HOUR;
 pub struct Options {
     /// The gate whose invitations vouch.
     pub of: String,
-    /// How many vouch.
+    /// How many holders must vouch.
     pub threshold: usize,
-    /// Tokens of a newcomer. Each who vouches gives an equal part of it.
+    /// Tokens of a newcomer. Each holder who vouches gives an equal part of them.
     pub quota: u64,
     /// Seconds that a newcomer may stay.
     pub lifetime: u64,
@@ -218,7 +218,7 @@ impl Vouches {
         }
     }
 
-    /// The newcomer for whom enough vouch, who do not come from each other, and since when.
+    /// The newcomer for whom enough independent holders vouch, and since when.
     fn enough(&self, vouches: &[Vouch], now: u64) -> std::result::Result<Account, Failure> {
         let newcomer = vouches[0].newcomer;
         if vouches.iter().any(|vouch| vouch.newcomer != newcomer) {
@@ -229,9 +229,7 @@ impl Vouches {
         }
         let trees: HashSet<&Id> = vouches.iter().map(|vouch| &vouch.ids[0]).collect();
         if trees.len() < self.options.threshold {
-            return Err(Failure::Wrong(
-                "too few vouch who do not come from each other",
-            ));
+            return Err(Failure::Wrong("too few independent holders vouch"));
         }
         Ok(Account {
             key: self.key("newcomer", &newcomer.to_bytes()),

@@ -2,7 +2,7 @@
 //!
 //! A copy has two snapshots. The marks of the first one are read while the store takes changes;
 //! the writer notes which marks are made meanwhile. The second snapshot gives these marks and all
-//! that may have changed. So the copy is of the second snapshot's moment.
+//! that may have changed. So the copy shows the moment of the second snapshot.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

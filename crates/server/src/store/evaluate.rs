@@ -85,7 +85,7 @@ fn counts_fit<S: State>(state: &mut S, counts: &[Count]) -> Result<bool, S::Erro
     Ok(true)
 }
 
-/// A mark without an operation needs no value: most tokens are spent so.
+/// A mark without an operation needs no value, and most marks have none.
 pub(super) fn encode_made(time: u64, operation: Option<&Key>) -> Vec<u8> {
     match operation {
         None => Vec::new(),

@@ -18,7 +18,7 @@ use super::evaluate::{decode_made, encode_made, is_repetition};
 use super::options::StoreOptions;
 use super::{Answer, Change, Mark, Outcome, Refusal, Replace, Set, Store, StoreError, keeps_logs};
 
-/// A set that is closed or created between two steps is looked up so often.
+/// How often a set is looked up if it is closed or created between two steps.
 const ATTEMPTS: usize = 4;
 const SPENT: Outcome = Outcome::Refused(Refusal::Spent);
 const CLOSED: Outcome = Outcome::Refused(Refusal::Closed);

@@ -25,7 +25,7 @@ pub(super) const PAGE_LEN: usize = 4096;
 pub const INCOMING: &str = "service/incoming";
 /// A record that tells a store that its content is elsewhere from now on.
 pub const MOVED: &str = "service/moved";
-/// The record with a copy of the passport, which moves by itself.
+/// The record with a copy of the passport, which is moved separately.
 pub const PASSPORT: &str = "service/passport";
 
 /// Where pages go.
@@ -64,8 +64,8 @@ pub enum Page {
 
 /// A store whose content can move.
 pub trait Transfer: Store {
-    /// Sends all content, and returns of which moment it is, in seconds since 1970: it holds all
-    /// that was acknowledged before. If nobody listens, it ends early.
+    /// Sends all content, and returns a time in seconds since 1970: the content holds all that was
+    /// acknowledged before it. If nobody listens, it ends early.
     ///
     /// Nobody may write meanwhile, unless [`Transfer::copies_at_work`].
     fn pages(&self, sink: Sink) -> Answer<'_, u64>;

@@ -1,7 +1,7 @@
 // Cloudflare's library for Privacy Pass as a client, or as an issuer with its origin. Its tests
 // call it, in crates/token/tests/privacypass_interop.rs.
 //
-// It reads one JSON object a line and answers each with one: the result, or `error`. Bytes are
+// It reads one JSON object per line and answers each with one: the result, or `error`. Bytes are
 // hexadecimal, challenges and tokens are values of HTTP headers.
 //
 // usage: node peer.mjs DIRECTORY   (the one in which npm installed package.json's dependencies)

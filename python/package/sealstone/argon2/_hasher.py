@@ -146,7 +146,7 @@ class PasswordHasher:
         times passes, or what this hasher asks for, if that is more.
 
         Raises `VerifyMismatchError` if it is another password or pepper, `VerificationError` if the
-        string is malformed or asks for too much, `InvalidHashError` if it is no Argon2 hash.
+        string is malformed or asks for too much, `InvalidHashError` if it is not an Argon2 hash.
         """
         hash = _bytes(hash, "ascii")
         name = hash.split(b"$", 2)[1:2]

@@ -18,7 +18,7 @@ class HashingError(Argon2Error):
 
 
 class InvalidHashError(ValueError):
-    """The string is no Argon2 hash."""
+    """The string is not an Argon2 hash."""
 
 
 class UnsupportedParametersError(ValueError):

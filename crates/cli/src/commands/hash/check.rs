@@ -145,7 +145,7 @@ impl Checker<'_> {
         Failure::usage(format!("its line {what} the argument `{argument}`"))
     }
 
-    /// Reports what is wrong with a list. Returns whether nothing is.
+    /// Reports what is wrong with a list. Returns whether the list is right.
     fn conclude(&self, name: &str, count: &Count) -> Result<bool> {
         if count.well_formed == 0 {
             let failure = Failure::usage("no well-formed line");

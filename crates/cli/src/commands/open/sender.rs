@@ -53,8 +53,7 @@ enum Standing {
     Pending,
 }
 
-/// Decides before anything is decrypted. A sender that is denied or revoked stays so, whatever else
-/// speaks for it.
+/// Decides before anything is decrypted. Nothing overrides that a sender is denied or revoked.
 pub(super) fn decide(
     sender: &Sender,
     args: &AccessArgs,

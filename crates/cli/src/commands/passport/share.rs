@@ -115,7 +115,7 @@ fn print(text: &[Zeroizing<String>], context: &Context) -> Result<()> {
     )
 }
 
-/// The shares in a file, one a line.
+/// The shares in a file, one per line.
 fn read(path: &Path) -> Result<Vec<Share>> {
     let file = input::read(path, "the shares", MAX_LEN)?;
     let text = std::str::from_utf8(&file)

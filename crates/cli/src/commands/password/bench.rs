@@ -52,7 +52,7 @@ pub(super) fn run(args: &BenchArgs, context: &Context) -> Result<()> {
 fn heading(threads: usize, rounds: u16) -> String {
     let on = match threads {
         1 => "1 thread".to_owned(),
-        _ => format!("up to {threads} threads (one a lane)"),
+        _ => format!("up to {threads} threads (one per lane)"),
     };
     format!(
         "milliseconds on {on}, minimum and median of {rounds}\n{:<20} {:<42} {:>17} {:>19}\n",

@@ -412,7 +412,7 @@ signers() {
     done
 }
 
-# Prints the fields of a manifest (CBOR, here in hexadecimal on one line), one a line. A file has
+# Prints the fields of a manifest (CBOR, here in hexadecimal on one line), one per line. A file has
 # three lines: its name, its digest, its length.
 # shellcheck disable=SC2016
 decode='

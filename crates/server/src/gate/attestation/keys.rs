@@ -185,7 +185,7 @@ impl Shared {
             }
             Source::Url(url, agent) => get(url, agent)?,
         };
-        let malformed = |_| "the attester's keys are no JWK set (RFC 7517)".to_owned();
+        let malformed = |_| "the attester's keys are not a JWK set (RFC 7517)".to_owned();
         let set: JwkSet = serde_json::from_slice(&text).map_err(malformed)?;
         let keys: Vec<Key> = set
             .keys

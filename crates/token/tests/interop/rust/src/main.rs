@@ -1,7 +1,7 @@
 //! The crate `privacypass` as a client, or as an issuer with its origin. Our tests call it, in
 //! `crates/token/tests/privacypass_interop.rs`.
 //!
-//! It reads one JSON object a line and answers each with one, as `peer.mjs` does: the result, or
+//! It reads one JSON object per line and answers each with one, as `peer.mjs` does: the result, or
 //! `error`. Bytes are hexadecimal, challenges and tokens are values of HTTP headers. With `--serve`
 //! it is an issuer behind HTTP instead, which `bench/issuers.mjs` measures.
 
