@@ -30,7 +30,7 @@ export interface FetchOptions {
   signal?: AbortSignal;
 }
 
-/** So many tokens of the store are tried, and one that is new. */
+/** The most tries for one request, with tokens of the store and with new ones. */
 const MOST_TRIES = 8;
 
 export class Visitor {

@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 type Store = sealstone::trust::TrustStore<TrustDirectory>;
 
-/// The passports that the user has met, and a decision about each, in a directory.
+/// The passports that the user has seen, and a decision about each, in a directory.
 #[pyclass(frozen, module = "sealstone")]
 pub(crate) struct TrustStore {
     store: Mutex<Store>,
@@ -104,7 +104,7 @@ impl TrustStore {
         Ok(looked.map_or_else(|status| status, |_| Status::Approved.to_string()))
     }
 
-    /// All records, in the order in which the passports were met.
+    /// All records, in the order in which the passports were seen.
     fn rows(&self, py: Python<'_>) -> PyResult<Vec<Row>> {
         let rows = py.detach(|| {
             let mut store = self.lock();

@@ -54,7 +54,7 @@ pub struct Argon2<'a> {
 }
 
 impl<'a> Argon2<'a> {
-    /// Without a secret and associated data, on one thread.
+    /// Argon2 without a secret and associated data, on one thread.
     pub fn new(params: Params) -> Self {
         Self {
             params,
@@ -70,13 +70,13 @@ impl<'a> Argon2<'a> {
         }
     }
 
-    /// With a secret (K, also called pepper), which is not stored with the hash.
+    /// Adds a secret (K, also called pepper), which is not stored with the hash.
     #[must_use]
     pub fn secret(self, secret: &'a [u8]) -> Self {
         Self { secret, ..self }
     }
 
-    /// With associated data (X).
+    /// Adds associated data (X).
     #[must_use]
     pub fn associated_data(self, associated_data: &'a [u8]) -> Self {
         Self {
@@ -99,7 +99,7 @@ impl<'a> Argon2<'a> {
         }
     }
 
-    /// On the threads of the caller's pool.
+    /// Uses the threads of the caller's pool.
     #[cfg(feature = "std")]
     #[must_use]
     pub fn pool(self, pool: &'a dyn Pool) -> Self {
@@ -132,7 +132,7 @@ impl<'a> Argon2<'a> {
         }
     }
 
-    /// On this instruction set: for tests and measurements.
+    /// Uses this instruction set: for tests and measurements.
     #[must_use]
     pub fn on(self, cpu: Cpu) -> Self {
         Self {
@@ -234,7 +234,7 @@ impl<'a> Argon2<'a> {
         self.hash_in(password, salt, tag, &mut memory, get)
     }
 
-    /// In its own stack frame, below the caller's.
+    /// Runs in its own stack frame, below the caller's.
     #[inline(never)]
     fn hash_in(
         &self,

@@ -120,7 +120,7 @@ impl AsRef<[u8]> for Digest {
 }
 
 impl PartialEq for Digest {
-    /// In a time that does not depend on where they differ.
+    /// Compares in a time that does not depend on where they differ.
     fn eq(&self, other: &Self) -> bool {
         self.as_ref().ct_eq(other.as_ref()).into()
     }

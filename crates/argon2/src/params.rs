@@ -131,13 +131,13 @@ impl Params {
             .map(|profile| profile.1)
     }
 
-    /// With another variant.
+    /// Sets another variant.
     #[must_use]
     pub const fn with_variant(self, variant: Variant) -> Self {
         Self { variant, ..self }
     }
 
-    /// With another version.
+    /// Sets another version.
     #[must_use]
     pub const fn with_version(self, version: Version) -> Self {
         Self { version, ..self }

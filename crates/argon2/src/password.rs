@@ -70,7 +70,7 @@ pub struct Limits {
     pub work_kib: u64,
 }
 
-/// The password is right.
+/// The outcome for a password that is right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "if it needs a rehash, now is the time"]
 pub struct Verified {
@@ -122,7 +122,7 @@ impl<'a> PasswordHasher<'a> {
         Self::with(Argon2::new(params))
     }
 
-    /// With a secret, associated data, or threads.
+    /// Takes a secret, associated data, and the number of threads from `argon2`.
     pub fn with(argon2: Argon2<'a>) -> Self {
         Self {
             argon2,
@@ -132,13 +132,13 @@ impl<'a> PasswordHasher<'a> {
         }
     }
 
-    /// With other limits.
+    /// Sets other limits.
     #[must_use]
     pub fn limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
     }
 
-    /// With salts of 8 to 48 bytes and hashes of 12 to 64.
+    /// Sets the lengths: salts of 8 to 48 bytes and hashes of 12 to 64.
     #[must_use]
     pub fn lengths(self, salt_len: usize, tag_len: usize) -> Self {
         Self {

@@ -32,7 +32,7 @@ impl XChaCha20Poly1305 {
     /// The length of a nonce in bytes.
     pub const NONCE_LEN: usize = 24;
 
-    /// Under `key`.
+    /// A cipher under `key`.
     #[must_use]
     pub fn new(key: &Secret<32>) -> Self {
         Self(Context::xchacha20_poly1305(key.expose()))
@@ -86,7 +86,7 @@ impl Aes256Gcm {
     /// The length of a nonce in bytes.
     pub const NONCE_LEN: usize = 12;
 
-    /// Under `key`.
+    /// A cipher under `key`.
     #[must_use]
     pub fn new(key: &Secret<32>) -> Self {
         Self(Context::aes_256_gcm(key.expose()))

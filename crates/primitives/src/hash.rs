@@ -1,5 +1,5 @@
 //! SHA3-256 and SHA3-512 (FIPS 202), and SHA-2 (FIPS 180-4) where a protocol of others asks for it.
-//! For what is public: a digest is returned as a plain array.
+//! Only for public values: a digest is returned as a plain array.
 
 use std::fmt;
 

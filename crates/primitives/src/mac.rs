@@ -25,7 +25,7 @@ impl HmacSha3_256 {
     /// The length of a tag in bytes.
     pub const TAG_LEN: usize = 32;
 
-    /// Under a key of any length; 32 bytes is the right one.
+    /// A code under a key of any length; 32 bytes is the right one.
     #[must_use]
     pub fn new(key: &[u8]) -> Self {
         Self(Context::new(key))

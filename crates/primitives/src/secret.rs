@@ -32,7 +32,7 @@ pub struct Secret<const N: usize> {
 }
 
 impl<const N: usize> Secret<N> {
-    /// All zero.
+    /// A secret of zeros.
     #[must_use]
     pub fn zeroed() -> Self {
         Self {
@@ -40,13 +40,13 @@ impl<const N: usize> Secret<N> {
         }
     }
 
-    /// Fresh randomness.
+    /// A secret of fresh randomness.
     #[must_use]
     pub fn random() -> Self {
         Self::with(|bytes| rng::fill(bytes))
     }
 
-    /// Filled in place by `fill`, which starts from zeros.
+    /// A secret that `fill` fills in place, starting from zeros.
     #[must_use]
     pub fn with(fill: impl FnOnce(&mut [u8; N])) -> Self {
         let mut secret = Self::zeroed();
@@ -102,7 +102,7 @@ impl<const N: usize> Secret<N> {
 }
 
 impl<const N: usize> PartialEq for Secret<N> {
-    /// In constant time.
+    /// Compares in constant time.
     fn eq(&self, other: &Self) -> bool {
         ct::eq(self.expose(), other.expose())
     }
@@ -136,7 +136,7 @@ pub struct SecretVec {
 }
 
 impl SecretVec {
-    /// Empty, with room for `capacity` bytes.
+    /// An empty secret with room for `capacity` bytes.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
         Self {
@@ -246,7 +246,7 @@ impl SecretVec {
 }
 
 impl PartialEq for SecretVec {
-    /// In constant time for equal lengths; the length itself is not secret.
+    /// Compares in constant time for equal lengths; the length itself is not secret.
     fn eq(&self, other: &Self) -> bool {
         ct::eq(self.expose(), other.expose())
     }

@@ -5,8 +5,8 @@
 //! the whole program file is walked, function by function, and four things are findings:
 //!
 //! - a function of our crates that *looks like a kernel* (`Mix::is_of_kernel`: it rotates words,
-//!   or adds, multiplies or shifts vectors in 16 instructions or more), was not proved, and is no
-//!   driver that the catalog names with a reason ([`Driver`]);
+//!   or adds, multiplies or shifts vectors in 16 instructions or more), was not proved, and is not
+//!   a driver that the catalog names with a reason ([`Driver`]);
 //! - a function of any crate that has the instructions of a proved one (`Mix::contains`) and was
 //!   not proved: a second copy;
 //! - instructions of that kind in a proved function that no run has executed;

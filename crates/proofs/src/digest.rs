@@ -5,8 +5,8 @@
 //! constants of the program that the proof has read through them, in the order of the code. With
 //! the same digest, the function does the same.
 //!
-//! Not in it: where calls lead (each function that was executed has a digest of its own), and
-//! constants that no run has read (of ways to a panic).
+//! A digest does not cover where calls lead (each function that was executed has a digest of its
+//! own), and constants that no run has read (of ways to a panic).
 
 use crate::coverage::{Executed, Function};
 use crate::spec::sha256;

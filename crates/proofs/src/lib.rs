@@ -24,14 +24,14 @@
 //! ([`catalog`]). Specifications are checked against published vectors. Each distinct instruction
 //! that the proofs meet runs on the CPU, and the result is compared with its model. This comparison
 //! notices nearly every model that is made wrong in one place (`tests/models.rs`). A CPU without
-//! AVX-512 compares all forms but those of AVX-512. Without AVX2, the command says that this is no
-//! proof. `tests/negative` and `tests/loops.rs` plant bugs. Each of them must be rejected.
+//! AVX-512 compares all forms but those of AVX-512. Without AVX2, the command says that this is not
+//! a proof. `tests/negative` and `tests/loops.rs` plant bugs. Each of them must be rejected.
 //!
 //! That no code was left out is a check of its own: [`coverage`] walks the whole program file, and
 //! finds second copies of proved functions and other code of ours that looks like a kernel.
 //!
-//! The command also relies on code of others. What of it was tried, and with which verdict, is a
-//! table of its own ([`catalog::others`]), with functions of some crates as they are published.
+//! The command also relies on code of others. A table of its own ([`catalog::others`]) says what of
+//! it was tried, and with which verdict, with functions of some crates as they are published.
 //!
 //! [`digest`] ties a proof to bytes: the command compares its own functions with those proved.
 //!

@@ -66,7 +66,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode, String> {
-    // First, because without them the rest of the minute is for nothing.
+    // The solvers come first: if they are missing, no other work is done in vain.
     let solvers = arguments.lemmas.then(lemma::solvers).transpose()?;
     let z3 = solvers.as_ref().map(|[z3, _]| z3);
     let report = machine_code(arguments, z3)?;

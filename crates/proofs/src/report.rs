@@ -298,7 +298,8 @@ fn prove_kernel(
         let mut symbols: Vec<&Symbol> = symbols
             .filter(|symbol| symbol.is(kernel.function))
             .collect();
-        // Another row's last: it may be this one's too, for another instruction set.
+        // Functions that another row has proved come last: they may belong to this row, too, for
+        // another instruction set.
         symbols.sort_by_key(|symbol| taken.contains(&symbol.start));
         for symbol in symbols {
             let before = row.verdict.clone();
@@ -414,7 +415,7 @@ impl Report {
     /// What the first program does not contain is taken from the others. A second function of the
     /// same name is a row without a proof.
     pub fn prove_others(&mut self, images: &[Image], only: &str) {
-        // Families follow one another: of each, the formulas are forgotten after its last row.
+        // Families follow one another. After the last row of a family, its formulas are forgotten.
         let (mut family, mut session) = ("", Session::new());
         let mut proved = Proved::default();
         let chosen = |row: &Kernel| row.name.contains(only) || row.set.name().contains(only);

@@ -233,7 +233,7 @@ struct Campaign {
 }
 
 impl Campaign {
-    /// So many mutants of the function of each of these kernels.
+    /// Tries `of_each` mutants of the function of each of these kernels.
     fn run(chosen: impl Fn(&Kernel) -> bool, of_each: usize) -> Self {
         let image = own_image();
         let mut campaign = Self::default();

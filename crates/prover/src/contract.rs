@@ -326,8 +326,8 @@ pub struct Repeats {
     pub buffer: &'static str,
     /// A buffer of one cell, [`Cell::Many`]: their number.
     pub count: &'static str,
-    /// So many cells are before them: [`Stepwise::begin`] reads those, and the function reads them
-    /// before its loop.
+    /// The number of cells before them: [`Stepwise::begin`] reads those, and the function reads
+    /// them before its loop.
     pub before: usize,
 }
 
@@ -431,10 +431,10 @@ impl Contract {
         }
     }
 
-    /// So many unknown cells are before the elements of the buffer that repeats.
+    /// Puts this number of unknown cells before the elements of the buffer that repeats.
     ///
     /// # Panics
-    /// If none does.
+    /// If no buffer repeats.
     pub fn after(mut self, cells: usize) -> Self {
         let repeats = self.repeats.as_mut().expect("a buffer that repeats");
         repeats.before = cells;

@@ -57,7 +57,7 @@ pub struct Mutants {
     /// Wrong models that stop where the right one goes on. They could not prove anything wrong.
     pub refused: usize,
     /// Places where being wrong makes no difference to the model, formula by formula: bits of an
-    /// immediate that the instruction ignores, a rotation of zeros. They are not mutants.
+    /// immediate that the instruction ignores, a rotation of zeros. They do not count as mutants.
     pub no_change: usize,
     /// The mutants that were not noticed.
     pub survivors: Vec<String>,

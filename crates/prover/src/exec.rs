@@ -61,7 +61,7 @@ pub enum Reason {
     Wrong(String),
 }
 
-/// A step, or why there is none.
+/// A step, or the reason why there is no next step.
 pub type Outcome<T> = Result<T, Stop>;
 
 /// A CPU on formulas.
@@ -95,7 +95,7 @@ pub struct Machine<'a> {
     pub leaves_upper_halves: bool,
     /// Sums of 64 bits are computed with their carries (see `Contract::integers`).
     pub keeps_carries: bool,
-    /// So many low bits of the caller's stack pointer are known.
+    /// The number of low bits of the caller's stack pointer that are known.
     pub stack_bits: u32,
     /// Upper halves of vector registers may be non-zero, which makes old instructions slow.
     upper_in_use: bool,

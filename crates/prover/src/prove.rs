@@ -38,7 +38,7 @@ pub struct Session {
     solver: Option<Solver>,
     /// A run of more instructions is taken for one without end.
     most_steps: u64,
-    /// So long may the formulas of a run be.
+    /// The greatest length of the formulas of a run.
     most_length: usize,
 }
 

@@ -47,7 +47,8 @@ use crate::sign::Domain;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Workers(usize);
 
-/// More would not fit in the 64 MiB that sealing and opening may take beside Argon2id.
+/// The most threads: more would not fit in the 64 MiB that sealing and opening may take beside
+/// Argon2id.
 const MAX_WORKERS: usize = 32;
 
 /// The domain of the sender's signatures.

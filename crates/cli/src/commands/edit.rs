@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::thread;
 
 use sealstone::KdfParams;
-use sealstone::file::{Metadata, Opening, Sealed, Workers};
+use sealstone::file::{Metadata, Opening, Workers};
 use sealstone_files::{Document, Input, NewDirectory};
 use sealstone_terminal::clock;
 use sealstone_terminal::question;
@@ -18,9 +18,9 @@ use serde_json::json;
 use zeroize::Zeroizing;
 
 use super::open::{Job, KeyRing, Payload, hold};
-use super::reseal;
-use super::seal::{Content, Plan};
-use crate::args::{EditArgs, Profile, SealedForm};
+use super::reseal::Old;
+use super::seal::Content;
+use crate::args::{EditArgs, Profile};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
@@ -43,20 +43,10 @@ pub(super) fn run(args: &EditArgs, context: &Context) -> Result<()> {
         return Err(Failure::usage(what));
     }
     let keys = Mutex::new(KeyRing::new(&open.access, context)?);
-    let (old, is_armored) = job.detect()?;
-    let sealed = Sealed::read(old).about(name)?;
-    let recipients: Vec<_> = sealed.recipients().collect();
-    let kept = reseal::kept(&recipients, args, &hold(&keys), context).about(name)?;
-    let plan = Plan::keeping(&seal, kept, context)?;
+    let old = Old::read(&job, args, &seal, &keys, context)?;
     let output = Output::in_place(&args.input, args.write.how(Nature::Binary).sync)?;
 
-    let suite = sealed.suite();
-    let opening = hold(&keys).unlock(sealed, name)?;
-    let form = args.form.of(SealedForm {
-        suite,
-        armor: is_armored,
-        pad: opening.hides_length(),
-    });
+    let (plan, opening, form) = old.unlock(args, &keys)?;
     let metadata = opening.metadata().clone();
     if metadata.directory {
         let what = format!("{name} is a sealed directory, and no text");
@@ -87,11 +77,7 @@ pub(super) fn run(args: &EditArgs, context: &Context) -> Result<()> {
     // Somebody else may have sealed it again in the time.
     let is_old = |_| keep::must_be_unchanged(&args.input, job.input().metadata());
     if let Err(failure) = sealed.and_then(is_old).and_then(|()| output.commit()) {
-        let hint = format!(
-            "your text is in {}, in memory; remove it when you have it elsewhere",
-            shown(&directory.keep())
-        );
-        return Err(failure.hint(hint));
+        return Err(unsealed(failure, directory));
     }
     drop(directory);
     let text = format!(
@@ -102,6 +88,15 @@ pub(super) fn run(args: &EditArgs, context: &Context) -> Result<()> {
     context.result(&text, || json!({"changed": true}))?;
     unlocked.countersign(context);
     Ok(())
+}
+
+/// The failure, and where the text is that could not be sealed.
+fn unsealed(failure: Failure, directory: NewDirectory) -> Failure {
+    let kept = directory.keep();
+    failure.hint(format!(
+        "your text is in {}, in memory; remove it when you have it elsewhere",
+        shown(&kept)
+    ))
 }
 
 /// The content, once its sender was accepted.

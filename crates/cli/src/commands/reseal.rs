@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use sealstone::archive::Again;
-use sealstone::file::{ChunkHashes, Receipt, RecipientInfo, Sealed, Workers};
+use sealstone::file::{ChunkHashes, Opening, Receipt, RecipientInfo, Sealed, Workers};
 use sealstone::passport::{Contact, Fingerprint, Passport};
 use sealstone_terminal::text::shown;
 use serde_json::json;
 
-use super::open::{Job, KeyRing, hold};
+use super::open::{Job, KeyRing, Payload, hold};
 use super::seal::{Content, Plan, Unlocked, recipients};
-use crate::args::{ResealArgs, SealedForm};
+use crate::args::{ResealArgs, SealArgs, SealedForm};
 use crate::context::{Context, Report};
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
@@ -31,22 +31,11 @@ pub(super) fn run(args: &ResealArgs, context: &Context) -> Result<()> {
     let (reader, writer) = pipe()?;
     let job = Job::into_pipe(&open, Some(&args.input), writer, context)?;
     let keys = Mutex::new(KeyRing::new(&open.access, context)?);
-    let name = job.input().name();
-    let (old, is_armored) = job.detect()?;
-    let sealed = Sealed::read(old).about(name)?;
-    let recipients: Vec<RecipientInfo> = sealed.recipients().collect();
-    let kept = kept(&recipients, args, &hold(&keys), context).about(name)?;
-    let plan = Plan::keeping(&seal, kept, context)?;
-    let output = output(args, &job, args.form.armor(is_armored))?;
+    let old = Old::read(&job, args, &seal, &keys, context)?;
+    let output = output(args, &job, args.form.armor(old.is_armored))?;
     let context = &context.beside_content(target(args).is_none());
 
-    let suite = sealed.suite();
-    let opening = hold(&keys).unlock(sealed, name)?;
-    let form = args.form.of(SealedForm {
-        suite,
-        armor: is_armored,
-        pad: opening.hides_length(),
-    });
+    let (plan, opening, form) = old.unlock(args, &keys)?;
     let metadata = opening.metadata().clone();
     let open: Vec<Arc<Passport>> = hold(&keys).all_unlocked().to_vec();
     let unlocked = plan.unlock_for(1, &open, context)?;
@@ -64,9 +53,75 @@ pub(super) fn run(args: &ResealArgs, context: &Context) -> Result<()> {
         hashes: Some(&hashes),
         workers: Workers::default(),
     };
-    let receipt = thread::scope(|scope| {
-        let released = scope.spawn(|| job.release_into_pipe(opening, &keys));
-        let receipt = plan.seal(content, &unlocked, &output, context);
+    let seal = || plan.seal(content, &unlocked, &output, context);
+    let receipt = release(&job, opening, &keys, seal)?;
+    context.save(report(args, &plan, &unlocked, &receipt), || {
+        if args.output.is_none() {
+            keep::must_be_unchanged(&args.input, job.input().metadata())?;
+        }
+        output.commit()
+    })?;
+    unlocked.countersign(context);
+    Ok(())
+}
+
+/// The old file, whose content goes into the new one.
+pub(super) struct Old<'o, 's> {
+    name: &'o str,
+    sealed: Sealed<Payload<'o>>,
+    is_armored: bool,
+    plan: Plan<'s>,
+}
+
+impl<'o, 's> Old<'o, 's> {
+    /// Reads the header, and chooses the recipients of the new file.
+    pub(super) fn read(
+        job: &'o Job<'_>,
+        args: &ResealArgs,
+        seal: &'s SealArgs,
+        keys: &Mutex<KeyRing<'_>>,
+        context: &Context,
+    ) -> Result<Self> {
+        let name = job.input().name();
+        let (old, is_armored) = job.detect()?;
+        let sealed = Sealed::read(old).about(name)?;
+        let recipients: Vec<_> = sealed.recipients().collect();
+        let kept = kept(&recipients, args, &hold(keys), context).about(name)?;
+        Ok(Self {
+            name,
+            sealed,
+            is_armored,
+            plan: Plan::keeping(seal, kept, context)?,
+        })
+    }
+
+    /// Unlocks the old file. Returns the plan, the unlocked file, and the form of the new file.
+    pub(super) fn unlock(
+        self,
+        args: &ResealArgs,
+        keys: &Mutex<KeyRing<'_>>,
+    ) -> Result<(Plan<'s>, Opening<Payload<'o>>, SealedForm)> {
+        let suite = self.sealed.suite();
+        let opening = hold(keys).unlock(self.sealed, self.name)?;
+        let form = args.form.of(SealedForm {
+            suite,
+            armor: self.is_armored,
+            pad: opening.hides_length(),
+        });
+        Ok((self.plan, opening, form))
+    }
+}
+
+/// Releases the old content into the pipe, while `seal` seals it.
+fn release<'o>(
+    job: &'o Job<'_>,
+    opening: Opening<Payload<'o>>,
+    keys: &Mutex<KeyRing<'_>>,
+    seal: impl FnOnce() -> Result<Receipt>,
+) -> Result<Receipt> {
+    thread::scope(|scope| {
+        let released = scope.spawn(|| job.release_into_pipe(opening, keys));
+        let receipt = seal();
         let released = released.join();
         let released = released.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         match (released, receipt) {
@@ -76,15 +131,7 @@ pub(super) fn run(args: &ResealArgs, context: &Context) -> Result<()> {
             (Err(reason), _) => Err(reason),
             (Ok(()), receipt) => receipt,
         }
-    })?;
-    context.save(report(args, &plan, &unlocked, &receipt), || {
-        if args.output.is_none() {
-            keep::must_be_unchanged(&args.input, job.input().metadata())?;
-        }
-        output.commit()
-    })?;
-    unlocked.countersign(context);
-    Ok(())
+    })
 }
 
 /// The place of the new file: OUT, or the old one's.
@@ -145,7 +192,7 @@ fn report(args: &ResealArgs, plan: &Plan<'_>, unlocked: &Unlocked, receipt: &Rec
 }
 
 /// The recipients of the old file that are not removed, with their public keys.
-pub(super) fn kept(
+fn kept(
     recipients: &[RecipientInfo],
     args: &ResealArgs,
     keys: &KeyRing<'_>,

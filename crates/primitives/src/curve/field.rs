@@ -48,7 +48,7 @@ impl<P: Prime<N>, const N: usize> Field<P, N> {
     /// -1 / prime modulo 2^64.
     const NEGATED_INVERSE: u64 = negated_inverse(P::PRIME[0]);
 
-    /// From big-endian bytes of a number below the prime.
+    /// A number from its big-endian bytes, below the prime.
     pub(super) fn from_be_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let limbs = limbs_from_be_bytes(bytes);
         let below = limbs.iter().rev().lt(P::PRIME.iter().rev());
@@ -59,7 +59,7 @@ impl<P: Prime<N>, const N: usize> Field<P, N> {
         }
     }
 
-    /// As big-endian bytes.
+    /// The number as big-endian bytes.
     pub(super) fn write_be_bytes(self, out: &mut [u8]) {
         let mut one = [0; N];
         one[0] = 1;

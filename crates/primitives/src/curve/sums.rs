@@ -24,7 +24,7 @@ impl<P: Prime<N>, const N: usize> Clone for Affine<P, N> {
 impl<P: Prime<N>, const N: usize> Copy for Affine<P, N> {}
 
 impl<P: ShortCurve<N>, const N: usize> Affine<P, N> {
-    /// From coordinates of a point of the curve, big-endian.
+    /// A point of the curve from its coordinates, big-endian.
     pub(super) fn from_coordinates(x: &[u8], y: &[u8]) -> Result<Self, Error> {
         Ok(Self {
             x: Field::from_be_bytes(x)?,
@@ -32,7 +32,7 @@ impl<P: ShortCurve<N>, const N: usize> Affine<P, N> {
         })
     }
 
-    /// From SEC 1's compressed form (section 2.3.4).
+    /// A point from SEC 1's compressed form (section 2.3.4).
     pub(super) fn from_compressed(bytes: &[u8]) -> Result<Self, Error> {
         let (prefix, x) = match bytes {
             [prefix @ (2 | 3), x @ ..] if x.len() == 8 * N => (prefix, Field::from_be_bytes(x)?),

@@ -20,7 +20,7 @@ pub struct PrivateKey {
 }
 
 impl PrivateKey {
-    /// From 32 uniformly random bytes, which are clamped when used (section 5).
+    /// A key from 32 uniformly random bytes, which are clamped when used (section 5).
     #[must_use]
     pub fn from_seed(seed: Secret<32>) -> Self {
         let public = PublicKey(curve25519::x25519_public(seed.expose()));

@@ -23,7 +23,7 @@ impl Number {
         check_ptr(unsafe { sys::BN_new() }).map(Self)
     }
 
-    /// From big-endian bytes. The time depends on their number only.
+    /// A number from big-endian bytes. The time depends on their count only.
     pub(crate) fn from_be_bytes(bytes: &[u8]) -> Result<Self, Error> {
         // SAFETY: the pointer goes with its length; a null third argument asks for a new number.
         check_ptr(unsafe { sys::BN_bin2bn(bytes.as_ptr(), bytes.len(), ptr::null_mut()) }).map(Self)
@@ -85,7 +85,7 @@ unsafe impl Send for Modulus {}
 unsafe impl Sync for Modulus {}
 
 impl Modulus {
-    /// From big-endian bytes.
+    /// A modulus from big-endian bytes.
     pub(crate) fn from_be_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let (number, scratch) = (Number::from_be_bytes(bytes)?, Scratch::new()?);
         // SAFETY: the number and the scratch space are alive; the result is null or new.

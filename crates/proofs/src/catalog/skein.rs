@@ -233,7 +233,7 @@ impl Nodes {
         }
     }
 
-    /// So few that they are faster one at a time: nothing is done.
+    /// Too few nodes for lanes to be faster: the function does nothing.
     fn too_few(self) -> Contract {
         let nothing =
             formula!(|a, contents| vec![contents[2].clone(), vec![Algebra::<64>::number(a, 0)]]);

@@ -37,7 +37,7 @@ pub(super) fn claims() -> Vec<Claim> {
     ]
 }
 
-/// So many messages share a list of operations: they begin with the same bytes, and so with the
+/// How many messages share a list of operations: they begin with the same bytes, and so with the
 /// same operations.
 const GROUP: usize = 64;
 

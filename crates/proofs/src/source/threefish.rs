@@ -105,9 +105,8 @@ where
     )
 }
 
-/// The source's decryption of the source's encryption against the block itself. What one adds and
-/// turns, the other one takes away and turns back, in the opposite order, so that to know how words
-/// were made is enough.
+/// The source's decryption of the source's encryption against the block itself. Decryption undoes
+/// each addition and rotation in the opposite order, so it is enough to know how words were made.
 pub(super) fn there_and_back<'a, S: Run<'a>, const N: usize>(values: &'a Values) -> Verdict
 where
     [S; N]: Block<S>,

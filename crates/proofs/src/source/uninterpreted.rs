@@ -75,7 +75,7 @@ impl<'a, C: Count<Value<'a>>> Engine for UninterpretedEngine<'a, C> {
         }
         *state = Value::f(state, input.words, &t, f);
     }
-    /// Nothing here is secret; but what is wiped too early must be missing.
+    /// Nothing here is secret. But a value that is wiped too early must be missing.
     fn wipe(words: &mut [Value<'a>], bytes: &mut [ValueByte<'a>]) {
         words.iter_mut().for_each(|word| *word = word.cleared());
         bytes.iter_mut().for_each(|byte| *byte = byte.cleared());

@@ -17,8 +17,8 @@
 //! operands.
 //!
 //! F of BLAKE2b is one operation here: [`Value::f`]. What holds for every function in its place
-//! holds for F. That F itself is right is a row of its own, on symbols. So may Threefish be, E
-//! ([`Value::e`]), where its rounds would take too long.
+//! holds for F. That F itself is right is a row of its own, on symbols. Threefish may be one
+//! operation, too: E ([`Value::e`]), where its rounds would take too long.
 //!
 //! If two numbers differ, the list is run on random inputs, with the real operations, until the
 //! results do too. Then these inputs are a counterexample.

@@ -10,8 +10,8 @@ impl Machine<'_> {
         use Mnemonic::*;
         match instruction.mnemonic() {
             Nop | Endbr64 => {}
-            // By the manual, their operand is cut to 16 bits, or it is another segment: nothing
-            // compiles to that.
+            // The manual says that their operand is cut to 16 bits, or that it is another segment:
+            // nothing compiles to that.
             Push | Pop | Call | Ret | Jmp if !is_of_64_bits(instruction) => {
                 return self.unsupported(format!("the operand size of `{instruction}`"));
             }

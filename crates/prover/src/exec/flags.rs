@@ -1,4 +1,4 @@
-//! The flags of the CPU. Most are never looked at, so they are worked out only when they are.
+//! The flags of the CPU. Most are never looked at, so their values are computed only on demand.
 
 use crate::term::{Bit, Terms, Word};
 

@@ -8,8 +8,8 @@ use super::{CALLER_SAVED, Flags, Machine, Outcome};
 use crate::term::Word;
 
 impl Machine<'_> {
-    /// Does what the imported function at the next address does, and returns from it; false if
-    /// there is none.
+    /// Does what the imported function at the next address does, and returns from it. False if no
+    /// imported function has this address.
     pub(super) fn hook(&mut self) -> Outcome<bool> {
         let image = self.image;
         let Some(name) = image.import_at(self.at) else {

@@ -1,4 +1,4 @@
-//! Addresses: where memory is, is not known.
+//! Addresses: the proof does not know where memory is.
 //!
 //! Every buffer of a contract, the stack, the program, the functions of other libraries and the
 //! place to return to have a *base*: a symbolic address of which only the low zero bits are known

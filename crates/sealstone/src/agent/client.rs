@@ -39,7 +39,7 @@ pub struct RemotePassport<T> {
 }
 
 impl<T: Transport> Client<T> {
-    /// Over this transport.
+    /// A client over this transport.
     pub fn new(transport: T) -> Self {
         Self(transport)
     }
@@ -154,7 +154,7 @@ impl<T: Transport> Client<T> {
 }
 
 impl<T> RemotePassport<T> {
-    /// Its public keys.
+    /// The public keys of the passport.
     pub fn contact(&self) -> &Contact {
         &self.contact
     }

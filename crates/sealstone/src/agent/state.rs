@@ -39,7 +39,7 @@ struct Held {
     used: Duration,
 }
 
-/// More passports than anybody has.
+/// The most passports: more than anybody has.
 const MAX_HELD: usize = 16;
 /// How long derived keys are kept unused.
 const DERIVED_FOR: Duration = Duration::from_secs(1);

@@ -415,7 +415,7 @@ impl<R: Read + Send> Source<OpenChunk> for PayloadSource<R> {
 enum Seen<'a> {
     Ignore,
     Collect(&'a mut Vec<tree::Subtree>),
-    /// They must be these, in order.
+    /// The hashes must be these, in this order.
     Expect(&'a [tree::Subtree]),
 }
 

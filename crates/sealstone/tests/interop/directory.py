@@ -6,8 +6,8 @@ from pathlib import Path
 
 
 def lstat(root, path):
-    """The mode of an object below the root, None if it is missing, 0 behind something that is no
-    directory."""
+    """The mode of an object below the root, None if it is missing, 0 behind something that is not
+    a directory."""
     here = root
     for component in path.split("/"):
         here = here / component

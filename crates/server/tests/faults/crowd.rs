@@ -143,8 +143,8 @@ fn is_served(url: &str) -> bool {
     agent.get(&format!("{url}/readyz")).call().is_ok()
 }
 
-/// So many crowds, one after the other, while good clients redeem. Returns how many tokens were
-/// accepted.
+/// Sends a number of crowds, one after the other, while good clients redeem. Returns the number of
+/// accepted tokens.
 fn campaign(limits: &str, crowds: usize) -> Result<usize, String> {
     let directory = tempfile::tempdir().expect("a directory");
     let path = |name: &str| directory.path().join(name).display().to_string();

@@ -103,7 +103,7 @@ impl Load {
         }
     }
 
-    /// So many of the newest tokens, for clients that show one and do not wait for the answer.
+    /// The newest `count` tokens, for clients that show one and do not wait for the answer.
     pub(crate) fn shown_and_left(&self, count: usize) -> Vec<String> {
         let first = self.tokens.len() - count;
         let mut history = self.history.lock().expect("a history");

@@ -48,22 +48,11 @@ pub(in crate::commands) fn run(args: &PackageVerifyArgs, context: &Context) -> R
         .map(timestamp::read_roots)
         .transpose()?;
     let opinion = |signer: &Fingerprint, at| people.standing(signer, at);
-    let mut verifier = Verifier::new().trust(&opinion);
-    for signer in &signers {
-        verifier = verifier.signer(signer);
-    }
-    for layer in &args.require {
-        verifier = verifier.require(*layer);
-    }
-    if let Some(key) = keys.hmac() {
-        verifier = verifier.hmac_key(key);
-    }
-    if let Some(secret) = &keys.secret {
-        verifier = verifier.secret(secret);
-    }
-    if let Some(roots) = &roots {
-        verifier = verifier.roots(roots, clock::now());
-    }
+    let verifier = keys.verifier(args, &signers).trust(&opinion);
+    let verifier = match &roots {
+        Some(roots) => verifier.roots(roots, clock::now()),
+        None => verifier,
+    };
     let start = Instant::now();
     let report = look(verifier, &stored.package, source.as_deref(), context);
     watch(&stored.package, start.elapsed(), context);
@@ -226,6 +215,24 @@ impl Secrets {
             own: args.hmac_own.as_ref().map(unlock).transpose()?,
             secret: read(&args.secret_file, "the secret")?,
         })
+    }
+
+    /// A verifier with these secrets, for these signers and the layers that the options require.
+    fn verifier<'a>(&'a self, args: &PackageVerifyArgs, signers: &[Contact]) -> Verifier<'a> {
+        let mut verifier = Verifier::new();
+        for signer in signers {
+            verifier = verifier.signer(signer);
+        }
+        for layer in &args.require {
+            verifier = verifier.require(*layer);
+        }
+        if let Some(key) = self.hmac() {
+            verifier = verifier.hmac_key(key);
+        }
+        if let Some(secret) = &self.secret {
+            verifier = verifier.secret(secret);
+        }
+        verifier
     }
 
     fn hmac(&self) -> Option<&[u8]> {

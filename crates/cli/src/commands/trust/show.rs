@@ -1,5 +1,6 @@
 //! `trust list` and `trust show`
 
+use sealstone::passport::Contact;
 use sealstone::trust::Record;
 use sealstone_terminal::clock;
 use sealstone_terminal::text::one_line;
@@ -48,35 +49,10 @@ pub(super) fn one(name: &str, context: &Context) -> Result<()> {
             .filter(|entry| entry.fingerprint() == Some(record.fingerprint()))
     };
     let text = || {
-        let mut text = format!(
-            "{}\n  label        {}\n  fingerprint  {}\n",
-            trust::status(&record),
-            record.label(),
-            record.fingerprint()
-        );
-        if let Some(contact) = contact
-            .as_ref()
-            .filter(|contact| contact.label() != record.label())
-        {
-            text += &format!("  calls itself {}\n", contact.label());
-        }
-        text += &format!(
-            "  first seen   {}\n  changed      {}",
-            clock::show(record.first_seen()),
-            clock::show(record.changed())
-        );
-        text += &if record.operator().is_empty() {
-            "\n".to_owned()
-        } else {
-            format!(" by {}\n", record.operator())
-        };
-        if !record.note().is_empty() {
-            text += &format!("  note         {}\n", one_line(record.note()));
-        }
-        text += &format!("  keys         {keys}\n");
-        text + &history()
-            .map(|entry| format!("  {}{}", log::line(entry), log::note(entry, "        ")))
-            .collect::<String>()
+        let fields = fields(&record, contact.as_ref(), keys);
+        let lines = history()
+            .map(|entry| format!("  {}{}", log::line(entry), log::note(entry, "        ")));
+        fields + &lines.collect::<String>()
     };
     context.print(text, || {
         let mut value = record_json(&record);
@@ -84,4 +60,30 @@ pub(super) fn one(name: &str, context: &Context) -> Result<()> {
         value["history"] = history().map(log::entry_json).collect();
         value
     })
+}
+
+/// A record in lines, without its history.
+fn fields(record: &Record<'_>, contact: Option<&Contact>, keys: &str) -> String {
+    let mut text = format!(
+        "{}\n  label        {}\n  fingerprint  {}\n",
+        trust::status(record),
+        record.label(),
+        record.fingerprint()
+    );
+    if let Some(contact) = contact.filter(|contact| contact.label() != record.label()) {
+        text += &format!("  calls itself {}\n", contact.label());
+    }
+    text += &format!(
+        "  first seen   {}\n  changed      {}",
+        clock::show(record.first_seen()),
+        clock::show(record.changed())
+    );
+    text += &match record.operator() {
+        "" => "\n".to_owned(),
+        operator => format!(" by {operator}\n"),
+    };
+    if !record.note().is_empty() {
+        text += &format!("  note         {}\n", one_line(record.note()));
+    }
+    text + &format!("  keys         {keys}\n")
 }

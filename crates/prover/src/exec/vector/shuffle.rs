@@ -7,7 +7,8 @@ use iced_x86::{Instruction, Mnemonic, Register};
 
 /// Bits of a lane.
 const LANE: usize = 128;
-/// So many bits of the number of a byte may be formulas: code looks up multiples of a constant so.
+/// How many bits of the number of a byte may be formulas: code looks up multiples of a constant in
+/// this way.
 const MOST_UNKNOWN: usize = 4;
 
 impl Machine<'_> {

@@ -61,7 +61,7 @@ impl WrappedKey {
         }
     }
 
-    /// From bytes of these lengths.
+    /// A key from fields of these lengths.
     pub(crate) fn from_bytes(
         recipient: Option<Fingerprint>,
         epk: [u8; 32],
