@@ -134,11 +134,24 @@ pub(crate) fn status(record: &Record<'_>) -> String {
     }
 }
 
-/// The owner of a record in messages: the quoted label, else the fingerprint.
+/// The owner of a record in messages.
 pub(crate) fn name(record: &Record<'_>) -> String {
-    match record.label() {
-        "" => record.fingerprint().to_string(),
+    name_of(record.label(), &record.fingerprint())
+}
+
+/// The owner of a passport in messages: the quoted label, else the fingerprint.
+pub(crate) fn name_of(label: &str, fingerprint: &Fingerprint) -> String {
+    match label {
+        "" => fingerprint.to_string(),
         label => quoted(label),
+    }
+}
+
+/// Refuses a date of a revocation or a compromise that lies in the future.
+pub(crate) fn must_be_past(since: Option<u64>) -> Result<()> {
+    match since.is_some_and(|since| since > clock::now()) {
+        true => Err(Failure::usage("--since lies in the future").hint("times are UTC")),
+        false => Ok(()),
     }
 }
 

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 pub const PRIVATE: u32 = 0o600;
 /// Mode of a file that everybody may read, where the [`umask`] allows it.
 pub const PUBLIC: u32 = 0o666;
+/// Permissions of the group and of everybody else to write.
+pub const WRITABLE_BY_OTHERS: u32 = 0o022;
 
 /// The directory that a file is in.
 pub fn directory_of(path: &Path) -> PathBuf {

@@ -50,7 +50,9 @@ mod whole;
 
 pub use atomic::{AtomicFile, Existing, Sync, write};
 pub use descriptor::duplicate;
-pub use directory::{PRIVATE, PUBLIC, directory_of, make_directory, sync_directory, umask};
+pub use directory::{
+    PRIVATE, PUBLIC, WRITABLE_BY_OTHERS, directory_of, make_directory, sync_directory, umask,
+};
 pub use input::{Document, Input, named, plain};
 pub use locking::{lock, lock_shared};
 pub use names::{DEFAULT_PASSPORT, former_default_passports, public_half, tagged, with_suffix};

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::process::geteuid;
+use sealstone_files::WRITABLE_BY_OTHERS;
 use sealstone_terminal::text::shown;
 
 use crate::failure::{Failure, Result};
@@ -19,9 +20,6 @@ pub(crate) struct Place(PathBuf);
 
 /// The environment variable that names the user's directory for sockets.
 pub(super) const VARIABLE: &str = "XDG_RUNTIME_DIR";
-
-/// Permissions of the group and of everybody else to write.
-const WRITABLE_BY_OTHERS: u32 = 0o022;
 
 impl Place {
     /// The place that the environment names.

@@ -33,42 +33,8 @@ pub(crate) struct SealArgs {
     #[command(flatten)]
     pub(crate) many: ManyArgs,
 
-    /// Seal to a public passport: a file, `-` for standard input, or the armored text itself
-    #[arg(
-        short,
-        long = "recipient",
-        value_name = "FILE.pub",
-        allow_hyphen_values = true,
-        help_heading = "Recipients"
-    )]
-    pub(crate) recipient: Vec<PathBuf>,
-    /// Seal to every public passport in a list: one path per line, or public passports themselves;
-    /// `#` begins a comment
-    #[arg(
-        short = 'R',
-        long = "recipients-file",
-        value_name = "LIST",
-        help_heading = "Recipients"
-    )]
-    pub(crate) recipients_file: Vec<PathBuf>,
-    /// Seal to an approved passport of the trust store, by label or fingerprint
-    #[arg(long, value_name = "NAME", help_heading = "Recipients")]
-    pub(crate) to: Vec<String>,
-    /// Do not name the recipients in the file
-    #[arg(long, help_heading = "Recipients")]
-    pub(crate) anonymous: bool,
-    /// Seal to a passphrase
-    #[arg(short, long, help_heading = "Recipients")]
-    pub(crate) passphrase_recipient: bool,
-    /// The cost of one guess at the passphrase of `-p`
-    #[arg(
-        long,
-        value_name = "PROFILE",
-        default_value = "sensitive",
-        requires = "passphrase_recipient",
-        help_heading = "Recipients"
-    )]
-    pub(crate) profile: Profile,
+    #[command(flatten)]
+    pub(crate) recipients: RecipientArgs,
 
     #[command(flatten)]
     pub(crate) sender: Sender,
@@ -116,6 +82,47 @@ impl SealArgs {
             pad: self.pad,
         }
     }
+}
+
+/// The recipients that the options name.
+#[derive(Args, Clone)]
+pub(crate) struct RecipientArgs {
+    /// Seal to a public passport: a file, `-` for standard input, or the armored text itself
+    #[arg(
+        short,
+        long = "recipient",
+        value_name = "FILE.pub",
+        allow_hyphen_values = true,
+        help_heading = "Recipients"
+    )]
+    pub(crate) recipient: Vec<PathBuf>,
+    /// Seal to every public passport in a list: one path per line, or public passports themselves;
+    /// `#` begins a comment
+    #[arg(
+        short = 'R',
+        long = "recipients-file",
+        value_name = "LIST",
+        help_heading = "Recipients"
+    )]
+    pub(crate) recipients_file: Vec<PathBuf>,
+    /// Seal to an approved passport of the trust store, by label or fingerprint
+    #[arg(long, value_name = "NAME", help_heading = "Recipients")]
+    pub(crate) to: Vec<String>,
+    /// Do not name the recipients in the file
+    #[arg(long, help_heading = "Recipients")]
+    pub(crate) anonymous: bool,
+    /// Seal to a passphrase
+    #[arg(short, long, help_heading = "Recipients")]
+    pub(crate) passphrase_recipient: bool,
+    /// The cost of one guess at the passphrase of `-p`
+    #[arg(
+        long,
+        value_name = "PROFILE",
+        default_value = "sensitive",
+        requires = "passphrase_recipient",
+        help_heading = "Recipients"
+    )]
+    pub(crate) profile: Profile,
 }
 
 /// The form of a sealed file.

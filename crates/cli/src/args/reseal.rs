@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::files::{SealedForm, Sender, Suite};
+use super::files::{RecipientArgs, SealedForm, Sender, Suite};
 use super::{
     AccessArgs, AskAgentArgs, GenerateArgs, ManyArgs, OpenArgs, Profile, RecipientPassphraseArgs,
     SealArgs, UnlockArgs, WriteArgs,
@@ -35,47 +35,14 @@ pub(crate) struct ResealArgs {
     #[arg(short, long = "identity", value_name = "FILE.passport")]
     pub(crate) identity: Vec<PathBuf>,
 
-    /// Add a public passport: a file, `-` for standard input, or the armored text itself
-    #[arg(
-        short,
-        long = "recipient",
-        value_name = "FILE.pub",
-        allow_hyphen_values = true,
-        help_heading = "Recipients"
-    )]
-    pub(crate) recipient: Vec<PathBuf>,
-    /// Add every public passport in a list
-    #[arg(
-        short = 'R',
-        long = "recipients-file",
-        value_name = "LIST",
-        help_heading = "Recipients"
-    )]
-    pub(crate) recipients_file: Vec<PathBuf>,
-    /// Add an approved passport of the trust store, by label or fingerprint
-    #[arg(long, value_name = "NAME", help_heading = "Recipients")]
-    pub(crate) to: Vec<String>,
+    #[command(flatten)]
+    pub(crate) recipients: RecipientArgs,
     /// Remove a recipient: a fingerprint, a public passport, or a name in the trust store
     #[arg(long, value_name = "NAME_OR_FILE.pub", help_heading = "Recipients")]
     pub(crate) remove: Vec<String>,
     /// Remove anonymous recipients and passphrases, which cannot be kept
     #[arg(long, help_heading = "Recipients")]
     pub(crate) remove_unnamed: bool,
-    /// Do not name the recipients in the file
-    #[arg(long, help_heading = "Recipients")]
-    pub(crate) anonymous: bool,
-    /// Add a passphrase
-    #[arg(short, long, help_heading = "Recipients")]
-    pub(crate) passphrase_recipient: bool,
-    /// The cost of one guess at the passphrase of `-p`
-    #[arg(
-        long,
-        value_name = "PROFILE",
-        default_value = "sensitive",
-        requires = "passphrase_recipient",
-        help_heading = "Recipients"
-    )]
-    pub(crate) profile: Profile,
 
     #[command(flatten)]
     pub(crate) sender: Sender,
@@ -125,12 +92,7 @@ impl ResealArgs {
             output: self.output.clone(),
             write: self.write.clone(),
             many: ManyArgs { stop: false },
-            recipient: self.recipient.clone(),
-            recipients_file: self.recipients_file.clone(),
-            to: self.to.clone(),
-            anonymous: self.anonymous,
-            passphrase_recipient: self.passphrase_recipient,
-            profile: self.profile,
+            recipients: self.recipients.clone(),
             sender: self.sender.clone(),
             // The form depends on the old file, too.
             suite: Suite::Xchacha20poly1305,
@@ -242,14 +204,16 @@ impl EditArgs {
             output: None,
             write: self.write.clone(),
             identity: self.identity.clone(),
-            recipient: self.recipient.clone(),
-            recipients_file: Vec::new(),
-            to: Vec::new(),
+            recipients: RecipientArgs {
+                recipient: self.recipient.clone(),
+                recipients_file: Vec::new(),
+                to: Vec::new(),
+                anonymous: false,
+                passphrase_recipient: false,
+                profile,
+            },
             remove: Vec::new(),
             remove_unnamed: false,
-            anonymous: false,
-            passphrase_recipient: false,
-            profile,
             sender: self.sender.clone(),
             accept_pending: self.accept_pending,
             form: self.form,

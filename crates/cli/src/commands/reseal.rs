@@ -249,7 +249,7 @@ fn known(
     if let Some(contact) = record.map(|record| record.contact()).transpose()?.flatten() {
         return Ok(contact);
     }
-    for path in &args.recipient {
+    for path in &args.recipients.recipient {
         let contact = recipients::public(path)?.contact().clone();
         if contact.fingerprint() == *name {
             return Ok(contact);

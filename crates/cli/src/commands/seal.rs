@@ -116,14 +116,14 @@ impl<'a> Plan<'a> {
             .suite(content.form.suite)
             .metadata(content.metadata);
         for Recipient { contact, .. } in recipients.iter() {
-            if args.anonymous {
+            if args.recipients.anonymous {
                 sealer.to_anonymous(contact)
             } else {
                 sealer.to_passport(contact)
             };
         }
         if let Some(chosen) = &unlocked.passphrase {
-            sealer.to_passphrase(&chosen.passphrase, args.profile.0);
+            sealer.to_passphrase(&chosen.passphrase, args.recipients.profile.0);
         }
         if let Some(sender) = &unlocked.sender {
             if args.sender.no_carry {
@@ -206,7 +206,7 @@ impl<'a> Plan<'a> {
 
     /// How many can open the file.
     pub(super) fn count(&self) -> usize {
-        self.recipients.iter().count() + usize::from(self.args.passphrase_recipient)
+        self.recipients.iter().count() + usize::from(self.args.recipients.passphrase_recipient)
     }
 
     fn how(&self) -> How {
@@ -220,7 +220,7 @@ impl<'a> Plan<'a> {
     /// Key derivations for a passphrase take much memory: one at a time.
     fn batch(&self) -> Batch {
         let batch = Batch::new(self.args.many.stop);
-        match self.args.passphrase_recipient {
+        match self.args.recipients.passphrase_recipient {
             true => Batch { lanes: 1, ..batch },
             false => batch,
         }
@@ -271,6 +271,7 @@ impl<'a> Plan<'a> {
         let answer = locked.map(ask).transpose()?;
         let passphrase = self
             .args
+            .recipients
             .passphrase_recipient
             .then(|| self.choose_passphrase(context))
             .transpose()?;
@@ -327,7 +328,7 @@ impl<'a> Plan<'a> {
             (source, _) => (source, Options::Recipient),
         };
         let args = &self.args;
-        args.unlock.kdf.must_allow(&[args.profile.0])?;
+        args.unlock.kdf.must_allow(&[args.recipients.profile.0])?;
         if args.generate.generate_passphrase
             && matches!(
                 source,
@@ -532,7 +533,7 @@ fn sender(args: &SealArgs, context: &Context) -> Result<Option<Identity>> {
     if let Some(path) = named.or_else(paths::existing_default_passport) {
         return Identity::load(&path).map(Some);
     }
-    if args.passphrase_recipient && !args.sender.no_carry {
+    if args.recipients.passphrase_recipient && !args.sender.no_carry {
         context.say("you have no passport, so the file is not signed: see sealstone passport new");
         return Ok(None);
     }

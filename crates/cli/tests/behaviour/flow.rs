@@ -417,7 +417,7 @@ fn manual_and_completions_cover_every_verb() {
     for part in [
         "\\fBsealstone hash\\fR [OPTIONS] [FILE]...\n",
         "\n.SH NOTES\nA line without an algorithm is",
-        "\n.SH EXAMPLES\n.TP\n\\fBsealstone hash *.iso > SUMS\\fR\none line a file",
+        "\n.SH EXAMPLES\n.TP\n\\fBsealstone hash *.iso > SUMS\\fR\none line per file",
         "\"sealstone 0.1.0\"",
         "\n.SH \"EXIT STATUS\"\n.TP\n\\fB0\\fR\ndone",
         "\n.SH ENVIRONMENT\n.TP\n\\fBSEALSTONE_PASSPHRASE\\fR\n",

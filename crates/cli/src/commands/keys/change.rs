@@ -2,7 +2,6 @@
 
 use sealstone::lifecycle::{Limits, Stage};
 use sealstone::trust::Status;
-use sealstone_terminal::clock;
 
 use super::own::Own;
 use super::show;
@@ -82,9 +81,7 @@ pub(super) fn deprecate(args: &KeyChangeArgs, context: &Context) -> Result<()> {
 }
 
 pub(super) fn end(args: &KeyEndArgs, status: Status, context: &Context) -> Result<()> {
-    if args.since.is_some_and(|since| since > clock::now()) {
-        return Err(Failure::usage("--since lies in the future").hint("times are UTC"));
-    }
+    trust::must_be_past(args.since)?;
     let stage = match status {
         Status::Compromised => Stage::Compromised,
         _ => Stage::Revoked,

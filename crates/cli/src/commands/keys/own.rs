@@ -4,12 +4,11 @@ use std::path::Path;
 
 use sealstone::passport::{Contact, Fingerprint};
 use sealstone::trust::Name;
-use sealstone_terminal::text::quoted;
 
 use crate::failure::{Failure, Result};
 use crate::identity::{Identity, load_public, or_default};
 use crate::paths;
-use crate::trust::Store;
+use crate::trust::{self, Store};
 
 /// A key of the user.
 #[derive(Clone)]
@@ -70,12 +69,9 @@ impl Own {
         }
     }
 
-    /// The owner in messages: the quoted label, else the fingerprint.
+    /// The owner in messages.
     pub(super) fn name(&self) -> String {
-        match &*self.label {
-            "" => self.fingerprint.to_string(),
-            label => quoted(label),
-        }
+        trust::name_of(&self.label, &self.fingerprint)
     }
 }
 

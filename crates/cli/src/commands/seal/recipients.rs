@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rustix::process::geteuid;
 use sealstone::passport::{Contact, Fingerprint, PublicPassport};
 use sealstone::trust::{Record, Status};
-use sealstone_files::directory_of;
+use sealstone_files::{WRITABLE_BY_OTHERS, directory_of};
 use sealstone_terminal::text::{quoted, shown};
 
 use crate::args::SealArgs;
@@ -51,20 +51,20 @@ impl Recipients {
             warnings: Vec::new(),
         };
         kept.into_iter().for_each(|contact| recipients.add(contact));
-        for named in &args.recipient {
+        for named in &args.recipients.recipient {
             recipients.add(public(named)?.contact().clone());
         }
-        for path in &args.recipients_file {
+        for path in &args.recipients.recipients_file {
             let list = list(path)?;
             list.into_iter().for_each(|contact| recipients.add(contact));
         }
-        if !args.to.is_empty() {
+        if !args.recipients.to.is_empty() {
             let store = trust::open(context)?;
-            for name in &args.to {
+            for name in &args.recipients.to {
                 recipients.add(approved(&store, name)?);
             }
         }
-        if recipients.all.is_empty() && !args.passphrase_recipient {
+        if recipients.all.is_empty() && !args.recipients.passphrase_recipient {
             let sender = sender.filter(|_| args.sender.from.is_none());
             recipients.add(oneself(sender)?);
         }
@@ -264,6 +264,3 @@ fn oneself(sender: Option<&Identity>) -> Result<Contact> {
     }
     Ok(Identity::load(&secret)?.public()?.contact().clone())
 }
-
-/// Permissions of the group and of everybody else to write.
-const WRITABLE_BY_OTHERS: u32 = 0o022;

@@ -5,8 +5,6 @@ use std::path::Path;
 
 use sealstone::passport::{Fingerprint, PublicPassport};
 use sealstone::trust::Status;
-use sealstone_terminal::clock;
-use sealstone_terminal::text::quoted;
 use serde_json::json;
 
 use super::record::record_json;
@@ -36,9 +34,7 @@ pub(super) fn run(
     since: Option<u64>,
     context: &Context,
 ) -> Result<()> {
-    if since.is_some_and(|since| since > clock::now()) {
-        return Err(Failure::usage("--since lies in the future").hint("times are UTC"));
-    }
+    trust::must_be_past(since)?;
     let mut store = trust::open(context)?;
     let subjects = subjects(args, &store)?;
     for subject in &subjects {
@@ -107,12 +103,9 @@ impl Subject {
         }
     }
 
-    /// The owner in messages: the quoted label, else the fingerprint.
+    /// The owner in messages.
     pub(super) fn name(&self) -> String {
-        match &*self.label {
-            "" => self.fingerprint.to_string(),
-            label => quoted(label),
-        }
+        trust::name_of(&self.label, &self.fingerprint)
     }
 
     /// A final status changes only into a worse one.

@@ -338,7 +338,7 @@ function showLogin(text = "") {
   state.who = null;
   state.entries = [];
   hideInvitation();
-  $("actions").hidden = true;
+  $("views").hidden = true;
   $("who").hidden = true;
   $("login").hidden = false;
   $("role").textContent = "token service";
@@ -346,7 +346,7 @@ function showLogin(text = "") {
   $("login-name").focus();
 }
 
-async function showActions(who) {
+async function showViews(who) {
   state.who = who;
   $("name").textContent = `${who.name} (${who.role})`;
   const rank = ROLES.indexOf(who.role);
@@ -355,7 +355,7 @@ async function showActions(who) {
   await refresh();
   $("login").hidden = true;
   $("who").hidden = false;
-  $("actions").hidden = false;
+  $("views").hidden = false;
   clearInterval(state.timer);
   state.timer = setInterval(tick, EVERY);
 }
@@ -370,7 +370,7 @@ async function logIn(event) {
     form.password.value = "";
     const who = await ask("POST", "/api/login", body);
     say("");
-    await showActions(who);
+    await showViews(who);
     $("main").focus();
   } catch (error) {
     failed(error);
@@ -397,4 +397,4 @@ $("hide").addEventListener("click", hideInvitation);
 $("verify").addEventListener("click", verify);
 $("older").addEventListener("click", () => act(() => showAudit(true)));
 
-ask("GET", "/api/session").then(showActions).catch(() => showLogin());
+ask("GET", "/api/session").then(showViews).catch(() => showLogin());
