@@ -305,7 +305,7 @@ fn the_second_implementation_writes_the_same_log() {
 }
 
 #[test]
-fn every_alteration_of_a_log_with_lives_is_noticed() {
+fn every_alteration_of_a_log_with_lifecycles_is_noticed() {
     let good = Files::of(&limited());
     assert!(mini::verify(&good, SPECIFIED));
     let other = Files::of(&limited());
@@ -319,7 +319,7 @@ fn every_alteration_of_a_log_with_lives_is_noticed() {
 }
 
 #[test]
-fn a_countersignature_lists_changed_lives_and_not_uses() {
+fn a_countersignature_lists_changed_lifecycles_and_not_uses() {
     let mut store = TrustStore::open(limited()).unwrap();
     let owner = person_unlocked(11, "Bob");
     store.sign(&owner, START + 3).unwrap();
@@ -334,7 +334,7 @@ fn a_countersignature_lists_changed_lives_and_not_uses() {
 }
 
 #[test]
-fn pruning_and_rekeying_keep_lives() {
+fn pruning_and_rekeying_keep_lifecycles() {
     let memory = Memory::default();
     let mut store = TrustStore::open(memory.clone()).unwrap();
     let met = person(5, "Dave");

@@ -23,7 +23,7 @@ fn with_strangers() -> Memory {
 }
 
 #[test]
-fn pruning_removes_those_who_were_only_met_long_ago() {
+fn pruning_removes_strangers_that_were_seen_long_ago() {
     let memory = with_strangers();
     let mut store = TrustStore::open(memory.clone()).unwrap();
     let before = store.check().unwrap();
@@ -93,7 +93,7 @@ fn frames(log: &[u8]) -> Vec<usize> {
 
 /// A program that can read the key makes the mark of a pruned entry out of a decision.
 #[test]
-fn a_decision_cannot_pass_for_a_pruned_meeting() {
+fn a_decision_cannot_pass_for_a_pruned_introduction() {
     let memory = with_strangers();
     let mut store = TrustStore::open(memory.clone()).unwrap();
     store.prune(u64::MAX, &at(40)).unwrap();

@@ -49,7 +49,7 @@ fn a_stranger_is_pending_until_decided_and_keeps_its_keys() {
 }
 
 #[test]
-fn meeting_again_writes_nothing_and_changes_no_decision() {
+fn seeing_a_stranger_again_writes_nothing_and_changes_no_decision() {
     let memory = history();
     let mut store = TrustStore::open(memory.clone()).unwrap();
     let carol = person(7, "Carol");
