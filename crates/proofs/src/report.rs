@@ -135,8 +135,8 @@ struct Proved {
 /// Where the functions begin that a row has proved, by program and path.
 type Starts = BTreeMap<(String, &'static str), BTreeSet<u64>>;
 
-/// A row for every function that has the name of a kernel but was not proved: the program may call
-/// it.
+/// A row for every function that has the name of a kernel and is none of those that were proved: it
+/// may be one that is called.
 fn left_out(images: &[Image], proved: &Starts) -> Vec<Row> {
     let mut rows = Vec::new();
     for ((program, function), starts) in proved {
@@ -298,8 +298,7 @@ fn prove_kernel(
         let mut symbols: Vec<&Symbol> = symbols
             .filter(|symbol| symbol.is(kernel.function))
             .collect();
-        // Functions that another row has proved come last: they may belong to this row, too, for
-        // another instruction set.
+        // Another row's last: it may be this one's too, for another instruction set.
         symbols.sort_by_key(|symbol| taken.contains(&symbol.start));
         for symbol in symbols {
             let before = row.verdict.clone();
@@ -327,7 +326,7 @@ fn prove_kernel(
                 starts.insert(symbol.start);
                 break;
             }
-            // If several are not proved, the report has the one that comes closest.
+            // Of several that are not proved, the one that comes closest.
             if matches!(before, Verdict::Unproved(_)) {
                 row.verdict = before;
             }
@@ -415,7 +414,7 @@ impl Report {
     /// What the first program does not contain is taken from the others. A second function of the
     /// same name is a row without a proof.
     pub fn prove_others(&mut self, images: &[Image], only: &str) {
-        // Families follow one another. After the last row of a family, its formulas are forgotten.
+        // Families follow one another: of each, the formulas are forgotten after its last row.
         let (mut family, mut session) = ("", Session::new());
         let mut proved = Proved::default();
         let chosen = |row: &Kernel| row.name.contains(only) || row.set.name().contains(only);
@@ -435,8 +434,8 @@ impl Report {
         self.others.extend(left_out(images, &proved.starts));
     }
 
-    /// Proves in a library of the same crates the kernels that the command has. The library may
-    /// lack some of them, but not all: without any, the result would say nothing about the library.
+    /// Proves in a library of the same crates the kernels that the command has. It need not have
+    /// all of them, but one at least: a part of them that it has none of says nothing about it.
     pub fn prove_library(&mut self, image: Image, only: &str, solver: Option<&Solver>) {
         let shipped = kernels().into_iter().filter(|kernel| kernel.shipped);
         let images = [image];

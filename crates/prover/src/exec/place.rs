@@ -1,4 +1,4 @@
-//! Addresses: the proof does not know where memory is.
+//! Addresses: where memory is, is not known.
 //!
 //! Every buffer of a contract, the stack, the program, the functions of other libraries and the
 //! place to return to have a *base*: a symbolic address of which only the low zero bits are known
@@ -52,7 +52,7 @@ pub(super) struct Place {
 pub(super) struct Bases {
     all: Vec<Base>,
     places: HashMap<Word, Place>,
-    /// The places of the machine itself.
+    /// Those of the machine itself.
     stack: usize,
     program: usize,
     /// The alignment of the stack pointer.
