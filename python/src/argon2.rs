@@ -69,7 +69,7 @@ impl Task {
         let params = self.params().map_err(exception)?;
         let salt: &[u8] = &self.5;
         let secret = self.6.as_ref().map_or(&[][..], |it| &it.get().0);
-        let mut place = memory.take(py, params.memory_kib().into())?;
+        let mut place = memory.take(py, params.memory_kib().into(), watch)?;
         let progress = |at: sealstone_argon2::Progress| watch.at(at.done, at.total);
         let argon2 = Argon2::new(params)
             .secret(secret)
@@ -109,6 +109,7 @@ pub(crate) fn argon2_hash<'py>(
 /// Whether the hash of the password is `tag`; compares in constant time. `limits` are the most KiB
 /// and the most KiB times passes.
 #[pyfunction]
+#[pyo3(signature = (password, task, tag, memory, limits, progress=None))]
 pub(crate) fn argon2_verify(
     py: Python<'_>,
     password: Data,
@@ -116,6 +117,7 @@ pub(crate) fn argon2_verify(
     tag: Data,
     memory: &Bound<'_, Memory>,
     limits: Option<(u64, u64)>,
+    progress: Option<Py<PyAny>>,
 ) -> PyResult<bool> {
     if let Some((memory_kib, work_kib)) = limits {
         let limits = Limits {
@@ -126,7 +128,7 @@ pub(crate) fn argon2_verify(
         limits.check(&params).map_err(exception)?;
     }
     let mut computed = Zeroizing::new(vec![0; tag.len()]);
-    let watch = Watch::new(None);
+    let watch = Watch::new(progress);
     task.run(py, &password, &mut computed, memory.get(), &watch)?;
     Ok(computed.ct_eq(&tag).into())
 }

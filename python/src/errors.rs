@@ -11,7 +11,7 @@ use std::path::Path;
 pub(crate) fn exception(py: Python<'_>, error: Error) -> PyErr {
     let text = error.to_string();
     match error {
-        Error::Io(error) => error.into(),
+        Error::Io(error) => system(error),
         Error::OutOfMemory(_) => PyMemoryError::new_err(text),
         Error::Invalid(_) | Error::UnknownWord(_) => PyValueError::new_err(text),
         Error::Malformed(what) => raise(py, "Malformed", (text, what)),
@@ -49,21 +49,45 @@ pub(crate) fn attached<T>(call: impl FnOnce(Python<'_>) -> PyResult<T>) -> io::R
         .map_err(io::Error::other)
 }
 
-/// As Python's own `open` raises it.
-pub(crate) fn about(path: &Path, error: io::Error) -> PyErr {
-    match error
-        .raw_os_error()
-        .or((error.kind() == io::ErrorKind::AlreadyExists).then_some(17))
-    {
-        Some(number) => {
-            let text = error.to_string();
-            let text = text
-                .split(" (os error")
-                .next()
-                .unwrap_or_default()
-                .to_owned();
-            PyOSError::new_err((number, text, path.to_path_buf()))
-        }
+/// An error as Python's own functions raise it: with its number, if the system gave one.
+fn system(error: io::Error) -> PyErr {
+    match number_of(&error) {
+        Some(number) => PyOSError::new_err((number, words(number))),
         None => error.into(),
     }
+}
+
+/// As Python's own `open` raises it.
+pub(crate) fn about(path: &Path, error: io::Error) -> PyErr {
+    match number_of(&error) {
+        Some(number) => PyOSError::new_err((number, words(number), path.as_os_str().to_owned())),
+        None => error.into(),
+    }
+}
+
+/// `EEXIST`.
+const EXISTS: i32 = 17;
+
+/// The system's number, also of an error that others hold.
+fn number_of(error: &io::Error) -> Option<i32> {
+    if error.kind() == io::ErrorKind::AlreadyExists {
+        return Some(EXISTS);
+    }
+    let mut inner = error
+        .get_ref()
+        .map(|it| it as &(dyn std::error::Error + 'static));
+    while let Some(it) = inner {
+        if let Some(held) = it.downcast_ref::<io::Error>() {
+            return number_of(held);
+        }
+        inner = it.source();
+    }
+    error.raw_os_error()
+}
+
+/// What the system's number means.
+fn words(number: i32) -> String {
+    let text = io::Error::from_raw_os_error(number).to_string();
+    let words = text.split(" (os error").next();
+    words.unwrap_or_default().to_owned()
 }

@@ -1,6 +1,7 @@
 //! Sealed files.
 
 use crate::errors::{exception, raise};
+use crate::lock::Unnested;
 use crate::output::Output;
 use crate::passport::{Params, Passport, PublicPassport, Text};
 use crate::process::Home;
@@ -8,12 +9,10 @@ use crate::stream::{Source, Target, Watched};
 use crate::trust::TrustStore;
 use crate::view::{Buffer, PIECE};
 use crate::watch::Watch;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sealstone::file::{
-    Dearmored, Keys, Metadata, Opening, Sealed, SealedReader, Sealer, Sender, Workers,
-};
+use sealstone::file::{Dearmored, Keys, Metadata, Opening, Sealed, SealedReader, Sealer, Sender};
 use sealstone::passport::Contact;
 use sealstone::{Error, KdfLimits, KdfParams, Passphrase};
 use sealstone_files::{PRIVATE, PUBLIC, umask};
@@ -84,10 +83,10 @@ impl Choices {
         }
         sealer.metadata(self.metadata());
         let prepared = sealer.prepare()?;
-        let total = source.length();
+        let (total, workers) = (source.length(), source.workers());
         target.expect(prepared.sealed_len(total))?;
         let source = Watched::new(source, watch, total);
-        prepared.seal(source, target, Workers::default())?;
+        prepared.seal(source, target, workers)?;
         Ok(())
     }
 }
@@ -279,6 +278,7 @@ pub(crate) fn open<'py>(
         ));
     }
     target.separate(py, &content)?;
+    let workers = content.workers();
     let watch = Watch::new(progress);
     let unlocked = py.detach(|| {
         let (binary, length) = dearmored(content, &watch)?;
@@ -290,8 +290,8 @@ pub(crate) fn open<'py>(
     let metadata = opening.metadata().clone();
     let sender = sender.decide(py, opening.sender())?;
     let opened = py.detach(|| match &sender {
-        Some(sender) => opening.open_signed(sender, &mut target, Workers::default()),
-        None => opening.open_unsigned(&mut target, Workers::default()),
+        Some(sender) => opening.open_signed(sender, &mut target, workers),
+        None => opening.open_unsigned(&mut target, workers),
     });
     let length = watch.result(opened, |e| exception(py, e))?;
     watch.last_look(py)?;
@@ -304,7 +304,7 @@ pub(crate) fn open<'py>(
 #[pyclass(frozen, module = "sealstone")]
 pub(crate) struct Reader {
     /// Locked without Python's lock only: the source may be a file object.
-    reader: Mutex<SealedReader<Binary>>,
+    reader: Unnested<SealedReader<Binary>>,
     /// Progress of the constructor, and signals in each long read.
     watch: Arc<Watch>,
     /// Where the next read begins. Locked for an instant, and with Python attached: so a fork finds
@@ -411,7 +411,7 @@ impl Reader {
             sender,
             metadata: reader.metadata().clone(),
             length: reader.content_len(),
-            reader: Mutex::new(reader),
+            reader: Unnested::new(reader),
             watch,
             position: Mutex::new(0),
             home: Home::here(),
@@ -492,18 +492,22 @@ impl Reader {
     ) -> PyResult<()> {
         self.home.check("open the file")?;
         let copied = py.detach(|| {
-            let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-            let copied = (|| {
-                reader.seek(SeekFrom::Start(from))?;
-                std::io::copy(&mut reader.by_ref().take(to - from), &mut output)?;
-                Ok(output.flush()?)
-            })();
-            // One thread reads at a time, so it was this one that a signal ended.
-            (copied, self.watch.take_error())
+            self.reader.with(|reader| {
+                let copied = (|| {
+                    reader.seek(SeekFrom::Start(from))?;
+                    std::io::copy(&mut reader.by_ref().take(to - from), &mut output)?;
+                    Ok(output.flush()?)
+                })();
+                // One thread reads at a time, so it was this one that a signal ended.
+                (copied, self.watch.take_error())
+            })
         });
         match copied {
-            (_, Some(error)) => Err(error),
-            (copied, None) => copied.map_err(|e: Error| exception(py, e)),
+            None => Err(PyRuntimeError::new_err(
+                "reentrant call: what this file is read from reads the file itself",
+            )),
+            Some((_, Some(error))) => Err(error),
+            Some((copied, None)) => copied.map_err(|e: Error| exception(py, e)),
         }
     }
 

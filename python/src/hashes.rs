@@ -3,12 +3,13 @@
 mod tree;
 
 use crate::data::{Data, feed};
+use crate::lock::Lock;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sealstone_argon2::blake2b;
 use sealstone_skein::{Parameters, Skein256, Skein512, Skein1024};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::LazyLock;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -28,36 +29,23 @@ const LONGEST: u64 = 1 << 24;
 /// longer.
 const SHORT: usize = 2047;
 
-/// Waits for other threads without Python's lock: those may need it.
-fn lock<'s, H: Send>(py: Python<'_>, state: &'s Mutex<H>) -> MutexGuard<'s, H> {
-    loop {
-        match state.try_lock() {
-            Ok(guard) => return guard,
-            Err(TryLockError::Poisoned(error)) => return error.into_inner(),
-            Err(TryLockError::WouldBlock) => py.detach(|| drop(wait(state))),
-        }
+fn update<H: Hash>(py: Python<'_>, state: &Lock<H>, message: &[u8]) -> PyResult<()> {
+    let held = state.hold(py)?;
+    let work = || held.with(|state| state.update(message));
+    match message.len() <= SHORT {
+        true => work(),
+        false => py.detach(work),
     }
+    Ok(())
 }
 
-fn wait<H>(state: &Mutex<H>) -> MutexGuard<'_, H> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn update<H: Hash>(py: Python<'_>, state: &Mutex<H>, message: &[u8]) {
-    if message.len() <= SHORT {
-        lock(py, state).update(message);
-    } else {
-        py.detach(|| wait(state).update(message));
+fn finish_into<H: Hash>(py: Python<'_>, state: &Lock<H>, digest: &mut [u8]) -> PyResult<()> {
+    let copy = state.hold(py)?.with(|state| state.clone());
+    match digest.len() <= SHORT {
+        true => copy.finish_into(digest),
+        false => py.detach(|| copy.finish_into(digest)),
     }
-}
-
-fn finish_into<H: Hash>(py: Python<'_>, state: &Mutex<H>, digest: &mut [u8]) {
-    let copy = lock(py, state).clone();
-    if digest.len() <= SHORT {
-        copy.finish_into(digest);
-    } else {
-        py.detach(|| copy.finish_into(digest));
-    }
+    Ok(())
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -70,7 +58,7 @@ macro_rules! hash_object {
         $(#[$doc])*
         #[pyclass(frozen, name = $python, module = "sealstone.hashes")]
         pub(crate) struct $object {
-            state: Mutex<$state>,
+            state: Lock<$state>,
             digest_size: u64,
         }
 
@@ -80,34 +68,30 @@ macro_rules! hash_object {
 
             /// Adds bytes to the message.
             fn update(&self, data: &Bound<'_, PyAny>) -> PyResult<()> {
-                feed(data, |py, piece| {
-                    update(py, &self.state, piece);
-                    Ok(())
-                })
+                feed(data, |py, piece| update(py, &self.state, piece))
             }
 
             /// The hash of the message so far.
             fn digest<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
                 PyBytes::new_with(py, self.digest_len(), |digest| {
-                    finish_into(py, &self.state, digest);
-                    Ok(())
+                    finish_into(py, &self.state, digest)
                 })
             }
 
             /// The hash of the message so far in hexadecimal.
-            fn hexdigest(&self, py: Python<'_>) -> String {
-                hex(&self.wiped_digest(py))
+            fn hexdigest(&self, py: Python<'_>) -> PyResult<String> {
+                Ok(hex(&*self.wiped_digest(py)?))
             }
 
             /// Whether `tag` is the hash of the message so far; compares in constant time.
-            fn verify(&self, py: Python<'_>, tag: Data) -> bool {
-                self.wiped_digest(py).ct_eq(&tag).into()
+            fn verify(&self, py: Python<'_>, tag: Data) -> PyResult<bool> {
+                Ok(self.wiped_digest(py)?.ct_eq(&tag).into())
             }
 
             /// An object of its own with the message so far.
-            fn copy(&self, py: Python<'_>) -> Self {
-                let state = Mutex::new(lock(py, &self.state).clone());
-                Self { state, digest_size: self.digest_size }
+            fn copy(&self, py: Python<'_>) -> PyResult<Self> {
+                let state = Lock::new(self.state.hold(py)?.with(|state| state.clone()));
+                Ok(Self { state, digest_size: self.digest_size })
             }
 
             #[getter]
@@ -135,10 +119,10 @@ macro_rules! hash_object {
             }
 
             /// The hash of the message so far. It is wiped when it is dropped.
-            fn wiped_digest(&self, py: Python<'_>) -> Zeroizing<Vec<u8>> {
+            fn wiped_digest(&self, py: Python<'_>) -> PyResult<Zeroizing<Vec<u8>>> {
                 let mut digest = Zeroizing::new(vec![0; self.digest_len()]);
-                finish_into(py, &self.state, &mut digest);
-                digest
+                finish_into(py, &self.state, &mut digest)?;
+                Ok(digest)
             }
         }
     };
@@ -192,7 +176,7 @@ macro_rules! skein {
                         .nonce(nonce);
                     $state::with(&parameters)
                 };
-                let object = Self { state: Mutex::new(state), digest_size };
+                let object = Self { state: Lock::new(state), digest_size };
                 data.map_or(Ok(()), |data| object.update(data))?;
                 Ok(object)
             }
@@ -241,7 +225,7 @@ hash_object! {
             let text = "digest_size must be 1 to 64 bytes, a key at most 64";
             return Err(PyValueError::new_err(text));
         }
-        let state = Mutex::new(blake2b::Blake2b::keyed(key, size));
+        let state = Lock::new(blake2b::Blake2b::keyed(key, size));
         let object = Self { state, digest_size };
         data.map_or(Ok(()), |data| object.update(data))?;
         Ok(object)

@@ -11,11 +11,13 @@
 //! | `errors` | errors of the crates as exceptions, and exceptions through `std::io` |
 //! | `file` | sealed files |
 //! | `hashes` | Skein, its tree, and BLAKE2b |
+//! | `lock` | locks for which nobody waits for ever |
+//! | `named` | files of a path, whose errors name it |
 //! | `output` | the `bytes` object that a call returns |
 //! | `package` | packages: signing, verifying, evidence |
 //! | `passport` | passports |
 //! | `place` | where a new file goes, and what it replaces |
-//! | `process` | the process that holds a secret |
+//! | `process` | the process that holds a secret, and its processors |
 //! | `stream` | paths, file objects and memory |
 //! | `timestamp` | timestamps of third parties |
 //! | `token` | anonymous tokens |
@@ -29,6 +31,8 @@ mod data;
 mod errors;
 mod file;
 mod hashes;
+mod lock;
+mod named;
 mod output;
 mod package;
 mod passport;
@@ -46,6 +50,8 @@ use pyo3::prelude::*;
 /// The module `sealstone._native`.
 #[pymodule(gil_used = false)]
 mod _native {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use crate::argon2::{Memory, Pepper, argon2_calibrate, argon2_hash, argon2_verify};
 
@@ -53,7 +59,7 @@ mod _native {
     use crate::file::{Reader, open, recipients, seal};
 
     #[pymodule_export]
-    use crate::passport::{Passport, PublicPassport};
+    use crate::passport::{Passport, PublicPassport, public_passport};
 
     #[pymodule_export]
     use crate::package::{Checked, Package, package_check, package_sign};
@@ -78,4 +84,9 @@ mod _native {
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::lock::notice_forks(module.py())
+    }
 }

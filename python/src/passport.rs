@@ -8,6 +8,7 @@ use crate::watch::Watch;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::PyBytes;
 use sealstone::passport::{Contact, NewSlot, SecretPassport, SlotKey, Words};
 use sealstone::{Error, KdfLimits, KdfParams, Passphrase};
 use sealstone_files::{Existing, PRIVATE};
@@ -76,10 +77,38 @@ impl PublicPassport {
         self.contact.created()
     }
 
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        let data = match self.text.as_str() {
+            "" => PyBytes::new(py, &self.contact.encode()),
+            text => PyBytes::new(py, text.as_bytes()),
+        };
+        let made = py.import("sealstone._native")?.getattr("public_passport")?;
+        Ok((made, (data, self.text.is_empty())))
+    }
+
     fn __repr__(&self) -> String {
         let (label, fingerprint) = (self.contact.label(), self.contact.fingerprint());
         format!("<PublicPassport {label:?} {fingerprint}>")
     }
+}
+
+/// A function, and the arguments with which it makes the object again.
+type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, bool));
+
+/// Makes a pickled public passport again, from its armored text, or from the keys that a sealed
+/// file carried.
+#[pyfunction]
+pub(crate) fn public_passport(
+    py: Python<'_>,
+    data: &Bound<'_, PyBytes>,
+    carried: bool,
+) -> PyResult<PublicPassport> {
+    if !carried {
+        return PublicPassport::load(py, data.as_any());
+    }
+    let contact = Contact::decode(data.as_bytes());
+    let contact = contact.map_err(|e| exception(py, e))?;
+    Ok(PublicPassport::carried(contact))
 }
 
 impl PublicPassport {

@@ -2,6 +2,7 @@
 
 use crate::data::Data;
 use crate::errors::{about, attached};
+use crate::named::{Named, carried};
 use crate::output::Output;
 use crate::place::Place;
 use crate::view::{Buffer, View, ViewReader};
@@ -10,8 +11,8 @@ use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyBlockingIOError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use sealstone::file::Workers;
 use sealstone_files::{AtomicFile, Sync, directory_of};
-use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
@@ -20,7 +21,7 @@ use std::path::PathBuf;
 pub(crate) enum Source {
     Memory(Cursor<Data>),
     View(ViewReader),
-    Path(File),
+    Path(Named),
     Object(Py<PyAny>),
 }
 
@@ -58,8 +59,7 @@ fn path_of(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
 impl Source {
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         if let Some(path) = path_of(object)? {
-            let opened = object.py().detach(|| File::open(&path));
-            return Ok(Self::Path(opened.map_err(|e| about(&path, e))?));
+            return Ok(Self::Path(Named::open(object.py(), path)?));
         }
         if object.is_instance_of::<PyBytes>() {
             return Ok(Self::Memory(Cursor::new(object.extract()?)));
@@ -77,8 +77,17 @@ impl Source {
         match self {
             Self::Memory(bytes) => bytes.get_ref().len() as u64,
             Self::View(view) => view.len() as u64,
-            Self::Path(file) => file.metadata().map_or(0, |metadata| metadata.len()),
+            Self::Path(file) => file.length(),
             Self::Object(_) => 0,
+        }
+    }
+
+    /// How many threads may read it. A pipe may keep its reader waiting: that has to be the thread
+    /// of the call, which hears of signals.
+    pub(crate) fn workers(&self) -> Workers {
+        match self {
+            Self::Path(file) if file.is_pipe() => Workers::new(1),
+            _ => Workers::default(),
         }
     }
 }
@@ -184,7 +193,10 @@ impl Write for Target {
         match self {
             Self::Memory(target) => target.write(bytes),
             Self::Buffer(target) => target.write(bytes),
-            Self::Path(file, ..) => file.file().write(bytes),
+            Self::Path(file, place) => {
+                let written = file.file().write(bytes);
+                written.map_err(|error| carried(&place.path, error))
+            }
             Self::Object(object) => attached(|py| {
                 let bytes = PyBytes::new(py, bytes);
                 let object = object.bind(py);

@@ -1,21 +1,22 @@
 //! The trust store.
 
-use crate::errors::exception;
+use crate::errors::{about, exception};
+use crate::lock::Lock;
 use crate::passport::{PublicPassport, now};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use sealstone::Error;
 use sealstone::passport::{Contact, Fingerprint};
 use sealstone::trust::{Change, Record, Standing, Status};
 use sealstone_files::TrustDirectory;
-use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::path::{Path, PathBuf};
 
 type Store = sealstone::trust::TrustStore<TrustDirectory>;
 
 /// The passports that the user has seen, and a decision about each, in a directory.
 #[pyclass(frozen, module = "sealstone")]
 pub(crate) struct TrustStore {
-    store: Mutex<Store>,
+    store: Lock<Store>,
     path: PathBuf,
 }
 
@@ -46,6 +47,14 @@ fn directory() -> PyResult<PathBuf> {
         .ok_or_else(|| PyValueError::new_err("there is no home directory: name the path"))
 }
 
+/// The exception for an error of the store in this directory.
+fn raised(py: Python<'_>, path: &Path, error: Error) -> PyErr {
+    match error {
+        Error::Io(error) => about(path, error),
+        error => exception(py, error),
+    }
+}
+
 #[pymethods]
 impl TrustStore {
     /// Reads and verifies the store in a directory, by default the user's own. One that does not
@@ -55,7 +64,7 @@ impl TrustStore {
     fn new(py: Python<'_>, path: Option<PathBuf>) -> PyResult<Self> {
         let path = path.map_or_else(directory, Ok)?;
         let opened = py.detach(|| Store::open(TrustDirectory::new(&path)));
-        let store = Mutex::new(opened.map_err(|e| exception(py, e))?);
+        let store = Lock::new(opened.map_err(|e| raised(py, &path, e))?);
         Ok(Self { store, path })
     }
 
@@ -106,12 +115,10 @@ impl TrustStore {
 
     /// All records, in the order in which the passports were seen.
     fn rows(&self, py: Python<'_>) -> PyResult<Vec<Row>> {
-        let rows = py.detach(|| {
-            let mut store = self.lock();
+        self.with(py, |store| {
             store.refresh()?;
             Ok(store.iter().map(|record| row(&record)).collect())
-        });
-        rows.map_err(|e| exception(py, e))
+        })
     }
 
     fn __repr__(&self) -> String {
@@ -134,32 +141,41 @@ impl TrustStore {
             operator: "",
             note,
         };
-        let done = py.detach(|| {
-            let (mut store, fingerprint) = (self.lock(), contact.fingerprint());
+        let fingerprint = contact.fingerprint();
+        self.with(py, |store| {
             store.introduce(contact, &change)?;
             match since {
                 None => store.set_status(&fingerprint, status, &change)?,
                 Some(since) => store.set_status_since(&fingerprint, status, since, &change)?,
             };
             Ok(())
-        });
-        done.map_err(|e| exception(py, e))
+        })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Store> {
-        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Works without Python's lock.
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Store) -> Result<T, Error> + Send,
+    ) -> PyResult<T> {
+        let held = self.store.hold(py)?;
+        let done = py.detach(|| held.with(work));
+        done.map_err(|e| raised(py, &self.path, e))
     }
 
     /// Reads what other programs have decided since.
     pub(crate) fn refresh(&self, py: Python<'_>) -> PyResult<()> {
-        let read = py.detach(|| self.lock().refresh());
-        read.map_err(|e| exception(py, e))
+        self.with(py, Store::refresh)
     }
 
     /// What the user thinks of a signature of this time, as of the last refresh. The lock is held
-    /// for a moment only: a progress function may ask the store too.
+    /// for a moment only: a progress function may ask the store too. Python must be detached.
     pub(crate) fn standing(&self, signer: &Fingerprint, at: Option<u64>) -> Standing {
-        self.lock().standing(signer, at)
+        let held = self.store.wait();
+        // It was there for the refresh, and this thread has given it up.
+        held.map_or(Standing::Unknown, |held| {
+            held.with(|store| store.standing(signer, at))
+        })
     }
 
     /// If the passport is approved now: its keys, as far as the store has them. Else its status.
@@ -168,8 +184,7 @@ impl TrustStore {
         py: Python<'_>,
         fingerprint: &Fingerprint,
     ) -> PyResult<Result<Option<Contact>, String>> {
-        let looked = py.detach(|| {
-            let mut store = self.lock();
+        self.with(py, |store| {
             store.refresh()?;
             let Some(record) = store.get(fingerprint) else {
                 return Ok(Err(String::from("unknown")));
@@ -178,7 +193,6 @@ impl TrustStore {
                 Status::Approved => Ok(Ok(record.contact()?)),
                 other => Ok(Err(other.to_string())),
             }
-        });
-        looked.map_err(|e| exception(py, e))
+        })
     }
 }

@@ -3,7 +3,7 @@
 use crate::errors::attached;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PySlice};
+use pyo3::types::{PyBytes, PyMemoryView, PySlice};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 /// Bytes in each piece of data that is not `bytes`: they stay in the processor's cache.
@@ -48,9 +48,8 @@ impl View {
     }
 
     /// Whether both are views of one object.
-    fn shares(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {
-        let object = |view: &Self| view.bytes.bind(py).getattr("obj");
-        Ok(object(self)?.is(&object(other)?))
+    fn shares(&self, py: Python<'_>, other: &Self) -> bool {
+        owner(self.bytes.bind(py)).is(&owner(other.bytes.bind(py)))
     }
 
     /// Writes at `from`, where there is room for all of `bytes`.
@@ -59,6 +58,22 @@ impl View {
         self.bytes.bind(py).set_item(place, PyBytes::new(py, bytes))
     }
 }
+
+/// The object whose memory a view shows: views know it as `obj`, arrays of numpy as `base`.
+fn owner<'py>(view: &Bound<'py, PyAny>) -> Bound<'py, PyAny> {
+    let mut owner = view.clone();
+    for _ in 0..LINKS {
+        let is_view = owner.is_instance_of::<PyMemoryView>();
+        match owner.getattr(if is_view { "obj" } else { "base" }) {
+            Ok(next) if !next.is_none() => owner = next,
+            _ => break,
+        }
+    }
+    owner
+}
+
+/// More than any object has between a view and its memory.
+const LINKS: usize = 64;
 
 /// `PySlice::new` of pyo3 0.30 forgets to free the numbers.
 fn slice(py: Python<'_>, ends: [usize; 2]) -> PyResult<Bound<'_, PyAny>> {
@@ -161,7 +176,7 @@ impl Buffer {
     /// Refuses a source that is the same object: what is written would be read again. Two objects
     /// may still have memory in common.
     pub(crate) fn separate(&self, py: Python<'_>, source: &ViewReader) -> PyResult<()> {
-        match self.view.shares(py, &source.view)? {
+        match self.view.shares(py, &source.view) {
             false => Ok(()),
             true => Err(PyValueError::new_err(
                 "the source and the target are parts of the same object",

@@ -59,7 +59,8 @@ impl Watch {
         state.next = Instant::now() + INTERVAL;
     }
 
-    fn look(&self, py: Python<'_>, done: u64, total: u64) -> PyResult<()> {
+    /// Looks at signals, and calls `progress`.
+    pub(crate) fn look(&self, py: Python<'_>, done: u64, total: u64) -> PyResult<()> {
         py.check_signals()?;
         let progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         let progress = progress.as_ref().map(|it| it.clone_ref(py));

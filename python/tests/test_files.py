@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import sealstone
@@ -99,6 +100,27 @@ def test_a_source_is_no_target() -> None:
     with pytest.raises(ValueError, match="same object"):
         sealstone.open(room, room, keys=BOB, sender="unsigned")
     assert room == before
+
+
+def test_arrays_of_numpy_that_share_memory() -> None:
+    # As pyright knows it, no array has a buffer.
+    whole: Any = np.zeros(100_000, np.uint8)
+    room = bytearray(100_000)
+    shown: Any = np.frombuffer(room, np.uint8)
+    pairs: list[tuple[Any, Any]] = [
+        (whole[:100], whole[50:]),
+        (whole[:100], whole.reshape(100, 1000)[1:][::1]),
+        (memoryview(whole[:100]), memoryview(whole)[50:]),
+        (whole.view(np.uint32)[:9], whole),
+        (shown[:100], room),
+        (memoryview(room)[:100], shown[1:][1:]),
+    ]
+    for source, target in pairs:
+        with pytest.raises(ValueError, match="same object"):
+            seal(source, target, to=BOB.public)
+    assert not whole.any() and not any(room)
+    length = seal(whole[:100], shown, to=BOB.public)
+    assert sealstone.open(room[:length], keys=BOB, sender="unsigned").content == bytes(100)
 
 
 def test_a_buffer_has_zeros_after_what_was_not_verified() -> None:

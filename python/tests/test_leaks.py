@@ -1,5 +1,6 @@
 """Memory that does not grow, forks, the end of the interpreter, sub-interpreters."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -7,8 +8,9 @@ import sysconfig
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +19,7 @@ import leaks
 import sealstone
 from sealstone import Passport, SealedFile, TrustStore, seal
 from sealstone.argon2 import PasswordHasher
-from sealstone.hashes import Blake2b, Skein512
+from sealstone.hashes import Blake2b, Skein512, SkeinTree
 from sealstone.packages import sign
 from sealstone.tokens import Challenge, IssuerKey, Pending
 from turns import threads_go_on
@@ -126,16 +128,74 @@ def test_secrets_of_the_parent(tmp_path: Path) -> None:
         [token] = pending.finalize(issuer.issue(pending.request))
         issuer.redeem(token, challenge)
 
+    assert child_of(works) == 0
+    assert alice.words() and file.read(1) == b"x"
+
+
+def child_of(work: Callable[[], None], seconds: float = 60) -> int:
+    """What a forked child returns that works, 0 if it raised nothing."""
     child = os.fork()
     if child == 0:
         try:
-            works()
+            work()
         except BaseException:
             traceback.print_exc()
             os._exit(1)
         os._exit(0)
-    assert wait(child) == 0
-    assert alice.words() and file.read(1) == b"x"
+    return wait(child, seconds)
+
+
+@contextlib.contextmanager
+def again_and_again(work: Callable[[], object]) -> Iterator[None]:
+    """Another thread works all the time."""
+    stop = threading.Event()
+
+    def run() -> None:
+        while not stop.is_set():
+            work()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    time.sleep(0.1)
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+@pytest.mark.parametrize("make", [Skein512, SkeinTree, Blake2b])
+def test_a_hash_that_another_thread_uses_at_the_fork(make: Callable[..., Any]) -> None:
+    """The child has half of a message: it says so, and never waits for the thread it does not have."""
+    busy, part = make(b"begun"), bytes(16 << 20)
+    uses: list[Callable[[], object]] = [lambda: busy.update(b"x"), busy.digest, busy.hexdigest, busy.copy]
+    uses.append(lambda: busy.verify(b""))
+
+    def works() -> None:
+        for use in uses:
+            with pytest.raises(RuntimeError, match="when this process was forked: make a new one here"):
+                use()
+        assert make(b"a").copy().digest() == make(b"a").digest()
+
+    with again_and_again(lambda: busy.update(part)):
+        assert child_of(works) == 0
+    assert busy.copy().digest() == busy.digest()
+    # In a child of a child too; what nobody used at the fork goes on.
+    assert child_of(lambda: busy.update(b"x")) == child_of(lambda: os._exit(child_of(busy.digest))) == 0
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_trust_store_that_another_thread_uses_at_the_fork(tmp_path: Path) -> None:
+    store, public = TrustStore(tmp_path / "trust"), Passport.generate("Bob").public
+
+    def works() -> None:
+        with contextlib.suppress(RuntimeError):
+            store.approve(public)
+        assert TrustStore(tmp_path / "trust").status(public) == "approved"
+
+    with again_and_again(lambda: store.approve(public)):
+        assert [child_of(works) for _ in range(5)] == [0] * 5
 
 
 FRESH = """

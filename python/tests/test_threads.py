@@ -1,5 +1,6 @@
 """Objects that many threads use at once, and Python without its lock."""
 
+import io
 import subprocess
 import sys
 import sysconfig
@@ -134,6 +135,34 @@ def test_a_sealed_file_that_is_closed_meanwhile() -> None:
                 assert file.read(1 << 20) == bytes(1 << 20)
 
     together(*[read] * 3, file.close)
+
+
+class Itself(io.BytesIO):
+    """A source that reads the file which is read from it."""
+
+    file: SealedFile | None = None
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if self.file is not None:
+            self.file.read(1)
+        return super().read(size)
+
+
+def test_a_source_that_reads_its_own_file() -> None:
+    content = bytes(range(256)) * 8192
+    source = Itself(sealstone.seal(content, to=BOB.public))
+    file = SealedFile(source, keys=BOB, sender="unsigned")
+    calls: list[Callable[[], object]] = [file.read, lambda: file.readinto(bytearray(9))]
+
+    def refused() -> None:
+        source.file = file
+        for call in calls:
+            with pytest.raises(RuntimeError, match="reentrant"):
+                call()
+        source.file = None
+        assert file.tell() == 0 and file.read() == content
+
+    together(refused)
 
 
 def test_a_passport_that_is_closed_meanwhile() -> None:

@@ -25,7 +25,7 @@ pub struct TrustDirectory {
 pub struct TrustSession {
     path: PathBuf,
     /// `None` without a store, and on a medium that cannot be written to.
-    _lock: Option<FsFile>,
+    lock: Option<FsFile>,
 }
 
 /// Why a change could not begin. Nothing of it has taken effect.
@@ -46,7 +46,7 @@ impl TrustDirectory {
     fn session(&self, lock: Option<FsFile>) -> TrustSession {
         TrustSession {
             path: self.path.clone(),
-            _lock: lock,
+            lock,
         }
     }
 
@@ -124,6 +124,17 @@ impl Storage for TrustDirectory {
     fn write(&self) -> io::Result<TrustSession> {
         self.begin()
             .map_err(|e| io::Error::new(e.kind(), NotBegun(e)))
+    }
+}
+
+impl Drop for TrustSession {
+    /// Closing the file would not release the lock as long as a process that was forked meanwhile
+    /// has the file too.
+    fn drop(&mut self) {
+        if let Some(file) = &self.lock {
+            // On an error, closing is all that is left.
+            let _ = file.unlock();
+        }
     }
 }
 

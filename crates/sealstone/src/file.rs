@@ -42,6 +42,7 @@ pub(crate) use chunk::CONTENT_LEN;
 pub(crate) use signer::{FileRoot, Sign};
 
 use crate::sign::Domain;
+use std::sync::OnceLock;
 
 /// The number of threads that work on one file. Each holds one chunk of 1 MiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,8 +67,11 @@ impl Workers {
 }
 
 impl Default for Workers {
-    /// One for each processor: measured on two, a third waits more than it helps.
+    /// One for each processor: measured on two, a third waits more than it helps. Asked once, as
+    /// the system answers from files of control groups, which takes longer than a small file.
     fn default() -> Self {
-        Self::new(std::thread::available_parallelism().map_or(1, |n| n.get()))
+        static COUNT: OnceLock<usize> = OnceLock::new();
+        let count = || std::thread::available_parallelism().map_or(1, |n| n.get());
+        Self::new(*COUNT.get_or_init(count))
     }
 }

@@ -546,7 +546,7 @@ impl State {
             .transpose()?
             .flatten();
         let enough = known.is_some_and(|known| known.is_complete() || !contact.is_complete());
-        Ok((!enough).then(|| contact.encoded_body().into()))
+        Ok((!enough).then(|| contact.encode().into()))
     }
 }
 

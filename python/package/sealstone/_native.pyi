@@ -37,6 +37,7 @@ __all__ = [
     "open",
     "package_check",
     "package_sign",
+    "public_passport",
     "recipients",
     "seal",
     "timestamp_answer",
@@ -78,7 +79,12 @@ def argon2_hash(
     password: Buffer, task: _Argon2Task, hash_len: int, memory: Memory, progress: _Progress | None = None
 ) -> bytes: ...
 def argon2_verify(
-    password: Buffer, task: _Argon2Task, tag: Buffer, memory: Memory, limits: tuple[int, int] | None
+    password: Buffer,
+    task: _Argon2Task,
+    tag: Buffer,
+    memory: Memory,
+    limits: tuple[int, int] | None,
+    progress: _Progress | None = None,
 ) -> bool: ...
 def argon2_calibrate(seconds: float, memory_cost: int, parallelism: int) -> tuple[int, int, float]: ...
 
@@ -224,7 +230,9 @@ class PublicPassport:
     def created(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+    def __reduce__(self) -> tuple[Callable[[bytes, bool], PublicPassport], tuple[bytes, bool]]: ...
 
+def public_passport(data: bytes, carried: bool) -> PublicPassport: ...
 @final
 class Passport:
     @staticmethod

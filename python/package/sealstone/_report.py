@@ -71,8 +71,8 @@ class Report:
     """In the order of their paths."""
     timestamps: tuple[Timestamp, ...]
     """The first one first; empty unless that layer is good."""
-    checked: _native.Checked = field(repr=False, compare=False)
-    """For `Package.evidence`."""
+    checked: _native.Checked | None = field(repr=False, compare=False)
+    """For `Package.evidence`; `None` in a copy from another process."""
 
     def __bool__(self) -> bool:
         return self.good
@@ -99,7 +99,10 @@ class Report:
         }
 
     def __reduce__(self) -> tuple[Any, ...]:
-        raise TypeError("a report is the result of a check, not a proof: store to_dict(), and check again")
+        if self.good:
+            raise TypeError("a report is the result of a check, not a proof: store to_dict(), and check again")
+        # Of a bad package: exceptions hand it from process to process.
+        return Report, (False, self.reason, self.layers, self.signers, self.findings, self.timestamps, None)
 
     def __str__(self) -> str:
         lines = [f"  {it.number} {it.name:<10} {it.verdict:<9} {it.reason}" for it in self.layers]

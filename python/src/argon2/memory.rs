@@ -1,11 +1,11 @@
 //! Memory that is kept from hash to hash, for a bounded number of hashes at once.
 
+use crate::process::processors;
+use crate::watch::Watch;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sealstone_argon2::{Arena, Params};
-use std::num::NonZero;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::available_parallelism;
 use std::time::Duration;
 
 /// Memory of Argon2 that is kept from hash to hash, for a bounded number of hashes at once.
@@ -93,8 +93,8 @@ impl Memory {
 }
 
 impl Memory {
-    /// Waits for the turn of another hash, of `kib` KiB.
-    pub(super) fn take(&self, py: Python<'_>, kib: u64) -> PyResult<Place> {
+    /// Waits for the turn of another hash, of `kib` KiB. Signals and `watch` may end that.
+    pub(super) fn take(&self, py: Python<'_>, kib: u64, watch: &Watch) -> PyResult<Place> {
         let shelf = self.shelf();
         loop {
             let arena = shelf.lock().begin(kib);
@@ -102,7 +102,7 @@ impl Memory {
                 return Ok(Place { arena, shelf });
             }
             py.detach(|| shelf.wait());
-            py.check_signals()?;
+            watch.look(py, 0, kib)?;
         }
     }
 
@@ -179,10 +179,6 @@ impl Drop for Place {
         drop(state);
         self.shelf.returned.notify_one();
     }
-}
-
-fn processors() -> usize {
-    available_parallelism().map_or(1, NonZero::get)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -1,13 +1,13 @@
 //! The tree hash, whose pieces are hashed on all processors, and proofs of single pieces.
 
-use super::{Hash, finish_into, hash_object, hex, lock, update};
+use super::{Hash, finish_into, hash_object, hex, update};
 use crate::data::{Data, feed};
+use crate::lock::Lock;
+use crate::process::processors;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sealstone_skein::tree::{self, HASH, PIECE, Pieces, Proof, Subtree};
-use std::num::NonZero;
-use std::sync::Mutex;
 use std::thread;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -29,21 +29,21 @@ hash_object! {
     fn new(data: Option<&Bound<'_, PyAny>>, usedforsecurity: bool) -> PyResult<Self> {
         let _ = usedforsecurity;
         let state = Tree { pieces: Pieces::new(), count: 0, rest: Vec::new() };
-        let object = Self { state: Mutex::new(state), digest_size: HASH as u64 };
+        let object = Self { state: Lock::new(state), digest_size: HASH as u64 };
         data.map_or(Ok(()), |data| object.update(data))?;
         Ok(object)
     }
 
     /// Bytes of the message so far.
     #[getter]
-    fn length(&self, py: Python<'_>) -> u64 {
-        let state = lock(py, &self.state);
-        state.count * PIECE as u64 + state.rest.len() as u64
+    fn length(&self, py: Python<'_>) -> PyResult<u64> {
+        let length = |state: &mut Tree| state.count * PIECE as u64 + state.rest.len() as u64;
+        Ok(self.state.hold(py)?.with(length))
     }
 
     /// The proof that piece `index` belongs to the message so far.
     fn prove<'py>(&self, py: Python<'py>, index: u64) -> PyResult<Bound<'py, PyBytes>> {
-        let state = lock(py, &self.state).clone();
+        let state = self.state.hold(py)?.with(|state| state.clone());
         let proof = py.detach(|| state.ended().prove(index));
         let proof = proof.ok_or_else(|| PyIndexError::new_err("there is no such piece"))?;
         Ok(PyBytes::new(py, proof.as_bytes()))
@@ -113,10 +113,6 @@ fn subtrees(first: u64, pieces: &[[u8; PIECE]]) -> Vec<Subtree> {
         };
         threads.into_iter().flat_map(join).collect()
     })
-}
-
-fn processors() -> usize {
-    thread::available_parallelism().map_or(1, NonZero::get)
 }
 
 /// Whether `piece` is piece `index` of the message of `length` bytes with this digest.

@@ -1,6 +1,7 @@
 //! The files of a package: a directory, or objects of Python under names.
 
 use crate::errors::about;
+use crate::process::processors;
 use crate::stream::Source;
 use crate::watch::Watch;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -13,7 +14,6 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
-use std::thread::available_parallelism;
 
 /// A directory with a file in it that is left out, or names with sources.
 #[derive(FromPyObject)]
@@ -131,7 +131,7 @@ impl Watched<'_> {
             self.watch.at(done, self.total.max(done));
         };
         run(Work {
-            workers: available_parallelism().map_or(1, |count| count.get()),
+            workers: processors(),
             progress: &progress,
         })
     }
@@ -155,7 +155,11 @@ impl sealstone::package::Source for Watched<'_> {
                 };
                 let source = file.lock().unwrap_or_else(PoisonError::into_inner).take();
                 let source = source.ok_or_else(|| io::Error::other("read already"))?;
-                Ok(self.object(source))
+                Ok(match source {
+                    // Its errors are findings, so they stay the system's.
+                    Source::Path(named) => self.object(named.file),
+                    other => self.object(other),
+                })
             }
         }
     }

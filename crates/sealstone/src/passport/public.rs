@@ -167,22 +167,25 @@ impl Contact {
         })
     }
 
-    /// From the CBOR of a `passport-body`, full or carried.
-    pub(crate) fn from_encoded_body(encoded: &[u8]) -> Result<Self> {
+    /// Reads what [`Contact::encode`] gives.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] or [`Error::Unsupported`].
+    pub fn decode(encoded: &[u8]) -> Result<Self> {
         Self::from_body(Body::parse(encoded, "carried passport")?)
     }
 
     /// From the carried form that travels in a sealed file.
     pub(crate) fn from_carried(encoded: &[u8]) -> Result<Self> {
-        let contact = Self::from_encoded_body(encoded)?;
+        let contact = Self::decode(encoded)?;
         if contact.is_complete() || contact.body.succession.is_some() {
             return Err(Error::Malformed("carried passport"));
         }
         Ok(contact)
     }
 
-    /// The `passport-body` as it stands.
-    pub(crate) fn encoded_body(&self) -> Vec<u8> {
+    /// All of it in CBOR: a `passport-body`, full or carried. Nothing in it is signed.
+    pub fn encode(&self) -> Vec<u8> {
         cbor::encode(&self.body)
     }
 

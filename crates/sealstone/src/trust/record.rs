@@ -107,9 +107,7 @@ impl<'a> Record<'a> {
     /// [`crate::Error::StoreAltered`] if they are not those of the fingerprint.
     pub fn contact(&self) -> Result<Option<Contact>> {
         let body = self.body.and_then(|entry| entry.body.as_ref());
-        let contact = body
-            .map(|body| Contact::from_encoded_body(body))
-            .transpose();
+        let contact = body.map(|body| Contact::decode(body)).transpose();
         match contact {
             Ok(Some(contact)) if contact.fingerprint() != self.fingerprint() => {
                 Err(altered("a record holds the keys of another passport"))

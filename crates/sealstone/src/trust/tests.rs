@@ -16,7 +16,7 @@ fn person(number: u8, label: &str) -> Contact {
 }
 
 fn carried(contact: &Contact) -> Contact {
-    Contact::from_encoded_body(&contact.encoded_carried()).unwrap()
+    Contact::decode(&contact.encoded_carried()).unwrap()
 }
 
 fn entry() -> Entry {
@@ -66,7 +66,7 @@ fn carried_keys_are_completed_and_never_the_other_way() {
 fn keys_of_another_passport_are_noticed() {
     let memory = Memory::default();
     let mut store = TrustStore::open(memory.clone()).unwrap();
-    let body = Some(person(1, "Carol").encoded_body().into());
+    let body = Some(person(1, "Carol").encode().into());
     store
         .change(MAX_LOG, |_| Ok(Some(Entry { body, ..entry() })))
         .unwrap();
