@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import sealstone
-from sealstone import Passport, PublicPassport, SealedFile, TrustStore, aio, argon2, errors, hashes, timestamps, tokens
+from sealstone import _native, Passport, PublicPassport, SealedFile, TrustStore, aio, argon2, errors, hashes, timestamps, tokens
 from sealstone.argon2 import Memory, PasswordHasher, Pepper
 from sealstone.argon2.low_level import Type, hash_secret, hash_secret_raw
 from sealstone.packages import Package, sign
@@ -149,6 +149,11 @@ def passports() -> None:
         same.close()
     assert PublicPassport.load(ALICE.public.text.encode()) == ALICE.public
     look(ALICE.public)
+    carried = sealstone.open(SEALED, keys=BOB, sender="any").sender
+    assert carried is not None
+    for it in (ALICE.public, carried):
+        _make, arguments = it.__reduce__()
+        assert _native.public_passport(*arguments) == it
 
 
 def saved() -> None:
@@ -225,6 +230,7 @@ def report() -> None:
     assert found and found.to_dict() and found._repr_html_() and str(found) and found.layer("hmac")
     fails(found.__reduce__)
     look(found.checked)
+    assert SIGNED.report(signers=BOB.public).__reduce__()
 
 
 def facts() -> None:

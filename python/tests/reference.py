@@ -78,7 +78,7 @@ def signature(node: Function) -> str:
     arguments = ast.unparse(Unquoted().visit(node.args))
     arguments = re.sub(r"^(self|cls)(, /)?(, )?", "", arguments)
     result = f" -> {ast.unparse(Unquoted().visit(node.returns))}" if node.returns else ""
-    return re.sub(r"\b_(native\.)?(?=[A-Z])", "", f"({arguments}){result}")
+    return re.sub(r"\b_((native|types)\.)?(?=[A-Z])", "", f"({arguments}){result}")
 
 
 def wrapped(text: str, indent: str = "") -> str:

@@ -11,7 +11,7 @@ import pytest
 
 import sealstone
 from sealstone import Passport, aio, errors, timestamps
-from sealstone.argon2 import PasswordHasher
+from sealstone.argon2 import Memory, PasswordHasher
 from turns import the_loop_goes_on
 
 ALICE, BOB = Passport.generate("Alice"), Passport.generate("Bob")
@@ -117,6 +117,31 @@ def test_short_work_that_is_cancelled_leaves_nothing(tmp_path: Path) -> None:
 
     asyncio.run(main())
     assert os.listdir(tmp_path) == []
+
+
+def test_a_hash_that_is_cancelled_stops() -> None:
+    """It stops while it works, and while it waits for its turn."""
+    memory = Memory(at_once=1)
+    cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1, memory=memory)
+    dear = PasswordHasher(time_cost=10_000, memory_cost=1 << 15, parallelism=1, memory=memory)
+    stored = cheap.hash("password")
+    asked = stored.replace("m=8,t=1", f"m={1 << 15},t=2047")
+
+    async def main() -> None:
+        for long in (lambda: dear.hash_async("password"), lambda: dear.verify_async(asked, "password")):
+            working = asyncio.create_task(long())
+            await asyncio.sleep(0.3)
+            waiting = [asyncio.create_task(it) for it in (cheap.hash_async("password"), cheap.verify_async(stored, "password"))]
+            await asyncio.sleep(0.3)
+            for task in (*waiting, working):
+                assert not task.done()
+                task.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await asyncio.wait_for(task, 20)
+            # The turn is free again.
+            assert await cheap.verify_async(stored, "password")
+
+    asyncio.run(main())
 
 
 def test_a_hasher_has_its_own() -> None:

@@ -16,7 +16,7 @@ NOT_CALLED = {
     "_interpreter.refuse_others": "by import, once",
     "argon2._memory._after_fork": "by a fork",
     "_native.Memory._after_fork": "by a fork",
-    "aio._coroutine": "by import, once",
+    "_tasks.coroutine": "by import, once",
     "aio.fetch": "needs a server",
     "timestamps.fetch": "needs a server, as test_timestamps.py has one",
     "django.Argon2PasswordHasher._load_library": "needs a configured Django, as in test_frameworks.py",

@@ -6,19 +6,14 @@ import io
 import operator
 from collections import namedtuple
 
-from sealstone import _native
+from sealstone import _native, _types
 from sealstone._native import Passport, PublicPassport
 from sealstone._passports import public, secret
 
 # As `typing` has it: importing that would take longer than all else here.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import NamedTuple, overload
-
-    from typing_extensions import Buffer
-
-    from sealstone._types import Accepted, Path, Profile, Progress, Readable, Writable
 
     class _Opened(NamedTuple):
         content: bytes | None
@@ -32,7 +27,16 @@ if TYPE_CHECKING:
         """Bytes of content."""
 
 else:
-    _Opened = namedtuple("_Opened", "content sender name modified note length")
+    _FIELDS = {
+        "content": "bytes | None",
+        "sender": "PublicPassport | None",
+        "name": "str | None",
+        "modified": "int | None",
+        "note": "str | None",
+        "length": "int",
+    }
+    _Opened = namedtuple("_Opened", _FIELDS)
+    _Opened.__annotations__ = _FIELDS
 
 
 class Opened(_Opened):
@@ -45,74 +49,74 @@ if TYPE_CHECKING:
 
     @overload
     def seal(
-        source: Buffer | Path | Readable,
+        source: _types.Buffer | _types.Path | _types.Readable,
         target: None = None,
         *,
-        to: PublicPassport | Iterable[PublicPassport] = (),
+        to: PublicPassport | _types.Iterable[PublicPassport] = (),
         passphrase: str | bytes | None = None,
         sender: Passport | None = None,
         anonymous: bool = False,
-        profile: Profile = "sensitive",
+        profile: _types.Profile = "sensitive",
         armor: bool = False,
         hide_length: bool = False,
         name: str | None = None,
         modified: int | None = None,
         note: str | None = None,
-        progress: Progress | None = None,
+        progress: _types.Progress | None = None,
     ) -> bytes: ...
     @overload
     def seal(
-        source: Buffer | Path | Readable,
-        target: Path | Writable,
+        source: _types.Buffer | _types.Path | _types.Readable,
+        target: _types.Path | _types.Writable,
         *,
-        to: PublicPassport | Iterable[PublicPassport] = (),
+        to: PublicPassport | _types.Iterable[PublicPassport] = (),
         passphrase: str | bytes | None = None,
         sender: Passport | None = None,
         anonymous: bool = False,
-        profile: Profile = "sensitive",
+        profile: _types.Profile = "sensitive",
         armor: bool = False,
         hide_length: bool = False,
         name: str | None = None,
         modified: int | None = None,
         note: str | None = None,
         overwrite: bool = False,
-        progress: Progress | None = None,
+        progress: _types.Progress | None = None,
     ) -> None: ...
     @overload
     def seal(
-        source: Buffer | Path | Readable,
-        target: Buffer,
+        source: _types.Buffer | _types.Path | _types.Readable,
+        target: _types.Buffer,
         *,
-        to: PublicPassport | Iterable[PublicPassport] = (),
+        to: PublicPassport | _types.Iterable[PublicPassport] = (),
         passphrase: str | bytes | None = None,
         sender: Passport | None = None,
         anonymous: bool = False,
-        profile: Profile = "sensitive",
+        profile: _types.Profile = "sensitive",
         armor: bool = False,
         hide_length: bool = False,
         name: str | None = None,
         modified: int | None = None,
         note: str | None = None,
-        progress: Progress | None = None,
+        progress: _types.Progress | None = None,
     ) -> int: ...
 
 
 def seal(
-    source: Buffer | Path | Readable,
-    target: Path | Writable | Buffer | None = None,
+    source: _types.Buffer | _types.Path | _types.Readable,
+    target: _types.Path | _types.Writable | _types.Buffer | None = None,
     *,
-    to: PublicPassport | Iterable[PublicPassport] = (),
+    to: PublicPassport | _types.Iterable[PublicPassport] = (),
     passphrase: str | bytes | None = None,
     sender: Passport | None = None,
     anonymous: bool = False,
-    profile: Profile = "sensitive",
+    profile: _types.Profile = "sensitive",
     armor: bool = False,
     hide_length: bool = False,
     name: str | None = None,
     modified: int | None = None,
     note: str | None = None,
     overwrite: bool = False,
-    progress: Progress | None = None,
+    progress: _types.Progress | None = None,
 ) -> bytes | int | None:
     """Seals `source` to public passports and a passphrase, signed by `sender`.
 
@@ -121,7 +125,8 @@ def seal(
     has to be long enough, and separate from the source; the number of bytes is returned. After an
     exception, what was written to it is zeros; throw away what a file object got. No bytes-like
     source is copied as a whole: do not change it before the call returns. File objects are called
-    from other threads too.
+    from other threads too. Ctrl-C ends the call, also while it waits for a pipe that a path names;
+    while a file object waits, it does when that returns.
 
     `anonymous` hides the recipients, `hide_length` the length, `armor` makes text. `profile` is the
     cost of the passphrase, or (KiB, passes, lanes). `progress(done, total)` counts bytes, or KiB of
@@ -151,14 +156,14 @@ def seal(
 
 
 def open(
-    source: Buffer | Path | Readable,
-    target: Path | Buffer | None = None,
+    source: _types.Buffer | _types.Path | _types.Readable,
+    target: _types.Path | _types.Buffer | None = None,
     *,
-    keys: Passport | Iterable[Passport] = (),
+    keys: Passport | _types.Iterable[Passport] = (),
     passphrase: str | bytes | None = None,
-    sender: Accepted,
+    sender: _types.Accepted,
     overwrite: bool = False,
-    progress: Progress | None = None,
+    progress: _types.Progress | None = None,
 ) -> Opened:
     """Opens a sealed file with passports and a passphrase, if its sender is accepted.
 
@@ -185,7 +190,7 @@ def open(
 
 
 def _ring(
-    keys: Passport | Iterable[Passport], passphrase: str | bytes | None
+    keys: Passport | _types.Iterable[Passport], passphrase: str | bytes | None
 ) -> tuple[list[Passport], str | bytes | None]:
     return secret("keys", keys), passphrase
 
@@ -212,12 +217,12 @@ class SealedFile(io.RawIOBase):
 
     def __init__(
         self,
-        source: Buffer | Path | Readable,
+        source: _types.Buffer | _types.Path | _types.Readable,
         *,
-        keys: Passport | Iterable[Passport] = (),
+        keys: Passport | _types.Iterable[Passport] = (),
         passphrase: str | bytes | None = None,
-        sender: Accepted,
-        progress: Progress | None = None,
+        sender: _types.Accepted,
+        progress: _types.Progress | None = None,
     ) -> None:
         reader = _native.Reader(source, _ring(keys, passphrase), sender, progress)
         self._reader: _native.Reader | None = reader
@@ -233,7 +238,7 @@ class SealedFile(io.RawIOBase):
         self._check()
         return True
 
-    def readinto(self, buffer: Buffer, /) -> int:
+    def readinto(self, buffer: _types.Buffer, /) -> int:
         """Fills the buffer, or less at the end. Returns the number of bytes."""
         return self._check().readinto(buffer)
 
@@ -255,7 +260,7 @@ class SealedFile(io.RawIOBase):
         """The position."""
         return self._check().tell()
 
-    def write(self, data: Buffer, /) -> int:
+    def write(self, data: _types.Buffer, /) -> int:
         """Raises `io.UnsupportedOperation`: the file is read-only."""
         self._check()
         raise io.UnsupportedOperation("not writable")

@@ -1,31 +1,26 @@
-"""Types of arguments. `import sealstone` does without them: `typing` takes longer than all else."""
+"""Types of arguments, for annotations.
 
-import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+They are made when somebody asks for one: `import sealstone` does without `typing`, which takes
+longer than all else.
+"""
 
-from sealstone._native import PublicPassport, TrustStore
-
+# As `typing` has it.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
+    from collections.abc import Iterable as Iterable
 
-Progress: TypeAlias = Callable[[int, int], object]
-Path: TypeAlias = str | os.PathLike[str]
-Profile: TypeAlias = "Literal['sensitive', 'moderate', 'interactive'] | tuple[int, int, int]"
-Accepted: TypeAlias = "PublicPassport | TrustStore | Literal['any', 'unsigned']"
+    from sealstone._annotations import Accepted as Accepted
+    from sealstone._annotations import Buffer as Buffer
+    from sealstone._annotations import Path as Path
+    from sealstone._annotations import Profile as Profile
+    from sealstone._annotations import Progress as Progress
+    from sealstone._annotations import Readable as Readable
+    from sealstone._annotations import Writable as Writable
 
+else:
 
-class Readable(Protocol):
-    """A file object that is read in binary."""
+    def __getattr__(name: str) -> object:
+        """The type of this name. Raises `AttributeError` if there is none."""
+        import sealstone._annotations
 
-    def read(self, size: int, /) -> "Buffer":
-        """Up to `size` bytes; none at the end."""
-        ...
-
-
-class Writable(Protocol):
-    """A file object that is written in binary."""
-
-    def write(self, data: bytes, /) -> object:
-        """Writes the data, or as much of it as the returned number says."""
-        ...
+        return getattr(sealstone._annotations, name)

@@ -29,62 +29,23 @@ True
 """
 
 import asyncio
-import contextlib
-import functools
-from collections.abc import Callable, Coroutine
-from typing import Any, ParamSpec, TypeVar
 
 import sealstone
 from sealstone import Passport, SealedFile, packages, timestamps
-
-P = ParamSpec("P")
-T = TypeVar("T")
+from sealstone._tasks import coroutine
 
 __all__ = ["fetch", "lock", "open", "report", "save", "seal", "sealed_file", "sign", "unlock", "verify"]
 
 
-class _Cancelled(Exception):
-    """Ends the work of a task that was cancelled."""
-
-
-def _coroutine(call: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
-    """`call` on another thread. Its `progress` looks whether the task was cancelled."""
-
-    @functools.wraps(call)
-    async def run(*args: P.args, **kwargs: P.kwargs) -> T:
-        cancelled, wanted = False, kwargs.get("progress")
-
-        def progress(done: int, total: int) -> None:
-            if cancelled:
-                raise _Cancelled
-            if callable(wanted):
-                wanted(done, total)
-
-        kwargs["progress"] = progress
-        work = asyncio.ensure_future(asyncio.to_thread(call, *args, **kwargs))
-        try:
-            return await asyncio.shield(work)
-        except asyncio.CancelledError:
-            cancelled = True
-            while not work.done():
-                # Another cancellation does not end the wait: the work still has its target.
-                with contextlib.suppress(asyncio.CancelledError):
-                    await asyncio.wait([work])
-            work.exception()  # It is known already why.
-            raise
-
-    return run
-
-
-seal = _coroutine(sealstone.seal)
-open = _coroutine(sealstone.open)
-sealed_file = _coroutine(SealedFile)
-unlock = _coroutine(Passport.unlock)
-lock = _coroutine(Passport.lock)
-save = _coroutine(Passport.save)
-sign = _coroutine(packages.sign)
-report = _coroutine(packages.Package.report)
-verify = _coroutine(packages.Package.verify)
+seal = coroutine(sealstone.seal)
+open = coroutine(sealstone.open)
+sealed_file = coroutine(SealedFile)
+unlock = coroutine(Passport.unlock)
+lock = coroutine(Passport.lock)
+save = coroutine(Passport.save)
+sign = coroutine(packages.sign)
+report = coroutine(packages.Package.report)
+verify = coroutine(packages.Package.verify)
 
 
 async def fetch(url: str, query: bytes, *, timeout: float = 30.0) -> bytes:

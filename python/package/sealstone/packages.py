@@ -30,18 +30,15 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sealstone import _native
 from sealstone._native import Passport, PublicPassport, TrustStore
 from sealstone._passports import public
 from sealstone._report import Finding, Layer, Report, Signer, report_of
-from sealstone._types import Path, Progress, Readable
+from sealstone._types import Buffer, Path, Progress, Readable
 from sealstone.errors import NotVerified
 from sealstone.timestamps import Roots
-
-if TYPE_CHECKING:
-    from typing_extensions import Buffer
 
 __all__ = [
     "File",
@@ -54,7 +51,7 @@ __all__ = [
     "sign",
 ]
 
-Content: TypeAlias = "Path | Mapping[str, Buffer | Path | Readable]"
+Content: TypeAlias = Path | Mapping[str, Buffer | Path | Readable]
 """A directory, or the source of each file under its name in the package.
 
 A `str` or a path names a file, an object with `read` is a file object, anything else is bytes-like.

@@ -22,14 +22,11 @@ sealstone.errors.TimestampRefused: the authority did not grant the request (stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sealstone import _native
-from sealstone._types import Path, Readable
 from sealstone._native import Roots
-
-if TYPE_CHECKING:
-    from typing_extensions import Buffer
+from sealstone._types import Buffer, Path, Readable
 
 __all__ = [
     "Certificate",

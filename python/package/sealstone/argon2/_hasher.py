@@ -1,10 +1,11 @@
 """Storing and verifying passwords."""
 
-import asyncio
 import os
 from typing import Literal
 
 from sealstone._native import Memory, Pepper
+from sealstone._tasks import coroutine
+from sealstone._types import Progress
 from sealstone.argon2._memory import MEMORY
 from sealstone.argon2._parameters import Parameters, extract_parameters, validate_for_platform
 from sealstone.argon2.exceptions import InvalidHashError
@@ -126,18 +127,7 @@ class PasswordHasher:
 
         Pass `salt` only to reproduce a known string. Raises `HashingError`.
         """
-        hash = hash_secret(
-            _bytes(password, self.encoding),
-            salt or os.urandom(self.salt_len),
-            self.time_cost,
-            self.memory_cost,
-            self.parallelism,
-            self.hash_len,
-            self.type,
-            pepper=self._pepper,
-            memory=self._memory,
-        )
-        return hash.decode("ascii")
+        return self._hash(password, salt)
 
     def verify(self, hash: str | bytes, password: str | bytes) -> Literal[True]:
         """Returns `True` if `password` is what was hashed.
@@ -148,24 +138,57 @@ class PasswordHasher:
         Raises `VerifyMismatchError` if it is another password or pepper, `VerificationError` if the
         string is malformed or asks for too much, `InvalidHashError` if it is not an Argon2 hash.
         """
+        return self._verify(hash, password)
+
+    def _hash(
+        self, password: str | bytes, salt: bytes | None, *, progress: Progress | None = None
+    ) -> str:
+        hash = hash_secret(
+            _bytes(password, self.encoding),
+            salt or os.urandom(self.salt_len),
+            self.time_cost,
+            self.memory_cost,
+            self.parallelism,
+            self.hash_len,
+            self.type,
+            pepper=self._pepper,
+            memory=self._memory,
+            progress=progress,
+        )
+        return hash.decode("ascii")
+
+    def _verify(
+        self, hash: str | bytes, password: str | bytes, *, progress: Progress | None = None
+    ) -> Literal[True]:
         hash = _bytes(hash, "ascii")
         name = hash.split(b"$", 2)[1:2]
         if not hash.startswith(b"$") or name not in ([b"argon2id"], [b"argon2i"], [b"argon2d"]):
             raise InvalidHashError("not an Argon2 hash")
         type = {b"argon2id": Type.ID, b"argon2i": Type.I, b"argon2d": Type.D}[name[0]]
         memory, passes = self.memory_cost, self.time_cost
-        limits = (max(memory, _MOST_KIB), max(memory * passes, _MOST_WORK_KIB))
         return verify_secret(
-            hash, _bytes(password, self.encoding), type, pepper=self._pepper, memory=self._memory, limits=limits
+            hash,
+            _bytes(password, self.encoding),
+            type,
+            pepper=self._pepper,
+            memory=self._memory,
+            limits=(max(memory, _MOST_KIB), max(memory * passes, _MOST_WORK_KIB)),
+            progress=progress,
         )
 
     async def hash_async(self, password: str | bytes) -> str:
-        """`hash` on another thread: the event loop goes on."""
-        return await asyncio.to_thread(self.hash, password)
+        """`hash` on another thread: the event loop goes on.
+
+        A task that is cancelled stops its hash, which takes about a tenth of a second.
+        """
+        return await coroutine(self._hash)(password, None)
 
     async def verify_async(self, hash: str | bytes, password: str | bytes) -> Literal[True]:
-        """`verify` on another thread: the event loop goes on."""
-        return await asyncio.to_thread(self.verify, hash, password)
+        """`verify` on another thread: the event loop goes on.
+
+        A task that is cancelled stops its hash, which takes about a tenth of a second.
+        """
+        return await coroutine(self._verify)(hash, password)
 
     def check_needs_rehash(self, hash: str | bytes) -> bool:
         """Whether `hash` has other parameters than this hasher.

@@ -1,10 +1,10 @@
 """The functions of argon2-cffi's module of this name. All parameters are given."""
 
-from collections.abc import Callable
 from enum import Enum
 from typing import Literal
 
 from sealstone._native import Memory, Pepper, argon2_hash, argon2_verify
+from sealstone._types import Progress
 from sealstone.argon2 import _encoded
 from sealstone.argon2._memory import MEMORY, known
 from sealstone.argon2.exceptions import HashingError, VerificationError, VerifyMismatchError
@@ -34,13 +34,26 @@ def hash_secret(
     *,
     pepper: Pepper | None = None,
     memory: Memory = MEMORY,
+    progress: Progress | None = None,
 ) -> bytes:
     """Hashes `secret` and returns an encoded hash, which `verify_secret` takes.
+
+    `progress` is that of `hash_secret_raw`.
 
     Raises `HashingError` if the parameters are not allowed or memory is missing.
     """
     tag = hash_secret_raw(
-        secret, salt, time_cost, memory_cost, parallelism, hash_len, type, version, pepper=pepper, memory=memory
+        secret,
+        salt,
+        time_cost,
+        memory_cost,
+        parallelism,
+        hash_len,
+        type,
+        version,
+        pepper=pepper,
+        memory=memory,
+        progress=progress,
     )
     encoded = _encoded.Encoded(type.value, version, memory_cost, time_cost, parallelism, b"", salt, tag)
     return encoded.text().encode("ascii")
@@ -59,7 +72,7 @@ def hash_secret_raw(
     pepper: Pepper | None = None,
     associated_data: bytes = b"",
     memory: Memory = MEMORY,
-    progress: Callable[[int, int], object] | None = None,
+    progress: Progress | None = None,
 ) -> bytes:
     """Hashes `secret` to `hash_len` bytes: a key, for example.
 
@@ -88,10 +101,12 @@ def verify_secret(
     pepper: Pepper | None = None,
     memory: Memory = MEMORY,
     limits: tuple[int, int] | None = None,
+    progress: Progress | None = None,
 ) -> Literal[True]:
     """Returns `True` if `secret` is what was hashed.
 
-    `limits` are the most KiB, and the most KiB times passes, that the hash may ask for.
+    `limits` are the most KiB, and the most KiB times passes, that the hash may ask for. `progress`
+    is that of `hash_secret_raw`.
 
     Raises `VerifyMismatchError` if `secret` is another one, `VerificationError` if the hash is
     malformed, of another type, or asks for more than the limits allow.
@@ -102,7 +117,7 @@ def verify_secret(
     costs = (found.time_cost, found.memory_cost, found.parallelism)
     task = (found.type, found.version, *costs, found.salt, pepper, found.data)
     try:
-        matches = argon2_verify(secret, task, found.tag, known(memory), limits)
+        matches = argon2_verify(secret, task, found.tag, known(memory), limits, progress)
     except (ValueError, OverflowError, MemoryError) as error:
         raise VerificationError(str(error)) from None
     if not matches:

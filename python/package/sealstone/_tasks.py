@@ -1,0 +1,43 @@
+"""Long calls on another thread, for tasks of asyncio."""
+
+import asyncio
+import contextlib
+import functools
+from collections.abc import Callable, Coroutine
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class _Cancelled(Exception):
+    """Ends the work of a task that was cancelled."""
+
+
+def coroutine(call: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
+    """`call` on another thread. Its `progress` looks whether the task was cancelled."""
+
+    @functools.wraps(call)
+    async def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        cancelled, wanted = False, kwargs.get("progress")
+
+        def progress(done: int, total: int) -> None:
+            if cancelled:
+                raise _Cancelled
+            if callable(wanted):
+                wanted(done, total)
+
+        kwargs["progress"] = progress
+        work = asyncio.ensure_future(asyncio.to_thread(call, *args, **kwargs))
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            cancelled = True
+            while not work.done():
+                # Another cancellation does not end the wait: the work still has its target.
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.wait([work])
+            work.exception()  # It is known already why.
+            raise
+
+    return run
