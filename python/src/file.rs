@@ -188,7 +188,11 @@ impl Accept {
             let shown = sender.fingerprint().map(|it| it.to_string());
             let text = match &shown {
                 None => String::from("the file is not signed"),
-                Some(fingerprint) => format!("signed by {fingerprint}, whose status is: {status}"),
+                Some(by) => match status {
+                    "signed" => format!("signed by {by}: only unsigned files are accepted"),
+                    "another" => format!("signed by {by}, not by the passport that was named"),
+                    _ => format!("signed by {by}, whose status is: {status}"),
+                },
             };
             let passport = carried.cloned().map(PublicPassport::carried);
             raise(

@@ -44,7 +44,7 @@ def written() -> dict[tuple[str, int], str]:
     for path in PACKAGE.rglob("*.py"):
         for name, it in functions(path):
             line = min([it.lineno, *(mark.lineno for mark in it.decorator_list)])
-            protocol = name.startswith("_types.Readable.") or name.startswith("_types.Writable.")
+            protocol = name.startswith(("_annotations.Readable.", "_annotations.Writable."))
             if "overload" not in marks(it) and not protocol:
                 found[str(path), line] = name
     return found

@@ -306,6 +306,7 @@ def test_failures_have_fields() -> None:
         assert (caught.value.fingerprint, caught.value.status) == (ALICE.fingerprint, status)
         assert caught.value.passport == ALICE.public
         assert ALICE.fingerprint in str(caught.value)
+        assert {"another": "not by the passport that was named", "signed": "only unsigned files"}[status] in str(caught.value)
     with pytest.raises(errors.SenderNotApproved) as caught:
         sealstone.open(seal(b"text", to=BOB.public), keys=BOB, sender=ALICE.public)
     assert (caught.value.fingerprint, caught.value.status, caught.value.passport) == (None, "unsigned", None)
@@ -318,6 +319,9 @@ def test_failures_have_fields() -> None:
     assert malformed.value.what
     with pytest.raises(ValueError, match="recipient"):
         seal(b"text")
+    for read in (sealstone.open, SealedFile):
+        with pytest.raises(ValueError, match="give keys, a passphrase, or both"):
+            read(sealed, sender="any")
 
 
 @pytest.mark.parametrize("position", range(0, 3000, 37))

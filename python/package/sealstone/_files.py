@@ -192,7 +192,10 @@ def open(
 def _ring(
     keys: Passport | _types.Iterable[Passport], passphrase: str | bytes | None
 ) -> tuple[list[Passport], str | bytes | None]:
-    return secret("keys", keys), passphrase
+    several = secret("keys", keys)
+    if not several and passphrase is None:
+        raise ValueError("nothing to open it with: give keys, a passphrase, or both")
+    return several, passphrase
 
 
 class SealedFile(io.RawIOBase):

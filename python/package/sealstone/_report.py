@@ -132,9 +132,9 @@ def report_of(checked: _native.Checked) -> Report:
     return Report(
         good=checked.good,
         reason=checked.reason,
-        layers=tuple(Layer(*row) for row in checked.layers()),
-        signers=tuple(Signer(*row) for row in checked.signers()),
-        findings=tuple(Finding(*row) for row in checked.findings()),
+        layers=tuple(map(Layer._make, checked.layers())),
+        signers=tuple(map(Signer._make, checked.signers())),
+        findings=tuple(map(Finding._make, checked.findings())),
         timestamps=tuple(timestamp_of(row) for row in checked.timestamps()),
         checked=checked,
     )
