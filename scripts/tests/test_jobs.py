@@ -102,6 +102,8 @@ class Jobs(unittest.TestCase):
             ],
         )
 
+        told = "export PKG_CONFIG_PATH=/opt/s/lib/pkgconfig LD_LIBRARY_PATH=/opt/s/lib"
+        self.assertIn(told, done.stdout)
         found = (installed / "lib/pkgconfig/sealstone.pc").read_text(encoding="utf-8")
         self.assertTrue(found.startswith("prefix=/opt/s\n"), found)
         listed = subprocess.run(
