@@ -270,6 +270,10 @@ public final class Sealstone {
     }
 
     public static void main(String[] arguments) throws Throwable {
+        if (arguments.length != 1) {
+            System.err.println("usage: Sealstone PATH-OF-libsealstone.so");
+            System.exit(2);
+        }
         try (Arena arena = Arena.ofShared()) {
             Sealstone sealstone = new Sealstone(arena, arguments[0]);
             String stored = sealstone.hashPassword("correct horse");
