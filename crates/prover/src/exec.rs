@@ -33,11 +33,12 @@ pub use place::Base;
 pub(crate) use state::State;
 
 use crate::features::Features;
+use crate::hash::Map;
 use crate::image::Image;
 use crate::term::{Bit, Terms, Word, value};
 use iced_x86::{Decoder, DecoderOptions, Instruction, Register};
 use place::{Bases, Place, RETURN, STACK_BITS};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Why a run ended before its end.
 #[derive(Clone, Debug)]
@@ -88,7 +89,7 @@ pub struct Machine<'a> {
     /// Where code was fetched from: address and length.
     pub fetched: BTreeMap<u64, Instruction>,
     /// Instructions by address, and how many times they were reached.
-    decoded: HashMap<u64, (Instruction, u64)>,
+    decoded: Map<u64, (Instruction, u64)>,
     /// Division and prefetching by data are allowed: data-dependent addressing, by definition.
     pub by_data: bool,
     /// It may return while the upper halves of vector registers are in use.
@@ -171,7 +172,7 @@ impl<'a> Machine<'a> {
             next: 0,
             at: 0,
             fetched: BTreeMap::new(),
-            decoded: HashMap::new(),
+            decoded: Map::default(),
             by_data: false,
             leaves_upper_halves: false,
             keeps_carries: false,

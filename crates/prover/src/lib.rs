@@ -113,6 +113,7 @@ pub mod contract;
 pub mod cosim;
 pub mod exec;
 pub mod features;
+mod hash;
 pub mod image;
 mod poly1305;
 pub mod prove;

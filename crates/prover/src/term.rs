@@ -23,6 +23,7 @@ mod arithmetic;
 mod carryless;
 mod integers;
 mod intern;
+mod kinds;
 mod linear;
 mod numbers;
 mod recent;
@@ -37,6 +38,7 @@ pub use intern::Interner;
 pub use samples::{Random, SAMPLES};
 pub(crate) use smt::read_values;
 
+use crate::hash::Map;
 use linear::Memo;
 
 /// A bit of a formula. See the [module](self).
@@ -85,11 +87,6 @@ const WIDEST: usize = 16;
 /// Namely those of more summands than this.
 const LONG: usize = 4;
 
-/// Sets of kinds of atoms.
-const INPUT: u8 = 1;
-const JUNK: u8 = 2;
-const BASE: u8 = 4;
-
 #[derive(Clone, Copy, Debug)]
 enum Atom {
     /// A bit of an input that is secret or computed with, or a stand-in for a bit that depends on
@@ -110,9 +107,11 @@ pub struct Terms {
     atom_samples: Vec<u64>,
     products: Interner,
     product_samples: Vec<u64>,
+    product_kinds: Vec<u8>,
     polynomials: Interner,
     polynomial_samples: Vec<u64>,
-    wrapped: std::collections::HashMap<Bit, Bit>,
+    polynomial_kinds: Vec<u8>,
+    wrapped: Map<Bit, Bit>,
     names: carryless::Names,
     longest: usize,
     arithmetic: linear::Arithmetic,
@@ -135,13 +134,15 @@ impl Terms {
             atom_samples: vec![0, u64::MAX],
             products: Interner::default(),
             product_samples: Vec::new(),
+            product_kinds: Vec::new(),
             polynomials: Interner::default(),
             polynomial_samples: Vec::new(),
-            wrapped: std::collections::HashMap::new(),
+            polynomial_kinds: Vec::new(),
+            wrapped: Map::default(),
             names: carryless::Names::default(),
             longest: LONGEST,
             arithmetic: linear::Arithmetic::default(),
-            divisions: numbers::Divisions::new(),
+            divisions: numbers::Divisions::default(),
             residues: residue::Residues::default(),
             integers: integers::Names::default(),
             bounds: integers::Bounds::default(),
@@ -202,38 +203,6 @@ impl Terms {
             Some(number) => self.polynomial_samples[number as usize],
             None => self.atom_samples[bit.0 as usize],
         }
-    }
-
-    /// Whether a bit is a formula with an input in it, and not only with junk.
-    pub fn depends_on_input(&self, bit: Bit) -> bool {
-        self.kinds(bit) & INPUT != 0
-    }
-
-    /// Whether a bit is a formula over addresses alone, and no constant.
-    pub fn is_of_address(&self, bit: Bit) -> bool {
-        self.kinds(bit) == BASE
-    }
-
-    /// Whether an address is in the formula of a bit.
-    pub fn depends_on_address(&self, bit: Bit) -> bool {
-        self.kinds(bit) & BASE != 0
-    }
-
-    /// The kinds of atoms in a bit.
-    fn kinds(&self, bit: Bit) -> u8 {
-        let of_atom = |atom: &u32| match self.atoms[*atom as usize] {
-            Atom::Input => INPUT,
-            Atom::Junk => JUNK,
-            Atom::Base => BASE,
-            Atom::Arithmetic(term) => self.arithmetic.kinds(term),
-        };
-        let mut kinds = 0;
-        for product in self.summands(bit, &mut [0]) {
-            for atom in self.factors(*product, &mut [0]) {
-                kinds |= of_atom(atom);
-            }
-        }
-        kinds
     }
 
     /// How many atoms and polynomials there are.
@@ -477,6 +446,8 @@ impl Terms {
             let samples = factors.iter().map(|atom| self.atom_samples[*atom as usize]);
             self.product_samples
                 .push(samples.fold(u64::MAX, |all, one| all & one));
+            let kinds = factors.iter().map(|atom| self.kinds_of_atom(*atom));
+            self.product_kinds.push(kinds.fold(0, |all, one| all | one));
         }
         TABLE | number
     }
@@ -498,6 +469,10 @@ impl Terms {
                 });
             self.polynomial_samples
                 .push(samples.fold(0, |sum, one| sum ^ one));
+            let kinds = summands.iter();
+            let kinds = kinds.map(|product| self.kinds_of_product(*product));
+            self.polynomial_kinds
+                .push(kinds.fold(0, |all, one| all | one));
         }
         Bit(TABLE | number)
     }

@@ -1,9 +1,10 @@
 //! Memory: declared buffers, arguments on the caller's stack, the function's own stack, and
 //! constants of the program. Nothing else exists.
 
+use crate::hash::Map;
 use crate::image::Image;
 use crate::term::{Bit, Terms, Word};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// A piece of memory that the kernel may use.
@@ -21,7 +22,7 @@ pub struct Region {
 #[derive(Default)]
 pub struct Memory {
     /// Words of eight bytes that have contents, by address / 8.
-    words: HashMap<u64, Box<Eight>>,
+    words: Map<u64, Box<Eight>>,
     regions: Vec<Region>,
     /// The stack's content at the entry, and everything below it, is unknown.
     stack: Range<u64>,
@@ -96,6 +97,12 @@ impl Memory {
         length: u64,
         lowest: u64,
     ) -> Result<Word, String> {
+        let end = address + length;
+        if self.is_all_ours(address..end, lowest)
+            && let Some(word) = self.settled(address..end)
+        {
+            return Ok(word);
+        }
         let mut word = Word::with_capacity(8 * length as usize);
         for at in address..address + length {
             let byte = match self.get(at) {
@@ -136,8 +143,11 @@ impl Memory {
         if !in_region && !on_stack {
             return Err(self.outside("write", address, length));
         }
-        for (at, byte) in (address..).zip(word.as_chunks::<8>().0) {
-            self.set(at, byte);
+        let mut bytes = word.as_chunks::<8>().0;
+        for piece in pieces(address..end) {
+            let (now, later) = bytes.split_at((piece.end - piece.start) as usize);
+            self.set_within(piece.start, now);
+            bytes = later;
         }
         Ok(())
     }
@@ -222,6 +232,31 @@ impl Memory {
                 .any(|region| region.range.contains(&address))
     }
 
+    /// Whether all bytes are of one buffer, or of the stack that is in use.
+    fn is_all_ours(&self, bytes: Range<u64>, lowest: u64) -> bool {
+        let contains = |all: &Range<u64>| all.start <= bytes.start && bytes.end <= all.end;
+        bytes.start >= lowest && contains(&self.stack)
+            || self.regions.iter().any(|region| contains(&region.range))
+    }
+
+    /// The contents of bytes that all have some and that nobody has given up.
+    fn settled(&self, bytes: Range<u64>) -> Option<Word> {
+        let mut word = Word::with_capacity(8 * (bytes.end - bytes.start) as usize);
+        for piece in pieces(bytes) {
+            let eight = self.words.get(&(piece.start / 8))?;
+            let (first, length) = (
+                (piece.start % 8) as usize,
+                (piece.end - piece.start) as usize,
+            );
+            let usable = (eight.present & !eight.stale) >> first;
+            if usable.trailing_ones() < length as u32 {
+                return None;
+            }
+            word.extend_from_slice(&eight.bits[8 * first..8 * (first + length)]);
+        }
+        Some(word)
+    }
+
     fn constant(
         &mut self,
         image: &Image,
@@ -267,6 +302,11 @@ impl Memory {
     }
 
     fn set(&mut self, address: u64, bits: &[Bit; 8]) {
+        self.set_within(address, &[*bits]);
+    }
+
+    /// Bytes of one word.
+    fn set_within(&mut self, address: u64, bytes: &[[Bit; 8]]) {
         let nothing = || Eight {
             bits: [Bit::ZERO; 64],
             present: 0,
@@ -274,11 +314,23 @@ impl Memory {
         };
         let eight = self.words.entry(address / 8);
         let eight = eight.or_insert_with(|| Box::new(nothing()));
-        let byte = (address % 8) as usize;
-        eight.bits.as_chunks_mut::<8>().0[byte] = *bits;
-        eight.present |= 1 << byte;
-        eight.stale &= !(1 << byte);
+        let first = (address % 8) as usize;
+        eight.bits[8 * first..8 * (first + bytes.len())].copy_from_slice(bytes.as_flattened());
+        let written: u8 = 0xff >> (8 - bytes.len()) << first;
+        eight.present |= written;
+        eight.stale &= !written;
     }
+}
+
+/// The parts of some bytes that are in one word each.
+fn pieces(bytes: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+    let mut start = bytes.start;
+    std::iter::from_fn(move || {
+        let end = (start / 8 * 8 + 8).min(bytes.end);
+        let piece = start..end;
+        start = end;
+        (!piece.is_empty()).then_some(piece)
+    })
 }
 
 fn junk_byte(terms: &mut Terms) -> [Bit; 8] {

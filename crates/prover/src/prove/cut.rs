@@ -62,8 +62,8 @@
 
 use crate::contract::{Contents, Steps, pick};
 use crate::exec::{Machine, Outcome, Reason, Stop};
+use crate::hash::{Map, Set};
 use crate::term::{Bit, Terms, Word};
-use std::collections::{HashMap, HashSet};
 
 /// The most steps without a cut before them.
 const MOST_UNCUT: usize = 2;
@@ -137,9 +137,7 @@ impl<'a> Beside<'a> {
         if self.done + 1 >= self.steps.count {
             return Ok(());
         }
-        let bits: HashSet<Bit> = machine.bits().collect();
-        let has = |bit: &Bit| bit.is_constant() || bits.contains(bit);
-        if self.next[self.steps.uncoupled..].iter().flatten().all(has) {
+        if self.is_coupled(machine) {
             if self.cuts == 0 {
                 add_to(&mut self.frame, entry.iter().flatten().copied());
             }
@@ -157,10 +155,25 @@ impl<'a> Beside<'a> {
         Ok(())
     }
 
+    /// Whether the machine has all words of the next step that are coupled.
+    fn is_coupled(&self, machine: &Machine<'_>) -> bool {
+        let words = self.next[self.steps.uncoupled..].iter().flatten();
+        let mut needed = words.filter(|bit| !bit.is_constant());
+        // At most turns, already the first one is missing.
+        let is_near = needed
+            .next()
+            .is_none_or(|first| machine.bits().any(|bit| bit == *first));
+        if !is_near {
+            return false;
+        }
+        let bits: Set<Bit> = machine.bits().collect();
+        needed.all(|bit| bits.contains(bit))
+    }
+
     fn cut(&mut self, machine: &mut Machine<'_>) {
         let words = core::mem::take(&mut self.next);
         let read = read(self.steps, self.contents, self.done);
-        let mut unknown_of = HashMap::new();
+        let mut unknown_of = Map::default();
         for (bits, unknowns) in [
             (&words[..], &mut self.unknowns.words),
             (&read[..], &mut self.unknowns.read),

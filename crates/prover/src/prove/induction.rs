@@ -30,9 +30,9 @@ use super::{
 };
 use crate::contract::{Contents, Contract, Repeats, Steps, pick};
 use crate::exec::{Base, Machine, Outcome, Reason, Region, State, Stop};
+use crate::hash::{Map, Set};
 use crate::term::{Bit, Terms, Word, constant, value};
 use crate::verdict::Verdict;
-use std::collections::{HashMap, HashSet};
 
 /// How many elements are left at the header.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -58,8 +58,8 @@ struct Header {
     state: State,
     /// Of each bit of the state that follows the specification, what it is one turn later. What is
     /// neither here nor in `anything` stays.
-    next: HashMap<Bit, Bit>,
-    anything: HashSet<Bit>,
+    next: Map<Bit, Bit>,
+    anything: Set<Bit>,
     /// The words of the specification after the next step.
     words: Vec<Word>,
 }
@@ -236,7 +236,7 @@ impl Induction<'_> {
     /// address of the next element.
     fn has_first_step(&self, machine: &mut Machine<'_>) -> bool {
         let next = plus(machine.terms, &self.pointer, self.bytes as i64);
-        let bits: HashSet<Bit> = machine.bits().collect();
+        let bits: Set<Bit> = machine.bits().collect();
         let has = |bit: &Bit| bit.is_constant() || bits.contains(bit);
         self.first.iter().chain([&next]).flatten().all(has)
     }
@@ -301,19 +301,19 @@ impl Induction<'_> {
 
     /// Inputs of the kernel that no turn uses up: contents of buffers, and of registers at the
     /// entry.
-    fn kept(&self, terms: &mut Terms, entry: &[Word]) -> HashSet<Bit> {
+    fn kept(&self, terms: &mut Terms, entry: &[Word]) -> Set<Bit> {
         let (buffer, cells) = (self.steps.reads)(0);
         let mut used = pick(&self.contents[buffer], &cells);
         used.extend((self.steps.begin)(terms, self.contents));
-        let used: HashSet<Bit> = used.into_iter().flatten().collect();
+        let used: Set<Bit> = used.into_iter().flatten().collect();
         let contents = self.contents.iter().flatten().flatten();
         let kept = contents.filter(|bit| !used.contains(bit));
         kept.chain(entry.iter().flatten()).copied().collect()
     }
 
     /// Bits of addresses in the buffer, which other turns have other ones of.
-    fn element_addresses(&self, machine: &mut Machine<'_>) -> HashSet<Bit> {
-        let mut bits = HashSet::new();
+    fn element_addresses(&self, machine: &mut Machine<'_>) -> Set<Bit> {
+        let mut bits = Set::default();
         for word in machine.words() {
             let distance = machine.terms.sub(&word, &self.pointer);
             if value(&distance).is_some() {
@@ -326,7 +326,7 @@ impl Induction<'_> {
 
 /// An unknown for each bit that is no constant, and the same one for the same bit.
 fn unknowns(terms: &mut Terms, words: &[Word]) -> Vec<Word> {
-    let mut unknown_of = HashMap::new();
+    let mut unknown_of = Map::default();
     let mut unknown = |bit: &Bit| match bit.is_constant() {
         true => *bit,
         false => *unknown_of.entry(*bit).or_insert_with(|| terms.input(1)[0]),
@@ -341,10 +341,10 @@ fn unknowns(terms: &mut Terms, words: &[Word]) -> Vec<Word> {
 #[derive(Default)]
 struct Roles {
     /// At the cut.
-    new: HashMap<Bit, Bit>,
+    new: Map<Bit, Bit>,
     /// One turn later.
-    next: HashMap<Bit, Bit>,
-    anything: HashSet<Bit>,
+    next: Map<Bit, Bit>,
+    anything: Set<Bit>,
 }
 
 impl Roles {
@@ -375,8 +375,8 @@ impl Roles {
     fn replace_all(
         &mut self,
         machine: &mut Machine<'_>,
-        kept: &HashSet<Bit>,
-        element_addresses: &HashSet<Bit>,
+        kept: &Set<Bit>,
+        element_addresses: &Set<Bit>,
     ) {
         let stays = |terms: &Terms, bit: Bit| {
             let is_kept = kept.contains(&bit) || terms.is_of_address(bit);

@@ -10,7 +10,7 @@
 //! their names.
 
 use super::{Bit, LONGEST_OF_PRODUCTS, TABLE, Terms, Word, cancel_pairs, symmetric_difference};
-use std::collections::HashMap;
+use crate::hash::Map;
 
 /// Long polynomials that have stand-ins, in echelon form.
 #[derive(Default)]
@@ -21,7 +21,7 @@ pub(super) struct Names {
     /// For each product, in how many polynomials it is that were named.
     counts: Vec<u32>,
     /// Bits that were factors, with their names.
-    known: HashMap<Bit, Bit>,
+    known: Map<Bit, Bit>,
 }
 
 /// A sum of polynomials that have stand-ins. One of its products is its *pivot*, which no later row

@@ -16,8 +16,9 @@
 
 use super::linear::Form;
 use super::{Bit, Terms, Word};
+use crate::hash::Map;
 use crate::poly1305::Residue;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An integer that is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,14 +44,14 @@ const MOST: usize = 200_000;
 #[derive(Default)]
 pub(super) struct Names {
     /// By the lowest bit of a word that is no constant: the word from there, and what it is.
-    words: HashMap<Bit, (Word, Polynomial)>,
+    words: Map<Bit, (Word, Polynomial)>,
     named: BTreeSet<Bit>,
     count: u32,
 }
 
 /// Bounds of terms that were asked for.
 #[derive(Default)]
-pub(super) struct Bounds(HashMap<u32, Option<u128>>);
+pub(super) struct Bounds(Map<u32, Option<u128>>);
 
 impl Polynomial {
     fn add(&mut self, product: Vec<Unknown>, coefficient: Residue) {

@@ -42,7 +42,8 @@ impl Interner {
 
     /// The number of `items`. New items get a new number.
     pub fn number(&mut self, items: &[u32]) -> u32 {
-        if 3 * self.table.len() < 4 * (self.count() + 1) {
+        // At most half full: what is not there is seen after three slots on average.
+        if self.table.len() < 2 * (self.count() + 1) {
             self.grow();
         }
         let hash = hash(items);

@@ -1,9 +1,10 @@
 //! Words as numbers: which is less, which are equal, and division.
 
 use super::{Atom, Bit, SAMPLES, Terms, Word, constant, value};
+use crate::hash::Map;
 
 /// Quotients and remainders so far, by dividend and divisor.
-pub(super) type Divisions = std::collections::HashMap<(Word, Word), (Word, Word)>;
+pub(super) type Divisions = Map<(Word, Word), (Word, Word)>;
 
 impl Terms {
     /// `a` < `b`, words of the same length: the borrow of `a` - `b`.
