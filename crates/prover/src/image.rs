@@ -14,6 +14,7 @@ use object::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 type Elf<'a> = ElfFile64<'a, object::LittleEndian>;
 
@@ -35,6 +36,13 @@ pub struct Image {
     unknown: Vec<u64>,
     /// Addresses of eight bytes that the loader fills with an address, and which.
     relocated: BTreeMap<u64, u64>,
+    version: u64,
+}
+
+/// A number that no image has had.
+fn next_version() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed)
 }
 
 #[derive(Clone)]
@@ -135,11 +143,13 @@ impl Image {
             imports: Vec::new(),
             unknown: Vec::new(),
             relocated: BTreeMap::new(),
+            version: next_version(),
         }
     }
 
     /// Adds a function behind all others, which says where it is: for bugs planted on purpose.
     pub fn add_function(&mut self, name: &str, code: &[u8]) -> u64 {
+        self.version = next_version();
         let start = self.next_free();
         self.segments.push(Segment {
             start,
@@ -173,9 +183,15 @@ impl Image {
             .segments
             .iter_mut()
             .find(|segment| segment.contains(address));
+        self.version = next_version();
         let segment = segment.expect("bytes of the image");
         let at = (address - segment.start) as usize;
         segment.bytes[at..at + bytes.len()].copy_from_slice(bytes);
+    }
+
+    /// Images with the same number have the same bytes.
+    pub(crate) fn version(&self) -> u64 {
+        self.version
     }
 
     /// Up to `most` bytes of code from an address on.

@@ -13,11 +13,11 @@ pub(crate) use bench::{Bench, SCRATCH, State, Width};
 pub(crate) use caller::{Entry, ON_STACK, Reached, Until};
 pub(crate) use mapping::Mapping;
 
-/// The right to a place of which a process has one: addresses, or the handler of traps. A process
-/// may prove in several threads. Native runs take a small part of a proof's time.
-pub(crate) type Turn = MutexGuard<'static, ()>;
+/// The right to what a process has once: addresses, or the handler of traps. A process may prove
+/// in several threads. Native runs take a small part of a proof's time.
+pub(crate) type Turn<T> = MutexGuard<'static, T>;
 
 /// Waits for it. A thread that panicked has given back all that it held, by `Drop`.
-pub(crate) fn turn(place: &'static Mutex<()>) -> Turn {
+pub(crate) fn turn<T>(place: &'static Mutex<T>) -> Turn<T> {
     place.lock().unwrap_or_else(PoisonError::into_inner)
 }

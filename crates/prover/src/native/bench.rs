@@ -25,7 +25,7 @@ pub(crate) struct Bench {
     base: *mut u8,
     width: Width,
     /// The last field: it is given back after everything is unmapped.
-    _turn: Turn,
+    _turn: Turn<()>,
 }
 
 /// The vector features of this CPU.

@@ -6,17 +6,31 @@ use crate::image::Image;
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// The addresses of images and buffers are fixed, and a process has one handler of traps.
-static ADDRESSES: Mutex<()> = Mutex::new(());
-
-/// An image that can be called. Unmapped on drop. A second one of the process waits until then.
+/// An image that can be called. On drop, its buffers are unmapped. The image itself stays until
+/// another one is mapped: copying it takes longer than most proofs.
+///
+/// A process has one at a time: addresses are fixed, and so is the handler of traps. A second one
+/// waits until the first is dropped.
 pub(crate) struct Mapping {
-    pieces: Vec<Piece>,
+    memory: Pieces,
     buffers: Vec<Range<u64>>,
     caller: Caller,
-    /// The last field: it is given back after everything is unmapped.
-    _turn: Turn,
+    /// The last field: it is given back after everything else is unmapped.
+    _loaded: Turn<Option<Loaded>>,
 }
+
+/// Code and constants of an image, which nobody can write to.
+struct Loaded {
+    version: u64,
+    pieces: Pieces,
+}
+
+/// The image that was mapped last.
+static LAST: Mutex<Option<Loaded>> = Mutex::new(None);
+
+/// Mapped memory. Unmapped on drop.
+#[derive(Default)]
+struct Pieces(Vec<Piece>);
 
 struct Piece {
     start: u64,
@@ -32,38 +46,34 @@ impl Mapping {
     /// # Errors
     /// The part that cannot be mapped.
     pub(crate) fn new(image: &Image, buffers: &[Range<u64>]) -> Result<Self, String> {
-        let turn = turn(&ADDRESSES);
-        let mut mapping = Self {
-            pieces: Vec::new(),
-            buffers: buffers.to_vec(),
-            caller: Caller::new()?,
-            _turn: turn,
+        let mut last = turn(&LAST);
+        let loaded = match last.take() {
+            Some(same) if same.version == image.version() => same,
+            other => {
+                drop(other);
+                Loaded::new(image)?
+            }
         };
-        for (start, bytes, _) in image.segments() {
-            mapping.map(start, bytes.len())?;
-            mapping.write(start, bytes);
-        }
-        let trampolines = trampolines(image);
-        if let Some(first) = image.imports().next() {
-            mapping.map(first.0, trampolines.len())?;
-            mapping.write(first.0, &trampolines);
-        }
-        for piece in &mapping.pieces {
-            piece.make_executable()?;
-        }
-        let constant = mapping.pieces.len();
+        let loaded = last.insert(loaded);
+        let caller = Caller::new()?;
+        let mut memory = Pieces::default();
         for range in buffers {
             let pages = range.start / PAGE * PAGE..range.end;
-            let mut constants = mapping.pieces[..constant].iter();
+            let mut constants = loaded.pieces.0.iter();
             let shares = |piece: &Piece| {
                 piece.start < pages.end && pages.start < piece.start + piece.length as u64
             };
             if !range.is_empty() && constants.any(shares) {
                 return Err("a variable is on a page of constants".into());
             }
-            mapping.map(range.start, (range.end - range.start) as usize)?;
+            memory.map(range.start, (range.end - range.start) as usize)?;
         }
-        Ok(mapping)
+        Ok(Self {
+            memory,
+            buffers: buffers.to_vec(),
+            caller,
+            _loaded: last,
+        })
     }
 
     /// Writes the cells of each buffer.
@@ -75,7 +85,7 @@ impl Mapping {
                 range.end - range.start,
                 "a whole buffer"
             );
-            self.write(range.start, &bytes);
+            self.memory.write(range.start, &bytes);
         }
     }
 
@@ -111,13 +121,38 @@ impl Mapping {
         // way there is the same.
         unsafe { self.caller.call_until(function, entry, until) }
     }
+}
 
+impl Loaded {
+    /// The image where it expects to be.
+    fn new(image: &Image) -> Result<Self, String> {
+        let mut pieces = Pieces::default();
+        for (start, bytes, _) in image.segments() {
+            pieces.map(start, bytes.len())?;
+            pieces.write(start, bytes);
+        }
+        let trampolines = trampolines(image);
+        if let Some(first) = image.imports().next() {
+            pieces.map(first.0, trampolines.len())?;
+            pieces.write(first.0, &trampolines);
+        }
+        for piece in &pieces.0 {
+            piece.make_executable()?;
+        }
+        Ok(Self {
+            version: image.version(),
+            pieces,
+        })
+    }
+}
+
+impl Pieces {
     /// Maps pages for `length` bytes, unless they are mapped already.
     fn map(&mut self, start: u64, length: usize) -> Result<(), String> {
         let first = start / PAGE * PAGE;
         let end = (start + length as u64).next_multiple_of(PAGE);
         let covered = |page: u64| {
-            self.pieces
+            self.0
                 .iter()
                 .any(|piece| (piece.start..piece.start + piece.length as u64).contains(&page))
         };
@@ -126,8 +161,7 @@ impl Mapping {
             .filter(|page| !covered(*page))
             .collect();
         for run in pages.chunk_by(|a, b| a + PAGE == *b) {
-            self.pieces
-                .push(Piece::new(run[0], run.len() * PAGE as usize)?);
+            self.0.push(Piece::new(run[0], run.len() * PAGE as usize)?);
         }
         Ok(())
     }
@@ -139,9 +173,9 @@ impl Mapping {
     }
 }
 
-impl Drop for Mapping {
+impl Drop for Pieces {
     fn drop(&mut self) {
-        for piece in &self.pieces {
+        for piece in &self.0 {
             // SAFETY: mapped by `Piece::new`, and nobody refers to it any more.
             unsafe { libc::munmap(piece.start as *mut libc::c_void, piece.length) };
         }
