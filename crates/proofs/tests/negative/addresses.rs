@@ -85,6 +85,27 @@ fn wrong_for_some_place_of_the_program() {
     assert_depends_on_addresses(&wrong_where(by_image));
 }
 
+/// Two calls return to places at the distance that the code has in this program. In another
+/// program, the same instructions may be further apart.
+#[test]
+fn a_distance_between_places_to_return_to() {
+    let verdict = wrong_where(|code, wrong| {
+        let (mut first, mut second) = (code.create_label(), code.create_label());
+        code.sub(rsp, 8).unwrap();
+        code.call(first).unwrap();
+        code.set_label(&mut first).unwrap();
+        code.pop(rax).unwrap();
+        code.call(second).unwrap();
+        code.set_label(&mut second).unwrap();
+        code.pop(rcx).unwrap();
+        code.add(rsp, 8).unwrap();
+        code.sub(rcx, rax).unwrap();
+        code.cmp(ecx, 6).unwrap();
+        code.jne(wrong).unwrap();
+    });
+    assert_depends_on_addresses(&verdict);
+}
+
 /// From one buffer to the other by their distance, as it is in these places.
 #[test]
 fn a_distance_between_buffers() {

@@ -22,7 +22,7 @@ impl Machine<'_> {
                 if !self.is_aligned(pointer, 16) {
                     return self.wrong("a call with a stack pointer that is not a multiple of 16");
                 }
-                let back = self.word_of(self.next);
+                let back = self.word_to_return_to(self.next);
                 self.push(&back)?;
                 self.next = target;
             }

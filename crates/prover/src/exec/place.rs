@@ -1,12 +1,15 @@
 //! Addresses: where memory is, is not known.
 //!
-//! Every buffer of a contract, the stack, the program, the functions of other libraries and the
+//! Every buffer of a contract, the stack, the program, the functions of other libraries and each
 //! place to return to have a *base*: a symbolic address of which only the low zero bits are known
-//! that the contract or the ABI promises. An address is a base and a constant distance from it: if
-//! the normal form of a word minus that of a base is a constant, the word is such an address, and
-//! of no other base. It is not zero if a byte of a buffer or of the stack is there. The difference
-//! of two bases is not known, so an address that is computed in another way, or a branch on it,
-//! ends the run. Memory of different bases is separate, by the contract.
+//! that the contract or the ABI promises. Of the places that calls of the function itself return
+//! to, nothing is known: code can return there, and do nothing else with such an address.
+//!
+//! An address is a base and a constant distance from it: if the normal form of a word minus that of
+//! a base is a constant, the word is such an address, and of no other base. It is not zero if a
+//! byte of a buffer or of the stack is there. The difference of two bases is not known, so an
+//! address that is computed in another way, or a branch on it, ends the run. Memory of different
+//! bases is separate, by the contract.
 //!
 //! Within the executor, each base has a *slot* of addresses of its own, far from all others:
 //! numbers that only name places, and that native runs use. A distance that leaves the slot is
@@ -21,9 +24,9 @@
 //! address nothing between the two parts. So the run is the same for every distance.
 
 use super::{Machine, Outcome, RSP, STACK};
+use crate::hash::Map;
 use crate::image::Image;
 use crate::term::{Bit, Word, constant, value};
-use std::collections::HashMap;
 
 /// A symbolic address.
 #[derive(Clone, Debug)]
@@ -51,7 +54,9 @@ pub(super) struct Place {
 #[derive(Default)]
 pub(super) struct Bases {
     all: Vec<Base>,
-    places: HashMap<Word, Place>,
+    places: Map<Word, Place>,
+    /// Where calls return to: the formulas of these addresses.
+    returns: Map<u64, Word>,
     /// Those of the machine itself.
     stack: usize,
     program: usize,
@@ -175,6 +180,21 @@ impl Machine<'_> {
         let base = &self.bases.all[self.bases.program + usize::from(import)];
         let (word, distance) = (base.word.clone(), address.wrapping_sub(base.start));
         self.distant(&word, distance)
+    }
+
+    /// The formula of an address of the program that a call returns to. It is at no known distance
+    /// from another.
+    pub(super) fn word_to_return_to(&mut self, address: u64) -> Word {
+        if self.bases.all.is_empty() {
+            return constant(address.into(), 64);
+        }
+        if let Some(word) = self.bases.returns.get(&address) {
+            return word.clone();
+        }
+        let (word, place) = (self.terms.base(address, 0), self.in_program(address));
+        self.bases.places.insert(word.clone(), place);
+        self.bases.returns.insert(address, word.clone());
+        word
     }
 
     /// A word and a constant.
