@@ -34,6 +34,8 @@
 //! it was tried, and with which verdict, with functions of some crates as they are published.
 //!
 //! [`digest`] ties a proof to bytes: the command compares its own functions with those proved.
+//! Where a library has the same machine code as the command, the command's proof is the library's
+//! too, and [`same_code`] says why.
 //!
 //! Not covered, beside what the engine does not cover: drivers around the kernels, which are
 //! ordinary safe Rust.
@@ -50,6 +52,7 @@ pub mod coverage;
 pub mod digest;
 pub mod lemma;
 pub mod report;
+pub mod same_code;
 pub mod source;
 pub mod spec;
 pub mod usage;

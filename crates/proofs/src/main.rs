@@ -34,6 +34,9 @@ struct Arguments {
     /// crates. Kernels that it does not have are listed. May be given several times.
     #[arg(long = "library", value_name = "FILE")]
     libraries: Vec<PathBuf>,
+    /// Prove each kernel of a library anew, even where its code is the same as in the program.
+    #[arg(long, requires = "libraries")]
+    anew: bool,
     /// The target for which the program was built: x86-64, x86-64-v3 or x86-64-v4. Its code may use
     /// all instructions of that, wherever it is.
     #[arg(long, requires = "artefact", default_value = "x86-64")]
@@ -166,7 +169,8 @@ fn machine_code(arguments: &Arguments, solver: Option<&Solver>) -> Result<Report
         report.prove_others(&images, &arguments.only);
     }
     for library in libraries {
-        report.prove_library(library, &arguments.only, solver);
+        let command = (!arguments.anew).then(|| &images[0]);
+        report.prove_library(library, command, &arguments.only, solver);
     }
     if !arguments.without_models {
         report.compare_models();
@@ -179,6 +183,7 @@ mod tests {
     use super::*;
     use sealstone_proofs::coverage::{Coverage, Share};
     use sealstone_proofs::report::Row;
+    use sealstone_proofs::same_code::Trace;
     use sealstone_prover::cosim::Comparison;
     use sealstone_prover::verdict::{Residue, Verdict};
     use std::time::Duration;
@@ -198,6 +203,8 @@ mod tests {
             ran_natively: true,
             hash: String::new(),
             functions: Vec::new(),
+            same_as: None,
+            trace: Trace::default(),
             time: Duration::ZERO,
         }
     }

@@ -1,19 +1,23 @@
 //! All proofs of a run, and how they are shown.
 
-use crate::catalog::{DRIVERS, Kernel, OBLIGATIONS, Obligation, kernels, others};
-use crate::coverage::{self, Coverage, Executed, Function};
+mod proving;
+
+pub use proving::prove_all;
+
+use crate::catalog::{Kernel, OBLIGATIONS, Obligation, kernels, others};
+use crate::coverage::{Coverage, Function};
 use crate::digest::Digest;
-use crate::spec::sha256;
-use crate::usage::ThreadTime;
+use crate::same_code::Trace;
 use iced_x86::Instruction;
+use proving::{Proved, Starts, left_out, prove, prove_kernel};
 use sealstone_prover::cosim::{self, Comparison};
-use sealstone_prover::features::{Features, Processor};
+use sealstone_prover::features::Features;
 use sealstone_prover::image::{Image, Symbol};
-use sealstone_prover::prove::{Finding, Session};
+use sealstone_prover::prove::Session;
 use sealstone_prover::solver::Solver;
 use sealstone_prover::verdict::{Residue, Verdict};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -40,6 +44,7 @@ pub struct Report {
 }
 
 /// The findings on one kernel.
+#[derive(Clone)]
 pub struct Row {
     /// The kernel.
     pub name: &'static str,
@@ -70,90 +75,13 @@ pub struct Row {
     pub hash: String,
     /// The functions whose instructions were executed, with their digests.
     pub functions: Vec<(Function, Digest)>,
+    /// The program whose proof this is, if the function is the same code there
+    /// ([`crate::same_code`]).
+    pub same_as: Option<String>,
+    /// What was executed and read, if it is proved.
+    pub trace: Trace,
     /// Processor time.
     pub time: Duration,
-}
-
-/// Proves every kernel whose name contains `only`: in the first image if it is shipped, else in the
-/// first that has it. The solver is asked for inputs for which something is wrong, where samples
-/// do not show it.
-pub fn prove_all(images: &[Image], only: &str, solver: Option<&Solver>) -> Report {
-    prove(kernels(), images, only, solver).0
-}
-
-/// The report on these kernels, and where the functions begin that were proved.
-fn prove(
-    kernels: Vec<Kernel>,
-    images: &[Image],
-    only: &str,
-    solver: Option<&Solver>,
-) -> (Report, Starts) {
-    let mut report = Report {
-        compiler: images
-            .first()
-            .map_or_else(String::new, |image| image.compiler.clone()),
-        ..Report::default()
-    };
-    let mut sessions: HashMap<&str, Session> = HashMap::new();
-    let mut proved = Proved::default();
-    for kernel in kernels {
-        if kernel.name.contains(only) || kernel.set.name().contains(only) {
-            let new = || match solver {
-                Some(solver) => Session::new().with_solver(solver.clone()),
-                None => Session::new(),
-            };
-            let session = sessions.entry(kernel.family).or_insert_with(new);
-            let row = prove_kernel(
-                session,
-                images,
-                &kernel,
-                &mut proved,
-                &mut report.instructions,
-            );
-            report.rows.push(row);
-        }
-    }
-    if only.is_empty() {
-        report.rows.extend(left_out(images, &proved.starts));
-        let nothing = Executed::new();
-        report.coverage = images.first().map(|image| {
-            let executed = proved.executed.get(&image.name).unwrap_or(&nothing);
-            coverage::cover(image, executed, DRIVERS)
-        });
-    }
-    (report, proved.starts)
-}
-
-/// The proved rows.
-#[derive(Default)]
-struct Proved {
-    starts: Starts,
-    /// The instructions of each program.
-    executed: BTreeMap<String, Executed>,
-}
-
-/// Where the functions begin that a row has proved, by program and path.
-type Starts = BTreeMap<(String, &'static str), BTreeSet<u64>>;
-
-/// A row for every function that has the name of a kernel and is none of those that were proved: it
-/// may be one that is called.
-fn left_out(images: &[Image], proved: &Starts) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for ((program, function), starts) in proved {
-        let image = images.iter().find(|image| image.name == *program);
-        let symbols = image.into_iter().flat_map(Image::symbols);
-        let others =
-            symbols.filter(|symbol| symbol.is(function) && !starts.contains(&symbol.start));
-        rows.extend(others.map(|symbol| Row {
-            artefact: program.clone(),
-            verdict: Verdict::Unproved(format!(
-                "the function at {:#x} has the name of a kernel, and no row proves it",
-                symbol.start
-            )),
-            ..Row::new(function, "", "")
-        }));
-    }
-    rows
 }
 
 impl Row {
@@ -172,6 +100,8 @@ impl Row {
             ran_natively: false,
             hash: String::new(),
             functions: Vec::new(),
+            same_as: None,
+            trace: Trace::default(),
             time: Duration::ZERO,
         }
     }
@@ -188,8 +118,15 @@ impl Row {
         } else {
             ""
         };
+        let same = self.same_as.as_ref();
+        let same = same.map_or_else(String::new, |program| {
+            format!("  (same code as in {program})")
+        });
         let time = self.time.as_secs_f64();
-        let rest = format!("{time:6.2}  {:.16}  {}{native}", self.hash, self.features);
+        let rest = format!(
+            "{time:6.2}  {:.16}  {}{native}{same}",
+            self.hash, self.features
+        );
         let residue = format!("{stack}/{vectors}/{general}");
         line([
             self.verdict.name(),
@@ -227,6 +164,7 @@ impl Row {
             "residue": { "stack": stack, "vectors": vectors, "general": general },
             "ran_natively": self.ran_natively,
             "sha256": self.hash,
+            "same_as": self.same_as,
             "functions": functions.collect::<Vec<_>>(),
             "seconds": self.time.as_secs_f64(),
         })
@@ -270,145 +208,6 @@ fn line(cells: [&str; 9]) -> String {
     )
 }
 
-fn prove_kernel(
-    session: &mut Session,
-    images: &[Image],
-    kernel: &Kernel,
-    proved: &mut Proved,
-    met: &mut BTreeMap<Vec<u8>, Instruction>,
-) -> Row {
-    let start = ThreadTime::start();
-    let images = if kernel.shipped { &images[..1] } else { images };
-    let mut row = Row {
-        verdict: Verdict::Unsupported(format!("there is no function {}", kernel.function)),
-        runs: kernel.contracts.len(),
-        ..Row::new(kernel.name, kernel.set.name(), kernel.shows)
-    };
-    let has = |image: &&Image| {
-        image
-            .symbols()
-            .iter()
-            .any(|symbol| symbol.is(kernel.function))
-    };
-    if let Some(image) = images.iter().find(has) {
-        row.artefact = image.name.clone();
-        let place = (image.name.clone(), kernel.function);
-        let taken = proved.starts.get(&place).cloned().unwrap_or_default();
-        let symbols = image.symbols().iter();
-        let mut symbols: Vec<&Symbol> = symbols
-            .filter(|symbol| symbol.is(kernel.function))
-            .collect();
-        // Another row's last: it may be this one's too, for another instruction set.
-        symbols.sort_by_key(|symbol| taken.contains(&symbol.start));
-        for symbol in symbols {
-            let before = row.verdict.clone();
-            let (executed, constants) =
-                prove_function(session, image, symbol, kernel, &mut row, met);
-            let functions = coverage::functions_of(image, &executed);
-            if let (true, Some(at)) = (
-                row.verdict.is_proof(),
-                coverage::nameless(&functions, &executed),
-            ) {
-                row.verdict = Verdict::Unproved(format!(
-                    "the program names no function at {at:#x}, so its code would be in no digest"
-                ));
-            }
-            if row.verdict.is_proof() {
-                let functions = functions.into_iter();
-                let with_digest = |function| {
-                    let digest = Digest::new(image, &function, &executed, &constants);
-                    (function, digest)
-                };
-                row.functions = functions.map(with_digest).collect();
-                let all = proved.executed.entry(image.name.clone()).or_default();
-                all.extend(executed);
-                let starts = proved.starts.entry(place).or_default();
-                starts.insert(symbol.start);
-                break;
-            }
-            // Of several that are not proved, the one that comes closest.
-            if matches!(before, Verdict::Unproved(_)) {
-                row.verdict = before;
-            }
-        }
-    }
-    row.time = start.so_far();
-    row
-}
-
-/// Tries one function. Without generic arguments in their names, several functions may have the
-/// name of the kernel; it is the one that is proved, and the others must be those of other rows
-/// ([`left_out`]). Gives the instructions that were executed, and where constants were read.
-fn prove_function(
-    session: &mut Session,
-    image: &Image,
-    symbol: &Symbol,
-    kernel: &Kernel,
-    row: &mut Row,
-    met: &mut BTreeMap<Vec<u8>, Instruction>,
-) -> (Executed, BTreeSet<u64>) {
-    let (mut bytes, mut executed) = (BTreeMap::new(), Executed::new());
-    let mut constants = BTreeSet::new();
-    (row.features, row.residue) = (Features::default(), Residue::default());
-    (row.steps, row.depth) = (0, 0);
-    row.ran_natively = true;
-    let processor = Processor {
-        features: kernel.set.features().or(&image.target),
-        is_here: kernel.set.is_here(),
-    };
-    for contract in &kernel.contracts {
-        let finding = session.prove(image, symbol, contract, &processor);
-        row.residue = finding.residue.or(row.residue);
-        row.steps = row.steps.max(finding.steps);
-        row.depth = row.depth.max(finding.depth);
-        // No run is of any number of elements.
-        row.ran_natively &= finding.ran_natively || contract.repeats.is_some();
-        collect(image, &finding, &mut bytes, met);
-        row.features.add_all(finding.instructions.values());
-        let lengths = finding.instructions.iter();
-        executed.extend(lengths.map(|(address, instruction)| (*address, instruction.len())));
-        constants.extend(finding.constants);
-        row.verdict = finding.verdict;
-        if !row.verdict.is_proof() {
-            break;
-        }
-    }
-    row.hash = sha256::hash(&pieces(symbol.start, &bytes))
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    (executed, constants)
-}
-
-/// The bytes that a row's hash covers.
-fn pieces(start: u64, bytes: &BTreeMap<u64, u8>) -> Vec<u8> {
-    let all: Vec<(u64, u8)> = bytes.iter().map(|(at, byte)| (*at, *byte)).collect();
-    let mut text = Vec::new();
-    for piece in all.chunk_by(|a, b| a.0 + 1 == b.0) {
-        text.extend(piece[0].0.wrapping_sub(start).to_le_bytes());
-        text.extend((piece.len() as u64).to_le_bytes());
-        text.extend(piece.iter().map(|(_, byte)| byte));
-    }
-    text
-}
-
-/// The bytes that a proof is about.
-fn collect(
-    image: &Image,
-    finding: &Finding,
-    bytes: &mut BTreeMap<u64, u8>,
-    met: &mut BTreeMap<Vec<u8>, Instruction>,
-) {
-    for (address, instruction) in &finding.instructions {
-        let code = image.code(*address, instruction.len()).unwrap_or_default();
-        met.insert(code.to_vec(), *instruction);
-        bytes.extend((*address..).zip(code.iter().copied()));
-    }
-    for address in &finding.constants {
-        bytes.extend(image.byte(*address).map(|byte| (*address, byte)));
-    }
-}
-
 impl Report {
     /// Tries the functions of others that a program relies on. Nothing of it counts as a kernel.
     /// What the first program does not contain is taken from the others. A second function of the
@@ -424,7 +223,7 @@ impl Report {
             }
             let row = prove_kernel(
                 &mut session,
-                images,
+                (images, None),
                 &row,
                 &mut proved,
                 &mut self.instructions,
@@ -436,10 +235,19 @@ impl Report {
 
     /// Proves in a library of the same crates the kernels that the command has. It need not have
     /// all of them, but one at least: a part of them that it has none of says nothing about it.
-    pub fn prove_library(&mut self, image: Image, only: &str, solver: Option<&Solver>) {
+    /// Where its code is the same as in `command`, of which this report is, the proof there is its
+    /// proof. Without a command, each kernel is proved anew.
+    pub fn prove_library(
+        &mut self,
+        image: Image,
+        command: Option<&Image>,
+        only: &str,
+        solver: Option<&Solver>,
+    ) {
         let shipped = kernels().into_iter().filter(|kernel| kernel.shipped);
         let images = [image];
-        let (mut report, starts) = prove(shipped.collect(), &images, only, solver);
+        let known = command.map(|command| (command, &self.rows[..]));
+        let (mut report, starts) = prove(shipped.collect(), &images, only, solver, known);
         report.leave_out_absent(&images[0], &starts);
         self.instructions.append(&mut report.instructions);
         if only.is_empty() || !report.rows.is_empty() {
@@ -548,12 +356,16 @@ impl Report {
     fn sum(&self) -> String {
         let proved = self.rows.iter().filter(|row| row.verdict.is_proof());
         let time: Duration = self.rows.iter().map(|row| row.time).sum();
-        let sum = format!(
+        let mut sum = format!(
             "{} of {} proved in {:.1} s of processor time\n",
             proved.count(),
             self.rows.len(),
             time.as_secs_f64()
         );
+        let same = self.rows.iter().filter(|row| row.same_as.is_some()).count();
+        if same > 0 {
+            let _ = writeln!(sum, "{same} of them by the same code in another program");
+        }
         let coverage = self.coverage.as_ref().map(Coverage::text);
         sum + &coverage.unwrap_or_default()
     }

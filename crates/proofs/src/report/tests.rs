@@ -1,9 +1,23 @@
 //! How rows are made, and what they say.
 
+use super::proving::pieces;
 use super::*;
 use crate::catalog::Set;
+use crate::coverage::{self, Executed};
+use iced_x86::{Decoder, DecoderOptions, Mnemonic};
 use sealstone_prover::contract::{Access, Contract};
 use sealstone_prover::formula;
+use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard};
+
+/// Native runs map memory at fixed addresses: one test at a time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ONE_AT_A_TIME
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}
 
 /// Whether the models are taken for right, after a comparison with this outcome.
 fn agree(models: Option<Result<Comparison, String>>) -> bool {
@@ -94,6 +108,7 @@ fn a_function_with_the_name_of_a_kernel_that_no_row_proves_is_a_row() {
 /// One is proved, and a second one of its name does nothing.
 #[test]
 fn a_second_function_with_the_name_of_others_is_a_row() {
+    let _alone = alone();
     crate::catalog::call_others();
     let name = "blake3_compress_in_place_sse2";
     let mut image = Image::load(&std::env::current_exe().unwrap()).unwrap();
@@ -117,6 +132,7 @@ fn a_second_function_with_the_name_of_others_is_a_row() {
 /// about the second.
 #[test]
 fn a_row_has_the_figures_of_the_function_that_was_proved() {
+    let _alone = alone();
     use iced_x86::code_asm::{CodeAssembler, qword_ptr, rax, rdi};
     let code = |write: &dyn Fn(&mut CodeAssembler)| {
         let mut code = CodeAssembler::new(64).unwrap();
@@ -150,7 +166,7 @@ fn a_row_has_the_figures_of_the_function_that_was_proved() {
     let (mut proved, mut met) = (Proved::default(), BTreeMap::new());
     let row = prove_kernel(
         &mut Session::new(),
-        &[image],
+        (&[image], None),
         &kernel,
         &mut proved,
         &mut met,
@@ -163,6 +179,7 @@ fn a_row_has_the_figures_of_the_function_that_was_proved() {
 /// A library has to have a kernel, and those that it has are proved.
 #[test]
 fn a_library_without_kernels_or_with_a_wrong_one_is_no_proof() {
+    let _alone = alone();
     let proved = || Report {
         rows: vec![Row {
             verdict: Verdict::Proved,
@@ -173,7 +190,8 @@ fn a_library_without_kernels_or_with_a_wrong_one_is_no_proof() {
     let with = |function: &str, only: &str| {
         let mut report = proved();
         report.libraries.push(proved());
-        report.prove_library(Image::of_code(function, &[0xc3]), only, None);
+        let library = Image::of_code(function, &[0xc3]);
+        report.prove_library(library, None, only, None);
         report
     };
     let shipped = kernels().iter().filter(|kernel| kernel.shipped).count();
@@ -244,4 +262,47 @@ fn code_of_a_library_that_was_left_out_is_seen() {
         };
         assert_eq!(report.is_whole(), is_whole);
     }
+}
+
+/// This program is its own library. Where that has the same code, it needs no proof of its own;
+/// where one byte of a kernel differs, that is proved anew and found wrong.
+#[test]
+fn the_same_code_in_a_library_is_proved_once() {
+    let _alone = alone();
+    sealstone_kernels::call_every_kernel();
+    let name = "BLAKE2b F";
+    let image = Image::load(&std::env::current_exe().unwrap()).unwrap();
+    let mut report = prove_all(std::slice::from_ref(&image), name, None);
+    assert!(report.is_proof(), "{}", report.table());
+    let row = &report.rows[0];
+    let is_rotation = |(at, length): (&u64, &usize)| {
+        let code = image.code(*at, *length)?;
+        let instruction = Decoder::with_ip(64, code, *at, DecoderOptions::NONE).decode();
+        let rotates = matches!(instruction.mnemonic(), Mnemonic::Rol | Mnemonic::Ror);
+        rotates.then_some((at + *length as u64 - 1, code[*length - 1]))
+    };
+    let (at, byte) = row.trace.executed.iter().find_map(is_rotation).unwrap();
+    let mut wrong = image.clone();
+    wrong.patch(at, &[byte ^ 1]);
+    for library in [&image, &wrong] {
+        report.prove_library(library.clone(), Some(&image), name, None);
+    }
+    report.prove_library(image.clone(), None, name, None);
+    let [same, wrong, anew] = &report.libraries[..] else {
+        panic!("three libraries");
+    };
+    for (ours, row) in report.rows.iter().zip(&same.rows) {
+        assert_eq!(row.same_as.as_ref(), Some(&image.name));
+        assert_eq!(row.hash, ours.hash);
+        assert_eq!(row.functions.len(), ours.functions.len());
+    }
+    assert!(same.is_proof() && anew.is_proof());
+    assert!(anew.rows.iter().all(|row| row.same_as.is_none()));
+    assert_eq!(wrong.rows[0].same_as, None);
+    assert!(matches!(wrong.rows[0].verdict, Verdict::Refuted(_)));
+    assert_eq!(
+        report.json()["libraries"][0]["kernels"][0]["same_as"],
+        image.name
+    );
+    assert!(report.table().contains("same code as in"));
 }

@@ -1,0 +1,231 @@
+//! Whether a library has the machine code of a kernel that was proved in another program.
+//!
+//! The command and the libraries are built of the same crates. Often, the compiler makes the same
+//! code for all of them. Only distances differ: those to other functions and to constants. Then the
+//! proof in the command is a proof in the library too, and is not made again.
+//!
+//! # The check
+//!
+//! An instruction of the proof and the one in its place in the library are a *pair*. The entries of
+//! both functions are a pair. What stands behind a pair is a pair, and so are the targets of its
+//! jump or call. Each instruction that a run of the proof has executed must be in a pair, and the
+//! check demands of each pair:
+//!
+//! - Both have the same bytes, except for four bytes that are a distance from rip, and the distance
+//!   of a jump or call.
+//! - At a distance from rip are constants. The proof has read all their bytes, and the library has
+//!   the same. Where the constant of the proof is a multiple of its size, so is the library's.
+//! - Or there is the target of an indirect jump or call, which the loader writes. Both targets are
+//!   the function of another library with the same name, or they are a pair.
+//! - It is no other jump through memory or a register, and takes no address of the program (`lea`).
+//!
+//! All constants that the proof has read must be among those that were compared.
+//!
+//! # Why that is sound
+//!
+//! Compare a run in the library with a run in the command that begins in the same state, apart from
+//! rip. Both execute pairs, step by step, and after each step the states are the same, apart from
+//! rip and from addresses to return to: no other address of the program enters a register or
+//! memory. A proof knows nothing of addresses to return to (each is a base of its own,
+//! [`sealstone_prover::exec`]), so it holds whatever they are. So what it says of outputs, branches,
+//! accesses, the stack and what is left behind, holds in the library.
+//!
+//! The features that the instructions need are the same as well; so the row in the library needs
+//! the same target.
+
+use crate::coverage::Executed;
+use iced_x86::{ConstantOffsets, Decoder, DecoderOptions, FlowControl, Instruction, OpKind};
+use sealstone_prover::image::Image;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// What the runs of a proof have executed and read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    /// The entry of the function.
+    pub start: u64,
+    /// The instructions.
+    pub executed: Executed,
+    /// The addresses of constants.
+    pub constants: BTreeSet<u64>,
+}
+
+/// The same trace in the library, if the function at `start` is the same code.
+pub fn find(program: &Image, trace: &Trace, library: &Image, start: u64) -> Option<Trace> {
+    let mut pairs = Pairs {
+        program,
+        trace,
+        library,
+        of: BTreeMap::new(),
+        open: vec![(trace.start, start)],
+        compared: BTreeSet::new(),
+        constants: BTreeSet::new(),
+    };
+    while let Some(pair) = pairs.open.pop() {
+        pairs.compare(pair)?;
+    }
+    let is_whole = trace.executed.keys().all(|at| pairs.of.contains_key(at))
+        && trace.constants.is_subset(&pairs.compared);
+    let executed = pairs.of.iter();
+    let executed = executed.map(|(at, other)| (*other, trace.executed[at]));
+    is_whole.then(|| Trace {
+        start,
+        executed: executed.collect(),
+        constants: pairs.constants,
+    })
+}
+
+/// The pairs so far.
+struct Pairs<'a> {
+    program: &'a Image,
+    trace: &'a Trace,
+    library: &'a Image,
+    /// Addresses of the library by those of the program.
+    of: BTreeMap<u64, u64>,
+    /// Pairs that were not compared yet.
+    open: Vec<(u64, u64)>,
+    /// Constants of the program that the library has too,
+    compared: BTreeSet<u64>,
+    /// and where.
+    constants: BTreeSet<u64>,
+}
+
+/// An instruction where it stands.
+struct Code<'a> {
+    instruction: Instruction,
+    offsets: ConstantOffsets,
+    bytes: &'a [u8],
+}
+
+impl<'a> Code<'a> {
+    fn at(image: &'a Image, address: u64, length: usize) -> Option<Self> {
+        let bytes = image.code(address, length)?;
+        let mut decoder = Decoder::with_ip(64, bytes, address, DecoderOptions::NONE);
+        let instruction = decoder.decode();
+        (!instruction.is_invalid() && instruction.len() == length).then(|| Self {
+            instruction,
+            offsets: decoder.get_constant_offsets(&instruction),
+            bytes,
+        })
+    }
+
+    /// Where its distance to another place of the program is, if it has one.
+    fn distance(&self) -> Range<usize> {
+        let offsets = &self.offsets;
+        let (start, size) = if self.instruction.is_ip_rel_memory_operand() {
+            (offsets.displacement_offset(), offsets.displacement_size())
+        } else if self.has_near_target() {
+            (offsets.immediate_offset(), offsets.immediate_size())
+        } else {
+            (0, 0)
+        };
+        start..start + size
+    }
+
+    fn has_near_target(&self) -> bool {
+        self.instruction.op_count() > 0 && self.instruction.op0_kind() == OpKind::NearBranch64
+    }
+}
+
+impl Pairs<'_> {
+    /// Compares a pair and finds those that follow from it; nothing if they are not the same.
+    fn compare(&mut self, (at, other): (u64, u64)) -> Option<()> {
+        let Some(length) = self.trace.executed.get(&at) else {
+            // No run comes here.
+            return Some(());
+        };
+        if let Some(known) = self.of.insert(at, other) {
+            return (known == other).then_some(());
+        }
+        let code = Code::at(self.program, at, *length)?;
+        let same = Code::at(self.library, other, *length)?;
+        let distance = code.distance();
+        let is_same = distance == same.distance()
+            && code.bytes[..distance.start] == same.bytes[..distance.start]
+            && code.bytes[distance.end..] == same.bytes[distance.end..];
+        if !is_same {
+            return None;
+        }
+        let pair = [&code, &same].map(|code| &code.instruction);
+        match code.instruction.flow_control() {
+            FlowControl::Next => {
+                self.compare_constants(pair)?;
+                self.follow(pair)
+            }
+            FlowControl::ConditionalBranch | FlowControl::Call => {
+                self.jump(&code, pair)?;
+                self.follow(pair)
+            }
+            FlowControl::UnconditionalBranch => self.jump(&code, pair),
+            FlowControl::IndirectCall => {
+                self.jump_indirectly(pair)?;
+                self.follow(pair)
+            }
+            FlowControl::IndirectBranch => self.jump_indirectly(pair),
+            FlowControl::Return => Some(()),
+            FlowControl::Interrupt | FlowControl::XbeginXabortXend | FlowControl::Exception => None,
+        }
+    }
+
+    /// What stands behind.
+    fn follow(&mut self, pair: [&Instruction; 2]) -> Option<()> {
+        let [at, other] = pair.map(Instruction::next_ip);
+        self.open.push((at, other));
+        Some(())
+    }
+
+    fn jump(&mut self, code: &Code<'_>, pair: [&Instruction; 2]) -> Option<()> {
+        let [at, other] = pair.map(Instruction::near_branch_target);
+        self.open.push((at, other));
+        code.has_near_target().then_some(())
+    }
+
+    /// Through a place that the loader writes to.
+    fn jump_indirectly(&mut self, pair: [&Instruction; 2]) -> Option<()> {
+        let [program, library] = [self.program, self.library];
+        let target = |image: &Image, instruction: &Instruction| {
+            let is_far = instruction.op0_kind() != OpKind::Memory
+                || instruction.memory_size().size() != 8
+                || !instruction.is_ip_rel_memory_operand();
+            let place = instruction.ip_rel_memory_address();
+            let (at, target) = image.relocated(place..place.wrapping_add(1)).next()?;
+            (!is_far && at == place).then_some(target)
+        };
+        let (at, other) = (target(program, pair[0])?, target(library, pair[1])?);
+        match (program.import_at(at), library.import_at(other)) {
+            (None, None) => self.open.push((at, other)),
+            (Some(name), Some(same)) if name == same => {}
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// The constants that a pair reads.
+    fn compare_constants(&mut self, pair: [&Instruction; 2]) -> Option<()> {
+        if !pair[0].is_ip_rel_memory_operand() {
+            return Some(());
+        }
+        let length = pair[0].memory_size().size() as u64;
+        let [place, other] = pair.map(Instruction::ip_rel_memory_address);
+        // `lea` takes an address, and reads nothing.
+        let is_less_aligned =
+            length == 0 || place.is_multiple_of(length) && !other.is_multiple_of(length);
+        let moved = other.saturating_sub(7)..other.checked_add(length)?;
+        if is_less_aligned || self.library.relocated(moved).next().is_some() {
+            return None;
+        }
+        for i in 0..length {
+            let (at, same) = (place + i, other + i);
+            let byte = self.program.byte(at)?;
+            if !self.trace.constants.contains(&at) || self.library.byte(same) != Some(byte) {
+                return None;
+            }
+            self.compared.insert(at);
+            self.constants.insert(same);
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
