@@ -27,8 +27,8 @@
 //! rip. Both execute pairs, step by step, and after each step the states are the same, apart from
 //! rip and from addresses to return to: no other address of the program enters a register or
 //! memory. A proof knows nothing of addresses to return to (each is a base of its own,
-//! [`sealstone_prover::exec`]), so it holds whatever they are. So what it says of outputs, branches,
-//! accesses, the stack and what is left behind, holds in the library.
+//! [`sealstone_prover::exec`]), so it holds whatever they are. What it says of outputs, branches,
+//! accesses, the stack and what is left behind therefore holds in the library.
 //!
 //! The features that the instructions need are the same as well; so the row in the library needs
 //! the same target.

@@ -1,5 +1,5 @@
-//! Tables whose keys nobody chooses in order to make them slow: a hash that is quick, and the same in
-//! every run.
+//! Tables with a hash that is quick, and the same in every run: nobody chooses their keys to make
+//! them slow.
 
 use foldhash::fast::FixedState;
 use std::collections::{HashMap, HashSet};
