@@ -49,7 +49,7 @@ impl View {
 
     /// Whether both are views of one object.
     fn shares(&self, py: Python<'_>, other: &Self) -> bool {
-        owner(self.bytes.bind(py)).is(&owner(other.bytes.bind(py)))
+        owner(self.bytes.bind(py)).is(owner(other.bytes.bind(py)))
     }
 
     /// Writes at `from`, where there is room for all of `bytes`.
