@@ -8,7 +8,7 @@ mod skein;
 
 pub use drivers::DRIVERS;
 pub use obligations::{Group, Need, OBLIGATIONS, Obligation};
-pub use others::{call_others, others};
+pub use others::others;
 
 use crate::spec::{argon2, blake2b, chacha20, sha256};
 use Access::{Read, Write};

@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 use clap::Parser;
-use sealstone_proofs::catalog::call_others;
 use sealstone_proofs::lemma::{self, Shipped};
 use sealstone_proofs::report::{Report, prove_all};
 use sealstone_proofs::source;
@@ -161,7 +160,7 @@ fn machine_code(arguments: &Arguments, solver: Option<&Solver>) -> Result<Report
     let libraries: Vec<Image> = libraries.collect::<Result<_, _>>()?;
     if !arguments.alone {
         sealstone_kernels::call_every_kernel();
-        call_others();
+        sealstone_kernels::call_others();
         images.push(Image::load(&own)?);
     }
     let mut report = prove_all(&images, &arguments.only, solver);

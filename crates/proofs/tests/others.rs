@@ -1,7 +1,7 @@
 //! Others' code that the command relies on, in this test's own program, and bugs planted into it.
 
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic};
-use sealstone_proofs::catalog::{Kernel, call_others, others};
+use sealstone_proofs::catalog::{Kernel, others};
 use sealstone_prover::contract::{Buffer, Cell, Contract};
 use sealstone_prover::features::Processor;
 use sealstone_prover::image::{Image, Symbol};
@@ -18,7 +18,7 @@ fn own() -> Image {
     black_box(aws_lc_sys::EVP_aead_aes_256_gcm as *const ());
     black_box(aws_lc_sys::SHA256 as *const ());
     black_box(aws_lc_sys::SHA512 as *const ());
-    call_others();
+    sealstone_kernels::call_others();
     // ML-KEM hashes four states at once.
     black_box(aws_lc_sys::EVP_PKEY_CTX_new_id as *const ());
     black_box(aws_lc_sys::EVP_PKEY_keygen as *const ());

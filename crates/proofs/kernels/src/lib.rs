@@ -7,6 +7,10 @@
 //! shows that it can.
 #![forbid(unsafe_code)]
 
+mod published;
+
+pub use published::call_others;
+
 use core::hint::black_box;
 use sealstone_argon2::{Arena, Argon2, Params};
 use sealstone_skein::threefish::{Threefish256, Threefish512, Threefish1024};

@@ -7,10 +7,7 @@ mod blake3;
 mod chacha20_poly1305;
 mod ghash;
 mod keccak;
-mod published;
 mod rustcrypto;
-
-pub use published::call_others;
 
 use super::{Kernel, Set, cells_32, words_32};
 use crate::spec::{chacha20, sha256, sha512};

@@ -109,7 +109,7 @@ fn a_function_with_the_name_of_a_kernel_that_no_row_proves_is_a_row() {
 #[test]
 fn a_second_function_with_the_name_of_others_is_a_row() {
     let _alone = alone();
-    crate::catalog::call_others();
+    sealstone_kernels::call_others();
     let name = "blake3_compress_in_place_sse2";
     let mut image = Image::load(&std::env::current_exe().unwrap()).unwrap();
     let rows = |image: &Image| {
