@@ -213,7 +213,7 @@ impl Report {
     /// What the first program does not contain is taken from the others. A second function of the
     /// same name is a row without a proof.
     pub fn prove_others(&mut self, images: &[Image], only: &str) {
-        // Families follow one another: of each, the formulas are forgotten after its last row.
+        // Families follow one another. After the last row of a family, its formulas are forgotten.
         let (mut family, mut session) = ("", Session::new());
         let mut proved = Proved::default();
         let chosen = |row: &Kernel| row.name.contains(only) || row.set.name().contains(only);

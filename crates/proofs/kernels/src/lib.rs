@@ -1,7 +1,8 @@
 //! Every kernel, called once: what the linker puts into a program.
 //!
-//! The prover's own program has the kernels that no shipped program uses yet from here. The program
-//! of this crate has nothing else: `cargo xtask levels` builds it at every level of optimisation.
+//! The prover's own program has the kernels that no shipped program uses yet from here, and
+//! functions of others' crates as published ([`call_others`]). The program of this crate has the
+//! kernels and nothing else: `cargo xtask levels` builds it at every level of optimisation.
 //!
 //! Two functions have the only purpose of being proved: ChaCha20 and SHA-256, by which the prover
 //! shows that it can.

@@ -83,8 +83,8 @@ pub(super) struct Proved {
 /// Where the functions begin that a row has proved, by program and path.
 pub(super) type Starts = BTreeMap<(String, &'static str), BTreeSet<u64>>;
 
-/// A row for every function that has the name of a kernel and is none of those that were proved: it
-/// may be one that is called.
+/// A row for every function that has the name of a kernel but was not proved: the program may call
+/// it.
 pub(super) fn left_out(images: &[Image], proved: &Starts) -> Vec<Row> {
     let mut rows = Vec::new();
     for ((program, function), starts) in proved {
@@ -128,7 +128,8 @@ pub(super) fn prove_kernel(
         let place = (image.name.clone(), kernel.function);
         let taken = proved.starts.get(&place).cloned().unwrap_or_default();
         let mut symbols: Vec<&Symbol> = image.symbols().iter().filter(is_kernel).collect();
-        // Another row's last: it may be this one's too, for another instruction set.
+        // Functions that another row has proved come last: they may belong to this row, too, for
+        // another instruction set.
         symbols.sort_by_key(|symbol| taken.contains(&symbol.start));
         let mut same = symbols.iter();
         match same.find_map(|symbol| row_of_same_code(known?, image, symbol, kernel)) {

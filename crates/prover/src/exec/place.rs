@@ -1,4 +1,4 @@
-//! Addresses: where memory is, is not known.
+//! Addresses: the proof does not know where memory is.
 //!
 //! Every buffer of a contract, the stack, the program, the functions of other libraries and each
 //! place to return to have a *base*: a symbolic address of which only the low zero bits are known
@@ -57,7 +57,7 @@ pub(super) struct Bases {
     places: Map<Word, Place>,
     /// Where calls return to: the formulas of these addresses.
     returns: Map<u64, Word>,
-    /// Those of the machine itself.
+    /// The places of the machine itself.
     stack: usize,
     program: usize,
     /// The alignment of the stack pointer.

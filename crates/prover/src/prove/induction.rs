@@ -56,8 +56,8 @@ enum Progress {
 struct Header {
     address: u64,
     state: State,
-    /// Of each bit of the state that follows the specification, what it is one turn later. What is
-    /// neither here nor in `anything` stays.
+    /// For each bit of the state that follows the specification, its value one turn later. A bit
+    /// that is neither here nor in `anything` stays.
     next: Map<Bit, Bit>,
     anything: Set<Bit>,
     /// The words of the specification after the next step.
@@ -324,7 +324,7 @@ impl Induction<'_> {
     }
 }
 
-/// An unknown for each bit that is no constant, and the same one for the same bit.
+/// An unknown for each bit that is not a constant, and the same one for the same bit.
 fn unknowns(terms: &mut Terms, words: &[Word]) -> Vec<Word> {
     let mut unknown_of = Map::default();
     let mut unknown = |bit: &Bit| match bit.is_constant() {

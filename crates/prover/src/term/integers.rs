@@ -43,7 +43,8 @@ const MOST: usize = 200_000;
 /// each bit. A bit is in one number that has a name, at most.
 #[derive(Default)]
 pub(super) struct Names {
-    /// By the lowest bit of a word that is no constant: the word from there, and what it is.
+    /// Words and their polynomials, by the lowest bit of a word that is not a constant: the word
+    /// starts there.
     words: Map<Bit, (Word, Polynomial)>,
     named: BTreeSet<Bit>,
     count: u32,
