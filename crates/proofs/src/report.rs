@@ -17,7 +17,7 @@ use sealstone_prover::prove::Session;
 use sealstone_prover::solver::Solver;
 use sealstone_prover::verdict::{Residue, Verdict};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -255,9 +255,12 @@ impl Report {
         }
     }
 
-    /// A kernel is absent if every function that has its name is one that another row has proved.
-    /// The sizes and instruction sets of a kernel have one name.
+    /// A kernel is absent if every function that has its name is one that another kernel's row has
+    /// proved: the sizes of a kernel have one name. The instruction sets of a kernel share one
+    /// function; where one of them is proved there, none is absent.
     fn leave_out_absent(&mut self, image: &Image, starts: &Starts) {
+        let proved = self.rows.iter().filter(|row| row.verdict.is_proof());
+        let present: BTreeSet<&str> = proved.map(|row| row.name).collect();
         let is_absent = |row: &Row| {
             let kernels = kernels().into_iter();
             let mut same = kernels.filter(|it| it.name == row.name && it.set.name() == row.set);
@@ -267,7 +270,7 @@ impl Report {
                     !symbol.is(kernel.function)
                         || proved.is_some_and(|proved| proved.contains(&symbol.start))
                 };
-                !row.verdict.is_proof() && image.symbols().iter().all(is_other)
+                !present.contains(row.name) && image.symbols().iter().all(is_other)
             })
         };
         let absent = self.rows.extract_if(.., |row| is_absent(row));

@@ -7,7 +7,6 @@ use crate::coverage::{self, Executed};
 use iced_x86::{Decoder, DecoderOptions, Mnemonic};
 use sealstone_prover::contract::{Access, Contract};
 use sealstone_prover::formula;
-use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard};
 
 /// Native runs map memory at fixed addresses: one test at a time.
@@ -298,7 +297,11 @@ fn the_same_code_in_a_library_is_proved_once() {
     }
     assert!(same.is_proof() && anew.is_proof());
     assert!(anew.rows.iter().all(|row| row.same_as.is_none()));
-    assert_eq!(wrong.rows[0].same_as, None);
+    assert_eq!(
+        (wrong.rows[0].set, &wrong.rows[0].same_as),
+        ("x86-64", &None)
+    );
+    assert!(wrong.absent.is_empty() && !wrong.is_proof());
     assert!(matches!(wrong.rows[0].verdict, Verdict::Refuted(_)));
     assert_eq!(
         report.json()["libraries"][0]["kernels"][0]["same_as"],
