@@ -7,16 +7,6 @@ use crate::coverage::{self, Executed};
 use iced_x86::{Decoder, DecoderOptions, Mnemonic};
 use sealstone_prover::contract::{Access, Contract};
 use sealstone_prover::formula;
-use std::sync::{Mutex, MutexGuard};
-
-/// Native runs map memory at fixed addresses: one test at a time.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-
-fn alone() -> MutexGuard<'static, ()> {
-    ONE_AT_A_TIME
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
-}
 
 /// Whether the models are taken for right, after a comparison with this outcome.
 fn agree(models: Option<Result<Comparison, String>>) -> bool {
@@ -107,7 +97,6 @@ fn a_function_with_the_name_of_a_kernel_that_no_row_proves_is_a_row() {
 /// One is proved, and a second one of its name does nothing.
 #[test]
 fn a_second_function_with_the_name_of_others_is_a_row() {
-    let _alone = alone();
     sealstone_kernels::call_others();
     let name = "blake3_compress_in_place_sse2";
     let mut image = Image::load(&std::env::current_exe().unwrap()).unwrap();
@@ -131,7 +120,6 @@ fn a_second_function_with_the_name_of_others_is_a_row() {
 /// about the second.
 #[test]
 fn a_row_has_the_figures_of_the_function_that_was_proved() {
-    let _alone = alone();
     use iced_x86::code_asm::{CodeAssembler, qword_ptr, rax, rdi};
     let code = |write: &dyn Fn(&mut CodeAssembler)| {
         let mut code = CodeAssembler::new(64).unwrap();
@@ -178,7 +166,6 @@ fn a_row_has_the_figures_of_the_function_that_was_proved() {
 /// A library has to have a kernel, and those that it has are proved.
 #[test]
 fn a_library_without_kernels_or_with_a_wrong_one_is_no_proof() {
-    let _alone = alone();
     let proved = || Report {
         rows: vec![Row {
             verdict: Verdict::Proved,
@@ -267,7 +254,6 @@ fn code_of_a_library_that_was_left_out_is_seen() {
 /// where one byte of a kernel differs, that is proved anew and found wrong.
 #[test]
 fn the_same_code_in_a_library_is_proved_once() {
-    let _alone = alone();
     sealstone_kernels::call_every_kernel();
     let name = "BLAKE2b F";
     let image = Image::load(&std::env::current_exe().unwrap()).unwrap();
