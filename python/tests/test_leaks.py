@@ -167,7 +167,7 @@ def again_and_again(work: Callable[[], object]) -> Iterator[None]:
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 @pytest.mark.parametrize("make", [Skein512, SkeinTree, Blake2b])
 def test_a_hash_that_another_thread_uses_at_the_fork(make: Callable[..., Any]) -> None:
-    """The child has half of a message: it says so, and never waits for the thread it does not have."""
+    """The child has half of a message: it says so. It has no such thread, and waits for none."""
     busy, part = make(b"begun"), bytes(16 << 20)
     uses: list[Callable[[], object]] = [lambda: busy.update(b"x"), busy.digest, busy.hexdigest, busy.copy]
     uses.append(lambda: busy.verify(b""))
