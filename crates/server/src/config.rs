@@ -534,7 +534,7 @@ mod tests {
             ),
             (
                 "kind = \"vouch\"\nof = \"pow\"\nthreshold = 2\nquota = 1\nlifetime = 1",
-                "no gate",
+                "is not a gate",
             ),
             (partner, "either keys-file or keys-url"),
             (
