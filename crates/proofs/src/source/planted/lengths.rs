@@ -380,12 +380,12 @@ fn skein_that_joins_parts_wrongly() {
     }
 }
 
+/// A later test shows that the same source without the bug holds.
 #[test]
 fn blake2b_that_counts_a_block_twice() {
     let values = Values::default();
     let any = AnyBlake2b::of(&values);
     let source = || Stream::new(any.engine(PlantedCount::of(any.before)), &[], LONGEST);
-    assert!(any.parts.steps(&source()).holds());
     with(Bug::Twice, || {
         refuted(any.parts.steps(&source()));
         let refuted = refuted(any.parts.step(&source(), 130, 200));
