@@ -141,9 +141,24 @@ impl<T> Unnested<T> {
             return None;
         }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        self.owner.store(me, Relaxed);
-        let done = work(&mut state);
-        self.owner.store(0, Relaxed);
-        Some(done)
+        // Also given back by a panic, which Python catches. It is dropped before the state.
+        let _owned = Owned::take(&self.owner, me);
+        Some(work(&mut state))
+    }
+}
+
+/// The number of a thread in the place of the owner, until this is dropped.
+struct Owned<'a>(&'a AtomicU64);
+
+impl<'a> Owned<'a> {
+    fn take(owner: &'a AtomicU64, me: u64) -> Self {
+        owner.store(me, Relaxed);
+        Self(owner)
+    }
+}
+
+impl Drop for Owned<'_> {
+    fn drop(&mut self) {
+        self.0.store(0, Relaxed);
     }
 }
