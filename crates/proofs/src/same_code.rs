@@ -7,8 +7,8 @@
 //! # The check
 //!
 //! An instruction of the proof and the one in its place in the library are a *pair*. The entries of
-//! both functions are a pair. What stands behind a pair is a pair, and so are the targets of its
-//! jump or call. Each instruction that a run of the proof has executed must be in a pair, and the
+//! both functions are a pair. The instructions after a pair are a pair. The targets of its jump or
+//! call are a pair. Each instruction that a run of the proof has executed must be in a pair. The
 //! check demands of each pair:
 //!
 //! - Both have the same bytes, except for four bytes that are a distance from rip, and the distance
@@ -167,7 +167,7 @@ impl Pairs<'_> {
         }
     }
 
-    /// What stands behind.
+    /// The instructions after this pair are a pair.
     fn follow(&mut self, pair: [&Instruction; 2]) -> Option<()> {
         let [at, other] = pair.map(Instruction::next_ip);
         self.open.push((at, other));

@@ -241,7 +241,7 @@ fn slow_passport(world: &World) {
     ]);
 }
 
-/// What is typed while the bar runs is not shown, and is not an answer.
+/// While the bar runs, the terminal does not show keys, and they are not an answer.
 #[test]
 fn typing_ahead_is_not_shown_and_is_no_answer() {
     let world = World::new();

@@ -1,7 +1,7 @@
-//! RFC 9106, section 3.4.2, is transcribed three times, because each reader needs other words: the
-//! lemmas need integers for solvers (`lemma/rfc9106.rs`), the proofs of machine code need words
-//! modulo 2^64 (`spec/argon2.rs`), and the tests of the kernels need a list of blocks that a person
-//! can check (`sealstone_testing::rfc9106`). All three must name the same block.
+//! RFC 9106, section 3.4.2, is transcribed three times, because each reader needs other words.
+//! The lemmas need integers for solvers (`lemma/rfc9106.rs`). The proofs of machine code need words
+//! modulo 2^64 (`spec/argon2.rs`). The tests of the kernels need a list of blocks that a person can
+//! check (`sealstone_testing::rfc9106`). All three must name the same block.
 
 use crate::lemma::{Case, SEGMENTS, rfc9106};
 use crate::spec::argon2;
