@@ -64,6 +64,18 @@ pub fn compress<P: RowPair, const ADD: bool>(
             meanwhile(3);
             columns!(2 3);
         }
+        2 => {
+            rows!(0 1);
+            meanwhile(1);
+            rows!(2 3);
+            meanwhile(2);
+            // Alone: the sooner the first word is known, the longer memory has to answer.
+            columns!(0);
+            first(out[0].0[0]);
+            columns!(1);
+            meanwhile(3);
+            columns!(2 3);
+        }
         _ => {
             rows!(0);
             rows!(1);

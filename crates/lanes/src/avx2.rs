@@ -77,10 +77,8 @@ unsafe fn rotate_left(x: __m256i, r: u32) -> __m256i {
             let from = |byte: u32| ((byte + 8 - r / 8) % 8) as u64;
             let low = (0..8).fold(0, |mask, byte| mask | from(byte) << (8 * byte));
             let high = low + 0x0808_0808_0808_0808;
-            return _mm256_shuffle_epi8(
-                x,
-                _mm256_setr_epi64x(low as i64, high as i64, low as i64, high as i64),
-            );
+            let mask = opaque(_mm_set_epi64x(high as i64, low as i64));
+            return _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(mask));
         }
         if r == 1 {
             return _mm256_or_si256(_mm256_add_epi64(x, x), _mm256_srli_epi64::<63>(x));
@@ -89,6 +87,25 @@ unsafe fn rotate_left(x: __m256i, r: u32) -> __m256i {
         let right = _mm256_srl_epi64(x, _mm_cvtsi64_si128(64 - r as i64));
         _mm256_or_si256(left, right)
     }
+}
+
+/// `x`, of which the compiler knows nothing. A shuffle by a constant would be merged with other
+/// shuffles, or split: the rotation by 16 bits took two to four instructions.
+#[inline(always)]
+fn opaque(x: __m128i) -> __m128i {
+    #[cfg(not(miri))]
+    let x = {
+        let mut x = x;
+        // SAFETY: an assembly comment, which changes nothing.
+        unsafe {
+            core::arch::asm!(
+                "/* {} */", inout(xmm_reg) x,
+                options(pure, nomem, nostack, preserves_flags)
+            );
+        }
+        x
+    };
+    x
 }
 
 impl Vector<4> for U64x4 {
@@ -201,8 +218,9 @@ impl Vector<8> for [U64x4; 2] {
 }
 
 impl RowPair for [U64x4; 2] {
-    // The state takes eight registers of sixteen; a round needs the rest.
-    const IN_STEP: usize = 1;
+    // The states of two fill all sixteen registers, so some words wait in memory. With one, the CPU
+    // waits for results.
+    const IN_STEP: usize = 2;
 
     #[inline(always)]
     fn turn<const K: usize, const ALTERNATING: bool>(self) -> Self {

@@ -90,26 +90,39 @@ pub trait Column {
 /// row follows the other. With it, halves alternate: the first half of the first row, the first
 /// half of the second row, then the second halves.
 pub trait RowPair: Vector<8> {
-    /// How many matrices of four row pairs a kernel should advance in step to keep the CPU busy: 1
-    /// or 4.
+    /// How many matrices of four row pairs a kernel should advance in step to keep the CPU busy:
+    /// 1, 2 or 4. Four advance operation by operation. Two, which do not fit into sixteen registers
+    /// together, advance in turn, half a round each.
     const IN_STEP: usize;
 
     /// Both rows rotated left, as [`Row::turn`].
     fn turn<const K: usize, const ALTERNATING: bool>(self) -> Self;
+    /// `C` on every column of `N` pairs of 4 × 4 matrices.
+    #[inline(always)]
+    fn columns<C: Column, const N: usize>(rows: [[Self; N]; 4]) -> [[Self; N]; 4] {
+        if Self::IN_STEP == 4 {
+            return C::run(rows);
+        }
+        let [mut a, mut b, mut c, mut d] = rows;
+        for i in 0..N {
+            [a[i], b[i], c[i], d[i]] = C::run([a[i], b[i], c[i], d[i]]);
+        }
+        [a, b, c, d]
+    }
     /// `C` on every column, then on every diagonal, of `N` pairs of 4 × 4 matrices. Each of the
     /// four row pairs has one row of both matrices.
     #[inline(always)]
     fn columns_then_diagonals<C: Column, const ALTERNATING: bool, const N: usize>(
         rows: [[Self; N]; 4],
     ) -> [[Self; N]; 4] {
-        let [a, b, c, d] = C::run(rows);
+        let [a, b, c, d] = Self::columns::<C, N>(rows);
         // Diagonals become columns. Row b, which `C` is likely to compute last, does not move.
         let (a, c, d) = (
             a.map(Self::turn::<3, ALTERNATING>),
             c.map(Self::turn::<1, ALTERNATING>),
             d.map(Self::turn::<2, ALTERNATING>),
         );
-        let [a, b, c, d] = C::run([a, b, c, d]);
+        let [a, b, c, d] = Self::columns::<C, N>([a, b, c, d]);
         [
             a.map(Self::turn::<1, ALTERNATING>),
             b,

@@ -20,7 +20,7 @@
 //!
 //! # What is shown
 //!
-//! - **Kernels**, bit by bit: G of Argon2 in each of the three ways in which rows are arranged
+//! - **Kernels**, bit by bit: G of Argon2 in each of the four ways in which rows are arranged
 //!   ([`arrangement`]), F of BLAKE2b, Threefish in three sizes and both directions, nodes of the
 //!   tree in 1, 2, 4, 8 and 9 lanes, at positions that end below 2^64.
 //! - **Whole hashes** against their own specifications ([`modes`]), on words of another kind: a

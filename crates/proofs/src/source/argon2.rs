@@ -16,8 +16,11 @@ pub(super) fn claims() -> Vec<Claim> {
         Claim::of("Argon2 G, columns in turn (portable)", words, || {
             both::<[Symbol<'_>; 8]>(&Arena::new(1))
         }),
-        Claim::of("Argon2 G, rows that turn (AVX2, NEON)", words, || {
+        Claim::of("Argon2 G, rows that turn (NEON)", words, || {
             both::<Pair<Symbol<'_>, 1>>(&Arena::new(1))
+        }),
+        Claim::of("Argon2 G, two in step (AVX2)", words, || {
+            both::<Pair<Symbol<'_>, 2>>(&Arena::new(1))
         }),
         Claim::of("Argon2 G, four in step (AVX-512)", words, || {
             both::<Pair<Symbol<'_>, 4>>(&Arena::new(1))

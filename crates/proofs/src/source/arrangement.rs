@@ -2,7 +2,7 @@
 //!
 //! `columns_then_diagonals`, in which Argon2 spends its time, exists twice in the source: the
 //! portable one takes one column after the other, the other one moves rows; and the compression
-//! advances one matrix or four in step. So there are three ways through the source: arrays of
+//! advances one matrix, two or four in step. So there are four ways through the source: arrays of
 //! scalars go the first, and these types the others, whatever the scalar.
 
 use sealstone_lanes::{Lanes, RowPair, Scalar, Vector, Word};
@@ -22,7 +22,7 @@ impl<W: Scalar, const N: usize> Lanes<N> for Side<W, N> {
     }
 }
 
-/// Two rows that move, with `IN_STEP` matrices in step: 1 as AVX2 and NEON, 4 as AVX-512.
+/// Two rows that move, with `IN_STEP` matrices in step: 1 as NEON, 2 as AVX2, 4 as AVX-512.
 #[derive(Clone, Copy)]
 pub struct Pair<W, const IN_STEP: usize>([W; 8]);
 
