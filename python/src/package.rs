@@ -26,10 +26,21 @@ pub(crate) use check::{Checked, package_check};
 pub(crate) struct Package(sealstone::package::Package);
 
 /// A key of 32 to 1024 bytes, or the passport whose own HMAC key it is.
-#[derive(FromPyObject)]
 pub(crate) enum HmacKey {
     Own(Py<Passport>),
     Bytes(Data),
+}
+
+// Derived, this would make an exception for each key of bytes, which takes longer than the HMAC.
+impl<'py> FromPyObject<'_, 'py> for HmacKey {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match object.cast::<Passport>() {
+            Ok(passport) => Ok(Self::Own(passport.to_owned().unbind())),
+            Err(_) => object.extract().map(Self::Bytes),
+        }
+    }
 }
 
 impl HmacKey {

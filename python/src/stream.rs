@@ -58,11 +58,12 @@ fn path_of(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
 
 impl Source {
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        if let Some(path) = path_of(object)? {
-            return Ok(Self::Path(Named::open(object.py(), path)?));
-        }
+        // First, because asking an object for what it has not makes an exception.
         if object.is_instance_of::<PyBytes>() {
             return Ok(Self::Memory(Cursor::new(object.extract()?)));
+        }
+        if let Some(path) = path_of(object)? {
+            return Ok(Self::Path(Named::open(object.py(), path)?));
         }
         match View::of(object) {
             Ok(Some(view)) => Ok(Self::View(ViewReader::new(view))),

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from html import escape
+from itertools import starmap
 from typing import Any, NamedTuple
 
 from sealstone import _native
@@ -132,9 +133,9 @@ def report_of(checked: _native.Checked) -> Report:
     return Report(
         good=checked.good,
         reason=checked.reason,
-        layers=tuple(map(Layer._make, checked.layers())),
-        signers=tuple(map(Signer._make, checked.signers())),
-        findings=tuple(map(Finding._make, checked.findings())),
+        layers=tuple(starmap(Layer, checked.layers())),
+        signers=tuple(starmap(Signer, checked.signers())),
+        findings=tuple(starmap(Finding, checked.findings())),
         timestamps=tuple(timestamp_of(row) for row in checked.timestamps()),
         checked=checked,
     )
