@@ -20,6 +20,7 @@ mod features;
 mod gate;
 mod layers;
 mod levels;
+mod programs;
 mod rust;
 mod shell;
 mod sizes;

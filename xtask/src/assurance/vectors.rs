@@ -1,9 +1,8 @@
 //! The table of published vectors.
 
-use crate::gate::{self, text};
-use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use crate::gate;
+use crate::programs::{self, Program};
+use std::path::Path;
 
 /// In the order of the table.
 const PACKAGES: &[&str] = &[
@@ -17,15 +16,8 @@ const PACKAGES: &[&str] = &[
 
 const HEADING: &str = "| crate | vectors | cases | disagreements |\n|---|---|---|---|\n";
 
-/// A program of tests, and the directory of its package.
-struct Program {
-    package: String,
-    directory: PathBuf,
-    file: PathBuf,
-}
-
 pub(super) fn table(root: &Path) -> Result<String, String> {
-    let programs = programs(root)?;
+    let programs = programs::build(root, &[])?;
     let mut rows: Vec<String> = HEADING.lines().map(Into::into).collect();
     for wanted in PACKAGES {
         let mut sets = Vec::new();
@@ -39,54 +31,10 @@ pub(super) fn table(root: &Path) -> Result<String, String> {
     Ok(rows.join("\n") + "\n")
 }
 
-/// Every program of tests, built as `make test` builds them.
-fn programs(root: &Path) -> Result<Vec<Program>, String> {
-    let mut cargo = Command::new("cargo");
-    cargo.args(["test", "--quiet", "--workspace", "--tests", "--no-run"]);
-    cargo
-        .arg("--message-format=json-render-diagnostics")
-        .current_dir(root);
-    let done = cargo
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|e| format!("cargo: {e}"))?;
-    if !done.status.success() {
-        return Err("the tests cannot be built".into());
-    }
-    let said = String::from_utf8_lossy(&done.stdout);
-    Ok(said
-        .lines()
-        .filter_map(|line| program(&serde_json::from_str(line).ok()?))
-        .collect())
-}
-
-fn program(message: &Value) -> Option<Program> {
-    let is_test = message["reason"] == "compiler-artifact" && message["profile"]["test"] == true;
-    let file = message["executable"].as_str().filter(|_| is_test)?;
-    let manifest = Path::new(text(&message["manifest_path"]));
-    Some(Program {
-        package: package_of(text(&message["package_id"])),
-        directory: manifest.parent()?.into(),
-        file: file.into(),
-    })
-}
-
-/// The name in `path+file:///…/crates/argon2#sealstone-argon2@0.1.0`, or in
-/// `path+file:///…/sealstone#0.1.0`, where the directory has it.
-fn package_of(id: &str) -> String {
-    let (path, rest) = id.split_once('#').unwrap_or((id, ""));
-    let name = rest.split_once('@').map(|(name, _)| name);
-    name.unwrap_or_else(|| path.rsplit('/').next().unwrap_or_default())
-        .into()
-}
-
 /// The sets of vectors that a program ran.
 fn run(program: &Program) -> Result<Vec<Set>, String> {
-    let mut command = Command::new(&program.file);
-    command
-        .args(["--nocapture", "--test-threads=1"])
-        .current_dir(&program.directory);
-    command.env("CARGO_MANIFEST_DIR", &program.directory);
+    let mut command = program.command();
+    command.args(["--nocapture", "--test-threads=1"]);
     // The table is of what the scripts fetch, on every machine alike.
     let said = gate::output(command.env_remove("SEALSTONE_VECTORS"))?;
     Ok(said.lines().filter_map(Set::read).collect())
@@ -165,7 +113,7 @@ impl std::fmt::Display for Set {
 
 #[cfg(test)]
 mod tests {
-    use super::{HEADING, Set, compare, package_of};
+    use super::{HEADING, Set, compare};
 
     #[test]
     fn sets_are_read_with_and_without_the_name_of_their_test() {
@@ -222,17 +170,5 @@ mod tests {
             name: name.into(),
             cases,
         }
-    }
-
-    #[test]
-    fn packages_are_named_by_their_id_or_directory() {
-        assert_eq!(
-            package_of("path+file:///a/crates/argon2#sealstone-argon2@0.1.0"),
-            "sealstone-argon2"
-        );
-        assert_eq!(
-            package_of("path+file:///a/crates/sealstone#0.1.0"),
-            "sealstone"
-        );
     }
 }

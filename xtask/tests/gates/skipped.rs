@@ -1,64 +1,125 @@
-//! `cargo xtask test` names the skipped tests at the end, and a failure stays one. It refuses a
-//! table of vectors that the tests did not run.
+//! `cargo xtask test` names the skipped tests at the end, and whatever failed. It refuses a table
+//! of vectors that the tests did not run.
 
-use crate::repository::{Repository, refuses};
+use crate::repository::{Repository, passes, refuses};
+use std::process::Command;
 
-const CARGO: &str = r#"#!/usr/bin/env bash
-[[ $* == "test --workspace --no-fail-fast --locked -- --show-output" ]] || exit 2
-cat <<END
-test a::passes ... ok
-test a::lacks ... ok
-test a::fails ... FAILED
-
-successes:
-
----- a::passes stdout ----
-chatter
-
----- a::lacks stdout ----
-skipped: no vectors
-
----- a::reads stdout ----
-RFC 1: 12 cases, 0 disagreements
-
-
-successes:
-    a::passes
-    a::lacks
-
-failures:
-
----- a::fails stdout ----
-it failed because
-
-test result: FAILED. 2 passed; 1 failed
-END
-exit 101
+const LIBRARY: &str = r#"
+/// Gives one.
+/// ```
+/// assert_eq!(a::one(), 1);
+/// ```
+pub fn one() -> u8 {
+    1
+}
+#[test]
+fn passes() {
+    println!("chatter");
+}
+#[test]
+fn lacks() {
+    println!("skipped: no vectors");
+}
+#[test]
+fn reads() {
+    println!("RFC 1: 12 cases, 0 disagreements");
+}
 "#;
 
-#[test]
-fn skipped_tests_are_told_at_the_end_and_a_failure_stays_one() {
+/// A workspace with one crate, whose tests pass.
+fn workspace() -> Repository {
     let repository = Repository::empty();
-    repository.program("cargo", CARGO);
-    let mut command = repository.xtask(&["test", "--locked"]);
-    let expected = [
-        "test a::passes ... ok\n",
-        "it failed because",
-        "\n1 tests were skipped:\n  a::lacks: no vectors\n",
-    ];
-    let told = refuses(command.env("PATH", repository.bin()), &expected);
+    repository.write(
+        "Cargo.toml",
+        "[workspace]\nresolver = \"3\"\nmembers = [\"a\"]\n",
+    );
+    let package = "[package]\nname = \"a\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
+    repository.write("a/Cargo.toml", package);
+    repository.write("a/src/lib.rs", LIBRARY);
+    repository.write("a/tests/other.rs", "#[test]\nfn is_other() {}\n");
+    repository
+}
+
+/// `cargo xtask test` there.
+fn tests(repository: &Repository, options: &[&str]) -> Command {
+    let mut command = repository.xtask(&[&["test"], options, &["--offline"]].concat());
+    command
+        .env("CARGO_TARGET_DIR", repository.path("target"))
+        .env_remove("SEALSTONE_VECTORS");
+    command
+}
+
+#[test]
+fn skipped_tests_are_told_at_the_end() {
+    let told = passes(&mut tests(&workspace(), &[]));
+    for expected in [
+        "test passes ... ok\n",
+        "test is_other ... ok\n",
+        "test a/src/lib.rs - one (line 3) ... ok\n",
+    ] {
+        assert!(told.contains(expected), "{expected:?} is not in:\n{told}");
+    }
+    let (_, end) = told.split_once("\n1 tests were skipped:\n").unwrap();
+    assert!(end.starts_with("  lacks: no vectors\n"), "{told}");
     assert!(
-        !told.contains("chatter") && told.ends_with("no vectors\n"),
+        !end.contains("test ") && !told.contains("chatter"),
         "{told}"
     );
 }
 
 #[test]
-fn passing_tests_pass() {
-    let repository = Repository::empty();
-    repository.program("cargo", &CARGO.replace("exit 101", "exit 0"));
-    let mut command = repository.xtask(&["test", "--locked"]);
-    crate::repository::passes(command.env("PATH", repository.bin()));
+fn whatever_fails_is_named() {
+    let planted = [
+        (
+            "a/src/lib.rs",
+            "#[test]\nfn fails() {\n    panic!(\"as planted\");\n}\n",
+            "a of a: exit status: 101",
+        ),
+        (
+            "a/tests/other.rs",
+            "#[test]\nfn crashes() {\n    std::process::abort();\n}\n",
+            "other of a: signal: 6 (SIGABRT)",
+        ),
+        (
+            "a/src/lib.rs",
+            "/// ```\n/// panic!(\"as planted\");\n/// ```\npub fn two() {}\n",
+            "examples in the documentation: exit status: 101",
+        ),
+    ];
+    for (file, text, named) in planted {
+        let repository = workspace();
+        repository.append(file, text);
+        let skipped = "\n1 tests were skipped:\n  lacks: no vectors\n";
+        let failed = format!("\n1 programs failed:\n  {named}");
+        let told = refuses(&mut tests(&repository, &[]), &[skipped, &failed]);
+        // The others ran.
+        assert!(told.contains("test passes ... ok\n"), "{told}");
+        assert_eq!(
+            told.contains("as planted"),
+            file.ends_with("lib.rs"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn tests_that_cannot_be_built_fail() {
+    let repository = workspace();
+    repository.append("a/tests/other.rs", "no Rust\n");
+    let told = refuses(
+        &mut tests(&repository, &[]),
+        &["the tests cannot be built", "no Rust"],
+    );
+    assert!(!told.contains("test passes"), "{told}");
+}
+
+#[test]
+fn a_build_without_programs_fails() {
+    let repository = workspace();
+    repository.program("cargo", "#!/bin/sh\n");
+    let mut command = tests(&repository, &[]);
+    command.env("PATH", repository.bin());
+    refuses(&mut command, &["cargo names no program of tests"]);
 }
 
 const PAGE: &str = "\
@@ -71,14 +132,10 @@ const PAGE: &str = "\
 
 #[test]
 fn the_vectors_that_the_tests_ran_are_those_of_the_table() {
-    let repository = Repository::empty();
-    repository.program("cargo", &CARGO.replace("exit 101", "exit 0"));
+    let repository = workspace();
     repository.write("ASSURANCE.md", PAGE);
-    let mut command = repository.xtask(&["test", "--check-vectors", "--locked"]);
-    command
-        .env("PATH", repository.bin())
-        .env_remove("SEALSTONE_VECTORS");
-    crate::repository::passes(&mut command);
+    let mut command = tests(&repository, &["--check-vectors"]);
+    passes(&mut command);
     repository.write("ASSURANCE.md", &PAGE.replace("12", "13"));
     let expected = [
         "RFC 1: 13 cases",
