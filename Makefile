@@ -49,14 +49,15 @@ test: ## every test, with the published vectors
 	@scripts/setup test
 	scripts/fetch-vectors
 	scripts/prove-lemmas --install
-	$(XTASK) test --check-vectors $(CARGO_FLAGS)
-	scripts/test-one-thread $(CARGO_FLAGS)
-	scripts/test-interop $(CARGO_FLAGS)
-	scripts/record-session --check $(CARGO_TARGET_DIR)/debug/sealstone
-	scripts/test-python
-	scripts/test-argon2 2000
-	cargo test $(CARGO_FLAGS) --manifest-path xtask/Cargo.toml
-	cd scripts/tests && python3 -Bm unittest test_jobs test_setup
+	$(XTASK) test --check-vectors \
+		--also "scripts/test-python" \
+		--also "scripts/test-argon2 2000" \
+		--also "scripts/test-interop $(CARGO_FLAGS)" \
+		--also "scripts/test-one-thread $(CARGO_FLAGS)" \
+		--also "cargo test $(CARGO_FLAGS) --manifest-path xtask/Cargo.toml" \
+		--also "cd scripts/tests && python3 -Bm unittest test_jobs test_setup" \
+		--also "scripts/record-session --check $(CARGO_TARGET_DIR)/debug/sealstone" \
+		$(CARGO_FLAGS)
 
 wheels: ## the Python package for others: a wheel and its source, checked, in target/dist
 	@scripts/setup build wheels

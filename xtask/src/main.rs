@@ -3,8 +3,9 @@
 //!
 //! ```text
 //! cargo xtask check [GATE…]               the gates; all of them, if none is named
-//! cargo xtask test [--check-vectors] [CARGO OPTION…]
-//!                                         the tests, and at the end which were skipped
+//! cargo xtask test [--check-vectors] [--also COMMAND]… [CARGO OPTION…]
+//!                                         the tests beside these commands, and at the end which
+//!                                         were skipped and what failed
 //! cargo xtask assurance [--proofs FILE [--check]]
 //!                                         a generated table of ASSURANCE.md
 //! cargo xtask levels [--read DIRECTORY | CARGO OPTION…]
@@ -33,7 +34,7 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask [--root DIRECTORY] check \
     [layers|features|sizes|tree|shell|dependencies]…
-       cargo xtask [--root DIRECTORY] test [--check-vectors] [CARGO OPTION]…
+       cargo xtask [--root DIRECTORY] test [--check-vectors] [--also COMMAND]… [CARGO OPTION]…
        cargo xtask [--root DIRECTORY] assurance [--proofs FILE [--check]]
        cargo xtask [--root DIRECTORY] levels [--read RESULTS | CARGO OPTION…]";
 
@@ -70,8 +71,7 @@ fn run(root: &Path, words: &[&str]) -> Result<bool, String> {
         .map_err(|e| format!("{}: {e}", root.display()))?;
     match words {
         ["check", gates @ ..] => check(root, gates),
-        ["test", "--check-vectors", options @ ..] => tests::run(root, options, true),
-        ["test", options @ ..] => tests::run(root, options, false),
+        ["test", words @ ..] => tests::run(root, words),
         ["assurance"] => assurance::write_vectors(root),
         ["assurance", "--proofs", file] => assurance::proofs(root, Path::new(file), false),
         ["assurance", "--proofs", file, "--check"] => {

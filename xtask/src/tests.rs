@@ -1,8 +1,9 @@
 //! Runs the workspace's tests, and says at the end which of them were skipped.
 //!
-//! cargo runs one program of tests after the other, and many of them wait most of their time: for
-//! servers, for clocks, for commands that are killed. This runs two programs at a time, and prints
-//! what a program said when it has ended.
+//! cargo runs one program of tests after the other, and many of them wait half of their time: for
+//! servers, for clocks, for commands that are killed. Scripts that test use one core of several.
+//! This runs two at a time: the programs from the longest on, beside the commands of `--also`. It
+//! prints what each of them said when it has ended.
 //!
 //! A test that lacks its vectors or a tool prints `skipped: …` and ends; the program calls that
 //! "ok" and hides the line. This shows it. The published vectors that the tests ran are compared
@@ -10,33 +11,68 @@
 
 use crate::assurance::{self, Set};
 use crate::programs::{self, Program};
+use std::collections::VecDeque;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How many programs run at a time. Each runs as many tests at a time as there are cores.
-const AT_A_TIME: usize = 2;
+/// The programs that take longest, the longest last. It begins with that one, beside the first of
+/// the commands, so that neither of them runs alone at the end.
+const LONG: &[&str] = &[
+    "models",
+    "faults",
+    "sealstone_proofs",
+    "c",
+    "service",
+    "campaign",
+    "behaviour",
+];
 
-/// The programs that take longest. They start first, so that none of them runs alone at the end.
-const LONGEST: &[&str] = &["behaviour", "service", "campaign", "c", "sealstone_proofs"];
+/// What to run.
+#[derive(Default)]
+struct Plan<'a> {
+    /// Whether the vectors that the tests ran are compared with those of ASSURANCE.md: then the
+    /// options must not leave tests out.
+    checks_vectors: bool,
+    /// Commands of the shell that need the workspace built.
+    also: Vec<&'a str>,
+    options: &'a [&'a str],
+}
 
-/// Whether the tests passed, and ran the vectors of ASSURANCE.md if those are checked: then the
-/// options must not leave tests out.
-pub(crate) fn run(root: &Path, options: &[&str], checks_vectors: bool) -> Result<bool, String> {
+impl<'a> Plan<'a> {
+    fn parse(mut words: &'a [&'a str]) -> Self {
+        let mut plan = Self::default();
+        loop {
+            match words {
+                ["--check-vectors", rest @ ..] => (plan.checks_vectors, words) = (true, rest),
+                ["--also", command, rest @ ..] => {
+                    plan.also.push(command);
+                    words = rest;
+                }
+                _ => {
+                    plan.options = words;
+                    return plan;
+                }
+            }
+        }
+    }
+}
+
+/// Whether everything passed.
+pub(crate) fn run(root: &Path, words: &[&str]) -> Result<bool, String> {
+    let Plan {
+        checks_vectors,
+        also,
+        options,
+    } = Plan::parse(words);
     let mut programs = programs::build(root, options)?;
-    let place = |target: &str| LONGEST.iter().position(|long| *long == target);
-    programs.sort_by_key(|program| place(&program.target).unwrap_or(LONGEST.len()));
+    programs.sort_by_key(|program| LONG.iter().position(|long| *long == program.target));
+    let also = also.iter().map(|command| Job::shell(root, command));
+    let documentation = Job::documentation(root, options);
     let programs = programs.iter().map(Job::program);
-    let queue = Mutex::new(programs.chain([Job::documentation(root, options)]));
-    let report = Mutex::default();
-    std::thread::scope(|scope| {
-        let workers = [(); AT_A_TIME].map(|()| scope.spawn(|| work(&queue, &report)));
-        let ended = workers.map(|worker| worker.join().expect("a worker returns its errors"));
-        ended.into_iter().collect::<Result<(), String>>()
-    })?;
-    let report = report.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let report = side_by_side(also.chain([documentation]).chain(programs).collect())?;
     print(&report.summary())?;
     let passed = report.failed.is_empty();
     if passed && checks_vectors {
@@ -61,6 +97,15 @@ impl Job {
         }
     }
 
+    fn shell(root: &Path, text: &str) -> Self {
+        let mut command = Command::new("sh");
+        command.args(["-c", text]).current_dir(root);
+        Self {
+            name: text.into(),
+            command,
+        }
+    }
+
     /// The examples in the documentation, which cargo builds as it runs them.
     fn documentation(root: &Path, options: &[&str]) -> Self {
         let mut command = Command::new("cargo");
@@ -74,21 +119,34 @@ impl Job {
             command,
         }
     }
+
+    fn run(mut self, report: &Mutex<Report>) -> Result<(), String> {
+        let begun = Instant::now();
+        let done = self.command.output();
+        let done = done.map_err(|e| format!("{}: {e}", self.name))?;
+        lock(report).add(&self.name, &done, begun.elapsed())
+    }
 }
 
-/// Runs jobs until none is left.
-fn work(queue: &Mutex<impl Iterator<Item = Job>>, report: &Mutex<Report>) -> Result<(), String> {
-    while let Some(mut job) = lock(queue).next() {
-        let begun = Instant::now();
-        let done = job.command.output();
-        let done = done.map_err(|e| format!("{}: {e}", job.name))?;
-        lock(report).add(&job.name, &done, begun.elapsed())?;
-    }
-    Ok(())
+/// Runs two jobs at a time. One thread takes the first of those that are left, the other the last.
+fn side_by_side(jobs: VecDeque<Job>) -> Result<Report, String> {
+    let (jobs, report) = (Mutex::new(jobs), Mutex::default());
+    let work = |next: fn(&mut VecDeque<Job>) -> Option<Job>| {
+        while let Some(job) = next(&mut lock(&jobs)) {
+            job.run(&report)?;
+        }
+        Ok::<_, String>(())
+    };
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| work(VecDeque::pop_back));
+        let ended = work(VecDeque::pop_front);
+        ended.and(other.join().expect("the thread returns its errors"))
+    })?;
+    Ok(report.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// No thread panics while it holds a lock here.
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

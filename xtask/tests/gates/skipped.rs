@@ -1,4 +1,4 @@
-//! `cargo xtask test` names the skipped tests at the end, and whatever failed. It refuses a table
+//! `cargo xtask test` names the skipped tests at the end, and what failed. It refuses a table
 //! of vectors that the tests did not run.
 
 use crate::repository::{Repository, passes, refuses};
@@ -100,6 +100,21 @@ fn whatever_fails_is_named() {
             "{told}"
         );
     }
+}
+
+#[test]
+fn commands_run_beside_the_tests() {
+    let repository = workspace();
+    let also = ["--also", "echo skipped: no tool", "--also", "exit 7"];
+    let mut command = tests(&repository, &also);
+    let expected = [
+        "test passes ... ok\n",
+        "skipped: no tool\n",
+        "\n2 tests were skipped:\n",
+        "\n1 programs failed:\n  exit 7: exit status: 7\n",
+    ];
+    refuses(&mut command, &expected);
+    passes(&mut tests(&repository, &also[..2]));
 }
 
 #[test]
