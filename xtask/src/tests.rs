@@ -132,10 +132,14 @@ impl Job {
 fn side_by_side(jobs: VecDeque<Job>) -> Result<Report, String> {
     let (jobs, report) = (Mutex::new(jobs), Mutex::default());
     let work = |next: fn(&mut VecDeque<Job>) -> Option<Job>| {
-        while let Some(job) = next(&mut lock(&jobs)) {
-            job.run(&report)?;
+        loop {
+            // A `while let` would hold the lock while the job runs.
+            let job = next(&mut lock(&jobs));
+            match job {
+                Some(job) => job.run(&report)?,
+                None => return Ok::<_, String>(()),
+            }
         }
-        Ok::<_, String>(())
     };
     std::thread::scope(|scope| {
         let other = scope.spawn(|| work(VecDeque::pop_back));

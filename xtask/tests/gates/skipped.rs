@@ -118,6 +118,14 @@ fn commands_run_beside_the_tests() {
 }
 
 #[test]
+fn two_run_at_a_time() {
+    let repository = workspace();
+    let waits = "timeout 20 sh -c 'until [ -e other ]; do sleep 0.1; done'";
+    let also = ["--also", waits, "--also", "touch other"];
+    passes(&mut tests(&repository, &also));
+}
+
+#[test]
 fn tests_that_cannot_be_built_fail() {
     let repository = workspace();
     repository.append("a/tests/other.rs", "no Rust\n");
