@@ -21,6 +21,10 @@ use std::time::{Duration, Instant};
 /// The programs that take longest, the longest last. It begins with that one, beside the first of
 /// the commands, so that neither of them runs alone at the end.
 const LONG: &[&str] = &[
+    "timestamp",
+    "wiped",
+    "others",
+    "loops",
     "models",
     "faults",
     "sealstone_proofs",
