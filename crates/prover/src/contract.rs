@@ -1,7 +1,10 @@
 //! A kernel's inputs, its required results, and its rights.
 
+mod stream;
+
 use crate::algebra::{Algebra, Numbers};
 use crate::term::{Terms, Word};
+pub use stream::Stream;
 
 /// Eight bytes of a buffer at the entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -316,6 +319,8 @@ pub struct Contract {
     pub steps: Option<Steps>,
     /// The repeated part, any number of times.
     pub repeats: Option<Repeats>,
+    /// Data of any length.
+    pub stream: Option<Stream>,
 }
 
 /// A buffer that has any number of elements, from two on. The contract describes the first one, and
@@ -347,6 +352,7 @@ impl Contract {
             formula,
             steps: None,
             repeats: None,
+            stream: None,
         }
     }
 
@@ -427,6 +433,28 @@ impl Contract {
         });
         Self {
             repeats,
+            ..contract
+        }
+    }
+
+    /// The data of `stream`, a number of units from `stream.least` on, in buffers of the alignment
+    /// of bytes; and their number.
+    ///
+    /// # Panics
+    /// If the loop that `stream` describes cannot be.
+    pub fn stream(self, stream: Stream) -> Self {
+        let possible = (1..=stream.longest()).contains(&stream.least)
+            && (1..=stream.group).contains(&stream.needed);
+        assert!(possible, "a loop of groups");
+        let cells = (stream.longest() * stream.unit).div_ceil(8) as usize;
+        let contract = self.buffer(stream.output, cells, 1, Access::Write);
+        let contract = match stream.input == stream.output {
+            true => contract,
+            false => contract.buffer(stream.input, cells, 1, Access::Read),
+        };
+        let contract = contract.buffer(stream.count, 1, 8, Access::Read);
+        Self {
+            stream: Some(stream),
             ..contract
         }
     }
@@ -521,6 +549,11 @@ impl Contract {
             stack: Some(remainder),
             ..self
         }
+    }
+
+    /// Whether it is for any number of elements, or for data of any length: no run is of that.
+    pub fn is_by_induction(&self) -> bool {
+        self.repeats.is_some() || self.stream.is_some()
     }
 
     /// Where buffer `name` is in the order of declaration.

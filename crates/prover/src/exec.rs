@@ -20,6 +20,7 @@ mod fault;
 mod flags;
 mod hooks;
 mod memory;
+mod moment;
 mod operand;
 mod place;
 mod scalar;
@@ -29,6 +30,7 @@ mod vector;
 pub use fault::{Fault, Wrong as WrongModel};
 pub use flags::{Flag, Flags};
 pub use memory::{Memory, Region};
+pub(crate) use moment::Moment;
 pub use place::Base;
 pub(crate) use state::State;
 
@@ -192,17 +194,28 @@ impl<'a> Machine<'a> {
     }
 
     /// Calls the function at `entry` with integer arguments, and checks what the ABI asks of it.
-    /// Six of them are in registers, the others on the stack of the caller. Buffers are at `bases`;
-    /// `stack` names the stack pointer of the caller, a multiple of 16.
     /// Calls `at_turn` whenever a jump has gone back: at the turns of loops. It is given what
     /// registers held at the entry, too.
     pub(crate) fn call_watched(
         &mut self,
         entry: u64,
         arguments: &[Word],
-        (bases, stack): (Vec<Base>, u64),
-        mut at_turn: impl FnMut(&mut Self, &[Word]) -> Outcome<()>,
+        place: (Vec<Base>, u64),
+        at_turn: impl FnMut(&mut Self, &[Word]) -> Outcome<()>,
     ) -> Outcome<()> {
+        let before = self.begin_call(entry, arguments, place)?;
+        self.go_on(&before, at_turn)
+    }
+
+    /// Is about to execute the first instruction of the function at `entry`. Six arguments are in
+    /// registers, the others on the stack of the caller. Buffers are at `bases`; `stack` names the
+    /// stack pointer of the caller, a multiple of 16. What registers held.
+    pub(crate) fn begin_call(
+        &mut self,
+        entry: u64,
+        arguments: &[Word],
+        (bases, stack): (Vec<Base>, u64),
+    ) -> Outcome<Vec<Word>> {
         assert!(stack.is_multiple_of(16), "the ABI aligns the stack");
         let before = self.general.clone();
         for (register, argument) in ARGUMENTS.into_iter().zip(arguments) {
@@ -218,18 +231,28 @@ impl<'a> Machine<'a> {
         let back = self.return_address();
         self.push(&back)?;
         self.next = entry;
+        Ok(before)
+    }
+
+    /// Goes on until the function returns, and checks what the ABI asks of it; `before` is what
+    /// registers held at the entry.
+    pub(crate) fn go_on(
+        &mut self,
+        before: &[Word],
+        mut at_turn: impl FnMut(&mut Self, &[Word]) -> Outcome<()>,
+    ) -> Outcome<()> {
         while self.next != RETURN {
             self.at = self.next;
             if !self.hook()? {
                 let instruction = self.fetch()?;
                 self.step(&instruction)?;
                 if self.next < self.at && !instruction.is_call_near() {
-                    at_turn(self, &before)?;
+                    at_turn(self, before)?;
                 }
             }
             self.give_up_stack();
         }
-        self.check_abi(&before)
+        self.check_abi(before)
     }
 
     /// Arguments on the stack are above the return address. They belong to the function.

@@ -59,7 +59,8 @@
 //! is proved turn by turn, each from arbitrary words as the one before may have left them: how, and
 //! why that is sound, is in [`Stepwise`](contract::Stepwise) with a worked example. A loop of any
 //! number of turns is proved by induction, if its invariant can be read off its first turn
-//! ([`Contract::repeats`](contract::Contract::repeats)).
+//! ([`Contract::repeats`](contract::Contract::repeats)). So is a loop that transforms data of any
+//! length ([`Contract::stream`](contract::Contract::stream)).
 //!
 //! # Wide numbers
 //!

@@ -5,8 +5,10 @@
 mod contents;
 mod cut;
 mod induction;
+mod invariant;
 mod layout;
 mod runs;
+mod stream;
 mod witness;
 
 use crate::contract::{Access, Contents, Contract};
@@ -60,6 +62,8 @@ pub struct Finding {
     pub ran_natively: bool,
     /// How many times the formulas of a loop were cut (`cut` says why that is sound).
     pub cuts: usize,
+    /// How many cases of a length were looked at one by one (`stream` says why those are all).
+    pub cases: usize,
 }
 
 /// The content of the compared buffers after a run, and the required content.
@@ -80,6 +84,7 @@ impl Finding {
             depth: 0,
             ran_natively: false,
             cuts: 0,
+            cases: 0,
         }
     }
 
@@ -160,6 +165,11 @@ impl Session {
             let subject = (image, symbol, processor);
             let contract = (contract, repeats);
             finding.verdict = self.by_induction(subject, contract, &layout, &mut finding);
+            return finding;
+        }
+        if let Some(stream) = &contract.stream {
+            let subject = (image, symbol, processor);
+            finding.verdict = self.any_length(subject, (contract, stream), &layout, &mut finding);
             return finding;
         }
         let contents = self.contents(contract, &layout);
@@ -545,7 +555,9 @@ fn enter<'a>(
             range: range.clone(),
             writable: buffer.access != Access::Read,
         };
-        machine.memory.declare(region, &cells.concat());
+        let bits = cells.concat();
+        let length = 8 * (range.end - range.start) as usize;
+        machine.memory.declare(region, &bits[..length]);
     }
     let mut arguments = Vec::new();
     assert!(

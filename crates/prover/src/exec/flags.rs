@@ -46,6 +46,29 @@ impl Flags {
         }
     }
 
+    /// Changes the bits that they are computed from.
+    pub(super) fn change(&mut self, change: impl Fn(&mut Bit)) {
+        for flag in [
+            &mut self.carry,
+            &mut self.zero,
+            &mut self.sign,
+            &mut self.overflow,
+        ] {
+            match flag {
+                Flag::Undefined => {}
+                Flag::Is(bit) => change(bit),
+                Flag::Zero(word) => word.iter_mut().for_each(&change),
+                Flag::Carry(a, b, bit) | Flag::Borrow(a, b, bit) => {
+                    a.iter_mut().chain(b).for_each(&change);
+                    change(bit);
+                }
+                Flag::AddOverflow(a, b, c) | Flag::SubOverflow(a, b, c) => {
+                    [a, b, c].into_iter().for_each(&change);
+                }
+            }
+        }
+    }
+
     /// Sign and zero as they follow from a result.
     pub(super) fn set_result(&mut self, result: &[Bit]) {
         self.sign = Flag::Is(result[result.len() - 1]);

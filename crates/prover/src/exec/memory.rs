@@ -19,7 +19,7 @@ pub struct Region {
 }
 
 /// All memory.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Memory {
     /// Words of eight bytes that have contents, by address / 8.
     words: Map<u64, Box<Eight>>,
@@ -31,6 +31,7 @@ pub struct Memory {
 }
 
 /// Eight bytes.
+#[derive(Clone)]
 struct Eight {
     bits: [Bit; 64],
     /// Which of the bytes have contents: a bit for each.
@@ -47,10 +48,53 @@ impl Memory {
             contents.len() as u64,
             8 * (region.range.end - region.range.start)
         );
-        for (address, byte) in (region.range.start..).zip(contents.as_chunks::<8>().0) {
+        self.put(region.range.start, contents);
+        self.regions.push(region);
+    }
+
+    /// Makes the region that starts at `start` longer.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub(crate) fn extend(&mut self, start: u64, contents: &[Bit]) {
+        let mut regions = self.regions.iter_mut();
+        let region = regions.find(|region| region.range.start == start);
+        let region = region.expect("a declared region");
+        let end = region.range.end;
+        region.range.end += contents.len() as u64 / 8;
+        self.put(end, contents);
+    }
+
+    /// Takes the regions that start at `start` away: nobody may use that memory any more.
+    pub(crate) fn withdraw(&mut self, start: u64) {
+        let (gone, left) = core::mem::take(&mut self.regions)
+            .into_iter()
+            .partition::<Vec<_>, _>(|region| region.range.start == start);
+        self.regions = left;
+        for piece in gone.into_iter().flat_map(|region| pieces(region.range)) {
+            let Some(eight) = self.words.get_mut(&(piece.start / 8)) else {
+                continue;
+            };
+            let length = (piece.end - piece.start) as usize;
+            eight.present &= !(0xff_u8 >> (8 - length) << (piece.start % 8));
+            if eight.present == 0 {
+                self.words.remove(&(piece.start / 8));
+            }
+        }
+    }
+
+    /// The regions that nobody may write to: where each starts, and its contents.
+    pub(crate) fn read_only(&self) -> Vec<(u64, Word)> {
+        let regions = self.regions.iter().filter(|region| !region.writable);
+        let contents = |region: &Region| (region.range.start, self.contents(region.range.clone()));
+        regions.map(contents).collect()
+    }
+
+    /// Puts contents at `start`, whoever may write there.
+    pub(crate) fn put(&mut self, start: u64, contents: &[Bit]) {
+        for (address, byte) in (start..).zip(contents.as_chunks::<8>().0) {
             self.set(address, byte);
         }
-        self.regions.push(region);
     }
 
     /// Declares the stack.

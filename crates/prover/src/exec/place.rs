@@ -51,7 +51,7 @@ pub(super) struct Place {
 }
 
 /// All bases, and what is known about words.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Bases {
     all: Vec<Base>,
     places: Map<Word, Place>,

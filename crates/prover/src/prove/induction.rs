@@ -25,22 +25,15 @@
 //! In step and exit, the buffer is one element at a base of its own: the next one. It is there, for
 //! `r` is not zero. A run that reads another element behind the first one stops.
 
+use super::invariant::{Header, Left, Roles, near, plus, unknowns};
 use super::{
     Ends, Finding, Layout, NOT_FOLLOWED, Session, Subject, enter, outputs_of_run, residue_of,
 };
 use crate::contract::{Contents, Contract, Repeats, Steps, pick};
-use crate::exec::{Base, Machine, Outcome, Reason, Region, State, Stop};
-use crate::hash::{Map, Set};
-use crate::term::{Bit, Terms, Word, constant, value};
+use crate::exec::{Base, Machine, Outcome, Reason, Region, Stop};
+use crate::hash::Set;
+use crate::term::{Bit, Terms, Word, constant};
 use crate::verdict::Verdict;
-
-/// How many elements are left at the header.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Left {
-    One,
-    /// Two or more.
-    Many,
-}
 
 /// Where the run has come to.
 enum Progress {
@@ -50,18 +43,6 @@ enum Progress {
     Turn(Box<Header>),
     /// To the header again.
     Again(Result<(), String>),
-}
-
-/// The invariant, at the header.
-struct Header {
-    address: u64,
-    state: State,
-    /// For each bit of the state that follows the specification, its value one turn later. A bit
-    /// that is neither here nor in `anything` stays.
-    next: Map<Bit, Bit>,
-    anything: Set<Bit>,
-    /// The words of the specification after the next step.
-    words: Vec<Word>,
 }
 
 /// A run beside the specification, cut at the header.
@@ -88,10 +69,6 @@ fn places(terms: &mut Terms, pointer: &[Bit], left: &[Bit], bytes: u64) -> [Word
     let end = terms.sum(64, &[(1, &pointer), (bytes, &left)], 0);
     let length = terms.sum(64, &[(bytes, &left)], 0);
     [pointer, end, left, length, behind]
-}
-
-fn plus(terms: &mut Terms, word: &[Bit], number: i64) -> Word {
-    terms.sum(64, &[(1, word)], number as u64 as u128)
 }
 
 impl Session {
@@ -191,7 +168,7 @@ fn first_step(terms: &mut Terms, steps: &Steps, contents: &Contents<Word>) -> Ve
 }
 
 /// A finding from the invariant on may be about states that no run comes to.
-fn weaker(verdict: Verdict) -> Verdict {
+pub(super) fn weaker(verdict: Verdict) -> Verdict {
     match verdict {
         Verdict::Refuted(why) | Verdict::Unproved(why) => {
             Verdict::Unproved(format!("{why}, by induction on the turns of its loop"))
@@ -271,7 +248,7 @@ impl Induction<'_> {
         for ((old, new), later) in old.zip(new_bits).zip(later) {
             roles.add([*old, *new, *later], self.left)?;
         }
-        let element_addresses = self.element_addresses(machine);
+        let element_addresses = near(machine, &self.pointer);
         let kept = self.kept(machine.terms, entry);
         roles.replace_all(machine, &kept, &element_addresses);
         let state = machine.state();
@@ -309,108 +286,5 @@ impl Induction<'_> {
         let contents = self.contents.iter().flatten().flatten();
         let kept = contents.filter(|bit| !used.contains(bit));
         kept.chain(entry.iter().flatten()).copied().collect()
-    }
-
-    /// Bits of addresses in the buffer, which other turns have other ones of.
-    fn element_addresses(&self, machine: &mut Machine<'_>) -> Set<Bit> {
-        let mut bits = Set::default();
-        for word in machine.words() {
-            let distance = machine.terms.sub(&word, &self.pointer);
-            if value(&distance).is_some() {
-                bits.extend(word);
-            }
-        }
-        bits
-    }
-}
-
-/// An unknown for each bit that is not a constant, and the same one for the same bit.
-fn unknowns(terms: &mut Terms, words: &[Word]) -> Vec<Word> {
-    let mut unknown_of = Map::default();
-    let mut unknown = |bit: &Bit| match bit.is_constant() {
-        true => *bit,
-        false => *unknown_of.entry(*bit).or_insert_with(|| terms.input(1)[0]),
-    };
-    let words = words.iter();
-    words
-        .map(|word| word.iter().map(&mut unknown).collect())
-        .collect()
-}
-
-/// The fate of bits.
-#[derive(Default)]
-struct Roles {
-    /// At the cut.
-    new: Map<Bit, Bit>,
-    /// One turn later.
-    next: Map<Bit, Bit>,
-    anything: Set<Bit>,
-}
-
-impl Roles {
-    /// A bit of the specification or of a place: in the base, at the cut, and one turn later.
-    fn add(&mut self, [old, new, later]: [Bit; 3], left: Left) -> Result<(), String> {
-        if old.is_constant() {
-            // It is the same in every turn.
-            return match left == Left::One || new == old && later == old {
-                true => Ok(()),
-                false => Err("a constant of its first turn changes later".into()),
-            };
-        }
-        let new = *self.new.entry(old).or_insert(new);
-        if left == Left::One {
-            return Ok(());
-        }
-        if new.is_constant() {
-            return Err("what its first turn computes is a constant later".into());
-        }
-        // Bits that were equal in the first turn must be equal in all turns.
-        match *self.next.entry(new).or_insert(later) == later {
-            true => Ok(()),
-            false => Err("what is equal in its first turn differs later".into()),
-        }
-    }
-
-    /// Replaces every bit of the machine that may be another one in another turn.
-    fn replace_all(
-        &mut self,
-        machine: &mut Machine<'_>,
-        kept: &Set<Bit>,
-        element_addresses: &Set<Bit>,
-    ) {
-        let stays = |terms: &Terms, bit: Bit| {
-            let is_kept = kept.contains(&bit) || terms.is_of_address(bit);
-            is_kept && !element_addresses.contains(&bit)
-        };
-        let (new, anything) = (&self.new, &mut self.anything);
-        machine.change_all(
-            |terms, bit| !bit.is_constant() && (new.contains_key(&bit) || !stays(terms, bit)),
-            |terms, bit| {
-                if let Some(bit) = new.get(&bit) {
-                    return *bit;
-                }
-                if stays(terms, bit) {
-                    return bit;
-                }
-                let unknown = match terms.depends_on_input(bit) {
-                    true => terms.input(1)[0],
-                    false => terms.junk(1)[0],
-                };
-                anything.insert(unknown);
-                unknown
-            },
-        );
-    }
-}
-
-impl Header {
-    /// Whether the invariant holds one turn later.
-    fn is_kept(&self, later: &State) -> Result<(), String> {
-        self.state.becomes(later, |bit| {
-            if self.anything.contains(&bit) {
-                return None;
-            }
-            Some(self.next.get(&bit).copied().unwrap_or(bit))
-        })
     }
 }

@@ -74,6 +74,19 @@ impl Layout {
         })
     }
 
+    /// The same, with so many bytes of these buffers only.
+    pub(super) fn with_begin_of(&self, buffers: &[usize], bytes: u64) -> Self {
+        let mut ranges = self.ranges.clone();
+        for buffer in buffers {
+            ranges[*buffer].end = ranges[*buffer].start + bytes;
+        }
+        Self {
+            ranges,
+            words: self.words.clone(),
+            stack: self.stack,
+        }
+    }
+
     /// Where the slot of a buffer is used from: its known low bits are those of every address of
     /// that alignment, zeros.
     pub(super) fn slot(buffer: usize, alignment: u64) -> u64 {

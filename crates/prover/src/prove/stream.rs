@@ -1,0 +1,570 @@
+//! Data of any length, by induction on the turns of the loop that transforms it.
+//!
+//! A function gets input, output and a length of `n` units. It transforms groups of g units in a
+//! loop, as a stream cipher does. Its loop goes back to the *header* if h units are left at least,
+//! and its code after the loop does the rest. For all lengths from the least on that the contract
+//! allows, three pieces of runs are looked at.
+//!
+//! - *Short*: `n` < g + h. The run returns, and the output is that of the specification.
+//! - *Step*: `n` = g + h + u, u unknown. The run comes to the header, and the first group of the
+//!   output is right. Then from the header, in a state of which nothing is known but the invariant,
+//!   with `r` = g + h + v units left: the run comes to the header again, the next group of the
+//!   output is right, and the invariant holds for the next addresses, the words of the next group,
+//!   and `r` - g.
+//! - *Exit*: from such a state with h ≤ `r` < g + h. The run returns, and the output is right.
+//!
+//! The *invariant* says of each bit of each register and of memory that it is one of these: a bit
+//! of what the specification carries from one group to the next; of the addresses behind the data
+//! that are done; of `r`, or of `r` - h; of the *frame*, the inputs that no turn uses up; a
+//! constant; or anything (*havoc*), which is a new unknown for each bit. It is read off the state
+//! of the first turn. Memory that may only be read is as it was.
+//!
+//! # Why that is sound
+//!
+//! Every `n` from g + h on is k·g + `r` with k ≥ 1 and h ≤ `r` < g + h. The step from the entry
+//! shows that the first arrival at the header keeps the invariant; the step from the header shows
+//! that the next one does. Each takes g from `r`, so that there are k of them, and then comes the
+//! exit. Step and exit go on from one and the same arrival, so that both have the same invariant.
+//!
+//! At the header, the groups that are done are taken away, input and output: a run that touches
+//! them again stops. What is left of both is one piece at a base of its own, of which only the
+//! units exist that are left for certain: one group in the step. So no turn reads or changes what
+//! another one has made, nothing lies beside the data, and the output stays as it was found to be.
+//!
+//! Lengths are below 2^b + g + h for some b: half of the address space has room for no more. So
+//! `r` is below 2^b + h at the header, and the step is looked at for all of these.
+//!
+//! # Cases
+//!
+//! Short and exit have a finite number of lengths. One run is made for them all, with a length that
+//! is unknown, up to the first branch that depends on it. There the run is split in as many runs as
+//! there are lengths. In each, the bits of the length have their values, and data and output have
+//! the units of this length. A formula with the unknown length in it stays as it is, which is right
+//! for each of its values.
+
+mod number;
+
+use super::induction::weaker;
+use super::invariant::{Header, Left, Roles, near as near_bits, plus, unknowns};
+use super::{Ends, Finding, Layout, Session, Subject, enter, residue_of};
+use crate::contract::{Access, Contents, Contract, Stream};
+use crate::exec::{BRANCH, Base, Machine, Moment, Outcome, Reason, Region, Stop};
+use crate::hash::Set;
+use crate::term::{Bit, Terms, Word};
+use crate::verdict::Verdict;
+use number::Number;
+use std::ops::Range;
+
+/// A piece of the proof.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Short,
+    /// Step, and then exit from where the run first came to the header.
+    Long,
+}
+
+/// Where the run has come to.
+enum Progress {
+    /// Not yet to the header.
+    Begun,
+    /// From the header on.
+    Turn(Box<Header>),
+    /// To the header again.
+    Again(Result<(), String>),
+    /// From the header, at this address, for the last time.
+    Last(u64),
+}
+
+/// The first time that the run comes to the header.
+struct Arrival {
+    moment: Moment,
+    address: u64,
+    /// The words of the first group, and its data.
+    words: Vec<Word>,
+    data: Vec<u64>,
+    /// What the invariant gives a role: what is carried, addresses, what is left.
+    roles: Vec<Bit>,
+    kept: Set<Bit>,
+    addresses: Set<Bit>,
+}
+
+/// The data that are left, and what is to be made of them.
+struct Rest {
+    /// Where input and output are, or both in one.
+    slices: Vec<Slice>,
+    /// Their addresses.
+    pointers: Vec<Word>,
+    /// Which of them is the output.
+    output: usize,
+    /// What the output must hold, if no more than the longest is left.
+    expected: Vec<Bit>,
+}
+
+/// Data in memory.
+struct Slice {
+    start: u64,
+    contents: Vec<Bit>,
+    alignment: u64,
+    writable: bool,
+}
+
+/// A run beside the specification.
+struct Follower<'a> {
+    stream: &'a Stream,
+    contents: &'a Contents<Word>,
+    part: Part,
+    /// The words of the group before the rest.
+    words: Vec<Word>,
+    rest: Rest,
+    length: Number,
+    /// The first slot that no buffer has.
+    slot: usize,
+    progress: Progress,
+    arrival: Option<Arrival>,
+}
+
+impl Session {
+    /// Proves a contract for data of any length.
+    pub(super) fn any_length(
+        &mut self,
+        subject: Subject<'_>,
+        (contract, stream): (&Contract, &Stream),
+        layout: &Layout,
+        finding: &mut Finding,
+    ) -> Verdict {
+        let buffers = contract.buffers.iter();
+        let mut written = buffers.filter(|buffer| buffer.access != Access::Read);
+        let is_output = written.all(|buffer| buffer.name == stream.output);
+        assert!(is_output && contract.results == 0, "one output");
+        let mut contents = self.contents(contract, layout);
+        for part in [Part::Short, Part::Long] {
+            let length = match part {
+                Part::Short => Number::within(&mut self.terms, &stream.short()),
+                Part::Long => stream.many(&mut self.terms, 0),
+            };
+            contents[contract.index(stream.count)] = vec![length.word.clone()];
+            let place = (contract, layout);
+            let follower = Follower::new(&mut self.terms, stream, place, &contents, (part, length));
+            let verdict = self.part_of_any(subject, contract, layout, follower, finding);
+            if !verdict.is_proof() {
+                return weaker(verdict);
+            }
+        }
+        Verdict::Proved
+    }
+
+    fn part_of_any(
+        &mut self,
+        subject: Subject<'_>,
+        contract: &Contract,
+        layout: &Layout,
+        mut follower: Follower<'_>,
+        finding: &mut Finding,
+    ) -> Verdict {
+        let stream = follower.stream;
+        let data = [stream.input, stream.output].map(|name| contract.index(name));
+        let first = match follower.part {
+            Part::Short => stream.least,
+            Part::Long => stream.group,
+        };
+        let layout = layout.with_begin_of(&data, stream.unit * first);
+        let place = (contract, &layout);
+        let (mut machine, arguments) = enter(&mut self.terms, subject, place, follower.contents);
+        machine.most_steps = self.most_steps;
+        machine.most_length = self.most_length + machine.terms.length();
+        let place = (layout.bases(contract), layout.stack);
+        let mut ends = Vec::new();
+        let begun = machine.begin_call(subject.1.start, &arguments, place);
+        let called = begun.and_then(|before| {
+            follower.run(&mut machine, &before, |machine, end| {
+                finding.add_run(machine);
+                let left = residue_of(machine, &layout, contract);
+                finding.residue = finding.residue.or(left);
+                ends.push(end);
+            })
+        });
+        finding.add_run(&mut machine);
+        finding.cases += ends.len();
+        let expected = &follower.rest.expected;
+        match (called, &follower.progress) {
+            (_, Progress::Again(Err(why))) => Verdict::Unproved(why.clone()),
+            (Err(stop), _) => self.judge(subject.0, &stop),
+            (Ok(()), Progress::Last(_)) => self.compare_all(contract, &ends, expected, finding),
+            (Ok(()), Progress::Begun) if follower.part == Part::Short => {
+                self.compare_all(contract, &ends, expected, finding)
+            }
+            (Ok(()), _) => Verdict::Unproved("its loop ends early".into()),
+        }
+    }
+
+    /// Compares the output of each length.
+    fn compare_all(
+        &mut self,
+        contract: &Contract,
+        ends: &[Word],
+        expected: &[Bit],
+        finding: &Finding,
+    ) -> Verdict {
+        assert!(!ends.is_empty(), "a length for each end");
+        let cells = |bits: &[Bit]| vec![bits.chunks(64).map(<[Bit]>::to_vec).collect()];
+        for end in ends {
+            let ends = Ends {
+                outputs: cells(end),
+                expected: Some(cells(&expected[..end.len()])),
+            };
+            let verdict = self.compare(contract, &ends, finding.residue);
+            if !verdict.is_proof() {
+                return verdict;
+            }
+        }
+        Verdict::Proved
+    }
+}
+
+impl Stream {
+    /// Lengths that do not come to the header.
+    fn short(&self) -> Range<u64> {
+        self.least..self.longest() + 1
+    }
+
+    /// A group and `needed` units, and all that is more; `less` units are not.
+    fn many(&self, terms: &mut Terms, less: u64) -> Number {
+        Number::many(terms, self.group + self.needed, self.many_bits(), less)
+    }
+
+    /// What may be left at the header for the last time.
+    fn last(&self) -> Range<u64> {
+        self.needed..self.longest() + 1
+    }
+}
+
+impl<'a> Follower<'a> {
+    fn new(
+        terms: &mut Terms,
+        stream: &'a Stream,
+        (contract, layout): (&Contract, &Layout),
+        contents: &'a Contents<Word>,
+        (part, length): (Part, Number),
+    ) -> Self {
+        let words = (stream.begin)(terms, contents);
+        let input = contract.index(stream.input);
+        let expected = (stream.transform)(terms, contents, &words, &contents[input]).concat();
+        // The specification says which sums are opaque before the machine comes to them.
+        (stream.next)(terms, &words);
+        let mut names = vec![stream.input, stream.output];
+        names.dedup();
+        let buffers: Vec<usize> = names.iter().map(|name| contract.index(name)).collect();
+        let slices = buffers.iter().map(|buffer| Slice {
+            start: layout.ranges[*buffer].start,
+            contents: contents[*buffer].concat(),
+            alignment: contract.buffers[*buffer].alignment,
+            writable: contract.buffers[*buffer].access == Access::Write,
+        });
+        let rest = Rest {
+            slices: slices.collect(),
+            pointers: buffers
+                .iter()
+                .map(|buffer| layout.words[*buffer].clone())
+                .collect(),
+            output: buffers.len() - 1,
+            expected,
+        };
+        let group = stream.group * stream.unit;
+        let mut alignments = rest.slices.iter().map(|slice| slice.alignment);
+        let is_kept = alignments.all(|alignment| group.is_multiple_of(alignment));
+        assert!(is_kept, "every group has the alignment of its buffer");
+        Self {
+            stream,
+            contents,
+            part,
+            words,
+            rest,
+            length,
+            slot: contract.buffers.len(),
+            progress: Progress::Begun,
+            arrival: None,
+        }
+    }
+
+    /// Runs the function. Tells what the output holds after each return, for each length of the
+    /// case that is the last one.
+    fn run(
+        &mut self,
+        machine: &mut Machine<'_>,
+        before: &[Word],
+        returned: impl FnMut(&mut Machine<'_>, Word),
+    ) -> Outcome<()> {
+        let mut run = machine.go_on(before, |machine, entry| self.at_turn(machine, entry));
+        if matches!(self.progress, Progress::Again(Ok(()))) {
+            let arrival = self.arrival.take().expect("an arrival before");
+            machine.return_to(&arrival.moment);
+            if let Err(why) = self.cut(machine, &arrival, Left::One) {
+                return unsupported(machine, &why);
+            }
+            self.progress = Progress::Last(arrival.address);
+            run = machine.go_on(before, |machine, entry| self.at_turn(machine, entry));
+        }
+        match (self.part, &self.progress) {
+            (Part::Short, Progress::Begun) => {
+                self.split(machine, before, run, self.stream.short(), returned)
+            }
+            (Part::Long, Progress::Last(_)) => {
+                self.split(machine, before, run, self.stream.last(), returned)
+            }
+            _ => run,
+        }
+    }
+
+    /// Goes on for each of these lengths, from the branch at which a run has stopped.
+    fn split(
+        &mut self,
+        machine: &mut Machine<'_>,
+        before: &[Word],
+        run: Outcome<()>,
+        lengths: Range<u64>,
+        mut returned: impl FnMut(&mut Machine<'_>, Word),
+    ) -> Outcome<()> {
+        let branch = match run {
+            Err(stop) if matches!(stop.reason, Reason::Secret(BRANCH, _)) => stop.at,
+            Err(stop) => return Err(stop),
+            Ok(()) if lengths.end - lengths.start == 1 => {
+                returned(machine, self.output(machine, lengths.start));
+                return Ok(());
+            }
+            Ok(()) => return unsupported(machine, "no branch depends on its length"),
+        };
+        let moment = machine.moment(branch);
+        for length in lengths.clone() {
+            machine.return_to(&moment);
+            let number = (&self.length.word[..], length);
+            machine.assume(number, &self.length.values(length));
+            self.extend(machine, [lengths.start, length]);
+            machine.go_on(before, |machine, entry| self.at_turn(machine, entry))?;
+            returned(machine, self.output(machine, length));
+        }
+        Ok(())
+    }
+
+    /// What the output holds, for so many units.
+    fn output(&self, machine: &Machine<'_>, units: u64) -> Word {
+        let start = self.rest.slices[self.rest.output].start;
+        let range = start..start + units * self.stream.unit;
+        machine.memory.contents(range)
+    }
+
+    /// So many units of data exist, not only those.
+    fn extend(&self, machine: &mut Machine<'_>, [before, now]: [u64; 2]) {
+        let bits = |units: u64| 8 * (units * self.stream.unit) as usize;
+        for slice in &self.rest.slices {
+            let added = &slice.contents[bits(before)..bits(now)];
+            machine.memory.extend(slice.start, added);
+        }
+    }
+
+    /// When a jump has gone back.
+    fn at_turn(&mut self, machine: &mut Machine<'_>, entry: &[Word]) -> Outcome<()> {
+        let stopped = match &self.progress {
+            Progress::Begun if self.part == Part::Long && self.is_advanced(machine) => {
+                match self.arrive(machine, entry) {
+                    Ok(()) => return Ok(()),
+                    Err(why) => Err(why),
+                }
+            }
+            Progress::Turn(header) if machine.next == header.address => {
+                let right = self.group_is_right(machine);
+                right.and_then(|()| header.is_kept(&machine.state()))
+            }
+            Progress::Last(address) if machine.next == *address => {
+                Err("its loop does not end in time".into())
+            }
+            _ => return Ok(()),
+        };
+        self.progress = Progress::Again(stopped);
+        unsupported(machine, "the header again")
+    }
+
+    /// Whether a register has each address behind the first group.
+    fn is_advanced(&self, machine: &mut Machine<'_>) -> bool {
+        let group = self.stream.group * self.stream.unit;
+        let mut pointers = self.rest.pointers.iter();
+        pointers.all(|pointer| {
+            let next = plus(machine.terms, pointer, group as i64);
+            machine.general.contains(&next)
+        })
+    }
+
+    /// Whether a group of the output is what it must be.
+    fn group_is_right(&self, machine: &Machine<'_>) -> Result<(), String> {
+        let output = self.output(machine, self.stream.group);
+        match output == self.rest.expected[..output.len()] {
+            true => Ok(()),
+            false => Err("what a turn of its loop writes is not shown to be right".into()),
+        }
+    }
+
+    /// The first time at the header.
+    fn arrive(&mut self, machine: &mut Machine<'_>, entry: &[Word]) -> Result<(), String> {
+        self.group_is_right(machine)?;
+        let group = self.stream.group as i64;
+        let bytes = group * self.stream.unit as i64;
+        let left = plus(machine.terms, &self.length.word, -group);
+        let pointers = self.rest.pointers.iter();
+        let pointers: Vec<Word> = pointers
+            .map(|pointer| plus(machine.terms, pointer, bytes))
+            .collect();
+        let roles = self.roles(machine.terms, &self.words, &pointers, &left);
+        let near = self.rest.pointers.iter();
+        let addresses = near
+            .flat_map(|pointer| near_bits(machine, pointer))
+            .collect();
+        let slices = self.rest.slices.iter();
+        let arrival = Arrival {
+            moment: machine.moment(machine.next),
+            address: machine.next,
+            words: self.words.clone(),
+            data: slices.map(|slice| slice.start).collect(),
+            roles,
+            kept: self.kept(entry),
+            addresses,
+        };
+        let header = self.cut(machine, &arrival, Left::Many)?;
+        self.progress = Progress::Turn(Box::new(header));
+        self.arrival = Some(arrival);
+        Ok(())
+    }
+
+    /// The bits that the invariant gives a role, after a group with these words.
+    fn roles(
+        &self,
+        terms: &mut Terms,
+        words: &[Word],
+        pointers: &[Word],
+        left: &[Bit],
+    ) -> Vec<Bit> {
+        let mut roles = words.to_vec();
+        roles.extend((self.stream.next)(terms, words));
+        roles.extend((self.stream.carried)(terms, self.contents, words));
+        roles.extend_from_slice(pointers);
+        roles.push(left.to_vec());
+        roles.push(plus(terms, left, -(self.stream.needed as i64)));
+        roles.concat()
+    }
+
+    /// Puts unknowns in the place of everything that the invariant does not know, where a run has
+    /// first come to the header.
+    fn cut(
+        &mut self,
+        machine: &mut Machine<'_>,
+        arrival: &Arrival,
+        kind: Left,
+    ) -> Result<Header, String> {
+        let (stream, terms) = (self.stream, &mut *machine.terms);
+        let group = stream.group as i64;
+        let (left, units) = match kind {
+            Left::One => (Number::within(terms, &stream.last()), stream.needed),
+            // As many as come to the header from the entry, where a group was taken from them.
+            Left::Many => (stream.many(terms, stream.group), stream.group),
+        };
+        let words = unknowns(terms, &arrival.words);
+        let next = (stream.next)(terms, &words);
+        let rest = self.next_rest(terms, &next);
+        let after = plus(terms, &left.word, -group);
+        let bytes = group * stream.unit as i64;
+        let pointers = rest.pointers.iter();
+        let behind: Vec<Word> = pointers.map(|word| plus(terms, word, bytes)).collect();
+        let new = self.roles(terms, &words, &rest.pointers, &left.word);
+        let later = self.roles(terms, &next, &behind, &after);
+        let mut roles = Roles::default();
+        for ((old, new), later) in arrival.roles.iter().zip(new).zip(later) {
+            roles.add([*old, new, later], kind)?;
+        }
+        for start in &arrival.data {
+            machine.memory.withdraw(*start);
+        }
+        let read_only = machine.memory.read_only();
+        roles.replace_all(machine, &arrival.kept, &arrival.addresses);
+        for (start, contents) in read_only {
+            machine.memory.put(start, &contents);
+        }
+        let state = machine.state();
+        rest.declare(machine, units * stream.unit);
+        (self.words, self.rest, self.length) = (next.clone(), rest, left);
+        Ok(Header {
+            address: arrival.address,
+            state,
+            next: roles.next,
+            anything: roles.anything,
+            words: next,
+        })
+    }
+
+    /// The data that are left at the header, which are unknown.
+    fn next_rest(&self, terms: &mut Terms, words: &[Word]) -> Rest {
+        let mut slices = Vec::new();
+        let mut pointers = Vec::new();
+        for (number, old) in self.rest.slices.iter().enumerate() {
+            let start = Layout::slot(self.slot + number, old.alignment);
+            pointers.push(terms.base(start, old.alignment.trailing_zeros()));
+            slices.push(Slice {
+                start,
+                contents: terms_of(terms, old.contents.len()),
+                ..*old
+            });
+        }
+        let data = &slices[0].contents;
+        let data: Vec<Word> = data.chunks(64).map(<[Bit]>::to_vec).collect();
+        let expected = (self.stream.transform)(terms, self.contents, words, &data);
+        Rest {
+            slices,
+            pointers,
+            output: self.rest.output,
+            expected: expected.concat(),
+        }
+    }
+
+    /// Inputs of the function that no turn uses up: contents of buffers, and of registers at the
+    /// entry. The words of the first group, the data and the length are not among them.
+    fn kept(&self, entry: &[Word]) -> Set<Bit> {
+        let data = self.rest.slices.iter().flat_map(|slice| &slice.contents);
+        let used = data.chain(self.words.iter().flatten());
+        let used: Set<Bit> = used.chain(&self.length.word).copied().collect();
+        let contents = self.contents.iter().flatten().flatten();
+        let kept = contents.filter(|bit| !used.contains(bit));
+        kept.chain(entry.iter().flatten()).copied().collect()
+    }
+}
+
+impl Rest {
+    /// Declares the begin of it.
+    fn declare(&self, machine: &mut Machine<'_>, bytes: u64) {
+        for (slice, pointer) in self.slices.iter().zip(&self.pointers) {
+            let region = Region {
+                name: "the data that are left".into(),
+                range: slice.start..slice.start + bytes,
+                writable: slice.writable,
+            };
+            machine.add_base(Base {
+                name: region.name.clone(),
+                word: pointer.clone(),
+                start: slice.start,
+                known: slice.alignment.trailing_zeros(),
+            });
+            let bits = &slice.contents[..8 * bytes as usize];
+            machine.memory.declare(region, bits);
+        }
+    }
+}
+
+fn terms_of(terms: &mut Terms, bits: usize) -> Vec<Bit> {
+    (0..bits.div_ceil(64))
+        .flat_map(|_| terms.input(64))
+        .collect()
+}
+
+fn unsupported(machine: &Machine<'_>, why: &str) -> Outcome<()> {
+    Err(Stop {
+        at: machine.next,
+        visits: 0,
+        reason: Reason::Unsupported(why.into()),
+    })
+}
