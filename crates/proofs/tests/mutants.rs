@@ -66,7 +66,7 @@ fn prove(session: &mut Session, image: &Image, kernel: &Kernel, symbol: &Symbol)
         instructions.extend(finding.instructions);
         steps = finding.steps.max(steps);
         // No run is of any number of elements.
-        ran &= finding.ran_natively || contract.repeats.is_some();
+        ran &= finding.ran_natively || contract.is_by_induction();
         if !finding.verdict.is_proof() {
             return (finding.verdict, instructions, steps, ran);
         }

@@ -1,11 +1,17 @@
 //! Others' code that the command relies on, in this test's own program, and bugs planted into it.
 
-use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic};
+use iced_x86::code_asm::{
+    AsmRegister32, AsmRegister64, CodeAssembler, dword_ptr, r8, r8d, r9, r9d, rax, rbp, rcx, rdi,
+    rdx, rsi, rsp,
+};
+use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
 use sealstone_proofs::catalog::{Kernel, others};
+use sealstone_prover::algebra::Numbers;
 use sealstone_prover::contract::{Buffer, Cell, Contract};
 use sealstone_prover::features::Processor;
 use sealstone_prover::image::{Image, Symbol};
 use sealstone_prover::prove::{Finding, Session};
+use sealstone_prover::term::{Terms, Word, constant, value};
 use sealstone_prover::verdict::Verdict;
 use std::collections::BTreeSet;
 use std::hint::black_box;
@@ -68,7 +74,7 @@ fn every_row_is_proved() {
                 row.name,
                 finding.verdict
             );
-            let is_run = row.set.is_here() && contract.repeats.is_none();
+            let is_run = row.set.is_here() && !contract.is_by_induction();
             assert_eq!(finding.ran_natively, is_run, "{} {case}", row.name);
         }
     }
@@ -151,12 +157,239 @@ fn is_refuted(
     }
     let is_refuted = matches!(&finding.verdict, Verdict::Refuted(_));
     assert!(is_refuted, "{bug}: {}", finding.verdict);
-    let by_induction = row.contracts.iter().find(|any| any.repeats.is_some());
+    let by_induction = row.contracts.iter().find(|any| any.is_by_induction());
     if let Some(any) = by_induction {
         let verdict = prove(&image, row, any).verdict;
         assert!(!verdict.is_proof(), "{bug}: {}", any.case);
     }
     true
+}
+
+/// A function whose contracts are of any length, the registers with what is left and with the
+/// counter's bug, and what is left if its loop is to end.
+struct Endless {
+    row: Kernel,
+    left: AsmRegister64,
+    /// What the last instruction of a turn takes from it.
+    group: i32,
+    last: u64,
+    /// Adds the low half of the register to the counter that comes next.
+    count: Count,
+    scratch: (AsmRegister64, AsmRegister32),
+}
+
+type Count = fn(&mut CodeAssembler, AsmRegister32);
+
+/// All functions with a contract of any length.
+fn endless() -> Vec<Endless> {
+    let rows = others().into_iter();
+    let rows = rows.filter(|row| row.contracts.iter().any(|any| any.stream.is_some()));
+    let all: Vec<Endless> = rows
+        .map(|row| {
+            let (left, group, last, count, scratch): (_, _, _, Count, _) = match row.name {
+                "aws-lc ChaCha20_ctr32_nohw" => (
+                    rbp,
+                    64,
+                    64,
+                    |code, wrong| code.add(dword_ptr(rsp + 48), wrong).unwrap(),
+                    (r8, r8d),
+                ),
+                "aws-lc ChaCha20_ctr32_ssse3" => (
+                    rdx,
+                    64,
+                    64,
+                    |code, wrong| code.add(dword_ptr(rsp + 48), wrong).unwrap(),
+                    (r8, r8d),
+                ),
+                "aws-lc ChaCha20_ctr32_ssse3_4x" => (
+                    rdx,
+                    256,
+                    256,
+                    |code, wrong| code.add(dword_ptr(rcx), wrong).unwrap(),
+                    (r8, r8d),
+                ),
+                "aws-lc ChaCha20_ctr32_avx2" => (
+                    rdx,
+                    512,
+                    512,
+                    |code, wrong| code.add(dword_ptr(rax), wrong).unwrap(),
+                    (r8, r8d),
+                ),
+                "aws-lc aes_hw_ctr32_encrypt_blocks" => (
+                    rdx,
+                    8,
+                    0,
+                    |code, wrong| code.add(r8d, wrong).unwrap(),
+                    (r9, r9d),
+                ),
+                other => panic!("no bugs for {other}"),
+            };
+            Endless {
+                row,
+                left,
+                group,
+                last,
+                count,
+                scratch,
+            }
+        })
+        .collect();
+    assert_eq!(all.len(), 5);
+    all
+}
+
+/// The function with other code before the last two instructions of a turn of its loop, which take
+/// a group from what is left and go back.
+fn with_turn(own: &Image, endless: &Endless, bug: &dyn Fn(&mut CodeAssembler, &Endless)) -> Image {
+    let mut image = own.clone();
+    let function = symbol(&image, &endless.row).clone();
+    let bytes = image.code(function.start, function.size as usize).unwrap();
+    let decoder = Decoder::with_ip(64, bytes, function.start, DecoderOptions::NONE);
+    let instructions: Vec<Instruction> = decoder.into_iter().collect();
+    let is_end = |pair: &&[Instruction]| {
+        let takes = pair[0].mnemonic() == Mnemonic::Sub
+            && pair[0].op1_kind() != OpKind::Register
+            && pair[0].immediate(1) == endless.group as u64;
+        takes && pair[1].is_jcc_short_or_near() && pair[1].near_branch_target() < pair[1].ip()
+    };
+    let mut ends = instructions.windows(2).filter(is_end);
+    let [sub, jump] = ends.next().expect("the end of a turn") else {
+        unreachable!("windows of two");
+    };
+    assert!(ends.next().is_none(), "one loop");
+    let mut code = CodeAssembler::new(64).unwrap();
+    bug(&mut code, endless);
+    code.sub(endless.left, endless.group).unwrap();
+    match jump.mnemonic() {
+        Mnemonic::Jne => code.jne(jump.near_branch_target()).unwrap(),
+        Mnemonic::Jae => code.jae(jump.near_branch_target()).unwrap(),
+        other => panic!("{other:?}"),
+    }
+    code.jmp(jump.next_ip()).unwrap();
+    let (at, planted) = (sub.ip(), image.next_free());
+    let bytes = code.assemble(planted).unwrap();
+    image.add_function("planted", &bytes);
+    let mut code = CodeAssembler::new(64).unwrap();
+    code.jmp(planted).unwrap();
+    let bytes = code.assemble(at).unwrap();
+    assert!(at + bytes.len() as u64 <= jump.next_ip());
+    image.patch(at, &bytes);
+    image
+}
+
+/// When so many units are left after more groups than any contract of one length has.
+fn once(code: &mut CodeAssembler, endless: &Endless, bug: &dyn Fn(&mut CodeAssembler)) {
+    let mut right = code.create_label();
+    code.cmp(endless.left, 1000 * endless.group).unwrap();
+    code.jne(right).unwrap();
+    bug(code);
+    code.set_label(&mut right).unwrap();
+    code.nop().unwrap();
+}
+
+/// In code that is proved for any length, bugs that show on long data only: a counter that goes
+/// wrong from some turn on, a pointer that moves too little, a loop that ends a turn early.
+#[test]
+fn bugs_that_only_long_data_show_are_refused() {
+    type Bug = fn(&mut CodeAssembler, &Endless);
+    let bugs: [(&str, Bug); 5] = [
+        ("counter", |code, endless| {
+            let (wide, low) = endless.scratch;
+            code.mov(wide, endless.left).unwrap();
+            code.shr(wide, 20).unwrap();
+            (endless.count)(code, low);
+        }),
+        ("counter once", |code, endless| {
+            let (wide, low) = endless.scratch;
+            once(code, endless, &|code| {
+                code.mov(wide, 1_u64).unwrap();
+                (endless.count)(code, low);
+            });
+        }),
+        ("output", |code, endless| {
+            once(code, endless, &|code| code.dec(rdi).unwrap());
+        }),
+        ("input", |code, endless| {
+            let (wide, _) = endless.scratch;
+            code.mov(wide, endless.left).unwrap();
+            code.shr(wide, 20).unwrap();
+            code.sub(rsi, wide).unwrap();
+        }),
+        ("early", |code, endless| {
+            once(code, endless, &|code| {
+                code.mov(endless.left, endless.last).unwrap()
+            });
+        }),
+    ];
+    let own = own();
+    for endless in endless() {
+        let row = &endless.row;
+        let right = with_turn(&own, &endless, &|code, _| code.nop().unwrap());
+        let any = || row.contracts.iter().filter(|any| any.stream.is_some());
+        for contract in any() {
+            let finding = prove(&right, row, contract);
+            assert_eq!(finding.verdict, Verdict::Proved, "{}", row.name);
+            // All lengths before the loop goes back, and all that may be left after it.
+            let stream = contract.stream.as_ref().unwrap();
+            let before = stream.longest() + 1 - stream.least;
+            assert_eq!(finding.cases as u64, before + stream.group);
+        }
+        for (name, bug) in bugs {
+            let wrong = with_turn(&own, &endless, &bug);
+            let of_one_length = prove(&wrong, row, longest(row)).verdict;
+            assert_eq!(of_one_length, Verdict::Proved, "{} {name}", row.name);
+            for contract in any() {
+                let verdict = prove(&wrong, row, contract).verdict;
+                let is_unproved = matches!(verdict, Verdict::Unproved(_));
+                assert!(is_unproved, "{} {name}: {verdict}", row.name);
+            }
+        }
+    }
+}
+
+/// Group by group, the specification of any length says what that of one length says.
+#[test]
+fn groups_of_any_length_are_those_of_one_length() {
+    let mut random = 1_u64;
+    let mut number = || {
+        random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        random ^ random >> 29
+    };
+    for Endless { row, .. } in endless() {
+        let contract = row.contracts.iter().find(|any| any.stream.is_some());
+        let contract = contract.unwrap();
+        let stream = contract.stream.as_ref().unwrap();
+        let group = (stream.group * stream.unit / 8) as usize;
+        let (turns, rest) = (3, contract.buffers[3].cells.len());
+        let mut numbers = |buffer: &Buffer| -> Vec<u64> {
+            let cells = buffer.cells.iter();
+            cells.map(|_| number()).collect()
+        };
+        let mut contents: Vec<Vec<u64>> = contract.buffers.iter().map(&mut numbers).collect();
+        // The counter wraps.
+        contents[1] = vec![0xffff_fffe, 0xf0ff_ffff_0000_0000];
+        let data = contents.len() - 2;
+        contents[data] = (0..turns * group + rest).map(|_| number()).collect();
+        let expected = (contract.formula.numeric)(&mut Numbers, &contents);
+        let mut terms = Terms::new(1);
+        let words = |numbers: &[u64]| -> Vec<Word> {
+            numbers
+                .iter()
+                .map(|cell| constant((*cell).into(), 64))
+                .collect()
+        };
+        let formulas: Vec<Vec<Word>> = contents.iter().map(|cells| words(cells)).collect();
+        let mut found = Vec::new();
+        let mut state = (stream.begin)(&mut terms, &formulas);
+        for turn in 0..=turns {
+            let left = &formulas[data][turn * group..][..rest];
+            let made = (stream.transform)(&mut terms, &formulas, &state, left);
+            let kept = if turn < turns { group } else { rest };
+            found.extend(made[..kept].iter().map(|cell| value(cell).unwrap() as u64));
+            state = (stream.next)(&mut terms, &state);
+        }
+        assert_eq!(found, expected[0], "{}", row.name);
+    }
 }
 
 /// The assembly of `blake3` is so.

@@ -258,7 +258,7 @@ mod tests {
             if kernel
                 .contracts
                 .iter()
-                .any(|contract| contract.repeats.is_some())
+                .any(|contract| contract.is_by_induction())
             {
                 entry.remove(&Need::Count);
             }

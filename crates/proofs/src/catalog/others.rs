@@ -4,23 +4,23 @@
 
 mod aes;
 mod blake3;
+mod chacha20;
 mod chacha20_poly1305;
 mod ghash;
 mod keccak;
 mod rustcrypto;
 
 use super::{Kernel, Set, cells_32, words_32};
-use crate::spec::{chacha20, sha256, sha512};
-use sealstone_prover::algebra::{Algebra, Cells};
+use crate::spec::{sha256, sha512};
+use sealstone_prover::algebra::Algebra;
 use sealstone_prover::contract::Access::{Read, Write};
 use sealstone_prover::contract::{Contents, Contract, Steps, Stepwise};
 use sealstone_prover::formula;
 
 /// All of them.
 pub fn others() -> Vec<Kernel> {
-    let chacha20 = aws_lc_chacha20().into_iter();
+    let chacha20 = chacha20::rows().into_iter();
     chacha20
-        .chain(aws_lc_hchacha20())
         .chain(aws_lc_sha256())
         .chain(aws_lc_sha512())
         .chain(keccak::one())
@@ -64,120 +64,6 @@ fn published(
         shipped: false,
         ..row(family, set, [function; 2], shows, contracts)
     }
-}
-
-/// aws-lc's ChaCha20. Its caller has more than 128 bytes for the last two.
-fn aws_lc_chacha20() -> Vec<Kernel> {
-    let up_to_3 = "RFC 8439, 2.4, for lengths of 8, 16, … 192 bytes";
-    let up_to_9 = "RFC 8439, 2.4, for lengths of 136, 144, … 576 bytes";
-    let up_to_17 = "RFC 8439, 2.4, for lengths of 136, 144, … 576, 1024 and 1088 bytes";
-    let row = |set, names, shows, cells: Vec<usize>, blocks| {
-        let contracts = chacha20_contracts(&cells, blocks);
-        row("aws-lc ChaCha20", set, names, shows, contracts)
-    };
-    vec![
-        row(
-            Set::Baseline,
-            ["aws-lc ChaCha20_ctr32_nohw", "aws_lc_*ChaCha20_ctr32_nohw"],
-            up_to_3,
-            (1..=24).collect(),
-            1,
-        ),
-        row(
-            Set::Ssse3,
-            [
-                "aws-lc ChaCha20_ctr32_ssse3",
-                "aws_lc_*ChaCha20_ctr32_ssse3",
-            ],
-            up_to_3,
-            (1..=24).collect(),
-            1,
-        ),
-        row(
-            Set::Ssse3,
-            [
-                "aws-lc ChaCha20_ctr32_ssse3_4x",
-                "aws_lc_*ChaCha20_ctr32_ssse3_4x",
-            ],
-            up_to_9,
-            (17..=72).collect(),
-            4,
-        ),
-        row(
-            Set::Avx2,
-            ["aws-lc ChaCha20_ctr32_avx2", "aws_lc_*ChaCha20_ctr32_avx2"],
-            up_to_17,
-            (17..=72).chain([128, 136]).collect(),
-            8,
-        ),
-    ]
-}
-
-/// For each of these lengths, in units of 8 bytes, and for the first and last one in place. The
-/// code encrypts `blocks` at once.
-fn chacha20_contracts(cells: &[usize], blocks: usize) -> Vec<Contract> {
-    let separate = cells.iter().map(|cells| chacha20_contract(*cells, blocks));
-    let ends = [cells[0], cells[cells.len() - 1]];
-    let in_place = ends.map(|cells| chacha20_in_place(cells, blocks));
-    separate.chain(in_place).collect()
-}
-
-fn chacha20_contract(cells: usize, blocks: usize) -> Contract {
-    let formula = formula!(|a, contents| encrypted(a, &contents[1..], blocks));
-    let contract = Contract::new(formula)
-        .buffer("output", cells, 1, Write)
-        .buffer("input", cells, 1, Read);
-    with_key(contract, ["output", "input"], cells)
-}
-
-fn chacha20_in_place(cells: usize, blocks: usize) -> Contract {
-    let formula = formula!(|a, contents| encrypted(a, contents, blocks));
-    let contract = Contract::new(formula).buffer("input", cells, 1, Write);
-    with_key(contract.case("in place"), ["input", "input"], cells)
-}
-
-/// Its last buffers, and its arguments: the length is in bytes.
-fn with_key(contract: Contract, data: [&'static str; 2], cells: usize) -> Contract {
-    contract
-        .buffer("key", 4, 4, Read)
-        .buffer("counter", 2, 4, Read)
-        .addresses(data)
-        .number(8 * cells as u64)
-        .addresses(["key", "counter"])
-}
-
-/// The output from input, key and counter.
-fn encrypted<A: Cells>(
-    a: &mut A,
-    contents: &[Vec<<A as Algebra<64>>::Word>],
-    blocks: usize,
-) -> Contents<<A as Algebra<64>>::Word> {
-    let [data, key, input] = [0, 1, 2].map(|buffer| words_32(a, &contents[buffer]));
-    let output = chacha20::encrypt(a, &key, &input, &data, blocks);
-    vec![cells_32(a, &output)]
-}
-
-/// The key of XChaCha20.
-fn aws_lc_hchacha20() -> [Kernel; 1] {
-    let formula = formula!(|a, contents| {
-        let [key, input] = [1, 2].map(|buffer| words_32(a, &contents[buffer]));
-        let output = chacha20::hchacha20(a, &key, &input);
-        vec![cells_32(a, &output)]
-    });
-    let contract = Contract::new(formula)
-        .buffer("output", 4, 1, Write)
-        .buffer("key", 4, 1, Read)
-        .buffer("nonce", 2, 1, Read)
-        .addresses(["output", "key", "nonce"]);
-    let names = ["aws-lc CRYPTO_hchacha20", "aws_lc_*CRYPTO_hchacha20"];
-    let shows = "draft-irtf-cfrg-xchacha-03, 2.2";
-    [row(
-        "aws-lc HChaCha20",
-        Set::Baseline,
-        names,
-        shows,
-        vec![contract],
-    )]
 }
 
 const ANY_BLOCKS_256: &str = "FIPS 180-4, 6.2.2, for any number of blocks";

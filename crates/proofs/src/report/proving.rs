@@ -226,7 +226,7 @@ fn prove_function(
         row.steps = row.steps.max(finding.steps);
         row.depth = row.depth.max(finding.depth);
         // No run is of any number of elements.
-        row.ran_natively &= finding.ran_natively || contract.repeats.is_some();
+        row.ran_natively &= finding.ran_natively || contract.is_by_induction();
         row.features.add_all(finding.instructions.values());
         let lengths = finding.instructions.iter();
         let lengths = lengths.map(|(address, instruction)| (*address, instruction.len()));

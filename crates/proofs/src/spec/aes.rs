@@ -111,17 +111,36 @@ pub fn key_expansion<A: Substitution>(a: &mut A, key: &[A::Word]) -> Vec<A::Word
     w
 }
 
-/// SP 800-38D, 6.2: inc32, a number of times, of a block of two cells. The last 32 bits are a
-/// number with its highest byte first. The addition has two steps, as in code that encrypts `step`
-/// blocks at once, so that its formulas have the same sums.
-fn counted<A: Cells>(
+/// SP 800-38D, 6.2: the number in a block of two cells that is counted, the last 32 bits with their
+/// highest byte first.
+pub fn counter<A: Cells>(
+    a: &mut A,
+    block: &[<A as Algebra<64>>::Word],
+) -> <A as Algebra<32>>::Word {
+    let [_, counter] = a.split(&block[1]);
+    Algebra::<32>::swap_bytes(a, &counter)
+}
+
+/// The block with another number.
+pub fn with_counter<A: Cells>(
+    a: &mut A,
+    block: &[<A as Algebra<64>>::Word],
+    counter: &<A as Algebra<32>>::Word,
+) -> Vec<<A as Algebra<64>>::Word> {
+    let [nonce, _] = a.split(&block[1]);
+    let counter = Algebra::<32>::swap_bytes(a, counter);
+    vec![block[0].clone(), a.join(&[nonce, counter])]
+}
+
+/// SP 800-38D, 6.2: inc32, a number of times, of a block of two cells. The addition has two steps,
+/// as in code that encrypts `step` blocks at once, so that its formulas have the same sums.
+pub fn counted<A: Cells>(
     a: &mut A,
     block: &[<A as Algebra<64>>::Word],
     number: usize,
     step: usize,
 ) -> Vec<<A as Algebra<64>>::Word> {
-    let [nonce, counter] = a.split(&block[1]);
-    let counter = Algebra::<32>::swap_bytes(a, &counter);
+    let counter = counter(a, block);
     let whole = Algebra::<32>::number(a, (number / step * step) as u64);
     let first = Algebra::<32>::add(a, &counter, &whole);
     let zero = Algebra::<32>::number(a, 0);
@@ -131,8 +150,7 @@ fn counted<A: Cells>(
     );
     let sum = Algebra::<64>::add(a, &wide, &rest);
     let [low, _] = a.split(&sum);
-    let low = Algebra::<32>::swap_bytes(a, &low);
-    vec![block[0].clone(), a.join(&[nonce, low])]
+    with_counter(a, block, &low)
 }
 
 /// SP 800-38D, 6.5, GCTR of whole blocks, for code that encrypts `step` of them at once. All are

@@ -59,18 +59,49 @@ pub fn encrypt<A: Algebra<32>>(
     data: &[A::Word],
     step: usize,
 ) -> Vec<A::Word> {
-    let mut counters: Vec<A::Word> = Vec::new();
+    let mut counters = first_counters(a, &input[0], step);
     let mut output = Vec::new();
-    for (number, data) in data.chunks(16).enumerate() {
-        let (before, distance) = match number.checked_sub(step) {
-            Some(earlier) => (&counters[earlier], step),
-            None => (&input[0], number),
-        };
-        let distance = a.number(distance as u64);
-        let counter = a.add(before, &distance);
-        counters.push(a.opaque(counter));
-        let mut input = input.to_vec();
-        input[0] = counters[number].clone();
+    for (number, group) in data.chunks(16 * step).enumerate() {
+        if number > 0 {
+            counters = next_counters(a, &counters);
+        }
+        output.extend(encrypt_group(a, key, &counters, &input[1..], group));
+    }
+    output
+}
+
+/// The counters of `step` blocks, from that of the first one.
+pub fn first_counters<A: Algebra<32>>(a: &mut A, first: &A::Word, step: usize) -> Vec<A::Word> {
+    let distances = 0..step as u64;
+    distances.map(|distance| plus(a, first, distance)).collect()
+}
+
+/// The counters of as many blocks that follow those with these counters.
+pub fn next_counters<A: Algebra<32>>(a: &mut A, counters: &[A::Word]) -> Vec<A::Word> {
+    let step = counters.len() as u64;
+    counters
+        .iter()
+        .map(|counter| plus(a, counter, step))
+        .collect()
+}
+
+fn plus<A: Algebra<32>>(a: &mut A, counter: &A::Word, distance: u64) -> A::Word {
+    let distance = a.number(distance);
+    let sum = a.add(counter, &distance);
+    a.opaque(sum)
+}
+
+/// Section 2.4, of blocks with these counters. The last one may be shorter than a block.
+pub fn encrypt_group<A: Algebra<32>>(
+    a: &mut A,
+    key: &[A::Word],
+    counters: &[A::Word],
+    nonce: &[A::Word],
+    data: &[A::Word],
+) -> Vec<A::Word> {
+    let mut output = Vec::new();
+    for (counter, data) in counters.iter().zip(data.chunks(16)) {
+        let input = [&[counter.clone()], nonce].concat();
         let state = state(a, key, &input);
         let stream = block(a, &state);
         for (stream, data) in stream.into_iter().zip(data) {

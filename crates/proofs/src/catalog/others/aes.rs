@@ -6,7 +6,7 @@ use crate::catalog::Kernel;
 use crate::spec::aes;
 use sealstone_prover::algebra::{Algebra, Cells, Substitution};
 use sealstone_prover::contract::Access::{Read, Write};
-use sealstone_prover::contract::{Cell, Contents, Contract};
+use sealstone_prover::contract::{Cell, Contents, Contract, Stream};
 use sealstone_prover::formula;
 
 /// The cells of all round keys.
@@ -112,7 +112,8 @@ fn one_encrypted<A: Substitution + Cells>(
 
 /// Blocks that it encrypts at once.
 const AT_ONCE: usize = 8;
-/// The most that a contract has: a loop of two turns, and each number of blocks after it.
+/// The most that a contract of one number has: a loop of two turns, and each number of blocks after
+/// it.
 const MOST: usize = 23;
 
 fn blocks() -> Kernel {
@@ -121,10 +122,64 @@ fn blocks() -> Kernel {
         "aws_lc_*aes_hw_ctr32_encrypt_blocks",
     ];
     let in_place = [1, MOST].map(blocks_in_place);
-    let contracts = (1..=MOST).map(separate_blocks).chain(in_place);
-    let shows =
-        "SP 800-38D, 6.5, for 1 to 23 blocks (in place: 1 and 23) and any round keys of AES-256";
+    let any = [false, true].map(any_blocks);
+    let contracts = (1..=MOST).map(separate_blocks).chain(in_place).chain(any);
+    let shows = "SP 800-38D, 6.5, for any number of blocks and any round keys of AES-256";
     aes_row(names, shows, contracts.collect())
+}
+
+/// Any number of blocks. Its loop makes eight in a turn, and goes back while there are eight. It
+/// holds the counter that comes next, and the blocks of eight counters with the first round key
+/// added.
+fn any_blocks(in_place: bool) -> Contract {
+    let formula = formula!(|a, contents| {
+        let data = contents[contents.len() - 2].clone();
+        encrypted(a, &[data, contents[0].clone(), contents[1].clone()])
+    });
+    let (case, input) = match in_place {
+        false => ("any number of blocks", "input"),
+        true => ("any number of blocks, in place", "output"),
+    };
+    let stream = Stream {
+        input,
+        output: "output",
+        count: "blocks",
+        unit: 16,
+        group: AT_ONCE as u64,
+        least: 1,
+        needed: AT_ONCE as u64,
+        begin: Box::new(|a, contents| vec![aes::counter(a, &contents[1])]),
+        next: Box::new(|a, words| vec![next_counter(a, &words[0])]),
+        transform: Box::new(|a, contents, words, data| {
+            let first = aes::with_counter(a, &contents[1], &words[0]);
+            aes::counter_mode(a, data, &contents[0][..KEYS], &first, AT_ONCE)
+        }),
+        carried: Box::new(|a, contents, words| {
+            let counter = next_counter(a, &words[0]);
+            let first = aes::with_counter(a, &contents[1], &counter);
+            let blocks = (0..AT_ONCE).map(|number| {
+                let block = aes::counted(a, &first, number, AT_ONCE);
+                let pairs = block.iter().zip(&contents[0]);
+                pairs
+                    .map(|(block, key)| Algebra::<64>::xor(a, block, key))
+                    .collect::<Vec<_>>()
+            });
+            blocks.flatten().collect()
+        }),
+    };
+    with_schedule(Contract::new(formula))
+        .case(case)
+        .buffer("counter", 2, 1, Read)
+        .stream(stream)
+        .addresses([input, "output"])
+        .values("blocks")
+        .addresses(["schedule", "counter"])
+}
+
+/// The counter of the block behind eight.
+fn next_counter<A: Algebra<32>>(a: &mut A, counter: &A::Word) -> A::Word {
+    let distance = a.number(AT_ONCE as u64);
+    a.add(counter, &distance)
 }
 
 fn separate_blocks(blocks: usize) -> Contract {
