@@ -101,7 +101,7 @@ pub fn encrypt_group<A: Algebra<32>>(
 ) -> Vec<A::Word> {
     let mut output = Vec::new();
     for (counter, data) in counters.iter().zip(data.chunks(16)) {
-        let input = [&[counter.clone()], nonce].concat();
+        let input = [std::slice::from_ref(counter), nonce].concat();
         let state = state(a, key, &input);
         let stream = block(a, &state);
         for (stream, data) in stream.into_iter().zip(data) {

@@ -119,7 +119,7 @@ fn any_length(blocks: usize, least: u64, in_place: bool) -> Contract {
             let counter = words_32(a, &contents[1]);
             chacha20::first_counters(a, &counter[0], blocks)
         }),
-        next: Box::new(|a, counters| chacha20::next_counters(a, counters)),
+        next: Box::new(chacha20::next_counters),
         transform: Box::new(|a, contents, counters, data| {
             let [key, input, data] = [&contents[0], &contents[1], data].map(|of| words_32(a, of));
             let output = chacha20::encrypt_group(a, &key, counters, &input[1..], &data);
