@@ -518,7 +518,7 @@ impl Contract {
         }
     }
 
-    /// The kernel promises to leave nothing behind.
+    /// The kernel promises to leave nothing behind. No proof by induction can show that.
     pub fn wipes(self) -> Self {
         Self {
             wipes: true,

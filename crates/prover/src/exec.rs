@@ -241,6 +241,8 @@ impl<'a> Machine<'a> {
         before: &[Word],
         mut at_turn: impl FnMut(&mut Self, &[Word]) -> Outcome<()>,
     ) -> Outcome<()> {
+        // A moment may have been kept just after the stack was given back.
+        self.give_up_stack();
         while self.next != RETURN {
             self.at = self.next;
             if !self.hook()? {

@@ -417,3 +417,87 @@ fn another_loop_than_the_contract_says() {
     });
     assert!(!verdict(&any(), &never_empty).is_proof());
 }
+
+#[test]
+fn what_a_loop_leaves_behind_is_not_claimed() {
+    let right = cipher(nothing, nothing, to_the_end);
+    for contract in [any(), in_place()] {
+        let verdict = verdict(&contract.wipes(), &right);
+        assert!(matches!(verdict, Verdict::Unsupported(_)), "{verdict}");
+    }
+}
+
+/// The header is where a function returns to that each turn calls. `left` is what the end of the
+/// loop does first.
+fn called(left: impl Fn(&mut CodeAssembler)) -> impl Fn(&mut CodeAssembler) {
+    let tail = |code: &mut CodeAssembler| {
+        let mut byte = code.create_label();
+        code.lea(r10, qword_ptr(rax + r9)).unwrap();
+        code.rol(r10, 9).unwrap();
+        code.mov(qword_ptr(rsp - 8), r10).unwrap();
+        code.xor(r11, r11).unwrap();
+        code.set_label(&mut byte).unwrap();
+        code.movzx(eax, byte_ptr(rsi + r11)).unwrap();
+        code.xor(al, byte_ptr(rsp + r11 - 8)).unwrap();
+        code.mov(byte_ptr(rdi + r11), al).unwrap();
+        code.inc(r11).unwrap();
+        code.dec(rdx).unwrap();
+        code.jne(byte).unwrap();
+        code.ret().unwrap();
+    };
+    move |code| {
+        let [mut header, mut turn, mut done] = [(); 3].map(|()| code.create_label());
+        code.mov(rax, qword_ptr(rcx)).unwrap();
+        code.mov(r9, qword_ptr(r8)).unwrap();
+        code.xor(rcx, rcx).unwrap();
+        code.push(rax).unwrap();
+        code.cmp(rdx, 8).unwrap();
+        code.jae(turn).unwrap();
+        code.pop(rax).unwrap();
+        tail(code);
+        code.set_label(&mut header).unwrap();
+        code.push(rax).unwrap();
+        code.cmp(rdx, 8).unwrap();
+        code.jae(turn).unwrap();
+        left(code);
+        code.pop(rax).unwrap();
+        tail(code);
+        code.set_label(&mut turn).unwrap();
+        code.pop(rax).unwrap();
+        code.lea(r11, qword_ptr(header)).unwrap();
+        code.push(r11).unwrap();
+        code.lea(r10, qword_ptr(rax + r9)).unwrap();
+        code.rol(r10, 9).unwrap();
+        code.inc(r9).unwrap();
+        code.mov(qword_ptr(rsp - 128), r9).unwrap();
+        code.xor(r10, qword_ptr(rsi)).unwrap();
+        code.mov(qword_ptr(rdi), r10).unwrap();
+        code.add(rsi, 8).unwrap();
+        code.add(rdi, 8).unwrap();
+        code.sub(rdx, 8).unwrap();
+        code.je(done).unwrap();
+        code.ret().unwrap();
+        code.set_label(&mut done).unwrap();
+        code.pop(r11).unwrap();
+        code.ret().unwrap();
+    }
+}
+
+#[test]
+fn a_turn_that_returns_to_the_header_is_proved() {
+    for contract in [any(), in_place()] {
+        assert_eq!(verdict(&contract, &called(nothing)), Verdict::Proved);
+    }
+}
+
+/// It reads what the turn left on the stack that it gave back.
+#[test]
+fn a_stack_given_back_at_the_header_is_not_read() {
+    let reads = called(|code| {
+        code.mov(r9, qword_ptr(rsp - 128)).unwrap();
+    });
+    for contract in [any(), in_place()] {
+        let verdict = verdict(&contract, &reads);
+        assert!(!verdict.is_proof(), "{verdict}");
+    }
+}

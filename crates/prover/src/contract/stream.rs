@@ -9,7 +9,8 @@ type Carried = dyn Fn(&mut Terms, &Contents<Word>, &[Word]) -> Vec<Word>;
 
 /// Data of any length, which the function transforms in a loop: a stream cipher. Each turn makes a
 /// *group* of units, and a group has *words* of the specification: its counters. The file
-/// `prove/stream.rs` has the invariant and why the induction is sound.
+/// `prove/stream.rs` has the invariant and why the induction is sound. What is proved are the
+/// functions here. The contract's formula takes no part in it: a test has to show that both agree.
 ///
 /// The buffers of data have room for `group` + `needed` - 1 units, the longest data that does not
 /// come to the header of the loop. The contract describes what they hold there.
@@ -18,7 +19,8 @@ pub struct Stream {
     pub input: &'static str,
     /// Where the result goes, the only buffer that is written. It may be the same.
     pub output: &'static str,
-    /// A buffer of one cell: the length in units. No more bytes than half of the address space has.
+    /// A buffer of one cell: the length in units. Data have 2^62 bytes at most, and a few
+    /// more.
     pub count: &'static str,
     /// Bytes of a unit.
     pub unit: u64,
@@ -47,8 +49,7 @@ impl Stream {
         self.group + self.needed - 1
     }
 
-    /// Data is shorter than 2^b and these units, for this b: half of the address space has room for
-    /// no more.
+    /// Data is shorter than 2^b and these units, for this b: no memory has more than 2^62 bytes.
     pub(crate) fn many_bits(&self) -> usize {
         62 - self.unit.ilog2() as usize
     }

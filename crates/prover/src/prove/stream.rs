@@ -31,8 +31,7 @@
 //! units exist that are left for certain: one group in the step. So no turn reads or changes what
 //! another one has made, nothing lies beside the data, and the output stays as it was found to be.
 //!
-//! Lengths are below 2^b + g + h for some b: half of the address space has room for no more. So
-//! `r` is below 2^b + h at the header, and the step is looked at for all of these.
+//! Lengths are below 2^b + g + h units, where 2^b units are 2^62 bytes: no memory has more. So `r` is below 2^b + h at the header, and the step is looked at for all of these.
 //!
 //! # Cases
 //!
