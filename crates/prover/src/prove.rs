@@ -161,12 +161,6 @@ impl Session {
                 return finding;
             }
         };
-        if contract.is_by_induction() && contract.wipes {
-            // A turn in the middle may leave what the first one does not.
-            let why = "a promise to wipe, for a loop of any length";
-            finding.verdict = Verdict::Unsupported(why.into());
-            return finding;
-        }
         if let Some(repeats) = &contract.repeats {
             let subject = (image, symbol, processor);
             let contract = (contract, repeats);

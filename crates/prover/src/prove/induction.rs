@@ -25,7 +25,7 @@
 //! In step and exit, the buffer is one element at a base of its own: the next one. It is there, for
 //! `r` is not zero. A run that reads another element behind the first one stops.
 
-use super::invariant::{Header, Left, Roles, near, plus, unknowns};
+use super::invariant::{Header, Left, Roles, near, plus, promises_too_much, unknowns};
 use super::{
     Ends, Finding, Layout, NOT_FOLLOWED, Session, Subject, enter, outputs_of_run, residue_of,
 };
@@ -80,6 +80,9 @@ impl Session {
         layout: &Layout,
         finding: &mut Finding,
     ) -> Verdict {
+        if let Some(verdict) = promises_too_much(contract) {
+            return verdict;
+        }
         let Some(steps) = &contract.steps else {
             return Verdict::Unsupported("a loop without steps of a specification".into());
         };

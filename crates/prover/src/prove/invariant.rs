@@ -1,8 +1,10 @@
 //! The invariant of a loop of any number of turns, as it is read off the state of the first one.
 
+use crate::contract::Contract;
 use crate::exec::{Machine, State};
 use crate::hash::{Map, Set};
 use crate::term::{Bit, Terms, Word, value};
+use crate::verdict::Verdict;
 
 /// How many elements are left at the header.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,6 +24,13 @@ pub(super) struct Header {
     pub(super) anything: Set<Bit>,
     /// The words of the specification after the next step.
     pub(super) words: Vec<Word>,
+}
+
+/// No induction shows that nothing is left behind: a later turn may leave what the first one does
+/// not.
+pub(super) fn promises_too_much(contract: &Contract) -> Option<Verdict> {
+    let why = "a promise to wipe, for a loop of any length";
+    contract.wipes.then(|| Verdict::Unsupported(why.into()))
 }
 
 /// A word and a number.

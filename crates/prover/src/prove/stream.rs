@@ -31,7 +31,8 @@
 //! units exist that are left for certain: one group in the step. So no turn reads or changes what
 //! another one has made, nothing lies beside the data, and the output stays as it was found to be.
 //!
-//! Lengths are below 2^b + g + h units, where 2^b units are 2^62 bytes: no memory has more. So `r` is below 2^b + h at the header, and the step is looked at for all of these.
+//! Lengths are below 2^b + g + h units, where 2^b units are 2^62 bytes: no memory has more. So `r`
+//! is below 2^b + h at the header, and the step is looked at for all of these.
 //!
 //! # Cases
 //!
@@ -44,7 +45,7 @@
 mod number;
 
 use super::induction::weaker;
-use super::invariant::{Header, Left, Roles, near as near_bits, plus, unknowns};
+use super::invariant::{Header, Left, Roles, near as near_bits, plus, promises_too_much, unknowns};
 use super::{Ends, Finding, Layout, Session, Subject, enter, residue_of};
 use crate::contract::{Access, Contents, Contract, Stream};
 use crate::exec::{BRANCH, Base, Machine, Moment, Outcome, Reason, Region, Stop};
@@ -131,6 +132,9 @@ impl Session {
         layout: &Layout,
         finding: &mut Finding,
     ) -> Verdict {
+        if let Some(verdict) = promises_too_much(contract) {
+            return verdict;
+        }
         let buffers = contract.buffers.iter();
         let mut written = buffers.filter(|buffer| buffer.access != Access::Read);
         let is_output = written.all(|buffer| buffer.name == stream.output);
