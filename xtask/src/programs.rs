@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 /// A program of tests.
 pub(crate) struct Program {
     pub(crate) package: String,
-    /// What its package calls it: the name of the library, or of a file in `tests`.
+    /// The name of the library, or of a file in `tests`.
     pub(crate) target: String,
     directory: PathBuf,
     file: PathBuf,

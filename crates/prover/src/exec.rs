@@ -207,9 +207,9 @@ impl<'a> Machine<'a> {
         self.go_on(&before, at_turn)
     }
 
-    /// Is about to execute the first instruction of the function at `entry`. Six arguments are in
-    /// registers, the others on the stack of the caller. Buffers are at `bases`; `stack` names the
-    /// stack pointer of the caller, a multiple of 16. What registers held.
+    /// Prepares a call of the function at `entry`, and returns what general registers held before.
+    /// Six arguments are in registers, the others on the stack of the caller. Buffers are at
+    /// `bases`. `stack` names the stack pointer of the caller, a multiple of 16.
     pub(crate) fn begin_call(
         &mut self,
         entry: u64,

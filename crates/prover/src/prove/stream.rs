@@ -7,10 +7,10 @@
 //!
 //! - *Short*: `n` < g + h. The run returns, and the output is that of the specification.
 //! - *Step*: `n` = g + h + u, u unknown. The run comes to the header, and the first group of the
-//!   output is right. Then from the header, in a state of which nothing is known but the invariant,
-//!   with `r` = g + h + v units left: the run comes to the header again, the next group of the
-//!   output is right, and the invariant holds for the next addresses, the words of the next group,
-//!   and `r` - g.
+//!   output is right. Then a second run begins at the header. Only the invariant is known of its
+//!   state, and `r` = g + h + v units are left. This run comes to the header again. The next group
+//!   of the output is right. The invariant holds again: for the next addresses, for the words of
+//!   the next group, and for `r` - g.
 //! - *Exit*: from such a state with h ≤ `r` < g + h. The run returns, and the output is right.
 //!
 //! The *invariant* says of each bit of each register and of memory that it is one of these: a bit
@@ -27,9 +27,9 @@
 //! exit. Step and exit go on from one and the same arrival, so that both have the same invariant.
 //!
 //! At the header, the groups that are done are taken away, input and output: a run that touches
-//! them again stops. What is left of both is one piece at a base of its own, of which only the
-//! units exist that are left for certain: one group in the step. So no turn reads or changes what
-//! another one has made, nothing lies beside the data, and the output stays as it was found to be.
+//! them again stops. The rest of each gets a base of its own. In the step, only the first group of
+//! the rest exists, because no more is certain. So no turn reads or changes a group of another
+//! turn, nothing lies beside the data, and the output stays right.
 //!
 //! Lengths are below 2^b + g + h units, where 2^b units are 2^62 bytes: no memory has more. So `r`
 //! is below 2^b + h at the header, and the step is looked at for all of these.

@@ -39,7 +39,7 @@ impl Number {
         }
     }
 
-    /// What its bits are if it is `value`.
+    /// The value of each of its bits when the number is `value`.
     pub(super) fn values(&self, value: u64) -> Map<Bit, Bit> {
         let bits = self.word.iter().chain(&self.more);
         let values = constant(value.into(), self.word.len())
