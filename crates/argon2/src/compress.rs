@@ -7,6 +7,10 @@ use sealstone_lanes::{Column, Line, RowPair, Word};
 /// soon as it is known: it decides which block is needed next, and memory is slow. `meanwhile` is
 /// called with 0, 1, 2 and 3, at times as far apart as possible, so that the prefetches of one call
 /// do not wait for those of the call before.
+///
+/// P (section 3.6) works on matrix rows, then on matrix columns. Each of these is 16 words, a 4 × 4
+/// matrix for P. Each cache line holds one row of two such matrices: for matrix rows in halves that
+/// alternate, for matrix columns one after the other.
 #[inline(always)]
 pub fn compress<P: RowPair, const ADD: bool>(
     cpu: P::Cpu,
@@ -18,9 +22,6 @@ pub fn compress<P: RowPair, const ADD: bool>(
 ) {
     meanwhile(0);
     let mut state = begin::<P, ADD>(cpu, x, y, out);
-    // P (section 3.6) on matrix rows, then on matrix columns. Each of these is 16 words, a 4 × 4
-    // matrix for P. Each cache line holds one row of two such matrices: for matrix rows in halves
-    // that alternate, for matrix columns one after the other.
     const ALTERNATING: bool = true;
     const ONE_AFTER_THE_OTHER: bool = false;
     macro_rules! rows {

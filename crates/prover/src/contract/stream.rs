@@ -10,7 +10,8 @@ type Carried = dyn Fn(&mut Terms, &Contents<Word>, &[Word]) -> Vec<Word>;
 /// Data of any length, which the function transforms in a loop: a stream cipher. Each turn makes a
 /// *group* of units, and a group has *words* of the specification: its counters. The file
 /// `prove/stream.rs` has the invariant and why the induction is sound. The proof compares the code
-/// with the functions here, and not with the contract's formula. A test has to show that both agree.
+/// with the functions here, and not with the contract's formula. A test has to show that they
+/// agree.
 ///
 /// The buffers of data have room for `group` + `needed` - 1 units, the longest data that does not
 /// come to the header of the loop. The contract describes what they hold there.
