@@ -3,6 +3,7 @@
 import asyncio
 import io
 import os
+import threading
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
@@ -99,17 +100,31 @@ def test_a_task_that_is_cancelled_stops_its_work(name: str, tmp_path: Path) -> N
     assert (reads > 0) == (name != "lock")
 
 
+class Waiting(io.BytesIO):
+    """Content that is read once `go` is set."""
+
+    def __init__(self, content: bytes, go: threading.Event) -> None:
+        super().__init__(content)
+        self.go = go
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        assert self.go.wait(60)
+        return super().read(size)
+
+
 def test_short_work_that_is_cancelled_leaves_nothing(tmp_path: Path) -> None:
     async def main() -> None:
         room = bytearray(2 << 20)
         for target in (tmp_path / "sealed", room):
-            task = asyncio.create_task(aio.seal(bytes(1 << 20), target, to=BOB.public))
-            await asyncio.sleep(0)
-            await asyncio.sleep(0)
+            go = threading.Event()
+            task = asyncio.create_task(aio.seal(Waiting(bytes(1 << 20), go), target, to=BOB.public))
+            await asyncio.sleep(0.05)
             # The second cancellation does not end the wait for the other thread.
-            task.cancel()
-            await asyncio.sleep(0)
-            task.cancel()
+            for _ in range(2):
+                task.cancel()
+                await asyncio.sleep(0.05)
+                assert not task.done()
+            go.set()
             with pytest.raises(asyncio.CancelledError):
                 await task
         assert room == bytes(len(room))
