@@ -11,16 +11,19 @@ import pytest
 
 import sealstone
 from sealstone import Passport, timestamps
-from sealstone.packages import Package
+from sealstone.packages import Package, sign
 
 ALICE = Passport.generate("Alice")
 SEALED = sealstone.seal(bytes(5 << 20), to=ALICE.public)
+SIGNED = sign(ALICE, {"a": bytes(1000), "b": b""})
 READERS: dict[str, Callable[[Path], object]] = {
     "seal": lambda path: sealstone.seal(path, to=ALICE.public),
     "open": lambda path: sealstone.open(path, keys=ALICE, sender="any"),
     "unlock": lambda path: Passport.unlock(path, "passphrase"),
     "Package": lambda path: Package.load(path),
     "request": lambda path: timestamps.request(path),
+    "sign": lambda path: sign(ALICE, {"a": path, "b": b""}),
+    "verify": lambda path: SIGNED.verify({"a": path, "b": b""}, signers=ALICE.public),
 }
 
 

@@ -1,6 +1,6 @@
 //! The files of a package: a directory, or objects of Python under names.
 
-use crate::errors::about;
+use crate::errors::{about, attached};
 use crate::process::processors;
 use crate::stream::Source;
 use crate::watch::Watch;
@@ -79,6 +79,23 @@ impl Given {
         }
     }
 
+    /// How many threads may read. A pipe may keep its reader waiting: that has to be the thread of
+    /// the call, which hears of signals.
+    fn workers(&self) -> usize {
+        let Self::Named(files) = self else {
+            return processors();
+        };
+        let is_pipe = |it: &Mutex<Option<Source>>| {
+            let source = it.lock().unwrap_or_else(PoisonError::into_inner);
+            matches!(&*source, Some(Source::Path(file)) if file.is_pipe())
+        };
+        if files.values().any(is_pipe) {
+            1
+        } else {
+            processors()
+        }
+    }
+
     /// Reports what is read, and stops when the caller's progress function raises.
     pub(crate) fn watched<'a>(&'a self, watch: &'a Watch, total: u64) -> Watched<'a> {
         Watched {
@@ -131,7 +148,7 @@ impl Watched<'_> {
             self.watch.at(done, self.total.max(done));
         };
         run(Work {
-            workers: processors(),
+            workers: self.given.workers(),
             progress: &progress,
         })
     }
@@ -187,6 +204,11 @@ impl<R: Read> Read for Stoppable<'_, R> {
             return Err(io::Error::other("cancelled"));
         }
         let read = self.reader.read(bytes);
+        let read = read.or_else(|error| match error.kind() {
+            // The caller tries again, unless a handler of a signal raised.
+            io::ErrorKind::Interrupted => attached(|py| py.check_signals()).and(Err(error)),
+            _ => Err(error),
+        });
         read.map_err(|error| match error.downcast::<PyErr>() {
             Ok(raised) => {
                 self.watch.fail(raised);
