@@ -92,7 +92,7 @@ class Jobs(unittest.TestCase):
                 "include/sealstone/tokens.hpp",
                 "lib/libsealstone.a",
                 "lib/libsealstone.so",
-                "lib/libsealstone.so.0",
+                "lib/libsealstone.so.0.1",
                 "lib/libsealstone.so.0.1.0",
                 "lib/pkgconfig/sealstone.pc",
                 "share/bash-completion/completions/sealstone",

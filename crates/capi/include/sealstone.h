@@ -10,8 +10,9 @@
  *   function of their type. A handle may be used by several threads at once if none of them
  *   changes or frees it; only `sealstone_skein_update` changes one.
  * - Secrets are wiped when they are freed.
- * - The ABI of version 0 may change with its second number: `sealstone_version` says which one is
- *   loaded. Structures begin with their size, and another size is refused.
+ * - The ABI of version 0 may change with its second number, which the name of the shared library
+ *   has: a program that was linked to 0.1 does not load 0.2. Structures of choices begin with their
+ *   size, and another size is refused. `sealstone_file` has no size and stays as it is.
  *
  * scripts/header writes this file from the comments of crates/capi: change those.
  */
@@ -477,6 +478,17 @@ sealstone_status sealstone_package_embedded(const sealstone_package *package,
 // `time`) and `timestamps` (their number).
 sealstone_status sealstone_package_json(const sealstone_package *package, sealstone_buffer **text);
 
+// Writes the 32 bytes of a key that is derived from `secret` and bound to the package, its policy
+// and `label`, which has 1 to 255 bytes. `sealstone_package_verify` has to accept the package
+// first.
+//
+// Fails with SEALSTONE_ALTERED if the secret is not the signer's, or the package has none.
+sealstone_status sealstone_package_derived_key(const sealstone_package *package,
+                                               const uint8_t *secret,
+                                               size_t secret_len,
+                                               const char *label,
+                                               uint8_t *key);
+
 // The bytes that a timestamp of RFC 3161 has to cover.
 sealstone_status sealstone_package_to_stamp(const sealstone_package *package,
                                             sealstone_buffer **bytes);
@@ -660,6 +672,18 @@ sealstone_status sealstone_challenge_encode(const sealstone_challenge *challenge
 // The type of token that a challenge asks for; it may be one that this library does not know.
 sealstone_status sealstone_challenge_type(const sealstone_challenge *challenge,
                                           uint16_t *token_type);
+
+// The name of the issuer whose tokens the challenge asks for.
+sealstone_status sealstone_challenge_issuer(const sealstone_challenge *challenge,
+                                            sealstone_buffer **name);
+
+// Whether `origin`, the name of the server that sent the challenge, accepts the tokens.
+//
+// A client answers no challenge of another server: a server may have got it elsewhere (RFC 9577
+// section 2.1.3).
+sealstone_status sealstone_challenge_is_for(const sealstone_challenge *challenge,
+                                            const char *origin,
+                                            bool *accepts);
 
 // The value of a `WWW-Authenticate` header with this challenge and the issuer's key.
 sealstone_status sealstone_challenge_header(const sealstone_challenge *challenge,

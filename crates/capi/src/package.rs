@@ -304,6 +304,32 @@ impl Package {
     }
 }
 
+/// Writes the 32 bytes of a key that is derived from `secret` and bound to the package, its policy
+/// and `label`, which has 1 to 255 bytes. `sealstone_package_verify` has to accept the package
+/// first.
+///
+/// Fails with SEALSTONE_ALTERED if the secret is not the signer's, or the package has none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealstone_package_derived_key(
+    package: *const Package,
+    secret: *const u8,
+    secret_len: usize,
+    label: *const c_char,
+    key: *mut u8,
+) -> Status {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let package = unsafe { raw::object(package, "package") }?;
+        // SAFETY: as above.
+        let secret = unsafe { raw::bytes(secret, secret_len, "secret") }?;
+        // SAFETY: as above.
+        let label = unsafe { raw::text(label, "label") }?;
+        let derived = package.0.derived_keys(secret)?.key(label)?;
+        // SAFETY: as above.
+        unsafe { raw::write(key, 32, derived.expose()) }
+    })
+}
+
 /// The bytes that a timestamp of RFC 3161 has to cover.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealstone_package_to_stamp(

@@ -184,6 +184,63 @@ pub extern "C" fn sealstone_version() -> *const c_char {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
+
+    /// Exported functions that read a field or a constant, and call nothing that can panic.
+    const TRIVIAL: [&str; 5] = [
+        "sealstone_buffer_data",
+        "sealstone_buffer_len",
+        "sealstone_error_message",
+        "sealstone_tokens_count",
+        "sealstone_version",
+    ];
+
+    /// What catches panics. The last three call `guarded` or `guarded_drop` themselves.
+    const GUARDED: [&str; 4] = [
+        "    guarded(|| {",
+        "raw::free(",
+        "parts.redeem(",
+        "callbacks.run(",
+    ];
+
+    /// The exported functions of a source file, and those that a panic could leave.
+    fn exported(source: &str) -> (usize, Vec<String>) {
+        let functions = source.split("\n#[unsafe(no_mangle)]\n").skip(1);
+        let name = |text: &str| {
+            let rest = text.split("fn ").nth(1);
+            let end = rest.and_then(|rest| rest.split('(').next());
+            end.unwrap_or_default().to_owned()
+        };
+        let all: Vec<(String, &str)> = functions
+            .map(|text| (name(text), text.split("\n}").next().unwrap_or_default()))
+            .collect();
+        let is_guarded = |body: &str| GUARDED.iter().any(|it| body.contains(it));
+        let open = all
+            .iter()
+            .filter(|(name, body)| !is_guarded(body) && !TRIVIAL.contains(&&**name))
+            .map(|(name, _)| name.clone());
+        (all.len(), open.collect())
+    }
+
+    #[test]
+    fn no_panic_leaves_an_exported_function() {
+        let sources = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).unwrap();
+        let mut count = 0;
+        for source in sources {
+            let path = source.unwrap().path();
+            let (found, open) = exported(&std::fs::read_to_string(&path).unwrap());
+            assert_eq!(open, Vec::<String>::new(), "{}", path.display());
+            count += found;
+        }
+        assert!(count > 60, "{count}");
+    }
+
+    #[test]
+    fn an_exported_function_that_does_not_catch_panics_is_noticed() {
+        let planted = "\n#[unsafe(no_mangle)]\npub extern \"C\" fn sealstone_open_door() -> i32 {\n    \
+            1\n}\n\nfn other() { guarded(|| {}) }\n";
+        assert_eq!(exported(planted), (1, vec!["sealstone_open_door".into()]));
+    }
 
     #[test]
     fn a_panic_becomes_a_status() {

@@ -119,6 +119,41 @@ pub unsafe extern "C" fn sealstone_challenge_type(
     })
 }
 
+/// The name of the issuer whose tokens the challenge asks for.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealstone_challenge_issuer(
+    challenge: *const Challenge,
+    name: *mut *mut Buffer,
+) -> Status {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let challenge = unsafe { raw::object(challenge, "challenge") };
+        let copy = || Ok(challenge?.0.issuer_name().as_bytes().to_vec().into());
+        // SAFETY: as above.
+        unsafe { raw::give(name, copy) }
+    })
+}
+
+/// Whether `origin`, the name of the server that sent the challenge, accepts the tokens.
+///
+/// A client answers no challenge of another server: a server may have got it elsewhere (RFC 9577
+/// section 2.1.3).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealstone_challenge_is_for(
+    challenge: *const Challenge,
+    origin: *const c_char,
+    accepts: *mut bool,
+) -> Status {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let challenge = unsafe { raw::object(challenge, "challenge") }?;
+        // SAFETY: as above.
+        let origin = unsafe { raw::text(origin, "origin") }?;
+        // SAFETY: as above.
+        unsafe { raw::set(accepts, challenge.0.is_for(origin), "accepts") }
+    })
+}
+
 /// The value of a `WWW-Authenticate` header with this challenge and the issuer's key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealstone_challenge_header(

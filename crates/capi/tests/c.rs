@@ -133,5 +133,5 @@ fn names_and_versions_are_those_of_the_header() {
     assert_eq!(exported, declared.iter().map(String::as_str).collect());
     let mut readelf = Command::new("readelf");
     let dynamic = readelf.arg("-d").arg(Installed::get().library()).output();
-    assert!(text(&dynamic.unwrap().stdout).contains("[libsealstone.so.0]"));
+    assert!(text(&dynamic.unwrap().stdout).contains("[libsealstone.so.0.1]"));
 }

@@ -82,16 +82,18 @@ func generate(label string) (Passport, error) {
 	text := C.CString(label)
 	defer C.free(unsafe.Pointer(text))
 	var passport Passport
-	return passport, call(func() C.int {
+	err := call(func() C.int {
 		return C.sealstone_passport_generate(text, &passport.handle)
 	})
+	return passport, err
 }
 
 func (passport Passport) public() (PublicPassport, error) {
 	var public PublicPassport
-	return public, call(func() C.int {
+	err := call(func() C.int {
 		return C.sealstone_passport_public(passport.handle, &public.handle)
 	})
+	return public, err
 }
 
 func (passport Passport) free()     { C.sealstone_passport_free(passport.handle) }

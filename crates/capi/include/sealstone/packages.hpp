@@ -117,6 +117,15 @@ public:
             sealstone_package_embedded, owned_.get(), path.c_str()));
     }
 
+    /// 32 bytes for `label`, from the secret of the layer `keys` of a package that was verified.
+    std::array<std::uint8_t, 32> derived_key(Bytes secret, const std::string &label) const
+    {
+        std::array<std::uint8_t, 32> key{};
+        check(sealstone_package_derived_key(
+            owned_.get(), secret.data(), secret.size(), label.c_str(), key.data()));
+        return key;
+    }
+
     /// Looks at everything, of a bad package too. Throws if `how` cannot be used.
     Report report(const Verification &how) const
     {

@@ -55,6 +55,20 @@ public:
         return Buffer(detail::given<sealstone_buffer>(sealstone_challenge_encode, owned_.get()));
     }
 
+    /// The name of the issuer.
+    Buffer issuer() const
+    {
+        return Buffer(detail::given<sealstone_buffer>(sealstone_challenge_issuer, owned_.get()));
+    }
+
+    /// Whether the server of this name, which sent the challenge, accepts the tokens.
+    bool is_for(const std::string &origin) const
+    {
+        bool accepts = false;
+        check(sealstone_challenge_is_for(owned_.get(), origin.c_str(), &accepts));
+        return accepts;
+    }
+
     /// The value of a WWW-Authenticate header.
     Buffer header(const IssuerPublicKey &key) const
     {

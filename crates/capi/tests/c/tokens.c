@@ -119,6 +119,13 @@ static void challenges(const struct service *service)
     IS(OK, sealstone_challenge_decode(sealstone_buffer_data(bytes), len, &again));
     IS(OK, sealstone_challenge_type(again, &type));
     CHECK(type == service->type);
+    bool accepts = false;
+    IS(OK, sealstone_challenge_is_for(again, "Origin.example", &accepts));
+    CHECK(accepts);
+    IS(OK, sealstone_challenge_is_for(again, "c.example", &accepts));
+    CHECK(!accepts);
+    IS(OK, sealstone_challenge_issuer(again, &other));
+    CHECK(is_content(other, BYTES("issuer.example"), 14));
     IS(OK, sealstone_challenge_header(service->challenge, service->public_, &header));
     char *value = calloc(1, sealstone_buffer_len(header) + 1);
     memcpy(value, sealstone_buffer_data(header), sealstone_buffer_len(header));
@@ -144,6 +151,12 @@ static void challenges(const struct service *service)
     IS(INVALID, sealstone_challenge_new(1, "issuer.example", BYTES("x"), 1, NULL, &challenge));
     IS(MALFORMED, sealstone_challenge_decode(BYTES("x"), 1, &challenge));
     IS(INVALID, sealstone_challenge_encode(NULL, &bytes));
+    IS(INVALID, sealstone_challenge_is_for(NULL, "a.example", &accepts));
+    IS(INVALID, sealstone_challenge_is_for(service->challenge, NULL, &accepts));
+    IS(INVALID, sealstone_challenge_is_for(service->challenge, "a.example", NULL));
+    IS(INVALID, sealstone_challenge_issuer(NULL, &other));
+    CHECK(other == NULL);
+    IS(INVALID, sealstone_challenge_issuer(service->challenge, NULL));
     IS(INVALID, sealstone_challenge_type(NULL, &type));
     IS(INVALID, sealstone_challenge_type(service->challenge, NULL));
     IS(INVALID, sealstone_challenge_header(NULL, service->public_, &header));

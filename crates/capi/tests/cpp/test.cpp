@@ -123,6 +123,7 @@ void packages()
     CHECK(package.embedded("a").text() == "inside");
     CHECK(package.json().text().find("\"author\":\"Alice\"") != std::string_view::npos);
     CHECK(package.to_stamp().size() > 0);
+    FAILS(ALTERED, package.derived_key("secret", "label"));
     FAILS(MALFORMED, package.with_timestamp("x"));
     how.files[0].content = "Beside";
     const auto report = package.report(how);
@@ -141,6 +142,8 @@ void tokens()
     const auto half = sealstone::IssuerPublicKey::decode(
         SEALSTONE_TOKEN_P256, key.public_half().encode());
     CHECK(challenge.header(half).size() > 0);
+    CHECK(challenge.issuer().text() == "issuer.example");
+    CHECK(challenge.is_for("a.example") && !challenge.is_for("b.example"));
     const auto pending = sealstone::Pending::restore(
         sealstone::Pending(half, sealstone::Challenge::decode(challenge.encode()), 3).save());
     const auto tokens = pending.finalize(key.issue(pending.request(), 3));
