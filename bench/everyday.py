@@ -133,7 +133,7 @@ class World:
         print(f"{name:26}{len(ours):>10}{prompts:>9}{spent:>7.0f}{len(theirs):>15}{shown:>9}")
         self.rows.append(f"| {name} | {len(ours)} | {prompts} | {limit or ''} | {spent:.0f} | "
                          f"{len(theirs) or ''} | {shown if theirs else ''} |")
-        # Unlocking has no equal in age; it happens once in the time that it lasts.
+        # age has no unlock step. It runs once per session.
         enough = prompts <= allowed and (not theirs or len(ours) <= len(theirs))
         return enough and (limit is None or spent < limit)
 

@@ -89,8 +89,8 @@ fn threefish(job: &str, message: &[u8]) -> f64 {
     }
 }
 
-/// Seconds for as many blocks as the message has, each the result of the one before: what a cipher
-/// takes, not its neighbours.
+/// Seconds for as many blocks as the message has. Each block is the output of the previous one.
+/// This measures latency, not throughput.
 fn chain<const BYTES: usize>(message: &[u8], cipher: impl Fn(&mut [u8; BYTES])) -> f64 {
     repeat(message, |message| {
         let mut block = [1; BYTES];

@@ -89,7 +89,7 @@ impl Hints {
     }
 }
 
-/// Memory as the quickest have it. It comes when it is used.
+/// Memory on huge pages, as the fastest implementations use it. The kernel maps it on first access.
 fn on_huge_pages(bytes: usize) -> MmapMut {
     let memory = MmapMut::map_anon(bytes).expect("memory");
     // A system without huge pages walks on small pages.

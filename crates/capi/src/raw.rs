@@ -26,7 +26,7 @@ pub(crate) unsafe fn bytes<'a>(
     Ok(unsafe { std::slice::from_raw_parts(data, len) })
 }
 
-/// Writes all of `bytes` to `out`, which has room for `len`: the same number.
+/// Copies `bytes` to `out`. Fails unless `len` is `bytes.len()`.
 ///
 /// # Safety
 /// `out` is null or valid for writes of `len` bytes, and overlaps no input.

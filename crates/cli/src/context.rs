@@ -239,6 +239,6 @@ fn must_be_seen(stream: Standard, hint: &str) -> Result<()> {
         _ => return Ok(()),
     };
     let name = stream.name();
-    let what = format!("{name} is {state}: nobody would see the secret that is made up");
+    let what = format!("{name} is {state}: the generated secret would not be visible");
     Err(Failure::usage(what).hint(hint))
 }

@@ -71,7 +71,7 @@ const TABLE: [(Exit, &str, &str); 16] = [
     (
         Exit::KeyDerivation,
         "key-derivation",
-        "key derivation needs more memory than is allowed or there is",
+        "key derivation needs more memory than allowed or available",
     ),
     (
         Exit::Signers,
@@ -101,7 +101,7 @@ const TABLE: [(Exit, &str, &str); 16] = [
     (
         Exit::Keys,
         "layer-keys",
-        "layer 5 of a package: the secret is another one, or required and not given",
+        "layer 5 of a package: wrong secret, or required and not given",
     ),
     (
         Exit::Timestamp,

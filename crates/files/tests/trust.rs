@@ -300,7 +300,7 @@ fn start_writer(path: &Path, changes: u32) -> Child {
         .unwrap()
 }
 
-/// The changes that a writer says have happened, as it says so.
+/// Yields each change as the writer reports it.
 fn done(writer: &mut Child) -> impl Iterator<Item = Fingerprint> + use<> {
     let lines = BufReader::new(writer.stderr.take().unwrap())
         .lines()

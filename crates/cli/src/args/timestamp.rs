@@ -158,13 +158,14 @@ pub(crate) struct RequireArgs {
     /// The authority's certificates are valid now, not only at the time of the timestamp
     #[arg(long)]
     pub(crate) valid_now: bool,
-    /// More than SHA-1 says which certificate signed
+    /// Refuse a timestamp that identifies its certificate by SHA-1 only
     #[arg(long)]
     pub(crate) no_sha1_id: bool,
 }
 
 /// `timestamp verify`
 #[derive(Args)]
+#[command(override_usage = "sealstone timestamp verify [OPTIONS] --response <R.tsr> --roots <CHAIN> [DATA]")]
 #[command(after_help = "Examples:
   sealstone timestamp verify --response report.tsr --roots tsa.pem report.pdf
   sealstone timestamp verify --response report.tsr --roots tsa.pem --digest-hex 2cf24dba…
@@ -213,6 +214,7 @@ pub(crate) struct AttachArgs {
 
 /// `timestamp renew`
 #[derive(Args)]
+#[command(override_usage = "sealstone timestamp renew [OPTIONS] --response <R.tsr> --roots <CHAIN> --tsa <URL> [DATA]")]
 #[command(after_help = "Example:
   sealstone timestamp renew report.pdf --response 2026.tsr --roots tsa.pem --tsa URL -o 2036.tsr
 

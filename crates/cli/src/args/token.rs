@@ -183,7 +183,7 @@ pub(crate) struct RequestArgs {
 #[command(after_help = "Example:
   sealstone token issue request --key epoch-7.key --key epoch-8.key -o response
 
-The request says by one byte for which of the keys it is.")]
+One byte of the request identifies the key.")]
 pub(crate) struct IssueArgs {
     /// The request
     pub(crate) request: PathBuf,

@@ -18,9 +18,13 @@ use crate::io::output::print;
 const ENVIRONMENT: &str = "\
 SEALSTONE_PASSPHRASE  the passphrase, unless an option names another source
 SEALSTONE_PASSPHRASE_COMMAND  a command that prints the passphrase, unless it is given otherwise
-XDG_RUNTIME_DIR  your directory for sockets, in which the agent is asked
+XDG_RUNTIME_DIR  your directory for sockets: the agent's socket is in it
 SEALSTONE_TRUST_DIR  the directory of the trust store, unless an option names one
 XDG_DATA_HOME  your data directory, ~/.local/share by default
+VISUAL, EDITOR  the editor that `edit` starts: the first that is set, vi by default
+ALL_PROXY, HTTPS_PROXY, HTTP_PROXY  the proxy for --tsa: the first that is set
+NO_PROXY  hosts that are asked without the proxy, separated by commas
+SSL_CERT_FILE, SSL_CERT_DIR  the root certificates for https:// addresses instead of the system's
 NO_COLOR  messages have no colours if it is set
 SEALSTONE_CPU_DISABLE_AVX2, SEALSTONE_CPU_DISABLE_AVX512  for tests: instructions not to use";
 
@@ -28,7 +32,9 @@ const FILES: &str = "\
 $XDG_DATA_HOME/sealstone/default.passport  your default passport; keep it secret
 $XDG_DATA_HOME/sealstone/default.pub  its public half, which you hand out
 $XDG_DATA_HOME/sealstone/default.XXXXXXXX.passport  a former default passport, after its fingerprint
-$XDG_DATA_HOME/sealstone/trust/  the trust store: the passports that you approved or denied";
+$XDG_DATA_HOME/sealstone/trust/  the trust store: the passports that you approved or denied
+$XDG_DATA_HOME/sealstone/monitor/state  the state of the monitor, if it is on
+$XDG_RUNTIME_DIR/sealstone/agent  the socket of the agent";
 
 /// `sealstone man [DIR]`
 pub(crate) fn pages(directory: Option<&Path>, context: &Context) -> Result<()> {
@@ -55,7 +61,7 @@ fn below(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|below| has_page(below))
 }
 
-/// `help` has no page: it shows those of others. What people do not type has none, either.
+/// `help` has no page: it shows other pages. Hidden commands have no page either.
 fn has_page(command: &Command) -> bool {
     command.get_name() != "help" && !command.is_hide_set()
 }
@@ -130,7 +136,7 @@ fn more(help: &str, related: &str) -> Roff {
     all
 }
 
-/// Lines of something, a gap, and what it means; if nothing stands there, it is plain.
+/// Each line is a term, a gap and its meaning. A line without a gap is plain text.
 fn list(roff: &mut Roff, heading: &str, lines: &str, gap: &str) {
     roff.control("SH", [heading]);
     for line in lines.lines() {

@@ -85,7 +85,7 @@ impl Screen {
         while start.elapsed() < Duration::from_secs(30) {
             let shown = self.shown.lock().unwrap().clone();
             if shown.len() > answered && (shown.ends_with(b": ") || shown.ends_with(b"] ")) {
-                // Nobody is so quick that it is not quite asked.
+                // Wait until the program reads: the prompt may be printed first.
                 std::thread::sleep(Duration::from_millis(200));
                 return shown.len();
             }
@@ -200,7 +200,7 @@ fn passphrases_are_asked_for_without_echo_and_may_be_mistyped() {
     );
 }
 
-/// Else what comes at once, from somebody quick or from a program, would be seen.
+/// Otherwise input that arrives immediately would be echoed.
 #[test]
 fn typing_is_hidden_before_the_question_is_asked() {
     let world = World::new();

@@ -24,7 +24,8 @@ fn reading_ends_the_child() {
 fn dropping_and_making_new_ones_is_fine() {
     let secret = Secret::from_array(&mut [7; 32]);
     let cipher = Aes256Gcm::new(&secret);
-    drop(Secret::<32>::zeroed()); // So that the parent's thread keeps a page for reuse, which the child has not.
+    // The parent's thread then keeps a page for reuse, which the child does not have.
+    drop(Secret::<32>::zeroed());
     let (mut dropped, mut dropped_cipher) = (Some(secret), Some(cipher));
     let status = in_child(|| {
         drop((dropped.take(), dropped_cipher.take()));

@@ -1,12 +1,12 @@
-//! Words of formulas in place of numbers: what the kernels' source is run on.
+//! Words of formulas in place of numbers. The proofs run the kernels' source on them.
 
 use super::input::Input;
 use core::cell::RefCell;
 use sealstone_lanes::{Scalar, Word};
 use sealstone_prover::term::{Bit, Terms, constant};
 
-/// Where the formulas of one proof are kept. In the traits of `sealstone-lanes` it stands where the
-/// proof stands that a CPU has its instructions: no word can be made without it.
+/// The formulas of one proof. In the traits of `sealstone-lanes` it takes the place of the CPU
+/// token, so every word needs it.
 pub struct Arena {
     terms: RefCell<Terms>,
     words: RefCell<Vec<[Bit; 64]>>,

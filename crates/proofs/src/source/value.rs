@@ -34,8 +34,8 @@ use sealstone_lanes::{Scalar, Word};
 use sealstone_prover::algebra::{Algebra, Numbers};
 use sealstone_prover::term::{Interner, Random};
 
-/// The operations of one proof, each once. In the traits of `sealstone-lanes` it stands where the
-/// proof stands that a CPU has its instructions: no word can be made without it.
+/// The operations of one proof, each once. In the traits of `sealstone-lanes` it takes the place of
+/// the CPU token, so every word needs it.
 #[derive(Default)]
 pub struct Values {
     /// Each as an [`Operator`], a literal, and the numbers of the operands.

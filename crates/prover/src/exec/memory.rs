@@ -83,14 +83,14 @@ impl Memory {
         }
     }
 
-    /// The regions that nobody may write to: where each starts, and its contents.
+    /// The start and the contents of each read-only region.
     pub(crate) fn read_only(&self) -> Vec<(u64, Word)> {
         let regions = self.regions.iter().filter(|region| !region.writable);
         let contents = |region: &Region| (region.range.start, self.contents(region.range.clone()));
         regions.map(contents).collect()
     }
 
-    /// Puts contents at `start`, whoever may write there.
+    /// Writes `contents` at `start` without checking permissions.
     pub(crate) fn put(&mut self, start: u64, contents: &[Bit]) {
         for (address, byte) in (start..).zip(contents.as_chunks::<8>().0) {
             self.set(address, byte);
@@ -102,7 +102,7 @@ impl Memory {
         self.stack = range;
     }
 
-    /// Whether an address is of the stack.
+    /// Whether an address is in the stack.
     pub fn is_stack(&self, address: u64) -> bool {
         self.stack.contains(&address)
     }

@@ -322,12 +322,12 @@ impl Machine<'_> {
         });
     }
 
-    /// The stack pointer has come back from an aligned stack: that is gone. Whether it has.
+    /// Removes the aligned stack if the stack pointer has left it. Returns whether it did.
     pub(super) fn leave_aligned_stack(&mut self, pointer: Place) -> bool {
         match self.bases.aligned {
             Some(aligned) if pointer.base != Some(aligned.base) => {
                 let base = &mut self.bases.all[aligned.base];
-                // No word is at a distance from something new.
+                // No word has a known distance from a new unknown.
                 base.word = self.terms.junk(64);
                 self.bases
                     .places

@@ -29,8 +29,8 @@
 //! something: that two bits are equal which are in no word of the specification, say.
 //!
 //! The unknowns are the same ones at every cut. So the formulas of all turns are the same, and cost
-//! their memory once. An unknown that is used again is in no formula any more when it is: neither
-//! in the machine nor in the specification.
+//! their memory once. When an unknown is reused, no live formula contains it, neither in the
+//! machine nor in the specification.
 //!
 //! Where no state is coupled, the formulas of all turns are one formula, which grows without end.
 //! So a run ends that has made very many since the last cut: its loop is not seen to follow the

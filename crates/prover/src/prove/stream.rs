@@ -88,15 +88,15 @@ struct Arrival {
     addresses: Set<Bit>,
 }
 
-/// The data that are left, and what is to be made of them.
+/// The remaining data, and the expected output.
 struct Rest {
-    /// Where input and output are, or both in one.
+    /// Input and output, or one buffer for both.
     slices: Vec<Slice>,
     /// Their addresses.
     pointers: Vec<Word>,
     /// Which of them is the output.
     output: usize,
-    /// What the output must hold, if no more than the longest is left.
+    /// The expected output for the longest remaining data.
     expected: Vec<Bit>,
 }
 
@@ -348,14 +348,14 @@ impl<'a> Follower<'a> {
         Ok(())
     }
 
-    /// What the output holds, for so many units.
+    /// The contents of the first `units` units of the output.
     fn output(&self, machine: &Machine<'_>, units: u64) -> Word {
         let start = self.rest.slices[self.rest.output].start;
         let range = start..start + units * self.stream.unit;
         machine.memory.contents(range)
     }
 
-    /// So many units of data exist, not only those.
+    /// Grows the data from `before` to `now` units.
     fn extend(&self, machine: &mut Machine<'_>, [before, now]: [u64; 2]) {
         let bits = |units: u64| 8 * (units * self.stream.unit) as usize;
         for slice in &self.rest.slices {
@@ -364,7 +364,7 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// When a jump has gone back.
+    /// Called after a jump backwards.
     fn at_turn(&mut self, machine: &mut Machine<'_>, entry: &[Word]) -> Outcome<()> {
         let stopped = match &self.progress {
             Progress::Begun if self.part == Part::Long && self.is_advanced(machine) => {

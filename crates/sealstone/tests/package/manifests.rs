@@ -147,7 +147,7 @@ proptest! {
         prop_assert_eq!(one.encode() == other.encode(), one == other);
     }
 
-    /// Every encoding that is taken is the one of what it stands for.
+    /// A decoded manifest encodes to the same bytes.
     #[test]
     fn what_is_decoded_is_encoded(
         manifest in manifest(),

@@ -30,7 +30,11 @@ pub(super) fn run(args: &AttachArgs, context: &Context) -> Result<()> {
     package.attach_timestamp(response.as_bytes())?;
     match &roots {
         Some(roots) => must_hold(&package, roots).about(shown(&args.package))?,
-        None => context.warn("without --roots nobody knows yet whether the timestamp is good"),
+        // Otherwise asking for the response has warned already.
+        None if args.response.is_some() => {
+            context.warn("the timestamp was not verified: give --roots");
+        }
+        None => {}
     }
     stored.replace(&package)?;
     let count = package.timestamps().len();

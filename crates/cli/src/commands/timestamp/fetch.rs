@@ -62,7 +62,7 @@ pub(super) fn ask_and_check(
     };
     let answer = ask(network, request, accept, context)?;
     if roots.is_none() {
-        context.warn("without roots nobody knows yet whether this authority can be trusted");
+        context.warn("the timestamp was not verified: give --roots");
     }
     Ok(answer)
 }
