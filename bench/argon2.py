@@ -2,19 +2,19 @@
 """Hashes passwords with Argon2id by Sealstone and its peers, in turn, and prints times and ratios.
 
 Every round runs every implementation once, each in a process of its own, so that a machine whose
-speed drifts treats all alike and memory is as new as a command finds it. What counts is the call
-alone: getting memory, page faults and wiping included, the start of the process not. `kept` calls
-twice and measures the second call, in memory that is already there: how a server has it. `walk` is
-no hash: it reads and writes the memory of one, in that order and with nothing else to do, which no
-implementation can undercut.
+speed drifts treats all alike and memory is as new as in a command. The measurement covers the call
+alone: allocation, page faults and wiping, not the start of the process. `kept` calls twice and
+measures the second call, in memory that is already mapped, as in a server. `walk` is no hash. It
+reads and writes the memory of one hash, in the same order, without computing. It is the lower limit
+for every implementation.
 
-usage: bench/argon2.py [--rounds N] [--job NAME]… [--who NAME]… [--pause SECONDS] [--bench PROGRAM]
-                       [--python DIR]
+usage: bench/argon2.py [--rounds N] [--job NAME]… [--who NAME]… [--pause SECONDS]
+                       [--bench PROGRAM] [--python DIR]
                        [--json FILE] [--with FILE]… [--readme]
 
-`--readme` puts what it prints into bench/results/argon2.md, and the ratios into bench/README.md.
-Where a quiet machine is to be had for minutes only, jobs can be measured one by one with --json,
-and put together: `bench/argon2.py --with a.json --with b.json --readme` measures nothing itself.
+`--readme` puts the tables into bench/results/argon2.md, and the ratios into bench/README.md. If a
+machine is quiet for minutes only, measure jobs one by one with --json and put them together:
+`bench/argon2.py --with a.json --with b.json --readme` measures nothing itself.
 """
 
 import argparse
@@ -44,8 +44,30 @@ JOBS = {
     "in cache": (512, 1000, 1, 1),
 }
 
-ONE_LANE = ["sealstone", "libsodium", "argon2-rust", "phc", "phc-huge", "rustcrypto", "pynacl", "argon2-cffi", "sealstone-kept", "argon2-rust-kept", "walk", "pages"]
-LANES = ["sealstone", "argon2-rust", "phc", "phc-huge", "sealstone-kept", "argon2-rust-kept", "walk", "pages"]
+ONE_LANE = [
+    "sealstone",
+    "libsodium",
+    "argon2-rust",
+    "phc",
+    "phc-huge",
+    "rustcrypto",
+    "pynacl",
+    "argon2-cffi",
+    "sealstone-kept",
+    "argon2-rust-kept",
+    "walk",
+    "pages",
+]
+LANES = [
+    "sealstone",
+    "argon2-rust",
+    "phc",
+    "phc-huge",
+    "sealstone-kept",
+    "argon2-rust-kept",
+    "walk",
+    "pages",
+]
 
 # What the project promises: job, who, peer → the least ratio of times.
 BARS = [
@@ -64,31 +86,72 @@ CACHE_BAR = ("in cache", 1.1)
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description="Argon2id against libsodium, argon2-rust, the reference and others")
-    parser.add_argument("--rounds", type=int, default=15, help="of the small jobs; those of 1 GiB run a third as often")
+    parser = argparse.ArgumentParser(
+        description="Argon2id against libsodium, argon2-rust, the reference and others"
+    )
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        default=15,
+        help="of the small jobs; those of 1 GiB run a third as often",
+    )
     parser.add_argument("--job", action="append", choices=JOBS, help="only this one")
     parser.add_argument("--who", action="append", choices=ONE_LANE, help="only this one")
-    parser.add_argument("--pause", type=float, default=0, metavar="SECONDS", help="before every process: the system finds time to take free memory back")
+    parser.add_argument(
+        "--pause",
+        type=float,
+        default=0,
+        metavar="SECONDS",
+        help="before every process: the system finds time to take free memory back",
+    )
     parser.add_argument("--bench", default=str(ROOT / "target" / "release" / "bench-argon2"))
-    parser.add_argument("--python", default=str(ROOT / ".tools" / "bench"), help="where scripts/setup bench put the peers")
+    parser.add_argument(
+        "--python",
+        default=str(ROOT / ".tools" / "bench"),
+        help="where scripts/setup bench put the peers",
+    )
     parser.add_argument("--json", metavar="FILE", help="write all samples")
-    parser.add_argument("--with", dest="others", action="append", default=[], metavar="FILE", help="samples that --json wrote on this machine, in place of new ones")
-    parser.add_argument("--readme", action="store_true", help="put the tables into bench/results/argon2.md and bench/README.md")
+    parser.add_argument(
+        "--with",
+        dest="others",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="samples that --json wrote on this machine, in place of new ones",
+    )
+    parser.add_argument(
+        "--readme",
+        action="store_true",
+        help="put the tables into bench/results/argon2.md and bench/README.md",
+    )
     return parser.parse_args()
 
 
 def machine():
     """The processor by its name and by what tells it from others of that name."""
-    fields = dict(re.findall(r"^([^:\t]+)\t*: (.*)$", Path("/proc/cpuinfo").read_text(), re.M)) if Path("/proc/cpuinfo").exists() else {}
-    name, kind = fields.get("model name", platform.machine()), (fields.get("cpu family"), fields.get("model"))
-    return f"{os.cpu_count()} × {name}" + (f", family {kind[0]}, model {kind[1]}" if all(kind) else "")
+    fields = (
+        dict(re.findall(r"^([^:\t]+)\t*: (.*)$", Path("/proc/cpuinfo").read_text(), re.M))
+        if Path("/proc/cpuinfo").exists()
+        else {}
+    )
+    name, kind = (
+        fields.get("model name", platform.machine()),
+        (fields.get("cpu family"), fields.get("model")),
+    )
+    return f"{os.cpu_count()} × {name}" + (
+        f", family {kind[0]}, model {kind[1]}" if all(kind) else ""
+    )
 
 
 class Bench:
     def __init__(self, options):
         self.options = options
         # Isolated: `import argon2` must not find this file.
-        self.peer = [str(Path(options.python) / "bin" / "python"), "-I", str(ROOT / "bench" / "argon2_peers.py")]
+        self.peer = [
+            str(Path(options.python) / "bin" / "python"),
+            "-I",
+            str(ROOT / "bench" / "argon2_peers.py"),
+        ]
         self.samples = {}
         for file in options.others:
             self.load(file)
@@ -108,7 +171,12 @@ class Bench:
                 sys.exit(f"{tool} is missing: run `make bench`, which installs and builds it")
 
     def command(self, who, job):
-        program = [self.options.bench] if who.split("-kept")[0] in ("sealstone", "argon2-rust", "rustcrypto", "libsodium", "walk", "pages") else self.peer
+        program = (
+            [self.options.bench]
+            if who.split("-kept")[0]
+            in ("sealstone", "argon2-rust", "rustcrypto", "libsodium", "walk", "pages")
+            else self.peer
+        )
         return [*program, who, *map(str, JOBS[job])]
 
     def run(self, who, job):
@@ -129,7 +197,9 @@ class Bench:
         elif job.startswith("8 MiB"):
             whose = ["sealstone"]
         whose = [who for who in whose if who in (self.options.who or whose)]
-        rounds = max(3, self.options.rounds // 3) if JOBS[job][0] >= 1 << 20 else self.options.rounds
+        rounds = (
+            max(3, self.options.rounds // 3) if JOBS[job][0] >= 1 << 20 else self.options.rounds
+        )
         for number in range(rounds):
             print(f"\r{job}: round {number + 1} of {rounds}  ", end="", file=sys.stderr, flush=True)
             hashes = set()
@@ -147,42 +217,75 @@ class Bench:
 
     def report(self, job):
         memory, passes, lanes, threads = JOBS[job]
-        print(f"\n{job}: {memory} KiB, t={passes}, p={lanes}, up to {threads} threads; milliseconds")
+        print(
+            f"\n{job}: {memory} KiB, t={passes}, p={lanes}, up to {threads} threads; milliseconds"
+        )
         print(f"{'':<18}{'min':>9}{'median':>9}{'max':>9}{'user s':>8}{'sys s':>8}{'ns/block':>10}")
         for (name, who), samples in self.samples.items():
             if name == job:
                 times = [sample[0] for sample in samples]
                 user, system = (statistics.median(sample[i] for sample in samples) for i in (1, 2))
                 block = min(times) * 1e6 / (memory * passes)
-                print(f"{who:<18}{min(times):9.2f}{statistics.median(times):9.2f}{max(times):9.2f}{user:8.3f}{system:8.3f}{block:10.1f}")
+                print(
+                    f"{who:<18}{min(times):9.2f}{statistics.median(times):9.2f}"
+                    f"{max(times):9.2f}{user:8.3f}{system:8.3f}"
+                    f"{block:10.1f}"
+                )
 
     def bars(self):
         missed = 0
-        print("\ntimes of the peer as a multiple of ours: median of the rounds' ratios (and of minima)")
-        rows = [(f"{job}: {who} vs {peer}", self.times(job, who), self.times(job, peer), bar) for job, who, peer, bar in BARS if {(job, who), (job, peer)} <= self.samples.keys()]
+        print(
+            "\ntimes of the peer as a multiple of ours: "
+            "median of the rounds' ratios (and of minima)"
+        )
+        rows = [
+            (f"{job}: {who} vs {peer}", self.times(job, who), self.times(job, peer), bar)
+            for job, who, peer, bar in BARS
+            if {(job, who), (job, peer)} <= self.samples.keys()
+        ]
         two, one, bar = LANES_BAR
         if (two, "sealstone") in self.samples and (one, "sealstone") in self.samples:
-            rows.append((f"{two} vs {one}", self.times(two, "sealstone"), self.times(one, "sealstone"), bar))
+            rows.append(
+                (f"{two} vs {one}", self.times(two, "sealstone"), self.times(one, "sealstone"), bar)
+            )
         cache, bar = CACHE_BAR
         if (cache, "sealstone") in self.samples:
             everybody = [self.times(job, who) for job, who in self.samples if job == cache]
-            rows.append(("in cache vs the quickest", self.times(cache, "sealstone"), min(everybody, key=statistics.median), 1 / bar))
+            rows.append(
+                (
+                    "in cache vs the quickest",
+                    self.times(cache, "sealstone"),
+                    min(everybody, key=statistics.median),
+                    1 / bar,
+                )
+            )
         results = []
         for name, ours, theirs, bar in rows:
             ratio = statistics.median(t / o for o, t in zip(ours, theirs))
             best = min(theirs) / min(ours)
             missed += ratio < bar
-            results.append(dict(name=name, ratio=ratio, ratio_of_minima=best, bar=bar, reached=ratio >= bar))
-            print(f"{name:<52}{ratio:6.2f} ({best:.2f})   bar: {bar:.2f}   {'reached' if ratio >= bar else 'MISSED'}")
+            results.append(
+                dict(name=name, ratio=ratio, ratio_of_minima=best, bar=bar, reached=ratio >= bar)
+            )
+            print(
+                f"{name:<52}{ratio:6.2f} ({best:.2f})   bar: {bar:.2f}   "
+                f"{'reached' if ratio >= bar else 'MISSED'}"
+            )
         return missed, results
 
 
 def tables(bench, jobs, bars):
     """What was printed, in Markdown."""
-    yield f"{machine()}. Milliseconds of the call; processor seconds of the whole process, user and system (medians)."
+    yield (
+        f"{machine()}. Milliseconds of the call; "
+        "processor seconds of the whole process, user and system (medians)."
+    )
     for job in jobs:
         memory, passes, lanes, threads = JOBS[job]
-        yield f"\n**{job}**: {memory} KiB, t={passes}, p={lanes}, up to {threads} {'thread' if threads == 1 else 'threads'}\n"
+        yield (
+            f"\n**{job}**: {memory} KiB, t={passes}, p={lanes}, "
+            f"up to {threads} {'thread' if threads == 1 else 'threads'}\n"
+        )
         yield "| | min | median | max | user | system | ns a block (min) |"
         yield "|---|---|---|---|---|---|---|"
         for (name, who), samples in bench.samples.items():
@@ -190,12 +293,18 @@ def tables(bench, jobs, bars):
                 times = [sample[0] for sample in samples]
                 user, system = (statistics.median(sample[i] for sample in samples) for i in (1, 2))
                 block = min(times) * 1e6 / (memory * passes)
-                yield f"| {who} | {min(times):.1f} | {statistics.median(times):.1f} | {max(times):.1f} | {user:.2f} | {system:.2f} | {block:.0f} |"
+                yield (
+                    f"| {who} | {min(times):.1f} | {statistics.median(times):.1f} | "
+                    f"{max(times):.1f} | {user:.2f} | {system:.2f} | {block:.0f} |"
+                )
     yield "\n| times of the peer as a multiple of ours | median of the rounds | of minima | bar | |"
     yield "|---|---|---|---|---|"
     for bar in bars:
         verdict = "reached" if bar["reached"] else "**missed**"
-        yield f"| {bar['name']} | {bar['ratio']:.2f} | {bar['ratio_of_minima']:.2f} | {bar['bar']:.2f} | {verdict} |"
+        yield (
+            f"| {bar['name']} | {bar['ratio']:.2f} | {bar['ratio_of_minima']:.2f} | "
+            f"{bar['bar']:.2f} | {verdict} |"
+        )
 
 
 BEGIN, END = "<!-- generated by bench/argon2.py --readme -->\n", "<!-- end -->\n"
@@ -204,7 +313,9 @@ BEGIN, END = "<!-- generated by bench/argon2.py --readme -->\n", "<!-- end -->\n
 def write_readme(lines):
     """Puts the tables into the page of results; the last, with the ratios, into the README too."""
     lines = list(lines)
-    ratios = max(n for n, line in enumerate(lines) if line.lstrip("\n").startswith("| times of the peer"))
+    ratios = max(
+        n for n, line in enumerate(lines) if line.lstrip("\n").startswith("| times of the peer")
+    )
     replace(ROOT / "bench" / "results" / "argon2.md", lines)
     replace(ROOT / "bench" / "README.md", [line.lstrip("\n") for line in lines[ratios:]])
 
@@ -232,8 +343,13 @@ def main():
         bench.report(job)
     missed, results = bench.bars()
     if options.json:
-        samples = [dict(job=job, who=who, ms_user_sys=samples) for (job, who), samples in bench.samples.items()]
-        Path(options.json).write_text(json.dumps(dict(machine=machine(), samples=samples, bars=results), indent=1))
+        samples = [
+            dict(job=job, who=who, ms_user_sys=samples)
+            for (job, who), samples in bench.samples.items()
+        ]
+        Path(options.json).write_text(
+            json.dumps(dict(machine=machine(), samples=samples, bars=results), indent=1)
+        )
     if options.readme:
         write_readme(tables(bench, jobs, results))
     sys.exit(1 if missed else 0)

@@ -21,7 +21,9 @@ HUGE = 2 << 20
 def main():
     who, *numbers = sys.argv[1:]
     memory, passes, lanes, threads = map(int, numbers)
-    call = {"phc": phc, "phc-huge": phc_huge, "argon2-cffi": argon2_cffi, "pynacl": pynacl}[who](memory, passes, lanes, threads)
+    call = {"phc": phc, "phc-huge": phc_huge, "argon2-cffi": argon2_cffi, "pynacl": pynacl}[who](
+        memory, passes, lanes, threads
+    )
     start = time.perf_counter_ns()
     tag = call()
     print(time.perf_counter_ns() - start, bytes(tag).hex())
@@ -30,13 +32,23 @@ def main():
 def argon2_cffi(memory, passes, lanes, threads):
     from argon2.low_level import Type, hash_secret_raw
 
-    return lambda: hash_secret_raw(PASSWORD, SALT, time_cost=passes, memory_cost=memory, parallelism=lanes, hash_len=32, type=Type.ID)
+    return lambda: hash_secret_raw(
+        PASSWORD,
+        SALT,
+        time_cost=passes,
+        memory_cost=memory,
+        parallelism=lanes,
+        hash_len=32,
+        type=Type.ID,
+    )
 
 
 def pynacl(memory, passes, lanes, threads):
     from nacl.bindings import crypto_pwhash_ALG_ARGON2ID13, crypto_pwhash_alg
 
-    return lambda: crypto_pwhash_alg(32, PASSWORD, SALT, passes, memory * 1024, crypto_pwhash_ALG_ARGON2ID13)
+    return lambda: crypto_pwhash_alg(
+        32, PASSWORD, SALT, passes, memory * 1024, crypto_pwhash_ALG_ARGON2ID13
+    )
 
 
 ALLOCATE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_void_p), ctypes.c_size_t)
@@ -52,8 +64,10 @@ class Context(ctypes.Structure):
         ("salt", ctypes.c_char_p), ("saltlen", ctypes.c_uint32),
         ("secret", ctypes.c_char_p), ("secretlen", ctypes.c_uint32),
         ("ad", ctypes.c_char_p), ("adlen", ctypes.c_uint32),
-        ("t_cost", ctypes.c_uint32), ("m_cost", ctypes.c_uint32), ("lanes", ctypes.c_uint32), ("threads", ctypes.c_uint32),
-        ("version", ctypes.c_uint32), ("allocate_cbk", ALLOCATE), ("free_cbk", FREE), ("flags", ctypes.c_uint32),
+        ("t_cost", ctypes.c_uint32), ("m_cost", ctypes.c_uint32),
+        ("lanes", ctypes.c_uint32), ("threads", ctypes.c_uint32),
+        ("version", ctypes.c_uint32), ("allocate_cbk", ALLOCATE), ("free_cbk", FREE),
+        ("flags", ctypes.c_uint32),
     ]  # fmt: skip
 
 
@@ -61,7 +75,8 @@ def phc(memory, passes, lanes, threads, allocate=None, free=None):
     library = ctypes.CDLL(str(Path(sys.prefix) / "lib" / "libargon2.so"))
     out = ctypes.create_string_buffer(32)
     context = Context(
-        ctypes.cast(out, ctypes.c_char_p), 32, PASSWORD, len(PASSWORD), SALT, len(SALT), None, 0, None, 0,
+        ctypes.cast(out, ctypes.c_char_p), 32, PASSWORD, len(PASSWORD), SALT, len(SALT),
+        None, 0, None, 0,
         passes, memory, lanes, min(threads, lanes), 0x13, allocate or ALLOCATE(), free or FREE(), 0,
     )  # fmt: skip
 
@@ -76,7 +91,14 @@ def phc(memory, passes, lanes, threads, allocate=None, free=None):
 def phc_huge(memory, passes, lanes, threads):
     libc = ctypes.CDLL(None, use_errno=True)
     libc.mmap.restype = ctypes.c_void_p
-    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+    libc.mmap.argtypes = [
+        ctypes.c_void_p,
+        ctypes.c_size_t,
+        ctypes.c_int,
+        ctypes.c_int,
+        ctypes.c_int,
+        ctypes.c_long,
+    ]
     libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
     libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
     mapping = []

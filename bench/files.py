@@ -37,8 +37,12 @@ def arguments():
     parser = argparse.ArgumentParser(description="sealing and opening against age, rage and cp")
     parser.add_argument("--size", type=int, default=1024, metavar="MIB")
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--dir", default="/dev/shm", help="a directory on tmpfs with room for three times the size")
-    parser.add_argument("--bin", default=str(ROOT / ".tools" / "bin"), help="where age and rage are")
+    parser.add_argument(
+        "--dir", default="/dev/shm", help="a directory on tmpfs with room for three times the size"
+    )
+    parser.add_argument(
+        "--bin", default=str(ROOT / ".tools" / "bin"), help="where age and rage are"
+    )
     parser.add_argument("--sealstone", default=str(ROOT / "target" / "release" / "sealstone"))
     parser.add_argument("--json", metavar="FILE")
     return parser.parse_args()
@@ -47,13 +51,17 @@ def arguments():
 def run(command):
     """One process: wall seconds, CPU seconds, peak memory in KiB."""
     start = time.perf_counter()
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
     error = process.stderr.read()
     _, status, usage = os.wait4(process.pid, 0)
     wall = time.perf_counter() - start
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
-        sys.exit(f"{' '.join(command)}: exit {process.returncode}\n{error.decode(errors='replace')}")
+        sys.exit(
+            f"{' '.join(command)}: exit {process.returncode}\n{error.decode(errors='replace')}"
+        )
     return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss
 
 
@@ -76,10 +84,41 @@ class Bench:
     def prepare(self):
         (self.at / "passphrase").write_text("benchmark passphrase\n")
         for name in ("alice", "bob"):
-            run([self.sealstone, "passport", "new", "-o", self.path(f"{name}.passport"), "--label", name, "--profile", "interactive"] + self.secret())
-        run([self.sealstone, "--trust-dir", self.path("trust"), "trust", "approve", "--yes", self.path("alice.pub")])
-        subprocess.run([str(Path(self.options.bin) / "age-keygen"), "-pq", "-o", self.path("age.key")], check=True, stderr=subprocess.DEVNULL)
-        subprocess.run([str(Path(self.options.bin) / "rage-keygen"), "-o", self.path("rage.key")], check=True, stderr=subprocess.DEVNULL)
+            run(
+                [
+                    self.sealstone,
+                    "passport",
+                    "new",
+                    "-o",
+                    self.path(f"{name}.passport"),
+                    "--label",
+                    name,
+                    "--profile",
+                    "interactive",
+                ]
+                + self.secret()
+            )
+        run(
+            [
+                self.sealstone,
+                "--trust-dir",
+                self.path("trust"),
+                "trust",
+                "approve",
+                "--yes",
+                self.path("alice.pub"),
+            ]
+        )
+        subprocess.run(
+            [str(Path(self.options.bin) / "age-keygen"), "-pq", "-o", self.path("age.key")],
+            check=True,
+            stderr=subprocess.DEVNULL,
+        )
+        subprocess.run(
+            [str(Path(self.options.bin) / "rage-keygen"), "-o", self.path("rage.key")],
+            check=True,
+            stderr=subprocess.DEVNULL,
+        )
         self.age_to = self.public_key("age.key")
         self.rage_to = self.public_key("rage.key")
         (self.at / "empty").touch()
@@ -97,10 +136,32 @@ class Bench:
         return ["--passphrase-file", self.path("passphrase")]
 
     def seal(self, source, target, *how):
-        return [self.sealstone, "seal", "-r", self.path("bob.pub"), "--force", "-o", self.path(target), *how, self.path(source)]
+        return [
+            self.sealstone,
+            "seal",
+            "-r",
+            self.path("bob.pub"),
+            "--force",
+            "-o",
+            self.path(target),
+            *how,
+            self.path(source),
+        ]
 
     def open(self, source, target):
-        return [self.sealstone, "--trust-dir", self.path("trust"), "open", "-i", self.path("bob.passport"), *self.secret(), "--force", "-o", self.path(target), self.path(source)]
+        return [
+            self.sealstone,
+            "--trust-dir",
+            self.path("trust"),
+            "open",
+            "-i",
+            self.path("bob.passport"),
+            *self.secret(),
+            "--force",
+            "-o",
+            self.path(target),
+            self.path(source),
+        ]
 
     def jobs(self):
         """Name → (seal, open), each a function from input and output name to a command."""
@@ -111,14 +172,33 @@ class Bench:
             "unsigned aes256gcm": ["--unsigned", "--suite", "aes256gcm"],
             "signed aes256gcm": [*signed, "--suite", "aes256gcm"],
         }
-        jobs = {name: (lambda s, t, how=how: self.seal(s, t, *how), self.open) for name, how in ours.items()}
+        jobs = {
+            name: (lambda s, t, how=how: self.seal(s, t, *how), self.open)
+            for name, how in ours.items()
+        }
         jobs["age"] = (
             lambda s, t: [self.age, "-r", self.age_to, "-o", self.path(t), self.path(s)],
-            lambda s, t: [self.age, "-d", "-i", self.path("age.key"), "-o", self.path(t), self.path(s)],
+            lambda s, t: [
+                self.age,
+                "-d",
+                "-i",
+                self.path("age.key"),
+                "-o",
+                self.path(t),
+                self.path(s),
+            ],
         )
         jobs["rage"] = (
             lambda s, t: [self.rage, "-r", self.rage_to, "-o", self.path(t), self.path(s)],
-            lambda s, t: [self.rage, "-d", "-i", self.path("rage.key"), "-o", self.path(t), self.path(s)],
+            lambda s, t: [
+                self.rage,
+                "-d",
+                "-i",
+                self.path("rage.key"),
+                "-o",
+                self.path(t),
+                self.path(s),
+            ],
         )
         copy = lambda s, t: ["cp", self.path(s), self.path(t)]
         jobs["cp"] = (copy, copy)
@@ -127,14 +207,19 @@ class Bench:
     def round(self, keep):
         for name, (seal, open_) in self.jobs().items():
             ours = name not in ("age", "rage", "cp")
-            for source, label in [("empty", "empty"), ("data", "data")] if ours else [("data", "data")]:
+            for source, label in (
+                [("empty", "empty"), ("data", "data")] if ours else [("data", "data")]
+            ):
                 self.discard("sealed", "opened")
                 sealed = run(seal(source, "sealed"))
                 opened = run(open_("sealed", "opened"))
                 if keep:
                     self.samples.setdefault((name, "seal", label), []).append(sealed)
                     self.samples.setdefault((name, "open", label), []).append(opened)
-            if not keep and subprocess.run(["cmp", self.path("data"), self.path("opened")]).returncode != 0:
+            if (
+                not keep
+                and subprocess.run(["cmp", self.path("data"), self.path("opened")]).returncode != 0
+            ):
                 sys.exit(f"{name}: what was opened is not what was sealed")
         self.discard("sealed", "opened")
 
@@ -151,7 +236,10 @@ class Bench:
     def report(self):
         size = self.options.size / 1024
         rows = []
-        print(f"\n{size:g} GiB, {self.options.rounds} rounds, {os.cpu_count()} processors; seconds without start-up and key derivation")
+        print(
+            f"\n{size:g} GiB, {self.options.rounds} rounds, {os.cpu_count()} processors; "
+            "seconds without start-up and key derivation"
+        )
         print(f"{'job':<20}{'':6}{'min':>8}{'median':>8}{'GiB/s':>8}{'CPU s':>8}{'peak MiB':>10}")
         for name in self.jobs():
             for direction in ("seal", "open"):
@@ -159,10 +247,22 @@ class Bench:
                 samples = self.samples[name, direction, "data"]
                 cpu = statistics.median(sample[1] for sample in samples)
                 memory = max(sample[2] for sample in samples) / 1024
-                row = dict(job=name, direction=direction, min=min(seconds), median=statistics.median(seconds), cpu=cpu, peak_mib=memory)
+                row = dict(
+                    job=name,
+                    direction=direction,
+                    min=min(seconds),
+                    median=statistics.median(seconds),
+                    cpu=cpu,
+                    peak_mib=memory,
+                )
                 rows.append(row)
-                print(f"{name:<20}{direction:6}{row['min']:8.3f}{row['median']:8.3f}{size / row['median']:8.2f}{cpu:8.2f}{memory:10.1f}")
-        print("\nthroughput as a multiple of the peer's: median of the rounds' ratios (and of minima)")
+                print(
+                    f"{name:<20}{direction:6}{row['min']:8.3f}{row['median']:8.3f}"
+                    f"{size / row['median']:8.2f}{cpu:8.2f}{memory:10.1f}"
+                )
+        print(
+            "\nthroughput as a multiple of the peer's: median of the rounds' ratios (and of minima)"
+        )
         missed = self.ratios(rows)
         if self.options.json:
             Path(self.options.json).write_text(json.dumps(rows, indent=1))
@@ -180,8 +280,15 @@ class Bench:
                 good = ratio >= bar if sense > 0 else ratio <= bar
                 missed += not good
                 kind = "at least" if sense > 0 else "time, at most"
-                print(f"{ours:<20}{direction:6}{'vs ' + peer:<10}{ratio:6.2f} ({best:.2f})   bar: {kind} {bar}   {'reached' if good else 'MISSED'}")
-                rows.append(dict(job=ours, direction=direction, peer=peer, ratio=ratio, bar=bar, reached=good))
+                print(
+                    f"{ours:<20}{direction:6}{'vs ' + peer:<10}{ratio:6.2f} ({best:.2f})   "
+                    f"bar: {kind} {bar}   {'reached' if good else 'MISSED'}"
+                )
+                rows.append(
+                    dict(
+                        job=ours, direction=direction, peer=peer, ratio=ratio, bar=bar, reached=good
+                    )
+                )
         return missed
 
 

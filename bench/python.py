@@ -95,12 +95,21 @@ def argon2_jobs(programs):
     for mib, passes in ((64, 3), (19, 2)):
         name, cost = f"argon2id {mib} MiB t={passes}", (passes, mib * KIB, 1, 32)
         jobs[name] = {
-            "sealstone": repeated(1, lambda cost=cost: hash_secret_raw(PASSWORD, SALT, *cost, Type.ID)),
+            "sealstone": repeated(
+                1, lambda cost=cost: hash_secret_raw(PASSWORD, SALT, *cost, Type.ID)
+            ),
             "argon2-cffi": repeated(1, lambda cost=cost: peer(PASSWORD, SALT, *cost, PeerType.ID)),
-            "PyNaCl": repeated(1, lambda cost=cost: nacl.pwhash.argon2id.kdf(32, PASSWORD, SALT, cost[0], cost[1] * KIB)),
+            "PyNaCl": repeated(
+                1,
+                lambda cost=cost: nacl.pwhash.argon2id.kdf(
+                    32, PASSWORD, SALT, cost[0], cost[1] * KIB
+                ),
+            ),
         }
 
-    jobs["argon2id 64 MiB t=3"]["the command, less its start"] = argon2_command(programs / "sealstone")
+    jobs["argon2id 64 MiB t=3"]["the command, less its start"] = argon2_command(
+        programs / "sealstone"
+    )
 
     pool = ThreadPoolExecutor(8)
     for mib, passes, count in ((1, 3, 400), (19, 2, 40), (64, 3, 8)):
@@ -109,8 +118,12 @@ def argon2_jobs(programs):
             hash_secret_raw(PASSWORD, SALT, passes, kib, 1, 32, Type.ID)
 
         jobs[f"argon2id {mib} MiB t={passes}, {count} hashes, 8 threads"] = {
-            "sealstone": repeated(1, lambda one=hash_one, count=count: list(pool.map(one, range(count)))),
-            "one thread": repeated(1, lambda one=hash_one, count=count: [one(0) for _ in range(count)]),
+            "sealstone": repeated(
+                1, lambda one=hash_one, count=count: list(pool.map(one, range(count)))
+            ),
+            "one thread": repeated(
+                1, lambda one=hash_one, count=count: [one(0) for _ in range(count)]
+            ),
         }
     return jobs
 
@@ -121,7 +134,11 @@ def hash_jobs(_programs):
     from sealstone.hashes import Blake2b, Skein512, SkeinTree
 
     jobs = {}
-    for name, length, count in (("64 B", 64, 20_000), ("4 KiB", 4 * KIB, 2_000), ("1 MiB", MIB, 20)):
+    for name, length, count in (
+        ("64 B", 64, 20_000),
+        ("4 KiB", 4 * KIB, 2_000),
+        ("1 MiB", MIB, 20),
+    ):
         data = pattern(length)
         jobs[f"skein-512 {name}"] = {
             "sealstone": repeated(count, lambda data=data: Skein512(data).digest()),
@@ -134,7 +151,9 @@ def hash_jobs(_programs):
     large = pattern(64 * MIB)
     jobs["tree hash 64 MiB"] = {
         "sealstone": repeated(1, lambda: SkeinTree(large).digest()),
-        "blake3, all threads": repeated(1, lambda: blake3.blake3(large, max_threads=blake3.blake3.AUTO).digest()),
+        "blake3, all threads": repeated(
+            1, lambda: blake3.blake3(large, max_threads=blake3.blake3.AUTO).digest()
+        ),
         "hashlib sha256": repeated(1, lambda: hashlib.sha256(large).digest()),
         "hashlib sha3-256": repeated(1, lambda: hashlib.sha3_256(large).digest()),
     }
@@ -182,9 +201,20 @@ def gib_jobs(sealstone):
         large, sealed = folder / "large", folder / "sealed"
         large.write_bytes(pattern(GIB))
         alice, bob = module.Passport.generate("Alice"), module.Passport.generate("Bob")
-        (folder / "alice.passport").write_bytes(alice.lock("password", profile=(7168, 5, 1)).encode())
+        (folder / "alice.passport").write_bytes(
+            alice.lock("password", profile=(7168, 5, 1)).encode()
+        )
         (folder / "bob.pub").write_text(bob.public.text)
-        command = [sealstone, "seal", large, "--output", sealed, "--force", "--no-progress", "--no-agent"]
+        command = [
+            sealstone,
+            "seal",
+            large,
+            "--output",
+            sealed,
+            "--force",
+            "--no-progress",
+            "--no-agent",
+        ]
         command += ["--recipient", folder / "bob.pub", "--from", folder / "alice.passport"]
         command += ["--passphrase-command", "echo password"]
         return large.read_bytes(), alice, bob.public, command
@@ -201,7 +231,9 @@ def rust_package(bench_package, job):
     command = [bench_package, "--rounds", "5", "--only", job]
 
     def run():
-        lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+        lines = subprocess.run(
+            command, capture_output=True, text=True, check=True
+        ).stdout.splitlines()
         (line,) = (line for line in lines if line.startswith(job))
         _minimum, median, _rate = line.removeprefix(job).split()
         return float(median) / 1e6
@@ -229,7 +261,9 @@ def package_jobs(programs):
     keys = {"hmac_key": b"k" * 32, "secret": b"s" * 32}
 
     def sign_five():
-        return sign(alice, embed={"data.csv": short}, policy=policy, require=["hmac", "keys"], **keys).to_bytes()
+        return sign(
+            alice, embed={"data.csv": short}, policy=policy, require=["hmac", "keys"], **keys
+        ).to_bytes()
 
     # Rust's job has the public passport before, too. Its rounds take about 50 ms; a shorter job
     # would mostly measure how slow a processor is after another process.
@@ -245,7 +279,9 @@ def package_jobs(programs):
         },
         "sign a package of 1 KiB": {
             "sealstone": repeated(20, lambda: sign(alice, embed={"a": short}).to_bytes()),
-            "cryptography, both signatures": repeated(20, lambda: (classical.sign(short), quantum.sign(short))),
+            "cryptography, both signatures": repeated(
+                20, lambda: (classical.sign(short), quantum.sign(short))
+            ),
         },
         "verify a package of 1 KiB": {
             "sealstone": repeated(20, lambda: Package.load(stored).verify(signers=public)),
@@ -258,7 +294,9 @@ def import_jobs(_programs):
     program = "import time; t = time.perf_counter(); import {}; print(time.perf_counter() - t)"
 
     def run(module):
-        done = subprocess.run([sys.executable, "-c", program.format(module)], capture_output=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", program.format(module)], capture_output=True, check=True
+        )
         return float(done.stdout)
 
     return {
@@ -290,7 +328,14 @@ def rows(times):
         ours = peers["sealstone"]
         for peer, seconds in peers.items():
             ratios = [other / own for other, own in zip(seconds, ours)]
-            yield name, peer, min(seconds) * 1e3, statistics.median(seconds) * 1e3, statistics.median(ratios), bars.get((name, peer))
+            yield (
+                name,
+                peer,
+                min(seconds) * 1e3,
+                statistics.median(seconds) * 1e3,
+                statistics.median(ratios),
+                bars.get((name, peer)),
+            )
 
 
 def verdict(ratio, bar):
@@ -302,13 +347,27 @@ def verdict(ratio, bar):
 def report(times, markdown):
     edge = "| " if markdown else ""
     if markdown:
-        print("| job | program | min ms | median ms | times as long | bar | |\n|---|---|---|---|---|---|---|")
+        print(
+            "| job | program | min ms | median ms | times as long | bar | |\n"
+            "|---|---|---|---|---|---|---|"
+        )
     missed = 0
     for name, peer, least, middle, ratio, bar in rows(times):
         word = verdict(ratio, bar)
         missed += word == "**missed**"
-        fields = [f"{name:<42}", f"{peer:<30}", f"{least:10.4f}", f"{middle:10.4f}", f"{ratio:7.2f}", f"{bar and round(bar, 2) or '':>5}", word]
-        print(edge + (" | ".join(it.strip() for it in fields) + " |" if markdown else " ".join(fields)))
+        fields = [
+            f"{name:<42}",
+            f"{peer:<30}",
+            f"{least:10.4f}",
+            f"{middle:10.4f}",
+            f"{ratio:7.2f}",
+            f"{bar and round(bar, 2) or '':>5}",
+            word,
+        ]
+        print(
+            edge
+            + (" | ".join(it.strip() for it in fields) + " |" if markdown else " ".join(fields))
+        )
     return missed
 
 
@@ -316,16 +375,28 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--only", default="", metavar="WORD", help="jobs whose name has this word")
-    parser.add_argument("--markdown", action="store_true", help="print the table of bench/README.md")
+    parser.add_argument(
+        "--markdown", action="store_true", help="print the table of bench/README.md"
+    )
     parser.add_argument("--interpreter", default=str(INTERPRETER), metavar="PYTHON")
-    parser.add_argument("--programs", type=Path, default=PROGRAMS, metavar="DIR", help="where the command is")
+    parser.add_argument(
+        "--programs", type=Path, default=PROGRAMS, metavar="DIR", help="where the command is"
+    )
     options = parser.parse_args()
     if os.path.realpath(sys.prefix) != os.path.realpath(Path(options.interpreter).parent.parent):
         # Its prefix is another one than ours: go on there.
         os.execv(options.interpreter, [options.interpreter, __file__, *sys.argv[1:]])
     groups = (argon2_jobs, hash_jobs, file_jobs, package_jobs, import_jobs)
-    jobs = {name: peers for group in groups for name, peers in group(options.programs).items() if options.only in name}
-    print(f"{os.cpu_count()} processors, Python {platform.python_version()}, {options.rounds} rounds", file=sys.stderr)
+    jobs = {
+        name: peers
+        for group in groups
+        for name, peers in group(options.programs).items()
+        if options.only in name
+    }
+    print(
+        f"{os.cpu_count()} processors, Python {platform.python_version()}, {options.rounds} rounds",
+        file=sys.stderr,
+    )
     return 1 if report(measure(jobs, options.rounds), options.markdown) else 0
 
 

@@ -29,16 +29,37 @@ ROOT = Path(__file__).resolve().parent.parent
 
 SMALL, MIDDLE, LARGE = 32 << 10, 1 << 20, 64 << 20
 # Name, job of bench-skein, bytes.
-KERNELS = {f"{who}-{state}": (f"{job}-{state}", SMALL) for who, job in (("sealstone", "skein"), ("rustcrypto", "rustcrypto")) for state in (256, 512, 1024)}
-KERNELS |= {f"{who}threefish-{state} {way}": (f"{who}threefish-{state}-{way}", SMALL) for state in (256, 512, 1024) for way in ("encrypt", "decrypt") for who in ("", "rustcrypto-")}
+KERNELS = {
+    f"{who}-{state}": (f"{job}-{state}", SMALL)
+    for who, job in (("sealstone", "skein"), ("rustcrypto", "rustcrypto"))
+    for state in (256, 512, 1024)
+}
+KERNELS |= {
+    f"{who}threefish-{state} {way}": (f"{who}threefish-{state}-{way}", SMALL)
+    for state in (256, 512, 1024)
+    for way in ("encrypt", "decrypt")
+    for who in ("", "rustcrypto-")
+}
 KERNELS["sealstone-512 1 MiB"] = ("skein-512", MIDDLE)
-KERNELS |= {f"tree {level}, {threads} thread{'s' * (threads > 1)}": (f"{level}/{threads}", LARGE) for level in ("avx512", "avx2", "neon", "portable") for threads in (1, 2)}
+KERNELS |= {
+    f"tree {level}, {threads} thread{'s' * (threads > 1)}": (f"{level}/{threads}", LARGE)
+    for level in ("avx512", "avx2", "neon", "portable")
+    for threads in (1, 2)
+}
 
 # The level that is the best of AVX-512 is one of these two.
-KERNELS |= {"tree avx512, 8 lanes": ("avx512(/1", LARGE), "tree avx512, 8 + 1 lanes": ("avx512plus/1", LARGE)}
+KERNELS |= {
+    "tree avx512, 8 lanes": ("avx512(/1", LARGE),
+    "tree avx512, 8 + 1 lanes": ("avx512plus/1", LARGE),
+}
 
 # The same for pyskein, which is given 1 MiB.
-PYSKEIN = "import sys,time,skein\nm=bytes(i%251 for i in range(1<<20))\nfor line in sys.stdin:\n h=getattr(skein,'skein'+line.strip());t=time.perf_counter();h(m).digest();print((time.perf_counter()-t)*1e9/len(m),flush=True)"
+PYSKEIN = (
+    "import sys,time,skein\nm=bytes(i%251 for i in range(1<<20))\n"
+    "for line in sys.stdin:\n"
+    " h=getattr(skein,'skein'+line.strip());t=time.perf_counter();h(m).digest();"
+    "print((time.perf_counter()-t)*1e9/len(m),flush=True)"
+)
 
 # What the project promises: job, peer → the least ratio of times.
 BARS = [
@@ -55,16 +76,28 @@ BARS = [
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description="Skein against RustCrypto, pyskein, b3sum and sha256sum")
-    parser.add_argument("--rounds", type=int, default=15, help="of kernels; commands run a third as often")
-    parser.add_argument("--size", type=int, default=4096, metavar="MIB", help="of the file that commands hash")
+    parser = argparse.ArgumentParser(
+        description="Skein against RustCrypto, pyskein, b3sum and sha256sum"
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=15, help="of kernels; commands run a third as often"
+    )
+    parser.add_argument(
+        "--size", type=int, default=4096, metavar="MIB", help="of the file that commands hash"
+    )
     parser.add_argument("--dir", default="/dev/shm", help="a directory on tmpfs with room for it")
     parser.add_argument("--bin", default=str(ROOT / ".tools" / "bin"), help="where b3sum is")
-    parser.add_argument("--python", default=str(ROOT / ".tools" / "skein" / "bin" / "python"), help="one that has pyskein")
+    parser.add_argument(
+        "--python",
+        default=str(ROOT / ".tools" / "skein" / "bin" / "python"),
+        help="one that has pyskein",
+    )
     parser.add_argument("--bench", default=str(ROOT / "target" / "release" / "bench-skein"))
     parser.add_argument("--sealstone", default=str(ROOT / "target" / "release" / "sealstone"))
     parser.add_argument("--json", metavar="FILE")
-    parser.add_argument("--markdown", action="store_true", help="print tables for bench/results/skein.md")
+    parser.add_argument(
+        "--markdown", action="store_true", help="print tables for bench/results/skein.md"
+    )
     return parser.parse_args()
 
 
@@ -72,7 +105,9 @@ class Worker:
     """A process that answers each line with a time."""
 
     def __init__(self, command):
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
 
     def ask(self, line):
         """Nanoseconds a byte; none if this machine cannot do it."""
@@ -86,8 +121,12 @@ class Worker:
 def kernels(options):
     """Name → a function that measures it once."""
     ours, theirs = Worker([options.bench]), Worker([options.python, "-c", PYSKEIN])
-    jobs = {name: (lambda line=f"{job} {size}": ours.ask(line)) for name, (job, size) in KERNELS.items()}
-    jobs |= {f"pyskein-{state}": (lambda state=state: theirs.ask(state)) for state in (256, 512, 1024)}
+    jobs = {
+        name: (lambda line=f"{job} {size}": ours.ask(line)) for name, (job, size) in KERNELS.items()
+    }
+    jobs |= {
+        f"pyskein-{state}": (lambda state=state: theirs.ask(state)) for state in (256, 512, 1024)
+    }
     return {name: job for name, job in jobs.items() if job() is not None}
 
 
@@ -98,7 +137,10 @@ def commands(options, file):
         "b3sum": [b3sum, "--num-threads", "2", file],
         "sha256sum": ["sha256sum", file],
     }
-    return {name: (lambda command=command: run(command) * 1e9 / (options.size << 20)) for name, command in jobs.items()}
+    return {
+        name: (lambda command=command: run(command) * 1e9 / (options.size << 20))
+        for name, command in jobs.items()
+    }
 
 
 def run(command):
@@ -121,7 +163,9 @@ def ratios(samples):
     """Job, peer, median of the rounds' ratios, ratio of the minima, bar, for this machine."""
     for job, peer, bar in BARS:
         if job in samples:
-            ratio = statistics.median(theirs / mine for mine, theirs in zip(samples[job], samples[peer]))
+            ratio = statistics.median(
+                theirs / mine for mine, theirs in zip(samples[job], samples[peer])
+            )
             yield job, peer, ratio, min(samples[peer]) / min(samples[job]), bar
 
 
@@ -131,16 +175,26 @@ def report(samples):
         print(f"{name:<28}{min(values):8.3f}{statistics.median(values):8.3f}")
     print("\ntimes as fast as the peer: median of the rounds' ratios (and of minima)")
     for job, peer, ratio, best, bar in ratios(samples):
-        print(f"{job:<28}vs {peer:<24}{ratio:6.2f} ({best:.2f})   bar: at least {bar}   {'reached' if ratio >= bar else 'MISSED'}")
+        print(
+            f"{job:<28}vs {peer:<24}{ratio:6.2f} ({best:.2f})   "
+            f"bar: at least {bar}   {'reached' if ratio >= bar else 'MISSED'}"
+        )
 
 
 def report_markdown(samples):
     print(f"{processor()}. Nanoseconds a byte:\n\n| job | min | median |\n|---|---|---|")
     for name, values in samples.items():
         print(f"| {name} | {min(values):.3f} | {statistics.median(values):.3f} |")
-    print("\nTimes as fast as the peer:\n\n| job | peer | median of the rounds | of the minima | to reach | |\n|---|---|---|---|---|---|")
+    print(
+        "\nTimes as fast as the peer:\n\n"
+        "| job | peer | median of the rounds | of the minima | to reach | |\n"
+        "|---|---|---|---|---|---|"
+    )
     for job, peer, ratio, best, bar in ratios(samples):
-        print(f"| {job} | {peer} | {ratio:.2f} | {best:.2f} | {bar} | {'reached' if ratio >= bar else 'missed'} |")
+        print(
+            f"| {job} | {peer} | {ratio:.2f} | {best:.2f} | "
+            f"{bar} | {'reached' if ratio >= bar else 'missed'} |"
+        )
 
 
 def processor():

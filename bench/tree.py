@@ -29,11 +29,19 @@ BARS = {"sha256sum": 1.0}
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description="verifying a directory against b3sum and sha256sum")
+    parser = argparse.ArgumentParser(
+        description="verifying a directory against b3sum and sha256sum"
+    )
     parser.add_argument("--files", type=int, default=100_000)
-    parser.add_argument("--size", type=int, default=10_240, metavar="MIB", help="of all files together")
+    parser.add_argument(
+        "--size", type=int, default=10_240, metavar="MIB", help="of all files together"
+    )
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--dir", default=None, help="a directory with room for the files [default: the system's temporary one]")
+    parser.add_argument(
+        "--dir",
+        default=None,
+        help="a directory with room for the files [default: the system's temporary one]",
+    )
     parser.add_argument("--sealstone", default=str(ROOT / "target" / "release" / "sealstone"))
     parser.add_argument("--b3sum", default=str(ROOT / ".tools" / "bin" / "b3sum"))
     return parser.parse_args()
@@ -62,13 +70,17 @@ def make_tree(root, files, size):
 def run(command):
     """One process and its children: wall seconds, peak memory of the process in MiB."""
     start = time.perf_counter()
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
     error = process.stderr.read()
     _, status, usage = os.wait4(process.pid, 0)
     wall = time.perf_counter() - start
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
-        sys.exit(f"{' '.join(command)}: exit {process.returncode}\n{error.decode(errors='replace')}")
+        sys.exit(
+            f"{' '.join(command)}: exit {process.returncode}\n{error.decode(errors='replace')}"
+        )
     return wall, usage.ru_maxrss / 1024
 
 
@@ -82,7 +94,20 @@ class Bench:
                 sys.exit(f"{tool} is missing: run `make bench`, which installs and builds it")
         (at / "passphrase").write_text("benchmark passphrase\n")
         secret = ["--passphrase-file", str(at / "passphrase")]
-        run([options.sealstone, "passport", "new", "-o", str(at / "signer.passport"), "--label", "signer", "--profile", "interactive", *secret])
+        run(
+            [
+                options.sealstone,
+                "passport",
+                "new",
+                "-o",
+                str(at / "signer.passport"),
+                "--label",
+                "signer",
+                "--profile",
+                "interactive",
+                *secret,
+            ]
+        )
         self.tree = at / "tree"
         make_tree(self.tree, options.files, options.size)
         self.one = at / "one"
@@ -93,14 +118,37 @@ class Bench:
             for digest in DIGESTS:
                 out = f"{directory}.{digest}.package"
                 signer = ["--from", str(at / "signer.passport"), *secret]
-                wall, _ = run([options.sealstone, "sign", "--no-times", "--digest", digest, *signer, "-o", out, str(directory)])
+                wall, _ = run(
+                    [
+                        options.sealstone,
+                        "sign",
+                        "--no-times",
+                        "--digest",
+                        digest,
+                        *signer,
+                        "-o",
+                        out,
+                        str(directory),
+                    ]
+                )
                 if directory == self.tree:
-                    print(f"sign, {digest}: {wall:.1f} s, package of {os.path.getsize(out) >> 20} MiB", flush=True)
+                    print(
+                        f"sign, {digest}: {wall:.1f} s, "
+                        f"package of {os.path.getsize(out) >> 20} MiB",
+                        flush=True,
+                    )
 
     def verify(self, directory, digest):
         trust = ["--trust-dir", str(self.at / "trust")]
         signer = ["--signer", str(self.at / "signer.pub"), "--root", str(directory)]
-        return [self.options.sealstone, *trust, "verify", "--no-progress", *signer, f"{directory}.{digest}.package"]
+        return [
+            self.options.sealstone,
+            *trust,
+            "verify",
+            "--no-progress",
+            *signer,
+            f"{directory}.{digest}.package",
+        ]
 
     def jobs(self):
         processors = os.cpu_count()
@@ -122,7 +170,10 @@ class Bench:
         for name, samples in self.samples.items():
             walls[name] = [wall for wall, _ in samples]
             memory = max(memory for _, memory in samples)
-            print(f"{name:<22} {min(walls[name]):>10.2f} {statistics.median(walls[name]):>10.2f} {size / min(walls[name]):>8.2f} {memory:>8.0f}")
+            print(
+                f"{name:<22} {min(walls[name]):>10.2f} {statistics.median(walls[name]):>10.2f} "
+                f"{size / min(walls[name]):>8.2f} {memory:>8.0f}"
+            )
         reached = True
         print(f"\n{'time of the peer as a multiple of ours':<44} {'minima':>8} {'medians':>8}")
         for digest in DIGESTS:

@@ -22,7 +22,9 @@ TOLERANCE = 0.03
 
 def arguments():
     parser = argparse.ArgumentParser(description="unlocking a passport against deriving its key")
-    parser.add_argument("--profile", default="sensitive", choices=("sensitive", "moderate", "interactive"))
+    parser.add_argument(
+        "--profile", default="sensitive", choices=("sensitive", "moderate", "interactive")
+    )
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--sealstone", default=str(ROOT / "target" / "release" / "sealstone"))
     return parser.parse_args()
@@ -30,7 +32,13 @@ def arguments():
 
 def seconds(command):
     start = time.perf_counter()
-    subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run(
+        command,
+        check=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     return time.perf_counter() - start
 
 
@@ -42,9 +50,35 @@ def main():
         (at / "passphrase").chmod(0o600)
         secret = ["--passphrase-file", str(at / "passphrase")]
         passport = str(at / "my.passport")
-        subprocess.run([options.sealstone, "passport", "new", "-q", "-o", passport, "--label", "me", "--profile", options.profile, *secret], check=True)
+        subprocess.run(
+            [
+                options.sealstone,
+                "passport",
+                "new",
+                "-q",
+                "-o",
+                passport,
+                "--label",
+                "me",
+                "--profile",
+                options.profile,
+                *secret,
+            ],
+            check=True,
+        )
         unlock = [options.sealstone, "passport", "export", passport, "-o", "-", *secret]
-        derive = [options.sealstone, "password", "hash", "--profile", options.profile, "--output", "raw-hex", "--salt-hex", "00" * 32, *secret]
+        derive = [
+            options.sealstone,
+            "password",
+            "hash",
+            "--profile",
+            options.profile,
+            "--output",
+            "raw-hex",
+            "--salt-hex",
+            "00" * 32,
+            *secret,
+        ]
         for command in (unlock, derive):
             seconds(command)
         pairs = [(seconds(unlock), seconds(derive)) for _ in range(options.rounds)]
@@ -58,8 +92,12 @@ def report(options, pairs):
         print(f"{name:<8} min {min(values):.3f}  median {statistics.median(values):.3f}")
     ratio = statistics.median(unlock / derive for unlock, derive in pairs)
     good = abs(ratio - 1) <= TOLERANCE
-    print(f"unlocking takes {ratio:.3f} times the derivation (median of the rounds; of minima {min(unlocks) / min(derivations):.3f})   "
-          f"bar: within {TOLERANCE:.0%}   {'reached' if good else 'MISSED'}")
+    print(
+        f"unlocking takes {ratio:.3f} times the derivation "
+        "(median of the rounds; "
+        f"of minima {min(unlocks) / min(derivations):.3f})   "
+        f"bar: within {TOLERANCE:.0%}   {'reached' if good else 'MISSED'}"
+    )
     sys.exit(0 if good else 1)
 
 
