@@ -54,19 +54,51 @@ fn is_row(line: &str) -> bool {
 
 /// Lines that are neither code nor tables.
 fn markdown(text: &str) -> Vec<(usize, &str)> {
-    let mut is_code = false;
+    let mut is_fenced = false;
+    let mut indentation = Indentation::default();
     let mut lines: Vec<(usize, &str)> = (1..).zip(text.lines()).collect();
     lines.retain(|(_, line)| {
-        is_code ^= line.trim_start().starts_with("```");
-        let is_other =
-            is_row(line) || line.starts_with("    ") || line.trim_start().starts_with('<');
-        !is_code && !is_other
+        is_fenced ^= line.trim_start().starts_with("```");
+        let is_code = indentation.is_code(line) || is_fenced;
+        !is_code && !is_row(line) && !line.trim_start().starts_with('<')
     });
     lines
 }
 
-/// Lines that are comments, or within the quotation marks of Python's documentation. Those of Rust
-/// may hold tables and code too.
+/// Finds code that four spaces mark. In a list, a line with four spaces is prose of an item.
+#[derive(Default)]
+struct Indentation {
+    is_list: bool,
+    /// The line before is text: four spaces cannot begin code.
+    is_paragraph: bool,
+}
+
+impl Indentation {
+    /// Takes the next line. Returns whether it is code.
+    fn is_code(&mut self, line: &str) -> bool {
+        let is_blank = line.trim().is_empty();
+        let is_indented = line.starts_with("    ");
+        if begins_item(line) && !is_indented {
+            self.is_list = true;
+        } else if !self.is_paragraph && !is_blank && !line.starts_with(' ') {
+            self.is_list = false;
+        }
+        let is_code = is_indented && !self.is_list && !self.is_paragraph;
+        self.is_paragraph = !is_blank && !is_code;
+        is_code
+    }
+}
+
+/// Whether a line begins an item of a list: `- a`, `1. a`.
+fn begins_item(line: &str) -> bool {
+    let line = line.trim_start();
+    let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_numbered = number.len() < line.len() && number.starts_with(". ");
+    is_numbered || line.starts_with("- ") || line.starts_with("* ")
+}
+
+/// Lines that are comments, have one after code, or are within the quotation marks of Python's
+/// documentation. Comments of Rust may hold tables and code too.
 fn comments<'t>(text: &'t str, mark: &str) -> Vec<(usize, &'t str)> {
     let mut quotation = Quotation::None;
     let mut is_code = false;
@@ -77,13 +109,22 @@ fn comments<'t>(text: &'t str, mark: &str) -> Vec<(usize, &'t str)> {
             return is_prose;
         }
         let Some(rest) = start.strip_prefix(mark) else {
-            return false;
+            return has_comment_after_code(line, mark);
         };
         let rest = rest.trim_start_matches(['/', '!']).trim_start();
         is_code ^= rest.starts_with("```");
         !is_code && !is_row(rest) && !line.starts_with("#!/")
     });
     lines
+}
+
+/// Whether prose follows code on a line. `type: ignore` is for type checkers, so it is no prose.
+fn has_comment_after_code(line: &str, mark: &str) -> bool {
+    let Some((code, comment)) = line.rsplit_once(&format!(" {mark} ")) else {
+        return false;
+    };
+    let is_quoted = code.replace("\\\"", "").matches('"').count() % 2 == 1;
+    !is_quoted && !comment.starts_with("type: ")
 }
 
 /// Whether a line of Python stands between threefold quotation marks, and what those enclose.

@@ -63,6 +63,11 @@ fn wide_prose() {
         // The bar of an absolute value, and no row of a table.
         ("crates/skein/src/a.rs", "/// |W| "),
         ("spec/a.md", "|W| "),
+        // An item of a list, and no code.
+        ("spec/a.md", "- item\n\n    "),
+        ("spec/a.md", "1. item\n    - item\n      "),
+        ("crates/skein/src/a.rs", "const A: &str = \"\"; // "),
+        ("python/a.py", "a = \"b\"  # "),
     ];
     for (name, mark) in places {
         let repository = Repository::clean();
@@ -82,13 +87,14 @@ fn wide_tables_code_and_links_pass() {
     let link = format!("https://{}", "x".repeat(100));
     repository.write(
         "spec/a.md",
-        &format!("| {wide} |\n```\n{wide}\n```\n{link}\n"),
+        &format!("| {wide} |\n```\n{wide}\n```\n{link}\n\n    {wide}\n\n    - {wide}\n"),
     );
-    let comments = format!("//! | {wide} |\n//! ```\n//! {wide}\n//! ```\n");
+    let quoted = format!("const A: &str = \"{wide} // b\";");
+    let comments = format!("//! | {wide} |\n//! ```\n//! {wide}\n//! ```\n{quoted}\n");
     repository.write("crates/skein/src/a.rs", &comments);
     repository.write(
         "python/a.py",
-        &format!("a = \"\"\"{wide}\"\"\"\nb = \"{wide}\"\n"),
+        &format!("a = \"\"\"{wide}\"\"\"\nb = \"{wide}\"\nc = f(\"{wide}\")  # type: ignore[b]\n"),
     );
     repository.passes("sizes");
 }
