@@ -3,7 +3,7 @@
 use arbitrary::Unstructured;
 use sealstone::file::{Sealer, Workers};
 use sealstone::passport::{PublicPassport, SecretPassport};
-use sealstone::{Error, KdfLimits, Passphrase, SILENT};
+use sealstone::{Error, KdfLimits, NO_PROGRESS, Passphrase};
 
 use crate::edit::edited;
 use crate::golden::{self, PUBLIC, SECRET};
@@ -37,7 +37,10 @@ pub fn secret_passport(data: &[u8]) {
     ] {
         let passphrase = Passphrase::new(passphrase.as_bytes()).expect("not empty");
         for slot in [None, Some(1)] {
-            assert!(file.unlock(&passphrase, slot, &nothing, SILENT).is_err());
+            assert!(
+                file.unlock(&passphrase, slot, &nothing, NO_PROGRESS)
+                    .is_err()
+            );
         }
     }
 }

@@ -16,7 +16,7 @@ use std::ffi::c_char;
 use std::time::SystemTime;
 
 use sealstone::passport::{self, NewSlot, SecretPassport, SlotKey};
-use sealstone::{KdfLimits, KdfParams, Passphrase, SILENT};
+use sealstone::{KdfLimits, KdfParams, NO_PROGRESS, Passphrase};
 
 use crate::buffer::Buffer;
 use crate::raw;
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn sealstone_passport_unlock(
             let locked = SecretPassport::from_armor(text?)?;
             let passphrase = Passphrase::new(passphrase?)?;
             let limits = KdfLimits::default();
-            let unlocked = locked.unlock(&passphrase, None, &limits, SILENT)?;
+            let unlocked = locked.unlock(&passphrase, None, &limits, NO_PROGRESS)?;
             Ok(unlocked.into_passport().into())
         };
         // SAFETY: the caller's promise.
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn sealstone_passport_lock(
                 name: "",
                 created: now(),
                 params: kdf(memory_kib, passes, lanes)?,
-                on_progress: SILENT,
+                on_progress: NO_PROGRESS,
             };
             let locked = SecretPassport::new(passport?.get()?, &slot)?;
             Ok(locked.to_armor().into_bytes().into())

@@ -61,7 +61,7 @@ fn the_example_in_c_works() {
         name: "",
         created: 1_790_000_000,
         params,
-        on_progress: sealstone::SILENT,
+        on_progress: sealstone::NO_PROGRESS,
     };
     let locked = sealstone::passport::SecretPassport::new(&bob, &slot).unwrap();
     std::fs::write(place("bob.secret"), locked.to_armor()).unwrap();

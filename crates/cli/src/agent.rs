@@ -44,7 +44,7 @@ pub(crate) enum SenderKey {
 }
 
 /// How long an agent has for an answer. Signing takes milliseconds.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a new agent has to begin.
 const STARTING: Duration = Duration::from_secs(10);
 const STEP: Duration = Duration::from_millis(20);
@@ -52,7 +52,7 @@ const STEP: Duration = Duration::from_millis(20);
 impl Transport for Socket {
     fn exchange(&self, request: &[u8]) -> io::Result<Zeroizing<Vec<u8>>> {
         let gone = || io::Error::new(io::ErrorKind::NotConnected, "the agent has ended");
-        let mut stream = self.0.connect(PATIENCE)?.ok_or_else(gone)?;
+        let mut stream = self.0.connect(TIMEOUT)?.ok_or_else(gone)?;
         io::Write::write_all(&mut stream, &agent::frame(request)).map_err(|_| gone())?;
         let mut head = [0; 4];
         stream.read_exact(&mut head).map_err(|_| gone())?;
@@ -67,7 +67,7 @@ impl Transport for Socket {
 impl Reached {
     /// The agent that runs, if one does.
     pub(crate) fn find(place: &Place) -> Result<Option<Self>> {
-        if place.connect(PATIENCE).map_err(refused)?.is_none() {
+        if place.connect(TIMEOUT).map_err(refused)?.is_none() {
             return Ok(None);
         }
         let client = agent::Client::new(Socket(place.clone()));

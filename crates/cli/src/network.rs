@@ -14,12 +14,12 @@ const REPLY: &str = "application/timestamp-reply";
 /// The wait before the second attempt; it doubles with every further one.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 
-/// How patiently a server is asked.
+/// How long one attempt may take, and how often to retry.
 #[derive(Clone, Copy)]
-pub(crate) struct Patience {
+pub(crate) struct RetryPolicy {
     /// The longest time of one attempt.
     pub(crate) timeout: Duration,
-    /// How often a server is asked again if it cannot be reached or is overloaded.
+    /// How often to retry if the server cannot be reached or is overloaded.
     pub(crate) retries: u32,
 }
 
@@ -32,31 +32,31 @@ pub(crate) struct Client {
 /// Why a server gave no answer.
 struct Failed {
     why: String,
-    /// Whether asking again may help.
-    passing: bool,
+    /// Whether a retry may help.
+    is_transient: bool,
 }
 
 impl Failed {
-    fn passing(why: impl Into<String>) -> Self {
+    fn transient(why: impl Into<String>) -> Self {
         Self {
             why: why.into(),
-            passing: true,
+            is_transient: true,
         }
     }
 
-    fn lasting(why: impl Into<String>) -> Self {
+    fn permanent(why: impl Into<String>) -> Self {
         Self {
             why: why.into(),
-            passing: false,
+            is_transient: false,
         }
     }
 }
 
 impl Client {
     /// A client that uses the proxy of the environment and the system's roots.
-    pub(crate) fn new(patience: Patience) -> Self {
+    pub(crate) fn new(policy: RetryPolicy) -> Self {
         let config = Agent::config_builder()
-            .timeout_global(Some(patience.timeout))
+            .timeout_global(Some(policy.timeout))
             .http_status_as_error(false)
             // A redirected request would go to a server that the user did not name.
             .max_redirects(0)
@@ -66,17 +66,17 @@ impl Client {
             .build();
         Self {
             agent: config.new_agent(),
-            retries: patience.retries,
+            retries: policy.retries,
         }
     }
 
-    /// Sends a request for a timestamp to `url`, again if that may help. Returns the response's
-    /// bytes, or what went wrong.
+    /// Sends a request for a timestamp to `url`, and retries if that may help. Returns the bytes of
+    /// the response, or an error message.
     pub(crate) fn stamp(&self, url: &str, query: &[u8]) -> Result<Vec<u8>, String> {
         let mut wait = FIRST_WAIT;
         for _ in 0..self.retries {
             match self.post(url, query) {
-                Err(failed) if failed.passing => {}
+                Err(failed) if failed.is_transient => {}
                 done => return done.map_err(|failed| failed.why),
             }
             std::thread::sleep(wait);
@@ -93,7 +93,7 @@ impl Client {
         check_status(&response)?;
         let kind = response.body().mime_type().unwrap_or("none").to_owned();
         if !kind.eq_ignore_ascii_case(REPLY) {
-            return Err(Failed::lasting(format!(
+            return Err(Failed::permanent(format!(
                 "the answer is not a timestamp: its type is {kind}"
             )));
         }
@@ -112,30 +112,30 @@ fn check_status(response: &Response<Body>) -> Result<(), Failed> {
         let target = response.headers().get(header::LOCATION);
         let target = target.and_then(|target| target.to_str().ok());
         let target = target.unwrap_or("an unknown address");
-        return Err(Failed::lasting(format!(
+        return Err(Failed::permanent(format!(
             "{why}, a redirect to {target}: give that address if you trust it"
         )));
     }
     match status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
-        true => Err(Failed::passing(why)),
-        false => Err(Failed::lasting(why)),
+        true => Err(Failed::transient(why)),
+        false => Err(Failed::permanent(why)),
     }
 }
 
 fn explain(error: ureq::Error) -> Failed {
     match error {
         ureq::Error::BodyExceedsLimit(limit) => {
-            Failed::lasting(format!("the answer is longer than {limit} bytes"))
+            Failed::permanent(format!("the answer is longer than {limit} bytes"))
         }
-        ureq::Error::Timeout(_) => Failed::passing("no answer in time"),
-        ureq::Error::HostNotFound => Failed::passing("there is no host of this name"),
-        // TLS says so, of a certificate for example.
+        ureq::Error::Timeout(_) => Failed::transient("no answer in time"),
+        ureq::Error::HostNotFound => Failed::transient("there is no host of this name"),
+        // An error of TLS, for example of a certificate.
         ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
-            Failed::lasting(error.to_string())
+            Failed::permanent(error.to_string())
         }
-        ureq::Error::Io(error) => Failed::passing(sealstone_files::plain(&error)),
-        ureq::Error::ConnectionFailed => Failed::passing("it cannot be reached"),
-        error => Failed::lasting(error.to_string()),
+        ureq::Error::Io(error) => Failed::transient(sealstone_files::plain(&error)),
+        ureq::Error::ConnectionFailed => Failed::transient("it cannot be reached"),
+        error => Failed::permanent(error.to_string()),
     }
 }
 

@@ -68,7 +68,7 @@ impl<F: Fn(KdfProgress)> KdfWatcher for F {
 pub type OnProgress<'a> = &'a (dyn KdfWatcher + Sync);
 
 /// Ignores the progress of key derivations.
-pub const SILENT: OnProgress<'static> = &|_: KdfProgress| ();
+pub const NO_PROGRESS: OnProgress<'static> = &|_: KdfProgress| ();
 
 /// Bytes of salt in every slot and stanza.
 pub(crate) const SALT_LEN: usize = 32;
@@ -384,7 +384,7 @@ mod tests {
         let params = KdfParams::read(32, 3, 1).unwrap();
         let passphrase = Passphrase::new(b"password").unwrap();
         let salt = b"somesaltsomesaltsomesaltsomesalt";
-        let key = derive(&passphrase, salt, &params, SILENT).unwrap();
+        let key = derive(&passphrase, salt, &params, NO_PROGRESS).unwrap();
         assert_eq!(data_encoding::HEXLOWER.encode(&key.expose()[..]), REFERENCE);
     }
 

@@ -8,7 +8,7 @@
 use self::known::{ANSWERS, ROUND_TRIPS};
 use crate::file::{Keys, Sealed, Sealer, Sender, Suite, Workers};
 use crate::passport::{NewSlot, Passport, SecretPassport, SlotKey};
-use crate::{Error, KdfLimits, KdfParams, Passphrase, Result, SILENT};
+use crate::{Error, KdfLimits, KdfParams, NO_PROGRESS, Passphrase, Result};
 
 mod known;
 
@@ -55,14 +55,14 @@ fn passport_round_trip() -> Result<bool> {
         name: "",
         created: 0,
         params: KdfParams::new(7168, 5, 1)?,
-        on_progress: SILENT,
+        on_progress: NO_PROGRESS,
     };
     let file = SecretPassport::new(&passport, &slot)?.to_armor();
     let locked = SecretPassport::from_armor(file.as_bytes())?;
     let limits = KdfLimits::default();
-    let wrong = locked.unlock(&Passphrase::generate(), None, &limits, SILENT);
+    let wrong = locked.unlock(&Passphrase::generate(), None, &limits, NO_PROGRESS);
     let right = locked
-        .unlock(&passphrase, None, &limits, SILENT)?
+        .unlock(&passphrase, None, &limits, NO_PROGRESS)?
         .into_passport();
     Ok(right.fingerprint() == passport.fingerprint() && wrong.is_err())
 }

@@ -60,7 +60,7 @@ impl SigningKeys {
     pub(crate) fn sign(&self, domain: Domain, message: &[u8]) -> Result<Signature> {
         let signature = self.sign_unverified(domain, message);
         #[cfg(test)]
-        let signature = fault::strike(signature);
+        let signature = fault::inject(signature);
         self.verifying
             .verify(domain, message, &signature, "new signature")?;
         Ok(signature)
@@ -158,7 +158,7 @@ pub(crate) mod fault {
         NEXT.set(Some(fault));
     }
 
-    pub(super) fn strike(mut signature: Signature) -> Signature {
+    pub(super) fn inject(mut signature: Signature) -> Signature {
         match NEXT.take() {
             None => {}
             Some(Fault::Ed25519) => signature.ed25519[40] ^= 1,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use sealstone::passport::{
     NewSlot, Passport, RecoveryKey, SecretPassport, Slot, SlotKey, SlotKind,
 };
-use sealstone::{Error, KdfLimits, KdfParams, KdfProgress, Passphrase, SILENT};
+use sealstone::{Error, KdfLimits, KdfParams, KdfProgress, NO_PROGRESS, Passphrase};
 
 const CREATED: u64 = 1_767_225_600;
 
@@ -23,7 +23,7 @@ fn with_passphrase<'a>(key: &'a Passphrase, name: &'a str) -> NewSlot<'a> {
         name,
         created: CREATED + 1,
         params: params(),
-        on_progress: SILENT,
+        on_progress: NO_PROGRESS,
     }
 }
 
@@ -33,7 +33,7 @@ fn with_recovery_key<'a>(key: &'a RecoveryKey, name: &'a str) -> NewSlot<'a> {
         name,
         created: CREATED + 2,
         params: params(),
-        on_progress: SILENT,
+        on_progress: NO_PROGRESS,
     }
 }
 
@@ -74,7 +74,7 @@ fn ids(file: &SecretPassport) -> Vec<u32> {
 
 /// The number of the slot that `key` opens.
 fn opens(file: &SecretPassport, key: &Passphrase, slot: Option<u32>) -> Result<u32, Error> {
-    let unlocked = file.unlock(key, slot, &KdfLimits::default(), SILENT)?;
+    let unlocked = file.unlock(key, slot, &KdfLimits::default(), NO_PROGRESS)?;
     assert_eq!(unlocked.passport().fingerprint(), file.fingerprint());
     Ok(unlocked.slot())
 }
@@ -90,7 +90,7 @@ fn all_passphrases_and_the_recovery_key_open() {
     let recovery = RecoveryKey::generate();
     let (passport, file) = alice(&first);
     let mut unlocked = file
-        .unlock(&first, None, &KdfLimits::default(), SILENT)
+        .unlock(&first, None, &KdfLimits::default(), NO_PROGRESS)
         .unwrap();
     assert_eq!(
         unlocked
@@ -160,12 +160,12 @@ fn passphrases_are_not_tried_on_recovery_slots() {
         work_kib: 0,
     };
     assert!(matches!(
-        file.unlock(&passphrase("a guess"), None, &nothing, SILENT),
+        file.unlock(&passphrase("a guess"), None, &nothing, NO_PROGRESS),
         Err(Error::WrongPassphrase)
     ));
     let other = passphrase(&RecoveryKey::generate().expose());
     assert!(matches!(
-        file.unlock(&other, None, &nothing, SILENT),
+        file.unlock(&other, None, &nothing, NO_PROGRESS),
         Err(Error::KdfLimit { .. })
     ));
     assert_wrong(&file, &other, None);
@@ -176,7 +176,7 @@ fn changed_slots_open_with_the_new_passphrase_only() {
     let (old, new) = (passphrase("old"), passphrase("new"));
     let (_, file) = alice(&old);
     let mut unlocked = file
-        .unlock(&old, None, &KdfLimits::default(), SILENT)
+        .unlock(&old, None, &KdfLimits::default(), NO_PROGRESS)
         .unwrap();
     unlocked
         .change_slot(1, &with_passphrase(&new, "renamed"))
@@ -202,7 +202,7 @@ fn numbers_of_removed_slots_are_never_given_again() {
     let (first, second) = (passphrase("first"), passphrase("second"));
     let (_, file) = alice(&first);
     let mut unlocked = file
-        .unlock(&first, None, &KdfLimits::default(), SILENT)
+        .unlock(&first, None, &KdfLimits::default(), NO_PROGRESS)
         .unwrap();
     unlocked.add_slot(&with_passphrase(&second, "")).unwrap();
     unlocked.remove_slot(2).unwrap();
@@ -210,7 +210,7 @@ fn numbers_of_removed_slots_are_never_given_again() {
     assert_wrong(&file, &second, None);
 
     let mut unlocked = file
-        .unlock(&first, None, &KdfLimits::default(), SILENT)
+        .unlock(&first, None, &KdfLimits::default(), NO_PROGRESS)
         .unwrap();
     assert_eq!(unlocked.add_slot(&with_passphrase(&second, "")).unwrap(), 3);
     unlocked.remove_slot(1).unwrap();
@@ -228,7 +228,7 @@ fn there_is_room_for_16_slots() {
     let key = passphrase("same");
     let (_, file) = alice(&key);
     let mut unlocked = file
-        .unlock(&key, None, &KdfLimits::default(), SILENT)
+        .unlock(&key, None, &KdfLimits::default(), NO_PROGRESS)
         .unwrap();
     for id in 2..=16 {
         assert_eq!(unlocked.add_slot(&with_passphrase(&key, "")).unwrap(), id);
@@ -312,7 +312,7 @@ fn four_tebibytes_are_refused_at_once() {
     let start = Instant::now();
     let almost =
         SecretPassport::from_armor(hostile(&[0x1a, 0xff, 0xff, 0xff, 0xff]).as_bytes()).unwrap();
-    let refused = almost.unlock(&key, None, &KdfLimits::default(), SILENT);
+    let refused = almost.unlock(&key, None, &KdfLimits::default(), NO_PROGRESS);
     assert!(
         matches!(
             refused,
@@ -334,7 +334,7 @@ fn nothing_secret_is_printed() {
     let key = passphrase("secret");
     let (passport, file) = alice(&key);
     let unlocked = file
-        .unlock(&key, None, &KdfLimits::default(), SILENT)
+        .unlock(&key, None, &KdfLimits::default(), NO_PROGRESS)
         .unwrap();
     let words = passport.words().expose();
     let shown = format!(

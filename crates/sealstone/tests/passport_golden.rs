@@ -3,7 +3,7 @@
 use sealstone::passport::{
     NewSlot, Passport, PublicPassport, RecoveryKey, SecretPassport, Share, Slot, SlotKey, Words,
 };
-use sealstone::{KdfLimits, KdfParams, Passphrase, SILENT};
+use sealstone::{KdfLimits, KdfParams, NO_PROGRESS, Passphrase};
 use sealstone_primitives::hash::sha3_256;
 use sealstone_primitives::secret::Secret;
 
@@ -28,7 +28,7 @@ fn public(file: &str) -> PublicPassport {
 fn opens(file: &SecretPassport, passphrase: &str, slot: u32) {
     let passphrase = Passphrase::new(passphrase.as_bytes()).unwrap();
     let unlocked = file
-        .unlock(&passphrase, None, &KdfLimits::default(), SILENT)
+        .unlock(&passphrase, None, &KdfLimits::default(), NO_PROGRESS)
         .unwrap();
     assert_eq!(
         (unlocked.slot(), unlocked.passport().fingerprint()),
@@ -111,7 +111,7 @@ fn slot<'a>(key: SlotKey<'a>, name: &'a str, created: u64, params: KdfParams) ->
         name,
         created,
         params,
-        on_progress: SILENT,
+        on_progress: NO_PROGRESS,
     }
 }
 
@@ -128,7 +128,7 @@ fn alice_of_today() -> SecretPassport {
     let alice = from_seed("alice", "Alice", 1_767_225_600);
     let file = SecretPassport::new(&alice, &first).unwrap();
     let mut unlocked = file
-        .unlock(&one, None, &KdfLimits::default(), SILENT)
+        .unlock(&one, None, &KdfLimits::default(), NO_PROGRESS)
         .unwrap();
     let four_lanes = KdfParams::new(8192, 5, 4).unwrap();
     for slot in [

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use data_encoding::{BASE64, HEXLOWER};
 use sealstone::passport::{Passport, SecretPassport, Share, Words};
-use sealstone::{KdfLimits, KdfParams, Passphrase, SILENT};
+use sealstone::{KdfLimits, KdfParams, NO_PROGRESS, Passphrase};
 use sealstone_primitives::aead::XChaCha20Poly1305;
 use sealstone_primitives::dh::x25519;
 use sealstone_primitives::hash::sha3_256;
@@ -212,7 +212,7 @@ fn the_file_of_the_page_opens() {
             &Passphrase::new(PASSPHRASE).unwrap(),
             None,
             &KdfLimits::default(),
-            SILENT,
+            NO_PROGRESS,
         )
         .unwrap();
     assert_eq!(

@@ -15,7 +15,7 @@ use std::path::Path;
 
 use sealstone::file::{Keys, Sealed, Sealer, Workers};
 use sealstone::passport::{NewSlot, Passport, SecretPassport, SlotKey};
-use sealstone::{KdfLimits, KdfParams, Passphrase, SILENT};
+use sealstone::{KdfLimits, KdfParams, NO_PROGRESS, Passphrase};
 use sealstone_files::{Existing, PRIVATE, make_directory, write};
 use sealstone_primitives::secret::SecretVec;
 
@@ -128,7 +128,7 @@ impl Vault {
             passports: &[&self.passport],
             passphrases: &[],
             limits: KdfLimits::default(),
-            on_progress: SILENT,
+            on_progress: NO_PROGRESS,
         };
         let opening = Sealed::read(sealed)?.unlock(&keys)?;
         let mut content = Vec::with_capacity(sealed.len());
@@ -186,7 +186,7 @@ fn own_passphrase(path: &Path) -> Result<Passphrase> {
 fn unlock(path: &Path, file: &[u8], passphrase: &Passphrase) -> Result<Passport> {
     let locked = SecretPassport::from_armor(file)?;
     let unlocked = locked
-        .unlock(passphrase, None, &KdfLimits::default(), SILENT)
+        .unlock(passphrase, None, &KdfLimits::default(), NO_PROGRESS)
         .map_err(|e| Error::Passport(path.to_owned(), e))?;
     Ok(unlocked.into_passport())
 }
@@ -198,7 +198,7 @@ fn make(path: &Path, passphrase: &Passphrase, label: &str, now: u64) -> Result<P
         name: "",
         created: now,
         params: KdfParams::INTERACTIVE,
-        on_progress: SILENT,
+        on_progress: NO_PROGRESS,
     };
     let text = SecretPassport::new(&passport, &slot)?.to_armor();
     write(path, text.as_bytes(), Existing::Keep, PRIVATE).map_err(|e| Error::io(path, e))?;

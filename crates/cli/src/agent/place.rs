@@ -68,7 +68,7 @@ impl Place {
 
     /// A connection to the agent; `None` if there is none. Fails if the place belongs to somebody
     /// else.
-    pub(super) fn connect(&self, patience: Duration) -> io::Result<Option<UnixStream>> {
+    pub(super) fn connect(&self, timeout: Duration) -> io::Result<Option<UnixStream>> {
         if self.0.symlink_metadata().is_err_and(is_missing) {
             return Ok(None);
         }
@@ -91,8 +91,8 @@ impl Place {
         if !is_own(&stream) {
             return Err(refuse(&path, "is served by another user"));
         }
-        stream.set_read_timeout(Some(patience))?;
-        stream.set_write_timeout(Some(patience))?;
+        stream.set_read_timeout(Some(timeout))?;
+        stream.set_write_timeout(Some(timeout))?;
         Ok(Some(stream))
     }
 

@@ -20,13 +20,13 @@ use crate::failure::{About, Failure, Result};
 pub(crate) const READY: &str = "ready\n";
 
 /// How long a request may take to arrive as a whole, and its answer to leave.
-const PATIENCE: Duration = Duration::from_secs(2);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
 /// How often times and the socket are looked at.
 const TICK: Duration = Duration::from_millis(250);
 /// How long an agent that was started on demand waits for its first passport.
 const EMPTY_AT_FIRST: Duration = Duration::from_secs(300);
-/// Requests that are answered at once.
-const MOST: usize = 16;
+/// Requests that are answered at the same time.
+const MAX_REQUESTS: usize = 16;
 /// ML-DSA-87 takes much of it.
 const STACK: usize = 1 << 20;
 
@@ -145,31 +145,31 @@ impl Server {
 }
 
 fn accept(listener: &UnixListener, server: &Arc<Server>) -> Result<()> {
-    let turns = Arc::new(Turns::default());
+    let semaphore = Arc::new(Semaphore::default());
     loop {
-        turns.take();
+        semaphore.acquire();
         let Ok((stream, _)) = listener.accept() else {
-            // For example too many open files: others may close theirs.
-            turns.give_back();
+            // For example too many open files: other requests may close theirs.
+            semaphore.release();
             thread::sleep(TICK);
             continue;
         };
-        let (server, theirs) = (Arc::clone(server), Arc::clone(&turns));
+        let (server, acquired) = (Arc::clone(server), Arc::clone(&semaphore));
         let serve = move || {
-            // A client that went away is not reported: there is nobody to report it to.
+            // A client that closed the connection cannot get an error.
             let stop = serve_one(&stream, &server.agent).unwrap_or(false);
-            theirs.give_back();
+            acquired.release();
             if stop {
                 server.end();
             }
         };
-        // Without a thread the connection closes, and the client asks a person.
+        // Without a thread the connection closes, and the client prompts for the passphrase.
         if thread::Builder::new()
             .stack_size(STACK)
             .spawn(serve)
             .is_err()
         {
-            turns.give_back();
+            semaphore.release();
         }
     }
 }
@@ -179,8 +179,8 @@ fn serve_one(stream: &UnixStream, agent: &Agent) -> io::Result<bool> {
     if !is_own(stream) {
         return Ok(false);
     }
-    let deadline = Instant::now() + PATIENCE;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    let deadline = Instant::now() + REQUEST_TIMEOUT;
+    stream.set_write_timeout(Some(REQUEST_TIMEOUT))?;
     let mut head = [0; 4];
     read_until(stream, &mut head, deadline)?;
     let Some(len) = frame_len(head, MAX_REQUEST) else {
@@ -220,27 +220,27 @@ fn now() -> Duration {
     Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec.unsigned_abs() as u32)
 }
 
-/// How many requests are being answered.
+/// Limits the requests that are answered at the same time to [`MAX_REQUESTS`].
 #[derive(Default)]
-struct Turns {
-    taken: Mutex<usize>,
-    free: Condvar,
+struct Semaphore {
+    acquired: Mutex<usize>,
+    released: Condvar,
 }
 
-impl Turns {
-    fn take(&self) {
-        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let all = |taken: &mut usize| *taken >= MOST;
-        let mut taken = self
-            .free
-            .wait_while(taken, all)
+impl Semaphore {
+    fn acquire(&self) {
+        let acquired = self.acquired.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_full = |acquired: &mut usize| *acquired >= MAX_REQUESTS;
+        let mut acquired = self
+            .released
+            .wait_while(acquired, is_full)
             .unwrap_or_else(PoisonError::into_inner);
-        *taken += 1;
+        *acquired += 1;
     }
 
-    fn give_back(&self) {
-        *self.taken.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
-        self.free.notify_one();
+    fn release(&self) {
+        *self.acquired.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        self.released.notify_one();
     }
 }
 

@@ -63,7 +63,7 @@ pub(crate) struct QueryArgs {
     pub(crate) policy: Option<Policy>,
 }
 
-/// Which authorities are asked, and how patiently.
+/// Which authorities are asked, for how long and how often.
 #[derive(Args)]
 #[command(next_help_heading = "Network")]
 pub(crate) struct NetworkArgs {
@@ -79,7 +79,7 @@ pub(crate) struct NetworkArgs {
 }
 
 impl NetworkArgs {
-    /// The usual patience.
+    /// The default time and number of retries.
     pub(crate) fn patient(authorities: Vec<String>) -> Self {
         Self {
             authorities,
@@ -165,7 +165,10 @@ pub(crate) struct RequireArgs {
 
 /// `timestamp verify`
 #[derive(Args)]
-#[command(override_usage = "sealstone timestamp verify [OPTIONS] --response <R.tsr> --roots <CHAIN> [DATA]")]
+#[command(
+    override_usage = "sealstone timestamp verify [OPTIONS] --response <R.tsr> \
+                      --roots <CHAIN> [DATA]"
+)]
 #[command(after_help = "Examples:
   sealstone timestamp verify --response report.tsr --roots tsa.pem report.pdf
   sealstone timestamp verify --response report.tsr --roots tsa.pem --digest-hex 2cf24dba…
@@ -214,7 +217,10 @@ pub(crate) struct AttachArgs {
 
 /// `timestamp renew`
 #[derive(Args)]
-#[command(override_usage = "sealstone timestamp renew [OPTIONS] --response <R.tsr> --roots <CHAIN> --tsa <URL> [DATA]")]
+#[command(
+    override_usage = "sealstone timestamp renew [OPTIONS] --response <R.tsr> --roots <CHAIN> \
+                      --tsa <URL> [DATA]"
+)]
 #[command(after_help = "Example:
   sealstone timestamp renew report.pdf --response 2026.tsr --roots tsa.pem --tsa URL -o 2036.tsr
 

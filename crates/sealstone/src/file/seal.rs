@@ -19,7 +19,7 @@ use super::trailer::{Tail, Trailer};
 use crate::passport::Contact;
 use crate::wire::armor::{self, ArmorWriter, Label};
 use crate::wire::pad;
-use crate::{Error, KdfParams, OnProgress, Passphrase, Result, SILENT};
+use crate::{Error, KdfParams, NO_PROGRESS, OnProgress, Passphrase, Result};
 
 /// All choices for a sealed file: recipients, sender, form.
 ///
@@ -84,7 +84,7 @@ impl<'a> Sealer<'a> {
             hide_length: false,
             armor: false,
             chunk_hashes: None,
-            on_progress: SILENT,
+            on_progress: NO_PROGRESS,
         }
     }
 

@@ -18,7 +18,7 @@ use sealstone_primitives::secret::Secret;
 use super::hedge::{Hedge, StanzaHedge};
 use super::one_time::{OneTime, TAG_LEN};
 use crate::passport::{Fingerprint, Passport};
-use crate::{Error, KdfLimits, KdfParams, OnProgress, Passphrase, Result, SILENT};
+use crate::{Error, KdfLimits, KdfParams, NO_PROGRESS, OnProgress, Passphrase, Result};
 
 /// One way to open a sealed file, as anyone can see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,7 +135,7 @@ impl<'a> Keys<'a> {
             passports,
             passphrases,
             limits: KdfLimits::default(),
-            on_progress: SILENT,
+            on_progress: NO_PROGRESS,
         }
     }
 }

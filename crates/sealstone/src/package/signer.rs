@@ -143,7 +143,7 @@ pub(super) fn sign(passport: &Passport, framed: &[u8]) -> Result<Pair> {
             .to_vec(),
     };
     #[cfg(test)]
-    let pair = fault::strike(pair);
+    let pair = fault::inject(pair);
     let classical = classical.verifying_key().verify(framed, &pair.ed25519);
     let post_quantum = post_quantum.verifying_key();
     classical
@@ -164,7 +164,7 @@ pub(super) mod fault {
         pub(in crate::package) static NEXT: Cell<Option<u8>> = const { Cell::new(None) };
     }
 
-    pub(super) fn strike(mut pair: Pair) -> Pair {
+    pub(super) fn inject(mut pair: Pair) -> Pair {
         match NEXT.take() {
             Some(0) => pair.ed25519[40] ^= 1,
             Some(_) => pair.ml_dsa_65[2000] ^= 1,

@@ -20,7 +20,7 @@ use crate::{Error, OnProgress, Passphrase, Result};
 ///
 /// ```
 /// use sealstone::passport::{NewSlot, Passport, SecretPassport, SlotKey};
-/// use sealstone::{KdfLimits, KdfParams, Passphrase, SILENT};
+/// use sealstone::{KdfLimits, KdfParams, Passphrase, NO_PROGRESS};
 ///
 /// let passphrase = Passphrase::new(b"correct horse battery staple")?;
 /// let slot = NewSlot {
@@ -28,12 +28,12 @@ use crate::{Error, OnProgress, Passphrase, Result};
 ///     name: "",
 ///     created: 0,
 ///     params: KdfParams::new(7168, 5, 1)?,
-///     on_progress: SILENT,
+///     on_progress: NO_PROGRESS,
 /// };
 /// let text = SecretPassport::new(&Passport::generate("Alice", 0)?, &slot)?.to_armor();
 ///
 /// let locked = SecretPassport::from_armor(text.as_bytes())?;
-/// let alice = locked.unlock(&passphrase, None, &KdfLimits::default(), SILENT)?.into_passport();
+/// let alice = locked.unlock(&passphrase, None, &KdfLimits::default(), NO_PROGRESS)?.into_passport();
 /// assert_eq!(alice.fingerprint(), locked.fingerprint());
 /// # Ok::<(), sealstone::Error>(())
 /// ```

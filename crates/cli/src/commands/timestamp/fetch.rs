@@ -14,7 +14,7 @@ use crate::commands::message::{self, Form};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::network::{Client, Patience};
+use crate::network::{Client, RetryPolicy};
 
 pub(super) fn run(args: &FetchArgs, context: &Context) -> Result<()> {
     let request = request(args)?;
@@ -75,7 +75,7 @@ pub(super) fn ask(
     accept: impl Fn(&Response) -> std::result::Result<(), Refusal>,
     context: &Context,
 ) -> Result<(Response, String)> {
-    let client = Client::new(Patience {
+    let client = Client::new(RetryPolicy {
         timeout: Duration::from_secs(args.timeout),
         retries: args.retries,
     });

@@ -166,7 +166,7 @@ fn stretch(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SILENT;
+    use crate::NO_PROGRESS;
 
     #[test]
     fn a_key_that_unwraps_without_its_commitment_is_not_taken() {
@@ -174,17 +174,17 @@ mod tests {
         let params = KdfParams::new(7 << 10, 5, 1).unwrap();
         let salt = [7; SALT_LEN];
         let file_key = Secret::random();
-        let (kek, commitment) = stretch(&passphrase, &salt, &params, SILENT).unwrap();
+        let (kek, commitment) = stretch(&passphrase, &salt, &params, NO_PROGRESS).unwrap();
         let mut stanza = PassphraseStanza {
             params,
             salt,
             commitment,
             wrapped: crate::file::stanza::wrap(&kek, &file_key),
         };
-        let opened = stanza.open(&passphrase, SILENT).unwrap();
+        let opened = stanza.open(&passphrase, NO_PROGRESS).unwrap();
         assert!(opened.is_some_and(|key| key.expose() == file_key.expose()));
         // A wrapped key that is made to open under two passphrases can commit to one of them only.
         stanza.commitment[0] ^= 1;
-        assert!(stanza.open(&passphrase, SILENT).unwrap().is_none());
+        assert!(stanza.open(&passphrase, NO_PROGRESS).unwrap().is_none());
     }
 }

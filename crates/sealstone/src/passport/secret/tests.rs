@@ -5,7 +5,7 @@
 
 use super::*;
 use crate::passport::SlotKey;
-use crate::{KdfLimits, KdfParams, KdfProgress, SILENT};
+use crate::{KdfLimits, KdfParams, KdfProgress, NO_PROGRESS};
 
 /// Room for a few slots: each counts as 128 KiB at least.
 const LIMITS: KdfLimits = KdfLimits {
@@ -43,7 +43,7 @@ fn file(passport: &Passport, passphrases: &[&str]) -> SecretPassport {
             name: text,
             created: 0,
             params,
-            on_progress: SILENT,
+            on_progress: NO_PROGRESS,
         };
         let slot = Slot::wrap(body.next_id, &new, body.owner(), passport.seed()).unwrap();
         body.slots.push(slot);
@@ -67,7 +67,7 @@ fn armored(sealed: &[u8]) -> Vec<u8> {
 /// The result of opening an armored file with the passphrase `one`.
 fn unlock(text: &[u8]) -> Result<Fingerprint> {
     let unlocked =
-        SecretPassport::parse(text)?.unlock(&passphrase("one"), None, &LIMITS, SILENT)?;
+        SecretPassport::parse(text)?.unlock(&passphrase("one"), None, &LIMITS, NO_PROGRESS)?;
     Ok(unlocked.passport().fingerprint())
 }
 
@@ -203,7 +203,7 @@ fn a_seed_of_another_passport_is_refused() {
         name: "",
         created: 0,
         params,
-        on_progress: SILENT,
+        on_progress: NO_PROGRESS,
     };
     forged.body.slots[0] = Slot::wrap(1, &new, forged.body.owner(), bob.seed()).unwrap();
     forged.mac = forged.body.mac(&bob).finish();
@@ -265,7 +265,7 @@ fn a_planted_slot_tells_nothing_about_the_owners_passphrase() {
                 name: "",
                 created: 0,
                 params: KdfParams::read(8, 1, 1).unwrap(),
-                on_progress: SILENT,
+                on_progress: NO_PROGRESS,
             };
             let slot = Slot::wrap(id, &new, planted.body.owner(), mallory.seed()).unwrap();
             planted.body.slots.push(slot);
@@ -298,7 +298,7 @@ fn a_slot_has_one_passphrase() {
     let mut spoilt = file(&alice, &["one", "one"]);
     spoilt.body.slots[0].spoil_wrapped();
     spoilt.mac = spoilt.body.mac(&alice).finish();
-    let unlocked = spoilt.unlock(&passphrase("one"), None, &LIMITS, SILENT);
+    let unlocked = spoilt.unlock(&passphrase("one"), None, &LIMITS, NO_PROGRESS);
     assert_eq!(unlocked.unwrap().slot(), 2);
 }
 
@@ -333,7 +333,7 @@ fn numbers_end_without_wrapping() {
         name: "",
         created: 0,
         params: KdfParams::new(7168, 5, 1).unwrap(),
-        on_progress: SILENT,
+        on_progress: NO_PROGRESS,
     };
     assert!(matches!(
         full.add_slot(&alice, &new),
@@ -351,7 +351,7 @@ fn weak_parameters_are_neither_written_nor_read() {
         name: "",
         created: 0,
         params: file.slots()[0].params(),
-        on_progress: SILENT,
+        on_progress: NO_PROGRESS,
     };
     assert!(matches!(
         file.add_slot(&alice, &new),
@@ -379,7 +379,7 @@ fn a_slot_above_the_limits_stops_everything_before_it_starts() {
         let mut hostile = file(&alice, &["one", "two"]);
         hostile.body.slots[1].set_params(KdfParams::read(memory, passes, 1).unwrap());
         let error = hostile
-            .unlock(&passphrase("one"), None, &LIMITS, SILENT)
+            .unlock(&passphrase("one"), None, &LIMITS, NO_PROGRESS)
             .unwrap_err();
         assert!(
             matches!(error, Error::KdfLimit { what: part, .. } if part == what),
@@ -387,13 +387,13 @@ fn a_slot_above_the_limits_stops_everything_before_it_starts() {
         );
         // A named slot is paid for alone; the edit is noticed afterwards.
         let error = hostile
-            .unlock(&passphrase("one"), Some(1), &LIMITS, SILENT)
+            .unlock(&passphrase("one"), Some(1), &LIMITS, NO_PROGRESS)
             .unwrap_err();
         assert!(matches!(error, Error::WrongPassphrase), "{error:?}");
     }
     assert_eq!(
         cheap
-            .unlock(&passphrase("one"), Some(1), &LIMITS, SILENT)
+            .unlock(&passphrase("one"), Some(1), &LIMITS, NO_PROGRESS)
             .unwrap()
             .slot(),
         1
