@@ -1,4 +1,4 @@
-//! AES's S-box (FIPS 197, 5.1.1), worked out as the standard defines it.
+//! AES's S-box (FIPS 197, 5.1.1), computed as the standard defines it.
 
 /// The S-box.
 pub(crate) const S_BOX: [u8; 256] = s_box();

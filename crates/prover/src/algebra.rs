@@ -19,7 +19,7 @@ pub trait Algebra<const BITS: usize> {
     fn add(&mut self, a: &Self::Word, b: &Self::Word) -> Self::Word;
     /// 1 if `a` + `b` is 2^`BITS` or more, else 0.
     fn carry(&mut self, a: &Self::Word, b: &Self::Word) -> Self::Word {
-        // Both top bits are 1, or one is, and that of the sum is not: a carry came from below.
+        // Both top bits are 1; or one top bit is 1 and the top bit of the sum is 0.
         let sum = self.add(a, b);
         let ones = self.number(u64::MAX);
         let (not_sum, both, one) = (self.xor(&sum, &ones), self.and(a, b), self.xor(a, b));
@@ -40,7 +40,7 @@ pub trait Algebra<const BITS: usize> {
     fn xor(&mut self, a: &Self::Word, b: &Self::Word) -> Self::Word;
     /// `a` ∧ `b`.
     fn and(&mut self, a: &Self::Word, b: &Self::Word) -> Self::Word;
-    /// `a` turned right by `n` bits.
+    /// `a` rotated right by `n` bits.
     fn rotate_right(&mut self, a: &Self::Word, n: usize) -> Self::Word;
     /// `a` shifted right by `n` bits.
     fn shift_right(&mut self, a: &Self::Word, n: usize) -> Self::Word;
@@ -49,14 +49,14 @@ pub trait Algebra<const BITS: usize> {
     /// The bytes in reverse order.
     fn swap_bytes(&mut self, a: &Self::Word) -> Self::Word;
 
-    /// `a` turned left by `n` bits.
+    /// `a` rotated left by `n` bits.
     fn rotate_left(&mut self, a: &Self::Word, n: usize) -> Self::Word {
         self.rotate_right(a, (BITS - n) % BITS)
     }
 
     /// The same word. A hint for the prover: this sum is *opaque*, because something follows that
-    /// is not addition. Every implementation has this very sum, so its summands need not be looked
-    /// at. See [`Terms::make_opaque`].
+    /// is not addition. Every implementation has this sum, so the prover need not look at its
+    /// summands. See [`Terms::make_opaque`].
     fn opaque(&mut self, a: Self::Word) -> Self::Word {
         a
     }
@@ -73,7 +73,7 @@ pub trait Cells: Algebra<64> + Algebra<32> {
 /// Bytes through AES's S-box.
 pub trait Substitution: Algebra<64> {
     /// AES's S-box of the low byte (FIPS 197, 5.1.1), with zeros above. On formulas, it is an
-    /// operation that is not looked into.
+    /// uninterpreted function.
     fn substitute(&mut self, a: &Self::Word) -> Self::Word;
 }
 
@@ -145,9 +145,9 @@ impl Residues for Terms {
     }
 }
 
-/// Words as numbers that decide about others.
+/// Comparisons of words, and choices by them.
 pub trait Choices: Algebra<64> {
-    /// Whether something holds.
+    /// A truth value.
     type Truth: Clone;
 
     /// Whether `a` < `b`.

@@ -1,8 +1,8 @@
-//! The command `machine-proof`, but for its compiling of the contract.
+//! The command `machine-proof`, without the compilation of the contract.
 //!
-//! `machine-proof PROGRAM FUNCTION CONTRACT` builds a small program out of the contract's file and
-//! this crate, and runs it with the same arguments. That program's main function is
-//! [`main`]. A package that has its contracts at hand can have such a program itself.
+//! `machine-proof PROGRAM FUNCTION CONTRACT` builds a small program from the contract's file and
+//! this crate, and runs it with the same arguments. The main function of this program is [`main`].
+//! A package with contracts can also have such a program of its own.
 
 use crate::contract::Contract;
 use crate::features::Processor;
@@ -66,14 +66,14 @@ pub fn main(contracts: Vec<Contract>) -> ExitCode {
 pub struct Proof {
     /// Whether all of them are proved, under each contract.
     pub holds: bool,
-    /// The verdicts for people.
+    /// The verdicts as text.
     pub text: String,
 }
 
 /// Tries to prove each function of that name, under each contract.
 ///
 /// # Errors
-/// If that cannot be tried: why, for people.
+/// A message that says why no proof can be tried.
 pub fn prove(arguments: &Arguments, contracts: &[Contract]) -> Result<Proof, String> {
     if contracts.is_empty() {
         let place = arguments.contract.display();
@@ -106,7 +106,7 @@ pub fn prove(arguments: &Arguments, contracts: &[Contract]) -> Result<Proof, Str
 /// The program file, and all functions in it that have the name.
 ///
 /// # Errors
-/// If the file cannot be read, or has no such function: similar names, for people.
+/// A message if the file cannot be read or has no such function; it lists similar names.
 pub fn functions(arguments: &Arguments) -> Result<(Image, Vec<Symbol>), String> {
     let image = Image::load(&arguments.program)?;
     let name = &arguments.function;
@@ -134,10 +134,10 @@ pub fn functions(arguments: &Arguments) -> Result<(Image, Vec<Symbol>), String> 
     Err(why)
 }
 
-/// The most names that are shown.
+/// The largest number of names that are shown.
 const MOST_SIMILAR: usize = 10;
 
-/// Whether a function's path ends in another one, of whole names.
+/// Whether a function's path ends in another path. Names match as a whole.
 fn ends_in(symbol: &Symbol, path: &str) -> bool {
     let starts = symbol.name.match_indices("::");
     starts.into_iter().any(|(at, colons)| {
@@ -162,7 +162,7 @@ impl Proof {
     }
 }
 
-/// The figures of a proof, for people.
+/// The figures of a proof, as text.
 fn details(finding: &Finding) -> String {
     let mut features = crate::features::Features::default();
     features.add_all(finding.instructions.values());
@@ -250,7 +250,7 @@ mod tests {
         );
     }
 
-    /// A run on numbers is the last word, and finds a wrong prover.
+    /// A run on numbers overrules a proof, and so finds an error of the prover.
     #[test]
     fn a_proof_that_a_run_contradicts_is_none() {
         let symbolic = contract().formula.symbolic;
@@ -273,7 +273,7 @@ mod tests {
         let error = outcome("other::doubled", &[contract()]).unwrap_err();
         assert!(error.contains("no function `other::doubled`"), "{error}");
         assert!(error.contains("\n  similar: "), "{error}");
-        // A piece of a name is not a name.
+        // A part of a name does not match.
         assert!(outcome("oubled", &[contract()]).is_err());
         let with_z3 = Arguments {
             z3: Some("/no/such/program".into()),

@@ -9,24 +9,24 @@ pub use stream::Stream;
 /// Eight bytes of a buffer at the entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cell {
-    /// Anything: the proof is for all values. Always treated as secret.
+    /// Any value: the proof covers all values. Always treated as secret.
     Input,
-    /// Anything but for the bits of `known`, which are those of `value`. Treated as secret.
+    /// Any value whose bits in `known` are those of `value`. Treated as secret.
     Partly {
         /// The bits that are known.
         known: u64,
-        /// What they are.
+        /// Their values.
         value: u64,
     },
-    /// A number below 2^bits, each of which is possible. Treated as secret.
+    /// Any number below 2^bits. Treated as secret.
     Small(usize),
-    /// A number from 1 to 2^bits, each of which is possible. Treated as secret.
+    /// Any number from 1 to 2^bits. Treated as secret.
     Count(usize),
-    /// How many elements a buffer has: a number from 2 to 2^bits + 1 ([`Contract::repeats`]).
+    /// The number of elements of a buffer, from 2 to 2^bits + 1 ([`Contract::repeats`]).
     Many(usize),
     /// The address of a buffer.
     Address(&'static str),
-    /// The address of a place in a buffer, a number of bytes behind its start.
+    /// An address in a buffer, at this number of bytes from its start.
     Inside(&'static str, u64),
     /// A public number.
     Number(u64),
@@ -39,14 +39,14 @@ pub enum Cell {
 pub enum Access {
     /// Read only.
     Read,
-    /// Read and write; at the end it must hold what the specification says.
+    /// Read and write; at the end, the content must be that of the specification.
     Write,
-    /// Read and write; what it holds at the end does not matter. (An argument that Rust passes by
-    /// reference to a copy.)
+    /// Read and write; the content at the end does not matter. Example: an argument that Rust
+    /// passes by reference to a copy.
     Scratch,
 }
 
-/// Memory that a kernel is given.
+/// Memory that a caller passes to a kernel.
 #[derive(Clone, Debug)]
 pub struct Buffer {
     /// Its name in the contract.
@@ -57,7 +57,7 @@ pub struct Buffer {
     pub alignment: u64,
     /// The operations on it.
     pub access: Access,
-    /// It is the same memory as this earlier buffer.
+    /// The earlier buffer that is the same memory.
     pub same_as: Option<&'static str>,
     /// It is the program's variable of this name, as
     /// [`Symbol::is`](crate::image::Symbol::is) takes it.
@@ -69,30 +69,31 @@ pub struct Buffer {
 pub enum Argument {
     /// The address of a buffer.
     Address(&'static str),
-    /// A public number in the low byte, as an enumeration without fields is passed. The bits above
-    /// are anything.
+    /// A public number in the low byte, as Rust passes an enumeration without fields. The bits
+    /// above have any value.
     Byte(u8),
     /// A public number.
     Number(u64),
-    /// The content of a buffer's cell: the buffer only says what it is, the kernel gets the value.
+    /// The content of a buffer's cell. The kernel gets the value; the buffer only describes it.
     Value(&'static str, usize),
-    /// Twice the content of a buffer's only cell, which is below 2^63; and one more, if it is odd.
+    /// Twice the content of a buffer's only cell, which is below 2^63; plus one for an odd number.
     Twice(&'static str, Parity),
 }
 
 /// Whether a number is odd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parity {
-    /// It is not.
+    /// Even.
     Even,
-    /// It is.
+    /// Odd.
     Odd,
 }
 
 /// Cells of each buffer, in the order of declaration.
 pub type Contents<W> = Vec<Vec<W>>;
 
-/// From what all buffers held at the entry, what those with [`Access::Write`] hold at the end.
+/// Maps the content of all buffers at the entry to the content of the buffers with
+/// [`Access::Write`] at the end.
 type Function<A, W> = dyn Fn(&mut A, &Contents<W>) -> Contents<W>;
 
 /// The required content of the buffers with [`Access::Write`] at the end, in the order of
@@ -106,8 +107,7 @@ pub struct Formula {
     pub numeric: Box<Function<Numbers, u64>>,
 }
 
-/// `formula!(|algebra, contents| …)`: a [`Formula`] from an expression that is good for any
-/// algebra.
+/// `formula!(|algebra, contents| …)`: a [`Formula`] from an expression over any algebra.
 #[macro_export]
 macro_rules! formula {
     (|$algebra:ident, $contents:ident| $body:expr) => {
@@ -118,17 +118,18 @@ macro_rules! formula {
     };
 }
 
-/// A specification that goes step by step, each of which makes words from those of the step before:
-/// a loop over the blocks of a message. A function with such a loop is proved one turn after the
-/// other, because the formulas of them all would be too many.
+/// A specification of steps. Each step computes words from the words of the previous step: a loop
+/// over the blocks of a message. The prover proves a function with such a loop one iteration after
+/// the other, because the formulas of all iterations would be too many.
 ///
-/// When a jump has gone back and the machine holds all words of the next step, both are *cut*:
-/// these words become new unknowns, all else that depends on inputs is forgotten (*havoc*), and the
-/// next turn starts from there. The file `prove/cut.rs` has the invariant and why it is sound.
+/// If the machine holds all words of the next step after a jump backwards, machine and
+/// specification are *cut*: these words become new unknowns, everything else that depends on inputs
+/// is forgotten (*havoc*), and the next iteration starts from there. The file `prove/cut.rs` has
+/// the invariant and the proof of soundness.
 ///
 /// # Example
 ///
-/// A checksum of eight words: to each, what was so far is added, and the sum is rotated.
+/// A checksum of eight words: each word is added to the checksum, and the sum is rotated.
 ///
 /// ```
 /// use iced_x86::code_asm::{CodeAssembler, ecx, qword_ptr, rax, rdi, rsi};
@@ -145,7 +146,7 @@ macro_rules! formula {
 ///     fn steps(&self) -> usize {
 ///         8
 ///     }
-///     // Each step reads one cell of the second buffer, and the words are the first one's.
+///     // Each step reads one cell of the second buffer. The words are those of the first buffer.
 ///     fn step<A: Algebra<64>>(
 ///         &self,
 ///         a: &mut A,
@@ -185,7 +186,7 @@ macro_rules! formula {
 ///
 /// let finding = prove(&function(7)?);
 /// assert!(finding.verdict.is_proof() && finding.cuts > 0);
-/// // No state of this loop is coupled with the specification; a native run shows the wrong output.
+/// // No state of this loop is coupled with the specification. A native run shows the wrong output.
 /// let finding = prove(&function(8)?);
 /// assert!(finding.verdict.to_string().starts_with("REFUTED"));
 /// # Ok::<(), iced_x86::IcedError>(())
@@ -193,16 +194,16 @@ macro_rules! formula {
 pub trait Stepwise {
     /// How many steps there are, at least one.
     fn steps(&self) -> usize;
-    /// The words before the first step: what the first buffer holds, if nothing else is said.
+    /// The words before the first step. By default, the content of the first buffer.
     fn begin<A: Algebra<64>>(&self, _a: &mut A, contents: &Contents<A::Word>) -> Vec<A::Word> {
         contents[0].clone()
     }
-    /// The buffer, by its place in the contract, and the cells of it that step `number` reads. No
-    /// other step reads them. If nothing else is said, each step reads a cell of the second buffer.
+    /// The index of a buffer in the contract, and its cells that step `number` reads. No other step
+    /// reads them. By default, each step reads a cell of the second buffer.
     fn reads(&self, number: usize) -> (usize, Vec<usize>) {
         (1, vec![number])
     }
-    /// The words after step `number`, from those before it and the cells that it reads.
+    /// The words after step `number`, from the words before it and the cells that it reads.
     fn step<A: Algebra<64>>(
         &self,
         a: &mut A,
@@ -210,14 +211,14 @@ pub trait Stepwise {
         words: &[A::Word],
         read: &[A::Word],
     ) -> Vec<A::Word>;
-    /// How many of the first words need not be in the machine as they are: it may hold the
+    /// How many of the first words need not be in the machine. It may hold the
     /// [`auxiliary`](Stepwise::auxiliary) words instead.
     fn uncoupled(&self) -> usize {
         0
     }
-    /// Auxiliary words: they follow from those after `number` steps, and a function may hold them
-    /// beside those or instead. Example: a function that counts bytes may hold where its counter
-    /// began, which is the count minus what was done.
+    /// Auxiliary words. They follow from the words after `number` steps, and a function may hold
+    /// them in addition or instead. Example: a function that counts bytes may hold the start of its
+    /// counter, which is the count minus the bytes done.
     fn auxiliary<A: Algebra<64>>(
         &self,
         _a: &mut A,
@@ -226,8 +227,8 @@ pub trait Stepwise {
     ) -> Vec<A::Word> {
         Vec::new()
     }
-    /// The words that [`Formula`] gives, from the words after the last step: one buffer that
-    /// holds them, if nothing else is said.
+    /// The result of [`Formula`], from the words after the last step. By default, one buffer that
+    /// holds these words.
     fn end<A: Algebra<64>>(&self, _a: &mut A, words: &[A::Word]) -> Contents<A::Word> {
         vec![words.to_vec()]
     }
@@ -238,7 +239,8 @@ type Step = dyn Fn(&mut Terms, usize, &[Word], &[Word]) -> Vec<Word>;
 type Auxiliary = dyn Fn(&mut Terms, usize, &[Word]) -> Vec<Word>;
 type End = dyn Fn(&mut Terms, &[Word]) -> Contents<Word>;
 
-/// [`Stepwise`], on formulas. A specification over other words than 64-bit ones fills it in itself.
+/// [`Stepwise`] on formulas. A specification whose words do not have 64 bits sets the fields
+/// itself.
 pub struct Steps {
     /// [`Stepwise::steps`].
     pub count: usize,
@@ -288,7 +290,7 @@ pub(crate) fn pick<W: Clone>(buffer: &[W], cells: &[usize]) -> Vec<W> {
     cells.iter().map(|cell| buffer[*cell].clone()).collect()
 }
 
-/// All that is promised to a kernel, and by it.
+/// What a kernel may assume, and what it must guarantee.
 pub struct Contract {
     /// The difference from other contracts of the kernel; may be empty.
     pub case: &'static str,
@@ -296,9 +298,9 @@ pub struct Contract {
     pub buffers: Vec<Buffer>,
     /// Arguments, at most 14.
     pub arguments: Vec<Argument>,
-    /// How many words it returns in registers: none, one (rax) or two (rax and rdx).
+    /// The number of words that it returns in registers: none, one (rax) or two (rax and rdx).
     pub results: usize,
-    /// Data may decide about prefetching and division: Argon2d's addressing depends on data, by
+    /// Prefetching and division may depend on data. The addresses of Argon2d depend on data by
     /// definition.
     pub by_data: bool,
     /// The kernel promises to leave no byte that depends on its input on the stack and in
@@ -307,32 +309,33 @@ pub struct Contract {
     /// It may return while the upper halves of vector registers are in use. That costs time on some
     /// processors, and is allowed by the ABI.
     pub leaves_upper_halves: bool,
-    /// Sums of 64 bits are seen together with their carries, as integers. For arithmetic on wide
-    /// numbers in pieces; other formulas may no longer be seen to be equal.
+    /// The prover treats sums of 64 bits together with their carries, as integers. This is for
+    /// arithmetic on wide numbers in pieces. The prover may no longer find other equal formulas
+    /// equal.
     pub integers: bool,
-    /// The caller's stack pointer modulo 32, which is 0 or 16 by the ABI; `None` if it may be both.
-    /// A function that aligns another register by its stack pointer has a contract for each.
+    /// The caller's stack pointer modulo 32, which is 0 or 16 by the ABI. `None` means either. A
+    /// function that aligns another register to its stack pointer needs a contract for each value.
     pub stack: Option<u64>,
-    /// Its result.
+    /// The specification.
     pub formula: Formula,
-    /// The steps of that, if it is proved step by step.
+    /// The steps of the specification, if the proof goes step by step.
     pub steps: Option<Steps>,
-    /// The repeated part, any number of times.
+    /// The repeated part, if its number is arbitrary.
     pub repeats: Option<Repeats>,
     /// Data of any length.
     pub stream: Option<Stream>,
 }
 
-/// A buffer that has any number of elements, from two on. The contract describes the first one, and
-/// what is before it.
+/// A buffer of at least two elements. The contract describes the first element and the cells before
+/// it.
 #[derive(Clone, Copy, Debug)]
 pub struct Repeats {
     /// The buffer.
     pub buffer: &'static str,
     /// A buffer of one cell, [`Cell::Many`]: their number.
     pub count: &'static str,
-    /// The number of cells before them: [`Stepwise::begin`] reads those, and the function reads
-    /// them before its loop.
+    /// The number of cells before the elements. [`Stepwise::begin`] and the function read them
+    /// before the loop.
     pub before: usize,
 }
 
@@ -393,7 +396,8 @@ impl Contract {
         self
     }
 
-    /// The program's variable `symbol`, which the function reads. Its name in the contract is that.
+    /// The program's variable `symbol`, which the function reads. It has the same name in the
+    /// contract.
     pub fn variable(mut self, symbol: &'static str, cells: Vec<Cell>) -> Self {
         self.buffers.push(Buffer {
             name: symbol,
@@ -414,15 +418,15 @@ impl Contract {
         self
     }
 
-    /// A buffer of `cells` unknown cells, after which as many follow again and again; and their
-    /// number, from 2 on, called `count`. Each is a step of the specification.
+    /// A buffer of elements of `cells` unknown cells, and the number of elements, at least 2,
+    /// called `count`. Each element is a step of the specification.
     pub fn repeats(
         self,
         name: &'static str,
         (cells, alignment): (usize, u64),
         count: &'static str,
     ) -> Self {
-        // As many as half of the address space has room for, and not fewer.
+        // All numbers of elements that fit into half of the address space.
         let bits = 63 - (8 * cells).ilog2() as usize;
         let contract = self.buffer(name, cells, alignment, Access::Read);
         let contract = contract.record(count, vec![Cell::Many(bits)], 8, Access::Read);
@@ -437,11 +441,11 @@ impl Contract {
         }
     }
 
-    /// The data of `stream`, a number of units from `stream.least` on, in buffers of the alignment
-    /// of bytes; and their number.
+    /// The data of `stream`, at least `stream.least` units, in buffers with the alignment of bytes;
+    /// and the number of units.
     ///
     /// # Panics
-    /// If the loop that `stream` describes cannot be.
+    /// If the loop that `stream` describes is impossible.
     pub fn stream(self, stream: Stream) -> Self {
         let possible = (1..=stream.longest()).contains(&stream.least)
             && (1..=stream.group).contains(&stream.needed);
@@ -459,7 +463,7 @@ impl Contract {
         }
     }
 
-    /// Puts this number of unknown cells before the elements of the buffer that repeats.
+    /// Puts this number of unknown cells before the elements of the repeated buffer.
     ///
     /// # Panics
     /// If no buffer repeats.
@@ -496,7 +500,7 @@ impl Contract {
         Self { results, ..self }
     }
 
-    /// The next arguments are what the cells of a buffer hold.
+    /// The next arguments are the contents of a buffer's cells.
     pub fn values(mut self, name: &'static str) -> Self {
         let cells = self.buffers[self.index(name)].cells.len();
         self.arguments
@@ -504,13 +508,13 @@ impl Contract {
         self
     }
 
-    /// The next argument is twice what the only cell of a buffer holds, and one more if it is odd.
+    /// The next argument is twice the content of a buffer's only cell, plus one for an odd number.
     pub fn twice(mut self, name: &'static str, parity: Parity) -> Self {
         self.arguments.push(Argument::Twice(name, parity));
         self
     }
 
-    /// Data may decide about prefetching and division.
+    /// Prefetching and division may depend on data.
     pub fn by_data(self) -> Self {
         Self {
             by_data: true,
@@ -518,7 +522,8 @@ impl Contract {
         }
     }
 
-    /// The kernel promises to leave nothing behind. No proof by induction can show that.
+    /// The kernel promises to leave no secret in registers or on the stack. A proof by induction
+    /// cannot show that.
     pub fn wipes(self) -> Self {
         Self {
             wipes: true,
@@ -551,12 +556,12 @@ impl Contract {
         }
     }
 
-    /// Whether it is for any number of elements, or for data of any length: no run is of that.
+    /// Whether it covers any number of elements or data of any length. One run cannot prove that.
     pub fn is_by_induction(&self) -> bool {
         self.repeats.is_some() || self.stream.is_some()
     }
 
-    /// Where buffer `name` is in the order of declaration.
+    /// The index of buffer `name` in the order of declaration.
     pub(crate) fn index(&self, name: &str) -> usize {
         let index = self.buffers.iter().position(|buffer| buffer.name == name);
         index.expect("a declared buffer")

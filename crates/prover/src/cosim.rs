@@ -1,15 +1,15 @@
-//! Co-simulation: models of instructions against the CPU itself.
+//! Co-simulation: compares the models of instructions with the CPU.
 //!
-//! Every distinct instruction that a proof met is executed natively on many states of registers,
-//! flags and memory, and by its model on formulas whose samples are the same states. All registers,
-//! defined flags and memory must agree afterwards. Three of eight states are random; the others are
+//! The CPU executes every distinct instruction of a proof on many states of registers, flags and
+//! memory. The model executes it on formulas whose samples are the same states. Afterwards all
+//! registers, defined flags and memory must agree. Three of eight states are random; the others are
 //! made of zeros, ones and small numbers, or have equal words everywhere, so that comparisons find
 //! equal numbers and shifts small counts (module `states`).
 //!
-//! Memory operands are moved to a place of our own, which is not aligned if the instruction allows
-//! it, and the instruction is encoded anew. So a mistake that decoder and encoder share does not
-//! show here; native runs of whole functions (see [`prove`](crate::prove)) would show it. Only what
-//! the model accepts is executed: that can do no harm.
+//! Memory operands are moved to scratch memory, at an unaligned address if the instruction allows
+//! it, and the instruction is encoded again. So this does not find an error that decoder and
+//! encoder share; native runs of whole functions (see [`prove`](crate::prove)) find it. The CPU
+//! executes only instructions that the model accepts: those can do no harm.
 
 mod form;
 mod movable;
@@ -31,8 +31,8 @@ pub struct Comparison {
     pub agree: usize,
     /// Their forms: mnemonic, encoding and kinds of operands, as the decoder names them.
     pub forms: BTreeSet<String>,
-    /// Forms that this CPU does not have: those of AVX-512 or SHA on a CPU without them. It runs no
-    /// code with them.
+    /// Forms that this CPU does not have, such as those of AVX-512 or SHA. It runs no code with
+    /// them.
     pub elsewhere: BTreeSet<String>,
     /// Instructions that were not executed.
     pub skipped: BTreeSet<String>,
@@ -41,8 +41,8 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Whether something was compared, nothing disagrees, and what was not compared is what cannot
-    /// be executed on its own.
+    /// Whether instructions were compared, none disagrees, and only instructions that cannot be
+    /// executed alone were skipped.
     pub fn is_right(&self) -> bool {
         let is_known = |what: &String| NOT_ALONE.contains(&&what[..]);
         self.agree > 0 && self.disagree.is_empty() && self.skipped.iter().all(is_known)
@@ -54,10 +54,10 @@ impl Comparison {
 pub struct Mutants {
     /// Wrong models that were noticed.
     pub killed: usize,
-    /// Wrong models that stop where the right one goes on. They could not prove anything wrong.
+    /// Wrong models that stop where the right one continues. They cannot prove a wrong statement.
     pub refused: usize,
-    /// Places where being wrong makes no difference to the model, formula by formula: bits of an
-    /// immediate that the instruction ignores, a rotation of zeros. They do not count as mutants.
+    /// Places where the error changes no formula of the model: bits of an immediate that the
+    /// instruction ignores, a rotation of zeros. They do not count as mutants.
     pub no_change: usize,
     /// The mutants that were not noticed.
     pub survivors: Vec<String>,
@@ -66,8 +66,8 @@ pub struct Mutants {
 /// Compares every instruction.
 ///
 /// # Errors
-/// Why this CPU or system cannot: states are kept in registers of AVX2 or AVX-512, and code is
-/// written to memory of our own.
+/// Why this CPU or system cannot do it: states need registers of AVX2 or AVX-512, and the code
+/// needs writable and executable memory.
 pub fn compare<'a>(
     instructions: impl Iterator<Item = &'a Instruction>,
 ) -> Result<Comparison, String> {
@@ -122,11 +122,12 @@ fn by_code<'a>(
     by_code
 }
 
-/// Instructions of each form that are made wrong: they differ in immediates and operands.
+/// The number of instructions of each form that get mutants. They differ in immediates and
+/// operands.
 const OF_EACH_FORM: usize = 2;
 
-/// Makes the models of instructions of every form wrong in every place, one at a time:
-/// co-simulation must notice.
+/// Plants an error in every place of the models of every form, one at a time. Co-simulation must
+/// notice it.
 ///
 /// # Errors
 /// As [`compare`].
@@ -172,27 +173,27 @@ struct Case {
     moved: Movable,
     before: Vec<State>,
     after: Vec<State>,
-    /// The model on all states at once; nothing where it needs a public number.
+    /// The model on all states at once; `None` if it needs a public number.
     at_once: Option<Run>,
 }
 
 /// The right model on some of the states.
 struct Run {
     states: Range<usize>,
-    /// Formulas for the states before, and what the model makes of them.
+    /// Formulas for the states before, and the model's formulas after.
     initial: Registers,
     right: Registers,
 }
 
-/// Why model and CPU cannot be said to agree.
+/// Why model and CPU do not agree.
 enum Failure {
     /// The model stops.
     Stopped(String),
-    /// They give something else.
+    /// Their results differ.
     Disagrees(String),
 }
 
-/// A word that model and CPU do not agree on.
+/// A word on which model and CPU disagree.
 struct Difference {
     cpu: u64,
     model: u64,
@@ -206,8 +207,8 @@ impl Difference {
 }
 
 impl Case {
-    /// An instruction that the model accepts, in the first of these places where it does, on the
-    /// CPU. The error is what it is called if it cannot be executed on its own.
+    /// An instruction on the CPU, in the first of these places where the model accepts it. The
+    /// error is its name, if it cannot be executed alone.
     fn new(bench: &mut Bench, form: &mut Form, places: Vec<Movable>) -> Result<Self, String> {
         let mut refused = String::new();
         for moved in places {
@@ -232,8 +233,8 @@ impl Case {
         Err(refused)
     }
 
-    /// Runs the model with all states at once, as formulas. Where it needs a public number, it must
-    /// go through with states of every kind, as constants; with all of them where some might fault.
+    /// Runs the model with all states at once, as formulas. If it needs a public number, it must
+    /// accept states of every kind as constants; all states, if some may fault.
     fn run_model(&mut self, form: &mut Form) -> Result<(), String> {
         let one_by_one = if self.moved.divides() {
             SAMPLES
@@ -273,20 +274,19 @@ impl Case {
         })
     }
 
-    /// Compares the model on all states. A model that is wrong in a place is run beside the right
-    /// one.
+    /// Compares the model on all states. A wrong model is compared with the right one too.
     fn check(&self, form: &mut Form, fault: Option<Fault>) -> Result<Checked, Failure> {
         let Some(run) = &self.at_once else {
             return self.check_one_by_one(form, fault);
         };
         match self.check_run(form, run, fault) {
-            // Where the model needs a public number: states one by one, as constants.
+            // The model needs a public number: states one by one, as constants.
             Err(Failure::Stopped(why)) if why == SECRET => self.check_one_by_one(form, fault),
             result => result,
         }
     }
 
-    /// On constants, that a wrong model gives the same does not say that its formulas are the same.
+    /// On constants, equal results of a wrong model do not show that its formulas are equal.
     fn check_one_by_one(&self, form: &mut Form, fault: Option<Fault>) -> Result<Checked, Failure> {
         let mut all = Checked::NoSuchPlace;
         for state in 0..SAMPLES {
@@ -319,8 +319,8 @@ impl Case {
         self.agrees(form, run, &wrong)
     }
 
-    /// Everything after the instruction, by a model that may be wrong, and how many places of the
-    /// kind there were.
+    /// The state after the instruction, by a model that may be wrong, and the number of places of
+    /// the kind.
     fn execute(
         &self,
         form: &mut Form,
@@ -378,7 +378,7 @@ impl Case {
         Ok(Checked::Agrees)
     }
 
-    /// Whether a word of the model, which was `before`, is what the CPU made of it.
+    /// Whether a word of the model, `before` the instruction, is the word of the CPU after it.
     fn same(
         &self,
         terms: &Terms,
@@ -386,7 +386,7 @@ impl Case {
         [word, before]: [&[Bit]; 2],
         of: impl Fn(&State) -> u64,
     ) -> Result<(), Difference> {
-        // Most words are not changed, and the samples of those are the states before.
+        // Most words do not change. Their samples are the states before.
         let values = (word != before).then(|| terms.samples(word));
         let in_model = |state: usize| match &values {
             Some(values) => values[state] as u64,
@@ -436,7 +436,7 @@ enum Checked {
     Agrees,
     /// The wrong model gives the same formulas as the right one.
     Same,
-    /// There is no such place to be wrong in.
+    /// The model has no such place.
     NoSuchPlace,
 }
 

@@ -1,19 +1,18 @@
-//! Running machine code on formulas instead of numbers.
+//! Runs machine code on formulas instead of numbers.
 //!
 //! A [`Machine`] has the registers, flags and memory of an x86-64 CPU; each bit of them is a
 //! [`Bit`], a formula over the inputs. An instruction is decoded from the bytes of the program by
-//! `iced-x86` and does to the formulas what it does to numbers. At the end, the output buffers hold
-//! formulas for the outputs.
+//! `iced-x86` and operates on formulas as the CPU operates on numbers. At the end, the output
+//! buffers hold formulas for the outputs.
 //!
-//! Where a CPU would decide by data, the formula must be a constant: branches, addresses, shift
-//! counts, divisors, string lengths. So only one path exists, the same for all inputs, and what the
-//! machine does along it holds for all inputs. If the formula is not a constant, the run stops:
-//! that is how secret-dependent timing is found.
+//! If a CPU would decide by data, the formula must be a constant: branches, addresses, shift
+//! counts, divisors, string lengths. So only one path exists, and it is the same for all inputs. If
+//! the formula is not a constant, the run stops. This finds secret-dependent timing.
 //!
-//! Nothing unknown is assumed. Registers, flags, and the stack hold junk at the entry. An
-//! instruction that is not modelled, a prefix that is not expected, a flag that the manual leaves
-//! undefined: each stops the run. So does a read of stack that was given up: what was below the
-//! stack pointer and its red zone, or below it while a function of the C library ran.
+//! The machine assumes nothing unknown. Registers, flags, and the stack hold junk at the entry. An
+//! instruction without a model, an unexpected prefix or an undefined flag stops the run. So does a
+//! read of stack that was given up: memory that was below the stack pointer and its red zone, or
+//! below the stack pointer while a function of the C library ran.
 
 mod control;
 mod fault;
@@ -42,14 +41,15 @@ use iced_x86::{Decoder, DecoderOptions, Instruction, Register};
 use place::{Bases, Place, RETURN, STACK_BITS};
 use std::collections::BTreeMap;
 
-/// Why a run ended before its end.
+/// Why a run stopped before the function returned.
 #[derive(Clone, Debug)]
 pub struct Stop {
     /// The address of the instruction.
     pub at: u64,
-    /// How many times it was reached, this time included; 0 for a function of the C library.
+    /// How many times the run has reached it, including this time; 0 for a function of the C
+    /// library.
     pub visits: u64,
-    /// The event.
+    /// The reason.
     pub reason: Reason,
 }
 
@@ -58,9 +58,9 @@ pub struct Stop {
 pub enum Reason {
     /// The machine has no model of this.
     Unsupported(String),
-    /// Timing or control would depend on a formula that is not constant: this one.
+    /// Timing or control would depend on this formula, which is not constant.
     Secret(&'static str, Word),
-    /// The code does something that it must not, for all inputs.
+    /// The code breaks a rule, for all inputs.
     Wrong(String),
 }
 
@@ -88,11 +88,11 @@ pub struct Machine<'a> {
     pub next: u64,
     /// Address of this instruction.
     at: u64,
-    /// Where code was fetched from: address and length.
+    /// The fetched instructions, by address.
     pub fetched: BTreeMap<u64, Instruction>,
     /// Instructions by address, and how many times they were reached.
     decoded: Map<u64, (Instruction, u64)>,
-    /// Division and prefetching by data are allowed: data-dependent addressing, by definition.
+    /// Division and prefetching may depend on data: the function has data-dependent addressing.
     pub by_data: bool,
     /// It may return while the upper halves of vector registers are in use.
     pub leaves_upper_halves: bool,
@@ -104,17 +104,18 @@ pub struct Machine<'a> {
     upper_in_use: bool,
     /// Features that instructions may need.
     pub features: Features,
-    /// More instructions than these are not executed ([`MOST_STEPS`]).
+    /// The limit of executed instructions ([`MOST_STEPS`]).
     pub most_steps: u64,
-    /// The greatest length of all formulas together ([`Terms::length`]).
+    /// The limit of the length of all formulas together ([`Terms::length`]).
     pub most_length: usize,
     steps: u64,
     /// The arguments on the stack, at the entry.
     on_stack: Vec<Bit>,
-    /// How far down the stack was in use after the last instruction, and by which stack pointer.
+    /// The lowest address of the stack in use after the last instruction.
     lowest: u64,
+    /// The stack pointer then.
     pointer: Word,
-    /// The lowest byte of the stack that was touched, and how far that is from its end at most.
+    /// The lowest byte of the stack that was accessed.
     touched: u64,
     depth: u64,
     fault: Option<Fault>,
@@ -127,13 +128,13 @@ pub(crate) const ARGUMENTS: [usize; 6] = [7, 6, 2, 1, 8, 9];
 pub(crate) const CALLEE_SAVED: [usize; 6] = [3, 5, 12, 13, 14, 15];
 /// The registers that a function may change.
 pub(crate) const CALLER_SAVED: [usize; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
-/// The most instructions that are executed, if nothing else is said.
+/// The default limit of executed instructions.
 pub const MOST_STEPS: u64 = 4_000_000;
-/// The most numbers of four bytes in the formulas of a run, if nothing else is said: a gibibyte.
+/// The default limit of numbers of four bytes in the formulas of a run: a gibibyte.
 pub const MOST_LENGTH: usize = 1 << 28;
 /// How far below the stack pointer a function may write, by the ABI.
 const RED_ZONE: u64 = 128;
-/// The guard of a stack is at least so large: no access may skip it.
+/// The least size of a stack's guard. No access may skip it.
 const GUARD: u64 = 4096;
 /// How much stack a kernel may use.
 const STACK: u64 = 1 << 20;
@@ -193,9 +194,9 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Calls the function at `entry` with integer arguments, and checks what the ABI asks of it.
-    /// Calls `at_turn` whenever a jump has gone back: at the turns of loops. It is given what
-    /// registers held at the entry, too.
+    /// Calls the function at `entry` with integer arguments, and checks the rules of the ABI. Calls
+    /// `at_turn` after each jump backwards, once an iteration of a loop, with the registers at the
+    /// entry.
     pub(crate) fn call_watched(
         &mut self,
         entry: u64,
@@ -207,8 +208,8 @@ impl<'a> Machine<'a> {
         self.go_on(&before, at_turn)
     }
 
-    /// Prepares a call of the function at `entry`, and returns what general registers held before.
-    /// Six arguments are in registers, the others on the stack of the caller. Buffers are at
+    /// Prepares a call of the function at `entry`, and returns the general registers before the
+    /// call. Six arguments are in registers, the others on the stack of the caller. Buffers are at
     /// `bases`. `stack` names the stack pointer of the caller, a multiple of 16.
     pub(crate) fn begin_call(
         &mut self,
@@ -234,14 +235,14 @@ impl<'a> Machine<'a> {
         Ok(before)
     }
 
-    /// Goes on until the function returns, and checks what the ABI asks of it; `before` is what
-    /// registers held at the entry.
+    /// Continues until the function returns, and checks the rules of the ABI. `before` are the
+    /// registers at the entry.
     pub(crate) fn go_on(
         &mut self,
         before: &[Word],
         mut at_turn: impl FnMut(&mut Self, &[Word]) -> Outcome<()>,
     ) -> Outcome<()> {
-        // A moment may have been kept just after the stack was given back.
+        // The moment may be just after the stack pointer rose.
         self.give_up_stack();
         while self.next != RETURN {
             self.at = self.next;
@@ -257,7 +258,7 @@ impl<'a> Machine<'a> {
         self.check_abi(before)
     }
 
-    /// Arguments on the stack are above the return address. They belong to the function.
+    /// Arguments on the stack are above the return address. The function may change them.
     fn declare_arguments(&mut self, arguments: &[Word], stack: u64) {
         if arguments.is_empty() {
             return;
@@ -271,7 +272,7 @@ impl<'a> Machine<'a> {
         self.memory.declare(region, &arguments.concat());
     }
 
-    /// Bytes of the arguments on the stack that are no longer what the caller put there.
+    /// Bytes of the arguments on the stack that differ from the caller's.
     pub(crate) fn changed_arguments(&self, stack: u64) -> Vec<Word> {
         let range = stack..stack + self.on_stack.len() as u64 / 8;
         let now = self.memory.contents(range);
@@ -280,8 +281,8 @@ impl<'a> Machine<'a> {
         changed.map(|(now, _)| now.to_vec()).collect()
     }
 
-    /// Puts something else for every bit of registers and memory that is not a constant. Nothing is
-    /// known of the flags after. Words of memory none of whose bits `may_change` are left alone.
+    /// Replaces every bit of registers and memory that is not a constant. Afterwards the flags are
+    /// unknown. A word of memory stays if `may_change` is false for all its bits.
     pub(crate) fn change_all(
         &mut self,
         may_change: impl Fn(&Terms, Bit) -> bool,
@@ -315,12 +316,12 @@ impl<'a> Machine<'a> {
         self.steps
     }
 
-    /// Makes the machine wrong, in one place: to see that this is noticed.
+    /// Plants an error in one place, to check that it is noticed.
     pub fn make_wrong(&mut self, fault: Fault) {
         self.fault = Some(fault);
     }
 
-    /// How many places there were to be wrong in.
+    /// The planted error, with the number of places passed.
     pub fn take_fault(&mut self) -> Option<Fault> {
         self.fault.take()
     }
@@ -328,7 +329,7 @@ impl<'a> Machine<'a> {
     /// Executes one instruction.
     ///
     /// # Errors
-    /// Why it cannot be.
+    /// Why it cannot be executed.
     pub fn step(&mut self, instruction: &Instruction) -> Outcome<()> {
         self.steps += 1;
         if self.steps > self.most_steps {
@@ -415,7 +416,7 @@ impl<'a> Machine<'a> {
         })
     }
 
-    /// The number that a word is for all inputs.
+    /// The value of a word that is the same for all inputs.
     fn public(&self, word: &[Bit], what: &'static str) -> Outcome<u64> {
         match value(word) {
             Some(number) => Ok(number as u64),
@@ -443,8 +444,8 @@ impl<'a> Machine<'a> {
         stored.or_else(|what| self.wrong(what))
     }
 
-    /// Before an access: on the stack, none may be more than a guard below all others, or it could
-    /// miss the guard.
+    /// Checks an access to the stack: it must be at most a guard's size below all accesses before,
+    /// or it could skip the guard.
     fn touch(&mut self, place: Place, length: u64) -> Outcome<()> {
         self.check_gap(place, length)?;
         if length == 0 || !self.memory.is_stack(place.address) || place.address >= self.touched {
@@ -459,13 +460,13 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// How many bytes of stack were used at most, the return address included.
+    /// The largest number of bytes of stack in use, including the return address.
     pub fn depth(&self) -> u64 {
         self.depth
     }
 
-    /// When the stack pointer rises, what is below it and its red zone may be overwritten at any
-    /// time: by a signal handler, say.
+    /// When the stack pointer rises, the memory below it and its red zone may be overwritten at any
+    /// time, for example by a signal handler.
     fn give_up_stack(&mut self) {
         if self.general[RSP] == self.pointer {
             return;
@@ -475,7 +476,7 @@ impl<'a> Machine<'a> {
         };
         let lowest = pointer.address.saturating_sub(RED_ZONE);
         if self.leave_aligned_stack(pointer) {
-            // How far that was from here is not known: nothing of it is in the red zone.
+            // The distance is unknown, so no byte of the aligned stack is in the red zone.
             self.memory.give_up_stack(pointer.address);
         }
         if lowest > self.lowest {
@@ -485,7 +486,7 @@ impl<'a> Machine<'a> {
         self.pointer = self.general[RSP].clone();
     }
 
-    /// How far down the stack may be used now.
+    /// The lowest address of the stack that may be used now.
     fn lowest(&mut self) -> u64 {
         if self.general[RSP] == self.pointer {
             return self.lowest;
@@ -495,9 +496,9 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// The verdict on a branch that depends on more than public numbers,
+/// The text for a branch that depends on secrets.
 pub(crate) const BRANCH: &str = "a branch";
-/// and of a register that is not restored.
+/// The text for a register that is not restored.
 pub(crate) const CLOBBERED: &str = "a register that belongs to the caller";
 
 /// The number of a general-purpose register in [`Machine::general`].

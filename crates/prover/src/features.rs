@@ -74,12 +74,13 @@ impl Features {
         Self::avx().with(&[PCLMULQDQ])
     }
 
-    /// The baseline, AVX2 and of AVX-512 what VPCLMULQDQ on its registers goes with: F, VL, DQ, BW.
+    /// The baseline, AVX2, and the parts of AVX-512 that VPCLMULQDQ on its registers comes with: F,
+    /// VL, DQ, BW.
     pub fn vpclmulqdq() -> Self {
         Self::avx512().with(&[AVX512DQ, AVX512BW, PCLMULQDQ, VPCLMULQDQ])
     }
 
-    /// The baseline and AVX2: `is_x86_feature_detected!("avx2")` is true only where AVX is.
+    /// The baseline and AVX2. `is_x86_feature_detected!("avx2")` implies AVX.
     pub fn avx2() -> Self {
         Self::avx().with(&[AVX2])
     }
@@ -105,19 +106,19 @@ impl Features {
         }
     }
 
-    /// These and others.
+    /// The union with others.
     pub fn or(&self, others: &Self) -> Self {
         Self(self.0.union(&others.0).copied().collect())
     }
 
-    /// Adds what instructions need.
+    /// Adds the features that instructions need.
     pub fn add_all<'a>(&mut self, instructions: impl Iterator<Item = &'a Instruction>) {
         for instruction in instructions {
             self.0.extend(instruction.cpuid_features());
         }
     }
 
-    /// A feature that an instruction needs and that is not here.
+    /// A feature that an instruction needs and that this set lacks.
     pub fn missing(&self, instruction: &Instruction) -> Option<CpuidFeature> {
         let needed = instruction.cpuid_features().iter();
         needed.copied().find(|feature| !self.0.contains(feature))
@@ -155,7 +156,7 @@ pub struct Processor {
 }
 
 impl Processor {
-    /// Any x86-64 processor: this one is.
+    /// Any x86-64 processor, so also this one.
     pub fn baseline() -> Self {
         Self {
             features: Features::baseline(),

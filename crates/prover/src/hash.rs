@@ -1,5 +1,4 @@
-//! Tables with a hash that is quick, and the same in every run: nobody chooses their keys to make
-//! them slow.
+//! Tables with a hash that is fast and the same in every run. No attacker chooses their keys.
 
 use foldhash::fast::FixedState;
 use std::collections::{HashMap, HashSet};

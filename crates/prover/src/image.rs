@@ -1,9 +1,9 @@
-//! A program or library as the system's loader would map it: the bytes that run.
+//! A program or library as the system's loader maps it: the bytes that run.
 //!
-//! Read from the file itself, not from the source and not through the compiler. Addresses in it are
-//! moved to where the image stands, and functions of other libraries get addresses outside of it
-//! ([`Image::import_at`]). What the program may change while it runs is left out: a kernel that
-//! reads it has no proof.
+//! The bytes come from the file itself, not from the source and not through the compiler. Addresses
+//! in it are relocated to the image's base, and functions of other libraries get addresses outside
+//! of it ([`Image::import_at`]). The image has no memory that the program may change: a kernel that
+//! reads such memory has no proof.
 
 use crate::features::Features;
 use object::elf;
@@ -18,28 +18,28 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 type Elf<'a> = ElfFile64<'a, object::LittleEndian>;
 
-/// Memory of a program that stays as it is while it runs: code and constants.
+/// The constant memory of a program: code and constants.
 #[derive(Clone)]
 pub struct Image {
-    /// Its name for people.
+    /// Its name in messages.
     pub name: String,
     /// The features that processors need to run it.
     pub target: Features,
-    /// The compiler that made it, as it says itself; empty if it does not.
+    /// The compiler that the file names; empty if it names none.
     pub compiler: String,
     segments: Vec<Segment>,
     symbols: Vec<Symbol>,
     /// All variables.
     variables: Vec<Symbol>,
     imports: Vec<String>,
-    /// Addresses of eight bytes that the loader fills with something that is not known here.
+    /// Addresses of eight bytes that the loader fills with unknown values.
     unknown: Vec<u64>,
-    /// Addresses of eight bytes that the loader fills with an address, and which.
+    /// Addresses of eight bytes that the loader fills with an address, and this address.
     relocated: BTreeMap<u64, u64>,
     version: u64,
 }
 
-/// A number that no image has had.
+/// A new version number of an image.
 fn next_version() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed)
@@ -57,18 +57,18 @@ struct Segment {
 /// A function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol {
-    /// Its path, and its generic arguments if the compiler wrote them down.
+    /// Its path, and its generic arguments if the compiler recorded them.
     pub name: String,
-    /// Where it begins.
+    /// Its first address.
     pub start: u64,
-    /// How many bytes it has.
+    /// Its length in bytes.
     pub size: u64,
 }
 
 impl Symbol {
-    /// Whether it is the function with this path, whatever its generic arguments, or a copy of it
-    /// that the compiler made and gave a name with a point. A star in the path stands for a version
-    /// number, which C libraries put into their names: digits and underscores.
+    /// Whether it is the function with this path and any generic arguments, or a copy of it by the
+    /// compiler, which has a point in its name. A star in the path matches a version number (digits
+    /// and underscores), which C libraries put into their names.
     pub fn is(&self, path: &str) -> bool {
         let rest = match path.split_once('*') {
             None => self.name.strip_prefix(path),
@@ -88,15 +88,15 @@ const BASE: u64 = Image::BASE;
 const IMPORTS: u64 = Image::IMPORTS;
 
 impl Image {
-    /// Where images stand.
+    /// The base address of images.
     pub const BASE: u64 = 0x2a00_0000_0000;
-    /// Where functions of other libraries seem to be.
+    /// The base address of functions of other libraries.
     pub const IMPORTS: u64 = 0x2900_0000_0000;
 
     /// Reads an ELF file for x86-64 Linux with its symbols.
     ///
     /// # Errors
-    /// A text for people: what about the file is not as it must be.
+    /// A message that says what is wrong with the file.
     pub fn load(path: &Path) -> Result<Self, String> {
         let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
         let name = path
@@ -147,7 +147,7 @@ impl Image {
         }
     }
 
-    /// Adds a function behind all others, which says where it is: for bugs planted on purpose.
+    /// Adds a function after all others, and returns its address. For planted bugs.
     pub fn add_function(&mut self, name: &str, code: &[u8]) -> u64 {
         self.version = next_version();
         let start = self.next_free();
@@ -174,10 +174,10 @@ impl Image {
         end.max().unwrap_or(BASE).next_multiple_of(4096)
     }
 
-    /// Changes bytes: for bugs planted on purpose.
+    /// Changes bytes. For planted bugs.
     ///
     /// # Panics
-    /// If the image has nothing there.
+    /// If the image has no such bytes.
     pub fn patch(&mut self, address: u64, bytes: &[u8]) {
         let segment = self
             .segments
@@ -194,7 +194,7 @@ impl Image {
         self.version
     }
 
-    /// Up to `most` bytes of code from an address on.
+    /// At most `most` bytes of code from an address on.
     pub fn code(&self, address: u64, most: usize) -> Option<&[u8]> {
         let segment = self
             .segments
@@ -220,7 +220,7 @@ impl Image {
         Some(segment.bytes[(address - segment.start) as usize])
     }
 
-    /// Where the loader writes addresses, and which.
+    /// The places where the loader writes addresses, and these addresses.
     pub fn relocated(&self, range: std::ops::Range<u64>) -> impl Iterator<Item = (u64, u64)> {
         self.relocated.range(range).map(|(at, value)| (*at, *value))
     }
@@ -230,8 +230,7 @@ impl Image {
         &self.symbols
     }
 
-    /// The address of a variable of at least `length` bytes that the program writes to. No part of
-    /// it is among the constants.
+    /// The address of a writable variable of at least `length` bytes. No part of it is constant.
     ///
     /// # Errors
     /// If there is no such variable.
@@ -247,7 +246,7 @@ impl Image {
         }
     }
 
-    /// The name of the function of another library that is called at this address.
+    /// The name of another library's function at this address.
     pub fn import_at(&self, address: u64) -> Option<&str> {
         let number = address.checked_sub(IMPORTS)? / 16;
         Some(self.imports.get(number as usize)?)
@@ -260,19 +259,19 @@ impl Image {
             .zip(self.imports.iter().map(String::as_str))
     }
 
-    /// The function that an address is in.
+    /// The function that contains an address.
     pub fn symbol_at(&self, address: u64) -> Option<&Symbol> {
         let inside =
             |symbol: &&Symbol| (symbol.start..symbol.start + symbol.size).contains(&address);
         self.symbols.iter().find(inside)
     }
 
-    /// An address as it stands in the program file.
+    /// An address as the program file has it.
     pub fn in_file(address: u64) -> u64 {
         address.wrapping_sub(BASE)
     }
 
-    /// An address for people: function and distance.
+    /// An address as text: function and distance.
     pub fn describe(&self, address: u64) -> String {
         match self.symbol_at(address) {
             Some(symbol) => format!("{}+{:#x}", symbol.name, address - symbol.start),
@@ -319,7 +318,7 @@ impl Image {
         Ok(())
     }
 
-    /// Where a symbol that the loader looks up is, or seems to be.
+    /// The address of a symbol that the loader looks up.
     fn resolve(
         &mut self,
         file: &Elf<'_>,
@@ -373,8 +372,8 @@ fn named(file: &Elf<'_>, kind: object::SymbolKind) -> Vec<Symbol> {
     symbols.collect()
 }
 
-/// Global names in code without a type and a size, as some write assembly. Each stands for what
-/// follows up to the next name or the end of the section; several may stand for the same.
+/// Global names in code without a type and a size, as in some assembly. Each names the code up to
+/// the next name or the end of the section. Several may name the same code.
 fn labels(file: &Elf<'_>, functions: &[Symbol]) -> Vec<Symbol> {
     let is_code = |section: &object::SectionIndex| {
         let section = file.section_by_index(*section);
@@ -403,7 +402,7 @@ fn labels(file: &Elf<'_>, functions: &[Symbol]) -> Vec<Symbol> {
     labels.collect()
 }
 
-/// The mark of rustc in every program: its name, version and commit.
+/// The comment of rustc in every program: its name, version and commit.
 fn compiler(file: &Elf<'_>) -> Option<String> {
     let comments = file.section_by_name(".comment")?.data().ok()?;
     let mut comments = comments.split(|byte| *byte == 0);
@@ -411,7 +410,7 @@ fn compiler(file: &Elf<'_>) -> Option<String> {
     Some(String::from_utf8_lossy(rustc).into_owned())
 }
 
-/// Refuses what the loader would do that is not done here.
+/// Refuses files that need actions of the loader which are not implemented here.
 fn check_dynamic(file: &Elf<'_>) -> Result<(), String> {
     use object::read::elf::{Dyn, ProgramHeader};
     let endian = object::LittleEndian;
@@ -435,13 +434,14 @@ fn check_dynamic(file: &Elf<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Size, place and size of an entry of packed relocations, which have no names yet in `object`.
+/// Packed relocations: their size, their place and the size of an entry. `object` has no names for
+/// these.
 const DT_RELRSZ: u32 = 35;
 const DT_RELRENT: u32 = 37;
 const TEXTREL: &str = "the loader may change its code (DT_TEXTREL)";
 
-/// The unchanged part of a segment: all of it if it is not writable, and of a writable one what
-/// the loader protects again after it has filled it.
+/// The constant part of a segment: the whole segment if it is not writable, else the part that the
+/// loader makes read-only after relocation.
 fn constant_part<'a>(
     file: &Elf<'a>,
     segment: &impl ObjectSegment<'a>,
@@ -462,7 +462,7 @@ fn constant_part<'a>(
     }))
 }
 
-/// How many bytes from `address` on the loader makes read-only after relocation.
+/// The number of bytes from `address` on that the loader makes read-only after relocation.
 fn protected_length(file: &Elf<'_>, address: u64) -> u64 {
     use object::read::elf::ProgramHeader;
     let endian = object::LittleEndian;
@@ -485,7 +485,7 @@ mod tests {
         std::fs::read(std::env::current_exe().unwrap()).unwrap()
     }
 
-    /// This program, with one entry of its dynamic section made another.
+    /// This program, with one changed entry of its dynamic section.
     fn with_entry(tag: u32, value: u64) -> Result<Image, String> {
         use object::read::elf::{Dyn, ProgramHeader};
         let endian = object::LittleEndian;

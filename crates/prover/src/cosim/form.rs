@@ -14,7 +14,7 @@ pub(super) struct Form {
     pub(super) image: Image,
     /// Unknowns whose samples are the states.
     pub(super) unknowns: Registers,
-    /// Each state as constants; none before an instruction needs them.
+    /// Each state as constants. Empty until an instruction needs them.
     constants: Vec<Registers>,
 }
 
@@ -51,13 +51,13 @@ impl Form {
     }
 }
 
-/// All that an instruction can read and change, as formulas.
+/// The state that an instruction can read and change, as formulas.
 #[derive(Clone, PartialEq)]
 pub(super) struct Registers {
     pub(super) general: Vec<Word>,
     pub(super) vectors: Vec<Word>,
     pub(super) masks: Vec<Word>,
-    /// CF, ZF, SF, OF; nothing for undefined.
+    /// CF, ZF, SF, OF; `None` if undefined.
     pub(super) flags: [Option<Bit>; 4],
     pub(super) memory: Word,
 }

@@ -1,4 +1,4 @@
-//! Instructions that can be executed alone, with their operands where they do no harm.
+//! Instructions that can be executed alone, with memory operands moved to scratch memory.
 
 use crate::exec::number_of;
 use crate::native::{SCRATCH, State};
@@ -7,9 +7,9 @@ use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
 /// An instruction without rsp, whose memory operand is in the scratch memory.
 pub(super) struct Movable {
     pub(super) instruction: Instruction,
-    /// Registers that the address is made of, with their values.
+    /// Registers of the address, with their values.
     fixed: Vec<(usize, u64)>,
-    /// Where in the scratch memory its operand is.
+    /// The offset of its operand in the scratch memory.
     offset: u64,
 }
 
@@ -25,14 +25,14 @@ pub(super) const NOT_ALONE: [&str; 5] = [
     "lea of rip",
 ];
 
-/// Places of the memory operand: one that is aligned to nothing first.
+/// Offsets of the memory operand: an unaligned one first.
 const OFFSETS: [u64; 2] = [17, 0];
 
 /// The content of an index register.
 const INDEX: u64 = 5;
 
 impl Movable {
-    /// In each place; the error is what it is called if it cannot stand alone.
+    /// The instruction in each place. The error is its name, if it cannot be executed alone.
     pub(super) fn all(instruction: &Instruction) -> Result<Vec<Self>, String> {
         if let Some(name) = not_alone(instruction) {
             return Err(name.into());
@@ -93,13 +93,13 @@ impl Movable {
     /// - code, registers, scale, immediates, masks, broadcast and the size of the operand are all
     ///   in it;
     /// - of a displacement, only whether there is one, of which length and sign. The model adds it
-    ///   to the address (`address` in `exec/operand.rs`), and looks at it nowhere else; and the
-    ///   base register holds what makes the address the same for all displacements. So both, model
-    ///   and CPU, do the same with another displacement, on the same states;
-    /// - what was relative to rip, on the stack or in a buffer has become relative to a free
-    ///   register before ([`Movable::all`]), and was told apart by nothing else.
+    ///   to the address (`address` in `exec/operand.rs`) and uses it nowhere else. The base
+    ///   register compensates, so that the address is the same for all displacements. So model
+    ///   and CPU do the same with another displacement, on the same states;
+    /// - operands relative to rip, on the stack or in a buffer have become relative to a free
+    ///   register before ([`Movable::all`]), and do not differ in anything else.
     ///
-    /// `lea` computes with its displacement, which therefore is in its kind as it is.
+    /// `lea` computes with its displacement. So its kind has the displacement itself.
     pub(super) fn kind(&self) -> Kind {
         let mut instruction = self.instruction;
         if instruction.mnemonic() != Mnemonic::Lea {
@@ -120,7 +120,7 @@ impl Movable {
         self.instruction.mnemonic() == Mnemonic::Div
     }
 
-    /// How long the divisor is.
+    /// The length of the divisor in bits.
     pub(super) fn divisor_bits(&self) -> u32 {
         let size = match self.instruction.op0_kind() {
             OpKind::Register => self.instruction.op0_register().size(),
@@ -166,8 +166,8 @@ fn not_alone(instruction: &Instruction) -> Option<&'static str> {
     }
 }
 
-/// General-purpose registers that the instruction does not use, not even unsaid; the last is taken
-/// first.
+/// General-purpose registers that the instruction does not use, not even implicitly. The last one
+/// is taken first.
 fn free_registers(instruction: &Instruction) -> Vec<Register> {
     use Register::*;
     let mut used = vec![RAX, RCX, RDX, RSP, RSI, RDI];

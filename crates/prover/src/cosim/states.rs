@@ -1,4 +1,4 @@
-//! States that an instruction is tried on.
+//! The states on which an instruction is compared.
 
 use super::FLAGS;
 use super::movable::Movable;
@@ -6,11 +6,11 @@ use crate::native::{State, Width};
 use crate::term::{Random, SAMPLES};
 use iced_x86::Code;
 
-/// The number of kinds of states, which take turns.
+/// The number of kinds of states, which alternate.
 pub(super) const KINDS: usize = 8;
 
-/// One state for each sample, for all instructions of a code: in turn random, of special numbers,
-/// of equal words, and of small numbers. What the CPU does not have is zero.
+/// One state for each sample, for all instructions of a code: alternately random, of special
+/// numbers, of equal words, and of small numbers. Registers that the CPU lacks are zero.
 pub(super) fn drawn(code: Code, width: Width) -> Vec<State> {
     let mut random = Random::new(code as u64 + 1);
     (0..SAMPLES)
@@ -43,8 +43,8 @@ fn keep_avx2(state: &mut State) {
     }
 }
 
-/// The same states, but what one instruction needs to be in its registers: what its address is made
-/// of, a divisor that is not zero.
+/// The same states with the values that one instruction needs in registers: its address, a divisor
+/// that is not zero.
 pub(super) fn fitted(drawn: &[State], moved: &Movable) -> Vec<State> {
     let mut random = Random::new(!(moved.instruction.code() as u64));
     let mut states = drawn.to_vec();
@@ -59,7 +59,7 @@ pub(super) fn fitted(drawn: &[State], moved: &Movable) -> Vec<State> {
     states
 }
 
-/// Bytes from 0 to 15, now and then with the top bit: what shuffles of bytes look at.
+/// Bytes from 0 to 15, some with the top bit: the bits that shuffles of bytes read.
 const SMALL_BYTES: u64 = 0x8f0f_0f8f_0f0f_0f0f;
 
 fn of_words(random: &mut Random, mut word: impl FnMut(&mut Random) -> u64) -> State {
@@ -93,7 +93,8 @@ fn special(random: &mut Random) -> u64 {
     }
 }
 
-/// The upper half of the dividend below the divisor, which is not zero: anything else faults.
+/// Makes the upper half of the dividend smaller than the divisor, so that the division does not
+/// fault.
 fn make_divisible(state: &mut State, moved: &Movable, random: &mut Random) {
     let bits = moved.divisor_bits();
     let mask = u64::MAX >> (64 - bits);

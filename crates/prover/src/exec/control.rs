@@ -1,4 +1,4 @@
-//! Where to go on: jumps, calls, the stack, repeated instructions.
+//! Control flow: jumps, calls, the stack, repeated instructions.
 
 use super::{BRANCH, Machine, Outcome, RSP, WrongModel};
 use crate::term::{Bit, Word, constant};
@@ -10,8 +10,7 @@ impl Machine<'_> {
         use Mnemonic::*;
         match instruction.mnemonic() {
             Nop | Endbr64 => {}
-            // The manual says that their operand is cut to 16 bits, or that it is another segment:
-            // nothing compiles to that.
+            // Their operand has 16 bits, or is in another segment. Compilers do not emit these.
             Push | Pop | Call | Ret | Jmp if !is_of_64_bits(instruction) => {
                 return self.unsupported(format!("the operand size of `{instruction}`"));
             }
@@ -39,7 +38,7 @@ impl Machine<'_> {
                 self.set(instruction, word)?;
             }
             Prefetcht0 | Prefetcht1 | Prefetcht2 | Prefetchnta | Prefetchw => {
-                // A hint: no effect but on timing.
+                // A hint: it affects timing only.
                 if !self.by_data {
                     self.address(instruction)?;
                 }
@@ -131,8 +130,8 @@ impl Machine<'_> {
         Ok(self.place(&word, "a jump target")?.address)
     }
 
-    /// `rep movs` and `rep stos`, of a public number of elements, upwards: the ABI keeps the
-    /// direction flag clear.
+    /// `rep movs` and `rep stos` of a public number of elements, upwards: by the ABI the direction
+    /// flag is clear.
     pub(super) fn repeat(&mut self, instruction: &Instruction) -> Outcome<()> {
         use Mnemonic::*;
         let is_usual = |n| {

@@ -1,4 +1,4 @@
-//! Being wrong on purpose, in one place: co-simulation must notice.
+//! Planted errors in models of instructions: co-simulation must notice them.
 
 use super::Machine;
 use crate::term::{Bit, Word};
@@ -22,19 +22,19 @@ pub enum Wrong {
     OtherOperand,
     /// A bit of an immediate or of a shift count is wrong.
     Immediate,
-    /// A piece of a word is taken from the place next to it.
+    /// A piece of a word is taken from the piece next to it.
     OtherPiece,
-    /// A value that must become zero, or stay, does not.
+    /// A value that must become zero or stay is changed.
     Upper,
-    /// The result is turned by one element.
+    /// The result is rotated by one element.
     Turned,
     /// The top bit of the result is wrong.
     TopBit,
     /// The result is not written.
     NotWritten,
-    /// A flag is its opposite.
+    /// A flag is inverted.
     Flag,
-    /// A condition is its opposite.
+    /// A condition is inverted.
     Condition,
 }
 

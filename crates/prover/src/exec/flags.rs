@@ -1,4 +1,4 @@
-//! The flags of the CPU. Most are never looked at, so their values are computed only on demand.
+//! The flags of the CPU. Most are never read, so their values are computed on demand.
 
 use crate::term::{Bit, Terms, Word};
 
@@ -15,14 +15,14 @@ pub enum Flag {
     Borrow(Word, Word, Bit),
     /// Whether all bits are zero.
     Zero(Word),
-    /// Signed overflow of an addition: the signs of both summands differ from that of the sum,
-    /// which is last.
+    /// Signed overflow of an addition: the signs of both summands and of the sum. It is set if the
+    /// sign of the sum differs from both.
     AddOverflow(Bit, Bit, Bit),
     /// Signed overflow of a subtraction: the signs of minuend, subtrahend, difference.
     SubOverflow(Bit, Bit, Bit),
 }
 
-/// The flags that conditions read. (Parity and adjust are not modelled: nothing may read them.)
+/// The flags that conditions read. Parity and adjust have no model: code must not read them.
 #[derive(Clone, Debug)]
 pub struct Flags {
     /// CF.

@@ -1,15 +1,15 @@
-//! Functions of the C library that compilers call: described, not executed.
+//! Functions of the C library that compilers call. The machine describes and does not execute them.
 //!
-//! `memcpy`, `memmove` and `memset` are trusted to do what the C standard says. What the ABI lets
-//! them change is junk after: registers, flags, and all of the stack below the caller's stack
-//! pointer, its red zone included.
+//! The proof trusts that `memcpy`, `memmove` and `memset` behave as the C standard says. Afterwards
+//! everything that the ABI lets them change is junk: registers, flags, and all of the stack below
+//! the caller's stack pointer, including its red zone.
 
 use super::{CALLER_SAVED, Flags, Machine, Outcome};
 use crate::term::Word;
 
 impl Machine<'_> {
-    /// Does what the imported function at the next address does, and returns from it. False if no
-    /// imported function has this address.
+    /// Applies the imported function at the next address, and returns from it. False if no imported
+    /// function has this address.
     pub(super) fn hook(&mut self) -> Outcome<bool> {
         let image = self.image;
         let Some(name) = image.import_at(self.at) else {

@@ -24,7 +24,7 @@ pub struct Memory {
     /// Words of eight bytes that have contents, by address / 8.
     words: Map<u64, Box<Eight>>,
     regions: Vec<Region>,
-    /// The stack's content at the entry, and everything below it, is unknown.
+    /// The stack. Its content at the entry is unknown.
     stack: Range<u64>,
     /// Bytes of the program that were read.
     constants: BTreeSet<u64>,
@@ -36,8 +36,8 @@ struct Eight {
     bits: [Bit; 64],
     /// Which of the bytes have contents: a bit for each.
     present: u8,
-    /// Which of those were out of use since they were written: others may have used the memory, and
-    /// nobody may rely on them. They are still there to be counted as residue.
+    /// Which of those were given up since the last write. Other code may have used the memory, so
+    /// the function must not read them. They remain here to be counted as residue.
     stale: u8,
 }
 
@@ -65,7 +65,7 @@ impl Memory {
         self.put(end, contents);
     }
 
-    /// Takes the regions that start at `start` away: nobody may use that memory any more.
+    /// Removes the regions that start at `start`. No access to that memory is allowed afterwards.
     pub(crate) fn withdraw(&mut self, start: u64) {
         let (gone, left) = core::mem::take(&mut self.regions)
             .into_iter()
@@ -113,7 +113,7 @@ impl Memory {
         self.is_stack(address) || self.regions.iter().any(in_region)
     }
 
-    /// Where the stack ends.
+    /// The end of the stack.
     pub fn stack_end(&self) -> u64 {
         self.stack.end
     }
@@ -128,11 +128,11 @@ impl Memory {
         &self.constants
     }
 
-    /// Reads `length` bytes. `lowest` is how far down the stack is in use; of the program, some
-    /// words are addresses, which have formulas.
+    /// Reads `length` bytes. `lowest` is the lowest address of the stack in use. Some words of the
+    /// program are addresses, which have formulas.
     ///
     /// # Errors
-    /// The fault, for people.
+    /// A message that describes the fault.
     pub fn load(
         &mut self,
         terms: &mut Terms,
@@ -171,10 +171,10 @@ impl Memory {
         Ok(word)
     }
 
-    /// Writes whole bytes. `lowest` is how far down the stack is in use.
+    /// Writes whole bytes. `lowest` is the lowest address of the stack in use.
     ///
     /// # Errors
-    /// The fault, for people.
+    /// A message that describes the fault.
     pub fn store(&mut self, address: u64, word: &[Bit], lowest: u64) -> Result<(), String> {
         let length = word.len() as u64 / 8;
         let end = address.wrapping_add(length);
@@ -196,7 +196,7 @@ impl Memory {
         Ok(())
     }
 
-    /// The stack below `end` has been out of use: what it holds is not known any more.
+    /// Gives up the stack below `end`: its content is unknown from now on.
     pub fn give_up_stack(&mut self, end: u64) {
         for (word, eight) in &mut self.words {
             if self.stack.contains(&(word * 8)) && word * 8 < end {
@@ -222,7 +222,7 @@ impl Memory {
         })
     }
 
-    /// All words with a bit like that, in the order of their addresses.
+    /// All words with such a bit, in the order of their addresses.
     pub(super) fn words_with(&mut self, is_like: impl Fn(Bit) -> bool) -> Vec<&mut [Bit; 64]> {
         let words = self
             .words
@@ -250,7 +250,7 @@ impl Memory {
         (bytes, stale)
     }
 
-    /// Aligned words of eight bytes, all of which have contents.
+    /// Aligned words of eight bytes with contents.
     pub(super) fn eights(&self) -> impl Iterator<Item = &[Bit; 64]> {
         let eights = self.words.values().filter(|eight| eight.present == 0xff);
         eights.map(|eight| &eight.bits)
@@ -276,14 +276,14 @@ impl Memory {
                 .any(|region| region.range.contains(&address))
     }
 
-    /// Whether all bytes are of one buffer, or of the stack that is in use.
+    /// Whether all bytes are in one buffer, or in the stack in use.
     fn is_all_ours(&self, bytes: Range<u64>, lowest: u64) -> bool {
         let contains = |all: &Range<u64>| all.start <= bytes.start && bytes.end <= all.end;
         bytes.start >= lowest && contains(&self.stack)
             || self.regions.iter().any(|region| contains(&region.range))
     }
 
-    /// The contents of bytes that all have some and that nobody has given up.
+    /// The contents of bytes, if all have contents and none was given up.
     fn settled(&self, bytes: Range<u64>) -> Option<Word> {
         let mut word = Word::with_capacity(8 * (bytes.end - bytes.start) as usize);
         for piece in pieces(bytes) {
@@ -366,7 +366,7 @@ impl Memory {
     }
 }
 
-/// The parts of some bytes that are in one word each.
+/// Splits a range into parts within one word each.
 fn pieces(bytes: Range<u64>) -> impl Iterator<Item = Range<u64>> {
     let mut start = bytes.start;
     std::iter::from_fn(move || {

@@ -1,12 +1,12 @@
-//! Moments of a run, to go on from one of them several times: for each case of a number that a
-//! branch depends on.
+//! Moments of a run. The prover continues from one moment several times: for each case of a number
+//! that a branch depends on.
 
 use super::place::Bases;
 use super::{Flag, Flags, Machine, Memory, Word};
 use crate::hash::Map;
 use crate::term::{Bit, constant, value};
 
-/// All that the rest of a run depends on.
+/// The state that the rest of a run depends on.
 pub(crate) struct Moment {
     bases: Bases,
     general: Vec<Word>,
@@ -24,8 +24,7 @@ pub(crate) struct Moment {
 }
 
 impl Machine<'_> {
-    /// This moment, with the instruction at `next` still to be executed. Where a branch has stopped
-    /// the run, that may be this branch.
+    /// This moment. The next instruction is at `next`; it may be a branch that has stopped the run.
     pub(crate) fn moment(&self, next: u64) -> Moment {
         Moment {
             bases: self.bases.clone(),
@@ -44,7 +43,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Goes back to a moment of this run.
+    /// Returns to a moment of this run.
     pub(crate) fn return_to(&mut self, moment: &Moment) {
         self.bases = moment.bases.clone();
         self.general.clone_from(&moment.general);
@@ -61,9 +60,9 @@ impl Machine<'_> {
         self.touched = moment.touched;
     }
 
-    /// Assumes that a number of 64 bits has a value, and some bits theirs. Puts that in their place
-    /// wherever they stand as they are, and in that of general registers and flags at a known
-    /// distance from the number. In other formulas the number stays, which is right too.
+    /// Assumes values for a number of 64 bits and for some bits. Replaces them by these values
+    /// where they are not part of a larger formula, and in general registers and flags at a known
+    /// distance from the number. Other formulas keep the number, which is correct too.
     pub(crate) fn assume(&mut self, (number, is): (&[Bit], u64), values: &Map<Bit, Bit>) {
         let terms = &mut *self.terms;
         let mut assume_word = |word: &mut Word| {

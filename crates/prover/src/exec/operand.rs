@@ -6,7 +6,7 @@ use crate::term::{Bit, Word, constant, value};
 use iced_x86::{EncodingKind, Instruction, Mnemonic, OpKind, Register};
 
 impl Machine<'_> {
-    /// Bits in the first operand, which is the destination of most instructions.
+    /// The number of bits of the first operand, the destination of most instructions.
     pub(super) fn width(&self, instruction: &Instruction) -> usize {
         match instruction.op_kind(0) {
             OpKind::Register => instruction.op_register(0).size() * 8,
@@ -14,8 +14,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Operand `n`: all of a register, all of the memory that the instruction reads there, or an
-    /// immediate of 64 bits. A broadcast element is repeated up to `width` bits.
+    /// Operand `n`: a whole register, the memory that the instruction reads, or an immediate of 64
+    /// bits. A broadcast element is repeated up to `width` bits.
     pub(super) fn operand(
         &mut self,
         instruction: &Instruction,
@@ -85,8 +85,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Writes a general-purpose register. Writing the lower half clears the upper one; smaller
-    /// parts leave the rest.
+    /// Writes a general-purpose register. Writing the lower half clears the upper half; smaller
+    /// parts leave the rest unchanged.
     pub(super) fn set_general(&mut self, register: Register, word: &[Bit]) {
         let size = register.size() * 8;
         let from = if is_second_byte(register) { 8 } else { 0 };
@@ -116,8 +116,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Writes operand 0, a vector register or memory, in elements of `element` bits that a mask may
-    /// leave out. The bits above are cleared by all but the oldest instructions.
+    /// Writes operand 0, a vector register or memory, in elements of `element` bits. A mask may
+    /// exclude elements. All but the oldest instructions clear the bits above.
     pub(super) fn set_vector(
         &mut self,
         instruction: &Instruction,
@@ -185,7 +185,7 @@ impl Machine<'_> {
             .collect()
     }
 
-    /// The place of the memory operand: known, or the run stops.
+    /// The place of the memory operand. The run stops if it is unknown.
     pub(super) fn address(&mut self, instruction: &Instruction) -> Outcome<Place> {
         if instruction.segment_prefix() != Register::None {
             return self.unsupported(format!("a segment in `{instruction}`"));
@@ -226,7 +226,7 @@ impl Machine<'_> {
         self.moved(place, distance)
     }
 
-    /// Some instructions fault when an address is not a multiple of the size.
+    /// Some instructions fault if the address is not a multiple of the size.
     fn check_alignment(
         &self,
         instruction: &Instruction,

@@ -1,27 +1,28 @@
-//! Addresses: the proof does not know where memory is.
+//! Symbolic addresses: a proof holds for every place of memory.
 //!
 //! Every buffer of a contract, the stack, the program, the functions of other libraries and each
-//! place to return to have a *base*: a symbolic address of which only the low zero bits are known
-//! that the contract or the ABI promises. Of the places that calls of the function itself return
-//! to, nothing is known: code can return there, and do nothing else with such an address.
+//! return address have a *base*: a symbolic address. The machine knows only its low zero bits,
+//! which the contract or the ABI promises. It knows nothing of the return addresses of calls that
+//! the function makes: code can return there, and do nothing else with such an address.
 //!
-//! An address is a base and a constant distance from it: if the normal form of a word minus that of
-//! a base is a constant, the word is such an address, and of no other base. It is not zero if a
-//! byte of a buffer or of the stack is there. The difference of two bases is not known, so an
-//! address that is computed in another way, or a branch on it, ends the run. Memory of different
-//! bases is separate, by the contract.
+//! An address is a base plus a constant distance. If the normal form of a word minus that of a base
+//! is a constant, the word is an address with this base, and with no other. It is not zero if it is
+//! the address of a byte of a buffer or of the stack. The difference of two bases is unknown, so an
+//! address that is computed in another way, or a branch on it, ends the run. By the contract,
+//! different bases have separate memory.
 //!
-//! Within the executor, each base has a *slot* of addresses of its own, far from all others:
-//! numbers that only name places, and that native runs use. A distance that leaves the slot is
-//! refused, so no code reaches one buffer from another.
+//! Within the executor, each base has its own *slot* of addresses, far from all others. These
+//! numbers only name places; native runs use them. The executor refuses a distance that leaves the
+//! slot, so no code reaches one buffer from another.
 //!
-//! A function that aligns its stack (`and rsp, -64`) loses how far it went down, from 0 to 63
-//! bytes. The aligned stack pointer is a base of its own. Let `room` be the distance from the old
-//! stack pointer up to the lowest byte of the stack that was touched before: what a function has
-//! reserved (`sub rsp, 96`) and not used. From the aligned stack pointer, the function may address
-//! what is below it and `room` bytes above it; from the old one, what is `room` bytes above that or
-//! higher. The aligned one is not above the old one, so the two never overlap. The function may
-//! address nothing between the two parts. So the run is the same for every distance.
+//! A function that aligns its stack (`and rsp, -64`) moves the stack pointer down by an unknown
+//! distance, from 0 to 63 bytes. The aligned stack pointer is a base of its own. Let `room` be the
+//! distance from the old stack pointer up to the lowest byte of the stack that was accessed before:
+//! the memory that the function has reserved (`sub rsp, 96`) and not used. From the aligned stack
+//! pointer, the function may address memory below it and `room` bytes above it; from the old one,
+//! memory at least `room` bytes above it. The aligned stack pointer is not above the old one, so
+//! the two parts never overlap. The function must not address memory between the two parts. So the
+//! run is the same for every distance.
 
 use super::{Machine, Outcome, RSP, STACK};
 use crate::hash::Map;
@@ -31,22 +32,22 @@ use crate::term::{Bit, Word, constant, value};
 /// A symbolic address.
 #[derive(Clone, Debug)]
 pub struct Base {
-    /// The content.
+    /// Its name.
     pub name: String,
     /// Its formula.
     pub word: Word,
-    /// The begin of its slot's use: a number that only names it.
+    /// The start of its used part of the slot. This number only names it.
     pub start: u64,
-    /// The number of its low bits that are known, and are those of `start`.
+    /// The number of its known low bits. They are those of `start`.
     pub known: u32,
 }
 
 /// A place in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// Within the executor.
+    /// The address within the executor.
     pub(super) address: u64,
-    /// Its base, by number; nothing for numbers, in co-simulation.
+    /// The index of its base; `None` for plain numbers, in co-simulation.
     base: Option<usize>,
 }
 
@@ -55,14 +56,14 @@ pub(super) struct Place {
 pub(super) struct Bases {
     all: Vec<Base>,
     places: Map<Word, Place>,
-    /// Where calls return to: the formulas of these addresses.
+    /// The formulas of the return addresses of calls.
     returns: Map<u64, Word>,
-    /// The places of the machine itself.
+    /// The bases of the machine itself.
     stack: usize,
     program: usize,
-    /// The alignment of the stack pointer.
+    /// The aligned stack, if there is one.
     aligned: Option<Aligned>,
-    /// Where a buffer of any number of elements ends: the address of its first byte, and the end.
+    /// The start and the end of a buffer of any number of elements.
     end: Option<(Word, Word)>,
 }
 
@@ -77,11 +78,11 @@ struct Aligned {
     floor: u64,
 }
 
-/// Where a kernel returns to.
+/// The return address of a kernel.
 pub(super) const RETURN: u64 = 0x2800_0000_0000;
-/// Slots are twice as large.
+/// Half of the size of a slot.
 const REACH: u64 = 1 << 39;
-/// Where pages begin is known of the program.
+/// The known low bits of the program's base: it begins at a page.
 const PAGE_BITS: u32 = 12;
 /// The ABI: the stack pointer is a multiple of 16 at calls.
 pub(super) const STACK_BITS: u32 = 4;
@@ -89,8 +90,8 @@ pub(super) const STACK_BITS: u32 = 4;
 const MOST_ALIGNED: u32 = 6;
 
 impl Machine<'_> {
-    /// Declares the bases of the contract, and with them those that every run has: `stack` is the
-    /// stack pointer of the caller. Without any, addresses are numbers.
+    /// Declares the bases of the contract and those that every run has. `stack` is the stack
+    /// pointer of the caller. Without bases, addresses are numbers.
     pub(super) fn declare_bases(&mut self, given: Vec<Base>, stack: u64) {
         self.bases.all = given;
         let own = [
@@ -111,13 +112,13 @@ impl Machine<'_> {
         }
     }
 
-    /// Declares one more base, for what a loop has come to.
+    /// Declares one more base, for the element that a loop has reached.
     pub(crate) fn add_base(&mut self, base: Base) {
         self.bases.all.push(base);
     }
 
-    /// Says where the buffer ends whose first element is at `start`: one element behind that at
-    /// least.
+    /// Sets the end of the buffer whose first element is at `start`. It is at least one element
+    /// after `start`.
     pub(crate) fn set_end(&mut self, start: Word, end: Word) {
         self.bases.end = Some((start, end));
     }
@@ -166,7 +167,7 @@ impl Machine<'_> {
         self.bases.all[self.bases.stack].word.clone()
     }
 
-    /// The formula of the place to return to.
+    /// The formula of the return address.
     pub(super) fn return_address(&self) -> Word {
         self.bases.all[self.bases.stack + 3].word.clone()
     }
@@ -182,8 +183,8 @@ impl Machine<'_> {
         self.distant(&word, distance)
     }
 
-    /// The formula of an address of the program that a call returns to. It is at no known distance
-    /// from another.
+    /// The formula of the return address of a call in the program. Its distance from other
+    /// addresses is unknown.
     pub(super) fn word_to_return_to(&mut self, address: u64) -> Word {
         if self.bases.all.is_empty() {
             return constant(address.into(), 64);
@@ -197,12 +198,12 @@ impl Machine<'_> {
         word
     }
 
-    /// A word and a constant.
+    /// The sum of a word and a constant.
     pub(super) fn distant(&mut self, word: &[Bit], distance: u64) -> Word {
         self.terms.sum(64, &[(1, word)], distance.into())
     }
 
-    /// The place that a word is the address of.
+    /// The place whose address is this word.
     pub(super) fn place(&mut self, word: &[Bit], what: &'static str) -> Outcome<Place> {
         match self.known_place(word) {
             Some(place) => Ok(place),
@@ -263,13 +264,15 @@ impl Machine<'_> {
         Place { address, base }
     }
 
-    /// Whether the contract or the ABI makes a place a multiple of `size`, a power of two.
+    /// Whether the contract or the ABI guarantees that a place is a multiple of `size`, a power of
+    /// two.
     pub(super) fn is_aligned(&self, place: Place, size: u64) -> bool {
         let known = place.base.map_or(64, |base| self.bases.all[base].known);
         place.address.is_multiple_of(size) && size.trailing_zeros() <= known
     }
 
-    /// Whether a word is the address of a byte of a buffer or of the stack. None is at zero.
+    /// Whether a word is the address of a byte of a buffer or of the stack. No such address is
+    /// zero.
     pub(super) fn is_of_memory(&mut self, word: &[Bit]) -> bool {
         if self.bases.all.is_empty() || word.len() != 64 || value(word).is_some() {
             return false;
@@ -278,7 +281,7 @@ impl Machine<'_> {
         place.is_some_and(|place| self.memory.exists(place.address))
     }
 
-    /// After an alignment of the stack pointer, each side of the gap belongs to one base.
+    /// Checks an access after an alignment of the stack pointer: each side of the gap has one base.
     pub(super) fn check_gap(&self, place: Place, length: u64) -> Outcome<()> {
         let Some(aligned) = self.bases.aligned else {
             return Ok(());
@@ -295,8 +298,8 @@ impl Machine<'_> {
         self.wrong("an access that depends on how far the stack pointer was aligned")
     }
 
-    /// `and` of the stack pointer `before` with a mask: the result is a base of its own, unless it
-    /// is known.
+    /// `and` of the stack pointer `before` with a mask: the result is a new base, unless it is
+    /// known.
     pub(super) fn align_stack(&mut self, before: &[Bit], mask: &[Bit], after: &[Bit]) {
         let (Some(mask), Some(place)) = (value(mask), self.known_place(before)) else {
             return;
@@ -345,7 +348,7 @@ impl Machine<'_> {
         self.place(&word, "a stack pointer")
     }
 
-    /// Bytes by which the stack may be deeper than places say: those of an alignment.
+    /// The bytes by which an alignment may make the stack deeper than places show.
     pub(super) fn slack(&self) -> u64 {
         let aligned = self
             .bases
@@ -354,7 +357,7 @@ impl Machine<'_> {
         aligned.map_or(0, |bits| (1 << bits) - 1)
     }
 
-    /// Constants of the program near an address that the loader has moved: address and formula.
+    /// Addresses that the loader writes into the program, near `address`: their place and formula.
     pub(super) fn relocated(&mut self, address: u64, length: u64) -> Vec<(u64, Word)> {
         let near = address.saturating_sub(7)..address.saturating_add(length);
         let values: Vec<(u64, u64)> = self.image.relocated(near).collect();

@@ -70,7 +70,7 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    /// The address of the memory operand as a formula: nothing is accessed.
+    /// The address of the memory operand as a formula. It accesses no memory.
     fn effective_address(&mut self, instruction: &Instruction, width: usize) -> Outcome<Word> {
         if instruction.memory_base() == Register::RIP {
             let mut word = self.word_of(instruction.ip_rel_memory_address());
@@ -172,8 +172,8 @@ impl Machine<'_> {
         sum
     }
 
-    /// Whether a sum and its carry are one exact sum: not of addresses, which are found by the
-    /// normal form of the sum alone.
+    /// Whether a sum and its carry are one exact sum. Not for addresses: the normal form of the sum
+    /// alone identifies them.
     fn keeps_carry(&self, a: &[Bit], b: &[Bit]) -> bool {
         let terms = &self.terms;
         let mut bits = a.iter().chain(b);
@@ -182,7 +182,7 @@ impl Machine<'_> {
 
     fn sub_with_flags(&mut self, a: Word, b: Word, borrow: Bit) -> Word {
         let (difference, new) = if self.keeps_carry(&a, &b) {
-            // The complement of b is 2^64 - 1 - b: a - b carries where it does not borrow.
+            // The complement of b is 2^64 - 1 - b: a - b carries if it does not borrow.
             let complement: Word = b.iter().map(|bit| self.terms.not(*bit)).collect();
             let not_borrow = self.terms.not(borrow);
             let (sum, carry) = self.terms.add_with_carry(&a, &complement, not_borrow);
@@ -201,7 +201,7 @@ impl Machine<'_> {
         difference
     }
 
-    /// `adcx` and `adox`: addition with a carry chain of its own flag.
+    /// `adcx` and `adox`: addition with a carry in its own flag.
     fn add_one_flag(&mut self, instruction: &Instruction, width: usize) -> Outcome<()> {
         let (a, b) = (
             self.low(instruction, 0, width)?,
@@ -267,7 +267,7 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    /// `bt`, and `bts` and `btr`, which then set and clear the bit.
+    /// `bt`, `bts` and `btr`. `bts` also sets the bit, `btr` clears it.
     fn bit_test(&mut self, instruction: &Instruction, width: usize) -> Outcome<()> {
         if instruction.op_kind(0) != OpKind::Register {
             return self.unsupported(format!("`{instruction}`"));
@@ -318,7 +318,7 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    /// The bits of a shift count, or of the number of a bit, that `mask` says matter.
+    /// The bits in `mask` of a shift count or of a bit's number.
     fn count(&mut self, instruction: &Instruction, n: u32, mask: usize) -> Outcome<usize> {
         let count = self.low(instruction, n, 8)?;
         let mut count = self.public(&count, "a shift count")? as usize & mask;
@@ -347,7 +347,7 @@ impl Machine<'_> {
         self.flags.carry = match mnemonic {
             Rol => Flag::Is(result[0]),
             Ror => Flag::Is(result[width - 1]),
-            // Undefined from the width on.
+            // Undefined if the count is the width or more.
             Shl | Shr if count == width => Flag::Undefined,
             Shl => Flag::Is(word[width - count]),
             _ => Flag::Is(word[count - 1]),
@@ -395,8 +395,8 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    /// Division of public numbers. Where data may decide (`by_data`), only the upper half of the
-    /// dividend must be public, and it must be certain that the division does not fault.
+    /// Division of public numbers. With `by_data`, only the upper half of the dividend must be
+    /// public, and the division must be certain not to fault.
     fn divide(&mut self, instruction: &Instruction, width: usize) -> Outcome<()> {
         let (low, high) = pair(width);
         let divisor = self.low(instruction, 0, width)?;
@@ -455,7 +455,7 @@ impl Machine<'_> {
         Ok(false)
     }
 
-    /// For a wrong model: each flag's opposite.
+    /// For a wrong model: inverts flags.
     fn maybe_wrong_flags(&mut self) {
         for i in 0..4 {
             if !self.is_wrong(WrongModel::Flag) {
@@ -483,8 +483,8 @@ impl Machine<'_> {
     }
 }
 
-/// The low bits of a word, shifted or turned, by less than its width or, for shifts, at most its
-/// width.
+/// The low bits of a word, shifted or rotated. The count is less than its width; shifts also allow
+/// its width.
 pub(super) fn shifted(mnemonic: Mnemonic, word: &[Bit], count: usize) -> Word {
     use Mnemonic::*;
     let width = word.len();
@@ -497,7 +497,7 @@ pub(super) fn shifted(mnemonic: Mnemonic, word: &[Bit], count: usize) -> Word {
     }
 }
 
-/// A word made longer.
+/// A word extended to `width` bits.
 pub(super) fn extended(word: &[Bit], width: usize, with: Bit) -> Word {
     let mut word = word.to_vec();
     word.resize(width, with);
@@ -524,7 +524,7 @@ fn is_set(mnemonic: Mnemonic) -> bool {
     carry || sign
 }
 
-/// Which bits of a shift count matter.
+/// The bits of a shift count that the CPU uses.
 fn count_mask(width: usize) -> usize {
     if width == 64 { 63 } else { 31 }
 }

@@ -1,4 +1,4 @@
-//! All that a run can see, to compare two moments of it.
+//! The visible state of a run, to compare two moments of it.
 
 use super::{Machine, Word};
 use crate::term::Bit;
@@ -15,7 +15,7 @@ pub(crate) struct State {
 }
 
 impl Machine<'_> {
-    /// All that the run can see, but the flags.
+    /// The state that the run can see, without the flags.
     pub(crate) fn state(&self) -> State {
         let registers = self.general.iter().chain(&self.vectors);
         let registers = registers.chain(&self.masks).flatten().copied();
@@ -36,7 +36,7 @@ impl Machine<'_> {
 }
 
 impl State {
-    /// Whether each bit of it has become in `later` what `next` says; nothing means anything.
+    /// Whether each bit has become in `later` the bit that `next` gives. `None` allows any bit.
     pub(crate) fn becomes(
         &self,
         later: &Self,

@@ -1,5 +1,5 @@
 //! Instructions on vector registers: SSE2 to SSE4.1, AVX2, AVX-512F/VL/DQ/BW, SHA, AES and
-//! PCLMULQDQ, as far as our kernels and the code of others in the gallery use them.
+//! PCLMULQDQ, as far as our kernels and the other functions of the gallery use them.
 //!
 //! The old two-operand forms (`paddq a, b`: a = a + b) and the new three-operand forms (`vpaddq a,
 //! b, c`: a = b + c) of an instruction share a model: `first_source` says where the sources begin.
@@ -89,8 +89,8 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    /// A bit of a mask for each pair of elements, numbers without a sign: whether the first is
-    /// below the second. Where operand 0 is masked itself, its bits are zero if that is not set.
+    /// Compares pairs of unsigned elements into bits of a mask: whether the first is below the
+    /// second. If operand 0 has a mask, bits that this mask excludes are zero.
     fn compare_into_mask(&mut self, instruction: &Instruction, element: usize) -> Outcome<()> {
         const BELOW: usize = 1;
         if self.immediate(instruction) != BELOW {
@@ -111,7 +111,7 @@ impl Machine<'_> {
         self.set_mask(instruction, word)
     }
 
-    /// Writes operand 0, a mask register or what a mask may be moved to.
+    /// Writes operand 0, a mask register or another destination of a mask.
     fn set_mask(&mut self, instruction: &Instruction, mut word: Word) -> Outcome<()> {
         let to = instruction.op_register(0);
         if instruction.op_kind(0) == iced_x86::OpKind::Register && to.is_k() {

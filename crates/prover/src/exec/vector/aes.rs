@@ -29,14 +29,14 @@ impl Machine<'_> {
         self.set_vector(instruction, word, 8).map(|()| true)
     }
 
-    /// SHIFTROWS: row r is turned by r columns.
+    /// SHIFTROWS: row r is rotated by r columns.
     fn shifted_rows(&mut self, state: &[Bit]) -> Vec<Word> {
         let places = (0..16).map(|place| (place + 4 * (place % 4)) % 16);
         places.map(|place| self.piece(state, place, 8)).collect()
     }
 
-    /// `aeskeygenassist`: the S-box of the second word and of the fourth, each as it is and turned
-    /// by a byte with the round constant added.
+    /// `aeskeygenassist`: the S-box of the second and of the fourth word; each once unchanged, and
+    /// once rotated by a byte, xor the round constant.
     fn assist(&mut self, instruction: &Instruction) -> Outcome<()> {
         let source = self.low(instruction, 1, 128)?;
         let constant = crate::term::constant(self.immediate(instruction) as u128, 32);

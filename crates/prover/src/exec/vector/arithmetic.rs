@@ -28,8 +28,8 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    /// Signed 16-bit elements as unsigned bytes: negative ones become 0, those above 255 become
-    /// 255. Of each 128-bit lane, first the elements of the first source, then those of the second.
+    /// Signed 16-bit elements as unsigned bytes: negative elements become 0, elements above 255
+    /// become 255. In each 128-bit lane, the elements of the first source come first.
     fn pack_saturated(&mut self, instruction: &Instruction) -> Outcome<()> {
         let width = self.width(instruction);
         let (a, b) = self.sources(instruction, width)?;
@@ -96,7 +96,7 @@ impl Machine<'_> {
         self.set_vector(instruction, word, element)
     }
 
-    /// Signed: a > b where b - a, with one bit more, is negative. That is b itself where a is zero.
+    /// Signed: a > b if b - a, with one more bit, is negative. If a is zero, this is the sign of b.
     fn compare_greater(&mut self, instruction: &Instruction, element: usize) -> Outcome<()> {
         if instruction.op_kind(0) == OpKind::Register && instruction.op_register(0).is_k() {
             return self.unsupported(format!("`{instruction}`"));
@@ -118,7 +118,7 @@ impl Machine<'_> {
     }
 }
 
-/// Element width and meaning of the simple ones.
+/// Element width and operation of the simple instructions.
 fn operation(mnemonic: Mnemonic) -> Option<(usize, Operation)> {
     use Mnemonic::*;
     Some(match mnemonic {

@@ -44,8 +44,8 @@ impl Machine<'_> {
         self.set_vector(instruction, word, element).map(|()| true)
     }
 
-    /// How many bits of memory are read under a mask, if it is the same for all inputs: what it
-    /// leaves out is not looked at.
+    /// The number of bits that an access under a mask reads, if the mask is the same for all
+    /// inputs. The access does not read excluded elements.
     fn masked_length(&self, instruction: &Instruction, element: usize) -> Option<usize> {
         let is_load = instruction.op_kind(1) == OpKind::Memory;
         if !is_load || instruction.op_mask() == Register::None {
@@ -56,7 +56,7 @@ impl Machine<'_> {
         Some(element * (u128::BITS - mask.leading_zeros()) as usize)
     }
 
-    /// The low part to a register, whose rest of 128 bits becomes zero, or to memory.
+    /// Moves the low part to memory, or to a register, where it clears the rest of the 128 bits.
     fn move_low(&mut self, instruction: &Instruction, part: usize) -> Outcome<()> {
         let word = self.low(instruction, 1, part)?;
         if instruction.op_kind(0) == OpKind::Register

@@ -93,8 +93,8 @@ impl Machine<'_> {
         self.set_vector(instruction, word, element)
     }
 
-    /// Elements of two sources by number. The numbers are where the result goes, or between the
-    /// sources.
+    /// Elements of two sources by number. The numbers are in the destination, or in the operand
+    /// between the sources.
     fn permute_two(
         &mut self,
         instruction: &Instruction,
@@ -118,7 +118,7 @@ impl Machine<'_> {
         self.set_vector(instruction, word, element)
     }
 
-    /// Two halves, each one of four or zero.
+    /// Two halves. Each is one of four halves, or zero.
     fn permute_halves(&mut self, instruction: &Instruction) -> Outcome<()> {
         let (a, b) = self.sources(instruction, 256)?;
         let both = [a, b].concat();

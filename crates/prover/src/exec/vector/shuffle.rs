@@ -7,8 +7,8 @@ use iced_x86::{Instruction, Mnemonic, Register};
 
 /// Bits of a lane.
 const LANE: usize = 128;
-/// How many bits of the number of a byte may be formulas: code looks up multiples of a constant in
-/// this way.
+/// The largest number of bits of a byte's number that may be formulas. Code looks up multiples of a
+/// constant in this way.
 const MOST_UNKNOWN: usize = 4;
 
 impl Machine<'_> {
@@ -141,8 +141,8 @@ impl Machine<'_> {
         self.set_vector(instruction, word, 8)
     }
 
-    /// Each element from one of two sources; bits of the immediate, used again from eight elements
-    /// on.
+    /// Each element comes from one of two sources, by a bit of the immediate. After eight elements,
+    /// the bits repeat.
     fn blend(&mut self, instruction: &Instruction, element: usize) -> Outcome<()> {
         let width = self.width(instruction);
         let (a, b) = self.sources(instruction, width)?;
@@ -155,8 +155,8 @@ impl Machine<'_> {
         self.set_vector(instruction, word, element)
     }
 
-    /// Each element of the second source where the sign of that of the third one is set, else of
-    /// the first.
+    /// Each element of the second source if the sign of the third source's element is set, else of
+    /// the first source.
     fn blend_by_signs(&mut self, instruction: &Instruction, element: usize) -> Outcome<()> {
         let width = self.width(instruction);
         let (a, b) = self.sources(instruction, width)?;
@@ -165,7 +165,7 @@ impl Machine<'_> {
         self.set_vector(instruction, word, element)
     }
 
-    /// The same of the old form, whose signs are always those of xmm0.
+    /// The same for the old form, whose signs are always in xmm0.
     fn blend_by_first_signs(&mut self, instruction: &Instruction, element: usize) -> Outcome<()> {
         let (a, b) = self.sources(instruction, LANE)?;
         let signs = self.vectors[0][..LANE].to_vec();
@@ -173,8 +173,8 @@ impl Machine<'_> {
         self.set_vector(instruction, word, element)
     }
 
-    /// Elements of the second source where the mask is set; elsewhere zero, or those of the first
-    /// source: not of the destination, as other instructions have it.
+    /// Elements of the second source where the mask is set; elsewhere zero, or elements of the
+    /// first source. Other instructions take elements of the destination instead.
     fn blend_by_mask(&mut self, instruction: &Instruction, element: usize) -> Outcome<()> {
         let width = self.width(instruction);
         let (mut a, b) = self.sources(instruction, width)?;
@@ -186,14 +186,14 @@ impl Machine<'_> {
             register => self.masks[register.number()].clone(),
         };
         let word = self.blended(&a, &b, |i| mask[i / element]);
-        // Not by `set_vector`, which would leave out what the mask leaves out.
+        // `set_vector` would skip the excluded elements.
         if let Some(word) = self.result(word, element) {
             self.set_vector_register(instruction, instruction.op_register(0), &word);
         }
         Ok(())
     }
 
-    /// Bits of `b` where they are chosen, else of `a`.
+    /// Bits of `b` where `is_chosen`, else of `a`.
     fn blended(&mut self, a: &[Bit], b: &[Bit], is_chosen: impl Fn(usize) -> Bit) -> Word {
         let pairs = a.iter().zip(b).enumerate();
         let select = |(i, (a, b)): (usize, (&Bit, &Bit))| self.terms.select(is_chosen(i), *b, *a);
@@ -215,8 +215,8 @@ impl Machine<'_> {
         self.set_vector(instruction, word, 64)
     }
 
-    /// The elements of each lane of the first source and then of the second, in half the bits: the
-    /// nearest number that fits.
+    /// The elements of each lane of the first and then of the second source, saturated to half of
+    /// their bits.
     fn pack_signed(&mut self, instruction: &Instruction, element: usize) -> Outcome<()> {
         let width = self.width(instruction);
         let (a, b) = self.sources(instruction, width)?;
@@ -229,7 +229,7 @@ impl Machine<'_> {
         self.set_vector(instruction, word, element / 2)
     }
 
-    /// The lower half where all bits above it are its sign, else the least or the greatest number
+    /// The lower half if all bits above it equal its sign, else the least or the greatest number
     /// with this sign.
     fn saturated(&mut self, number: &[Bit]) -> Word {
         let half = number.len() / 2;
@@ -323,7 +323,8 @@ mod tests {
     use super::*;
     use crate::term::{SAMPLES, constant};
 
-    /// As for public numbers: the byte at that place, or zero if the top bit is set.
+    /// The result is as for public numbers: the byte with this number, or zero if the top bit is
+    /// set.
     #[test]
     fn bytes_are_looked_up_by_all_numbers() {
         let mut terms = Terms::new(1);
@@ -350,7 +351,8 @@ mod tests {
         }
     }
 
-    /// What is linear in the number stays so, however long its bits are.
+    /// A table that is linear in the number gives linear formulas, even if its bits are long
+    /// formulas.
     #[test]
     fn bits_of_a_linear_table_are_sums() {
         let mut terms = Terms::new(2);
