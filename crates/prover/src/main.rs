@@ -1,4 +1,4 @@
-//! `machine-proof`: compiles a contract, and has a program's function proved under it.
+//! `machine-proof`: compiles a contract and proves a program's function under it.
 #![deny(unsafe_code)]
 
 use clap::Parser;
@@ -11,7 +11,7 @@ use std::process::{Command, ExitCode};
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    // A panic has said what went wrong: an odd program file, say.
+    // A panic has printed the reason, for example a malformed program file.
     let result = std::panic::catch_unwind(|| run(&arguments));
     match result {
         Ok(Ok(code)) => code,
@@ -23,22 +23,22 @@ fn main() -> ExitCode {
     }
 }
 
-/// Programs are built for this, whatever the configuration of cargo says: it is what runs here.
+/// The target that programs are built for, independent of cargo's configuration: it runs here.
 const TARGET: &str = match cfg!(target_env = "musl") {
     true => "x86_64-unknown-linux-musl",
     false => "x86_64-unknown-linux-gnu",
 };
 
-/// Proves it. The program of the contract prints the verdicts; its exit status is given back.
+/// Proves it. The program of the contract prints the verdicts. Returns its exit status.
 fn run(arguments: &Arguments) -> Result<ExitCode, String> {
     let contract = absolute(&arguments.contract)?;
     let build = absolute_new(&arguments.build_dir)?;
-    // Before a build of minutes.
+    // Checked before a build, which takes minutes.
     functions(arguments)?;
     let prover = prover(arguments)?;
     let package = Package::new(&contract, &prover)?;
     let manifest = package.write(&build)?;
-    // What is missing is not the contract's fault.
+    // Missing crates are no error of the contract.
     if !cargo("fetch", &manifest, &build)? {
         return Err(no_crates(&prover));
     }
@@ -46,7 +46,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
     if !cargo("build", &manifest, &build)? {
         return Err(format!("{} does not compile", arguments.contract.display()));
     }
-    // Not by `cargo run`, which may start it by another program.
+    // `cargo run` may start it through another program.
     let program = build.join(TARGET).join("release").join(&package.name);
     let status = Command::new(&program)
         .args(std::env::args_os().skip(1))
@@ -55,13 +55,13 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
     Ok(match status.code() {
         Some(0) => ExitCode::SUCCESS,
         Some(1) => ExitCode::from(1),
-        // It could not try, or the contract panics, and it has said so.
+        // It could not try, or the contract panicked. It has printed the reason.
         _ => ExitCode::from(2),
     })
 }
 
-/// Fetches or builds the program of the contract. Whether cargo could do that; if not, it has said
-/// why.
+/// Fetches or builds the program of the contract. Returns whether cargo succeeded; if not, it has
+/// printed the reason.
 fn cargo(verb: &str, manifest: &Path, build: &Path) -> Result<bool, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut cargo = Command::new(cargo);
@@ -75,7 +75,7 @@ fn cargo(verb: &str, manifest: &Path, build: &Path) -> Result<bool, String> {
     Ok(status.success())
 }
 
-/// Says what to do if cargo does not find the crates that the contract is compiled with.
+/// A hint for the case that cargo does not find the crates of the contract.
 fn no_crates(prover: &Path) -> String {
     let manifest = prover.join("Cargo.toml");
     format!(
@@ -99,7 +99,7 @@ fn prover(arguments: &Arguments) -> Result<PathBuf, String> {
     }
 }
 
-/// A path that holds from everywhere, of something that exists.
+/// The absolute path of an existing file.
 fn absolute(path: &Path) -> Result<PathBuf, String> {
     let absolute = fs::canonicalize(path).map_err(|error| about(path, &error))?;
     match absolute.to_str() {
@@ -122,7 +122,7 @@ struct Package {
     name: String,
     manifest: String,
     program: String,
-    /// The versions that the prover is tested with, if it is in its repository.
+    /// The lock file with the tested versions, if the prover is in its repository.
     lock: Option<PathBuf>,
 }
 
@@ -130,10 +130,10 @@ impl Package {
     fn new(contract: &Path, prover: &Path) -> Result<Self, String> {
         let mut hasher = DefaultHasher::new();
         (contract, prover).hash(&mut hasher);
-        // A name of its own for each contract: proofs of several may run at once.
+        // Each contract has its own name: several proofs may run at the same time.
         let name = format!("contract-{:016x}", hasher.finish());
         let path = prover.display().to_string();
-        // Between such quotes, TOML takes everything else as it is.
+        // Between single quotes, TOML takes all other characters literally.
         if path.contains('\'') || path.contains(char::is_control) {
             return Err(format!("{path}: cargo takes no such path"));
         }
@@ -156,15 +156,15 @@ impl Package {
         })
     }
 
-    /// Writes it below `build`. The path of its manifest.
+    /// Writes it below `build`. Returns the path of its manifest.
     fn write(&self, build: &Path) -> Result<PathBuf, String> {
         let place = build.join(&self.name);
         let manifest = place.join("Cargo.toml");
         let source = place.join("src");
         fs::create_dir_all(&source).map_err(|error| about(&source, &error))?;
         write(&manifest, self.manifest.as_bytes())?;
-        // Each time: cargo looks at times alone, and the contract may be another file of an older
-        // time.
+        // Written each time: cargo compares times only, and the contract may be another, older
+        // file.
         write(&source.join("main.rs"), self.program.as_bytes())?;
         let lock = place.join("Cargo.lock");
         if let (Some(tested), false) = (&self.lock, lock.exists()) {
@@ -175,7 +175,7 @@ impl Package {
     }
 }
 
-/// Writes a file as a whole: another run may be reading it.
+/// Replaces a file atomically: another run may be reading it.
 fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
     let new = path.with_extension(format!("new-{}", std::process::id()));
     fs::write(&new, bytes).map_err(|error| about(&new, &error))?;

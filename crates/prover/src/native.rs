@@ -1,4 +1,4 @@
-//! Running machine code itself: to check the prover, and to reproduce what it refutes.
+//! Runs machine code on the CPU: to check the prover, and to reproduce refutations.
 //!
 //! This is the only place of the crate with `unsafe`: [`Mapping`] calls whole functions by
 //! [`caller`], [`Bench`] runs single instructions.
@@ -13,11 +13,11 @@ pub(crate) use bench::{Bench, SCRATCH, State, Width};
 pub(crate) use caller::{Entry, ON_STACK, Reached, Until};
 pub(crate) use mapping::Mapping;
 
-/// The right to what a process has once: addresses, or the handler of traps. A process may prove
-/// in several threads. Native runs take a small part of a proof's time.
+/// Exclusive use of a resource of the process: addresses, or the handler of traps. A process may
+/// prove in several threads. Native runs take a small part of a proof's time.
 pub(crate) type Turn<T> = MutexGuard<'static, T>;
 
-/// Waits for it. A thread that panicked has given back all that it held, by `Drop`.
+/// Waits for it. A thread that panicked has released everything by `Drop`.
 pub(crate) fn turn<T>(place: &'static Mutex<T>) -> Turn<T> {
     place.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -67,7 +67,7 @@ impl Residue {
         [self.0[0], self.0[1]]
     }
 
-    /// 2^130 is 5: what is above is added five times. The number is below 2^319.
+    /// Reduces a number below 2^319: 2^130 is 5, so the bits above are added five times.
     fn folded(mut words: [u64; 6]) -> Self {
         for _ in 0..3 {
             let [a, b, c, d, e, f] = words;
@@ -78,7 +78,7 @@ impl Residue {
             words = [a, b, c, 0, 0, 0];
         }
         let [a, b, c, ..] = words;
-        // At the prime or above, 5 more reach 2^130.
+        // If the number is the prime or more, adding 5 gives at least 2^130.
         let more = sum([a, b, c], [5, 0, 0]);
         match more[2] > TOP {
             true => Self([more[0], more[1], more[2] & TOP]),
@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(Residue::of_signed(-1).0, below);
     }
 
-    /// Products and sums are those of a ring, in which doubling is a sum.
+    /// Products and sums obey the laws of a ring, and doubling is a sum.
     #[test]
     fn the_laws_of_arithmetic_hold() {
         let mut random = Random::new(1);

@@ -1,6 +1,6 @@
-//! A proof: one kernel in one image, under one contract, wherever memory is.
+//! A proof: one kernel in one image, under one contract, for every place of memory.
 //!
-//! Addresses are symbolic (`exec/place.rs`). A layout is only where native runs put things.
+//! Addresses are symbolic (`exec/place.rs`). A layout has the addresses of native runs.
 
 mod contents;
 mod cut;
@@ -26,19 +26,18 @@ use layout::Layout;
 use runs::{Decided, Decision, Native};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The claims, and their readers.
+/// What is proved: a function of an image, on a processor.
 type Subject<'a> = (&'a Image, &'a Symbol, &'a Processor);
 
-/// Formulas and inputs that several proofs share: kernels that do the same have the same
-/// specification.
+/// Formulas and inputs that several proofs share: equivalent kernels have the same specification.
 pub struct Session {
     terms: Terms,
     inputs: HashMap<(&'static str, usize), Word>,
     bases: HashMap<(u64, u64), Word>,
     unknowns: Unknowns,
-    /// For witnesses.
+    /// Finds witnesses.
     solver: Option<Solver>,
-    /// A run of more instructions is taken for one without end.
+    /// A run with more instructions counts as endless.
     most_steps: u64,
     /// The greatest length of the formulas of a run.
     most_length: usize,
@@ -48,11 +47,11 @@ pub struct Session {
 pub struct Finding {
     /// The verdict.
     pub verdict: Verdict,
-    /// The leftovers.
+    /// The bytes that depend on inputs and remain.
     pub residue: Residue,
     /// How many instructions were executed.
     pub steps: u64,
-    /// Every instruction that was met, by address.
+    /// Every executed instruction, by address.
     pub instructions: BTreeMap<u64, Instruction>,
     /// Constants of the program that were read, by address.
     pub constants: BTreeSet<u64>,
@@ -60,16 +59,16 @@ pub struct Finding {
     pub depth: u64,
     /// Whether the function itself was run on the samples.
     pub ran_natively: bool,
-    /// How many times the formulas of a loop were cut (`cut` says why that is sound).
+    /// The number of cuts of the formulas of a loop (`cut` has the proof of soundness).
     pub cuts: usize,
-    /// How many cases of a length were looked at one by one (`stream` says why those are all).
+    /// The number of lengths that were proved one by one (`stream` shows that these are all).
     pub cases: usize,
 }
 
 /// The content of the compared buffers after a run, and the required content.
 struct Ends {
     outputs: Contents<Word>,
-    /// Nothing if its loop was not seen to follow the specification's steps.
+    /// `None` if no iteration of its loop was found to follow the specification's steps.
     expected: Option<Contents<Word>>,
 }
 
@@ -88,7 +87,7 @@ impl Finding {
         }
     }
 
-    /// The instructions that a run has met.
+    /// Adds the executed instructions of a run.
     fn add_run(&mut self, machine: &mut Machine<'_>) {
         self.depth = self.depth.max(machine.depth());
         self.steps = self.steps.max(machine.steps());
@@ -104,7 +103,7 @@ impl Default for Session {
 }
 
 impl Session {
-    /// Nothing known yet.
+    /// A session without formulas.
     pub fn new() -> Self {
         Self {
             terms: Terms::new(0x5ea1),
@@ -117,7 +116,7 @@ impl Session {
         }
     }
 
-    /// Takes a run of more than `most` instructions for one without end.
+    /// Stops a run of more than `most` instructions as endless.
     #[must_use]
     pub fn with_most_steps(self, most: u64) -> Self {
         Self {
@@ -126,8 +125,8 @@ impl Session {
         }
     }
 
-    /// Ends a run whose formulas become longer than `most` numbers of four bytes
-    /// ([`Terms::length`]): it takes memory and time without end.
+    /// Stops a run whose formulas become longer than `most` numbers of four bytes
+    /// ([`Terms::length`]). It would take endless memory and time.
     #[must_use]
     pub fn with_longest_formulas(self, most: usize) -> Self {
         Self {
@@ -141,9 +140,9 @@ impl Session {
         self.terms.size()
     }
 
-    /// Tries to prove that the function keeps the contract, wherever memory is, with instructions
-    /// of `processor` alone. If this CPU has them, a refutation by output
-    /// or by what is decided is reproduced, and a proof is compared with native runs of samples.
+    /// Tries to prove that the function fulfils the contract for every place of memory, with
+    /// instructions of `processor` alone. If this CPU has them, native runs reproduce a refutation
+    /// by an output or a decision, and native runs of samples check a proof.
     pub fn prove(
         &mut self,
         image: &Image,
@@ -228,8 +227,8 @@ impl Session {
         base.or_insert_with(|| terms.base(start, known)).clone()
     }
 
-    /// Runs the function on formulas: what the buffers that matter hold after it, and what they
-    /// must hold.
+    /// Runs the function on formulas. Returns the contents of the compared buffers after it, and
+    /// the required contents.
     fn run(
         &mut self,
         subject: Subject<'_>,
@@ -277,7 +276,7 @@ impl Session {
         if let Some(beside) = beside {
             expected = beside.end(machine.terms);
         } else if contract.integers {
-            // With the numbers that the code was found to compute in place of residues.
+            // With the numbers that the code computes in place of residues.
             let formula = &contract.formula.symbolic;
             expected = Some(self.terms.settled(|terms| formula(terms, contents)));
         }
@@ -361,14 +360,14 @@ impl Session {
         }
     }
 
-    /// Whether what a word depends on is addresses and nothing secret.
+    /// Whether a word depends on addresses only, and on no secret.
     fn is_of_address(&self, word: &[Bit]) -> bool {
         let terms = &self.terms;
         word.iter().any(|bit| terms.depends_on_address(*bit))
             && !word.iter().any(|bit| terms.depends_on_input(*bit))
     }
 
-    /// The inputs for which something else is computed or decided, for people.
+    /// The inputs for which an output or a decision differs, as text.
     fn refuting_inputs(
         &self,
         contract: &Contract,
@@ -402,7 +401,7 @@ impl Session {
         inputs.collect::<Vec<_>>().join("; and ")
     }
 
-    /// Two samples on which a word is different, or one on which it is not zero.
+    /// Two samples on which a word differs, or one on which it is not zero.
     fn refuting_samples(&self, word: &[Bit]) -> Option<[usize; 2]> {
         let not_zero = || self.sample_with(word).map(|sample| [sample; 2]);
         self.two_samples(word).or_else(not_zero)
@@ -427,8 +426,8 @@ impl Session {
         ])
     }
 
-    /// Looks whether native runs decide by data too, where a run on formulas has stopped. Whether
-    /// they do.
+    /// Checks whether native runs also decide by data at the place where the run on formulas has
+    /// stopped. Returns whether they do.
     fn reproduce(
         &self,
         mut native: Native<'_>,
@@ -463,8 +462,8 @@ impl Session {
     }
 }
 
-/// Runs the function itself on the sample inputs. For a proof, all outputs must be what the
-/// specification says on numbers; for a refutation, one must not.
+/// Runs the function itself on the sample inputs. After a proof, all outputs must be those of the
+/// specification on numbers; after a refutation, one output must differ.
 fn compare_natively(mut native: Native<'_>, verdict: &mut Verdict) {
     let wrong = native.wrong_sample();
     *verdict = match (&*verdict, wrong) {
@@ -480,17 +479,17 @@ fn compare_natively(mut native: Native<'_>, verdict: &mut Verdict) {
     };
 }
 
-/// In registers and on the stack.
+/// The largest number of arguments, in registers and on the stack.
 const MOST_ARGUMENTS: usize = 14;
 const NOT_REPRODUCED: &str = "native runs show nothing of it: either it is about memory that is not known at the entry, or the prover is wrong";
 const NOT_FOLLOWED: &str =
     "the turns of its loop are not seen to be the steps of the specification";
 const WRONG_OUTPUT: &str = "wrong output in";
 
-/// rax and rdx.
+/// The registers of results: rax and rdx.
 const RESULTS: [usize; 2] = [0, 2];
 
-/// The kernel's writes and its result.
+/// The contents of the written buffers, and the result.
 fn outputs_of_run(machine: &Machine<'_>, contract: &Contract, layout: &Layout) -> Contents<Word> {
     let written = contract
         .buffers
@@ -510,7 +509,7 @@ fn outputs_of_run(machine: &Machine<'_>, contract: &Contract, layout: &Layout) -
     outputs
 }
 
-/// The part that is compared with the specification, for people.
+/// The names of the parts that are compared with the specification.
 fn outputs_of(contract: &Contract) -> Vec<String> {
     let written = contract
         .buffers
@@ -570,7 +569,7 @@ fn enter<'a>(
     (machine, arguments)
 }
 
-/// Bytes that depend on the input, where a caller does not expect any.
+/// Bytes that depend on the input, in places where a caller does not expect them.
 fn residue_of(machine: &Machine<'_>, layout: &Layout, contract: &Contract) -> Residue {
     let (stack, returned) = (layout.stack, &RESULTS[..contract.results]);
     let depends = |byte: &[Bit]| byte.iter().any(|bit| machine.terms.depends_on_input(*bit));

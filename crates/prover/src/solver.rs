@@ -1,4 +1,4 @@
-//! A solver of SMT-LIB questions, which is a program of others.
+//! An external solver of SMT-LIB questions.
 
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// A solver that is installed.
 #[derive(Clone, Debug)]
 pub struct Solver {
-    /// Its name for people.
+    /// Its name in messages.
     pub name: &'static str,
     command: Vec<String>,
 }
@@ -20,7 +20,7 @@ pub enum Answer {
     Unsat,
     /// There are.
     Sat,
-    /// It does not know, took too long, or failed: its words.
+    /// It does not know, took too long, or failed: its output.
     Unknown(String),
 }
 
@@ -28,7 +28,7 @@ impl Solver {
     /// The longest time for a question.
     pub const LIMIT: Duration = Duration::from_secs(10);
 
-    /// A solver that this command is: it reads SMT-LIB from its standard input.
+    /// A solver with this command, which reads SMT-LIB from its standard input.
     pub fn new(name: &'static str, command: &[&str]) -> Self {
         let command = command.iter().map(|word| String::from(*word)).collect();
         Self { name, command }
@@ -43,7 +43,7 @@ impl Solver {
     /// Asks a question with a known answer.
     ///
     /// # Errors
-    /// If the answer is another one, or the solver cannot be run: what happened.
+    /// A message, if the answer is wrong or the solver cannot be run.
     pub fn try_out(&self) -> Result<(), String> {
         let question = "(set-logic QF_NIA)\n(declare-const x Int)\n(assert (= (* x x) 2))\n(assert (< 0 x 2))\n(check-sat)\n";
         match self.answer(&[question.to_owned()]).as_deref() {
@@ -80,13 +80,13 @@ impl Solver {
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())
             .spawn()?;
-        // Dropped at the end of the statement, which ends the script.
+        // The pipe is dropped at the end of the statement, which ends the script.
         child
             .stdin
             .take()
             .ok_or(io::ErrorKind::BrokenPipe)?
             .write_all(script.as_bytes())?;
-        // At the same time, for a long answer does not fit into the pipe.
+        // Read at the same time: a long answer does not fit into the pipe.
         let mut stdout = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
         let reader = spawn(move || {
             let mut output = String::new();
@@ -98,7 +98,7 @@ impl Solver {
     }
 }
 
-/// Until the end of `child`, or its end after `limit`, should it not keep its own.
+/// Waits for the end of `child`. Kills it after `limit`.
 fn wait(child: &mut Child, limit: Duration) -> io::Result<()> {
     let start = Instant::now();
     while child.try_wait()?.is_none() {

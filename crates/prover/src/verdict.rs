@@ -2,16 +2,16 @@
 
 use core::fmt;
 
-/// The end of an attempt at a proof.
+/// The result of an attempt at a proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// All that the contract says holds, for all inputs.
     Proved,
-    /// Something does not hold, and there is an input for which it does not.
+    /// The contract does not hold, and there is an input that shows it.
     Refuted(String),
     /// Neither proved nor refuted.
     Unproved(String),
-    /// Something is not modelled.
+    /// The prover has no model of something.
     Unsupported(String),
 }
 
@@ -50,10 +50,10 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// How many bytes that depend on the input a kernel leaves behind.
+/// The numbers of bytes that depend on the input and remain after the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Residue {
-    /// On the stack, below what the caller uses.
+    /// On the stack, below the caller's part.
     pub stack: usize,
     /// In vector and mask registers.
     pub vectors: usize,

@@ -1,11 +1,11 @@
-//! Running a single instruction on a given state of the CPU.
+//! Runs a single instruction on a given state of the CPU.
 
 use super::{Turn, turn};
 use iced_x86::code_asm::*;
 use iced_x86::{CpuidFeature, Instruction};
 use std::sync::Mutex;
 
-/// Its addresses are fixed.
+/// The lock on the bench's addresses, which are fixed.
 static ADDRESSES: Mutex<()> = Mutex::new(());
 
 /// The state that an instruction can read and change.
@@ -20,11 +20,11 @@ pub(crate) struct State {
     pub(crate) memory: [u64; 16],
 }
 
-/// A page of code and two states. A second one of the process waits until the first is dropped.
+/// A page of code and two states. A second bench waits until the first is dropped.
 pub(crate) struct Bench {
     base: *mut u8,
     width: Width,
-    /// The last field: it is given back after everything is unmapped.
+    /// The last field: it is released after everything is unmapped.
     _turn: Turn<()>,
 }
 
@@ -33,8 +33,7 @@ pub(crate) struct Bench {
 pub(crate) enum Width {
     /// 32 registers of 512 bits, and masks.
     Avx512,
-    /// 16 registers of 256 bits. Nothing can be said of the rest: states have zeros there, and keep
-    /// them.
+    /// 16 registers of 256 bits. The other registers are zero in every state, and stay zero.
     Avx2,
 }
 
@@ -65,7 +64,7 @@ const OF_FLAGS: u64 = OF_MASKS + 64;
 const RSP: usize = 4;
 
 impl Bench {
-    /// Memory for it.
+    /// Maps its memory.
     ///
     /// # Errors
     /// The reason, if there is no bench.
@@ -93,8 +92,8 @@ impl Bench {
         self.width
     }
 
-    /// Whether this CPU has the instruction. AVX-512 comes in parts, of which those of the kernels
-    /// are here if the first is.
+    /// Whether this CPU has the instruction. If it has the first part of AVX-512, it has all parts
+    /// that the kernels use.
     pub(crate) fn has(&self, instruction: &Instruction) -> bool {
         let features = instruction.cpuid_features();
         if features.contains(&CpuidFeature::SHA) {
@@ -106,8 +105,8 @@ impl Bench {
         self.width == Width::Avx512 || !features.iter().any(is_avx512)
     }
 
-    /// Writes the code that will run `instruction`, which must not change rsp, jump, or use memory
-    /// but at [`SCRATCH`].
+    /// Writes the code that will run `instruction`. The instruction must not change rsp, jump, or
+    /// use memory outside of [`SCRATCH`].
     pub(crate) fn prepare(&mut self, instruction: &Instruction) -> Result<(), IcedError> {
         let mut code = CodeAssembler::new(64)?;
         for register in [rbx, rbp, r12, r13, r14, r15] {
@@ -125,19 +124,19 @@ impl Bench {
         code.ret()?;
         let bytes = code.assemble(BASE)?;
         assert!(bytes.len() < 0x3f00, "the code fits");
-        // SAFETY: the code has its own pages, which nobody refers to.
+        // SAFETY: the code has its own pages, and no reference to them exists.
         unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), self.base, bytes.len()) };
         Ok(())
     }
 
     /// Runs it.
     pub(crate) fn run(&mut self, state: &State) -> State {
-        // SAFETY: both states and the scratch memory are inside of the pages. The code was written
-        // by `prepare`: it loads and saves registers, keeps those of the caller, and the
-        // instruction between does what `prepare` asks of it.
+        // SAFETY: both states and the scratch memory are inside of the pages. `prepare` wrote the
+        // code: it loads and saves registers, preserves those of the caller, and the instruction
+        // obeys the rules of `prepare`.
         unsafe {
             *(BEFORE as *mut State) = *state;
-            *(AFTER as *mut State) = *state; // what is not saved is as it was
+            *(AFTER as *mut State) = *state; // registers that are not saved are unchanged
             *(SCRATCH as *mut [u64; 16]) = state.memory;
             let function: extern "sysv64" fn() = core::mem::transmute(self.base);
             function();
@@ -151,7 +150,7 @@ impl Bench {
 
 impl Drop for Bench {
     fn drop(&mut self) {
-        // SAFETY: mapped by `new`, and nobody refers to it.
+        // SAFETY: mapped by `new`, and no reference to it exists.
         unsafe { libc::munmap(self.base.cast(), LENGTH) };
     }
 }

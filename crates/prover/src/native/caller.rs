@@ -1,10 +1,9 @@
-//! Calling a function with everything in registers set, to its end or until it comes to an
-//! instruction.
+//! Calls a function with given registers, until it returns or reaches an instruction.
 //!
 //! To stop at an instruction without changing the program, the CPU is told to trap after each one
-//! (the trap flag, Intel SDM volume 1, 3.4.3.3). The handler of that signal looks whether the
-//! instruction is reached; if it is, it keeps the registers and goes on behind the call, where
-//! everything that belongs to the caller is restored.
+//! (the trap flag, Intel SDM volume 1, 3.4.3.3). The handler of that signal checks whether the
+//! instruction is reached. If it is, the handler saves the registers and continues after the call,
+//! where the caller's registers are restored.
 
 use iced_x86::IcedError;
 use iced_x86::code_asm::*;
@@ -20,20 +19,20 @@ pub(crate) struct Entry {
     pub(crate) stack: [u64; ON_STACK],
 }
 
-/// How many words are on the stack: arguments that have no register.
+/// The number of words on the stack: arguments without a register.
 pub(crate) const ON_STACK: usize = 8;
 
-/// Where a call ends before its end.
+/// Where a call is stopped before the function returns.
 pub(crate) struct Until {
-    /// The address of the instruction,
+    /// The address of the instruction.
     pub(crate) at: u64,
-    /// and how many times it is reached, this time included.
+    /// The number of times that it is reached, including this time.
     pub(crate) visits: u64,
-    /// The instruction is executed; it may be only a jump within the function.
+    /// Whether the instruction is executed. It must be a jump within the function then.
     pub(crate) through: bool,
 }
 
-/// The registers of a call that ended there.
+/// The registers of a call that was stopped there.
 #[derive(Clone, Copy)]
 pub(crate) struct Reached {
     /// Before the instruction, in the order of their encoding.
@@ -42,10 +41,10 @@ pub(crate) struct Reached {
     pub(crate) next: u64,
 }
 
-/// A page of code that calls, and one for what it is told. Unmapped on drop.
+/// A page of code that calls, and one for its parameters. Unmapped on drop.
 pub(crate) struct Caller {
     base: *mut u8,
-    /// Where the code goes on after the call.
+    /// The address of the code after the call.
     exit: u64,
 }
 
@@ -64,7 +63,7 @@ const RSP: usize = 4;
 const REGISTERS: [AsmRegister64; 16] = [
     rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15,
 ];
-/// Where signal handlers find them.
+/// The indices of the registers in the context of signal handlers.
 const IN_CONTEXT: [libc::c_int; 16] = [
     libc::REG_RAX,
     libc::REG_RCX,
@@ -103,7 +102,7 @@ impl Caller {
         }
         let bytes = [&enter[..], &leave].concat();
         assert!(bytes.len() < 0x1000, "the code fits");
-        // SAFETY: the code has its own page, which nobody refers to.
+        // SAFETY: the code has its own page, and no reference to it exists.
         unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), base.cast(), bytes.len()) };
         Ok(Self {
             base: base.cast(),
@@ -111,20 +110,20 @@ impl Caller {
         })
     }
 
-    /// Calls a function: what it leaves in rax and rdx.
+    /// Calls a function. Returns rax and rdx.
     ///
     /// # Safety
-    /// With these registers, the function may be executed, and keeps the ABI.
+    /// The function can be executed with these registers, and follows the ABI.
     pub(crate) unsafe fn call(&mut self, function: u64, entry: &Entry) -> [u64; 2] {
-        // SAFETY: the caller says that the function may be called.
+        // SAFETY: the caller guarantees that the function may be called.
         unsafe { self.run(function, entry, 0) }
     }
 
-    /// Calls a function until it comes to an instruction; nothing if it does not, or if this
-    /// process may not handle traps.
+    /// Calls a function until it reaches an instruction. `None` if it does not, or if this process
+    /// cannot handle traps.
     ///
     /// # Safety
-    /// With these registers, the function may be executed as far as that.
+    /// The function can be executed with these registers up to that instruction.
     pub(crate) unsafe fn call_until(
         &mut self,
         function: u64,
@@ -133,17 +132,17 @@ impl Caller {
     ) -> Option<Reached> {
         WATCH.begin(until, self.exit);
         let handler = Handler::install()?;
-        // SAFETY: the caller says that the function may be executed until the handler ends the
-        // call.
+        // SAFETY: the caller guarantees that the function can be executed until the handler ends
+        // the call.
         unsafe { self.run(function, entry, TRAP_FLAG) };
         drop(handler);
         WATCH.end()
     }
 
     unsafe fn run(&mut self, function: u64, entry: &Entry, more_flags: u64) -> [u64; 2] {
-        // SAFETY: what is written is inside of our pages, and so is the code that is called. It
-        // loads these registers, calls the function and restores what belongs to its caller. That
-        // the function may be called is said by the caller.
+        // SAFETY: the written memory and the called code are in our pages. The code loads these
+        // registers, calls the function and restores the registers of its caller. The caller
+        // guarantees that the function may be called.
         unsafe {
             *(GENERAL as *mut [u64; 16]) = entry.general;
             *(FLAGS as *mut u64) = entry.flags & STATUS_FLAGS | more_flags;
@@ -158,7 +157,7 @@ impl Caller {
 
 impl Drop for Caller {
     fn drop(&mut self) {
-        // SAFETY: mapped by `new`, and nobody refers to it.
+        // SAFETY: mapped by `new`, and no reference to it exists.
         unsafe { libc::munmap(self.base.cast(), LENGTH) };
     }
 }
@@ -170,7 +169,7 @@ fn code() -> Result<(Vec<u8>, Vec<u8>), IcedError> {
         code.push(register)?;
     }
     code.mov(qword_ptr(STACK), rsp)?;
-    // The return address and six registers: with eight bytes more it is a multiple of 16.
+    // The return address, six registers and these eight bytes are a multiple of 16.
     code.sub(rsp, 8)?;
     const { assert!(ON_STACK.is_multiple_of(2), "a multiple of 16 bytes") };
     for number in (0..ON_STACK as u64).rev() {
@@ -261,8 +260,8 @@ impl Watch {
     }
 }
 
-/// Our handler of traps, on a stack of its own: the code that is watched may have put anything into
-/// the stack pointer. On drop, what was there before.
+/// Our handler of traps, on its own stack: the watched code may have any stack pointer. Drop
+/// restores the previous handler.
 struct Handler {
     before: libc::sigaction,
     stack_before: libc::stack_t,
@@ -281,10 +280,9 @@ impl Handler {
             ss_flags: 0,
             ss_size: stack.len(),
         };
-        // SAFETY: all zeros is a `sigaction` of no handler and no flags, and a `stack_t` of no
-        // stack; those that are given live until the call is done, and the stack until it is
-        // replaced. The handler does nothing but to read and write atomics and the registers that
-        // it is given.
+        // SAFETY: all zeros is a `sigaction` without handler and flags, and a `stack_t` without a
+        // stack. The arguments live until the call returns, and the stack lives until it is
+        // replaced. The handler only reads and writes atomics and the registers of its context.
         unsafe {
             let mut stack_before = core::mem::zeroed();
             if libc::sigaltstack(&alternate, &mut stack_before) != 0 {
@@ -309,7 +307,7 @@ impl Handler {
 
 impl Drop for Handler {
     fn drop(&mut self) {
-        // SAFETY: this was the action before, and the stack.
+        // SAFETY: these are the previous action and stack.
         unsafe {
             libc::sigaction(libc::SIGTRAP, &self.before, core::ptr::null_mut());
             libc::sigaltstack(&self.stack_before, core::ptr::null_mut());
@@ -318,7 +316,7 @@ impl Drop for Handler {
 }
 
 extern "C" fn trapped(_: libc::c_int, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    // SAFETY: with `SA_SIGINFO` the context is a `ucontext_t`, of which nobody else knows.
+    // SAFETY: with `SA_SIGINFO` the context is a `ucontext_t`, to which no other reference exists.
     let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
     WATCH.trap(registers);
 }

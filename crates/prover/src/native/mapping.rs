@@ -1,4 +1,4 @@
-//! An image and its buffers in memory, where the proof says that they are.
+//! An image and its buffers in memory, at the addresses of the proof.
 
 use super::caller::{Caller, Entry, Reached, Until};
 use super::{Turn, turn};
@@ -6,20 +6,20 @@ use crate::image::Image;
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// An image that can be called. On drop, its buffers are unmapped. The image itself stays until
+/// An image that can be called. Drop unmaps its buffers. The image itself stays mapped until
 /// another one is mapped: copying it takes longer than most proofs.
 ///
-/// A process has one at a time: addresses are fixed, and so is the handler of traps. A second one
-/// waits until the first is dropped.
+/// A process has one mapping at a time, because addresses are fixed and traps have one handler. A
+/// second mapping waits until the first is dropped.
 pub(crate) struct Mapping {
     memory: Pieces,
     buffers: Vec<Range<u64>>,
     caller: Caller,
-    /// The last field: it is given back after everything else is unmapped.
+    /// The last field: it is released after everything else is unmapped.
     _loaded: Turn<Option<Loaded>>,
 }
 
-/// Code and constants of an image, which nobody can write to.
+/// Code and constants of an image, mapped read-only.
 struct Loaded {
     version: u64,
     pieces: Pieces,
@@ -40,8 +40,7 @@ struct Piece {
 const PAGE: u64 = 4096;
 
 impl Mapping {
-    /// Maps an image, with functions of the C library where it expects them, and memory for
-    /// buffers.
+    /// Maps an image, the functions of the C library at their addresses, and memory for buffers.
     ///
     /// # Errors
     /// The part that cannot be mapped.
@@ -93,7 +92,8 @@ impl Mapping {
     pub(crate) fn contents(&self) -> Vec<Vec<u64>> {
         let cells = self.buffers.iter().map(|range| {
             let addresses = range.clone().step_by(8);
-            // SAFETY: `new` mapped every buffer, readable, and it stays mapped as long as `self`.
+            // SAFETY: `new` mapped every buffer readable, and it stays mapped as long as `self`
+            // lives.
             addresses
                 .map(|address| unsafe { (address as *const u64).read_unaligned() })
                 .collect()
@@ -101,30 +101,30 @@ impl Mapping {
         cells.collect()
     }
 
-    /// Calls a function: what it leaves in rax and rdx.
+    /// Calls a function. Returns rax and rdx.
     pub(crate) fn call(&mut self, function: u64, entry: &Entry) -> [u64; 2] {
-        // SAFETY: the prover calls only functions that it has run on formulas for this very image
-        // and these addresses, to their end: they stay within the buffers and their own stack, and
-        // keep the ABI. The CPU has the instructions: the caller of `Session::prove` says so.
+        // SAFETY: the prover calls only functions that it has run to their end on formulas, for
+        // this image and these addresses: they stay within the buffers and their own stack, and
+        // follow the ABI. The caller of `Session::prove` guarantees that the CPU has the
+        // instructions.
         unsafe { self.caller.call(function, entry) }
     }
 
-    /// Calls a function until it comes to an instruction, at which the prover's run on formulas has
-    /// ended.
+    /// Calls a function until it reaches the instruction at which the run on formulas has stopped.
     pub(crate) fn call_until(
         &mut self,
         function: u64,
         entry: &Entry,
         until: &Until,
     ) -> Option<Reached> {
-        // SAFETY: as for `call`, but for the end. Up to there nothing was decided by data, so the
-        // way there is the same.
+        // SAFETY: as for `call`, up to that instruction. No decision before it depends on data, so
+        // the path is the same.
         unsafe { self.caller.call_until(function, entry, until) }
     }
 }
 
 impl Loaded {
-    /// The image where it expects to be.
+    /// Maps the image at its addresses.
     fn new(image: &Image) -> Result<Self, String> {
         let mut pieces = Pieces::default();
         for (start, bytes, _) in image.segments() {
@@ -167,8 +167,8 @@ impl Pieces {
     }
 
     fn write(&mut self, start: u64, bytes: &[u8]) {
-        // SAFETY: only memory that `map` made, writable and not yet executable, is written to;
-        // nothing else refers to it.
+        // SAFETY: the memory is from `map`, writable and not yet executable, and no other reference
+        // to it exists.
         unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), start as *mut u8, bytes.len()) };
     }
 }
@@ -176,7 +176,7 @@ impl Pieces {
 impl Drop for Pieces {
     fn drop(&mut self) {
         for piece in &self.0 {
-            // SAFETY: mapped by `Piece::new`, and nobody refers to it any more.
+            // SAFETY: mapped by `Piece::new`, and no reference to it exists any more.
             unsafe { libc::munmap(piece.start as *mut libc::c_void, piece.length) };
         }
     }
@@ -215,8 +215,8 @@ impl Piece {
     }
 }
 
-/// Sixteen bytes for each import: a jump to the function of that name, or, if none may be called,
-/// an instruction that faults.
+/// Sixteen bytes for each import: a jump to the function of that name, or an instruction that
+/// faults if the function must not be called.
 fn trampolines(image: &Image) -> Vec<u8> {
     let mut code = Vec::new();
     for (_, name) in image.imports() {

@@ -13,8 +13,8 @@ impl Session {
             let mut words: Vec<Word> = Vec::with_capacity(buffer.cells.len());
             for (i, cell) in buffer.cells.iter().enumerate() {
                 let word = match cell {
-                    // Contracts of one session may have other cells there: an input is always of
-                    // 64 bits.
+                    // Contracts of one session may have other cells here. An input always has 64
+                    // bits.
                     Cell::Input => self.input(name, i),
                     Cell::Partly { known, value } => partly(&self.input(name, i), *known, *value),
                     Cell::Small(bits) => self.number(name, i, *bits, 0),
@@ -51,14 +51,14 @@ impl Session {
         input.or_insert_with(|| terms.input(64)).clone()
     }
 
-    /// A number of `bits` bits, plus `least`.
+    /// An unknown number of `bits` bits, plus `least`.
     fn number(&mut self, name: &'static str, index: usize, bits: usize, least: u128) -> Word {
         let number = self.input(name, index);
         self.terms.sum(64, &[(1, &number[..bits])], least)
     }
 }
 
-/// The bits of `known` are those of `value`; the others are anything.
+/// The bits in `known` are those of `value`. The others are those of `anything`.
 fn partly(anything: &Word, known: u64, value: u64) -> Word {
     let value = constant(value.into(), 64);
     let is_known = |bit: usize| known >> bit & 1 == 1;

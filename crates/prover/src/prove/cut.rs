@@ -1,43 +1,43 @@
-//! Proofs of loops, one turn after the other.
+//! Proofs of loops, one iteration after the other.
 //!
 //! A function that hashes 64 blocks in a loop gives formulas as large as 64 blocks, although each
-//! turn does the same. But a turn need not know how its words came about. So machine and
-//! specification run side by side, and are *cut* at the header of the loop, once a turn: what they
-//! hold is replaced by unknowns, and both go on from there.
+//! iteration does the same. But an iteration does not depend on the origin of its words. So machine
+//! and specification run side by side, and are *cut* at the header of the loop, once an iteration:
+//! unknowns replace their words, and both continue from there.
 //!
 //! # The invariant
 //!
 //! Let wₖ be the words of the specification after k steps. A state of the machine is *coupled* with
 //! wₖ if each bit of wₖ is in a register, on the stack or in a buffer that the function may write,
-//! formula by formula (all but the first `uncoupled` words). The cut is made only in such a state.
-//! Without cuts there is no proof. The *frame* are the inputs that no step has read yet. They need
-//! not be looked for: a cut replaces them, or leaves them, wherever they are.
+//! formula by formula (all but the first `uncoupled` words). The prover cuts only in such a state.
+//! Without cuts there is no proof. The *frame* is the set of inputs that no step has read yet. The
+//! prover need not find them: a cut replaces them or leaves them wherever they are.
 //!
-//! A cut forgets (*havocs*) all but this coupling:
+//! A cut forgets (*havocs*) everything except this coupling:
 //!
-//! - a bit of wₖ becomes a new unknown, the same one wherever it stands;
+//! - a bit of wₖ becomes a new unknown, the same one in all places;
 //! - so does a bit that the next step reads;
-//! - a bit of an auxiliary word becomes what follows from those unknowns;
+//! - a bit of an auxiliary word becomes a formula over those unknowns;
 //! - the frame, constants and addresses stay;
-//! - every other bit becomes an unknown of its own.
+//! - every other bit becomes a separate unknown.
 //!
-//! # Why that is sound
+//! # Soundness
 //!
-//! Unknowns stand for all values, so also for those that the formulas had. What is shown after the
-//! cut holds for each state that is coupled, and the run is in one of them. Nothing else is assumed
-//! about the loop: not where it begins, nor how many turns it has. A cut can only fail to show
-//! something: that two bits are equal which are in no word of the specification, say.
+//! An unknown has every value, including the value of the formula before. A result after the cut
+//! holds for each coupled state, and the run is in one of them. The proof assumes nothing else
+//! about the loop: neither its start nor its number of iterations. A cut can only lose a fact: for
+//! example, that two bits outside of the specification's words are equal.
 //!
-//! The unknowns are the same ones at every cut. So the formulas of all turns are the same, and cost
-//! their memory once. When an unknown is reused, no live formula contains it, neither in the
+//! Every cut has the same unknowns. So the formulas of all iterations are the same, and need memory
+//! once. When an unknown is reused, no live formula contains it, neither in the
 //! machine nor in the specification.
 //!
-//! Where no state is coupled, the formulas of all turns are one formula, which grows without end.
-//! So a run ends that has made very many since the last cut: its loop is not seen to follow the
-//! specification.
+//! If no state is coupled, the formulas grow with every iteration, without end. So a run stops when
+//! its formulas have grown too much since the last cut: the prover does not find that its loop
+//! follows the specification.
 //!
-//! After a cut, samples are no longer what the function computes on the sample inputs. So what they
-//! seem to refute is refuted only if native runs reproduce it.
+//! After a cut, samples are no longer the function's values on the sample inputs. So they refute
+//! something only if native runs reproduce it.
 //!
 //! # Example
 //!
@@ -53,11 +53,11 @@
 //!
 //! After the first jump back, rax holds (x₀ + b₀) rotated: all of w₁. So the state is coupled: rax
 //! becomes 64 unknowns u, and so does w₁. The cell b₁ becomes unknowns too, in memory and for the
-//! specification. rsi is an address and ecx a constant: both stay. The flags become unknowns that
-//! nothing may depend on. One turn later, rax holds (u + b₁) rotated by 7, and the specification
-//! says the same: they are cut again, with the same u. In the end, one step is left; its formula is
-//! compared with `[rdi]`. Had the loop rotated by 8, no state would have been coupled, and the
-//! verdict were that its turns are not seen to be the steps of the specification.
+//! specification. rsi is an address and ecx a constant: both stay. The flags become unknowns, and
+//! no output may depend on them. One iteration later, rax holds (u + b₁) rotated by 7, and so does
+//! the specification: they are cut again, with the same u. In the end, one step remains; its
+//! formula is compared with `[rdi]`. If the loop rotated by 8, no state would be coupled. The
+//! verdict would be that no turn of the loop is seen to be a step of the specification.
 //! [`Stepwise`](crate::contract::Stepwise) has the same example as a program.
 
 use crate::contract::{Contents, Steps, pick};
@@ -68,8 +68,8 @@ use crate::term::{Bit, Terms, Word};
 /// The most steps without a cut before them.
 const MOST_UNCUT: usize = 2;
 
-/// Without a cut, formulas may become as long as this part of the longest that a run may have. No
-/// kernel here needs a thirtieth of it.
+/// Without a cut, formulas may become as long as this part of a run's limit. Every kernel here
+/// needs less than a thirtieth of it.
 const UNCUT_PART: usize = 8;
 
 /// Unknowns that cuts put in the place of formulas.
@@ -77,9 +77,9 @@ const UNCUT_PART: usize = 8;
 pub(super) struct Unknowns {
     /// For the words of the specification, by their place in them.
     words: Vec<Bit>,
-    /// For what the next step reads.
+    /// For the cells that the next step reads.
     read: Vec<Bit>,
-    /// For everything else that depends on an input, and that does not.
+    /// For all other bits: those that depend on an input, and those that do not.
     others: [Vec<Bit>; 2],
 }
 
@@ -88,20 +88,20 @@ pub(super) struct Beside<'a> {
     steps: &'a Steps,
     contents: &'a Contents<Word>,
     unknowns: &'a mut Unknowns,
-    /// How many steps are done.
+    /// The number of completed steps.
     done: usize,
-    /// The words after the next step. They are worked out before the machine comes there: the
-    /// specification says which sums are opaque
-    /// ([`Algebra::opaque`](crate::algebra::Algebra::opaque)), and the machine must know.
+    /// The words after the next step. They are computed before the machine reaches it, because the
+    /// specification marks the opaque sums
+    /// ([`Algebra::opaque`](crate::algebra::Algebra::opaque)) for the machine.
     next: Vec<Word>,
     /// Whether the atom of this number is in the frame: an input that no cut has replaced.
     frame: Vec<bool>,
-    /// How many cuts there were.
+    /// The number of cuts.
     pub(super) cuts: usize,
-    /// How long all formulas were at the last one, and by how much they may grow without another.
+    /// The length of all formulas at the last cut, and their allowed growth until the next one.
     length: usize,
     most_grown: usize,
-    /// Whether the run was ended, because no turn is seen to be a step.
+    /// Whether the run was stopped because no iteration was found to be a step.
     pub(super) is_lost: bool,
 }
 
@@ -131,8 +131,8 @@ impl<'a> Beside<'a> {
         }
     }
 
-    /// At a turn of a loop: cuts, if the machine has all words of the next step but the last.
-    /// `entry` is what registers held.
+    /// Called at each iteration of a loop. Cuts, if the machine has all words of the next step and
+    /// it is not the last step. `entry` are the registers at the entry.
     pub(super) fn at_turn(&mut self, machine: &mut Machine<'_>, entry: &[Word]) -> Outcome<()> {
         if self.done + 1 >= self.steps.count {
             return Ok(());
@@ -159,7 +159,7 @@ impl<'a> Beside<'a> {
     fn is_coupled(&self, machine: &Machine<'_>) -> bool {
         let words = self.next[self.steps.uncoupled..].iter().flatten();
         let mut needed = words.filter(|bit| !bit.is_constant());
-        // At most turns, already the first one is missing.
+        // In most iterations, the first word is missing already.
         let is_near = needed
             .next()
             .is_none_or(|first| machine.bits().any(|bit| bit == *first));
@@ -236,7 +236,7 @@ impl<'a> Beside<'a> {
         self.cuts += 1;
     }
 
-    /// The result of the specification; `None` if the remaining steps would need too many formulas:
+    /// The result of the specification. `None` if the remaining steps would need too many formulas:
     /// the kernel has no such loop, or its loop ended early.
     pub(super) fn end(self, terms: &mut Terms) -> Option<Contents<Word>> {
         let left = self.done + 1..self.steps.count;

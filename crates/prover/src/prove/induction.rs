@@ -1,29 +1,30 @@
-//! Loops of any number of turns, by induction on the turns that are left.
+//! Loops of any number of iterations, by induction on the remaining iterations.
 //!
-//! A kernel gets a buffer of `n` elements and `n`, and makes a step of the specification with each.
-//! Contracts of one element, and of none, are proved as any other. For all `n` from 2 on, three
-//! pieces of runs are looked at. The *header* of the loop is where the first jump back leads to.
+//! A kernel gets a buffer of `n` elements and `n`, and makes a step of the specification with each
+//! element. The cases of one element and of none have normal proofs. For all `n` from 2 on, the
+//! prover examines three parts of runs. The *header* of the loop is the target of the first jump
+//! backwards.
 //!
 //! - *Base*: from the entry to the header, with `n` = 2 + u, u unknown. There, one step is done and
-//!   `r` = n - 1 elements are left.
-//! - *Step*: from the header, with `r` = 2 + v, in a state of which nothing is known but the
-//!   invariant. The run comes to the header again, and the invariant holds for one step more, the
-//!   next address, and `r` - 1.
+//!   `r` = n - 1 elements remain.
+//! - *Step*: from the header, with `r` = 2 + v, in a state of which only the invariant is known.
+//!   The run reaches the header again, and the invariant holds for the next step, the next address,
+//!   and `r` - 1.
 //! - *Exit*: from such a state with `r` = 1. The run returns, and the outputs are those of the
 //!   specification after its last step.
 //!
 //! The *invariant* says of each bit of each register and of memory that it is one of these: a bit
 //! of the words of the specification; of the address of the next element, or of the one after it;
-//! of the number of elements that are left, of that number of bytes, or of the address where they
-//! end; of the *frame*, the inputs that no turn uses up; a constant; or anything (*havoc*), which
-//! is a new unknown for each bit. Nobody writes it down: it is read off the state of the base. If
-//! it is too weak, or not kept, there is no proof.
+//! of the number of remaining elements, of their number of bytes, or of their end address; of the
+//! *frame*, the inputs that no iteration consumes; a constant; or anything (*havoc*), which is a
+//! new unknown for each bit. The prover derives it from the state of the base. If it is too weak,
+//! or not preserved, there is no proof.
 //!
-//! So the invariant holds whenever the header is reached, by induction on the turns. Each turn
-//! takes one from `r`, so the loop ends. Where it ends, the outputs are right.
+//! So by induction, the invariant holds each time that the run reaches the header. Each iteration
+//! takes one from `r`, so the loop ends. At its end, the outputs are right.
 //!
-//! In step and exit, the buffer is one element at a base of its own: the next one. It is there, for
-//! `r` is not zero. A run that reads another element behind the first one stops.
+//! In step and exit, the buffer is one element at its own base: the next element. It exists,
+//! because `r` is not zero. A run that reads another element after it stops.
 
 use super::invariant::{Header, Left, Roles, near, plus, promises_too_much, unknowns};
 use super::{
@@ -35,13 +36,13 @@ use crate::hash::Set;
 use crate::term::{Bit, Terms, Word, constant};
 use crate::verdict::Verdict;
 
-/// Where the run has come to.
+/// The progress of the run.
 enum Progress {
-    /// Not yet to the header.
+    /// It has not reached the header.
     Base,
-    /// From the header on.
+    /// It is in an iteration from the header on.
     Turn(Box<Header>),
-    /// To the header again.
+    /// It has reached the header again.
     Again(Result<(), String>),
 }
 
@@ -52,17 +53,17 @@ struct Induction<'a> {
     left: Left,
     /// The words after the first step.
     first: Vec<Word>,
-    /// Bytes of an element, its place in the run, and its alignment.
+    /// The bytes of an element.
     bytes: u64,
     element: (u64, u32),
-    /// The address of the first element, and how many there are.
+    /// The address of the first element, and the number of elements.
     pointer: Word,
     number: Word,
     progress: Progress,
 }
 
-/// A loop's knowledge of its position: the address of the next element, where they end, how many
-/// are left, how many bytes, and the address behind the next element.
+/// The words that hold a loop's position: the address of the next element, the end address, the
+/// numbers of remaining elements and bytes, and the address after the next element.
 fn places(terms: &mut Terms, pointer: &[Bit], left: &[Bit], bytes: u64) -> [Word; 5] {
     let behind = plus(terms, pointer, bytes as i64);
     let (pointer, left, bytes) = (pointer.to_vec(), left.to_vec(), u128::from(bytes));
@@ -72,7 +73,7 @@ fn places(terms: &mut Terms, pointer: &[Bit], left: &[Bit], bytes: u64) -> [Word
 }
 
 impl Session {
-    /// Proves a contract whose buffer repeats.
+    /// Proves a contract with a repeated buffer.
     pub(super) fn by_induction(
         &mut self,
         subject: Subject<'_>,
@@ -170,7 +171,7 @@ fn first_step(terms: &mut Terms, steps: &Steps, contents: &Contents<Word>) -> Ve
     (steps.step)(terms, 0, &words, &pick(&contents[buffer], &cells))
 }
 
-/// A finding from the invariant on may be about states that no run comes to.
+/// After the invariant, a finding may be about states that no run reaches. So it does not refute.
 pub(super) fn weaker(verdict: Verdict) -> Verdict {
     match verdict {
         Verdict::Refuted(why) | Verdict::Unproved(why) => {
@@ -181,7 +182,7 @@ pub(super) fn weaker(verdict: Verdict) -> Verdict {
 }
 
 impl Induction<'_> {
-    /// When a jump has gone back.
+    /// Called after a jump backwards.
     fn at_turn(&mut self, machine: &mut Machine<'_>, entry: &[Word]) -> Outcome<()> {
         let result = match &self.progress {
             Progress::Base if self.has_first_step(machine) => {
@@ -221,7 +222,7 @@ impl Induction<'_> {
         self.first.iter().chain([&next]).flatten().all(has)
     }
 
-    /// Puts unknowns in the place of everything that the invariant does not know.
+    /// Replaces everything that the invariant does not know by unknowns.
     fn cut(&self, machine: &mut Machine<'_>, entry: &[Word]) -> Result<Header, String> {
         let terms = &mut *machine.terms;
         let (start, known) = self.element;
@@ -279,7 +280,7 @@ impl Induction<'_> {
         })
     }
 
-    /// Inputs of the kernel that no turn uses up: contents of buffers, and of registers at the
+    /// Inputs of the kernel that no iteration consumes: contents of buffers, and registers at the
     /// entry.
     fn kept(&self, terms: &mut Terms, entry: &[Word]) -> Set<Bit> {
         let (buffer, cells) = (self.steps.reads)(0);

@@ -1,4 +1,4 @@
-//! The invariant of a loop of any number of turns, as it is read off the state of the first one.
+//! The invariant of a loop of any number of iterations, derived from the state of the first one.
 
 use crate::contract::Contract;
 use crate::exec::{Machine, State};
@@ -6,7 +6,7 @@ use crate::hash::{Map, Set};
 use crate::term::{Bit, Terms, Word, value};
 use crate::verdict::Verdict;
 
-/// How many elements are left at the header.
+/// The number of remaining elements at the header.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Left {
     One,
@@ -18,27 +18,27 @@ pub(super) enum Left {
 pub(super) struct Header {
     pub(super) address: u64,
     pub(super) state: State,
-    /// For each bit of the state that follows the specification, its value one turn later. A bit
-    /// that is neither here nor in `anything` stays.
+    /// For each bit that follows the specification, its value one iteration later. A bit that is
+    /// neither here nor in `anything` stays.
     pub(super) next: Map<Bit, Bit>,
     pub(super) anything: Set<Bit>,
     /// The words of the specification after the next step.
     pub(super) words: Vec<Word>,
 }
 
-/// No induction shows that nothing is left behind: a later turn may leave what the first one does
-/// not.
+/// An induction cannot show that no secret remains: a later iteration may leave more than the
+/// first.
 pub(super) fn promises_too_much(contract: &Contract) -> Option<Verdict> {
     let why = "a promise to wipe, for a loop of any length";
     contract.wipes.then(|| Verdict::Unsupported(why.into()))
 }
 
-/// A word and a number.
+/// The sum of a word and a number.
 pub(super) fn plus(terms: &mut Terms, word: &[Bit], number: i64) -> Word {
     terms.sum(64, &[(1, word)], number as u64 as u128)
 }
 
-/// Bits of addresses at a known distance from `pointer`, which other turns have other ones of.
+/// Bits of addresses at a known distance from `pointer`. They differ between iterations.
 pub(super) fn near(machine: &mut Machine<'_>, pointer: &[Bit]) -> Set<Bit> {
     let mut bits = Set::default();
     for word in machine.words() {
@@ -63,21 +63,21 @@ pub(super) fn unknowns(terms: &mut Terms, words: &[Word]) -> Vec<Word> {
         .collect()
 }
 
-/// The fate of bits.
+/// What becomes of bits.
 #[derive(Default)]
 pub(super) struct Roles {
     /// At the cut.
     pub(super) new: Map<Bit, Bit>,
-    /// One turn later.
+    /// One iteration later.
     pub(super) next: Map<Bit, Bit>,
     pub(super) anything: Set<Bit>,
 }
 
 impl Roles {
-    /// A bit of the specification or of a place: in the base, at the cut, and one turn later.
+    /// A bit of the specification or of a place: in the base, at the cut, and one iteration later.
     pub(super) fn add(&mut self, [old, new, later]: [Bit; 3], left: Left) -> Result<(), String> {
         if old.is_constant() {
-            // It is the same in every turn.
+            // It is the same in every iteration.
             return match left == Left::One || new == old && later == old {
                 true => Ok(()),
                 false => Err("a constant of its first turn changes later".into()),
@@ -90,14 +90,14 @@ impl Roles {
         if new.is_constant() {
             return Err("what its first turn computes is a constant later".into());
         }
-        // Bits that were equal in the first turn must be equal in all turns.
+        // Bits that were equal in the first iteration must be equal in all iterations.
         match *self.next.entry(new).or_insert(later) == later {
             true => Ok(()),
             false => Err("what is equal in its first turn differs later".into()),
         }
     }
 
-    /// Replaces every bit of the machine that may be another one in another turn.
+    /// Replaces every bit of the machine that may differ in another iteration.
     pub(super) fn replace_all(
         &mut self,
         machine: &mut Machine<'_>,
@@ -130,7 +130,7 @@ impl Roles {
 }
 
 impl Header {
-    /// Whether the invariant holds one turn later.
+    /// Whether the invariant holds one iteration later.
     pub(super) fn is_kept(&self, later: &State) -> Result<(), String> {
         self.state.becomes(later, |bit| {
             if self.anything.contains(&bit) {

@@ -1,4 +1,4 @@
-//! Where memory is: symbolic addresses, and where native runs put it.
+//! The places of memory: symbolic addresses, and the addresses of native runs.
 
 use crate::contract::{Argument, Contents, Contract, Parity};
 use crate::exec::Base;
@@ -6,30 +6,31 @@ use crate::image::Image;
 use crate::term::{Bit, Terms, Word, constant};
 use std::ops::Range;
 
-/// Where everything is in native runs; in runs on formulas these numbers only name places.
+/// The addresses of native runs. In runs on formulas these numbers only name places.
 pub(super) struct Layout {
     pub(super) ranges: Vec<Range<u64>>,
-    /// The symbolic address of each buffer; of a variable, its number.
+    /// The symbolic address of each buffer; for a variable, its number.
     pub(super) words: Vec<Word>,
     pub(super) stack: u64,
 }
 
 const BUFFERS: u64 = 0x1200_0000_0000;
 const STACK: u64 = 0x1000_0000_0000;
-/// If a contract says what the stack pointer is modulo 32.
+/// The known low bits, if a contract gives the stack pointer modulo 32.
 pub(super) const KNOWN_STACK_BITS: u32 = 5;
 /// Each buffer has a slot of addresses of its own.
 const SLOT: u64 = 1 << 40;
-/// There are no more slots below those of the program.
+/// The number of slots below those of the program.
 const MOST_BUFFERS: usize = 22;
-/// No contract asks for more.
+/// The largest alignment of a contract.
 const MOST_ALIGNED: u64 = 1 << 32;
-/// Distances from a very round address, in units of the alignment: another for each buffer.
+/// Distances from an address with many zero bits, in units of the alignment. They differ between
+/// buffers.
 const SHIFTS: [u64; 7] = [1, 0, 3, 5, 2, 7, 6];
 
 impl Layout {
     /// # Errors
-    /// The variable that the program does not have.
+    /// The name of a variable that the program does not have.
     pub(super) fn new(
         image: &Image,
         contract: &Contract,
@@ -74,7 +75,7 @@ impl Layout {
         })
     }
 
-    /// The same, with so many bytes of these buffers only.
+    /// The same layout, with only the first `bytes` bytes of these buffers.
     pub(super) fn with_begin_of(&self, buffers: &[usize], bytes: u64) -> Self {
         let mut ranges = self.ranges.clone();
         for buffer in buffers {
@@ -87,15 +88,15 @@ impl Layout {
         }
     }
 
-    /// Where the slot of a buffer is used from: its known low bits are those of every address of
-    /// that alignment, zeros.
+    /// The first address of a buffer in its slot. Its known low bits are zeros, as in every address
+    /// of this alignment.
     pub(super) fn slot(buffer: usize, alignment: u64) -> u64 {
         assert!(buffer < MOST_BUFFERS, "a slot for each");
         (BUFFERS + SLOT * buffer as u64 + 0x1000).next_multiple_of(alignment)
     }
 
-    /// The bases of all buffers that are not the same as another, and no variable of the program:
-    /// those are at distances from the program's base.
+    /// The bases of all buffers that are neither the same memory as another buffer nor a variable
+    /// of the program. A variable is at a distance from the program's base.
     pub(super) fn bases(&self, contract: &Contract) -> Vec<Base> {
         let places = contract.buffers.iter().zip(&self.ranges).zip(&self.words);
         let own =

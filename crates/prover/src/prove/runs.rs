@@ -1,4 +1,4 @@
-//! Running the function itself: to check a proof, and to reproduce what is refuted.
+//! Runs the function itself: to check a proof, and to reproduce a refutation.
 
 use super::Layout;
 use crate::algebra::Numbers;
@@ -19,23 +19,23 @@ pub(super) struct Native<'a> {
     samples: Vec<Vec<[u128; SAMPLES]>>,
 }
 
-/// Where something decides that is not the same for all inputs.
+/// A decision that is not the same for all inputs.
 pub(super) struct Decision<'a> {
-    /// The kind of decision, as the executor says it.
+    /// The kind of decision, as the executor names it.
     pub(super) what: &'static str,
-    /// The instruction,
+    /// The instruction.
     pub(super) instruction: &'a Instruction,
-    /// and how many times it is reached, this time included.
+    /// The number of times that it is reached, including this time.
     pub(super) visits: u64,
 }
 
 /// Verdicts of native runs.
 pub(super) enum Decided {
-    /// Not the same: for people, with inputs.
+    /// They differ: a text with inputs.
     Differs(String),
     /// The same on all samples, or right.
     Same,
-    /// An outcome that cannot be seen from outside.
+    /// Native runs cannot show it.
     Unknown,
 }
 
@@ -65,7 +65,7 @@ impl<'a> Native<'a> {
         })
     }
 
-    /// The first sample on which the outputs are not what the specification says on numbers.
+    /// The first sample on which the outputs differ from the specification on numbers.
     pub(super) fn wrong_sample(&mut self) -> Option<usize> {
         (0..SAMPLES).find(|sample| {
             let inputs = self.inputs(*sample);
@@ -88,7 +88,7 @@ impl<'a> Native<'a> {
         outputs
     }
 
-    /// Verdicts on the samples, on the two `first` ones before all others.
+    /// Compares the decision on all samples, the two `first` ones before the others.
     pub(super) fn decided(&mut self, decision: &Decision<'_>, first: [usize; 2]) -> Decided {
         if decision.visits == 0 {
             return Decided::Unknown;
@@ -119,8 +119,7 @@ impl<'a> Native<'a> {
         Decided::Same
     }
 
-    /// The numbers that are decided by on one sample; of registers that belong to the caller, how
-    /// they have changed.
+    /// The numbers of the decision on one sample; for the caller's registers, their changes.
     fn decision(&mut self, decision: &Decision<'_>, sample: usize) -> Option<Vec<u64>> {
         let inputs = self.inputs(sample);
         let entry = self.entry(sample, &inputs);
@@ -147,8 +146,8 @@ impl<'a> Native<'a> {
         self.samples.iter().map(cells).collect()
     }
 
-    /// Arguments in their registers and on the stack; in the others, and in the flags, something
-    /// else for each sample.
+    /// The arguments in registers and on the stack. Other registers and the flags differ between
+    /// samples.
     fn entry(&self, sample: usize, inputs: &Contents<u64>) -> Entry {
         let mut random = Random::new(sample as u64);
         let mut general = core::array::from_fn(|_| random.number());
@@ -178,13 +177,13 @@ impl<'a> Native<'a> {
         }
     }
 
-    /// A sample input, for people.
+    /// A sample input, as text.
     pub(super) fn show(&self, sample: usize) -> String {
         show(self.contract, &self.inputs(sample))
     }
 }
 
-/// A sample input, for people.
+/// A sample input, as text.
 pub(super) fn show_sample(
     terms: &Terms,
     contract: &Contract,
@@ -198,7 +197,7 @@ pub(super) fn show_sample(
     show(contract, &inputs.collect())
 }
 
-/// The content of buffers, for people.
+/// The content of buffers, as text.
 pub(super) fn show(contract: &Contract, inputs: &Contents<u64>) -> String {
     let buffers = contract.buffers.iter().zip(inputs);
     let shown = buffers.map(|(buffer, cells)| {
@@ -213,8 +212,8 @@ fn hexadecimal(numbers: &[u64]) -> String {
     numbers.collect::<Vec<_>>().join(" ")
 }
 
-/// The operand that an instruction decides by, if that is in general-purpose registers; for a
-/// branch its target.
+/// The operand of an instruction's decision, if it is in general-purpose registers; for a branch,
+/// its target.
 fn numbers(what: &str, instruction: &Instruction, reached: &Reached) -> Option<Vec<u64>> {
     let of = |register: Register| {
         let bits = 8 * register.size();

@@ -1,46 +1,45 @@
-//! Data of any length, by induction on the turns of the loop that transforms it.
+//! Data of any length, by induction on the iterations of the loop that transforms it.
 //!
 //! A function gets input, output and a length of `n` units. It transforms groups of g units in a
-//! loop, as a stream cipher does. Its loop goes back to the *header* if h units are left at least,
-//! and its code after the loop does the rest. For all lengths from the least on that the contract
-//! allows, three pieces of runs are looked at.
+//! loop, as a stream cipher does. Its loop jumps back to the *header* if at least h units remain,
+//! and its code after the loop transforms the rest. For all lengths that the contract allows, the
+//! prover examines three parts of runs.
 //!
 //! - *Short*: `n` < g + h. The run returns, and the output is that of the specification.
-//! - *Step*: `n` = g + h + u, u unknown. The run comes to the header, and the first group of the
+//! - *Step*: `n` = g + h + u, u unknown. The run reaches the header, and the first group of the
 //!   output is right. Then a second run begins at the header. Only the invariant is known of its
-//!   state, and `r` = g + h + v units are left. This run comes to the header again. The next group
-//!   of the output is right. The invariant holds again: for the next addresses, for the words of
+//!   state, and `r` = g + h + v units remain. This run reaches the header again. The next group of
+//!   the output is right. The invariant holds again: for the next addresses, for the words of
 //!   the next group, and for `r` - g.
 //! - *Exit*: from such a state with h ≤ `r` < g + h. The run returns, and the output is right.
 //!
 //! The *invariant* says of each bit of each register and of memory that it is one of these: a bit
-//! of what the specification carries from one group to the next; of the addresses behind the data
-//! that are done; of `r`, or of `r` - h; of the *frame*, the inputs that no turn uses up; a
-//! constant; or anything (*havoc*), which is a new unknown for each bit. It is read off the state
-//! of the first turn. Memory that may only be read is as it was.
+//! of the words that the specification carries from one group to the next; of the addresses after
+//! the finished data; of `r`, or of `r` - h; of the *frame*, the inputs that no iteration consumes;
+//! a constant; or anything (*havoc*), which is a new unknown for each bit. The prover derives it
+//! from the state of the first iteration. Read-only memory does not change.
 //!
-//! # Why that is sound
+//! # Soundness
 //!
 //! Every `n` from g + h on is k·g + `r` with k ≥ 1 and h ≤ `r` < g + h. The step from the entry
 //! shows that the first arrival at the header keeps the invariant; the step from the header shows
-//! that the next one does. Each takes g from `r`, so that there are k of them, and then comes the
-//! exit. Step and exit go on from one and the same arrival, so that both have the same invariant.
+//! that the next one does. Each takes g from `r`, so there are k of them, and then the exit. Step
+//! and exit continue from the same arrival, so both have the same invariant.
 //!
-//! At the header, the groups that are done are taken away, input and output: a run that touches
-//! them again stops. The rest of each gets a base of its own. In the step, only the first group of
-//! the rest exists, because no more is certain. So no turn reads or changes a group of another
-//! turn, nothing lies beside the data, and the output stays right.
+//! At the header, the prover removes the finished groups of input and output: a run that accesses
+//! them again stops. The rest of each gets its own base. In the step, only the first group of the
+//! rest exists, because more is not certain. So no iteration reads or changes a group of another
+//! iteration or memory beside the data, and the output stays right.
 //!
 //! Lengths are below 2^b + g + h units, where 2^b units are 2^62 bytes: no memory has more. So `r`
-//! is below 2^b + h at the header, and the step is looked at for all of these.
+//! is below 2^b + h at the header, and the step covers all of these.
 //!
 //! # Cases
 //!
-//! Short and exit have a finite number of lengths. One run is made for them all, with a length that
-//! is unknown, up to the first branch that depends on it. There the run is split in as many runs as
-//! there are lengths. In each, the bits of the length have their values, and data and output have
-//! the units of this length. A formula with the unknown length in it stays as it is, which is right
-//! for each of its values.
+//! Short and exit have a finite number of lengths. One run covers them all, with an unknown length,
+//! up to the first branch that depends on it. There the run splits into one run for each length. In
+//! each, the bits of the length have their values, and data and output have this length. A formula
+//! with the unknown length stays, which is correct for each value.
 
 mod number;
 
@@ -55,34 +54,34 @@ use crate::verdict::Verdict;
 use number::Number;
 use std::ops::Range;
 
-/// A piece of the proof.
+/// A part of the proof.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Short,
-    /// Step, and then exit from where the run first came to the header.
+    /// Step, and then exit from the first arrival at the header.
     Long,
 }
 
-/// Where the run has come to.
+/// The progress of the run.
 enum Progress {
-    /// Not yet to the header.
+    /// It has not reached the header.
     Begun,
-    /// From the header on.
+    /// It is in an iteration from the header on.
     Turn(Box<Header>),
-    /// To the header again.
+    /// It has reached the header again.
     Again(Result<(), String>),
-    /// From the header, at this address, for the last time.
+    /// It has left the header, at this address, for the last time.
     Last(u64),
 }
 
-/// The first time that the run comes to the header.
+/// The first time that the run reaches the header.
 struct Arrival {
     moment: Moment,
     address: u64,
     /// The words of the first group, and its data.
     words: Vec<Word>,
     data: Vec<u64>,
-    /// What the invariant gives a role: what is carried, addresses, what is left.
+    /// The bits with a role in the invariant: carried words, addresses, remaining length.
     roles: Vec<Bit>,
     kept: Set<Bit>,
     addresses: Set<Bit>,
@@ -94,7 +93,7 @@ struct Rest {
     slices: Vec<Slice>,
     /// Their addresses.
     pointers: Vec<Word>,
-    /// Which of them is the output.
+    /// The index of the output in `slices`.
     output: usize,
     /// The expected output for the longest remaining data.
     expected: Vec<Bit>,
@@ -117,7 +116,7 @@ struct Follower<'a> {
     words: Vec<Word>,
     rest: Rest,
     length: Number,
-    /// The first slot that no buffer has.
+    /// The first slot without a buffer.
     slot: usize,
     progress: Progress,
     arrival: Option<Arrival>,
@@ -225,17 +224,17 @@ impl Session {
 }
 
 impl Stream {
-    /// Lengths that do not come to the header.
+    /// Lengths with which the run does not reach the header.
     fn short(&self) -> Range<u64> {
         self.least..self.longest() + 1
     }
 
-    /// A group and `needed` units, and all that is more; `less` units are not.
+    /// A length of a group and `needed` units or more, without the `less` largest.
     fn many(&self, terms: &mut Terms, less: u64) -> Number {
         Number::many(terms, self.group + self.needed, self.many_bits(), less)
     }
 
-    /// What may be left at the header for the last time.
+    /// The possible remaining lengths at the last arrival at the header.
     fn last(&self) -> Range<u64> {
         self.needed..self.longest() + 1
     }
@@ -252,7 +251,7 @@ impl<'a> Follower<'a> {
         let words = (stream.begin)(terms, contents);
         let input = contract.index(stream.input);
         let expected = (stream.transform)(terms, contents, &words, &contents[input]).concat();
-        // The specification says which sums are opaque before the machine comes to them.
+        // The specification must mark opaque sums before the machine reaches them.
         (stream.next)(terms, &words);
         let mut names = vec![stream.input, stream.output];
         names.dedup();
@@ -289,8 +288,8 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// Runs the function. Tells what the output holds after each return, for each length of the
-    /// case that is the last one.
+    /// Runs the function. Passes the output to `returned` after each return, for each length of the
+    /// last case.
     fn run(
         &mut self,
         machine: &mut Machine<'_>,
@@ -318,7 +317,7 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// Goes on for each of these lengths, from the branch at which a run has stopped.
+    /// Continues for each of these lengths, from the branch at which a run has stopped.
     fn split(
         &mut self,
         machine: &mut Machine<'_>,
@@ -386,7 +385,7 @@ impl<'a> Follower<'a> {
         unsupported(machine, "the header again")
     }
 
-    /// Whether a register has each address behind the first group.
+    /// Whether registers hold all addresses after the first group.
     fn is_advanced(&self, machine: &mut Machine<'_>) -> bool {
         let group = self.stream.group * self.stream.unit;
         let mut pointers = self.rest.pointers.iter();
@@ -396,7 +395,7 @@ impl<'a> Follower<'a> {
         })
     }
 
-    /// Whether a group of the output is what it must be.
+    /// Checks a group of the output.
     fn group_is_right(&self, machine: &Machine<'_>) -> Result<(), String> {
         let output = self.output(machine, self.stream.group);
         match output == self.rest.expected[..output.len()] {
@@ -405,7 +404,7 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// The first time at the header.
+    /// Records the first arrival at the header.
     fn arrive(&mut self, machine: &mut Machine<'_>, entry: &[Word]) -> Result<(), String> {
         self.group_is_right(machine)?;
         let group = self.stream.group as i64;
@@ -436,7 +435,7 @@ impl<'a> Follower<'a> {
         Ok(())
     }
 
-    /// The bits that the invariant gives a role, after a group with these words.
+    /// The bits with a role in the invariant, after a group with these words.
     fn roles(
         &self,
         terms: &mut Terms,
@@ -453,8 +452,8 @@ impl<'a> Follower<'a> {
         roles.concat()
     }
 
-    /// Puts unknowns in the place of everything that the invariant does not know, where a run has
-    /// first come to the header.
+    /// Replaces everything that the invariant does not know by unknowns, at the first arrival at
+    /// the header.
     fn cut(
         &mut self,
         machine: &mut Machine<'_>,
@@ -465,7 +464,7 @@ impl<'a> Follower<'a> {
         let group = stream.group as i64;
         let (left, units) = match kind {
             Left::One => (Number::within(terms, &stream.last()), stream.needed),
-            // As many as come to the header from the entry, where a group was taken from them.
+            // The lengths that reach the header from the entry, after one group.
             Left::Many => (stream.many(terms, stream.group), stream.group),
         };
         let words = unknowns(terms, &arrival.words);
@@ -501,7 +500,7 @@ impl<'a> Follower<'a> {
         })
     }
 
-    /// The data that are left at the header, which are unknown.
+    /// The remaining data at the header, which are unknown.
     fn next_rest(&self, terms: &mut Terms, words: &[Word]) -> Rest {
         let mut slices = Vec::new();
         let mut pointers = Vec::new();
@@ -525,8 +524,8 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// Inputs of the function that no turn uses up: contents of buffers, and of registers at the
-    /// entry. The words of the first group, the data and the length are not among them.
+    /// Inputs of the function that no iteration consumes: contents of buffers, and registers at the
+    /// entry, without the words of the first group, the data and the length.
     fn kept(&self, entry: &[Word]) -> Set<Bit> {
         let data = self.rest.slices.iter().flat_map(|slice| &slice.contents);
         let used = data.chain(self.words.iter().flatten());
@@ -538,7 +537,7 @@ impl<'a> Follower<'a> {
 }
 
 impl Rest {
-    /// Declares the begin of it.
+    /// Declares its first `bytes` bytes.
     fn declare(&self, machine: &mut Machine<'_>, bytes: u64) {
         for (slice, pointer) in self.slices.iter().zip(&self.pointers) {
             let region = Region {

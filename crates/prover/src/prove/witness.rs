@@ -1,11 +1,11 @@
-//! One input of very many for which something is wrong: a solver is asked for it.
+//! A solver finds one input of very many that refutes a claim.
 //!
-//! Samples do not find it, so without a solver the verdict is UNPROVED. The solver is not trusted:
-//! the function runs again, on the numbers that it names, on this CPU too if that has the
-//! instructions. If this does not show what is wrong, the verdict stays. No proof needs a solver.
+//! Samples do not find it, so without a solver the verdict is UNPROVED. The prover does not trust
+//! the solver: it runs the function again on the solver's numbers, on this CPU too if it has the
+//! instructions. If the run does not confirm the error, the verdict stays. No proof needs a solver.
 //!
-//! It is asked about outputs and branches. Formulas of a loop that was cut are not asked about:
-//! they are about words that a turn may never see.
+//! The prover asks about outputs and branches. It does not ask about formulas of a loop that was
+//! cut: they contain words that may never occur.
 
 use super::runs::{self, Native};
 use super::{Ends, Finding, Layout, Session, Subject, WRONG_OUTPUT, outputs_of};
@@ -27,14 +27,14 @@ struct Path {
 }
 
 impl Session {
-    /// Asks this solver for an input, where samples do not show what is wrong.
+    /// Asks this solver for an input if samples do not refute.
     #[must_use]
     pub fn with_solver(self, solver: Solver) -> Self {
         let solver = Some(solver);
         Self { solver, ..self }
     }
 
-    /// A verdict with the input for which something is wrong, if the solver finds one.
+    /// The verdict with a refuting input, if the solver finds one.
     pub(super) fn witness(
         &mut self,
         subject: Subject<'_>,
@@ -59,8 +59,8 @@ impl Session {
         }
     }
 
-    /// The bits that may differ where samples do not: of outputs and what they must be, or of what
-    /// decides a branch and what that is on the first sample.
+    /// Pairs of bits that may differ although samples agree: outputs and required outputs, or a
+    /// branch's condition and its value on the first sample.
     fn differences(&self, run: &Result<Ends, Stop>) -> Option<Vec<(Bit, Bit)>> {
         match run {
             Ok(Ends { outputs, expected }) => {
@@ -108,7 +108,7 @@ impl Session {
         Some(Verdict::Refuted(why))
     }
 
-    /// Whether the function goes another way for each of these numbers.
+    /// Whether the function takes different paths for these numbers.
     fn other_path(
         &mut self,
         subject: Subject<'_>,
@@ -127,7 +127,7 @@ impl Session {
         )))
     }
 
-    /// The content of all buffers at the entry for these values of inputs; zero for others.
+    /// The content of all buffers at the entry for these values of inputs. Other inputs are zero.
     fn numbers(
         &self,
         contract: &Contract,
@@ -181,7 +181,7 @@ impl Session {
     }
 }
 
-/// The first output, and word of it, that is a number other than it must be.
+/// The first output with a wrong number, and the index of the word.
 fn wrong_word(ends: &Ends) -> Option<(usize, usize)> {
     let expected = ends.expected.as_ref()?;
     let outputs = ends.outputs.iter().zip(expected).enumerate();
@@ -196,7 +196,7 @@ fn wrong_word(ends: &Ends) -> Option<(usize, usize)> {
     outputs.find_map(|wrong| wrong)
 }
 
-/// Numbers for people; of an address nothing.
+/// Numbers to show. Addresses are left out.
 fn shown(inputs: &Contents<Word>) -> Contents<u64> {
     let number = |word: &Word| value(word).unwrap_or(0) as u64;
     let buffers = inputs.iter();

@@ -1,11 +1,11 @@
-//! Lengths of which something is known.
+//! Partly known lengths.
 
 use crate::hash::Map;
 use crate::term::{Bit, Terms, Word, constant};
 use std::ops::Range;
 
-/// A number of units, of which only the least value is known; and its unknown part, where that is
-/// split in cases.
+/// A number of units of which only the least value is known; and its unknown part, if it is split
+/// into cases.
 pub(super) struct Number {
     pub(super) word: Word,
     least: u64,
@@ -15,7 +15,7 @@ pub(super) struct Number {
 impl Number {
     /// `least` + x, for every x below 2^`bits` - `less`.
     pub(super) fn many(terms: &mut Terms, least: u64, bits: usize, less: u64) -> Self {
-        // x = low + (2^(bits - 1) - less) · high: no value is left out, and none is too large.
+        // x = low + (2^(bits - 1) - less) · high. This covers every value, and none is too large.
         let half = 1 << (bits - 1);
         assert!(less <= half, "a group is small");
         let (low, high) = (terms.input(bits - 1), terms.input(1));
