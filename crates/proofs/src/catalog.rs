@@ -1,5 +1,4 @@
-//! Every kernel that is proved: a row for each, with its contract. To prove another kernel, add a
-//! row.
+//! Every proved kernel: a row for each, with its contract. To prove another kernel, add a row.
 
 mod drivers;
 mod obligations;
@@ -17,7 +16,7 @@ use sealstone_prover::contract::{Access, Cell, Contents, Contract, Formula};
 use sealstone_prover::features::{Features, Processor};
 use sealstone_prover::formula;
 
-/// An instruction set, as our code names it or others' code that we rely on.
+/// An instruction set of our code, or of others' code that we rely on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Set {
     /// The features of every x86-64 CPU.
@@ -106,7 +105,7 @@ impl Set {
         }
     }
 
-    /// The guarantee of its detection.
+    /// The features that its detection guarantees.
     pub fn features(self) -> Features {
         match self {
             Self::Baseline => Features::baseline(),
@@ -124,7 +123,7 @@ impl Set {
         }
     }
 
-    /// A processor that has it, and nothing else.
+    /// A processor with these features only.
     pub fn processor(self) -> Processor {
         Processor {
             features: self.features(),
@@ -132,8 +131,8 @@ impl Set {
         }
     }
 
-    /// What `sealstone_lanes::Cpu` is for it: the numbers of its variants. AVX-512 has two, which
-    /// differ in tree kernels only.
+    /// The numbers of its variants of `sealstone_lanes::Cpu`. AVX-512 has two, which differ in tree
+    /// kernels only.
     fn numbers(self) -> &'static [u8] {
         match self {
             Self::Baseline => &[0],
@@ -147,7 +146,7 @@ impl Set {
 
 /// A kernel for one instruction set.
 pub struct Kernel {
-    /// Its name for people.
+    /// Its name in tables.
     pub name: &'static str,
     /// The instruction set.
     pub set: Set,
@@ -159,7 +158,7 @@ pub struct Kernel {
     pub shipped: bool,
     /// Kernels of one family share a specification.
     pub family: &'static str,
-    /// Its promise.
+    /// Its contracts.
     pub contracts: Vec<Contract>,
 }
 
@@ -184,9 +183,9 @@ pub fn kernels() -> Vec<Kernel> {
     all
 }
 
-/// The cell of memory in which word `word` of an Argon2 block is: 8 × 8 matrices of registers of
-/// two words, of which a line of eight cells holds a quarter of two rows, a register of one and of
-/// the other in turn.
+/// The cell of memory with word `word` of an Argon2 block. The block is an 8 × 8 matrix of
+/// registers of two words. A line of eight cells holds a quarter of two rows, with alternating
+/// registers.
 fn cell_of(word: usize) -> usize {
     let (row, column) = (word / 16, word % 16);
     let line = 4 * (row / 2) + column / 4;
@@ -207,7 +206,7 @@ fn cells_of<W: Clone>(words: &[W]) -> Vec<W> {
     cells
 }
 
-/// G of the first two buffers, in the third; added to what was there if `add`.
+/// G of the first two buffers, in the third; added to the old content if `add`.
 fn new_block<A: Algebra<64>>(
     a: &mut A,
     contents: &Contents<A::Word>,
@@ -225,14 +224,14 @@ fn new_block<A: Algebra<64>>(
     vec![if add { added(a) } else { block.clone() }]
 }
 
-/// Three blocks, and a fourth that is for later: nothing is there to be read yet.
+/// Three blocks, and the address of a fourth block for later, which is not readable yet.
 fn blocks(cpu: u8, add: bool) -> Contract {
     with_blocks(cpu, formula!(|a, contents| new_block(a, contents, add)))
         .buffer("soon", 0, 64, Read)
         .addresses(["soon"])
 }
 
-/// The same, where that place follows from data.
+/// The same, with an address that depends on data.
 fn blocks_and_any_place(cpu: u8, add: bool) -> Contract {
     with_blocks(cpu, formula!(|a, contents| new_block(a, contents, add)))
         .case("any place to prefetch")
@@ -249,8 +248,8 @@ fn with_blocks(cpu: u8, formula: Formula) -> Contract {
     contract.byte(cpu).addresses(["x", "y", "out"])
 }
 
-/// Three blocks, and where the next reference is looked for: any lane, segment, index and memory at
-/// all, among 1 to 2^24 lanes.
+/// Three blocks, and the parameters of the next reference: any lane, segment, index and memory,
+/// among 1 to 2^24 lanes.
 fn blocks_ahead(cpu: u8, add: bool) -> Contract {
     let formula = formula!(|a, contents| {
         let mut outputs = new_block(a, contents, add);
@@ -275,7 +274,7 @@ fn blocks_ahead(cpu: u8, add: bool) -> Contract {
         .by_data()
 }
 
-/// The same, and any place at all to prefetch.
+/// The same, and any address to prefetch.
 fn blocks_in_turn(cpu: u8, add: bool) -> Contract {
     blocks_ahead(cpu, add)
         .buffer("soon", 1, 8, Read)

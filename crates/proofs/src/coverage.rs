@@ -1,8 +1,8 @@
-//! Which machine code of a program the proofs are about, and which not.
+//! The machine code of a program that the proofs cover, and the code that they do not cover.
 //!
-//! A proof says something about the bytes that its run executed. A program may hold the same source
-//! a second time: inlined into a caller, copied for another crate, under a name that no row has. So
-//! the whole program file is walked, function by function, and four things are findings:
+//! A proof covers the bytes that its run executed. A program may contain the same source a second
+//! time: inlined into a caller, copied for another crate, under a name without a row. So this
+//! module checks the whole program file, function by function. It reports four kinds of findings:
 //!
 //! - a function of our crates that *looks like a kernel* (`Mix::is_of_kernel`: it rotates words,
 //!   or adds, multiplies or shifts vectors in 16 instructions or more), was not proved, and is not
@@ -26,9 +26,9 @@ use std::fmt::Write;
 pub struct Function {
     /// Its path.
     pub symbol: String,
-    /// Where it begins, in the program file.
+    /// Its start in the program file.
     pub start: u64,
-    /// Where it ends.
+    /// Its end.
     pub end: u64,
 }
 
@@ -36,7 +36,7 @@ pub struct Function {
 pub struct Driver {
     /// A part of its path.
     pub path: &'static str,
-    /// Why it is not proved, and what stands for it instead.
+    /// The reason for the missing proof, and what covers it instead.
     pub why: &'static str,
 }
 
@@ -51,15 +51,15 @@ pub struct Coverage {
     pub ours: Share,
     /// The part of it in proved functions.
     pub proved: Share,
-    /// Bytes of proved functions that no run has executed: nothing in them looks like a kernel.
+    /// Bytes of proved functions that no run has executed. They do not look like a kernel.
     pub not_executed: u64,
     /// Functions of our crates that look like kernels, are not proved, and are explained.
     pub drivers: Vec<(Function, &'static str)>,
-    /// The forbidden state.
+    /// What must not be.
     pub findings: Vec<String>,
 }
 
-/// How much code.
+/// An amount of code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Share {
     /// Functions.
@@ -68,13 +68,13 @@ pub struct Share {
     pub bytes: u64,
 }
 
-/// A function, or code behind one that has no symbol, with what is in it.
+/// A function, or the code without a symbol after it, with its instructions.
 struct Piece {
     name: String,
     start: u64,
     end: u64,
     mix: Mix,
-    /// Where its jumps and calls go that leave it.
+    /// The targets of its jumps and calls to other functions.
     targets: BTreeSet<u64>,
 }
 
@@ -107,7 +107,7 @@ pub(crate) fn nameless(functions: &[Function], executed: &Executed) -> Option<u6
     addresses.find(|at| !functions.iter().any(|function| is_in(function, *at)))
 }
 
-/// Walks a program whose proofs have executed these instructions.
+/// Checks a program whose proofs have executed these instructions.
 pub fn cover(image: &Image, executed: &Executed, drivers: &'static [Driver]) -> Coverage {
     let pieces = pieces(image);
     let is_proved = |piece: &Piece| executed.range(piece.start..piece.end).next().is_some();
@@ -145,7 +145,7 @@ pub fn cover(image: &Image, executed: &Executed, drivers: &'static [Driver]) -> 
 }
 
 impl Coverage {
-    /// Whether nothing was found.
+    /// Whether there are no findings.
     pub fn is_whole(&self) -> bool {
         self.findings.is_empty() && self.proved.bytes > 0
     }
@@ -209,7 +209,7 @@ impl Coverage {
         }
     }
 
-    /// For people.
+    /// As text.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let share = 100.0 * self.proved.bytes as f64 / self.ours.bytes.max(1) as f64;
@@ -250,7 +250,7 @@ impl Coverage {
         text
     }
 
-    /// For programs.
+    /// As JSON.
     pub fn json(&self) -> Value {
         let drivers = self.drivers.iter().map(|(function, why)| {
             let mut json = function.json();
@@ -270,13 +270,13 @@ impl Coverage {
 }
 
 impl Function {
-    /// For programs: addresses of the program file.
+    /// As JSON, with addresses of the program file.
     pub fn json(&self) -> Value {
         json!({ "symbol": self.symbol, "start": self.start, "end": self.end })
     }
 }
 
-/// Whether a path is of a crate of ours, or of something that was made for a type of ours.
+/// Whether a path is in one of our crates, or is an instance for one of our types.
 fn is_ours(name: &str) -> bool {
     let starts = name.match_indices("sealstone");
     let mut before = starts.map(|(at, _)| name[..at].chars().next_back());

@@ -1,12 +1,12 @@
-//! Digests of proved functions that are the same wherever a program has them.
+//! Digests of proved functions that do not depend on the function's place in a program.
 //!
-//! Code names other places of the program by their distance. That changes when anything between
-//! them does. So a digest is of the bytes of a function with zeros in such *distances*, and of the
-//! constants of the program that the proof has read through them, in the order of the code. With
-//! the same digest, the function does the same.
+//! Code refers to other places of the program by their distance, which depends on the code between
+//! them. So a digest covers the bytes of a function with zeros in such *distances*, and the
+//! constants that the proof has read through them, in the order of the code. Functions with the
+//! same digest compute the same.
 //!
-//! A digest does not cover where calls lead (each function that was executed has a digest of its
-//! own), and constants that no run has read (of ways to a panic).
+//! A digest does not cover the targets of calls (each executed function has its own digest), and
+//! constants that no run has read (those of paths to a panic).
 
 use crate::coverage::{Executed, Function};
 use crate::spec::sha256;
@@ -15,7 +15,7 @@ use sealstone_prover::image::Image;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// A digest, and what must be known to compute it again.
+/// A digest, and the data that are needed to compute it again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digest {
     /// In hexadecimal.
@@ -24,14 +24,14 @@ pub struct Digest {
     pub distances: Vec<Distance>,
 }
 
-/// Four bytes of code: how far something is from the end of their instruction.
+/// Four bytes of code: the distance of another place from the end of their instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Distance {
-    /// Where they are in the function.
+    /// Their offset in the function.
     pub at: usize,
-    /// Where their instruction ends.
+    /// The offset of the end of their instruction.
     pub from: usize,
-    /// How many bytes of a constant are there; 0 if they are not in the digest.
+    /// The length of the constant there; 0 if the digest does not cover it.
     pub length: usize,
 }
 
@@ -79,7 +79,7 @@ impl Digest {
         Self { sha256, distances }
     }
 
-    /// For programs.
+    /// As JSON.
     pub fn json(&self, function: &Function) -> Value {
         let distances = self.distances.iter();
         let distances = distances.map(|Distance { at, from, length }| json!([at, from, length]));
@@ -91,8 +91,8 @@ impl Digest {
     }
 }
 
-/// How many bytes of a constant an instruction has read; 0 if it was an address, or the loader has
-/// put it there.
+/// The number of bytes of a constant that an instruction has read; 0 if it is an address or the
+/// loader wrote it.
 fn constant(instruction: &Instruction, constants: &BTreeSet<u64>) -> usize {
     let (start, length) = (
         instruction.ip_rel_memory_address(),
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
     use iced_x86::code_asm::{CodeAssembler, qword_ptr, rax};
 
-    /// Reads a constant behind the function, and calls what is behind that.
+    /// A function that reads a constant after itself and calls the code after the constant.
     fn program(before: usize, constant: u64, more: u64) -> (Image, Function, Executed) {
         let mut image = Image::of_code("other", &vec![0x90; before]);
         let mut code = CodeAssembler::new(64).unwrap();

@@ -1,8 +1,8 @@
-//! Code of our crates that looks like a kernel and has no row, with the reason.
+//! Code of our crates that looks like a kernel but has no row, with the reason.
 
 use crate::coverage::Driver;
 
-/// All of it. `make prove` lists what it stands for.
+/// All drivers. `make prove` lists the functions that they match.
 pub const DRIVERS: &[Driver] = &[
     Driver {
         path: "sealstone_primitives::curve::ristretto::RistrettoElement",
@@ -12,7 +12,7 @@ pub const DRIVERS: &[Driver] = &[
         path: "sealstone_token::voprf::verifiable::statement",
         why: "negates a scalar or a point, inlined from curve25519-dalek; published vectors of RFC 9497",
     },
-    // The optimiser puts it into one or the other.
+    // The optimiser inlines it into one or the other.
     Driver {
         path: "sealstone::selftest::run",
         why: "counts the bytes of the file that the self-test seals and opens",

@@ -1,16 +1,16 @@
 //! Assumptions of the contracts about callers of kernels, and their guarantees.
 //!
-//! A contract is an assumption where the kernel is called. The tests below read from the contracts
-//! what they assume, so that a contract that assumes more fails until it says who guarantees that.
+//! A contract is an assumption about the caller of a kernel. The tests below read the assumptions
+//! from the contracts. So a contract with a new assumption fails until the table has its guarantee.
 
 use serde_json::{Value, json};
 
 /// The assumption, as a contract shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Need {
-    /// It is called as the System V ABI says.
+    /// Calls follow the System V ABI.
     Call,
-    /// Buffers exist, with these lengths and contents that nobody else changes.
+    /// Buffers exist with these lengths, and no other code changes them meanwhile.
     Memory,
     /// Written buffers are separate from all others.
     Separate,
@@ -22,13 +22,13 @@ pub enum Need {
     Instructions,
     /// A number in memory is in a range.
     Range,
-    /// A number of elements is the one of the contract.
+    /// The number of elements is that of the contract.
     Count,
 }
 
 /// Kernels with the same obligations.
 pub struct Group {
-    /// Its name for people.
+    /// Its name in tables.
     pub name: &'static str,
     /// The paths of its functions.
     pub functions: &'static [&'static str],
@@ -46,9 +46,9 @@ pub struct Obligation {
     pub groups: &'static [&'static Group],
     /// The caller's obligation.
     pub what: &'static str,
-    /// The guarantee of it,
+    /// The guarantee.
     pub by: &'static str,
-    /// and what checks that.
+    /// The check of the guarantee.
     pub checked: &'static str,
 }
 
@@ -180,7 +180,7 @@ pub const OBLIGATIONS: &[Obligation] = &[
 ];
 
 impl Obligation {
-    /// The kernels whose callers it is for, for people.
+    /// The kernels whose callers have this obligation, as text.
     pub fn kernels(&self) -> String {
         let names: Vec<&str> = self.groups.iter().map(|group| group.name).collect();
         match names.len() == ALL.len() {
@@ -189,7 +189,7 @@ impl Obligation {
         }
     }
 
-    /// For programs.
+    /// As JSON.
     pub fn json(&self) -> Value {
         json!({
             "kernels": self.kernels(),
@@ -243,7 +243,7 @@ mod tests {
         needs
     }
 
-    /// What the contracts of each function of ours assume.
+    /// The assumptions of the contracts of each of our functions.
     fn assumed() -> BTreeMap<&'static str, BTreeSet<Need>> {
         let mut all: BTreeMap<_, BTreeSet<Need>> = BTreeMap::new();
         for kernel in kernels() {
@@ -254,7 +254,7 @@ mod tests {
             let needs = contracts.flat_map(|contract| needs(kernel.set, contract));
             let entry = all.entry(kernel.function).or_default();
             entry.extend(needs);
-            // Its contracts together are of every number.
+            // Its contracts together cover every number.
             if kernel
                 .contracts
                 .iter()
@@ -266,7 +266,7 @@ mod tests {
         all
     }
 
-    /// What the table has for each function.
+    /// The table's obligations for each function.
     fn listed<'a>(
         table: impl Iterator<Item = &'a Obligation>,
     ) -> BTreeMap<&'a str, BTreeSet<Need>> {
@@ -285,7 +285,7 @@ mod tests {
         assert_eq!(listed(OBLIGATIONS.iter()), assumed());
     }
 
-    /// An obligation that is left out is noticed, whichever it is.
+    /// The test notices each missing obligation.
     #[test]
     fn an_assumption_without_a_row_is_noticed() {
         for left_out in OBLIGATIONS {

@@ -1,6 +1,6 @@
-//! Code of others: what the command relies on, and functions of crates as published. A row here may
-//! stay without a proof: its verdict is in ASSURANCE.md, and `make prove` fails if that is not what
-//! it finds.
+//! Code of others: functions that the command relies on, and functions of crates as published. A
+//! row here need not be proved: ASSURANCE.md has its verdict, and `make prove` fails if it finds
+//! another verdict.
 
 mod aes;
 mod blake3;
@@ -33,7 +33,7 @@ pub fn others() -> Vec<Kernel> {
         .collect()
 }
 
-/// A function, with its name for people and in the program.
+/// A function, with its name in tables and in the program.
 fn row(
     family: &'static str,
     set: Set,
@@ -143,7 +143,7 @@ fn sha256_any_blocks() -> Contract {
         .values("blocks")
 }
 
-/// SHA-512 over blocks, some of which are a step; and one before them, or none.
+/// SHA-512 over blocks. A step is some blocks. There may be one block before them.
 #[derive(Clone, Copy)]
 struct Sha512 {
     steps: usize,

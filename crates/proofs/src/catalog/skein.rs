@@ -106,10 +106,10 @@ fn inner_blocks(words: usize, count: usize) -> Contract {
     .returns(2)
 }
 
-/// Two blocks or more, each of which is a step.
+/// Two blocks or more. Each is a step.
 #[derive(Clone, Copy)]
 struct Blocks {
-    /// In each.
+    /// Words in each.
     words: usize,
 }
 
@@ -208,7 +208,7 @@ pub(super) fn output(words: usize) -> Kernel {
 /// than lanes, the other lanes repeat the first node, and their values are dropped.
 #[derive(Clone, Copy)]
 struct Nodes {
-    /// How many.
+    /// The number of nodes.
     count: usize,
     lanes: usize,
     /// Blocks in each.
@@ -233,15 +233,15 @@ impl Nodes {
         }
     }
 
-    /// Too few nodes for lanes to be faster: the function does nothing.
+    /// The function does nothing for so few nodes, because lanes would not be faster.
     fn too_few(self) -> Contract {
         let nothing =
             formula!(|a, contents| vec![contents[2].clone(), vec![Algebra::<64>::number(a, 0)]]);
         self.memory(Contract::new(nothing)).case(CASES[self.count])
     }
 
-    /// The numbers of nodes with a contract: all that are too few, and of nodes in four
-    /// lanes the others. More would take too long: each takes as long as a full group.
+    /// The contracts for numbers of nodes: all that are too few, and for four lanes the others.
+    /// More would take too long, because each takes as long as a full group.
     fn contracts(lanes: usize, blocks: usize) -> Vec<Contract> {
         let of = |count| Self {
             count,
@@ -299,7 +299,7 @@ impl Stepwise for Nodes {
         2
     }
 
-    /// The position of each node: now, at its begin, and after its first block.
+    /// The position of each node: now, at its start, and after its first block.
     fn auxiliary<A: Algebra<64>>(
         &self,
         a: &mut A,
@@ -391,8 +391,7 @@ pub(super) fn tree(lanes: usize) -> [Kernel; 2] {
         family: "tree",
         contracts: Nodes::contracts(lanes, blocks),
     };
-    // Nodes first: it takes longer to see that their function does not hash leaves than the other
-    // way round.
+    // Nodes first: rejecting their function as one of leaves takes longer than the reverse.
     [(names[1], 16), (names[0], 64)].map(kernel)
 }
 
@@ -402,8 +401,8 @@ mod tests {
     use sealstone_prover::algebra::Numbers;
     use sealstone_prover::term::Random;
 
-    /// Compares them with those by which `tests/skein.rs` hashes published trees, at any level and
-    /// position.
+    /// Compares the steps with those by which `tests/skein.rs` hashes published trees, at any level
+    /// and position.
     #[test]
     fn the_steps_of_each_lane_are_those_of_a_node() {
         for (count, lanes, blocks) in [(1, 1, 16), (4, 4, 64), (9, 9, 16), (3, 4, 16), (5, 9, 64)] {

@@ -1,11 +1,11 @@
-//! Which instructions of a function make it look like a kernel.
+//! The instructions that make a function look like a kernel.
 
 use iced_x86::{Instruction, Mnemonic, OpKind};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// How many instructions of each kind there are that kernels have and other code does not:
-/// rotations, and sums, products and shifts of vectors, each with its immediate.
+/// The numbers of instructions that kernels have and other code does not have: rotations, and sums,
+/// products and shifts of vectors, each with its immediate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mix {
     counts: BTreeMap<(Mnemonic, u64), usize>,
@@ -15,7 +15,7 @@ pub(super) struct Mix {
 /// A loop that counts characters or adds lengths has fewer sums, products and shifts of vectors.
 const MANY: usize = 16;
 
-/// Functions with fewer instructions cannot be told apart.
+/// Functions with fewer instructions are too similar to compare.
 const LEAST: usize = 32;
 
 impl Mix {
@@ -28,12 +28,12 @@ impl Mix {
         }
     }
 
-    /// Whether there is a rotation, or more on vectors than compilers make of a loop that counts.
+    /// Whether there is a rotation, or more vector arithmetic than in compiled loops that count.
     pub(super) fn is_of_kernel(&self) -> bool {
         self.rotates || self.total() >= MANY
     }
 
-    /// Whether nine of ten of the other's instructions are here too.
+    /// Whether it has nine of ten of the other's instructions.
     pub(super) fn contains(&self, other: &Self) -> bool {
         let count = |key: &(Mnemonic, u64)| self.counts.get(key).copied().unwrap_or(0);
         let common = other.counts.iter().map(|(key, n)| count(key).min(*n));
@@ -63,8 +63,8 @@ impl fmt::Display for Mix {
     }
 }
 
-/// A rotation of 32 bits or more: of 16 bits by 8 it swaps bytes. Two shifts of one register make a
-/// rotation, of two registers a shift of a long number.
+/// A rotation of 32 bits or more. A rotation of 16 bits by 8 swaps bytes. A double shift of one
+/// register is a rotation; of two registers it is a shift of a long number.
 fn is_rotation(instruction: &Instruction) -> bool {
     use Mnemonic::*;
     let size = match instruction.op0_kind() {

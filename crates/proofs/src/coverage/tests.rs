@@ -58,7 +58,7 @@ fn a_program_of_proved_code_is_covered() {
     assert!(!cover(&image, &Executed::new(), NO_DRIVERS).is_whole());
 }
 
-/// Under whatever name, and with a bug: three rotations are other ones.
+/// The copy has another name and a bug: three rotations differ.
 #[test]
 fn a_copy_that_no_row_proves() {
     for name in ["core::ops::function::FnOnce::call_once", "memchr", KERNEL] {
@@ -73,7 +73,7 @@ fn a_copy_that_no_row_proves() {
     }
 }
 
-/// Another kernel, which is not a copy: ours must be proved, that of others need not.
+/// Another kernel, which is not a copy. Our kernels must be proved, those of others need not be.
 #[test]
 fn code_that_looks_like_a_kernel() {
     let sums = |count| code(|code| (0..count).try_for_each(|_| code.paddq(xmm0, xmm1)));
@@ -150,7 +150,7 @@ fn what_is_ours() {
     assert!(!is_ours("unsealstone::x") && !is_ours("my_sealstone::x"));
 }
 
-/// Code between functions would be in no digest.
+/// No digest covers code between functions.
 #[test]
 fn an_instruction_outside_of_all_functions_is_noticed() {
     let function = |start, end| Function {

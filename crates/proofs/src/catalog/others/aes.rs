@@ -1,5 +1,5 @@
-//! aws-lc's AES-256 with AES instructions: what it does for AES-256-GCM on processors without
-//! AVX-512, beside the function that encrypts and authenticates long data in one loop.
+//! aws-lc's AES-256 with AES instructions: its part of AES-256-GCM on processors without AVX-512,
+//! without the function that encrypts and authenticates long data in one loop.
 
 use super::{Set, row};
 use crate::catalog::Kernel;
@@ -11,7 +11,7 @@ use sealstone_prover::formula;
 
 /// The cells of all round keys.
 const KEYS: usize = 2 * (aes::ROUNDS + 1);
-/// The number of rounds less one. It follows in the low half of a cell, whose other half is behind
+/// The number of rounds less one. It is in the low half of the next cell, whose other half is after
 /// the structure.
 const INNER_ROUNDS: u64 = aes::ROUNDS as u64 - 1;
 const LOW_HALF: u64 = 0xffff_ffff;
@@ -25,8 +25,8 @@ fn aes_row(names: [&'static str; 2], shows: &'static str, contracts: Vec<Contrac
     row("aws-lc AES-256", Set::Aes, names, shows, contracts)
 }
 
-/// It looks at two bits of a variable in which the capabilities of the processor are: AVX and XOP.
-/// Each has both values.
+/// It reads two bits of the variable with the processor's capabilities: AVX and XOP. Each has both
+/// values.
 fn key_schedule() -> Kernel {
     let names = [
         "aws-lc aes_hw_set_encrypt_key",
@@ -87,7 +87,7 @@ fn one_block() -> Kernel {
         .buffer("output", 2, 1, Write)
         .buffer("input", 2, 1, Read);
     let separate = with_schedule(separate).addresses(["input", "output", "schedule"]);
-    // GCM makes its hash key so.
+    // GCM makes its hash key in this way.
     let in_place = Contract::new(formula!(|a, contents| one_encrypted(a, contents)))
         .case("in place")
         .buffer("input", 2, 1, Write);
@@ -110,10 +110,10 @@ fn one_encrypted<A: Substitution + Cells>(
     vec![aes::cells(a, &output)]
 }
 
-/// Blocks that it encrypts at once.
+/// The number of blocks that it encrypts at once.
 const AT_ONCE: usize = 8;
-/// The most that a contract of one number has: a loop of two turns, and each number of blocks after
-/// it.
+/// The largest number of blocks with its own contract: a loop of two iterations, and each number of
+/// blocks after it.
 const MOST: usize = 23;
 
 fn blocks() -> Kernel {
@@ -128,8 +128,8 @@ fn blocks() -> Kernel {
     aes_row(names, shows, contracts.collect())
 }
 
-/// Any number of blocks. Its loop makes eight in a turn, and goes back while there are eight. It
-/// holds the counter that comes next, and the blocks of eight counters with the first round key
+/// Any number of blocks. An iteration of its loop encrypts eight, and it continues while eight
+/// remain. It holds the next counter, and the blocks of eight counters with the first round key
 /// added.
 fn any_blocks(in_place: bool) -> Contract {
     let formula = formula!(|a, contents| {
@@ -176,7 +176,7 @@ fn any_blocks(in_place: bool) -> Contract {
         .addresses(["schedule", "counter"])
 }
 
-/// The counter of the block behind eight.
+/// The counter of the block after eight.
 fn next_counter<A: Algebra<32>>(a: &mut A, counter: &A::Word) -> A::Word {
     let distance = a.number(AT_ONCE as u64);
     a.add(counter, &distance)

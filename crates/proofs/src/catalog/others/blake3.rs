@@ -16,15 +16,15 @@ pub(super) fn rows() -> Vec<Kernel> {
 
 const FAMILY: &str = "blake3";
 
-/// The sets for which there is a function that compresses one block, and whether it leaves the
-/// bits alone that are above the bytes which it is given.
+/// The sets with a function that compresses one block, and whether the function ignores the bits
+/// above its byte arguments.
 const SETS: [(Set, bool); 3] = [
     (Set::Baseline, false),
     (Set::Sse41, false),
     (Set::Avx512, true),
 ];
 
-/// The next chaining value in the place of the one before.
+/// The next chaining value replaces the previous one.
 fn in_place() -> Vec<Kernel> {
     let names = [
         "blake3_compress_in_place_sse2",
@@ -76,8 +76,8 @@ const ANY: &str =
     "BLAKE3 (C2SP), 3.3, of one block, for any counter, block length of 8 bits and flags";
 const ANY_EXTENDED: &str = "BLAKE3 (C2SP), 3.3, of one block, for any counter, block length of 8 bits and flags, the last two given with zeros above their bits";
 
-/// What a block is compressed with. Of the arguments of one byte, the bits above may be `any`, as
-/// the ABI has it, or are zeros.
+/// The inputs of a compression. The bits above the arguments of one byte are `any`, as in the ABI,
+/// or zeros.
 fn with_inputs(contract: Contract, any: bool) -> Contract {
     let byte = if any { Cell::Input } else { Cell::Small(8) };
     contract
@@ -105,14 +105,14 @@ fn compressed<A: Cells>(
     blake3::compress(a, &h, &block, &inputs)
 }
 
-/// Names of inputs that stand anywhere.
+/// Names of inputs at any place.
 const INPUTS: [&str; 17] = [
     "input 0", "input 1", "input 2", "input 3", "input 4", "input 5", "input 6", "input 7",
     "input 8", "input 9", "input 10", "input 11", "input 12", "input 13", "input 14", "input 15",
     "input 16",
 ];
 
-/// How many inputs and blocks.
+/// The numbers of inputs and blocks.
 #[derive(Clone, Copy)]
 struct Size {
     inputs: usize,
@@ -125,13 +125,13 @@ struct Size {
 #[derive(Clone, Copy)]
 struct Code {
     family: &'static str,
-    /// Inputs that it works on at once.
+    /// The number of inputs that it processes at once.
     lanes: usize,
-    /// How it counts within them,
+    /// How it counts within a group of inputs.
     within: Counting,
-    /// and from one group of them to the next.
+    /// How it counts from one group to the next.
     beyond: Counting,
-    /// Each input may be anywhere. Else they follow one another.
+    /// Whether each input may be at any place. Otherwise they are contiguous.
     anywhere: bool,
 }
 
@@ -227,10 +227,10 @@ fn many_contract(size: Size, code: Code) -> Contract {
         .addresses(["output"])
 }
 
-/// The buffer of inputs that follow one another.
+/// The buffer of contiguous inputs.
 const ALL: &str = "all inputs";
 
-/// The output from the table, key, counter, flags, what was in the output, and the inputs.
+/// The output from the table, key, counter, flags, the old output, and the inputs.
 fn hashed<A: Cells>(
     a: &mut A,
     contents: &Contents<<A as Algebra<64>>::Word>,

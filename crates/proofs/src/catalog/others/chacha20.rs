@@ -13,7 +13,7 @@ pub(super) fn rows() -> Vec<Kernel> {
     ctr32().into_iter().chain(hchacha20()).collect()
 }
 
-/// aws-lc's ChaCha20. Its caller has more than 128 bytes for the last two.
+/// aws-lc's ChaCha20. The caller passes more than 128 bytes to the last two functions.
 fn ctr32() -> Vec<Kernel> {
     let any = "RFC 8439, 2.4, for any number of bytes";
     let from_129 = "RFC 8439, 2.4, for any number of bytes from 129 on";
@@ -60,8 +60,8 @@ fn ctr32() -> Vec<Kernel> {
     ]
 }
 
-/// For each of these lengths, in units of 8 bytes, and for the first and last one in place. The
-/// code encrypts `blocks` at once.
+/// Contracts for each of these lengths, in units of 8 bytes; the first and last one also in place.
+/// The code encrypts `blocks` at once.
 fn chacha20_contracts(cells: &[usize], blocks: usize) -> Vec<Contract> {
     let separate = cells.iter().map(|cells| chacha20_contract(*cells, blocks));
     let ends = [cells[0], cells[cells.len() - 1]];
@@ -96,7 +96,7 @@ fn with_key(contract: Contract, data: [&'static str; 2], cells: usize) -> Contra
 /// Bytes of a block.
 const BLOCK: usize = 64;
 
-/// Data of any length, from `least` bytes on. Its loop makes `blocks` in a turn.
+/// Data of any length, from `least` bytes on. An iteration of its loop encrypts `blocks` blocks.
 fn any_length(blocks: usize, least: u64, in_place: bool) -> Contract {
     let formula = formula!(|a, contents| {
         let data = &contents[contents.len() - 2];

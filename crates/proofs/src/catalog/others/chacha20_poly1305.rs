@@ -28,7 +28,7 @@ pub(super) fn rows() -> Vec<Kernel> {
 /// Cells of data, cells of additional data, and whether output and input are the same memory.
 type Shape = (usize, usize, bool);
 
-/// The longest is that of a turn of the main loop and 8 bytes.
+/// The longest data are those of one iteration of the main loop and 8 bytes.
 const OF_264: &str = "RFC 8439, 2.8, for 16, 136 and 264 bytes without additional data, and 16 bytes with 24 bytes of it (in place: 264)";
 const OF_520: &str = "RFC 8439, 2.8, for 16, 136 and 520 bytes without additional data, and 16 bytes with 24 bytes of it (in place: 520)";
 
@@ -73,7 +73,7 @@ fn case(in_place: bool, stack: u64) -> &'static str {
     }
 }
 
-/// The capabilities of the processor, of which the function looks at two: AVX2 and BMI2.
+/// The capabilities of the processor. The function reads two: AVX2 and BMI2.
 fn capabilities(contract: Contract, set: Set) -> Contract {
     const BOTH: u64 = 1 << 5 | 1 << 8;
     let value = if set == Set::Sse41 { 0 } else { BOTH };
@@ -95,7 +95,7 @@ fn seal(shape: Shape) -> Contract {
     contract(formula, shape, &[Cell::Input, Cell::Number(0)])
 }
 
-/// It decrypts, and gives the tag for its caller to compare.
+/// It decrypts, and returns the tag, which its caller compares.
 fn open(shape: Shape) -> Contract {
     let formula = formula!(|a, contents| {
         let [.., input, additional, structure] = &contents[..contents.len() - 1] else {
@@ -123,7 +123,8 @@ fn opened<A: Residues + Cells>(
     (cells_32(a, &data), tag)
 }
 
-/// Its structure has the key, the counter of the first block and the nonce; the tag is put there.
+/// Its structure has the key, the counter of the first block and the nonce. It writes the tag
+/// there.
 fn contract(formula: Formula, (data, additional, in_place): Shape, behind: &[Cell]) -> Contract {
     let counter = Cell::Partly {
         known: 0xffff_ffff,

@@ -1,7 +1,7 @@
-//! aws-lc's GHASH with PCLMULQDQ: what authenticates in AES-256-GCM, beside the functions that
+//! aws-lc's GHASH with PCLMULQDQ: the authentication of AES-256-GCM, without the functions that
 //! encrypt and authenticate long data in one loop.
 //!
-//! A table has powers of H. The functions that read it are proved for any entries: they are
+//! A table has powers of H. The functions that read it are proved for any entries, which are
 //! independent unknowns.
 
 use super::{Set, row};
@@ -72,8 +72,8 @@ fn with_avx_512() -> [Kernel; 3] {
     ]
 }
 
-/// How functions of an instruction set go about it.
-struct Way {
+/// The method of an instruction set.
+struct Method {
     set: Set,
     family: &'static str,
     /// The two powers whose product is each power from the second on.
@@ -83,11 +83,11 @@ struct Way {
     /// For two powers, the place of an entry with the exclusive or of the cells of one, and of the
     /// other.
     sums: &'static [(usize, [usize; 2])],
-    /// How many blocks are multiplied at once, of those that are left.
+    /// The number of blocks that are multiplied at once, of the remaining blocks.
     at_once: fn(usize) -> usize,
 }
 
-static CLMUL: Way = Way {
+static CLMUL: Method = Method {
     set: Set::Clmul,
     family: "aws-lc GHASH with SSE",
     factors: one_more,
@@ -100,8 +100,8 @@ static CLMUL: Way = Way {
     },
 };
 
-/// The last sums are the other way round.
-static AVX: Way = Way {
+/// The last sums are in reverse order.
+static AVX: Method = Method {
     set: Set::AvxClmul,
     family: "aws-lc GHASH with AVX",
     factors: one_more,
@@ -110,7 +110,7 @@ static AVX: Way = Way {
     at_once: |blocks| blocks.min(8),
 };
 
-static AVX_512: Way = Way {
+static AVX_512: Method = Method {
     set: Set::Avx512Clmul,
     family: "aws-lc GHASH with AVX-512",
     factors: of_a_power_of_two,
@@ -123,13 +123,13 @@ fn one_more(power: usize) -> [usize; 2] {
     [power - 1, 1]
 }
 
-/// The largest below it.
+/// The largest power of two below it.
 fn of_a_power_of_two(power: usize) -> [usize; 2] {
     let largest = power.next_power_of_two() / 2;
     [largest, power - largest]
 }
 
-impl Way {
+impl Method {
     fn row(
         &self,
         names: [&'static str; 2],
@@ -143,7 +143,7 @@ impl Way {
         self.places.len() + self.sums.len()
     }
 
-    /// Any powers; the sums follow from them.
+    /// Any powers. The sums follow from them.
     fn with_table(&self, contract: Contract) -> Contract {
         let mut cells = vec![Cell::Input; CELLS * self.entries()];
         for (place, of) in self.sums {
@@ -185,7 +185,7 @@ impl Way {
         }
         y
     }
-    /// The caller has H as two numbers: the highest byte of each is the first one in the block.
+    /// The caller passes H as two numbers. The highest byte of each is the first one in the block.
     fn table(&'static self, names: [&'static str; 2], shows: &'static str) -> Kernel {
         let formula = formula!(|a, contents| vec![self.made_of(a, &contents[1])]);
         let contract = Contract::new(formula)

@@ -9,7 +9,7 @@ use sealstone_prover::contract::{Cell, Contents, Contract, Stepwise};
 
 const ROUNDS: usize = 24;
 
-/// Four states, one behind the other. A step is a round of each.
+/// Four consecutive states. A step is a round of each.
 #[derive(Clone, Copy)]
 struct FourStates;
 
@@ -43,7 +43,7 @@ fn with_complements<A: Algebra<64>>(a: &mut A, state: &[A::Word]) -> Vec<A::Word
     state
 }
 
-/// One state, as the function holds it. A step is two rounds, a turn of its loop.
+/// One state, as the function holds it. A step is two rounds, an iteration of its loop.
 #[derive(Clone, Copy)]
 struct OneState;
 
@@ -87,7 +87,7 @@ fn round_constants() -> Vec<Cell> {
     numbers((0..ROUNDS).map(keccak::round_constant))
 }
 
-/// Its caller gives it the round constants.
+/// Its caller passes the round constants.
 pub(super) fn one() -> Vec<Kernel> {
     let contract = Contract::stepwise(OneState)
         .buffer("state", 25, 8, Write)
@@ -104,8 +104,8 @@ pub(super) fn one() -> Vec<Kernel> {
     )]
 }
 
-/// Its caller gives it the round constants, and how bytes move when each word of 32 bytes is turned
-/// left by 8 bits and by 56. It returns without `vzeroupper`.
+/// Its caller passes the round constants, and the byte permutations that rotate each word of 32
+/// bytes left by 8 bits and by 56. It returns without `vzeroupper`.
 pub(super) fn four_at_once() -> Vec<Kernel> {
     let turned = |low: u64| [low, low + 0x0808_0808_0808_0808].repeat(2);
     let contract = Contract::stepwise(FourStates)

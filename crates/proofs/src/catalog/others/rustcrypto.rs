@@ -1,5 +1,4 @@
-//! The crates `sha2`, `chacha20` and `blake2` of RustCrypto, as the compiler has put them into the
-//! prover's own program.
+//! The crates `sha2`, `chacha20` and `blake2` of RustCrypto, as compiled into the prover's program.
 
 use super::{
     ANY_BLOCKS_256, ANY_BLOCKS_512, Kernel, Set, Sha512, published, sha256_any_blocks,
@@ -18,8 +17,8 @@ pub(super) fn rows() -> Vec<Kernel> {
     rows.into_iter().flatten().collect()
 }
 
-/// The code without special instructions has no row: the compiler has put it into functions that
-/// look first which instructions the processor has.
+/// The code without special instructions has no row: the compiler has inlined it into functions
+/// that first detect the processor's instructions.
 fn sha2() -> Vec<Kernel> {
     let of_256 = (1..=3).map(sha256_blocks).chain([sha256_any_blocks()]);
     let any = [Parity::Even, Parity::Odd].map(sha512_any_blocks);
@@ -42,7 +41,7 @@ fn sha2() -> Vec<Kernel> {
     ]
 }
 
-/// As a whole: a turn of its loop is two blocks.
+/// As a whole: an iteration of its loop is two blocks.
 fn sha512_pairs(blocks: usize) -> Contract {
     let formula = formula!(|a, contents| vec![sha512_blocks(a, &contents[0], &contents[1])]);
     Contract::new(formula)
@@ -122,8 +121,7 @@ fn streamed<A: Cells>(
     vec![cells_32(a, &state), cells_32(a, &stream)]
 }
 
-/// The crate keeps a number of bytes of one word, so that the upper one of t is zero, and knows no
-/// last node.
+/// The crate counts bytes in one word, so the upper word of t is zero. It has no last node.
 fn blake2() -> Vec<Kernel> {
     let contract = Contract::new(formula!(|a, contents| compressed(a, contents)));
     let contract = contract
