@@ -2,14 +2,14 @@
 //! all inputs.
 //!
 //! `make prove` builds the command as it is shipped, reads the program file, and prints a table
-//! that says for every kernel in it PROVED or not. Nothing between the source and the file is
-//! trusted: not the compiler, not the linker. No SAT or SMT solver is used, except to show that
-//! Argon2 refers only to blocks that are there ([`lemma`]). Where a proof fails, a solver may find
-//! the one input for which it does; a run on it must show that.
+//! with the verdict on every kernel in it. The proofs trust neither the compiler nor the linker.
+//! They use no SAT or SMT solver, except to show that Argon2 refers only to existing blocks
+//! ([`lemma`]). If a proof fails, a solver may find an input that refutes it; a run on this input
+//! must confirm that.
 //!
-//! How a proof works, what a verdict says and what is trusted, is in the documentation of the
-//! engine, [`sealstone_prover`]. This crate has the claims: specifications ([`spec`]), a row with a
-//! contract for each kernel ([`catalog`]), and the check that no code was left out ([`coverage`]).
+//! The documentation of the engine, [`sealstone_prover`], explains the proofs, the verdicts and the
+//! trusted parts. This crate has the claims: specifications ([`spec`]), a row with a
+//! contract for each kernel ([`catalog`]), and the check that no code is missing ([`coverage`]).
 //!
 //! That is the first line of proof. The second, [`source`], runs the kernels' source instead of
 //! their machine code.
@@ -20,24 +20,24 @@
 //!
 //! # What is trusted
 //!
-//! What the engine trusts, and in addition the specifications ([`spec`]) and the contracts
-//! ([`catalog`]). Specifications are checked against published vectors. Each distinct instruction
-//! that the proofs meet runs on the CPU, and the result is compared with its model. This comparison
-//! notices nearly every model that is made wrong in one place (`tests/models.rs`). A CPU without
-//! AVX-512 compares all forms but those of AVX-512. Without AVX2, the command says that this is not
-//! a proof. `tests/negative` and `tests/loops.rs` plant bugs. Each of them must be rejected.
+//! You trust the engine's trusted parts, and in addition the specifications ([`spec`]) and the
+//! contracts ([`catalog`]). Tests compare the specifications with published vectors. Each distinct
+//! instruction of the proofs runs on the CPU, and the result is compared with its model. This
+//! comparison notices nearly every planted error in a model (`tests/models.rs`). A CPU without
+//! AVX-512 compares all forms except those of AVX-512. Without AVX2, the command says that this is
+//! not a proof. `tests/negative` and `tests/loops.rs` plant bugs. The prover must reject each.
 //!
-//! That no code was left out is a check of its own: [`coverage`] walks the whole program file, and
+//! A separate check shows that no code is missing: [`coverage`] checks the whole program file, and
 //! finds second copies of proved functions and other code of ours that looks like a kernel.
 //!
-//! The command also relies on code of others. A table of its own ([`catalog::others`]) says what of
-//! it was tried, and with which verdict, with functions of some crates as they are published.
+//! The command also relies on code of others. A separate table ([`catalog::others`]) has the
+//! verdicts on this code, and on functions of some crates as published.
 //!
-//! [`digest`] ties a proof to bytes: the command compares its own functions with those proved.
-//! Where a library has the same machine code as the command, the command's proof is the library's
-//! too, and [`same_code`] says why.
+//! [`digest`] ties a proof to bytes: the command compares its own functions with the proved ones.
+//! If a library has the same machine code as the command, the command's proof also holds for the
+//! library ([`same_code`]).
 //!
-//! Not covered, beside what the engine does not cover: drivers around the kernels, which are
+//! Not covered, in addition to the limits of the engine: drivers around the kernels, which are
 //! ordinary safe Rust.
 //!
 //! # To prove another kernel of this project

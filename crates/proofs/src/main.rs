@@ -68,7 +68,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode, String> {
-    // The solvers come first: if they are missing, no other work is done in vain.
+    // The solvers come first. If they are missing, the command ends before other work.
     let solvers = arguments.lemmas.then(lemma::solvers).transpose()?;
     let z3 = solvers.as_ref().map(|[z3, _]| z3);
     let report = machine_code(arguments, z3)?;
@@ -121,14 +121,14 @@ fn judge(
     rows: Option<&[source::Row]>,
     lemmas: Option<&[lemma::Row]>,
 ) -> Judgement {
-    // A part may have kernels or claims about source only; all must have both.
+    // A part may have only kernels or only claims about source. The whole must have both.
     let only_part = !arguments.only.is_empty();
     let has_source = rows.is_some_and(|rows| !rows.is_empty());
     let kernels = report.is_proof() || only_part && report.rows.is_empty() && has_source;
     let source = rows.is_none_or(|rows| rows.iter().all(|row| row.verdict.holds()))
         && (only_part || arguments.alone || has_source);
     let is_compared = matches!(report.models, Some(Ok(_)));
-    // How code is inlined at other levels of optimisation is not what ships.
+    // Other levels of optimisation inline code differently from the shipped program.
     let is_whole = arguments.alone || report.is_whole();
     let needs_models = !arguments.without_models && !report.rows.is_empty();
     match () {
@@ -226,7 +226,7 @@ mod tests {
         }
     }
 
-    /// The findings of a run. Without changes, all of it is proved.
+    /// The findings of a run. By default, everything is proved.
     struct Found {
         kernels: Vec<Row>,
         others: Vec<Row>,
@@ -306,7 +306,7 @@ mod tests {
         assert_eq!(found.status(&[]), 1, "no kernel at all");
     }
 
-    /// Their verdicts are compared with ASSURANCE.md.
+    /// ASSURANCE.md has their verdicts, and a check compares them.
     #[test]
     fn code_of_others_need_not_be_proved() {
         let mut found = all_proved();
@@ -372,7 +372,7 @@ mod tests {
             ..Comparison::default()
         };
         assert_eq!(with(Some(Ok(wrong)), &[]), 1);
-        // A false claim is not proved, whatever the models.
+        // A false claim is not proved, even if the models agree.
         let mut found = all_proved();
         found.kernels[0].verdict = Verdict::Unproved("why".into());
         found.models = unknown();

@@ -1,4 +1,4 @@
-//! All proofs of a run, and how they are shown.
+//! All proofs of a run, as text and as JSON.
 
 mod proving;
 
@@ -32,10 +32,10 @@ pub struct Report {
     pub libraries: Vec<Report>,
     /// The kernels that a library does not have, with their instruction sets.
     pub absent: Vec<(&'static str, &'static str)>,
-    /// Every instruction that was met, by its bytes.
+    /// Every executed instruction, by its bytes.
     pub instructions: BTreeMap<Vec<u8>, Instruction>,
-    /// Their models against this CPU, or why they could not be compared; nothing if it was not
-    /// asked for.
+    /// The comparison of their models with this CPU, or why it was not possible. `None` if it was
+    /// not requested.
     pub models: Option<Result<Comparison, String>>,
     /// The proved part of the first program, if everything was tried.
     pub coverage: Option<Coverage>,
@@ -56,17 +56,17 @@ pub struct Row {
     pub artefact: String,
     /// The verdict.
     pub verdict: Verdict,
-    /// All that its instructions need.
+    /// The features that its instructions need.
     pub features: Features,
-    /// Its leftovers.
+    /// The bytes that depend on inputs and remain.
     pub residue: Residue,
-    /// How many instructions were executed at most.
+    /// The largest number of executed instructions.
     pub steps: u64,
-    /// How many times: once for each contract, wherever memory is.
+    /// The number of runs: one for each contract.
     pub runs: usize,
-    /// How many bytes of stack it uses at most, the return address included.
+    /// The largest number of bytes of stack in use, including the return address.
     pub depth: u64,
-    /// Whether the function itself was run on random inputs; not if this CPU lacks its
+    /// Whether the function itself ran on random inputs. It does not if this CPU lacks its
     /// instructions.
     pub ran_natively: bool,
     /// SHA-256 of the bytes that were executed or read as constants: for each piece of them, in the
@@ -78,7 +78,7 @@ pub struct Row {
     /// The program whose proof this is, if the function is the same code there
     /// ([`crate::same_code`]).
     pub same_as: Option<String>,
-    /// What was executed and read, if it is proved.
+    /// The executed instructions and read constants, if it is proved.
     pub trace: Trace,
     /// Processor time.
     pub time: Duration,
@@ -106,7 +106,7 @@ impl Row {
         }
     }
 
-    /// A line for people.
+    /// The row as a line of text.
     fn line(&self) -> String {
         let Residue {
             stack,
@@ -141,7 +141,7 @@ impl Row {
         ])
     }
 
-    /// For programs.
+    /// The row as JSON.
     fn json(&self) -> Value {
         let functions = self.functions.iter();
         let functions = functions.map(|(function, digest)| digest.json(function));
@@ -171,7 +171,7 @@ impl Row {
     }
 }
 
-/// Rows for people, and why some are not proved.
+/// Rows as text, with the reasons of missing proofs.
 fn table_of(rows: &[Row]) -> String {
     let mut text = line([
         "verdict",
@@ -209,11 +209,12 @@ fn line(cells: [&str; 9]) -> String {
 }
 
 impl Report {
-    /// Tries the functions of others that a program relies on. Nothing of it counts as a kernel.
-    /// What the first program does not contain is taken from the others. A second function of the
-    /// same name is a row without a proof.
+    /// Tries the functions of others that a program relies on. They do not count as kernels. A
+    /// function that the first program does not contain comes from the other programs. A second
+    /// function of the same name is a row without a proof.
     pub fn prove_others(&mut self, images: &[Image], only: &str) {
-        // Families follow one another. After the last row of a family, its formulas are forgotten.
+        // Rows of a family are consecutive. After the last row of a family, its formulas are
+        // dropped.
         let (mut family, mut session) = ("", Session::new());
         let mut proved = Proved::default();
         let chosen = |row: &Kernel| row.name.contains(only) || row.set.name().contains(only);
@@ -233,10 +234,9 @@ impl Report {
         self.others.extend(left_out(images, &proved.starts));
     }
 
-    /// Proves in a library of the same crates the kernels that the command has. It need not have
-    /// all of them, but one at least: a part of them that it has none of says nothing about it.
-    /// Where its code is the same as in `command`, of which this report is, the proof there is its
-    /// proof. Without a command, each kernel is proved anew.
+    /// Proves the kernels of the command in a library of the same crates. The library must have at
+    /// least one of them. If its code is the same as in `command`, the program of this report, the
+    /// proof there is also its proof. Without a command, each kernel is proved again.
     pub fn prove_library(
         &mut self,
         image: Image,
@@ -255,9 +255,9 @@ impl Report {
         }
     }
 
-    /// A kernel is absent if every function that has its name is one that another kernel's row has
-    /// proved: the sizes of a kernel have one name. The instruction sets of a kernel share one
-    /// function; where one of them is proved there, none is absent.
+    /// A kernel is absent if another kernel's row has proved every function with its name: all
+    /// sizes of a kernel have one name. The instruction sets of a kernel share one function. If one
+    /// of them is proved there, none is absent.
     fn leave_out_absent(&mut self, image: &Image, starts: &Starts) {
         let proved = self.rows.iter().filter(|row| row.verdict.is_proof());
         let present: BTreeSet<&str> = proved.map(|row| row.name).collect();
@@ -277,27 +277,27 @@ impl Report {
         self.absent = absent.map(|row| (row.name, row.set)).collect();
     }
 
-    /// Executes every instruction that was met, and compares it with its model.
+    /// Executes every instruction of the proofs, and compares it with its model.
     pub fn compare_models(&mut self) {
         self.models = Some(cosim::compare(self.instructions.values()));
     }
 
-    /// Whether every kernel is proved, and there is one, given that the models of the instructions
-    /// are right; in the libraries too.
+    /// Whether there are kernels and all are proved, in the libraries too, if the models of the
+    /// instructions are right.
     pub fn is_proof(&self) -> bool {
         !self.rows.is_empty()
             && self.rows.iter().all(|row| row.verdict.is_proof())
             && self.libraries.iter().all(Self::is_proof)
     }
 
-    /// Whether no code was left out that should have a row; in the libraries too.
+    /// Whether all code that needs a row has one, in the libraries too.
     pub fn is_whole(&self) -> bool {
         self.coverage.as_ref().is_none_or(Coverage::is_whole)
             && self.libraries.iter().all(Self::is_whole)
     }
 
-    /// Whether the models were compared with this CPU and none is wrong, and only known kinds of
-    /// instructions were left out.
+    /// Whether the models were compared with this CPU, none is wrong, and only known kinds of
+    /// instructions were skipped.
     pub fn models_agree(&self) -> bool {
         let compared = self.models.as_ref().and_then(|models| models.as_ref().ok());
         compared.is_some_and(Comparison::is_right)
@@ -335,7 +335,7 @@ impl Report {
         text
     }
 
-    /// A table for people.
+    /// The report as a table.
     pub fn table(&self) -> String {
         let mut text = table_of(&self.rows);
         text += &self.models_line();
@@ -355,7 +355,7 @@ impl Report {
         text
     }
 
-    /// How many rows are proved, and how much of the program's code that is.
+    /// The number of proved rows, and their share of the program's code.
     fn sum(&self) -> String {
         let proved = self.rows.iter().filter(|row| row.verdict.is_proof());
         let time: Duration = self.rows.iter().map(|row| row.time).sum();
@@ -373,7 +373,7 @@ impl Report {
         sum + &coverage.unwrap_or_default()
     }
 
-    /// The same for programs.
+    /// The report as JSON.
     pub fn json(&self) -> Value {
         let rows = |rows: &[Row]| rows.iter().map(Row::json).collect::<Vec<_>>();
         let models = self.models.as_ref().map(|models| match models {

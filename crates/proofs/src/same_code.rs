@@ -1,37 +1,37 @@
 //! Whether a library has the machine code of a kernel that was proved in another program.
 //!
 //! The command and the libraries are built of the same crates. Often, the compiler makes the same
-//! code for all of them. Only distances differ: those to other functions and to constants. Then the
-//! proof in the command is a proof in the library too, and is not made again.
+//! code for all of them. Only distances to other functions and to constants differ. Then the proof
+//! in the command also holds in the library, and need not be repeated.
 //!
 //! # The check
 //!
-//! An instruction of the proof and the one in its place in the library are a *pair*. The entries of
-//! both functions are a pair. The instructions after a pair are a pair. The targets of its jump or
-//! call are a pair. Each instruction that a run of the proof has executed must be in a pair. The
+//! An instruction of the proof and the corresponding one in the library are a *pair*. The entries
+//! of both functions are a pair. The instructions after a pair are a pair. The targets of its jump
+//! or call are a pair. Each instruction that a run of the proof has executed must be in a pair. The
 //! check demands of each pair:
 //!
 //! - Both have the same bytes, except for four bytes that are a distance from rip, and the distance
 //!   of a jump or call.
-//! - At a distance from rip are constants. The proof has read all their bytes, and the library has
-//!   the same. Where the constant of the proof is a multiple of its size, so is the library's.
-//! - Or there is the target of an indirect jump or call, which the loader writes. Both targets are
-//!   the function of another library with the same name, or they are a pair.
+//! - A distance from rip leads to constants. The proof has read all their bytes, and the library
+//!   has the same bytes. If the address of the proof's constant is a multiple of its size, so is
+//!   the address of the library's.
+//! - Or it leads to the target of an indirect jump or call, which the loader writes. Both targets
+//!   are the function of another library with the same name, or they are a pair.
 //! - It is no other jump through memory or a register, and takes no address of the program (`lea`).
 //!
-//! All constants that the proof has read must be among those that were compared.
+//! All constants that the proof has read must be among the compared ones.
 //!
-//! # Why that is sound
+//! # Soundness
 //!
-//! Compare a run in the library with a run in the command that begins in the same state, apart from
-//! rip. Both execute pairs, step by step, and after each step the states are the same, apart from
-//! rip and from addresses to return to: no other address of the program enters a register or
-//! memory. A proof knows nothing of addresses to return to (each is a base of its own,
-//! [`sealstone_prover::exec`]), so it holds whatever they are. What it says of outputs, branches,
-//! accesses, the stack and what is left behind therefore holds in the library.
+//! Compare a run in the library with a run in the command that begins in the same state, except for
+//! rip. Both execute pairs, step by step. After each step the states are the same, except for rip
+//! and return addresses: no other address of the program enters a register or memory. A proof knows
+//! nothing of return addresses (each is a separate base, [`sealstone_prover::exec`]), so it holds
+//! for all of them. Its statements about outputs, branches, accesses, the stack and remaining
+//! secrets therefore hold in the library.
 //!
-//! The features that the instructions need are the same as well; so the row in the library needs
-//! the same target.
+//! The instructions need the same features, so the row in the library needs the same target.
 
 use crate::coverage::Executed;
 use iced_x86::{ConstantOffsets, Decoder, DecoderOptions, FlowControl, Instruction, OpKind};
@@ -39,7 +39,7 @@ use sealstone_prover::image::Image;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// What the runs of a proof have executed and read.
+/// The instructions and constants of the runs of a proof.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     /// The entry of the function.
@@ -50,7 +50,7 @@ pub struct Trace {
     pub constants: BTreeSet<u64>,
 }
 
-/// The same trace in the library, if the function at `start` is the same code.
+/// The same trace in the library, if the function at `start` has the same code.
 pub fn find(program: &Image, trace: &Trace, library: &Image, start: u64) -> Option<Trace> {
     let mut pairs = Pairs {
         program,
@@ -84,13 +84,13 @@ struct Pairs<'a> {
     of: BTreeMap<u64, u64>,
     /// Pairs that were not compared yet.
     open: Vec<(u64, u64)>,
-    /// Constants of the program that the library has too,
+    /// Constants of the program that the library has too.
     compared: BTreeSet<u64>,
-    /// and where.
+    /// Their addresses in the library.
     constants: BTreeSet<u64>,
 }
 
-/// An instruction where it stands.
+/// An instruction at its address.
 struct Code<'a> {
     instruction: Instruction,
     offsets: ConstantOffsets,
@@ -109,7 +109,7 @@ impl<'a> Code<'a> {
         })
     }
 
-    /// Where its distance to another place of the program is, if it has one.
+    /// The bytes of its distance to another place of the program, if it has one.
     fn distance(&self) -> Range<usize> {
         let offsets = &self.offsets;
         let (start, size) = if self.instruction.is_ip_rel_memory_operand() {
@@ -128,10 +128,10 @@ impl<'a> Code<'a> {
 }
 
 impl Pairs<'_> {
-    /// Compares a pair and finds those that follow from it; nothing if they are not the same.
+    /// Compares a pair and finds the pairs that follow from it. `None` if the two differ.
     fn compare(&mut self, (at, other): (u64, u64)) -> Option<()> {
         let Some(length) = self.trace.executed.get(&at) else {
-            // No run comes here.
+            // No run reaches this.
             return Some(());
         };
         if let Some(known) = self.of.insert(at, other) {
@@ -180,7 +180,7 @@ impl Pairs<'_> {
         code.has_near_target().then_some(())
     }
 
-    /// Through a place that the loader writes to.
+    /// A jump or call through an address that the loader writes.
     fn jump_indirectly(&mut self, pair: [&Instruction; 2]) -> Option<()> {
         let [program, library] = [self.program, self.library];
         let target = |image: &Image, instruction: &Instruction| {
@@ -207,7 +207,7 @@ impl Pairs<'_> {
         }
         let length = pair[0].memory_size().size() as u64;
         let [place, other] = pair.map(Instruction::ip_rel_memory_address);
-        // `lea` takes an address, and reads nothing.
+        // `lea` computes an address and does not read.
         let is_less_aligned =
             length == 0 || place.is_multiple_of(length) && !other.is_multiple_of(length);
         let moved = other.saturating_sub(7)..other.checked_add(length)?;

@@ -1,4 +1,4 @@
-//! The cases that the claim is about.
+//! The cases of a claim.
 
 use super::expression::{Expression, Formula};
 use super::number::{Number, at_most};

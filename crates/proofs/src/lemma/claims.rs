@@ -8,7 +8,7 @@ use super::rfc9106;
 use sealstone_argon2::{Reference, Segment};
 use sealstone_lanes::{Index, Word};
 
-/// The kinds of segments that the program flow tells apart: whether it is the first pass, and the
+/// The kinds of segments that the program flow distinguishes: whether it is the first pass, and the
 /// slice.
 pub const SEGMENTS: [(bool, usize); 8] = [
     (true, 0),
@@ -21,13 +21,13 @@ pub const SEGMENTS: [(bool, usize); 8] = [
     (false, 3),
 ];
 
-/// How a reference is found.
+/// A method to find references.
 pub trait Mapping {
     /// The reference of the block of this case.
     fn reference<N: Index>(&self, cpu: N::Cpu, case: &Case<N>) -> Reference<N>;
 }
 
-/// The source that is shipped.
+/// The shipped source.
 #[derive(Clone, Copy, Debug)]
 pub struct Shipped;
 
@@ -46,25 +46,25 @@ impl Mapping for Shipped {
     }
 }
 
-/// Something that is claimed of each reference, under the premises of its [`Case`].
+/// A claim about each reference, under the premises of its [`Case`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lemma {
-    /// No operation wraps or cuts bits off.
+    /// No operation wraps or truncates.
     NothingWraps,
     /// It is a block of the memory.
     InRange,
-    /// It has been computed before, and no other thread can be writing it: in its own segment it is
-    /// an earlier block, else it is in another slice, in pass 0 an earlier one.
+    /// It has been computed before, and no other thread can write it at the same time: in its own
+    /// segment it is an earlier block, else it is in another slice; in pass 0, in an earlier one.
     Written,
-    /// It is not the block just before; for the first block of a segment that is the last of the
-    /// slice before, in any lane.
+    /// It is not the previous block. For the first block of a segment, this is the last block of
+    /// the previous slice, in any lane.
     NotJustBefore,
-    /// It is the block that RFC 9106 says.
+    /// It is the block of RFC 9106.
     AsRfc9106,
 }
 
 impl Lemma {
-    /// All of them. The first gives the others their meaning.
+    /// All lemmas. The others depend on the first.
     pub const ALL: [Self; 5] = [
         Self::NothingWraps,
         Self::InRange,
@@ -73,7 +73,7 @@ impl Lemma {
         Self::AsRfc9106,
     ];
 
-    /// In a few words.
+    /// A short name.
     pub fn name(self) -> &'static str {
         match self {
             Self::NothingWraps => "no operation wraps",
@@ -98,7 +98,7 @@ impl Lemma {
         })
     }
 
-    /// The claim about `reference`; none if it is not about the result but the way there.
+    /// The claim about `reference`; `None` if it is about the operations, not about the result.
     pub fn claim<N: Number>(
         self,
         cpu: N::Cpu,
@@ -137,7 +137,7 @@ fn not_just_before<N: Number>(cpu: N::Cpu, case: &Case<N>, reference: Reference<
     let number = |x| N::splat(cpu, x);
     let before = case.lane * case.length + case.index;
     let is_before = case.is_current(cpu, slice) & (block + number(1)).is_equal(before);
-    // The lane that the word selects; that the block is in it says the last lemma.
+    // The lane that the word selects. The last lemma shows that the block is in it.
     let lane = rfc9106::lane(case, case.word / number(1 << 32));
     let end = (lane + number(1)) * case.length;
     let previous = number((case.slice as u64 + 3) % 4);
@@ -150,7 +150,8 @@ fn as_rfc9106<N: Number>(cpu: N::Cpu, case: &Case<N>, reference: Reference<N>) -
     let (l, z) = rfc9106::reference(cpu, case);
     let start = l * case.length;
     let is_in_lane = at_most(start, block) & block.is_below(start + case.length);
-    // Column z of lane l, told from the slice; by cases, which is easier to prove than a product.
+    // Column z of lane l, derived from the slice; by cases, which is easier to prove than a
+    // product.
     let is_column = |s: u64| {
         let column = case.length * N::splat(cpu, s);
         implies(

@@ -1,15 +1,15 @@
-//! When the integers of a formula are the machine words of the code.
+//! The conditions under which the integers of a formula are the machine words of the code.
 
 use super::expression::{Entry, Expression, Formula, Operator, Truth};
 use super::number::{at_most, implies};
 use sealstone_lanes::{Index, Word};
 use std::collections::HashMap;
 
-/// Whether every operation that `results` depend on gives as an integer what it gives as a machine
-/// word.
+/// Whether every operation that `results` depend on has the same result on integers and on machine
+/// words.
 ///
-/// The rule for each operation is in [`condition`]. Of a selection only the selected value counts:
-/// the other may be anything.
+/// The rule for each operation is in [`condition`]. In a selection, only the selected value counts.
+/// The other may have any value.
 pub(super) fn is_exact<'f>(results: &[Expression<'f>]) -> Option<Truth<'f>> {
     let formula = results.first()?.formula;
     let mut conditions = Conditions {
@@ -71,8 +71,8 @@ impl<'f> Conditions<'f> {
     }
 }
 
-/// When the operation, as [`Index`] documents it, is that of integers; its arguments are machine
-/// words.
+/// The condition under which the operation, as [`Index`] documents it, is that of integers. Its
+/// arguments are machine words.
 fn condition<'f>(
     formula: &'f Formula,
     operator: Operator,

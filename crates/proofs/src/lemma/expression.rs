@@ -1,4 +1,4 @@
-//! Words that write down what is computed with them.
+//! Words that record the operations on them.
 
 use super::number::{Logic, Number};
 use sealstone_lanes::{Index, Scalar, Word};
@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::convert::Infallible;
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Not, Rem, Sub};
 
-/// All that was written down. Each entry refers to earlier ones only.
+/// The recorded operations. Each entry refers to earlier ones only.
 #[derive(Debug, Default)]
 pub struct Formula {
     entries: RefCell<Vec<Entry>>,
@@ -43,7 +43,7 @@ pub(super) enum Operator {
     Multiply,
     Divide,
     Remainder,
-    /// The first argument says which of the others.
+    /// The first argument selects one of the others.
     Select,
     Below,
     Equal,
@@ -118,8 +118,8 @@ impl<'f> Expression<'f> {
         self.formula.entries.borrow()[self.entry] == Entry::Constant(1 << 32)
     }
 
-    /// The factor that a product of low halves takes. Of a long input the low half is meant;
-    /// anything else must have no high one, which is a [condition](super::exact).
+    /// The factor in a product of low halves. For a long input, it is the low half. Other words
+    /// must be below 2^32, which is a [condition](super::exact).
     fn factor(self) -> Self {
         self.halves().map_or(self, |[_, low]| low)
     }
@@ -151,7 +151,7 @@ impl<'f> Word for Expression<'f> {
     }
 }
 
-/// Indices are not made of bytes, so this type of byte has no values.
+/// Indices do not consist of bytes, so this type of byte has no values.
 impl Scalar for Expression<'_> {
     type Byte = Infallible;
 
@@ -191,7 +191,7 @@ impl<'f> Index for Expression<'f> {
     }
 }
 
-/// Ends the program: this would prove nothing about code that works on single bits.
+/// Ends the program: formulas of integers cannot represent code that works on single bits.
 fn not_arithmetic(what: &str) -> ! {
     panic!("a lemma about integers cannot follow code that uses {what}")
 }

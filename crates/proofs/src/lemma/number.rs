@@ -3,8 +3,8 @@
 use sealstone_lanes::Index;
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Not, Rem, Sub};
 
-/// A number. Unlike the operations of [`Index`], the operators are those of integers: in an
-/// [`Expression`](super::Expression) nothing wraps, in a `u64` the program ends if something would.
+/// A number. Unlike the operations of [`Index`], the operators are those of integers. They do not
+/// wrap in an [`Expression`](super::Expression). In a `u64`, the program ends if one would wrap.
 pub trait Number:
     Index<Truth: Logic>
     + Add<Output = Self>

@@ -1,4 +1,4 @@
-//! Asking the solvers.
+//! Questions to the solvers.
 
 use super::case::Case;
 use super::claims::{Lemma, Mapping, SEGMENTS};
@@ -14,7 +14,7 @@ use std::time::Duration;
 /// A solver's verdict on a lemma.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// Which lemma.
+    /// The lemma.
     pub lemma: Lemma,
     /// The solver's name.
     pub solver: &'static str,
@@ -29,7 +29,7 @@ pub struct Row {
 pub enum Verdict {
     /// For all inputs.
     Proved,
-    /// Not for these.
+    /// Not for this input.
     Refuted(Case<u64>),
     /// The solver found no answer; why.
     Unproved(String),
@@ -61,12 +61,12 @@ fn solver_time() -> io::Result<Duration> {
     Ok(usage.children)
 }
 
-/// Whether all of them are proved, and there are some.
+/// Whether there are rows, and all are proved.
 pub fn holds(rows: &[Row]) -> bool {
     !rows.is_empty() && rows.iter().all(|row| row.verdict.is_proved())
 }
 
-/// A table for people.
+/// The rows as a table.
 pub fn table(rows: &[Row]) -> String {
     let mut text = format!(
         "{:<28} {:<6} {:>7}  verdict\n",
@@ -87,7 +87,7 @@ pub fn table(rows: &[Row]) -> String {
     text
 }
 
-/// The same for programs: an array with an object for each row.
+/// The rows as JSON: an array with an object for each row.
 pub fn json(rows: &[Row]) -> serde_json::Value {
     let rows = rows.iter().map(|row| {
         serde_json::json!({
@@ -156,7 +156,7 @@ pub(super) fn ask_about(
     Ok(verdict)
 }
 
-/// Premises that contradict each other imply everything, so nothing is shown.
+/// Contradictory premises imply everything, so they show nothing.
 pub(super) fn possible_at_all(answers: &[Answer]) -> Verdict {
     match answers.iter().find(|answer| **answer != Answer::Sat) {
         None if answers.is_empty() => Verdict::Unproved("there are no premises".into()),
@@ -175,9 +175,8 @@ fn premises<'f>(formula: &'f Formula, case: &Case<Expression<'f>>) -> Vec<Truth<
     case.premises(formula)
 }
 
-/// Asks for numbers with which all premises hold: with three lanes and segments of five blocks,
-/// which leaves a question that both solvers answer at once. If there are some with these, there
-/// are some.
+/// Asks for numbers that satisfy all premises, with three lanes and segments of five blocks. Both
+/// solvers answer this question immediately. If such numbers exist, the premises can be satisfied.
 pub(super) fn possible(segment: (bool, usize), premises: Premises) -> String {
     let formula = Formula::default();
     let case = Case::any(&formula, segment);

@@ -1,7 +1,7 @@
 //! The reference block as in RFC 9106, sections 3.4.1 and 3.4.2, step by step.
 //!
 //! The lemmas need it over integers that solvers understand. `spec/argon2.rs` has the same steps
-//! over machine words, and `sealstone_testing::rfc9106` writes the set W out as a list. The test
+//! over machine words, and `sealstone_testing::rfc9106` lists the set W. The test
 //! `lemma/tests/transcriptions.rs` compares the three.
 
 use super::case::Case;

@@ -3,15 +3,14 @@
 use super::expression::{Entry, Formula, Operator, Truth};
 use std::fmt::Write;
 
-/// Asks whether the inputs of `formula` can be such that all of `premises` hold and `claim` does
-/// not.
+/// Asks whether inputs of `formula` exist that satisfy all `premises` but not `claim`.
 pub(super) fn question(formula: &Formula, premises: &[Truth<'_>], claim: Truth<'_>) -> String {
     let mut text = assumptions(formula, premises);
     text += &format!("(assert (not n{}))\n(check-sat)\n", claim.entry);
     text
 }
 
-/// Asks whether the inputs of `formula` can be such that all of `premises` hold.
+/// Asks whether inputs of `formula` exist that satisfy all `premises`.
 pub(super) fn possible(formula: &Formula, premises: &[Truth<'_>]) -> String {
     assumptions(formula, premises) + "(check-sat)\n"
 }
@@ -70,7 +69,8 @@ fn define(text: &mut String, number: usize, entry: &Entry) {
     result.expect("a string takes all");
 }
 
-/// Its symbol, and what its result is. `div` and `mod` round down, as divisors are positive.
+/// Its symbol, and the sort of its result. `div` and `mod` round down, because divisors are
+/// positive.
 fn symbol(operator: Operator) -> (&'static str, &'static str) {
     match operator {
         Operator::Add => ("+", "Int"),

@@ -11,7 +11,7 @@ const CVC5: &str = include_str!("cvc5.py");
 /// `.tools/solvers`.
 ///
 /// # Errors
-/// If they are not there or do not answer: what to do.
+/// If they are missing or do not answer: a message that says what to do.
 pub fn solvers() -> Result<[Solver; 2], String> {
     installed(&environment())
 }

@@ -1,5 +1,4 @@
-//! That lemmas are about what they say, that formulas say what the code does, and that wrong code
-//! is refuted.
+//! Tests: lemmas claim what they say, formulas match the code, and wrong code is refuted.
 
 mod evaluate;
 mod planted;
@@ -12,7 +11,7 @@ use sealstone_lanes::Portable;
 use sealstone_prover::solver::Solver;
 use sealstone_prover::term::Random;
 
-/// The solvers; if there are none, that is said.
+/// The solvers. Prints a note if there are none.
 fn solvers() -> Option<[Solver; 2]> {
     match super::solvers() {
         Ok(solvers) => Some(solvers),
@@ -23,7 +22,7 @@ fn solvers() -> Option<[Solver; 2]> {
     }
 }
 
-/// A random block, with edges far likelier than in all blocks.
+/// A random block, with edge cases far more likely than by chance.
 fn random_case(random: &mut Random) -> Case<u64> {
     let segment = SEGMENTS[random.number() as usize % SEGMENTS.len()];
     let lanes = edgy(random, 1, (1 << 24) - 1);
@@ -49,7 +48,7 @@ fn random_case(random: &mut Random) -> Case<u64> {
     case
 }
 
-/// From `low` to `high`: near one of them, of any magnitude, or anywhere.
+/// A number from `low` to `high`: near one of them, of any magnitude, or uniform.
 fn edgy(random: &mut Random, low: u64, high: u64) -> u64 {
     let span = high - low;
     let offset = match random.number() % 4 {

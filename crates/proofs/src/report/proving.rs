@@ -1,4 +1,4 @@
-//! How rows are made.
+//! Computes the rows.
 
 use super::{Report, Row};
 use crate::catalog::{DRIVERS, Kernel, kernels};
@@ -19,16 +19,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 type Met = BTreeMap<Vec<u8>, Instruction>;
 
 /// Proves every kernel whose name contains `only`: in the first image if it is shipped, else in the
-/// first that has it. The solver is asked for inputs for which something is wrong, where samples
-/// do not show it.
+/// first image that has it. The solver searches refuting inputs that samples do not show.
 pub fn prove_all(images: &[Image], only: &str, solver: Option<&Solver>) -> Report {
     prove(kernels(), images, only, solver, None).0
 }
 
-/// A program in which kernels were proved, and the rows of it.
+/// A program in which kernels were proved, and its rows.
 pub(super) type Known<'a> = (&'a Image, &'a [Row]);
 
-/// The report on these kernels, and where the functions begin that were proved.
+/// The report on these kernels, and the start addresses of the proved functions.
 pub(super) fn prove(
     kernels: Vec<Kernel>,
     images: &[Image],
@@ -80,11 +79,10 @@ pub(super) struct Proved {
     executed: BTreeMap<String, Executed>,
 }
 
-/// Where the functions begin that a row has proved, by program and path.
+/// The start addresses of proved functions, by program and path.
 pub(super) type Starts = BTreeMap<(String, &'static str), BTreeSet<u64>>;
 
-/// A row for every function that has the name of a kernel but was not proved: the program may call
-/// it.
+/// A row for every unproved function with the name of a kernel, because the program may call it.
 pub(super) fn left_out(images: &[Image], proved: &Starts) -> Vec<Row> {
     let mut rows = Vec::new();
     for ((program, function), starts) in proved {
@@ -104,8 +102,8 @@ pub(super) fn left_out(images: &[Image], proved: &Starts) -> Vec<Row> {
     rows
 }
 
-/// The row of a kernel. Without generic arguments in their names, several functions may have the
-/// name of the kernel; it is the one that is proved, and the others must be those of other rows
+/// The row of a kernel. Without generic arguments in names, several functions may have the kernel's
+/// name. The row is about the function that is proved. The others must belong to other rows
 /// ([`left_out`]).
 pub(super) fn prove_kernel(
     session: &mut Session,
@@ -150,7 +148,7 @@ pub(super) fn prove_kernel(
     row
 }
 
-/// The row of another program on this kernel, if that is proved there and this function is the same
+/// The row of another program on this kernel, if it is proved there and this function has the same
 /// code.
 fn row_of_same_code(
     (program, rows): Known<'_>,
@@ -175,8 +173,8 @@ fn row_of_same_code(
     Some(row)
 }
 
-/// Tries the functions one by one, until one is proved. Of several that are not, the row is about
-/// the one that comes closest.
+/// Tries the functions one by one, until one is proved. If none is, the row is about the one that
+/// comes closest.
 fn prove_one(
     session: &mut Session,
     image: &Image,
@@ -225,7 +223,7 @@ fn prove_function(
         row.residue = finding.residue.or(row.residue);
         row.steps = row.steps.max(finding.steps);
         row.depth = row.depth.max(finding.depth);
-        // No run is of any number of elements.
+        // A native run cannot cover any number of elements.
         row.ran_natively &= finding.ran_natively || contract.is_by_induction();
         row.features.add_all(finding.instructions.values());
         let lengths = finding.instructions.iter();
@@ -241,8 +239,8 @@ fn prove_function(
     meet(image, &row.trace, met);
 }
 
-/// The functions of which instructions were executed, with their digests. Without a name of each,
-/// it is no proof.
+/// Records the functions of the executed instructions, with their digests. If one has no name,
+/// there is no proof.
 fn name_functions(image: &Image, row: &mut Row) {
     let trace = &row.trace;
     let functions = coverage::functions_of(image, &trace.executed);
@@ -275,7 +273,7 @@ fn hash(image: &Image, trace: &Trace) -> String {
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The bytes that a proof is about.
+/// The bytes that a proof covers.
 fn bytes_of(image: &Image, trace: &Trace) -> BTreeMap<u64, u8> {
     let mut bytes = BTreeMap::new();
     for (address, length) in &trace.executed {

@@ -1,4 +1,4 @@
-//! How rows are made, and what they say.
+//! Tests of the rows.
 
 use super::proving::pieces;
 use super::*;
@@ -8,7 +8,7 @@ use iced_x86::{Decoder, DecoderOptions, Mnemonic};
 use sealstone_prover::contract::{Access, Contract};
 use sealstone_prover::formula;
 
-/// Whether the models are taken for right, after a comparison with this outcome.
+/// Whether the models count as right after this comparison.
 fn agree(models: Option<Result<Comparison, String>>) -> bool {
     let report = Report {
         models,
@@ -65,7 +65,7 @@ fn the_hash_is_of_places_as_well_as_of_bytes() {
         hashed(&[(100, 1), (101, 2)]),
         [&[0; 8][..], &2_u64.to_le_bytes(), &[1, 2]].concat()
     );
-    // The same bytes elsewhere, or in other pieces.
+    // The same bytes at another place, or in other pieces.
     assert_ne!(hashed(&[(100, 1), (101, 2)]), hashed(&[(101, 1), (102, 2)]));
     assert_ne!(hashed(&[(100, 1), (101, 2)]), hashed(&[(100, 1), (102, 2)]));
 }
@@ -94,7 +94,7 @@ fn a_function_with_the_name_of_a_kernel_that_no_row_proves_is_a_row() {
     assert!(rows.iter().all(|row| !row.verdict.is_proof()));
 }
 
-/// One is proved, and a second one of its name does nothing.
+/// One function is proved. A second function of its name does nothing.
 #[test]
 fn a_second_function_with_the_name_of_others_is_a_row() {
     sealstone_kernels::call_others();
@@ -116,7 +116,7 @@ fn a_second_function_with_the_name_of_others_is_a_row() {
     assert!(reasons[1].ends_with("and no row proves it"), "{reasons:?}");
 }
 
-/// Two functions have the name. The first that is tried leaves more behind and is wrong; the row is
+/// Two functions have the name. The first one leaves more bytes behind and is wrong. The row is
 /// about the second.
 #[test]
 fn a_row_has_the_figures_of_the_function_that_was_proved() {
@@ -163,7 +163,7 @@ fn a_row_has_the_figures_of_the_function_that_was_proved() {
     assert_eq!(row.residue, Residue::default());
 }
 
-/// A library has to have a kernel, and those that it has are proved.
+/// A library must have a kernel, and its kernels are proved.
 #[test]
 fn a_library_without_kernels_or_with_a_wrong_one_is_no_proof() {
     let proved = || Report {
@@ -202,13 +202,13 @@ fn a_library_without_kernels_or_with_a_wrong_one_is_no_proof() {
     let names = ["Skein-256 UBI", "Skein-512 UBI", "Skein-1024 UBI"];
     assert!(rows.iter().map(|row| row.name).eq(names));
 
-    // A part that the library has nothing of.
+    // The library has no kernel of this part.
     let part = with("something else", "Skein-512 UBI");
     assert!(part.is_proof() && part.libraries.len() == 1);
 }
 
-/// A function of one size is proved: the other sizes are absent. A second function of the name is
-/// not.
+/// A function of one size is proved, so the other sizes are absent. A second function of the name
+/// is not absent.
 #[test]
 fn a_kernel_is_absent_only_if_all_of_its_name_is_proved() {
     let name = "sealstone_skein::ubi::absorb";
@@ -250,8 +250,8 @@ fn code_of_a_library_that_was_left_out_is_seen() {
     }
 }
 
-/// This program is its own library. Where that has the same code, it needs no proof of its own;
-/// where one byte of a kernel differs, that is proved anew and found wrong.
+/// This program is its own library. The same code needs no second proof. If one byte of a kernel
+/// differs, the kernel is proved again and refuted.
 #[test]
 fn the_same_code_in_a_library_is_proved_once() {
     sealstone_kernels::call_every_kernel();

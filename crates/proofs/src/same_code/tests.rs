@@ -1,4 +1,4 @@
-//! The same code is found, and each difference is.
+//! Tests that the same code and each difference is found.
 
 use super::*;
 use iced_x86::IcedError;
@@ -8,10 +8,10 @@ use iced_x86::code_asm::{
 
 /// A function with its constant and the function that it calls.
 struct Program {
-    /// So many bytes are before the constant.
+    /// The number of bytes before the constant.
     distance: usize,
     constant: u64,
-    /// What the called function adds.
+    /// The number that the called function adds.
     addend: i32,
     function: fn(&mut CodeAssembler, CodeLabel, CodeLabel) -> Result<(), IcedError>,
 }
@@ -29,13 +29,13 @@ const PLAIN: Program = Program {
 };
 
 impl Program {
-    /// The image, and what a run would execute and read: everything.
+    /// The image, and the trace of a run that executes and reads everything.
     fn build(&self) -> (Image, Trace) {
         self.write().expect("code")
     }
 
     fn write(&self) -> Result<(Image, Trace), IcedError> {
-        // Something else is before it, so that it stands at another place.
+        // Other code before it moves it to another address.
         let mut image = Image::of_code("other", &vec![0x90; 4096 * self.distance]);
         let start = image.next_free();
         let mut code = CodeAssembler::new(64)?;
@@ -105,7 +105,7 @@ fn another_instruction_constant_or_called_function_is_another_code() {
     }
 }
 
-/// As long as `mov rax, [constant]`.
+/// The instruction is as long as `mov rax, [constant]`.
 #[test]
 fn an_address_of_the_program_is_no_constant() {
     let taken = Program {
@@ -131,7 +131,7 @@ fn a_jump_by_a_register_may_go_anywhere() {
     assert_eq!(found(&indirect, &indirect), None);
 }
 
-/// Sixteen bytes, which the instruction needs at a multiple of sixteen.
+/// Sixteen bytes. The instruction needs them at a multiple of sixteen.
 #[test]
 fn a_constant_is_as_aligned_as_in_the_proof() {
     let with = |distance: usize| {
@@ -157,7 +157,7 @@ fn a_constant_is_as_aligned_as_in_the_proof() {
     assert_eq!(find(&program, &trace, &unaligned, own.start), None);
 }
 
-/// In the library, the second call goes to another function, which is the same code.
+/// In the library, the second call goes to another function with the same code.
 #[test]
 fn an_instruction_has_one_place() {
     let twice = Program {
@@ -181,7 +181,7 @@ fn an_instruction_has_one_place() {
     assert_eq!(find(&program, &trace, &library, trace.start), None);
 }
 
-/// What the proof has executed or read, and the check did not come to.
+/// Parts that the proof has executed or read, but the check did not reach.
 #[test]
 fn nothing_of_the_proof_is_left_out() {
     let (image, trace) = PLAIN.build();
@@ -198,13 +198,13 @@ fn nothing_of_the_proof_is_left_out() {
     assert!(!is_found(&less), "a place that the proof has not read");
 }
 
-/// This program's own code, for what only the loader does.
+/// This program's own code, for tests of addresses that the loader writes.
 fn own() -> Image {
     Image::load(&std::env::current_exe().unwrap()).unwrap()
 }
 
-/// Where the program calls or reads by a place that the loader fills: by the instruction's first
-/// two bytes.
+/// Places where the program calls or reads through an address that the loader writes, found by the
+/// instruction's first two bytes.
 fn sites<'a>(image: &'a Image, opcode: &'a [u8]) -> impl Iterator<Item = (u64, u64)> + 'a {
     let length = opcode.len() + 4;
     let code = image.segments().filter(|(_, _, is_code)| *is_code);
@@ -279,7 +279,7 @@ fn an_indirect_call_is_of_the_same_code() {
     assert!(others.all(|trace| trace.is_none()));
 }
 
-/// The program has a constant, and the library the same bytes, but the loader has put them there.
+/// The program has a constant. The library has the same bytes, but the loader writes them.
 #[test]
 fn what_the_loader_writes_is_no_constant() {
     // mov rax, [rip + distance]

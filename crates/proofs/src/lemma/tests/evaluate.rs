@@ -1,9 +1,9 @@
-//! Formulas with numbers in place of their inputs: what a solver would compute, without one.
+//! Evaluates formulas on numbers, as a solver would.
 
 use crate::lemma::Case;
 use crate::lemma::expression::{Entry, Formula, Operator};
 
-/// The value of each entry, over the integers; of truths 1 or 0. Where a divisor is zero, nothing
+/// The value of each entry over the integers; truths are 1 or 0. If a divisor is zero, no result
 /// depends on the value.
 pub(super) fn values(formula: &Formula, case: &Case<u64>) -> Vec<i128> {
     let mut values = Vec::new();

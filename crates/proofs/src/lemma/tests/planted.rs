@@ -1,4 +1,4 @@
-//! Wrong mappings, which must be refuted, by counter-examples that are wrong on real words too.
+//! Wrong mappings. They must be refuted by counterexamples that are wrong on real words too.
 
 use super::evaluate::values;
 use super::{random_case, solvers};
@@ -20,19 +20,19 @@ enum Planted {
     OtherAreaTooLong,
     /// The other lanes' area has the current segment's blocks too.
     OtherAreaIsOwn,
-    /// All lanes are chosen from in the first slice too.
+    /// The choice covers all lanes in the first slice too.
     AllLanesAtOnce,
     /// J2 mod (p + 1).
     OneLaneMore,
     /// zz from |W|, not |W| - 1.
     EntryTooLate,
-    /// Not back to slice 0 after slice 3.
+    /// It does not return to slice 0 after slice 3.
     NoWayAround,
     /// Later passes begin with the current slice, not with the next one.
     OldestIsCurrent,
     /// The blocks of two lanes further.
     WrongStart,
-    /// J1 and J2 change places.
+    /// J1 and J2 are swapped.
     HalvesSwapped,
     /// J1, not J1^2 / 2^32.
     NotSquared,
@@ -57,7 +57,7 @@ const MISTAKES: [(Planted, Lemma); 12] = [
     (LongFactor, Lemma::NothingWraps),
 ];
 
-/// The number of them that both solvers refute within seconds.
+/// The number of mistakes that both solvers refute within seconds.
 const QUICK: usize = 6;
 
 impl Planted {
@@ -136,8 +136,8 @@ impl Mapping for Planted {
     }
 }
 
-/// Whether the lemma fails for this very case: on words, or, where it is about the way, in the
-/// formula.
+/// Whether the lemma fails for this case: on words, or in the formula if it is about the
+/// operations.
 fn is_counter_example(planted: Planted, lemma: Lemma, case: &Case<u64>) -> bool {
     let premises = case.premises(Portable).into_iter().all(|holds| holds);
     let claim = lemma.claim(Portable, case, planted.reference(Portable, case));
@@ -150,8 +150,8 @@ fn is_counter_example(planted: Planted, lemma: Lemma, case: &Case<u64>) -> bool 
     premises && !holds
 }
 
-/// Whether the solver finds a counter-example in some kind of segments, of which the first is
-/// enough. It has been tried.
+/// Whether the solver finds a counterexample in some kind of segments. The first one is enough, and
+/// it is tried on words.
 fn refutes(solver: &Solver, planted: Planted, lemma: Lemma) -> bool {
     SEGMENTS.into_iter().any(|segment| {
         let Verdict::Refuted(case) = ask_about(&[segment], lemma, &planted, solver).unwrap() else {
@@ -178,7 +178,7 @@ fn mistakes_are_refuted() {
     }
 }
 
-/// It is slow to find numbers for the other mistakes.
+/// The second solver finds numbers for the other mistakes only slowly.
 #[test]
 fn the_second_solver_refutes_the_first_mistakes_too() {
     let Some([_, cvc5]) = solvers() else { return };
@@ -200,7 +200,7 @@ fn the_copy_is_right_but_for_the_mistakes() {
     }
 }
 
-/// A segment in no lane: from that, everything would follow.
+/// A segment in no lane. This contradiction implies everything.
 fn contradiction<'f>(formula: &'f Formula, case: &Case<Expression<'f>>) -> Vec<Truth<'f>> {
     let mut premises = case.premises(formula);
     premises.push(case.lanes.is_below(case.lane));

@@ -1,13 +1,14 @@
-//! A memory that is really filled, with the time at which each block was computed. It knows no
-//! formula of a reference: the set W is a list of blocks. What the lemmas say of a block must hold
-//! of exactly those in the list, and the reference must be the zz-th of it.
+//! A simulated memory with the time at which each block was computed. It has no formula of a
+//! reference: the set W is a list of blocks. The lemmas must hold for exactly the blocks in the
+//! list, and the reference must be its zz-th block.
 
 use crate::lemma::{Case, Lemma, Mapping, Shipped};
 use sealstone_argon2::Reference;
 use sealstone_lanes::Portable;
 use sealstone_prover::term::Random;
 
-/// When each block was computed, by lane and column; none if it is not there or being replaced.
+/// The time at which each block was computed, by lane and column; `None` if it does not exist or is
+/// being replaced.
 struct Memory {
     length: usize,
     times: Vec<Vec<Option<u64>>>,
@@ -34,7 +35,7 @@ impl Memory {
     }
 
     /// Calls `visit` before each block is computed from a reference, in `passes` passes. Lanes of a
-    /// slice run at the same time: none may rely on another one's progress.
+    /// slice run at the same time, so a lane must not rely on the progress of another.
     fn fill(&mut self, passes: u32, mut visit: impl FnMut(&Self, &Case<u64>)) {
         for pass in 0..passes {
             for slice in 0..4 {
@@ -54,8 +55,7 @@ impl Memory {
         }
     }
 
-    /// Takes the blocks that this slice will replace out of all lanes, and returns what there is
-    /// then.
+    /// Removes the blocks that this slice will replace from all lanes, and returns the rest.
     fn begin(&mut self, slice: usize, first: usize) -> Vec<Vec<Option<u64>>> {
         for lane in &mut self.times {
             lane[slice * self.length + first..][..self.length - first].fill(None);
@@ -84,7 +84,7 @@ impl Memory {
             .filter_map(|column| Some((self.times[l][column]?, column)))
             .collect();
         set.sort();
-        // The own one just before, or "the very last index".
+        // The previous block of the own lane, or "the very last index".
         if own || case.index == 0 {
             set.pop();
         }

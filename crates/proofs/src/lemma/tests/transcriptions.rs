@@ -1,4 +1,4 @@
-//! RFC 9106, section 3.4.2, is transcribed three times, because each reader needs other words.
+//! RFC 9106, section 3.4.2, is transcribed three times, because each use needs other words.
 //! The lemmas need integers for solvers (`lemma/rfc9106.rs`). The proofs of machine code need words
 //! modulo 2^64 (`spec/argon2.rs`). The tests of the kernels need a list of blocks that a person can
 //! check (`sealstone_testing::rfc9106`). All three must name the same block.
@@ -10,7 +10,7 @@ use sealstone_prover::algebra::Numbers;
 use sealstone_prover::term::Random;
 use sealstone_testing::rfc9106 as listed;
 
-/// Names the lane and the column of the reference block.
+/// Returns the lane and the column of the reference block.
 type Transcription = fn(&Case<u64>) -> (u64, u64);
 
 fn of_tests(case: &Case<u64>) -> (u64, u64) {
@@ -88,7 +88,7 @@ fn cases() -> Vec<Case<u64>> {
     cases
 }
 
-/// The first case in which the transcriptions name different blocks.
+/// The first case in which the transcriptions give different blocks.
 fn difference(one: Transcription, other: Transcription) -> Option<Case<u64>> {
     cases().into_iter().find(|case| one(case) != other(case))
 }

@@ -1,5 +1,5 @@
-//! Formulas say what the code computes: on the same numbers, the code on `u64`, the formula, and
-//! its text in a solver agree.
+//! Formulas match the code: on the same numbers, the code on `u64`, the formula, and its text in a
+//! solver agree.
 
 use super::evaluate::values;
 use super::{random_case, solvers};
@@ -10,7 +10,7 @@ use sealstone_lanes::{Index, Portable, Word};
 use sealstone_prover::solver::Answer;
 use sealstone_prover::term::Random;
 
-/// A question about this case alone: is its reference another one than `expected`?
+/// A question about this case alone: does its reference differ from `expected`?
 fn question(case: &Case<u64>, expected: Reference<u64>) -> String {
     let formula = Formula::default();
     let any = Case::any(&formula, (case.first_pass, case.slice));
@@ -108,7 +108,7 @@ fn conditions_are_where_words_and_integers_agree() {
         let [x, y] = [a, b].map(|n| Expression::splat(&formula, n));
         let result = apply(operation, x, y);
         let exact = is_exact(&[result]);
-        // There are no inputs.
+        // The formula has no inputs.
         let values = values(&formula, &random_case(&mut random));
         if exact.is_none_or(|exact| values[exact.entry] == 1) {
             assert_eq!(
