@@ -1,87 +1,85 @@
 //! The second line of proof: the kernels' source, run on formulas.
 //!
-//! The first line reads machine code. It needs to know what instructions do, and it stops at the
-//! instruction sets that the decoder and the models know: x86-64. This line reads no machine code
-//! at all. It takes the generic Rust source of the kernels as it is shipped, and has the compiler
-//! instantiate it with one more kind of word.
+//! The first line reads machine code. It needs models of instructions, and it covers only the
+//! instruction sets that the decoder and the models know: x86-64. This line reads no machine code.
+//! It takes the generic Rust source of the kernels as shipped, and instantiates it with one more
+//! kind of word.
 //!
 //! # How
 //!
 //! The kernels are generic over the traits of `sealstone-lanes`: `Word` (add, exclusive or, rotate,
 //! …), `Scalar` (a word and its bytes), rows and lanes of them. With `u64` or a vector register in
 //! place of the word, the source computes numbers. With a [`Symbol`] it computes *formulas*: each
-//! of its bits is a [`Bit`](sealstone_prover::term::Bit), which is the same number for the same
-//! formula. The inputs are unknowns; the specification runs on the same unknowns; then all bits of
-//! the two results are compared. If they are the same formulas, source and specification agree for
-//! all values of the unknowns at once.
+//! of its bits is a [`Bit`](sealstone_prover::term::Bit), and equal formulas have equal numbers.
+//! The inputs are unknowns. The specification runs on the same unknowns. Then all bits of the two
+//! results are compared. If the formulas are equal, source and specification agree for all values
+//! of the unknowns at once.
 //!
-//! The traits have no comparison and no conversion to a number, so the source cannot look at what
-//! it computes with: there is exactly one path through it, and running it once runs all of it.
+//! The traits have no comparison and no conversion to a number, so the source cannot branch on its
+//! words. There is exactly one path through it, and one run covers all of it.
 //!
-//! # What is shown
+//! # Claims
 //!
 //! - **Kernels**, bit by bit: G of Argon2 in each of the four ways in which rows are arranged
 //!   ([`arrangement`]), F of BLAKE2b, Threefish in three sizes and both directions, nodes of the
 //!   tree in 1, 2, 4, 8 and 9 lanes, at positions that end below 2^64.
 //! - **Whole hashes** against their own specifications ([`modes`]), on words of another kind: a
-//!   [`Value`] is known by how it was made, not by its bits. *BLAKE2b and H′* with an
-//!   uninterpreted F: nothing is known of it but that equal arguments give equal results. *Skein*,
-//!   every round of it, in three steps (before the message, the message, the output), each from any
-//!   chaining value, for the lengths and cuts that the row names. On the same words: Threefish's
-//!   decryption undoes its encryption.
+//!   [`Value`] is identified by its operations, not by its bits. *BLAKE2b and H′* with an
+//!   uninterpreted F: only equal arguments give equal results. *Skein* with all rounds, in three
+//!   steps (before the message, the message, the output), each from any chaining value, for the
+//!   lengths and cuts that the row names. On the same words: Threefish's decryption inverts its
+//!   encryption.
 //! - **Every length** (`lengths`): BLAKE2b and UBI of any message, cut anywhere, by induction over
 //!   its parts, on values with F and Threefish uninterpreted.
-//! - **Argon2's fill loop** (`fill`), on kernels that look at the blocks that they get, for the
-//!   sizes that the rows name. CHECKED too: each reference of each block, not every combination.
-//! - **The shape of trees**, on numbers: for every number of leaves, one message. Its verdict is
-//!   CHECKED, not PROVED: that the shape is right follows if nobody has found a collision of Skein;
-//!   that it is the same for all messages is not shown.
+//! - **Argon2's fill loop** (`fill`), on kernels that check their blocks, for the sizes that the
+//!   rows name. CHECKED, not PROVED: each reference of each block, not every combination.
+//! - **The shape of trees**, on numbers: one message for every number of leaves. Its verdict is
+//!   CHECKED, not PROVED: the shape is right unless the test has found a collision of Skein. The
+//!   rows do not show that it is the same for all messages.
 //!
 //! # Two kinds of words
 //!
-//! Kernels and whole hashes go wrong in different ways. In a kernel it is a rotation, a constant, a
-//! lane: what matters is what the operations do to bits, and a [`Symbol`] knows that. Around
-//! kernels it is a position, a flag, a byte in the wrong block, a part cut wrongly: what matters is
-//! what the operations are given. There a [`Value`] is enough, a number that stands for an
-//! operation and its operands; the same operation on the same operands has the same number.
+//! Kernels and whole hashes have different bugs. In a kernel, a rotation, a constant or a lane may
+//! be wrong. These bugs change the bits of results, which a [`Symbol`] has. Around kernels, a
+//! position, a flag, the place of a byte or a cut of the message may be wrong. These bugs change
+//! operands. For them a [`Value`] is enough, a number for an operation and its operands. The same
+//! operation on the same operands has the same number.
 //!
-//! That is sound, because only this is used: *equal operands give equal results*, and the few
-//! equations of words that `value.rs` lists. They hold for real words. So if every word of the
-//! computed result has the number of the specified one, both are equal for all inputs, by induction
-//! over the operations. F of BLAKE2b counts as one operation, in the source and in the
-//! specification, and both sides are compared in all 27 words that they give to it, each time; that
-//! the source's F is the specified F, for all arguments, is the row of the kernel. Threefish is
-//! uninterpreted in the rows of every length only; elsewhere its rounds are run on both sides, as
-//! operations.
+//! That is sound, because the proofs use only this: *equal operands give equal results*, and the
+//! few equations of words that `value.rs` lists. They hold for real words. So if every word of the
+//! computed result has the number of the specified word, both are equal for all inputs, by
+//! induction over the operations. F of BLAKE2b is one operation, in the source and in the
+//! specification. All 27 words of its arguments are compared each time. The row of the kernel shows
+//! that the source's F is the specified F for all arguments. Threefish is uninterpreted in the rows
+//! of every length only. In other rows, its rounds run on both sides, as operations.
 //!
-//! It is not complete: results that are equal, but made in another way, are UNPROVED. Results that
-//! are not equal are never proved, and their counterexamples come from real operations on random
-//! inputs.
+//! The method is not complete: equal results of different operations are UNPROVED. Unequal results
+//! are never proved, and their counterexamples come from real operations on random inputs.
 //!
-//! # What it means for an instruction set
+//! # Instruction sets
 //!
-//! The proof is about the algorithm, *given that a back end keeps the contract of the traits*: that
-//! `add` adds, that `turn` turns. The back end here is made of arrays of symbols, whose lanes are
-//! moved as the documentation of the traits says. The intrinsics of a back end of vectors are not
-//! looked at, nor how it puts its own operations together. For AVX2 and AVX-512 the first line
-//! closes this gap: it proves the machine code, intrinsics included. For NEON nothing does but the
-//! tests of `sealstone-lanes`, which compare each operation with arrays of `u64` by an emulator
-//! (`make test-platforms`). And this line trusts the compiler, which the first one does not. Where
-//! both lines speak of a kernel, both must hold.
+//! The proof covers the algorithm, *if a back end fulfils the contract of the traits*: for example,
+//! `add` adds, and `turn` rotates. The back end here has arrays of symbols, whose lanes move as the
+//! documentation of the traits says. The proof covers neither the intrinsics of a vector back end
+//! nor the operations that it composes of them. For AVX2 and AVX-512 the first line closes this
+//! gap: it proves the machine code, including intrinsics. For NEON only the tests of
+//! `sealstone-lanes` do: they compare each operation with arrays of `u64` in an emulator (`make
+//! test-platforms`). This line trusts the compiler, and the first line does not. If both lines
+//! cover a kernel, both must hold.
 //!
-//! Not covered either: what is not generic. `Skein` and `Output` (copying whole blocks to a buffer,
-//! clearing the last bits), `TreeSkein`, and of Argon2 what is around the fill loop: H0, the first
-//! and last blocks, threads. Tests compare them with other implementations.
+//! Code that is not generic is not covered either: `Skein` and `Output` (copying whole blocks to a
+//! buffer, clearing the last bits), `TreeSkein`, and the parts of Argon2 around the fill loop: H0,
+//! the first and last blocks, threads. Tests compare them with other implementations.
 //!
-//! # Bugs that it must find
+//! # Planted bugs
 //!
-//! The tests plant them below the source: a word that rotates by one bit less, a row that swaps two
-//! lanes, a tweak with a wrong position, flag, level or type, a message whose bytes change places,
-//! a block that is not added to its cipher, a wrong configuration, padding or counter. Or beside
-//! it: a key that is left out, parts that are joined wrongly, a wipe that comes too early, a tree
-//! of another shape or without its last leaf, blocks that are left out or counted twice, a wrong
-//! index in Argon2's fill loop. Each must be refuted, and the counterexample must
-//! give the same wrong result when the same source runs on its numbers.
+//! The tests plant bugs below the source: a word that rotates by one bit less, a row that swaps two
+//! lanes, a tweak with a wrong position, flag, level or type, a message with swapped bytes, a block
+//! that is not added to its cipher, a wrong configuration, padding or counter. Others are beside
+//! the source: a missing key, wrongly joined parts, a wipe that comes too early, a tree of another
+//! shape or without its last leaf, blocks that are missing or counted twice, a wrong index in
+//! Argon2's fill loop. Each must be refuted, and the same source must give the same wrong result on
+//! the numbers of the counterexample.
 
 mod argon2;
 pub mod arrangement;

@@ -1,7 +1,7 @@
-//! The specifications: each kernel as its standard says it, step by step, with no thought of speed.
+//! The specifications of the kernels. They follow the standards step by step and ignore speed.
 //!
 //! They are written once, over an [algebra](sealstone_prover::algebra). On numbers they run against
-//! published vectors; on formulas they are compared with machine code. They share nothing with the
+//! published vectors. On formulas they are compared with machine code. They share nothing with the
 //! implementation: no constant, no table, no helper.
 
 pub mod aes;

@@ -12,15 +12,15 @@ pub struct Usage {
     pub processor: Duration,
     /// The same of all children that have ended and were waited for: of the solvers.
     pub children: Duration,
-    /// The most memory that it has held at once, in bytes: resident, without children.
+    /// The peak of resident memory in bytes, without children.
     pub peak: u64,
 }
 
 impl Usage {
-    /// Up to now.
+    /// The cost up to now.
     ///
     /// # Errors
-    /// If `/proc` is not there or says something else than proc(5) does.
+    /// If `/proc` is missing or differs from proc(5).
     pub fn so_far() -> Result<Self, String> {
         let read = |name| fs::read_to_string(name).map_err(|error| format!("{name}: {error}"));
         let (stat, status) = (read("/proc/self/stat")?, read("/proc/self/status")?);
@@ -57,7 +57,7 @@ impl Usage {
         })
     }
 
-    /// For people.
+    /// As text.
     pub fn line(&self) -> String {
         format!(
             "{:.1} s of processor time, and {:.1} s more in the solvers; {} MiB of memory at most, without them\n",
@@ -67,7 +67,7 @@ impl Usage {
         )
     }
 
-    /// For programs.
+    /// As JSON.
     pub fn json(&self) -> Value {
         json!({
             "processor_seconds": self.processor.as_secs_f64(),
@@ -77,13 +77,13 @@ impl Usage {
     }
 }
 
-/// Processor time of this thread, from some moment on. Other threads, and waiting for the
-/// processor, do not count.
+/// Processor time of this thread since a start. Other threads, and waiting for the processor, do
+/// not count.
 #[derive(Clone, Copy)]
 pub(crate) struct ThreadTime(Duration);
 
 impl ThreadTime {
-    /// From now on.
+    /// Starts now.
     pub(crate) fn start() -> Self {
         Self(Self::of_thread())
     }

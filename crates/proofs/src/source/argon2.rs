@@ -36,8 +36,7 @@ where
     compress::<P, false>(arena).and(|| compress::<P, true>(arena))
 }
 
-/// The source's `compress` on rows `P`, against the specification. The word that is given early
-/// counts as well.
+/// Compares the source's `compress` on rows `P` with the specification. The early word counts too.
 pub(super) fn compress<'a, P, const ADD: bool>(arena: &'a Arena) -> Verdict
 where
     P: RowPair<Cpu = &'a Arena, Lane: From<Symbol<'a>> + Into<Symbol<'a>>>,

@@ -1,9 +1,9 @@
 //! How instruction sets arrange words: side by side, and in the rows of a matrix.
 //!
 //! `columns_then_diagonals`, in which Argon2 spends its time, exists twice in the source: the
-//! portable one takes one column after the other, the other one moves rows; and the compression
-//! advances one matrix, two or four in step. So there are four ways through the source: arrays of
-//! scalars go the first, and these types the others, whatever the scalar.
+//! portable version processes one column after the other, the other version moves rows. And the
+//! compression advances one, two or four matrices in step. So the source has four paths: arrays of
+//! scalars take the first, and these types take the others, for any scalar.
 
 use sealstone_lanes::{Lanes, RowPair, Scalar, Vector, Word};
 
@@ -22,7 +22,7 @@ impl<W: Scalar, const N: usize> Lanes<N> for Side<W, N> {
     }
 }
 
-/// Two rows that move, with `IN_STEP` matrices in step: 1 as NEON, 2 as AVX2, 4 as AVX-512.
+/// Two moving rows, with `IN_STEP` matrices in step: 1 for NEON, 2 for AVX2, 4 for AVX-512.
 #[derive(Clone, Copy)]
 pub struct Pair<W, const IN_STEP: usize>([W; 8]);
 
@@ -35,7 +35,7 @@ impl<W: Scalar, const IN_STEP: usize> RowPair for Pair<W, IN_STEP> {
     }
 }
 
-// As arrays do it. Not inlined: see `Symbol`.
+// The operations are those of arrays. Not inlined: see `Symbol`.
 macro_rules! as_array {
     ($type:ident, $parameter:ident, $length:tt) => {
         impl<W: Scalar, const $parameter: usize> Word for $type<W, $parameter> {

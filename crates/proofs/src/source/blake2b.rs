@@ -90,7 +90,7 @@ fn keyed() -> Verdict {
     }))
 }
 
-/// The source's stream with a key, cut where it says, against the specification.
+/// Compares the source's stream with a key and these cuts with the specification.
 pub(super) fn hash(bug: Bug, key: usize, length: usize, output: usize, cuts: &[usize]) -> Verdict {
     let values = Values::default();
     let (key, message) = (values.bytes("key", key), values.bytes("message", length));
@@ -104,7 +104,7 @@ pub(super) fn hash(bug: Bug, key: usize, length: usize, output: usize, cuts: &[u
     compare_bytes(&values, &computed, &specified)
 }
 
-/// The source's stream, cut where it says.
+/// The source's stream with these cuts.
 pub(super) fn stream_of<E: Engine>(
     engine: E,
     key: &[Byte<E>],
@@ -135,7 +135,7 @@ fn all_hprime() -> Verdict {
 pub(super) type HPrime =
     for<'a> fn(UninterpretedEngine<'a>, &[&[ValueByte<'a>]], &mut [ValueByte<'a>]);
 
-/// The source's.
+/// The source's H′.
 pub(super) fn of_source<'a>(
     engine: UninterpretedEngine<'a>,
     parts: &[&[ValueByte<'a>]],

@@ -1,4 +1,4 @@
-//! Are two results the same for all inputs? And if not, for which input are they not?
+//! Compares two results for all inputs, and finds an input for which they differ.
 
 use super::symbol::Arena;
 use core::fmt;
@@ -18,7 +18,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Whether nothing speaks against the claim and it is shown as far as it says.
+    /// Whether the claim holds, proved or checked.
     pub fn holds(&self) -> bool {
         matches!(self, Self::Proved | Self::Checked)
     }
@@ -33,7 +33,7 @@ impl Verdict {
         }
     }
 
-    /// This one if it does not hold, else the weaker of this and the next.
+    /// This verdict if it does not hold, else the weaker of this and the next.
     pub(super) fn and(self, next: impl FnOnce() -> Self) -> Self {
         match self {
             Self::Proved => next(),
@@ -45,7 +45,7 @@ impl Verdict {
         }
     }
 
-    /// The first that does not hold, else the weakest. There must be one.
+    /// The first verdict that does not hold, else the weakest. There must be at least one.
     pub(super) fn all(verdicts: impl IntoIterator<Item = Self>) -> Self {
         let mut verdicts = verdicts.into_iter();
         let Some(mut weakest) = verdicts.next() else {
@@ -70,20 +70,20 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// An input for which the source does not compute what is specified.
+/// An input for which the source differs from the specification.
 #[derive(Clone, Debug)]
 pub struct Counterexample {
     /// Name and bytes of each input; words are little-endian.
     pub inputs: Vec<(String, Vec<u8>)>,
     /// The result of the source.
     pub computed: Vec<u8>,
-    /// The specification.
+    /// The specified result.
     pub specified: Vec<u8>,
 }
 
 pub(super) const NOTHING: &str = "nothing was compared";
 
-/// Compares all bits of two results, of which there must be some.
+/// Compares all bits of two results. There must be at least one bit.
 pub(super) fn compare(arena: &Arena, computed: &[Bit], specified: &[Bit]) -> Verdict {
     if specified.is_empty() {
         return Verdict::Unproved(NOTHING.to_owned());

@@ -1,14 +1,14 @@
-//! Argon2's fill loop: which blocks it gives to the kernels.
+//! Argon2's fill loop: the blocks that it passes to the kernels.
 //!
-//! The loop is generic over its kernels. Here they compute nothing: each block has a number, which
-//! says where it is and how often it was filled, and a pseudo-random word of its own, which decides
-//! its reference. The kernels look at the blocks that they get and compare them with RFC 9106: the
-//! block before, the reference, the block that is filled, whether it is added to, and the inputs
-//! of address blocks. In the end, every block must have been filled once in each pass.
+//! The loop is generic over its kernels. Here they compute nothing. Each block has a number (its
+//! place and how often it was filled), and its own pseudo-random word, which decides its reference.
+//! The kernels compare their blocks with RFC 9106: the previous block, the reference, the filled
+//! block, whether it is added to, and the inputs of address blocks. In the end, every block must
+//! have been filled once in each pass.
 //!
-//! A fixed number of lanes and blocks is tried in as many runs as it takes for each block to have
-//! had each reference that it can have. What the kernels compute for such words is proved
-//! elsewhere: G in machine code, and the reference by solvers.
+//! The check has a fixed number of lanes and blocks, and enough runs to give each block each of its
+//! possible references. Other proofs cover the results of the kernels: G in machine code, and the
+//! reference by solvers.
 
 use super::Claim;
 use super::counterexample::{Counterexample, Verdict};
@@ -34,14 +34,14 @@ pub(super) fn claims() -> Vec<Claim> {
     ]
 }
 
-/// A word of a block: 0 is its pseudo-random word.
+/// The index of a block's word with its place. Word 0 is the pseudo-random word.
 const LOCATION: usize = 1;
-/// How often it was filled.
+/// The index of the word that says how often it was filled.
 const FILLED: usize = 2;
-/// Its kind.
+/// The index of the word with its kind.
 const KIND: usize = 3;
 
-/// Kinds: a block of the memory, and one that is half-way from the input to an address block.
+/// Kinds: a block of the memory, and an intermediate block of the computation of an address block.
 const MEMORY: u64 = 1;
 const HALF: u64 = 2;
 
@@ -55,12 +55,12 @@ fn set(block: &mut Block, number: usize, value: u64) {
     block[line].0[lane] = value;
 }
 
-/// A run: the parameters, and which pseudo-random words the blocks have.
+/// A run: the parameters, and the pseudo-random words of the blocks.
 #[derive(Clone, Copy)]
 struct Run {
     params: Params,
     number: u64,
-    /// Numbers from 0 to below this one give each entry of the set of references.
+    /// Numbers below this give each entry of the set of references.
     entries: u64,
 }
 
@@ -72,8 +72,8 @@ impl Run {
         self.params.blocks() / (4 * self.lanes())
     }
 
-    /// The pseudo-random word that belongs to a block: over all runs, one that leads to each lane
-    /// and each entry.
+    /// The pseudo-random word of a block. Over all runs, these words lead to each lane and each
+    /// entry.
     fn word(&self, pass: u64, location: u64) -> u64 {
         let number = self.number + (pass * 31 + location).wrapping_mul(0x9e37_79b9) % (1 << 20);
         let (lane, entry) = (number / self.entries % self.lanes(), number % self.entries);
@@ -82,7 +82,7 @@ impl Run {
         lane << 32 | (x << 32).isqrt()
     }
 
-    /// Where memory has a block: by slice, then lane, then index.
+    /// The place of a block in memory: by slice, then lane, then index.
     fn location(&self, slice: u64, lane: u64, index: u64) -> u64 {
         (slice * self.lanes() + lane) * self.length() + index
     }
@@ -96,12 +96,12 @@ impl Run {
     }
 }
 
-/// Notes the calls of a run, and the first wrong one.
+/// Records the calls of a run, and the first wrong one.
 struct Recorder {
     run: Run,
     wrong: RefCell<Option<Counterexample>>,
     calls: Cell<u64>,
-    /// The references that blocks had, by pass (the first, or another), block and reference.
+    /// The references of blocks, by pass (the first, or another), block and reference.
     seen: RefCell<Vec<bool>>,
 }
 
@@ -169,14 +169,14 @@ impl Recorder {
         set(out, 0, run.word(pass + 1, location));
     }
 
-    /// An address block, or the one on the way to it (section 3.4.1.2).
+    /// An address block, or its intermediate block (section 3.4.1.2).
     fn address(&self, y: &Block, out: &mut Block) {
         let run = &self.run;
         if word(y, KIND + 4) == HALF {
             let [pass, lane, slice, counter] = [0, 1, 2, 3].map(|i| word(y, i));
             for i in 0..128 {
                 let index = counter.wrapping_sub(1).wrapping_mul(128).wrapping_add(i);
-                // Words behind the end of a segment are not used.
+                // Words after the end of a segment are not used.
                 if index < run.length() {
                     let location = run.location(slice, lane, index);
                     set(out, i as usize, run.word(pass, location));
@@ -202,12 +202,12 @@ impl Recorder {
     }
 }
 
-/// What the kernels are given wrongly, planted to see that it is found.
+/// Planted errors in the arguments of kernels, which must be found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fault {
     /// Nothing.
     None,
-    /// The block before and the reference change places.
+    /// The previous block and the reference are swapped.
     #[cfg(test)]
     Swapped,
     /// The next block has the index of this one.
@@ -222,12 +222,12 @@ pub(super) enum Fault {
     /// Address blocks have numbers from 0 on.
     #[cfg(test)]
     Counter,
-    /// Address blocks are of the lane before.
+    /// Address blocks are those of the previous lane.
     #[cfg(test)]
     Lane,
 }
 
-/// Kernels that look at what they get.
+/// Kernels that check their arguments.
 #[derive(Clone, Copy)]
 struct Looking<'r> {
     recorder: &'r Recorder,
@@ -325,8 +325,8 @@ fn memory(run: &Run) -> Vec<Block> {
     memory
 }
 
-/// One run, in tasks of `together` lanes. `seen` gets the references that blocks have had, if there
-/// is a place for them.
+/// One run, in tasks of `together` lanes. `seen` gets the references of blocks, if it has places
+/// for them.
 fn run_of(run: Run, fault: Fault, together: usize, seen: &mut Vec<bool>) -> Verdict {
     let recorder = Recorder {
         run,
@@ -379,7 +379,7 @@ pub(super) fn every_reference(fault: Fault, lanes: u32, length: u32) -> Verdict 
     }))
 }
 
-/// In two runs, in tasks of all lanes and of two.
+/// Two runs, in tasks of all lanes and of two.
 fn some(lanes: u32, length: u32) -> Verdict {
     let cases = all_params(lanes, length, 2).flat_map(|params| {
         [(0, lanes as usize), (1234, 2)].map(|(number, together)| {
@@ -395,7 +395,7 @@ fn some(lanes: u32, length: u32) -> Verdict {
     Verdict::all(cases)
 }
 
-/// Whether each block has had as many references in each lane as RFC 9106 says.
+/// Whether each block has had all its references in each lane, as RFC 9106 counts them.
 fn all_seen(params: &Params, seen: &[bool]) -> Verdict {
     let (blocks, lanes) = (params.blocks(), u64::from(params.lanes()));
     let length = blocks / (4 * lanes);

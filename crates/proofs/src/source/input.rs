@@ -1,4 +1,4 @@
-//! The unknowns that a proof is about.
+//! The unknowns of a proof.
 
 use sealstone_prover::term::Bit;
 

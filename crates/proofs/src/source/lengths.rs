@@ -1,46 +1,45 @@
 //! Hashes of every length, by induction over the parts of a message.
 //!
 //! Between two parts, the state of BLAKE2b, and of Skein's UBI, represents the message so far: all
-//! of its blocks but the last one are hashed and counted, and the last one, of 1 to B bytes, waits.
-//! (Before the first byte, nothing waits.) Each row here shows the step: the source brings a state
-//! that represents a message and gets one more part, and then it represents the longer message. By
-//! induction it does so after all parts, whatever the message is and wherever it is cut.
+//! blocks except the last are hashed and counted, and the last block, of 1 to B bytes, is buffered.
+//! (Before the first byte, the buffer is empty.) Each row here shows the step: a state that
+//! represents a message gets one more part, and then it represents the longer message. By induction
+//! it does so after all parts, for every message and every cut.
 //!
 //! # The step
 //!
-//! - **From any state.** The message begins at a chaining value and a position of which nothing is
-//!   known, and has unknown bytes. So the chaining value, the position, the bytes that wait, and
-//!   those that an earlier block left behind them are any. How many wait is enumerated: none before
-//!   the first byte, else 1 to B; these with no block before them, and with one.
-//! - **Any part** of up to three blocks more than what fills the block which waits. Every length of
-//!   it is enumerated.
+//! - **From any state.** The message begins at an unknown chaining value and position, and has
+//!   unknown bytes. So the chaining value, the position, the buffered bytes, and the bytes after
+//!   them from an earlier block are arbitrary. The number of buffered bytes is enumerated: none
+//!   before the first byte, else 1 to B; without a block before them, and with one.
+//! - **Any part** of up to three blocks more than fill the buffered block. Every length of it is
+//!   enumerated.
 //! - **The state afterwards** must have the specified hash. That alone does not determine the
-//!   state: a flag of the last block that is set too early does not show in it, nor does a zero
-//!   that waits but is not counted. So one more part of B + 1 unknown bytes follows, and the hash
-//!   must be the specified one again. F of BLAKE2b and the cipher of Skein are uninterpreted here.
-//!   The block that waited is then an argument of theirs, as a block in the middle, with the
-//!   chaining value, the position and the flags; where the unknown bytes begin in it tells how many
-//!   waited.
+//!   state: it does not show a flag of the last block that is set too early, or a buffered zero
+//!   that is not counted. So one more part of B + 1 unknown bytes follows, and the hash must be the
+//!   specified one again. F of BLAKE2b and the cipher of Skein are uninterpreted here. The buffered
+//!   block is then one of their arguments, as a block in the middle, with the chaining value, the
+//!   position and the flags. The first unknown byte in it shows how many bytes were buffered.
 //!
 //! # Longer parts
 //!
-//! For longer parts the same is read from the source, not proved. The first bytes of a part of n
-//! bytes fill the waiting block. Of the n bytes behind them, (n - 1) / B blocks are whole and not
-//! the last. The source does the same with each:
+//! Longer parts are not proved; a reader can see from the source that they behave in the same way.
+//! The first bytes of a part fill the buffered block. Of the n bytes after them, (n - 1) / B blocks
+//! are whole and not the last. The source treats each in the same way:
 //!
-//! - BLAKE2b takes one in each turn of a loop. The loop looks only at whether more than B bytes are
-//!   left. The steps run it zero times, once and twice.
-//! - UBI gives all of them to one call. That function is proved for any number, by induction in
-//!   machine code. The steps give it zero, one and two. A longer part differs only in their number,
+//! - BLAKE2b takes one in each iteration of a loop. The loop only checks whether more than B bytes
+//!   remain. The steps run it zero times, once and twice.
+//! - UBI passes all of them to one call. That function is proved for any number, by induction in
+//!   machine code. The steps pass zero, one and two. A longer part differs only in their number,
 //!   which is one expression.
 //!
 //! # The position
 //!
-//! The source is generic over the count of BLAKE2b and over the tweak of Skein, so it can add bytes
-//! and set flags, but not look. Here the count is an unknown number of 128 bits and a known number
-//! of bytes more ([`Counted`]). The shipped code counts in `u128`. We rely on Rust for its sum and
-//! its two words. Skein's [`Tweak`](sealstone_skein::UbiTweak) is proved in machine code, for all
-//! tweaks, where it is used.
+//! The source is generic over the count of BLAKE2b and over the tweak of Skein. So it can add bytes
+//! and set flags, but not read them. Here the count is an unknown number of 128 bits plus a known
+//! number of bytes ([`Counted`]). The shipped code counts in `u128`. We rely on Rust for its sum
+//! and its two words. The proofs of machine code cover Skein's
+//! [`Tweak`](sealstone_skein::UbiTweak), for all tweaks.
 
 mod blake2b;
 mod skein;
@@ -99,12 +98,12 @@ pub(super) struct Parts<'a> {
     specified: Vec<Vec<ValueByte<'a>>>,
 }
 
-/// A message has at most a block before the state, one that waits, two whole ones, and a last one;
-/// then come [`Parts::further`] bytes.
+/// The largest number of blocks of a message: one before the state, a buffered one, two whole ones,
+/// and a last one. Then [`Parts::further`] bytes follow.
 const BLOCKS: usize = 5;
 
 impl<'a> Parts<'a> {
-    /// `specify` is the specification.
+    /// Precomputes the results of `specify`, the specification.
     fn new(
         values: &'a Values,
         block: usize,
@@ -120,12 +119,12 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The state after this number of bytes more. The block that waits is one in the middle.
+    /// The number of further bytes after which the buffered block is one in the middle.
     fn further(block: usize) -> usize {
         block + 1
     }
 
-    /// The step from all states: before the first byte, and with each number of bytes that wait,
+    /// The step from all states: before the first byte, and with each number of buffered bytes,
     /// without and with a block before them.
     pub(super) fn steps(&self, empty: &impl Hashing<'a>) -> Verdict {
         Verdict::all((0..=2 * self.block).map(|before| self.steps_from(empty, before)))
@@ -150,7 +149,7 @@ impl<'a> Parts<'a> {
         self.step_from(&self.state(empty, before), before, part)
     }
 
-    /// The state after a number of bytes, of which a first block is a part of its own.
+    /// The state after a number of bytes. A first block is a separate part.
     fn state<H: Hashing<'a>>(&self, empty: &H, before: usize) -> H {
         let mut state = empty.clone();
         let (first, others) = self.message[..before].split_at(before.min(self.block));
@@ -179,7 +178,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// An unknown number of bytes, and a known number of bytes more.
+/// An unknown number of bytes plus a known number.
 #[derive(Clone, Copy)]
 pub(super) struct Counted<'a> {
     before: [Value<'a>; 2],

@@ -1,9 +1,9 @@
-//! Specifications of whole hashes, over strings of bytes: each as its standard says it, with no
-//! thought of speed.
+//! Specifications of whole hashes, over strings of bytes. They follow the standards and ignore
+//! speed.
 //!
 //! As in [`spec`](crate::spec), they are written once and share nothing with the implementation. On
-//! [`Numbers`] they run against published vectors; on [`Terms`] they give the formulas that the
-//! source is compared with.
+//! [`Numbers`] they run against published vectors. On [`Terms`] they give the formulas for the
+//! comparison with the source.
 
 pub mod blake2b;
 pub mod skein;
@@ -14,7 +14,7 @@ pub mod tree;
 use sealstone_prover::algebra::{Algebra, Numbers};
 use sealstone_prover::term::{Bit, Terms, Word, constant};
 
-/// 64-bit words and the bytes they are made of.
+/// 64-bit words and their bytes.
 pub trait Strings: Algebra<64> {
     /// A byte.
     type Byte: Clone;

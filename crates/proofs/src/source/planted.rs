@@ -1,4 +1,4 @@
-//! Bugs, planted below the source, that the comparison must find: a proof that cannot fail proves
+//! Bugs planted below the source, which the comparison must find: a proof that cannot fail proves
 //! nothing.
 //!
 //! Each counterexample must give the same wrong result when the same source, with the same bug,
@@ -26,13 +26,13 @@ enum Bug {
     Rotation,
     /// A bit of a constant is wrong.
     Constant,
-    /// A product is doubled as if it could not overflow.
+    /// A product is doubled without regard for overflow.
     Product,
-    /// Two lanes change places when a row is turned, or two words of a table when it is read.
+    /// Two lanes are swapped when a row rotates, or two words of a table when it is read.
     Turn,
-    /// The halves that should change places do not.
+    /// Two halves are not swapped.
     Halves,
-    /// A lane is loaded with the word of the one before it.
+    /// A lane is loaded with the word of the previous lane.
     Lane,
     /// A block ends one byte too early.
     Position,
@@ -42,9 +42,9 @@ enum Bug {
     Last,
     /// A message that ends within a byte is not flagged.
     BitPad,
-    /// Another number of bits of the last byte counts.
+    /// The wrong number of bits of the last byte counts.
     Padding,
-    /// Two bytes of each word of a message change places.
+    /// Two bytes of each word of a message are swapped.
     Bytes,
     /// A block of a message is not added to its cipher.
     Forward,
@@ -56,19 +56,19 @@ enum Bug {
     Carry,
     /// A full block is counted twice.
     Twice,
-    /// A block of output has the number of another one.
+    /// A block of output has the number of another block.
     Counter,
     /// A node is on the level below.
     Level,
 }
 
 thread_local! {
-    /// The bug of all words below. No type of its own for each bug: that would be one more copy of
-    /// all kernels to compile.
+    /// The bug of all words below. A separate type for each bug would need one more compiled copy
+    /// of all kernels.
     static BUG: Cell<Bug> = const { Cell::new(Bug::None) };
 }
 
-/// Runs something on words with a bug.
+/// Runs a function on words with a bug.
 fn with<T>(bug: Bug, run: impl FnOnce() -> T) -> T {
     BUG.set(bug);
     let result = run();
@@ -80,7 +80,7 @@ fn is(bug: Bug) -> bool {
     BUG.get() == bug
 }
 
-/// The public constant `x`, or what the bug makes of it.
+/// The public constant `x`, changed by the bug.
 fn constant(x: u64) -> u64 {
     const C240: u64 = 0x1BD1_1BDA_A9FC_1A22;
     let (kind, level) = (x >> 56 & 63, x >> 48 & 127);
@@ -91,7 +91,7 @@ fn constant(x: u64) -> u64 {
         Bug::First if is_message => x & !(1 << 62),
         Bug::Last if is_message => x & !(1 << 63),
         Bug::BitPad if is_message => x & !(1 << 55),
-        // Nothing but the flags of a first or last block.
+        // Only the flags of a first or last block.
         Bug::Kind if x != 0 && x << 2 == 0 => x | 8 << 56,
         Bug::Counter if x == 1 << 40 => x ^ 1,
         Bug::Level if is_message && level == 5 => x ^ 1 << 48,
@@ -103,7 +103,7 @@ fn constant(x: u64) -> u64 {
 #[derive(Clone, Copy)]
 struct Planted<W> {
     word: W,
-    /// Whether it was made of bytes and is as it was.
+    /// Whether it was made of bytes and has not changed since.
     loaded: bool,
 }
 
@@ -208,7 +208,7 @@ macro_rules! convert {
 }
 convert!(Symbol Value);
 
-/// Words side by side, which are moved, loaded and counted with the bug.
+/// Words side by side. Moves, loads and counts have the bug.
 #[derive(Clone, Copy)]
 struct Moved<W, const N: usize>([W; N]);
 
@@ -322,8 +322,8 @@ fn to_bytes(words: &[u64]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// The result of the same source with the same bug on the numbers of a counterexample, and what is
-/// specified for them.
+/// Checks that the same source with the same bug gives the same results on the numbers of a
+/// counterexample.
 fn reproduces(counterexample: &Counterexample, computed: &[u8], specified: &[u8]) {
     assert_eq!(counterexample.computed, computed);
     assert_eq!(counterexample.specified, specified);

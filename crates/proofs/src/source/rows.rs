@@ -1,4 +1,4 @@
-//! Claims, and the table of what became of them.
+//! Claims, and the table of their verdicts.
 
 use super::counterexample::Verdict;
 use crate::usage::ThreadTime;
@@ -32,7 +32,7 @@ impl Claim {
 /// The proof about one piece of source.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// The kernel or hash, and which way through its source.
+    /// The kernel or hash, and the path through its source.
     pub name: &'static str,
     /// The claim about it.
     pub shown: &'static str,
@@ -42,7 +42,7 @@ pub struct Row {
     pub time: Duration,
 }
 
-/// A table for people.
+/// The rows as a table.
 pub fn table(rows: &[Row]) -> String {
     let mut text = String::new();
     let mut line = |verdict: &str, name: &str, seconds: &str, shown: &str| {
@@ -67,7 +67,7 @@ pub fn table(rows: &[Row]) -> String {
     text
 }
 
-/// The same for programs: an array with an object for each row.
+/// The rows as JSON: an array with an object for each row.
 pub fn json(rows: &[Row]) -> serde_json::Value {
     let rows = rows.iter().map(|row| {
         serde_json::json!({

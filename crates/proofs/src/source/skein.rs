@@ -1,11 +1,11 @@
 //! Skein as a whole, on symbolic bytes.
 //!
 //! A hash is three calls: the chaining value before the message, UBI over the message, and the
-//! output. Each is compared for *any* chaining value before it, so they are right one after the
-//! other, whatever key or other argument comes first.
+//! output. Each is compared for *any* chaining value before it. So their sequence is right for
+//! every key and other argument before it.
 //!
-//! Every round of every block is run, in the source and in the specification; what is compared is
-//! how the words were made ([`Values`]).
+//! Source and specification run every round of every block. The comparison is by the operations of
+//! the words ([`Values`]).
 
 use super::Claim;
 use super::counterexample::Verdict;
@@ -37,15 +37,15 @@ pub(super) fn claims() -> Vec<Claim> {
     ]
 }
 
-/// How many messages share a list of operations: they begin with the same bytes, and so with the
-/// same operations.
+/// The number of messages that share a list of operations. They begin with the same bytes, and so
+/// with the same operations.
 const GROUP: usize = 64;
 
 /// The longest message for which all lengths are proved.
 const LONGEST: usize = 300;
 
-/// Where messages are cut into parts: nowhere, at a third, after a block, after a block and a byte,
-/// and after nothing and each block.
+/// The cuts of messages into parts: none, at a third, after a block, after a block and a byte, and
+/// after the empty start and each block.
 fn cuts(block: usize, length: usize) -> impl Iterator<Item = Vec<usize>> {
     let all = [
         vec![],
@@ -133,7 +133,7 @@ impl<'a, const N: usize> Any<'a, N> {
         compute(self.start, &self.message)
     }
 
-    /// A chaining value after a message against that of a message of `specified` bits.
+    /// Compares a chaining value after a message with that of a message of `specified` bits.
     pub(super) fn compare(&self, computed: [Value<'a>; N], specified: usize) -> Verdict {
         let m = Bits {
             bytes: &self.message[..specified.div_ceil(8)],
@@ -145,7 +145,7 @@ impl<'a, const N: usize> Any<'a, N> {
 }
 
 /// The source's UBI over `count` bits of a message that is cut into parts. A full last byte is
-/// given as a byte or as eight bits, in turn.
+/// passed as a byte or as eight bits, alternately.
 pub(super) fn hash_message<S: Scalar, const N: usize>(
     cpu: S::Cpu,
     start: [S; N],
@@ -179,7 +179,7 @@ pub(super) struct Before<'a> {
 }
 
 impl<'a> Before<'a> {
-    /// Arguments of these lengths, of which nothing else is known.
+    /// Unknown arguments of these lengths.
     pub(super) fn any(
         values: &'a Values,
         output_bits: u64,

@@ -13,8 +13,8 @@ pub struct Arena {
     inputs: RefCell<Vec<Input>>,
 }
 
-/// A 64-bit word whose bits are formulas. Small, so that it can be copied as the traits ask for:
-/// the bits are in the arena.
+/// A 64-bit word whose bits are formulas. The bits are in the arena, so that the word is small and
+/// `Copy`, as the traits demand.
 #[derive(Clone, Copy)]
 pub struct Symbol<'a> {
     arena: &'a Arena,
@@ -29,7 +29,7 @@ pub struct SymbolicByte<'a> {
 }
 
 impl Arena {
-    /// No formulas yet. `seed` chooses the sample inputs.
+    /// An arena without formulas. `seed` chooses the sample inputs.
     pub fn new(seed: u64) -> Self {
         Self {
             terms: RefCell::new(Terms::new(seed)),
@@ -38,20 +38,19 @@ impl Arena {
         }
     }
 
-    /// Runs something on the formulas themselves: a specification. It should come before the
-    /// source, because it says which sums are opaque (see [`Terms::make_opaque`]), and that keeps
-    /// formulas short.
+    /// Runs a function on the formulas: a specification. It should run before the source, because
+    /// it marks opaque sums (see [`Terms::make_opaque`]), which keeps formulas short.
     pub fn with<T>(&self, run: impl FnOnce(&mut Terms) -> T) -> T {
         run(&mut self.terms.borrow_mut())
     }
 
-    /// Words of which nothing is known: what is proved of them holds for all values.
+    /// Unknown words. A proof about them holds for all values.
     pub fn words<const N: usize>(&self, name: &str) -> [Symbol<'_>; N] {
         let bits = self.input(name, 64 * N);
         core::array::from_fn(|i| self.symbol(&bits[64 * i..][..64]))
     }
 
-    /// Bytes of which nothing is known.
+    /// Unknown bytes.
     pub fn bytes(&self, name: &str, length: usize) -> Vec<SymbolicByte<'_>> {
         let bits = self.input(name, 8 * length);
         bits.as_chunks()
@@ -67,7 +66,7 @@ impl Arena {
     /// The word with these 64 bits, the least significant first.
     ///
     /// # Panics
-    /// If there are not 64.
+    /// If the number of bits is not 64.
     pub fn symbol(&self, bits: &[Bit]) -> Symbol<'_> {
         let mut words = self.words.borrow_mut();
         words.push(bits.try_into().expect("64 bits"));
@@ -98,7 +97,7 @@ impl Symbol<'_> {
         self.arena.words.borrow()[self.number as usize]
     }
 
-    /// The word that `compute` makes of the bits of two.
+    /// The word that `compute` makes of the bits of two words.
     #[inline(never)]
     fn combine(self, other: Self, compute: fn(&mut Terms, &[Bit], &[Bit]) -> Vec<Bit>) -> Self {
         let (a, b) = (self.bits(), other.bits());
@@ -114,8 +113,8 @@ impl SymbolicByte<'_> {
     }
 }
 
-// Kernels are unrolled and inlined, for the sake of real words. Here it would only keep the
-// compiler busy: nothing is inlined.
+// Kernels on real words are unrolled and inlined. Here this would only cost compile time, so
+// nothing is inlined.
 impl<'a> Word for Symbol<'a> {
     type Cpu = &'a Arena;
 

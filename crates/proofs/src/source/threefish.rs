@@ -51,7 +51,7 @@ struct Inputs<S, const N: usize> {
 }
 
 impl<'a, S: From<Symbol<'a>>, const N: usize> Inputs<S, N> {
-    /// Any, with the result that is specified for them.
+    /// Unknown inputs, and the specified result for them.
     fn any(
         arena: &'a Arena,
         specification: impl Fn(&mut Terms, &[Word], &[Word], &[Word]) -> Vec<Word>,
@@ -105,8 +105,8 @@ where
     )
 }
 
-/// The source's decryption of the source's encryption against the block itself. Decryption undoes
-/// each addition and rotation in the opposite order, so it is enough to know how words were made.
+/// Compares the source's decryption of the source's encryption with the block itself. Decryption
+/// inverts each addition and rotation in reverse order, so the operations of words are enough.
 pub(super) fn there_and_back<'a, S: Run<'a>, const N: usize>(values: &'a Values) -> Verdict
 where
     [S; N]: Block<S>,

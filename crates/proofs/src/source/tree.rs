@@ -46,8 +46,8 @@ pub(super) const BLOCKS: usize = 3;
 /// The level of the nodes.
 pub(super) const LEVEL: u8 = 5;
 
-/// The source's nodes, one in each lane, against the specification of each. Both carry the position
-/// in one word, so that nothing is said of positions whose sum passes 2^64.
+/// Compares the source's nodes, one in each lane, with the specification of each. Both have the
+/// position in one word, so positions whose sum exceeds 2^64 are not covered.
 pub(super) fn lanes<'a, const N: usize, L>(arena: &'a Arena) -> Verdict
 where
     L: Lanes<N, Cpu = &'a Arena, Lane = Symbol<'a>>,
@@ -83,10 +83,10 @@ where
     compare(arena, &computed, &specified.concat())
 }
 
-/// The most leaves.
+/// The largest number of leaves.
 const LEAVES: usize = 1000;
 
-/// `spec/tree.md`.
+/// The tree of `spec/tree.md`.
 const SEALED: tree::Shape = [6, 4, 255];
 
 fn fast_shape() -> Verdict {
@@ -107,8 +107,8 @@ fn shapes() -> Verdict {
         .and(|| general::<16>([1, 1, 255]))
 }
 
-/// Leaf by leaf: every number of leaves goes on from where the one before it was, so that no leaf
-/// is hashed twice. Every hundredth message comes in one part as well.
+/// Leaf by leaf: each number of leaves continues from the previous one, so no leaf is hashed twice.
+/// Every hundredth message is also hashed in one part.
 fn general<const N: usize>(shape: tree::Shape) -> Verdict
 where
     [u64; N]: Block<u64>,
@@ -135,8 +135,8 @@ where
     })
 }
 
-/// `computed` against the recursive specification, on prefixes of one message. Leaves differ from
-/// each other, and so all nodes do: another tree with the same hash would be a collision of Skein.
+/// Compares `computed` with the recursive specification, on prefixes of one message. All leaves
+/// differ, and so do all nodes. So another tree with the same hash would be a collision of Skein.
 pub(super) fn shape_of<const N: usize>(
     shape: tree::Shape,
     computed: impl FnMut(&[u8]) -> Vec<u8>,
@@ -154,7 +154,7 @@ fn shape_of_some<const N: usize>(
     let message = random_bytes(LEAVES * leaf);
     let mut nodes = Nodes::<N>::new(shape);
     for leaves in (0..=LEAVES).step_by(step) {
-        // In turn, the last leaf is full, not quite, or nearly empty.
+        // Alternately, the last leaf is full, lacks one byte, or has one byte.
         let missing = [0, 1, leaf - 1][leaves % 3];
         let message = &message[..leaves * leaf - missing.min(leaves * leaf)];
         let (computed, specified) = (computed(message), nodes.hash(message));
@@ -176,8 +176,8 @@ fn random_bytes(length: usize) -> Vec<u8> {
     words.take(length).collect()
 }
 
-/// The specification on numbers. It remembers the last node in each place, because a longer message
-/// has mostly those of a shorter one.
+/// The specification on numbers. It caches the last node in each place, because a longer message
+/// shares most nodes with a shorter one.
 pub(super) struct Nodes<const N: usize> {
     pub(super) shape: tree::Shape,
     start: Vec<u64>,
@@ -187,7 +187,7 @@ pub(super) struct Nodes<const N: usize> {
 
 struct Known {
     length: usize,
-    /// Empty for leaves: all messages are prefixes of one.
+    /// Empty for leaves: all messages are prefixes of one message.
     content: Vec<u8>,
     value: Rc<[u8]>,
 }

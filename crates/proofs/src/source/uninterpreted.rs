@@ -1,8 +1,8 @@
-//! F of BLAKE2b as an uninterpreted function: nothing is known of it, but that equal arguments give
-//! equal results.
+//! F of BLAKE2b as an uninterpreted function: the proof knows only that equal arguments give equal
+//! results.
 //!
-//! A proof with it holds for every function in its place, and so for F; that F itself is
-//! right is proved beside it. A hash of many blocks is then a short term.
+//! So a proof with it holds for every function, including F. A separate row proves F itself. A hash
+//! of many blocks is then a short term.
 
 use super::modes::blake2b::Compression;
 use super::value::{Value, ValueByte, Values};
@@ -27,15 +27,15 @@ impl<'a> Compression<&'a Values> for UninterpretedF {
 /// An engine of the source's BLAKE2b with an uninterpreted F, which counts bytes with `C`.
 #[derive(Clone, Copy)]
 pub(super) struct UninterpretedEngine<'a, C = u128> {
-    /// Where the operations are.
+    /// The list of operations.
     pub(super) values: &'a Values,
     /// The number of bytes before the message.
     pub(super) before: C,
-    /// A bug, planted to see that it is found.
+    /// A planted bug, which must be found.
     pub(super) bug: Bug,
 }
 
-/// Bugs that the source might have on its way to F.
+/// Possible bugs of the source in the arguments of F.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bug {
     /// Nothing.
@@ -46,7 +46,7 @@ pub(super) enum Bug {
     /// No block is the last one.
     #[cfg(test)]
     Last,
-    /// F leaves the state as it was.
+    /// F does not change the state.
     #[cfg(test)]
     State,
 }
@@ -75,7 +75,7 @@ impl<'a, C: Count<Value<'a>>> Engine for UninterpretedEngine<'a, C> {
         }
         *state = Value::f(state, input.words, &t, f);
     }
-    /// Nothing here is secret. But a value that is wiped too early must be missing.
+    /// Values here are not secret. The wipe makes a value that is wiped too early missing.
     fn wipe(words: &mut [Value<'a>], bytes: &mut [ValueByte<'a>]) {
         words.iter_mut().for_each(|word| *word = word.cleared());
         bytes.iter_mut().for_each(|byte| *byte = byte.cleared());

@@ -1,27 +1,25 @@
-//! Words known by how they were made: what whole hashes are run on.
+//! Words identified by their operations. The proofs run whole hashes on them.
 //!
-//! A [`Symbol`](super::Symbol) knows all its bits, and formulas of the rounds of several blocks are
-//! long. Here a word is a number in a list of operations, and the same operation on the same
-//! operands gets the same number, which compilers call *value numbering*. Nothing is known of an
-//! operation but
+//! A [`Symbol`](super::Symbol) has all its bits, and formulas of the rounds of several blocks are
+//! long. Here a word is a number in a list of operations. The same operation on the same operands
+//! gets the same number, which compilers call *value numbering*. The only rules are:
 //!
-//! - that equal operands give equal results, and constants the constant that they give;
-//! - that the operands of + and ⊕ may change places, and that (a + b) - b = a and (a ⊕ b) ⊕ b = a;
-//! - that to turn left by r is to turn right by 64 - r, and that turns add up;
-//! - that a word is made of its eight bytes, and these are its bytes.
+//! - equal operands give equal results, and operations on constants are evaluated;
+//! - + and ⊕ are commutative, and (a + b) - b = a and (a ⊕ b) ⊕ b = a;
+//! - a rotation left by r is a rotation right by 64 - r, and rotations add up;
+//! - a word consists of its eight bytes, and splitting it gives these bytes.
 //!
-//! All of this is true of the words of a machine, so two results with the same number are equal
-//! words, whatever the inputs are. The converse does not hold: (a + b) + c is not known to be a +
-//! (b + c). For a hash and its specification that is not a loss. They do the same operations, and
-//! what can go wrong (a tweak, a flag, a byte in the wrong place, a block too many) changes the
-//! operands.
+//! All rules hold for machine words, so two results with the same number are equal words for all
+//! inputs. The converse does not hold: the rules do not show (a + b) + c = a + (b + c). For a hash
+//! and its specification that is no loss. They do the same operations, and bugs (a wrong tweak, a
+//! wrong flag, a byte in the wrong place, a block too many) change the operands.
 //!
-//! F of BLAKE2b is one operation here: [`Value::f`]. What holds for every function in its place
-//! holds for F. That F itself is right is a row of its own, on symbols. Threefish may be one
-//! operation, too: E ([`Value::e`]), where its rounds would take too long.
+//! F of BLAKE2b is one operation here: [`Value::f`]. A result for every function holds for F. A
+//! separate row on symbols proves F itself. Threefish may be one operation too, E ([`Value::e`]),
+//! if its rounds would take too long.
 //!
-//! If two numbers differ, the list is run on random inputs, with the real operations, until the
-//! results do too. Then these inputs are a counterexample.
+//! If two numbers differ, the real operations run on random inputs until the results differ. These
+//! inputs are a counterexample.
 
 #[cfg(test)]
 mod tests;
@@ -54,7 +52,7 @@ pub struct Value<'a> {
 #[derive(Clone, Copy)]
 pub struct ValueByte<'a>(Value<'a>);
 
-/// A word on which the source is run: a [`Value`], or one with a bug.
+/// A word on which the source runs: a [`Value`], or one with a bug.
 pub(super) trait Run<'a>:
     Scalar<Cpu = &'a Values, Byte = ValueByte<'a>> + From<Value<'a>> + Into<Value<'a>>
 {
@@ -67,11 +65,11 @@ impl<'a, S> Run<'a> for S where
 struct Input {
     name: String,
     numbers: Vec<u32>,
-    /// Bytes in each.
+    /// Bytes in each word.
     bytes: usize,
 }
 
-/// The operators and the list of them, in which each has the place of its number.
+/// The operators and their list, in the order of their numbers.
 macro_rules! operators {
     ($($(#[$documentation:meta])* $operator:ident,)*) => {
         #[derive(Clone, Copy, PartialEq, Eq)]
@@ -85,10 +83,10 @@ macro_rules! operators {
 }
 
 operators! {
-    /// An input; the literal says which one.
+    /// An input. The literal is its index.
     AnyWord,
     AnyByte,
-    /// The literal, and in place of the operand its upper half.
+    /// A constant. The literal is its lower half, the operand its upper half.
     Constant,
     Add,
     Subtract,
@@ -101,18 +99,18 @@ operators! {
     SwapBytes,
     /// A word of eight bytes.
     Join,
-    /// The byte that the literal says.
+    /// The byte with the literal as its index.
     Split,
     /// See [`Strings::mark`]; the literal is the number of bits.
     Mark,
-    /// The word that the literal says of F(h, m, t, f).
+    /// The word of F(h, m, t, f) with the literal as its index.
     F,
-    /// The word that the literal says of E(key, tweak, block).
+    /// The word of E(key, tweak, block) with the literal as its index.
     E,
 }
 use Operator::*;
 
-/// The most operands that an operation has: those of E of 16 words.
+/// The largest number of operands: those of E of 16 words.
 const OPERANDS: usize = 34;
 
 impl Operator {
@@ -120,7 +118,7 @@ impl Operator {
         matches!(self, Add | Xor | And | MultiplyHalves)
     }
 
-    /// The result on numbers; none for an input and a constant, which have no operands.
+    /// The result on numbers; `None` for an input and a constant.
     fn run(self, literal: u32, operands: &[u64]) -> Option<u64> {
         let n = literal as usize;
         Some(match (self, operands) {
@@ -159,13 +157,13 @@ impl Operator {
 }
 
 impl Values {
-    /// Words of which nothing is known: what is proved of them holds for all values.
+    /// Unknown words. A proof about them holds for all values.
     pub fn words<const N: usize>(&self, name: &str) -> [Value<'_>; N] {
         let words = self.unknown(name, AnyWord, N);
         core::array::from_fn(|i| words[i])
     }
 
-    /// Bytes of which nothing is known.
+    /// Unknown bytes.
     pub fn bytes(&self, name: &str, length: usize) -> Vec<ValueByte<'_>> {
         let bytes = self.unknown(name, AnyByte, length);
         bytes.into_iter().map(ValueByte).collect()
@@ -189,7 +187,7 @@ impl Values {
         self.value(Constant, x as u32, &[(x >> 32) as u32])
     }
 
-    /// The result of an operation that has no simpler form.
+    /// The result of an operation without a simpler form.
     fn value(&self, operator: Operator, literal: u32, operands: &[u32]) -> Value<'_> {
         let mut items = [0; 2 + OPERANDS];
         items[..2].copy_from_slice(&[operator as u32, literal]);
@@ -302,7 +300,7 @@ impl Values {
         results
     }
 
-    /// Compares two results, of which there must be some.
+    /// Compares two results, which must not be empty.
     fn compare(&self, computed: &[u32], specified: &[u32], bytes: usize) -> Verdict {
         if specified.is_empty() {
             return Verdict::Unproved(NOTHING.to_owned());
@@ -342,7 +340,7 @@ impl Values {
     }
 }
 
-/// How many random inputs are tried where two results are made in different ways.
+/// The number of random inputs to try if two results have different operations.
 const SAMPLES: usize = 64;
 
 /// Compares all words of two results.
@@ -377,8 +375,7 @@ impl<'a> Value<'a> {
             .apply(operator, literal, &operands[..=others.len()])
     }
 
-    /// F(h, m, t, f) of BLAKE2b, of which nothing is known but that equal arguments give equal
-    /// results.
+    /// F(h, m, t, f) of BLAKE2b, uninterpreted: equal arguments give equal results.
     pub(super) fn f(h: &[Self], m: &[Self], t: &[Self], f: Self) -> [Self; 8] {
         let others: Vec<Self> = [&h[1..], m, t, &[f]].concat();
         core::array::from_fn(|i| h[0].apply(F, i as u32, &others))
@@ -407,8 +404,8 @@ impl ValueByte<'_> {
     }
 }
 
-// Kernels are unrolled and inlined, for the sake of real words. Here it would only keep the
-// compiler busy: nothing is inlined.
+// Kernels on real words are unrolled and inlined. Here this would only cost compile time, so
+// nothing is inlined.
 impl<'a> Word for Value<'a> {
     type Cpu = &'a Values;
 

@@ -3,9 +3,9 @@
 
 use sealstone_prover::algebra::{Algebra, Cells, Substitution};
 
-/// Nk: how many words a key of 256 bits has.
+/// Nk: the number of words of a key of 256 bits.
 const KEY_WORDS: usize = 8;
-/// Nr: how many rounds that means.
+/// Nr: the number of rounds for this key.
 pub const ROUNDS: usize = 14;
 
 /// The bytes of cells of memory.
@@ -53,7 +53,7 @@ fn x_times<A: Algebra<64>>(a: &mut A, byte: &A::Word) -> A::Word {
     product
 }
 
-/// Section 5.1.2: row r of the state, whose bytes are in columns, is turned left by r.
+/// Section 5.1.2: row r of the state, whose bytes are in columns, is rotated left by r.
 fn shift_rows<W: Clone>(state: &[W]) -> Vec<W> {
     let places = (0..16).map(|place| (place % 4, place / 4));
     places
@@ -75,7 +75,7 @@ fn mix_column<A: Algebra<64>>(a: &mut A, s: &[A::Word]) -> Vec<A::Word> {
     .collect()
 }
 
-/// Algorithm 1, CIPHER, of 16 bytes. The round keys are one behind the other.
+/// Algorithm 1, CIPHER, of 16 bytes. The round keys are consecutive.
 pub fn cipher<A: Substitution>(a: &mut A, input: &[A::Word], keys: &[A::Word]) -> Vec<A::Word> {
     let mut keys = keys.chunks(16);
     let mut next = || keys.next().expect("a key for each round");
@@ -111,8 +111,8 @@ pub fn key_expansion<A: Substitution>(a: &mut A, key: &[A::Word]) -> Vec<A::Word
     w
 }
 
-/// SP 800-38D, 6.2: the number in a block of two cells that is counted, the last 32 bits with their
-/// highest byte first.
+/// SP 800-38D, 6.2: the counter in a block of two cells, the last 32 bits with their highest byte
+/// first.
 pub fn counter<A: Cells>(
     a: &mut A,
     block: &[<A as Algebra<64>>::Word],
@@ -121,7 +121,7 @@ pub fn counter<A: Cells>(
     Algebra::<32>::swap_bytes(a, &counter)
 }
 
-/// The block with another number.
+/// The block with another counter.
 pub fn with_counter<A: Cells>(
     a: &mut A,
     block: &[<A as Algebra<64>>::Word],
@@ -132,8 +132,8 @@ pub fn with_counter<A: Cells>(
     vec![block[0].clone(), a.join(&[nonce, counter])]
 }
 
-/// SP 800-38D, 6.2: inc32, a number of times, of a block of two cells. The addition has two steps,
-/// as in code that encrypts `step` blocks at once, so that its formulas have the same sums.
+/// SP 800-38D, 6.2: repeated inc32 of a block of two cells. The addition has two steps, as in code
+/// that encrypts `step` blocks at once, so that the formulas have the same sums.
 pub fn counted<A: Cells>(
     a: &mut A,
     block: &[<A as Algebra<64>>::Word],
@@ -153,8 +153,8 @@ pub fn counted<A: Cells>(
     with_counter(a, block, &low)
 }
 
-/// SP 800-38D, 6.5, GCTR of whole blocks, for code that encrypts `step` of them at once. All are
-/// cells of memory.
+/// SP 800-38D, 6.5, GCTR of whole blocks, for code that encrypts `step` blocks at once. All values
+/// are cells of memory.
 pub fn counter_mode<A: Substitution + Cells>(
     a: &mut A,
     data: &[<A as Algebra<64>>::Word],

@@ -1,8 +1,8 @@
 //! Argon2's compression function (RFC 9106, sections 3.5 and 3.6) and its reference blocks (section
 //! 3.4.2).
 //!
-//! Proofs of machine code need the reference for all inputs of the kernel, possible or not, so over
-//! words modulo 2^64. The lemmas need integers instead (`lemma/rfc9106.rs`). The test
+//! Proofs of machine code need the reference for all inputs of the kernel, even impossible ones, so
+//! over words modulo 2^64. The lemmas need integers instead (`lemma/rfc9106.rs`). The test
 //! `lemma/tests/transcriptions.rs` compares the two with the list of blocks in
 //! `sealstone_testing::rfc9106`.
 
@@ -62,9 +62,9 @@ pub fn compress<A: Algebra<64>>(a: &mut A, x: &[A::Word], y: &[A::Word]) -> Vec<
     (0..128).map(|i| a.xor(&q[i], &r[i])).collect()
 }
 
-/// The inputs of a block's reference beside the pseudo-random word and the index. Which
-/// numbers these are for each segment, and that with them the reference is a block that is there,
-/// is the subject of [`lemma`](crate::lemma).
+/// The inputs of a block's reference besides the pseudo-random word and the index.
+/// [`lemma`](crate::lemma) covers their numbers for each segment, and shows that the reference is
+/// an existing block.
 pub struct Segment<W> {
     /// Its lane.
     pub lane: W,
@@ -74,7 +74,7 @@ pub struct Segment<W> {
     pub oldest: W,
     /// Blocks of a lane's segments that are computed and finished.
     pub finished: W,
-    /// The lane from which the lanes to choose from are counted.
+    /// The first of the lanes to choose from.
     pub first_lane: W,
     /// The number of lanes to choose from.
     pub choice: W,
@@ -96,8 +96,8 @@ impl<W: Clone> Segment<W> {
 }
 
 /// Section 3.4.2: the slice of the reference block of block `index`, and its number in the slice,
-/// when `word` is J_2 ‖ J_1. For any words at all: sums are modulo 2^64, and of factors the low 32
-/// bits count.
+/// if `word` is J_2 ‖ J_1. It is defined for any words: sums are modulo 2^64, and only the low 32
+/// bits of factors count.
 pub fn reference<A: Choices>(
     a: &mut A,
     segment: &Segment<A::Word>,
@@ -138,8 +138,8 @@ pub fn reference<A: Choices>(
     vec![slice, a.add(&start, &inside)]
 }
 
-/// |W|: the finished blocks and, in the own lane, those of this segment but the last; in another
-/// lane one less for the first block of a segment.
+/// |W|: the finished blocks and, in the own lane, the blocks of this segment except the last; in
+/// another lane, one less for the first block of a segment.
 fn set_size<A: Choices>(
     a: &mut A,
     segment: &Segment<A::Word>,

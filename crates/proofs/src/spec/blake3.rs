@@ -20,13 +20,13 @@ pub mod flag {
     pub const KEYED_HASH: u32 = 16;
 }
 
-/// Section 3.1: what a block is compressed with, beside the chaining value and its words.
+/// Section 3.1: the inputs of a compression besides the chaining value and the block's words.
 pub struct Inputs<W> {
-    /// Which chunk it is of, or which block of the output it makes: low word first.
+    /// The number of its chunk, or of the block of output: low word first.
     pub counter: [W; 2],
-    /// How many bytes it has.
+    /// Its length in bytes.
     pub length: W,
-    /// What it is.
+    /// Its flags.
     pub flags: W,
 }
 
@@ -50,8 +50,7 @@ fn mix<A: Algebra<32>>(
     }
 }
 
-/// Section 3.3: the 16 words that compression gives, of which the first eight are the next chaining
-/// value.
+/// Section 3.3: the 16 words of a compression. The first eight are the next chaining value.
 pub fn compress<A: Algebra<32>>(
     a: &mut A,
     h: &[A::Word],
@@ -84,15 +83,15 @@ pub fn compress<A: Algebra<32>>(
     output
 }
 
-/// How code that works on several inputs at once comes from the counter of one of them to that of
-/// another. The numbers are the same in every way; for the prover, each way is another formula.
+/// How code for several inputs computes the counter of one input from that of another. The numbers
+/// are the same in all methods. For the prover, each method has its own formula.
 #[derive(Clone, Copy, Debug)]
 pub enum Counting {
     /// The lower word wrapped if it is below what was added; one is added to the upper word.
     Addend,
     /// It wrapped if it is below what it was before; one is added to the upper word.
     Before,
-    /// The same, and the upper word is chosen: as it was, or one more.
+    /// The same, and the upper word is selected: unchanged, or one more.
     Choice,
 }
 
@@ -129,7 +128,7 @@ fn repeated<A: Algebra<32>>(a: &mut A, bit: &A::Word) -> A::Word {
     })
 }
 
-/// The flags of a chunk's blocks: of all of them, of the first one too, and of the last one too.
+/// The flags of a chunk's blocks.
 pub struct Flags<W> {
     /// The flags of all blocks.
     pub all: W,
@@ -180,7 +179,7 @@ pub fn byte<A: Cells>(a: &mut A, cell: &<A as Algebra<64>>::Word) -> <A as Algeb
     Algebra::<32>::and(a, &low, &ones)
 }
 
-/// A node of the tree before it is known whether it is the root: its last block.
+/// The last block of a node of the tree that may be the root.
 struct Node {
     h: Vec<u32>,
     block: Vec<u32>,
@@ -209,8 +208,8 @@ pub fn hash(key: Option<&[u8; 32]>, message: &[u8]) -> [u8; 32] {
     core::array::from_fn(|i| output[i / 4].to_le_bytes()[i % 4])
 }
 
-/// Section 4.3: the tree over the chunks of this part of the message. Its left half has as many
-/// chunks as a power of two can be that leaves something to the right.
+/// Section 4.3: the tree over the chunks of this part of the message. The number of chunks of its
+/// left half is the largest power of two that leaves a right half.
 fn subtree(key: &[u32], flags: u32, first: u64, message: &[u8]) -> Node {
     const CHUNK: usize = 1024;
     if message.len() <= CHUNK {
@@ -237,7 +236,7 @@ fn subtree(key: &[u32], flags: u32, first: u64, message: &[u8]) -> Node {
     }
 }
 
-/// The last block of a chunk, with the chaining value of those before it.
+/// The last block of a chunk, with the chaining value of the blocks before it.
 fn last_block(key: &[u32], flags: u32, number: u64, message: &[u8]) -> Node {
     let counter = [number as u32, (number >> 32) as u32];
     let mut blocks: Vec<&[u8]> = message.chunks(64).collect();

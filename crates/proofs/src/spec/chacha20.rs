@@ -43,15 +43,15 @@ fn rounds<A: Algebra<32>>(a: &mut A, state: &[A::Word]) -> Vec<A::Word> {
     v
 }
 
-/// Section 2.3: 20 rounds on the state, and the sum with what it was.
+/// Section 2.3: 20 rounds on the state, and the sum with the state before.
 pub fn block<A: Algebra<32>>(a: &mut A, state: &[A::Word]) -> Vec<A::Word> {
     let v = rounds(a, state);
     (0..16).map(|i| a.add(&v[i], &state[i])).collect()
 }
 
 /// Section 2.4: `data` ⊕ the key stream, which ends with the data. `input` is the counter of the
-/// first block and the nonce. The counters wrap modulo 2^32. The counter of a block is worked out
-/// as that of `step` blocks before plus `step`, as code does that encrypts `step` blocks at once.
+/// first block and the nonce. The counters wrap modulo 2^32. The counter of a block is computed as
+/// that of `step` blocks before plus `step`, as in code that encrypts `step` blocks at once.
 pub fn encrypt<A: Algebra<32>>(
     a: &mut A,
     key: &[A::Word],
@@ -76,7 +76,7 @@ pub fn first_counters<A: Algebra<32>>(a: &mut A, first: &A::Word, step: usize) -
     distances.map(|distance| plus(a, first, distance)).collect()
 }
 
-/// The counters of as many blocks that follow those with these counters.
+/// The counters of the same number of blocks after the blocks with these counters.
 pub fn next_counters<A: Algebra<32>>(a: &mut A, counters: &[A::Word]) -> Vec<A::Word> {
     let step = counters.len() as u64;
     counters

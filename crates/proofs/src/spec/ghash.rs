@@ -45,8 +45,8 @@ fn polynomial_product<A: Polynomials>(a: &mut A, x: &[A::Word], y: &[A::Word]) -
     product
 }
 
-/// Modulo x¹²⁸ + x⁷ + x² + x + 1, the polynomial of R: what is at x¹²⁸ and above goes to x⁰ and
-/// above, times x⁷ + x² + x + 1.
+/// Reduces modulo x¹²⁸ + x⁷ + x² + x + 1, the polynomial of R: the part from x¹²⁸ on moves to x⁰
+/// on, times x⁷ + x² + x + 1.
 fn reduced<A: Polynomials>(a: &mut A, polynomial: &[A::Word]) -> Vec<A::Word> {
     let rest = a.number(0b1000_0111);
     let mut polynomial = polynomial.to_vec();
@@ -89,8 +89,8 @@ pub fn powers<A: Polynomials>(
     powers
 }
 
-/// Algorithm 2 of section 6.4, GHASH, but for what Y is before the first block: Y becomes
-/// (Y ⊕ X) · H for each block X.
+/// Algorithm 2 of section 6.4, GHASH, with any Y before the first block: Y becomes (Y ⊕ X) · H for
+/// each block X.
 pub fn ghash<A: Polynomials>(
     a: &mut A,
     y: &[A::Word],
@@ -125,8 +125,8 @@ pub fn at_once<A: Polynomials>(
     sum
 }
 
-/// What code keeps of a block X: X · x⁻¹ as a number of 128 bits, the first bit of the block the
-/// highest one. The low word comes first.
+/// The table's entry for a block X: X · x⁻¹ as a number of 128 bits. The first bit of the block is
+/// the highest one. The low word comes first.
 pub fn to_entry<A: Algebra<64>>(a: &mut A, block: &[A::Word]) -> Vec<A::Word> {
     let (polynomial, one) = (reversed(a, block), a.number(1));
     let [from_x_0, from_x_64] = [0, 1].map(|word| a.and(&polynomial[word], &one));
@@ -146,7 +146,7 @@ pub fn to_entry<A: Algebra<64>>(a: &mut A, block: &[A::Word]) -> Vec<A::Word> {
     swapped(a, &block)
 }
 
-/// The block of which code keeps this.
+/// The block of a table's entry.
 pub fn of_entry<A: Algebra<64>>(a: &mut A, entry: &[A::Word]) -> Vec<A::Word> {
     let block = swapped(a, entry);
     let (polynomial, not_one) = (reversed(a, &block), a.number(!1));

@@ -2,7 +2,7 @@
 
 use sealstone_prover::algebra::Algebra;
 
-/// Section 3.2.2: how far ρ turns each lane.
+/// Section 3.2.2: the rotation of each lane by ρ.
 fn offsets() -> [usize; 25] {
     let mut offsets = [0; 25];
     let (mut x, mut y) = (1, 0);

@@ -1,4 +1,4 @@
-//! Poly1305 (RFC 8439, section 2.5), and the AEAD that ChaCha20 and it are (section 2.8).
+//! Poly1305 (RFC 8439, section 2.5), and the AEAD of ChaCha20 and Poly1305 (section 2.8).
 
 use super::chacha20;
 use sealstone_prover::algebra::{Algebra, Cells, Residues};
@@ -6,10 +6,10 @@ use sealstone_prover::algebra::{Algebra, Cells, Residues};
 type Cell<A> = <A as Algebra<64>>::Word;
 type Cell32<A> = <A as Algebra<32>>::Word;
 
-/// Section 2.5: what `clamp` leaves of r.
+/// Section 2.5: the bits of r that `clamp` keeps.
 const CLAMP: [u64; 2] = [0x0fff_fffc_0fff_ffff, 0x0fff_fffc_0fff_fffc];
 
-/// Section 2.5.1: the tag, by a key of four cells, of blocks that have their bit of 1 behind the
+/// Section 2.5.1: the tag under a key of four cells. The blocks include the bit 1 after the
 /// message's last byte.
 pub fn tag<A: Residues>(a: &mut A, key: &[A::Word], blocks: &[[A::Word; 3]]) -> [A::Word; 2] {
     let masks = CLAMP.map(|mask| a.number(mask));
@@ -53,7 +53,7 @@ pub fn aead_tag<A: Residues + Cells>(
     tag(a, &key, &blocks)
 }
 
-/// Blocks of 16 bytes, the last one with zeros behind the data, and the bit behind each.
+/// Blocks of 16 bytes. The last one has zeros after the data, and each is followed by the bit 1.
 fn padded<A: Algebra<64>>(a: &mut A, cells: &[A::Word]) -> Vec<[A::Word; 3]> {
     let (zero, one) = (a.number(0), a.number(1));
     let blocks = cells.chunks(2).map(|block| {

@@ -62,7 +62,7 @@ fn sum<A: Algebra<32>>(a: &mut A, words: &[&A::Word]) -> A::Word {
         .fold(words[0].clone(), |sum, word| a.add(&sum, word))
 }
 
-/// Section 6.2.2: the hash value after one block, whose words are as they are in memory.
+/// Section 6.2.2: the hash value after one block, with its words as in memory.
 pub fn compress<A: Algebra<32>>(a: &mut A, h: &[A::Word], block: &[A::Word]) -> Vec<A::Word> {
     // 1. Prepare the message schedule.
     let mut w: Vec<A::Word> = block.iter().map(|word| a.swap_bytes(word)).collect();

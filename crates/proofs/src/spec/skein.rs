@@ -4,7 +4,7 @@
 use super::threefish;
 use sealstone_prover::algebra::Algebra;
 
-/// Where a block stands: fields of the tweak (section 3.4, table 5).
+/// The position of a block: fields of the tweak (section 3.4, table 5).
 #[derive(Clone, Copy)]
 pub struct Place {
     /// Bits 112 to 118: the level in the tree.
@@ -92,7 +92,7 @@ fn advance<A: Algebra<64>>(a: &mut A, tweak: &[A::Word], bytes: &A::Word) -> [A:
     [a.add(&tweak[0], bytes), a.add(&tweak[1], &carry)]
 }
 
-/// The inside of a UBI call (section 3.4): over whole blocks, none of which is its last. The
+/// The inner blocks of a UBI call (section 3.4): whole blocks without the last one. Returns the
 /// chaining value and the tweak after them.
 pub fn inner_blocks<A: Algebra<64>>(
     a: &mut A,

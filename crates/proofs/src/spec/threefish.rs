@@ -87,7 +87,7 @@ pub fn encrypt<A: Algebra<64>>(
         // MIX, section 3.3.1: y0 = x0 + x1, y1 = (x1 <<< R) ⊕ y0.
         for j in 0..n / 2 {
             let sum = a.add(&v[2 * j], &v[2 * j + 1]);
-            // Compilers may add a subkey that follows to a summand of an earlier round first.
+            // Compilers may first add a later subkey to a summand of an earlier round.
             let y0 = if d % 4 == 0 { a.opaque(sum) } else { sum };
             let turned = a.rotate_left(&v[2 * j + 1], rotation(n, d, j));
             v[2 * j + 1] = a.xor(&turned, &y0);

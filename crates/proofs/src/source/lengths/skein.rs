@@ -38,7 +38,7 @@ const FINAL: u64 = 1 << 63;
 const BIT_PAD: u64 = 1 << 55;
 
 impl<C> AnyTweak<C> {
-    /// Before the first block of a message.
+    /// The tweak before the first block of a message.
     pub(in super::super) fn of(position: C) -> Self {
         let flags = kind::MESSAGE << 56 | FIRST;
         Self { position, flags }
@@ -108,7 +108,7 @@ pub(in super::super) struct AnySkein<'a, const N: usize> {
     pub(in super::super) parts: Parts<'a>,
     values: &'a Values,
     pub(in super::super) start: [Value<'a>; N],
-    /// Before the first block.
+    /// The tweak before the first block.
     pub(in super::super) tweak: AnyTweak<Counted<'a>>,
 }
 
@@ -143,8 +143,8 @@ where
         Ubi::with_tweak(self.values, self.start, tweak)
     }
 
-    /// The chaining value where some bits of the last byte count, for each number of bytes in the
-    /// first block and the second.
+    /// The chaining values of messages that end within a byte, for each number of bytes in the
+    /// first and the second block.
     pub(in super::super) fn bits<T: UbiTweak<Value<'a>>>(
         &self,
         empty: &Ubi<Value<'a>, N, T>,

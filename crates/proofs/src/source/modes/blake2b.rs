@@ -50,7 +50,7 @@ pub fn hash<A: Strings>(
     hash_after(a, f, &before, &d, [key.len(), nn])
 }
 
-/// The same from the first block on, where `before` bytes were counted before it: none in a hash.
+/// The same from the first block on, if `before` bytes were counted before it (none in a hash).
 /// `lengths` are those of key and output.
 pub fn hash_after<A: Strings>(
     a: &mut A,

@@ -17,12 +17,12 @@ pub mod kind {
     pub const OUTPUT: u64 = 63;
 }
 
-/// A string of bits: bytes, in the last of which only the most significant bits may count.
+/// A string of bits. In the last byte, only the most significant bits may count.
 #[derive(Clone, Copy)]
 pub struct Bits<'a, B> {
     /// The bytes.
     pub bytes: &'a [B],
-    /// How many bits count, at most eight times the number of bytes.
+    /// The number of bits that count, at most eight times the number of bytes.
     pub count: usize,
 }
 

@@ -3,8 +3,8 @@
 /// Y_l, Y_f and Y_m.
 pub type Shape = [u8; 3];
 
-/// G_o of the message, when the state has `nb` bytes. `ubi` hashes one node: its level, where it
-/// begins on its level, its bytes.
+/// G_o of the message, for a state of `nb` bytes. `ubi` hashes one node: its level, its start on
+/// its level, its bytes.
 pub fn tree<V: AsRef<[u8]>>(
     nb: usize,
     shape: Shape,
@@ -35,7 +35,7 @@ fn above<V: AsRef<[u8]>>(
     above(nb, shape, l + 1, next, ubi)
 }
 
-/// M_l from M_{l-1}: the values of its parts of `size` bytes; of an empty one if there is nothing.
+/// M_l from M_{l-1}: the values of its parts of `size` bytes; of one empty part if it is empty.
 fn level<V: AsRef<[u8]>>(
     size: usize,
     l: u8,

@@ -8,7 +8,7 @@ use sealstone_argon2::blake2b::{Byte, Engine, Input, LONGEST, Stream};
 use sealstone_lanes::{Cpu, Portable, Scalar};
 use sealstone_prover::algebra::Numbers;
 
-/// The shipped F on numbers, with a bug on the way to it.
+/// The shipped F on numbers, with a bug in its arguments.
 #[derive(Clone, Copy)]
 struct Buggy(Bug);
 
@@ -62,7 +62,7 @@ fn a_wrong_counter_no_last_block_or_no_f() {
     }
 }
 
-/// The source's H′ with the last wipe before what it wipes is copied.
+/// The source's H′, which wipes the last value before it is copied.
 fn wiped_too_early<E: Engine>(engine: E, parts: &[&[Byte<E>]], out: &mut [Byte<E>]) {
     let length = (out.len() as u32).to_le_bytes();
     let length = length.map(|byte| E::Scalar::byte(engine.scalars(), byte));

@@ -1,4 +1,4 @@
-//! Argon2's fill loop with bugs in what it gives to the kernels.
+//! Argon2's fill loop with bugs in the arguments of kernels.
 
 use super::super::fill::{Fault, every_reference};
 use super::refuted;

@@ -1,4 +1,4 @@
-//! Hashes with bugs that show only for some lengths, some cuts or late positions.
+//! Hashes with bugs that appear only for some lengths, some cuts or late positions.
 
 use super::super::counterexample::{Counterexample, Verdict};
 use super::super::lengths::{AnyBlake2b, AnySkein, AnyTweak, Encrypt, Hashing};
@@ -115,13 +115,13 @@ trait Blocks: Clone {
     const BYTES: usize;
 
     fn zero(&self) -> <Self::Word as Scalar>::Byte;
-    /// One more block, of which `bytes` bytes are message.
+    /// Adds a block with `bytes` bytes of message.
     fn add(&mut self, block: &[<Self::Word as Scalar>::Byte], bytes: usize, is_last: bool);
     /// The hash, after the last block.
     fn hash(self) -> Vec<Self::Word>;
-    /// Takes the next block for one that is not the first.
+    /// Treats the next block as one that is not the first.
     fn forget_first(&mut self) {}
-    /// Takes all further blocks for the last one.
+    /// Treats all further blocks as the last one.
     fn end(&mut self) {}
 }
 
@@ -207,12 +207,12 @@ where
     }
 }
 
-/// The parts of a message, joined once more, so that it can be wrong there.
+/// A second implementation of joining the parts of a message, which can have bugs.
 #[derive(Clone)]
 struct Joined<B: Blocks> {
     blocks: B,
     waiting: Vec<<B::Word as Scalar>::Byte>,
-    /// The bytes of the block before.
+    /// The bytes of the previous block.
     before: Vec<<B::Word as Scalar>::Byte>,
     rule: Rule,
 }
@@ -220,16 +220,16 @@ struct Joined<B: Blocks> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Rule {
     Right,
-    /// A full block is hashed at once, though it may be the last one.
+    /// A full block is hashed immediately, although it may be the last one.
     Early,
-    /// The third whole block of a part is left out.
+    /// The third whole block of a part is skipped.
     Third,
-    /// The last block ends with bytes of the block before it, not with zeros.
+    /// The last block ends with bytes of the previous block, not with zeros.
     Stale,
-    /// A first block that comes in two parts is taken for a later one.
+    /// A first block in two parts counts as a later one.
     Cut,
-    /// After a part with two whole blocks, all further blocks are taken for the last one. The hash
-    /// after that part is right.
+    /// After a part with two whole blocks, all further blocks count as the last one. The hash after
+    /// that part is right.
     Ended,
 }
 
@@ -286,14 +286,14 @@ impl<'a, B: Blocks<Word = Value<'a>>> Hashing<'a> for Joined<B> {
     }
 }
 
-/// The step that shows each rule to be wrong, by the number of bytes before it and in its part, in
-/// eighths of a block.
+/// The step that refutes each rule: the numbers of bytes before it and in its part, in eighths of a
+/// block.
 const WRONG: [(Rule, [usize; 2]); 3] = [
     (Rule::Early, [12, 4]),
     (Rule::Third, [9, 24]),
     (Rule::Stale, [9, 1]),
 ];
-/// Rules that only flags show. The second one shows only after a further part.
+/// Rules that only flags refute. The second one is refuted only after a further part.
 const WRONG_FLAGS: [(Rule, [usize; 2]); 2] = [(Rule::Cut, [4, 12]), (Rule::Ended, [9, 16])];
 
 fn number(words: [u64; 2]) -> u128 {
@@ -380,7 +380,7 @@ fn skein_that_joins_parts_wrongly() {
     }
 }
 
-/// A later test shows that the same source without the bug holds.
+/// A later test proves the same source without the bug.
 #[test]
 fn blake2b_that_counts_a_block_twice() {
     let values = Values::default();
@@ -428,8 +428,8 @@ fn skein_with_a_wrong_position_or_flag() {
     });
 }
 
-/// No random position is near 2^64, so that nothing refutes this; but it is not proved, and wrong
-/// there. In hashes from the first byte on, as the rows of single lengths have it, nothing shows.
+/// No random position is near 2^64, so no sample refutes this. But it is not proved, and it is
+/// wrong there. Hashes from the first byte on, as in the rows of single lengths, do not show it.
 #[test]
 fn positions_of_which_the_upper_word_is_wrong() {
     let values = Values::default();
@@ -455,8 +455,8 @@ fn positions_of_which_the_upper_word_is_wrong() {
     });
 }
 
-/// The shipped code counts in `u128`. The rows of single lengths run on it. Near the ends of its
-/// two words it counts as the specification does.
+/// The shipped code counts in `u128`, and the rows of single lengths run on it. Near the limits of
+/// its two words it counts like the specification.
 #[test]
 fn the_shipped_count_is_a_number_of_two_words() {
     let ends = [0, 1, u64::MAX - 128, u64::MAX - 127, u64::MAX];

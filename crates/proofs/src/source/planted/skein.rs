@@ -68,7 +68,7 @@ fn a_message_in_bits_with_a_wrong_last_byte_or_flag() {
     message_with(&[Bug::BitPad, Bug::Padding], 263, &[]);
 }
 
-/// UBI over a message and the specification of another one, which is a bit shorter.
+/// UBI over a message, compared with the specification of a message that is a bit shorter.
 #[test]
 fn another_message() {
     let values = Values::default();
@@ -78,13 +78,13 @@ fn another_message() {
     refuted(of(8 * 65 - 1));
 }
 
-/// UBI over parts, written once more, so that it can be wrong where parts are joined.
+/// A second implementation of UBI over parts, which can have bugs where parts are joined.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Joins {
     Right,
-    /// A full block is compressed at once, though it may be the last one.
+    /// A full block is compressed immediately, although it may be the last one.
     Early,
-    /// A part that does not fill the block begins it anew.
+    /// A part that does not fill the block restarts it.
     Anew,
 }
 
@@ -156,8 +156,8 @@ fn parts_that_are_joined_wrongly() {
     }
 }
 
-/// The counterexample is one of a hash with a key. Does the source, with the key or without, give
-/// the same there on words `S`?
+/// The result of the source on words `S` for a counterexample of a hash with a key, with the key or
+/// without.
 fn start_on<S: Scalar<Byte = u8, Cpu = Portable>>(
     counterexample: &Counterexample,
     with_key: bool,

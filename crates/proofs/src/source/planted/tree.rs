@@ -45,7 +45,7 @@ fn reproduce_nodes(refuted: &Counterexample) {
 const LEAF: usize = 64;
 const TREE: [u8; 3] = [1, 1, 255];
 
-/// The shortest message of the row for which a tree is found to be wrong, in bytes.
+/// The length in bytes of the row's shortest message with a wrong tree.
 fn wrong_from(verdict: Verdict) -> usize {
     refuted(verdict).bytes("message").len()
 }
@@ -80,6 +80,6 @@ fn a_tree_without_its_last_leaf() {
         })
     };
     assert!(without_last(usize::MAX).holds());
-    // The sixth leaf is the first that is lost.
+    // The sixth leaf is the first lost one.
     assert_eq!(wrong_from(without_last(5 * LEAF)), 6 * LEAF);
 }

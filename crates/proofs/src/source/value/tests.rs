@@ -3,8 +3,7 @@
 use super::*;
 use sealstone_lanes::Portable;
 
-/// Random programs on values and on numbers: what values simplify is the same number, whatever it
-/// was simplified to.
+/// Runs random programs on values and on numbers. Simplified values must have the same numbers.
 #[test]
 fn every_operation_and_every_rule_is_true_of_numbers() {
     let mut choice = Random::new(2);
@@ -108,7 +107,7 @@ fn what_is_not_known_to_be_equal_is_not_proved() {
     assert_eq!(compare_words(&values, &[a, b], &[a]).name(), "UNPROVED");
 }
 
-/// The padding of the source and that of the specification, which are one operation here.
+/// Compares the padding of the source with that of the specification. Both are one operation here.
 #[test]
 fn padding_is_what_the_specification_says() {
     for (byte, bits) in (0..=255).flat_map(|byte| (1..8).map(move |bits| (byte, bits))) {
