@@ -1,5 +1,5 @@
 //! The specifications of G, of the reference block and of BLAKE2b on numbers, against published
-//! answers of Argon2: all around them is transcribed here.
+//! vectors of Argon2. The rest of Argon2 is transcribed here.
 
 use sealstone_proofs::spec::{argon2, blake2b};
 use sealstone_prover::algebra::Numbers;
@@ -45,8 +45,8 @@ fn argon2_of_the_rfc() {
 }
 
 /// Vectors that pyca/cryptography collected from RFC 9106, OpenSSL and the `argon2` command;
-/// `scripts/fetch-vectors` puts it into `.tools/vectors`. The cases of 128 MiB are left to the
-/// tests of the implementation.
+/// `scripts/fetch-vectors` puts them into `.tools/vectors`. The tests of the implementation run the
+/// cases of 128 MiB.
 #[test]
 fn argon2_of_others() {
     let tools = || concat!(env!("CARGO_MANIFEST_DIR"), "/../../.tools").into();
@@ -98,7 +98,7 @@ struct Argon2 {
 
 type Block = Vec<u64>;
 
-/// Where a block is: pass, slice, lane, and number in its segment.
+/// The place of a block: pass, slice, lane, and number in its segment.
 type Place = [usize; 4];
 
 impl Argon2 {
@@ -195,8 +195,8 @@ impl Argon2 {
     /// Section 3.4.2: lane and column.
     fn reference(&self, [pass, slice, lane, index]: Place, word: u64) -> (usize, usize) {
         let length = self.segment();
-        // The lane is chosen where other lanes have finished segments, and W begins with the oldest
-        // segment that is still there.
+        // The lane is chosen if other lanes have finished segments. W begins with the oldest
+        // remaining segment.
         let (first_lane, choice) = match (pass, slice) {
             (0, 0) => (lane, 1),
             _ => (0, self.lanes),

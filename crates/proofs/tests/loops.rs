@@ -1,4 +1,4 @@
-//! Kernels whose loops are proved one turn after the other, and bugs planted into them.
+//! Kernels whose loops are proved one iteration after the other, and bugs planted into them.
 
 use iced_x86::code_asm::{
     AsmRegister64, CodeAssembler, byte_ptr, eax, qword_ptr, r12, r13, rax, rcx, rdi, rdx, rsi,
@@ -22,8 +22,8 @@ fn assert_refuted(verdict: &Verdict, why: &str) {
     );
 }
 
-/// x ← (x + m_i + m_i) <<< 7, for each word of a message. The first sum is taken as a whole, as
-/// some are in real specifications.
+/// x ← (x + m_i + m_i) <<< 7, for each word of a message. The first sum is opaque, as some sums of
+/// real specifications.
 #[derive(Clone, Copy)]
 struct Turns;
 
@@ -47,8 +47,8 @@ impl Stepwise for Turns {
     }
 }
 
-/// The loop in machine code: x in rax, the word in rcx, the one before in rdx. `turn` makes the new
-/// x; `after` comes behind the loop.
+/// The loop in machine code: x in rax, the word in rcx, the previous word in rdx. `turn` computes
+/// the new x. `after` is the code after the loop.
 fn turns(
     count: i32,
     turn: impl Fn(&mut CodeAssembler),
@@ -103,7 +103,7 @@ fn a_loop_is_cut_before_each_turn_but_the_first() {
     assert_eq!(finding.cuts, TURNS - 1);
 }
 
-/// The first turn is right, because the word before the first is the first one here.
+/// The first iteration is right, because here the word before the first is the first word.
 #[test]
 fn a_word_of_an_earlier_turn() {
     let stale = |code: &mut CodeAssembler| {
@@ -114,8 +114,8 @@ fn a_word_of_an_earlier_turn() {
     assert_refuted(&turns(ALL, stale, nothing).verdict, "reproduced natively");
 }
 
-/// The value that the last turn read is still in a register. The last turn of the specification has
-/// words of the same name there.
+/// A register still holds the value that the last iteration read. The last step of the
+/// specification has words of the same name there.
 #[test]
 fn a_word_that_is_used_again_behind_the_loop() {
     let again = |code: &mut CodeAssembler| code.xor(rax, rcx).unwrap();
@@ -146,7 +146,7 @@ fn a_bug_in_one_turn_of_a_loop() {
     assert_refuted(&turns(ALL, wrong, nothing).verdict, "reproduced natively");
 }
 
-/// It shows on one value of x in 2^64, in every turn.
+/// It shows on one value of x in 2^64, in every iteration.
 #[test]
 fn a_bug_that_no_test_would_find() {
     let verdict = turns(
@@ -184,7 +184,7 @@ fn a_branch_on_a_secret_in_a_later_turn() {
     );
 }
 
-/// The samples of formulas that were cut are not inputs, but native runs on inputs show it.
+/// The samples of cut formulas are not inputs, but native runs on inputs show it.
 #[test]
 fn a_branch_on_a_secret_in_a_later_turn_that_native_runs_show() {
     let branch = |code: &mut CodeAssembler| {
@@ -213,7 +213,7 @@ fn own_image() -> Image {
     IMAGE.get_or_init(load).clone()
 }
 
-/// The function of a tree kernel, and what its proof met.
+/// The function of a tree kernel, and the instructions of its proof.
 type Proved = (Symbol, BTreeMap<u64, Instruction>);
 
 /// The tree kernel with this name, and its function in [`own_image`], which is proved once.
@@ -288,8 +288,8 @@ fn around_tree_in(
     prove_case(case, &image, &kernel, &symbol).verdict
 }
 
-/// Functions that do not keep a contract are tried before the one that does: nodes have fewer
-/// blocks than leaves, and their last one is flagged.
+/// Functions that do not fulfil a contract are tried before the one that does: nodes have fewer
+/// blocks than leaves, and their last block is flagged.
 #[test]
 fn a_function_that_was_tried_before_makes_no_difference() {
     let image = own_image();
@@ -310,8 +310,8 @@ fn a_function_that_was_tried_before_makes_no_difference() {
 }
 
 const NODES: &str = "tree nodes, 4 lanes";
-/// Where no turn is like a step, so that no formula is cut: those of four lanes would take four
-/// times as long.
+/// Used if no iteration is like a step, so that no formula is cut: four lanes would take four times
+/// as long.
 const ONE_NODE: &str = "tree nodes, 1 lane";
 
 #[test]
@@ -322,8 +322,7 @@ fn code_around_a_tree_kernel_is_no_bug() {
 #[test]
 fn a_wrong_position_and_a_wrong_level() {
     let position = |code: &mut CodeAssembler| code.add(qword_ptr(rdi + 40), 64).unwrap();
-    // Where it is noticed first, in a turn of the loop or at the end, depends on how the code was
-    // built.
+    // It is noticed first in an iteration of the loop or at the end, depending on the build.
     assert_refuted(
         &around_tree(ONE_NODE, position, nothing),
         "reproduced natively",
@@ -355,7 +354,7 @@ fn a_wrong_number_of_nodes() {
     assert_refuted(&verdict, "wrong output in what it returns");
 }
 
-/// A bug that no full group shows: the value of the third node of three.
+/// Full groups do not show this bug: the value of the third node of three is wrong.
 #[test]
 fn a_wrong_value_in_a_group_with_fewer_nodes_than_lanes() {
     let third = |code: &mut CodeAssembler| {
@@ -374,7 +373,7 @@ fn a_wrong_value_in_a_group_with_fewer_nodes_than_lanes() {
     assert_refuted(&verdict, "wrong output in `values`, word 16");
 }
 
-/// Another one: too few nodes for a group, and the kernel says that it has hashed one.
+/// There are too few nodes for a group, and the kernel claims to have hashed one.
 #[test]
 fn a_group_of_too_few_nodes_that_is_left_out() {
     let one = |code: &mut CodeAssembler| {
@@ -421,8 +420,7 @@ fn bytes_of(image: &Image, address: u64, instruction: &Instruction) -> Vec<u8> {
 
 #[test]
 fn a_missing_feed_forward() {
-    // The last exclusive or before the loop goes back: a word of the block into one of the
-    // cipher's.
+    // The last exclusive or before the loop's jump: of a word of the block into one of the cipher.
     let verdict = with_changed_code(|instructions, _| {
         let turn = instructions.iter().position(|(at, instruction)| {
             instruction.is_jcc_short_or_near() && instruction.near_branch_target() + 1000 < *at

@@ -1,5 +1,5 @@
-//! Every kernel of the catalog, in this test's own program, and the models of the instructions that
-//! the proofs met, against this CPU.
+//! Proves every kernel of the catalog in this test's own program, and compares the models of their
+//! instructions with this CPU.
 
 use iced_x86::code_asm::*;
 use iced_x86::{Decoder, DecoderOptions, IcedError, Instruction};
@@ -27,20 +27,20 @@ fn every_kernel_is_proved() {
     let rows = json["kernels"].as_array().unwrap();
     assert_eq!(rows.len(), report.rows.len());
     assert!(rows.iter().all(|row| row["verdict"] == "PROVED"));
-    // Everything that this CPU has was run as well.
+    // Everything that this CPU supports also ran natively.
     for (row, kernel) in report.rows.iter().zip(kernels()) {
         assert_eq!(row.ran_natively, kernel.set.is_here(), "{}", row.name);
     }
 }
 
-/// As when the compiler has put all of them into their callers.
+/// As if the compiler had inlined all of them into their callers.
 #[test]
 fn kernels_that_are_not_there_are_not_proved() {
     let report = prove_all(&[Image::of_code("empty", &[0xc3])], "", None);
     assert_eq!(report.rows.len(), kernels().len());
     for row in &report.rows {
         let why = row.verdict.reason();
-        // `cargo xtask levels` counts what begins so.
+        // `cargo xtask levels` counts reasons with this beginning.
         assert!(why.starts_with("there is no function "), "{}", row.name);
     }
     assert!(!report.is_proof());
@@ -51,7 +51,7 @@ fn no_kernel_is_no_proof() {
     assert!(!prove_all(&[], "there is no kernel of this name", None).is_proof());
 }
 
-/// Instructions that the proofs met, and those that proofs of other programs meet.
+/// The instructions of these proofs, and those of proofs of other programs.
 fn instructions() -> Vec<Instruction> {
     let others = of_other_levels().unwrap();
     report()
@@ -62,8 +62,8 @@ fn instructions() -> Vec<Instruction> {
         .collect()
 }
 
-/// Forms that were modelled for other levels of optimisation (`cargo xtask levels`) and for the
-/// code of others: this program may be without them.
+/// Forms with models for other levels of optimisation (`cargo xtask levels`) and for the code of
+/// others. This program may not have them.
 fn of_other_levels() -> Result<Vec<Instruction>, IcedError> {
     let mut code = CodeAssembler::new(64)?;
     code.bts(rcx, 63)?;
@@ -119,7 +119,7 @@ fn models_agree_with_the_cpu() {
     assert!(forms.contains("Bts_rm64_imm8"), "{forms:?}");
 }
 
-/// How many different instructions are compared when these are met; nothing if this CPU cannot.
+/// The number of different instructions that are compared; `None` if this CPU cannot compare.
 fn compared(write: impl Fn(&mut CodeAssembler)) -> Option<usize> {
     let mut code = CodeAssembler::new(64).unwrap();
     write(&mut code);
@@ -213,14 +213,14 @@ fn only_displacements_are_not_told_apart() {
     }
 }
 
-/// The wrong models that are not noticed, as form and place, and why:
-/// - all bits of `sbb r, r` are the carry flag, so that turning the result changes nothing; the
-///   formulas do not know;
-/// - the upper half of rdx is zero in every state that `div` of 32 bits is tried on, so that
-///   keeping it changes nothing.
+/// The wrong models that are not noticed, as form and place, with the reason:
+/// - all bits of `sbb r, r` are the carry flag, so rotating the result changes nothing; the
+///   formulas do not show that;
+/// - the upper half of rdx is zero in every state of `div` of 32 bits, so keeping it changes
+///   nothing.
 const SURVIVORS: [(&str, &str); 2] = [("sbb ", " Turned 0"), ("div ", " Upper 1")];
 
-/// Without AVX-512 nothing stands above 256 bits, so that keeping it there changes nothing.
+/// Without AVX-512 all bits above 256 are zero, so keeping them changes nothing.
 const UNSEEN: (&str, &str) = ("vpshufb ", " Upper 0");
 
 #[test]

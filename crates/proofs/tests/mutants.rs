@@ -1,12 +1,13 @@
 //! Mutants of machine code: an instruction of a proved function is changed, and the function is
 //! tried again.
 //!
-//! A mutant that is proved keeps the contracts of the function, or the prover is wrong. So a proved
-//! mutant also runs on 64 inputs, if this CPU has its instructions, and every one is listed. The
-//! functions are those of the catalog, in this test's own program. A change is one of these:
+//! A proved mutant fulfils the contracts of the function, or the prover is wrong. So a proved
+//! mutant also runs on 64 inputs, if this CPU has its instructions, and the test lists each of
+//! them. The functions are those of the catalog, in this test's own program. A change is one of
+//! these:
 //!
-//! - deleted: nothing in its place;
-//! - immediate: one bit of it is another one;
+//! - deleted: the instruction is removed;
+//! - immediate: one bit of it is flipped;
 //! - operand: another register of the same kind;
 //! - operation: another mnemonic with the same operands.
 
@@ -22,7 +23,7 @@ use std::collections::BTreeMap;
 struct Proved {
     kernel: Kernel,
     symbol: Symbol,
-    /// Its instructions, in all its contracts, and how many of them a run executes at most.
+    /// Its instructions in all contracts, and the largest number that a run executes.
     instructions: Vec<Instruction>,
     steps: u64,
 }
@@ -43,7 +44,7 @@ const CHANGES: [Change; 4] = [
     Change::Operation,
 ];
 
-/// How many mutants got which verdict.
+/// The numbers of mutants by verdict.
 #[derive(Default)]
 struct Count {
     refuted: usize,
@@ -57,15 +58,15 @@ fn own_image() -> Image {
     Image::load(&std::env::current_exe().unwrap()).unwrap()
 }
 
-/// The verdict under all contracts, each instruction that was met, the length of the longest run,
-/// and whether this CPU ran it too.
+/// The verdict under all contracts, the executed instructions, the length of the longest run, and
+/// whether this CPU ran it too.
 fn prove(session: &mut Session, image: &Image, kernel: &Kernel, symbol: &Symbol) -> Findings {
     let (mut instructions, mut steps, mut ran) = (BTreeMap::new(), 0, true);
     for contract in &kernel.contracts {
         let finding: Finding = session.prove(image, symbol, contract, &kernel.set.processor());
         instructions.extend(finding.instructions);
         steps = finding.steps.max(steps);
-        // No run is of any number of elements.
+        // A native run cannot cover any number of elements.
         ran &= finding.ran_natively || contract.is_by_induction();
         if !finding.verdict.is_proof() {
             return (finding.verdict, instructions, steps, ran);
@@ -85,7 +86,8 @@ fn all_proved(image: &Image, chosen: impl Fn(&Kernel) -> bool) -> Vec<Proved> {
         let mut symbols: Vec<&Symbol> = symbols
             .filter(|symbol| symbol.is(kernel.function))
             .collect();
-        // Another row's last: it may be this one's too, for another instruction set.
+        // A function of another row comes last: it may also belong to this row, for another
+        // instruction set.
         symbols.sort_by_key(|symbol| all.iter().any(|other| other.symbol == **symbol));
         let mut symbols = symbols.into_iter();
         let proved = symbols.find_map(|symbol| match prove(&mut session, image, &kernel, symbol) {
@@ -108,7 +110,8 @@ fn all_proved(image: &Image, chosen: impl Fn(&Kernel) -> bool) -> Vec<Proved> {
     all
 }
 
-/// The bytes of a mutant of the instruction, as many as it has; `None` if it has no such one.
+/// The bytes of a mutant of the instruction, with the same length; `None` if there is no such
+/// mutant.
 fn mutated(
     (proved, bytes): (&Proved, &[u8]),
     instruction: &Instruction,
@@ -125,7 +128,7 @@ fn mutated(
 
 const NOP: u8 = 0x90;
 
-/// One bit of the immediate is another one.
+/// Flips one bit of the immediate.
 fn with_other_immediate(bytes: &[u8], random: &mut Random) -> Option<Vec<u8>> {
     let mut decoder = Decoder::new(64, bytes, DecoderOptions::NONE);
     let instruction = decoder.decode();
@@ -162,7 +165,7 @@ fn with_other_operand(instruction: &Instruction, random: &mut Random) -> Option<
     encoded(&other, instruction)
 }
 
-/// The first of the registers that may stand in the place of this one, and how many there are.
+/// The first of the registers that may replace this one, and their number.
 fn class_of(register: Register) -> Option<(Register, usize)> {
     match () {
         () if register.is_gpr64() => Some((Register::RAX, 16)),
@@ -219,16 +222,16 @@ fn below(random: &mut Random, count: usize) -> usize {
     (random.number() % count as u64) as usize
 }
 
-/// Formulas that a session keeps at most.
+/// The largest number of formulas of a session.
 const MOST_TERMS: usize = 1 << 23;
 
 /// The findings of a campaign.
 #[derive(Default)]
 struct Campaign {
     counts: BTreeMap<Change, Count>,
-    /// Each mutant that is proved, with what was there.
+    /// Each proved mutant, with the original instruction.
     proved: Vec<String>,
-    /// What must not be.
+    /// Errors of the prover.
     wrong: Vec<String>,
 }
 
@@ -253,7 +256,7 @@ impl Campaign {
         campaign
     }
 
-    /// One mutant, of an instruction and a change by chance.
+    /// Adds a mutant of a random instruction with a random change.
     fn add_one(
         &mut self,
         image: &Image,
@@ -337,9 +340,9 @@ fn a_mutant_that_is_proved_keeps_the_contracts() {
     Campaign::run(is_quick, 10).judge();
 }
 
-/// `SEALSTONE_MUTANTS` says how many of each function. Trees in several lanes are left out: where a
-/// mutant does not follow the steps of the specification, no loop is cut, and the formulas of all
-/// blocks take minutes.
+/// `SEALSTONE_MUTANTS` is the number of mutants of each function. Trees in several lanes are left
+/// out: if a mutant does not follow the steps of the specification, no loop is cut, and the
+/// formulas of all blocks take minutes.
 #[test]
 #[ignore = "takes minutes, and longer for more than four of each function"]
 fn mutants_of_all_kernels() {

@@ -45,14 +45,14 @@ fn symbol<'a>(image: &'a Image, row: &Kernel) -> &'a Symbol {
     symbol.unwrap_or_else(|| panic!("{} is not in this program", row.function))
 }
 
-/// The first and the last of a row: the command is proved with all of them.
+/// The first and the last contract of a row. The proof of the command has all of them.
 fn ends(row: &Kernel) -> impl Iterator<Item = &Contract> {
     let last = row.contracts.iter().skip(1).next_back();
     row.contracts.first().into_iter().chain(last)
 }
 
-/// The longest of a row, for one length and without a case of its own: all that the function has
-/// worked out is in its result. The last one, if all are cases.
+/// The longest contract of a row for one length and without a case: its result has everything that
+/// the function computes. If all are cases, the last one.
 fn longest(row: &Kernel) -> &Contract {
     let contracts = row.contracts.iter();
     let mut separate = contracts.filter(|contract| contract.case.is_empty());
@@ -103,7 +103,7 @@ fn a_bug_in_any_of_them_is_refused() {
     in_threads(others, &[1, 2, 3]);
 }
 
-/// Plants bugs into the functions of these rows, in as many threads as the machine runs at once.
+/// Plants bugs into the functions of these rows, in one thread for each processor.
 fn in_threads(rows: impl Fn() -> Vec<Kernel> + Sync, quarters: &[usize]) {
     let next = AtomicUsize::new(0);
     let work = || {
@@ -124,8 +124,8 @@ fn bugs_are_refused(row: &Kernel, quarters: &[usize]) {
     let contract = longest(row);
     let finding = prove(&image, row, contract);
     assert!(finding.verdict.is_proof(), "{}", row.name);
-    // The function for ChaCha20-Poly1305 works out whole groups of blocks of key stream, and uses a
-    // part of the last one. There, a change that makes no difference is passed over.
+    // The function for ChaCha20-Poly1305 computes whole groups of blocks of key stream, and uses a
+    // part of the last one. Changes there without an effect are skipped.
     let tries = if row.function.contains("chacha20_poly1305") {
         16
     } else {
@@ -138,8 +138,8 @@ fn bugs_are_refused(row: &Kernel, quarters: &[usize]) {
     }
 }
 
-/// Whether the function is refuted with these bytes at this place. If not, it must be proved and
-/// make no difference when it runs, and only where the change `may_show_nowhere`.
+/// Whether the function with these bytes at this place is refuted. If not, the change must be one
+/// that `may_show_nowhere`, the function must be proved, and native runs must not differ.
 fn is_refuted(
     image: &Image,
     row: &Kernel,
@@ -165,22 +165,22 @@ fn is_refuted(
     true
 }
 
-/// A function whose contracts are of any length, the registers with what is left and with the
-/// counter's bug, and what is left if its loop is to end.
+/// A function with contracts for any length, the registers with the remaining length and with the
+/// counter's bug, and the remaining length that ends its loop.
 struct Endless {
     row: Kernel,
     left: AsmRegister64,
-    /// What the last instruction of a turn takes from it.
+    /// The number that the last instruction of an iteration subtracts from it.
     group: i32,
     last: u64,
-    /// Adds the low half of the register to the counter that comes next.
+    /// Adds the low half of the register to the next counter.
     count: Count,
     scratch: (AsmRegister64, AsmRegister32),
 }
 
 type Count = fn(&mut CodeAssembler, AsmRegister32);
 
-/// All functions with a contract of any length.
+/// All functions with a contract for any length.
 fn endless() -> Vec<Endless> {
     let rows = others().into_iter();
     let rows = rows.filter(|row| row.contracts.iter().any(|any| any.stream.is_some()));
@@ -238,8 +238,8 @@ fn endless() -> Vec<Endless> {
     all
 }
 
-/// The function with other code before the last two instructions of a turn of its loop, which take
-/// a group from what is left and go back.
+/// The function with other code before the last two instructions of an iteration, which subtract a
+/// group from the remaining length and jump back.
 fn with_turn(own: &Image, endless: &Endless, bug: &dyn Fn(&mut CodeAssembler, &Endless)) -> Image {
     let mut image = own.clone();
     let function = symbol(&image, &endless.row).clone();
@@ -277,7 +277,8 @@ fn with_turn(own: &Image, endless: &Endless, bug: &dyn Fn(&mut CodeAssembler, &E
     image
 }
 
-/// When so many units are left after more groups than any contract of one length has.
+/// Runs the bug at a remaining length that is after more groups than any contract of one length
+/// has.
 fn once(code: &mut CodeAssembler, endless: &Endless, bug: &dyn Fn(&mut CodeAssembler)) {
     let mut right = code.create_label();
     code.cmp(endless.left, 1000 * endless.group).unwrap();
@@ -287,8 +288,8 @@ fn once(code: &mut CodeAssembler, endless: &Endless, bug: &dyn Fn(&mut CodeAssem
     code.nop().unwrap();
 }
 
-/// In code that is proved for any length, bugs that show on long data only: a counter that goes
-/// wrong from some turn on, a pointer that moves too little, a loop that ends a turn early.
+/// Bugs that show on long data only, in code that is proved for any length: a counter that is wrong
+/// from some iteration on, a pointer that moves too little, a loop that ends an iteration early.
 #[test]
 fn bugs_that_only_long_data_show_are_refused() {
     type Bug = fn(&mut CodeAssembler, &Endless);
@@ -329,7 +330,7 @@ fn bugs_that_only_long_data_show_are_refused() {
         for contract in any() {
             let finding = prove(&right, row, contract);
             assert_eq!(finding.verdict, Verdict::Proved, "{}", row.name);
-            // All lengths before the loop goes back, and all that may be left after it.
+            // All lengths without a jump back, and all that may remain after the loop.
             let stream = contract.stream.as_ref().unwrap();
             let before = stream.longest() + 1 - stream.least;
             assert_eq!(finding.cases as u64, before + stream.group);
@@ -347,7 +348,7 @@ fn bugs_that_only_long_data_show_are_refused() {
     }
 }
 
-/// Group by group, the specification of any length says what that of one length says.
+/// Group by group, the specification for any length agrees with that for one length.
 #[test]
 fn groups_of_any_length_are_those_of_one_length() {
     let mut random = 1_u64;
@@ -392,7 +393,7 @@ fn groups_of_any_length_are_those_of_one_length() {
     }
 }
 
-/// The assembly of `blake3` is so.
+/// The assembly of `blake3` is like that.
 #[test]
 fn assembly_without_sizes_has_both_its_names_and_ends_before_the_next() {
     let image = own();
@@ -413,7 +414,7 @@ fn assembly_without_sizes_has_both_its_names_and_ends_before_the_next() {
     assert!(image.symbols().iter().all(is_code));
 }
 
-/// Keccak's function does, and its row says so.
+/// Keccak's function leaves them in use, and its row says so.
 #[test]
 fn upper_halves_in_use_are_refused_if_the_row_does_not_say_so() {
     let image = own();
@@ -428,8 +429,8 @@ fn upper_halves_in_use_are_refused_if_the_row_does_not_say_so() {
     assert!(verdict.to_string().contains("vzeroupper"), "{verdict}");
 }
 
-/// The key schedule looks at the capabilities of the processor. Its contracts say what they are, in
-/// the variable that it reads.
+/// The key schedule reads the capabilities of the processor. Its contracts give the contents of
+/// this variable.
 #[test]
 fn a_variable_must_be_there_and_what_it_decides_must_be_known() {
     let image = own();
@@ -458,10 +459,10 @@ fn a_variable_must_be_there_and_what_it_decides_must_be_known() {
     assert!(absent.contains("no variable `absent`"), "{absent}");
 }
 
-/// The function that seals files adds and subtracts without a carry or borrow, at each place in
-/// turn, of 16 bytes. In three places the carry is always zero: the number before the first block
-/// is zero, and so is the first word of the last block, the length of the additional data. In three
-/// places it is one so seldom that no sample shows it. None of these is proved.
+/// The bug is an addition or subtraction without its carry or borrow, in each place of the function
+/// that seals files, for 16 bytes. In three places the carry is always zero: the number before the
+/// first block is zero, and so is the first word of the last block, the length of the additional
+/// data. In three places it is one so seldom that no sample shows it. None of these is proved.
 #[test]
 fn poly1305_without_one_of_its_carries_is_not_proved() {
     let image = own();
@@ -496,7 +497,7 @@ fn poly1305_without_one_of_its_carries_is_not_proved() {
     );
 }
 
-/// The bytes that an instruction is changed to.
+/// The changes of mnemonics.
 const CHANGES: [(Mnemonic, Mnemonic); 10] = [
     (Mnemonic::Aesenc, Mnemonic::Aesenclast),
     (Mnemonic::Vpaddd, Mnemonic::Vpsubd),
@@ -510,8 +511,8 @@ const CHANGES: [(Mnemonic, Mnemonic); 10] = [
     (Mnemonic::Vpxorq, Mnemonic::Vporq),
 ];
 
-/// Instructions of the first kind that the function has, from each of these quarters on: where each
-/// is, and its new bytes.
+/// Instructions of the first kind that the function has, from each of these quarters on: the place
+/// of each, and its new bytes.
 fn planted(image: &Image, finding: &Finding, quarters: &[usize]) -> Vec<Vec<(u64, Vec<u8>)>> {
     for (from, to) in CHANGES {
         let changes = finding.instructions.values();
@@ -526,7 +527,8 @@ fn planted(image: &Image, finding: &Finding, quarters: &[usize]) -> Vec<Vec<(u64
     panic!("no instruction to change");
 }
 
-/// The same operands, which are not the same register, with another operation: one byte differs.
+/// The instruction with another operation and the same operands, which are not one register. One
+/// byte differs.
 fn changed(image: &Image, instruction: &Instruction, to: Mnemonic) -> Option<(u64, Vec<u8>)> {
     let count = instruction.op_count();
     let last_two = [count - 2, count - 1].map(|n| instruction.op_register(n));

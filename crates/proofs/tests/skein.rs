@@ -1,5 +1,4 @@
-//! The specifications of Threefish and Skein on numbers, against the answers that their designers
-//! published.
+//! The specifications of Threefish and Skein on numbers, against the vectors of their designers.
 
 use sealstone_proofs::source::modes::skein::{self, Arguments, Bits};
 use sealstone_proofs::source::modes::{Strings, tree};
@@ -196,10 +195,10 @@ fn skein_of_the_designers() {
 }
 
 /// One UBI call of a message or an output: the chaining value before it, its type, the level in a
-/// tree, where it begins, its message.
+/// tree, its start, its message.
 type Ubi = fn(&[u64], u64, u8, usize, Bits<'_, u8>) -> Vec<u64>;
 
-/// Each of the specifications that kernels are compared with.
+/// The specifications that kernels are compared with.
 const WAYS: [(&str, Ubi); 4] = [
     ("whole messages", whole_message),
     ("blocks", by_blocks),
@@ -227,8 +226,8 @@ fn by_blocks(start: &[u64], kind: u64, level: u8, begin: usize, bits: Bits<'_, u
     upper |= spec::skein::FIRST;
     let mut bytes = bits.bytes.to_vec();
     if let (Some(last), used @ 1..) = (bytes.last_mut(), bits.count % 8) {
-        // Section 4.4: a one behind the last bit, then zeros. Of the tweak, only the last block's
-        // says that.
+        // Section 4.4: a one after the last bit, then zeros. Only the tweak of the last block has
+        // the flag for it.
         *last = *last & 0xff << (8 - used) | 0x80 >> used;
     }
     let length = 8 * start.len();
@@ -245,7 +244,7 @@ fn by_blocks(start: &[u64], kind: u64, level: u8, begin: usize, bits: Bits<'_, u
     spec::skein::last_block(&mut Numbers, &chain, &tweak, &last, &count)
 }
 
-/// Full nodes at once, everything else by blocks.
+/// Full nodes as a whole, everything else by blocks.
 fn by_nodes(start: &[u64], kind: u64, level: u8, begin: usize, bits: Bits<'_, u8>) -> Vec<u64> {
     if kind != spec::skein::MESSAGE || !is_full_node(start.len(), bits) {
         return by_blocks(start, kind, level, begin, bits);
@@ -263,7 +262,7 @@ fn by_output(start: &[u64], kind: u64, level: u8, begin: usize, bits: Bits<'_, u
     spec::skein::output(&mut Numbers, start, &u64::from_le_bytes(number))
 }
 
-/// Whether [`spec::skein::node`] knows this: whole blocks of eight words.
+/// Whether [`spec::skein::node`] covers this: whole blocks of eight words.
 fn is_full_node(words: usize, bits: Bits<'_, u8>) -> bool {
     words == 8 && bits.count > 0 && bits.count.is_multiple_of(512)
 }
@@ -312,7 +311,7 @@ impl Case {
         })
     }
 
-    /// The message in a tree or without one, and as many blocks of output as it needs.
+    /// Hashes the message, with or without a tree, and computes the needed blocks of output.
     fn hash(&self, ubi: Ubi) -> Vec<u8> {
         let start = skein::start(&mut Numbers, self.words, &self.arguments);
         let node = |level: u8, position: usize, bits: Bits<'_, u8>| {
@@ -347,7 +346,7 @@ impl Case {
         tree::tree(8 * self.words, shape, &self.message, &mut node)
     }
 
-    /// How many nodes of its tree are hashed as such by [`by_nodes`].
+    /// The number of nodes of its tree that [`by_nodes`] hashes as a whole.
     fn full_nodes(&self) -> usize {
         let mut count = 0;
         if self.arguments.tree != [0; 3] {

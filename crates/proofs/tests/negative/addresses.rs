@@ -1,5 +1,5 @@
-//! Code that is right only where memory happens to be: no address is known but as the contract
-//! says.
+//! Code that is right only for some places of memory. A proof knows only the contract's promises
+//! about addresses.
 
 use super::*;
 use iced_x86::code_asm::{
@@ -8,7 +8,7 @@ use iced_x86::code_asm::{
 };
 use sealstone_prover::verdict::Verdict;
 
-/// Gives back the word, or the word and 1 where `test` jumps to the label.
+/// Returns the word, or the word plus 1 if `test` jumps to the label.
 fn wrong_where(test: impl Fn(&mut CodeAssembler, CodeLabel)) -> Verdict {
     identity(true, |code, _| {
         let mut wrong = code.create_label();
@@ -66,7 +66,7 @@ fn wrong_for_some_stack_pointer_modulo_a_page() {
     assert_depends_on_addresses(&verdict);
 }
 
-/// The place to return to, and where the program stands.
+/// The return address, and the program's place.
 #[test]
 fn wrong_for_some_place_of_the_program() {
     let by_return = |code: &mut CodeAssembler, wrong: CodeLabel| {
@@ -85,8 +85,8 @@ fn wrong_for_some_place_of_the_program() {
     assert_depends_on_addresses(&wrong_where(by_image));
 }
 
-/// Two calls return to places at the distance that the code has in this program. In another
-/// program, the same instructions may be further apart.
+/// Two calls have return addresses at the distance of the code in this program. In another program,
+/// the same instructions may be further apart.
 #[test]
 fn a_distance_between_places_to_return_to() {
     let verdict = wrong_where(|code, wrong| {
@@ -106,7 +106,7 @@ fn a_distance_between_places_to_return_to() {
     assert_depends_on_addresses(&verdict);
 }
 
-/// From one buffer to the other by their distance, as it is in these places.
+/// The code reaches one buffer from the other by their distance in these places.
 #[test]
 fn a_distance_between_buffers() {
     let by_distance = |code: &mut CodeAssembler, _: CodeLabel| {
@@ -121,7 +121,7 @@ fn a_distance_between_buffers() {
     assert_refuted(&wrong_where(number), "an address that is a number");
 }
 
-/// Eight bytes are promised, sixteen needed.
+/// The contract promises an alignment of eight bytes, and the code needs sixteen.
 #[test]
 fn an_alignment_that_the_contract_does_not_promise() {
     let aligned = |code: &mut CodeAssembler, _: CodeLabel| {
@@ -137,7 +137,7 @@ fn an_alignment_that_the_contract_does_not_promise() {
     assert!(!wrong_where(unaligned).is_proof());
 }
 
-/// Compilers' work with addresses is not a bug: differences that cancel, an aligned stack.
+/// Compilers compute with addresses correctly: differences that cancel, an aligned stack.
 #[test]
 fn addresses_that_are_used_well() {
     let by_difference = |code: &mut CodeAssembler, _: CodeLabel| {
@@ -209,8 +209,9 @@ fn with_aligned_frame(at: i32, more: impl Fn(&mut CodeAssembler)) -> Verdict {
     })
 }
 
-/// Stack that was reserved before the alignment may be used from the aligned stack pointer, and no
-/// more: behind it, the saved register may begin. From the old one, nothing of it may be used.
+/// Code may use the stack that was reserved before the alignment from the aligned stack pointer,
+/// and no more: the saved register may begin after it. It must not use it from the old stack
+/// pointer.
 #[test]
 fn a_frame_that_is_reserved_before_the_alignment() {
     let untouched = |_: &mut CodeAssembler| {};
@@ -238,7 +239,7 @@ fn a_call_with_a_stack_pointer_that_is_not_aligned() {
     assert_refuted(&verdict, "not a multiple of 16");
 }
 
-/// Frames above a page are probed page by page, or the guard of the stack does not guard.
+/// Frames of more than a page must be probed page by page, or an access may skip the guard page.
 #[test]
 fn a_frame_that_is_not_probed() {
     let frame = |probe: bool| {
@@ -259,7 +260,7 @@ fn a_frame_that_is_not_probed() {
     assert_refuted(&frame(false), "skip the guard of the stack");
 }
 
-/// Given-up stack holds anything, even if the code does nothing with it.
+/// Given-up stack has unknown contents, even if the code does not use them.
 #[test]
 fn a_read_of_stack_that_was_given_up() {
     let frames = |written: bool, below: i32| {
@@ -286,7 +287,7 @@ fn a_read_of_stack_that_was_given_up() {
     assert_refuted(&below_the_red_zone, "outside of its memory");
 }
 
-/// No byte of a buffer is at zero, but what is behind its last byte may be.
+/// No byte of a buffer has the address zero, but the address after its last byte may be zero.
 #[test]
 fn an_address_that_is_compared_with_zero() {
     let at_zero = |distance: i32| {
@@ -309,7 +310,7 @@ fn an_address_that_is_compared_with_zero() {
     assert_depends_on_addresses(&lower);
 }
 
-/// The low bits of an address are zeros, as many as the contract promises, and nothing else.
+/// Only the low bits of an address that the contract promises are known zeros.
 #[test]
 fn a_branch_on_the_alignment_takes_the_way_of_an_aligned_buffer() {
     for alignment in [16, 4096, 8192, 1 << 21] {

@@ -1,4 +1,4 @@
-//! Arguments without a register, and cells that say less than anything.
+//! Arguments without a register, and cells with partly known contents.
 
 use super::*;
 
@@ -24,7 +24,7 @@ fn verdict(contract: &Contract, write: impl Fn(&mut CodeAssembler)) -> Verdict {
 fn the_seventh_is_behind_the_return_address() {
     let right = of_seventh(|code| code.mov(rax, qword_ptr(rsp + 8)).unwrap());
     assert_eq!(right, Verdict::Proved);
-    // It belongs to the function, which may keep something there.
+    // It belongs to the function, which may store a value there.
     let kept = of_seventh(|code| {
         code.mov(rax, qword_ptr(rsp + 8)).unwrap();
         code.mov(qword_ptr(rsp + 8), rdi).unwrap();
@@ -34,7 +34,7 @@ fn the_seventh_is_behind_the_return_address() {
     assert!(matches!(other, Verdict::Refuted(_)), "{other}");
 }
 
-/// What the function puts in the place of an argument is left to the caller's stack.
+/// A value that the function stores in place of an argument stays on the caller's stack.
 #[test]
 fn a_secret_in_the_place_of_an_argument_is_not_wiped() {
     let wiped = |kept: bool| {
@@ -75,7 +75,8 @@ fn an_eighth_does_not_exist() {
     assert!(matches!(written, Verdict::Refuted(_)), "{written}");
 }
 
-/// A byte with zeros above it may be taken as a whole; a byte with anything above it may not.
+/// Code may use the whole register of a byte with zeros above it, but not of a byte with unknown
+/// bits above it.
 #[test]
 fn zeros_above_a_byte_are_an_assumption() {
     let low_byte = |cell: Cell| {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A decision that depends on the input, with two inputs for which code of this CPU decides
+/// Asserts a decision that depends on the input, with two inputs for which this CPU decides
 /// differently.
 #[track_caller]
 fn assert_leak(verdict: &Verdict, what: &str) {
@@ -23,7 +23,7 @@ fn assert_leak(verdict: &Verdict, what: &str) {
     assert_ne!(one, other);
 }
 
-/// The prover watches the run that shows it, and must itself survive that the stack is nowhere.
+/// The prover watches the run that shows it, and must survive an invalid stack pointer.
 #[test]
 fn a_stack_pointer_that_depends_on_the_input() {
     let verdict = identity(true, |code, _| {
@@ -53,7 +53,7 @@ fn a_branch_on_a_secret() {
     assert_leak(&verdict, "a branch");
 }
 
-/// The same branch decides by a public number first.
+/// The same branch depends on a public number first.
 #[test]
 fn a_branch_on_a_secret_when_it_comes_again() {
     let twice = |secret: bool| {
@@ -83,7 +83,7 @@ fn a_branch_on_a_secret_when_it_comes_again() {
 }
 
 /// The count is in a vector register, and native runs show general-purpose registers only. The
-/// verdict names two inputs all the same.
+/// verdict has two inputs nevertheless.
 #[test]
 fn a_vector_of_shift_counts_that_is_secret() {
     let verdict = around_blake2b(
@@ -157,7 +157,7 @@ fn a_shift_count_a_division_and_a_length_that_are_secret() {
     assert_leak(&verdict, "a string length");
 }
 
-/// And nothing may be decided by them.
+/// No decision may depend on these flags.
 #[test]
 fn a_branch_on_a_flag_at_the_entry() {
     let verdict = identity(true, |code, _| {
@@ -196,7 +196,7 @@ fn a_branch_on_a_public_number() {
     );
 }
 
-/// Where data may decide about a division, it must still be certain that it does not fault.
+/// A division that may depend on data must still be certain not to fault.
 #[test]
 fn a_division_that_may_fault() {
     let divide = |divisor: Cell, formula| {
@@ -223,7 +223,7 @@ fn a_division_that_may_fault() {
         )]]
     });
     assert_eq!(divide(Cell::Count(24), remainder), Verdict::Proved);
-    // It comes to no comparison.
+    // The proof does not reach a comparison.
     let anything = formula!(|_a, contents| vec![contents[0][..1].to_vec()]);
     let verdict = divide(Cell::Input, anything);
     assert!(matches!(verdict, Verdict::Unsupported(_)), "{verdict}");

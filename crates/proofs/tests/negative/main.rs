@@ -1,7 +1,7 @@
-//! Bugs planted into machine code, each of which must be rejected.
+//! Bugs planted into machine code. The prover must reject each.
 //!
 //! The code is this test's own copy of the shipped kernels. Some bugs are a changed byte of it;
-//! others are a few instructions put around it.
+//! others are a few instructions around it.
 
 mod addresses;
 mod arguments;
@@ -48,8 +48,8 @@ fn prove(image: &Image, symbol: &Symbol, contract: &Contract, set: Set) -> Findi
     Session::new().prove(image, symbol, contract, &set.processor())
 }
 
-/// Proves the kernel, then changes up to `most` instructions that `change` has other bytes for, and
-/// tries again.
+/// Proves the kernel, then changes up to `most` instructions for which `change` returns other
+/// bytes, and tries again.
 fn with_changed_code(
     name: &str,
     set: Set,
@@ -121,7 +121,7 @@ fn assert_refuted(verdict: &Verdict, why: &str) {
     );
 }
 
-/// A wrong output, and its input if this CPU has the instructions.
+/// Asserts a wrong output, with its input if this CPU has the instructions.
 #[track_caller]
 fn assert_wrong_output(verdict: &Verdict, set: Set) {
     assert_refuted(verdict, "wrong output");
@@ -173,7 +173,7 @@ fn a_missing_vzeroupper() {
     assert_refuted(&verdict, "vzeroupper");
 }
 
-/// It shows on one input in 2^64, so no sample finds it; but neither is there a proof.
+/// It shows on one input in 2^64, so no sample finds it. But there is no proof.
 #[test]
 fn a_bug_that_no_test_would_find() {
     let verdict = around_blake2b(nothing, |code| {
@@ -231,14 +231,14 @@ fn a_register_of_the_caller_that_is_not_restored() {
         "a register that belongs to the caller is not restored",
     );
     assert_refuted(&verdict, "; reproduced natively: with m = ");
-    // Another bit is wrong, whatever it held.
+    // A bit is always wrong.
     let flip = |code: &mut CodeAssembler| code.xor(rbx, 0x20).unwrap();
     let verdict = around_blake2b(nothing, flip);
     assert_refuted(&verdict, "; reproduced natively: with m = ");
 }
 
-/// The flags at a function's entry are as arbitrary as its registers. Right if each
-/// of them is clear, and without the bug whatever they are.
+/// The flags at a function's entry are as arbitrary as its registers. The code is right if each
+/// flag is clear. Without the bug it is always right.
 #[test]
 fn an_output_that_depends_on_a_flag_at_the_entry() {
     type Keep = fn(&mut CodeAssembler);
@@ -283,7 +283,7 @@ fn an_instruction_that_is_not_known() {
     assert!(matches!(verdict, Verdict::Unsupported(_)), "{verdict}");
 }
 
-/// The verdict on code that is given one word and must give it back.
+/// The verdict on code that gets one word and must return it.
 fn identity(runs_here: bool, write: impl Fn(&mut CodeAssembler, &Image)) -> Verdict {
     let processor = Processor {
         is_here: runs_here,
@@ -313,7 +313,7 @@ fn identity_in(
     session.prove(&image, &symbol, &contract, processor).verdict
 }
 
-/// A panic is not a way to return, wherever the word is.
+/// A panic does not count as a return, even if the word is right.
 #[test]
 fn a_path_that_does_not_return() {
     let verdict = identity(false, |code, _| {
@@ -329,8 +329,8 @@ fn a_path_that_does_not_return() {
     assert!(!verdict.is_proof(), "{verdict:?}");
 }
 
-/// By the stack, at this distance from rsp, while rsp goes lower and comes back twice. `away` from
-/// it is another copy.
+/// Copies the word through the stack, at this distance from rsp, while rsp falls and rises twice. A
+/// second copy is at the distance `away` from it.
 fn by_stack(distance: i32, away: i32) -> Verdict {
     identity(false, |code, _| {
         code.mov(rax, qword_ptr(rdi)).unwrap();
@@ -352,7 +352,7 @@ fn by_stack(distance: i32, away: i32) -> Verdict {
 fn what_was_below_the_stack_pointer_is_gone() {
     assert_eq!(by_stack(8, 256), Verdict::Proved, "in the red zone");
     assert_eq!(by_stack(128, 256), Verdict::Proved, "at its end");
-    // The lower copy, which rsp and its red zone left behind for a moment.
+    // The lower copy was below rsp and its red zone for a moment.
     assert_refuted(&by_stack(256, 256), "of stack that was given up");
 }
 
@@ -406,7 +406,7 @@ fn bits_above_an_argument_of_one_byte_are_not_known() {
     assert_refuted(&with(|_| ()), "reproduced natively");
 }
 
-/// Prefixes and operand sizes that change what an instruction does, and flags that the manual
+/// Prefixes and operand sizes that change the meaning of an instruction, and flags that the manual
 /// leaves undefined.
 #[test]
 fn odd_forms_of_instructions_are_not_known() {
@@ -452,7 +452,7 @@ const AHEAD: &str = "Argon2 G, looking ahead";
 #[test]
 fn a_wrong_reference_that_is_returned() {
     for name in [AHEAD, "Argon2 G, in turn"] {
-        // `slice - 4` where the slice comes after the last one.
+        // `slice - 4` for a slice after the last one.
         let verdict = with_changed_code(name, Set::Baseline, usize::MAX, |instruction, bytes| {
             let (last, rest) = bytes.split_last()?;
             let is_it = instruction.mnemonic() == Mnemonic::Sub
@@ -478,7 +478,7 @@ fn a_hint_that_reads() {
     assert_refuted(&verdict, "read of 16 bytes outside of its memory");
 }
 
-/// A sum that goes through the stack, and is wiped there or not.
+/// A sum that goes through the stack, where it is wiped or not.
 fn sum_by_stack(wipe: bool) -> Verdict {
     let contract = Contract::new(formula!(|a, contents| vec![vec![Algebra::<64>::add(
         a,

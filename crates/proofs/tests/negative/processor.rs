@@ -1,4 +1,4 @@
-//! Instructions that the row's instruction set does not have: the code would crash elsewhere.
+//! Instructions that the row's instruction set lacks: the code would crash on other processors.
 
 use super::{assert_refuted, identity_on};
 use iced_x86::code_asm::{CodeAssembler, eax, edi, qword_ptr, rax, rdi, rsi, xmm0, xmm16};
@@ -9,7 +9,7 @@ fn on(set: Set, write: fn(&mut CodeAssembler)) -> Verdict {
     identity_on(&set.processor(), |code, _| write(code))
 }
 
-/// It clears a register that only EVEX can name.
+/// It clears a register that only EVEX can encode.
 #[test]
 fn an_evex_instruction_in_a_row_called_avx2() {
     let with_xmm16 = |code: &mut CodeAssembler| {
@@ -33,7 +33,7 @@ fn a_vex_instruction_in_a_row_of_the_baseline() {
     assert_eq!(on(Set::Avx2, through_xmm0), Verdict::Proved);
 }
 
-/// AVX2 does not say that there is BMI2, although most processors have both.
+/// AVX2 does not imply BMI2, although most processors have both.
 #[test]
 fn a_neighbour_of_the_instruction_set() {
     let with_rorx = |code: &mut CodeAssembler| {

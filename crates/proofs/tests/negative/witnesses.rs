@@ -1,9 +1,9 @@
-//! Bugs that show on one input of very many: a solver finds it, and a run on it shows the bug.
+//! Bugs that show on one input of very many. A solver finds it, and a run on it shows the bug.
 
 use super::*;
 use sealstone_prover::solver::Solver;
 
-/// Nobody tries this one.
+/// No sample has this input.
 const RARE: u64 = 0x0123_4567_89ab_cdef;
 
 fn z3() -> Solver {
@@ -12,13 +12,13 @@ fn z3() -> Solver {
     z3
 }
 
-/// A solver that says this, whatever it is asked.
+/// A solver that always gives this answer.
 fn says(words: &str) -> Solver {
     let script = format!("cat > /dev/null; echo '{words}'");
     Solver::new("z3", &["sh", "-c", &script])
 }
 
-/// Code that is given a word in rax and gives it back: what is said without and with a solver.
+/// The verdicts without and with a solver on code that gets a word in rax and returns it.
 fn with_bug(solver: Solver, bug: impl Fn(&mut CodeAssembler)) -> [Verdict; 2] {
     [Session::new(), Session::new().with_solver(solver)].map(|session| {
         identity_in(session, &Processor::baseline(), |code, _| {
@@ -30,7 +30,7 @@ fn with_bug(solver: Solver, bug: impl Fn(&mut CodeAssembler)) -> [Verdict; 2] {
     })
 }
 
-/// Flips a bit if the word is that one.
+/// Flips a bit if the word is `RARE`.
 fn wrong_once(code: &mut CodeAssembler) {
     code.mov(rdx, RARE).unwrap();
     code.xor(ecx, ecx).unwrap();
@@ -53,7 +53,7 @@ fn an_output_that_is_wrong_for_one_input() {
     assert_refuted(&with, "reproduced natively");
 }
 
-/// Where the word is that number after a sum and a product.
+/// The bug needs this number after a sum and a product.
 #[test]
 fn an_input_that_must_be_computed() {
     let [without, with] = with_bug(z3(), |code| {
@@ -88,7 +88,7 @@ fn a_branch_that_one_input_takes() {
     assert_refuted(&with, &format!("in = {RARE:016x}"));
 }
 
-/// An answer is only a hint.
+/// The prover treats an answer as a hint.
 #[test]
 fn a_solver_that_lies_or_knows_nothing_changes_no_verdict() {
     for words in [

@@ -5,7 +5,7 @@ use sealstone_proofs::spec::ghash;
 use sealstone_prover::algebra::Numbers;
 
 /// McGrew and Viega, "The Galois/Counter Mode of Operation", appendix B, test cases 2 to 4: H, the
-/// blocks of A and C with their lengths, and GHASH; of the first two, what it is after each block.
+/// blocks of A and C with their lengths, and GHASH; for the first two, GHASH after each block.
 const GHASH: [[&str; 3]; 3] = [
     [
         "66e94bd4ef8a2c3b884cfa59ca342b2e",
@@ -48,7 +48,7 @@ fn ghash_of_the_test_cases() {
     }
 }
 
-/// SP 800-38D, algorithm 1, as it stands there. The first bit of a block is the highest one.
+/// SP 800-38D, algorithm 1, literally. The first bit of a block is the highest one.
 fn algorithm_1(x: u128, y: u128) -> u128 {
     let r = 0b1110_0001 << 120;
     let (mut z, mut v) = (0, y);
@@ -67,7 +67,7 @@ fn block(number: u128) -> Vec<u64> {
     cells.map(|cell| u64::from_le_bytes(*cell)).collect()
 }
 
-/// Numbers with all kinds of bits: the multiples of an odd one, and single bits.
+/// Numbers with all kinds of bits: multiples of an odd number, and single bits.
 fn elements() -> Vec<u128> {
     let odd: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
     let multiples = (0..40).map(|i: u128| odd.wrapping_mul(i * i + 1));
@@ -85,7 +85,7 @@ fn products_of_blocks_are_those_of_the_standard() {
     }
 }
 
-/// What code keeps in its table is what it is said to be: times x it is the block again.
+/// The product of a table's entry and x is the block.
 #[test]
 fn entries_are_blocks_divided_by_x() {
     let x = 1 << 126;
@@ -97,8 +97,8 @@ fn entries_are_blocks_divided_by_x() {
     }
 }
 
-/// Horner's rule: with powers of H, blocks at once are blocks one after the other. However the
-/// powers are multiplied, they are the same.
+/// Horner's rule: with powers of H, blocks at once give the same as blocks one by one. The powers
+/// do not depend on the order of their multiplication.
 #[test]
 fn blocks_at_once_are_ghash_where_the_table_has_powers_of_h() {
     let halves: fn(usize) -> [usize; 2] = |power| [power / 2, power - power / 2];

@@ -1,4 +1,4 @@
-//! The specifications on numbers, against published answers. Those of Skein and Argon2 are in
+//! The specifications on numbers, against published vectors. Those of Skein and Argon2 are in
 //! `skein.rs` and `argon2.rs`.
 
 mod ghash;
@@ -72,7 +72,7 @@ fn sha512_of_the_standard() {
     }
 }
 
-/// Cells of a message, the last one with zeros behind it.
+/// Cells of a message. The last one is padded with zeros.
 fn padded_cells(message: &[u8]) -> Vec<u64> {
     let cells = message.chunks(8).map(|chunk| {
         let mut cell = [0; 8];
@@ -82,7 +82,7 @@ fn padded_cells(message: &[u8]) -> Vec<u64> {
     cells.collect()
 }
 
-/// RFC 8439, 2.5.1: each block of a message has a byte of 1 behind it.
+/// RFC 8439, 2.5.1: a byte of 1 follows each block of a message.
 fn poly1305_of(key: &str, message: &[u8]) -> Vec<u8> {
     let blocks = message.chunks(16).map(|block| {
         let mut cells = padded_cells(&[block, &[1]].concat());
@@ -220,7 +220,7 @@ fn aes_of_the_standard() {
     assert_eq!(output, aes_bytes("8ea2b7ca516745bfeafc49904b496089"));
 }
 
-/// SP 800-38A, F.5.5; and of SP 800-38D, that only 32 bits count.
+/// SP 800-38A, F.5.5; and SP 800-38D: only 32 bits count.
 #[test]
 fn counter_mode_of_the_standards() {
     let keys = aes::key_expansion(&mut Numbers, &aes_bytes(AES_KEY));
@@ -313,7 +313,7 @@ fn little(bytes: &[u8]) -> Vec<u32> {
     words.map(|word| u32::from_le_bytes(*word)).collect()
 }
 
-/// RFC 8439, section 2.4.2. However many blocks are encrypted at once, it is the same.
+/// RFC 8439, section 2.4.2. The result does not depend on the number of blocks at once.
 #[test]
 fn chacha20_encrypts_the_text_of_the_rfc() {
     let key: [u8; 32] = std::array::from_fn(|i| i as u8);
@@ -337,7 +337,7 @@ fn chacha20_encrypts_the_text_of_the_rfc() {
     }
 }
 
-/// A key stream is what zeros are encrypted to, and its counter wraps.
+/// A key stream is the encryption of zeros, and its counter wraps.
 #[test]
 fn chacha20_has_the_key_stream_of_its_encryption() {
     let key: [u8; 32] = std::array::from_fn(|i| i as u8);
@@ -479,7 +479,7 @@ fn blake3_of_the_designers() {
     }
 }
 
-/// However code counts, it is the same number.
+/// All methods of counting give the same number.
 #[test]
 fn blake3_counters_are_sums() {
     let ends = [
