@@ -5,8 +5,7 @@ use sealstone_argon2::blake2b::Blake2b;
 use sealstone_argon2::{Argon2, Block, Params, PhcString, Variant, ZERO_BLOCK};
 use sealstone_testing::{hex, rfc7693, rfc9106};
 
-/// The content of the memory does not matter. Afterwards it is wiped, but only as far as it was
-/// needed.
+/// The initial content of the memory does not matter. Afterwards the used part of it is wiped.
 #[test]
 fn rfc_9106_in_memory_of_the_caller() {
     let mut dirty: Block = ZERO_BLOCK;

@@ -50,7 +50,7 @@ const OF_THE_REFERENCE: [(Variant, usize, u32, u32, u32, &str); 5] = [
 
 #[test]
 fn long_tags_many_lanes_and_memory_that_is_no_multiple_of_four_lanes() {
-    // They take an emulator a minute.
+    // These cases take a minute in an emulator.
     if skipped_by_emulator() {
         return;
     }
@@ -98,8 +98,8 @@ fn short_salts_by_the_specification() {
     }
 }
 
-/// Lengths enter the hash as 32 bits (RFC 9106, section 3.2). The 4 GiB are pages of zeros that are
-/// never touched.
+/// Lengths enter the hash as 32 bits (RFC 9106, section 3.2). The 4 GiB are pages of zeros that no
+/// code accesses.
 #[cfg(target_pointer_width = "64")]
 #[test]
 fn inputs_of_4_gib_are_refused() {
@@ -162,7 +162,7 @@ fn named_parameters_are_those_of_their_sources() {
     );
 }
 
-/// A binding needs this to let other threads run meanwhile.
+/// A binding needs this to let other threads run at the same time.
 #[test]
 fn everything_can_go_to_another_thread() {
     fn is<T: Send + Sync>() {}

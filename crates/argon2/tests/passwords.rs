@@ -102,7 +102,7 @@ const OF_ARGON2_1_0: [[&str; 4]; 9] = [
     ],
 ];
 
-/// They are read as version 16, verify, should be hashed again, and are never written.
+/// They count as version 16. They verify, need a new hash, and are never written.
 #[test]
 fn strings_without_a_version_are_those_of_argon2_1_0() {
     for [password, cost, salt, hash] in OF_ARGON2_1_0 {
@@ -110,7 +110,7 @@ fn strings_without_a_version_are_those_of_argon2_1_0() {
         let phc: PhcString = text.parse().unwrap();
         assert_eq!(phc.params().version(), Version::V0x10);
         assert_eq!(phc.to_string(), text.replacen("$m", "$v=16$m", 1));
-        // Even for an application whose parameters are the same.
+        // Even for an application with the same parameters.
         let hasher = PasswordHasher::new(*phc.params()).lengths(8, 32);
         assert!(hasher.needs_rehash(&text).unwrap());
         assert!(!hasher.needs_rehash(&phc.to_string()).unwrap());
@@ -124,8 +124,8 @@ fn strings_without_a_version_are_those_of_argon2_1_0() {
     }
 }
 
-/// As `src/test.c` of the reference implementation has them: a `$` is missing, a salt is empty, and
-/// the password is another one.
+/// The cases of `src/test.c` of the reference implementation: a `$` is missing, a salt is empty,
+/// and the password is wrong.
 #[test]
 fn wrong_strings_without_a_version_are_refused() {
     for text in [

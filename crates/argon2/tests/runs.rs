@@ -20,10 +20,10 @@ fn tag(argon2: Argon2<'_>, arena: &mut Arena) -> [u8; 32] {
 #[test]
 fn the_number_of_threads_does_not_matter() {
     for variant in Variant::ALL {
-        // Enough memory for threads to be used, and segments of no round number of blocks.
+        // Enough memory for several threads, and segments whose number of blocks is not round.
         let argon2 = Argon2::new(Params::new(29_019, 2, 7).unwrap().with_variant(variant));
         let expected = tag(argon2, &mut Arena::new());
-        // Each takes an emulator some seconds.
+        // Each takes some seconds in an emulator.
         let all = [3, 0, 2, 4, 7, 8, 100];
         let counts = if is_emulated() { &all[..1] } else { &all };
         for &threads in counts {
@@ -36,8 +36,8 @@ fn the_number_of_threads_does_not_matter() {
     }
 }
 
-/// Each thread gets memory from the system when it fills it: new memory in the first hash, kept
-/// memory in the second.
+/// Each thread allocates the memory that it fills: new memory in the first hash, kept memory in the
+/// second.
 #[test]
 fn threads_that_get_their_own_memory_change_nothing() {
     for variant in Variant::ALL {
@@ -76,7 +76,7 @@ fn an_arena_serves_many_sizes() {
 fn memory_that_is_not_there_is_an_error() {
     let mut arena = Arena::new();
     let params = Params::new(u32::MAX, 1, 1).unwrap();
-    // An address space of 47 bits has room for 4 TiB, so this asks for more than any system has.
+    // An address space of 47 bits has room for 4 TiB, so this exceeds the memory of every system.
     assert_eq!(
         Arena::with_kib(1 << 50).err(),
         Some(Error::OutOfMemory(1 << 50))
@@ -146,7 +146,7 @@ fn progress_is_told_and_the_end_is_the_end() {
     }
 }
 
-/// The content of the memory does not matter. Memory that is not needed does not change.
+/// The initial content of the memory does not matter. Unused memory does not change.
 #[test]
 fn memory_of_the_caller_is_wiped_on_any_number_of_threads() {
     const DIRT: Line = Line([0x5555_5555_5555_5555; 8]);
@@ -235,7 +235,7 @@ impl Pool for Backwards {
     }
 }
 
-/// A pool that leaves out one task.
+/// A pool that skips one task.
 struct Forgetful;
 
 impl Pool for Forgetful {

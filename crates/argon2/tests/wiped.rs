@@ -1,6 +1,5 @@
-//! After a hash, no value that depends on the password is left in the process: neither in memory
-//! that was given back or kept, nor on any stack, nor in registers. The process searches its own
-//! memory.
+//! After a hash, no value that depends on the password remains in the process: neither in freed or
+//! kept memory, nor on any stack, nor in registers. The process searches its own memory.
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeMap;
@@ -53,8 +52,8 @@ const SMALL: Cost = Cost {
 /// them.
 struct Pieces(Vec<(String, u64)>);
 
-/// Set in the child process that computes the pieces, whose copies end with it. Its value is memory
-/// and lanes.
+/// Set in the child process that computes the pieces. The copies vanish with the child. Its value
+/// is memory and lanes.
 const CHILD: &str = "SEALSTONE_ARGON2_TEST_CHILD";
 
 impl Pieces {
@@ -174,11 +173,11 @@ fn occurrences(pieces: &Pieces) -> BTreeMap<&str, usize> {
     found
 }
 
-/// One search at a time: a search would find the values that another one looks for.
+/// One search at a time: a search would find the values that another one searches.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Hashes, finds each piece while the hash runs, and none afterwards. `during` is called while the
-/// hash runs.
+/// Hashes, finds each piece while the hash runs, and none afterwards. Calls `during` while the hash
+/// runs.
 fn assert_wiped(cpu: Cpu, cost: Cost, arena: &mut Arena, during: impl Fn() + Sync) {
     let pieces = Pieces::of_child(cost);
     let seen = Mutex::new(BTreeMap::new());
@@ -253,7 +252,7 @@ fn a_hash_leaves_nothing_on_any_instruction_set() {
     }
     let _guard = ONE_AT_A_TIME.lock();
     for cpu in Cpu::available() {
-        // In an arena that is kept, and in one that is given back.
+        // In an arena that is kept, and in one that is freed.
         let mut arena = Arena::new();
         assert_wiped(cpu, SMALL, &mut arena, || ());
         assert_wiped(cpu, SMALL, &mut Arena::new(), || ());
@@ -295,8 +294,8 @@ fn a_copy_left_behind_is_noticed() {
     black_box(&kept);
 }
 
-/// The stack is overwritten far below the frames of the hash: as far as a kernel and a signal on
-/// top of it reach. With AVX-512 the system saves nearly 3 KiB, and kernels use up to 9 KiB below
+/// The hash overwrites the stack far below its frames: as far as a kernel and a signal during it
+/// reach. With AVX-512 the system saves nearly 3 KiB, and kernels use up to 9 KiB below
 /// the loop that calls the callback.
 #[test]
 fn the_stack_is_overwritten_below_kernels_and_signals() {
@@ -338,7 +337,7 @@ fn paint<const N: usize>() {
     black_box(&mut [PAINT; N]);
 }
 
-/// The lowest address, in the `len` bytes below `from`, that was written since.
+/// The lowest address in the `len` bytes below `from` that was written since.
 fn lowest_not_painted(from: u64, len: u64) -> u64 {
     let mut bytes = vec![0; len as usize];
     read_at((from - len) as usize, &mut bytes);
@@ -379,14 +378,14 @@ fn registers_that_depend_on_the_input_are_noticed() {
     assert!(words_that_differ(&mut compute) > 0);
 }
 
-/// The number of words, of those that a signal saves, that change with the input. The input is
-/// passed by reference, so that no register holds it.
+/// The number of words saved by a signal that change with the input. The input is passed by
+/// reference, so that no register holds it.
 fn words_that_differ(run: &mut dyn FnMut(&[u8; 8])) -> usize {
     LazyLock::force(&SIGNAL_CAME);
     // One buffer for both runs, and no allocation in between: registers hold addresses too.
     let (mut saved, mut first) = (vec![[0; 8]; 2 * GAP / 8], vec![[0; 8]; 2 * GAP / 8]);
     let mut input = [1; 8];
-    // After this run, everything that happens only once has happened.
+    // This run completes all one-time initialisation.
     saved_after(run, black_box(&input), &mut saved);
     input.fill(2);
     saved_after(run, black_box(&input), &mut saved);
@@ -406,7 +405,7 @@ static SIGNAL_CAME: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| {
 /// Bytes of stack that functions called later may overwrite.
 const GAP: usize = 16 << 10;
 
-/// All registers, which the system saves to the stack when a signal comes after `run`.
+/// All registers, which the system saves to the stack when a signal arrives after `run`.
 #[inline(never)]
 fn saved_after(run: &mut dyn FnMut(&[u8; 8]), input: &[u8; 8], saved: &mut [[u8; 8]]) {
     let here = 0_u8;

@@ -1,5 +1,5 @@
-//! The test program in C, against the shared and the static library, watched by AddressSanitizer
-//! and valgrind. Both have to find the bugs that are planted in it.
+//! The test program in C, against the shared and the static library, under AddressSanitizer and
+//! valgrind. Both must find the bugs planted in it.
 
 mod installed;
 
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Compiles the program with these options, and returns where it is.
+/// Compiles the program with these options, and returns its path.
 fn compile(directory: &Path, options: &[&str], library: &[&str]) -> PathBuf {
     let program = directory.join("program");
     let parts = ["test.c", "streams.c", "packages.c", "tokens.c"];
@@ -27,7 +27,7 @@ fn compile(directory: &Path, options: &[&str], library: &[&str]) -> PathBuf {
 const SHARED: &[&str] = &[];
 const STATIC: &[&str] = &["--static"];
 
-/// The program has no file of the shared library to run with, if it is the static one.
+/// The statically linked program runs without the shared library.
 fn run(program: Command) -> Output {
     Installed::get().run(program)
 }
@@ -61,7 +61,7 @@ fn address_sanitizer_finds_nothing_but_the_planted_bugs() {
     finds(&watched("-DPLANTED=1"), leak);
 }
 
-/// Without key derivations, which take valgrind 40 s.
+/// Without key derivations, which take 40 s in valgrind.
 #[test]
 fn valgrind_finds_nothing_but_the_planted_bugs() {
     if Command::new("valgrind").arg("--version").output().is_err() {
@@ -112,7 +112,7 @@ fn the_header_compiles_alone() {
     }
 }
 
-/// The library exports exactly the functions of the header, with the version that the map says.
+/// The library exports exactly the functions of the header, with the versions of the map.
 #[test]
 fn names_and_versions_are_those_of_the_header() {
     let library = Installed::get().library();

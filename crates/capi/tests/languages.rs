@@ -33,7 +33,7 @@ fn the_header_for_c_plus_plus_works() {
     passes(&Installed::get().run(Command::new(program)), " checks\n");
 }
 
-/// Files go through the example in both directions, and a wrong passphrase is told.
+/// The example seals and opens files, and reports a wrong passphrase.
 #[test]
 fn the_example_in_c_works() {
     let directory = tempfile::tempdir().unwrap();
@@ -75,7 +75,7 @@ fn the_example_in_c_works() {
             .env("SEALSTONE_PASSPHRASE", passphrase)
             .stdin(std::fs::File::open(place(from)).unwrap())
             .stdout(std::fs::File::create(place(to)).unwrap());
-        // `output` would take the descriptors away.
+        // `output` would take the descriptors.
         let child = command.stderr(std::process::Stdio::piped());
         child.env("LD_LIBRARY_PATH", Installed::get().path("lib"));
         child.spawn().unwrap().wait_with_output().unwrap()

@@ -1,4 +1,4 @@
-//! The library as `make install` puts it in place, made once for each test program.
+//! The library as `make install` installs it, made once for each test program.
 #![allow(dead_code, reason = "no test program uses all of it")]
 
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The program has succeeded, and its output ends with these words.
+/// Asserts that the program has succeeded, and that its output ends with these words.
 pub(crate) fn passes(done: &Output, words: &str) {
     let (out, err) = (text(&done.stdout), text(&done.stderr));
     assert!(
@@ -27,7 +27,7 @@ pub(crate) fn passes(done: &Output, words: &str) {
 pub(crate) struct Installed(tempfile::TempDir);
 
 impl Installed {
-    /// Made by scripts/library from the static library that cargo has put beside this test.
+    /// Made by scripts/library from the static library that cargo has built beside this test.
     pub(crate) fn get() -> &'static Self {
         static INSTALLED: OnceLock<Installed> = OnceLock::new();
         INSTALLED.get_or_init(|| {
@@ -61,7 +61,7 @@ impl Installed {
         let flags = text(&done.stdout);
         let flags = flags.split_whitespace().map(String::from);
         match options.contains(&"--static") {
-            // The linker prefers shared libraries, and there are both.
+            // The linker prefers shared libraries, and both exist.
             true => flags
                 .map(|it| it.replace("-lsealstone", "-l:libsealstone.a"))
                 .collect(),

@@ -1,4 +1,4 @@
-//! The agent: unlocked once, asked by later commands, gone when it is to be gone.
+//! The agent: unlocked once, used by later commands, and ended as required.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::world::{World, json, refuse, succeed};
 
-/// A world whose user has a place for an agent. Its agent ends with it.
+/// A world whose user has a directory for an agent. Its agent ends with it.
 pub(crate) struct Session(pub(crate) World);
 
 impl Session {
@@ -21,7 +21,7 @@ impl Session {
         Self(world)
     }
 
-    /// A command that knows no passphrase.
+    /// A command without a passphrase.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = self.0.command(args);
         command.env_remove("SEALSTONE_PASSPHRASE");
@@ -125,7 +125,7 @@ fn unlocked_once_nothing_is_asked_until_it_is_locked() {
         "x",
     ];
     refuse(&mut session.command(&bob), 2);
-    // Nor is Alice's used where Bob's is named.
+    // The command does not use Alice's passport if Bob's is named.
     let mut open = OPEN;
     open[2] = "bob.passport";
     refuse(&mut session.command(&open), 5);
@@ -202,7 +202,7 @@ fn logging_out_ends_it() {
     let session = Session::new();
     session.unlock(&[]);
     let process = session.process();
-    // As the system does with the directory.
+    // The system removes the directory in the same way.
     fs::remove_dir_all(session.0.path("run/sealstone")).unwrap();
     session.gone(&process);
 }
@@ -220,8 +220,8 @@ fn there_is_one_for_each_user() {
     assert!(!session.socket().exists());
 }
 
-/// Kills the agent in the middle of its work. The command that asked says so or asks a person; the
-/// next agent begins where the dead one left its socket.
+/// Kills the agent in the middle of its work. The waiting command reports that or prompts. The next
+/// agent replaces the socket of the dead one.
 fn killed(times: usize) {
     let session = Session::new();
     for _ in 0..times {
@@ -244,7 +244,7 @@ fn killed(times: usize) {
     session.done(&SEAL);
 }
 
-/// A command whose agent ends before it answers goes on with a new one.
+/// If the agent ends before it answers, the command continues with a new one.
 #[test]
 fn an_agent_that_ends_while_it_is_asked_is_replaced() {
     let session = Session::new();
@@ -294,7 +294,7 @@ fn a_place_of_others_is_refused() {
         ];
         let said = refuse(&mut session.command(&unlock), 3);
         assert!(said.contains(why), "{said}");
-        // A command that can ask a person warns, and does not send anything.
+        // A command that can prompt warns, and sends nothing.
         let said = refuse(&mut session.command(&SEAL), 2);
         assert!(
             said.contains("the agent is not used") && said.contains(why),
@@ -333,7 +333,7 @@ fn without_a_place_it_says_so() {
     assert!(said.contains("XDG_RUNTIME_DIR is not set"), "{said}");
 }
 
-/// A program of this name that prints the passphrase and more, if it is called with `arguments`.
+/// A program of this name that prints the passphrase and more when called with `arguments`.
 fn fake(session: &Session, name: &str, arguments: &str, last: &str) {
     let program = session.0.path(name);
     let script = format!(
@@ -399,8 +399,8 @@ fn a_passphrase_command_that_fails_says_so() {
     seal("echo wrong", 5);
 }
 
-/// Reading its memory map needs the same right as attaching a debugger. A process of the same
-/// user that does not refuse shows that the test can fail.
+/// Reading its memory map needs the same right as attaching a debugger. A process of the same user
+/// without this protection shows that the test can fail.
 #[test]
 #[cfg(target_os = "linux")]
 fn no_debugger_of_the_same_user_attaches() {
@@ -427,7 +427,7 @@ fn no_debugger_of_the_same_user_attaches() {
     assert_eq!(said, "plain is read\nagent refuses\n");
 }
 
-/// Runs a script where `run` is a new file system in memory with these options.
+/// Runs a script with `run` as a new file system in memory with these options.
 fn on_its_own_disk(session: &Session, options: &str, script: &str) -> Option<(i32, String)> {
     let run = session.0.path("run");
     let environment = [

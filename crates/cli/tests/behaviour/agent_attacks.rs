@@ -1,4 +1,4 @@
-//! Attacks on an agent: they find nothing.
+//! Attacks on an agent, which must fail.
 
 use std::fs::{self, Permissions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::agent::{OPEN, SEAL, Session, eventually};
 use crate::world::{PASSPHRASE, PROFILE, succeed};
 
-/// SplitMix64, so that a failure can be repeated.
+/// SplitMix64, so that failures are reproducible.
 struct Random(u64);
 
 impl Random {
@@ -39,7 +39,7 @@ impl Random {
     }
 }
 
-/// A request that no agent may serve: noise, a length that lies, or almost a request.
+/// A request that no agent may serve: noise, a wrong length, or almost a request.
 fn hostile_request(random: &mut Random) -> Vec<u8> {
     let framed = |message: Vec<u8>| [&(message.len() as u32).to_be_bytes()[..], &message].concat();
     match random.below(5) {
@@ -56,7 +56,7 @@ fn hostile_request(random: &mut Random) -> Vec<u8> {
             let len = random.below(4096) + 1;
             framed(random.bytes(len))
         }
-        // Hold, public keys, hedge, unwrap or sign, with fields that are not what they are to be.
+        // Hold, public keys, hedge, unwrap or sign, with wrong fields.
         3 => {
             let verb = [1, 3, 4, 5, 6][random.below(5)];
             let fields = random.below(7);
@@ -72,7 +72,7 @@ fn hostile_request(random: &mut Random) -> Vec<u8> {
             }
             framed(message)
         }
-        // Well formed, about a passport that it does not hold, or with a key of somebody else.
+        // Well formed, about a passport that it does not hold, or with another key.
         _ => {
             let mut message = vec![0x86, 1, 5, 0x58, 32];
             message.extend(random.bytes(32));
@@ -86,13 +86,13 @@ fn hostile_request(random: &mut Random) -> Vec<u8> {
     }
 }
 
-/// Sends a number of requests. Each is refused or not answered, and the user notices nothing.
+/// Sends a number of requests. Each is refused or not answered, and the user is not affected.
 fn hostile(requests: u32) {
     let session = Session::new();
     session.unlock(&[]);
     let process = session.process();
     let connect = || UnixStream::connect(session.socket()).unwrap();
-    // Clients that say nothing, or begin and do not go on.
+    // Clients that send nothing, or begin a request and stop.
     let silent: Vec<UnixStream> = (0..8).map(|_| connect()).collect();
     let mut begun = connect();
     begun.write_all(&[0, 0, 1]).unwrap();
@@ -133,8 +133,8 @@ fn ten_thousand_hostile_requests() {
     hostile(10_000);
 }
 
-/// Clients that say nothing take the agent's threads, for two seconds. It starts no more than
-/// sixteen, and the user waits for a turn.
+/// Silent clients occupy the agent's threads for two seconds. It starts at most sixteen, and the
+/// user's request waits for a free one.
 #[test]
 fn many_silent_clients_take_few_threads() {
     let session = Session::new();
@@ -150,7 +150,7 @@ fn many_silent_clients_take_few_threads() {
     drop(silent);
 }
 
-/// An agent in the foreground whose words are kept, with core files allowed.
+/// An agent in the foreground whose output is kept, with core files allowed.
 fn talking(session: &Session) -> Child {
     let line = "ulimit -c unlimited; exec sealstone agent";
     let mut agent = session.0.bash(line);
@@ -162,7 +162,7 @@ fn talking(session: &Session) -> Child {
     agent
 }
 
-/// A part of a process's memory, and how the system treats it.
+/// A part of a process's memory, and its flags.
 struct Mapping {
     start: u64,
     end: u64,
@@ -196,7 +196,7 @@ fn mappings(process: u32) -> Vec<Mapping> {
     found
 }
 
-/// The mappings that hold `secret`. `None` if the system keeps the memory from us.
+/// The mappings that hold `secret`. `None` if the system does not let us read the memory.
 fn holding(process: u32, secret: &[u8]) -> Option<Vec<Mapping>> {
     let mut memory = fs::File::open(format!("/proc/{process}/mem")).ok()?;
     let mut holds = |mapping: &Mapping| {
@@ -221,8 +221,8 @@ const SEED: [u8; 32] = [
     0x89, 0xb2, 0x0f, 0xb0, 0x65, 0x09, 0x66, 0xfa, 0x0a, 0x9d, 0x6f, 0x74, 0xfd, 0x98, 0x9d, 0x8f,
 ];
 
-/// The seed is on pages that are neither swapped nor dumped; the passphrase is nowhere, and
-/// nothing is said. The search finds a secret in a process that does not take care.
+/// The seed is on pages that are neither swapped nor dumped. The passphrase is nowhere, and there
+/// is no output. The search finds a secret in a careless process.
 #[test]
 fn its_memory_and_its_words_hold_no_secret() {
     let session = Session::new();
@@ -303,13 +303,13 @@ fn its_memory_and_its_words_hold_no_secret() {
     }
 }
 
-/// What a user other than root runs: a copy of the command, in a place of that user.
+/// A copy of the command for a user other than root, in a directory of that user.
 struct Nobody(tempfile::TempDir);
 
 const NOBODY: u32 = 65_534;
 
 impl Nobody {
-    /// Nothing if this is not root.
+    /// `None` if this is not root.
     fn new() -> Option<Self> {
         let place = Self(tempfile::tempdir().unwrap());
         let program = place.0.path().join("sealstone");
@@ -339,7 +339,7 @@ impl Nobody {
     }
 }
 
-/// Root may open the socket of everybody. The agent looks at who it is.
+/// Root can open every socket. The agent checks the user of the peer.
 #[test]
 fn a_process_of_another_user_gets_no_answer() {
     let Some(nobody) = Nobody::new() else { return };
@@ -363,7 +363,7 @@ fn a_process_of_another_user_gets_no_answer() {
     agent.wait().unwrap();
 }
 
-/// The socket is the user's own, and somebody else listens on it.
+/// The socket is the user's own, and another user listens on it.
 #[test]
 fn nothing_is_sent_to_a_process_of_another_user() {
     let Some(nobody) = Nobody::new() else { return };
@@ -385,7 +385,7 @@ fn nothing_is_sent_to_a_process_of_another_user() {
     assert!(waiting.join().unwrap().unwrap().is_empty());
 }
 
-/// Whatever the umask is.
+/// For every umask.
 #[test]
 fn its_place_has_the_modes_of_a_private_one() {
     let session = Session::new();
@@ -425,7 +425,7 @@ fn it_inherits_no_secret() {
 #[test]
 fn a_seed_that_could_be_swapped_is_not_held() {
     let session = Session::new();
-    // Root locks as much as it likes, unless it has no capabilities.
+    // Root has no limit of locked memory, unless it has no capabilities.
     let line = "ulimit -l 0
         as=; [ $(id -u) != 0 ] || as=\"setpriv --bounding-set -all --inh-caps -all\"
         $as sealstone passport unlock alice.passport --passphrase-file passphrase";
@@ -468,7 +468,7 @@ fn it_leaves_no_core_and_locks_its_memory() {
     let capabilities = capabilities.unwrap().split_whitespace().nth(1).unwrap();
     let capabilities = u64::from_str_radix(capabilities, 16).unwrap();
     if capabilities & (1 << CAP_IPC_LOCK) != 0 {
-        // All of it, program and stacks too.
+        // All memory is locked, program and stacks too.
         assert!(kib >= 1000, "{locked}");
     }
     let id = agent.id().to_string();

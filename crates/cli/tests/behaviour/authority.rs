@@ -1,4 +1,4 @@
-//! A time-stamping authority of the machine's OpenSSL, with a root of its own.
+//! A time-stamping authority by the machine's OpenSSL, with its own root.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,4 +1,4 @@
-//! Keys that no option replaces, people of one name, and directories that nobody can make.
+//! Keys that no option replaces, people with the same name, and directories that cannot be created.
 
 use crate::world::{PROFILE, World, json, refuse, succeed};
 
@@ -24,7 +24,7 @@ fn a_directory_that_cannot_be_made_is_an_error() {
     for directory in ["/proc/nope/a", "/dev/null/a/b"] {
         let mut deny = world.command(&["trust", "deny", "alice.pub"]);
         let said = refuse(deny.env("SEALSTONE_TRUST_DIR", directory), 3);
-        // Nothing can have: there is no store.
+        // Nothing has taken effect: there is no store.
         assert!(!said.contains("may have taken effect"), "{said}");
     }
 }
@@ -79,8 +79,8 @@ fn a_change_that_did_not_reach_the_disk_may_have_happened_all_the_same() {
     assert!(said.contains("may have taken effect"), "{said}");
 }
 
-/// The verdict on an interrupted change holds for one that was not written whole and for one
-/// that was.
+/// The verdict on an interrupted change is right for a change that was written completely and for
+/// one that was not.
 #[test]
 fn what_check_says_of_an_interrupted_change_is_what_the_next_one_does() {
     let approve = ["trust", "approve", "-q", "--yes"];
@@ -97,7 +97,8 @@ fn what_check_says_of_an_interrupted_change_is_what_the_next_one_does() {
         let before = world.read(head);
         world.done(&[&approve[..], &["bob.pub"]].concat());
         let entries = world.read(log);
-        // The head that does not count it, and the log with all of the last entry or a part of it.
+        // The head that does not count the change, and the log with all or a part of the last
+        // entry.
         world.write(head, &before);
         let cut = usize::from(!whole);
         world.write(log, &entries[..entries.len() - cut]);

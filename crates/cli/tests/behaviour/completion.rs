@@ -97,7 +97,7 @@ fn fish_completes_contacts() {
     let complete = |line: &str| {
         let words = format!("fish -c 'source {script}; complete -C \"{line}\"'");
         let shown = String::from_utf8(succeed(&mut world.bash(&words))).unwrap();
-        // Behind a tab fish describes the option.
+        // After a tab, fish describes the option.
         let words = shown.lines().map(|line| line.split('\t').next().unwrap());
         words.map(|word| format!("{word}\n")).collect::<String>()
     };
@@ -142,7 +142,7 @@ fn zsh_completes_contacts() {
     assert!(zsh.terminal.wait().unwrap().success());
 }
 
-/// A test that fails leaves no process behind.
+/// A failing test leaves no process behind.
 #[test]
 fn zsh_ends_with_its_test() {
     if is_missing("zsh") {
@@ -155,9 +155,9 @@ fn zsh_ends_with_its_test() {
     assert_eq!(test_kill_process(pid), Err(Errno::SRCH));
 }
 
-/// An interactive zsh at a terminal of its own. What it shows is in the file `screen`.
+/// An interactive zsh at its own terminal. The file `screen` has its output.
 struct Zsh {
-    /// The program that keeps the terminal.
+    /// The program that owns the terminal.
     terminal: Child,
     pid: Pid,
 }
@@ -180,14 +180,14 @@ impl Zsh {
 }
 
 impl Drop for Zsh {
-    /// The shell is in a session of its own, so that the end of the test alone does not end it.
+    /// The shell has its own session, so it does not end with the test.
     fn drop(&mut self) {
         if matches!(self.terminal.try_wait(), Ok(Some(_))) {
             return;
         }
-        // Errors are ignored: what is gone already needs no signal.
+        // Errors are ignored: the process may have ended.
         let _ = kill_process_group(self.pid, Signal::KILL);
-        // The program that keeps the terminal ends when its shell has ended.
+        // The program that owns the terminal ends when its shell has ended.
         let _ = self.terminal.wait();
     }
 }

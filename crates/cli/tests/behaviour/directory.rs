@@ -1,4 +1,4 @@
-//! Sealed directories: `seal DIR`, `list`, `open` of all and of some.
+//! Sealed directories: `seal DIR`, `list`, `open` of all and of some members.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -21,7 +21,7 @@ pub(crate) const SEAL: [&str; 7] = [
 pub(crate) const OPEN: [&str; 4] = ["open", "--no-sync", "-i", "bob.passport"];
 pub(crate) const LIST: [&str; 3] = ["list", "-i", "bob.passport"];
 
-/// A directory of this name with some of everything.
+/// A directory of this name with all kinds of members.
 fn plant(world: &World, name: &str) {
     let root = world.path(name);
     for directory in ["empty", "a/b/c", "tools"] {
@@ -69,7 +69,7 @@ pub(crate) fn with<'a>(verb: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     [verb, more].concat()
 }
 
-/// Both directories have the same, as far as an archive keeps it.
+/// Asserts that both directories are the same, as far as an archive stores it.
 #[track_caller]
 fn assert_same(a: &Path, b: &Path) {
     let names = |path: &Path| {
@@ -98,7 +98,7 @@ fn assert_same(a: &Path, b: &Path) {
     }
 }
 
-/// Nothing half-made is left.
+/// Asserts that no incomplete file is left.
 #[track_caller]
 pub(crate) fn assert_clean(world: &World) {
     let names = world.names();
@@ -186,7 +186,7 @@ fn the_list_shows_names_and_obeys_none() {
     );
     let odd = lines.find(|entry| !entry["path_base64"].is_null()).unwrap();
     assert_eq!(odd["path_base64"], "b2RkChtbMkog/+Q=");
-    // Of a pipe, a copy is made, still sealed.
+    // The content of a pipe is copied, still sealed.
     let mut piped = world.bash("cat tree.sealed | sealstone list -q -i bob.passport -");
     assert_eq!(String::from_utf8(succeed(&mut piped)).unwrap(), listed);
 }
@@ -257,7 +257,7 @@ fn what_is_not_there_is_said_and_nothing_is_made() {
         "is not a sealed directory",
     );
     refused(&["-o", "-", "tree.sealed"], 2, "--as-tar");
-    // A directory that exists, before anything is asked.
+    // An existing directory is refused before any prompt.
     let mut command = world.command(&with(&OPEN, &["tree.sealed"]));
     let said = refuse(command.env_remove("SEALSTONE_PASSPHRASE"), 3);
     assert!(
@@ -286,7 +286,7 @@ fn what_exists_is_moved_aside_if_it_is_to() {
         assert!(world.path(format!("tree.~{number}~")).exists());
     }
     assert_eq!(world.read("tree.~1~/mine"), b"mine");
-    // A file does not take the place of a directory.
+    // A file does not replace a directory.
     seal_plan(&world);
     let said = world.refused(
         &with(&OPEN, &["--force", "-o", "tree", "plan.txt.sealed"]),

@@ -1,5 +1,4 @@
-//! Sealed directories where something goes wrong: nothing half-made is left, and nothing is kept
-//! from the user.
+//! Failures with sealed directories: no incomplete file is left, and the user gets a message.
 
 use std::fs::{self, Permissions};
 use std::io::Cursor;
@@ -42,7 +41,7 @@ fn an_altered_one_leaves_nothing() {
 #[test]
 fn a_disk_that_is_full_leaves_nothing() {
     let world = sealed();
-    // The file of 3 MiB does not fit.
+    // The file of 3 MiB exceeds the limit.
     let line = "ulimit -f 1024; sealstone open --no-sync -i bob.passport -o new tree.sealed";
     let said = refuse(&mut world.bash(line), 3);
     assert!(said.contains("a/large: "), "{said}");
@@ -65,7 +64,7 @@ fn a_signal_leaves_nothing() {
     let mut command = world.heeding_signals(&args);
     command.env("SEALSTONE_PASSPHRASE", crate::world::PASSPHRASE);
     let mut child = command.spawn().unwrap();
-    // Once it has begun to unpack.
+    // After it has begun to unpack.
     let begun = || {
         world
             .names()
@@ -83,7 +82,7 @@ fn a_signal_leaves_nothing() {
     assert_clean(&world);
 }
 
-/// Members in order, as other systems can have them.
+/// Members in order, as on other systems.
 struct Foreign(std::vec::IntoIter<(String, EntryKind)>);
 
 impl Tree for Foreign {
@@ -110,7 +109,7 @@ impl Tree for Foreign {
     }
 }
 
-/// Seals to Bob what no walk over a directory of this system finds.
+/// Seals to Bob members that a directory of this system cannot have.
 fn seal_foreign(world: &World, members: Vec<(String, EntryKind)>) {
     let bob = PublicPassport::from_armor(&world.read("bob.pub")).unwrap();
     let mut sealer = Sealer::new();
@@ -160,7 +159,7 @@ fn names_that_this_system_cannot_hold_are_reported_and_the_rest_is_unpacked() {
     assert_eq!(world.read("new/z"), b"content");
     assert_eq!(fs::read_dir(world.path("new")).unwrap().count(), 2);
 
-    // A part of it, and each of them under another name.
+    // A part of the directory, and each member under another name.
     let said = world.refused(&with(&OPEN, &["-o", "part", "foreign.sealed", "a"]), 3);
     assert!(
         said.contains("1 of its 2 members") && said.contains("in part"),
@@ -182,7 +181,7 @@ fn names_that_this_system_cannot_hold_are_reported_and_the_rest_is_unpacked() {
     assert_clean(&world);
 }
 
-/// The whole line that unpacks all, and one that unpacks a part.
+/// The command line that unpacks everything, and one that unpacks a part.
 fn unpacking(to: &str) -> [String; 2] {
     let open = OPEN.join(" ");
     ["", " a"].map(|part| format!("sealstone {open} -o {to} tree.sealed{part}"))
@@ -194,12 +193,12 @@ fn a_disk_that_is_full_or_read_only_is_said() {
     fs::create_dir(world.path("out")).unwrap();
     for (options, why) in [
         ("size=1m", "o space left"),
-        // Not even its directories.
+        // Not even the directories fit.
         ("nr_inodes=4", "o space left"),
         ("ro", "ead-only"),
     ] {
         for line in unpacking("out/new") {
-            // The files that are left are listed while the disk is mounted.
+            // The remaining files are listed while the disk is mounted.
             let line = format!("{line}; code=$?; ls -A out >&2; exit $code");
             let Some((code, said)) = world.on_a_disk("out", options, &line, &[]) else {
                 return;
@@ -221,7 +220,7 @@ fn a_directory_that_may_not_be_written_to_is_said() {
     fs::create_dir(world.path("shut")).unwrap();
     fs::set_permissions(world.path("shut"), Permissions::from_mode(0o555)).unwrap();
     for line in unpacking("shut/new") {
-        // Root without the capabilities by which it writes anywhere.
+        // Root without the capabilities to write everywhere.
         let line = format!(
             "as=; [ $(id -u) != 0 ] || as=\"setpriv --bounding-set -all --inh-caps -all\"; $as {line}"
         );

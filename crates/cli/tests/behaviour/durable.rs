@@ -1,4 +1,4 @@
-//! Durability: a crash of the system takes nothing back. `strace` shows the order of system calls.
+//! Durability: a crash of the system loses no result. `strace` shows the order of system calls.
 
 use crate::world::{World, succeed};
 
@@ -6,7 +6,7 @@ use crate::world::{World, succeed};
 const TRACE: &str = "strace -f -y -s 0 -o calls \
      -e trace=write,pwrite64,fsync,fdatasync,?link,linkat,?rename,?renameat,renameat2";
 
-/// The calls of a command line. `None` if nothing can be traced here.
+/// The calls of a command line. `None` if tracing is not possible here.
 fn calls(world: &World, line: &str) -> Option<Vec<String>> {
     if !world.bash("strace true").output().unwrap().status.success() {
         println!("skipped: strace is not installed, or may not trace");
@@ -17,7 +17,7 @@ fn calls(world: &World, line: &str) -> Option<Vec<String>> {
     Some(calls.lines().map(str::to_owned).collect())
 }
 
-/// The commands that write a file `out`, which is there already if they say `--force`.
+/// The commands that write a file `out`. It exists already if they have `--force`.
 fn commands(world: &World) -> [String; 4] {
     world.done(&["seal", "-q", "-r", "bob.pub", "--unsigned", "plan.txt"]);
     let seal = "sealstone seal -q -r bob.pub --unsigned -o out plan.txt";

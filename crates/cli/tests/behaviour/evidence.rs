@@ -1,4 +1,4 @@
-//! `verify --export`: a script checks a package without us, and sees what was altered.
+//! `verify --export`: a script checks a package without our program, and finds alterations.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -8,13 +8,13 @@ use crate::authority;
 use crate::world::World;
 
 const CHECK: &str = "sh evidence/check.sh --root release --hmac-key shared --secret secret";
-/// Without Python, which takes longer to start than everything else: for alterations that are seen
+/// Without Python, whose start takes longer than everything else. For alterations that are found
 /// before the signatures are verified.
 const CHECK_BY_OPENSSL: &str =
     "PYTHON=none sh evidence/check.sh --root release --hmac-key shared --secret secret";
 
-/// Alice and Bob signed a directory with every layer, Carol counter-signed, and it was stamped
-/// twice. The evidence is in `evidence`.
+/// Alice and Bob signed a directory with every layer, Carol counter-signed, and it has two
+/// timestamps. The evidence is in `evidence`.
 fn exported() -> World {
     let world = World::new();
     for (name, byte) in [("shared", b'k'), ("secret", b's')] {
@@ -51,7 +51,7 @@ impl World {
         crate::world::succeed(&mut self.bash(&format!("set -e\n{lines}")));
     }
 
-    /// Runs the script: its code, and what it prints.
+    /// Runs the script. Returns its exit code and its output.
     fn check(&self, line: &str) -> (i32, String) {
         let output = self.bash(line).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -68,7 +68,7 @@ fn has_ml_dsa() -> bool {
     String::from_utf8_lossy(&listed.unwrap().stdout).contains("ML-DSA-65")
 }
 
-/// Whether its Python has ML-DSA, which the script asks where OpenSSL has not.
+/// Whether its Python has ML-DSA. The script uses it if OpenSSL does not have ML-DSA.
 fn python_has_ml_dsa(world: &World) -> bool {
     let probe = "from cryptography.hazmat.primitives.asymmetric import mldsa
 mldsa.MLDSA65PublicKey.from_public_bytes(bytes(1952))";
@@ -104,7 +104,7 @@ fn openssl_alone_checks_every_layer() {
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }
-    // Roots and signers of the checker's own, and no keys.
+    // The checker's own roots and signers, and no keys.
     let show = "sealstone --json inspect alice.pub | grep -o '[0-9a-f-]\\{79\\}' | head -n 1";
     let (code, text) = world.check(&format!(
         "sh evidence/check.sh --root release --tsa-roots tsa/root.pem --signer $({show})"
@@ -200,7 +200,7 @@ fn each_alteration_is_seen_at_its_layer() {
         let mut altered = before.clone();
         let len = i32::try_from(altered.len()).unwrap();
         let place = usize::try_from((place + len) % len).unwrap();
-        // A letter or digit stays one.
+        // A letter or digit stays a letter or digit.
         altered[place] ^= if altered[place] == b'z' { 3 } else { 1 };
         world.write(name, &altered);
         let (code, text) = world.check(CHECK_BY_OPENSSL);
@@ -223,7 +223,7 @@ fn what_is_removed_or_added_is_seen() {
         ("mkfifo release/pipe", "1"),
         ("rm release/README; mkfifo release/README", "1"),
         ("touch $'release/x\nREADME'", "1"),
-        // The target of a link looks like what a right file would be listed as.
+        // The target of a link looks like the line of a right file.
         (
             "h=$(sed -n 's/  README$//p' evidence/files.txt); echo 1234567 > release/README
              ln -sfn \"x\n$h ./README\n8 ./README\ny\" release/link",
@@ -258,7 +258,7 @@ fn what_is_removed_or_added_is_seen() {
 fn no_key_is_an_argument_of_a_program() {
     let world = exported();
     fs::create_dir(world.path("bin")).unwrap();
-    // Programs that write down their arguments and environment.
+    // Programs that log their arguments and environment.
     let programs = "openssl awk od cat tail tr cut sed printf";
     world.line(&format!(
         "for p in {programs}; do
@@ -309,7 +309,7 @@ fn embedded_files_and_other_digests() {
         let (code, text) = world.check("sh evidence/check.sh");
         assert_eq!((code, &bad(&text)[..]), (1, "1"), "{change}: {text}");
     }
-    // OpenSSL has no Skein. The script says what has.
+    // OpenSSL has no Skein. The script names a program that has it.
     let (code, text) = world.check("sh tree/check.sh --root .");
     assert_eq!(code, 3, "{text}");
     assert!(text.contains("1 content    unchecked OpenSSL has no Skein: sealstone hash -c"));
@@ -345,7 +345,7 @@ fn a_bad_package_has_evidence_too_and_nothing_is_replaced() {
     }
 }
 
-/// By a Python that has ML-DSA-65, where OpenSSL has not (`scripts/test-interop`).
+/// With a Python that has ML-DSA-65, if OpenSSL does not have it (`scripts/test-interop`).
 mod interop {
     use super::*;
 
@@ -382,7 +382,7 @@ for one in sorted(pathlib.Path('evidence').glob('signature-*')):
     }
 }
 
-/// The names of elements that are open at the end, or a wrong end tag. What is not a tag is text.
+/// The names of elements that are open at the end, or a wrong end tag. Everything else is text.
 fn unbalanced(html: &str) -> Vec<String> {
     let mut open = Vec::new();
     for part in html.split('<').skip(1) {
@@ -447,7 +447,7 @@ fn a_report_for_people_escapes_what_others_write() {
     }
     let bad = String::from_utf8(world.read("bad.html")).unwrap();
     assert!(bad.contains("<td>altered</td><td><code>0</code></td>"));
-    // Never replaced.
+    // It is never replaced.
     world.refused(&[&verify[..], &["--html=good.html"]].concat(), 3);
     assert!(!unbalanced("<p><b></p>").is_empty());
 }
@@ -470,7 +470,7 @@ fn a_file_that_is_no_package_has_a_report_too() {
         assert!(html.contains(text), "{text}: {html}");
     }
     assert!(!html.contains("GOOD") && !html.contains("<b>"));
-    // Never replaced, and none of a file that is not there.
+    // It is never replaced, and there is none of a missing file.
     world.refused(&verify, 3);
     world.refused(&["verify", "--html", "other.html", "nothing.package"], 3);
     assert!(!world.path("other.html").exists());
@@ -494,7 +494,7 @@ fn a_report_shows_times_and_certificates() {
         assert!(html.contains(text), "{text}");
     }
     assert_eq!(html.matches("✔ good").count(), 6);
-    // It says which package it is about.
+    // It names its package.
     world.line(
         "digest=$(openssl dgst -sha3-256 -r release.package | cut -d' ' -f1)
          grep -q \"<dd>$digest</dd>\" report.html",

@@ -1,4 +1,4 @@
-//! Permissions, what is replaced, and what is left behind.
+//! Permissions, replaced files, and leftover files.
 
 use std::fs::Permissions;
 use std::io::Read;
@@ -291,7 +291,7 @@ fn nobody_reads_its_memory_and_it_leaves_no_core() {
     child.wait().unwrap();
 }
 
-/// Until it has opened its output and sleeps on its input.
+/// Waits until it has opened its output and waits for input.
 fn wait_until_it_waits(child: &Child) {
     let deadline = Instant::now() + Duration::from_secs(20);
     let waits = || {
@@ -305,7 +305,7 @@ fn wait_until_it_waits(child: &Child) {
     }
 }
 
-/// As a mail carries it: a mark, a greeting, quotes, CRLF, a signature.
+/// The armor in a mail: a byte order mark, a greeting, quotes, CRLF, a signature.
 fn as_mail(armor: &[u8]) -> Vec<u8> {
     let armor = String::from_utf8(armor.to_vec()).unwrap();
     let quoted: String = armor.lines().map(|line| format!("> {line}\n")).collect();

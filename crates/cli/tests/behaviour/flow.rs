@@ -204,8 +204,8 @@ fn recovery_keys_and_generated_passphrases_open() {
     ]);
 }
 
-/// All of them unlock first and change the file then. A command that comes late is told so, and no
-/// slot that was announced is missing.
+/// All commands unlock first and then change the file. A late command gets an error, and every
+/// announced slot exists.
 #[test]
 fn slot_changes_at_the_same_moment_lose_nothing() {
     const AT_ONCE: usize = 8;
@@ -373,7 +373,7 @@ fn a_rotated_passport_is_recognised_and_the_old_one_still_opens() {
             .unwrap()
             .contains("succeeds \"alice\" (approved), which signed this on")
     );
-    // Under another label too, somebody has to say what becomes of the old one.
+    // With another label too, the user must decide about the old passport.
     let lis = ["alice2.passport", "-o", "lis.passport", "--label", "Lis"];
     world.done(&[&rotate[..], &lis].concat());
     let said = world
@@ -466,7 +466,7 @@ fn the_readme_shows_every_verb() {
     });
     let verbs: Vec<String> = pages.collect();
     assert!(verbs.len() > 30, "{verbs:?}");
-    // The manual pages have the rest: `passport slot add`, say.
+    // The manual pages have the rest, for example `passport slot add`.
     for verb in verbs.iter().filter(|verb| !verb.contains(' ')) {
         assert!(readme.contains(verb.as_str()), "{verb}");
     }

@@ -1,5 +1,5 @@
-//! `hash` on what transcripts cannot hold: secret keys, odd names, pipes, files of many pieces,
-//! changing files.
+//! `hash` in cases that transcripts cannot have: secret keys, odd names, pipes, files of many
+//! pieces, changing files.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -69,7 +69,7 @@ fn a_key_makes_hashes_that_nobody_else_can_make() {
     }
 }
 
-/// A MAC is of the content alone: the help says so, and README.md, SECURITY.md and spec/tree.md.
+/// A MAC covers the content alone. The help, README.md, SECURITY.md and spec/tree.md say so.
 #[test]
 fn a_key_does_not_bind_the_name() {
     let world = with_key();
@@ -86,7 +86,7 @@ fn a_key_does_not_bind_the_name() {
     assert_eq!(text(succeed(&mut world.bash(shorter))), "fox: OK\n");
 }
 
-/// A user who names a hash gets no other one.
+/// If an option names the algorithm, `-c` rejects lines of other algorithms.
 #[test]
 fn an_option_is_not_overruled_by_a_line() {
     let world = with_key();
@@ -124,7 +124,7 @@ fn an_option_is_not_overruled_by_a_line() {
     );
 }
 
-/// A line too long to be one counts once, and the lines after it are read.
+/// A line that is too long counts once, and the lines after it are read.
 #[test]
 fn an_endless_line_is_one_line() {
     let world = with_key();
@@ -156,7 +156,7 @@ fn without_threads() {
     assert!(text(succeed(&mut world.bash(&shown))).contains(FIVE_MILLION));
 }
 
-/// As for sha256sum: a file like others that cannot be opened.
+/// Like sha256sum: a file that cannot be opened.
 #[test]
 fn an_empty_name_is_a_file_that_is_not_there() {
     let world = with_key();
@@ -204,7 +204,7 @@ fn lines_that_end_with_nul_ask_for_an_option() {
     );
 }
 
-/// The last byte is read like all others: from a slow pipe, and counted.
+/// The last byte is read from a slow pipe like all others, and counted.
 #[test]
 fn bits_of_a_pipe_are_counted() {
     let world = World::empty();

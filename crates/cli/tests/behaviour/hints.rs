@@ -1,4 +1,4 @@
-//! Messages for a user who forgot something, and for scripts: they must help.
+//! Messages for incomplete commands and for scripts. They must be helpful.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -10,12 +10,12 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::world::{PROFILE, World, json, refuse, succeed};
 
-/// Without a terminal to ask on: in a session of its own.
+/// A command without a terminal, in its own session.
 fn away(world: &World, line: &str) -> Command {
     world.bash(&format!("setsid -w {line}"))
 }
 
-/// The text on standard error; there must be one.
+/// The text on standard error, which must not be empty.
 #[track_caller]
 fn says(command: &mut Command) -> String {
     let output = command.output().unwrap();
@@ -118,7 +118,7 @@ fn an_approved_contact_without_keys_is_asked_for() {
     world.done(&[&approve[..], &[&fingerprint]].concat());
     let said = world.refused(&["seal", "--unsigned", "--to", "Bobby", "plan.txt"], 2);
     assert!(said.contains("trust approve FILE.pub"), "{said}");
-    // That helps, and from then on Bob is called as before.
+    // Approval helps, and then Bob has the same name as before.
     world.done(&["trust", "approve", "-q", "--yes", "bob.pub"]);
     world.done(&["seal", "-q", "--unsigned", "--to", "Bobby", "plan.txt"]);
     world.done(&["trust", "revoke", "-q", "Bobby"]);
@@ -255,7 +255,7 @@ fn flipped(world: &World, from_end: usize) -> String {
     format!("{}\n{}\n{}\n", ends[0], lines.join("\n"), ends[1])
 }
 
-/// Where its owner may have no other copy, the words bring it back.
+/// If its owner has no other copy, the words restore it.
 #[test]
 fn a_damaged_passport_may_be_why_it_does_not_unlock() {
     let world = World::new();

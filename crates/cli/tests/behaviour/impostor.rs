@@ -1,11 +1,11 @@
-//! Somebody who can write to the user's files, or send some, tries to pass for somebody else.
+//! An attacker who can write to the user's files, or send files, tries to impersonate somebody.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::world::{PROFILE, World, json};
 
-/// The 32 bytes of a fingerprint, as `passport show` tells it.
+/// The fingerprint that `passport show` prints, and its 32 bytes.
 fn fingerprint(world: &World, file: &str) -> (String, Vec<u8>) {
     let shown = world.done(&["--json", "passport", "show", file]);
     let value: serde_json::Value = serde_json::from_slice(&shown).unwrap();
@@ -243,7 +243,7 @@ fn names_that_are_not_text_do_not_stop_a_machine() {
     assert_eq!(json(&made)["output"], "a\u{fffd}.pub");
 }
 
-/// A thief who signs with a stolen passport leaves out the layers that he has no key for.
+/// A thief who signs with a stolen passport omits the layers without a stolen key.
 #[test]
 fn a_package_without_the_layer_of_a_key_that_is_given_is_bad() {
     let world = World::new();

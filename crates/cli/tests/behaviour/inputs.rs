@@ -1,4 +1,4 @@
-//! Where passwords, peppers and lists come from, when that is unusual.
+//! Unusual sources of passwords, peppers and lists.
 
 use crate::world::{World, refuse, succeed};
 
@@ -8,8 +8,7 @@ fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// The password begins where earlier reads of the file ended. A socket works too: it has no name
-/// that could be opened.
+/// The password begins at the descriptor's position. A socket works too, although it has no name.
 #[test]
 fn a_descriptor_is_read_from_where_it_stands() {
     let world = World::empty();
@@ -52,7 +51,7 @@ fn an_empty_pepper_is_none() {
     }
 }
 
-/// A passphrase that is there for passports is not used without a word.
+/// If SEALSTONE_PASSPHRASE, which is for passports, gives the password, a message says so.
 #[test]
 fn whose_password_it_is_is_said() {
     let world = World::empty();
@@ -95,7 +94,7 @@ fn what_verify_would_refuse_is_said() {
     succeed(&mut world.bash(&format!("{verify} {hint}")));
 }
 
-/// Longer hashes than new ones are not to be hashed again for ever.
+/// Hashes that are longer than new ones do not count as outdated.
 #[test]
 fn longer_hashes_are_good_enough() {
     let world = World::empty();
@@ -114,7 +113,7 @@ fn longer_hashes_are_good_enough() {
     assert!(hash(16).contains("its salt or its hash is shorter"));
 }
 
-/// One Ctrl-D is enough, however many read.
+/// One Ctrl-D is enough for any number of readers.
 #[test]
 fn a_terminal_ends_once() {
     let world = World::empty();

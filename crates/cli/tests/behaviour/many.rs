@@ -1,4 +1,4 @@
-//! Several files at once: each is reported, a failure does not keep the others back.
+//! Several files at once: each is reported, and a failure does not stop the others.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -31,7 +31,7 @@ fn with<'a>(verb: &[&'a str], more: impl IntoIterator<Item = &'a String>) -> Vec
     verb.iter().copied().chain(more).collect()
 }
 
-/// Exit code, and the lines that were said.
+/// The exit code and the lines on standard error.
 fn ran(command: &mut Command) -> (i32, Vec<String>) {
     let output = command.output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
@@ -89,7 +89,7 @@ fn the_others_are_done_and_the_worst_is_the_status() {
     world.write(&sealed[3], &altered);
     std::fs::remove_file(world.path(&sealed[5])).unwrap();
     let (code, said) = ran(&mut world.command(&with(&OPEN, &sealed)));
-    // Of a missing file (3) and an altered one (5).
+    // The codes are of a missing file (3) and of an altered one (5).
     assert_eq!(code, 5, "{said:?}");
     assert!(
         said.iter()
@@ -192,8 +192,8 @@ fn primitives(content: &[u8], count: usize) -> Duration {
     begun.elapsed()
 }
 
-/// The cost of writing `count` files of `length` bytes durably, four at a time as the command does
-/// on two processors: content, name and directory are on the disk.
+/// The cost of writing `count` files of `length` bytes durably, four at a time, as the command does
+/// on two processors: content, name and directory are synced.
 fn durable_files(world: &World, length: usize, count: usize) -> Duration {
     let directory = tempfile::tempdir_in(world.path(".")).unwrap();
     let directory = directory.path();
@@ -221,7 +221,7 @@ fn compare(options: &[&str], parts: impl Fn(&World, &[u8]) -> Duration) {
     names.iter().for_each(|name| world.write(name, &content));
     let seal = |names: &[String]| {
         for name in names {
-            // Some file systems write at once what replaces a file.
+            // Some file systems sync replaced files immediately.
             drop(std::fs::remove_file(world.path(format!("{name}.sealed"))));
         }
         let verb = [&SEAL[..], &["-q"], options].concat();
@@ -232,7 +232,7 @@ fn compare(options: &[&str], parts: impl Fn(&World, &[u8]) -> Duration) {
     };
     let mut ratios: Vec<f64> = (0..5)
         .map(|_| {
-            // Start, passphrase and store cost the same for two files as for a thousand.
+            // Start, passphrase and store cost the same for two files and for a thousand.
             let (start, all) = (seal(&names[..2]), seal(&names));
             let floor = parts(&world, &content);
             println!("start {start:?}, 1000 files {all:?}, parts of 998 {floor:?}");
@@ -252,7 +252,7 @@ fn a_thousand_signed_files_cost_at_most_1_3_times_their_primitives() {
     compare(&["--no-sync"], |_, content| primitives(content, 998));
 }
 
-/// Durable files wait for the disk, which is then one of the parts.
+/// Durable files also wait for the disk, so its time is one of the parts.
 #[test]
 #[ignore = "measures, so it needs a quiet machine and the release build"]
 fn a_thousand_durable_files_cost_at_most_1_3_times_their_primitives_and_the_disk() {

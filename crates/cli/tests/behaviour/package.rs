@@ -33,7 +33,7 @@ fn sign(world: &World, args: &[&str]) -> Vec<u8> {
 
 const VERIFY: [&str; 4] = ["verify", "--signer", "alice.pub", "release.package"];
 
-/// Verifies with `--json`: the code, and the object.
+/// Verifies with `--json`. Returns the exit code and the object.
 fn verified(world: &World, args: &[&str]) -> (i32, Value) {
     run(&mut world.command(&[args, &["--json"]].concat()))
 }
@@ -68,7 +68,7 @@ fn bundle(manifest: &[u8], embedded: &[u8]) -> Vec<u8> {
     [&b"\x89PACK\r\n\x1a\n\x01"[..], &fields.concat()].concat()
 }
 
-/// A manifest of 400 files, each under 2,000 directories of its own.
+/// A manifest of 400 files, each below 2,000 separate directories.
 fn deep_manifest() -> Vec<u8> {
     let entry = |i: usize| {
         let path = format!("{i:03}/{}a", "a/".repeat(2045));
@@ -94,7 +94,7 @@ fn deep_manifest() -> Vec<u8> {
     fields.concat()
 }
 
-/// A stranger's package takes at most a few times its length of memory.
+/// The package of an unknown sender takes memory of at most a few times its length.
 #[test]
 fn a_hostile_package_does_not_fill_the_memory() {
     let world = World::new();
@@ -122,7 +122,7 @@ fn a_directory_is_signed_and_verified() {
         "{report}"
     );
     assert_eq!(report["package"]["files"], 3);
-    // Also from elsewhere, and after the package moved.
+    // It also works from another directory, and after the package moved.
     fs::create_dir(world.path("elsewhere")).unwrap();
     fs::rename(world.path("release.package"), world.path("elsewhere/p")).unwrap();
     let moved = [
@@ -155,7 +155,7 @@ fn the_layer_that_should_sees_each_alteration() {
     );
     fs::remove_file(world.path("release/new")).unwrap();
     assert_eq!(verified(&world, &VERIFY).0, 0);
-    // The last byte of the ML-DSA-65 signature stands before the lists of timestamps and content.
+    // The last byte of the ML-DSA-65 signature is before the lists of timestamps and content.
     let mut bytes = world.read("release.package");
     let place = bytes.len() - 5;
     bytes[place] ^= 1;
@@ -172,7 +172,7 @@ fn the_layer_that_should_sees_each_alteration() {
 #[test]
 fn strangers_do_not_count() {
     let world = released(&[]);
-    // The trust store knows Alice.
+    // The trust store has Alice as approved.
     let (code, report) = verified(&world, &["verify", "release.package"]);
     assert_eq!(
         (code, report["signers"][0]["label"].as_str()),
@@ -294,7 +294,7 @@ fn several_sign() {
             .code()
             .unwrap()
     };
-    // Nobody signs altered content.
+    // The command does not sign altered content.
     world.write("plan.txt", b"attack at noon\n");
     assert_eq!(cosign("bob.passport", "--cosign"), 11);
     world.write("plan.txt", b"attack at dawn\n");
@@ -418,7 +418,7 @@ fn nothing_is_written_if_something_is_wrong() {
     assert_eq!(world.names(), before);
 }
 
-/// As a user who is not root, who could read everything.
+/// Not as root, who can read everything.
 #[test]
 fn what_cannot_be_read_is_named() {
     let world = released(&[]);
@@ -512,7 +512,7 @@ fn a_timestamp_is_requested_and_attached() {
     world.done(&request);
     let answer = |query: &str| tsa.reply("signer", &["between.pem"], "tsa", &world.read(query));
     world.write("answer", &answer("query"));
-    // Of something else.
+    // A timestamp of other data.
     world.done(&["timestamp", "request", "plan.txt", "-o", "other.query"]);
     world.write("other", &answer("other.query"));
     let before = world.read("release.package");
@@ -540,7 +540,7 @@ fn a_timestamp_is_requested_and_attached() {
     assert!(report["signers"][0]["proved_time"].is_u64());
     // Without roots it is required and not checked.
     assert_eq!(verified(&world, &VERIFY).0, 16);
-    // The same answer does not cover itself: a renewal needs another one.
+    // A response does not cover itself: a renewal needs a new one.
     let again = world
         .command(&[&attach[..], &["answer"]].concat())
         .output()
@@ -556,7 +556,7 @@ fn a_timestamp_is_requested_and_attached() {
 #[test]
 fn inspect_shows_a_package_and_says_that_nothing_is_proved() {
     let world = released(&["--author", "Alice Example", "--cosigner", "bob.pub"]);
-    // Bytes that no layer would accept: inspecting needs none of them.
+    // No layer would accept these bytes. Inspecting needs no valid layer.
     world.write("release/README", b"another\n");
     let text = String::from_utf8(world.done(&["inspect", "release.package"])).unwrap();
     for part in [
@@ -577,7 +577,7 @@ fn inspect_shows_a_package_and_says_that_nothing_is_proved() {
     assert_eq!(value["files"][0]["path"], "README");
     assert_eq!(value["files"][0]["digest"].as_str().unwrap().len(), 64);
     assert_eq!(value["files"][2]["link"], "README");
-    // The first half of a package is malformed, not something unknown.
+    // The first half of a package counts as malformed, not as an unknown file.
     let package = fs::read(world.path("release.package")).unwrap();
     world.write("half", &package[..package.len() / 2]);
     let output = world.command(&["inspect", "half"]).output().unwrap();

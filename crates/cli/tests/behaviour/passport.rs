@@ -1,5 +1,4 @@
-//! Passports: secrets that are shown once, the default passport and its successors, backups on
-//! paper.
+//! Passports: secrets that are shown once, the default passport and its successors, paper backups.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -8,7 +7,7 @@ use crate::world::{PASSPHRASE, PROFILE, World, json, refuse, succeed};
 
 pub(crate) const DEFAULT: &str = "data/sealstone/default.passport";
 pub(crate) const DEFAULT_PUB: &str = "data/sealstone/default.pub";
-/// Where nobody sees what is shown, and how the command ends.
+/// Outputs that nobody can see, and the exit code of the command.
 const UNSEEN: [(&str, i32); 6] = [
     ("2>/dev/full", 3),
     ("2>/dev/null", 2),
@@ -18,7 +17,7 @@ const UNSEEN: [(&str, i32); 6] = [
     ("--json >&-", 2),
 ];
 
-/// The fingerprint that a passport shows, as the names of files begin with it.
+/// The beginning of a passport's fingerprint, as in names of files.
 pub(crate) fn tag(world: &World, passport: &str) -> String {
     let shown = json(&world.done(&["passport", "show", "--json", passport]));
     shown["fingerprint"].as_str().unwrap().replace('-', "")[..8].to_owned()
@@ -111,7 +110,7 @@ fn beside_content_machines_find_a_made_up_passphrase_on_standard_error() {
 fn what_a_secret_is_for_is_not_there_before_the_secret_is() {
     let world = World::new();
     let before = world.read("alice.passport");
-    // The reader is not there, and then reads: until it does, nothing is saved.
+    // Until the reader reads, the command saves nothing.
     let line = "mkfifo pipe; exec 9<>pipe; dd if=/dev/zero bs=65536 count=1 >&9 2>/dev/null; \
                 sealstone passport slot change alice.passport --recovery --json >&9 & \
                 sleep 1; cmp alice.passport before && head -c 65536 <&9 >/dev/null && wait $! && ! cmp -s alice.passport before";
@@ -192,7 +191,7 @@ fn every_verb_knows_the_default_passport() {
 fn what_could_not_be_unlocked_is_not_made() {
     let world = World::new();
     let before = world.read("alice.passport");
-    // Nothing is computed: neither the memory nor the time is there.
+    // It does not start the derivation: the memory is missing.
     let costly = "--profile=custom:m=2097153KiB,t=1,p=1";
     let commands: [&[&str]; 4] = [
         &["passport", "new", "-o", "new.passport", costly],
@@ -294,7 +293,7 @@ fn a_qr_code_holds_the_words() {
     assert_eq!(scanned(drawn(&svg)), words.trim());
 }
 
-/// The picture for a scanner that is not ours: rows of light and dark squares, each of four by four
+/// The picture for an independent scanner: rows of light and dark squares, each of four by four
 /// pixels.
 fn scanned(rows: Vec<Vec<bool>>) -> String {
     let (width, height) = (4 * rows[0].len(), 4 * rows.len());
@@ -305,7 +304,7 @@ fn scanned(rows: Vec<Vec<bool>>) -> String {
     codes[0].decode().unwrap().1
 }
 
-/// Whether each module is dark; a character is two of them, one above the other, drawn in black on
+/// Whether each module is dark. A character is two modules, one above the other, in black on
 /// white.
 fn modules_on_screen(shown: &str) -> Vec<Vec<bool>> {
     let rows = |line: &str| {

@@ -1,4 +1,4 @@
-//! `password …`: bytes as they come, every input, and who may see what.
+//! `password …`: unchanged bytes, every input, and protection of secrets.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -63,8 +63,8 @@ fn passwords_may_be_long_and_come_through_a_pipe() {
 const MILLION: &str =
     "$argon2id$v=19$m=64,t=1,p=1$c29tZXNhbHQ$gO45WIKUxaVSVykCihf+wxjZajo7VvKd4+ynMI08Ohc\n";
 
-/// Computed by argon2-cffi 25.1 (the `core` of its `low_level`), as are those below; this one
-/// without what the list adds.
+/// Computed by argon2-cffi 25.1 (the `core` of its `low_level`), as are those below. This one has
+/// none of the list's additions.
 const PLAIN: &str = "60ee3215a432e4c66861fb7698a118c32cd0e3599dee7ac379f944fccbfe0280";
 
 #[test]
@@ -113,7 +113,7 @@ fn every_input_counts_and_the_number_of_threads_does_not() {
         with("0011223344556678", &[]),
         "dab9d7a5ae2b56482af93533df84cfe9418054e023a6b7685fb24f7622858411"
     );
-    // argon2-cffi takes no salt of less than 8 bytes.
+    // argon2-cffi accepts no salt of less than 8 bytes.
     assert_ne!(with("00", &[]), PLAIN);
 }
 
@@ -196,8 +196,8 @@ fn memory_that_the_system_does_not_give_is_an_error_that_says_so() {
     assert!(said.contains("choose a smaller --profile"), "{said}");
 }
 
-/// Calibration does without memory that is not there; only if there is next to none it fails,
-/// and names its own option.
+/// Calibration uses the available memory only. It fails if there is nearly none, and names its own
+/// option.
 #[test]
 fn calibration_takes_no_more_memory_than_the_system_gives() {
     let world = World::empty();
@@ -217,7 +217,7 @@ fn calibration_takes_no_more_memory_than_the_system_gives() {
     );
 }
 
-/// How much a stored hash takes cannot be chosen.
+/// The user cannot choose the memory of a stored hash.
 #[test]
 fn memory_that_there_is_not_for_a_stored_hash() {
     let world = World::empty();
@@ -230,8 +230,8 @@ fn memory_that_there_is_not_for_a_stored_hash() {
 #[test]
 fn what_asks_for_too_much_is_refused_with_what_would_allow_it() {
     let world = World::empty();
-    // 2 GiB and 1 KiB; of the least memory 9,999,999 passes, which count as 128 KiB each, 32 of
-    // them to one KiB of memory.
+    // 2 GiB and 1 KiB; and 9,999,999 passes with the least memory. Each pass counts as 128 KiB,
+    // and 32 KiB of passes count as one KiB of memory.
     for (cost, enough) in [("m=2097153,t=1", "2049MiB"), ("m=8,t=9999999", "39063MiB")] {
         let stored = format!("$argon2id$v=19${cost},p=1$c29tZXNhbHQ$c29tZXRhZ3NvbWV0");
         let said = world.refused(&["password", "verify", &stored], 9);

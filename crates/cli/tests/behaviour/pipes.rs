@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use crate::world::{World, refuse, succeed};
 
-/// More than two chunks and than any pipe holds.
+/// More than two chunks, and more than any pipe holds.
 const LEN: usize = 2_500_000;
 
 fn content() -> Vec<u8> {
@@ -83,7 +83,7 @@ fn a_closed_pipe_ends_it_quietly() {
         "open -i bob.passport < big.sealed",
         "--help",
     ] {
-        // `true` does not read: whatever does not fit in the pipe cannot be written.
+        // `true` does not read: bytes that do not fit in the pipe cannot be written.
         let line = format!("sealstone {command} 2>said | true; echo ${{PIPESTATUS[0]}}; cat said");
         let printed = String::from_utf8(succeed(&mut world.bash(&line))).unwrap();
         // Help fits in the pipe, and may have been written before `true` was gone.

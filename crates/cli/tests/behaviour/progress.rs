@@ -1,9 +1,8 @@
-//! Progress of long work, and who sees it: on a pseudo-terminal made by script(1), and
-//! in a pipe.
+//! Progress of long work, on a pseudo-terminal made by script(1) and in a pipe.
 
 use crate::world::{World, succeed};
 
-/// Before the options of a command, and after all of it.
+/// Texts before the options of a command, and after the command.
 const NEVER: [(&str, &str, &str); 6] = [
     ("", "--no-progress", ""),
     ("", "-q", ""),
@@ -14,7 +13,7 @@ const NEVER: [(&str, &str, &str); 6] = [
 ];
 
 /// The screen while `verb` with `arguments` works for two seconds on a task of minutes, and the
-/// screens of all ways in which it must show nothing. All run at once.
+/// screens of all cases in which it must show nothing. All run at the same time.
 fn shown(world: &World, verb: &str, arguments: &str) -> (String, Vec<String>) {
     let ways = [&NEVER[..], &[("", "", "")]].concat();
     let mut line = String::new();
@@ -57,7 +56,7 @@ fn of_hashing_a_password() {
     check(&world, "password hash", costly, "deriving key");
 }
 
-/// It says so only of what takes long.
+/// Short work shows no progress.
 #[test]
 fn of_nothing_that_is_soon_done() {
     let world = World::empty();

@@ -1,4 +1,4 @@
-//! The README's commands, each in its turn, on an empty home.
+//! The README's commands, in order, with an empty home.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -8,10 +8,10 @@ use crate::world::{PASSPHRASE, PROFILE, World};
 
 const README: &str = include_str!("../../../../README.md");
 
-/// Commands that install or need the network; they have tests of their own.
+/// Commands that install or need the network. They have separate tests.
 const ELSEWHERE: [&str; 2] = ["git clone", "make "];
 
-/// The lines that a person would type, and the least cost of a key derivation.
+/// Options instead of answers to prompts, and the least cost of a key derivation.
 const SHELL: &str = r#"
 sealstone() {
     case "$1 $2" in
@@ -29,7 +29,7 @@ sealstone() {
 }
 "#;
 
-/// The files that a reader has before a command and that no earlier command made.
+/// The files that a command needs and that no earlier command makes.
 const BEFORE: [(&str, &str); 13] = [
     (
         "sealstone passport new -o alice.passport",
@@ -100,7 +100,8 @@ fn commands(readme: &str) -> Vec<&str> {
     commands
 }
 
-/// Runs the commands of `readme` one after the other; says which one fails, and how.
+/// Runs the commands of `readme` one after the other. The error names the failing one and its
+/// output.
 fn run(readme: &str) -> Result<usize, String> {
     let world = World::empty();
     world.write("a.iso", b"an image");

@@ -1,4 +1,5 @@
-//! `reseal`, `edit` and git: the same content for others, or a new one for the same.
+//! `reseal`, `edit` and git: the same content for other recipients, or new content for the same
+//! ones.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -62,7 +63,7 @@ fn recipients_are_added_and_removed() {
     assert_eq!(who_opens(&world), [true, true, true]);
     world.done(&[&RESEAL[..], &["--remove", "bob"]].concat());
     assert_eq!(who_opens(&world), [true, false, true]);
-    // Name and note have come along.
+    // Name and note are preserved.
     let open = [
         "open",
         "--json",
@@ -114,7 +115,7 @@ fn the_form_and_the_signature_change() {
     assert_eq!(json(&world.done(&open))["signed"], false);
 }
 
-/// Cipher, text, and whether the length is hidden: then the private part is long.
+/// Cipher, armor, and whether the length is hidden: then the private part is long.
 fn form(world: &World) -> (String, bool, bool) {
     let seen = json(&world.done(&["inspect", "--json", "plan.txt.sealed"]));
     let suite = seen["suite"].as_str().unwrap().to_owned();
@@ -253,7 +254,7 @@ fn nothing_changes_if_it_cannot_be_done() {
         "plan.txt.sealed",
     ];
     refused(&carol, 5, "sealed for somebody else");
-    // Of an altered file nothing is sealed again, although its beginning is whole.
+    // An altered file is not sealed again, although its beginning is intact.
     let mut altered = world.read("plan.txt.sealed");
     let last = altered.len() - 1;
     altered[last] ^= 1;
@@ -287,7 +288,7 @@ fn what_cannot_be_kept_is_said() {
     );
     world.done(&[&RESEAL[..], &["--remove-unnamed", "-r", "bob.pub"]].concat());
     assert_eq!(who_opens(&world), [false, true, false]);
-    // A recipient whose keys nobody has is named.
+    // The message names a recipient whose keys are missing.
     let stranger = [
         "passport",
         "new",
@@ -341,7 +342,7 @@ fn a_text_is_edited_in_memory_and_sealed_for_the_same_people() {
         let open = ["open", "-q", "-i", &passport, "-o", "-", "plan.txt.sealed"];
         assert_eq!(world.done(&open), b"attack at noon\n");
     }
-    // The file had the name of the text, and is gone with its directory.
+    // The file had the name of the text. It was removed with its directory.
     let place = String::from_utf8(world.read("where")).unwrap();
     let place = place.lines().last().unwrap();
     assert!(place.ends_with("/plan.txt"), "{place}");
@@ -359,7 +360,7 @@ fn a_text_is_edited_in_memory_and_sealed_for_the_same_people() {
     assert!(world.read("plan.txt.sealed") == before);
 }
 
-/// Ctrl-C reaches everybody at the terminal; the editor decides what it means.
+/// Ctrl-C reaches all processes at the terminal. The editor decides its meaning.
 #[test]
 #[cfg(target_os = "linux")]
 fn an_interrupt_belongs_to_the_editor() {
@@ -402,7 +403,7 @@ fn a_text_that_cannot_be_sealed_is_not_lost() {
     assert_eq!(text.unwrap().len(), b"attack at dawn\n".len() + 100_000);
 }
 
-/// The commands about git in the help of `edit`, as they stand there.
+/// The commands about git in the help of `edit`, literally.
 #[test]
 fn git_shows_differences_and_filters() {
     let world = world();

@@ -1,4 +1,4 @@
-//! A new passport in the place of an old one.
+//! A new passport replaces an old one.
 
 use std::fs;
 use std::process::Stdio;
@@ -69,7 +69,7 @@ fn a_public_half_goes_on_saying_whom_it_succeeds() {
     let shown = json(&world.done(&["passport", "show", "--json", DEFAULT_PUB]));
     let predecessor = shown["predecessor"].as_str().unwrap().replace('-', "");
     assert!(predecessor.starts_with(&first));
-    // Where it is lost, the half that the keys make is there still.
+    // If it is lost, the public half is derived from the keys.
     fs::remove_file(world.path(DEFAULT_PUB)).unwrap();
     world.done(&["passport", "export", "-q", "-o", DEFAULT_PUB]);
     let shown = json(&world.done(&["passport", "show", "--json", DEFAULT_PUB]));
@@ -142,7 +142,7 @@ fn a_rotation_revokes_if_it_is_told_to() {
     );
     assert!(!world.path("again").exists());
     world.refused(&["open", "-o", "-", "by-old"], 7);
-    // Beside the default passport, too.
+    // The same for an output beside the default passport.
     let rotate = ["passport", "rotate", "-q", "--no-revoke", DEFAULT, "-o"];
     world.done(&[&rotate[..], &["other.passport"]].concat());
     assert_eq!(standing(&world, DEFAULT), "pending");
@@ -158,7 +158,7 @@ fn a_rotation_revokes_if_it_is_told_to() {
     world.refused(&["open", "-o", "-", "by-second"], 6);
 }
 
-/// A file that merely names one of the user's passports must not make anybody type its passphrase.
+/// A file that merely names one of the user's passports must not cause a prompt for its passphrase.
 #[test]
 fn no_passphrase_is_asked_for_before_the_signatures_are_checked() {
     let world = with_default();
@@ -191,7 +191,7 @@ fn no_passphrase_is_asked_for_before_the_signatures_are_checked() {
             "out",
             "x",
         ];
-        // The signatures are right: who sealed it is known, and one of the two is the user's own.
+        // The signatures are right: the sender is known, and one of the two is the user.
         let (code, words) = match from {
             DEFAULT => (5, "default.passport: wrong passphrase"),
             _ => (6, "a passport that you replaced"),
@@ -254,7 +254,7 @@ fn a_rotation_that_is_killed_loses_nobody() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        // The end is where files are written.
+        // Files are written at the end.
         let moment = f64::from(kill % 12).mul_add(0.03, 0.7);
         std::thread::sleep(Duration::from_secs_f64(duration.as_secs_f64() * moment));
         child.kill().unwrap();

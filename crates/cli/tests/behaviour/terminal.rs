@@ -1,4 +1,4 @@
-//! With a person at the terminal: a pseudo-terminal made by script(1).
+//! Prompts at a terminal: a pseudo-terminal made by script(1).
 
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use crate::world::{PASSPHRASE, PROFILE, World, succeed};
 
-/// The screen and the exit status, when `typed` lines are typed. `None` if there is no
-/// script(1) of util-linux.
+/// The screen and the exit status after typing the lines `typed`. `None` if there is no script(1)
+/// of util-linux.
 pub(crate) fn session(world: &World, line: &str, typed: &[&str]) -> Option<(String, Option<i32>)> {
     converse(world, line, |keyboard, screen| {
         let mut answered = 0;
@@ -23,7 +23,7 @@ pub(crate) fn session(world: &World, line: &str, typed: &[&str]) -> Option<(Stri
     })
 }
 
-/// The same with a person who does anything.
+/// The same with any interaction.
 fn converse(
     world: &World,
     line: &str,
@@ -50,7 +50,7 @@ fn converse(
     Some((screen.end(), code))
 }
 
-/// A child that does not outlive a test that fails.
+/// A child that ends with a failing test.
 struct Ended(Child);
 
 impl Drop for Ended {
@@ -78,8 +78,8 @@ impl Screen {
         Self { shown, reader }
     }
 
-    /// Waits until the screen ends in a question behind what was `answered`. Returns the length of
-    /// what is shown then.
+    /// Waits until the screen ends in a prompt after the first `answered` bytes. Returns the length
+    /// of the screen then.
     fn wait_for_a_question(&self, answered: usize) -> usize {
         let start = Instant::now();
         while start.elapsed() < Duration::from_secs(30) {
@@ -214,7 +214,7 @@ fn typing_is_hidden_before_the_question_is_asked() {
     };
     assert_eq!(code, Some(0), "{screen}");
     let calls = String::from_utf8(world.read("calls")).unwrap();
-    // As newer and as older versions of strace write it.
+    // The formats of newer and older versions of strace.
     let shows = |line: &str| line.contains("|ECHO|") || line.contains(" echo ");
     let hidden = calls
         .lines()
@@ -225,7 +225,7 @@ fn typing_is_hidden_before_the_question_is_asked() {
     assert!(hidden.unwrap() < asked.unwrap(), "{calls}");
 }
 
-/// Takes a second or two to unlock.
+/// Unlocking takes a second or two.
 const SLOW: &str = "--profile=custom:m=64MiB,t=100,p=1";
 
 fn slow_passport(world: &World) {
@@ -241,7 +241,7 @@ fn slow_passport(world: &World) {
     ]);
 }
 
-/// While the bar runs, the terminal does not show keys, and they are not an answer.
+/// While the bar runs, the terminal does not echo input, and the input is not an answer.
 #[test]
 fn typing_ahead_is_not_shown_and_is_no_answer() {
     let world = World::new();
@@ -308,7 +308,7 @@ fn two_commands_of_a_pipe_take_turns_at_the_terminal() {
     take_turns("");
 }
 
-/// As if the lock that makes commands wait did nothing.
+/// Without the lock that makes commands wait.
 #[test]
 fn commands_that_take_no_turns_are_noticed() {
     let world = World::new();
@@ -320,7 +320,7 @@ fn commands_that_take_no_turns_are_noticed() {
     assert!(std::panic::catch_unwind(|| take_turns(careless)).is_err());
 }
 
-/// `careless` is what the commands run under.
+/// `careless` is a prefix of the command lines.
 fn take_turns(careless: &str) {
     let world = World::new();
     slow_passport(&world);
@@ -361,7 +361,7 @@ fn take_turns(careless: &str) {
         return;
     };
     assert_eq!(code, Some(0), "{screen}");
-    // The questions of one command come one after the other.
+    // The prompts of one command are consecutive.
     let [new, again] = ["New passphrase", "The same again"].map(|text| screen.find(text).unwrap());
     let other = screen.find("Passphrase for slow").unwrap();
     assert!(!(new..again).contains(&other), "{screen}");
@@ -437,7 +437,7 @@ fn approval_is_asked_for_after_the_fingerprint_is_shown() {
         screen.contains("fingerprint ") && code == Some(2),
         "{screen}"
     );
-    // Also where standard input is something else, as in a loop over files.
+    // Also if standard input is not the terminal, as in a loop over files.
     let (screen, code) = session(&world, &format!("{approve} < /dev/null"), &["n"]).unwrap();
     assert!(
         screen.contains("not approved") && code == Some(2),
@@ -507,8 +507,8 @@ fn a_short_passphrase_that_is_typed_is_taken_with_a_warning() {
     assert_eq!(code, Some(0), "{screen}");
 }
 
-/// Nobody reads what is sealed, and the derivation takes minutes: what is shown until they are
-/// stopped is of interest.
+/// No process reads the output, and the derivation takes minutes. The test compares the screens
+/// until the commands are stopped.
 #[test]
 fn long_work_shows_how_far_it_is_on_a_terminal_only() {
     let world = World::new();
@@ -522,7 +522,7 @@ fn long_work_shows_how_far_it_is_on_a_terminal_only() {
         session.map(|(screen, _)| screen)
     };
     let Some(wide) = on(100, seal) else { return };
-    // A terminal that does not tell its width has the usual one.
+    // A terminal without a known width has the usual width.
     let (unknown, narrow) = (on(0, seal).unwrap(), on(60, seal).unwrap());
     let derivation = on(100, derive).unwrap();
     for (screen, verb, total) in [

@@ -28,7 +28,7 @@ const VERIFY: [&str; 7] = [
     "data",
 ];
 
-/// A fetch that does not try twice, unless it says so.
+/// A fetch without retries, unless `more` asks for them.
 fn fetch(world: &World, urls: &[String], more: &[&str]) -> Command {
     let mut args = vec!["timestamp", "fetch", "data", "-o", "data.tsr"];
     if !more.iter().any(|option| option.starts_with("--retries")) {
@@ -79,7 +79,7 @@ fn offline_in_two_steps() {
         &mut world
             .bash("sealstone timestamp verify --response data.tsr --roots roots.pem - < data"),
     );
-    // The data before the options, as another checker writes it.
+    // The data before the options, in the order of another checker.
     let [first, second, options @ .., data] = VERIFY;
     world.done(&[&[first, second, data][..], &options].concat());
 }
@@ -98,7 +98,7 @@ fn with(response: &str, roots: &str, data: &[&str]) -> Vec<String> {
     all.iter().map(|arg| (*arg).to_owned()).collect()
 }
 
-/// A verdict in words and as JSON.
+/// Asserts the verdict as text and as JSON.
 #[track_caller]
 fn is_bad(world: &World, args: &[String], code: i32, reason: &str, sentence: &str) {
     let said = world.refused(args, code);
@@ -222,14 +222,14 @@ fn the_first_address_that_answers() {
 fn patience() {
     let Some((world, tsa)) = world() else { return };
     let server = Server::start(tsa);
-    // Nobody listens there.
+    // No server listens there.
     let closed = "http://127.0.0.1:1/".to_owned();
     let said = refuse(&mut fetch(&world, std::slice::from_ref(&closed), &[]), 3);
     assert!(
         said.contains("refused") && said.contains("gave no timestamp"),
         "{said}"
     );
-    // Slower than the user wants.
+    // Slower than the timeout.
     let started = std::time::Instant::now();
     let said = refuse(
         &mut fetch(&world, &[server.url("slow")], &["--timeout=1"]),
@@ -237,7 +237,7 @@ fn patience() {
     );
     assert!(said.contains("no answer in time"), "{said}");
     assert!(started.elapsed().as_secs() < 8);
-    // Overloaded twice, then not.
+    // Overloaded twice, then ready.
     assert_eq!(server.count("busy-twice"), 0);
     succeed(&mut fetch(
         &world,
@@ -245,7 +245,7 @@ fn patience() {
         &["--retries=2"],
     ));
     assert_eq!(server.count("busy-twice"), 3);
-    // A mistake of the client is not repeated.
+    // Errors of the client are not retried.
     refuse(
         &mut fetch(
             &world,
@@ -287,7 +287,7 @@ fn answer_of_an_unknown_authority() {
 fn through_a_proxy() {
     let Some((world, tsa)) = world() else { return };
     let server = Server::start(tsa);
-    // The name is one that only the proxy knows.
+    // Only the proxy can resolve this name.
     let url = ["http://tsa.invalid/good".to_owned()];
     let mut command = fetch(&world, &url, &["--roots", "roots.pem"]);
     succeed(command.env("http_proxy", server.url("")));
@@ -353,7 +353,7 @@ fn a_chain_of_renewals() {
     let verdict = json(&world.done(&[&all[..], &["--json"]].concat()));
     assert_eq!(verdict["timestamps"].as_array().unwrap().len(), 3);
     assert_eq!(verdict["time"], verdict["timestamps"][0]["time"]);
-    // One of them is left out.
+    // One response is missing.
     let said = world.refused(&[&VERIFY[..], &["--response", "third.tsr"]].concat(), 5);
     assert!(
         said.contains("renewal 1: the timestamp is over other data"),

@@ -1,4 +1,4 @@
-//! `token …`: issuer, client and origin as a shell script plays them.
+//! `token …`: issuer, client and origin, as in a shell script.
 
 use serde_json::Value;
 
@@ -224,7 +224,7 @@ fn batches_and_headers_go_through_pipes() {
     );
 }
 
-/// An origin takes tokens of several types: the client answers one that it has a key for.
+/// An origin accepts tokens of several types. The client answers a challenge whose key it has.
 #[test]
 fn a_header_with_several_challenges() {
     let world = issued("p384");
@@ -251,7 +251,7 @@ fn a_header_with_several_challenges() {
     assert!(said.contains("token type 0xff01 where 0x0001"), "{said}");
 }
 
-/// The key that the client knows decides, and not the one that an origin names for it alone.
+/// The client uses its known key, not a key that an origin names for it alone.
 #[test]
 fn a_challenge_that_names_another_key() {
     let world = issued("p384");
@@ -299,7 +299,7 @@ fn a_challenge_that_names_another_key() {
     );
 }
 
-/// A host could pass on another's challenge, and spend the answer there.
+/// A host could forward the challenge of another host, and spend the answer there.
 #[test]
 fn a_challenge_for_another_host() {
     let world = issued("p384");
@@ -317,7 +317,7 @@ fn a_challenge_for_another_host() {
     }
 }
 
-/// Messages of the wire are not headers, whatever an issuer is called.
+/// Messages of the protocol are not headers, for every name of an issuer.
 #[test]
 fn an_issuer_that_is_called_like_the_scheme() {
     let world = issued("p384");
@@ -331,7 +331,7 @@ fn an_issuer_that_is_called_like_the_scheme() {
     world.done(&line.split(' ').collect::<Vec<_>>());
 }
 
-/// A disk that fails costs nobody a token, and lets nobody spend one twice.
+/// With a failing disk, no token is lost and none is spent twice.
 #[test]
 fn a_spend_that_cannot_be_synced_is_none() {
     let world = issued("p384");

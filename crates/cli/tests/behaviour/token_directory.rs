@@ -8,7 +8,7 @@ use crate::world::{PASSPHRASE, World, refuse, succeed};
 
 /// When epoch 0 of [`directory`] begins: 2026-01-01.
 const START: u64 = 1_767_225_600;
-/// A hundred years: epoch 0 lasts for as long as these tests are run.
+/// A hundred years: epoch 0 lasts longer than these tests are in use.
 const LONG: u64 = 3_153_600_000;
 
 /// A directory of epoch 0, signed by Alice.
@@ -121,7 +121,7 @@ fn a_directory_whose_keys_are_over_is_refused() {
     assert!(!world.path("list.json").exists());
 }
 
-/// Somebody who replays an old list brings back a key that was withdrawn since.
+/// A replayed old list would bring back a withdrawn key.
 #[test]
 fn a_directory_older_than_the_accepted_one_is_refused() {
     let world = World::new();
@@ -141,7 +141,7 @@ fn a_directory_older_than_the_accepted_one_is_refused() {
     world.done(&check("old", "old"));
     let said = world.refused(&check("old", "new"), 5);
     assert!(said.contains("old: it is older than new"), "{said}");
-    // The directory that is compared with must be signed as well.
+    // The earlier directory must be signed too.
     let mut changed = world.read("old");
     *changed.last_mut().unwrap() ^= 1;
     world.write("changed", &changed);
@@ -160,7 +160,7 @@ fn a_directory_older_than_the_accepted_one_is_refused() {
     );
 }
 
-/// Signed here, for the command signs with the time of its clock only.
+/// Signed by the test, because the command signs with the time of its clock only.
 #[test]
 fn another_directory_of_the_same_time_is_refused() {
     let world = World::new();
@@ -246,7 +246,7 @@ fn epochs_and_schedules_belong_together() {
         refuse(&mut world.command(&make(options)), 2);
         assert!(!world.path("other").exists());
     }
-    // RFC 9578 knows keys without epochs.
+    // RFC 9578 has keys without epochs.
     world.done(&make(&[
         "--key",
         "epoch-0.key.pub",

@@ -1,4 +1,4 @@
-//! The trust store: decisions, strangers, and programs that can read its key.
+//! The trust store: decisions, unknown senders, and programs that can read its key.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -20,7 +20,7 @@ fn fingerprint(world: &World, file: &str) -> String {
     shown["fingerprint"].as_str().unwrap().to_owned()
 }
 
-/// Runs it; returns what it says.
+/// Runs it. Returns its messages.
 fn says(world: &World, args: &[&str]) -> String {
     let output = world.command(args).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
@@ -84,7 +84,7 @@ fn a_passport_that_is_unlocked_anyway_countersigns_again() {
     let world = with_default();
     let other = "ab".repeat(32);
     world.done(&["trust", "approve", "-q", "--yes", &other]);
-    // Only after the owner has begun to.
+    // Only after the owner's first countersignature.
     world.done(&["seal", "-q", "plan.txt"]);
     world.refused(&["trust", "check", "--signed"], 8);
     world.done(&["trust", "sign", "-q"]);
@@ -97,7 +97,7 @@ fn a_passport_that_is_unlocked_anyway_countersigns_again() {
     world.done(&["trust", "revoke", "-q", &other]);
     world.done(&["seal", "-q", "plan.txt", "-o", "again.sealed"]);
     world.done(&["trust", "check", "-q", "--signed"]);
-    // The new passport goes on from there.
+    // The new passport continues the countersignatures.
     world.done(&["passport", "rotate", "-q", "--revoke"]);
     world.done(&["trust", "check", "-q", "--signed"]);
 }
@@ -161,7 +161,7 @@ fn hmac(key: &[u8; 32], parts: &[&[u8]]) -> [u8; 32] {
     mac.finish()
 }
 
-/// A store that strangers have filled up to their quota, written from `spec/trust.md`.
+/// A store that unknown senders have filled up to their quota, written from `spec/trust.md`.
 fn crowd(world: &World) {
     const QUOTA: usize = 50_331_648;
     const BODY: usize = 16_200;
@@ -324,7 +324,7 @@ fn sealing_to_a_stranger_is_mentioned() {
         said.contains("\"bob\" is not approved") && said.contains(&bob[..39]),
         "{said}"
     );
-    // Neither of those that are approved nor of oneself.
+    // No warning about approved recipients or oneself.
     assert_eq!(seal("bob.passport", "alice.pub"), "");
     assert_eq!(seal("bob.passport", "bob.pub"), "");
     let new = ["passport", "new", "-q", "--label", "Alice", PROFILE, "-o"];
@@ -382,7 +382,7 @@ fn a_recipient_is_named_by_its_text_or_on_standard_input() {
     assert!(said.contains("is an option"), "{said}");
 }
 
-/// Somebody who can write to both halves of the default passport puts another one in their place.
+/// An attacker with write access replaces both halves of the default passport.
 #[test]
 fn what_is_sealed_for_oneself_is_sealed_for_nobody_else() {
     let world = with_default();
@@ -390,7 +390,7 @@ fn what_is_sealed_for_oneself_is_sealed_for_nobody_else() {
     world.done(&[&new[..], &["mallory.passport"]].concat());
     let seal = ["seal", "-q", "--unsigned", "plan.txt", "-o"];
     world.done(&[&seal[..], &["good"]].concat());
-    // The public half alone never is enough.
+    // The public half alone is never enough.
     let own = world.read(DEFAULT_PUB);
     world.write(DEFAULT_PUB, &world.read("mallory.pub"));
     world.refused(&[&seal[..], &["bad"]].concat(), 5);
@@ -439,7 +439,7 @@ fn names_and_notes_of_a_file_do_not_look_like_messages() {
             .all(|line| line.starts_with("  ") && line.len() < 80),
         "{said}"
     );
-    // A label cannot end its own quotation either.
+    // A label cannot end its own quotation.
     let label = "x\", approved) (from \"y";
     world.done(&[
         "trust",
@@ -546,7 +546,7 @@ fn a_store_can_refuse_unsigned_files() {
         said.contains("refuses unsigned files") && said.contains("trust policy any"),
         "{said}"
     );
-    // It outlives a new key, and is a decision that a countersignature covers.
+    // The policy survives a new key, and countersignatures cover it.
     world.done(&["trust", "rekey"]);
     world.refused(&open, 6);
     let log = String::from_utf8(world.done(&["trust", "log"])).unwrap();

@@ -1,4 +1,4 @@
-//! An HTTP server in front of a local authority, which also misbehaves on purpose.
+//! An HTTP server in front of a local authority, which also misbehaves intentionally.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
@@ -24,7 +24,7 @@ impl Server {
         let counted = Arc::clone(&counts);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                // A client that goes away is not a failure of the server.
+                // A closed connection is not a failure of the server.
                 let _ = serve(&stream, &tsa, &counted);
             }
         });
@@ -35,7 +35,7 @@ impl Server {
         format!("http://127.0.0.1:{}/{path}", self.port)
     }
 
-    /// How often a path was asked for.
+    /// The number of requests for a path.
     pub(crate) fn count(&self, path: &str) -> u32 {
         *self.counts.lock().unwrap().get(path).unwrap_or(&0)
     }
@@ -47,7 +47,7 @@ fn serve(
     counts: &Mutex<HashMap<String, u32>>,
 ) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream);
-    // As a proxy it knows one server: itself.
+    // As a proxy, it forwards to itself only.
     let mut head = read_head(&mut reader)?;
     if head
         .first()
@@ -95,8 +95,8 @@ fn answer(status: &str, kind: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-/// An answer to another request of the same data: the last byte of the nonce, which stands before
-/// the flag for certificates, is another.
+/// An answer to another request of the same data: the last byte of the nonce, which is before the
+/// flag for certificates, differs.
 fn other_nonce(tsa: &Authority, query: &[u8]) -> Vec<u8> {
     let mut other = query.to_vec();
     let last = other.len() - 4;

@@ -16,7 +16,7 @@ fn a_wrong_word_is_pointed_at_and_only_it_is_typed_again() {
     let restore = format!(
         "sealstone passport restore -o x.passport --label x {PROFILE} --passphrase-file passphrase"
     );
-    // The offer is taken, another spelling is typed, or another place is named.
+    // The user accepts the offer, types another spelling, or names another place.
     for last in ["", "leng", "24 length"] {
         let typed = [&LIST[..], &[last]].concat();
         let Some((screen, code)) = session(&world, &restore, &typed) else {
@@ -36,8 +36,7 @@ fn a_wrong_word_is_pointed_at_and_only_it_is_typed_again() {
     );
 }
 
-/// Typed words are not lost: not by a word that fits by chance, nor by an empty line, nor by one
-/// word too many.
+/// Typed words are not lost by a word that fits by chance, an empty line, or one word too many.
 #[test]
 fn nothing_is_taken_by_enter_that_may_be_another_passport() {
     let world = World::empty();
@@ -49,7 +48,7 @@ fn nothing_is_taken_by_enter_that_may_be_another_passport() {
             .join(" ")
             .replace("lenght", last)
     };
-    // "able" is on the list, so the checksum alone tells; Enter asks again, in vain.
+    // "able" is on the list, so only the checksum shows the error. Enter does not accept it.
     let typed = [&right("able")[..], "", "", "24. length"];
     let Some((screen, code)) = session(&world, &restore, &typed) else {
         return;
@@ -68,7 +67,7 @@ fn nothing_is_taken_by_enter_that_may_be_another_passport() {
     std::fs::remove_file(world.path("x.passport")).unwrap();
     std::fs::remove_file(world.path("x.pub")).unwrap();
 
-    // All words, typed again where one was asked for.
+    // All words again, in answer to a prompt for one word.
     let typed = [&right("able")[..], LIST[0], LIST[1], LIST[2], "length"];
     let (screen, code) = session(&world, &restore, &typed).unwrap();
     assert_eq!(code, Some(0), "{screen}");

@@ -1,4 +1,4 @@
-//! A directory with Alice, Bob and a file, and a command that knows nothing else.
+//! A directory with Alice, Bob and a file, and the command in this environment.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// The least that may be written, so that tests are quick.
+/// The least allowed cost, so that tests are fast.
 pub(crate) const PROFILE: &str = "--profile=custom:m=7MiB,t=5,p=1";
 pub(crate) const PASSPHRASE: &str = "correct horse battery staple";
 
@@ -30,14 +30,14 @@ impl World {
         world
     }
 
-    /// Bob is approved, too: sealing to him warns of nothing.
+    /// Bob is approved too, so sealing to him gives no warning.
     pub(crate) fn with_bob_approved() -> Self {
         let world = Self::new();
         world.done(&["trust", "approve", "-q", "--yes", "bob.pub"]);
         world
     }
 
-    /// Nobody has anything.
+    /// An empty world.
     pub(crate) fn empty() -> Self {
         let world = Self(tempfile::tempdir().unwrap());
         world.write("passphrase", PASSPHRASE.as_bytes());
@@ -78,8 +78,7 @@ impl World {
         command
     }
 
-    /// The command where no signal is ignored, as `nohup` and the background of a script leave
-    /// them.
+    /// The command with no ignored signals. `nohup` and background jobs of scripts ignore some.
     pub(crate) fn heeding_signals(&self, args: &[&str]) -> Command {
         let mut command = self.bare("env");
         command
@@ -101,8 +100,8 @@ impl World {
         command
     }
 
-    /// Runs a line where the directory `disk` is a new file system in memory with these options.
-    /// Returns exit code and what was said; `None` if this machine does not let it.
+    /// Runs a line with the directory `disk` as a new file system in memory with these options.
+    /// Returns exit code and messages; `None` if this machine does not allow it.
     pub(crate) fn on_a_disk(
         &self,
         disk: &str,
@@ -152,7 +151,7 @@ impl World {
         succeed(&mut self.command(args))
     }
 
-    /// Runs it; it must fail with this code. Returns what it says.
+    /// Runs it. It must fail with this code. Returns its messages.
     #[track_caller]
     pub(crate) fn refused<S: AsRef<OsStr>>(&self, args: &[S], code: i32) -> String {
         refuse(&mut self.command(args), code)
@@ -177,7 +176,7 @@ pub(crate) fn json(printed: &[u8]) -> Value {
     serde_json::from_slice(printed).unwrap()
 }
 
-/// Runs it; it must fail with this code and write nothing to standard output. Returns what it says.
+/// Runs it. It must fail with this code and write nothing to standard output. Returns its messages.
 #[track_caller]
 pub(crate) fn refuse(command: &mut Command, code: i32) -> String {
     let output = command.output().unwrap();
