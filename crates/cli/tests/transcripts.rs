@@ -1,4 +1,4 @@
-//! Transcripts of what people see, with exact messages and exit codes, in `tests/cmd`.
+//! Transcripts of commands with exact messages and exit codes, in `tests/cmd`.
 
 #[test]
 fn transcripts() {

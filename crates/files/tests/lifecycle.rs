@@ -1,5 +1,5 @@
-//! Uses of a key in real files: processes that race for the last ones, and one that is killed after
-//! it has reserved and before it signs.
+//! Uses of a key in real files: processes that race for the last uses, and a process that is killed
+//! between reserving and signing.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -44,8 +44,8 @@ fn limited(path: &Path, max: u64) {
         .unwrap();
 }
 
-/// Not a test of its own: the program that other tests start, which is this one again. It reserves
-/// one use after another, until none is left, and tells each one.
+/// Not a test: other tests start this program again to run it. It reserves one use after another
+/// until none is left, and prints each.
 #[test]
 fn signer() {
     let Some(path) = std::env::var_os(SIGNER) else {

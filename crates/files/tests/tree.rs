@@ -1,4 +1,4 @@
-//! The directory of a package's files: nothing outside of it is read, nothing blocks.
+//! The directory of a package's files: no read outside of it, and no blocking.
 
 use std::fs;
 use std::io::Read;
@@ -30,7 +30,7 @@ fn tree(scratch: &Path) -> Tree {
     Tree::open(&scratch.join("inside")).unwrap()
 }
 
-/// The content, the target, or what else stands there.
+/// The content, the target, or the kind of the entry.
 fn look(tree: &Tree, path: &str) -> String {
     match tree.open(&RelativePath::new(path).unwrap()).unwrap() {
         Object::Missing => "missing".to_owned(),
@@ -126,7 +126,7 @@ fn a_file_that_changes_while_it_is_read_is_refused() {
     let name = RelativePath::new("a").unwrap();
     let file = scratch.path().join("inside/a");
     let long_ago = std::time::SystemTime::UNIX_EPOCH;
-    // Longer, or other bytes of the same length.
+    // More bytes, or other bytes of the same length.
     for append in [true, false] {
         fs::File::options()
             .write(true)

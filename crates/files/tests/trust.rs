@@ -1,4 +1,4 @@
-//! The store in real files: permissions, links, writers at the same time, writers that are killed.
+//! The store in real files: permissions, links, concurrent writers, killed writers.
 
 use std::collections::HashSet;
 use std::fs;
@@ -29,7 +29,7 @@ impl Scratch {
         Self(path)
     }
 
-    /// Where the store is to be: two directories down, neither of which exists.
+    /// The path of the store: below two missing directories.
     fn store(&self) -> PathBuf {
         self.0.join("share").join("it's trust")
     }
@@ -126,7 +126,7 @@ fn what_others_may_use_is_refused_with_the_remedy() {
     }
 }
 
-/// Only the superuser can give files away, so the test needs to be run as one.
+/// Only root can change the owner of files, so the test needs root.
 #[test]
 fn a_store_of_another_user_is_refused() {
     let scratch = Scratch::new();
@@ -161,10 +161,10 @@ fn a_change_that_could_not_begin_is_told_from_one_that_was_interrupted() {
             other => panic!("{other:?}"),
         }
     };
-    // Where nobody can make a directory.
+    // A place where no directory can be made.
     let nowhere = Path::new("/proc/nope/store");
     assert!(is_not_begun(&deny(nowhere)));
-    // Nothing can be written where the new head is to be: the log has the entry all the same.
+    // The new head cannot be written. The log has the entry nevertheless.
     fs::create_dir(path.join(".head.new")).unwrap();
     assert!(!is_not_begun(&deny(&path)));
     let store = open(&path).unwrap();
@@ -252,13 +252,13 @@ fn writers_in_threads_lose_nothing() {
     );
 }
 
-/// Set to a directory in processes that write to the store there, again and again, and print each
-/// change that has happened.
+/// Set to a directory in processes that write to the store there repeatedly and print each
+/// completed change.
 const WRITER: &str = "SEALSTONE_TEST_TRUST_WRITER";
-/// How many changes such a process makes.
+/// The number of changes of such a process.
 const CHANGES: &str = "SEALSTONE_TEST_TRUST_CHANGES";
 
-/// Not a test of its own: the program that other tests start, which is this one again.
+/// Not a test: other tests start this program again to run it.
 #[test]
 fn writer() {
     let Some(path) = std::env::var_os(WRITER) else {

@@ -1,4 +1,5 @@
-//! Unpacking: what the system cannot hold is named, and nothing leads out of the new directory.
+//! Unpacking: members that the system cannot store are named, and no path leads out of the new
+//! directory.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -11,7 +12,7 @@ use tempfile::TempDir;
 /// The time of every member: long ago.
 const TIME: i64 = 1_000_000_000;
 
-/// A directory that is being filled beside others.
+/// A directory that is being unpacked, beside others.
 struct Scene {
     scratch: TempDir,
     unpack: Unpack,
@@ -26,7 +27,7 @@ impl Scene {
         Self { scratch, unpack }
     }
 
-    /// The directory as long as it has no name.
+    /// The directory before it gets its name.
     fn hidden(&self) -> PathBuf {
         let entries = fs::read_dir(self.scratch.path()).unwrap();
         let mut paths = entries.map(|entry| entry.unwrap().path());
@@ -72,7 +73,7 @@ impl Scene {
         self.try_make(path, EntryKind::Link { target }).unwrap();
     }
 
-    /// Path and reason of all that was left out.
+    /// Path and reason of all omitted members.
     fn left_out(&self) -> Vec<(String, String)> {
         let all = self.unpack.unstorable();
         let all: Vec<_> = all
@@ -129,7 +130,7 @@ fn names_that_are_too_long_are_named_and_the_others_are_made() {
     assert_eq!(names(&new), ["a".to_owned(), longest]);
 }
 
-/// As on a file system that does not tell `B` from `b`.
+/// The case of a file system on which `B` and `b` are the same name.
 #[test]
 fn a_name_that_the_system_takes_for_another_keeps_the_first() {
     let mut scene = Scene::new();
@@ -187,7 +188,7 @@ fn paths_that_lead_out_or_stop_early_are_refused() {
     assert_eq!(names(&new), ["d"]);
 }
 
-/// Somebody who can write to the directory puts links in the places of what is unpacked.
+/// An attacker with write access puts links in the places of members.
 #[test]
 fn links_are_never_followed() {
     let mut scene = Scene::new();
@@ -201,14 +202,14 @@ fn links_are_never_followed() {
     scene.file("b/x");
     scene.file("c");
     assert_eq!(scene.left_out().len(), 4);
-    // A directory that is exchanged once it is open: what is unpacked goes to the one that is open.
+    // A directory that is replaced after it was opened: unpacking continues in the opened one.
     scene.directory("d");
     fs::rename(hidden.join("d"), scene.scratch.path().join("moved")).unwrap();
     symlink(&outside, hidden.join("d")).unwrap();
     scene.file("d/y");
     scene.directory("d/z");
     scene.file("d/z/deep");
-    // Its mode and time go there, too.
+    // Its mode and time are set there, too.
     let before = fs::metadata(&outside).unwrap();
     scene.file("e");
     assert_eq!(names(&outside), ["file"]);
@@ -219,7 +220,7 @@ fn links_are_never_followed() {
     assert_eq!(names(&scene.scratch.path().join("moved")), ["y", "z"]);
 }
 
-/// Links of the archive stand where they lead out; nothing is made through them.
+/// Links of the archive may lead out, but no member is made through them.
 #[test]
 fn a_link_of_the_archive_is_no_directory() {
     let mut scene = Scene::new();
@@ -233,7 +234,7 @@ fn a_link_of_the_archive_is_no_directory() {
 fn modes_and_times_are_those_of_the_archive() {
     let mut scene = Scene::new();
     let (file, directory) = (EntryKind::File { size: 7 }, EntryKind::Directory);
-    // The owner may not write to the first two, which are filled all the same.
+    // The owner has no write permission on the first two, which are filled nevertheless.
     let made = [
         ("shut", &directory, 0o555),
         ("shut/deep", &directory, 0o077),
@@ -250,7 +251,7 @@ fn modes_and_times_are_those_of_the_archive() {
     assert_eq!(fs::metadata(&new).unwrap().mtime(), TIME);
     let link = new.join("wide/link").symlink_metadata().unwrap();
     assert_eq!(link.mtime(), TIME);
-    // From the inside out: somebody who is not root may not look into what is shut.
+    // From the inside out: users other than root cannot read closed directories.
     for (path, _, mode) in made.iter().rev() {
         let path = new.join(path);
         if let Ok(found) = fs::metadata(&path) {
@@ -265,7 +266,7 @@ fn modes_and_times_are_those_of_the_archive() {
     drop(scratch);
 }
 
-/// The last modes are set when the directory has its name: others may write to it then.
+/// The last modes are set after the directory got its name, when others may write to it.
 #[test]
 fn no_mode_is_set_through_a_link() {
     for exchanged in ["d", "d/shut"] {

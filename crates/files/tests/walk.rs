@@ -1,5 +1,5 @@
-//! A directory as the source of an archive: nothing outside of it is read, nothing blocks, and what
-//! changes meanwhile is refused.
+//! A directory as the source of an archive: no read outside of it, no blocking, and an error if
+//! files change meanwhile.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -18,7 +18,7 @@ fn shown(path: &Path) -> String {
     path.file_name().unwrap().to_string_lossy().into_owned()
 }
 
-/// The archive of a directory, and what it leaves out.
+/// The archive of a directory, and the omitted paths.
 fn archive(root: &Path) -> io::Result<(Vec<u8>, Vec<PathBuf>)> {
     let (mut left_out, mut archive) = (Vec::new(), Vec::new());
     let walk = Walk::open(root, shown, |path: &Path| left_out.push(path.to_owned()))?;
@@ -65,7 +65,7 @@ fn links_are_not_followed_and_nothing_blocks() {
         .iter()
         .map(|(entry, _)| String::from_utf8(entry.path.clone()).unwrap())
         .collect();
-    // All of a directory comes before a name that has more letters.
+    // A whole directory comes before a longer name with the same beginning.
     let expected = ["a", "a/x", "a/x/y", "a b", "directory", "file"];
     assert_eq!(paths, expected);
     for (place, target) in [(4, "../out"), (5, "../out/secret")] {
@@ -113,7 +113,7 @@ fn long_holes_are_kept_and_short_ones_are_zeros() {
             EntryKind::File { size } if name == "short" => size,
             _ => panic!("{entry:?}"),
         };
-        // And the map.
+        // The limit includes the map.
         assert!(stored <= most * KIB + 512, "{name}: {stored}");
     }
 }

@@ -77,7 +77,7 @@ fn every_back_end_does_what_arrays_do() {
     }
 }
 
-/// The same for the operations that only rows have.
+/// The same for the operations of rows.
 struct Rows<'a>(&'a [u64; 16]);
 
 impl RowKernel for Rows<'_> {

@@ -1,5 +1,5 @@
-//! Promises of the public functions: input of the wrong length is an error, never a panic; any
-//! length is taken where any length is meant; what is refused is wiped.
+//! Guarantees of the public functions: input of the wrong length is an error, never a panic; inputs
+//! of variable length may have any length; refused secrets are wiped.
 
 use sealstone_primitives::aead::{Aes256Gcm, XChaCha20Poly1305};
 use sealstone_primitives::kem::ml_kem_1024::{
@@ -15,7 +15,7 @@ use sealstone_primitives::{Error, ct, hash, kdf, rng};
 mod common;
 use common::pattern;
 
-/// Lengths around every length that means something here.
+/// Lengths around every significant length.
 fn lengths() -> impl Iterator<Item = usize> {
     [16, 32, 64, 136, 1568, 1952, 2592, 3168, 3309, 4627, 5000]
         .into_iter()
@@ -47,7 +47,7 @@ fn parsing_accepts_one_length_only() {
             len,
             2592,
         );
-        // The right length alone does not make an expanded key.
+        // The right length is not enough for an expanded key.
         assert!(hazmat::from_expanded(&bytes).is_err());
     }
 }
@@ -222,7 +222,7 @@ fn random_numbers_below_a_bound_are_uniform() {
         .sum();
     assert!(chi_square < 40.0, "{faces:?}");
     assert_eq!(rng::below(1), 0);
-    // A bound that modulo reduction would favour: the lower third would come twice as often as the
+    // A bound with a bias under modulo reduction: the lower third would be twice as frequent as the
     // rest.
     let bound = 3 << 30;
     let low = (0..30_000)

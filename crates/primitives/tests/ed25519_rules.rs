@@ -56,8 +56,8 @@ fn every_pair_of_edge_case_points() {
     assert!(accepted > 24 && accepted < 600, "{accepted} accepted");
 }
 
-/// Every point of small order is refused as a key, in every encoding; the list in the crate is
-/// thereby recomputed.
+/// Every point of small order is refused as a key, in every encoding. This recomputes the list in
+/// the crate.
 #[test]
 fn small_order_keys_are_refused() {
     for point in edge_points(3)
@@ -72,8 +72,8 @@ fn small_order_keys_are_refused() {
     }
 }
 
-/// y = p, p + 1, …, 2^255 - 1, with either sign: none is canonical. y = p - 2 and below are not
-/// refused for that.
+/// y = p, p + 1, …, 2^255 - 1, with either sign: none is canonical. y = p - 2 and below are
+/// canonical.
 #[test]
 fn non_canonical_keys_are_refused() {
     for sign in [0, 0x80] {
@@ -204,7 +204,7 @@ const TAMING: [(&str, &str, &str, bool); 12] = [
         ),
         false,
     ),
-    // 2: A with a small-order component, R of small order: the equation holds as it stands.
+    // 2: A with a small-order component, R of small order: the equation holds.
     (
         "aebf3f2601a0c8c5d39cc7d8911642f740b78168218da8471772b35f9d35b9ab",
         "f7badec5b8abeaf699583992219b7b223f1df3fbbea919844e3f7c554a43dd43",
@@ -224,7 +224,7 @@ const TAMING: [(&str, &str, &str, bool); 12] = [
         ),
         true,
     ),
-    // 4: A and R with small-order components that only the cofactored equation forgives.
+    // 4: A and R with small-order components that only the cofactored equation accepts.
     (
         "e47d62c63f830dc7a6851a0b1f33ae4bb2f507fb6cffec4011eaccd55b53f56c",
         "cdb267ce40c5cd45306fa5d2f29731459387dbf9eb933b7bd5aed9a765b88d4d",
@@ -234,7 +234,7 @@ const TAMING: [(&str, &str, &str, bool); 12] = [
         ),
         false,
     ),
-    // 5: A with a small-order component that only the cofactored equation forgives.
+    // 5: A with a small-order component that only the cofactored equation accepts.
     (
         "e47d62c63f830dc7a6851a0b1f33ae4bb2f507fb6cffec4011eaccd55b53f56c",
         "cdb267ce40c5cd45306fa5d2f29731459387dbf9eb933b7bd5aed9a765b88d4d",

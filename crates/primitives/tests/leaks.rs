@@ -1,5 +1,5 @@
-//! No path, successful or not, leaves a C object behind. Its own process, so that only this shows
-//! in its memory.
+//! No path, successful or not, leaks a C object. The test has its own process, so that its memory
+//! shows only this.
 #![cfg(target_os = "linux")]
 
 use std::mem::forget;
@@ -45,7 +45,7 @@ fn nothing_is_left_behind() {
     assert!(grown > TOO_MUCH_KIB, "{grown} KiB");
 }
 
-/// How much more memory the process has after many rounds than after a few.
+/// The growth of the process's memory from a few rounds to many.
 fn growth_kib(round: impl Fn()) -> usize {
     (0..100).for_each(|_| round());
     let before = resident_kib();

@@ -1,4 +1,4 @@
-//! Vectors printed in the standards, transcribed: these run without a download.
+//! Vectors transcribed from the standards. They need no download.
 
 use sealstone_primitives::aead::XChaCha20Poly1305;
 use sealstone_primitives::dh::x25519::{PrivateKey, PublicKey};

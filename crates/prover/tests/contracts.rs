@@ -1,4 +1,4 @@
-//! Contracts that are odd, and functions that do not follow theirs in a way that costs much.
+//! Unusual contracts, and functions that break their contract in an expensive way.
 
 use iced_x86::code_asm::{CodeAssembler, ecx, qword_ptr, rax, rdi, rdx, rsi};
 use sealstone_prover::algebra::Algebra;
@@ -35,7 +35,7 @@ fn copy(code: &mut CodeAssembler) {
     code.mov(qword_ptr(rsi), rax).unwrap();
 }
 
-/// What a session knows of a name is from the contract before.
+/// A session keeps the inputs of a name from an earlier contract.
 #[test]
 fn contracts_of_a_session_may_have_other_cells_of_the_same_name() {
     let known = Cell::Partly { known: 1, value: 1 };
@@ -81,7 +81,7 @@ fn threads_may_prove_at_the_same_time() {
     std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(work))));
 }
 
-/// A buffer of two cells, and one cell with the address of a place in it.
+/// A buffer of two cells, and a cell with an address in it.
 fn with_place(distance: u64) -> Verdict {
     let contract = Contract::new(formula!(|_a, contents| vec![contents[2].clone()]))
         .record(
@@ -113,7 +113,7 @@ fn a_place_behind_its_buffer_is_a_wrong_contract() {
     with_place(17);
 }
 
-/// Each step adds a word and the same word turned.
+/// Each step adds a word and the same word rotated.
 #[derive(Clone, Copy)]
 struct Turned;
 
@@ -151,8 +151,8 @@ fn squares(code: &mut CodeAssembler) {
     code.mov(qword_ptr(rdi), rax).unwrap();
 }
 
-/// No turn of the loop is seen to be a step, and its formulas grow. The run ends long before the
-/// loop does, and native runs show what is wrong.
+/// No iteration of the loop is a step, and its formulas grow. The run stops long before the loop
+/// ends, and native runs show the error.
 #[test]
 fn a_loop_that_is_never_cut_is_given_up() {
     let contract = Contract::stepwise(Turned)
@@ -168,7 +168,7 @@ fn a_loop_that_is_never_cut_is_given_up() {
     assert!(finding.steps < 2 * STEPS as u64, "{}", finding.steps);
 }
 
-/// The same loop, where there are no steps to be followed.
+/// The same loop under a contract without steps.
 #[test]
 fn formulas_that_become_too_many_end_a_run() {
     let contract = Contract::new(formula!(|_a, contents| contents.clone()))

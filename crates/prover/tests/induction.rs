@@ -1,5 +1,5 @@
-//! Loops of any number of turns, and bugs planted into them. Contracts of one, two and three
-//! elements do not notice those: they are seen PROVED there.
+//! Loops of any number of iterations, and bugs planted into them. Contracts of one, two and three
+//! elements do not notice these bugs: they are PROVED.
 
 use iced_x86::code_asm::{
     CodeAssembler, CodeLabel, dl, edx, qword_ptr, r8, r9, r9d, r10, r10b, r10d, rax, rbx, rcx, rdi,
@@ -12,8 +12,8 @@ use sealstone_prover::image::Image;
 use sealstone_prover::prove::Session;
 use sealstone_prover::verdict::Verdict;
 
-/// A sum that turns: for each element, it is added and the sum is turned by 7. The second word
-/// counts elements.
+/// A rotating sum: each element is added, and the sum is rotated by 7. The second word counts
+/// elements.
 #[derive(Clone, Copy)]
 struct Sums {
     elements: usize,
@@ -44,7 +44,7 @@ fn summed<A: Algebra<64>>(a: &mut A, words: &[A::Word], elements: &[A::Word]) ->
     words
 }
 
-/// The same, of two elements in a step, and of one before them or none.
+/// The same with two elements in a step, and one element before them or none.
 #[derive(Clone, Copy)]
 struct Pairs {
     before: usize,
@@ -84,7 +84,7 @@ fn some(elements: usize) -> Contract {
         .number(elements as u64)
 }
 
-/// And rdx: how many, any number.
+/// The same, and rdx: the number of elements, any number.
 fn many() -> Contract {
     Contract::stepwise(Sums { elements: 1 })
         .buffer("sums", 2, 8, Access::Write)
@@ -127,7 +127,7 @@ fn verdicts_on<const N: usize>(
     })
 }
 
-/// The loop, with something else before, in each turn, and at its end.
+/// The loop, with other code before it, in each iteration, and at its end.
 fn sums(
     turn: impl Fn(&mut CodeAssembler),
     advance: impl Fn(&mut CodeAssembler, CodeLabel),
@@ -217,7 +217,7 @@ fn a_loop_that_asks_whether_an_address_is_below_the_end_is_proved() {
     }));
 }
 
-/// It ends an element early, or goes on behind the end; nothing is known of an address elsewhere.
+/// It ends an element early, or continues after the end. Other addresses are unknown.
 #[test]
 fn a_loop_that_compares_with_another_address_than_the_end() {
     for distance in [-8, 8, 1 << 20] {
@@ -271,7 +271,7 @@ fn a_loop_on_an_aligned_stack_is_proved() {
     }
 }
 
-/// Wrong from the fourth turn on.
+/// Wrong from the fourth iteration on.
 #[test]
 fn a_bug_in_a_later_turn() {
     assert_only_some(&sums(
@@ -300,7 +300,7 @@ fn a_bug_for_one_number_of_elements() {
     ));
 }
 
-/// Wrong from the fourth turn on, more and more.
+/// Wrong from the fourth iteration on, with a growing error.
 #[test]
 fn a_bug_that_grows() {
     assert_only_some(&sums(
@@ -334,7 +334,7 @@ fn a_loop_that_ends_early() {
     assert_only_some(&cut);
 }
 
-/// The register of the caller is lost after some turns.
+/// The register of the caller is lost after some iterations.
 #[test]
 fn a_register_of_the_caller_that_later_turns_change() {
     assert_only_some(&sums(
@@ -348,7 +348,7 @@ fn a_register_of_the_caller_that_later_turns_change() {
     ));
 }
 
-/// Each turn goes further down.
+/// Each iteration moves the stack pointer further down.
 #[test]
 fn a_stack_that_grows_with_each_turn() {
     let deeper = verdicts(|code| {
@@ -376,8 +376,8 @@ fn a_stack_that_grows_with_each_turn() {
 }
 
 /// Verdicts on one, two and three elements, any even number and any odd one, of a loop that takes
-/// two in a turn, and before it one if their number is odd. Something else is done in each turn,
-/// and `last` is the second element that it takes.
+/// two elements in an iteration, and one before the loop if their number is odd. `turn` is other
+/// code in each iteration, and `last` is the second element that it takes.
 fn pairs(turn: impl Fn(&mut CodeAssembler), last: i32) -> [Verdict; 5] {
     let some = [1, 2, 3].map(some);
     let [one, two, three] = some;
@@ -420,7 +420,7 @@ fn a_loop_of_two_elements_is_proved_for_even_and_odd_numbers() {
     assert_proved(&pairs(nothing, 8));
 }
 
-/// From the third turn on, which six elements have first; and of the wrong element.
+/// A bug from the third iteration on, which needs at least six elements; and a wrong element.
 #[test]
 fn a_bug_in_a_loop_of_two_elements() {
     let later = pairs(

@@ -1,4 +1,4 @@
-//! Functions that multiply polynomials over GF(2), and contracts whose cells follow from others.
+//! Functions that multiply polynomials over GF(2), and contracts with derived cells.
 
 use iced_x86::IcedError;
 use iced_x86::code_asm::*;
@@ -76,7 +76,7 @@ fn with_zero<A: Algebra<64>>(a: &mut A, contents: &Contents<A::Word>) -> Content
     vec![vec![contents[1][0].clone(), a.number(0)]]
 }
 
-/// The function adds what the caller has added before: it relies on the third cell.
+/// The function relies on a sum that the caller computed: the third cell.
 #[test]
 fn a_cell_is_the_exclusive_or_of_two_others() {
     let contract = |cells: Vec<Cell>| {
@@ -100,7 +100,7 @@ fn a_cell_is_the_exclusive_or_of_two_others() {
     }
 }
 
-/// A load under a mask touches nothing behind the last element of the mask.
+/// A load under a mask does not access memory after the last element of the mask.
 #[test]
 fn a_mask_leaves_memory_out() {
     let contract = Contract::new(formula!(|a, contents| with_zero(a, contents)))

@@ -1,5 +1,5 @@
-//! The example `published` has a contract for a function that others wrote, and it is proved. A
-//! changed byte of the function, and a contract that promises less, are refuted.
+//! The example `published` has a contract for a published function, and it is proved. A changed
+//! byte of the function, and a contract with fewer assumptions, are refuted.
 
 #[allow(unreachable_pub, reason = "it stands as a reader writes it")]
 #[path = "../examples/published/contract.rs"]
@@ -30,7 +30,7 @@ fn arguments(program: &Path) -> Arguments {
     Arguments::parse_from(line.into_iter().chain(cpu))
 }
 
-/// The words of the command.
+/// The output of the command.
 fn said(program: &Path, contracts: &[Contract]) -> String {
     let proof = prove(&arguments(program), contracts).unwrap();
     assert_eq!(proof.holds, proof.text.contains(": PROVED\n"));
@@ -91,7 +91,7 @@ fn a_changed_byte_of_it_is_refuted() {
     let words = "REFUTED: wrong output in `chaining value`, word 0: sample input 0 gives something \
                  else";
     assert!(said.contains(words), "{said}");
-    // Where the CPU has the instructions, with an input that shows it.
+    // If the CPU has the instructions, the verdict has an input.
     let shown = said.contains("; reproduced natively, with chaining value = ");
     assert_eq!(shown, is_x86_feature_detected!("avx2"), "{said}");
 }

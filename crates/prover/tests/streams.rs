@@ -1,5 +1,5 @@
 //! Loops that transform data of any length, and bugs planted into them. Contracts of 8, 16 and 24
-//! bytes do not notice those: they are seen PROVED there.
+//! bytes do not notice these bugs: they are PROVED.
 
 use iced_x86::code_asm::{
     CodeAssembler, CodeLabel, al, byte_ptr, eax, edx, qword_ptr, r8, r9, r10, r11, rax, rcx, rdi,
@@ -13,7 +13,7 @@ use sealstone_prover::image::Image;
 use sealstone_prover::prove::{Finding, Session};
 use sealstone_prover::verdict::Verdict;
 
-/// The key stream of 8 bytes: the key plus the counter, turned by 9.
+/// The key stream of 8 bytes: the key plus the counter, rotated by 9.
 fn stream_of<A: Algebra<64>>(a: &mut A, key: &A::Word, counter: &A::Word) -> A::Word {
     let sum = a.add(key, counter);
     a.rotate_left(&sum, 9)
@@ -47,7 +47,7 @@ fn some(cells: usize) -> Contract {
         .addresses(["key", "counter"])
 }
 
-/// A loop of 8 bytes, in units; `needed` of them for another turn, and one at least.
+/// A loop of 8 bytes, in units. It needs `needed` units for another iteration, and at least one.
 fn stream(unit: u64, needed: u64) -> Stream {
     Stream {
         input: "input",
@@ -111,7 +111,7 @@ fn finding(contract: &Contract, write: &dyn Fn(&mut CodeAssembler)) -> Finding {
     Session::new().prove(&image, &symbol, contract, &processor)
 }
 
-/// Encrypts the bytes behind the last turn with the key stream in r10.
+/// Encrypts the bytes after the last iteration with the key stream in r10.
 fn byte_by_byte(code: &mut CodeAssembler) {
     let mut byte = code.create_label();
     code.mov(qword_ptr(rsp - 8), r10).unwrap();
@@ -125,8 +125,8 @@ fn byte_by_byte(code: &mut CodeAssembler) {
     code.jne(byte).unwrap();
 }
 
-/// The function, with something else in each turn before and after the data are transformed, and
-/// another end of a turn.
+/// The function, with other code in each iteration before and after the transformation, and another
+/// end of the iteration.
 fn cipher(
     before: impl Fn(&mut CodeAssembler),
     after: impl Fn(&mut CodeAssembler),
@@ -179,7 +179,7 @@ fn assert_only_some(write: impl Fn(&mut CodeAssembler), why: &str) {
     }
 }
 
-/// `bug` when so many bytes are left, after the data of the turn are transformed.
+/// `bug` at this number of remaining bytes, after the transformation of the iteration's data.
 fn when_left(bytes: i32, bug: impl Fn(&mut CodeAssembler)) -> impl Fn(&mut CodeAssembler) {
     move |code| {
         let mut right = code.create_label();
@@ -201,7 +201,7 @@ fn a_stream_cipher_is_proved_for_any_length() {
     assert_eq!(finding(&any(), &right).cases, 16);
 }
 
-/// One loop has nothing behind it. The other one goes on while a whole group is left.
+/// One loop has no code after it. The other one continues while a whole group remains.
 #[test]
 fn whole_units_are_proved_with_each_kind_of_loop() {
     let cells = |code: &mut CodeAssembler| {
@@ -241,13 +241,13 @@ fn whole_units_are_proved_with_each_kind_of_loop() {
         verdict(&any_of(stream(1, 8)), &while_whole),
         Verdict::Proved
     );
-    // Its header needs 8 bytes: for a loop that comes there with fewer, that is no proof.
+    // Its header needs 8 bytes. A loop that reaches it with fewer is not proved.
     let verdicts =
         [stream(1, 1), stream(1, 7)].map(|stream| verdict(&any_of(stream), &while_whole));
     assert!(verdicts.iter().all(|verdict| !verdict.is_proof()));
 }
 
-/// From the fourth turn on, and at one length.
+/// The bug is from the fourth iteration on, and at one length.
 #[test]
 fn a_wrong_step_of_the_counter_in_a_later_turn() {
     let fourth = |code: &mut CodeAssembler| {
@@ -286,7 +286,7 @@ fn a_pointer_that_moves_too_little_after_a_turn() {
     }
 }
 
-/// Multiples of 2^32 are left, or 2^20 bytes.
+/// The loop ends at remaining multiples of 2^32, or at 2^20 bytes.
 #[test]
 fn a_loop_that_ends_early() {
     let cut = |code: &mut CodeAssembler, again: CodeLabel| {
@@ -308,10 +308,10 @@ fn a_loop_that_ends_early() {
     assert_only_some(cipher(nothing, nothing, early), "a branch");
 }
 
-/// No later turn may read or write a group that is done.
+/// No later iteration may read or write a finished group.
 #[test]
 fn a_turn_that_touches_what_another_one_has_made() {
-    // In each turn but the first. It changes nothing.
+    // In each iteration except the first. It changes nothing.
     let again = |code: &mut CodeAssembler| {
         let mut first = code.create_label();
         code.test(rcx, rcx).unwrap();
@@ -327,7 +327,8 @@ fn a_turn_that_touches_what_another_one_has_made() {
     );
 }
 
-/// A record in memory still names the output. Its first group is taken away at the header.
+/// A record in memory still has the address of the output. Its first group is removed at the
+/// header.
 #[test]
 fn an_address_in_memory_leads_to_no_group_that_is_done() {
     let stream = stream(1, 1);
@@ -372,7 +373,7 @@ fn an_address_in_memory_leads_to_no_group_that_is_done() {
     );
 }
 
-/// The pointer to what was done is of no use.
+/// The pointer to the finished group is invalid.
 #[test]
 fn a_pointer_to_the_first_group_leads_nowhere_later() {
     let first = |code: &mut CodeAssembler| {
@@ -384,7 +385,7 @@ fn a_pointer_to_the_first_group_leads_nowhere_later() {
     assert!(!verdict.is_proof(), "{verdict}");
 }
 
-/// Only the data of a turn exist for certain.
+/// Only the data of one iteration exist for certain.
 #[test]
 fn a_read_behind_the_data() {
     let behind = |code: &mut CodeAssembler| {
@@ -419,7 +420,7 @@ fn a_function_that_is_wrong_in_place() {
     assert!(!verdict(&in_place(), &over).is_proof());
 }
 
-/// For one length of the rest, or of short data.
+/// The bug is at one length of the rest, or of short data.
 #[test]
 fn a_bug_for_one_length_behind_the_loop() {
     let odd = |bytes: i32| when_left(bytes, |code| code.inc(r10).unwrap());
@@ -430,7 +431,7 @@ fn a_bug_for_one_length_behind_the_loop() {
     }
 }
 
-/// A group that is not what a turn makes, and a length that is not allowed.
+/// A group that differs from the iteration's, and a length that is not allowed.
 #[test]
 fn another_loop_than_the_contract_says() {
     let right = cipher(nothing, nothing, to_the_end);
@@ -455,8 +456,8 @@ fn what_a_loop_leaves_behind_is_not_claimed() {
     }
 }
 
-/// The header is where a function returns to that each turn calls. `left` is what the end of the
-/// loop does first.
+/// The header is the return address of a function that each iteration calls. `left` is the first
+/// code at the end of the loop.
 fn called(left: impl Fn(&mut CodeAssembler)) -> impl Fn(&mut CodeAssembler) {
     let tail = |code: &mut CodeAssembler| {
         code.lea(r10, qword_ptr(rax + r9)).unwrap();
@@ -509,7 +510,7 @@ fn a_turn_that_returns_to_the_header_is_proved() {
     }
 }
 
-/// It reads what the turn left on the stack that it gave back.
+/// It reads data that the iteration left on the given-up stack.
 #[test]
 fn a_stack_given_back_at_the_header_is_not_read() {
     let reads = called(|code| {

@@ -1,5 +1,5 @@
-//! The tutorial has its program and contract as they are, and what the prover says to them and to
-//! bugs in the program.
+//! The tutorial has the exact program and contract, and the prover's verdicts on them and on bugs
+//! in the program.
 
 #[allow(unreachable_pub, reason = "it stands as a reader writes it")]
 #[path = "../examples/tutorial/main.rs"]
@@ -27,7 +27,7 @@ const CONTRACT: &str = include_str!("../examples/tutorial/contract.rs");
 
 type Kernel = extern "C" fn(&mut [u64; 4]);
 
-/// The words of the command on a function of this program. The call keeps the function in it.
+/// The output of the command on a function of this program. The call keeps the function in it.
 fn said(name: &str, kernel: Kernel, contracts: &[Contract]) -> String {
     black_box(kernel)(&mut black_box([0, 1, 2, 3]));
     let own = std::env::current_exe().unwrap();
@@ -37,7 +37,7 @@ fn said(name: &str, kernel: Kernel, contracts: &[Contract]) -> String {
     proof.text
 }
 
-/// The command has said these words, and so has the tutorial.
+/// Asserts that the command and the tutorial have these words.
 #[track_caller]
 fn assert_said(said: &str, words: &str) {
     assert!(said.contains(words), "{said}");
@@ -137,10 +137,10 @@ fn an_instruction_without_a_model_is_unsupported() {
     assert_said(&said, "UNSUPPORTED: the instruction `");
 }
 
-/// The command as it is installed, in an empty folder.
+/// The installed command, in an empty folder.
 fn command(place: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_machine-proof"));
-    // What cargo may be told to start instead of programs gives no verdict.
+    // A runner that cargo is configured to start gives no verdict.
     command.env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER", "true");
     command.args(arguments).current_dir(place).output().unwrap()
 }
@@ -183,8 +183,7 @@ fn the_command_says_what_is_missing_before_it_compiles() {
     );
 }
 
-/// Cargo is configured to take crates from a folder, which has none of the crates that the prover
-/// needs.
+/// Cargo is configured to take crates from a folder without the crates that the prover needs.
 #[test]
 fn the_command_says_what_to_do_with_vendored_crates() {
     let (place, own) = folder("vendored");
@@ -219,7 +218,7 @@ fn the_command_compiles_a_contract_and_proves_it() {
         text.contains("REFUTED: wrong output in `v`, word 0"),
         "{text}"
     );
-    // Another contract counts, though its file is older.
+    // Another contract is used, although its file is older.
     let path = place.join("contract.rs");
     let short = CONTRACT.replace("\"v\", 4", "\"v\", 3").replace(
         "vec![specification(a, &contents[0])]",

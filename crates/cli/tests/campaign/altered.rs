@@ -9,7 +9,7 @@ use crate::content::{OPEN, SEAL, write_pattern};
 use crate::scale::{Random, long_tests, scaled};
 use crate::world::{Checked, OLD, Outcome, World};
 
-/// Sealed content of a few chunks, and where it is cut into them.
+/// Sealed content of a few chunks.
 struct Sealed {
     world: World,
     bytes: Vec<u8>,
@@ -17,7 +17,7 @@ struct Sealed {
 }
 
 const CHUNK_LEN: usize = 1 << 20;
-/// Not a multiple of the chunks.
+/// Not a multiple of the chunk length.
 const LEN: u64 = 3 * (1 << 20) + 12_345;
 const SUITES: [&str; 2] = ["xchacha20poly1305", "aes256gcm"];
 
@@ -49,14 +49,14 @@ impl Sealed {
         refused(&self.world, &outcome)
     }
 
-    /// The beginning of every chunk, and the end.
+    /// The start of every chunk, and the end.
     fn boundaries(&self) -> Vec<usize> {
         let chunks = (self.header_len..self.bytes.len()).step_by(CHUNK_LEN);
         chunks.chain([self.bytes.len()]).collect()
     }
 }
 
-/// Whether the altered file was refused, and nothing came out.
+/// Checks that the altered file was refused without output.
 pub(crate) fn refused(world: &World, outcome: &Outcome) -> Checked {
     outcome.refused(&[4, 5], "altered")?;
     if !outcome.stdout.is_empty() {
@@ -217,8 +217,8 @@ fn passports() {
     world.holds_only("work", &["in", "in.sealed"]).unwrap();
 }
 
-/// Exchanges every `step`th character for another one of its kind, and cuts there. Parameters of
-/// key derivation may exceed what is allowed before anybody can tell that they were altered (9).
+/// Replaces every `step`th character by another one of its kind, and cuts there. Altered parameters
+/// of key derivation may exceed the limit before the alteration is found (code 9).
 fn alter_text(world: &World, text: &[u8], step: usize, command: &[&str]) {
     let attempt = |bytes: &[u8], what: &str| {
         fs::write(world.path("keys/altered"), bytes).unwrap();
@@ -277,7 +277,7 @@ fn trust_records() {
     }
 }
 
-/// Whether nothing is done any more that asks the store.
+/// Checks that all commands that need the store are refused.
 pub(crate) fn store_is_refused(world: &World) -> Checked {
     let open = [
         "open",

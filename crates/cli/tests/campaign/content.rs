@@ -20,7 +20,7 @@ pub(crate) struct Open {
     leftover: Leftover,
 }
 
-/// Long enough to be stopped in the middle.
+/// Long enough for a stop in the middle.
 const LEN: u64 = 64 << 20;
 
 pub(crate) const SEAL: [&str; 7] = [
@@ -120,8 +120,8 @@ impl Victim for Open {
     }
 }
 
-/// Makes sure that `output` is there to be looked at: if it is not, the command must work when it
-/// is given again.
+/// Makes sure that `output` exists for the check. If it does not, the command must work the second
+/// time.
 pub(crate) fn there_or_made(victim: &dyn Victim, output: &str, end: End) -> Checked {
     let world = victim.world();
     if world.work(output).exists() {
@@ -139,7 +139,7 @@ pub(crate) fn open(world: &World, sealed: &str, out: &str) -> Checked {
         .succeeded()
 }
 
-/// Repeats with an odd period, so that parts that are exchanged show.
+/// A pattern with an odd period, so that swapped parts show.
 pub(crate) fn write_pattern(path: &Path, len: u64) {
     let period: Vec<u8> = (0..=250).collect();
     let block = period.repeat(4096);
@@ -152,7 +152,7 @@ pub(crate) fn write_pattern(path: &Path, len: u64) {
     }
 }
 
-/// Compares two files without taking them into memory.
+/// Compares two files without reading them into memory.
 pub(crate) fn same_content(one: &Path, other: &Path) -> Checked {
     let open = |path: &Path| File::open(path).map_err(|e| format!("{}: {e}", path.display()));
     same_stream(open(one)?, open(other)?)
@@ -179,7 +179,7 @@ pub(crate) fn same_stream(one: impl Read, other: impl Read) -> Checked {
     }
 }
 
-/// Reads until the buffer is full or there is no more.
+/// Reads until the buffer is full or the input ends.
 fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> usize {
     let mut filled = 0;
     while let n @ 1.. = reader.read(&mut buffer[filled..]).unwrap() {

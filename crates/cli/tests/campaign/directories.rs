@@ -78,7 +78,7 @@ impl Victim for Directory {
         })
     }
 
-    /// No directory is without a name, so that a hidden one may stay.
+    /// A directory always has a name, so a hidden one may remain.
     fn check(&self, end: End) -> Checked {
         let output = match self.verb {
             Verb::Seal => {

@@ -1,4 +1,4 @@
-//! A full disk, and files that may not grow.
+//! A full disk, and a limit on the size of files.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -15,7 +15,7 @@ use crate::store::{self, Store};
 use crate::victim::{End, Leftover, Victim};
 use crate::world::{Checked, Outcome, World, finish, words};
 
-/// The outcome: how often the room was too little, and how often enough.
+/// How often the room was too small, and how often it was enough.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     refused: u32,
@@ -113,7 +113,7 @@ fn device_that_is_always_full() {
     world.holds_only("work", &["in", "in.sealed"]).unwrap();
 }
 
-/// How the room for a command is limited.
+/// A method to limit the room for a command.
 type Limit = fn(&dyn Victim, u64) -> Outcome;
 
 fn report(victim: &dyn Victim, rooms: &[u64], limit: Limit) {
@@ -157,7 +157,7 @@ pub(crate) fn in_rooms(victim: &dyn Victim, rooms: &[u64], limit: Limit) -> Chec
     Ok(tally)
 }
 
-/// Fills the disk but for `room` bytes.
+/// Fills the disk except for `room` bytes.
 fn leave_room(victim: &dyn Victim, room: u64) -> Outcome {
     let world = victim.world();
     let filler = world.path("filler");

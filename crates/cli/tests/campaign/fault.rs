@@ -1,5 +1,5 @@
-//! Killed, or refused by the system, at every single step that changes something: `strace` counts
-//! the system calls.
+//! A kill or an error of the system at every step that changes something. `strace` counts the
+//! system calls.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -20,14 +20,14 @@ use crate::world::{Checked, Outcome, finish};
 pub(crate) enum Fault {
     /// The process is killed instead.
     Kill,
-    /// There is no room.
+    /// The disk is full.
     NoSpace,
 }
 
-/// Calls that change files, under their names on all machines. A question mark means: if this
-/// machine has it.
+/// Calls that change files, with their names on all machines. A question mark means: if this
+/// machine has the call.
 const CHANGES: &str = "write,writev,pwrite64,fsync,fdatasync,?rename,?renameat,renameat2,?link,linkat,fchmod,ftruncate";
-/// Everything that has to do with files, reading and the loading of libraries too.
+/// All calls on files, including reading and the loading of libraries.
 const EVERYTHING: &str = "%file,%desc";
 /// A few chunks.
 const LEN: u64 = 3 << 20;
@@ -75,7 +75,7 @@ fn killed_at_every_step_of_a_file() {
         Seal::of_len(LEN, Leftover::Nothing),
         Open::of_len(LEN, Leftover::Nothing),
     );
-    // Each of the many writes of long content is the same.
+    // The many writes of long content are alike.
     let calls = "linkat,fchmod,fsync,openat";
     campaign(&seal, calls, Fault::Kill);
     campaign(&open, calls, Fault::Kill);
@@ -95,7 +95,7 @@ fn campaign(victim: &dyn Victim, calls: &str, fault: Fault) {
     assert!(steps > 0, "{}: no step was found", victim.name());
 }
 
-/// Goes through all `calls` of the command, one run for each. Returns how many there were.
+/// Tries all `calls` of the command, one run for each. Returns their number.
 pub(crate) fn everywhere(victim: &dyn Victim, calls: &str, fault: Fault) -> Checked<u32> {
     let mut steps = 0;
     for call in calls_made(victim, calls)? {
@@ -121,7 +121,7 @@ fn calls_made(victim: &dyn Victim, calls: &str) -> Checked<BTreeSet<String>> {
     Ok(log.lines().filter_map(name).filter(is_name).collect())
 }
 
-/// Whether there is an `nth` such call; if so the fault was there, and the check passed after it.
+/// Whether there is an `nth` such call. If so, the fault was in it, and the check passed after it.
 fn at(victim: &dyn Victim, call: &str, nth: u32, fault: Fault) -> Checked<bool> {
     victim.reset();
     let (outcome, log) = run(
@@ -134,8 +134,8 @@ fn at(victim: &dyn Victim, call: &str, nth: u32, fault: Fault) -> Checked<bool> 
     victim.check(end).map(|()| hit.is_some())
 }
 
-/// The line in which the call of line `at` begins: the line itself, or an earlier one of its
-/// process, if another process came between.
+/// The line in which the call of line `at` begins: the line itself, or an earlier line of its
+/// process if lines of another process are between.
 fn beginning(log: &str, at: usize) -> &str {
     let lines: Vec<&str> = log.lines().take(at + 1).collect();
     let (last, before) = lines.split_last().expect("a line");
@@ -159,7 +159,7 @@ fn a_call_begins_before_another_process_comes_between() {
     assert!(beginning(log, 4).starts_with("8 write(1,"));
 }
 
-/// Runs the command under `strace`, and returns what that wrote.
+/// Runs the command under `strace`, and returns the log.
 fn run(victim: &dyn Victim, expression: &str) -> (Outcome, String) {
     let world = victim.world();
     let log = world.path("strace.log");
@@ -201,13 +201,13 @@ impl Fault {
         }
     }
 
-    /// How the command ended, if that is an end that it may have.
+    /// The end of the command, if it is an allowed one.
     fn check(self, outcome: &Outcome, hit: Option<&str>) -> Checked<End> {
         match (self, hit) {
             (_, None) => outcome.succeeded().map(|()| End::Done),
             (Self::Kill, _) if outcome.status.signal() == Some(9) => Ok(End::Cut),
             (Self::Kill, _) => Err(format!("killed, but ended with {}", outcome.status)),
-            // A message that cannot be written is not a reason to fail, nor is one needed.
+            // A message that cannot be written is no reason to fail, and no message is needed.
             (Self::NoSpace, Some(line)) if line.contains("write(2,") => {
                 Ok(match outcome.status.success() {
                     true => End::Done,

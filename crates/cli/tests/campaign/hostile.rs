@@ -1,5 +1,5 @@
-//! Files made to cost their reader memory or time: refused at once, by a command that has
-//! next to none of either.
+//! Files that would cost their reader much memory or time. A command with little of both must
+//! refuse them immediately.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -10,10 +10,10 @@ use base64::prelude::{BASE64_STANDARD, Engine};
 use crate::world::{Checked, OLD, Outcome, World, finish, sealstone};
 
 const MIB: u64 = 1 << 20;
-/// Address space: code, libraries and stacks take a part of it, a key derivation of the usual size
-/// does not fit.
+/// The limit of the address space. It has room for code, libraries and stacks, but not for a key
+/// derivation of the usual size.
 const SPACE: u64 = 128 * MIB;
-/// For a machine that has much else to do.
+/// The time limit, for a busy machine.
 const SOON: Duration = Duration::from_secs(5);
 
 /// `sealstone open` with a passphrase, in limited memory.
@@ -30,7 +30,7 @@ fn limited(world: &World, args: &[&str]) -> Outcome {
     finish(world.command(&argv).spawn().unwrap())
 }
 
-/// Whether it was refused with this code and these words, and nothing came of it.
+/// Checks that it was refused with this code and message, without output.
 pub(crate) fn refused(world: &World, outcome: &Outcome, code: i32, what: &str) -> Checked {
     outcome.refused(&[code], what)?;
     world.holds_only("work", &["hostile"])
@@ -41,7 +41,7 @@ fn prefix(header_len: usize) -> Vec<u8> {
     [&b"\x89SEAL\r\n\x1a\n\x01\x01\x00"[..], &len.to_be_bytes()].concat()
 }
 
-/// A sealed file, but for what nobody gets to.
+/// A sealed file up to the header. No reader gets further.
 fn sealed(header: &[u8]) -> Vec<u8> {
     [&prefix(header.len())[..], header, &[0; 5000]].concat()
 }
@@ -55,7 +55,7 @@ fn header(count: &[u8], stanzas: &[u8]) -> Vec<u8> {
     [&[0xa2, 0x00][..], count, stanzas, &private].concat()
 }
 
-/// For a passphrase, with an encoded memory size and number of passes.
+/// A passphrase stanza with an encoded memory size and number of passes.
 fn stanza(memory: &[u8], passes: &[u8]) -> Vec<u8> {
     let rest = [bytes(&[1; 32]), bytes(&[4; 32]), bytes(&[2; 48])].concat();
     [&[0x87, 0x02][..], memory, passes, &[1], &rest].concat()
@@ -131,7 +131,7 @@ fn sealed_files() {
     }
 }
 
-/// As long as a million passports as recipients would be.
+/// A header of the length of a million recipients.
 #[test]
 fn header_of_gigabytes() {
     let world = World::new();
@@ -161,7 +161,7 @@ fn passports() {
         .position(|three| three == [0x19, 0x1c, 0x00])
         .expect("m = 7168");
     let mut body = [&body[..at], &MOST, &body[at + 3..]].concat();
-    // The length of the byte string that it stands in.
+    // The length of the byte string around it.
     body[2] += 2;
     let text = BASE64_STANDARD.encode(body);
     let text: Vec<&str> = text

@@ -15,15 +15,15 @@ use crate::store::{self, Store};
 use crate::victim::{End, Leftover, Victim};
 use crate::world::{Checked, finish};
 
-/// The outcome.
+/// The results of a campaign.
 #[derive(Debug)]
 pub(crate) struct Tally {
     pub(crate) kills: u32,
-    /// How many of them came before the command had ended.
+    /// The number of kills before the command had ended.
     pub(crate) hits: u32,
 }
 
-/// Per kind of command.
+/// The number of kills per kind of command.
 fn kills() -> u32 {
     scaled(8, 200)
 }
@@ -54,7 +54,7 @@ fn passport_slots() {
         slot(slots::Verb::Change),
         slot(slots::Verb::Remove),
     );
-    // A change replaces what opens the passport: half of the kills are for it.
+    // `change` replaces the passphrase of the passport. Half of the kills are for it.
     campaign(&[&add, &change, &change, &remove], 2 * kills());
 }
 
@@ -79,8 +79,8 @@ fn trust_rekey() {
     campaign(&[&Store::new(store::Verb::Rekey)], kills());
 }
 
-/// Without `/proc` a file without a name cannot be given one, so hidden ones are used, as where the
-/// file system has no others.
+/// Without `/proc`, a file without a name cannot get a name. So the command uses hidden files, as
+/// on file systems without unnamed files.
 #[test]
 fn with_hidden_temporary_files() {
     match namespace::enter("kill", "with_hidden_temporary_files") {
@@ -122,7 +122,7 @@ fn campaign(victims: &[&dyn Victim], kills: u32) {
     }
 }
 
-/// Kills the command at moments spread evenly over the time that it takes, and checks after each.
+/// Kills the command at moments spread evenly over its run time, and checks after each.
 pub(crate) fn at_random(victim: &dyn Victim, kills: u32, random: &mut Random) -> Checked<Tally> {
     let duration = measure(victim)?;
     let mut hits = 0;
@@ -137,7 +137,7 @@ pub(crate) fn at_random(victim: &dyn Victim, kills: u32, random: &mut Random) ->
     Ok(Tally { kills, hits })
 }
 
-/// The shortest time of three; each must work.
+/// The shortest time of three runs. Each must succeed.
 fn measure(victim: &dyn Victim) -> Checked<Duration> {
     let run = || {
         victim.reset();

@@ -38,7 +38,7 @@ fn through_pipes() {
     }
 }
 
-/// Signed, from file to file; what both steps take of memory is looked at too.
+/// Signed, from file to file. Checks the memory of both steps too.
 fn round_trip_of_files(len: u64) {
     let Some(directory) = room_for(2 * len) else {
         return skip(
@@ -65,7 +65,7 @@ fn round_trip_of_files(len: u64) {
     done("files", len);
 }
 
-/// Unsigned, as a pipe can only be read once.
+/// Unsigned, because a pipe can be read only once.
 fn round_trip_of_pipes(len: u64) {
     let world = World::new();
     write_sparse(&world.work("in"), len);
@@ -98,8 +98,7 @@ fn done(through: &str, len: u64) {
     }
 }
 
-/// A file with holes: it takes room only where something is written, which is where counters may
-/// overflow.
+/// A sparse file. It takes room only at the written places, where counters may overflow.
 fn write_sparse(path: &Path, len: u64) {
     let file = File::create(path).unwrap();
     file.set_len(len).unwrap();

@@ -1,4 +1,4 @@
-//! How much memory is taken, whatever the size of the content.
+//! The use of memory, for every size of the content.
 
 use std::io::Write;
 use std::process::{Child, Command, Stdio};
@@ -17,7 +17,7 @@ const LIMIT: u64 = 64 * MIB;
 const DERIVATION: u64 = 7 * MIB;
 /// Code, libraries and stacks.
 const PROGRAM: u64 = 10 * MIB;
-/// How much more it may be for content that is many times as long.
+/// The allowed growth for content that is many times as long.
 const DRIFT: u64 = 6 * MIB;
 
 #[test]
@@ -38,7 +38,7 @@ fn does_not_depend_on_the_length() {
     }
 }
 
-/// Whether `long` is within bounds, and about `short`.
+/// Checks that `long` is within the limit, and about `short`.
 pub(crate) fn constant(short: u64, long: u64) -> Checked {
     within_limit(short)?;
     within_limit(long)?;
@@ -79,7 +79,7 @@ fn piped(world: &World, len: u64) -> (u64, u64) {
     (peaks.0.join().unwrap(), peaks.1.join().unwrap())
 }
 
-/// Runs a command to its end, and returns the memory that it took at its peak.
+/// Runs a command to its end, and returns its peak memory.
 pub(crate) fn measured(mut command: Command) -> Checked<u64> {
     let mut child = command.spawn().unwrap();
     let peak = peak(&mut child);
@@ -87,8 +87,8 @@ pub(crate) fn measured(mut command: Command) -> Checked<u64> {
     Ok(peak.join().unwrap())
 }
 
-/// Watches the process until it ends. Unlike what `wait4` tells, this is not at least what the test
-/// itself takes.
+/// Watches the process until it ends. Unlike the figure of `wait4`, this does not include the
+/// memory of the test itself.
 fn peak(child: &mut Child) -> JoinHandle<u64> {
     let status = format!("/proc/{}/status", child.id());
     thread::spawn(move || {
@@ -101,7 +101,7 @@ fn peak(child: &mut Child) -> JoinHandle<u64> {
     })
 }
 
-/// Nothing once the process has ended.
+/// `None` once the process has ended.
 fn high_water_mark(status: &str) -> Option<u64> {
     let status = std::fs::read_to_string(status).ok()?;
     let line = status

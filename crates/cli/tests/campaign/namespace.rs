@@ -1,24 +1,24 @@
-//! Tests that mount something do it where nobody else sees it.
+//! Mount namespaces for tests that mount file systems.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::scale::is_long;
 
-/// Where a test runs.
+/// The place of a test.
 pub(crate) enum Place {
     /// In a mount namespace of its own.
     Inside,
-    /// It has run there, and passed.
+    /// It has run in the namespace, and passed.
     Done,
-    /// The system allows no such thing, for this reason.
+    /// The system does not allow it, for this reason.
     Refused(String),
 }
 
 const VARIABLE: &str = "SEALSTONE_CAMPAIGN_NAMESPACE";
 
-/// Runs the test of this name in this file again in a mount namespace: of this user if it may, else
-/// in a user namespace too. There the temporary directory is one of its own.
+/// Runs the test of this name in this file again in a mount namespace: of this user if allowed,
+/// else in a user namespace too. It has its own temporary directory there.
 pub(crate) fn enter(module: &str, test: &str) -> Place {
     if is_inside() {
         return Place::Inside;
@@ -43,7 +43,7 @@ pub(crate) fn limit_disk(bytes: u64) {
     mount(&std::env::temp_dir(), &format!("size={bytes},mode=0700"));
 }
 
-/// Hides what the system tells about processes.
+/// Hides `/proc`.
 pub(crate) fn hide_proc() {
     mount(Path::new("/proc"), "size=4096");
 }

@@ -1,4 +1,4 @@
-//! The other end of a pipe goes away.
+//! The other end of a pipe closes.
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
@@ -37,7 +37,7 @@ pub(crate) fn world() -> World {
     world
 }
 
-/// The command, read from for `len` bytes and no longer.
+/// The command, whose reader closes after `len` bytes.
 pub(crate) fn read_only(mut command: Command, len: usize) -> Outcome {
     let mut child = command.spawn().unwrap();
     let mut stdout = child.stdout.take().unwrap();
@@ -46,14 +46,14 @@ pub(crate) fn read_only(mut command: Command, len: usize) -> Outcome {
     finish(child)
 }
 
-/// The command, with nobody to read what it says.
+/// The command without a reader of its messages.
 fn to_nobody(mut command: Command) -> Outcome {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     finish(command.stdout(writer).spawn().unwrap())
 }
 
-/// Whether it ended as it should and left nothing.
+/// Checks its exit code, and that it left no files.
 pub(crate) fn check(world: &World, outcome: &Outcome) -> Checked {
     outcome.quiet(&[3])?;
     world.holds_only("work", &["in", "in.sealed"])?;
@@ -102,7 +102,7 @@ fn nobody_reads() {
     }
 }
 
-/// Then there is nobody to tell, but the work is done.
+/// The command completes its work without a reader of messages.
 #[test]
 fn nobody_reads_messages() {
     let world = world();
@@ -132,7 +132,7 @@ fn writer_that_stops_half_way() {
     written.unwrap();
 }
 
-/// The command does not wait for the rest of what it cannot use.
+/// The command does not wait for the rest of useless input.
 #[test]
 fn writer_that_nobody_needs() {
     let world = world();
@@ -142,7 +142,7 @@ fn writer_that_nobody_needs() {
     assert!(!world.work("out").exists());
 }
 
-/// Opens what a named pipe brings; also says how writing to it went.
+/// Opens the content of a named pipe. Also returns the result of writing to it.
 fn fed(world: &World, bytes: &[u8]) -> (Outcome, std::io::Result<()>) {
     let fifo = world.work("in.fifo");
     assert!(

@@ -1,5 +1,5 @@
-//! Mistakes that the campaign must notice: each is what a command without care does, and each is
-//! seen to be caught.
+//! Planted bugs that the campaign must notice: each is a bug of a careless command, and each is
+//! caught.
 
 use std::ffi::OsString;
 use std::fs;
@@ -85,7 +85,8 @@ fn complains<T: std::fmt::Debug>(checked: Checked<T>, complaint: &str) {
     assert!(error.contains(complaint), "noticed something else: {error}");
 }
 
-/// A whole output at the end, but written where all can see it: only a kill in between shows that.
+/// The output is complete at the end, but visible while it is written. Only a kill in between shows
+/// that.
 #[test]
 fn writer_without_temporary_file_is_caught_by_kills() {
     let honest = seal("");
@@ -200,7 +201,7 @@ impl<V: Victim> Fake<V> {
     }
 }
 
-/// A change in place is whole before and after; only at some of its steps it is not.
+/// A change in place is complete before and after. Only some of its steps show the bug.
 #[test]
 fn change_in_place_is_caught_at_its_steps() {
     let fake = slot("");
@@ -286,7 +287,7 @@ fn hunger_for_memory_is_caught() {
     complains(memory::within_limit(0), "nothing was measured");
 }
 
-/// The command uses as much as the file asks for and the machine has: the test must notice.
+/// The command uses as much memory as the file asks for. The test must notice.
 #[test]
 fn trust_in_what_a_file_asks_for_is_caught() {
     let world = World::new();

@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use crate::victim::{End, Victim, is_hidden};
 use crate::world::{Checked, OLD, World, sealstone};
 
-/// Alice's passport is the default one, and a letter waits that was sealed for it.
+/// Alice's passport is the default one, and there is a letter sealed for it.
 pub(crate) struct Rotation {
     world: World,
 }
@@ -57,8 +57,8 @@ impl Rotation {
             .ok_or_else(|| format!("{passport} has no fingerprint: {text}"))
     }
 
-    /// A finished rotation leaves the new passport in the place of the old one, which is kept
-    /// beside it.
+    /// A finished rotation replaces the old passport by the new one, and keeps the old one beside
+    /// it.
     fn is_replaced(&self) -> Checked {
         let [old, new] = ["keys/alice.pub", &format!("{DATA}/default.pub")]
             .map(|name| self.world.path(name).display().to_string());
@@ -111,7 +111,7 @@ impl Victim for Rotation {
         if end == End::Done {
             self.is_replaced()?;
         }
-        // A file sealed now can be opened, also after the next rotation.
+        // A file that is sealed now opens, even after the next rotation.
         let seal = ["seal", "-q", "--passphrase-file", OLD, "-o", "now", "in"];
         self.world.run(&seal).succeeded()?;
         self.world

@@ -1,12 +1,12 @@
-//! How much is done: little every day, all of it in the ignored tests, which `scripts/campaign`
-//! runs.
+//! The extent of the tests: a short version every day, and a long one in the ignored tests, which
+//! `scripts/campaign` runs.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Whether this is the long version. It fails where the everyday one does without what a machine
-/// does not offer.
+/// Whether this is the long version. It fails if the machine lacks a feature. The short version
+/// skips such tests.
 static LONG: AtomicBool = AtomicBool::new(false);
 
 pub(crate) fn is_long() -> bool {
@@ -36,26 +36,26 @@ macro_rules! long_tests {
 }
 pub(crate) use long_tests;
 
-/// One or the other.
+/// One of two values.
 pub(crate) fn scaled<T>(everyday: T, long: T) -> T {
     if is_long() { long } else { everyday }
 }
 
-/// Says something that is seen although the test passes.
+/// Prints a text that is visible although the test passes.
 pub(crate) fn say(text: &str) {
     writeln!(std::io::stderr(), "campaign: {text}").expect("standard error takes a line");
 }
 
-/// Says what cannot be done on this machine.
+/// Says that a test is not possible on this machine.
 ///
 /// # Panics
-/// In the long version, which is whole or fails.
+/// In the long version, which must run all tests.
 pub(crate) fn skip(what: &str, why: &str) {
     assert!(!is_long(), "{what}: {why}");
     say(&format!("skipped: {what}: {why}"));
 }
 
-/// Random numbers (SplitMix64) that a seed repeats: `SEALSTONE_CAMPAIGN_SEED`.
+/// Random numbers (SplitMix64) with a seed: `SEALSTONE_CAMPAIGN_SEED`.
 pub(crate) struct Random(u64);
 
 impl Random {

@@ -26,13 +26,13 @@ pub(crate) enum Verb {
     Add,
     /// `new` opens it instead of `old`.
     Change,
-    /// `new` does not open it any more.
+    /// `new` no longer opens it.
     Remove,
 }
 
 const PASSPORT: &str = "my.passport";
 const PUBLIC: &str = "my.pub";
-/// The passport as it is before.
+/// The passport before the change.
 const MASTER: &str = "keys/my.passport";
 
 impl Slot {
@@ -84,7 +84,7 @@ impl Slot {
         opened.status.success() && opened.stdout == b"a letter"
     }
 
-    /// The passphrase that opens it; every state that may be has one.
+    /// The passphrase that opens it. Every allowed state has one.
     fn key(&self, passport: &str, end: End) -> Checked<&'static str> {
         let opens = [OLD, NEW].map(|passphrase| self.opens_with(passport, passphrase));
         match (self.verb, end, opens) {
@@ -97,8 +97,8 @@ impl Slot {
         }
     }
 
-    /// To replace a file, Linux needs a name for the new one. What is killed between the two steps
-    /// leaves it, whole.
+    /// To replace a file, Linux needs a name for the new one. A kill between the two steps leaves
+    /// this file, which is complete.
     fn check_hidden(&self) -> Checked {
         for name in self.world.others("work", &[PASSPORT, "in"])? {
             if !is_hidden(&name) {

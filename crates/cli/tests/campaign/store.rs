@@ -22,11 +22,11 @@ pub(crate) enum Verb {
     Approve,
     /// All approved ones are denied.
     Deny,
-    /// Nothing but the store's key changes.
+    /// Only the store's key changes.
     Rekey,
 }
 
-/// Everything that may be there; what stands in files that begin with a dot is not used.
+/// All files that may exist. Files that begin with a dot are not used.
 const FILES: [&str; 7] = [
     "key",
     "log",
@@ -96,7 +96,8 @@ impl Store {
         }
     }
 
-    /// A number of records at the beginning are as after the change, the others as before.
+    /// Checks that the first records have the state after the change, and the others the state
+    /// before.
     fn check_records(&self, end: End) -> Checked {
         let (before, after) = self.before_and_after();
         let statuses = self.statuses()?;
@@ -166,7 +167,7 @@ impl Victim for Store {
     }
 }
 
-/// Whole fingerprints need no passport to be decided about.
+/// Complete fingerprints. A decision about them needs no passport.
 fn fingerprints() -> Vec<String> {
     (0..scaled(2_u8, 12))
         .map(|i| format!("{:02x}", 0xa0 + i).repeat(32))

@@ -11,8 +11,8 @@ use crate::world::{OLD, World};
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
-/// The index of an archive that is sealed: what a member may take, with a name of ten bytes. A
-/// vector that grows takes up to twice of what is in it, and keeps the old one while it moves.
+/// The memory limit per member of the index of an archive that is being sealed, with a name of ten
+/// bytes. A growing vector takes up to twice its content, and keeps the old memory while it moves.
 const OF_A_MEMBER: u64 = 3 * 45;
 /// The names of one directory are sorted in memory.
 const OF_A_NAME: u64 = 96;
@@ -34,7 +34,7 @@ fn of_many_files() {
     let few = many(1000);
     let (files, many) = (scaled(5000, 100_000), many(scaled(5000, 100_000)));
     let names = files * (OF_A_MEMBER + OF_A_NAME);
-    // The index takes at most `names`. It often takes less: then nothing is left to compare.
+    // The index takes at most `names`. It often takes less. Then there is nothing to compare.
     for (verb, few, many) in [
         ("seal", few[0], many[0].saturating_sub(names).max(few[0])),
         ("open", few[1], many[1]),
@@ -44,8 +44,8 @@ fn of_many_files() {
     }
 }
 
-/// Seals and unpacks a directory of this many files, once as a whole and once as a part of itself.
-/// Returns the memory that each took.
+/// Seals a directory with this number of files, and unpacks all and a part of it. Returns the
+/// memory of each step.
 fn many(files: u64) -> [u64; 3] {
     let world = World::new();
     let tree = world.work("tree/all");

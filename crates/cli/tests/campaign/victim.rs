@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use crate::world::{Checked, World};
 
-/// A command, the state before it, and what must hold after it, however it ended.
+/// A command, the state before it, and the conditions after every end of it.
 pub(crate) trait Victim {
     fn name(&self) -> &'static str;
 
@@ -16,30 +16,31 @@ pub(crate) trait Victim {
     /// The command.
     fn argv(&self) -> Vec<OsString>;
 
-    /// Whether the state is the one before or the one after, and the next command works.
+    /// Checks that the state is that before or that after the command, and that the next command
+    /// works.
     fn check(&self, end: End) -> Checked;
 }
 
-/// How the command ended.
+/// The end of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// It says that it did what it was asked to do.
+    /// It reported success.
     Done,
     /// It was stopped, or failed.
     Cut,
 }
 
-/// Files that a command may leave behind when it could not clean up.
+/// Files that a command may leave behind if it could not clean up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Leftover {
-    /// The file system knows files without names.
+    /// The file system supports files without names.
     Nothing,
-    /// It does not, so a hidden file may stay.
+    /// It does not, so a hidden file may remain.
     Hidden,
 }
 
 impl Leftover {
-    /// Whether what is left behind in `work` besides `expected` may be there.
+    /// Checks that only `expected` and allowed leftovers are in `work`.
     pub(crate) fn check(self, world: &World, expected: &[&str]) -> Checked {
         world.holds_only("tmp", &[])?;
         let others = world.others("work", expected)?;
@@ -53,7 +54,7 @@ impl Leftover {
     }
 }
 
-/// Whether it is named as temporary files are.
+/// Whether it has the name of a temporary file.
 pub(crate) fn is_hidden(name: &str) -> bool {
     name.starts_with(".sealstone-") && name.ends_with(".tmp")
 }

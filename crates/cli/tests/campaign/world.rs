@@ -15,13 +15,13 @@ use crate::{large, namespace};
 /// The result of a check. The error names the fault.
 pub(crate) type Checked<T = ()> = Result<T, String>;
 
-/// Everything that a command sees. It works in `work`; beside it are `keys` (alice and bob, both
-/// with the passphrase in `old`), the trust store `trust`, and `tmp`.
+/// The environment of a command. It works in `work`. Beside it are `keys` (alice and bob, both with
+/// the passphrase in `old`), the trust store `trust`, and `tmp`.
 pub(crate) struct World {
     root: TempDir,
 }
 
-/// How a command ended.
+/// The end of a command.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) status: ExitStatus,
@@ -32,7 +32,7 @@ pub(crate) struct Outcome {
 pub(crate) const SEALSTONE: &str = env!("CARGO_BIN_EXE_sealstone");
 pub(crate) const OLD: &str = "../keys/old";
 pub(crate) const NEW: &str = "../keys/new";
-/// The least that is allowed: the moments of interest are not in the key derivation.
+/// The least allowed cost, because the interesting moments are not in the key derivation.
 pub(crate) const PROFILE: &str = "custom:m=7MiB,t=5,p=1";
 
 /// The passports of alice and bob, made once.
@@ -63,8 +63,8 @@ static KEYS: LazyLock<Vec<(String, Vec<u8>)>> = LazyLock::new(|| {
         .into()
 });
 
-/// Where worlds are made: in memory, if there is enough, as many of these tests wait for nothing
-/// but the disk.
+/// The directory of worlds: in memory, if there is enough, because many of these tests only wait
+/// for the disk.
 fn directory() -> PathBuf {
     let temporary = std::env::temp_dir();
     if namespace::is_inside() {
@@ -89,7 +89,7 @@ impl World {
         world
     }
 
-    /// With passphrases, but nobody who uses them.
+    /// A world with passphrases, but without passports.
     fn empty(directory: &Path) -> Self {
         let root = TempDir::with_prefix_in("sealstone-campaign-", directory)
             .expect("the temporary directory can be written to");
@@ -115,7 +115,7 @@ impl World {
         self.path("work").join(name)
     }
 
-    /// Any program, in this world and no other.
+    /// Any program in the environment of this world.
     pub(crate) fn command(&self, argv: &[OsString]) -> Command {
         let mut command = Command::new(&argv[0]);
         command
@@ -153,7 +153,7 @@ impl World {
         )
     }
 
-    /// Whether the directory `name` holds nothing but what is `expected`.
+    /// Checks that the directory `name` holds only the `expected` entries.
     pub(crate) fn holds_only(&self, name: &str, expected: &[&str]) -> Checked {
         match self.others(name, expected)?.as_slice() {
             [] => Ok(()),
@@ -170,7 +170,7 @@ impl World {
             .collect())
     }
 
-    /// Removes everything in `work` but what is to be kept.
+    /// Removes everything in `work` except `keep`.
     pub(crate) fn clear_work(&self, keep: &[&str]) {
         for name in self.others("work", keep).unwrap() {
             let path = self.work(&name);
@@ -192,7 +192,7 @@ pub(crate) fn sealstone(args: &[&str]) -> Vec<OsString> {
     [SEALSTONE].iter().chain(args).map(OsString::from).collect()
 }
 
-/// Waits for the end, and reads what is said until then.
+/// Waits for the end, and reads the output until then.
 pub(crate) fn finish(mut child: Child) -> Outcome {
     let stderr = child.stderr.take();
     let said = std::thread::spawn(move || {
@@ -216,7 +216,7 @@ impl Outcome {
         Err(format!("failed ({}): {}", self.status, self.stderr))
     }
 
-    /// Whether it ended with one of `codes` and a message for people that says `what`.
+    /// Checks that it ended with one of `codes` and a message that contains `what`.
     pub(crate) fn refused(&self, codes: &[i32], what: &str) -> Checked {
         self.ended_with(codes)?;
         // A message that names a fingerprint takes two lines.
@@ -228,7 +228,7 @@ impl Outcome {
         Err(format!("no message says {what:?}: {:?}", self.stderr))
     }
 
-    /// Whether it ended with one of `codes` and said nothing.
+    /// Checks that it ended with one of `codes` and without messages.
     pub(crate) fn quiet(&self, codes: &[i32]) -> Checked {
         self.ended_with(codes)?;
         match self.stderr.as_str() {

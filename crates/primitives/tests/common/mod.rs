@@ -26,7 +26,7 @@ pub(crate) fn pattern(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i % 251) as u8).collect()
 }
 
-/// The downloaded file `name`, or nothing, said aloud, if vectors were not downloaded
+/// The downloaded file `name`. Without it, prints that the test is skipped
 /// (`scripts/fetch-vectors`).
 pub(crate) fn vectors(name: &str) -> Option<String> {
     let tools = || concat!(env!("CARGO_MANIFEST_DIR"), "/../../.tools").into();
@@ -39,7 +39,7 @@ pub(crate) fn vectors(name: &str) -> Option<String> {
     Some(std::fs::read_to_string(path).expect("a readable file of vectors"))
 }
 
-/// Prints the count of a set that agreed throughout; fails if it is not the whole set.
+/// Prints the number of agreeing cases of a set. Fails if it is not the whole set.
 pub(crate) fn counted(set: &str, executed: usize, expected: usize) {
     assert_eq!(executed, expected, "{set}: every case is executed");
     println!("{set}: {executed} cases, 0 disagreements");

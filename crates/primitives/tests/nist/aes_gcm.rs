@@ -1,5 +1,4 @@
-//! AES-256-GCM (CAVS 14.0): all records with 96-bit nonces and 128-bit tags, which are the ones
-//! offered.
+//! AES-256-GCM (CAVS 14.0): all records with 96-bit nonces and 128-bit tags, the supported sizes.
 
 use sealstone_primitives::aead::Aes256Gcm;
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::common::{array, hex};
 
-/// One record, with the bracketed values that held when it began.
+/// One record, with the bracketed values before it.
 #[derive(Clone, Default)]
 pub(crate) struct Record(HashMap<String, String>);
 
@@ -51,7 +51,7 @@ pub(crate) fn parse(text: &str, first: &str) -> Vec<Record> {
             if line.split([' ', '=']).next() == Some(first) {
                 records.push(standing.clone());
             }
-            // Lines before the first record are about the whole file.
+            // Lines before the first record hold for the whole file.
             set(records.last_mut().unwrap_or(&mut standing), line);
         }
     }

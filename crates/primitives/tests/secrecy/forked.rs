@@ -1,5 +1,5 @@
-//! In a child made by `fork` secrets are absent: reading one ends the child, dropping one or making
-//! a new one is fine, and the parent keeps its own.
+//! In a child made by `fork` secrets are absent. Reading one ends the child, dropping one or making
+//! a new one works, and the parent keeps its own.
 
 use sealstone_primitives::aead::Aes256Gcm;
 use sealstone_primitives::secret::Secret;
@@ -8,7 +8,7 @@ use sealstone_primitives::secret::Secret;
 fn reading_ends_the_child() {
     let secret = Secret::from_array(&mut [7; 32]);
     let status = in_child(|| {
-        // No core file, no handler that reports: just the end.
+        // The child ends without a core file and without a handler.
         // SAFETY: resets this process's own signal disposition.
         unsafe { libc::signal(libc::SIGSEGV, libc::SIG_DFL) };
         std::hint::black_box(secret.expose()[0]);

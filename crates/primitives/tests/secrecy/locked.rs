@@ -1,4 +1,4 @@
-//! The pages of a secret: in RAM, out of dumps, out of children; and that a spent
+//! The pages of a secret are locked, excluded from dumps and absent from children. An exhausted
 //! limit is not a failure.
 
 use std::fs;
@@ -35,7 +35,7 @@ fn the_kernel_counts_them_as_locked() {
     assert!(locked_kib() >= before + 1024);
 }
 
-/// Runs [`without_locked_memory`] in a process that may lock nothing.
+/// Runs [`without_locked_memory`] in a process that cannot lock memory.
 #[test]
 fn a_spent_limit_is_no_failure() {
     let mut command = Command::new(std::env::current_exe().unwrap());
@@ -51,7 +51,7 @@ fn a_spent_limit_is_no_failure() {
     );
 }
 
-/// Means something only under [`a_spent_limit_is_no_failure`].
+/// A test only under [`a_spent_limit_is_no_failure`].
 #[test]
 fn without_locked_memory() {
     if std::env::var_os(FORBIDDEN).is_some() {
@@ -64,14 +64,14 @@ fn without_locked_memory() {
 
 const FORBIDDEN: &str = "SEALSTONE_TEST_LOCKING_FORBIDDEN";
 
-/// Sets the limit to nothing, and gives up root's privilege to exceed it.
+/// Sets the limit to zero, and drops root's privilege to exceed it.
 fn forbid_locking() -> std::io::Result<()> {
     const CAP_IPC_LOCK: libc::c_ulong = 14;
     let nothing = libc::rlimit {
         rlim_cur: 0,
         rlim_max: 0,
     };
-    // SAFETY: changes a privilege of this process only. Fails harmlessly for those who have none.
+    // SAFETY: changes a privilege of this process only. Without it, the call fails harmlessly.
     unsafe { libc::prctl(libc::PR_CAPBSET_DROP, CAP_IPC_LOCK, 0, 0, 0) };
     // SAFETY: `nothing` is a valid limit.
     match unsafe { libc::setrlimit(libc::RLIMIT_MEMLOCK, &nothing) } {

@@ -1,11 +1,11 @@
-//! Looks for bytes anywhere in this process's writable memory.
+//! Searches bytes in this process's writable memory.
 
 use std::sync::mpsc;
 
 use sealstone_primitives::secret::Secret;
 use sealstone_testing::own_memory;
 
-/// Bytes to look for, which this value itself does not hold: both halves, inverted.
+/// Bytes to search. This value holds both halves inverted, so the search does not find it.
 #[derive(Clone, Copy)]
 pub(crate) struct Needle([[u8; 16]; 2]);
 
@@ -35,13 +35,13 @@ fn unhex(pair: &[u8]) -> u8 {
     digit(pair[0]) << 4 | digit(pair[1])
 }
 
-/// How often the first 16 or the last 16 bytes of `needle` occur.
+/// The number of occurrences of the first 16 or the last 16 bytes of `needle`.
 pub(crate) fn occurrences(needle: Needle) -> usize {
     own_memory::occurrences(&needle.0)
 }
 
-/// Runs `work` on a thread, deep in its stack, and counts occurrences of `needle` when it is done
-/// but the thread, and so its stack, is still there.
+/// Runs `work` on a thread, deep in its stack, and counts occurrences of `needle` after the work,
+/// while the thread and its stack still exist.
 pub(crate) fn occurrences_after(needle: Needle, work: impl FnOnce() + Send) -> usize {
     let (done, is_done) = mpsc::channel();
     let (finish, may_finish) = mpsc::channel::<()>();
@@ -58,7 +58,8 @@ pub(crate) fn occurrences_after(needle: Needle, work: impl FnOnce() + Send) -> u
     })
 }
 
-/// So that what runs afterwards on the same thread does not overwrite what `work` left behind.
+/// Runs `work` in a deep frame, so that later code on the same thread does not overwrite its
+/// leftovers.
 #[inline(never)]
 fn deep_in_the_stack(work: impl FnOnce()) {
     let spacer = [0_u8; 64 * 1024];

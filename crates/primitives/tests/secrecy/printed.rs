@@ -1,4 +1,4 @@
-//! `Debug` of everything that holds a secret says what it is and nothing else.
+//! `Debug` of types with secrets prints only the type.
 
 use sealstone_primitives::aead::{Aes256Gcm, XChaCha20Poly1305};
 use sealstone_primitives::dh::x25519::PrivateKey;

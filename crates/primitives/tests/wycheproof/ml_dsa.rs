@@ -57,8 +57,8 @@ fn verify<P: ParameterSet>(name: mldsa_verify::TestName) {
     );
 }
 
-/// The set is of deterministic signatures, ours are hedged. So: the seed gives the set's public
-/// key, under which both the set's signature and a fresh one of ours verify.
+/// The set has deterministic signatures, ours are hedged. So the seed must give the set's public
+/// key, and the set's signature and a new one of ours must verify under it.
 fn sign<P: ParameterSet>(name: mldsa_sign::TestName) {
     let set = mldsa_sign::TestSet::load(name).unwrap();
     let mut executed = 0;

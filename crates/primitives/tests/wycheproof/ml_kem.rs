@@ -35,7 +35,7 @@ fn key_generation() {
                 "case {}",
                 case.tc_id
             );
-            // The expanded key of the vector and ours decapsulate alike, also what they both
+            // The vector's expanded key and ours decapsulate alike, including ciphertexts that both
             // reject.
             let expanded = hazmat::from_expanded(case.decaps_key.as_ref().unwrap()).unwrap();
             let (ciphertext, shared) = key.encapsulation_key().encapsulate();

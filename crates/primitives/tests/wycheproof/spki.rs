@@ -139,7 +139,7 @@ fn rsa_pss_with_parameters() {
     );
 }
 
-/// Keys that no certificate here may have.
+/// Keys that certificates here must not have.
 #[test]
 fn other_keys_are_refused() {
     let name = rsa_pkcs1_verify::TestName::Rsa8192Sha256;
