@@ -1,4 +1,4 @@
-//! The monitor's stated rates and delays, its bounds, and its state (`spec/monitor.md`).
+//! The monitor's documented rates and delays, its limits, and its state (`spec/monitor.md`).
 
 use std::f64::consts::TAU;
 
@@ -107,8 +107,8 @@ fn settled(random: &mut Random) -> (Monitor, u64) {
     (monitor, time)
 }
 
-/// How many samples pass until a change of latency is found; `change` gives the deviations that the
-/// sample of a number is away.
+/// The number of samples until a change of latency is found. `change` gives each sample's distance
+/// in deviations.
 fn delay(seed: u64, direction: Direction, change: impl Fn(u32) -> f64) -> u32 {
     let mut random = Random(seed);
     let (mut monitor, mut time) = settled(&mut random);
@@ -250,7 +250,7 @@ fn verifying_is_no_use_of_a_key_and_the_key_that_is_unused_longest_is_forgotten(
     );
 }
 
-/// A monitor whose every part is full.
+/// A monitor with all parts full.
 fn full() -> Monitor {
     let (mut random, mut monitor) = (Random(6), Monitor::new([7; 32]));
     let operations = [Operation::Sign, Operation::Cosign, Operation::Verify];
@@ -348,7 +348,7 @@ fn a_chart_with_more_values_than_samples_is_refused() {
     }
 }
 
-/// The state after somebody changed it who knows how its digest is made.
+/// A changed state with the right digest.
 fn with_right_digest(mut bytes: Vec<u8>) -> Vec<u8> {
     let body = bytes.len() - 8;
     let digest = sealstone_primitives::hash::sha3_256(&bytes[..body]);

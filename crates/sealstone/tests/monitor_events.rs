@@ -1,4 +1,4 @@
-//! The monitor's reports to others: events of `tracing`, figures of `metrics`.
+//! The monitor's reports: events of `tracing`, figures of `metrics`.
 
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Write};
@@ -197,7 +197,7 @@ fn each_alarm_is_one_event_and_one_count() {
     assert_eq!(figures.counts(), [(name.to_owned(), 2)]);
 }
 
-/// Neither events nor figures have the key, the payload, or their tags.
+/// Events and figures contain neither the key, nor the payload, nor their tags.
 #[test]
 fn nothing_that_is_told_names_a_key_or_a_payload() {
     let ((), events, figures) = heard(|| {
@@ -228,7 +228,7 @@ fn what_follows_a_restart_is_told_as_if_there_had_been_none() {
             let mut monitor = Monitor::new([7; 32]);
             for number in 0..300 {
                 let mut sample = sample(Operation::Sign, number, [number as u8; 32]);
-                // Payloads come again after 256; from 200 on everything is slower.
+                // Payloads repeat after 256. From 200 on everything is slower.
                 sample.latency += 1000 * (number % 7) + if number < 200 { 0 } else { 900_000 };
                 monitor.observe(&sample);
                 if restarts {

@@ -1,4 +1,4 @@
-//! Words and shares bring a passport back, and only that passport.
+//! Words and shares restore a passport, and only that passport.
 
 use proptest::prelude::*;
 use sealstone::Error;

@@ -1,4 +1,4 @@
-//! Secret passports as their owner uses them: several passphrases, recovery keys, changes.
+//! Use of secret passports: several passphrases, recovery keys, changes.
 
 use std::time::{Duration, Instant};
 
@@ -193,7 +193,7 @@ fn changed_slots_open_with_the_new_passphrase_only() {
     );
     assert_eq!(opens(&changed, &new, None).unwrap(), 1);
     assert_wrong(&changed, &old, None);
-    // As the specification says: the file as it was still opens as it did.
+    // As in the specification: a copy of the old file still opens with the old passphrase.
     assert_eq!(opens(&file, &old, None).unwrap(), 1);
 }
 
@@ -344,7 +344,7 @@ fn nothing_secret_is_printed() {
     );
     assert!(!shown.contains("secret"), "{shown}");
     assert!(shown.contains("Alice") && shown.contains(&passport.fingerprint().to_string()));
-    // One word alone may be that of a type's name: "pass", "slot".
+    // A single word may be part of a type's name: "pass", "slot".
     let words: Vec<&str> = words.split(' ').collect();
     let leaked = words.windows(2).any(|pair| shown.contains(&pair.join(" ")));
     assert!(!leaked, "{shown}");

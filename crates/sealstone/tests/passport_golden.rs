@@ -147,7 +147,7 @@ fn alice_of_today() -> SecretPassport {
     unlocked.file().clone()
 }
 
-/// Writes the golden secret passports anew: only before the first release.
+/// Rewrites the golden secret passports. Only before the first release.
 #[test]
 #[ignore = "rewrites the golden files"]
 fn make_golden_passports() {

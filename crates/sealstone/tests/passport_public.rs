@@ -1,4 +1,4 @@
-//! Public passports and successions: what their owner signed is accepted, nothing else.
+//! Public passports and successions: only content signed by the owner is accepted.
 
 use sealstone::Error;
 use sealstone::passport::{Passport, PublicPassport};
@@ -79,7 +79,7 @@ fn every_cut_and_every_flipped_character_of_the_text_is_noticed() {
     for at in 0..good.len() {
         let mut bad = good.clone();
         bad[at] ^= 1 << (at % 7);
-        // Line endings may change between forms that are allowed.
+        // Line endings may change between allowed forms.
         let blank = good[at].is_ascii_whitespace() && bad[at].is_ascii_whitespace();
         assert!(read(&bad).is_err() || blank, "character {at}");
     }
@@ -87,8 +87,8 @@ fn every_cut_and_every_flipped_character_of_the_text_is_noticed() {
 
 #[test]
 fn a_newer_version_is_told_from_garbage() {
-    // [body, ed25519, ml_dsa_87], and the body of version 2 has nothing but a field 99 that this
-    // version does not know.
+    // [body, ed25519, ml_dsa_87]. The body of version 2 has only a field 99, which is unknown to
+    // this version.
     let body = [0xa2, 0x00, 0x02, 0x18, 0x63, 0x00];
     let newer = [&[0x83, 0x46][..], &body, &[0x40, 0x40]].concat();
     let result = PublicPassport::from_armor(armored(&newer).as_bytes());
@@ -141,8 +141,8 @@ fn a_successor_is_known_by_its_predecessor() {
 
 #[test]
 fn a_succession_that_others_made_up_does_not_verify() {
-    // Mallory hands out a passport that claims to follow Alice's, with the statement that Alice
-    // made about somebody else.
+    // Mallory distributes a passport that claims to succeed Alice's, with Alice's statement about
+    // another passport.
     let (alice, bob, mallory) = (passport("alice"), passport("bob"), passport("mallory"));
     let statement = alice.succeed(&bob, 42);
     let claim = mallory.succeed(&mallory, 42);

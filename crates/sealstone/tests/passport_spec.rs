@@ -18,7 +18,7 @@ use sealstone_primitives::sign::{ed25519, ml_dsa_65, ml_dsa_87};
 const PAGE: &str = include_str!("../../../spec/passport.md");
 const PASSPHRASE: &[u8] = b"correct horse battery staple";
 
-/// The `name = value` lines of the worked example; a line that begins with spaces goes on with the
+/// The `name = value` lines of the worked example. A line that begins with spaces continues the
 /// value before it.
 struct Example(HashMap<&'static str, String>);
 

@@ -6,7 +6,7 @@ use std::io::{Cursor, Read};
 use sealstone::Result;
 use sealstone::archive::{Archive, Entry, EntryKind, Flat, Item, Map, Members, Tree, Writer};
 
-/// Members with their contents, in memory. Of a sparse file the content of its fragments.
+/// Members with their contents, in memory. A sparse file has the content of its fragments.
 #[derive(Clone, Default)]
 pub(crate) struct Memory(pub(crate) VecDeque<(Entry, Option<Map>, Vec<u8>)>);
 
@@ -85,7 +85,7 @@ impl Memory {
     }
 }
 
-/// Every member with its content, by a reader of all of it.
+/// Every member with its content, by the reader of the whole archive.
 pub(crate) fn whole(archive: &[u8]) -> Result<Vec<(Entry, Vec<u8>)>> {
     let mut members = Members::new(archive);
     let mut found = Vec::new();
@@ -99,7 +99,7 @@ pub(crate) fn whole(archive: &[u8]) -> Result<Vec<(Entry, Vec<u8>)>> {
     Ok(found)
 }
 
-/// Every member with its content, by the index.
+/// Every member with its content, by the index reader.
 pub(crate) fn by_index(archive: &[u8]) -> Result<Vec<(Entry, Vec<u8>)>> {
     let mut archive = Archive::new(Cursor::new(archive))?;
     let all: Vec<_> = archive.entries()?.collect::<Result<_>>()?;
@@ -115,7 +115,7 @@ pub(crate) fn by_index(archive: &[u8]) -> Result<Vec<(Entry, Vec<u8>)>> {
     Ok(found)
 }
 
-/// Some of everything.
+/// Members of all kinds.
 pub(crate) fn sample() -> Memory {
     let deep = (0..255).map(|_| "d").collect::<Vec<_>>();
     let memory = (1..deep.len()).fold(Memory::default(), |memory, n| {

@@ -41,7 +41,7 @@ fn the_archive_of_the_page_is_what_we_write() {
     assert_eq!(HEXLOWER.encode(rest), value("the rest"));
 }
 
-/// Writes the sample and runs a program on it; `None` if the program is not there.
+/// Writes the sample and runs a program on it. `None` if the program is missing.
 fn run(name: &str, program: &str, arguments: &[&str]) -> Option<String> {
     let path =
         Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}.tar", std::process::id()));

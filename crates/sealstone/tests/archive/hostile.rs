@@ -1,4 +1,4 @@
-//! Archives that an enemy wrote. The file key or a signature says nothing about their form.
+//! Archives by an attacker. A file key or a signature does not guarantee their form.
 
 use std::io::{Read, Seek, SeekFrom};
 
@@ -7,7 +7,7 @@ use sealstone::{Error, Result};
 
 use crate::common::{Memory, by_index, sample, whole};
 
-/// Refused by both readers.
+/// Asserts that both readers refuse it.
 #[track_caller]
 fn refused(archive: &[u8]) {
     assert!(matches!(whole(archive), Err(Error::Malformed(_))));
@@ -15,7 +15,7 @@ fn refused(archive: &[u8]) {
 }
 
 /// The archive of a tree, with the same change in the headers and in the index. Both have the path
-/// as it is.
+/// literally.
 fn renamed(memory: &Memory, from: &str, to: &str) -> Vec<u8> {
     assert_eq!(from.len(), to.len());
     let mut archive = memory.archive();
@@ -29,7 +29,7 @@ fn renamed(memory: &Memory, from: &str, to: &str) -> Vec<u8> {
     for place in places {
         archive[place..][..to.len()].copy_from_slice(to.as_bytes());
     }
-    // The sum of the first header.
+    // The checksum of the first header.
     let sum = |header: &[u8]| -> u32 {
         let bytes = header.iter().enumerate();
         bytes
@@ -72,7 +72,7 @@ fn no_path_leads_out_of_the_directory() {
     refused(&renamed(&short, "fi", ".."));
 }
 
-/// All of the footer says something: no byte of it may be another one.
+/// Every byte of the footer is significant: no byte may differ.
 #[test]
 fn every_byte_of_the_footer_counts() {
     let archive = sample().archive();
@@ -96,8 +96,8 @@ fn nothing_is_below_a_link_or_comes_twice() {
     refused(&renamed(&missing, "one/a", "oni/a"));
 }
 
-/// Every bit of an archive is looked at: by the reader of all of it. The reader by index does not
-/// look at all headers, and the content is anything.
+/// The reader of the whole archive checks every bit. The index reader does not check all headers,
+/// and the content is arbitrary.
 #[test]
 fn no_bit_changes_without_being_seen() {
     let memory = Memory::default()
@@ -123,13 +123,13 @@ fn no_bit_changes_without_being_seen() {
                     assert!(entries.eq(known), "byte {place}");
                     unseen += 1;
                 }
-                // Zero bytes behind a member, and the end of the tar file.
+                // Zero bytes after a member, and the end of the tar file.
                 (Err(_), Ok(some)) => assert!(some == expected, "byte {place}"),
                 (Ok(_), Err(error)) => panic!("only the index refuses byte {place}: {error}"),
             }
         }
     }
-    // All of the content, and the digit 5 of the map: it may be 1, 4 or 7.
+    // The whole content, and the digit 5 of the map, which may be 1, 4 or 7.
     assert_eq!(unseen, 8 * "contentxy".len() + 3);
 }
 
@@ -146,15 +146,15 @@ fn what_is_cut_short_or_longer_is_refused() {
     refused(&[&archive[..], &archive[..]].concat());
 }
 
-/// Of an archive, the tar file and what follows it.
+/// The tar file of an archive, and the rest.
 fn parts(archive: &[u8]) -> (&[u8], &[u8]) {
     let footer = &archive[archive.len() - 48..];
     let tar = u64::from_be_bytes(footer[..8].try_into().unwrap());
     archive.split_at(tar as usize)
 }
 
-/// The header of a member that hides in the content of another one is where the index says. A tar
-/// program does not see it.
+/// The index points to a member's header in the content of another member. A tar program does not
+/// see this header.
 #[test]
 fn an_index_cannot_make_two_members_of_one() {
     let hidden = Memory::default().file("b", b"evil").archive();
@@ -168,7 +168,7 @@ fn an_index_cannot_make_two_members_of_one() {
     refused(&mixed);
 }
 
-/// Fields of lengths allocate nothing: these say that there are exabytes.
+/// Length fields allocate no memory: these claim exabytes.
 #[test]
 fn large_numbers_take_no_memory() {
     let mut memory = Memory::default().file("a", b"");
@@ -191,7 +191,7 @@ fn large_numbers_take_no_memory() {
     refused(&footer);
 }
 
-/// Zeros of any length, that cost nothing to read.
+/// Zeros of any length, which cost nothing to read.
 struct Endless(u64);
 
 impl Read for Endless {
@@ -218,7 +218,7 @@ fn zeros_are_no_archive() {
     assert!(read.is_err());
 }
 
-/// Bytes behind the members of the tar file, and behind the records of the index, which the footer
+/// Bytes after the members of the tar file, and after the records of the index, which the footer
 /// counts.
 #[test]
 fn nothing_else_is_between_the_parts() {

@@ -1,4 +1,4 @@
-//! Archives: what is written is read again, and what breaks a rule is refused.
+//! Archives: round trips, and refusals of broken rules.
 
 mod common;
 mod example;

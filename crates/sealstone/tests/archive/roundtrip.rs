@@ -1,4 +1,4 @@
-//! Archives are written and read again, in both ways.
+//! Archives are written and read again, by both readers.
 
 use sealstone::archive::{Again, EntryKind, MAX_PATH};
 
@@ -40,7 +40,7 @@ fn an_archive_that_is_read_again_is_the_same() {
     }
 }
 
-/// The tree may be wrong, as one that changes while it is read.
+/// A tree may break a rule, for example if it changes while it is read.
 #[test]
 fn a_tree_that_breaks_a_rule_makes_no_archive() {
     let long = "n".repeat(MAX_PATH + 1);
@@ -83,7 +83,7 @@ fn a_tree_that_breaks_a_rule_makes_no_archive() {
     }
 }
 
-/// What other programs hold in a signed number.
+/// Other programs store sizes in signed numbers.
 #[test]
 fn a_size_is_below_2_to_the_63() {
     let Some((mut entry, ..)) = Memory::default().file("a", b"").0.pop_front() else {

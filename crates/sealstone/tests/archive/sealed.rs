@@ -1,4 +1,4 @@
-//! Archives in sealed files: who signed a member is known without reading the others.
+//! Archives in sealed files: the signer of a member is known without reading the other members.
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::common::Memory;
 
 static ALICE: LazyLock<Passport> = LazyLock::new(|| Passport::generate("Alice", 0).unwrap());
 
-/// Of one chunk, and of many.
+/// Trees of one chunk and of many.
 fn trees() -> [Memory; 2] {
     let small = Memory::default().file("a", b"content");
     let large = Memory::default()
@@ -63,7 +63,7 @@ fn seal_content(
     file
 }
 
-/// Counts what is read.
+/// Counts the bytes read.
 struct Counted {
     file: Cursor<Vec<u8>>,
     read: Arc<AtomicU64>,
@@ -137,7 +137,7 @@ fn unsigned_and_padded_files_are_read_as_well() {
     }
 }
 
-/// The end of the index is the end of a chunk, some bytes before it, and some behind it.
+/// The end of the index is the end of a chunk, some bytes before it, and some bytes after it.
 #[test]
 fn no_length_stops_the_sealing() {
     const CONTENT: usize = (1 << 20) - 17;
@@ -180,7 +180,7 @@ fn another_chunk_is_refused_once_the_sender_is_known() {
     }
 }
 
-/// Hashes of another file, as a recipient could put them there who knows the file key.
+/// Hashes of another file, which a recipient with the file key could insert.
 #[test]
 fn wrong_hashes_show_no_sender() {
     let [_, tree] = trees();
@@ -216,7 +216,7 @@ fn sealing_again_makes_new_hashes() {
     assert!(read.load(Relaxed) < 4 << 20);
 }
 
-/// A disk that is full does not leave the archive waiting for hashes.
+/// With a full disk, the archive does not wait for hashes forever.
 #[test]
 fn a_sealing_that_fails_ends() {
     struct Full(usize);

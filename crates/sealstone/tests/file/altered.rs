@@ -67,7 +67,7 @@ fn every_flipped_character_of_an_armored_file() {
         let mut changed = file.clone();
         changed[at] ^= 1 << (at % 7);
         let result = open_armored(&changed);
-        // The line endings may change between forms that are allowed.
+        // Line endings may change between allowed forms.
         let blank = file[at].is_ascii_whitespace() && changed[at].is_ascii_whitespace();
         assert!(result.is_err() || blank, "character {at}");
     }
@@ -119,7 +119,7 @@ impl Cut {
     }
 }
 
-/// Every way to put up to four of three chunks in a row.
+/// Every sequence of up to four chunks out of three.
 fn orders() -> impl Iterator<Item = Vec<usize>> {
     (0..=4).flat_map(|len| {
         (0..3_usize.pow(len)).map(move |n| (0..len).map(|at| n / 3_usize.pow(at) % 3).collect())
@@ -139,7 +139,7 @@ fn chunks_moved_dropped_repeated_or_foreign() {
                 }
                 seal(&sealer, content)
             };
-            // Two full chunks, and one that is exactly full but last: moved chunks keep every
+            // Two full chunks, and a last one that is exactly full: moved chunks preserve every
             // length.
             let file = make(&content(3 * CONTENT_LEN));
             let cut = Cut::new(

@@ -1,8 +1,8 @@
 //! Sealed files of many kinds, described by a text beside them. The golden files and the second
 //! implementation (`interop/cases.py`) use the same text.
 //!
-//! Each file has a paragraph of `name: value` lines. The content is 00 01 … fa and again from 00,
-//! of the length given.
+//! Each file has a paragraph of `name: value` lines. The content is 00 01 … fa, repeated up to the
+//! given length.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -181,7 +181,7 @@ impl Case {
     }
 }
 
-/// A file, and whether it was armored.
+/// A parsed file, and whether it was armored.
 pub(crate) fn read(file: &[u8]) -> Result<(Sealed<Dearmored<&[u8]>>, bool)> {
     let reader = Dearmored::detect(file).map_err(Error::from)?;
     let armored = reader.is_armored();

@@ -39,7 +39,7 @@ pub(crate) fn sealed_unsigned(content: &[u8]) -> Vec<u8> {
     seal(&sealer, content)
 }
 
-/// Signs, hides the length, and armors as `choices` say: its remainder by 3, and the bits 4 and 8.
+/// Signs, hides the length, and armors by `choices`: its remainder by 3, and the bits 4 and 8.
 pub(crate) fn choose(sealer: &mut Sealer<'_>, choices: u32) {
     match choices % 3 {
         0 => &mut *sealer,
@@ -65,7 +65,7 @@ pub(crate) fn unlock<'f>(file: &'f [u8], passport: &Passport) -> Result<Opening<
     Sealed::read(file)?.unlock(&Keys::new(&[passport], &[]))
 }
 
-/// Opens as Bob: as Alice's if it says that it is signed, else as unsigned.
+/// Opens as Bob: as Alice's file if it claims to be signed, else as unsigned.
 pub(crate) fn open_as_bob(file: &[u8]) -> Result<Vec<u8>> {
     let opening = unlock(file, &BOB)?;
     let mut out = Vec::new();
@@ -76,7 +76,7 @@ pub(crate) fn open_as_bob(file: &[u8]) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Asserts that a changed file is refused for the right kind of reason.
+/// Asserts that a changed file is refused with the right kind of error.
 pub(crate) fn assert_refused(file: &[u8], what: &str) {
     match open_as_bob(file) {
         Ok(_) => panic!("{what}: was opened"),

@@ -9,7 +9,7 @@ fn dir() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v1/files")
 }
 
-/// Every case and its file; every file there has a case.
+/// Every case and its file. Every golden file has a case.
 fn golden() -> Vec<(Case, Vec<u8>)> {
     let cases = Case::parse_all(include_str!("../golden/v1/files/cases.txt"));
     let files = fs::read_dir(dir()).unwrap();
@@ -50,7 +50,7 @@ fn every_golden_file_is_refused_with_one_byte_changed() {
     }
 }
 
-/// Writes the golden files anew: only before the first release. `cases.py golden` writes the rest.
+/// Rewrites the golden files. Only before the first release. `cases.py golden` writes the rest.
 #[test]
 #[ignore = "rewrites the golden files"]
 fn make_golden_files() {

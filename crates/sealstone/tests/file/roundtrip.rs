@@ -1,4 +1,4 @@
-//! Sealed content comes back, in every form.
+//! Round trips of sealed content, in every form.
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -85,7 +85,7 @@ fn the_number_of_workers_changes_nothing() {
     }
 }
 
-/// Gives and takes a few bytes at a time, like a slow pipe.
+/// Reads and writes a few bytes at a time, like a slow pipe.
 struct Trickle<T>(T, usize);
 
 impl<T: Read> Read for Trickle<T> {
@@ -185,7 +185,7 @@ fn recipients_are_found_and_shown() {
     ));
 }
 
-/// The most that was reported of the key derivations that `work` starts.
+/// The largest progress reported by the key derivations of `work`.
 fn most_reported(work: impl FnOnce(OnProgress<'_>)) -> u64 {
     let most = AtomicU64::new(0);
     work(&|progress: KdfProgress| {
@@ -224,7 +224,7 @@ fn a_generated_passphrase_opens_without_its_dashes() {
     let shown = std::str::from_utf8(generated.expose()).unwrap();
     let spaced = Passphrase::new(shown.replace('-', " ").to_uppercase().as_bytes()).unwrap();
     let params = KdfParams::new(7168, 5, 1).unwrap();
-    // A passphrase may also be chosen in that other spelling.
+    // A user may also choose a passphrase in the other spelling.
     for chosen in [&generated, &spaced] {
         let mut sealer = Sealer::new();
         sealer.to_passphrase(chosen, params);
@@ -418,7 +418,7 @@ fn what_is_read_after_verifying_is_what_was_verified() {
     let opening = Sealed::read(Cursor::new(file.clone())).unwrap();
     let opening = opening.unlock(&Keys::new(&[&BOB], &[])).unwrap();
     let start = opening.payload_start();
-    // The same file twice, whose second half can be exchanged while it is read.
+    // The same file twice. Its second half can be replaced while it is read.
     let shared = std::rc::Rc::new(std::cell::RefCell::new(Cursor::new(file)));
     struct Shared(std::rc::Rc<std::cell::RefCell<Cursor<Vec<u8>>>>);
     impl Read for Shared {
@@ -471,7 +471,7 @@ fn the_sender_of_a_part_is_checked_without_the_rest() {
     let prove = |position: usize| whole.prove(position as u64).unwrap();
 
     for position in [0, 7, CONTENT_LEN, 16 * CONTENT_LEN + 5, content.len() - 1] {
-        // Nothing but the chunk is there.
+        // Only this chunk exists.
         let chunk = position / CONTENT_LEN;
         let start = file.len() - SIGNED_TRAILER_LEN - (19 * 17 + content.len());
         let mut torn = file.clone();
@@ -485,7 +485,7 @@ fn the_sender_of_a_part_is_checked_without_the_rest() {
             .unwrap()
             .to_vec();
         assert!(part == content[position..end], "{position}");
-        // One bit of the chunk.
+        // Flip one bit of the chunk.
         torn[start + chunk * CHUNK_LEN + 3] ^= 1;
         let altered = reader(&torn)
             .read_proved(ALICE.contact(), position as u64, &prove(position))

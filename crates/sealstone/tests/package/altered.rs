@@ -1,4 +1,4 @@
-//! Every change of a byte of a package with everything in it is rejected, by the layer that should.
+//! Every change of a byte of a package with all parts is rejected, by the right layer.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ const RESPONSE: &[u8] = b"some bytes that a time-stamping authority sent";
 const ED25519_LEN: usize = 64;
 const ML_DSA_65_LEN: usize = 3309;
 
-/// A signer, a counter-signer and a timestamp that no roots are named for.
+/// A signer, a counter-signer and a timestamp without roots.
 fn package() -> Vec<u8> {
     let mut package = common::package();
     package.countersign(&passport(2), TIME + 1).unwrap();
@@ -18,7 +18,7 @@ fn package() -> Vec<u8> {
     package.encode()
 }
 
-/// The verdict on a package: `format`, or the layers that are bad, or nothing if it is good.
+/// The verdict on a package: `format`, or the bad layers, or an empty text if it is good.
 fn say(bytes: &[u8]) -> String {
     let Ok(package) = Package::decode(bytes) else {
         return "format".to_owned();
@@ -35,7 +35,7 @@ fn say(bytes: &[u8]) -> String {
     bad.join(" ")
 }
 
-/// Where `part` stands in `whole`, the given one of all places.
+/// The range of occurrence number `nth` of `part` in `whole`.
 fn place(whole: &[u8], part: &[u8], nth: usize) -> Range<usize> {
     let mut windows = whole.windows(part.len()).enumerate();
     let start = windows
@@ -47,7 +47,7 @@ fn place(whole: &[u8], part: &[u8], nth: usize) -> Range<usize> {
     start..start + part.len()
 }
 
-/// The parts of a package, in their order, and what a change of one of their bytes may lead to.
+/// The parts of a package in order, and the possible verdicts after a change of one of their bytes.
 /// Bytes between them are heads of CBOR and small numbers.
 fn parts(bytes: &[u8]) -> Vec<(&'static str, Range<usize>, Vec<&'static str>)> {
     let package = Package::decode(bytes).unwrap();
@@ -71,7 +71,7 @@ fn parts(bytes: &[u8]) -> Vec<(&'static str, Range<usize>, Vec<&'static str>)> {
     let (both, last) = ("ed25519 ml-dsa-65", response.end + 2);
     vec![
         ("prefix", 0..10, vec!["format"]),
-        // The policy, layers that are required, or digests may no longer fit either.
+        // The policy, required layers, or digests may no longer fit too.
         (
             "manifest",
             manifest,

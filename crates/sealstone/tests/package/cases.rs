@@ -34,7 +34,7 @@ pub(crate) struct Case {
     pub(crate) derived: BTreeMap<String, String>,
     /// The responses of time-stamping authorities, over all signatures.
     pub(crate) responses: Vec<String>,
-    /// SHA3-256 of what another timestamp would cover.
+    /// SHA3-256 of the bytes that another timestamp would cover.
     pub(crate) to_stamp: String,
 }
 
@@ -171,7 +171,7 @@ impl Case {
         }
     }
 
-    /// Verifies with everything that the description has.
+    /// Verifies with all inputs of the description.
     pub(crate) fn verify(&self, bytes: &[u8], directory: &Tree) -> sealstone::Result<Report> {
         let package = Package::decode(bytes)?;
         let (key, secret) = (self.key(), self.secret());
@@ -190,7 +190,7 @@ impl Case {
         Ok(verifier.verify(&package))
     }
 
-    /// The package in `folder` is good, and everything in it is as described.
+    /// Asserts that the package in `folder` is good and matches the description.
     pub(crate) fn check(&self, folder: &Path) {
         let bytes = std::fs::read(folder.join(&self.file)).unwrap();
         let directory = Tree::read(&folder.join(self.file.strip_suffix(".package").unwrap()));
@@ -291,7 +291,7 @@ fn signature(
     (person(name).fingerprint(), role, *time)
 }
 
-/// SHA3-256 of what another timestamp would cover.
+/// SHA3-256 of the bytes that another timestamp would cover.
 pub(crate) fn to_stamp(package: &Package) -> String {
     HEXLOWER.encode(&sha3_256(&package.to_stamp()))
 }

@@ -1,4 +1,4 @@
-//! Passports and a package with every layer but the timestamp.
+//! Passports and a package with every layer except the timestamp.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,7 +15,7 @@ pub(crate) const HMAC_KEY: &[u8] = &[7; 32];
 pub(crate) const SECRET: &[u8] = &[9; 32];
 pub(crate) const POLICY: &[u8] = br#"{"use": "research only"}"#;
 
-/// A passport that follows from one byte.
+/// A passport derived from one byte.
 pub(crate) fn passport(seed: u8) -> Passport {
     let seed = Secret::with(|bytes| bytes.fill(seed));
     Passport::from_seed(seed, "Somebody", TIME).unwrap()
@@ -41,7 +41,7 @@ impl Files {
     }
 }
 
-/// A reader that fails at once.
+/// A reader that fails immediately.
 struct Broken;
 
 impl io::Read for Broken {
@@ -94,7 +94,7 @@ pub(crate) fn stored(package: &Package) -> Package {
     Package::decode(&package.encode()).unwrap()
 }
 
-/// The verdicts of the six layers, in order: good, bad, unchecked, absent by their first letters.
+/// The verdicts of the six layers in order, by first letters: good, bad, unchecked, absent.
 pub(crate) fn verdicts(report: &Report) -> String {
     let letter = |verdict: Verdict| match verdict {
         Verdict::Good => 'g',

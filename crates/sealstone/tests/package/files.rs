@@ -9,7 +9,7 @@ use sealstone::package::{
 
 use crate::common::{Files, Stored, TIME, passport, stored, verdicts};
 
-/// Sizes around those at which hashing changes its way.
+/// Sizes around those at which hashing changes its method.
 const SIZES: [usize; 7] = [0, 1, 4096, 65_537, (1 << 18) - 1, 1 << 18, (1 << 20) + 1];
 
 fn files() -> Files {

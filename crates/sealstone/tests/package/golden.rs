@@ -1,5 +1,5 @@
-//! Packages of every version of the format are good for ever (`tests/golden`). The second
-//! implementation made them.
+//! Packages of every version of the format stay good (`tests/golden`). The second implementation
+//! made them.
 
 use std::fs;
 use std::path::PathBuf;

@@ -64,7 +64,7 @@ fn what_they_sign_we_verify() {
     fs::remove_dir_all(dir).unwrap();
 }
 
-/// A package that breaks one rule, or none, and what a verifier must say of it.
+/// A package that breaks one rule or none, and the required verdict.
 #[derive(Deserialize)]
 struct Forgery {
     file: String,
@@ -77,7 +77,7 @@ struct Forgery {
 enum Expected {
     /// `good`, `format`, or `signers`: all layers are good, but the signatures do not count.
     Word(String),
-    /// The layers that are bad.
+    /// The bad layers.
     Bad(Vec<String>),
 }
 

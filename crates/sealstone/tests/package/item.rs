@@ -1,4 +1,4 @@
-//! CBOR items that can be taken apart and put together otherwise, also against the rules.
+//! CBOR items that can be decomposed and recombined, even against the rules.
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Item {
@@ -6,7 +6,7 @@ pub(crate) enum Item {
     Bytes(Vec<u8>),
     Text(Vec<u8>),
     Array(Vec<Item>),
-    /// Keys and values in turn.
+    /// Alternating keys and values.
     Map(Vec<Item>),
 }
 
@@ -73,7 +73,7 @@ impl Item {
         }
     }
 
-    /// Where the value of a key stands in a map.
+    /// The index of the value of a key in a map.
     fn place(&mut self, key: u64) -> usize {
         let mut keys = self.items().iter().step_by(2);
         2 * keys.position(|it| *it == Self::Uint(key)).unwrap() + 1
@@ -89,7 +89,7 @@ impl Item {
         self.items().drain(place - 1..=place);
     }
 
-    /// Puts a field there twice.
+    /// Duplicates a field.
     pub(crate) fn double(&mut self, key: u64) {
         let place = self.place(key);
         let pair = self.items()[place - 1..=place].to_vec();
@@ -109,7 +109,7 @@ impl Item {
         self.items().swap(a, b);
     }
 
-    /// How many parts there are, in all depths.
+    /// The number of parts at all depths.
     pub(crate) fn count(&self) -> usize {
         match self {
             Self::Array(items) | Self::Map(items) => items.iter().map(|it| 1 + it.count()).sum(),
@@ -117,7 +117,7 @@ impl Item {
         }
     }
 
-    /// Calls `change` with part `number`: all parts beside it, and its place among them.
+    /// Calls `change` with the list that contains part `number`, and its index there.
     pub(crate) fn edit(
         &mut self,
         mut number: usize,
@@ -136,7 +136,8 @@ impl Item {
         panic!("there are fewer parts")
     }
 
-    /// Exchanges two parts of any depth; if one contains the other, that takes its place.
+    /// Swaps two parts at any depth. If one contains the other, the inner part replaces the outer
+    /// one.
     pub(crate) fn exchange_parts(&mut self, a: usize, b: usize) {
         let part = |number| {
             let mut found = None;
@@ -145,7 +146,7 @@ impl Item {
             found.unwrap()
         };
         let (first, second) = (part(a.min(b)), part(a.max(b)));
-        // The later one first: it stands where it was then.
+        // The later part first, so that it does not move.
         self.edit(a.max(b), &mut |items, at| items[at] = first.clone());
         self.edit(a.min(b), &mut |items, at| items[at] = second.clone());
     }

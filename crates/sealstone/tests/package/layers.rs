@@ -1,4 +1,4 @@
-//! Layers: what each sees, what is required, what cannot be taken away.
+//! Layers: their checks, required layers, and layers that cannot be removed.
 
 use sealstone::Error;
 use sealstone::package::{Draft, Json, Layer, Package, Verdict, Verifier};
@@ -6,7 +6,7 @@ use sealstone_primitives::hash::sha3_256;
 
 use crate::common::{HMAC_KEY, POLICY, SECRET, TIME, draft, package, passport, stored, verdicts};
 
-/// A verifier that has everything.
+/// A verifier with all keys.
 fn verifier() -> Verifier<'static> {
     Verifier::new()
         .signer(passport(1).contact())
@@ -55,7 +55,7 @@ fn a_layer_that_nobody_requires_may_be_unchecked() {
         (verdicts(&report).as_str(), report.verdict),
         ("guggaa", Verdict::Good)
     );
-    // The verifier's own requirement counts, whatever the signer wants.
+    // The verifier's own requirement counts, independent of the signer's.
     let report = verifier.clone().require(Layer::Hmac).verify(&package);
     assert_eq!(report.verdict, Verdict::Bad);
     let report = verifier.clone().require(Layer::Timestamp).verify(&package);
@@ -92,7 +92,7 @@ fn what_the_signer_requires_is_missed() {
     );
 }
 
-/// A thief of the signing keys has neither key nor secret, and leaves their layers out.
+/// A thief of the signing keys has neither key nor secret, and omits their layers.
 #[test]
 fn a_key_or_a_secret_that_is_given_requires_its_layer() {
     let signer = passport(1);
@@ -116,7 +116,7 @@ fn another_key_or_secret_is_seen_by_its_layer() {
     let cases: [(&[u8], &[u8], &str); 3] = [
         (&[8; 32], SECRET, "gbggga"),
         (HMAC_KEY, &[8; 32], "ggggba"),
-        // HMAC alone would take a key with zeros behind it for the same.
+        // HMAC alone would accept the key with appended zeros.
         (&[HMAC_KEY, &[0]].concat(), SECRET, "gbggga"),
     ];
     for (key, secret, expected) in cases {
@@ -173,8 +173,8 @@ fn the_policy_and_everything_else_can_be_read_again() {
     );
 }
 
-/// A signer by hand can put any bytes there. Nothing but the signatures is wrong with the
-/// second one.
+/// A handwritten package can have any bytes there. In the second one, only the signatures are
+/// wrong.
 #[test]
 fn a_policy_that_is_not_canonical_is_bad_although_its_digest_is_right() {
     let bytes = package().encode();
@@ -190,7 +190,7 @@ fn a_policy_that_is_not_canonical_is_bad_although_its_digest_is_right() {
     }
 }
 
-/// The bytes with one part that stands there once replaced by another one.
+/// The bytes with the only occurrence of one part replaced.
 fn replaced(bytes: &[u8], part: &[u8], by: &[u8]) -> Vec<u8> {
     let at: Vec<usize> = (0..bytes.len())
         .filter(|&at| bytes[at..].starts_with(part))
@@ -211,8 +211,8 @@ fn a_part_of_another_package_does_not_fit() {
         mine.len(),
         other.len() - "Somebody Else".len() + "An Author".len()
     );
-    // Everything behind the manifest of the one, behind the manifest of the other: tag,
-    // confirmation and signatures are of equal length in both.
+    // The rest of one package after the manifest of the other. Tag, confirmation and signatures
+    // have equal lengths in both.
     let end = mine.len() - 3000;
     let tail = other.len() - (mine.len() - end);
     let mixed = [&mine[..end], &other[tail..]].concat();

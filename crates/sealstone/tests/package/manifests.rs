@@ -1,4 +1,4 @@
-//! Manifests at random: each has one encoding, and no other manifest has it.
+//! Random manifests: each has one encoding, and no other manifest has the same.
 
 use proptest::collection::{btree_set, vec};
 use proptest::option;
@@ -19,7 +19,7 @@ fn signers() -> impl Strategy<Value = (Vec<Fingerprint>, u64)> {
     })
 }
 
-/// Paths that never clash: a directory's name has a letter that no file's name has.
+/// Paths without conflicts: a directory's name has a letter that file names do not have.
 fn paths() -> impl Strategy<Value = Vec<String>> {
     btree_set("(d[a-c]/){0,3}[e-h .é名]{1,4}[0-9]", 0..6).prop_map(|set| set.into_iter().collect())
 }
@@ -95,7 +95,7 @@ fn manifest() -> impl Strategy<Value = Manifest> {
     )
 }
 
-/// `one` with the fields of `other` that a number names: few, so that manifests differ little.
+/// `one` with the fields of `other` in the bit mask `fields`: few, so that manifests differ little.
 fn mixed(one: &Manifest, other: &Manifest, fields: u8) -> Manifest {
     let mut mixed = one.clone();
     let takes = |field: u8| fields & 1 << field != 0;

@@ -1,6 +1,6 @@
-//! Every layer, signer and file that is removed, put in another order, doubled or exchanged is
-//! rejected, and by the layer that should. The parts are moved inside the encoding, so that also
-//! what no writer of ours makes is tried.
+//! Every removed, reordered, duplicated or swapped layer, signer and file is rejected, by the right
+//! layer. The test moves parts inside the encoding, so it also covers packages that our writer
+//! cannot make.
 
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -40,8 +40,8 @@ fn directory() -> Files {
     files
 }
 
-/// Signed by passports 1 and 2, both required, and counter-signed by 3 and 4. Two responses of
-/// nobody stand for timestamps. `variant` makes another package of the same people and names.
+/// Signed by passports 1 and 2, both required, and counter-signed by 3 and 4. Two invalid responses
+/// stand for timestamps. `variant` makes another package of the same people and names.
 fn package(variant: u8) -> Package {
     let mut directory = directory();
     if variant > 0 {
@@ -92,7 +92,8 @@ fn verify(package: &Package, files: &Files, people: &[Passport]) -> Report {
     verifier.verify(package)
 }
 
-/// `format`, the bad layers, `signers` if only they are missed, or nothing for a good package.
+/// `format`, the bad layers, `signers` if only they are missing, or an empty text for a good
+/// package.
 fn say(bytes: &[u8], files: &Files) -> String {
     let Ok(package) = Package::decode(bytes) else {
         return FORMAT.to_owned();
@@ -110,7 +111,7 @@ fn say(bytes: &[u8], files: &Files) -> String {
     }
 }
 
-/// The bundle of a package, and with its manifest opened.
+/// The bundle of a package, with its manifest decoded.
 fn bundle(package: &Package) -> Item {
     Item::parse(&package.encode()[10..])
 }
@@ -156,14 +157,14 @@ fn every_layer_removed() {
     for (field, expected) in cases {
         assert_eq!(changed(|it| it.remove(field)), expected, "{field}");
     }
-    // The empty array in their place.
+    // An empty array instead.
     for (field, expected) in [(SIGNATURES, FORMAT), (TIMESTAMPS, ""), (EMBEDDED, FORMAT)] {
         let found = changed(|it| *it.field(field) = Item::Array(Vec::new()));
         assert_eq!(found, expected, "{field}");
     }
 }
 
-/// A timestamp that the manifest requires is missed.
+/// A timestamp that the manifest requires is missing.
 #[test]
 fn the_required_timestamp_removed() {
     let mut draft = Draft::new();
@@ -226,9 +227,9 @@ fn every_layer_exchanged_for_that_of_another_package() {
 
 #[test]
 fn every_signature_removed() {
-    // Each counter-signature covers those before it. The last one nobody requires.
+    // Each counter-signature covers those before it. The last one is not required.
     for (at, expected) in [(0, SIGNED), (1, SIGNED), (2, SIGNED), (3, "")] {
-        // A timestamp over four signatures cannot stand over three.
+        // A timestamp over four signatures does not cover three.
         let found = changed(|it| drop(it.field(SIGNATURES).items().remove(at)));
         assert_eq!(found, FORMAT, "{at}");
         let found = changed(|it| {
@@ -237,7 +238,7 @@ fn every_signature_removed() {
         });
         assert_eq!(found, expected, "{at}");
     }
-    // Without counter-signatures, the one that has to be there is missed.
+    // Without counter-signatures, the required one is missing.
     for at in 0..2 {
         let found = changed(|it| {
             it.field(SIGNATURES).items().truncate(2);
@@ -263,14 +264,14 @@ fn every_signature_doubled_put_in_another_place_or_exchanged() {
         assert_eq!(found, SIGNED, "{at} of another package");
         for second in at + 1..4 {
             let found = changed(|it| it.field(SIGNATURES).items().swap(at, second));
-            // Counter-signers may stand in any order, but each covers those before it.
+            // Counter-signers may be in any order, but each covers those before it.
             let expected = if at == 2 { SIGNED } else { FORMAT };
             assert_eq!(found, expected, "{at} {second}");
         }
     }
 }
 
-/// One of both signatures, or the keys, in the place of another signer's.
+/// One of both signatures, or the keys, replaces another signer's.
 #[test]
 fn every_part_of_a_signature_exchanged_with_another_signer() {
     let cases = [
@@ -334,7 +335,7 @@ fn every_file_of_the_manifest_removed_doubled_put_in_another_place_or_exchanged(
     for at in 0..5 {
         let is_embedded = at == 2 || at == 3;
         let found = manifest(|it| drop(it.field(ENTRIES).items().remove(at)));
-        // Its content is there without it: embedded, or an additional file.
+        // Its content exists without it: embedded, or as an additional file.
         let expected = match is_embedded {
             true => FORMAT,
             false => "content hmac ed25519 ml-dsa-65 keys",
@@ -418,7 +419,7 @@ fn every_file_of_the_directory_removed_doubled_or_exchanged() {
 
 #[test]
 fn every_timestamp_removed_doubled_put_in_another_place_or_exchanged() {
-    // No roots are named: what only the authority's signature shows is for tests/package/stamps.rs.
+    // There are no roots: tests/package/stamps.rs tests the authority's signature.
     let mut other = bundle(&package(1));
     for at in 0..2 {
         let found = changed(|it| {
@@ -433,10 +434,10 @@ fn every_timestamp_removed_doubled_put_in_another_place_or_exchanged() {
     assert_eq!(found, FORMAT, "the second covers less than the first");
 }
 
-/// Two bundles of the same people mixed field by field: only the whole ones are good.
+/// Two bundles of the same people, mixed field by field: only the original ones are good.
 fn mixed(fields: u8) -> (String, bool) {
     let (mut one, mut other) = (bundle(&package(0)), bundle(&package(1)));
-    // Timestamps cover by their imprints, which nobody verifies here.
+    // Timestamps cover by their imprints, which are not verified here.
     for field in [
         MANIFEST,
         POLICY_FIELD,
@@ -462,7 +463,7 @@ proptest! {
         prop_assert_eq!(found.is_empty(), whole, "{}: {}", fields, found);
     }
 
-    /// Any part anywhere is removed, doubled, or exchanged with any other part of any depth.
+    /// Any part is removed, duplicated, or swapped with any other part at any depth.
     #[test]
     fn no_part_can_be_moved(first: Index, second: Index, action in 0..3u8, inside: bool) {
         let original = required_only();
@@ -479,7 +480,7 @@ proptest! {
     }
 }
 
-/// The package without what nobody requires: counter-signatures and timestamps.
+/// The package without optional parts: counter-signatures and timestamps.
 fn required_only() -> Item {
     let mut bundle = bundle(&package(0));
     bundle.field(SIGNATURES).items().truncate(2);

@@ -1,4 +1,4 @@
-//! Signers: whom a verifier accepts, co-signers, counter-signers, k of n.
+//! Signers: accepted signers, co-signers, counter-signers, k of n.
 
 use sealstone::Error;
 use sealstone::package::{Draft, Package, Report, Role, Verdict, Verifier};
@@ -7,7 +7,8 @@ use sealstone::trust::Standing;
 
 use crate::common::{TIME, passport, stored, verdicts};
 
-/// A package that passport 1 has signed and `others` are to sign; `threshold` have to.
+/// A package that passport 1 has signed and `others` will sign. `threshold` signatures are
+/// required.
 fn package(others: &[u8], threshold: u64) -> Package {
     let mut draft = Draft::new();
     draft.embed("a", b"content").unwrap();
@@ -18,7 +19,7 @@ fn package(others: &[u8], threshold: u64) -> Package {
     draft.sign(&passport(1), TIME).unwrap()
 }
 
-/// Verified by one who approves these passports.
+/// The report of a verifier who approves these passports.
 fn approved(package: &Package, approved: &[u8]) -> Report {
     let all: Vec<Fingerprint> = approved
         .iter()
@@ -82,7 +83,7 @@ fn naming_a_signer_replaces_the_approval_only() {
 fn all_signers_have_to_sign_unless_fewer_suffice() {
     let mut all = package(&[2, 3], 3);
     assert_eq!(approved(&all, &[1, 2, 3]).verdict, Verdict::Bad);
-    // In any order: they are put in that of the manifest.
+    // In any order: the package sorts them as in the manifest.
     all.cosign(&passport(3), TIME + 2).unwrap();
     all.cosign(&passport(2), TIME + 1).unwrap();
     let report = approved(&all, &[1, 2, 3]);
@@ -96,7 +97,7 @@ fn all_signers_have_to_sign_unless_fewer_suffice() {
     two.cosign(&passport(3), TIME).unwrap();
     assert_eq!(approved(&two, &[1, 2, 3]).verdict, Verdict::Good);
     assert_eq!(approved(&two, &[1, 2]).verdict, Verdict::Bad);
-    // A signer who is named has to be among them.
+    // A named signer must be among them.
     let bob = passport(2);
     let opinion = |_: &Fingerprint, _| Standing::Approved;
     let report = Verifier::new()
@@ -120,7 +121,7 @@ fn a_counter_signature_covers_all_before_it_and_does_not_count() {
     assert_eq!(report.verdict, Verdict::Good);
     let roles: Vec<Role> = report.signers.iter().map(|it| it.role).collect();
     assert_eq!(roles, [Role::Signer, Role::Signer, Role::CounterSigner]);
-    // Nobody can be put in front of it any more.
+    // No signature can be inserted before it any more.
     let mut late = stored(&package);
     assert!(matches!(
         late.cosign(&passport(2), TIME),

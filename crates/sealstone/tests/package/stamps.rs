@@ -1,4 +1,4 @@
-//! Layer 6: timestamps of a local authority that `openssl` plays.
+//! Layer 6: timestamps of a local authority by `openssl`.
 
 use sealstone::package::{Draft, Layer, Package, Report, Verdict, Verifier};
 use sealstone::passport::Fingerprint;
@@ -25,7 +25,7 @@ impl World {
         Some(Self { tsa, roots, now })
     }
 
-    /// A package that requires a timestamp, signed at `time`; `others` are to sign too.
+    /// A package that requires a timestamp, signed at `time`. `others` will sign too.
     fn package(&self, others: &[u8], time: u64) -> Package {
         let mut draft = Draft::new();
         draft.embed("a", b"content").unwrap();
@@ -124,7 +124,7 @@ fn a_timestamp_of_something_else_does_not_count() {
     let mut package = world.package(&[], world.now);
     package.attach_timestamp(&of_other).unwrap();
     is_bad(&world.verify(&package), "timestamp 1 of 1");
-    // Of the same package before the second signature: that one is not covered.
+    // A timestamp of the same package before the second signature does not cover this signature.
     other.attach_timestamp(&of_other).unwrap();
     let report = world.verify(&other);
     assert_eq!(
@@ -134,7 +134,7 @@ fn a_timestamp_of_something_else_does_not_count() {
     assert!(report.reason.starts_with("1 of 2"), "{}", report.reason);
     other.cosign(&passport(2), world.now).unwrap();
     is_bad(&world.verify(&other), "signature 2 is not covered");
-    // A later timestamp covers all of it.
+    // A later timestamp covers everything.
     world.stamp(&mut other);
     let report = world.verify(&other);
     assert_eq!(report.verdict, Verdict::Good, "{}", report.reason);
@@ -168,7 +168,7 @@ fn a_later_timestamp_must_be_later() {
     renewed.attach_timestamp(&second).unwrap();
     let report = world.verify(&renewed);
     assert_eq!(report.verdict, Verdict::Good, "{}", report.reason);
-    // The first one tells the time.
+    // The first timestamp has the time.
     assert_eq!(report.signers[0].proved_time, Some(world.now + 30));
     assert_eq!(report.timestamps.len(), 2);
     let earlier = world.token(&package.to_stamp(), "signer", world.now + 20);

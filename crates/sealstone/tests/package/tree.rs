@@ -24,7 +24,7 @@ pub(crate) fn person(name: &str) -> &'static Passport {
     &PEOPLE[name]
 }
 
-/// 00 01 … fa and again from 00.
+/// 00 01 … fa, repeated.
 pub(crate) fn content(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i % 251) as u8).collect()
 }
@@ -41,7 +41,7 @@ pub(crate) enum Node {
 }
 
 impl Tree {
-    /// The objects below a directory; nothing if there is none.
+    /// The objects below a directory. Empty if there is none.
     pub(crate) fn read(root: &Path) -> Self {
         let mut tree = Self::default();
         if root.exists() {

@@ -1,5 +1,5 @@
-//! Bad responses, each refused by its name. Where `openssl ts -verify` checks the same, it refuses
-//! them too.
+//! Bad responses. Each is refused with the right error. `openssl ts -verify` refuses them too, if
+//! it has the same check.
 
 use sealstone::timestamp::{Imprint, Options, Request, Response, Roots, Sha2, check_answer};
 use sealstone_testing::tsa::{Authority, Info, SIGNER, generalized_time, granted, now, tlv};
@@ -37,7 +37,7 @@ impl Bench {
         self.tsa.sign("signer", &info.encode(), &CADES)
     }
 
-    /// Refused by us and, if it looks, by OpenSSL.
+    /// Asserts that we refuse it, and OpenSSL too if it has the check.
     #[track_caller]
     fn refused(&self, response: &[u8], name: &str, openssl_checks: bool, case: &str) {
         refused(response, &self.roots, &Options::default(), name, case);
@@ -46,7 +46,7 @@ impl Bench {
     }
 }
 
-/// The fault, the refusal, whether OpenSSL checks it, and how it is done.
+/// The fault, the refusal, whether OpenSSL checks it, and the change.
 type Case = (&'static str, &'static str, bool, fn(&mut Info));
 
 fn run(bench: &Bench, cases: &[Case]) {
@@ -148,7 +148,7 @@ fn nonce_and_policy() {
         check_name(&with(&[0x2a, 3, 4, 6], &nonce), &answering),
         Some("policy")
     );
-    // A clock that says when the timestamp would be in the future.
+    // A clock before the timestamp's time.
     let options = |now| Options {
         now: Some(now),
         ..Options::default()
@@ -156,7 +156,7 @@ fn nonce_and_policy() {
     let response = bench.signed(&bench.info());
     assert_eq!(check_name(&response, &options(now() + 310)), None);
     assert_eq!(check_name(&response, &options(now() + 200)), Some("future"));
-    // Certificates that are not valid when they have to be.
+    // Certificates that are not valid at the required time.
     let at = |time| Options {
         also_valid_at: Some(time),
         ..Options::default()
@@ -180,7 +180,7 @@ fn times_outside_of_the_certificates() {
         info.time = generalized_time(time);
         let response = bench.signed(&info);
         refused(&response, &bench.roots, &Options::default(), name, "");
-        // OpenSSL is told which time to take.
+        // OpenSSL gets the time as an option.
         let time = time.to_string();
         let options = ["-data", "data", "-attime", &time];
         assert!(!bench.tsa.oracle(&response, &bench.root, &options));
@@ -367,7 +367,7 @@ fn tokens_of_other_forms() {
         "certificate-id-sha1",
         "ESSCertID",
     );
-    // More certificates than a token has.
+    // More certificates than a token may have.
     let many = vec!["between.pem"; 1];
     let all: Vec<String> = (0..33).map(|i| format!("spare{i}")).collect();
     bench.tsa.key("spare", "P-256");
@@ -420,7 +420,7 @@ fn responses_without_a_token() {
         true,
         "granted without a token",
     );
-    // A token that comes with a rejection is not looked at.
+    // The token of a rejection is not checked.
     let token = &good[header_len(&good) + 5..];
     let waiting = tlv(0x30, &[&status(3, &[])[..], token].concat());
     bench.refused(&waiting, "not-granted", true, "waiting, with a token");
@@ -434,7 +434,7 @@ fn responses_without_a_token() {
         ("text", b"<html>not found</html>".to_vec()),
         ("bytes in place of a token", granted(&[0x30, 0])),
     ] {
-        // OpenSSL does not look behind the response.
+        // OpenSSL does not check bytes after the response.
         bench.refused(&bytes, "malformed", case != "a byte more", case);
     }
     let long = vec![0x30; sealstone::timestamp::MAX_LEN + 1];
@@ -462,7 +462,7 @@ fn answers_to_other_requests() {
         ..request.clone()
     };
     assert_eq!(name(&other), Err("policy"));
-    // The certificate was asked for.
+    // The request asks for the certificate.
     let bare = Request {
         certificates: false,
         ..request.clone()

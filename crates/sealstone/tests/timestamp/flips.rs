@@ -1,4 +1,4 @@
-//! Every bit of a response is changed: what is accepted afterwards states the same, by the same
+//! Every bit of a response is flipped. An accepted response still states the same, by the same
 //! certificates.
 
 use std::ops::Range;
@@ -8,13 +8,13 @@ use sealstone_testing::tsa::{Authority, Info, SIGNER, generalized_time, now, tlv
 
 use crate::common::{DATA, accepted, check};
 
-/// Where bits may change without effect: nobody signs them, and no verifier reads them.
+/// Places where bits may change without effect: they are not signed, and no verifier reads them.
 struct Unsigned {
     name: &'static str,
     range: Range<usize>,
 }
 
-/// The only place of some bytes in a response.
+/// The only occurrence of some bytes in a response.
 fn place(response: &[u8], bytes: &[u8], name: &'static str) -> Unsigned {
     let found = |window: &[u8]| window == bytes;
     let start = response.windows(bytes.len()).position(found);
@@ -25,7 +25,7 @@ fn place(response: &[u8], bytes: &[u8], name: &'static str) -> Unsigned {
     }
 }
 
-/// Flips every bit. Returns how many flips were accepted in each place.
+/// Flips every bit. Returns the number of accepted flips in each place.
 fn flip_all(response: &[u8], roots: &Roots, places: &[Unsigned]) -> Vec<usize> {
     let options = Options::default();
     let stated = |verified: &Verified| {
@@ -65,14 +65,14 @@ fn replies_of_openssl() {
         let imprint = sealstone::timestamp::Imprint::of(Sha2::Sha256, DATA);
         let request = sealstone::timestamp::Request::new(imprint, None);
         let response = tsa.reply("other", &["between.pem"], section, &request.encode());
-        // granted (0) becomes grantedWithMods (1), which is as good.
+        // granted (0) becomes grantedWithMods (1), which is equally good.
         let status = place(&response, &[2, 1, 0], "status");
         let counts = flip_all(&response, &roots, &[status]);
         assert_eq!(counts, [1], "{kind}");
     }
 }
 
-/// A response with bytes that nobody signs: a text, a root and a stranger's certificate.
+/// A response with unsigned bytes: a text, a root and an unrelated certificate.
 #[test]
 fn what_nobody_signs() {
     let Some(tsa) = Authority::new() else { return };
@@ -118,7 +118,7 @@ fn what_nobody_signs() {
     }
 }
 
-/// Every response that is cut, or has a byte twice, is refused and none panics.
+/// Every truncated response, or one with a duplicated byte, is refused without a panic.
 #[test]
 fn cut_and_longer_responses() {
     let Some(tsa) = Authority::new() else { return };

@@ -1,4 +1,4 @@
-//! Good responses of every algorithm. `openssl ts -verify` says that they are good too.
+//! Good responses of every algorithm. `openssl ts -verify` accepts them too.
 
 use sealstone::timestamp::{
     Imprint, Options, Policy, Request, Response, Roots, Sha2, check_answer,
@@ -145,7 +145,7 @@ fn signatures_of_openssl_cms() {
         let response = tsa.sign("other", &info.encode(), &options);
         accepted(&response, &roots, &format!("{kind} {options:?}"));
         tsa.write("data", DATA);
-        // OpenSSL's timestamps know no PSS and no subject key identifiers.
+        // OpenSSL's timestamps support neither PSS nor subject key identifiers.
         if !options
             .iter()
             .any(|option| option.contains("pss") || *option == "-keyid")

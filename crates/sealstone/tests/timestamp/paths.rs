@@ -24,7 +24,7 @@ fn response(tsa: &Authority, signer: &str, certificates: &[&str]) -> Vec<u8> {
     tsa.sign(signer, &content(), options)
 }
 
-/// Issuers that may not issue, with the refusal.
+/// Issuers that are not allowed to issue, with the refusal.
 #[test]
 fn issuers() {
     let Some(tsa) = Authority::new() else { return };
@@ -118,7 +118,7 @@ fn lengths_of_paths() {
         "two intermediates",
     );
     assert!(!tsa.oracle(&bytes, &tsa.read("top.pem"), &["-data", "data"]));
-    // Eight certificates above the signer's are the most.
+    // At most eight certificates are above the signer's.
     let names: Vec<String> = (0..9).map(|i| format!("ca{i}")).collect();
     let mut above = "root";
     for name in &names {
@@ -138,7 +138,7 @@ fn lengths_of_paths() {
     }
 }
 
-/// The trusted roots: certificates of the roots file that are issued by themselves.
+/// The trusted roots: self-issued certificates of the roots file.
 #[test]
 fn roots_files() {
     let Some(tsa) = Authority::new() else { return };
@@ -176,7 +176,7 @@ fn roots_files() {
         "the same name",
     );
     accepted(&all, &roots(&tsa, &["root2.pem", "root.pem"]), "both");
-    // A signer's certificate that is issued by itself and trusted is a path.
+    // A trusted self-issued certificate of the signer is a path.
     tsa.key("alone", "P-256");
     tsa.self_signed("alone", SIGNER);
     let alone = response(&tsa, "alone", &[]);
@@ -239,12 +239,12 @@ fn roots_in_der_and_with_text() {
     );
 }
 
-/// Certificates that only look like those of the path change nothing, wherever they stand.
+/// Certificates that resemble those of the path change nothing, in any place.
 #[test]
 fn injected_certificates() {
     let Some(tsa) = Authority::new() else { return };
     let root = roots(&tsa, &["root.pem"]);
-    // An intermediate of the same name and another key, and a root that is not trusted.
+    // An intermediate of the same name and another key, and an untrusted root.
     tsa.key("root2", "P-256");
     tsa.certify("root2", "root", None, ISSUER, &[]);
     tsa.key("between2", "P-256");
@@ -281,7 +281,7 @@ fn injected_certificates() {
     );
 }
 
-/// The roots of this machine can all be read, whatever their age.
+/// All roots of this machine can be read, even old ones.
 #[test]
 fn the_system_s_roots() {
     let Ok(bytes) = std::fs::read("/etc/ssl/certs/ca-certificates.crt") else {

@@ -1,11 +1,11 @@
-//! Responses of real TSAs, with the verdicts that `rfc3161-client` gives them in its tests
+//! Responses of real TSAs, with the verdicts of `rfc3161-client` in its tests
 //! (<https://github.com/trailofbits/rfc3161-client>, `test/fixtures`).
 
 use sealstone::timestamp::{Options, Request};
 
 use crate::common::{check, read, roots, vectors};
 
-/// File, folder of the roots, data, and the refusal that is expected.
+/// File, folder of the roots, data, and the expected refusal.
 type Vector = (
     &'static str,
     &'static str,
@@ -127,7 +127,7 @@ fn published_requests_and_their_nonces() {
     assert_eq!(refusal.unwrap_err().name(), "nonce");
 }
 
-/// The facts that `openssl ts -reply -text` prints of them.
+/// The facts that `openssl ts -reply -text` prints about them.
 #[test]
 fn what_a_response_states() {
     let folder = vectors();

@@ -53,7 +53,7 @@ fn a_chain_of_three() {
         name(&chain, b"other", &roots, &options),
         Some((2, "imprint"))
     );
-    // Left out, exchanged, repeated.
+    // Missing, swapped, repeated.
     let [a, b, c] = chain.responses() else {
         panic!("three")
     };
@@ -67,7 +67,7 @@ fn a_chain_of_three() {
     assert_eq!(verdict(vec![b]), Some((0, "imprint")));
     assert_eq!(verdict(vec![b, a, c]), Some((2, "imprint")));
     assert_eq!(verdict(vec![a, b, b, c]), Some((3, "imprint")));
-    // The last one may be asked to be valid today.
+    // A verifier may require that the last one is valid today.
     let late = Options {
         also_valid_at: Some(start + 366 * 86_400),
         ..Options::default()
@@ -75,7 +75,7 @@ fn a_chain_of_three() {
     assert_eq!(name(&chain, DATA, &roots, &late), Some((2, "expired")));
 }
 
-/// Each algorithm hashes the data anew.
+/// Each algorithm hashes the data again.
 #[test]
 fn a_renewal_with_another_hash() {
     let Some(tsa) = Authority::new() else { return };
@@ -88,7 +88,7 @@ fn a_renewal_with_another_hash() {
     let mut chain = Chain::new(vec![reply(Imprint::of(Sha2::Sha256, DATA))]).expect("one");
     let digests = Digests::of(&[Sha2::Sha256, Sha2::Sha512], DATA);
     let imprint = chain.renewal(&digests, Sha2::Sha512).expect("an imprint");
-    // Computed as the specification says.
+    // Computed by the specification.
     let bytes = chain.responses()[0].as_bytes();
     let covered = [
         &b"sealstone.timestamp.renewal.v1\0"[..],

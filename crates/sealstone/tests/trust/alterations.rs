@@ -1,4 +1,4 @@
-//! Alterations of the files, all of which are noticed.
+//! Alterations of the files. All are noticed.
 
 use sealstone::trust::{Memory, Status, TrustStore};
 use sealstone::{Error, Result};
@@ -10,9 +10,9 @@ use super::mini::fingerprint_at;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Flip,
-    /// The end of a file is missing, or all of it.
+    /// The end of a file or the whole file is missing.
     Cut,
-    /// Entries at other places than they were written to.
+    /// Entries at wrong places.
     Order,
     /// An entry under another fingerprint.
     Copy,
@@ -22,8 +22,7 @@ pub(crate) enum Kind {
 
 const HEADER_LEN: usize = 32;
 
-/// The store before anything was done to it, and one by one everything that is done to it. `other`
-/// is another store.
+/// The original store, and then each alteration of it. `other` is another store.
 pub(crate) fn all(good: &Files, other: &Files) -> impl Iterator<Item = (Kind, String, Files)> {
     let mut altered = Vec::new();
     for file in [Part::Key, Part::Log, Part::Head] {
@@ -96,8 +95,8 @@ impl Part {
     }
 }
 
-/// Every pair of entries exchanged, every entry repeated in front of every entry, every entry left
-/// out, and every entry given to every other fingerprint.
+/// Every pair of entries swapped, every entry repeated before every entry, every entry removed, and
+/// every entry with every other fingerprint.
 fn entries_reordered(log: &[u8]) -> impl Iterator<Item = (Kind, String, Vec<u8>)> {
     let frames = frames(log);
     let header = log[..HEADER_LEN].to_vec();
@@ -112,7 +111,7 @@ fn entries_reordered(log: &[u8]) -> impl Iterator<Item = (Kind, String, Vec<u8>)
                 swapped,
             ));
             if (a, b) != (frames.len() - 1, frames.len() - 1) {
-                // The last entry behind itself would be the beginning of an unfinished one, which
+                // The last entry after itself would be the beginning of an unfinished one, which
                 // is another test.
                 let mut repeated = frames.clone();
                 repeated.insert(b, frames[a].clone());
@@ -165,8 +164,8 @@ fn open(files: &Files) -> Result<Snapshot> {
     TrustStore::open(files.to_memory()).map(|store| snapshot(&store))
 }
 
-/// A store under its own key with the same entries: the most that an attacker can bring who does
-/// not know the secret.
+/// A store under its own key with the same entries: the best forgery of an attacker without the
+/// secret.
 pub(crate) fn same_history_under_another_key() -> Files {
     Files::of(&history())
 }

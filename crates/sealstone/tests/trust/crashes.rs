@@ -1,4 +1,4 @@
-//! Being stopped at any moment leaves the store before or after the change.
+//! After an interruption at any moment, the store is in the state before or after the change.
 
 use sealstone::Error;
 use sealstone::trust::{Interrupted, Memory, Status, TrustStore};
@@ -103,7 +103,7 @@ fn after_a_full_disk_the_same_handle_goes_on() {
         ));
         assert_eq!(store.iter().len(), 0);
         store.set_status(&name(2), Status::Denied, &at(2)).unwrap();
-        // An entry that was appended whole is in force although its writer was told of the failure
+        // A completely appended entry is valid although its writer got an error about the failure
         // of what came after.
         assert_eq!(store.get(&name(1)).is_some(), operation == 4);
     }

@@ -10,8 +10,8 @@ use super::mini::{self, Entry, SPECIFIED};
 
 const PAGE: &str = include_str!("../../../../spec/trust.md");
 
-/// The values of the example: lines `name  hex`, and lines that begin with a space and go on with
-/// the value above.
+/// The values of the example: lines `name  hex`, and lines that begin with a space and continue the
+/// value above.
 fn values() -> HashMap<String, Vec<u8>> {
     let section = PAGE.split_once("## Worked example").unwrap().1;
     let block = section.split("```").nth(1).unwrap();

@@ -1,4 +1,4 @@
-//! A storage that stops at any moment, and the search for a moment at which a change does harm.
+//! A storage that stops at any moment, and the search for a moment at which a change causes damage.
 
 use std::cell::RefCell;
 use std::io;
@@ -15,11 +15,11 @@ use super::fixture::{Files, Snapshot, at, name, snapshot};
 pub(crate) enum Failure {
     /// Nothing was written.
     Before,
-    /// Everything was written, but nobody was told.
+    /// Everything was written, but the call failed.
     After,
     /// This many bytes of an append were written.
     Inside(usize),
-    /// The file grew, but this byte is in it instead of what was appended (seen after power
+    /// The file grew, but it has this byte instead of the appended bytes (seen after power
     /// failures).
     Filled(u8),
 }
@@ -29,12 +29,12 @@ pub(crate) enum Failure {
 pub(crate) struct Fault {
     pub(crate) operation: usize,
     pub(crate) failure: Failure,
-    /// Whether all later operations fail too, as if the program had been killed; else, as if the
-    /// disk had been full for a moment.
+    /// Whether all later operations fail too, as after a kill of the program. Otherwise as after a
+    /// temporarily full disk.
     pub(crate) dead: bool,
 }
 
-/// Memory that fails as told.
+/// Memory with the given failures.
 #[derive(Clone)]
 pub(crate) struct Faulty {
     memory: Memory,
@@ -55,7 +55,7 @@ impl Faulty {
         }
     }
 
-    /// How the operation that begins now fails, if it does.
+    /// The failure of the next operation, if it fails.
     fn next(&self, appended: Option<usize>) -> Option<Failure> {
         let mut done = self.done.borrow_mut();
         let (number, fault) = (done.len(), self.fault.as_ref()?);
@@ -111,8 +111,8 @@ impl WriteSession for Faulty {
     }
 }
 
-/// Every way in which `action` can be stopped. Appends longer than `all_lengths` are cut at every
-/// length up to it and at some beyond.
+/// Every possible interruption of `action`. Appends longer than `all_lengths` are cut at every
+/// length up to it and at some larger lengths.
 pub(crate) fn faults(start: &Files, action: Action<'_>, all_lengths: usize) -> Vec<Fault> {
     let never = Fault {
         operation: usize::MAX,
@@ -146,8 +146,8 @@ pub(crate) fn faults(start: &Files, action: Action<'_>, all_lengths: usize) -> V
     faults
 }
 
-/// The files that every interruption of `action` leaves behind, with the way to it; `Err` tells
-/// the first one that does harm.
+/// The files after every interruption of `action`, with a description. `Err` describes the first
+/// one that causes damage.
 pub(crate) fn interrupt_everywhere(
     start: &Files,
     action: Action<'_>,

@@ -5,7 +5,7 @@ use sealstone::passport::{Contact, Fingerprint, Passport};
 use sealstone::trust::{Change, File, Memory, Record, Status, Storage, TrustStore};
 use sealstone_primitives::secret::Secret;
 
-/// The three files of a store; one that is absent is `None`.
+/// The three files of a store. A missing file is `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Files {
     pub(crate) key: Option<Vec<u8>>,
@@ -13,7 +13,7 @@ pub(crate) struct Files {
     pub(crate) head: Option<Vec<u8>>,
 }
 
-/// All that a record says, so that two states can be compared.
+/// The contents of all records, to compare two states.
 pub(crate) type Snapshot = Vec<(Fingerprint, Status, String, u64, u64, String, String, bool)>;
 
 pub(crate) const START: u64 = 1_790_000_000;
@@ -36,7 +36,7 @@ impl Files {
     }
 }
 
-/// A person whose keys are always the same.
+/// A person with fixed keys.
 pub(crate) fn person(number: u8, label: &str) -> Contact {
     person_unlocked(number, label).contact().clone()
 }

@@ -122,8 +122,8 @@ fn check_lifecycle(store: &TrustStore<Memory>, owner: &Fingerprint) {
     );
 }
 
-/// How the golden store was made. With `SEALSTONE_MAKE_GOLDEN` set to an empty directory this
-/// writes another one there, under keys of its own.
+/// The changes that made the golden store. With `SEALSTONE_MAKE_GOLDEN` set to an empty directory,
+/// this writes another store there, with its own keys.
 #[test]
 fn the_golden_store_is_what_these_changes_make() {
     let memory = Memory::default();

@@ -31,7 +31,7 @@ fn refusal<T>(result: sealstone::Result<T>) -> Refusal {
     }
 }
 
-/// A store in which the key may sign three times, and did so once.
+/// A store in which the key may sign three times, and has signed once.
 fn limited() -> Memory {
     let memory = Memory::default();
     let mut store = TrustStore::open(memory.clone()).unwrap();
@@ -78,7 +78,7 @@ fn uses_are_counted_to_the_limit_and_not_beyond() {
         refusal(again.reserve(&name(KEY), 1, &at(4))),
         Refusal::UsedUp { left: 0, max: 3 }
     );
-    // A use is never taken back: a higher limit gives the difference.
+    // Uses are never returned: a higher limit gives the difference.
     again
         .set_limits(&name(KEY), "Alice", uses(4), &at(5))
         .unwrap();
@@ -179,15 +179,15 @@ fn a_clock_that_goes_back_revives_no_key() {
             latest: START + 900
         }
     );
-    // A clock that was set right by some seconds is not a reason.
+    // A clock corrected by some seconds is no reason for a refusal.
     let _used = store.reserve(&name(KEY), 1, &at(600)).unwrap();
-    // The end has passed by the log's time, whatever the clock says.
+    // The end has passed by the log's time, independent of the clock.
     store.set_limits(&name(KEY), "", limits, &at(1100)).unwrap();
     assert_eq!(
         refusal(store.reserve(&name(KEY), 1, &at(999))),
         Refusal::Over(START + 1000)
     );
-    // The user's own change begins anew, for an entry that was made under a wrong clock.
+    // The user's own change restarts the time, for an entry that was made under a wrong clock.
     store.set_limits(&name(KEY), "", limits, &at(700)).unwrap();
     let _used = store.reserve(&name(KEY), 1, &at(701)).unwrap();
 }
@@ -421,7 +421,7 @@ fn apply<S: Storage>(
     }
 }
 
-/// The stage by the page: the statuses that were ever recorded, else the last entry of a lifecycle.
+/// The stage by the specification: the recorded statuses, else the last entry of a lifecycle.
 #[derive(Default)]
 struct Model {
     stage: Stage,
@@ -437,7 +437,7 @@ impl Model {
         self.ended.unwrap_or(self.stage)
     }
 
-    /// The step by the page; whether it is allowed.
+    /// Applies a step by the specification. Returns whether it is allowed.
     fn step(&mut self, step: &Step, now: u64) -> bool {
         use Stage::{Active, Compromised, Deprecated, Revoked, Rotating};
         let signs = matches!(self.stage(), Active | Rotating);

@@ -1,5 +1,4 @@
-//! The trust store from outside: alterations, crashes, a model, and the page that
-//! specifies it.
+//! The trust store from outside: alterations, crashes, a model, and its specification.
 
 mod alterations;
 mod crashes;

@@ -1,6 +1,6 @@
-//! A second implementation of `spec/trust.md`, written from the page and not from the crate: it
-//! shows that the page is complete. With one of its rules left out it shows which alterations that
-//! rule catches.
+//! A second implementation of `spec/trust.md`, written from the specification and not from the
+//! crate. It shows that the specification is complete. Without one of its rules, it shows the
+//! alterations that this rule catches.
 
 use sealstone_primitives::hash::sha3_256;
 use sealstone_primitives::kdf::{self, Prk};
@@ -10,12 +10,12 @@ use sealstone_primitives::sign::{ed25519, ml_dsa_87};
 
 use super::fixture::Files;
 
-/// Which rules hold; all of them in the real format.
+/// The active rules. The real format has all of them.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules {
-    /// The authenticated bytes say whose record it is: by the MAC key and by the hashed entry.
+    /// The authenticated bytes identify the record's owner, by the MAC key and by the hashed entry.
     pub(crate) bind_fingerprint: bool,
-    /// The number of entries is kept outside of the log.
+    /// The number of entries is stored outside of the log.
     pub(crate) head: bool,
 }
 
@@ -37,7 +37,7 @@ pub(crate) const SPECIFIED: Rules = Rules {
     head: true,
 };
 
-/// Where field 3 begins in an entry: after the map, `00 sequence`, `01 time`, `02 status`, and `03
+/// The start of field 3 in an entry: after the map, `00 sequence`, `01 time`, `02 status`, and `03
 /// 58 20`.
 pub(crate) fn fingerprint_at(entry: &[u8]) -> usize {
     let mut at = 1;
@@ -181,8 +181,8 @@ fn uint(major: u8, value: u64) -> Vec<u8> {
     }
 }
 
-/// The mark of a pruned entry in the place of the last frame that `frames` begins, as a program
-/// makes it that knows the key of the store.
+/// The mark of a pruned entry in place of the last frame of `frames`, forged by a program that has
+/// the key of the store.
 pub(crate) fn forged_mark(key: &[u8], log: &[u8], frames: &[usize], digest: &[u8; 32]) -> Vec<u8> {
     let prk = kdf::extract(b"sealstone.trust.v1", &[&key[5..37]]);
     let link = frames.windows(2).fold([0; 32], |link, frame| {
@@ -235,7 +235,7 @@ fn read_uint(bytes: &[u8]) -> Option<(u64, &[u8])> {
     Some((value, rest))
 }
 
-/// Bytes of the head that begins with this one.
+/// The length of the CBOR head that begins with this byte.
 fn head_len(first: u8) -> usize {
     match first & 0x1f {
         24 => 2,
@@ -252,7 +252,7 @@ fn chain(before: &[u8; 32], entry: &[u8], rules: Rules) -> [u8; 32] {
     if !rules.bind_fingerprint {
         entry[at..at + 32].fill(0);
     }
-    // Before field 3 stands `02 status 03 58 20`; with field 7 the map has eight.
+    // `02 status 03 58 20` is before field 3. With field 7 the map has eight fields.
     let is_introduction = entry[0] == 0xa8 && entry[at - 4] == 0;
     next_link(before, u8::from(!is_introduction), &sha3_256(&entry))
 }

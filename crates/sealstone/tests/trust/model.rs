@@ -82,7 +82,7 @@ fn apply<S: Storage>(store: &mut TrustStore<S>, step: &Step, time: u64) -> seals
     }
 }
 
-/// The model after `step`, or nothing if the step is not allowed.
+/// The model after `step`; `None` if the step is not allowed.
 fn modelled(model: &Model, exists: bool, step: &Step, time: u64) -> Option<Model> {
     let mut model = model.clone();
     let (Step::SetStatus(who, ..)

@@ -1,4 +1,4 @@
-//! The scenarios of these tests can fail: each notices the mistake that it is there for.
+//! The scenarios of these tests can fail: each notices its planted mistake.
 
 use sealstone::trust::{File, Storage, TrustStore, WriteSession};
 
@@ -76,7 +76,7 @@ fn without_the_head_cuts_go_unnoticed() {
     );
 }
 
-/// Replaces the files by those of a rekeyed store in this order, the key with nothing but the new
+/// Replaces the files by those of a rekeyed store in this order. The key file has only the new
 /// secret.
 fn rekey_in_order(order: [File; 3], storage: &Faulty) -> sealstone::Result<()> {
     let rekeyed = mini::write(&OTHER_SECRET, &entries(), SPECIFIED);

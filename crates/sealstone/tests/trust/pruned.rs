@@ -1,4 +1,4 @@
-//! Pruning removes strangers and keeps the chain.
+//! Pruning removes unknown passports and keeps the chain.
 
 use sealstone::Error;
 use sealstone::trust::{File, Memory, Status, TrustStore};
@@ -7,7 +7,7 @@ use super::faulty::interrupt_everywhere;
 use super::fixture::{Files, START, at, history, name, person, person_unlocked, snapshot};
 use super::mini::{self, SPECIFIED};
 
-/// The history, and after it three strangers, of whom one got a label.
+/// The history, and then three unknown passports, one of them with a label.
 fn with_strangers() -> Memory {
     let memory = history();
     let mut store = TrustStore::open(memory.clone()).unwrap();
@@ -48,7 +48,7 @@ fn pruning_removes_strangers_that_were_seen_long_ago() {
     assert_eq!((after.count, after.pruned), (before.count + 1, 2));
     assert!(memory.get(File::Log).unwrap().len() < size - 2 * 4000);
     assert!(mini::verify(&Files::of(&memory), SPECIFIED));
-    // Numbers go on, and the one who was removed can come again.
+    // Numbers continue, and a removed passport can be added again.
     let mallory = person(20, "Mallory");
     let record = store.record_stranger(&mallory, &at(50)).unwrap();
     assert_eq!(
@@ -79,9 +79,9 @@ fn decisions_stay_whatever_their_age() {
 }
 
 /// The entry that introduced Peggy. It was kept because she got a label later.
-const MEETING: usize = 7;
+const INTRODUCTION: usize = 7;
 
-/// Frames of a log: where each begins, and where the last ends.
+/// The start of each frame of a log, and the end of the last one.
 fn frames(log: &[u8]) -> Vec<usize> {
     let mut at = vec![32];
     while let Some(len) = log[*at.last().unwrap()..].first_chunk::<4>() {
@@ -91,7 +91,7 @@ fn frames(log: &[u8]) -> Vec<usize> {
     at
 }
 
-/// A program that can read the key makes the mark of a pruned entry out of a decision.
+/// A program that can read the key replaces a decision by the mark of a pruned entry.
 #[test]
 fn a_decision_cannot_pass_for_a_pruned_introduction() {
     let memory = with_strangers();
@@ -114,7 +114,7 @@ fn a_decision_cannot_pass_for_a_pruned_introduction() {
         };
         let opened = TrustStore::open(files.to_memory()).map(drop);
         match entry {
-            MEETING => opened.unwrap(),
+            INTRODUCTION => opened.unwrap(),
             _ => assert!(matches!(opened, Err(Error::StoreAltered(_))), "{entry}"),
         }
     }

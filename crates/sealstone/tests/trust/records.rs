@@ -1,4 +1,4 @@
-//! Records, names, and which status may follow which.
+//! Records, names, and allowed changes of status.
 
 use sealstone::Error;
 use sealstone::passport::Fingerprint;

@@ -24,7 +24,7 @@ fn a_decision_of_another_program_is_not_countersigned() {
     let mut store = TrustStore::open(memory.clone()).unwrap();
     assert!(store.verify_signed(owner.contact()).unwrap().is_empty());
     assert_eq!(store.signature().unwrap().signer(), owner.fingerprint());
-    // Strangers and events of the store decide nothing.
+    // Unknown passports and events of the store are no decisions.
     store
         .record_stranger(&person(20, "Mallory"), &at(10))
         .unwrap();
@@ -73,12 +73,12 @@ fn every_byte_of_a_countersignature_counts() {
     }
 }
 
-/// With the key, a tamperer can write any history. It is not the one that was signed.
+/// With the key, a tamperer can write any history, but not the signed one.
 #[test]
 fn another_history_under_the_same_key_is_noticed() {
     let memory = signed();
     let files = Files::of(&memory);
-    // As long, but the last decision is another one.
+    // The same length, but another last decision.
     let other = super::fixture::short_history();
     let mut store = TrustStore::open(other.clone()).unwrap();
     for seconds in 3..6 {
@@ -91,7 +91,7 @@ fn another_history_under_the_same_key_is_noticed() {
         memory.set(file, other.get(file));
     }
     assert!(altered(TrustStore::open(memory.clone()).map(drop)));
-    // Shorter than what was signed, or gone but for the countersignature.
+    // Shorter than the signed history, or only the countersignature.
     let short = super::fixture::short_history();
     for file in [File::Key, File::Log, File::Head] {
         memory.set(file, short.get(file));

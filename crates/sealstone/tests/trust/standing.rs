@@ -1,4 +1,4 @@
-//! Which signatures count, at which time: the rules of the page, against the store.
+//! The validity of signatures by time: the rules of the specification, against the store.
 
 use proptest::prelude::*;
 use sealstone::Error;
@@ -27,7 +27,7 @@ fn what_was_timestamped_before_a_revocation_stays_good() {
         .set_status(&name(1), Status::Revoked, &at(200))
         .unwrap();
     let revoked = Standing::Revoked { since: START + 200 };
-    // When the approval was given does not matter.
+    // The time of the approval does not matter.
     for (time, standing) in [
         (Some(0), Standing::Approved),
         (Some(START + 199), Standing::Approved),
@@ -137,7 +137,7 @@ fn a_date_in_the_future_or_of_an_approval_is_refused() {
     assert_eq!(store.log().len(), 1);
 }
 
-/// The page's rules on the plain list of a record's entries.
+/// The specification's rules on the plain list of a record's entries.
 fn by_the_page(entries: &[(Status, Option<u64>)], time: Option<u64>) -> Standing {
     use Status::{Approved, Compromised, Denied, Pending, Revoked};
     let is_decision =
@@ -180,7 +180,7 @@ proptest! {
         for (number, (step, since)) in steps.into_iter().enumerate() {
             let change = Change { time: 30 + number as u64, ..Change::default() };
             let statuses = [Status::Pending, Status::Approved, Status::Denied, Status::Revoked, Status::Compromised];
-            // Steps that are not allowed change nothing.
+            // Forbidden steps change nothing.
             let _ = match (statuses.get(usize::from(step)), since) {
                 (Some(status), None) => store.set_status(&name(1), *status, &change).map(drop),
                 (Some(status), Some(since)) => store.set_status_since(&name(1), *status, since, &change).map(drop),
