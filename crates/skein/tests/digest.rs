@@ -1,4 +1,4 @@
-//! The `digest` traits, against RustCrypto's own Skein behind the same traits.
+//! The `digest` traits, against RustCrypto's Skein with the same traits.
 
 use digest::common::BlockSizeUser;
 use digest::{Digest, FixedOutputReset, consts::*};

@@ -35,7 +35,7 @@ struct Case {
     result: Vec<u8>,
 }
 
-/// The number of tests; none without the file.
+/// Runs `check` on each case. Returns the number of cases, 0 without the file.
 fn for_each_case(check: impl Fn(&Case)) -> usize {
     let Some(text) = designers::text("skein_golden_kat.txt") else {
         return 0;

@@ -109,7 +109,7 @@ where
         .key_id(key_id)
         .nonce(nonce);
     let in_tree = random.below(3) == 0;
-    // pyskein's trees take whole bytes only.
+    // pyskein's trees accept whole bytes only.
     let last_bits = if in_tree { 8 } else { last_bits };
     let hash = if in_tree {
         let mut tree = TreeSkein::<N>::with(

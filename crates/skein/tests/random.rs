@@ -17,7 +17,7 @@ struct Case {
     arguments: [Vec<u8>; 4],
     tree: Option<[u8; 3]>,
     message: Vec<u8>,
-    /// Bits of the last byte that count.
+    /// The number of significant bits of the last byte.
     last_bits: u32,
     /// The index at which the message is cut in two.
     cut: prop::sample::Index,

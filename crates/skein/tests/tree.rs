@@ -86,7 +86,7 @@ fn however_the_message_is_cut() {
     }
 }
 
-/// An intermediate hash changes nothing, at any position.
+/// An intermediate hash does not affect the result, at any position.
 #[test]
 fn more_can_be_added_after_a_hash() {
     let message = message(PIECE + 5000);
@@ -326,7 +326,7 @@ fn forged_proofs() {
             "{index}"
         );
     }
-    // Siblings swapped, a level left out, a level twice.
+    // Siblings swapped, a level missing, a level twice.
     let bytes = prove(17).as_bytes().to_vec();
     let swapped = [&bytes[64..128], &bytes[..64], &bytes[128..]].concat();
     let left_out = bytes[15 * 64..].to_vec();
@@ -368,7 +368,7 @@ fn nothing_that_depends_on_a_key_is_shown() {
     assert_eq!(format!("{pieces:?}"), "Pieces { len: 1, .. }");
 }
 
-/// Only pieces that were accepted leave a value.
+/// Only accepted pieces leave a value.
 #[test]
 fn a_refused_piece_leaves_no_value() {
     let mut pieces = Pieces::new();

@@ -55,7 +55,7 @@ fn a_password_key_is_a_narrow_tree_over_repeated_salt() {
     }
 }
 
-/// Section 4.9, word by word.
+/// Section 4.9, literally.
 #[test]
 fn prng() {
     let hash = spec::Skein {

@@ -1,5 +1,4 @@
-//! After the last owner is dropped, keys and the states that depend on them are nowhere on the
-//! heap.
+//! After the last owner is dropped, no key and no state that depends on it is on the heap.
 //!
 //! The process searches its own memory. The test first overwrites the copies that moves leave on
 //! the stack: the crate does not promise to wipe those.
@@ -16,7 +15,7 @@ use sealstone_testing::{own_memory, skipped_by_emulator};
 
 const KEY: &[u8] = b"the secret key of this test, which no other one has: 0123456789abcdef";
 
-/// One search at a time: a search would find the values that another one looks for.
+/// One search at a time: a search would find the values that another one searches.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// Makes a value on the heap, finds its state in memory while it lives, and not afterwards.
@@ -191,7 +190,7 @@ fn a_key_stream() {
     if skipped_by_emulator() {
         return;
     }
-    // UBI of the empty message, from which the stream is made.
+    // UBI of the empty message, the start of the stream.
     let parameters = Parameters::new()
         .key(KEY)
         .nonce(b"nonce")

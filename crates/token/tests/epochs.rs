@@ -1,4 +1,4 @@
-//! Epochs: which key issues and redeems when, and that replicas agree.
+//! Epochs: the times in which keys issue and redeem, and the agreement of replicas.
 
 use std::process::Command;
 
@@ -156,7 +156,7 @@ fn tokens_live_as_long_as_their_epoch() {
         assert_eq!(redemption.nullifier, issued.nullifier());
         assert_eq!(redemption.redeem_until, START + 1300);
     }
-    // The issuer that has the key still, and one that has dropped it.
+    // An issuer that still has the key, and one that has dropped it.
     let late = START + 1300;
     assert_eq!(
         issuer(START).redeem(&issued, &challenge(), late),
@@ -182,7 +182,7 @@ fn keys_issue_with_grace() {
         let now = START + after;
         assert_eq!(issuer(now).issue(&request, now).is_ok(), works, "{after}");
     }
-    // The next epoch's key is listed ahead, and does not issue yet.
+    // The next epoch's key is listed in advance, and does not issue yet.
     let next = &directory.keys[1];
     assert_eq!(next.not_before, Some(START + LENGTH));
     let (_, request) = Pending::one(&next.key, &challenge()).expect("a request");
@@ -196,7 +196,7 @@ fn keys_issue_with_grace() {
     );
 }
 
-/// A batch is of one key, so of one epoch: elements of two epochs in one answer do not verify.
+/// A batch has one key, and so one epoch: elements of two epochs in one answer do not verify.
 #[test]
 fn mixed_epochs() {
     let now = START + LENGTH;
@@ -256,7 +256,7 @@ fn directories() {
     let before = directory.key(TYPE, START + 4 * LENGTH).expect("a key");
     assert_eq!(before, &issuer.find(TYPE, 4).expect("a key").public_key());
     assert_eq!(directory.key(TokenType::VoprfP384, now), None);
-    // RFC 9578 section 4, with a member and a type that are not known.
+    // RFC 9578 section 4, with an unknown member and an unknown type.
     let json = directory
         .to_json()
         .replace("\"issuer-", "\"x\": 1, \"issuer-");
@@ -282,7 +282,7 @@ fn directories() {
     );
 }
 
-/// An old directory still lists keys that issue no more, the one that was preferred first.
+/// An old directory still lists keys that no longer issue, with the formerly preferred one first.
 #[test]
 fn keys_that_issue_no_more_are_not_chosen() {
     let made = START + LENGTH;
@@ -294,7 +294,7 @@ fn keys_that_issue_no_more_are_not_chosen() {
         .collect();
     assert_eq!(listed, [1, 2, 0]);
     let chosen = |now| directory.key(TYPE, now);
-    // Epoch 1 issues for 1,100 seconds; then epoch 2 does, until nothing is left.
+    // Epoch 1 issues for 1,100 seconds. Then epoch 2 issues until the end.
     for (after, index) in [(0, 0), (1099, 0), (1100, 1), (2099, 1)] {
         assert_eq!(chosen(made + after), Some(&directory.keys[index].key));
     }

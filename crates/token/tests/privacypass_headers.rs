@@ -6,7 +6,7 @@ use sealstone_token::Error;
 use sealstone_token::privacypass::header::{self, Offer};
 use sealstone_token::privacypass::{TokenChallenge, TokenType};
 
-/// Of 22 bytes, so that its encoding ends with padding.
+/// A challenge of 22 bytes, so that its encoding ends with padding.
 fn challenge() -> TokenChallenge {
     TokenChallenge::new(TokenType::VoprfP384, "issuers.example", None, &[]).expect("names")
 }
@@ -20,7 +20,7 @@ fn offers(value: &str) -> Vec<Offer> {
     header::parse_challenges(value).unwrap_or_else(|error| panic!("{value}: {error}"))
 }
 
-/// Servers put the schemes that they know into one header: those with a bare token too.
+/// Servers put several schemes into one header, also schemes with a bare token.
 #[test]
 fn other_schemes_beside_ours() {
     let ours = format!("PrivateToken challenge=\"{}\"", encoded());
@@ -72,7 +72,7 @@ fn ages() {
     };
     assert_eq!(offer("\"60\""), Some(Some(60)));
     assert_eq!(offer("0"), Some(Some(0)));
-    // RFC 9111 section 1.2.2: what does not fit is the largest.
+    // RFC 9111 section 1.2.2: a number that does not fit counts as the largest.
     assert_eq!(offer("99999999999999999999999"), Some(Some(u64::MAX)));
     for bad in ["\"+60\"", "-1", "\"\"", "\" 60\"", "0x1", "1.5"] {
         assert_eq!(offer(bad), None, "{bad}");
@@ -95,8 +95,8 @@ fn parameters_that_are_given_twice() {
     assert!(header::parse_authorization("PrivateToken token=AA, token=AA").is_err());
 }
 
-/// RFC 9577 section 2.1.1: origins also send types that nobody knows, and what follows such a type
-/// may be anything. A client passes over them.
+/// RFC 9577 section 2.1.1: origins also send reserved types, followed by arbitrary bytes. A client
+/// ignores them.
 #[test]
 fn types_that_are_reserved_for_greasing() {
     let ours = format!("PrivateToken challenge=\"{}\"", encoded());
@@ -126,7 +126,7 @@ fn base64_that_is_not_canonical() {
     let good = encoded();
     let cut = good.trim_end_matches('=');
     assert_eq!(good.len() - cut.len(), 2);
-    // The last digit has four bits that stand for nothing: they are zero.
+    // The last digit has four unused bits, which are zero.
     let (start, last) = cut.split_at(cut.len() - 1);
     let beyond = char::from(last.as_bytes()[0] + 1);
     for text in [

@@ -2,8 +2,8 @@
 //! verifier, and our client with their issuer and origin. One is Cloudflare's library for
 //! JavaScript, the other the crate `privacypass`.
 //!
-//! Run by `scripts/test-interop`, which says in `SEALSTONE_INTEROP_NODE` where the library is, and
-//! in `SEALSTONE_INTEROP_PRIVACYPASS` the program that calls the crate.
+//! Run by `scripts/test-interop`, which sets `SEALSTONE_INTEROP_NODE` to the path of the library,
+//! and `SEALSTONE_INTEROP_PRIVACYPASS` to the program that calls the crate.
 
 mod common;
 
@@ -23,11 +23,11 @@ const RUNS: usize = 4;
 
 /// An implementation that is not ours.
 struct Implementation {
-    /// The variable that says where it is.
+    /// The variable with its path.
     variable: &'static str,
     command: fn(OsString) -> Command,
     types: &'static [TokenType],
-    /// The types of which it makes batches.
+    /// The types for which it supports batches.
     batches: &'static [TokenType],
 }
 
@@ -55,7 +55,7 @@ const IMPLEMENTATIONS: [Implementation; 2] = [
     },
 ];
 
-/// `test` with each implementation that is there.
+/// Runs `test` with each available implementation.
 fn with_each(test: impl Fn(&mut Peer, &Implementation)) {
     for implementation in &IMPLEMENTATIONS {
         match std::env::var_os(implementation.variable) {
@@ -109,7 +109,7 @@ impl Peer {
 
 impl Drop for Peer {
     fn drop(&mut self) {
-        // Whether it ended before is no matter: the answers count.
+        // It may have ended before. Only the answers count.
         drop(self.process.kill());
         drop(self.process.wait());
     }
@@ -160,7 +160,7 @@ fn their_client_gets_tokens_from_our_issuer() {
     });
 }
 
-/// The header of their client holds a token for the challenge, valid under the key.
+/// Asserts that their client's header has a token for the challenge that is valid under the key.
 fn assert_redeemed(header: &str, challenge: &TokenChallenge, key: &IssuerKey) {
     let token = header::parse_authorization(header).expect("a header");
     token
@@ -279,7 +279,7 @@ fn our_client_gets_batches_from_their_issuer() {
     });
 }
 
-/// Their origin takes our token, and no other with its name.
+/// Asserts that their origin accepts our token, and no altered one.
 fn assert_taken(peer: &mut Peer, token: &Token) {
     assert!(accepted(peer, token), "{token:?}");
     let mut forged = token.encode();
@@ -288,7 +288,7 @@ fn assert_taken(peer: &mut Peer, token: &Token) {
     assert!(!accepted(peer, &forged), "{token:?}");
 }
 
-/// Whether their origin takes our token.
+/// Whether their origin accepts our token.
 fn accepted(peer: &mut Peer, token: &Token) -> bool {
     let value = header::authorization(token);
     let answer = peer.ask(&json!({"command": "verify", "header": value}));

@@ -1,4 +1,4 @@
-//! Refusals of Privacy Pass, each with the error that says why.
+//! Refusals of Privacy Pass, each with its error.
 
 use sealstone_token::Error;
 use sealstone_token::privacypass::{
@@ -22,7 +22,7 @@ fn challenge(token_type: TokenType) -> TokenChallenge {
     .expect("names")
 }
 
-/// RSA keys are slow to make, so one is for all tests.
+/// RSA keys are slow to make, so all tests share one.
 fn key(token_type: TokenType) -> IssuerKey {
     static RSA: std::sync::OnceLock<Vec<u8>> = std::sync::OnceLock::new();
     let generate = || IssuerKey::generate(token_type).expect("a key");
@@ -209,7 +209,7 @@ fn batches_of_tokens() {
         marks.sort();
         marks.dedup();
         assert_eq!(marks.len(), 5, "all different");
-        // Reordered in the response: the proof is of the order.
+        // Reordered in the response: the proof covers the order.
         let (pending, request) = batch(2).expect("a request");
         let mut response = key.issue_batch(&request, 2).expect("a response");
         let element = token_type.blinded_len();
@@ -220,7 +220,7 @@ fn batches_of_tokens() {
     }
 }
 
-/// Decoding an element takes a square root, so a response of another length is refused before.
+/// Decoding an element needs a square root, so a response of a wrong length is refused before that.
 #[test]
 fn responses_with_another_number_of_elements() {
     for token_type in VOPRF {
@@ -334,10 +334,10 @@ fn challenges_that_are_malformed() {
     assert!(TokenChallenge::decode(&[0, 1, 0, 1, 0x7f, 0, 0, 0]).is_err());
     let spaced = [&[0, 1, 0, 3][..], b"a b", &[0, 0, 0]].concat();
     assert!(TokenChallenge::decode(&spaced).is_ok(), "another's name");
-    // A client shows the issuer's name before it asks there.
+    // A client shows the issuer's name before it contacts the issuer.
     let issuer = TokenChallenge::decode(&good).map(|read| read.issuer_name().to_owned());
     assert_eq!(issuer.as_deref(), Ok("issuer.example"));
-    // A host that passes on another's challenge gets no token for it.
+    // A host that forwards another host's challenge gets no token for it.
     let for_two = TokenChallenge::new(TokenType::VoprfP384, "i", None, &["a.example", "B.example"]);
     let for_two = for_two.expect("names");
     let accepted = ["a.example", "A.EXAMPLE", "b.example"];
@@ -446,7 +446,7 @@ fn public_keys_that_are_not_as_prescribed() {
     let der = key.as_bytes();
     assert!(IssuerPublicKey::decode(TokenType::BlindRsa2048, der).is_ok());
     for at in 0..der.len() {
-        // The modulus is any odd number of 2048 bits; all around it is fixed.
+        // The modulus is any odd number of 2048 bits. Everything around it is fixed.
         let mut other = der.to_vec();
         other[at] ^= if (81..81 + 256).contains(&at) { 0 } else { 1 };
         let same = other == der;

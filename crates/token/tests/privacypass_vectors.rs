@@ -1,5 +1,5 @@
-//! Vectors of Privacy Pass: RFC 9577, RFC 9578, the draft on batched tokens. They are read by
-//! the beginning of a file's name, whatever follows it.
+//! Vectors of Privacy Pass: RFC 9577, RFC 9578, the draft on batched tokens. The beginning of a
+//! file's name selects the test.
 
 mod common;
 
@@ -22,7 +22,7 @@ fn run(prefix: &str, what: &str, case: impl Fn(&Value)) {
     }
 }
 
-/// The beginnings of names that are known.
+/// The known beginnings of names.
 const KNOWN: [&str; 8] = [
     "private_p384",
     "private_ristretto255",
@@ -34,7 +34,7 @@ const KNOWN: [&str; 8] = [
     "rfc9577-token",
 ];
 
-/// A file that no test reads would look like one whose cases agree.
+/// An unread file would look like a file whose cases agree.
 #[test]
 fn every_file_is_read() {
     for file in files("privacypass", "").unwrap_or_default() {
@@ -159,7 +159,7 @@ fn one(token_type: TokenType, case: &Value) {
     let request = pending.request();
     assert_eq!(request, bytes(case, "token_request"));
     let response = match token_type {
-        // The proof has fresh randomness: the vector's is read, ours is tried below.
+        // The proof has fresh randomness: the test reads the vector's proof, and tries ours below.
         TokenType::BlindRsa2048 => key.issue(&request).expect("a response"),
         _ => bytes(case, "token_response"),
     };
@@ -168,7 +168,7 @@ fn one(token_type: TokenType, case: &Value) {
     let token = pending.finalize(&response).expect("a token").remove(0);
     assert_eq!(token.encode(), bytes(case, "token"));
     accepted(&key, &token, case);
-    // A client that was ended in between, with our own issuer.
+    // A client that is restarted in between, with our own issuer.
     let pending = Pending::decode(saved.expose()).expect("a saved request");
     let own = key.issue(&pending.request()).expect("a response");
     assert_eq!(pending.finalize(&own).expect("a token"), [token]);
@@ -283,7 +283,7 @@ fn challenge_header(case: &Value) {
             std::slice::from_ref(offer)
         );
     }
-    // Our own form of the header's first challenge is the vector's, up to what only it has.
+    // Our form of the header's first challenge equals the vector's, except for its extra parts.
     let first = header::challenge(&offers[0]);
     let first = first.split(", max-age").next().expect("a beginning");
     assert!(value.starts_with(first), "{first}");

@@ -1,4 +1,4 @@
-//! Refusals of RFC 9497's functions, each with the error that says why.
+//! Refusals of RFC 9497's functions, each with its error.
 
 use sealstone_primitives::curve::{Element, Group, P256, P384, Ristretto255, Scalar};
 use sealstone_testing::unhex as hex;
@@ -58,7 +58,7 @@ fn scalars_at_and_above_the_order() {
 fn points_that_are_not_canonical() {
     fn check<S: Suite>(field: &str, len: usize) {
         let coordinate = hex(field);
-        // x = p is x = 0 in another form; x = 1 + p stands for a point of both curves or none.
+        // x = p is x = 0 in another form. x = 1 + p is a point of both curves or of none.
         for prefix in [2, 3] {
             assert!(PublicKey::<S>::decode(&[&[prefix], &coordinate[..]].concat()).is_err());
             assert!(Blinded::<S>::decode(&[&[prefix][..], &vec![0xff; len - 1]].concat()).is_err());
@@ -195,7 +195,7 @@ fn wrong_proofs() {
             "one is missing"
         );
 
-        // Every bit of the ends of both halves of a proof matters.
+        // Every bit of the ends of both halves of a proof is significant.
         let len = Proof::<S>::LEN;
         for at in [0, len / 2 - 1, len / 2, len - 1] {
             let waiting = client();
@@ -305,7 +305,7 @@ fn outputs_of_other_inputs_and_keys_differ() {
     assert!(output != other.evaluate_alone(b"one").expect("an output"));
 }
 
-/// A key that the shared input turns into zero.
+/// A key for which the shared input gives zero.
 #[test]
 fn a_tweaked_key_of_zero() {
     let dst = b"HashToScalar-OPRFV1-\x02-P256-SHA256";

@@ -1,4 +1,4 @@
-//! The vectors of RFC 9497 appendix A, and those of others in the same form.
+//! The vectors of RFC 9497 appendix A, and other vectors in the same form.
 
 mod common;
 
@@ -19,7 +19,7 @@ fn the_vectors_of_the_rfc() {
     println!("OPRF, VOPRF and POPRF, RFC 9497 appendix A: {cases} cases, 0 disagreements");
 }
 
-/// Files in the same form, no matter who made them.
+/// Other files in the same form.
 #[test]
 fn vectors_of_others() {
     for file in files("voprf", "").unwrap_or_default() {
@@ -32,7 +32,7 @@ fn vectors_of_others() {
     }
 }
 
-/// How many cases were run, and how many are of suites that Sealstone does not offer.
+/// The numbers of cases that ran, and of cases for suites that Sealstone does not support.
 fn run_all(groups: &[Value]) -> (usize, usize) {
     let (mut cases, mut left_out) = (0, 0);
     for group in groups {

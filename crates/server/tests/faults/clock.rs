@@ -53,7 +53,7 @@ impl World {
         }
     }
 
-    /// Sets the clock, and does what the service does each half minute.
+    /// Sets the clock, and runs the service's task of each half minute.
     async fn set(&self, now: u64) {
         self.setter.set(now);
         self.keyring.refresh(now).await.expect("keys");
@@ -98,8 +98,8 @@ async fn an_hour_forth_and_back_spends_nothing_twice() {
     }
 }
 
-/// Jumps of an hour, as many forth as back, while many clients spend. Returns how many tokens were
-/// accepted.
+/// Jumps of an hour, equally often forwards and backwards, while many clients spend. Returns the
+/// number of accepted tokens.
 async fn jumps_under_load(jumps: usize) -> usize {
     let world = Arc::new(World::new().await);
     let tokens: Vec<Token> = (0..jumps * 4).map(|n| world.token(KINDS[n % 2])).collect();
@@ -157,7 +157,7 @@ async fn keys_come_back_with_the_time() {
     assert_eq!(before, after);
 }
 
-/// Days later the sets of spent tokens are gone. A clock that goes back does not revive them.
+/// Days later the sets of spent tokens are dropped. A clock that goes back does not reopen them.
 #[tokio::test]
 async fn dropped_sets_stay_closed() {
     let world = World::new().await;

@@ -1,4 +1,4 @@
-//! Slow and broken clients under load: they cost nobody a token, and keep nobody from being served.
+//! Slow and broken clients under load: other clients lose no token and are served.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -10,32 +10,32 @@ use std::time::{Duration, Instant};
 use crate::load::{BATCH, Load};
 use crate::victim::Process;
 
-/// More than the service holds at the same time.
+/// More connections than the service accepts at the same time.
 const CROWD: usize = 100;
 const LIMITS: &str = "[connections]\nmost = 64\nhead-seconds = 1\n[routes]\nseconds = 1";
-/// A service that waits for everybody, until it has no room.
+/// A service that waits for all clients until it is full.
 const PATIENT: &str = "[connections]\nmost = 32\nhead-seconds = 600\n[routes]\nseconds = 600";
-/// A new client is served after this time, and a bad one is cut off.
+/// The time limit for serving a new client, and for disconnecting a bad one.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const HEAD: &str = "POST /v1/verify HTTP/1.1\r\nhost: a\r\n";
 
-/// What a bad client does.
+/// The behaviour of a bad client.
 #[derive(Clone, Copy)]
 enum Habit {
     /// Its head arrives byte by byte, and never ends.
     SlowHead,
-    /// So does its body.
+    /// Its body arrives byte by byte.
     SlowBody,
-    /// It connects, and says nothing.
+    /// It connects, and sends nothing.
     Silent,
-    /// It ends its side within a head, and waits.
+    /// It closes its side within a head, and waits.
     HalfClosed,
-    /// It announces a body that no memory has room for.
+    /// It announces a body that exceeds every memory.
     Announced,
     /// It sends a body without end.
     Endless,
-    /// It shows a token, and is gone before the answer.
+    /// It sends a token, and disconnects before the answer.
     Gone,
 }
 
@@ -50,7 +50,7 @@ const HABITS: [Habit; 7] = [
 ];
 
 impl Habit {
-    /// The first bytes, and those that follow again and again.
+    /// The first bytes, and the bytes that follow repeatedly.
     fn sends(self, token: &str) -> (String, String) {
         let none = String::new();
         match self {
@@ -76,7 +76,7 @@ impl Habit {
         }
     }
 
-    /// Behaves so until the service ends the connection. Whether it did.
+    /// Behaves like this until the service ends the connection. Returns whether it did.
     fn live(self, address: &str, token: &str, stop: &AtomicBool) -> bool {
         let mut stream = TcpStream::connect(address).expect("a connection");
         let pause = Some(Duration::from_millis(50));
@@ -96,7 +96,7 @@ impl Habit {
     }
 }
 
-/// Whether the other side has ended the connection; waits a moment for it.
+/// Whether the other side has ended the connection. Waits briefly for it.
 fn is_ended(stream: &mut TcpStream) -> bool {
     match stream.read(&mut [0; 4096]) {
         Ok(len) => len == 0,
@@ -123,7 +123,7 @@ impl Crowd {
         Self { clients, stop }
     }
 
-    /// Waits until the service has cut all of them off.
+    /// Waits until the service has disconnected all of them.
     fn end(self) -> Result<(), String> {
         let ended = self.clients.into_iter().map(|client| client.join());
         match ended
@@ -136,14 +136,14 @@ impl Crowd {
     }
 }
 
-/// Whether a client that nobody has seen before is served in time.
+/// Whether a new client is served in time.
 fn is_served(url: &str) -> bool {
     let config = ureq::Agent::config_builder().timeout_global(Some(PATIENCE));
     let agent: ureq::Agent = config.build().into();
     agent.get(&format!("{url}/readyz")).call().is_ok()
 }
 
-/// Sends a number of crowds, one after the other, while good clients redeem. Returns the number of
+/// Starts a number of crowds, one after the other, while good clients redeem. Returns the number of
 /// accepted tokens.
 fn campaign(limits: &str, crowds: usize) -> Result<usize, String> {
     let directory = tempfile::tempdir().expect("a directory");
@@ -188,8 +188,8 @@ fn fifty_crowds_of_slow_and_broken_clients() {
     println!("50 crowds of {CROWD} bad clients, {accepted} tokens accepted once");
 }
 
-/// The campaign sees what it is for. Such a service has no room for a new client, and it keeps the
-/// bad ones: it depends on the moment which of both the campaign sees first.
+/// The campaign notices the planted fault. Such a service has no room for a new client, and it
+/// keeps the bad ones. The campaign notices one of these first, depending on the moment.
 #[test]
 fn a_service_that_waits_for_everybody_is_caught() {
     let error = campaign(PATIENT, 1).expect_err("a service that is full");

@@ -1,4 +1,4 @@
-//! A full disk: nothing is accepted that is not kept, and the service recovers by itself.
+//! A full disk: every accepted token is stored, and the service recovers by itself.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use crate::history::Seen;
 use crate::load::{Load, redeem};
 use crate::victim::{Process, Victim};
 
-/// A verifier whose files cannot grow beyond what they have after the start.
+/// A verifier whose files cannot grow after the start.
 fn limited(data: &str, issuer: &str, listen: &str, kib: u64) -> Process {
     let program = env!("CARGO_BIN_EXE_sealstone-server");
     let script = format!(
@@ -46,7 +46,7 @@ fn a_full_disk_loses_nothing() {
         .expect("a store")
         .len();
     let full = limited(&data, issuer.url(), &listen, len.div_ceil(1024));
-    // The file has some room within.
+    // The file has some free space.
     for _ in 0..5 {
         load.fetch();
         let running = load.start();

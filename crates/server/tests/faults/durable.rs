@@ -1,4 +1,4 @@
-//! The answer comes after the disk: the order of the verifier's system calls.
+//! The answer follows the sync: the order of the verifier's system calls.
 
 use std::process::Command;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use crate::history::Seen;
 use crate::load::Load;
 use crate::victim::{Process, Victim};
 
-/// Whether, before each answer 200 that follows a write of the file, that write was synced.
+/// Whether each write of the file was synced before the next answer 200.
 fn is_synced(trace: &str) -> bool {
     let mut is_open = false;
     for line in trace.lines() {
@@ -59,7 +59,7 @@ fn a_redemption_is_synced_before_it_is_answered() {
     drop(first);
     let trace = directory.path().join("trace");
     let mut strace = Command::new("strace");
-    // The program is this process's child, and dies with it; strace looks on from the side.
+    // The program is a child of this process and ends with it. strace attaches to it.
     strace
         .args([
             "-D",

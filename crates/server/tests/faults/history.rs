@@ -9,7 +9,7 @@ pub(crate) enum Seen {
     Accepted,
     /// 401: it was spent.
     Spent,
-    /// No answer, or 503: it may be spent.
+    /// No answer, or 503: the token may be spent.
     Unknown,
     /// Anything else.
     Other(u16),
@@ -24,7 +24,7 @@ impl History {
         self.0.entry(token).or_default().push(seen);
     }
 
-    /// How many attempts ended so.
+    /// The number of attempts with this result.
     pub(crate) fn count(&self, what: Seen) -> usize {
         let attempts = self.0.values().flatten();
         attempts.filter(|seen| **seen == what).count()
@@ -32,9 +32,9 @@ impl History {
 
     /// Checks a history whose last attempt for each token was answered.
     ///
-    /// A token that was accepted twice is a double spend; if a service was killed in between, the
-    /// first acceptance was lost. A token that is refused must have been accepted, or have an
-    /// attempt without an answer.
+    /// A token that was accepted twice is a double spend. If a service was killed in between, the
+    /// first acceptance was lost. A refused token must have been accepted, or have an attempt
+    /// without an answer.
     pub(crate) fn check(&self) -> Result<(), String> {
         for (token, seen) in &self.0 {
             let count = |what: Seen| seen.iter().filter(|s| **s == what).count();

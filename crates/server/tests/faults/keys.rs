@@ -1,4 +1,4 @@
-//! kill -9 of an issuer while it makes keys: a key that anybody ever saw is never lost.
+//! kill -9 of an issuer while it makes keys: a listed key is never lost.
 
 use std::collections::BTreeSet;
 use std::process::Command;

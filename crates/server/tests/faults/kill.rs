@@ -3,8 +3,8 @@
 use crate::load::Load;
 use crate::victim::{Process, Victim};
 
-/// Kills the verifier `kills` times. What clients saw must be right. Returns the number of accepted
-/// tokens.
+/// Kills the verifier `kills` times, and checks the history of the clients. Returns the number of
+/// accepted tokens.
 fn campaign(victim: Victim, kills: usize) -> Result<usize, String> {
     let directory = tempfile::tempdir().expect("a directory");
     let (issuing, verifying) = (directory.path().join("i"), directory.path().join("v"));
@@ -25,7 +25,7 @@ fn campaign(victim: Victim, kills: usize) -> Result<usize, String> {
     for kill in 0..kills {
         load.fetch();
         let running = load.start();
-        // At another moment each time, with some tokens spent and others under way.
+        // At another moment each time, with some tokens spent and others in progress.
         running.wait_for(5 + kill * 13 % 90);
         drop(verifier);
         verifier = victim.start(&verifying, issuer.url(), &listen);
@@ -54,7 +54,7 @@ fn sixty_kills_lose_nothing() {
     println!("60 kills, {accepted} tokens accepted once");
 }
 
-/// The checker sees what it is for.
+/// The checker notices the planted fault.
 #[test]
 fn a_verifier_that_answers_early_is_caught() {
     let error = campaign(Victim::Early, 3).expect_err("lost tokens");

@@ -1,4 +1,4 @@
-//! An issuer, tokens, and clients that redeem them all at once.
+//! An issuer, tokens, and clients that redeem them at the same time.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,10 +14,10 @@ use crate::victim::Process;
 
 /// Clients at the same time.
 const CLIENTS: usize = 6;
-/// Tokens that are fetched at once.
+/// The number of tokens that are fetched at once.
 pub(crate) const BATCH: usize = 100;
 
-/// Tokens as values of headers, with what became of them.
+/// Tokens as values of headers, with their history.
 pub(crate) struct Load {
     urls: Vec<String>,
     issuers: Vec<String>,
@@ -29,7 +29,7 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// Tokens for a verifier that runs.
+    /// Tokens for a running verifier.
     pub(crate) fn new(issuer: &Process, verifier: &Process) -> Self {
         Self::across(&[issuer], &[verifier])
     }
@@ -83,7 +83,7 @@ impl Load {
             let (stop, answers) = (stop.clone(), answers.clone());
             std::thread::spawn(move || {
                 let agent = agent();
-                // Neighbours are a few tokens apart, so that they meet.
+                // Neighbours are a few tokens apart, so that they use the same tokens.
                 for turn in 0.. {
                     if stop.load(Ordering::Relaxed) {
                         break;
@@ -103,7 +103,7 @@ impl Load {
         }
     }
 
-    /// The newest `count` tokens, for clients that show one and do not wait for the answer.
+    /// The newest `count` tokens, for clients that send one and do not wait for the answer.
     pub(crate) fn shown_and_left(&self, count: usize) -> Vec<String> {
         let first = self.tokens.len() - count;
         let mut history = self.history.lock().expect("a history");
@@ -116,12 +116,12 @@ impl Load {
         [(); 2].map(|()| redeem(&agent(), &self.urls[0], &self.tokens[0]))
     }
 
-    /// How many attempts had no answer.
+    /// The number of attempts without an answer.
     pub(crate) fn unknown(&self) -> usize {
         self.history.lock().expect("a history").count(Seen::Unknown)
     }
 
-    /// Redeems every token once more, and checks all that was ever seen.
+    /// Redeems every token once more, and checks the whole history.
     pub(crate) fn check(&self) -> Result<usize, String> {
         let agent = agent();
         let mut history = self.history.lock().expect("a history");
@@ -136,7 +136,7 @@ impl Load {
     }
 }
 
-/// Clients at work.
+/// Running clients.
 pub(crate) struct Running {
     clients: Vec<JoinHandle<()>>,
     stop: Arc<AtomicBool>,
@@ -144,12 +144,12 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// How many attempts were answered.
+    /// The number of answered attempts.
     pub(crate) fn answered(&self) -> usize {
         self.answers.load(Ordering::Relaxed)
     }
 
-    /// Waits until this number of attempts was answered.
+    /// Waits for this number of answered attempts.
     pub(crate) fn wait_for(&self, answers: usize) {
         for _ in 0..2000 {
             if self.answered() >= answers {

@@ -1,5 +1,5 @@
-//! Services that are killed, that run out of disk, whose clock jumps. A checker replays what
-//! clients saw: no token is accepted twice, nothing that was acknowledged is lost.
+//! Services that are killed, run out of disk, or have jumping clocks. A checker replays the
+//! clients' history: no token is accepted twice, and no acknowledged spend is lost.
 
 mod clock;
 mod crowd;

@@ -1,5 +1,5 @@
-//! Three issuers and three verifiers over one server, killed at random under load, and the server
-//! too.
+//! Three issuers and three verifiers over one server. They and the server are killed at random
+//! under load.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::victim::Process;
 
 const REPLICAS: usize = 3;
 
-/// A server that is killed and comes back by `revive`.
+/// A server that is killed and restarted by `revive`.
 trait Server {
     fn kind(&self) -> &'static str;
     fn urls(&self) -> Vec<String>;
@@ -174,7 +174,7 @@ impl World {
     fn check_keys(&mut self) {
         for issuer in &self.replicas[..REPLICAS] {
             let url = issuer.process().url();
-            // A key that another issuer made is listed at the next look into the store.
+            // A key of another issuer is listed after the next read of the store.
             let found = keys(url).expect("a directory");
             self.seen.extend(found);
         }
@@ -187,7 +187,7 @@ impl World {
         }
     }
 
-    /// Every process works again, without hands.
+    /// Waits until every process works again by itself.
     fn wait(&self) {
         for process in self.processes() {
             let url = format!("{}/readyz", process.url());
@@ -226,7 +226,7 @@ fn campaign(server: &mut dyn Server, target: Target, kills: usize) -> usize {
         match target {
             Target::Server => server.kill_and_revive(kill),
             Target::Replicas => {
-                // Two at once, with the load on those that are left.
+                // Two at once, with the load on the remaining ones.
                 let victims = [kill * 7 % 6, (kill * 7 + 1 + kill % 4) % 6];
                 victims
                     .iter()
@@ -273,7 +273,7 @@ fn with_postgres_killed_nothing_is_lost() {
     assert!(accepted > 100, "{accepted} tokens were accepted");
 }
 
-/// Prints how many tokens were accepted.
+/// Prints the number of accepted tokens.
 fn long_campaign(server: &mut dyn Server, target: Target) {
     let accepted = campaign(server, target, 50);
     println!("50 times, {accepted} tokens accepted once, no key lost");

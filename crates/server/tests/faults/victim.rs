@@ -14,16 +14,16 @@ use sealstone_server::store::{Answer, Change, Outcome, RedbStore, Refusal, Repla
 use sealstone_server::verifier::{Source, Verifier};
 use serde_json::Value;
 
-/// Which verifier is killed.
+/// The verifier that is killed.
 #[derive(Clone, Copy)]
 pub(crate) enum Victim {
     /// The program.
     Program,
-    /// One that answers before the commit, and is otherwise right.
+    /// A verifier that answers before the commit, and is otherwise right.
     Early,
 }
 
-/// A process that is killed with this value.
+/// A process that is killed when this value is dropped.
 pub(crate) struct Process {
     child: Child,
     ready: Value,
@@ -37,7 +37,7 @@ impl Process {
         Self::run(command)
     }
 
-    /// Starts a command that ends in the program.
+    /// Starts a command that runs the program.
     pub(crate) fn run(mut command: Command) -> Self {
         let mut child = spawn(&mut command);
         let mut line = String::new();
@@ -87,7 +87,7 @@ impl Victim {
 
 const PLANTED: &str = "SEALSTONE_PLANTED_VERIFIER";
 
-/// This test as a process of its own, which says in a file that it is ready.
+/// This test as a separate process, which reports in a file that it is ready.
 fn planted(data: &Path, issuer: &str, listen: &str) -> Process {
     std::fs::create_dir_all(data).expect("a directory");
     let told = data.join("ready.json");

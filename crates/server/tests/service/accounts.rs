@@ -1,5 +1,5 @@
-//! Gates that know accounts: rates of accounts, trust that grows, vouching; and that every gate
-//! keeps its proofs if a later one fails.
+//! Gates with accounts: rates of accounts, growing trust, vouching. Every gate keeps its proofs if
+//! a later one fails.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -154,7 +154,7 @@ fn vouches_are_bound_and_end_with_their_invitations() {
     );
 }
 
-/// Each gate with a quota of one, together with work: wrong work burns nothing of it.
+/// Each gate with a quota of one, together with work: wrong work does not consume the quota.
 #[test]
 fn a_later_failure_burns_nothing_earlier() {
     let (world, attester) = (World::new(), Attester::new());

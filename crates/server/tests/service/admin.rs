@@ -72,7 +72,7 @@ fn the_command_looks_after_operators() {
     drop(issuer);
 }
 
-/// A token of the epoch before, and one of the epoch that has begun, both are accepted.
+/// Tokens of the previous epoch and of the new one are accepted.
 #[test]
 fn a_rotation_begins_an_epoch_and_loses_no_token() {
     let world = World::new();
@@ -155,7 +155,7 @@ fn configurations_are_checked() {
     }
 }
 
-/// Labels are few, and no value comes from a client.
+/// There are few labels, and no value comes from a client.
 #[test]
 fn metrics_count_without_telling() {
     let world = World::new();

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::gates::{ask, outcome, refused, request};
 use crate::world::{Service, World, now};
 
-/// A service that attests.
+/// An attesting service.
 pub(crate) struct Attester(SigningKey);
 
 impl Attester {
@@ -199,7 +199,7 @@ fn signatures_of_others_are_refused() {
     );
 }
 
-/// Answers each request with the present text; an empty one closes the connection.
+/// Answers each request with the current text. An empty text closes the connection.
 fn publish(text: Arc<Mutex<String>>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -212,7 +212,7 @@ fn publish(text: Arc<Mutex<String>>) -> String {
             if stream.read(&mut head).is_ok() && !body.is_empty() {
                 let length = body.len();
                 let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n");
-                // The client may have gone.
+                // The client may have disconnected.
                 drop(stream.write_all((head + &body).as_bytes()));
             }
         }

@@ -1,4 +1,4 @@
-//! The audit log: complete, whole, and without secrets; and nothing secret in any other log.
+//! The audit log: complete, intact, and without secrets. No other log has secrets either.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -39,7 +39,7 @@ fn verify(data: &str, more: &[&str]) -> (bool, String) {
     run(&[&["audit", "verify", "--data", data], more].concat())
 }
 
-/// The end of a log that `verify` finds whole.
+/// The end of a log that `verify` finds intact.
 fn end(data: &str) -> String {
     let (is_good, said) = verify(data, &[]);
     assert!(is_good, "{said}");
@@ -83,7 +83,7 @@ fn actions_are_logged_in_order() {
     assert!(!is_good && said.contains("never had the end"), "{said}");
 }
 
-/// Changes a record behind the service's back.
+/// Changes a record without the service.
 fn alter(data: &str, change: impl FnOnce(&mut Vec<(String, Option<Vec<u8>>)>)) {
     let path = Path::new(data).join("store.redb");
     let database = Database::open(path).expect("a database");
@@ -146,7 +146,7 @@ fn planted_alterations_are_caught() {
     }
 }
 
-/// A log that is consistent in itself, but not the earlier log.
+/// A log that is consistent, but not the earlier log.
 #[test]
 fn a_shortened_log_is_caught_by_a_noted_end() {
     let world = World::new();
@@ -165,7 +165,7 @@ fn a_shortened_log_is_caught_by_a_noted_end() {
     assert!(!is_good && said.contains("never had the end"), "{said}");
 }
 
-/// Which of the secrets stand in the text.
+/// The secrets that occur in the text.
 fn leaks<'s>(text: &str, secrets: &'s [String]) -> Vec<&'s str> {
     let found = secrets
         .iter()
@@ -239,8 +239,8 @@ fn secrets_of_a_run(world: &World, issuer: &Service, data: &str) -> Vec<String> 
     ]
 }
 
-/// Everything secret of a run, searched in everything that the run wrote to be read: standard
-/// error at the level `trace`, status, audit log.
+/// Searches all secrets of a run in all its readable output: standard error at the level `trace`,
+/// status, audit log.
 #[test]
 fn no_log_of_a_run_holds_a_secret() {
     let world = World::new();

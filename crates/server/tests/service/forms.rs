@@ -1,4 +1,4 @@
-//! The forms that others rely on: start, RFC 9578, one redemption, end.
+//! The interfaces that clients rely on: start, RFC 9578, one redemption, end.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -1,4 +1,4 @@
-//! Altered requests for every route: no fault, no panic, no end of the service.
+//! Altered requests for every route cause no fault, no panic and no exit of the service.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -12,7 +12,7 @@ use sealstone_token::privacypass::{Pending, header};
 
 use crate::world::{Service, World, get, now, token};
 
-/// Clients at the same time: those that send half a request wait until they are cut off.
+/// Clients at the same time. Those that send half a request wait until they are disconnected.
 const CLIENTS: usize = 48;
 
 /// SplitMix64.
@@ -35,7 +35,7 @@ impl Random {
     }
 }
 
-/// Values that trouble parsers.
+/// Values that are difficult for parsers.
 const PIECES: [&[u8]; 22] = [
     b"\r\n",
     b"\r\n\r\n",
@@ -177,7 +177,7 @@ fn requests(issuer: &Service) -> Vec<Vec<u8>> {
     all
 }
 
-/// Requests of the operators' listener, from nobody.
+/// Requests of the operators' listener without a login.
 fn admin_requests() -> Vec<Vec<u8>> {
     let heads = "sealstone-admin: 1\r\norigin: http://localhost\r\ncookie: session=aaaa\r\n\
                  content-type: application/json\r\n";
@@ -211,7 +211,7 @@ fn ask(address: &str, request: &[u8]) -> Vec<u8> {
     answer
 }
 
-/// Fuzzes for a number of seconds. Returns how many requests were sent, and how many answered.
+/// Fuzzes for a number of seconds. Returns the numbers of sent and of answered requests.
 fn fuzz(seconds: u64, seed: u64) -> (usize, usize) {
     let world = World::new();
     let issuer = world.configured(
@@ -273,7 +273,7 @@ fn an_hour_of_altered_requests_causes_no_fault() {
     println!("seed {seed}: {sent} requests in {seconds} s, {answered} answered, no fault");
 }
 
-/// A handler that panics is seen as a fault of the service.
+/// A panicking handler counts as a fault of the service.
 #[tokio::test]
 async fn a_panic_is_seen_as_a_fault() {
     use sealstone_server::http::{Connections, Stop, bind, serve, with_fallbacks};

@@ -1,4 +1,4 @@
-//! Gates over HTTP: proofs are bound, used once, and not burnt by what fails later.
+//! Gates over HTTP: proofs are bound, used once, and not consumed by later failures.
 
 use sealstone_primitives::hash::sha256;
 use sealstone_server::client::{Answer, Client};
@@ -102,8 +102,7 @@ fn work_is_bound_to_its_request_and_used_once() {
     }
 }
 
-/// A proof that is solved for a request with another counter is another proof of the same
-/// challenge.
+/// A proof for another request needs another counter, and is another proof of the same challenge.
 #[test]
 fn a_challenge_serves_one_request() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! Slow, broken and greedy clients, which must not keep others from being served.
+//! Slow, broken and greedy clients, which must not prevent the service of others.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -156,7 +156,7 @@ fn garbage_ends_no_service() {
     for input in inputs {
         let mut stream = connect(&issuer);
         stream.write_all(input).expect("room");
-        // The service goes on, whatever its answer.
+        // The service continues after every answer.
         drop(rest(stream));
     }
     assert_eq!(get(&format!("{}/healthz", issuer.url())).0, 200);

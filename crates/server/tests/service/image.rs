@@ -1,9 +1,9 @@
-//! The image of deploy/Dockerfile, where an engine for containers exists.
+//! The image of deploy/Dockerfile, if a container engine exists.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// What `docker` says, or `podman`.
+/// The output of `docker` or `podman`.
 fn engine(arguments: &[&str]) -> Output {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let run = |program| {

@@ -1,7 +1,7 @@
-//! Cloudflare's client for Privacy Pass with the running issuer and verifier, both RFC types, with
-//! a proof of work that was written from the specification.
+//! Cloudflare's client for Privacy Pass with the running issuer and verifier, for both RFC types,
+//! with a proof of work written from the specification.
 //!
-//! Run by `scripts/test-interop`, which says in `SEALSTONE_INTEROP_NODE` where the library is.
+//! Run by `scripts/test-interop`, which sets `SEALSTONE_INTEROP_NODE` to the path of the library.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! The programs as operators run them and clients use them.
+//! The programs, run like operators and used like clients.
 
 mod accounts;
 mod admin;

@@ -1,4 +1,4 @@
-//! Backups of a service that runs, restores, and moves between stores.
+//! Backups of a running service, restores, and moves between stores.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::world::{Service, World, now, redeem};
 
-/// Runs the program to its end: what it prints, or what it says.
+/// Runs the program to its end. Returns its output, or its messages as the error.
 pub(crate) fn run(arguments: &[&str]) -> Result<Value, String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sealstone-server"));
     let done = command.args(arguments).output().expect("a program");
@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<Value, String> {
     }
 }
 
-/// The same when nobody uses the store any more: a store of this process ends a moment after it was
+/// The same when the store is free again: a store of this process closes shortly after it was
 /// dropped.
 fn run_when_free(arguments: &[&str]) -> Result<Value, String> {
     for _ in 0..200 {
@@ -38,7 +38,7 @@ fn text(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// Tokens for a verifier, each request for as many as an issuer gives.
+/// Tokens for a verifier. Each request asks for the largest number.
 fn tokens(issuer: &Service, verifier: &Service, count: usize) -> Vec<Token> {
     let client = Client::new(issuer.url());
     let offer = client.challenge(&format!("{}/verify", verifier.url()));
@@ -86,7 +86,7 @@ fn a_restored_store_forgets_no_spend_of_before() {
     for token in first {
         assert_eq!(redeem(pair.verifier.url(), token).0, 200);
     }
-    // Spends go on while the backup is made.
+    // Spends continue during the backup.
     let (stop, data, file) = (
         AtomicBool::new(false),
         place(&pair.world, "verifier"),
@@ -105,7 +105,7 @@ fn a_restored_store_forgets_no_spend_of_before() {
     });
     assert!(spent.iter().all(|(status, _)| *status == 200), "{spent:?}");
     let ended = report["ended"].as_u64().expect("a time");
-    // An answer of the same second may be later than the end.
+    // An answer of the same second may be after the end.
     let before = spent.iter().filter(|(_, time)| *time < ended).count();
     let listen = pair.verifier.address().to_owned();
     let again = run(&["backup", "--data", &data, "--to", &file]).expect_err("the file is there");
@@ -216,7 +216,7 @@ fn nothing_is_made_of_a_store_that_is_not_there() {
     assert!(!Path::new(&missing).exists());
 }
 
-/// A passport alone makes a store one that somebody uses.
+/// A store with only a passport counts as used.
 #[test]
 fn a_store_with_a_passport_is_not_empty() {
     let pair = Pair::new();
@@ -239,7 +239,7 @@ fn a_store_with_a_passport_is_not_empty() {
     assert!(error.contains("is not empty"), "{error}");
 }
 
-/// A move that did not end goes on only with the same passport.
+/// An interrupted move continues only with the same passport.
 #[test]
 fn a_move_does_not_mix_passports() {
     let pair = Pair::new();

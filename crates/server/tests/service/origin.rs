@@ -1,4 +1,4 @@
-//! The layer in an application of its own.
+//! The layer in a separate application.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use sealstone_token::privacypass::header;
 
 use crate::world::{World, now};
 
-/// Says in which epoch the visitor's token was, and whether the token reaches the application.
+/// Answers with the epoch of the visitor's token, and whether the application sees the token.
 async fn page(accepted: Extension<Accepted>, request: Request) -> String {
     let is_told = request.headers().contains_key(AUTHORIZATION);
     format!("epoch {}, told {is_told}", accepted.epoch)

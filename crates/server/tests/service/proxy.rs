@@ -1,5 +1,5 @@
-//! Real proxies with the files of `deploy/`: they ask the verifier before they forward. Envoy is in
-//! no package of the distribution: the test asks as Envoy would.
+//! Real proxies with the files of `deploy/`: they ask the verifier before they forward. The
+//! distribution has no package of Envoy, so the test sends Envoy's requests.
 
 use std::net::TcpStream;
 use std::path::Path;
@@ -11,7 +11,7 @@ use sealstone_token::privacypass::header;
 
 use crate::world::{Service, World, now};
 
-/// nginx with addresses in place of those of the file. It is killed with this value.
+/// nginx with other addresses than in the file. It is killed when this value is dropped.
 struct Nginx {
     process: Child,
     origin: u16,
@@ -30,7 +30,7 @@ impl Nginx {
             .replace("127.0.0.1:8080", issuer.address())
             .replace("127.0.0.1:8081", verifier.address());
         let home = directory.display();
-        // The origin says which credentials it sees.
+        // The origin answers with the credentials that it sees.
         let text = format!(
             "daemon off; master_process off; pid {home}/pid; error_log {home}/errors;\n\
              events {{}}\nhttp {{\naccess_log off; client_body_temp_path {home}/b;\n\
@@ -107,7 +107,7 @@ fn with_nginx_a_request_needs_a_token() {
         !second.challenges.is_empty(),
         "a challenge for the next token"
     );
-    // Any method, and a body that nginx keeps back from the verifier.
+    // Any method, and a body that nginx does not send to the verifier.
     let token = client.token(&offer.challenge, now()).expect("a token");
     let agent = ureq::agent();
     let mut posted = agent
@@ -117,14 +117,14 @@ fn with_nginx_a_request_needs_a_token() {
         .expect("an answer");
     let said = posted.body_mut().read_to_string().expect("text");
     assert_eq!(said, "origin saw [] POST");
-    // Without a verifier, nobody passes.
+    // Without a verifier, no request passes.
     let token = client.token(&offer.challenge, now()).expect("a token");
     drop(verifier);
     let closed = client.get(&url, Some(&header::authorization(&token)));
     assert_eq!(closed.expect("an answer").status, 500);
 }
 
-/// Caddy with addresses in place of those of the file. It is killed with this value.
+/// Caddy with other addresses than in the file. It is killed when this value is dropped.
 struct Caddy {
     process: Child,
     origin: u16,
@@ -208,15 +208,15 @@ fn with_caddy_a_request_needs_a_token() {
 
 const ENVOY: &str = include_str!("../../../../deploy/proxies/envoy.yaml");
 
-/// The value of an option that stands once in the file for Envoy.
+/// The value of an option that occurs once in the file for Envoy.
 fn of_envoy(option: &str) -> &'static str {
     let found: Vec<_> = ENVOY.split(option).skip(1).collect();
     assert_eq!(found.len(), 1, "{option}");
     found[0].lines().next().unwrap_or("").trim()
 }
 
-/// The head of an answer to the request that Envoy's filter makes of a client's: its method, its
-/// path behind the prefix, its host and authorization, no body.
+/// The head of the answer to a request like that of Envoy's filter: the client's method, its path
+/// after the prefix, its host and authorization, no body.
 fn as_envoy(verifier: &Service, method: &str, path: &str, authorization: &str) -> String {
     use std::io::{Read, Write};
     let mut stream = TcpStream::connect(verifier.address()).expect("a connection");
@@ -275,7 +275,7 @@ fn the_requests_of_envoy_are_answered_as_it_wants() {
             "{method} {path}: {spent}"
         );
     }
-    // A method that is not served is refused, with a token too.
+    // An unsupported method is refused, even with a token.
     let refused = as_envoy(&verifier, "TRACE", "/", "");
     assert!(refused.starts_with("http/1.1 405 "), "{refused}");
 }

@@ -1,4 +1,4 @@
-//! Spans reach a collector and name nobody; a collector that fails keeps nobody from being served.
+//! Spans reach a collector and identify no client. A failing collector does not affect the service.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -18,13 +18,13 @@ use sealstone_token::privacypass::header;
 use crate::gates::{ask, request, solved};
 use crate::world::{Service, World, get, now};
 
-/// How a collector answers.
+/// The behaviour of a collector.
 #[derive(Clone, Copy)]
 enum Manner {
     Takes,
-    /// A status and a body that are not an answer.
+    /// An invalid status and body.
     Breaks,
-    /// Never.
+    /// No answer.
     Hangs,
 }
 
@@ -101,7 +101,7 @@ fn config(collector: &str, more: &str) -> String {
     )
 }
 
-/// The texts that clients send, and that nobody else may learn.
+/// Texts of clients that must not be disclosed.
 const OF_CLIENTS: [&str; 6] = [
     "203.0.113.77",
     "visitors-own-browser",
@@ -111,7 +111,7 @@ const OF_CLIENTS: [&str; 6] = [
     "PURGE",
 ];
 
-/// Asks as a client whose request is full of what must not be told.
+/// Sends a request with texts that must not be disclosed.
 fn visit(method: &str, url: &str, authorization: &str) -> u16 {
     let config = ureq::Agent::config_builder()
         .http_status_as_error(false)
@@ -129,7 +129,7 @@ fn visit(method: &str, url: &str, authorization: &str) -> u16 {
     agent.run(asked).expect("an answer").status().as_u16()
 }
 
-/// Gets a token by work and shows it in several ways. Returns the secrets of it.
+/// Gets a token by work and presents it in several ways. Returns its secrets.
 fn life_of_a_token(issuer: &Service) -> Vec<Vec<u8>> {
     let url = issuer.url();
     let asked = request(issuer);
@@ -165,7 +165,7 @@ fn life_of_a_token(issuer: &Service) -> Vec<Vec<u8>> {
     secrets
 }
 
-/// Which of the secrets stand in the bytes.
+/// The secrets that occur in the bytes.
 fn leaks(bytes: &[u8], secrets: &[Vec<u8>]) -> Vec<usize> {
     let holds = |secret: &[u8]| bytes.windows(secret.len()).any(|part| part == secret);
     let found = secrets.iter().enumerate();
@@ -189,7 +189,7 @@ fn attribute(span: &Span, key: &str) -> Option<String> {
     found.map(text)
 }
 
-/// All that a span may say beside its name, which is made of the same words.
+/// All keys that a span may have besides its name, which has the same words.
 const KEYS: [&str; 4] = [
     "http.request.method",
     "http.response.status_code",
@@ -197,7 +197,7 @@ const KEYS: [&str; 4] = [
     "sealstone.outcome",
 ];
 
-/// The name of a span, and what became of it.
+/// The name of a span, and its result.
 fn summary(span: &Span) -> String {
     let became = attribute(span, "sealstone.outcome");
     let status = attribute(span, "http.response.status_code");
@@ -281,7 +281,7 @@ fn spans_reach_a_collector_and_name_nobody() {
     }
 }
 
-/// A part of a request's work has the request's trace, and lies in it.
+/// A part of a request's work has the request's trace and lies within its time.
 #[test]
 fn parts_belong_to_their_request() {
     let world = World::new();
@@ -368,7 +368,7 @@ fn logged(world: &World, config: &str) -> (Service, PathBuf) {
     (Service::start_with_errors(&arguments, errors.into()), log)
 }
 
-/// All are served whatever the collector does, and the service says once that it fails.
+/// All clients are served independent of the collector. The service reports once that it fails.
 fn serves_with(collector: &str) {
     let world = World::new();
     let (issuer, log) = logged(&world, &config(collector, ""));
@@ -379,7 +379,7 @@ fn serves_with(collector: &str) {
     let begun = Instant::now();
     let agent = ureq::agent();
     let alive = format!("{}/healthz", issuer.url());
-    // More than all that may wait, so that some are dropped.
+    // More spans than the queue holds, so that some are dropped.
     for _ in 0..4000 {
         assert_eq!(agent.get(&alive).call().expect("an answer").status(), 200);
     }

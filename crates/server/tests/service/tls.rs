@@ -1,4 +1,4 @@
-//! TLS of the listener: a certificate that changes while connections are open.
+//! TLS of the listener: its certificate changes while connections are open.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -15,7 +15,7 @@ use sealstone_token::privacypass::header;
 
 use crate::world::{Service, World, now};
 
-/// An authority that OpenSSL makes, with the certificate and the key of the listener.
+/// An authority by OpenSSL, with the certificate and the key of the listener.
 struct Authority<'w>(&'w World);
 
 impl Authority<'_> {
@@ -97,7 +97,7 @@ impl Authority<'_> {
         );
     }
 
-    /// The table of an issuer, which looks at the files at SIGHUP only.
+    /// The table of an issuer, which reads the files at SIGHUP only.
     fn config(&self) -> String {
         format!(
             "[issuer]\ngate = \"none\"\n[connections]\nhead-seconds = 2\n[tls]\n\
@@ -210,7 +210,7 @@ fn a_new_certificate_breaks_no_connection() {
         std::thread::sleep(Duration::from_millis(50));
     };
     assert!(old.is_served() && new.is_served());
-    // Half of a renewal: the key of another certificate. The service goes on.
+    // Half of a renewal: the key of another certificate. The service continues.
     std::fs::copy(authority.path("ca.key"), authority.path("tls.key")).expect("a file");
     hang_up(&issuer);
     std::thread::sleep(Duration::from_millis(300));

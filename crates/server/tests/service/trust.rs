@@ -1,4 +1,4 @@
-//! Verifiers and the issuer that they pinned.
+//! Verifiers and their pinned issuer.
 
 use std::sync::Arc;
 
@@ -111,7 +111,7 @@ fn an_issuer_that_was_denied_is_not_used() {
 fn revoked_keys_are_worthless_and_new_ones_work() {
     let world = World::new();
     let issuer = world.issuer(&["--gate", "none"]);
-    // A refresh each second, as the clock of a test allows.
+    // A refresh each second, for the test.
     let config = world.path("verifier.toml");
     std::fs::write(&config, "[verifier]\nrefresh = 1").expect("a file");
     let verifier = world.verifier(issuer.url(), &["--config", &config.display().to_string()]);
@@ -135,8 +135,8 @@ fn revoked_keys_are_worthless_and_new_ones_work() {
     );
 }
 
-/// The first process keeps the new directory in the store. The second one finds it there, and has
-/// to use it all the same.
+/// The first process stores the new directory. The second one finds it in the store, and must use
+/// it too.
 #[test]
 fn verifiers_with_one_store_all_follow_the_issuer() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! The gate `webauthn` over HTTP, with an authenticator of software.
+//! The gate `webauthn` over HTTP, with a software authenticator.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -14,21 +14,21 @@ use crate::world::{Service, World};
 const CONFIG: &str = "[issuer]\ngate = \"key\"\n[gates.key]\nkind = \"webauthn\"\n\
                       rp-id = \"site.example\"\norigins = [\"https://site.example\"]\n";
 
-/// The issuer's present challenge.
+/// The issuer's current challenge.
 fn asked(issuer: &Service, request: &[u8]) -> Value {
     let answer = ask(issuer, request, &[]);
     assert_eq!(outcome(&answer), refused(401, "gate-required"));
     answer.json()["gate"].clone()
 }
 
-/// The challenge that the page gives the authenticator.
+/// The challenge that the page passes to the authenticator.
 fn bound(gate: &Value, request: &[u8]) -> [u8; 32] {
     let challenge = URL_SAFE_NO_PAD.decode(gate["challenge"].as_str().expect("a challenge"));
     let label = b"sealstone.service.webauthn.challenge\0";
     sha256(&[label, &challenge.expect("base64url"), &sha256(&[request])])
 }
 
-/// A new credential of an authenticator that does not say what it is.
+/// A new credential of an authenticator without attestation.
 fn create(gate: &Value, challenge: &[u8; 32], flags: u8) -> [String; 1] {
     let client_data = json!({
         "type": "webauthn.create", "challenge": URL_SAFE_NO_PAD.encode(challenge),
@@ -58,7 +58,7 @@ fn create(gate: &Value, challenge: &[u8; 32], flags: u8) -> [String; 1] {
     [format!("key {challenge}.{parts}")]
 }
 
-/// Flags: the user was there, and there is a credential.
+/// Flags: the user was present, and there is a credential.
 const FLAGS: u8 = 0x41;
 
 #[test]
@@ -121,7 +121,7 @@ fn wrong_credentials_are_refused_with_a_reason() {
     for (proof, why) in cases {
         let answer = ask(&issuer, &mine, &[proof]);
         let said = answer.json()["detail"].to_string();
-        // A head that is too long may end before the gate.
+        // A head that is too long may be refused before the gate.
         assert!(said.contains(why) || answer.status == 431, "{why}: {said}");
     }
     assert_eq!(

@@ -10,7 +10,7 @@ use sealstone_token::privacypass::{Token, header};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A program that runs. It is killed with this value.
+/// A running program. It is killed when this value is dropped.
 pub(crate) struct Service {
     process: Child,
     /// The line that it printed when it was ready.
@@ -30,7 +30,7 @@ impl Service {
         Self { process, ready }
     }
 
-    /// Waits until it is ready, or has ended with what it says then.
+    /// Waits until it is ready, or has ended. The error is its output.
     pub(crate) fn try_start(arguments: &[&str]) -> Result<Self, String> {
         let (mut process, line) = spawn(arguments, Stdio::piped());
         let mut errors = process.stderr.take().expect("a pipe");
@@ -140,7 +140,7 @@ pub(crate) fn now() -> u64 {
     since.expect("a time after 1970").as_secs()
 }
 
-/// A token that the verifier asks for.
+/// A token for the verifier's challenge.
 pub(crate) fn token(issuer: &str, verifier: &str) -> Token {
     let client = Client::new(issuer);
     let offer = client

@@ -16,7 +16,7 @@ const GRACE: u64 = 30;
 const SPENT: Outcome = Outcome::Refused(Refusal::Spent);
 const LIMIT: Outcome = Outcome::Refused(Refusal::Limit);
 
-/// A store in a directory of its own, and a runtime with two threads.
+/// A store in its own directory, and a runtime with two threads.
 struct World<'k> {
     kind: &'k dyn Kind,
     directory: tempfile::TempDir,
@@ -302,7 +302,7 @@ pub(crate) fn what_was_acknowledged_survives(kind: &dyn Kind) {
     }
 }
 
-/// A key whose first byte is another for each number.
+/// A key whose first byte differs between numbers.
 fn spread_key(number: u64) -> Key {
     let mut key = key(number);
     key[0] = number.to_le_bytes()[0];

@@ -16,7 +16,7 @@ use tokio::runtime::Runtime;
 
 /// A kind of store.
 pub(crate) trait Kind {
-    /// Opens the store of `directory`, with all that was acknowledged before.
+    /// Opens the store of `directory`, with all acknowledged changes.
     fn open(&self, directory: &Path, runtime: &Runtime) -> Arc<dyn Store>;
 
     /// Kills the server, if there is one, and starts it again.

@@ -1,4 +1,4 @@
-//! Moves between the three stores, killed in the middle: nothing is lost, nothing is doubled.
+//! Moves between the three stores, killed in the middle: no content is lost or duplicated.
 
 use std::fs::File;
 use std::io::Read;
@@ -158,7 +158,7 @@ fn command(from: &str, to: &str) -> Command {
 /// The numbers of bytes after which a move is killed. The content has more than the last.
 const KILLED_AT: [u64; 5] = [100, 1 << 10, 1 << 17, 1 << 20, 2 << 20];
 
-/// Starts the move and kills it when it has carried `limit` bytes.
+/// Starts the move and kills it after `limit` transferred bytes.
 fn kill_after(limit: u64, throttle: &Throttle, mut move_all: Command) {
     throttle.allow(limit);
     let mut child = move_all.spawn().expect("a program");
@@ -175,14 +175,14 @@ fn kill_after(limit: u64, throttle: &Throttle, mut move_all: Command) {
     });
     child.kill().expect("a process");
     child.wait().expect("a process");
-    // The server hears of it, too.
+    // The server's connections close, too.
     throttle.allow(0);
 }
 
 /// Kills the move at each moment of [`KILLED_AT`], then lets it end.
 fn move_with_kills(from: &Place, to: &Place, runtime: &Runtime) {
     let before = runtime.block_on(from.tally());
-    // A move that is run again has to name the same stores.
+    // A repeated move must name the same stores.
     let server = if to.is_server() { to } else { from };
     let (throttle, config) = server.throttle();
     let move_all = || {
@@ -195,7 +195,7 @@ fn move_with_kills(from: &Place, to: &Place, runtime: &Runtime) {
     };
     for limit in KILLED_AT {
         kill_after(limit, &throttle, move_all());
-        // No service takes a part for the whole.
+        // No service accepts a partial copy.
         let content = runtime.block_on(to.tally());
         assert!(content.is_empty() || runtime.block_on(to.has(INCOMING)));
     }
@@ -250,7 +250,7 @@ fn with_servers_a_killed_move_is_run_again() {
     );
 }
 
-/// A copy that lost one mark, altered a counter or opened a closed set is told from a whole one.
+/// The comparison notices a copy with a missing mark, an altered counter or a reopened set.
 #[test]
 fn copies_that_differ_are_told() {
     let runtime = Runtime::new().expect("a runtime");
@@ -297,7 +297,7 @@ fn copies_that_differ_are_told() {
     }
 }
 
-/// Marks that are made while a copy is read are in it, if they were answered before its moment.
+/// A copy contains marks that are made while it is read, if they were answered before its time.
 #[test]
 fn a_copy_holds_what_was_made_meanwhile() {
     let runtime = Runtime::new().expect("a runtime");
@@ -313,7 +313,7 @@ fn a_copy_holds_what_was_made_meanwhile() {
             let (mut tally, mut made) = (Tally::default(), 0_u32);
             while let Some(page) = pages.recv().await {
                 tally.add(&page);
-                // The first pages have been read: all of these are new to the copy.
+                // The first pages have been read, so all of these are new to the copy.
                 if made < 10 {
                     let mark = sealstone_server::store::Mark::new(&late, key(5, made));
                     let change = sealstone_server::store::Change::new(5).mark(mark);

@@ -14,7 +14,7 @@ use crate::{Embedded, Kind};
 /// The fault of a planted store.
 #[derive(Clone, Copy)]
 pub(crate) enum Bug {
-    /// It answers what it sees, and makes the change afterwards.
+    /// It answers first, and makes the change afterwards.
     AnswersEarly,
     /// It never makes a change.
     Forgets,
@@ -40,7 +40,7 @@ impl Kind for With<'_> {
 }
 
 impl Bug {
-    /// Whether the requirements that are for it fail on this kind of store.
+    /// Whether its requirements fail on this kind of store.
     pub(crate) fn is_caught(self, kind: &dyn Kind) -> bool {
         let fails = |requirement: fn(&dyn Kind)| {
             let with = AssertUnwindSafe(With(self, kind));
@@ -62,7 +62,7 @@ impl Bug {
 }
 
 impl Planted {
-    /// Under another name, the store below knows no log.
+    /// With another name, the store below has no log.
     fn name(&self, name: &str) -> String {
         match self.bug {
             Bug::RewritesLogs => name.replace("log/", "not-a-log/"),

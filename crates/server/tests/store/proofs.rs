@@ -1,4 +1,4 @@
-//! Proofs of every kind of gate, used in a store that is opened again: none is good twice.
+//! Proofs of every kind of gate, in a reopened store: none is valid twice.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::Kind;
 
 const NOW: u64 = 1_767_225_600;
 const SUBJECT: [u8; 32] = [7; 32];
-/// After the grace in which the same request is answered again.
+/// After the grace period in which the same request gets the same answer.
 const LATER: u64 = NOW + 40;
 const GATES: &str = r#"
     [gates.pow]

@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use crate::planted::Bug;
 use crate::{Kind, SUITE, conformance};
 
-/// Opens a store with a name of its own for each directory.
+/// Opens a store with a separate name for each directory.
 fn open_named(options: StoreOptions, directory: &Path, runtime: &Runtime) -> Arc<dyn Store> {
     let mut hasher = DefaultHasher::new();
     directory.hash(&mut hasher);
@@ -27,7 +27,7 @@ fn open_named(options: StoreOptions, directory: &Path, runtime: &Runtime) -> Arc
     opened.expect("a store")
 }
 
-/// All requirements, on one server after the other.
+/// Runs all requirements, one after the other.
 fn passes(kind: &dyn Kind) {
     for (name, requirement) in SUITE {
         println!("{name}");
@@ -89,7 +89,7 @@ fn with_redis_a_set_is_registered_once() {
     assert!(stats.contains("cmdstat_hsetnx:calls=256,"), "{stats}");
 }
 
-/// Redis without a log, and a service that is told not to look.
+/// Redis without a log, and a service that does not check that.
 struct Forgetful(OneRedis);
 
 impl Kind for Forgetful {
@@ -180,7 +180,7 @@ fn with_a_postgres_that_keeps_less_it_says_so() {
     assert!(error.contains("fsync off"), "{error}");
 }
 
-/// A host that takes connections and says nothing has a part of the time, of which there are four.
+/// A silent host that accepts connections gets a quarter of the time.
 #[test]
 #[ignore = "starts postgres: make test-services"]
 fn with_a_postgres_behind_a_silent_host_it_works() {
@@ -201,7 +201,7 @@ fn with_a_postgres_behind_a_silent_host_it_works() {
     let opened = runtime.block_on(open(&options(8), Path::new("/nowhere"), "verifier"));
     let store = opened.expect("the second host");
     let begun = std::time::Instant::now();
-    // The second one is the first from now on, also for new connections.
+    // The second host is the primary from now on, also for new connections.
     let asked = (0..8).map(|_| {
         let store = store.clone();
         async move { store.get("a").await.map(drop) }

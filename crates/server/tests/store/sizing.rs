@@ -47,8 +47,8 @@ async fn spend(store: &dyn Transfer, set: &str, until: u64, count: u64, keys: &m
     }
 }
 
-/// A month of an issuer with epochs of a week, at a scale: the embedded store grows to what it
-/// keeps, and reuses the room of sets that were dropped.
+/// A scaled month of an issuer with epochs of a week: the embedded store grows to the size of its
+/// content, and reuses the space of dropped sets.
 #[test]
 fn a_month_of_tokens_fits_where_three_weeks_did() {
     const A_DAY: u64 = 4000;
@@ -83,12 +83,13 @@ fn a_month_of_tokens_fits_where_three_weeks_did() {
     std::fs::remove_dir_all(path.parent().expect("a directory")).expect("a directory");
 }
 
-/// The most days of tokens that are kept at the same time, by a year of days. Epochs begin each
-/// `epoch` days, redeem for `redeem` days after, and are dropped a day later.
+/// The largest number of days of tokens that are kept at the same time, in a simulated year. An
+/// epoch lasts `epoch` days, its tokens are redeemed for `redeem` more days, and are dropped a day
+/// later.
 fn most_days(epoch: u64, redeem: u64) -> u64 {
     let kept = |today: u64| {
         let is_kept = |spent: &u64| {
-            // It is a token of the youngest epoch: its set is kept longest.
+            // It is a token of the newest epoch, whose set is kept longest.
             let dropped = (spent / epoch + 1) * epoch + redeem + 1;
             today <= dropped
         };
@@ -109,10 +110,10 @@ fn the_table_of_sizes_follows_from_the_measured_bytes() {
         cell.and_then(|cell| cell.trim().parse().ok()).expect(store)
     };
     let each = ["| redb: the file", "| redis: memory", "| postgres: tables"].map(bytes);
-    // What the page plans with, beside what a year without early rotations keeps.
+    // The specification's numbers. A year without early rotations needs less.
     let (long, short) = (22, 4);
     assert!(most_days(7, 7) <= long && most_days(1, 1) <= short);
-    // A size, and what its last digit may hide.
+    // A size, and its rounding error.
     let size = |text: &str| -> (f64, f64) {
         let (number, unit) = text.trim().split_once(' ').expect("a unit");
         let factor = if unit == "TB" { 1e12 } else { 1e9 };
@@ -164,7 +165,7 @@ fn info(redis: &Redis, section: &str, name: &str) -> u64 {
         .expect("a number")
 }
 
-/// Prints a table. SEALSTONE_SIZING_MARKS says how many marks; a million without it.
+/// Prints a table. SEALSTONE_SIZING_MARKS is the number of marks, by default a million.
 #[test]
 #[ignore = "measures for some minutes, with redis-server and postgres"]
 fn bytes_of_a_spent_token_in_each_store() {

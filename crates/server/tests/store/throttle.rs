@@ -1,4 +1,4 @@
-//! A connection to a server that carries a number of bytes and then stalls.
+//! A connection to a server that transfers a number of bytes and then stalls.
 //!
 //! A test that kills a program after some time kills it at a random moment, or too late. A program
 //! that talks to its server through a throttle is still busy when it is killed.
@@ -21,7 +21,7 @@ struct State {
 }
 
 impl Throttle {
-    /// A relay to `server` that carries nothing yet.
+    /// A relay to `server` that transfers no bytes yet.
     pub(crate) fn new(server: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
@@ -43,8 +43,8 @@ impl Throttle {
         Self { address, state }
     }
 
-    /// Closes all connections, and carries `limit` bytes from now on, both ways and all connections
-    /// together.
+    /// Closes all connections, and transfers `limit` bytes from now on, in both directions and over
+    /// all connections together.
     pub(crate) fn allow(&self, limit: u64) {
         self.state.close();
         *self.state.left.lock().expect("no panic") = limit;
@@ -56,7 +56,7 @@ impl Throttle {
         self.address
     }
 
-    /// Whether bytes wait that it does not carry.
+    /// Whether bytes wait that it does not transfer.
     pub(crate) fn is_full(&self) -> bool {
         self.state.is_full.load(Ordering::SeqCst)
     }
@@ -71,7 +71,7 @@ impl Drop for Throttle {
 impl State {
     fn relay(self: &Arc<Self>, from: &TcpStream, to: &TcpStream) {
         let (mut from, mut to) = (copy(from), copy(to));
-        // Else each small message waits for the answer to the one before.
+        // Otherwise each small message waits for the acknowledgement of the previous one.
         to.set_nodelay(true).expect("a stream");
         self.streams.lock().expect("no panic").push(copy(&from));
         let state = Arc::clone(self);

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 pub(crate) use sealstone_testing::unhex as hex;
 use serde_json::Value;
 
-/// The files of a folder of `$SEALSTONE_VECTORS` whose names begin with `prefix`, whatever
-/// follows it, in order; `None`, said to be skipped, without the variable or the folder.
+/// The files of a folder of `$SEALSTONE_VECTORS` whose names begin with `prefix`, in order. Without
+/// the variable or the folder, prints that the test is skipped and returns `None`.
 pub(crate) fn files(folder: &str, prefix: &str) -> Option<Vec<PathBuf>> {
     let Some(root) = std::env::var_os("SEALSTONE_VECTORS") else {
         println!("skipped: SEALSTONE_VECTORS is not set");
@@ -52,7 +52,7 @@ pub(crate) fn read(path: &Path) -> Vec<Value> {
     }
 }
 
-/// The text of a field that must be there.
+/// The text of a required field.
 pub(crate) fn text<'a>(case: &'a Value, field: &str) -> &'a str {
     case[field]
         .as_str()

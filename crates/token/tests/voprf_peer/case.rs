@@ -1,4 +1,4 @@
-//! Random cases, the same in every run: a failure can be repeated.
+//! Random cases, the same in every run, so that failures are reproducible.
 
 use rand_core::{CryptoRng, RngCore};
 
@@ -17,7 +17,7 @@ impl Case {
     }
 }
 
-/// SplitMix64. Good enough to choose test data; both sides' secrets here protect nothing.
+/// SplitMix64. Good enough for test data, because the secrets here protect nothing.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -39,7 +39,7 @@ impl Random {
         }
     }
 
-    /// At least `min` bytes, mostly few, now and then as many as the RFC allows.
+    /// At least `min` bytes, mostly few, sometimes the maximum of the RFC.
     fn bytes(&mut self, min: usize) -> Vec<u8> {
         let len = match self.below(50) {
             0 => min,

@@ -10,8 +10,8 @@ use std::time::Instant;
 
 use case::Random;
 
-/// `SEALSTONE_CASES` of them, or a few of each mode and suite; as many of each as of the others.
-/// 10,000 take six minutes.
+/// `SEALSTONE_CASES` cases, or a few of each mode and suite, equally many of each. 10,000 take six
+/// minutes.
 #[test]
 fn random_cases() {
     let count = std::env::var("SEALSTONE_CASES")

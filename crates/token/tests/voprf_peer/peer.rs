@@ -21,7 +21,7 @@ pub(crate) const RUNS: [fn(&Case, &mut Random); 9] = [
     ristretto255::partial,
 ];
 
-/// Encodings one after the other.
+/// Concatenated encodings.
 macro_rules! row {
     ($elements:expr) => {
         $elements
@@ -31,7 +31,7 @@ macro_rules! row {
     };
 }
 
-/// The elements of the peer's `$kind` that a row of encodings stands for.
+/// The elements of the peer's `$kind`, decoded from a row of encodings.
 macro_rules! theirs {
     ($kind:ident, $row:expr, $len:expr) => {
         $row.chunks($len)

@@ -12,7 +12,7 @@ use voprf::Ristretto255;
 
 use crate::Result;
 
-/// Makes of a response the tokens, as values of the header Authorization.
+/// Converts a response to tokens, as values of the header Authorization.
 pub(crate) type Finish = Box<dyn FnOnce(&[u8]) -> Result<Vec<String>>>;
 
 /// Asks for one token, or for `count` at once.

@@ -119,7 +119,7 @@ fn token<N: hybrid_array::ArraySize>(header: &str) -> Result<Token<N>> {
     Ok(parse_authorization_header(&value)?)
 }
 
-/// The stores in memory never wait for anything.
+/// Runs a future. The stores in memory never wait.
 fn wait<T>(future: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     runtime.expect("a runtime").block_on(future)

@@ -80,7 +80,7 @@ fn text<'a>(command: &'a Value, field: &str) -> Result<&'a str> {
         .ok_or_else(|| format!("no {field}"))?)
 }
 
-/// How many tokens a batch has; none for a request of one token.
+/// The number of tokens of a batch; `None` for a request of one token.
 fn count(command: &Value) -> Result<Option<u16>> {
     let count = command["count"].as_u64();
     Ok(count.map(u16::try_from).transpose()?)

@@ -51,7 +51,7 @@ async fn converse(issuer: Arc<Issuer>, stream: TcpStream) {
         async move { Ok::<_, Infallible>(issuer.answer(request).await) }
     });
     let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-    // A connection that breaks is the client's affair.
+    // A broken connection is no error of the server.
     drop(connection.await);
 }
 
