@@ -165,7 +165,7 @@ pub(crate) enum Command {
     /// Limit when and how often your own keys sign, and retire them
     #[command(subcommand)]
     Keys(KeysCommand),
-    /// Notice that signing changed: slower, larger, more often, the same again
+    /// Notice unusual signing: slower, larger, more frequent or repeated
     #[command(subcommand)]
     Monitor(MonitorCommand),
     /// Show when data existed: timestamps by a trusted authority (RFC 3161)

@@ -10,7 +10,7 @@ use super::UnlockArgs;
 /// `agent`
 #[derive(Args)]
 #[command(after_help = "\
-`sealstone passport unlock` starts an agent when there is none, so nobody needs to call it by hand.
+`sealstone passport unlock` starts an agent when there is none, so you need not start it yourself.
 Without a command, the agent serves in the foreground.")]
 pub(crate) struct AgentArgs {
     #[command(subcommand)]

@@ -273,13 +273,13 @@ Examples:
   sealstone list -l photos.sealed
   sealstone list --json photos.sealed           an object for the whole, then one for each name
 
-It reads the index only, if the sender wrote it with a signature. The list of a signed file is shown
+If the sender signed the index, the command reads the index only. The list of a signed file is shown
 only if its content would be: see sealstone open.")]
 pub(crate) struct ListArgs {
     /// The sealed directory; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(crate) input: PathBuf,
-    /// Show modes, sizes, times and what links lead to
+    /// Show modes, sizes, times and the targets of links
     #[arg(short, long)]
     pub(crate) long: bool,
     #[command(flatten)]

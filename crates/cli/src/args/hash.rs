@@ -38,7 +38,7 @@ pub(crate) struct HashFileArgs {
     /// Name the algorithm in every line
     #[arg(long, conflicts_with = "untagged")]
     pub(crate) tag: bool,
-    /// Name it in no line; to check such lines, give the same options again
+    /// Do not name the algorithm; to check such lines, give the same options again
     #[arg(long)]
     pub(crate) untagged: bool,
     /// End lines with NUL, and write names as they are

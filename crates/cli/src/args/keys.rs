@@ -59,7 +59,7 @@ pub(crate) struct KeySetArgs {
     /// The last second in which it may sign, or `none`
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) not_after: Option<Limit>,
-    /// How many signatures there may be in all, 1 to 100000, or `none`
+    /// The largest number of signatures, 1 to 100000, or `none`
     #[arg(long, value_name = "N", value_parser = number)]
     pub(crate) max_uses: Option<Limit>,
 }
@@ -85,7 +85,7 @@ themselves: tell them to run `sealstone trust revoke` or `sealstone trust compro
 pub(crate) struct KeyEndArgs {
     #[command(flatten)]
     pub(crate) of: KeyChangeArgs,
-    /// From when it holds: 2026-11-21 (00:00:00 UTC), 2026-11-21T01:03:33Z or @SECONDS
+    /// The date from which it holds: 2026-11-21 (00:00:00 UTC), 2026-11-21T01:03:33Z or @SECONDS
     #[arg(long, value_name = "TIME", value_parser = clock::parse)]
     pub(crate) since: Option<u64>,
 }

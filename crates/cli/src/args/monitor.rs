@@ -18,7 +18,7 @@ pub(crate) enum MonitorCommand {
 /// `monitor report`
 #[derive(Args)]
 pub(crate) struct MonitorReportArgs {
-    /// Write the report as a page for a browser, which needs nothing else
+    /// Write the report as one self-contained page for a browser
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
 }

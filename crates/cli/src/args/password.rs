@@ -19,7 +19,7 @@ pub(crate) enum PasswordCommand {
     Verify(Box<VerifyArgs>),
     /// Find parameters for a time and an amount of memory on this machine
     Calibrate(CalibrateArgs),
-    /// Measure how long hashing takes on this machine
+    /// Measure the time of hashing on this machine
     #[command(disable_version_flag = true)]
     Bench(BenchArgs),
 }
@@ -31,7 +31,7 @@ pub(crate) struct CostArgs {
     /// Parameters with a name; `sealstone password bench` lists them [default: interactive]
     #[arg(long, value_name = "NAME", value_parser = profile_names())]
     profile: Option<String>,
-    /// Which Argon2 [default: argon2id]
+    /// The variant of Argon2 [default: argon2id]
     #[arg(long, value_name = "NAME", value_parser = ["argon2d", "argon2i", "argon2id"])]
     variant: Option<String>,
     /// Version of Argon2, 19 (RFC 9106) or 16 [default: 19]
@@ -49,7 +49,7 @@ pub(crate) struct CostArgs {
 }
 
 impl CostArgs {
-    /// The profile with what was given instead of its parts.
+    /// The profile, with the options that replace its parts.
     pub(crate) fn params(&self) -> Result<Params, Error> {
         let named = self.profile.as_deref().and_then(Params::profile);
         let profile = named.unwrap_or(Params::INTERACTIVE);
@@ -84,7 +84,7 @@ fn profile_names() -> [&'static str; PROFILES.len()] {
     PROFILES.map(|(name, _)| name)
 }
 
-/// The inputs of a hash beside password and salt, and the number of threads.
+/// The inputs of a hash besides password and salt, and the number of threads.
 #[derive(Args)]
 #[command(next_help_heading = "Inputs")]
 pub(crate) struct InputArgs {
@@ -171,10 +171,10 @@ server. In new memory, as in each run of `sealstone password hash`, a hash can t
 `sealstone password bench` shows both."
 )]
 pub(crate) struct CalibrateArgs {
-    /// How long a hash may take
+    /// The time limit of a hash
     #[arg(long, value_name = "MILLISECONDS", default_value = "500", value_parser = milliseconds)]
     pub(crate) time_ms: Duration,
-    /// How much memory it may take
+    /// The memory limit of a hash
     #[arg(long, value_name = "SIZE", default_value = "1GiB")]
     pub(crate) memory: MemorySize,
     /// The number of lanes, computed on as many threads, up to the number of processors
@@ -195,7 +195,7 @@ fn milliseconds(text: &str) -> Result<Duration, String> {
 pub(crate) struct BenchArgs {
     #[command(flatten)]
     pub(crate) cost: CostArgs,
-    /// How often each profile is measured
+    /// The number of measurements of each profile
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) rounds: u16,
     /// Threads to use [default: as many as there are processors]

@@ -26,7 +26,7 @@ pub(crate) struct ResealArgs {
     /// The sealed file
     #[arg(value_name = "FILE")]
     pub(crate) input: PathBuf,
-    /// The output [default: FILE is replaced, once the new one is whole]
+    /// The output [default: FILE is replaced, once the new one is complete]
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
@@ -131,7 +131,7 @@ pub(crate) struct FormArgs {
 }
 
 impl FormArgs {
-    /// The form of the new file; what no option names is as `before`.
+    /// The form of the new file; everything without an option is as `before`.
     pub(crate) fn of(self, before: SealedForm) -> SealedForm {
         SealedForm {
             suite: self.suite.map_or(before.suite, Into::into),
@@ -164,8 +164,8 @@ Git keeps the files of a directory sealed in its history, and plain in your fold
   git config filter.sealed.required true
 
 This seals for yourself. To share the files add -r YOURS.pub --to Bob: without the first, you cannot
-check out what you have committed. Sealing twice gives different bytes. So git takes a filtered file
-for changed whenever it looks again at its content.")]
+check out what you have committed. Sealing twice gives different bytes. So git shows a filtered
+file as changed each time that it reads the content again.")]
 pub(crate) struct EditArgs {
     /// The sealed file
     #[arg(value_name = "FILE")]

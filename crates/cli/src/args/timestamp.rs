@@ -70,10 +70,10 @@ pub(crate) struct NetworkArgs {
     /// The authority's address, http:// or https://; give several to try them in turn
     #[arg(long = "tsa", value_name = "URL", required = true)]
     pub(crate) authorities: Vec<String>,
-    /// The longest time that one attempt takes
+    /// The time limit of one attempt
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) timeout: u64,
-    /// How often an address is tried again if it cannot be reached or is overloaded
+    /// Retries if an address cannot be reached or is overloaded
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(..=10))]
     pub(crate) retries: u32,
 }
@@ -174,11 +174,11 @@ pub(crate) struct RequireArgs {
   sealstone timestamp verify --response report.tsr --roots tsa.pem --digest-hex 2cf24dba…
   sealstone timestamp verify --response 2026.tsr --response 2036.tsr --roots tsa.pem report.pdf
 
-Exit code 0 says that the timestamp is good; 5 that it is not, and 4 that it is malformed. --json
-prints an object with \"verdict\" (\"good\" or \"bad\"), \"reason\" and \"time\" in all these cases.
+Exit code 0: the timestamp is good. 5: it is bad. 4: it is malformed. In all these cases, --json
+prints an object with \"verdict\" (\"good\" or \"bad\"), \"reason\" and \"time\".
 
 Certificates are judged at the time of the timestamp. A chain may be in the response or in the roots
-file; only certificates that are issued by themselves are trusted. Revocation is not looked up.")]
+file. Only self-issued certificates are trusted. Revocation is not checked.")]
 pub(crate) struct StampVerifyArgs {
     #[command(flatten)]
     pub(crate) data: DataArgs,
@@ -200,7 +200,7 @@ pub(crate) struct StampVerifyArgs {
   sealstone timestamp attach release.package --tsa https://tsa.example --roots tsa.pem
 
 A timestamp covers all signatures and timestamps before it. Attach another one before the
-certificates of the last one end: the package then stays good.")]
+certificates of the last one end. The package then stays good.")]
 pub(crate) struct AttachArgs {
     /// The package, which is replaced
     pub(crate) package: PathBuf,
@@ -210,7 +210,7 @@ pub(crate) struct AttachArgs {
     /// Ask this authority now; give several to try them in turn
     #[arg(long = "tsa", value_name = "URL", conflicts_with = "response")]
     pub(crate) authorities: Vec<String>,
-    /// Attach only what is good with these roots (PEM or DER)
+    /// Attach only a timestamp that these roots trust (PEM or DER)
     #[arg(long, value_name = "CHAIN")]
     pub(crate) roots: Option<PathBuf>,
 }
@@ -224,7 +224,7 @@ pub(crate) struct AttachArgs {
 #[command(after_help = "Example:
   sealstone timestamp renew report.pdf --response 2026.tsr --roots tsa.pem --tsa URL -o 2036.tsr
 
-Keep all responses: the first one has the time, each later one shows that the one before is older.")]
+Keep all responses. The first one has the time. Each later one proves the age of the one before.")]
 pub(crate) struct RenewArgs {
     #[command(flatten)]
     pub(crate) data: DataArgs,

@@ -34,7 +34,7 @@ pub(crate) enum TokenCommand {
 pub(crate) enum TypeName {
     /// 0x0001, RFC 9578: only the issuer can verify
     P384,
-    /// 0x0002, RFC 9578: everybody can verify
+    /// 0x0002, RFC 9578: anyone can verify
     Rsa,
     /// 0x0005, for batches: only the issuer can verify
     Ristretto255,
@@ -53,11 +53,11 @@ impl TypeName {
     }
 }
 
-/// Where a message goes.
+/// The output of a message.
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct MessageOutput {
-    /// Where to; `-` is standard output [default: standard output]
+    /// The output; `-` is standard output [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Replace a file that exists
@@ -101,7 +101,7 @@ pub(crate) struct ChallengeArgs {
     /// The issuer's host name
     #[arg(long, value_name = "NAME")]
     pub(crate) issuer: String,
-    /// A host that accepts the token; none means all
+    /// A host that accepts the token; without this option, all
     #[arg(long = "origin", value_name = "NAME")]
     pub(crate) origins: Vec<String>,
     /// `random`, `none`, or 32 bytes in hexadecimal: with them, the token must be fetched for this
@@ -114,7 +114,7 @@ pub(crate) struct ChallengeArgs {
     /// The issuer's public key, for the header
     #[arg(long, value_name = "KEY.pub", requires = "header")]
     pub(crate) key: Option<PathBuf>,
-    /// For how many seconds the challenge is good, for the header
+    /// The lifetime of the challenge in seconds, for the header
     #[arg(long, value_name = "SECONDS", requires = "header")]
     pub(crate) max_age: Option<u64>,
     #[command(flatten)]
@@ -168,7 +168,7 @@ pub(crate) struct RequestArgs {
     /// The host that sent the challenge: one that is for other hosts only is refused
     #[arg(long, value_name = "NAME")]
     pub(crate) origin: Option<String>,
-    /// How many tokens to ask for; more than one share a proof
+    /// The number of tokens; several share a proof
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) count: u16,
     /// The new secret file for `token finalize`
@@ -190,7 +190,7 @@ pub(crate) struct IssueArgs {
     /// A secret key of the issuer; may be given several times
     #[arg(long = "key", value_name = "KEY", required = true)]
     pub(crate) keys: Vec<PathBuf>,
-    /// The most tokens that one request may ask for
+    /// The largest number of tokens in a request
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) limit: u16,
     #[command(flatten)]
@@ -204,7 +204,7 @@ pub(crate) struct IssueArgs {
 pub(crate) struct FinalizeArgs {
     /// The issuer's response
     pub(crate) response: PathBuf,
-    /// What `token request` kept
+    /// The secret file that `token request` wrote
     #[arg(long, value_name = "FILE")]
     pub(crate) state: PathBuf,
     /// Write the value of an `Authorization` header for each token, one per line
@@ -220,13 +220,13 @@ pub(crate) struct FinalizeArgs {
   sealstone token redeem token --challenge challenge --key issuer.key --spent spent
   sealstone token redeem token --challenge challenge --key issuer.key.pub --spent spent    for RSA
 
-Exit code 0 says that the token is good and was not shown before; 5 that it is not, or was. Each
-redeemed token has a file in the directory of spent tokens, below its key: remove such a directory
-only when the key's tokens are not accepted any more. Origins that accept answers to one challenge
-share one such directory. With exit code 3 the token was not redeemed.
+Exit code 0: the token is good and is redeemed. 5: it is bad or was redeemed before. Each redeemed
+token has a file in the directory of spent tokens, below its key. Remove such a directory only when
+the key's tokens are no longer accepted. Origins that accept answers to one challenge share one such
+directory. With exit code 3 the token was not redeemed.
 
-A challenge does not hold the time when it was made. So an origin that limits its age (max-age)
-keeps that time, and gives a challenge here only as long as it accepts it.")]
+A challenge does not contain its time. So an origin that limits its age (max-age) must store the
+time, and pass a challenge to this command only as long as it accepts it.")]
 pub(crate) struct RedeemArgs {
     /// The token: its bytes, or the value of an `Authorization` header
     pub(crate) token: PathBuf,
@@ -236,7 +236,7 @@ pub(crate) struct RedeemArgs {
     /// A key whose tokens are accepted: the issuer's secret key, for RSA also the public one
     #[arg(long = "key", value_name = "KEY", required = true)]
     pub(crate) keys: Vec<PathBuf>,
-    /// The directory of spent tokens; it is made if it is not there
+    /// The directory of spent tokens; it is created if it is missing
     #[arg(long, value_name = "DIR")]
     pub(crate) spent: PathBuf,
 }
@@ -302,13 +302,13 @@ pub(crate) struct ScheduleArgs {
     /// When epoch 0 begins: 2026-11-21 (00:00:00 UTC), 2026-11-21T01:03:33Z or @SECONDS
     #[arg(long, value_name = "TIME", value_parser = clock::parse, requires = "length")]
     pub(crate) start: Option<u64>,
-    /// For how many seconds the key of an epoch is the preferred one
+    /// The seconds in which the key of an epoch is the preferred one
     #[arg(long, value_name = "SECONDS", requires = "start")]
     pub(crate) length: Option<u64>,
-    /// For how many seconds more a key issues
+    /// The seconds for which a key still issues afterwards
     #[arg(long, value_name = "SECONDS", default_value_t = 0)]
     pub(crate) issue_grace: u64,
-    /// For how many seconds more tokens of a key are accepted
+    /// The seconds for which tokens of a key are accepted afterwards
     #[arg(long, value_name = "SECONDS", default_value_t = 0)]
     pub(crate) redeem_grace: u64,
 }

@@ -96,7 +96,7 @@ timestamp: they never open, whatever the date.")]
 pub(crate) struct EndArgs {
     #[command(flatten)]
     pub(crate) decide: DecideArgs,
-    /// From when it holds: 2026-11-21 (00:00:00 UTC), 2026-11-21T01:03:33Z or @SECONDS
+    /// The date from which it holds: 2026-11-21 (00:00:00 UTC), 2026-11-21T01:03:33Z or @SECONDS
     #[arg(long, value_name = "TIME", value_parser = sealstone_terminal::clock::parse)]
     pub(crate) since: Option<u64>,
 }
