@@ -315,9 +315,9 @@ fn argon2(set: Set) -> Vec<Kernel> {
                 set,
                 function,
                 shows: if promises.len() == 2 {
-                    "RFC 9106, 3.5"
+                    "RFC 9106, 3.5, also if y is x"
                 } else {
-                    "RFC 9106, 3.4.2 and 3.5"
+                    "RFC 9106, 3.4.2 and 3.5, also if y is x"
                 },
                 shipped: true,
                 family: "argon2",

@@ -300,8 +300,8 @@ pub struct Contract {
     pub arguments: Vec<Argument>,
     /// The number of words that it returns in registers: none, one (rax) or two (rax and rdx).
     pub results: usize,
-    /// Prefetching and division may depend on data. The addresses of Argon2d depend on data by
-    /// definition.
+    /// Prefetching and division may depend on data, as in functions whose addresses depend on data
+    /// by definition.
     pub by_data: bool,
     /// The kernel promises to leave no byte that depends on its input on the stack and in
     /// registers.

@@ -85,8 +85,9 @@
 //! Other checks look for mistakes in them. The rules are tested on all inputs of small words, and
 //! watched on 64 random inputs wherever they are applied. The function itself runs on these inputs,
 //! if this CPU has its instructions. Co-simulation compares models with the CPU ([`cosim`]), for
-//! each instruction that can be executed alone: not for jumps, calls, `push`, `pop`, prefetching
-//! and repeated moves. You must compare your specification with published vectors yourself.
+//! each instruction that can be executed alone: not for jumps, calls, `push`, `pop`, prefetching,
+//! repeated moves, and `lea` of an address relative to `rip`. You must compare your specification
+//! with published vectors yourself.
 //!
 //! Not covered: effects of a CPU outside its architecture (speculation, power, faults), other
 //! architectures, and multiplication of wide numbers from pieces modulo another number.

@@ -358,6 +358,20 @@ const CASES: [&str; 9] = [
     "8 nodes",
 ];
 
+/// What the row of [`Nodes::contracts`] shows: in which calls.
+fn shown(lanes: usize, blocks: usize) -> &'static str {
+    match (lanes, blocks) {
+        (1, 16) => "Skein 1.3, 3.5.6, for a call with one node of 16 blocks",
+        (1, _) => "Skein 1.3, 3.5.6, for a call with one leaf of 64 blocks",
+        (4, 16) => "Skein 1.3, 3.5.6, for calls with 0 to 4 nodes of 16 blocks",
+        (4, _) => "Skein 1.3, 3.5.6, for calls with 0, 1 or 4 leaves of 64 blocks",
+        (8, 16) => "Skein 1.3, 3.5.6, for calls with 0, 1, 2 or 8 nodes of 16 blocks",
+        (8, _) => "Skein 1.3, 3.5.6, for calls with 0, 1, 2 or 8 leaves of 64 blocks",
+        (_, 16) => "Skein 1.3, 3.5.6, for calls with 0, 1, 2 or 9 nodes of 16 blocks",
+        _ => "Skein 1.3, 3.5.6, for calls with 0, 1, 2 or 9 leaves of 64 blocks",
+    }
+}
+
 /// Leaves of 4 KiB and nodes of 1 KiB, `lanes` of them at once.
 pub(super) fn tree(lanes: usize) -> [Kernel; 2] {
     let (set, function, names) = match lanes {
@@ -386,7 +400,7 @@ pub(super) fn tree(lanes: usize) -> [Kernel; 2] {
         name,
         set,
         function,
-        shows: "Skein 1.3, 3.5.6",
+        shows: shown(lanes, blocks),
         shipped: true,
         family: "tree",
         contracts: Nodes::contracts(lanes, blocks),

@@ -10,8 +10,8 @@ mod processor;
 mod witnesses;
 
 use iced_x86::code_asm::{
-    CodeAssembler, al, byte_ptr, cl, dl, eax, ebx, ecx, edx, ptr, qword_ptr, r8, r9, r11, r12, rax,
-    rbx, rcx, rdi, rdx, rsi, rsp, xmm0, xmm1,
+    CodeAssembler, al, byte_ptr, cl, dl, eax, ebx, ecx, edx, ptr, qword_ptr, r8, r9, r11, r12, r13,
+    rax, rbx, rcx, rdi, rdx, rsi, rsp, xmm0, xmm1,
 };
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 use sealstone_proofs::catalog::{Kernel, Set, kernels};
@@ -360,13 +360,7 @@ fn what_was_below_the_stack_pointer_is_gone() {
 fn a_function_of_the_c_library_may_overwrite_the_red_zone() {
     let around_memset = |keep: i32, below: i32| {
         identity(false, |code, image| {
-            let (memset, _) = image.imports().find(|(_, name)| *name == "memset").unwrap();
-            let mut slots = image.relocated(0..u64::MAX);
-            let (slot, _) = slots.find(|(_, value)| *value == memset).unwrap();
-            // mov r11, [rip + …], from where the loader writes the address.
-            let distance = slot.wrapping_sub(image.next_free() + 7) as i32;
-            code.db(&[&[0x4c, 0x8b, 0x1d][..], &distance.to_le_bytes()].concat())
-                .unwrap();
+            load_memset(code, image);
             code.push(r12).unwrap();
             code.mov(r12, rsi).unwrap();
             code.mov(rax, qword_ptr(rdi)).unwrap();
@@ -385,6 +379,47 @@ fn a_function_of_the_c_library_may_overwrite_the_red_zone() {
     };
     assert_eq!(around_memset(32, 0), Verdict::Proved, "on its own stack");
     assert_refuted(&around_memset(32, 64), "of stack that was given up");
+}
+
+/// A jump to a function, with the return address on the stack, is a call.
+#[test]
+fn a_jump_to_the_c_library_with_a_stack_pointer_that_is_not_aligned() {
+    let jump = |reserved: i32| {
+        identity(false, |code, image| {
+            let mut back = code.create_label();
+            load_memset(code, image);
+            code.push(r12).unwrap();
+            code.push(r13).unwrap();
+            code.mov(r12, rsi).unwrap();
+            code.mov(r13, qword_ptr(rdi)).unwrap();
+            code.mov(rdi, rsi).unwrap();
+            code.xor(rsi, rsi).unwrap();
+            code.mov(rdx, 8_u64).unwrap();
+            code.sub(rsp, reserved).unwrap();
+            code.lea(rcx, ptr(back)).unwrap();
+            code.push(rcx).unwrap();
+            code.jmp(r11).unwrap();
+            code.set_label(&mut back).unwrap();
+            code.add(rsp, reserved).unwrap();
+            code.mov(qword_ptr(r12), r13).unwrap();
+            code.pop(r13).unwrap();
+            code.pop(r12).unwrap();
+            code.ret().unwrap();
+        })
+    };
+    assert_eq!(jump(8), Verdict::Proved);
+    assert_refuted(&jump(0), "not a multiple of 16");
+}
+
+/// `mov r11, [rip + …]`, from where the loader writes the address of memset. It is the first
+/// instruction of the code.
+fn load_memset(code: &mut CodeAssembler, image: &Image) {
+    let (memset, _) = image.imports().find(|(_, name)| *name == "memset").unwrap();
+    let mut slots = image.relocated(0..u64::MAX);
+    let (slot, _) = slots.find(|(_, value)| *value == memset).unwrap();
+    let distance = slot.wrapping_sub(image.next_free() + 7) as i32;
+    code.db(&[&[0x4c, 0x8b, 0x1d][..], &distance.to_le_bytes()].concat())
+        .unwrap();
 }
 
 #[test]

@@ -4,6 +4,8 @@ use super::{BRANCH, Machine, Outcome, RSP, WrongModel};
 use crate::term::{Bit, Word, constant};
 use iced_x86::{ConditionCode, Instruction, Mnemonic, OpKind, Register};
 
+pub(super) const UNALIGNED_CALL: &str = "a call with a stack pointer that is not a multiple of 16";
+
 impl Machine<'_> {
     /// Executes an instruction for control flow; false if it is of another kind.
     pub(super) fn control(&mut self, instruction: &Instruction) -> Outcome<bool> {
@@ -19,7 +21,7 @@ impl Machine<'_> {
                 let target = self.target(instruction)?;
                 let pointer = self.stack_pointer()?;
                 if !self.is_aligned(pointer, 16) {
-                    return self.wrong("a call with a stack pointer that is not a multiple of 16");
+                    return self.wrong(UNALIGNED_CALL);
                 }
                 let back = self.word_to_return_to(self.next);
                 self.push(&back)?;

@@ -4,6 +4,7 @@
 //! everything that the ABI lets them change is junk: registers, flags, and all of the stack below
 //! the caller's stack pointer, including its red zone.
 
+use super::control::UNALIGNED_CALL;
 use super::{CALLER_SAVED, Flags, Machine, Outcome};
 use crate::term::Word;
 
@@ -15,6 +16,12 @@ impl Machine<'_> {
         let Some(name) = image.import_at(self.at) else {
             return Ok(false);
         };
+        // A jump gets here, too: what it pushed is the return address.
+        let mut before = self.stack_pointer()?;
+        before.address += 8;
+        if !self.is_aligned(before, 16) {
+            return self.wrong(UNALIGNED_CALL);
+        }
         let destination = self.general[7].clone();
         let to = self.place(&destination, "an address")?;
         let length = self.public(&self.general[2].clone(), "a string length")?;

@@ -1,5 +1,5 @@
 //! Instructions on vector registers: SSE2 to SSE4.1, AVX2, AVX-512F/VL/DQ/BW, SHA, AES and
-//! PCLMULQDQ, as far as our kernels and the other functions of the gallery use them.
+//! PCLMULQDQ, as far as the functions that were proved with it use them.
 //!
 //! The old two-operand forms (`paddq a, b`: a = a + b) and the new three-operand forms (`vpaddq a,
 //! b, c`: a = b + c) of an instruction share a model: `first_source` says where the sources begin.

@@ -68,8 +68,8 @@ use crate::term::{Bit, Terms, Word};
 /// The most steps without a cut before them.
 const MOST_UNCUT: usize = 2;
 
-/// Without a cut, formulas may become as long as this part of a run's limit. Every kernel here
-/// needs less than a thirtieth of it.
+/// Without a cut, formulas may become as long as this part of a run's limit. The
+/// functions that were proved with it need less than a thirtieth.
 const UNCUT_PART: usize = 8;
 
 /// Unknowns that cuts put in the place of formulas.

@@ -93,7 +93,7 @@ fn one_block() -> Kernel {
         .buffer("input", 2, 1, Write);
     let in_place = with_schedule(in_place).addresses(["input", "input", "schedule"]);
     let names = ["aws-lc aes_hw_encrypt", "aws_lc_*aes_hw_encrypt"];
-    let shows = "FIPS 197, 5.1, of one block, for any round keys of AES-256";
+    let shows = "FIPS 197, 5.1, of one block, also in place, for any round keys of AES-256";
     aes_row(names, shows, vec![separate, in_place])
 }
 
@@ -124,7 +124,8 @@ fn blocks() -> Kernel {
     let in_place = [1, MOST].map(blocks_in_place);
     let any = [false, true].map(any_blocks);
     let contracts = (1..=MOST).map(separate_blocks).chain(in_place).chain(any);
-    let shows = "SP 800-38D, 6.5, for any number of blocks and any round keys of AES-256";
+    let shows =
+        "SP 800-38D, 6.5, for any number of blocks, also in place, and any round keys of AES-256";
     aes_row(names, shows, contracts.collect())
 }
 

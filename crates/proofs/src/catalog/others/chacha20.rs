@@ -15,8 +15,8 @@ pub(super) fn rows() -> Vec<Kernel> {
 
 /// aws-lc's ChaCha20. The caller passes more than 128 bytes to the last two functions.
 fn ctr32() -> Vec<Kernel> {
-    let any = "RFC 8439, 2.4, for any number of bytes";
-    let from_129 = "RFC 8439, 2.4, for any number of bytes from 129 on";
+    let any = "RFC 8439, 2.4, for any number of bytes, also in place";
+    let from_129 = "RFC 8439, 2.4, for any number of bytes from 129 on, also in place";
     let row = |set, names, shows, cells: Vec<usize>, (blocks, least)| {
         let mut contracts = chacha20_contracts(&cells, blocks);
         contracts.extend([false, true].map(|in_place| any_length(blocks, least, in_place)));
