@@ -1,9 +1,8 @@
 //! One Argon2id hash by Sealstone or a peer, for `bench/argon2.py`.
 //!
-//! `bench-argon2 WHO MEMORY-KIB PASSES LANES THREADS` prints the nanoseconds that the call took,
-//! memory from the system and wiping included, and the tag. One hash for each process, as a command
-//! has it; `WHO-kept` hashes once before, and measures how it is in memory that is there already,
-//! as a server has it.
+//! `bench-argon2 WHO MEMORY-KIB PASSES LANES THREADS` prints the nanoseconds of the call, including
+//! allocation and wiping, and the tag. Each process computes one hash, like a command. `WHO-kept`
+//! hashes once before, and measures a hash in memory that is already mapped, as in a server.
 #![forbid(unsafe_code)]
 
 mod walk;
@@ -73,9 +72,9 @@ fn hasher(who: &str, cost: &Cost) -> Hash {
 fn sealstone(cost: &Cost, kept: bool) -> Hash {
     use sealstone_argon2::{Arena, Argon2, Params};
     let params = Params::new(cost.memory_kib, cost.passes, cost.lanes).expect("parameters");
-    // As the command has it.
+    // The options of the command.
     let argon2 = Argon2::new(params).threads(cost.threads as usize);
-    // A server gets what it keeps before it needs it, as argon2-rust's hasher insists on huge pages
+    // A server allocates kept memory in advance, as argon2-rust's hasher insists on huge pages
     // too.
     let arena = match kept {
         true => Arena::with_kib(params.blocks()),

@@ -1,4 +1,4 @@
-//! Jobs that are run in turn, with times and ratios.
+//! Alternating jobs, with times and ratios.
 //!
 //! Every round runs every job once, so that a machine whose speed drifts treats all alike.
 
@@ -53,7 +53,7 @@ impl Options {
     }
 }
 
-/// A job to measure: one run does it some number of times, or once.
+/// A job to measure. One run does it once or several times.
 pub struct Job {
     name: String,
     count: usize,
@@ -68,7 +68,8 @@ impl Job {
     /// A job whose run does something `count` times.
     pub fn new(name: impl Into<String>, count: usize, run: impl FnMut() + 'static) -> Self {
         let mut run: Box<dyn FnMut()> = Box::new(run);
-        // Ten milliseconds a round are long beside the clock and short beside a round.
+        // Ten milliseconds are long compared with the clock's resolution and short compared with a
+        // round.
         let start = Instant::now();
         run();
         let repeat = (0.01 / start.elapsed().as_secs_f64().max(1e-7)).clamp(1.0, 2e4) as usize;
@@ -82,7 +83,7 @@ impl Job {
         }
     }
 
-    /// Seconds of one.
+    /// Seconds of one repetition.
     fn time(&mut self) -> f64 {
         let (start, mut parts) = (Instant::now(), 0.0);
         for _ in 0..self.repeat {

@@ -1,5 +1,5 @@
-//! The cost of the monitor beside the signature that it watches: Ed25519 and ML-DSA-65 over one
-//! message. The monitor is full, as after many uses: all charts and tags at their limits.
+//! The cost of the monitor compared with the signature that it watches: Ed25519 and ML-DSA-65 over
+//! one message. The monitor is full, as after many uses: all charts and tags are at their limits.
 //!
 //! usage: bench-monitor [ROUNDS]
 #![forbid(unsafe_code)]
@@ -11,7 +11,7 @@ use sealstone::monitor::{Monitor, Operation, Sample};
 use sealstone_primitives::secret::Secret;
 use sealstone_primitives::sign::{ed25519, ml_dsa_65};
 
-/// The part of a signature that the monitor may cost.
+/// The allowed cost of the monitor as a part of a signature.
 const LIMIT: f64 = 0.02;
 const REPEAT: u32 = 200;
 
@@ -47,7 +47,7 @@ fn main() {
     }
 }
 
-/// A sample that is like the others, with a payload of its own.
+/// A sample like the others, with a separate payload.
 fn sample(number: u64) -> Sample {
     let spread = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50;
     let mut payload = [0; 32];

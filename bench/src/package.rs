@@ -1,12 +1,11 @@
-//! Small packages: creating and verifying one, beside the sum of its primitives and beside hybrid
-//! signatures of the quickest libraries, in turn.
+//! Small packages: creating and verifying one, compared with the sum of its primitives and with
+//! hybrid signatures of the fastest libraries, alternating.
 //!
-//! *Primitives* are what the format asks for, called directly on prepared keys: the digests of the
-//! content, the policy and the signer's keys, the policy in canonical form, HMAC, HKDF, Ed25519 and
-//! ML-DSA-65. The creator of a package verifies both new signatures, because one that a fault has
-//! spoilt can reveal the key; so this stands in the sum too. *Hybrids* are digest, HMAC and both
-//! signatures of other libraries, without a check, a policy, a manifest, or keys that are read from
-//! bytes.
+//! *Primitives* are the operations of the format, called directly on prepared keys: the digests of
+//! the content, the policy and the signer's keys, the policy in canonical form, HMAC, HKDF, Ed25519
+//! and ML-DSA-65. The creator of a package verifies both new signatures, because a faulty signature
+//! can reveal the key. So the sum includes this too. *Hybrids* are digest, HMAC and both signatures
+//! of other libraries, without a check, a policy, a manifest, or decoding of keys.
 //!
 //! usage: bench-package [--rounds N] [--only TEXT] [--markdown]
 #![forbid(unsafe_code)]
@@ -152,7 +151,7 @@ fn primitives(jobs: &mut Vec<Job>) {
     }));
 }
 
-/// Ed25519 of graviola and ML-DSA-65 of PQClean: of what this program measures, the quickest.
+/// Ed25519 of graviola and ML-DSA-65 of PQClean: the fastest that this program measures.
 fn hybrid(jobs: &mut Vec<Job>) {
     let classical = Rc::new(Ed25519SigningKey::generate().expect("a key"));
     let (public, secret) = pqclean::keypair();
@@ -194,7 +193,7 @@ fn parts(jobs: &mut Vec<Job>) {
     }));
 }
 
-/// The backends that were weighed for ML-DSA-65 and Ed25519, one by one.
+/// The compared back ends for ML-DSA-65 and Ed25519, one by one.
 fn others(jobs: &mut Vec<Job>) {
     let keys = Rc::new(Keys::new());
     let signature = keys.sign();

@@ -1,5 +1,5 @@
-//! The token service over HTTP beside the library alone, in turn, on one core; the load comes from
-//! another one.
+//! The token service over HTTP compared with the library alone, alternating, on one core. The load
+//! comes from another core.
 //!
 //! usage: taskset -c 1 bench-service --server PATH [--rounds N] [--seconds N] [--redis]
 #![forbid(unsafe_code)]
@@ -22,17 +22,17 @@ const TYPE: TokenType = TokenType::VoprfP256;
 const BATCH: usize = 100;
 /// The core of the service and of the library.
 const CORE: &str = "0";
-/// Connections for issuance, which is work of the processor, and for redemption, which waits for
+/// Connections for issuance, which is limited by the processor, and for redemption, which waits for
 /// the disk.
 const ISSUING: usize = 4;
 const REDEEMING: usize = 256;
 /// Connections of the measured latency.
 const STEADY: usize = 64;
-/// The least ratios that the project promises: issuance, redemption in redb, in Redis.
+/// The promised least ratios: issuance, redemption in redb, in Redis.
 const ISSUANCE: f64 = 0.70;
 const EMBEDDED: f64 = 0.50;
 const REDIS: f64 = 0.35;
-/// The longest time of 99 in 100 redemptions at half of the highest rate, in milliseconds.
+/// The promised 99th percentile of redemptions at half of the highest rate, in milliseconds.
 const LATENCY: f64 = 20.0;
 
 const CONFIG: &str = "[issuer]\ngate = \"none\"\nverify = true\norigins = [\"bench\"]\n\
@@ -157,7 +157,7 @@ impl Drop for Redis {
     }
 }
 
-/// One connection that is kept.
+/// A persistent connection.
 struct Connection(BufReader<TcpStream>);
 
 impl Connection {
@@ -216,7 +216,7 @@ fn key(address: &str) -> IssuerPublicKey {
     directory.key(TYPE, now).expect("a key").clone()
 }
 
-/// Requests a second over this number of connections; none may be refused.
+/// Requests a second over this number of connections. No request may be refused.
 fn rate(
     address: &str,
     connections: usize,
@@ -242,8 +242,8 @@ fn rate(
     done.into_inner() as f64 / begun.elapsed().as_secs_f64()
 }
 
-/// The time that 99 in 100 requests take at most, in milliseconds, at a steady rate. A request
-/// that begins late, because the one before it took long, is late.
+/// The 99th percentile of the latency in milliseconds, at a steady rate. The delay of a request
+/// that waits for the previous one counts.
 fn latency(address: &str, rate: f64, requests: Vec<Vec<u8>>) -> f64 {
     let each = Duration::from_secs_f64(STEADY as f64 / rate);
     let shares: Vec<Vec<Vec<u8>>> = (0..STEADY)
@@ -300,7 +300,7 @@ fn redemptions(address: &str, count: usize) -> Vec<Vec<u8>> {
     requests
 }
 
-/// The library's rate alone, on the service's core, a second.
+/// The rate per second of the library alone, on the service's core.
 fn library(job: &str, time: Duration) -> f64 {
     let key = IssuerKey::generate(TYPE).expect("a key");
     let (pending, request) =
@@ -341,7 +341,7 @@ fn alone(job: &str, time: Duration) -> f64 {
         .expect("a rate")
 }
 
-/// Prints the rates and ratios. Whether all bars are reached.
+/// Prints the rates and ratios. Returns whether all bars are reached.
 fn measure(service: &Service, rounds: u64, time: Duration, is_redis: bool) -> bool {
     let address = &service.address;
     let request = post(

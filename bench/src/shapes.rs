@@ -1,10 +1,10 @@
-//! Trees of other leaves and fan-outs than `spec/tree.md` chose, in turn in every round: the table
-//! of its "Why this shape".
+//! Trees with other leaves and fan-outs than in `spec/tree.md`, alternating in every round: the
+//! table of its "Why this shape".
 //!
 //! For each shape and instruction set with vectors: nanoseconds a byte of 64 MiB, which one thread
-//! hashes piece by piece, a piece being the largest sub-tree of at most 1 MiB; and of messages of
-//! 64 KiB, which are whole in themselves. Minimum of the rounds. Before that every shape's hash of
-//! one piece is compared with that of [`TreeSkein`], which knows no lanes.
+//! hashes piece by piece (a piece is the largest sub-tree of at most 1 MiB); and of whole messages
+//! of 64 KiB. Minimum of the rounds. Before that, every shape's hash of one piece is compared with
+//! that of [`TreeSkein`], which uses no lanes.
 //!
 //! usage: bench-tree-shapes [ROUNDS]
 #![forbid(unsafe_code)]
@@ -24,8 +24,8 @@ const CALLS: usize = 256;
 
 type Value = [u8; HASH];
 
-/// From an instruction set, what nodes start from, where the message begins, the message and room
-/// for the values of each level.
+/// Arguments: an instruction set, the start of nodes, the position of the message, the message, and
+/// room for the values of each level.
 type Hash = fn(Cpu, &[u64; 8], u64, &[u8], &mut [Vec<Value>]) -> Value;
 
 /// A tree with leaves of `LEAF` blocks and nodes of `FAN_OUT` children.
@@ -41,7 +41,7 @@ macro_rules! trees {
     };
 }
 
-/// The leaf changes at our fan-out, the fan-out at our leaf; then both.
+/// Other leaves with our fan-out, other fan-outs with our leaf, and both.
 const TREES: [Tree; 20] = trees![
     4 x 16, 8 x 16, 16 x 16, 32 x 16, 64 x 16, 128 x 16, 256 x 16, 1024 x 16,
     64 x 2, 64 x 4, 64 x 8, 64 x 32, 64 x 64, 64 x 256,
@@ -137,7 +137,7 @@ impl Tree {
     }
 }
 
-/// The instruction set without what it is made of.
+/// The name of the instruction set.
 fn name(cpu: Cpu) -> String {
     let name = format!("{cpu:?}");
     name.split('(').next().unwrap_or_default().to_owned()

@@ -1,8 +1,8 @@
 //! Skein and RustCrypto's Skein, for `bench/skein.py`.
 //!
 //! Reads jobs from standard input, one per line: a name and a number of bytes. Answers each with
-//! the nanoseconds a byte that one repetition took, `-` if this machine cannot do it. So the caller
-//! decides what runs after what.
+//! the nanoseconds a byte of one repetition, or `-` if this machine cannot do it. So the caller
+//! decides the order of jobs.
 #![forbid(unsafe_code)]
 
 use std::hint::black_box;
@@ -39,7 +39,7 @@ fn fill(message: &mut Vec<u8>, bytes: usize) {
     message.extend(pattern);
 }
 
-/// Seconds for the job over the message once. `None` for an instruction set that this CPU has not.
+/// Seconds for the job over the message once. `None` for an instruction set that this CPU lacks.
 fn measure(job: &str, message: &[u8]) -> Option<f64> {
     let seconds = match job {
         "skein-256" => repeat(message, Skein256::hash),
@@ -60,7 +60,7 @@ fn measure(job: &str, message: &[u8]) -> Option<f64> {
     Some(seconds)
 }
 
-/// Threefish, ours and RustCrypto's, with the subkeys or the key made beforehand and one tweak.
+/// Threefish, ours and RustCrypto's, with precomputed subkeys or key and one tweak.
 fn threefish(job: &str, message: &[u8]) -> f64 {
     const TWEAK: [u8; 16] = [3; 16];
     macro_rules! both_ways {
@@ -99,7 +99,7 @@ fn chain<const BYTES: usize>(message: &[u8], cipher: impl Fn(&mut [u8; BYTES])) 
     })
 }
 
-/// Seconds for one call: the mean of as many as fit into a few milliseconds.
+/// Seconds for one call: the mean of the calls in a few milliseconds.
 fn repeat<'m, T>(message: &'m [u8], hash: impl Fn(&'m [u8]) -> T) -> f64 {
     const ENOUGH: Duration = Duration::from_millis(8);
     let start = Instant::now();
@@ -111,7 +111,7 @@ fn repeat<'m, T>(message: &'m [u8], hash: impl Fn(&'m [u8]) -> T) -> f64 {
     start.elapsed().as_secs_f64() / f64::from(calls)
 }
 
-/// The tree hash of a message in memory, each piece by the next thread that is free.
+/// The tree hash of a message in memory. The next free thread hashes each piece.
 fn tree_hash(cpu: Cpu, threads: usize, message: &[u8]) -> [u8; tree::HASH] {
     let pieces: Vec<&[u8]> = message.chunks(PIECE).collect();
     let next = AtomicUsize::new(0);

@@ -1,7 +1,7 @@
-//! Tokens by Sealstone and by the crate `voprf`, in turn, with times and ratios.
+//! Tokens by Sealstone and by the crate `voprf`, alternating, with times and ratios.
 //!
 //! Every round runs every job once, so that a machine whose speed drifts treats all alike. Both
-//! sides take bytes and give bytes: they decode what they receive and encode what they send.
+//! sides exchange bytes: they decode received messages and encode sent messages.
 //!
 //! usage: bench-token [--rounds N] [--only TEXT] [--markdown]
 #![forbid(unsafe_code)]
@@ -91,7 +91,7 @@ fn on_one_thread(pool: &ThreadPool, count: usize, work: impl FnOnce() + Send) {
     }
 }
 
-/// Blinded elements as bytes, one after the other.
+/// Blinded elements as concatenated bytes.
 fn blinded<S: Suite>(client: &Client<S>) -> Vec<u8> {
     client
         .blinded()
@@ -145,7 +145,7 @@ fn ours<S: Suite>(name: &str, jobs: &mut Vec<Job>) {
                 });
             },
         ));
-        // The client of each run is made before the clock starts.
+        // Each run's client is made before the measurement.
         let one = pool(1);
         let run = move || {
             let blinds: Vec<&[u8]> = blinds.iter().map(|blind| blind.expose()).collect();
@@ -248,7 +248,7 @@ theirs!(theirs_p256, "P-256", p256::NistP256);
 theirs!(theirs_p384, "P-384", p384::NistP384);
 theirs!(theirs_ristretto, "ristretto255", voprf::Ristretto255);
 
-/// The cost of a group's operations alone: the floor of all protocols.
+/// The cost of a group's operations alone: the lower limit of all protocols.
 fn parts<G: Group>(name: &str, jobs: &mut Vec<Job>) {
     let mut part = |what: &str, count, run: Box<dyn FnMut()>| {
         jobs.push(Job::new(format!("{name} {what}"), count, run));
@@ -392,7 +392,7 @@ fn redeem(token_type: TokenType) -> Job {
     })
 }
 
-/// The rows on MACs and keys that the original's page has.
+/// The rows of the original's page on MACs and keys.
 fn macs(jobs: &mut Vec<Job>) {
     for len in [32, 64, 128, 256, 512] {
         let message = vec![7; len];

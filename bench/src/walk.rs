@@ -1,11 +1,11 @@
-//! The cost of memory alone for a hash: Argon2's walk through it, without its arithmetic;
-//! and getting it from the system.
+//! The cost of memory alone for a hash: Argon2's accesses to it, without arithmetic; and its
+//! allocation.
 //!
-//! Each step reads a KiB at some place, as likely as RFC 9106, section 3.4.2, has it, and adds it
-//! to the next KiB in order. With one lane the place follows from the KiB read before; any Argon2
-//! of this size has to do that, so none takes less time in memory that it has already. With more
-//! lanes there is always one that knows its next place, so here all places are known from the
-//! start. What is known is fetched one step ahead.
+//! Each step reads a KiB at a random place, with the distribution of RFC 9106, section 3.4.2, and
+//! adds it to the next KiB in order. With one lane, the place depends on the previous KiB. Every
+//! Argon2 of this size must do that, so none is faster in mapped memory. With more lanes, one of
+//! them always knows its next place, so here all places are known from the start. Known places are
+//! prefetched one step ahead.
 
 use memmap2::{Advice, MmapMut};
 use sealstone_lanes::{Line, Place};
@@ -15,8 +15,8 @@ const LINE: usize = 64;
 const LINES: usize = 16;
 type Block = [[u8; LINE]; LINES];
 
-/// The time of all steps; getting the memory is not in it. Each thread walks through its share of
-/// the memory.
+/// The time of all steps, without the allocation. Each thread walks through its share of the
+/// memory.
 pub fn walk(memory_kib: u32, passes: u32, lanes: u32, threads: u32) -> Duration {
     let threads = threads.min(lanes) as usize;
     let mut memory = huge_pages(memory_kib as usize * LINES * LINE);
@@ -32,9 +32,8 @@ pub fn walk(memory_kib: u32, passes: u32, lanes: u32, threads: u32) -> Duration 
     start.elapsed()
 }
 
-/// The time of getting the memory from the system, each thread its share, page by page, and of
-/// giving it back: the part of a hash in new memory that is the system's. It fills every page with
-/// zeros.
+/// The time of allocating the memory, each thread its share, page by page, and of freeing it: the
+/// system's part of a hash in new memory. The system fills every page with zeros.
 pub fn pages(memory_kib: u32, lanes: u32, threads: u32) -> Duration {
     const PAGE: usize = 4 << 10;
     let bytes = memory_kib as usize * LINES * LINE;
@@ -68,7 +67,7 @@ fn steps(blocks: &mut [Block], passes: u32, one_lane: bool) {
     std::hint::black_box(word);
 }
 
-/// Brings blocks into the caches, by hints that are relative to the place of a line.
+/// Prefetches blocks, with hints that are relative to the place of a line.
 struct Hints {
     address: usize,
     place: Place,
@@ -83,7 +82,7 @@ impl Hints {
 
     fn place(&self, block: &Block) -> Place {
         let distance = block.as_ptr().addr().wrapping_sub(self.address);
-        // In lines; both are at the beginning of one.
+        // In lines. Both addresses are at the start of a line.
         let distance = distance.cast_signed() / LINE as isize;
         self.place.line(distance.cast_unsigned())
     }
@@ -97,7 +96,7 @@ fn on_huge_pages(bytes: usize) -> MmapMut {
     memory
 }
 
-/// Memory on huge pages with something in every line.
+/// Memory on huge pages with data in every line.
 fn huge_pages(bytes: usize) -> MmapMut {
     let mut memory = on_huge_pages(bytes);
     let mut word = 1;
@@ -108,8 +107,8 @@ fn huge_pages(bytes: usize) -> MmapMut {
     memory
 }
 
-/// The block that `word` names for block `index` of `blocks`: one of the three quarters that were
-/// written last.
+/// The block that `word` selects for block `index` of `blocks`, from the three quarters written
+/// last.
 #[inline(always)]
 fn reference(blocks: usize, index: usize, word: u64) -> usize {
     let area = (blocks * 3 / 4) as u64;
@@ -119,8 +118,8 @@ fn reference(blocks: usize, index: usize, word: u64) -> usize {
     end - back
 }
 
-/// Adds the block that `word` names to block `index`; a word that depends on all of it. What is
-/// needed `soon` is fetched meanwhile.
+/// Adds the block that `word` selects to block `index`. Returns a word that depends on all of it.
+/// Prefetches the block that is needed `soon`.
 #[inline(always)]
 fn step(blocks: &mut [Block], index: usize, word: u64, soon: [Place; 2]) -> u64 {
     let from = reference(blocks.len(), index, word);
@@ -132,7 +131,7 @@ fn step(blocks: &mut [Block], index: usize, word: u64, soon: [Place; 2]) -> u64 
         for place in soon {
             place.line(number).prefetch::<1>();
         }
-        // Copies, so that the compiler need not ask whether the two overlap.
+        // Copies, so that the compiler need not check for overlap.
         let (old, other) = (*line, *other);
         *line = std::array::from_fn(|byte| old[byte] ^ other[byte]);
         sum ^= u64::from_le_bytes(*other.first_chunk().unwrap_or(&[0; 8]));

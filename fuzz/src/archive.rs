@@ -1,4 +1,4 @@
-//! Archives, as somebody writes them who knows the file key or signs.
+//! Archives of an attacker who has the file key or signs.
 
 use std::io::{self, Cursor};
 use std::sync::LazyLock;
@@ -12,7 +12,7 @@ use sealstone::archive::{
 use crate::PLANTED;
 use crate::edit::edited;
 
-/// Some of everything, and the archive of it.
+/// Members of all kinds, and their archive.
 static GOLDEN: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let link = |target: &str| EntryKind::Link {
         target: target.into(),
@@ -68,7 +68,7 @@ impl Tree for Memory {
     }
 }
 
-/// Two readers that take an archive see the same; what is written again is the same.
+/// Two readers that accept an archive read the same content. Writing it again gives the same bytes.
 pub fn archive(data: &[u8]) {
     let mut bytes = Unstructured::new(data);
     let archive = match bytes.arbitrary::<u8>().unwrap_or(0) % 4 {
@@ -90,12 +90,12 @@ pub fn archive(data: &[u8]) {
         .all(|(entry, _)| entry.size() <= i64::MAX as u64)
         && archive.len() < 1 << 20
     {
-        // An archive as short as this has no hashes.
+        // An archive of this length has no hashes.
         assert!(again == archive);
     }
 }
 
-/// An archive whose headers and index agree, whatever its members are.
+/// An archive with any members, whose headers and index agree.
 fn forged(bytes: &mut Unstructured<'_>) -> Vec<u8> {
     let (mut tar, mut index, mut count) = (Vec::new(), Vec::new(), 0_u64);
     while count < 6 && !bytes.is_empty() {
@@ -108,7 +108,7 @@ fn forged(bytes: &mut Unstructured<'_>) -> Vec<u8> {
         };
         let target: &[u8] = if kind == b'2' { b"to" } else { b"" };
         if PLANTED {
-            // As if paths were taken as they are.
+            // The planted bug: paths are not checked.
             let kind = EntryKind::File { size };
             let path = path.clone();
             check(&Entry {
@@ -138,14 +138,14 @@ fn forged(bytes: &mut Unstructured<'_>) -> Vec<u8> {
     tar.into_iter().chain(index).chain(footer).collect()
 }
 
-/// A few characters, of those that have a meaning in paths.
+/// A few characters with a meaning in paths.
 fn path(bytes: &mut Unstructured<'_>) -> Vec<u8> {
     let length = bytes.int_in_range(0..=7).unwrap_or(0);
     let one = |_| *bytes.choose(b"aab./..\0").unwrap_or(&b'a');
     (0..length).map(one).collect()
 }
 
-/// A header of short names, as the page says.
+/// A header with a short name, by the specification.
 fn header(path: &[u8], mode: u32, size: u64, kind: u8, target: &[u8]) -> [u8; 512] {
     let mut block = [0; 512];
     let mut put = |at: usize, text: &[u8]| block[at..at + text.len()].copy_from_slice(text);
@@ -170,7 +170,7 @@ fn header(path: &[u8], mode: u32, size: u64, kind: u8, target: &[u8]) -> [u8; 51
 /// A member, and its content without holes.
 type Found = (Entry, Pieces);
 
-/// The pieces with their places, and the end. Holes may be exabytes.
+/// The pieces with their places, and the end. Holes may have exabytes.
 #[derive(Debug, Default, PartialEq)]
 struct Pieces {
     bytes: Vec<u8>,
@@ -236,7 +236,7 @@ fn is_file(entry: &Entry) -> bool {
     )
 }
 
-/// No path leads out.
+/// Checks that no path leads out of the directory.
 fn check(entry: &Entry) {
     let path = String::from_utf8_lossy(&entry.path);
     let parts = path.split('/').collect::<Vec<_>>();

@@ -2,12 +2,12 @@
 
 use arbitrary::{Result, Unstructured};
 
-/// The most edits of one object, and the most that one of them inserts.
+/// The largest number of edits of one object, and the largest insertion.
 const MAX_EDITS: usize = 8;
 const MAX_INSERTED: usize = 2048;
 
-/// Whether to make and verify signatures too. They take most of the time, and are rarely what an
-/// input is about: one input in eight says yes.
+/// Whether to make and verify signatures too: for one input in eight. Signatures take most of the
+/// time, and few inputs test them.
 pub(crate) fn is_thorough(bytes: &mut Unstructured<'_>) -> bool {
     bytes.arbitrary::<u8>().is_ok_and(|byte| byte % 8 == 7)
 }
@@ -64,7 +64,7 @@ fn position(object: &[u8], bytes: &mut Unstructured<'_>) -> Result<usize> {
     bytes.int_in_range(0..=object.len())
 }
 
-/// Short ones more often.
+/// A length. Short ones are more frequent.
 fn length(bytes: &mut Unstructured<'_>) -> Result<usize> {
     match bytes.arbitrary::<u8>()? {
         short @ 0..=199 => Ok(usize::from(short % 40)),
@@ -77,10 +77,10 @@ fn replace(object: &mut Vec<u8>, at: usize, len: usize, with: &[u8]) {
     object.splice(at..end, with.iter().copied());
 }
 
-/// The canonical head of a CBOR item: numbers and lengths that contradict the rest of the object.
+/// The canonical head of a CBOR item, for numbers and lengths that contradict the object.
 fn cbor_head(kind: u8, number: u64) -> Vec<u8> {
     let kind = kind << 5;
-    // Small numbers and powers of two are likelier than 64 random bits.
+    // Small numbers and powers of two are more frequent than 64 random bits.
     let number = number >> (number % 64);
     match number {
         0..24 => vec![kind | number as u8],

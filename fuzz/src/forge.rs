@@ -76,9 +76,8 @@ pub(crate) fn bstr(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// An unsigned file for Bob in suite 1 with these plaintexts: private part (before encryption,
-/// padding included), the one chunk, the trailer. `None` for the trailer is the right one for
-/// `content_len`.
+/// An unsigned file for Bob in suite 1 with these plaintexts: private part (including padding), the
+/// only chunk, the trailer. `None` means the right trailer for `content_len`.
 pub(crate) fn file(
     private: &[u8],
     chunk: &[u8],
@@ -107,10 +106,10 @@ pub(crate) fn file(
     [file, payload, trailer].concat()
 }
 
-/// Where the manifest begins in a package: behind the prefix, the head of the map and the key 0.
+/// The start of the manifest in a package: after the prefix, the head of the map and the key 0.
 pub(crate) const BUNDLE_START: usize = 12;
 
-/// A package with this manifest and one embedded content, signed by Alice whatever it says.
+/// A package with any manifest and one embedded content, signed by Alice.
 pub(crate) fn package(manifest: &[u8], embedded: &[u8], sign: Sign) -> Vec<u8> {
     let time = 1_767_225_600u64.to_be_bytes();
     let (ed25519, ml_dsa_65) = sign(manifest, &time);
@@ -157,7 +156,7 @@ pub(crate) fn signatures(manifest: &[u8], time: &[u8; 8]) -> ([u8; 64], Vec<u8>)
     (KEYS.0.sign(&framed), (*ml_dsa_65).as_ref().to_vec())
 }
 
-/// Bytes of the same lengths: for inputs of which only the decoder is asked.
+/// Bytes of the same lengths, for inputs that only test the decoder.
 pub(crate) fn stale_signatures(_manifest: &[u8], _time: &[u8; 8]) -> ([u8; 64], Vec<u8>) {
     ([0; 64], vec![0; 3309])
 }
@@ -174,7 +173,7 @@ fn alice_as_signer() -> &'static [u8] {
     &SIGNER
 }
 
-/// A public passport with this body, in CBOR, signed by Alice's keys whatever it says.
+/// A public passport with any body, in CBOR, signed by Alice's keys.
 pub(crate) fn public_passport(body: &[u8]) -> Vec<u8> {
     static KEYS: LazyLock<(ed25519::SigningKey, ml_dsa_87::SigningKey)> = LazyLock::new(|| {
         let alice = passport_keys("alice");

@@ -34,7 +34,7 @@ macro_rules! published {
     };
 }
 
-/// Timestamps over `hello`, and whom to trust.
+/// Timestamps over `hello`, and their roots.
 pub(crate) const STAMPS: [(&[u8], &[u8]); 4] = [
     (
         published!("sigstage/response-sha256.tsr"),
@@ -59,7 +59,7 @@ pub(crate) const SECRET: [&[u8]; 2] = [golden!("alice.passport"), golden!("bob.p
 pub(crate) const PUBLIC: [&[u8]; 2] = [golden!("alice.pub"), golden!("bob.pub")];
 pub(crate) const WORDS: &[u8] = golden!("alice.words");
 pub(crate) const SHARES: &[u8] = golden!("alice.shares");
-/// Alice's, without keys; and one with everything but a timestamp, by Alice and Bob.
+/// Alice's package without keys, and one of Alice and Bob with all parts except a timestamp.
 pub(crate) const PACKAGES: [&[u8]; 2] = [
     golden!("packages/plain.package"),
     golden!("packages/everything.package"),
@@ -87,12 +87,12 @@ pub(crate) fn seed(name: &str) -> Secret<32> {
     Secret::from_slice(&digest).expect("32 bytes")
 }
 
-/// 00 01 … fa and again from 00: the content of every golden file.
+/// 00 01 … fa, repeated: the content of every golden file.
 pub(crate) fn content(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i % 251) as u8).collect()
 }
 
-/// The bytes in an armored text that is known to be right.
+/// The bytes of a valid armored text.
 pub(crate) fn dearmor(text: &[u8]) -> Vec<u8> {
     let lines = text
         .split(|&byte| byte == b'\n')
@@ -101,7 +101,7 @@ pub(crate) fn dearmor(text: &[u8]) -> Vec<u8> {
     BASE64.decode(&digits).expect("a golden file")
 }
 
-/// `bytes` as the armored text that the specification gives them.
+/// The armored text of `bytes`, by the specification.
 pub(crate) fn armor(label: &str, bytes: &[u8]) -> String {
     let mut text = format!("-----BEGIN SEALSTONE {label}-----\n");
     for line in bytes.chunks(48) {

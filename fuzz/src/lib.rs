@@ -1,10 +1,10 @@
-//! The fuzz targets' work on their bytes. Each function takes anything and panics if the
-//! library panics or breaks a promise; `fuzz_targets/` hands libFuzzer's bytes to them.
+//! The fuzz targets. Each function takes any bytes and panics if the library panics or breaks a
+//! guarantee. `fuzz_targets/` passes libFuzzer's bytes to them.
 //!
 //! Random bytes never get through a MAC or a signature. So most targets begin with a valid object,
-//! the golden files of the crate, and read their bytes as [edits](edit) of it, or they forge: they
-//! let the bytes choose the plaintexts and then encrypt, authenticate and sign as a malicious
-//! writer would.
+//! the golden files of the crate, and read their bytes as [edits](edit) of it. Or they forge: the
+//! bytes choose the plaintexts, and the target encrypts, authenticates and signs them like a
+//! malicious writer.
 #![forbid(unsafe_code)]
 
 mod archive;
@@ -30,5 +30,5 @@ pub use timestamp::timestamp;
 pub use token::{token_message, token_text};
 pub use trust::trust_store;
 
-/// Whether this build carries the planted bugs: see `README.md`.
+/// Whether this build has the planted bugs: see `README.md`.
 const PLANTED: bool = cfg!(feature = "planted");

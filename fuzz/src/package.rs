@@ -1,4 +1,4 @@
-//! Packages: any bytes, edits of good ones, and what a malicious signer can sign.
+//! Packages: any bytes, edits of good ones, and packages of a malicious signer.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ use crate::{PLANTED, forge};
 const HELLO: &[u8] = &[0, 1, 2, 3, 4, 5];
 const POLICY: &[u8] = br#"{"a":[1.5e-7,true,"\u001f"],"b":{"c":null}}"#;
 
-/// A package that decodes is encoded to the same bytes, and only a golden one is good.
+/// A decoded package encodes to the same bytes, and only a golden one is good.
 pub fn package(data: &[u8]) {
     let mut bytes = Unstructured::new(data);
     let mode = bytes.arbitrary::<u8>().map_or(0, usize::from);
@@ -45,7 +45,7 @@ fn check(bytes: &[u8], thorough: bool) {
 
 fn is_good(report: &Report) -> bool {
     if PLANTED {
-        // As if a wrong ML-DSA-65 signature did not matter.
+        // The planted bug: a wrong ML-DSA-65 signature is ignored.
         return report
             .layers
             .iter()
@@ -54,7 +54,7 @@ fn is_good(report: &Report) -> bool {
     report.verdict == Verdict::Good
 }
 
-/// Verifies as somebody who has the keys of both golden packages; Bob signed the second too.
+/// Verifies with the keys of both golden packages. Bob signed the second too.
 fn verify(package: &Package) -> Report {
     let (key, secret) = (sha3_256(b"a shared key"), sha3_256(b"a shared secret"));
     let mut verifier = Verifier::new()
@@ -86,7 +86,7 @@ fn manifest_of(base: &[u8]) -> &'static [u8] {
     &MANIFESTS[usize::from(base == PACKAGES[1])]
 }
 
-/// An edited manifest that Alice signs, whatever it says.
+/// Any edited manifest, signed by Alice.
 fn check_signed(bytes: &mut Unstructured<'_>, thorough: bool) {
     let base = manifest_of(PACKAGES[0]);
     let manifest = edited(base, bytes);
@@ -124,7 +124,7 @@ fn check_signed(bytes: &mut Unstructured<'_>, thorough: bool) {
     }
 }
 
-/// The facts that a reader may rely on once a package is good.
+/// Checks the facts that a reader of a good package relies on.
 fn check_good(package: &Package, embedded: &[u8]) {
     let manifest = package.manifest();
     assert!(manifest.required.is_empty() && manifest.threshold == 1 && manifest.policy.is_none());
@@ -157,7 +157,7 @@ fn check_manifest(manifest: &Manifest) {
     }
 }
 
-/// The canonical form of a canonical form is itself.
+/// Checks that the canonical form of a canonical form is itself.
 fn check_json(text: &[u8]) {
     if let Ok(json) = Json::parse(text) {
         let again = Json::parse(json.as_str().as_bytes()).expect("a canonical form is JSON");

@@ -10,7 +10,7 @@ use crate::golden::{self, PUBLIC, SECRET};
 use crate::sealed::normal;
 use crate::{PLANTED, forge};
 
-/// Parses any secret passport, and computes no Argon2id that the limits forbid.
+/// Parses any secret passport, and computes no Argon2id above the limits.
 pub fn secret_passport(data: &[u8]) {
     let text = secret_text(data);
     let Ok(file) = SecretPassport::from_armor(&text) else {
@@ -22,7 +22,7 @@ pub fn secret_passport(data: &[u8]) {
     assert!(file.slots().is_sorted_by(|a, b| a.id() < b.id()));
     assert!((1..=64).contains(&file.label().len()) && !file.label().chars().any(char::is_control));
     if PLANTED {
-        // As if a number were known to be small.
+        // The planted bug: a number is assumed to be small.
         file.slots().iter().for_each(|slot| {
             u8::try_from(slot.params().passes()).expect("few passes");
         });
@@ -77,8 +77,8 @@ fn first_bstr(object: &[u8]) -> &[u8] {
     }
 }
 
-/// Takes no public passport that its owner did not sign, and anything that its owner signed without
-/// harm.
+/// Refuses public passports that their owner did not sign, and accepts all signed ones without
+/// damage.
 pub fn public_passport(data: &[u8]) {
     let mut bytes = Unstructured::new(data);
     let mode = bytes.arbitrary::<u8>().map_or(0, usize::from);
@@ -101,7 +101,7 @@ pub fn public_passport(data: &[u8]) {
 
 fn taken(object: &[u8]) -> bool {
     match PublicPassport::from_armor(golden::armor("PUBLIC PASSPORT", object).as_bytes()) {
-        // As if the signatures were not checked.
+        // The planted bug: the signatures are not checked.
         Err(Error::Altered(_)) => PLANTED,
         result => result.is_ok(),
     }
@@ -118,7 +118,7 @@ fn signed(body: &[u8]) -> bool {
         (1..=64).contains(&contact.label().len()) && !contact.label().chars().any(char::is_control)
     );
     assert!(contact.is_complete());
-    // Keys that it accepts may be useless, but sealing to them says so.
+    // Accepted keys may be unusable, but sealing to them reports that.
     let sealed =
         Sealer::new()
             .to_passport(contact)

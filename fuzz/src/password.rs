@@ -1,4 +1,4 @@
-//! Strings in which password hashes are stored.
+//! Strings of password hashes.
 
 use arbitrary::Unstructured;
 use sealstone_argon2::{Arena, Error, Limits, Params, PasswordHasher, PhcString};
@@ -6,8 +6,8 @@ use sealstone_argon2::{Arena, Error, Limits, Params, PasswordHasher, PhcString};
 use crate::PLANTED;
 use crate::edit::edited;
 
-/// One of each kind: the example of C2SP's specification, old ones with a version and without, and
-/// one with everything.
+/// A string of each kind: the example of C2SP's specification, old strings with and without a
+/// version, and one with all fields.
 const GOLDEN: [&str; 4] = [
     "$argon2id$v=19$m=65536,t=2,p=1$gZiV/M1gPc22ElAH/Jh1Hw$CWOrkoo7oJBQ/iyh7uJ0LO2aLEfrHwTWllSAxT0zRno",
     "$argon2d$v=16$m=256,t=2,p=2$c29tZXNhbHQ$gwTB7J3R6/4M1i2G6Yyd6K70l3Q5kTzM",
@@ -15,14 +15,14 @@ const GOLDEN: [&str; 4] = [
     "$argon2i$v=19$m=8,t=1,p=1,keyid=Zm9v,data=Zm9vYg$c29tZXNhbHQ$c29tZXRhZ3NvbWV0",
 ];
 
-/// The most that verifying a string may cost here.
+/// The largest cost of verifying a string here.
 const LIMITS: Limits = Limits {
     memory_kib: 256,
     work_kib: 512,
 };
 
-/// A string that is read is the canonical one of its hash, but for the version; and a string that
-/// costs too much is refused.
+/// An accepted string is the canonical one of its hash, except for the version. A string that costs
+/// too much is refused.
 pub fn phc_string(data: &[u8]) {
     let mut bytes = Unstructured::new(data);
     let mode = bytes.arbitrary::<u8>().map_or(0, usize::from);
@@ -31,7 +31,7 @@ pub fn phc_string(data: &[u8]) {
         None => bytes.take_rest().to_vec(),
     };
     let text = String::from_utf8_lossy(&text);
-    // PLANTED: as if zeros before a number did not matter.
+    // PLANTED: leading zeros are accepted.
     let read = if PLANTED {
         text.replacen("t=0", "t=", 1)
     } else {
@@ -40,7 +40,7 @@ pub fn phc_string(data: &[u8]) {
     let Ok(hash) = read.parse::<PhcString>() else {
         return;
     };
-    // Only version 1.0 may be left out.
+    // Only version 1.0 may be omitted.
     let canonical = hash.to_string();
     assert!(text == canonical || text == canonical.replacen("$v=16", "", 1));
     assert!((8..=48).contains(&hash.salt().len()) && (12..=64).contains(&hash.tag().len()));

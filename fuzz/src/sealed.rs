@@ -1,4 +1,4 @@
-//! Sealed files: header, whole file, what a malicious writer can put inside, armor.
+//! Sealed files: header, whole file, contents of a malicious writer, armor.
 
 use std::io::Read;
 
@@ -17,11 +17,11 @@ const PREFIX_LEN: usize = 16;
 /// A private part: name, time and note.
 const PRIVATE: &[u8] = b"\xa3\x01\x65a.txt\x02\x1a\x69\x55\xb9\x00\x03\x64note";
 
-/// Parses any header, and unlocks none that a writer did not make.
+/// Parses any header, and unlocks only those of the writer.
 pub fn sealed_header(data: &[u8]) {
     let file = header_bytes(data);
     if PLANTED && file.starts_with(b"\x89SEAL") && file.len() > PREFIX_LEN {
-        // As if the length of the header were believed.
+        // The planted bug: the length of the header is not checked.
         let claimed = u32::from_be_bytes([file[12], file[13], file[14], file[15]]);
         std::hint::black_box(file[PREFIX_LEN + claimed as usize]);
     }
@@ -72,7 +72,7 @@ pub fn sealed_open(data: &[u8]) {
     }
 }
 
-/// Opens as Bob what Alice or nobody signed.
+/// Opens as Bob a file that Alice signed, or an unsigned file.
 fn open(file: &[u8]) -> Result<Vec<u8>> {
     let reader = Dearmored::detect(file)?;
     let opening = Sealed::read(reader)?.unlock(&Keys::new(&[&BOB], &[]))?;
@@ -82,14 +82,14 @@ fn open(file: &[u8]) -> Result<Vec<u8>> {
         false => opening.open_unsigned(&mut content, Workers::new(1)),
     };
     match opened {
-        // As if the trailer were not looked at.
+        // The planted bug: the trailer is ignored.
         Err(Error::Altered("trailer")) if PLANTED => Ok(content),
         Err(error) => Err(error),
         Ok(_) => Ok(content),
     }
 }
 
-/// The file without armor, or nothing.
+/// The file without armor, if the armor is valid.
 fn plain(file: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
     match Dearmored::detect(file).and_then(|mut reader| reader.read_to_end(&mut plain)) {
@@ -114,7 +114,7 @@ pub fn sealed_forged(data: &[u8]) {
         match Sealed::read(&file[..]).and_then(|sealed| sealed.unlock(&Keys::new(&[&BOB], &[]))) {
             Ok(opening) => opening,
             Err(error) if forged.is_right() => panic!("a right file is refused: {error}"),
-            // As if names were not checked.
+            // The planted bug: names are not checked.
             Err(Error::Malformed("file name")) if PLANTED => {
                 panic!("opened with a name that is a path")
             }
@@ -159,8 +159,8 @@ impl Forged {
         })
     }
 
-    /// Whether nothing was changed in the private part: if that is refused, this target forges for
-    /// another format.
+    /// Whether the private part is unchanged. If this is refused, the target forges for another
+    /// format.
     fn is_right(&self) -> bool {
         self.private == padded(PRIVATE)
     }
@@ -203,7 +203,7 @@ fn check_content(opening: Opening<&[u8]>, forged: &Forged) {
     }
 }
 
-/// Text that is accepted as armor is the one armor of the bytes that it stands for.
+/// Accepted armor is the canonical armor of its content.
 pub fn armor(data: &[u8]) {
     let text = armor_text(data);
     let read = match PLANTED {
@@ -279,7 +279,7 @@ pub(crate) fn normal(text: &[u8], label: &str) -> Vec<u8> {
     normal
 }
 
-/// As if a reader skipped characters outside the alphabet.
+/// The planted bug: a reader skips characters outside the alphabet.
 fn ascii_only(text: &[u8]) -> Vec<u8> {
     text.iter().copied().filter(u8::is_ascii).collect()
 }

@@ -8,12 +8,12 @@ use crate::PLANTED;
 use crate::edit::edited;
 use crate::golden::{ALICE, SHARES, WORDS};
 
-/// Accepted text stays the same when it is shown and typed again.
+/// Accepted text has the same value after display and parsing.
 pub fn text(data: &[u8]) {
     let typed = typed(data);
     let typed = String::from_utf8_lossy(&typed);
     if PLANTED {
-        // As if every character were one byte.
+        // The planted bug: every character is assumed to be one byte.
         std::hint::black_box(&typed[..typed.len().min(15)]);
     }
     if let Ok(words) = Words::parse(&typed) {
@@ -61,7 +61,7 @@ fn share_line(index: usize) -> &'static [u8] {
         .expect("five shares")
 }
 
-/// Joined with two right shares, a share that was taken gives Alice or nothing.
+/// An accepted share, joined with two right shares, gives Alice's passport or an error.
 fn check_share(share: Share, typed: &str) {
     assert!(digits(typed) == digits(&share.expose()));
     let right =
@@ -77,8 +77,7 @@ fn check_share(share: Share, typed: &str) {
     }
 }
 
-/// Upper-cased and without what may stand between: dashes, white space, characters that are not
-/// seen. All digits are ASCII.
+/// Upper case, without separators: dashes, white space, invisible characters. All digits are ASCII.
 fn digits(typed: &str) -> String {
     let is_digit = |c: &char| c.is_ascii_graphic() && *c != '-';
     let digits = typed.chars().filter(is_digit);

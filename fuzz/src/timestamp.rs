@@ -12,7 +12,7 @@ use crate::PLANTED;
 use crate::edit::{edited, is_thorough};
 use crate::golden::{REQUEST, STAMPS};
 
-/// A response that is accepted after edits states what the golden response states, by the same
+/// An edited response that is accepted states the same as the golden response, by the same
 /// certificates.
 pub fn timestamp(data: &[u8]) {
     let mut bytes = Unstructured::new(data);
@@ -40,7 +40,7 @@ pub fn timestamp(data: &[u8]) {
     }
 }
 
-/// A published timestamp over `hello`, and what it states.
+/// A published timestamp over `hello`, and its statements.
 struct Golden {
     response: &'static [u8],
     roots_file: &'static [u8],
@@ -69,13 +69,13 @@ static OTHER: LazyLock<Digests> = LazyLock::new(|| Digests::of(&Sha2::ALL, b"goo
 fn check(found: Result<Stated, &'static str>, golden: &Golden) {
     match found {
         Ok(found) => assert_eq!(Ok(found), golden.stated),
-        // As if the signature were not verified.
+        // The planted bug: the signature is not verified.
         Err(reason) => assert!(!(PLANTED && reason == "signature"), "nobody signed it"),
     }
 }
 
-/// Time, serial number and the signer's certificate. The path may end at a root that was edited:
-/// the roots file says whom to trust.
+/// Time, serial number and the signer's certificate. The path may end at an edited root: the roots
+/// file decides about trust.
 type Stated = (Duration, Vec<u8>, Vec<u8>);
 
 fn stated(response: &[u8], roots: &Roots, data: &Digests) -> Result<Stated, &'static str> {
@@ -85,7 +85,7 @@ fn stated(response: &[u8], roots: &Roots, data: &Digests) -> Result<Stated, &'st
     verified.map(of).map_err(|refusal| refusal.name())
 }
 
-/// A request that is read means the same when it is written again.
+/// A parsed request has the same meaning after writing and parsing.
 fn request(bytes: &[u8]) {
     static OTHER: LazyLock<Response> =
         LazyLock::new(|| Response::parse(STAMPS[0].0).expect("the golden response"));

@@ -1,4 +1,4 @@
-//! Tokens: what a stranger sends to a client, an issuer or an origin (RFC 9577, RFC 9578).
+//! Tokens: untrusted input of a client, an issuer or an origin (RFC 9577, RFC 9578).
 
 use std::sync::LazyLock;
 
@@ -14,10 +14,10 @@ use sealstone_token::privacypass::{
 use crate::PLANTED;
 use crate::edit::edited;
 
-/// The most tokens that an issuer gives for one request.
+/// The largest number of tokens that an issuer gives for one request.
 const LIMIT: usize = 3;
 
-/// A type of token, and one of everything.
+/// A type of token, with an example of each message.
 struct Golden {
     key: IssuerKey,
     challenge: TokenChallenge,
@@ -26,7 +26,7 @@ struct Golden {
     token: Token,
 }
 
-/// RSA's is random, all others are the same in every run.
+/// RSA's key is random. All others are the same in every run.
 static GOLDEN: LazyLock<[Golden; 4]> = LazyLock::new(|| {
     TokenType::ALL.map(|kind| {
         let key = match kind {
@@ -59,7 +59,7 @@ fn golden(key: IssuerKey) -> Golden {
     }
 }
 
-/// A saved request, as spec/token.md lays it out, with blinds that are the same in every run.
+/// A saved request in the format of spec/token.md, with blinds that are the same in every run.
 fn state(key: &IssuerKey, challenge: &TokenChallenge, count: u8) -> Vec<u8> {
     let public = key.public_key();
     let mut state = key.token_type().to_bytes().to_vec();
@@ -84,8 +84,8 @@ fn waiting(state: &[u8]) -> Pending {
     Pending::decode(state).expect("a saved request")
 }
 
-/// Messages of the wire: no edited response or token passes for the issuer's, and what is read is
-/// written again with the same bytes.
+/// Messages of the protocol: no edited response or token is accepted as the issuer's, and parsed
+/// messages encode to the same bytes.
 pub fn token_message(data: &[u8]) {
     let mut bytes = Unstructured::new(data);
     let mode = bytes.arbitrary::<u8>().map_or(0, usize::from);
@@ -112,7 +112,7 @@ fn challenge(bytes: &[u8]) {
     }
 }
 
-/// An issuer answers what is for its key, with one response for each element and not more.
+/// An issuer answers requests for its key, with one response for each element and no more.
 fn request(golden: &Golden, bytes: &mut Unstructured<'_>, choice: usize) {
     let state = &golden.states[choice % golden.states.len()];
     let request = edited(&waiting(state).request(), bytes);
@@ -128,7 +128,7 @@ fn request(golden: &Golden, bytes: &mut Unstructured<'_>, choice: usize) {
     }
 }
 
-/// A response that finalizes is the issuer's, whatever happened on the way.
+/// A response that finalizes is the issuer's.
 fn response(golden: &Golden, bytes: &mut Unstructured<'_>, choice: usize) {
     let index = choice % golden.states.len();
     let pending = waiting(&golden.states[index]);
@@ -143,7 +143,7 @@ fn response(golden: &Golden, bytes: &mut Unstructured<'_>, choice: usize) {
             assert_eq!(tokens[0], golden.token);
             assert_eq!(response, right, "only this response is right");
         }
-        // As if the proof were not looked at.
+        // The planted bug: the proof is ignored.
         Err(Error::Proof) if PLANTED => panic!("nobody proved it"),
         Err(_) => {}
     }
@@ -173,7 +173,7 @@ fn head_of(golden: &Golden) -> sealstone_token::privacypass::RequestHead {
     }
 }
 
-/// A token that is accepted is the golden one.
+/// An accepted token is the golden one.
 fn token(golden: &Golden, bytes: &[u8]) {
     let Ok(token) = Token::decode(bytes) else {
         return;
@@ -192,7 +192,7 @@ fn keys(golden: &Golden, bytes: &mut Unstructured<'_>) {
     let public = edited(golden.key.public_key().as_bytes(), bytes);
     if let Ok(key) = IssuerPublicKey::decode(kind, &public) {
         assert_eq!(key.as_bytes(), public);
-        // A client blinds for every key that is read; with one of small primes it may refuse.
+        // A client blinds for every accepted key. It may refuse a key with small primes.
         let _ = Pending::one(&key, &golden.challenge);
     }
     let secret = golden.key.encode().expect("bytes");
@@ -219,7 +219,7 @@ fn anything(golden: &Golden, bytes: &[u8]) {
     let _ = issue_generic(bytes, LIMIT, |_| Some(&golden.key));
 }
 
-/// Headers and directories: what is read means the same when it is written again.
+/// Headers and directories have the same meaning after writing and parsing.
 pub fn token_text(data: &[u8]) {
     let mut bytes = Unstructured::new(data);
     let mode = bytes.arbitrary::<u8>().map_or(0, usize::from);
@@ -241,7 +241,7 @@ pub fn token_text(data: &[u8]) {
     }
 }
 
-/// Two challenges, and other schemes beside them.
+/// Two challenges, and other schemes.
 fn challenges(golden: &Golden) -> String {
     let offer = Offer {
         challenge: golden.challenge.clone(),
@@ -267,7 +267,7 @@ fn listed(golden: &Golden) -> Directory {
 }
 
 fn read_challenges(text: &str) {
-    // PLANTED: as if a quoted string ended where the header ends.
+    // PLANTED: the end of the header ends a quoted string.
     let read = match PLANTED {
         true => format!("{text}\""),
         false => text.to_owned(),

@@ -8,7 +8,7 @@ use crate::PLANTED;
 use crate::edit::edited;
 use crate::golden::{ALICE, TRUST};
 
-/// A store that opens after edits has the history of the golden one, and goes on from it.
+/// An edited store that opens has the history of the golden one, and accepts changes.
 pub fn trust_store(data: &[u8]) {
     let files = files(data);
     let memory = Memory::default();
@@ -17,7 +17,7 @@ pub fn trust_store(data: &[u8]) {
     }
     match TrustStore::open(memory.clone()) {
         Ok(store) => check(store, &memory, &files),
-        // As if the log were not authenticated.
+        // The planted bug: the log is not authenticated.
         Err(Error::StoreAltered(_)) if PLANTED && same_but_the_log(&files) => {
             panic!("a log that nobody wrote")
         }
@@ -28,7 +28,7 @@ pub fn trust_store(data: &[u8]) {
     }
 }
 
-/// Each file as it was, edited, or missing.
+/// Each file unchanged, edited, or missing.
 fn files(data: &[u8]) -> [Option<Vec<u8>>; 4] {
     let mut bytes = Unstructured::new(data);
     let mut mode = bytes.arbitrary::<u8>().map_or(0, usize::from);

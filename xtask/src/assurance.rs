@@ -1,5 +1,5 @@
-//! Writes the generated tables of ASSURANCE.md, or checks that they are up to date. Nobody types a
-//! number or a verdict.
+//! Writes the generated tables of ASSURANCE.md, or checks that they are up to date. No number and
+//! no verdict is typed by hand.
 //!
 //! A test that runs published vectors prints `NAME: N cases, 0 disagreements`. Those lines are one
 //! table. The others are what `sealstone-prove --lemmas --write-json FILE` wrote: its proofs, what

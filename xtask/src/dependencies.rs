@@ -36,8 +36,8 @@ pub(crate) fn check(root: &Path) -> Result<Report, String> {
     })
 }
 
-/// The copies of the advisories that cargo-deny keeps. Git writes the index of a repository at the
-/// end: without one, somebody is fetching it now, and it may go away again.
+/// The copies of the advisories that cargo-deny keeps. Git writes the index of a repository last:
+/// without an index, another process is fetching the copy and may remove it.
 fn copies() -> Vec<PathBuf> {
     let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo"));
     let cargo = std::env::var_os("CARGO_HOME")

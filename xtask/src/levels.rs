@@ -18,15 +18,14 @@ const TARGETS: &[&str] = &["x86-64", "x86-64-v3", "x86-64-v4"];
 const VERDICTS: &[&str] = &["PROVED", "REFUTED", "UNPROVED", "UNSUPPORTED"];
 const NOT_THERE: &str = "there is no function";
 
-/// One way to compile.
+/// A build configuration.
 #[derive(Clone, Copy)]
 struct Way {
     level: &'static str,
     target: &'static str,
 }
 
-/// The proofs of the program that was compiled in this way; `None` if the prover could not
-/// read it.
+/// The proofs of the program with this configuration. `None` if the prover could not read it.
 struct Found {
     way: Way,
     proofs: Option<Value>,
@@ -46,7 +45,7 @@ impl Found {
     }
 }
 
-/// Builds and proves, then reads what was found.
+/// Builds and proves, then reads the results.
 pub(crate) fn prove(root: &Path, options: &[&str]) -> Result<bool, String> {
     let target = root.join(std::env::var("CARGO_TARGET_DIR").unwrap_or("target".into()));
     let directory = target.join("levels");
@@ -54,7 +53,7 @@ pub(crate) fn prove(root: &Path, options: &[&str]) -> Result<bool, String> {
     read(&directory)
 }
 
-/// Prints the table of what was proved before, and what is wrong with it.
+/// Prints the table of earlier results, and complaints.
 pub(crate) fn read(directory: &Path) -> Result<bool, String> {
     let found = ways()
         .map(|way| found(directory, way))
@@ -101,7 +100,7 @@ fn table(found: &[Found]) -> String {
         .join("\n")
 }
 
-/// The last number is the most that a kernel leaves behind: none promises to wipe.
+/// The last number is the largest residue of a kernel: no kernel promises to wipe.
 fn row(found: &Found) -> String {
     let rows = found.kernels();
     let verdict = |row| {

@@ -64,7 +64,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether what was asked for holds.
+/// Runs the verb. Returns whether it succeeded.
 fn run(root: &Path, words: &[&str]) -> Result<bool, String> {
     let root = &root
         .canonicalize()
@@ -102,7 +102,7 @@ fn chosen(names: &[&str]) -> Result<Vec<(&'static str, Gate)>, String> {
         .collect()
 }
 
-/// Prints every finding and one closing line. Whether there was no finding.
+/// Prints every finding and one closing line. Returns whether there was no finding.
 fn report(name: &str, result: Result<Report, String>) -> bool {
     match result {
         Ok(report) => {

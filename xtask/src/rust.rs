@@ -1,4 +1,4 @@
-//! Rust sources as tokens: no path in a comment, a string or a doc comment is taken for a use.
+//! Rust sources as tokens: a path in a comment, a string or a doc comment is no use.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! Keeps files small and prose narrow, and says how small functions are.
+//! Checks the length of files and the width of prose, and prints the length of functions.
 //!
 //! Limits: 600 lines a file; 100 columns a line of comment or prose. clippy limits functions
 //! (`clippy.toml`). Tables, code, links and generated text may be wider.

@@ -18,8 +18,8 @@ use std::process::{Command, Output};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The programs that take longest, the longest last. It begins with that one, beside the first of
-/// the commands, so that neither of them runs alone at the end.
+/// The slowest programs, the slowest last. The run begins with the slowest one, beside the first
+/// command, so that neither of them runs alone at the end.
 const LONG: &[&str] = &[
     "timestamp",
     "wiped",
@@ -34,7 +34,7 @@ const LONG: &[&str] = &[
     "behaviour",
 ];
 
-/// What to run.
+/// The programs and commands to run.
 #[derive(Default)]
 struct Plan<'a> {
     /// Whether the vectors that the tests ran are compared with those of ASSURANCE.md: then the
@@ -85,7 +85,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<bool, String> {
     Ok(passed)
 }
 
-/// What runs beside others.
+/// A job that runs beside others.
 struct Job {
     name: String,
     command: Command,
@@ -160,15 +160,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[derive(Default)]
 struct Report {
-    /// Each test, and why.
+    /// Each skipped test, and the reason.
     skipped: Vec<String>,
     vectors: Vec<Set>,
-    /// Each program, and how it ended.
+    /// Each failed program, and its result.
     failed: Vec<String>,
 }
 
 impl Report {
-    /// Notes how a program ended, and prints what it says without `--show-output`.
+    /// Records the result of a program, and prints its output without `--show-output`.
     fn add(&mut self, name: &str, done: &Output, time: Duration) -> Result<(), String> {
         if !done.status.success() {
             self.failed.push(format!("{name}: {}", done.status));
@@ -182,7 +182,7 @@ impl Report {
         ))
     }
 
-    /// What is shown of a program's output. The vectors and the skipped tests in it are noted.
+    /// The shown part of a program's output. Records its vectors and skipped tests.
     fn shown(&mut self, said: &str) -> String {
         let (mut test, mut is_hidden, mut shown) = ("", false, String::new());
         for line in said.lines() {

@@ -1,4 +1,4 @@
-//! Keeps out of the repository what does not belong there.
+//! Refuses files that do not belong into the repository.
 //!
 //! The root holds the documents of the design and no others; nothing that is ignored is committed;
 //! code has no loose ends and no switched-off checks.
@@ -24,7 +24,7 @@ const DOCUMENT_SUFFIXES: &[&str] = &[
 const CODE_SUFFIXES: &[&str] = &["rs", "py", "sh", "mk", "toml", "yml", "yaml", "c", "h"];
 /// Programs without a suffix stand here.
 const SHELL_PLACES: &[&str] = &["scripts", ".ci"];
-/// They name what they look for.
+/// These files contain the words that they search.
 const EXEMPT: &[&str] = &["xtask/src/tree.rs", "xtask/tests/gates/tree.rs"];
 
 pub(crate) fn check(root: &Path) -> Result<Report, String> {

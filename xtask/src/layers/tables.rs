@@ -28,8 +28,8 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ("checks", &["crates/proofs", "bench", "fuzz", "xtask"]),
 ];
 
-/// Where `unsafe` may stand, and for what: whole crates, or single files of a crate that denies it
-/// elsewhere.
+/// The places that may have `unsafe`, with its purpose: whole crates, or single files of a crate
+/// that denies it elsewhere.
 pub(super) const UNSAFE: &[(&str, &str)] = &[
     ("crates/lanes", "SIMD loads and intrinsics"),
     ("crates/capi", "pointers of C callers"),

@@ -61,7 +61,7 @@ fn is_inner_attribute(three: &[TokenTree], level: &str) -> bool {
         && lets_in(&attribute)
 }
 
-/// The workspace denies `unsafe`; an attribute that lets it in stands in its places only.
+/// The workspace denies `unsafe`. An attribute that allows it is in its places only.
 fn let_in(krate: &Crate, source: &Source) -> Vec<String> {
     let is_root = source.path.file_name().is_some_and(|name| name == "lib.rs");
     if is_place(&krate.place) || is_place(&source.name) || (is_root && has_a_place(krate)) {

@@ -1,4 +1,4 @@
-//! Builds the program of kernels in each way, and has it proved.
+//! Builds the program of kernels with each configuration, and proves it.
 
 use super::{Way, ways};
 use std::path::Path;
@@ -7,8 +7,8 @@ use std::sync::Mutex;
 
 const PROGRAM: &str = "sealstone-kernels";
 
-/// All ways, as many at once as there are processors. The first program that cannot be built ends
-/// the run.
+/// All configurations, one for each processor at the same time. The first program that cannot be
+/// built ends the run.
 pub(super) fn all(
     root: &Path,
     target: &Path,
@@ -70,8 +70,8 @@ fn build(root: &Path, place: &Path, way: Way, options: &[&str]) -> Result<(), St
     }
 }
 
-/// Leaves what is found in a file, or none if the prover could not read the program. The prover's
-/// table is not of interest when all is proved; what is not proved is told from the file.
+/// Writes the results to a file, or none if the prover could not read the program. The prover's
+/// table is not needed if all is proved. The file has the missing proofs.
 fn prove(prover: &Path, place: &Path, way: Way) -> Result<(), String> {
     let proofs = place.join("proofs.json");
     if proofs.exists() {

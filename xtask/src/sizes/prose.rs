@@ -39,7 +39,7 @@ pub(super) fn too_wide(name: &str, text: &str) -> Vec<String> {
     .collect()
 }
 
-/// A line that could be broken: it has a space where it is not too long yet.
+/// A line that could be broken: it has a space before the limit.
 fn is_too_wide(line: &str) -> bool {
     let words = line.trim_matches(['/', '!', '#', '*', '"', '-', ' ']);
     let breakable = words.chars().take(MAX_COLUMNS - 10).any(|c| c == ' ');
@@ -127,7 +127,7 @@ fn has_comment_after_code(line: &str, mark: &str) -> bool {
     !is_quoted && !comment.starts_with("type: ")
 }
 
-/// Whether a line of Python stands between threefold quotation marks, and what those enclose.
+/// Whether a line of Python is in a triple-quoted string, and the kind of this string.
 #[derive(PartialEq)]
 enum Quotation {
     None,
@@ -137,7 +137,7 @@ enum Quotation {
 }
 
 impl Quotation {
-    /// Takes the next line. If it is a part of a quotation: whether that is prose.
+    /// Takes the next line. If it is part of a quotation, returns whether that is prose.
     fn takes(&mut self, line: &str) -> Option<bool> {
         let marks = line.matches("\"\"\"").count();
         let begins = *self == Self::None && line.starts_with("\"\"\"");

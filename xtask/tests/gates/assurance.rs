@@ -1,5 +1,5 @@
-//! `cargo xtask assurance --proofs` writes the table of proofs, and refuses a page that says
-//! something else.
+//! `cargo xtask assurance --proofs` writes the table of proofs, and refuses a page with another
+//! table.
 
 use crate::repository::{Repository, passes, refuses};
 use serde_json::{Value, json};
@@ -188,7 +188,7 @@ fn the_list_of_functions_is_what_was_proved() {
     assert_eq!(list["kernels"][0]["functions"], json!([function]));
     let told = checked(&repository, &proofs());
     assert!(told.contains("proved.json: 1 kernels"), "{told}");
-    // Where a function is makes no difference.
+    // The address of a function does not matter.
     checked(
         &repository,
         &changed("/kernels/0/functions/0/start", json!(0)),

@@ -1,4 +1,4 @@
-//! `check features` notices when the prover changes what the command is made of.
+//! `check features` notices that the prover changes features of the command's crates.
 
 use crate::repository::Repository;
 

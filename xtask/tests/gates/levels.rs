@@ -1,5 +1,4 @@
-//! `cargo xtask levels` fails when one kernel at one level is not proved, not there, or not
-//! compared.
+//! `cargo xtask levels` fails if one kernel at one level is not proved, missing, or not compared.
 
 use crate::repository::{Repository, passes, refuses};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Each gate passes a clean repository, and is seen to refuse every planted violation.
+//! Each gate accepts a clean repository, and refuses every planted violation.
 
 mod assurance;
 mod dependencies;

@@ -169,14 +169,14 @@ impl Repository {
     }
 }
 
-/// A command succeeds: what it printed.
+/// A command succeeds. Returns its output.
 pub(crate) fn passes(command: &mut Command) -> String {
     let done = run(command);
     assert!(done.passed, "{}", done.told);
     done.told
 }
 
-/// A command fails, and says every one of `expected`: what it printed.
+/// A command fails, and its output has all texts of `expected`. Returns the output.
 pub(crate) fn refuses(command: &mut Command, expected: &[&str]) -> String {
     let done = run(command);
     assert!(!done.passed, "{}", done.told);

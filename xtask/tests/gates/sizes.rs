@@ -1,4 +1,4 @@
-//! `check sizes` measures what it says; long files and wide prose do not pass.
+//! `check sizes` measures functions, and refuses long files and wide prose.
 
 use crate::repository::Repository;
 

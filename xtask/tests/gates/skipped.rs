@@ -1,5 +1,5 @@
-//! `cargo xtask test` names the skipped tests at the end, and what failed. It refuses a table
-//! of vectors that the tests did not run.
+//! `cargo xtask test` names the skipped tests and the failures at the end. It refuses a table of
+//! vectors that the tests did not run.
 
 use crate::repository::{Repository, passes, refuses};
 use std::process::Command;
