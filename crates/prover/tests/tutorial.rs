@@ -239,3 +239,75 @@ fn the_command_compiles_a_contract_and_proves_it() {
     assert_eq!(output.status.code(), Some(2));
     assert!(output.stdout.is_empty());
 }
+
+/// The texts that a source gives to the functions that end a proof, and its constant texts.
+fn messages(source: &str) -> Vec<String> {
+    const OPENERS: [&str; 9] = [
+        "wrong(",
+        "Wrong(",
+        "unsupported(",
+        "Unsupported(",
+        "Unproved(",
+        "Refuted(",
+        "Err(",
+        "why = ",
+        ": &str = ",
+    ];
+    let code = source.split("#[cfg(test)]").next().unwrap_or_default();
+    let behind = |opener| code.split(opener).skip(1);
+    let texts = OPENERS.into_iter().flat_map(behind).filter_map(|rest| {
+        let mut rest = rest.trim_start();
+        for before in ["machine,", "format!("] {
+            rest = rest.strip_prefix(before).unwrap_or(rest).trim_start();
+        }
+        let (text, _) = rest.strip_prefix('"')?.split_once('"')?;
+        Some(text.to_owned())
+    });
+    texts.collect()
+}
+
+/// The first part of a message that is the same in each of its forms, and is more than a word that
+/// joins others.
+fn fixed_part(message: &str) -> Option<&str> {
+    let parts = message.split('{').flat_map(|part| {
+        let fixed = part.split_once('}').map_or(part, |(_, fixed)| fixed);
+        fixed.split([':', ',', ';', '('])
+    });
+    let mut parts = parts.map(|part| part.trim_matches(|it: char| !it.is_alphanumeric()));
+    parts.find(|part| part.len() > 5)
+}
+
+fn unexplained(source: &str) -> Vec<String> {
+    let of_source = messages(source);
+    let missing = of_source
+        .iter()
+        .filter(|message| fixed_part(message).is_some_and(|fixed| !TEXT.contains(fixed)));
+    missing.cloned().collect()
+}
+
+#[test]
+fn every_message_is_explained() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut count = 0;
+    for room in ["exec", "exec/vector", "prove", "."] {
+        for file in fs::read_dir(here.join(room)).unwrap() {
+            let path = file.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            let ends_proofs = room != "." || ["exec.rs", "prove.rs", "image.rs"].contains(&name);
+            if path.is_file() && ends_proofs {
+                let source = fs::read_to_string(&path).unwrap();
+                assert_eq!(unexplained(&source), [""; 0], "{}", path.display());
+                count += messages(&source).len();
+            }
+        }
+    }
+    assert!(count > 60, "{count}");
+}
+
+#[test]
+fn a_message_without_an_explanation_is_noticed() {
+    let planted = "return self.wrong(\n    \"a jump into the blue, at {place}\");";
+    assert_eq!(unexplained(planted), ["a jump into the blue, at {place}"]);
+    let explained = "return self.unsupported(format!(\"the count of `{instruction}`\"));";
+    assert_eq!(unexplained(explained), [""; 0]);
+}
