@@ -118,4 +118,59 @@ mod tests {
         assert_eq!(interner.number(&[]), 1000);
         assert!(interner.get(1000).is_empty());
     }
+
+    /// The table is a power of two, and at most half full.
+    #[test]
+    fn the_table_has_room() {
+        let mut interner = Interner::default();
+        assert_eq!(interner.find(&[1]), None);
+        for i in 0..1000_usize {
+            interner.number(&[i as u32]);
+            let least = (2 * interner.count()).next_power_of_two().max(64);
+            assert_eq!((interner.count(), interner.table.len()), (i + 1, least));
+            interner.number(&[i as u32]);
+        }
+        assert_eq!(interner.length(), 1000);
+    }
+
+    /// Two sequences of the same hash are two sequences: no bits are taken for the same by a hash.
+    #[test]
+    fn equal_hashes_are_not_enough() {
+        let mut interner = Interner::default();
+        let mut hashes = std::collections::BTreeMap::new();
+        let mut same = Vec::new();
+        for i in 0..300_000 {
+            same.extend(hashes.insert(hash(&[i]), i).map(|earlier| [earlier, i]));
+        }
+        assert!(same.len() > 2, "about ten are expected");
+        for pair in same {
+            let numbers = pair.map(|i| interner.number(&[i]));
+            assert_ne!(numbers[0], numbers[1], "{pair:?}");
+            assert_eq!(pair.map(|i| interner.find(&[i])), numbers.map(Some));
+        }
+    }
+
+    /// Each bit of a sequence turns each bit of its hash in about half of all cases.
+    #[test]
+    fn every_bit_of_a_hash_depends_on_every_bit() {
+        const TRIES: u32 = 2000;
+        let mut random = crate::term::Random::new(1);
+        for place in 0..3 * 32 {
+            let mut turned = [0; 32];
+            for _ in 0..TRIES {
+                let mut items = [(); 3].map(|()| random.number() as u32 >> 16);
+                let before = hash(&items);
+                items[place / 32] ^= 1 << (place % 32);
+                let change = before ^ hash(&items);
+                for (bit, count) in turned.iter_mut().enumerate() {
+                    *count += change >> bit & 1;
+                }
+            }
+            let about_half = TRIES * 2 / 5..=TRIES * 3 / 5;
+            assert!(
+                turned.iter().all(|count| about_half.contains(count)),
+                "{place} {turned:?}"
+            );
+        }
+    }
 }

@@ -74,4 +74,37 @@ mod tests {
         let known = known.count();
         assert!(known > MOST / 2 && known <= MOST, "{known}");
     }
+
+    #[test]
+    fn what_was_known_is_known_in_a_larger_table() {
+        let mut recent = Recent::default();
+        for i in 1..=LEAST as u32 {
+            recent.put(i, i + 1, i);
+        }
+        let known: Vec<[u32; 3]> = recent.entries.clone();
+        recent.put(1, 1, 1);
+        assert_eq!(recent.entries.len(), 2 * LEAST);
+        let lost = known.iter().filter(|[a, b, result]| {
+            let now = recent.get(*a, *b);
+            *a != 0 && now != Some(*result)
+        });
+        assert!(lost.count() <= 1, "but for the place of the new one");
+    }
+
+    /// Pairs with the same first or the same second operand have places of their own.
+    #[test]
+    fn places_depend_on_both_operands() {
+        for pair in [|i| (i, 7), |i| (7, i)] {
+            let mut recent = Recent::default();
+            for i in 1..=4 * LEAST as u32 {
+                let (a, b) = pair(i);
+                recent.put(a, b, i);
+            }
+            let known = (1..=4 * LEAST as u32).filter(|i| {
+                let (a, b) = pair(*i);
+                recent.get(a, b) == Some(*i)
+            });
+            assert!(known.count() > LEAST);
+        }
+    }
 }
