@@ -380,7 +380,6 @@ impl Terms {
         factors.sort_unstable();
         factors.dedup();
         match factors[..] {
-            [] => ONE,
             [atom] => atom,
             _ => self.product(&factors),
         }

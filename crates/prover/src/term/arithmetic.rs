@@ -284,7 +284,13 @@ impl Terms {
         values.map(|value| value & mask(linear.width))
     }
 
-    fn check_sum(&self, result: &[Bit], width: usize, parts: &[(u128, &[Bit])], plus: u128) {
+    pub(super) fn check_sum(
+        &self,
+        result: &[Bit],
+        width: usize,
+        parts: &[(u128, &[Bit])],
+        plus: u128,
+    ) {
         let mut meaning = [plus; SAMPLES];
         for (coefficient, word) in parts {
             let values = self.samples(&word[..word.len().min(width)]);
@@ -295,7 +301,7 @@ impl Terms {
         self.check_word(result, &meaning.map(|sum| sum & mask(width)));
     }
 
-    fn check_word(&self, result: &[Bit], meaning: &[u128; SAMPLES]) {
+    pub(super) fn check_word(&self, result: &[Bit], meaning: &[u128; SAMPLES]) {
         assert_eq!(&self.samples(result), meaning, "a rewrite rule is wrong");
     }
 }

@@ -232,4 +232,17 @@ mod tests {
         let named = terms.with_names(&[long]);
         assert!(!terms.depends_on_input(named[0]) && terms.depends_on_input(mixed));
     }
+
+    /// Of a product that both have and one that only one has, the latter is a pivot.
+    #[test]
+    fn rare_products_are_pivots() {
+        let mut terms = Terms::new(4);
+        let bits = terms.input(6);
+        let products = [0, 2, 4].map(|i| terms.and(bits[i], bits[i + 1]));
+        let both = [1, 2].map(|i| terms.xor(products[0], products[i]));
+        terms.with_names(&both);
+        let products = products.map(|bit| terms.summands(bit, &mut [0])[0]);
+        let rows = products.map(|product| terms.names.of_pivot(product));
+        assert_eq!(rows, [None, Some(0), Some(1)]);
+    }
 }

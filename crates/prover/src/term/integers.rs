@@ -381,4 +381,107 @@ mod tests {
         assert_eq!(terms.integer(&[same, same]).0.len(), 1);
         assert!(terms.integers.words.len() == 2);
     }
+
+    /// Only the square of a bit is the bit.
+    #[test]
+    fn products_of_unknowns_are_squares_where_they_are() {
+        let [a, b] = [2, 3].map(|bit| Unknown::Bit(Bit(bit)));
+        let name = Unknown::Named(4);
+        assert_eq!(multiplied(&[a], &[a]), [a]);
+        assert_eq!(multiplied(&[a], &[b]), [b, a]);
+        assert_eq!(multiplied(&[name], &[name]), [name, name]);
+        assert_eq!(multiplied(&[name, b], &[b, a]), [name, b, a]);
+        let terms = &mut Terms::new(1);
+        let number = terms.integer(&constant(5, 64));
+        let five = Residue::of_signed(5);
+        assert_eq!(number.0, BTreeMap::from([(Vec::new(), five)]));
+        let square = number.times(&number);
+        assert_eq!(square.0, BTreeMap::from([(Vec::new(), five.times(five))]));
+    }
+
+    /// The low zeros of both words are not of their names.
+    #[test]
+    fn a_named_number_may_begin_above_its_lowest_bit() {
+        let terms = &mut Terms::new(1);
+        let number =
+            [3, 2].map(|zeros| [&constant(0, zeros)[..], &terms.input(64 - zeros)].concat());
+        let bits = terms.integer(&number.concat());
+        terms.name(&number);
+        let named = terms.integer(&number.concat());
+        assert_eq!(named.0.len(), 1);
+        // Where only one bit of the number is not zero, its name is the bit over 2^3.
+        assert_eq!(named.0.values().next(), Some(&Residue::power_of_two(3)));
+        let [low, high] = [0, 1].map(|i| terms.integer(&number[i]));
+        let sum = low.plus(Residue::power_of_two(64), &high);
+        assert!(sum.plus(Residue::ONE.negative(), &named).is_zero());
+        assert_eq!(bits.0.len(), 61 + 62);
+        let other = [terms.input(64)];
+        terms.name(&other);
+        let other = terms.integer(&other[0]);
+        assert!(!other.plus(Residue::ONE.negative(), &named).is_zero());
+    }
+
+    #[test]
+    fn a_polynomial_of_too_many_products_is_given_up() {
+        let terms = &mut Terms::new(1);
+        let (x, y) = (terms.input(401), terms.input(499));
+        let (a, b) = (terms.input(2), terms.input(2));
+        let sum = terms.sum(3, &[(1, &a), (1, &b)], 0);
+        let sum = terms.integer(&sum);
+        let rest = |terms: &mut Terms, count: usize| {
+            let wide = terms.integer(&x[..count]).times(&terms.integer(&y));
+            let known = wide.0.len();
+            (known, terms.without_terms(wide.plus(Residue::ONE, &sum)))
+        };
+        // The parts of the sum are four bits.
+        let (known, result) = rest(terms, 400);
+        assert_eq!(
+            (known, result.map(|rest| rest.0.len())),
+            (199_600, Some(199_604))
+        );
+        let (known, result) = rest(terms, 401);
+        assert_eq!((known, result.is_none()), (200_099, true));
+    }
+
+    /// Negative summands and bits that are never one add nothing to a bound.
+    #[test]
+    fn bounds_leave_out_what_is_never_positive() {
+        let terms = &mut Terms::new(1);
+        let [a, b] = [(); 2].map(|()| terms.input(1)[0]);
+        let minus_one = u128::MAX;
+        assert_eq!(terms.bound_of_sum(3, &[(a, minus_one), (b, 2)]), Some(5));
+        // Four bits are at most 4 in sum, the square is at most 16, and has a sixth bit.
+        let bits = terms.input(4);
+        let parts: Vec<(u128, &[Bit])> = bits.chunks(1).map(|bit| (1, bit)).collect();
+        let sum = terms.sum(3, &parts, 0);
+        let square = terms.product_of(&sum, &sum);
+        assert_eq!(terms.bound_of(&square), Some(16));
+        assert_eq!(
+            terms.bound_of(&[&[Bit::ZERO; 10], &square[5..]].concat()),
+            Some(0)
+        );
+        assert!(terms.integer(&square[5..]).is_zero());
+    }
+
+    /// Sums that overflow, bytes of the S-box, and numbers that have no sign.
+    #[test]
+    fn what_is_no_integer_is_not_taken_for_one() {
+        let terms = &mut Terms::new(1);
+        let (a, b) = (terms.input(64), terms.input(64));
+        let sum = terms.add(&a, &b);
+        let parts = terms.integer(&a).plus(Residue::ONE, &terms.integer(&b));
+        let difference = terms.integer(&sum).plus(Residue::ONE.negative(), &parts);
+        assert!(!is_zero(terms, difference));
+        let byte = terms.substitute(&a[..8]);
+        let byte = terms.integer(&byte);
+        assert_eq!(byte.0.len(), 8);
+        assert_eq!(terms.without_terms(byte).map(|rest| rest.0.len()), Some(8));
+        let large = (1 << 127) + 1;
+        let sum = terms.sum(128, &[(1, &a)], large);
+        let constant = Residue::of_signed(large as i128);
+        let mut parts = terms.integer(&a);
+        parts.add(Vec::new(), constant);
+        let difference = terms.integer(&sum).plus(Residue::ONE.negative(), &parts);
+        assert!(!is_zero(terms, difference));
+    }
 }

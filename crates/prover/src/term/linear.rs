@@ -366,7 +366,7 @@ mod tests {
     fn results_are_remembered_whatever_the_order() {
         let word = |bits: &[u32]| -> Word { bits.iter().map(|bit| Bit(*bit)).collect() };
         let (a, b) = (word(&[4, 5, 6, 0, 0, 1]), word(&[0, 0, 9, 8]));
-        let result = word(&[0, 0, 1, 12, 13, 0]);
+        let result = word(&[0, 0, 1, 12, 13, 0, 9, 8, 8, 7]);
         let mut memo = Memo::default();
         memo.insert(&Memo::key(6, &[(1, &a), (2, &b)], 3), &result);
         assert_eq!(

@@ -352,4 +352,58 @@ mod tests {
             assert_eq!(terms.bound_of(&h[2]).unwrap() <= LARGEST_THIRD, is_right);
         }
     }
+
+    /// Whether a number of three words is seen to be the value of the polynomial that has it as its
+    /// only coefficient, at 1.
+    fn is_settled_at_one(terms: &mut Terms, h: &[Word; 3]) -> bool {
+        let r = [constant(1, 64), constant(0, 64)];
+        let coefficients = core::slice::from_ref(h);
+        let before = terms.residue(&r, coefficients);
+        let result = terms.subtract_prime_once(h);
+        let after = terms.settled(|terms| terms.residue(&r, coefficients));
+        assert!(after == before || after == result);
+        after == result
+    }
+
+    fn with_third(terms: &mut Terms, third: &[Bit]) -> [Word; 3] {
+        let mut word = third.to_vec();
+        word.resize(64, Bit::ZERO);
+        [terms.input(64), terms.input(64), word]
+    }
+
+    /// 6 · 2^128 and what is below it are less than 2p, 7 · 2^128 is not.
+    #[test]
+    fn a_third_word_may_be_six_and_no_more() {
+        let terms = &mut Terms::new(1);
+        let [a, b, c] = [(); 3].map(|()| terms.input(1)[0]);
+        for (third, is_below) in [([Bit::ZERO, b, c], true), ([a, b, c], false)] {
+            let h = with_third(terms, &third);
+            assert_eq!(is_settled_at_one(terms, &h), is_below);
+        }
+    }
+
+    /// Bits that might be taken for the carry of the second word: the 64th ones of other sums.
+    #[test]
+    fn only_a_carry_at_the_lowest_place_is_a_carry() {
+        let terms = &mut Terms::new(1);
+        let (x, y) = (terms.input(64), terms.input(64));
+        let (_, carry) = terms.add_with_carry(&x, &y, Bit::ZERO);
+        let top = terms.input(1)[0];
+        let h = with_third(terms, &[Bit::ZERO, carry, top]);
+        assert!(is_settled_at_one(terms, &h));
+        let (long, other) = (terms.input(65), terms.input(65));
+        let overflowing = terms.add(&long, &other);
+        let h = with_third(terms, &[overflowing[64], Bit::ZERO, top]);
+        assert!(is_settled_at_one(terms, &h));
+    }
+
+    #[test]
+    fn a_word_has_one_bit_at_each_place() {
+        let [a, b] = [2, 3].map(Bit);
+        let word = word_of(&[(a, 1), (b, 1 << 63)]).unwrap();
+        assert_eq!((word[0], word[63], word.len()), (a, b, 64));
+        assert_eq!(word_of(&[(a, 1), (b, 1)]), None);
+        assert_eq!(word_of(&[(a, 1), (b, 6)]), None);
+        assert_eq!(word_of(&[(a, 1 << 64)]), None);
+    }
 }

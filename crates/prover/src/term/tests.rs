@@ -245,6 +245,27 @@ fn a_wrong_rule_is_noticed() {
     terms.check(word[1], samples);
 }
 
+#[test]
+#[should_panic(expected = "a rewrite rule is wrong")]
+fn a_wrong_word_is_noticed() {
+    let mut terms = Terms::new(5);
+    let word = terms.input(64);
+    let mut values = terms.samples(&word);
+    terms.check_word(&word, &values);
+    values[SAMPLES - 1] ^= 1 << 63;
+    terms.check_word(&word, &values);
+}
+
+#[test]
+#[should_panic(expected = "a rewrite rule is wrong")]
+fn a_wrong_sum_is_noticed() {
+    let mut terms = Terms::new(5);
+    let word = terms.input(64);
+    let twice = [&[Bit::ZERO], &word[..63]].concat();
+    terms.check_sum(&twice, 64, &[(1, &word), (1, &word)], 0);
+    terms.check_sum(&twice, 64, &[(1, &word), (1, &word)], 1);
+}
+
 /// A sum of three bits, which is zero on some samples and not on others.
 fn asked_for_zero(rules: fn(&mut Terms, &[Bit]) -> Bit) {
     let mut terms = Terms::new(5);
@@ -295,6 +316,20 @@ fn a_sum_has_one_form_whatever_was_asked_before_a_summand_was_closed() {
     assert_eq!(terms.add(&one, &d), terms.add(&sum, &other));
 }
 
+#[test]
+fn only_what_a_sum_was_put_into_is_forgotten() {
+    let mut terms = Terms::new(1);
+    let [a, b, c] = core::array::from_fn(|_| terms.input(8));
+    let sum = terms.add(&a, &b);
+    let key = Memo::key(8, &[(1, &a), (1, &b)], 0);
+    terms.make_opaque(&sum);
+    assert_eq!(terms.memo.get(&key), Some(sum));
+    let other = terms.add(&a, &c);
+    terms.add(&other, &b);
+    terms.make_opaque(&other);
+    assert_eq!(terms.memo.get(&key), None);
+}
+
 /// The lowest bit of a sum of 32 bits stands in a sum of 64 bits twice: where it is shifted it may
 /// be replaced, where it is not, not. Replacing a later sum brings both together, and then it must
 /// stay.
@@ -318,6 +353,8 @@ fn numbers_are_compared_whatever_the_way() {
     let (one, zero) = (constant(1, 64), constant(0, 64));
     assert_eq!(terms.equal(&a, &b), terms.equal(&b, &a));
     assert_eq!(terms.below(&a, &one), terms.equal(&a, &zero));
+    let longer = terms.sum(65, &[(1, &a), (1, &b)], 0);
+    assert_eq!(terms.below(&longer[..64], &zero), Bit::ZERO);
     // 3 - x - y - z of bits is from 0 to 3, and two bits long.
     let bits: Word = a[..3].iter().map(|bit| terms.not(*bit)).collect();
     let parts: Vec<(u128, &[Bit])> = bits

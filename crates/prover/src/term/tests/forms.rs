@@ -53,6 +53,7 @@ fn products_of_few_summands_are_worked_out() {
         let (a, b) = (sum_of(&mut terms, p), sum_of(&mut terms, q));
         let product = terms.and(a, b);
         assert_eq!(terms.summands_of(product), count, "{p} · {q}");
+        assert_eq!(terms.and(a, a), a);
     }
 }
 
@@ -108,6 +109,7 @@ fn a_sum_has_as_many_bits_as_it_needs() {
     assert_eq!(width(linear(8, 0, &[(2, 3), (3, 4)])), (3, true));
     assert_eq!(width(linear(8, 0, &[(2, 127), (3, 128)])), (8, true));
     assert_eq!(width(linear(8, 1, &[(2, 127), (3, 128)])), (8, false));
+    assert_eq!(width(linear(8, 2, &[(2, 127), (3, 127)])), (8, false));
     // 1 - a is 0 or 1, and 2 + b - 2a from 0 to 3.
     assert_eq!(width(linear(8, 1, &[(2, 255)])), (1, true));
     assert_eq!(width(linear(8, 2, &[(2, 254), (3, 1)])), (2, true));
@@ -162,6 +164,11 @@ fn sums_are_the_same_whatever_they_are_written_as() {
     );
     let sum = terms.add(&a, &b);
     assert_eq!(terms.sub(&sum, &b), a);
+    // What is above the eight bits of a sum is above sixteen where it counts 256 times.
+    assert_eq!(
+        terms.sum(16, &[(1 << 8, &sum), ((1 << 16) - (1 << 8), &b)], 0),
+        [&[Bit::ZERO; 8], &a[..]].concat()
+    );
     // Bits above the width do not count.
     assert_eq!(terms.sum(8, &[(1, &a), (256, &b)], 256), a);
     let long = terms.sum(16, &[(1, &a), (1, &b)], 0);
@@ -200,7 +207,13 @@ fn the_low_bits_of_sums_of_addresses_are_known() {
     let [base, other] = [0x1000, 0x2000].map(|number| terms.base(number, 6));
     assert_eq!(value(&base[..6]), Some(0));
     assert!(base[6..].iter().all(|bit| terms.is_of_address(*bit)));
+    let before = terms.size();
     let sum = terms.sum(64, &[(1, &base), (1, &other)], 5);
+    assert_eq!(
+        terms.size() - before,
+        58,
+        "one for each bit above the known ones"
+    );
     assert_eq!(value(&sum[..6]), Some(5));
     assert_eq!(terms.samples(&sum)[0], 0x3005);
     assert!(sum[6..].iter().all(|bit| terms.is_of_address(*bit)));
