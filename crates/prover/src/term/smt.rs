@@ -110,7 +110,7 @@ impl Terms {
         let _ = writeln!(text, "(define-fun t{term} () (_ BitVec {width}) {value})");
     }
 
-    /// A number of several words, as one of 264 bits.
+    /// A number of several words, as one of 321 bits.
     fn wide_text(&self, words: &[Word]) -> String {
         let texts = words.iter().rev().map(|word| {
             let parts = word.iter().enumerate();
@@ -118,7 +118,7 @@ impl Terms {
             self.sum_text(64, 0, &parts)
         });
         let texts: Vec<String> = texts.collect();
-        let zeros = 264 - 64 * words.len();
+        let zeros = 321 - 64 * words.len();
         format!("((_ zero_extend {zeros}) (concat {}))", texts.join(" "))
     }
 
@@ -133,12 +133,12 @@ impl Terms {
     }
 }
 
-/// A polynomial's residue: all numbers in it are below 2^264.
+/// A polynomial's residue: all numbers in it are below 2^321.
 fn residue_text(r: &str, coefficients: &[String]) -> String {
-    const PRIME: &str = "(_ bv1361129467683753853853498429727072845819 264)";
+    const PRIME: &str = "(_ bv1361129467683753853853498429727072845819 321)";
     let value = coefficients
         .iter()
-        .fold("(_ bv0 264)".to_owned(), |value, coefficient| {
+        .fold("(_ bv0 321)".to_owned(), |value, coefficient| {
             format!("(bvurem (bvmul (bvadd {value} {coefficient}) {r}) {PRIME})")
         });
     format!("((_ extract 127 0) {value})")

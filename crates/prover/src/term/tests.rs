@@ -2,6 +2,7 @@
 //! of every rule are exhaustive.
 
 mod forms;
+mod questions;
 
 use super::*;
 use proptest::prelude::*;
