@@ -37,9 +37,35 @@ pub struct Calibration {
 /// [`Error::Parameter`] if Argon2 does not allow `memory_kib` and `lanes`; [`Error::OutOfMemory`]
 /// if the system does not give even the least memory.
 pub fn calibrate(target: Duration, memory_kib: u32, lanes: u32) -> Result<Calibration, Error> {
+    calibrate_with(target, memory_kib, lanes, |argon2| argon2)
+}
+
+/// [`calibrate`]; `set_up` gets each hash before it is measured, to watch it and to cancel it.
+///
+/// ```
+/// use sealstone_argon2::{Error, calibrate_with};
+/// use std::sync::atomic::AtomicBool;
+/// use std::time::Duration;
+///
+/// let flag = AtomicBool::new(true);
+/// let found = calibrate_with(Duration::from_secs(60), 1024, 1, |argon2| argon2.cancel(&flag));
+/// assert_eq!(found, Err(Error::Cancelled));
+/// ```
+///
+/// # Errors
+/// As [`calibrate`]; [`Error::Cancelled`].
+pub fn calibrate_with<'a>(
+    target: Duration,
+    memory_kib: u32,
+    lanes: u32,
+    set_up: impl Fn(Argon2<'a>) -> Argon2<'a>,
+) -> Result<Calibration, Error> {
     let mut arena = Arena::new();
     let most = Params::new(memory_kib, 1, lanes)?;
-    strongest(target, &most, |params| measure(params, &mut arena))
+    strongest(target, &most, |params| {
+        let argon2 = Argon2::new(*params).threads(threads(params.lanes()));
+        measure(&set_up(argon2), &mut arena)
+    })
 }
 
 /// [`calibrate`] up to the memory of `most`, with any clock.
@@ -152,8 +178,7 @@ fn scale(number: u32, target: Duration, time: Duration) -> u32 {
 }
 
 /// The shortest of three runs: other work on the machine only makes a run longer.
-fn measure(params: &Params, arena: &mut Arena) -> Result<Duration, Error> {
-    let argon2 = Argon2::new(*params).threads(threads(params.lanes()));
+fn measure(argon2: &Argon2<'_>, arena: &mut Arena) -> Result<Duration, Error> {
     let mut time = Duration::MAX;
     for _ in 0..3 {
         let start = Instant::now();

@@ -81,7 +81,7 @@ pub use sealstone_lanes::Cpu;
 #[cfg(feature = "std")]
 pub use {
     arena::Arena,
-    calibrate::{Calibration, calibrate},
+    calibrate::{Calibration, calibrate, calibrate_with},
     fill::fill_on,
     password::{Limits, PasswordHasher, Verified, hash_password, verify_password},
     pool::Pool,

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
+use std::time::Duration;
 
 use sealstone_primitives::hash::Sha3_256;
 use sealstone_skein::tree::{Start, TreeHasher};
@@ -108,7 +110,8 @@ impl FindingKind {
 pub struct Work<'a> {
     /// Threads, from 1.
     pub workers: usize,
-    /// Called with the number of bytes that were read since the last call, by any thread.
+    /// Called with the number of bytes that were read since the last call, by any thread. While
+    /// the caller's thread waits for others, it calls this with 0 about ten times a second.
     pub progress: &'a (dyn Fn(u64) + Sync),
 }
 
@@ -223,10 +226,19 @@ pub(super) fn map_by_size<T: Sync, R: Send>(
             .collect::<Vec<_>>()
     };
     thread::scope(|scope| {
+        let (running, ended) = mpsc::channel();
         let others: Vec<_> = (1..work.workers.min(small.len()))
-            .map(|_| scope.spawn(run))
+            .map(|_| {
+                let running = running.clone();
+                scope.spawn(move || {
+                    let _running = running;
+                    run()
+                })
+            })
             .collect();
+        drop(running);
         results.extend(run());
+        wait(&ended, work);
         for other in others {
             match other.join() {
                 Ok(done) => results.extend(done),
@@ -236,6 +248,17 @@ pub(super) fn map_by_size<T: Sync, R: Send>(
     });
     results.sort_by_key(|(i, _)| *i);
     results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Between two calls of a thread that waits for others.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Waits until every sender is gone. The caller's thread may be the only one that hears of signals,
+/// and its progress function is where it looks at them.
+fn wait(ended: &Receiver<std::convert::Infallible>, work: Work<'_>) {
+    while ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+        (work.progress)(0);
+    }
 }
 
 /// Compares every detached file and every link with the manifest, and looks for additional ones.
@@ -312,5 +335,46 @@ impl Entry {
             } => Some(size),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicBool;
+    use std::time::Instant;
+
+    #[test]
+    fn a_thread_that_waits_for_others_goes_on_reporting() {
+        let (caller, end) = (
+            thread::current().id(),
+            Instant::now() + Duration::from_secs(60),
+        );
+        let (begun, told) = (AtomicBool::new(false), AtomicBool::new(false));
+        let until = |flag: &AtomicBool| {
+            while !flag.load(Relaxed) {
+                assert!(Instant::now() < end, "nobody reports");
+                thread::sleep(Duration::from_millis(1));
+            }
+        };
+        let progress = |bytes| {
+            let is_callers = bytes == 0 && thread::current().id() == caller;
+            told.fetch_or(is_callers, Relaxed);
+        };
+        let each = |item: &u64, _: Work<'_>| {
+            if thread::current().id() == caller {
+                until(&begun);
+            } else {
+                begun.store(true, Relaxed);
+                until(&told);
+            }
+            *item
+        };
+        let work = Work {
+            workers: 2,
+            progress: &progress,
+        };
+        let mapped = map_by_size(DigestKind::Sha3_256, &[1, 2], |it| *it, work, &each);
+        assert_eq!(mapped, [1, 2]);
     }
 }
