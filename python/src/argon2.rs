@@ -2,12 +2,12 @@
 
 mod memory;
 
-use crate::data::Data;
-use crate::watch::Watch;
+use crate::data::{Data, Secret};
+use crate::watch::{Progress, Watch};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sealstone_argon2::{Argon2, Error, Limits, Params, Variant, Version, calibrate};
+use sealstone_argon2::{Argon2, Error, Limits, Params, Variant, Version, calibrate_with};
 use std::time::Duration;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -23,7 +23,7 @@ pub(crate) struct Pepper(Zeroizing<Vec<u8>>);
 #[pymethods]
 impl Pepper {
     #[new]
-    fn new(secret: Data) -> PyResult<Self> {
+    fn new(secret: Secret) -> PyResult<Self> {
         if secret.is_empty() {
             return Err(PyValueError::new_err("a pepper needs at least one byte"));
         }
@@ -82,10 +82,7 @@ impl Task {
             drop(place);
             done
         });
-        match watch.take_error() {
-            Some(error) => Err(error),
-            None => done.map_err(exception),
-        }
+        watch.end(py, done, exception)
     }
 }
 
@@ -94,11 +91,11 @@ impl Task {
 #[pyo3(signature = (password, task, hash_len, memory, progress=None))]
 pub(crate) fn argon2_hash<'py>(
     py: Python<'py>,
-    password: Data,
+    password: Secret,
     task: Task,
     hash_len: u32,
     memory: &Bound<'_, Memory>,
-    progress: Option<Py<PyAny>>,
+    progress: Option<Progress>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let mut tag = Zeroizing::new(vec![0; hash_len as usize]);
     let watch = Watch::new(progress);
@@ -112,12 +109,12 @@ pub(crate) fn argon2_hash<'py>(
 #[pyo3(signature = (password, task, tag, memory, limits, progress=None))]
 pub(crate) fn argon2_verify(
     py: Python<'_>,
-    password: Data,
+    password: Secret,
     task: Task,
     tag: Data,
     memory: &Bound<'_, Memory>,
     limits: Option<(u64, u64)>,
-    progress: Option<Py<PyAny>>,
+    progress: Option<Progress>,
 ) -> PyResult<bool> {
     if let Some((memory_kib, work_kib)) = limits {
         let limits = Limits {
@@ -134,17 +131,26 @@ pub(crate) fn argon2_verify(
 }
 
 /// The strongest parameters that take at most `seconds`: `(memory_cost, time_cost, seconds)`.
+/// `progress` is that of each hash which is measured.
 #[pyfunction]
+#[pyo3(signature = (seconds, memory_cost, parallelism, progress=None))]
 pub(crate) fn argon2_calibrate(
     py: Python<'_>,
     seconds: f64,
     memory_cost: u32,
     parallelism: u32,
+    progress: Option<Progress>,
 ) -> PyResult<(u32, u32, f64)> {
     let target = Duration::try_from_secs_f64(seconds)
         .map_err(|_| PyValueError::new_err("a time in seconds must be positive"))?;
-    let found = py.detach(|| calibrate(target, memory_cost, parallelism));
-    let found = found.map_err(exception)?;
+    let watch = Watch::new(progress);
+    let progress = |at: sealstone_argon2::Progress| watch.at(at.done, at.total);
+    let found = py.detach(|| {
+        calibrate_with(target, memory_cost, parallelism, |argon2| {
+            argon2.cancel(watch.cancel()).progress(&progress)
+        })
+    });
+    let found = watch.end(py, found, exception)?;
     let (memory, passes) = (found.params.memory_kib(), found.params.passes());
     Ok((memory, passes, found.time.as_secs_f64()))
 }

@@ -3,7 +3,9 @@
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyMemoryError, PyOSError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use sealstone::Error;
+use sealstone::lifecycle::{Refusal, Stage};
 use std::io;
 use std::path::Path;
 
@@ -16,19 +18,61 @@ pub(crate) fn exception(py: Python<'_>, error: Error) -> PyErr {
         Error::Invalid(_) | Error::UnknownWord(_) => PyValueError::new_err(text),
         Error::Malformed(what) => raise(py, "Malformed", (text, what)),
         Error::Unsupported(what) => raise(py, "Unsupported", (text, what)),
-        Error::WrongPassphrase => raise(py, "WrongPassphrase", (text,)),
-        Error::NotRecipient => raise(py, "NotARecipient", (text,)),
+        Error::WrongPassphrase => wrong_passphrase(py, Vec::new(), None),
+        Error::NotRecipient => not_a_recipient(py, Vec::new(), Vec::new()),
         Error::Altered(part) => raise(py, "Altered", (text, part)),
         Error::KdfLimit {
             wanted,
             allowed,
             what,
         } => raise(py, "KdfLimit", (text, wanted, allowed, what)),
-        Error::KeyLifecycle(_) => raise(py, "KeyLifecycle", (text,)),
+        Error::KeyLifecycle(refusal) => lifecycle(py, text, refusal),
         Error::StoreAltered(what) => raise(py, "StoreAltered", (text, what)),
         // WrongSender is decided before; kinds to come have no class of their own yet.
         _ => raise(py, "SealstoneError", (text,)),
     }
+}
+
+/// What was given does not fit the recipients, in words, or the passport of this fingerprint.
+pub(crate) fn wrong_passphrase(
+    py: Python<'_>,
+    recipients: Vec<String>,
+    fingerprint: Option<String>,
+) -> PyErr {
+    let text = Error::WrongPassphrase.to_string();
+    let recipients = PyTuple::new(py, recipients);
+    recipients.map_or_else(
+        |error| error,
+        |recipients| raise(py, "WrongPassphrase", (text, recipients, fingerprint)),
+    )
+}
+
+/// None of the passports of these fingerprints is among the recipients, in words.
+pub(crate) fn not_a_recipient(
+    py: Python<'_>,
+    recipients: Vec<String>,
+    given: Vec<String>,
+) -> PyErr {
+    let text = Error::NotRecipient.to_string();
+    let fields = PyTuple::new(py, recipients).and_then(|it| Ok((it, PyTuple::new(py, given)?)));
+    fields.map_or_else(
+        |error| error,
+        |(recipients, given)| raise(py, "NotARecipient", (text, recipients, given)),
+    )
+}
+
+/// The reason by its name, with the stage or the time that it is about.
+fn lifecycle(py: Python<'_>, text: String, refusal: Refusal) -> PyErr {
+    let (name, stage, time) = match refusal {
+        Refusal::Stage(stage) => ("stage", Some(stage), None),
+        Refusal::NotYet(time) => ("not-yet", None, Some(time)),
+        Refusal::Over(time) => ("over", None, Some(time)),
+        Refusal::UsedUp { .. } => ("used-up", None, None),
+        Refusal::ClockBack { latest, .. } => ("clock-back", None, Some(latest)),
+        Refusal::Change(stage, _) => ("change", Some(stage), None),
+    };
+    let stage = stage.map(Stage::name);
+    raise(py, "KeyLifecycle", (text, name, stage, time))
 }
 
 /// An exception of this name in `sealstone.errors`.

@@ -1,18 +1,21 @@
 //! Sealed files.
 
-use crate::errors::{exception, raise};
+use crate::data::Text;
+use crate::errors::{exception, not_a_recipient, raise, wrong_passphrase};
 use crate::lock::Unnested;
 use crate::output::Output;
-use crate::passport::{Params, Passport, PublicPassport, Text};
+use crate::passport::{Params, Passport, PublicPassport};
 use crate::process::Home;
-use crate::stream::{Source, Target, Watched};
+use crate::stream::{Source, Stoppable, Target, Watched};
 use crate::trust::TrustStore;
 use crate::view::{Buffer, PIECE};
-use crate::watch::Watch;
+use crate::watch::{Progress, Watch};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sealstone::file::{Dearmored, Keys, Metadata, Opening, Sealed, SealedReader, Sealer, Sender};
+use sealstone::file::{
+    Dearmored, Keys, Metadata, Opening, Sealed, SealedReader, Sealer, Sender, Workers,
+};
 use sealstone::passport::Contact;
 use sealstone::{Error, KdfLimits, KdfParams, Passphrase};
 use sealstone_files::{PRIVATE, PUBLIC, umask};
@@ -85,8 +88,16 @@ impl Choices {
         let prepared = sealer.prepare()?;
         let (total, workers) = (source.length(), source.workers());
         target.expect(prepared.sealed_len(total))?;
-        let source = Watched::new(source, watch, total);
-        prepared.seal(source, target, workers)?;
+        let is_object = source.is_object() || target.is_object();
+        let (source, target) = (
+            Watched::new(source, watch, total),
+            Stoppable::new(target, watch),
+        );
+        let seal = || prepared.seal(source, target, workers);
+        match is_object && workers != Workers::new(1) {
+            true => watch.attend(seal)?,
+            false => seal()?,
+        };
         Ok(())
     }
 }
@@ -100,7 +111,7 @@ pub(crate) fn seal<'py>(
     source: &Bound<'py, PyAny>,
     target: Option<&Bound<'py, PyAny>>,
     choices: Choices,
-    progress: Option<Py<PyAny>>,
+    progress: Option<Progress>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let sender = choices
         .sender
@@ -114,8 +125,7 @@ pub(crate) fn seal<'py>(
     let watch = Watch::new(progress);
     let sealed =
         py.detach(|| choices.seal(sender.as_deref(), source, &mut target, profile, &watch));
-    watch.result(sealed, |e| exception(py, e))?;
-    watch.last_look(py)?;
+    watch.end(py, sealed, |e| exception(py, e))?;
     target.finish(py, PUBLIC & !umask())
 }
 
@@ -133,7 +143,7 @@ impl KeyRing {
         passports: &[Arc<sealstone::passport::Passport>],
         reader: R,
         watch: &Watch,
-    ) -> Result<Opening<R>, Error> {
+    ) -> Result<Opening<R>, Refused> {
         let passphrase = self
             .1
             .as_ref()
@@ -141,11 +151,54 @@ impl KeyRing {
             .transpose()?;
         let passports: Vec<_> = passports.iter().map(|it| &**it).collect();
         let passphrases: Vec<_> = passphrase.iter().collect();
-        Sealed::read(reader)?.unlock(&Keys {
+        let sealed = Sealed::read(reader)?;
+        let key = sealed.file_key(&Keys {
             limits: KdfLimits::default(),
             on_progress: watch,
             ..Keys::new(&passports, &passphrases)
-        })
+        });
+        match key {
+            Ok(key) => Ok(sealed.unlock_with(&key)?),
+            Err(error) => Err(Refused {
+                error,
+                recipients: sealed.descriptions().map(|it| it.text).collect(),
+            }),
+        }
+    }
+}
+
+/// Why a file does not open, and its recipients in words, if they are known.
+struct Refused {
+    error: Error,
+    recipients: Vec<String>,
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Self {
+            error,
+            recipients: Vec::new(),
+        }
+    }
+}
+
+impl From<std::io::Error> for Refused {
+    fn from(error: std::io::Error) -> Self {
+        Error::from(error).into()
+    }
+}
+
+impl Refused {
+    /// The exception for keys of these passports.
+    fn exception(self, py: Python<'_>, passports: &[Arc<sealstone::passport::Passport>]) -> PyErr {
+        match self.error {
+            Error::WrongPassphrase => wrong_passphrase(py, self.recipients, None),
+            Error::NotRecipient => {
+                let given = passports.iter().map(|it| it.fingerprint().to_string());
+                not_a_recipient(py, self.recipients, given.collect())
+            }
+            error => exception(py, error),
+        }
     }
 }
 
@@ -271,7 +324,7 @@ pub(crate) fn open<'py>(
     keys: KeyRing,
     sender: Accept,
     overwrite: bool,
-    progress: Option<Py<PyAny>>,
+    progress: Option<Progress>,
 ) -> PyResult<(Option<Bound<'py, PyAny>>, Facts)> {
     let passports = keys.passports()?;
     let content = Source::of(source)?;
@@ -282,23 +335,28 @@ pub(crate) fn open<'py>(
         ));
     }
     target.separate(py, &content)?;
-    let workers = content.workers();
+    let (workers, is_object) = (content.workers(), content.is_object());
     let watch = Watch::new(progress);
     let unlocked = py.detach(|| {
         let (binary, length) = dearmored(content, &watch)?;
         let opening = keys.unlock(&passports, binary, &watch)?;
         target.expect(opening.content_len(length).unwrap_or(0))?;
-        Ok(opening)
+        Ok::<_, Refused>(opening)
     });
-    let opening = watch.result(unlocked, |e| exception(py, e))?;
+    let opening = watch.result(unlocked, |e| e.exception(py, &passports))?;
     let metadata = opening.metadata().clone();
     let sender = sender.decide(py, opening.sender())?;
-    let opened = py.detach(|| match &sender {
-        Some(sender) => opening.open_signed(sender, &mut target, workers),
-        None => opening.open_unsigned(&mut target, workers),
+    let opened = py.detach(|| {
+        let open = || match &sender {
+            Some(sender) => opening.open_signed(sender, &mut target, workers),
+            None => opening.open_unsigned(&mut target, workers),
+        };
+        match is_object && workers != Workers::new(1) {
+            true => watch.attend(open),
+            false => open(),
+        }
     });
-    let length = watch.result(opened, |e| exception(py, e))?;
-    watch.last_look(py)?;
+    let length = watch.end(py, opened, |e| exception(py, e))?;
     let is_buffer = matches!(target, Target::Buffer(_));
     let content = target.finish(py, PRIVATE)?.filter(|_| !is_buffer);
     Ok((content, facts(sender, metadata, length)))
@@ -392,14 +450,14 @@ impl Reader {
         source: &Bound<'_, PyAny>,
         keys: KeyRing,
         sender: Accept,
-        progress: Option<Py<PyAny>>,
+        progress: Option<Progress>,
     ) -> PyResult<Self> {
         let passports = keys.passports()?;
         let source = Source::of(source)?;
         let watch = Arc::new(Watch::new(progress));
         let binary = |source| Binary::of(source, Arc::clone(&watch));
         let opening = py.detach(|| keys.unlock(&passports, binary(source)?, &watch));
-        let opening = watch.result(opening, |e| exception(py, e))?;
+        let opening = watch.result(opening, |e| e.exception(py, &passports))?;
         let sender = sender.decide(py, opening.sender())?;
         let reader = py.detach(|| {
             let mut reader = SealedReader::new_unverified(opening)?;
@@ -408,8 +466,7 @@ impl Reader {
             }
             Ok(reader)
         });
-        let reader = watch.result(reader, |e| exception(py, e))?;
-        watch.last_look(py)?;
+        let reader = watch.end(py, reader, |e| exception(py, e))?;
         watch.forget_progress();
         Ok(Self {
             sender,

@@ -2,7 +2,7 @@
 
 mod tree;
 
-use crate::data::{Data, feed};
+use crate::data::{Data, Secret, feed};
 use crate::lock::Lock;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -150,7 +150,7 @@ macro_rules! skein {
             fn new(
                 data: Option<&Bound<'_, PyAny>>,
                 digest_size: Option<u64>,
-                key: Option<Data>,
+                key: Option<Secret>,
                 personalization: Option<Data>,
                 public_key: Option<Data>,
                 key_id: Option<Data>,
@@ -160,13 +160,15 @@ macro_rules! skein {
                 static PLAIN: LazyLock<$state> = LazyLock::new($state::new);
                 let _ = usedforsecurity;
                 let digest_size = digest_size.unwrap_or($block);
-                let others = [&key, &personalization, &public_key, &key_id, &nonce];
-                let is_plain = digest_size == $block && others.iter().all(|it| it.is_none());
+                let [personalization, public_key, key_id, nonce] =
+                    [&personalization, &public_key, &key_id, &nonce].map(|it| it.as_deref());
+                let given = [key.as_deref(), personalization, public_key, key_id, nonce];
+                let is_plain = digest_size == $block && given.iter().all(Option::is_none);
                 let state = if is_plain {
                     PLAIN.clone()
                 } else {
                     let [key, personalization, public_key, key_id, nonce] =
-                        others.map(|it| it.as_deref().unwrap_or_default());
+                        given.map(Option::unwrap_or_default);
                     let parameters = Parameters::new()
                         .output_bits(bits(digest_size)?)
                         .key(key)
@@ -215,7 +217,7 @@ hash_object! {
     fn new(
         data: Option<&Bound<'_, PyAny>>,
         digest_size: u64,
-        key: Option<Data>,
+        key: Option<Secret>,
         usedforsecurity: bool,
     ) -> PyResult<Self> {
         let _ = usedforsecurity;

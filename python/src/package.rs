@@ -3,12 +3,12 @@
 mod check;
 mod content;
 
-use crate::data::Data;
+use crate::data::{Data, Secret};
 use crate::errors::{about, exception};
 use crate::passport::{Passport, PublicPassport, now};
 use crate::place::Place;
-use crate::stream::Source;
-use crate::watch::Watch;
+use crate::stream::{Source, Watched};
+use crate::watch::{Progress, Watch};
 use content::{Content, Given};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -28,7 +28,7 @@ pub(crate) struct Package(sealstone::package::Package);
 /// A key of 32 to 1024 bytes, or the passport whose own HMAC key it is.
 pub(crate) enum HmacKey {
     Own(Py<Passport>),
-    Bytes(Data),
+    Bytes(Secret),
 }
 
 // Derived, this would make an exception for each key of bytes, which takes longer than the HMAC.
@@ -69,7 +69,7 @@ pub(crate) struct Wanted {
     threshold: Option<u64>,
     require: Vec<String>,
     hmac_key: Option<HmacKey>,
-    secret: Option<Data>,
+    secret: Option<Secret>,
     times: bool,
     time: Option<u64>,
 }
@@ -164,7 +164,7 @@ pub(crate) fn package_sign(
     py: Python<'_>,
     passport: &Bound<'_, Passport>,
     wanted: Wanted,
-    progress: Option<Py<PyAny>>,
+    progress: Option<Progress>,
 ) -> PyResult<Package> {
     let passport = passport.get().get()?;
     let hmac_key = wanted.hmac_key.as_ref().map(HmacKey::expose).transpose()?;
@@ -176,7 +176,7 @@ pub(crate) fn package_sign(
         let draft = wanted.draft(key, given.as_ref(), &watch)?;
         draft.sign(&passport, time).map_err(|error| (None, error))
     });
-    let signed = watch.result(signed, |(path, error)| exception_at(py, path, error))?;
+    let signed = watch.end(py, signed, |(path, error)| exception_at(py, path, error))?;
     Ok(Package(signed))
 }
 
@@ -228,7 +228,8 @@ impl Package {
     #[staticmethod]
     fn load(py: Python<'_>, source: &Bound<'_, PyAny>) -> PyResult<Self> {
         let source = Source::of(source)?;
-        let watch = Watch::new(None);
+        let (watch, total) = (Watch::new(None), source.length());
+        let source = Watched::new(source, &watch, total);
         let read = py.detach(|| {
             let mut bytes = Vec::new();
             source.take(MAX_PACKAGE + 1).read_to_end(&mut bytes)?;
@@ -331,7 +332,7 @@ impl Package {
     fn derived_key<'py>(
         &self,
         py: Python<'py>,
-        secret: Data,
+        secret: Secret,
         label: &str,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let keys = self.0.derived_keys(&secret);

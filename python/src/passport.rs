@@ -1,10 +1,10 @@
 //! Passports.
 
-use crate::data::Data;
-use crate::errors::{about, exception};
+use crate::data::Text;
+use crate::errors::{about, exception, wrong_passphrase};
 use crate::process::Home;
 use crate::stream::Source;
-use crate::watch::Watch;
+use crate::watch::{Progress, Watch};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -152,16 +152,22 @@ impl Passport {
         py: Python<'_>,
         source: &Bound<'_, PyAny>,
         passphrase: Text,
-        progress: Option<Py<PyAny>>,
+        progress: Option<Progress>,
     ) -> PyResult<Self> {
         let text = document(source)?;
         let watch = Watch::new(progress);
+        let locked = py.detach(|| SecretPassport::from_armor(&text));
+        let locked = locked.map_err(|e| exception(py, e))?;
         let unlocked = py.detach(|| {
-            let locked = SecretPassport::from_armor(&text)?;
             let passphrase = Passphrase::new(passphrase.bytes())?;
             locked.unlock(&passphrase, None, &KdfLimits::default(), &watch)
         });
-        let unlocked = watch.result(unlocked, |e| exception(py, e))?;
+        let unlocked = watch.end(py, unlocked, |e| match e {
+            Error::WrongPassphrase => {
+                wrong_passphrase(py, Vec::new(), Some(locked.fingerprint().to_string()))
+            }
+            e => exception(py, e),
+        })?;
         Ok(Self::of(unlocked.into_passport()))
     }
 
@@ -172,7 +178,7 @@ impl Passport {
         py: Python<'_>,
         passphrase: Text,
         profile: Option<Params>,
-        progress: Option<Py<PyAny>>,
+        progress: Option<Progress>,
     ) -> PyResult<String> {
         let passport = self.get()?;
         let watch = Watch::new(progress);
@@ -187,7 +193,7 @@ impl Passport {
             };
             Ok(SecretPassport::new(&passport, &slot)?.to_armor())
         });
-        watch.result(locked, |e| exception(py, e))
+        watch.end(py, locked, |e| exception(py, e))
     }
 
     /// Writes what `lock` gives to a new file, which only its owner can read.
@@ -198,7 +204,7 @@ impl Passport {
         path: PathBuf,
         passphrase: Text,
         profile: Option<Params>,
-        progress: Option<Py<PyAny>>,
+        progress: Option<Progress>,
     ) -> PyResult<()> {
         let text = self.lock(py, passphrase, profile, progress)?;
         let write = || sealstone_files::write(&path, text.as_bytes(), Existing::Keep, PRIVATE);
@@ -299,32 +305,6 @@ fn document(source: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
 pub(crate) fn now() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs())
-}
-
-/// A `str`, as UTF-8, or bytes-like data.
-pub(crate) enum Text {
-    Str(pyo3::pybacked::PyBackedStr),
-    Data(Data),
-}
-
-impl Text {
-    pub(crate) fn bytes(&self) -> &[u8] {
-        match self {
-            Self::Str(text) => text.as_bytes(),
-            Self::Data(data) => data,
-        }
-    }
-}
-
-impl<'py> FromPyObject<'_, 'py> for Text {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        if let Ok(text) = object.extract() {
-            return Ok(Self::Str(text));
-        }
-        Ok(Self::Data(object.extract()?))
-    }
 }
 
 /// A profile's name, or memory in KiB, passes and lanes.

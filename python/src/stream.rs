@@ -83,6 +83,11 @@ impl Source {
         }
     }
 
+    /// Whether it may keep a thread waiting that hears of no signals.
+    pub(crate) fn is_object(&self) -> bool {
+        matches!(self, Self::Object(_))
+    }
+
     /// How many threads may read it. A pipe may keep its reader waiting: that has to be the thread
     /// of the call, which hears of signals.
     pub(crate) fn workers(&self) -> Workers {
@@ -149,6 +154,11 @@ impl Target {
         let place = Place::of(&path, overwrite)?;
         let file = AtomicFile::new(&directory_of(&place.path));
         Ok(Self::Path(file.map_err(|e| about(&path, e))?, place))
+    }
+
+    /// Whether it may keep a thread waiting that hears of no signals.
+    pub(crate) fn is_object(&self) -> bool {
+        matches!(self, Self::Object(_))
     }
 
     /// Refuses to write where the source is.
@@ -223,6 +233,29 @@ impl Write for Target {
             }),
             _ => Ok(()),
         }
+    }
+}
+
+/// A writer that ends when the call has to stop.
+pub(crate) struct Stoppable<'a, W> {
+    writer: W,
+    watch: &'a Watch,
+}
+
+impl<'a, W: Write> Stoppable<'a, W> {
+    pub(crate) fn new(writer: W, watch: &'a Watch) -> Self {
+        Self { writer, watch }
+    }
+}
+
+impl<W: Write> Write for Stoppable<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.watch.stopped()?;
+        self.writer.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
     }
 }
 

@@ -4,7 +4,7 @@ use crate::data::Data;
 use crate::errors::raise;
 use crate::passport::now;
 use crate::stream::{Source, Watched};
-use crate::watch::Watch;
+use crate::watch::{Progress, Watch};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -95,26 +95,32 @@ fn policy_of(text: Option<&str>) -> PyResult<Option<Policy>> {
     parsed.map_err(PyValueError::new_err)
 }
 
-/// The digests of a source. Reading it may be stopped by a signal.
-fn digests(py: Python<'_>, hashes: &[Sha2], data: &Bound<'_, PyAny>) -> PyResult<Digests> {
+/// The digests of a source. A signal or `progress` may stop reading it.
+fn digests(
+    py: Python<'_>,
+    hashes: &[Sha2],
+    data: &Bound<'_, PyAny>,
+    progress: Option<Progress>,
+) -> PyResult<Digests> {
     let source = Source::of(data)?;
-    let watch = Watch::new(None);
+    let watch = Watch::new(progress);
     let total = source.length();
     let read = py.detach(|| Digests::read(hashes, Watched::new(source, &watch, total)));
-    watch.result(read, PyErr::from)
+    watch.end(py, read, PyErr::from)
 }
 
 /// The request for a timestamp over data.
 #[pyfunction]
-#[pyo3(signature = (data, hash, policy=None))]
+#[pyo3(signature = (data, hash, policy=None, progress=None))]
 pub(crate) fn timestamp_request<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyAny>,
     hash: &str,
     policy: Option<&str>,
+    progress: Option<Progress>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let hash = hash_of(hash)?;
-    let known = digests(py, &[hash], data)?;
+    let known = digests(py, &[hash], data, progress)?;
     let digest = known.get(hash).unwrap_or_default();
     let imprint = Imprint::from_digest(hash, digest).map_err(|it| refused(py, 0, &it))?;
     let request = timestamp::Request::new(imprint, policy_of(policy)?);
@@ -123,15 +129,17 @@ pub(crate) fn timestamp_request<'py>(
 
 /// The request for a renewal of responses over data.
 #[pyfunction]
+#[pyo3(signature = (data, responses, hash, progress=None))]
 pub(crate) fn timestamp_renewal<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyAny>,
     responses: Vec<Data>,
     hash: &str,
+    progress: Option<Progress>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let hash = hash_of(hash)?;
     let chain = chain(py, &responses)?;
-    let known = digests(py, &[hash], data)?;
+    let known = digests(py, &[hash], data, progress)?;
     let imprint = chain.renewal(&known, hash);
     let imprint = imprint.map_err(|it| refused(py, 0, &it))?;
     let request = timestamp::Request::new(imprint, None);
@@ -158,7 +166,7 @@ pub(crate) fn timestamp_answer(py: Python<'_>, response: Data, request: Data) ->
 
 /// Verifies a timestamp over data, and its renewals.
 #[pyfunction]
-#[pyo3(signature = (data, responses, roots, now=None, policy=None, request=None))]
+#[pyo3(signature = (data, responses, roots, now=None, policy=None, request=None, progress=None))]
 pub(crate) fn timestamp_verify<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyAny>,
@@ -167,6 +175,7 @@ pub(crate) fn timestamp_verify<'py>(
     now: Option<u64>,
     policy: Option<&str>,
     request: Option<Data>,
+    progress: Option<Progress>,
 ) -> PyResult<Vec<Found<'py>>> {
     let chain = chain(py, &responses)?;
     let mut options = match request {
@@ -180,7 +189,7 @@ pub(crate) fn timestamp_verify<'py>(
     options.policy = policy_of(policy)?.or(options.policy);
     let because = |it: ChainRefusal| refused(py, it.at, &it.refusal);
     let hashes = chain.hashes().map_err(because)?;
-    let known = digests(py, &hashes, data)?;
+    let known = digests(py, &hashes, data, progress)?;
     let roots = &roots.get().0;
     let verified = py.detach(|| chain.verify(&known, roots, &options));
     let verified = verified.map_err(because)?;

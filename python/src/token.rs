@@ -2,7 +2,7 @@
 
 mod keys;
 
-use crate::data::Data;
+use crate::data::{Data, Secret};
 use crate::errors::raise;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -212,7 +212,7 @@ impl Pending {
 
     /// Reads what `save` gave.
     #[staticmethod]
-    fn restore(py: Python<'_>, data: Data) -> PyResult<Self> {
+    fn restore(py: Python<'_>, data: Secret) -> PyResult<Self> {
         let read = py.detach(|| privacypass::Pending::decode(&data));
         let pending = read.map_err(|error| exception(py, error))?;
         Ok(Self(Mutex::new(Some(pending))))

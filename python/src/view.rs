@@ -3,7 +3,7 @@
 use crate::errors::attached;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyMemoryView, PySlice};
+use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PySlice};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 /// Bytes in each piece of data that is not `bytes`: they stay in the processor's cache.
@@ -78,6 +78,17 @@ const LINKS: usize = 64;
 /// `PySlice::new` of pyo3 0.30 forgets to free the numbers.
 fn slice(py: Python<'_>, ends: [usize; 2]) -> PyResult<Bound<'_, PyAny>> {
     py.get_type::<PySlice>().call1((ends[0], ends[1]))
+}
+
+/// Fills a `bytearray` with zeros, in place.
+pub(crate) fn wipe(bytes: &Bound<'_, PyByteArray>) -> PyResult<()> {
+    let (py, length) = (bytes.py(), bytes.len());
+    for from in (0..length).step_by(PIECE) {
+        let to = length.min(from + PIECE);
+        let zeros = PyBytes::new_with(py, to - from, |_| Ok(()))?;
+        bytes.set_item(slice(py, [from, to])?, zeros)?;
+    }
+    Ok(())
 }
 
 /// Python's own view of the object.

@@ -1,21 +1,45 @@
 //! Progress, signals and cancellation of long calls.
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use sealstone::{KdfProgress, KdfWatcher};
+use std::convert::Infallible;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
+use std::thread::{self, ScopedJoinHandle, ThreadId};
 use std::time::{Duration, Instant};
 
 /// Between two looks at signals and two calls of `progress`. A shorter call never asks for Python's
 /// lock.
 const INTERVAL: Duration = Duration::from_millis(100);
 
+/// A function of the caller's that hears of progress.
+pub(crate) struct Progress(Py<PyAny>);
+
+impl<'py> FromPyObject<'_, 'py> for Progress {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if object.is_callable() {
+            return Ok(Self(object.to_owned().unbind()));
+        }
+        let name = object.get_type().name()?;
+        let text = format!("progress is a function, not '{name}'");
+        Err(PyTypeError::new_err(text))
+    }
+}
+
 /// Watches one long call, which runs without Python's lock and reports from any of its threads.
 pub(crate) struct Watch {
-    progress: Mutex<Option<Py<PyAny>>>,
+    progress: Mutex<Option<Progress>>,
     cancel: AtomicBool,
     state: Mutex<State>,
+    /// The thread of the call. If it is Python's main thread, it alone hears of signals.
+    caller: ThreadId,
+    /// When that thread looks at signals again.
+    signals: Mutex<Instant>,
 }
 
 struct State {
@@ -27,7 +51,7 @@ struct State {
 
 impl Watch {
     /// `progress(done, total)` may cancel by raising.
-    pub(crate) fn new(progress: Option<Py<PyAny>>) -> Self {
+    pub(crate) fn new(progress: Option<Progress>) -> Self {
         let next = Instant::now() + INTERVAL;
         Self {
             progress: Mutex::new(progress),
@@ -37,6 +61,8 @@ impl Watch {
                 at: None,
                 error: None,
             }),
+            caller: thread::current().id(),
+            signals: Mutex::new(next),
         }
     }
 
@@ -47,6 +73,7 @@ impl Watch {
 
     /// The work is at `done` of `total`. A thread that finds another one here goes on working.
     pub(crate) fn at(&self, done: u64, total: u64) {
+        self.hear_signals();
         let Ok(mut state) = self.state.try_lock() else {
             return;
         };
@@ -59,11 +86,56 @@ impl Watch {
         state.next = Instant::now() + INTERVAL;
     }
 
+    /// Looks at signals if this is the thread of the call, however often others report: they hear
+    /// of none.
+    fn hear_signals(&self) {
+        if thread::current().id() != self.caller {
+            return;
+        }
+        let mut next = self.signals.lock().unwrap_or_else(PoisonError::into_inner);
+        if Instant::now() < *next {
+            return;
+        }
+        let error = Python::try_attach(|py| py.check_signals().err()).flatten();
+        *next = Instant::now() + INTERVAL;
+        if let Some(error) = error {
+            self.fail(error);
+        }
+    }
+
+    /// Calls `work` on another thread, and looks at signals on this one until it ends. For work that
+    /// calls file objects from threads of its own: those may wait there for long, hear of no signal,
+    /// and have this thread wait for them.
+    pub(crate) fn attend<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        let work = Mutex::new(Some(work));
+        let begin = || {
+            let mut work = work.lock().unwrap_or_else(PoisonError::into_inner);
+            work.take().map(|work| work())
+        };
+        let done = thread::scope(|scope| {
+            let (running, ended) = mpsc::channel::<Infallible>();
+            let worker = thread::Builder::new().spawn_scoped(scope, || {
+                let _running = running;
+                begin()
+            });
+            while ended.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                self.hear_signals();
+            }
+            match worker.map(ScopedJoinHandle::join) {
+                Ok(Ok(done)) => done,
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                // The system gives no thread.
+                Err(_) => begin(),
+            }
+        });
+        done.expect("it began once")
+    }
+
     /// Looks at signals, and calls `progress`.
     pub(crate) fn look(&self, py: Python<'_>, done: u64, total: u64) -> PyResult<()> {
         py.check_signals()?;
         let progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
-        let progress = progress.as_ref().map(|it| it.clone_ref(py));
+        let progress = progress.as_ref().map(|it| it.0.clone_ref(py));
         match progress {
             Some(progress) => progress.call1(py, (done, total)).map(drop),
             None => Ok(()),
@@ -74,6 +146,11 @@ impl Watch {
     /// threads may hear of it here.
     pub(crate) fn passed(&self, done: u64, total: u64) -> io::Result<()> {
         self.at(done, total.max(done));
+        self.stopped()
+    }
+
+    /// An error if the work has to stop.
+    pub(crate) fn stopped(&self) -> io::Result<()> {
         match self.cancel.load(Relaxed) {
             true => Err(io::Error::other("cancelled")),
             false => Ok(()),
@@ -87,7 +164,7 @@ impl Watch {
     }
 
     /// One more look before the result of the work is given away: short work had none.
-    pub(crate) fn last_look(&self, py: Python<'_>) -> PyResult<()> {
+    fn last_look(&self, py: Python<'_>) -> PyResult<()> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let at = state.at;
         drop(state);
@@ -101,7 +178,7 @@ impl Watch {
         self.cancel.store(true, Relaxed);
     }
 
-    /// The result of the call, or the exception that cancelled it.
+    /// The result of a part of the call, or the exception that cancelled it.
     pub(crate) fn result<T, E>(
         &self,
         result: Result<T, E>,
@@ -111,6 +188,18 @@ impl Watch {
             Some(error) => Err(error),
             None => result.map_err(exception),
         }
+    }
+
+    /// The result of the whole call, after one more look if it is good.
+    pub(crate) fn end<T, E>(
+        &self,
+        py: Python<'_>,
+        result: Result<T, E>,
+        exception: impl FnOnce(E) -> PyErr,
+    ) -> PyResult<T> {
+        let result = self.result(result, exception)?;
+        self.last_look(py)?;
+        Ok(result)
     }
 
     /// The exception that cancelled the call. The next one may begin.

@@ -7,6 +7,7 @@ import asyncio
 import atexit
 import base64
 import contextlib
+import copy
 import io
 import itertools
 import json
@@ -26,7 +27,7 @@ from sealstone.packages import Package, sign
 from sealstone.timestamps import Roots
 from sealstone.tokens import Challenge, IssuerKey, IssuerPublicKey, Pending, Token
 
-ALICE, BOB = Passport.generate("Alice"), Passport.generate("Bob")
+ALICE, BOB, EVE = Passport.generate("Alice"), Passport.generate("Bob"), Passport.generate("Eve")
 CHEAP = (7168, 5, 1)
 DATA = bytes(range(256)) * 4
 SEALED = sealstone.seal(DATA, to=BOB.public, sender=ALICE)
@@ -117,7 +118,7 @@ def memory() -> None:
 
 def hashers() -> None:
     """What a hasher says of itself and of hashes."""
-    assert not HASHER.check_needs_rehash(HASH) and repr(HASHER) and HASHER.__reduce__()
+    assert not HASHER.check_needs_rehash(HASH) and repr(HASHER) and HASHER.__reduce__() and HASHER.encoding
     argon2.profiles.get_default_parameters()
     argon2.install_as_argon2()
 
@@ -137,9 +138,45 @@ def coroutines() -> None:
     async def work() -> None:
         sealed = await aio.seal(DATA, to=BOB.public)
         assert (await aio.open(sealed, keys=BOB, sender="any")).content == DATA
+        (await aio.sealed_file(sealed, keys=BOB, sender="any")).close()
         await HASHER.verify_async(await HASHER.hash_async("password"), "password")
 
     asyncio.run(work())
+
+
+def coroutines_of_passports() -> None:
+    """Key derivations on another thread."""
+    path = PLACE / "passport of a coroutine"
+    path.unlink(missing_ok=True)
+
+    async def work() -> None:
+        locked = await aio.lock(ALICE, "passphrase", profile=CHEAP)
+        await aio.unlock(locked.encode(), "passphrase")
+        await aio.save(ALICE, path, "passphrase", profile=CHEAP)
+        await aio.calibrate(0.0001, memory_cost=8)
+
+    asyncio.run(work())
+
+
+def coroutines_of_packages() -> None:
+    """Packages and timestamps on another thread."""
+
+    async def work() -> None:
+        package = await aio.sign(ALICE, {"a": DATA}, cosigners=BOB.public)
+        assert not await aio.report(package, {"a": DATA}, signers=ALICE.public)
+        package = await aio.cosign(package, BOB, {"a": DATA})
+        package = await aio.countersign(package, EVE, {"a": DATA})
+        assert await aio.verify(package, {"a": DATA}, signers=[ALICE.public, BOB.public])
+        assert await aio.request(DATA) and await aio.renewal(b"hello", RESPONSE)
+        assert await aio.verify_timestamps(b"hello", RESPONSE, ROOTS)
+
+    asyncio.run(work())
+
+
+def cosign() -> None:
+    """One who was named signs, and one who was not attests."""
+    signed = sign(ALICE, {"a": DATA}, cosigners=BOB.public)
+    assert len(signed.cosign(BOB, {"a": DATA}).countersign(EVE, {"a": DATA}).signatures) == 3
 
 
 def passports() -> None:
@@ -171,7 +208,7 @@ def sealed_file() -> None:
         assert file.readall() == DATA[250:] and file.readable() and file.seekable()
         reader = file._check()
         reader.read_at(3, 5)
-        reader.facts()
+        assert reader.facts() and file.facts
         fails(lambda: file.write(b"x"))
 
 
@@ -199,9 +236,17 @@ def stored() -> None:
 EXPORTS = (PLACE / f"export{number}" for number in itertools.count())
 
 
+def opened() -> None:
+    """What came with a file: shown, copied, and refused to a pickle."""
+    it = sealstone.open(SEALED, keys=BOB, sender=ALICE.public)
+    assert repr(it) and copy.copy(it) is copy.deepcopy(it) is it
+    fails(it.__reduce__)
+
+
 def exceptions() -> None:
     """Those that no other call raises."""
-    made = [errors.KdfLimit("text", 2, 1, "memory"), errors.StoreAltered("text", "what"), errors.Unsupported("text", "what")]
+    made: list[errors.SealstoneError] = [errors.KdfLimit("text", 2, 1, "memory"), errors.StoreAltered("text", "what"), errors.Unsupported("text", "what")]
+    made += [errors.KeyLifecycle("text", "over", None, 7), errors.SealstoneError("text")]
     assert {str(it) for it in made} == {"text"}
 
 
@@ -278,12 +323,14 @@ CALLS: dict[str, Callable[[], object]] = {
     "argon2": lambda: HASHER.verify(HASH, "password"),
     "argon2 fails": lambda: fails(lambda: HASHER.verify(HASH, "another")),
     "argon2 refuses": lambda: fails(lambda: hash_secret_raw(b"p", b"short", 1, 8, 1, 32, Type.ID)),
-    "argon2 progress": lambda: hash_secret_raw(b"p", b"s" * 16, 1, 8, 1, 32, Type.ID, progress=print),
+    "argon2 progress": lambda: hash_secret_raw(b"p", b"s" * 16, 1, 8, 1, 32, Type.ID, progress=lambda *at: None),
     "argon2 salt": lambda: hash_secret(b"p", b"s" * 16, 1, 8, 1, 32, Type.D),
     "argon2 memory": memory,
     "argon2 hashers": hashers,
     "argon2 old": old_functions,
     "coroutines": coroutines,
+    "coroutines of passports": coroutines_of_passports,
+    "coroutines of packages": coroutines_of_packages,
     "argon2 calibrate": lambda: argon2.calibrate(0.0001, memory_cost=8),
     "hashes": hash_objects,
     "hashes refuse": lambda: fails(lambda: hashes.Skein512(DATA, digest_size=-1)),
@@ -298,6 +345,8 @@ CALLS: dict[str, Callable[[], object]] = {
     "seal object": lambda: sealstone.seal(io.BytesIO(DATA), io.BytesIO(), to=BOB.public),
     "seal fails": lambda: fails(lambda: sealstone.seal(Broken(), to=BOB.public)),
     "open": lambda: sealstone.open(SEALED, keys=BOB, sender=ALICE.public),
+    "opened": opened,
+    "open for others": lambda: fails(lambda: sealstone.open(SEALED, keys=EVE, sender="any")),
     "open refuses": lambda: fails(lambda: sealstone.open(SEALED, keys=BOB, sender=BOB.public)),
     "open fails": lambda: fails(lambda: sealstone.open(SEALED[:-9], keys=BOB, sender="any")),
     "recipients": lambda: sealstone.recipients(SEALED),
@@ -315,8 +364,8 @@ CALLS: dict[str, Callable[[], object]] = {
     "package fails": lambda: fails(lambda: Package.load(STORED[:-9])),
     "package facts": facts,
     "package report": report,
-    "package cosign": lambda: fails(lambda: SIGNED.cosign(BOB)),
-    "package countersign": lambda: SIGNED.countersign(BOB),
+    "package cosign": cosign,
+    "package cosign fails": lambda: fails(lambda: SIGNED.cosign(BOB)),
     "evidence": lambda: SIGNED.evidence(REPORT),
     "evidence files": exported,
     "timestamp": timestamp,
@@ -334,13 +383,13 @@ CALLS: dict[str, Callable[[], object]] = {
     "directory fails": lambda: fails(lambda: tokens.read_directory("{}")),
 }
 # They write to one place, or change the filters of warnings: two at a time would meet.
-ALONE = {"files", "trust", "passport save", "evidence files", "argon2 old"}
+ALONE = {"files", "trust", "passport save", "coroutines of passports", "evidence files", "argon2 old"}
 
 
 def begin_anew() -> None:
     """In the child of a fork, which does not have the secrets of its parent."""
-    global ALICE, BOB, SEALED, SIGNED, STORED, REPORT
-    ALICE, BOB = Passport.generate("Alice"), Passport.generate("Bob")
+    global ALICE, BOB, EVE, SEALED, SIGNED, STORED, REPORT
+    ALICE, BOB, EVE = Passport.generate("Alice"), Passport.generate("Bob"), Passport.generate("Eve")
     SEALED = sealstone.seal(DATA, to=BOB.public, sender=ALICE)
     SIGNED = sign(ALICE, embed={"a": DATA}, metadata={"a": 1}, policy={"b": 2}, **KEYS)
     STORED = SIGNED.to_bytes()

@@ -6,14 +6,17 @@ usage: python tests/reference.py
 import ast
 import importlib
 import inspect
+import itertools
 import re
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 PACKAGE = Path(__file__).parent.parent / "package/sealstone"
 PAGE = PACKAGE.parent.parent / "docs/reference.md"
-MODULES = ["sealstone", "packages", "timestamps", "tokens", "hashes", "argon2", "aio", "errors"]
+MODULES = ["sealstone", "packages", "timestamps", "tokens", "hashes", "argon2", "aio", "errors", "django"]
+MODULES[6:6] = ["argon2.low_level", "argon2.exceptions", "argon2.profiles"]
 HEAD = """# Reference
 
 Generated from the stubs and the sources by `python tests/reference.py`. `help()` in Python has the
@@ -43,6 +46,31 @@ def unfolded(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
     """Statements, and those of conditions."""
     for it in statements:
         yield from it.body if isinstance(it, ast.If) else [it]
+
+
+def constants() -> dict[str, tuple[str, str]]:
+    """Every documented value by its name: how it is set, and the string below it."""
+    found: dict[str, tuple[str, str]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        module = path.relative_to(PACKAGE).with_suffix("").as_posix()
+        body = ast.parse(path.read_text(encoding="utf-8")).body
+        for node, below in itertools.pairwise(body):
+            if isinstance(node, ast.Assign) and isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
+                text = " ".join(str(below.value.value).split())
+                found |= {f"{module}.{ast.unparse(it)}": (ast.unparse(node), text) for it in node.targets}
+    return found
+
+
+def constant(name: str, module: ModuleType) -> list[str]:
+    """The lines about a value: of the module itself, or of the one that it imports it from."""
+    local = module.__name__.removeprefix("sealstone").lstrip(".").replace(".", "/")
+    known = constants()
+    places = [it for it in known if it.rpartition(".")[2] == name]
+    for place in sorted(places, key=lambda it: not it.startswith(local)):
+        if place.startswith(local):
+            shown, text = known[place]
+            return [f"### `{name}`", "", "```python", shown, "```", "", wrapped(text), ""]
+    raise ValueError(f"{module.__name__}.{name} has no line below it that says what it is")
 
 
 def of(name: str, value: object, known: dict[str, Definition]) -> Definition | None:
@@ -116,25 +144,27 @@ def members(node: ast.ClassDef, owner: object) -> list[str]:
     return (["```python", *code, "```", ""] if code else []) + lines
 
 
-def coroutine(name: str, value: object, known: dict[str, Definition]) -> list[str]:
+def coroutine(name: str, value: object, known: dict[str, Definition], module: ModuleType) -> list[str]:
     """A coroutine of `aio`: the arguments of what it is of, and its result."""
     original = inspect.unwrap(value)  # type: ignore[arg-type]
     owner, _, method = original.__qualname__.rpartition(".")
-    for module in ("packages", "timestamps", "_files", "_native"):
-        node = known.get(f"{module}.{owner or method}")
+    for place in ("packages", "timestamps", "argon2/_parameters", "_files", "_native"):
+        node = known.get(f"{place}.{owner or method}")
         body = node.body if isinstance(node, ast.ClassDef) else [node]
         for it in body:
-            if isinstance(it, Function) and it.name in (method, "__init__"):
+            if isinstance(it, Function) and it.name == (method if owner or it is node else "__init__"):
                 shown = signature(it).replace("-> None", f"-> {method}") if it.name == "__init__" else signature(it)
+                if owner and "staticmethod" not in {ast.unparse(mark) for mark in it.decorator_list}:
+                    shown = shown.replace("(", f"({owner.lower()}: {owner}, ", 1)
                 return ["```python", f"await {name}{shown}", "```", ""]
     raise LookupError(name)
 
 
-def entry(name: str, value: object, known: dict[str, Definition]) -> list[str]:
+def entry(name: str, value: object, known: dict[str, Definition], module: ModuleType) -> list[str]:
     """The lines about one public name."""
     node = of(name, value, known)
     if node is None:
-        return [f"### `{name}`", ""]
+        return constant(name, module)
     if isinstance(node, Function):
         return [f"### `{name}`", "", "```python", f"{name}{signature(node)}", "```", "", wrapped(summary(value, name)), ""]
     made = [it for it in node.body if isinstance(it, ast.FunctionDef) and it.name in ("__new__", "__init__")]
@@ -152,7 +182,7 @@ def page() -> str:
         for it in sorted(public):
             value = getattr(module, it)
             if not inspect.ismodule(value) and not it.startswith("__"):
-                lines += (coroutine if name == "aio" else entry)(it, value, known)
+                lines += (coroutine if name == "aio" else entry)(it, value, known, module)
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
 
 

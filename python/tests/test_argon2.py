@@ -45,6 +45,24 @@ def test_data_of_any_type_that_holds_bytes() -> None:
         hash_secret_raw("password", b"some salt", 1, 8, 1, 32, Type.ID)  # type: ignore[arg-type]
 
 
+def test_a_pepper_is_bytes_like() -> None:
+    expected = PasswordHasher.from_parameters(CHEAP, pepper=b"pepper").hash("password", salt=b"some salt")
+    for pepper in (bytearray(b"pepper"), memoryview(b"pepper"), Pepper(bytearray(b"pepper"))):
+        hasher = PasswordHasher.from_parameters(CHEAP, pepper=pepper)
+        assert hasher.hash("password", salt=b"some salt") == expected and hasher.verify(expected, "password")
+    for wrong in ("pepper", 3, [1]):
+        with pytest.raises(TypeError, match="bytes-like object is required"):
+            PasswordHasher(pepper=wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["encoding", "time_cost", "memory_cost", "type", "another"])
+def test_a_hasher_does_not_change(name: str) -> None:
+    hasher = PasswordHasher.from_parameters(CHEAP)
+    with pytest.raises(AttributeError):
+        setattr(hasher, name, "latin-1")
+    assert hasher.encoding == "utf-8"
+
+
 def test_pepper_is_needed_and_never_shown() -> None:
     hasher = PasswordHasher.from_parameters(CHEAP, pepper=b"pepper of the house")
     stored = hasher.hash("password")

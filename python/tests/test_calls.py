@@ -1,6 +1,7 @@
 """That calls.py calls every function: what it leaves out, the test of leaks does not see."""
 
 import ast
+import inspect
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -9,6 +10,7 @@ from typing import Any
 
 import calls
 import sealstone
+from sealstone import _tasks, aio
 
 PACKAGE = Path(sealstone.__file__).parent
 # Functions that no job calls, each with the reason.
@@ -19,6 +21,7 @@ NOT_CALLED = {
     "_tasks.coroutine": "by import, once",
     "aio.fetch": "needs a server",
     "timestamps.fetch": "needs a server, as test_timestamps.py has one",
+    "timestamps._ask": "needs a server",
     "django.Argon2PasswordHasher._load_library": "needs a configured Django, as in test_frameworks.py",
 }
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -36,6 +39,16 @@ def functions(path: Path) -> Iterator[tuple[str, Function]]:
 
 def marks(function: Function) -> set[str]:
     return {ast.unparse(it) for it in function.decorator_list}
+
+
+def coroutines() -> set[str]:
+    """The coroutines that `aio` makes of functions: assigned, not written."""
+    made = ast.parse((PACKAGE / "aio.py").read_text(encoding="utf-8")).body
+    names = set()
+    for it in made:
+        if isinstance(it, ast.Assign) and isinstance(it.value, ast.Call) and ast.unparse(it.value.func) == "coroutine":
+            names |= {f"aio.{ast.unparse(target)}" for target in it.targets}
+    return names
 
 
 def written() -> dict[tuple[str, int], str]:
@@ -56,13 +69,19 @@ def native() -> set[str]:
     return {name for name, it in stub if "property" not in marks(it) and not it.name.startswith("__")}
 
 
+# What each coroutine of `aio` is of.
+MADE_OF = {inspect.unwrap(getattr(aio, name.removeprefix("aio."))): name for name in coroutines()}
+
+
 def called(work: Callable[[], object]) -> tuple[set[tuple[str, int]], set[str]]:
-    """What `work` calls on this thread: functions in Python, and those of the extension."""
+    """What `work` calls on this thread: functions in Python, those of the extension, coroutines."""
     ours, theirs = set(), set()
 
     def note(frame: types.FrameType, event: str, function: Any) -> None:
         if event == "call":
             ours.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
+            if frame.f_code.co_name == "run" and frame.f_code.co_filename == _tasks.__file__:
+                theirs.add(MADE_OF.get(frame.f_locals["call"], ""))
         elif event == "c_call":
             owner = getattr(function, "__self__", None)
             if isinstance(owner, types.ModuleType | None):
@@ -86,10 +105,13 @@ def test_every_function_is_called() -> None:
 
     ours, theirs = called(everything)
     assert native() - theirs - set(NOT_CALLED) == set()
+    assert coroutines() - theirs == set()
     assert {name for place, name in written().items() if place not in ours} - set(NOT_CALLED) == set()
 
 
 def test_what_is_not_called_is_noticed() -> None:
     ours, theirs = called(calls.CALLS["tree"])
     assert "_native.SkeinTree.prove" in theirs and "_native.argon2_hash" not in theirs
+    _, theirs = called(calls.CALLS["coroutines"])
+    assert "aio.seal" in theirs and "aio.sign" in coroutines() - theirs and len(coroutines()) > 12
     assert set(NOT_CALLED) <= set(written().values()) | native() and len(native()) > 80

@@ -278,6 +278,15 @@ def test_passports_of_the_wrong_kind() -> None:
         sign(BOB, embed={"a": b""}).verify(signers="ab")  # type: ignore[arg-type]
 
 
+def test_the_facts_of_a_file_do_not_change() -> None:
+    with SealedFile(seal(b"text", to=BOB.public, name="a"), keys=BOB, sender="unsigned") as file:
+        facts = file.facts
+        for it, name in ((file, "facts"), (facts, "content"), (facts, "sender")):
+            with pytest.raises(AttributeError):
+                setattr(it, name, 3)
+        assert file.facts is facts and (facts.name, facts.length) == ("a", 4)
+
+
 def test_progress_of_short_work_and_of_verifying(tmp_path: Path) -> None:
     class Enough(Exception):
         pass

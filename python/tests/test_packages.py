@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import pickle
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -297,6 +298,23 @@ def test_files_that_fail() -> None:
         sign(ALICE, {"a": Broken()})
     with pytest.raises(LookupError, match="the disk is gone"):
         package.report({"a": Broken()})
+
+
+def test_the_keys_of_a_report_in_json() -> None:
+    """Those of the command, whose source has them, but for what `to_dict` says."""
+    source = (Path(__file__).parents[2] / "crates/cli/src/commands/package/show.rs").read_text(encoding="utf-8")
+
+    def keys(function: str, wanted: str = r'^ *"(\w+)": ') -> set[str]:
+        body = source.split(f"fn {function}(")[1].split("\n}\n")[0].split("\n    }\n")[0]
+        return set(re.findall(wanted, body, re.MULTILINE))
+
+    report = sign(ALICE, {"a": b"x"}).report({"a": b"y"}).to_dict()
+    top, inner = keys("value", r'^ {12}"(\w+)": '), keys("value", r'^ {16}"(\w+)": ')
+    assert {"verdict", "layers", "package"} <= top and "threshold" in inner
+    assert set(report) == top - {"package"} | {"timestamps"}
+    assert set(report["signers"][0]) == keys("signer_value") - {"label"} | {"since"}
+    assert {frozenset(layer) for layer in report["layers"].values()} == {frozenset(keys("layer_value"))}
+    assert set(report["findings"][0]) == set(re.findall(r'json!\(\{"(path)": it.path, "(kind)"', source)[0])
 
 
 def test_progress_and_cancelling() -> None:

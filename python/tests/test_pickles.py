@@ -3,6 +3,7 @@
 import copy
 import inspect
 import pickle
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -13,9 +14,10 @@ from sealstone import Passport, PublicPassport, errors
 from sealstone.argon2 import exceptions
 from sealstone.packages import Report, sign
 
-ALICE, BOB = Passport.generate("Alice"), Passport.generate("Bob")
+ALICE, BOB, EVE = Passport.generate("Alice"), Passport.generate("Bob"), Passport.generate("Eve")
+CHEAP = (7168, 5, 1)
 SEALED = sealstone.seal(b"text", to=BOB.public, sender=ALICE)
-VALUES = {"str": "text", "int": 7, "str | None": None, "object": (1, 2)}
+VALUES = {"str": "text", "int": 7, "str | None": None, "int | None": 9, "object": (1, 2), "tuple": ("a", "b")}
 
 
 def copied(it: Any) -> Any:
@@ -35,6 +37,48 @@ def test_exceptions_keep_their_fields(kind: type[Exception]) -> None:
     again = copied(made)
     assert type(again) is kind and again.args == made.args and vars(again) == vars(made) and str(again) == str(made)
     assert len(vars(again)) == max(0, len(values) - 1)
+
+
+def test_who_could_open_it() -> None:
+    """What the file says of its recipients, which needs no key, and what was tried."""
+    several: list[dict[str, Any]] = [{}, {"anonymous": True}, {"passphrase": "passphrase", "profile": CHEAP}]
+    for other in several:
+        sealed = sealstone.seal(b"text", to=BOB.public, **other)
+        with pytest.raises(errors.NotARecipient, match="sealed for somebody else") as refused:
+            sealstone.open(sealed, keys=[ALICE, EVE], sender="any")
+        again = copied(refused.value)
+        assert isinstance(again, errors.NotARecipient) and again.given == (ALICE.fingerprint, EVE.fingerprint)
+        assert again.recipients == tuple(sealstone.recipients(sealed)) and len(again.recipients) == 1 + ("passphrase" in other)
+        assert (BOB.fingerprint in str(again.recipients)) == ("anonymous" not in other)
+    sealed = sealstone.seal(b"text", to=BOB.public, **several[-1])
+    with pytest.raises(errors.WrongPassphrase) as wrong:
+        sealstone.open(sealed, passphrase="another", sender="any")
+    failed = copied(wrong.value)
+    assert isinstance(failed, errors.WrongPassphrase)
+    assert (failed.recipients, failed.fingerprint) == (tuple(sealstone.recipients(sealed)), None)
+    with pytest.raises(errors.NotARecipient) as reader:
+        sealstone.SealedFile(sealed, keys=ALICE, sender="any")
+    assert reader.value.given == (ALICE.fingerprint,) and len(reader.value.recipients) == 2
+
+
+def test_which_passport_stays_locked() -> None:
+    with pytest.raises(errors.WrongPassphrase) as wrong:
+        Passport.unlock(ALICE.lock("passphrase", profile=CHEAP).encode(), "another")
+    failed = copied(wrong.value)
+    assert isinstance(failed, errors.WrongPassphrase)
+    assert (failed.recipients, failed.fingerprint) == ((), ALICE.fingerprint)
+
+
+def test_an_opened_file_shows_and_pickles_no_content(tmp_path: Path) -> None:
+    sealed = sealstone.seal(b"attack at dawn", to=BOB.public, name="plan.txt")
+    opened = sealstone.open(sealed, keys=BOB, sender="unsigned")
+    assert "attack" not in repr(opened) + str(opened) + f"{opened}"
+    assert repr(opened) == "Opened(content=<14 bytes>, sender=None, name='plan.txt', modified=None, note=None, length=14)"
+    with pytest.raises(TypeError, match="hold the content"):
+        pickle.dumps(opened)
+    assert copy.copy(opened) is copy.deepcopy(opened) is opened
+    to_path = sealstone.open(sealed, tmp_path / "opened", keys=BOB, sender="unsigned")
+    assert copied(to_path) == to_path == opened._replace(content=None) and "content=None" in repr(to_path)
 
 
 def test_a_public_passport() -> None:

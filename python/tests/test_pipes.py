@@ -12,6 +12,7 @@ import pytest
 import sealstone
 from sealstone import Passport, timestamps
 from sealstone.packages import Package, sign
+from interrupts import interrupted
 
 ALICE = Passport.generate("Alice")
 SEALED = sealstone.seal(bytes(5 << 20), to=ALICE.public)
@@ -25,14 +26,6 @@ READERS: dict[str, Callable[[Path], object]] = {
     "sign": lambda path: sign(ALICE, {"a": path, "b": b""}),
     "verify": lambda path: SIGNED.verify({"a": path, "b": b""}, signers=ALICE.public),
 }
-
-
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """SIGINT interrupts, also if pytest is a job in the background of a shell, which ignores it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
@@ -52,23 +45,11 @@ def pipe(tmp_path: Path) -> Iterator[Path]:
     thread.join()
 
 
-def interrupted(call: Callable[[], object]) -> None:
-    timer = threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT])
-    begun = time.monotonic()
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        call()
-    assert time.monotonic() - begun < 10
-    timer.join()
-
-
-@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("name", READERS)
 def test_a_signal_ends_waiting_for_a_writer(name: str, pipe: Path) -> None:
     interrupted(lambda: READERS[name](pipe))
 
 
-@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("name", READERS)
 def test_a_signal_ends_waiting_for_bytes(name: str, pipe: Path) -> None:
     writer = os.open(pipe, os.O_RDWR)
@@ -77,7 +58,6 @@ def test_a_signal_ends_waiting_for_bytes(name: str, pipe: Path) -> None:
     os.close(writer)
 
 
-@pytest.mark.usefixtures("interruptible")
 def test_a_signal_ends_waiting_in_the_middle(pipe: Path, tmp_path: Path) -> None:
     def write() -> None:
         with open(pipe, "wb") as file:

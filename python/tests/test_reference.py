@@ -1,12 +1,41 @@
 """The reference is that of the stubs and the sources."""
 
 import ast
+import re
+import types
+
+import pytest
 
 import reference
 
 
 def test_the_reference_is_up_to_date() -> None:
     assert reference.PAGE.read_text(encoding="utf-8") == reference.page(), "run: python tests/reference.py"
+
+
+def test_every_public_module_and_value_is_there() -> None:
+    text = reference.PAGE.read_text(encoding="utf-8")
+    private = {"_annotations", "_files", "_interpreter", "_passports", "_report", "_tasks", "_types", "__init__"}
+    private |= {f"argon2.{name}" for name in ("__init__", "_encoded", "_hasher", "_legacy", "_memory", "_parameters")}
+    paths = {path.relative_to(reference.PACKAGE).with_suffix("") for path in reference.PACKAGE.rglob("*.py")}
+    names = {".".join(path.parts) for path in paths}
+    assert names - private == set(reference.MODULES) - {"sealstone", "argon2"}
+    entries = re.split(r"^###? .*$", text, flags=re.MULTILINE)
+    assert len(entries) > 80 and all(entry.strip() for entry in entries)
+
+
+def test_coroutines_have_the_arguments_of_their_methods() -> None:
+    text = reference.PAGE.read_text(encoding="utf-8")
+    assert "await cosign(package: Package, passport: Passport, content: Content | None=None, *, time" in text
+    assert "await sealed_file(source: Buffer | Path | Readable, *, keys" in text and "-> SealedFile" in text
+    assert "await unlock(source: Path | Buffer, passphrase: Text, *" in text
+
+
+def test_a_value_without_a_line_is_noticed() -> None:
+    module = types.ModuleType("sealstone.argon2")
+    assert "Memory in KiB" in " ".join(reference.constant("DEFAULT_MEMORY_COST", module))
+    with pytest.raises(ValueError, match="says what it is"):
+        reference.constant("_MOST_KIB", module)
 
 
 def test_a_changed_signature_is_noticed() -> None:

@@ -1,14 +1,21 @@
 """Timestamps: published responses, an authority of OpenSSL, renewals, hostile input."""
 
+import array
 import asyncio
+import contextlib
 import io
+import mmap
+import socket
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import Any
 
+import numpy
 import pytest
 
 from sealstone import Passport, aio, errors, timestamps
@@ -63,6 +70,20 @@ def test_refusals(name: str, data: bytes, check: str) -> None:
     with pytest.raises(errors.TimestampRefused) as raised:
         timestamps.verify(data, published(name), roots)
     assert (raised.value.name, raised.value.at) == (check, 0) and str(raised.value)
+
+
+def test_one_response_is_bytes_like(tmp_path: Path) -> None:
+    roots, response = Roots.load(PUBLISHED / "sigstage/ts_chain.pem"), published("sigstage/response-sha256.tsr")
+    file = tmp_path / "response"
+    file.write_bytes(response)
+    with open(file, "rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        several: list[Any] = [array.array("B", response), numpy.frombuffer(response, dtype=numpy.uint8), memoryview(response), mapped]
+        for one in several:
+            assert timestamps.verify(b"hello", one, roots) == timestamps.verify(b"hello", [response], roots)
+            assert timestamps.renewal(b"hello", one)
+            assert timestamps.verify(b"hello", [one], roots)
+    with pytest.raises(TypeError):
+        timestamps.verify(b"hello", 3, roots)  # type: ignore[arg-type]
 
 
 def test_hostile_responses() -> None:
@@ -181,6 +202,28 @@ def server(authority: tuple[Answer, Roots]) -> Iterator[str]:
         yield f"http://127.0.0.1:{http.server_port}"
         http.shutdown()
         thread.join()
+
+
+def test_fetch_ends_in_time() -> None:
+    """However slowly an authority answers: each byte comes in time, all of them would not."""
+    for head in (b"", b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"):
+        stop = threading.Event()
+
+        def answer(connection: socket.socket, head: bytes = head) -> None:
+            with connection, contextlib.suppress(OSError):
+                connection.sendall(head or b"HTTP/1.1 200 OK\r\nX: ")
+                while not stop.wait(0.05):
+                    connection.sendall(b"x")
+
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            thread = threading.Thread(target=lambda: answer(listening.accept()[0]))
+            thread.start()
+            begun = time.monotonic()
+            with pytest.raises(TimeoutError, match="does not answer within 0.5 seconds"):
+                timestamps.fetch(f"http://127.0.0.1:{listening.getsockname()[1]}/", b"query", timeout=0.5)
+            assert 0.4 < time.monotonic() - begun < 3
+            stop.set()
+            thread.join()
 
 
 def test_fetch(server: str, authority: tuple[Answer, Roots]) -> None:

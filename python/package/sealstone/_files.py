@@ -40,9 +40,29 @@ else:
 
 
 class Opened(_Opened):
-    """A file that was opened: its content, unless that went to a target, and what came with it."""
+    """A file that was opened: its content, unless that went to a target, and what came with it.
+
+    `repr` shows the length of the content only. With content, it cannot be pickled: hand `content`
+    itself to another process, if that may have it.
+    """
 
     __slots__ = ()
+
+    def __repr__(self) -> str:
+        content = None if self.content is None else f"<{len(self.content)} bytes>"
+        shown = [f"{name}={value!r}" for name, value in zip(self._fields[1:], self[1:])]
+        return f"Opened(content={content}, {', '.join(shown)})"
+
+    def __copy__(self) -> Opened:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Opened:
+        return self
+
+    def __reduce__(self) -> tuple[type[Opened], tuple[object, ...]]:
+        if self.content is not None:
+            raise TypeError("a pickle would hold the content of a sealed file: pickle its field content if it may")
+        return Opened, tuple(self)
 
 
 if TYPE_CHECKING:
@@ -229,7 +249,12 @@ class SealedFile(io.RawIOBase):
     ) -> None:
         reader = _native.Reader(source, _ring(keys, passphrase), sender, progress)
         self._reader: _native.Reader | None = reader
-        self.facts = Opened(None, *reader.facts())
+        self._facts = Opened(None, *reader.facts())
+
+    @property
+    def facts(self) -> Opened:
+        """What came with the content: the sender, the name, the time, the note, the length."""
+        return self._facts
 
     def readable(self) -> bool:
         """True; raises `ValueError` if the file is closed."""

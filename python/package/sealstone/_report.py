@@ -86,7 +86,11 @@ class Report:
         raise KeyError(name)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON, with the keys of `sealstone verify --json`."""
+        """For JSON. `sealstone verify --json` has the same keys, with the same meaning, and more.
+
+        Only here are `timestamps`, and `since` of a signer. Only the command has `package`, which
+        says what `Package` says, and `label` of a signer, which comes from its trust store.
+        """
         layers = {it.name: it._asdict() for it in self.layers}
         for layer in layers.values():
             del layer["name"], layer["number"], layer["missing"]

@@ -15,19 +15,24 @@ class _Cancelled(Exception):
 
 
 def coroutine(call: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
-    """`call` on another thread. Its `progress` looks whether the task was cancelled."""
+    """`call` on another thread. Its `progress` looks whether the task was cancelled.
+
+    A `progress` that is no function goes to `call`, which refuses it.
+    """
 
     @functools.wraps(call)
     async def run(*args: P.args, **kwargs: P.kwargs) -> T:
-        cancelled, wanted = False, kwargs.get("progress")
+        cancelled = False
+        wanted: Any = kwargs.get("progress")
 
         def progress(done: int, total: int) -> None:
             if cancelled:
                 raise _Cancelled
-            if callable(wanted):
+            if wanted is not None:
                 wanted(done, total)
 
-        kwargs["progress"] = progress
+        if wanted is None or callable(wanted):
+            kwargs["progress"] = progress
         work = asyncio.ensure_future(asyncio.to_thread(call, *args, **kwargs))
         try:
             return await asyncio.shield(work)

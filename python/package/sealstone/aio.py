@@ -4,8 +4,14 @@
 |---|---|
 | `seal`, `open`, `sealed_file` | `seal`, `open` and `SealedFile` of `sealstone` |
 | `unlock`, `lock`, `save` | a `Passport` |
-| `sign`, `report`, `verify` | `sealstone.packages.sign`, and a `Package` |
-| `fetch` | `sealstone.timestamps.fetch` |
+| `sign`, `report`, `verify`, `cosign`, `countersign` | `sealstone.packages.sign`, and a `Package` |
+| `request`, `renewal`, `verify_timestamps`, `fetch` | `sealstone.timestamps`: the last but one is its `verify` |
+| `calibrate` | `sealstone.argon2`; a `PasswordHasher` has `hash_async` and `verify_async` |
+
+The rest has no coroutine. What is short needs none: a passport is made, a token asked for, issued
+or redeemed, a record of the trust store written in milliseconds. What goes on over much data, as a
+hash object's `update`, a `Package.load` of hundreds of MiB, or a batch of thousands of tokens, is
+done by `asyncio.to_thread`, and gives up Python's lock.
 
 Arguments and results are those of the functions and methods of the same names; `progress` is called
 on the other thread. A task that is cancelled stops its work, which takes about a tenth of a second,
@@ -32,10 +38,27 @@ True
 import asyncio
 
 import sealstone
-from sealstone import Passport, SealedFile, packages, timestamps
+from sealstone import Passport, SealedFile, argon2, packages, timestamps
 from sealstone._tasks import coroutine
 
-__all__ = ["fetch", "lock", "open", "report", "save", "seal", "sealed_file", "sign", "unlock", "verify"]
+__all__ = [
+    "calibrate",
+    "cosign",
+    "countersign",
+    "fetch",
+    "lock",
+    "open",
+    "renewal",
+    "report",
+    "request",
+    "save",
+    "seal",
+    "sealed_file",
+    "sign",
+    "unlock",
+    "verify",
+    "verify_timestamps",
+]
 
 
 seal = coroutine(sealstone.seal)
@@ -47,9 +70,15 @@ save = coroutine(Passport.save)
 sign = coroutine(packages.sign)
 report = coroutine(packages.Package.report)
 verify = coroutine(packages.Package.verify)
+cosign = coroutine(packages.Package.cosign)
+countersign = coroutine(packages.Package.countersign)
+request = coroutine(timestamps.request)
+renewal = coroutine(timestamps.renewal)
+verify_timestamps = coroutine(timestamps.verify)
+calibrate = coroutine(argon2.calibrate)
 
 
 async def fetch(url: str, query: bytes, *, timeout: float = 30.0) -> bytes:
     """`sealstone.timestamps.fetch` on another thread, which a cancelled task does not stop: it ends
-    when the authority answers, or after `timeout` seconds."""
+    when the authority answers, or after `timeout` seconds in all."""
     return await asyncio.to_thread(timestamps.fetch, url, query, timeout=timeout)

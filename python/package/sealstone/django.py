@@ -12,6 +12,8 @@ from django.contrib.auth.hashers import Argon2PasswordHasher as _Hasher  # type:
 
 import sealstone.argon2
 
+__all__ = ["Argon2PasswordHasher"]
+
 
 class Argon2PasswordHasher(_Hasher):  # type: ignore[misc]
     """Django's hasher of this name on `sealstone.argon2`."""

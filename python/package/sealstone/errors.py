@@ -32,11 +32,29 @@ class Unsupported(SealstoneError):
 
 
 class WrongPassphrase(SealstoneError):
-    """No passphrase that was given fits."""
+    """No passphrase that was given fits.
+
+    `recipients` are those of the sealed file, as `sealstone.recipients` lists them; `fingerprint`
+    is that of the passport that stays locked. Both are what the file says of itself.
+    """
+
+    def __init__(self, message: str, recipients: tuple[str, ...] = (), fingerprint: str | None = None) -> None:
+        Exception.__init__(self, message, recipients, fingerprint)
+        self.recipients = recipients
+        self.fingerprint = fingerprint
 
 
 class NotARecipient(SealstoneError):
-    """The file was sealed for others than the passports that were given."""
+    """The file was sealed for others than the passports that were given.
+
+    `recipients` are those of the file, as `sealstone.recipients` lists them: what the file says of
+    itself. `given` are the fingerprints of the passports that were tried.
+    """
+
+    def __init__(self, message: str, recipients: tuple[str, ...] = (), given: tuple[str, ...] = ()) -> None:
+        Exception.__init__(self, message, recipients, given)
+        self.recipients = recipients
+        self.given = given
 
 
 class Altered(SealstoneError):
@@ -72,7 +90,18 @@ class KdfLimit(SealstoneError):
 
 
 class KeyLifecycle(SealstoneError):
-    """The lifecycle of the user's own key does not allow this."""
+    """The lifecycle of the user's own key does not allow this.
+
+    `name` says why: `stage`, `not-yet`, `over`, `used-up`, `clock-back` or `change`. `stage` is the
+    key's, if that is why. `time` is the first or the last second in which it signs, or the last one
+    in its log: seconds since 1970.
+    """
+
+    def __init__(self, message: str, name: str, stage: str | None, time: int | None) -> None:
+        Exception.__init__(self, message, name, stage, time)
+        self.name = name
+        self.stage = stage
+        self.time = time
 
 
 class StoreAltered(SealstoneError):

@@ -277,26 +277,41 @@ class Package:
         return None if content is None else _content_of(content, self._path)
 
     def cosign(
-        self, passport: Passport, content: "Content | None" = None, *, time: int | None = None
+        self,
+        passport: Passport,
+        content: "Content | None" = None,
+        *,
+        time: int | None = None,
+        progress: Progress | None = None,
     ) -> "Package":
         """The package with the signature of one more signer that it names.
 
         A signature says that its maker stands for the content, so this checks the package with
-        `content` before. Raises `NotVerified` if a layer is bad, `ValueError` if the package does
-        not name the passport, or it has signed already.
+        `content` before; `progress` is that of `report`. Raises `NotVerified` if a layer is bad,
+        `ValueError` if the package does not name the passport, or it has signed already.
         """
-        return self._with_signature(passport, content, False, time)
+        return self._with_signature(passport, content, False, time, progress)
 
     def countersign(
-        self, passport: Passport, content: "Content | None" = None, *, time: int | None = None
+        self,
+        passport: Passport,
+        content: "Content | None" = None,
+        *,
+        time: int | None = None,
+        progress: Progress | None = None,
     ) -> "Package":
         """The package with the attestation of one more passport to have seen it, as `cosign`."""
-        return self._with_signature(passport, content, True, time)
+        return self._with_signature(passport, content, True, time, progress)
 
     def _with_signature(
-        self, passport: Passport, content: "Content | None", counter: bool, time: int | None
+        self,
+        passport: Passport,
+        content: "Content | None",
+        counter: bool,
+        time: int | None,
+        progress: Progress | None,
     ) -> "Package":
-        report = self.report(content)
+        report = self.report(content, progress=progress)
         for layer in report.layers:
             unread = layer.name == "content" and layer.verdict == "unchecked"
             if unread or (layer.verdict == "bad" and not layer.missing):

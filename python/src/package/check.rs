@@ -2,12 +2,12 @@
 
 use super::content::Content;
 use super::{HmacKey, Package};
-use crate::data::Data;
+use crate::data::Secret;
 use crate::errors::exception;
 use crate::passport::{PublicPassport, now};
 use crate::timestamp::{Found, Roots, found};
 use crate::trust::TrustStore;
-use crate::watch::Watch;
+use crate::watch::{Progress, Watch};
 use pyo3::prelude::*;
 use sealstone::package::{Layer, Report, SignerReport, Verdict, Verifier};
 use sealstone::passport::Fingerprint;
@@ -20,7 +20,7 @@ pub(crate) struct Checks {
     signers: Vec<Py<PublicPassport>>,
     trust: Option<Py<TrustStore>>,
     hmac_key: Option<HmacKey>,
-    secret: Option<Data>,
+    secret: Option<Secret>,
     roots: Option<Py<Roots>>,
     now: Option<u64>,
     require: Vec<String>,
@@ -59,7 +59,7 @@ pub(crate) fn package_check(
     py: Python<'_>,
     package: &Bound<'_, Package>,
     checks: Checks,
-    progress: Option<Py<PyAny>>,
+    progress: Option<Progress>,
 ) -> PyResult<Checked> {
     let package = &package.get().0;
     let layers: Result<Vec<Layer>, _> = checks.require.iter().map(|it| it.parse()).collect();
@@ -90,7 +90,11 @@ pub(crate) fn package_check(
         watched.work(|work| verifier.source_with(&watched, work).verify(package))
     });
     watch
-        .result(Ok(report), |never: std::convert::Infallible| match never {})
+        .end(
+            py,
+            Ok(report),
+            |never: std::convert::Infallible| match never {},
+        )
         .map(Checked)
 }
 

@@ -161,6 +161,7 @@ impl Watched<'_> {
 
 impl sealstone::package::Source for Watched<'_> {
     fn open(&self, path: &RelativePath) -> io::Result<Object<'_>> {
+        self.watch.stopped()?;
         match self.given {
             Given::Directory(tree) => Ok(match tree.open(path)? {
                 Object::File(reader) => self.object(reader),
@@ -200,9 +201,7 @@ struct Stoppable<'a, R> {
 
 impl<R: Read> Read for Stoppable<'_, R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        if self.watch.cancel().load(Relaxed) {
-            return Err(io::Error::other("cancelled"));
-        }
+        self.watch.stopped()?;
         let read = self.reader.read(bytes);
         let read = read.or_else(|error| match error.kind() {
             // The caller tries again, unless a handler of a signal raised.

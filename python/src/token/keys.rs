@@ -1,7 +1,7 @@
 //! The two halves of an issuer's key.
 
 use super::{Challenge, Token, exception, name_of, type_of};
-use crate::data::Data;
+use crate::data::{Data, Secret};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -94,7 +94,7 @@ impl IssuerKey {
 
     /// Reads what `encode` gave.
     #[staticmethod]
-    fn decode(py: Python<'_>, token_type: &str, data: Data) -> PyResult<Self> {
+    fn decode(py: Python<'_>, token_type: &str, data: Secret) -> PyResult<Self> {
         let read = privacypass::IssuerKey::decode(type_of(token_type)?, &data);
         read.map(Self::of).map_err(|error| exception(py, error))
     }

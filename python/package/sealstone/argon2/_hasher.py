@@ -5,7 +5,7 @@ from typing import Literal
 
 from sealstone._native import Memory, Pepper
 from sealstone._tasks import coroutine
-from sealstone._types import Progress
+from sealstone._types import Buffer, Progress
 from sealstone.argon2._memory import MEMORY
 from sealstone.argon2._parameters import Parameters, extract_parameters, validate_for_platform
 from sealstone.argon2.exceptions import InvalidHashError
@@ -14,10 +14,15 @@ from sealstone.argon2.profiles import get_default_parameters
 
 _DEFAULT = get_default_parameters()
 DEFAULT_RANDOM_SALT_LENGTH = _DEFAULT.salt_len
+"""Bytes of a random salt: 16."""
 DEFAULT_HASH_LENGTH = _DEFAULT.hash_len
+"""Bytes of a hash: 32."""
 DEFAULT_TIME_COST = _DEFAULT.time_cost
+"""Passes over the memory: 3."""
 DEFAULT_MEMORY_COST = _DEFAULT.memory_cost
+"""Memory in KiB: 65,536, which is 64 MiB."""
 DEFAULT_PARALLELISM = _DEFAULT.parallelism
+"""Lanes: 4, and 1 in WebAssembly."""
 
 # What a stored string may ask for, because it may come from others: 2 GiB, and 64 GiB times passes.
 _MOST_KIB = 2 << 20
@@ -30,7 +35,8 @@ class PasswordHasher:
     The interface is that of argon2-cffi: `memory_cost` is in KiB, lengths are in bytes, a `str` is
     encoded by `encoding`. `pepper` is a secret that is not stored with the hashes: without it, a
     stolen table of them cannot be searched. `memory` bounds how many hashes run at once, and is
-    kept from hash to hash.
+    kept from hash to hash. A hasher does not change, unlike argon2-cffi's, whose `encoding` can be
+    set.
 
     >>> from sealstone.argon2 import PasswordHasher
     >>> old = PasswordHasher(time_cost=1, memory_cost=512, parallelism=1)
@@ -42,10 +48,7 @@ class PasswordHasher:
     True
     """
 
-    __slots__ = ("_memory", "_parameters", "_pepper", "encoding")
-
-    _parameters: Parameters
-    encoding: str
+    __slots__ = ("_encoding", "_memory", "_parameters", "_pepper")
 
     def __init__(
         self,
@@ -57,7 +60,7 @@ class PasswordHasher:
         encoding: str = "utf-8",
         type: Type = Type.ID,
         *,
-        pepper: Pepper | bytes | None = None,
+        pepper: Pepper | Buffer | None = None,
         memory: Memory = MEMORY,
     ) -> None:
         _check_types(
@@ -72,13 +75,13 @@ class PasswordHasher:
         params = Parameters(type, 19, salt_len, hash_len, time_cost, memory_cost, parallelism)
         validate_for_platform(params)
         self._parameters = params
-        self._pepper = Pepper(pepper) if isinstance(pepper, bytes) else pepper
+        self._pepper = pepper if pepper is None or isinstance(pepper, Pepper) else Pepper(pepper)
         self._memory = memory
-        self.encoding = encoding
+        self._encoding = encoding
 
     @classmethod
     def from_parameters(
-        cls, params: Parameters, *, pepper: Pepper | bytes | None = None, memory: Memory = MEMORY
+        cls, params: Parameters, *, pepper: Pepper | Buffer | None = None, memory: Memory = MEMORY
     ) -> "PasswordHasher":
         """A hasher with these parameters, for example a profile or those of `calibrate`."""
         return cls(
@@ -91,6 +94,11 @@ class PasswordHasher:
             pepper=pepper,
             memory=memory,
         )
+
+    @property
+    def encoding(self) -> str:
+        """How a `str` becomes bytes."""
+        return self._encoding
 
     @property
     def time_cost(self) -> int:
@@ -122,27 +130,14 @@ class PasswordHasher:
         """The variant of Argon2."""
         return self._parameters.type
 
-    def hash(self, password: str | bytes, *, salt: bytes | None = None) -> str:
+    def hash(
+        self, password: str | bytes, *, salt: bytes | None = None, progress: Progress | None = None
+    ) -> str:
         """Hashes `password` with a random salt, to a string that is stored.
 
-        Pass `salt` only to reproduce a known string. Raises `HashingError`.
+        Pass `salt` only to reproduce a known string. `progress(done, total)` cancels by raising.
+        Raises `HashingError`.
         """
-        return self._hash(password, salt)
-
-    def verify(self, hash: str | bytes, password: str | bytes) -> Literal[True]:
-        """Returns `True` if `password` is what was hashed.
-
-        The variant and the costs are those of the stored string. It may ask for 2 GiB, and 64 GiB
-        times passes, or what this hasher asks for, if that is more.
-
-        Raises `VerifyMismatchError` if it is another password or pepper, `VerificationError` if the
-        string is malformed or asks for too much, `InvalidHashError` if it is not an Argon2 hash.
-        """
-        return self._verify(hash, password)
-
-    def _hash(
-        self, password: str | bytes, salt: bytes | None, *, progress: Progress | None = None
-    ) -> str:
         hash = hash_secret(
             _bytes(password, self.encoding),
             salt or os.urandom(self.salt_len),
@@ -157,9 +152,17 @@ class PasswordHasher:
         )
         return hash.decode("ascii")
 
-    def _verify(
+    def verify(
         self, hash: str | bytes, password: str | bytes, *, progress: Progress | None = None
     ) -> Literal[True]:
+        """Returns `True` if `password` is what was hashed.
+
+        The variant and the costs are those of the stored string. It may ask for 2 GiB, and 64 GiB
+        times passes, or what this hasher asks for, if that is more. `progress` is that of `hash`.
+
+        Raises `VerifyMismatchError` if it is another password or pepper, `VerificationError` if the
+        string is malformed or asks for too much, `InvalidHashError` if it is not an Argon2 hash.
+        """
         hash = _bytes(hash, "ascii")
         name = hash.split(b"$", 2)[1:2]
         if not hash.startswith(b"$") or name not in ([b"argon2id"], [b"argon2i"], [b"argon2d"]):
@@ -181,14 +184,14 @@ class PasswordHasher:
 
         A task that is cancelled stops its hash, which takes about a tenth of a second.
         """
-        return await coroutine(self._hash)(password, None)
+        return await coroutine(self.hash)(password)
 
     async def verify_async(self, hash: str | bytes, password: str | bytes) -> Literal[True]:
         """`verify` on another thread: the event loop goes on.
 
         A task that is cancelled stops its hash, which takes about a tenth of a second.
         """
-        return await coroutine(self._verify)(hash, password)
+        return await coroutine(self.verify)(hash, password)
 
     def check_needs_rehash(self, hash: str | bytes) -> bool:
         """Whether `hash` has other parameters than this hasher.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from sealstone._native import argon2_calibrate
+from sealstone._types import Progress
 from sealstone.argon2.exceptions import InvalidHashError, UnsupportedParametersError
 from sealstone.argon2.low_level import Type
 
@@ -15,7 +16,10 @@ _COSTS = ("m", "p", "t", "v")
 
 @dataclass(slots=True)
 class Parameters:
-    """The parameters of a hash: lengths in bytes, `memory_cost` in KiB, `time_cost` in passes."""
+    """The parameters of a hash: lengths in bytes, `memory_cost` in KiB, `time_cost` in passes.
+
+    They can be changed, as argon2-cffi's: Django does that. A `PasswordHasher` has a copy.
+    """
 
     type: Type
     version: int
@@ -64,12 +68,18 @@ class Calibration(NamedTuple):
     """The time of one hash, in memory that is kept."""
 
 
-def calibrate(seconds: float, *, memory_cost: int = 1 << 20, parallelism: int = 1) -> Calibration:
+def calibrate(
+    seconds: float,
+    *,
+    memory_cost: int = 1 << 20,
+    parallelism: int = 1,
+    progress: Progress | None = None,
+) -> Calibration:
     """The strongest parameters for which a hash takes at most `seconds` on this machine.
 
     They have as much memory as possible, up to `memory_cost` KiB, then as many passes as possible.
-    This takes some ten times `seconds`. Raises `ValueError` for parameters that Argon2 does not
-    allow.
+    This takes some ten times `seconds`. `progress(done, total)` is that of each hash that is
+    measured; it cancels by raising. Raises `ValueError` for parameters that Argon2 does not allow.
 
     >>> from sealstone.argon2 import PasswordHasher, calibrate
     >>> found = calibrate(0.005, memory_cost=1024)
@@ -77,5 +87,5 @@ def calibrate(seconds: float, *, memory_cost: int = 1 << 20, parallelism: int = 
     True
     >>> hasher = PasswordHasher.from_parameters(found.parameters)
     """
-    memory, passes, took = argon2_calibrate(seconds, memory_cost, parallelism)
+    memory, passes, took = argon2_calibrate(seconds, memory_cost, parallelism, progress)
     return Calibration(Parameters(Type.ID, 19, 16, 32, passes, memory, parallelism), took)

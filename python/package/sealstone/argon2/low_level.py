@@ -12,6 +12,7 @@ from sealstone.argon2.exceptions import HashingError, VerificationError, VerifyM
 __all__ = ["ARGON2_VERSION", "Type", "hash_secret", "hash_secret_raw", "verify_secret"]
 
 ARGON2_VERSION = 19
+"""The version of Argon2 that is hashed with: 1.3."""
 
 
 class Type(Enum):

@@ -5,6 +5,16 @@ from dataclasses import replace
 from sealstone.argon2._parameters import Parameters, is_wasm
 from sealstone.argon2.low_level import Type
 
+__all__ = [
+    "CHEAPEST",
+    "OWASP_19M",
+    "OWASP_46M",
+    "PRE_21_2",
+    "RFC_9106_HIGH_MEMORY",
+    "RFC_9106_LOW_MEMORY",
+    "get_default_parameters",
+]
+
 RFC_9106_HIGH_MEMORY = Parameters(Type.ID, 19, 16, 32, 1, 2 << 20, 4)
 """2 GiB, 1 pass, 4 lanes: the first recommended option of RFC 9106."""
 

@@ -1,0 +1,81 @@
+"""A secret that the caller can wipe leaves no copy behind: the memory of a process is searched."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
+
+# In the child, no object has the secret but a `bytearray`, which it fills byte by byte.
+CHILD = """
+import gc, sys
+from sealstone import Passport, hashes, seal, open
+from sealstone.argon2 import Pepper
+from sealstone.argon2.low_level import Type, hash_secret_raw
+from sealstone.packages import sign
+LENGTH = {length}
+secret = bytearray(LENGTH)
+for at in range(LENGTH):
+    secret[at] = (at * at * 31 + at * 7 + 11) % 251
+alice = Passport.generate("Alice")
+cheap = (7168, 5, 1)
+def work():
+    Passport.unlock(alice.lock(secret, profile=cheap).encode(), memoryview(secret))
+    sealed = seal(b"text", passphrase=secret, profile=cheap)
+    open(sealed, passphrase=secret, sender="unsigned")
+    hash_secret_raw(secret, b"s" * 16, 1, 8, 1, 32, Type.ID, pepper=Pepper(secret))
+    package = sign(alice, embed={{"a": b"x"}}, hmac_key=secret, secret=secret)
+    package.report(hmac_key=secret, secret=secret)
+    package.derived_key(secret, "label")
+    hashes.Skein512(b"x", key=secret).digest()
+work()
+{planted}
+for at in range(LENGTH):
+    secret[at] = 0
+gc.collect()
+print("ready", flush=True)
+sys.stdin.read()
+"""
+LENGTH = 200
+
+
+def copies(planted: str = "") -> int:
+    """Where the child's memory still has a part of the secret."""
+    secret = bytes((at * at * 31 + at * 7 + 11) % 251 for at in range(LENGTH))
+    # Allocators write their lists to the begin of what was freed.
+    parts = [secret[32:64], secret[100:132]]
+    command = [sys.executable, "-c", CHILD.format(length=LENGTH, planted=planted)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdin and child.stdout and child.stdout.readline() == b"ready\n"
+        found = sum(memory.count(part) for memory in regions(child.pid) for part in parts)
+        child.stdin.close()
+    assert child.returncode == 0
+    return found
+
+
+def regions(process: int) -> list[bytes]:
+    """Everything that the process can write."""
+    found = []
+    with open(f"/proc/{process}/mem", "rb", buffering=0) as memory:
+        for line in Path(f"/proc/{process}/maps").read_text().splitlines():
+            place = re.match(r"([0-9a-f]+)-([0-9a-f]+) rw", line)
+            if place:
+                begin, end = (int(it, 16) for it in place.groups())
+                try:
+                    memory.seek(begin)
+                    found.append(memory.read(end - begin))
+                except OSError:  # Pages of secrets, which nobody else reads.
+                    continue
+    return found
+
+
+def test_no_copy_stays() -> None:
+    assert copies() == 0
+
+
+def test_a_copy_is_found() -> None:
+    assert copies("kept = bytes(secret)") >= 2
+    assert copies("kept = memoryview(secret).tobytes()\ndel kept") > 0
