@@ -5,6 +5,7 @@
 //! | show text that somebody else has written | [`text`] |
 //! | write content that may be text to a terminal | [`screen`] |
 //! | ask questions, for passphrases too | [`question`] |
+//! | read a passphrase from wherever it is, or get a new one | [`passphrase`] |
 //! | show the progress of reading and of key derivation | [`progress`] |
 //! | show times | [`clock`] |
 //! | show QR codes | [`qr`] |
@@ -14,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 pub mod clock;
+pub mod passphrase;
 pub mod progress;
 pub mod qr;
 pub mod question;

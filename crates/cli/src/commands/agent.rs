@@ -28,7 +28,7 @@ pub(super) fn unlock(args: &UnlockForArgs, context: &Context) -> Result<()> {
     let place = Place::find()?;
     let identity = Identity::load(&identity::or_default(args.file.as_deref())?)?;
     Reached::find_or_start(&place)?;
-    let unlocked = identity.unlock(&Passphrases::new(&args.unlock), context)?;
+    let unlocked = identity.unlock(&Passphrases::from(&args.unlock), context)?;
     let seconds = args.period.0;
     let passport = unlocked.passport();
     // It may have ended while somebody was typing.

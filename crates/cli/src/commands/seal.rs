@@ -259,7 +259,7 @@ impl<'a> Plan<'a> {
     }
 
     fn unlock(&self, open: &[Arc<Passport>], context: &Context) -> Result<Unlocked> {
-        let passphrases = Passphrases::new(&self.args.unlock);
+        let passphrases = Passphrases::from(&self.args.unlock);
         let held = match self.open_already(open) {
             Some(passport) => Some(SenderKey::Here(passport)),
             None => self
@@ -282,7 +282,7 @@ impl<'a> Plan<'a> {
         let sender = sender.map(|unlocked| SenderKey::Here(Arc::new(unlocked.into_passport())));
         question::finish();
         if let Some(chosen) = &passphrase {
-            chosen.show("the file", context)?;
+            passphrase::show(chosen, "the file", context)?;
         }
         Ok(Unlocked {
             sender: sender.or(held),
@@ -316,13 +316,11 @@ impl<'a> Plan<'a> {
     }
 
     fn choose_passphrase(&self, context: &Context) -> Result<Chosen> {
-        let (source, options) = match (
-            Source::of_recipient(&self.args.recipient_passphrase),
-            &self.sender,
-        ) {
+        let (source, options) = match (Source::from(&self.args.recipient_passphrase), &self.sender)
+        {
             // No passport is unlocked, so the only passphrase is that of the file.
             (Source::Terminal, None) => (
-                Source::of(&self.args.unlock.passphrase),
+                Source::from(&self.args.unlock.passphrase),
                 Options::Passphrase,
             ),
             (source, _) => (source, Options::Recipient),
@@ -357,7 +355,7 @@ impl Unlocked {
         let generated = self
             .passphrase
             .as_ref()
-            .is_some_and(|p| p.generated.is_some());
+            .is_some_and(|p| p.generated().is_some());
         match generated && context.json() {
             false => Ok(()),
             true => Err(
@@ -371,7 +369,7 @@ impl Unlocked {
     /// A passphrase that was made up.
     pub(super) fn generated(&self) -> Option<&str> {
         let chosen = self.passphrase.as_ref()?;
-        chosen.generated.as_deref().map(String::as_str)
+        chosen.generated()
     }
 
     /// The signer, in words.
@@ -492,7 +490,7 @@ impl<'a> Job<'a> {
         let generated = unlocked
             .passphrase
             .as_ref()
-            .and_then(|chosen| chosen.generated.as_deref());
+            .and_then(|chosen| chosen.generated());
         let value = json!({
             "output": (!self.to_stdout()).then_some(&target),
             "content_bytes": receipt.content_len,

@@ -77,7 +77,7 @@ impl<'a> KeyRing<'a> {
             let former = paths::former_default_passports();
             identities.extend(former.iter().filter_map(|path| load(path).ok()));
         }
-        let passphrases = Passphrases::new(&args.unlock);
+        let passphrases = Passphrases::from(&args.unlock);
         let agent = match (args.agent.no_agent || !passphrases.asks_somebody(), usual) {
             (true, _) => Asking::Nothing,
             (false, true) => Asking::All,

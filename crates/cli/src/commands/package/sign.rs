@@ -63,7 +63,7 @@ fn signer(args: &PackageSignArgs) -> Result<Identity> {
 
 fn unlock(args: &PackageSignArgs, identity: &Identity, context: &Context) -> Result<Passport> {
     key_lifecycle::check(&identity.locked.fingerprint(), context)?;
-    let unlocked = identity.unlock(&Passphrases::new(&args.unlock), context)?;
+    let unlocked = identity.unlock(&Passphrases::from(&args.unlock), context)?;
     question::finish();
     Ok(unlocked.into_passport())
 }

@@ -206,7 +206,7 @@ impl Secrets {
                 .transpose()
         };
         let unlock = |path: &std::path::PathBuf| {
-            let passphrases = Passphrases::new(&args.unlock);
+            let passphrases = Passphrases::from(&args.unlock);
             let unlocked = Identity::load(path)?.unlock(&passphrases, context)?;
             Ok::<_, Failure>(unlocked.into_passport())
         };

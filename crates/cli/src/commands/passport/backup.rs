@@ -25,7 +25,7 @@ pub(super) fn run(args: &BackupArgs, context: &Context) -> Result<()> {
     }
     keep::must_be_new(args.output.as_deref())?;
     let identity = Identity::load(&or_default(args.file.as_deref())?)?;
-    let unlocked = identity.unlock(&Passphrases::new(&args.unlock), context)?;
+    let unlocked = identity.unlock(&Passphrases::from(&args.unlock), context)?;
     let words = unlocked.passport().words();
     match (&args.output, args.qr) {
         (Some(path), true) => write(path, &picture(path, &words)?, context),

@@ -141,7 +141,7 @@ impl<'a> FirstSlot<'a> {
         let params = args.profile.0;
         args.first.kdf.must_allow(&[params])?;
         Ok(Self {
-            source: Source::of(&args.first.passphrase),
+            source: Source::from(&args.first.passphrase),
             generate: args.first.generate_passphrase,
             params,
             context,
@@ -180,7 +180,7 @@ impl<'a> FirstSlot<'a> {
         chosen: Chosen,
         put: impl FnOnce(&Halves) -> Result<()>,
     ) -> Result<()> {
-        chosen.show(&shown(&place.secret), self.context)?;
+        passphrase::show(&chosen, &shown(&place.secret), self.context)?;
         let halves = Halves {
             secret: self.wrap(passport, &chosen)?.to_armor(),
             public: public.to_armor(),
@@ -213,7 +213,7 @@ fn report(passport: &Passport, place: &Place, chosen: &Chosen) -> Report {
     Report {
         text,
         value: value(passport, place, chosen),
-        secret: chosen.generated.is_some(),
+        secret: chosen.generated().is_some(),
     }
 }
 
@@ -224,6 +224,6 @@ fn value(passport: &Passport, place: &Place, chosen: &Chosen) -> Value {
         "label": passport.contact().label(),
         "created": passport.contact().created(),
         "fingerprint": passport.fingerprint().to_string(),
-        "generated_passphrase": chosen.generated.as_deref(),
+        "generated_passphrase": chosen.generated(),
     })
 }

@@ -26,7 +26,7 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<()> {
         sync: Sync::Full,
     };
     let output = Output::create(&destination, how, Some(&input))?;
-    let unlocked = identity.unlock(&Passphrases::new(&args.unlock), context)?;
+    let unlocked = identity.unlock(&Passphrases::from(&args.unlock), context)?;
     // The existing public half may name a predecessor, and only that one can sign the statement.
     let passport = unlocked.passport();
     let public = identity

@@ -73,7 +73,7 @@ impl Rotation {
     fn run(self, args: &RotateArgs, context: &Context) -> Result<()> {
         let Self { old, place, kept } = &self;
         let revoke = asks_to_revoke(args, old)?;
-        let passphrases = Passphrases::new(&args.unlock);
+        let passphrases = Passphrases::from(&args.unlock);
         let answer = old.ask(&passphrases, context)?;
         let mut slot = first_slot(args, context);
         let chosen = slot.choose(place)?;
@@ -219,14 +219,14 @@ fn retire(
 fn is_reused(args: &RotateArgs) -> bool {
     let is_typed = |source| matches!(source, Source::Terminal);
     !args.generate.generate_passphrase
-        && is_typed(Source::of_new(&args.new))
-        && !is_typed(Source::of(&args.unlock.passphrase))
+        && is_typed(Source::from(&args.new))
+        && !is_typed(Source::from(&args.unlock.passphrase))
 }
 
 /// As the options say; without a profile, the slot that opens the old passport sets the costs.
 fn first_slot<'a>(args: &RotateArgs, context: &'a Context) -> FirstSlot<'a> {
-    let source = match Source::of_new(&args.new) {
-        Source::Terminal => Source::of(&args.unlock.passphrase),
+    let source = match Source::from(&args.new) {
+        Source::Terminal => Source::from(&args.unlock.passphrase),
         named => named,
     };
     FirstSlot {

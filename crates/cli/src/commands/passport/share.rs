@@ -40,7 +40,7 @@ pub(super) fn split(args: &SplitArgs, context: &Context) -> Result<()> {
         .as_deref()
         .map(|prefix| share_paths(prefix, args.shares))
         .transpose()?;
-    let unlocked = identity.unlock(&Passphrases::new(&args.unlock), context)?;
+    let unlocked = identity.unlock(&Passphrases::from(&args.unlock), context)?;
     let shares = unlocked.passport().split(args.threshold, args.shares)?;
     let text: Vec<Zeroizing<String>> = shares.iter().map(Share::expose).collect();
     match paths {

@@ -37,7 +37,7 @@ enum Key {
 
 fn add(args: &SlotAddArgs, context: &Context) -> Result<()> {
     let identity = load(args.file.as_deref())?;
-    let passphrases = Passphrases::new(&args.unlock);
+    let passphrases = Passphrases::from(&args.unlock);
     let answer = identity.ask(&passphrases, context)?;
     let key = Key::choose(&args.key, args.key.recovery, context)?;
     // Everything has been asked: now the slow part.
@@ -64,7 +64,7 @@ fn remove(args: &SlotRemoveArgs, context: &Context) -> Result<()> {
         Failure::usage("which slot?").hint("`sealstone passport slot list` shows their numbers")
     })?;
     let identity = load(file)?;
-    let mut unlocked = identity.unlock(&Passphrases::new(&args.unlock), context)?;
+    let mut unlocked = identity.unlock(&Passphrases::from(&args.unlock), context)?;
     unlocked.remove_slot(id).about(identity.name())?;
     warn_without_passphrase(unlocked.file(), context);
     save(&identity, &unlocked)?;
@@ -87,7 +87,7 @@ fn change(args: &SlotChangeArgs, context: &Context) -> Result<()> {
     let (file, id) = file_and_slot(args.file.as_deref(), args.id);
     let identity = load(file)?;
     let named = id.map(|id| find(&identity, id)).transpose()?;
-    let passphrases = Passphrases::new(&args.unlock);
+    let passphrases = Passphrases::from(&args.unlock);
     let answer = identity.ask(&passphrases, context)?;
     let was_recovery = match named {
         Some(slot) => slot.kind() == SlotKind::RecoveryKey,
@@ -130,7 +130,7 @@ fn file_and_slot(file: Option<&Path>, id: Option<u32>) -> (Option<&Path>, Option
 }
 
 fn asks_for_passphrase(args: &SlotKeyArgs) -> bool {
-    args.generate.generate_passphrase || Source::of_new(&args.new) != Source::Terminal
+    args.generate.generate_passphrase || Source::from(&args.new) != Source::Terminal
 }
 
 fn load(file: Option<&Path>) -> Result<Identity> {
@@ -168,7 +168,7 @@ impl Key {
         if recovery {
             return Ok(Self::Recovery(RecoveryKey::generate()));
         }
-        let source = Source::of_new(&args.new);
+        let source = Source::from(&args.new);
         passphrase::choose(
             "the slot",
             &source,
@@ -182,7 +182,7 @@ impl Key {
     /// Shows what was generated, this once.
     fn show(&self, context: &Context) -> Result<()> {
         match self {
-            Self::Passphrase(chosen) => chosen.show("the slot", context),
+            Self::Passphrase(chosen) => passphrase::show(chosen, "the slot", context),
             Self::Recovery(key) => context.show_secret(
                 "The recovery key, shown this once; write it down:",
                 &key.expose(),
@@ -212,7 +212,7 @@ impl Key {
     fn report(&self, text: String, id: u32) -> Report {
         let (recovery, generated) = match self {
             Self::Recovery(key) => (Some(key.expose()), None),
-            Self::Passphrase(chosen) => (None, chosen.generated.as_deref()),
+            Self::Passphrase(chosen) => (None, chosen.generated()),
         };
         let recovery = recovery.as_deref();
         Report {

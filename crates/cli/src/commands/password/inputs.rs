@@ -10,7 +10,7 @@ use crate::args::{Hex, InputArgs};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::io::input;
-use crate::passphrase::{self, Asking};
+use crate::passphrase::{self, Asking, Source};
 
 /// All inputs of a hash.
 pub(super) struct Inputs {
@@ -45,7 +45,7 @@ impl Inputs {
             secret,
             data: data.map_or(Vec::new(), |data| data.0.to_vec()),
             threads: threads(args.threads),
-            password: passphrase::bytes(&args.password, asking, context)?,
+            password: passphrase::password(&Source::from(&args.password), asking, context)?,
         })
     }
 

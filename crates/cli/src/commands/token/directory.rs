@@ -90,7 +90,7 @@ fn entry(file: &EpochFile, schedule: Option<&Schedule>) -> Result<DirectoryKey> 
 fn sign(text: &str, args: &DirectoryArgs, context: &Context) -> Result<Vec<u8>> {
     let identity = Identity::load(&or_default(args.from.as_deref())?)?;
     key_lifecycle::check(&identity.locked.fingerprint(), context)?;
-    let unlocked = identity.unlock(&Passphrases::new(&args.unlock), context)?;
+    let unlocked = identity.unlock(&Passphrases::from(&args.unlock), context)?;
     question::finish();
     let passport = unlocked.into_passport();
     key_lifecycle::reserve(&passport.fingerprint(), 1, context)?;

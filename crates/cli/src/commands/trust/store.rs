@@ -120,7 +120,7 @@ pub(super) fn sign(args: &SignArgs, context: &Context) -> Result<()> {
             ));
         }
     }
-    let passport = identity.unlock(&Passphrases::new(&args.unlock), context)?;
+    let passport = identity.unlock(&Passphrases::from(&args.unlock), context)?;
     store.sign(passport.passport(), clock::now())?;
     let count = store.signature().map(|signed| signed.count());
     context.result(
