@@ -1,7 +1,6 @@
 //! Files, pipes and terminals.
 
 pub(crate) mod input;
-pub(crate) mod keep;
 pub(crate) mod output;
 
 /// The name that stands for standard input or output.

@@ -7,7 +7,10 @@
 //! | write a file that appears whole or not at all | [`AtomicFile`], [`write()`] |
 //! | fill a directory that appears whole or not at all | [`NewDirectory`] |
 //! | remove temporary files when a signal ends the process | [`remove_temporaries`] |
-//! | replace a file if it has not changed, or behind a link | [`replace_unchanged`], [`PlacedFile`] |
+//! | replace a file behind a link | [`PlacedFile`] |
+//! | know what an output may replace | [`Target`], [`NewFile`], [`OutputError`] |
+//! | write files that must not be lost | [`keep`] |
+//! | write to another thread until it is closed | [`Pipe`] |
 //! | copy a pipe to read it twice, make redirected output durable | [`spool`], [`settle`] |
 //! | find the files of a passport | [`public_half`], [`tagged`], [`former_default_passports`] |
 //! | make a directory durably, or a directory entry | [`make_directory`], [`sync_directory`] |
@@ -35,8 +38,10 @@ mod atomic;
 mod descriptor;
 mod directory;
 mod input;
+pub mod keep;
 mod locking;
 mod names;
+mod output;
 mod place;
 mod standard;
 mod steady;
@@ -56,7 +61,8 @@ pub use directory::{
 pub use input::{Document, Input, named, plain};
 pub use locking::{lock, lock_shared};
 pub use names::{DEFAULT_PASSPORT, former_default_passports, public_half, tagged, with_suffix};
-pub use place::{PlacedFile, holds, lock_unchanged, rename, replace_unchanged};
+pub use output::{NewFile, OutputError, Pipe, Refusal, Target};
+pub use place::{PlacedFile, holds};
 pub use standard::Standard;
 pub use stream::{settle, spool};
 pub use temporary::remove_temporaries;

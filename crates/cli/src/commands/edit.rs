@@ -10,7 +10,7 @@ use std::thread;
 
 use sealstone::KdfParams;
 use sealstone::file::{Metadata, Opening, Workers};
-use sealstone_files::{Document, Input, NewDirectory};
+use sealstone_files::{Document, Input, NewDirectory, keep};
 use sealstone_terminal::clock;
 use sealstone_terminal::question;
 use sealstone_terminal::text::shown;
@@ -24,7 +24,6 @@ use crate::args::{EditArgs, Profile};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
-use crate::io::keep;
 use crate::io::output::{Nature, Output};
 use crate::signals::InterruptsForAnother;
 
@@ -75,7 +74,12 @@ pub(super) fn run(args: &EditArgs, context: &Context) -> Result<()> {
     };
     let sealed = plan.seal(content, &unlocked, &output, context);
     // Somebody else may have sealed it again in the time.
-    let is_old = |_| keep::must_be_unchanged(&args.input, job.input().metadata());
+    let is_old = |_| {
+        Ok(keep::must_be_unchanged(
+            &args.input,
+            job.input().metadata(),
+        )?)
+    };
     if let Err(failure) = sealed.and_then(is_old).and_then(|()| output.commit()) {
         return Err(unsealed(failure, directory));
     }

@@ -4,7 +4,7 @@
 use std::io::IsTerminal;
 use std::path::Path;
 
-use sealstone_files::Existing;
+use sealstone_files::{Existing, PRIVATE, PUBLIC, keep};
 use sealstone_terminal::text::shown;
 use serde_json::Value;
 
@@ -12,7 +12,6 @@ use crate::args::MessageOutput;
 use crate::context::Context;
 use crate::failure::{About, Failure, Result};
 use crate::io::DASH;
-use crate::io::keep::{self, PRIVATE, PUBLIC};
 use crate::io::output;
 
 /// The output.
@@ -63,7 +62,7 @@ fn write_file(path: &Path, bytes: &[u8], form: Form, force: bool) -> Result<()> 
     // Nothing to replace: --force changes nothing.
     if !force || path.symlink_metadata().is_err() {
         return keep::write_new(path, bytes, form.mode())
-            .map_err(|failure| failure.hint("use another -o, or --force to replace it"));
+            .map_err(|e| Failure::from(e).hint("use another -o, or --force to replace it"));
     }
     keep::must_be_replaceable(path)?;
     let mode = form.mode() & !sealstone_files::umask();

@@ -3,6 +3,7 @@
 mod html;
 mod report;
 
+use sealstone_files::keep;
 use sealstone_terminal::text::shown;
 use serde_json::json;
 
@@ -10,7 +11,6 @@ use self::report::Report;
 use crate::args::{MonitorCommand, MonitorReportArgs};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::io::keep;
 use crate::monitor::Place;
 
 /// Runs one of them.

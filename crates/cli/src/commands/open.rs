@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sealstone::file::{Dearmored, Metadata, Opening, RecipientInfo, Sealed, Sender, Workers};
 use sealstone::passport::Contact;
-use sealstone_files::{Input, spool};
+use sealstone_files::{Input, Pipe, spool};
 use sealstone_terminal::progress::{Counter, Progress};
 use sealstone_terminal::text::{one_line, quoted_lines, quoted_name, shown};
 use serde_json::{Value, json};
@@ -137,7 +137,7 @@ impl<'a> Job<'a> {
             args,
             input,
             start,
-            output: Output::Pipe(Mutex::new(Some(pipe))),
+            output: Output::Pipe(Pipe::new(pipe)),
             destination: Destination::Stdout { forced: true },
             counter: Counter::default(),
             workers: Workers::default(),

@@ -8,6 +8,7 @@ use std::thread;
 use sealstone::archive::Again;
 use sealstone::file::{ChunkHashes, Opening, Receipt, RecipientInfo, Sealed, Workers};
 use sealstone::passport::{Contact, Fingerprint, Passport};
+use sealstone_files::keep;
 use sealstone_terminal::text::shown;
 use serde_json::json;
 
@@ -18,7 +19,6 @@ use crate::context::{Context, Report};
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::identity::load_public;
-use crate::io::keep;
 use crate::io::output::{Destination, Nature, Output};
 use crate::io::{DASH, input};
 use crate::trust::{self, Store};

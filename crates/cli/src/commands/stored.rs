@@ -4,11 +4,11 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 use sealstone::package::{MAX_PACKAGE, Package};
-use sealstone_files::{Document, Existing, Tree, directory_of};
+use sealstone_files::{Document, Existing, Tree, directory_of, keep};
 use sealstone_terminal::text::shown;
 
 use crate::failure::{About, Result};
-use crate::io::{DASH, input, keep};
+use crate::io::{DASH, input};
 
 /// A package that was read, and the file that it came from.
 pub(super) struct Stored {

@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{self, IsTerminal, PipeWriter, Stdout, Write, stdout};
+use std::io::{self, IsTerminal, Stdout, Write, stdout};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
-use sealstone::Kind;
-use sealstone_files::{Existing, Input, PlacedFile, Standard, Sync, directory_of, named};
+use sealstone_files::{
+    Existing, Input, NewFile, OutputError, Pipe, Refusal, Standard, Sync, Target, directory_of,
+    named,
+};
 use sealstone_terminal::screen::Screen;
 use sealstone_terminal::text::shown;
 
@@ -28,22 +28,15 @@ pub(crate) enum Destination {
 /// An output that is being written.
 pub(crate) enum Output {
     /// A file that does not exist before [`Output::commit`].
-    Whole(Box<Whole>),
+    Whole(Box<NewFile>),
     /// Standard output, a pipe or a device, which cannot be taken back; and its name in messages.
     Stream(File, String),
     /// A terminal, which receives text only.
     Terminal(Screen),
     /// Another part of this process; closed once it is empty.
-    Pipe(Mutex<Option<PipeWriter>>),
+    Pipe(Pipe),
     /// A directory that exists, and that a sealed directory may replace.
     Directory(PathBuf),
-}
-
-/// A file that does not have its name yet.
-pub(crate) struct Whole {
-    new: PlacedFile,
-    path: PathBuf,
-    sync: Sync,
 }
 
 /// The name of standard output in messages.
@@ -108,9 +101,9 @@ impl Output {
             return Self::create(destination, how, input).map(drop);
         };
         let directory = directory_of(path);
-        match Way::to(path, how, input)? {
-            Way::Whole(existing) if !usable.contains(&directory) => {
-                Whole::new(path, existing, how.sync)?;
+        match target(path, how, input)? {
+            Target::File(existing) if !usable.contains(&directory) => {
+                NewFile::new(path, existing, how.sync)?;
                 usable.insert(directory);
                 Ok(())
             }
@@ -120,14 +113,14 @@ impl Output {
 
     /// An output that takes the place of the input, once it is whole.
     pub(crate) fn in_place(path: &Path, sync: Sync) -> Result<Self> {
-        let whole = Whole::new(path, Existing::Replace, sync)?;
+        let whole = NewFile::new(path, Existing::Replace, sync)?;
         Ok(Self::Whole(Box::new(whole)))
     }
 
     /// Tells the reader of a pipe that there is no more.
     pub(crate) fn close(&self) {
         if let Self::Pipe(pipe) = self {
-            pipe.lock().unwrap_or_else(PoisonError::into_inner).take();
+            pipe.close();
         }
     }
 
@@ -139,7 +132,7 @@ impl Output {
     /// The file that does not have its name yet, which may be written at any position.
     pub(crate) fn new_file(&self) -> Option<&File> {
         match self {
-            Self::Whole(whole) => Some(whole.new.file()),
+            Self::Whole(whole) => Some(whole.file()),
             _ => None,
         }
     }
@@ -147,29 +140,26 @@ impl Output {
     /// Gives a file its name, with everything that was written.
     pub(crate) fn commit(self) -> Result<()> {
         match self {
-            Self::Whole(whole) => whole.commit(),
+            Self::Whole(whole) => Ok(whole.commit()?),
             Self::Stream(..) | Self::Pipe(_) => Ok(()),
             Self::Terminal(screen) => screen.finish().about(STDOUT),
-            Self::Directory(path) => Err(is_directory(&path)),
+            Self::Directory(path) => Err(OutputError::new(&path, Refusal::Directory).into()),
         }
     }
 
     fn put(&self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Whole(whole) => whole.new.file().write(bytes),
+            Self::Whole(whole) => whole.file().write(bytes),
             Self::Stream(file, _) => (&*file).write(bytes),
             Self::Terminal(screen) => (&*screen).write(bytes),
-            Self::Pipe(pipe) => match &mut *pipe.lock().unwrap_or_else(PoisonError::into_inner) {
-                Some(pipe) => pipe.write(bytes),
-                None => Err(io::ErrorKind::BrokenPipe.into()),
-            },
+            Self::Pipe(pipe) => (&*pipe).write(bytes),
             Self::Directory(_) => Err(io::ErrorKind::IsADirectory.into()),
         }
     }
 
     pub(crate) fn name(&self) -> String {
         match self {
-            Self::Whole(whole) => shown(&whole.path),
+            Self::Whole(whole) => shown(whole.path()),
             Self::Stream(_, name) => name.clone(),
             Self::Terminal(_) => STDOUT.to_owned(),
             Self::Pipe(_) => "the pipe".to_owned(),
@@ -188,45 +178,9 @@ impl Write for &Output {
     }
 }
 
-impl Whole {
-    fn new(path: &Path, existing: Existing, sync: Sync) -> Result<Self> {
-        Ok(Self {
-            new: PlacedFile::new(path, existing).about(path.display())?,
-            path: path.to_owned(),
-            sync,
-        })
-    }
-
-    fn commit(self) -> Result<()> {
-        self.new.commit(self.sync).map_err(|e| match e.kind() {
-            io::ErrorKind::AlreadyExists => replaceable(&self.path),
-            _ => Failure::from(e).about(self.path.display()),
-        })
-    }
-}
-
 /// The failure of writing to a file that exists.
 pub(crate) fn exists(path: &Path) -> Failure {
     Failure::new(Exit::Io, format!("{} exists", shown(path)))
-}
-
-/// A lost key is lost for ever, so not even `--force` replaces one.
-fn refuse_secret_passport(path: &Path) -> Result<()> {
-    let mut start = [0; 512];
-    let len = File::open(path)
-        .and_then(|file| file.read_at(&mut start, 0))
-        .about(path.display())?;
-    if Kind::of(&start[..len]) != Kind::SecretPassport {
-        return Ok(());
-    }
-    let failure = Failure::new(Exit::Io, "is a secret passport, and is never replaced");
-    Err(failure
-        .hint("use another -o, or move it away")
-        .about(path.display()))
-}
-
-fn replaceable(path: &Path) -> Failure {
-    exists(path).hint("use another -o, or --force to replace it")
 }
 
 /// Standard output, unless the caller had closed it.
@@ -268,59 +222,51 @@ fn standard(forced: bool, nature: Nature) -> Result<Output> {
     }
 }
 
-fn is_directory(path: &Path) -> Failure {
-    Failure::new(Exit::Io, "is a directory")
-        .hint("use another -o; --force puts only a sealed directory into its place")
-        .about(path.display())
+/// The target of a path. Only a sealed directory takes the place of a directory.
+fn target(path: &Path, how: How, input: Option<&Input>) -> Result<Target> {
+    let target = Target::of(path, how.force, input.map(Input::metadata))?;
+    match how.nature == Nature::Content && how.force {
+        true => Ok(target),
+        false => Ok(target.not_a_directory(path)?),
+    }
 }
 
 fn at(path: &Path, how: How, input: Option<&Input>) -> Result<Output> {
-    Ok(match Way::to(path, how, input)? {
-        Way::Whole(existing) => Output::Whole(Box::new(Whole::new(path, existing, how.sync)?)),
-        Way::Directory => Output::Directory(path.to_owned()),
-        Way::Stream(file) => Output::Stream(file, shown(path)),
+    Ok(match target(path, how, input)? {
+        Target::File(existing) => Output::Whole(Box::new(NewFile::new(path, existing, how.sync)?)),
+        Target::Directory => Output::Directory(path.to_owned()),
+        Target::Stream(file) => Output::Stream(file, shown(path)),
     })
 }
 
-/// The kind of output that a path allows.
-enum Way {
-    Whole(Existing),
-    Directory,
-    Stream(File),
-}
-
-impl Way {
-    fn to(path: &Path, how: How, input: Option<&Input>) -> Result<Self> {
-        let Ok(metadata) = path.metadata() else {
-            return Ok(Self::Whole(Existing::Keep));
-        };
-        let is_input = input.is_some_and(|input| {
-            let input = input.metadata();
-            (metadata.dev(), metadata.ino()) == (input.dev(), input.ino()) && metadata.is_file()
-        });
-        if is_input {
-            return Err(
-                Failure::usage(format!("{} is the input", shown(path))).hint("use another -o")
-            );
-        }
-        if metadata.is_dir() {
-            return match how.nature == Nature::Content && how.force {
-                true => Ok(Self::Directory),
-                false => Err(is_directory(path)),
+impl From<OutputError> for Failure {
+    fn from(OutputError { path, reason }: OutputError) -> Self {
+        let (what, hint) =
+            match reason {
+                Refusal::Io(e) => return Self::from(e).about(path.display()),
+                Refusal::Input => {
+                    let what = format!("{} is the input", shown(&path));
+                    return Self::usage(what).hint("use another -o");
+                }
+                Refusal::Exists => {
+                    return exists(&path).hint("use another -o, or --force to replace it");
+                }
+                Refusal::Kept => return exists(&path).hint(
+                    "passports and backups are never overwritten: use another -o, or move it away",
+                ),
+                Refusal::Changed => (
+                    "another program changed it meanwhile",
+                    "nothing was changed: try again",
+                ),
+                Refusal::Directory => (
+                    "is a directory",
+                    "use another -o; --force puts only a sealed directory into its place",
+                ),
+                Refusal::SecretPassport => (
+                    "is a secret passport, and is never replaced",
+                    "use another -o, or move it away",
+                ),
             };
-        }
-        if !metadata.is_file() {
-            // Pipes and devices are written to; they cannot be replaced.
-            let file = File::options()
-                .write(true)
-                .open(path)
-                .about(path.display())?;
-            return Ok(Self::Stream(file));
-        }
-        if !how.force {
-            return Err(replaceable(path));
-        }
-        refuse_secret_passport(path)?;
-        Ok(Self::Whole(Existing::Replace))
+        Self::new(Exit::Io, what).hint(hint).about(path.display())
     }
 }

@@ -7,7 +7,7 @@ use std::thread;
 
 use sealstone::archive::Members;
 use sealstone::file::Opening;
-use sealstone_files::{Unpack, move_aside};
+use sealstone_files::{Pipe, Unpack, move_aside};
 use sealstone_terminal::text::shown;
 
 use super::{BUFFER_LEN, Closing, Job, KeyRing, Opened, Payload};
@@ -36,7 +36,7 @@ impl Job<'_> {
             new.modified(time);
         }
         let (reader, writer) = pipe()?;
-        let output = Output::Pipe(Mutex::new(Some(writer)));
+        let output = Output::Pipe(Pipe::new(writer));
         let opened = thread::scope(|scope| {
             let released = scope.spawn(|| {
                 let _closing = Closing(&output);

@@ -6,12 +6,13 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use sealstone::package::{Json, Listed, MAX_POLICY, Object, RelativePath, Source};
-use sealstone_files::{Document, Existing, Found, Input, Tree, directory_of, umask};
+use sealstone_files::{
+    Document, Existing, Found, Input, OutputError, PUBLIC, Refusal, Tree, directory_of, keep, umask,
+};
 
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
-use crate::io::keep::{self, PUBLIC};
 use crate::io::output;
 use crate::io::{DASH, input};
 use sealstone_terminal::text::shown;
@@ -62,9 +63,9 @@ pub(super) fn must_be_writable(target: &Path, force: bool) -> Result<()> {
         };
     }
     if target.symlink_metadata().is_ok() && !force {
-        return Err(exists(target));
+        return Err(OutputError::new(target, Refusal::Exists).into());
     }
-    keep::must_be_makeable(target)
+    Ok(keep::must_be_makeable(target)?)
 }
 
 /// Writes a new package.
@@ -77,14 +78,8 @@ pub(super) fn write(target: &Path, bytes: &[u8], force: bool) -> Result<()> {
     } else {
         Existing::Keep
     };
-    sealstone_files::write(target, bytes, existing, PUBLIC & !umask()).map_err(|e| match e.kind() {
-        io::ErrorKind::AlreadyExists => exists(target),
-        _ => Failure::from(e).about(shown(target)),
-    })
-}
-
-fn exists(target: &Path) -> Failure {
-    output::exists(target).hint("use another -o, or --force to replace it")
+    let written = sealstone_files::write(target, bytes, existing, PUBLIC & !umask());
+    Ok(written.map_err(|e| OutputError::io(target, e))?)
 }
 
 /// The files that are to be signed, in several directories.

@@ -10,7 +10,7 @@ use sealstone::package::{
 };
 use sealstone::passport::{Contact, Fingerprint, Passport};
 use sealstone::trust::Standing;
-use sealstone_files::Document;
+use sealstone_files::{Document, PRIVATE, PUBLIC, keep};
 
 use super::files::{self, Single};
 use super::show::{self, Shown};
@@ -22,7 +22,6 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::identity::{Identity, load_public};
-use crate::io::keep::{self, PRIVATE, PUBLIC};
 use crate::monitor::{self, Measured};
 use crate::passphrase::Passphrases;
 use crate::paths;

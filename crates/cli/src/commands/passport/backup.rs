@@ -4,6 +4,7 @@ use std::io::{IsTerminal, stdout};
 use std::path::Path;
 
 use sealstone::passport::Words;
+use sealstone_files::keep;
 use sealstone_terminal::qr::Code;
 use sealstone_terminal::text::shown;
 use serde_json::json;
@@ -13,7 +14,6 @@ use crate::args::BackupArgs;
 use crate::context::Context;
 use crate::failure::{About, Failure, Result};
 use crate::identity::{Identity, or_default};
-use crate::io::keep;
 use crate::passphrase::Passphrases;
 
 pub(super) fn run(args: &BackupArgs, context: &Context) -> Result<()> {

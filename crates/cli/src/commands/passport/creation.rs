@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use sealstone::KdfParams;
 use sealstone::passport::{NewSlot, Passport, PublicPassport, SecretPassport, SlotKey};
-use sealstone_files::{directory_of, make_directory};
+use sealstone_files::{directory_of, keep, make_directory};
 use sealstone_terminal::clock;
 use sealstone_terminal::progress::Progress;
 use sealstone_terminal::question;
@@ -15,7 +15,6 @@ use crate::args::CreationArgs;
 use crate::context::{Context, Report};
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
-use crate::io::keep;
 use crate::passphrase::{self, Chosen, Options, Source};
 use crate::paths;
 
@@ -124,7 +123,8 @@ impl Place {
     pub(super) fn put(&self, halves: &Halves) -> Result<()> {
         keep::write_new(&self.secret, halves.secret.as_bytes(), keep::PRIVATE)?;
         let written = keep::write_new(&self.public, halves.public.as_bytes(), keep::PUBLIC);
-        written.map_err(|failure| {
+        written.map_err(|e| {
+            let failure = Failure::from(e);
             let secret = shown(&self.secret);
             let hint = match halves.succeeds {
                 false => format!("{secret} is complete; write its public half with: sealstone passport export"),

@@ -3,7 +3,7 @@
 use sealstone::KdfParams;
 use sealstone::passport::{Passport, PublicPassport, Unlocked};
 use sealstone::trust::Status;
-use sealstone_files::tagged;
+use sealstone_files::{holds, keep, tagged};
 use sealstone_terminal::clock;
 use sealstone_terminal::question;
 use sealstone_terminal::text::shown;
@@ -15,7 +15,6 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::identity::{Identity, load_public, or_default};
-use crate::io::keep;
 use crate::passphrase::{Passphrases, Source};
 use crate::trust;
 
@@ -134,7 +133,12 @@ impl Rotation {
             .old
             .public()
             .unwrap_or_else(|_| unlocked.passport().public());
-        keep::write_new(&kept.public, public.to_armor().as_bytes(), keep::PUBLIC)
+        let public = public.to_armor();
+        Ok(keep::write_new(
+            &kept.public,
+            public.as_bytes(),
+            keep::PUBLIC,
+        )?)
     }
 
     /// Writes the new passport under a name of its own, and moves it to that of the old one:
@@ -144,8 +148,8 @@ impl Rotation {
         let fresh = Place::at(&tagged(&self.place.secret, tag));
         fresh.put(halves)?;
         keep::rename(&fresh.secret, &self.place.secret)?;
-        keep::rename(&fresh.public, &self.place.public).map_err(|failure| {
-            failure.hint(format!(
+        keep::rename(&fresh.public, &self.place.public).map_err(|e| {
+            Failure::from(e).hint(format!(
                 "the new passport is in its place; its public half is {}, and has to be moved there by hand",
                 shown(&fresh.public)
             ))
@@ -165,7 +169,7 @@ fn kept_place(old: &Identity) -> Result<Place> {
 }
 
 fn takes(place: &Place, old: &Identity) -> bool {
-    let has_it = || keep::holds(&place.secret, &old.file).unwrap_or(false);
+    let has_it = || holds(&place.secret, &old.file).unwrap_or(false);
     let has_public = || {
         let public = load_public(&place.public);
         public.is_ok_and(|public| public.contact().fingerprint() == old.locked.fingerprint())

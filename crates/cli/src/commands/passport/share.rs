@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use sealstone::passport::{Passport, Share};
-use sealstone_files::with_suffix;
+use sealstone_files::{keep, with_suffix};
 use sealstone_terminal::clock;
 use sealstone_terminal::text::one_line;
 use serde_json::json;
@@ -17,7 +17,6 @@ use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::identity::{Identity, or_default};
 use crate::io::input;
-use crate::io::keep;
 use crate::passphrase::Passphrases;
 
 /// 16 shares are shorter.

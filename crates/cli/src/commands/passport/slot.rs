@@ -6,6 +6,7 @@ use sealstone::passport::{
     NewSlot, RecoveryKey, SecretPassport, Slot, SlotKey, SlotKind, Unlocked,
 };
 use sealstone::{KdfParams, OnProgress};
+use sealstone_files::keep;
 use sealstone_terminal::clock;
 use sealstone_terminal::progress::Progress;
 use serde_json::json;
@@ -15,7 +16,6 @@ use crate::args::{SlotAddArgs, SlotChangeArgs, SlotCommand, SlotKeyArgs, SlotRem
 use crate::context::{Context, Report};
 use crate::failure::{About, Failure, Result};
 use crate::identity::{Identity, or_default};
-use crate::io::keep;
 use crate::passphrase::{self, Chosen, Options, Passphrases, Source};
 
 pub(super) fn run(command: SlotCommand, context: &Context) -> Result<()> {
@@ -155,11 +155,12 @@ pub(super) fn opened_params(unlocked: &Unlocked) -> KdfParams {
 }
 
 fn save(identity: &Identity, unlocked: &Unlocked) -> Result<()> {
-    keep::replace(
+    let new = unlocked.file().to_armor();
+    Ok(keep::replace(
         &identity.path,
         &identity.file,
-        unlocked.file().to_armor().as_bytes(),
-    )
+        new.as_bytes(),
+    )?)
 }
 
 impl Key {

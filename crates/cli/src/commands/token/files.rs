@@ -5,7 +5,7 @@ use std::path::Path;
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as URL_SAFE_NO_PAD;
-use sealstone_files::Document;
+use sealstone_files::{Document, PRIVATE, keep};
 use sealstone_primitives::secret::{Secret, SecretVec};
 use sealstone_token::epoch::Root;
 use sealstone_token::privacypass::directory::Directory;
@@ -20,7 +20,6 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::io::input;
-use crate::io::keep::{self, PRIVATE};
 
 /// The longest file that is read: a request for 65,535 tokens of P-384.
 const MAX_LEN: usize = 4 << 20;
@@ -76,7 +75,7 @@ pub(super) fn write_secret(path: &Path, secrecy: Secrecy, bytes: &[u8]) -> Resul
     line.push(' ');
     URL_SAFE_NO_PAD.encode_string(bytes, &mut line);
     line.push('\n');
-    keep::write_new(path, line.as_bytes(), PRIVATE)
+    Ok(keep::write_new(path, line.as_bytes(), PRIVATE)?)
 }
 
 /// Reads a secret file of one kind.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sealstone_files::with_suffix;
+use sealstone_files::{PUBLIC, keep, with_suffix};
 use sealstone_terminal::text::shown;
 use sealstone_token::epoch::Root;
 use sealstone_token::privacypass::IssuerKey;
@@ -13,7 +13,6 @@ use super::hex;
 use crate::args::KeygenArgs;
 use crate::context::Context;
 use crate::failure::Result;
-use crate::io::keep::{self, PUBLIC};
 
 pub(super) fn run(args: &KeygenArgs, context: &Context) -> Result<()> {
     let Some(kind) = args.kind else {

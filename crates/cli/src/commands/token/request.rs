@@ -1,5 +1,6 @@
 //! `token request`
 
+use sealstone_files::keep;
 use sealstone_terminal::clock;
 use sealstone_terminal::text::shown;
 use sealstone_token::Error;
@@ -13,7 +14,6 @@ use crate::args::RequestArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
-use crate::io::keep;
 
 pub(super) fn run(args: &RequestArgs, context: &Context) -> Result<()> {
     keep::must_be_new([args.state.as_path()])?;
