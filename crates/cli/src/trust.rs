@@ -121,11 +121,6 @@ pub(crate) fn standing(fingerprint: &Fingerprint, context: &Context) -> Result<O
         .map(|record| record.status().to_string()))
 }
 
-/// Whether files of this sender must never open.
-pub(crate) fn is_barred(status: Status) -> bool {
-    status == Status::Denied || status.is_final()
-}
-
 /// The status of a record with the date from which it holds.
 pub(crate) fn status(record: &Record<'_>) -> String {
     match (record.status(), record.since()) {
@@ -178,22 +173,6 @@ pub(crate) fn find<'s>(store: &'s Store, name: &str) -> Result<Record<'s>> {
     }
 }
 
-/// Other approved passports of the same label; case does not count.
-pub(crate) fn namesakes<'s>(
-    label: &str,
-    fingerprint: &Fingerprint,
-    store: &'s Store,
-) -> Vec<Record<'s>> {
-    let lower = label.to_lowercase();
-    let is_namesake = |record: &Record<'_>| {
-        record.status() == Status::Approved
-            && record.fingerprint() != *fingerprint
-            && !lower.is_empty()
-            && record.label().to_lowercase() == lower
-    };
-    store.iter().filter(is_namesake).collect()
-}
-
 /// Records that the user has replaced the passport `old` by `new`. A passport that is denied or
 /// revoked stays so. The old passport's lifecycle names the new one. If the old one had
 /// countersigned the store, the new one does it, too. Returns the status of the old one.
@@ -216,7 +195,7 @@ pub(crate) fn retire(
     }
     let introduced = store.introduce(old.contact(), &change);
     let mut after = introduced.map_err(unsure)?.status();
-    if after != status && (!is_barred(after) || status.is_final() && !after.is_final()) {
+    if after != status && (!after.is_barred() || status.is_final() && !after.is_final()) {
         let decided = store.set_status(&old.fingerprint(), status, &change);
         after = decided.map_err(unsure)?.status();
     }

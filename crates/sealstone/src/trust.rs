@@ -24,6 +24,7 @@
 //! # Ok::<(), sealstone::Error>(())
 //! ```
 
+mod decision;
 mod entry;
 mod head;
 mod key;
@@ -47,6 +48,7 @@ use std::collections::HashSet;
 
 use minicbor::bytes::ByteVec;
 
+pub use decision::{Claim, Ground, KnownSender, Own, Refused, Verdict};
 pub use entry::Entry;
 pub use lifecycle::Reservation;
 pub use name::Name;

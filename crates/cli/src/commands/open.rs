@@ -10,8 +10,9 @@ use std::io::{self, BufReader, PipeWriter, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use sealstone::file::{Dearmored, Metadata, Opening, RecipientInfo, Sealed, Sender, Workers};
+use sealstone::file::{Dearmored, Metadata, Opening, RecipientInfo, Sealed, Workers};
 use sealstone::passport::Contact;
+use sealstone::trust::KnownSender;
 use sealstone_files::{Input, Pipe, spool};
 use sealstone_terminal::progress::{Counter, Progress};
 use sealstone_terminal::text::{one_line, quoted_lines, quoted_name, shown};
@@ -19,7 +20,6 @@ use serde_json::{Value, json};
 
 pub(super) use self::inside::Inside;
 pub(super) use self::keys::KeyRing;
-use self::sender::{Known, Verdict};
 use super::batch::{self, Batch};
 use crate::args::OpenArgs;
 use crate::context::{Context, Report};
@@ -48,7 +48,7 @@ struct Opened {
     bytes: u64,
     metadata: Metadata,
     opened_by: RecipientInfo,
-    sender: Option<Known>,
+    sender: Option<KnownSender>,
     /// The number of members of a directory that was unpacked.
     members: Option<u64>,
 }
@@ -234,35 +234,13 @@ impl<'a> Job<'a> {
     ) -> Result<Opened> {
         let metadata = opening.metadata().clone();
         let opened_by = opening.opened_by();
-        // In a statement of its own: the keys must be free again while the file is opened.
-        let verdict = self.decide(opening.sender(), &mut hold(keys))?;
-        let (bytes, sender) = match verdict {
-            Verdict::Unsigned => {
-                self.context.warn("unsigned: anyone could have sealed this");
+        let (opening, sender) = self.admit(opening, keys)?;
+        let bytes = match &sender {
+            Some(sender) => self.release_signed(output, opening, sender)?,
+            None => {
                 let _progress = self.progress("opening");
-                (
-                    opening
-                        .open_unsigned(output, self.workers)
-                        .about(self.input.name())?,
-                    None,
-                )
-            }
-            Verdict::Release(sender) => {
-                (self.release_signed(output, opening, &sender)?, Some(sender))
-            }
-            Verdict::Confirm(sender) => {
-                let opening = self.verify(opening, &sender)?;
-                hold(keys).confirm(&sender.fingerprint())?;
-                return self.release(output, opening, keys);
-            }
-            Verdict::Withhold(sender) => {
-                let mut opening = opening;
-                let _progress = self.progress("verifying");
-                opening
-                    .verify_signed(&sender.contact, self.workers)
-                    .about(self.input.name())?;
-                sender.record(self.context)?;
-                return Err(sender.withheld().about(self.input.name()));
+                let opened = opening.open_unsigned(output, self.workers);
+                opened.about(self.input.name())?
             }
         };
         Ok(Opened {
@@ -274,8 +252,28 @@ impl<'a> Job<'a> {
         })
     }
 
-    fn decide(&self, sender: &Sender, keys: &mut KeyRing<'_>) -> Result<Verdict> {
-        sender::decide(sender, &self.args.access, keys).about(self.input.name())
+    /// The sender whose content may be released; `None` if it need not be signed.
+    fn admit<'o>(
+        &'o self,
+        opening: Opening<Payload<'o>>,
+        keys: &Mutex<KeyRing<'_>>,
+    ) -> Result<(Opening<Payload<'o>>, Option<KnownSender>)> {
+        let (name, access) = (self.input.name(), &self.args.access);
+        let claimed = opening.sender().clone();
+        let mut held = Some(opening);
+        let verify = |sender: &Contact, is_read_again: bool| {
+            let mut opening = held.take().expect("it is put back");
+            if is_read_again {
+                held = Some(self.verify(opening, sender)?);
+                return Ok(());
+            }
+            let _progress = self.progress("verifying");
+            let verified = opening.verify_signed(sender, self.workers);
+            verified.map(drop).about(name)
+        };
+        let admitted = sender::admit(&claimed, name, access, keys, self.context, verify)?;
+        let opening = held.expect("it is put back");
+        Ok((opening, admitted.map(|admitted| admitted.sender)))
     }
 
     /// Output to a stream cannot be taken back, so the signatures are verified before its first
@@ -284,11 +282,11 @@ impl<'a> Job<'a> {
         &'o self,
         output: &Output,
         mut opening: Opening<Payload<'o>>,
-        sender: &Known,
+        sender: &KnownSender,
     ) -> Result<u64> {
         if output.is_stream() {
             opening = self.verify(opening, &sender.contact)?;
-            sender.record(self.context)?;
+            sender::record(sender, self.context)?;
         }
         let progress = self.progress("opening");
         let bytes = opening
@@ -296,7 +294,7 @@ impl<'a> Job<'a> {
             .about(self.input.name())?;
         drop(progress);
         if !output.is_stream() {
-            sender.record(self.context)?;
+            sender::record(sender, self.context)?;
         }
         Ok(bytes)
     }
@@ -365,7 +363,7 @@ impl Opened {
         let sender = self
             .sender
             .as_ref()
-            .map_or("unsigned".to_owned(), Known::describe);
+            .map_or("unsigned".to_owned(), sender::describe);
         let mut text = format!(
             "opened {input} to {} ({}{}{sender})",
             one_line(target.unwrap_or("standard output")),
@@ -403,7 +401,7 @@ impl Opened {
                 _ => "passport",
             },
             "signed": self.sender.is_some(),
-            "sender": self.sender.as_ref().map(Known::json),
+            "sender": self.sender.as_ref().map(sender::json),
             "name": self.metadata.name,
             "modified": self.metadata.modified,
             "note": self.metadata.note,

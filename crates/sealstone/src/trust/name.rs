@@ -1,5 +1,6 @@
 //! Names of passports as people type them.
 
+use super::{Record, Status, Storage, TrustStore};
 use crate::passport::Fingerprint;
 use crate::wire::text;
 
@@ -57,8 +58,24 @@ impl Name {
     }
 }
 
+impl<S: Storage> TrustStore<S> {
+    /// Other approved passports of the same label; case does not count. Nobody should take one for
+    /// the other.
+    pub fn namesakes(&self, label: &str, fingerprint: &Fingerprint) -> Vec<Record<'_>> {
+        let lower = label.to_lowercase();
+        let is_namesake = |record: &Record<'_>| {
+            record.status() == Status::Approved
+                && record.fingerprint() != *fingerprint
+                && !lower.is_empty()
+                && record.label().to_lowercase() == lower
+        };
+        self.iter().filter(is_namesake).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::{Change, Memory};
     use super::*;
 
     #[test]
@@ -78,5 +95,26 @@ mod tests {
         assert_eq!(label, Name::Label("Alice Smith".into()));
         assert!(label.means(&other, "Alice Smith") && !label.means(&other, "Alice"));
         assert!(!Name::parse("\u{200b}").means(&other, ""));
+    }
+
+    #[test]
+    fn only_approved_passports_of_a_label_are_namesakes() {
+        let mut store = TrustStore::open(Memory::default()).unwrap();
+        let [alice, twin, other, denied] =
+            [1, 2, 3, 4].map(|number| Fingerprint::from_bytes([number; 32]));
+        let change = Change::default();
+        for (fingerprint, label, status) in [
+            (&alice, "Alice", Status::Approved),
+            (&twin, "ALICE", Status::Approved),
+            (&other, "", Status::Approved),
+            (&denied, "alice", Status::Denied),
+        ] {
+            store.set_status(fingerprint, status, &change).unwrap();
+            store.relabel(fingerprint, label, &change).unwrap();
+        }
+        let namesakes = store.namesakes("alice", &alice);
+        assert_eq!(namesakes.len(), 1);
+        assert_eq!(namesakes[0].fingerprint(), twin);
+        assert!(store.namesakes("", &alice).is_empty());
     }
 }

@@ -39,6 +39,12 @@ impl Status {
     pub fn is_final(self) -> bool {
         matches!(self, Self::Revoked | Self::Compromised)
     }
+
+    /// Whether files of this sender must never open.
+    #[must_use]
+    pub fn is_barred(self) -> bool {
+        self == Self::Denied || self.is_final()
+    }
 }
 
 impl fmt::Display for Status {

@@ -10,12 +10,13 @@ use std::sync::Mutex;
 use sealstone::archive::{Archive, Entry, EntryKind, Flat, Found, Position};
 use sealstone::file::{Dearmored, Metadata, Sealed, SealedReader};
 use sealstone::passport::Contact;
+use sealstone::trust::KnownSender;
 use sealstone_files::{Input, Place, Unpack, spool};
 use sealstone_terminal::text::{one_line, shown};
 use serde_json::{Value, json};
 
 use super::directory::{begin, finish, missing};
-use super::sender::{self, Known, Verdict};
+use super::sender;
 use super::{KeyRing, hold};
 use crate::args::{AccessArgs, OpenArgs};
 use crate::commands::batch;
@@ -28,7 +29,7 @@ use crate::io::output::{Destination, Nature, Output};
 /// A sealed directory whose sender was accepted, read by its index.
 pub(in crate::commands) struct Inside {
     pub(in crate::commands) archive: Archive<SealedReader<Stored>>,
-    sender: Option<Known>,
+    sender: Option<KnownSender>,
 }
 
 /// A sealed file in its binary form, at any position.
@@ -156,40 +157,19 @@ impl Inside {
         let verify = |archive: &mut Archive<_>, sender: &Contact| {
             Archive::<SealedReader<Stored>>::verify_sender(archive, sender).about(&name)
         };
-        let mut verified = false;
-        loop {
-            // In a statement of its own: the keys must be free again.
-            let verdict = sender::decide(&claimed, args, &mut hold(keys)).about(&name)?;
-            match verdict {
-                Verdict::Unsigned => {
-                    context.warn("unsigned: anyone could have sealed this");
-                    return Ok(Self {
-                        archive,
-                        sender: None,
-                    });
-                }
-                Verdict::Release(sender) => {
-                    if !verified {
-                        verify(&mut archive, &sender.contact)?;
-                    }
-                    sender.record(context)?;
-                    return Ok(Self {
-                        archive,
-                        sender: Some(sender),
-                    });
-                }
-                Verdict::Confirm(sender) => {
-                    verify(&mut archive, &sender)?;
-                    verified = true;
-                    hold(keys).confirm(&sender.fingerprint())?;
-                }
-                Verdict::Withhold(sender) => {
-                    verify(&mut archive, &sender.contact)?;
-                    sender.record(context)?;
-                    return Err(sender.withheld().about(&name));
-                }
+        let admitted = sender::admit(&claimed, &name, args, keys, context, |sender, _| {
+            verify(&mut archive, sender)
+        })?;
+        if let Some(admitted) = &admitted {
+            if !admitted.verified {
+                verify(&mut archive, &admitted.sender.contact)?;
             }
+            sender::record(&admitted.sender, context)?;
         }
+        Ok(Self {
+            archive,
+            sender: admitted.map(|admitted| admitted.sender),
+        })
     }
 
     /// Name, time and note of the directory.
@@ -199,13 +179,13 @@ impl Inside {
 
     /// The sender in words.
     pub(in crate::commands) fn sender(&self) -> String {
-        let sender = self.sender.as_ref().map(Known::describe);
+        let sender = self.sender.as_ref().map(sender::describe);
         sender.unwrap_or_else(|| "unsigned".to_owned())
     }
 
     /// The sender, for machines.
     pub(in crate::commands) fn sender_json(&self) -> Value {
-        self.sender.as_ref().map_or(Value::Null, Known::json)
+        self.sender.as_ref().map_or(Value::Null, sender::json)
     }
 
     /// Finds what is wanted, and what is in it.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use sealstone::Error;
 use sealstone::file::{FileKey, Keys, Opening, RecipientInfo, Sealed};
 use sealstone::passport::{Contact, Fingerprint, Passport};
+use sealstone::trust::Own;
 use sealstone_terminal::progress::Progress;
 use sealstone_terminal::question;
 
@@ -173,7 +174,7 @@ impl<'a> KeyRing<'a> {
     }
 
     /// The public keys of a passport of the user that the agent holds.
-    pub(super) fn held_contact(&mut self, name: &Fingerprint) -> Result<Option<Contact>> {
+    fn held_contact(&mut self, name: &Fingerprint) -> Result<Option<Contact>> {
         if !self.held().contains(name) {
             return Ok(None);
         }
@@ -210,9 +211,17 @@ impl<'a> KeyRing<'a> {
         }
     }
 
-    /// Whether one of the user's passports claims this fingerprint.
-    pub(super) fn names(&self, fingerprint: &Fingerprint) -> bool {
-        self.position(fingerprint).is_some()
+    /// Whether a passport is one of the user's.
+    pub(super) fn own(&mut self, fingerprint: &Fingerprint) -> Result<Own> {
+        if let Some(contact) = self.held_contact(fingerprint)? {
+            return Ok(Own::Held(Box::new(contact)));
+        }
+        let unlocked = self.unlocked(fingerprint);
+        Ok(match (unlocked, self.position(fingerprint)) {
+            (Some(passport), _) => Own::Held(Box::new(passport.contact().clone())),
+            (None, Some(_)) => Own::Claimed,
+            (None, None) => Own::No,
+        })
     }
 
     /// The keys of a passport that claims this fingerprint, from its public half.
@@ -222,7 +231,7 @@ impl<'a> KeyRing<'a> {
     }
 
     /// One of the user's own passports, if it has been unlocked.
-    pub(super) fn unlocked(&self, fingerprint: &Fingerprint) -> Option<&Arc<Passport>> {
+    fn unlocked(&self, fingerprint: &Fingerprint) -> Option<&Arc<Passport>> {
         let same = |passport: &&Arc<Passport>| passport.fingerprint() == *fingerprint;
         self.unlocked.iter().find(same)
     }

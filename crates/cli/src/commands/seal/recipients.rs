@@ -106,7 +106,7 @@ impl Recipients {
                 record.label().clone_into(label);
             }
             let status = record.map(|record| record.status());
-            if let Some(status) = status.filter(|status| trust::is_barred(*status)) {
+            if let Some(status) = status.filter(|status| status.is_barred()) {
                 return Err(barred(label, &fingerprint, status));
             }
             if status != Some(Status::Approved) && !own.contains(&fingerprint) {
@@ -124,7 +124,7 @@ fn stranger(label: &str, fingerprint: &Fingerprint, store: &Store) -> Vec<String
         "{name} is not approved: compare the fingerprint with its owner\n  {fingerprint}\n  \
          then: sealstone trust approve FILE.pub"
     );
-    let namesakes = trust::namesakes(label, fingerprint, store);
+    let namesakes = store.namesakes(label, fingerprint);
     let namesakes = namesakes.iter().map(|namesake| {
         let known = namesake.fingerprint();
         format!("this is NOT the {name} that you approved: {known}")
@@ -211,7 +211,7 @@ fn approved(store: &Store, name: &str) -> Result<Contact> {
         [only] => *only,
         _ => trust::find(store, name)?,
     };
-    if trust::is_barred(record.status()) {
+    if record.status().is_barred() {
         return Err(barred(name, &record.fingerprint(), record.status()));
     }
     if !is_approved(&record) {

@@ -144,7 +144,7 @@ fn signer(named: Option<&Path>, claimed: &Fingerprint, context: &Context) -> Res
     let store = trust::open(context)?;
     let record = store.get(claimed);
     if let Some(record) = &record
-        && trust::is_barred(record.status())
+        && record.status().is_barred()
     {
         let what = format!("its signer {} is {}", trust::name(record), record.status());
         return Err(Failure::new(Exit::Denied, what));

@@ -77,7 +77,7 @@ fn introduce(
         None => None,
     };
     let label = args.decide.label.as_deref().unwrap_or(&subject.label);
-    for namesake in trust::namesakes(label, &subject.fingerprint, store) {
+    for namesake in store.namesakes(label, &subject.fingerprint) {
         if predecessor != Some(namesake.fingerprint()) {
             allow_namesake(args, &namesake, context)?;
         }
@@ -128,7 +128,7 @@ fn check_succession(
         "  succeeds {name} ({status}), which signed this on {}",
         clock::show(succession.time())
     ));
-    if trust::is_barred(status) {
+    if status.is_barred() {
         context.warn(&format!(
             "{name} is {status}: the person that you keep out may have signed this"
         ));
