@@ -15,7 +15,7 @@ pub(crate) fn exception(py: Python<'_>, error: Error) -> PyErr {
     match error {
         Error::Io(error) => system(error),
         Error::OutOfMemory(_) => PyMemoryError::new_err(text),
-        Error::Invalid(_) | Error::UnknownWord(_) => PyValueError::new_err(text),
+        Error::Invalid(_) | Error::UnknownWord(_) | Error::StoreFull => PyValueError::new_err(text),
         Error::Malformed(what) => raise(py, "Malformed", (text, what)),
         Error::Unsupported(what) => raise(py, "Unsupported", (text, what)),
         Error::WrongPassphrase => wrong_passphrase(py, Vec::new(), None),

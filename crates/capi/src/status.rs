@@ -82,7 +82,7 @@ impl From<sealstone::Error> for Failure {
     fn from(error: sealstone::Error) -> Self {
         use sealstone::Error;
         let status = match &error {
-            Error::Invalid(_) | Error::UnknownWord(_) => INVALID,
+            Error::Invalid(_) | Error::UnknownWord(_) | Error::StoreFull => INVALID,
             Error::OutOfMemory(_) => MEMORY,
             Error::Malformed(_) => MALFORMED,
             Error::Unsupported(_) => UNSUPPORTED,

@@ -170,7 +170,7 @@ impl Exit {
             Error::StoreAltered(_) => Self::StoreAltered,
             Error::KeyLifecycle(Refusal::Change(..)) => Self::Usage,
             Error::KeyLifecycle(_) => Self::Denied,
-            Error::Invalid(_) | Error::UnknownWord(_) => Self::Usage,
+            Error::Invalid(_) | Error::UnknownWord(_) | Error::StoreFull => Self::Usage,
             _ => Self::Internal,
         }
     }

@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use sealstone::Error;
-use sealstone::lifecycle::Stage;
-use sealstone::passport::{Contact, Fingerprint, Passport, PublicPassport};
-use sealstone::trust::{Change, Countersignature, Entry, Record, Status, TrustStore};
+use sealstone::passport::{Contact, Fingerprint, Passport};
+use sealstone::trust::{Change, Countersignature, Entry, Record, TrustStore};
 use sealstone_files::{TrustDirectory, is_not_begun};
 use sealstone_terminal::clock;
 use sealstone_terminal::text::quoted;
@@ -173,56 +172,22 @@ pub(crate) fn find<'s>(store: &'s Store, name: &str) -> Result<Record<'s>> {
     }
 }
 
-/// Records that the user has replaced the passport `old` by `new`. A passport that is denied or
-/// revoked stays so. The old passport's lifecycle names the new one. If the old one had
-/// countersigned the store, the new one does it, too. Returns the status of the old one.
-pub(crate) fn retire(
-    old: &Passport,
-    new: &Passport,
-    succession: &PublicPassport,
-    status: Status,
-    note: &str,
-    store: &mut Store,
-) -> Result<Status> {
-    let operator = operator(None);
-    let change = change(&operator, Some(note));
-    let all_signed = store
-        .verify_signed(old.contact())
-        .is_ok_and(|unsigned| unsigned.is_empty());
-    if store.key_lifecycle(&old.fingerprint()).stage == Stage::Active {
-        let rotated = store.rotate_key(old.contact(), succession, &change);
-        rotated.map_err(unsure)?;
-    }
-    let introduced = store.introduce(old.contact(), &change);
-    let mut after = introduced.map_err(unsure)?.status();
-    if after != status && (!after.is_barred() || status.is_final() && !after.is_final()) {
-        let decided = store.set_status(&old.fingerprint(), status, &change);
-        after = decided.map_err(unsure)?.status();
-    }
-    if all_signed {
-        store.sign(new, clock::now())?;
-    }
-    Ok(after)
-}
-
 /// A change that failed. If it had begun, it may have reached the log, and then it is in force.
 pub(crate) fn unsure(error: Error) -> Failure {
     let begun = !matches!(&error, Error::Io(e) if is_not_begun(e));
+    let is_full = matches!(error, Error::StoreFull);
     let failure = Failure::from(error);
     match failure.exit {
         Exit::Io if begun => failure
             .hint("the change may have taken effect all the same: see sealstone trust list")
             .about("the trust store"),
         Exit::Io => failure.about("the trust store"),
-        _ if failure.text().as_deref() == Some(FULL) => {
+        _ if is_full => {
             failure.hint("remove strangers that you saw long ago: sealstone trust prune")
         }
         _ => failure,
     }
 }
-
-/// The library's message.
-const FULL: &str = "the trust store is full";
 
 /// A change that is made now by this user.
 pub(crate) fn change<'a>(operator: &'a str, note: Option<&'a str>) -> Change<'a> {

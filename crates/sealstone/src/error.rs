@@ -45,6 +45,8 @@ pub enum Error {
     KeyLifecycle(Refusal),
     /// A trust store that was changed by something other than this program; the text says where.
     StoreAltered(&'static str),
+    /// The trust store, or the part of it that is for strangers, has no room for another entry.
+    StoreFull,
 }
 
 /// The part that [`Error::Altered`] names if a file ends too early.
@@ -92,6 +94,7 @@ impl fmt::Display for Error {
             Self::WrongSender => write!(f, "signed by somebody else than expected"),
             Self::KeyLifecycle(refusal) => write!(f, "{refusal}"),
             Self::StoreAltered(what) => write!(f, "the trust store was altered: {what}"),
+            Self::StoreFull => write!(f, "the trust store is full"),
         }
     }
 }

@@ -35,6 +35,7 @@ mod link;
 mod log;
 mod name;
 mod record;
+mod retire;
 mod signature;
 mod standing;
 mod state;
@@ -221,8 +222,8 @@ impl<S: Storage> TrustStore<S> {
     /// is nothing new.
     ///
     /// # Errors
-    /// As [`TrustStore::open`]; [`Error::Invalid`] if a text of `change` is not allowed, or the
-    /// part of the store that is for strangers is full.
+    /// As [`TrustStore::open`]; [`Error::Invalid`] if a text of `change` is not allowed;
+    /// [`Error::StoreFull`] if the part of the store that is for strangers is.
     pub fn record_stranger(
         &mut self,
         contact: &Contact,
@@ -235,8 +236,8 @@ impl<S: Storage> TrustStore<S> {
     /// strangers does not limit it.
     ///
     /// # Errors
-    /// As [`TrustStore::open`]; [`Error::Invalid`] if a text of `change` is not allowed, or the
-    /// store is full.
+    /// As [`TrustStore::open`]; [`Error::Invalid`] if a text of `change` is not allowed;
+    /// [`Error::StoreFull`].
     pub fn introduce(&mut self, contact: &Contact, change: &Change<'_>) -> Result<Record<'_>> {
         self.remember(contact, change, MAX_LOG)
     }

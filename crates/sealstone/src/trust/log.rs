@@ -116,7 +116,7 @@ impl Log {
             ));
         }
         if HEADER_LEN + self.size + frame_len(encoded.len()) > limit {
-            return Err(Error::Invalid("the trust store is full"));
+            return Err(Error::StoreFull);
         }
         let link = chain(self.link(), entry.is_introduction(), &sha3_256(&encoded));
         let framed = frame(&encoded, &mac_of(key, &entry, &link).finish());

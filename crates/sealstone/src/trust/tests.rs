@@ -222,7 +222,7 @@ fn a_log_stops_at_its_limit_and_an_entry_at_its_own() {
     log.push(entry(), &key, limit).unwrap();
     assert!(matches!(
         log.push(entry(), &key, limit - 1),
-        Err(Error::Invalid("the trust store is full"))
+        Err(Error::StoreFull)
     ));
     assert_eq!(log.len(), 2);
     log.push(entry(), &key, limit).unwrap();
@@ -273,10 +273,7 @@ fn a_full_quota_of_strangers_leaves_room_for_decisions() {
     let mut store = TrustStore::open(memory.clone()).unwrap();
     let (alice, change) = (person(1, "Alice"), Change::default());
     let full = store.record_stranger(&alice, &change).map(drop);
-    assert!(matches!(
-        full,
-        Err(Error::Invalid("the trust store is full"))
-    ));
+    assert!(matches!(full, Err(Error::StoreFull)));
     store.introduce(&alice, &change).unwrap();
     let approved = store.set_status(&alice.fingerprint(), Status::Approved, &change);
     assert_eq!(approved.unwrap().status(), Status::Approved);

@@ -205,8 +205,12 @@ fn retire(
     };
     let old = unlocked.passport();
     let note = format!("replaced by {}", new.fingerprint());
-    let retired = trust::open(context)
-        .and_then(|mut store| trust::retire(old, new, public, status, &note, &mut store));
+    let operator = trust::operator(None);
+    let retired = trust::open(context).and_then(|mut store| {
+        let change = trust::change(&operator, Some(&note));
+        let retired = store.retire(old, new, public, status, &change);
+        retired.map_err(trust::unsure)
+    });
     match retired {
         Ok(status) => Some(status),
         Err(failure) => {
