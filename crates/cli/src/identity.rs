@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use sealstone::passport::{PublicPassport, SecretPassport, Unlocked};
+use sealstone::passport::{MAX_LEN, PublicPassport, SecretPassport, Unlocked};
 use sealstone::{Error, KdfLimits, Kind, Passphrase};
 use sealstone_files::{Document, public_half, tagged};
 use sealstone_terminal::progress::Progress;
@@ -22,9 +22,6 @@ pub(crate) struct Identity {
     pub(crate) file: Document,
     pub(crate) locked: SecretPassport,
 }
-
-/// The longest passport of either kind, in bytes.
-pub(crate) const MAX_LEN: usize = 65_536;
 
 impl Identity {
     /// Reads a secret passport.

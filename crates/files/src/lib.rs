@@ -13,6 +13,7 @@
 //! | write to another thread until it is closed | [`Pipe`] |
 //! | copy a pipe to read it twice, make redirected output durable | [`spool`], [`settle`] |
 //! | find the files of a passport | [`public_half`], [`tagged`], [`former_default_passports`] |
+//! | write the files of a passport, and replace them | [`PassportFiles`] |
 //! | make a directory durably, or a directory entry | [`make_directory`], [`sync_directory`] |
 //! | keep other processes out of a file | [`lock`] |
 //! | keep a trust store in a directory | [`TrustDirectory`] |
@@ -42,6 +43,7 @@ pub mod keep;
 mod locking;
 mod names;
 mod output;
+mod passport;
 mod place;
 mod standard;
 mod steady;
@@ -62,6 +64,7 @@ pub use input::{Document, Input, named, plain};
 pub use locking::{lock, lock_shared};
 pub use names::{DEFAULT_PASSPORT, former_default_passports, public_half, tagged, with_suffix};
 pub use output::{NewFile, OutputError, Pipe, Refusal, Target};
+pub use passport::{PassportError, PassportFiles};
 pub use place::{PlacedFile, holds};
 pub use standard::Standard;
 pub use stream::{settle, spool};

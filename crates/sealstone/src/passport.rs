@@ -25,7 +25,7 @@ pub use fingerprint::Fingerprint;
 pub use identity::Passport;
 pub use public::{Contact, PublicPassport, Succession};
 pub use recovery::RecoveryKey;
-pub use secret::SecretPassport;
+pub use secret::{MAX_LEN, SecretPassport};
 pub use share::Share;
 pub use slot::{NewSlot, Slot, SlotKey, SlotKind};
 pub use unlocked::Unlocked;

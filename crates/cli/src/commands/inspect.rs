@@ -4,7 +4,7 @@ use std::io::{BufReader, Read};
 
 use sealstone::Kind;
 use sealstone::file::{Dearmored, Description, Fact, Sealed};
-use sealstone::passport::SecretPassport;
+use sealstone::passport::{MAX_LEN, SecretPassport};
 use sealstone_files::{Document, Input};
 use serde_json::{Map, Value, json};
 
@@ -15,7 +15,7 @@ use crate::args::InspectArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
-use crate::identity::{self, MAX_LEN};
+use crate::identity;
 use crate::io::input;
 
 /// Bytes in which the kind of a file shows: armor may stand behind as much other text.

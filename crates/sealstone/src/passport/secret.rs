@@ -72,8 +72,8 @@ struct Body {
 
 const VERSION: u64 = 1;
 const MAX_SLOTS: usize = 16;
-/// No secret passport is longer, in either form.
-const MAX_LEN: usize = 65_536;
+/// No passport is longer, secret or public, in either form.
+pub const MAX_LEN: usize = 65_536;
 
 impl SecretPassport {
     /// Wraps `passport` in its first slot.

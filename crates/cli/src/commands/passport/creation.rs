@@ -1,10 +1,10 @@
 //! The common part of `new`, `rotate`, `join` and `restore`: a passport gets its files.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use sealstone::KdfParams;
 use sealstone::passport::{NewSlot, Passport, PublicPassport, SecretPassport, SlotKey};
-use sealstone_files::{directory_of, keep, make_directory};
+use sealstone_files::{PassportError, PassportFiles, directory_of, make_directory};
 use sealstone_terminal::clock;
 use sealstone_terminal::progress::Progress;
 use sealstone_terminal::question;
@@ -17,12 +17,6 @@ use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::passphrase::{self, Chosen, Options, Source};
 use crate::paths;
-
-/// Where the two halves of a new passport go.
-pub(super) struct Place {
-    pub(super) secret: PathBuf,
-    pub(super) public: PathBuf,
-}
 
 /// The two halves as they are written.
 pub(super) struct Halves {
@@ -72,66 +66,72 @@ pub(super) fn label(asked: Option<&str>, file: Option<&Path>) -> Result<String> 
         .ok_or_else(nobody)
 }
 
-impl Place {
-    /// The place that the user names, else that of the default passport. It must be free.
-    pub(super) fn or_default(named: Option<&Path>) -> Result<Self> {
-        if let Some(path) = named {
-            return Self::new(path);
-        }
-        let path = paths::default_passport()?;
-        if path.exists() {
-            let what = format!("you have a default passport: {}", shown(&path));
-            return Err(Failure::new(Exit::Io, what).hint(
-                "make another one with -o FILE.passport, or replace it with: sealstone passport rotate",
-            ));
-        }
-        let directory = directory_of(&path);
-        make_directory(&directory).about(directory.display())?;
-        Self::new(&path)
+/// The place that the user names, else that of the default passport. It must be free.
+pub(super) fn place_or_default(named: Option<&Path>) -> Result<PassportFiles> {
+    if let Some(path) = named {
+        return new_place(path);
+    }
+    let path = paths::default_passport()?;
+    if path.exists() {
+        let what = format!("you have a default passport: {}", shown(&path));
+        return Err(Failure::new(Exit::Io, what).hint(
+            "make another one with -o FILE.passport, or replace it with: sealstone passport rotate",
+        ));
+    }
+    let directory = directory_of(&path);
+    make_directory(&directory).about(directory.display())?;
+    new_place(&path)
+}
+
+/// At `path` and next to it, where nothing may be. Fails early with what would fail once a
+/// passphrase was made up and shown.
+pub(super) fn new_place(path: &Path) -> Result<PassportFiles> {
+    if path == Path::new("-") {
+        return Err(
+            Failure::usage("a passport is not written to standard output")
+                .hint("choose -o FILE.passport"),
+        );
+    }
+    if path.extension().is_some_and(|extension| extension == "pub") {
+        let what = format!("{} is the name of a public half", shown(path));
+        return Err(Failure::usage(what)
+            .hint("choose -o FILE.passport for the secret half; FILE.pub goes next to it"));
+    }
+    let place = PassportFiles::at(path);
+    place.must_be_free()?;
+    Ok(place)
+}
+
+impl Halves {
+    /// Writes both halves to a new place.
+    pub(super) fn write(&self, place: &PassportFiles) -> Result<()> {
+        let written = place.write(self.secret.as_bytes(), self.public.as_bytes());
+        written.map_err(|error| self.incomplete(error))
     }
 
-    /// At `path` and next to it, where nothing may be. Fails early with what would fail once a
-    /// passphrase was made up and shown.
-    pub(super) fn new(path: &Path) -> Result<Self> {
-        if path == Path::new("-") {
-            return Err(
-                Failure::usage("a passport is not written to standard output")
-                    .hint("choose -o FILE.passport"),
-            );
-        }
-        if path.extension().is_some_and(|extension| extension == "pub") {
-            let what = format!("{} is the name of a public half", shown(path));
-            return Err(Failure::usage(what)
-                .hint("choose -o FILE.passport for the secret half; FILE.pub goes next to it"));
-        }
-        let place = Self::at(path);
-        keep::must_be_new([place.secret.as_path(), &place.public])?;
-        keep::must_be_makeable(&place.secret)?;
-        Ok(place)
+    /// Replaces another passport, whose secret half must have been copied.
+    pub(super) fn replace(&self, place: &PassportFiles, tag: &str) -> Result<()> {
+        let replaced = place.replace(tag, self.secret.as_bytes(), self.public.as_bytes());
+        replaced.map_err(|error| self.incomplete(error))
     }
 
-    /// At `path` and next to it, even if files are there.
-    pub(super) fn at(path: &Path) -> Self {
-        Self {
-            secret: path.to_owned(),
-            public: sealstone_files::public_half(path),
+    fn incomplete(&self, error: PassportError) -> Failure {
+        match error {
+            PassportError::Secret(error) => error.into(),
+            PassportError::Public { error, secret } => {
+                let secret = shown(&secret);
+                let hint = match self.succeeds {
+                    false => format!("{secret} is complete; write its public half with: sealstone passport export"),
+                    true => format!("{secret} lacks its public half, which names its predecessor: remove it, and rotate again"),
+                };
+                let text = Failure::from(error).text().unwrap_or_default();
+                Failure::new(Exit::Io, text).hint(hint)
+            }
+            PassportError::PublicName { error, public } => Failure::from(error).hint(format!(
+                "the new passport is in its place; its public half is {}, and has to be moved there by hand",
+                shown(&public)
+            )),
         }
-    }
-
-    /// Writes both halves. First the secret one: a public half alone would invite files that nobody
-    /// can open.
-    pub(super) fn put(&self, halves: &Halves) -> Result<()> {
-        keep::write_new(&self.secret, halves.secret.as_bytes(), keep::PRIVATE)?;
-        let written = keep::write_new(&self.public, halves.public.as_bytes(), keep::PUBLIC);
-        written.map_err(|e| {
-            let failure = Failure::from(e);
-            let secret = shown(&self.secret);
-            let hint = match halves.succeeds {
-                false => format!("{secret} is complete; write its public half with: sealstone passport export"),
-                true => format!("{secret} lacks its public half, which names its predecessor: remove it, and rotate again"),
-            };
-            Failure::new(Exit::Io, failure.text().unwrap_or_default()).hint(hint)
-        })
     }
 }
 
@@ -153,14 +153,16 @@ impl<'a> FirstSlot<'a> {
         self,
         passport: &Passport,
         public: &PublicPassport,
-        place: &Place,
+        place: &PassportFiles,
     ) -> Result<()> {
         let chosen = self.choose(place)?;
-        self.write_by(passport, public, place, chosen, |halves| place.put(halves))
+        self.write_by(passport, public, place, chosen, |halves| {
+            halves.write(place)
+        })
     }
 
     /// Asks for the passphrase of the passport that goes to `place`.
-    pub(super) fn choose(&self, place: &Place) -> Result<Chosen> {
+    pub(super) fn choose(&self, place: &PassportFiles) -> Result<Chosen> {
         passphrase::choose(
             &shown(&place.secret),
             &self.source,
@@ -176,7 +178,7 @@ impl<'a> FirstSlot<'a> {
         self,
         passport: &Passport,
         public: &PublicPassport,
-        place: &Place,
+        place: &PassportFiles,
         chosen: Chosen,
         put: impl FnOnce(&Halves) -> Result<()>,
     ) -> Result<()> {
@@ -203,7 +205,7 @@ impl<'a> FirstSlot<'a> {
     }
 }
 
-fn report(passport: &Passport, place: &Place, chosen: &Chosen) -> Report {
+fn report(passport: &Passport, place: &PassportFiles, chosen: &Chosen) -> Report {
     let text = format!(
         "made {} (keep it, and its passphrase)\nand  {} (hand it out)\nfingerprint {}",
         shown(&place.secret),
@@ -217,7 +219,7 @@ fn report(passport: &Passport, place: &Place, chosen: &Chosen) -> Report {
     }
 }
 
-fn value(passport: &Passport, place: &Place, chosen: &Chosen) -> Value {
+fn value(passport: &Passport, place: &PassportFiles, chosen: &Chosen) -> Value {
     json!({
         "passport": place.secret.display().to_string(),
         "public": place.public.display().to_string(),

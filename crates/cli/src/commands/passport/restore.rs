@@ -8,7 +8,7 @@ use sealstone_terminal::clock;
 use sealstone_terminal::question;
 use zeroize::Zeroizing;
 
-use super::creation::{FirstSlot, Place, label_of_backup};
+use super::creation::{FirstSlot, label_of_backup, place_or_default};
 use crate::args::RestoreArgs;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -25,7 +25,7 @@ const SHOWN: usize = 5;
 const MARKS: [char; 3] = ['.', ')', ':'];
 
 pub(super) fn run(args: &RestoreArgs, context: &Context) -> Result<()> {
-    let place = Place::or_default(args.output.as_deref())?;
+    let place = place_or_default(args.output.as_deref())?;
     let slot = FirstSlot::new(&args.creation, context)?;
     let words = match &args.words_file {
         Some(path) => read(path)?,

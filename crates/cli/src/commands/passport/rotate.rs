@@ -3,18 +3,18 @@
 use sealstone::KdfParams;
 use sealstone::passport::{Passport, PublicPassport, Unlocked};
 use sealstone::trust::Status;
-use sealstone_files::{holds, keep, tagged};
+use sealstone_files::{PassportFiles, keep};
 use sealstone_terminal::clock;
 use sealstone_terminal::question;
 use sealstone_terminal::text::shown;
 
-use super::creation::{FirstSlot, Halves, Place};
+use super::creation::{FirstSlot, new_place};
 use super::slot::opened_params;
 use crate::args::RotateArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::identity::{Identity, load_public, or_default};
+use crate::identity::{Identity, or_default};
 use crate::passphrase::{Passphrases, Source};
 use crate::trust;
 
@@ -28,7 +28,7 @@ pub(super) fn run(args: &RotateArgs, context: &Context) -> Result<()> {
         }
         (_, Some(output)) => {
             let old = Identity::load(&or_default(args.old.as_deref())?)?;
-            let place = Place::new(output)?;
+            let place = new_place(output)?;
             Rotation {
                 old,
                 place,
@@ -43,13 +43,10 @@ pub(super) fn run(args: &RotateArgs, context: &Context) -> Result<()> {
 /// One passport takes the place of another.
 struct Rotation {
     old: Identity,
-    place: Place,
+    place: PassportFiles,
     /// Where the old one is kept, if the new one takes its name too.
-    kept: Option<Place>,
+    kept: Option<PassportFiles>,
 }
-
-/// This program makes no more passports that begin with the same digits.
-const MAX_KEPT: u32 = 1000;
 
 impl Rotation {
     fn of_default() -> Result<Self> {
@@ -64,7 +61,7 @@ impl Rotation {
         let kept = kept_place(&old)?;
         Ok(Self {
             old,
-            place: Place::at(&path),
+            place: PassportFiles::at(&path),
             kept: Some(kept),
         })
     }
@@ -86,11 +83,12 @@ impl Rotation {
         let new = Passport::generate(args.label.as_deref().unwrap_or(old.locked.label()), now)?;
         let public = unlocked.passport().succeed(&new, now);
         slot.write_by(&new, &public, place, chosen, |halves| match kept {
-            None => place.put(halves),
+            None => halves.write(place),
             Some(kept) => {
                 let _lock = keep::lock_unchanged(&old.path, &old.file)?;
                 self.keep_old(kept, &unlocked)?;
-                self.replace(&new.fingerprint().short(), halves)
+                // `Identity::public` finds the public half under both of its names.
+                halves.replace(place, &new.fingerprint().short())
             }
         })?;
         let kept = kept.as_ref().map_or(&old.path, |kept| &kept.secret);
@@ -122,59 +120,22 @@ impl Rotation {
 
     /// Copies both halves of the old passport; copies that an interrupted rotation has left are as
     /// good.
-    fn keep_old(&self, kept: &Place, unlocked: &Unlocked) -> Result<()> {
-        if !kept.secret.exists() {
-            keep::write_new(&kept.secret, &self.old.file, keep::PRIVATE)?;
-        }
-        if kept.public.exists() {
-            return Ok(());
-        }
-        let public = self
-            .old
-            .public()
-            .unwrap_or_else(|_| unlocked.passport().public());
-        let public = public.to_armor();
-        Ok(keep::write_new(
-            &kept.public,
-            public.as_bytes(),
-            keep::PUBLIC,
-        )?)
-    }
-
-    /// Writes the new passport under a name of its own, and moves it to that of the old one:
-    /// whenever this stops, both secret halves are there, and one is the default passport with its
-    /// public half beside it ([`Identity::public`] finds both names).
-    fn replace(&self, tag: &str, halves: &Halves) -> Result<()> {
-        let fresh = Place::at(&tagged(&self.place.secret, tag));
-        fresh.put(halves)?;
-        keep::rename(&fresh.secret, &self.place.secret)?;
-        keep::rename(&fresh.public, &self.place.public).map_err(|e| {
-            Failure::from(e).hint(format!(
-                "the new passport is in its place; its public half is {}, and has to be moved there by hand",
-                shown(&fresh.public)
-            ))
-        })
+    fn keep_old(&self, kept: &PassportFiles, unlocked: &Unlocked) -> Result<()> {
+        let public = || {
+            let public = self.old.public();
+            public
+                .unwrap_or_else(|_| unlocked.passport().public())
+                .to_armor()
+        };
+        Ok(kept.complete(&self.old.file, public)?)
     }
 }
 
 /// The place for the old passport: one that is free, or holds it already.
-fn kept_place(old: &Identity) -> Result<Place> {
-    let short = old.locked.fingerprint().short();
-    let numbered = (2..MAX_KEPT).map(|number| format!("{short}-{number}"));
-    std::iter::once(short.clone())
-        .chain(numbered)
-        .map(|tag| Place::at(&tagged(&old.path, &tag)))
-        .find(|place| takes(place, old))
+fn kept_place(old: &Identity) -> Result<PassportFiles> {
+    let place = PassportFiles::to_keep(&old.path, &old.file, &old.locked.fingerprint());
+    place
         .ok_or_else(|| Failure::new(Exit::Io, "no name is free to keep it under").about(old.name()))
-}
-
-fn takes(place: &Place, old: &Identity) -> bool {
-    let has_it = || holds(&place.secret, &old.file).unwrap_or(false);
-    let has_public = || {
-        let public = load_public(&place.public);
-        public.is_ok_and(|public| public.contact().fingerprint() == old.locked.fingerprint())
-    };
-    (!place.secret.exists() || has_it()) && (!place.public.exists() || has_public())
 }
 
 /// Whether to revoke the old passport: as the options say, else as the user answers. Without a

@@ -10,7 +10,7 @@ use serde_json::json;
 use zeroize::Zeroizing;
 
 use super::backup::must_be_meant;
-use super::creation::{FirstSlot, Place, label_of_backup};
+use super::creation::{FirstSlot, label_of_backup, place_or_default};
 use crate::args::{JoinArgs, SplitArgs};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -55,7 +55,7 @@ pub(super) fn split(args: &SplitArgs, context: &Context) -> Result<()> {
 }
 
 pub(super) fn join(args: &JoinArgs, context: &Context) -> Result<()> {
-    let place = Place::or_default(args.output.as_deref())?;
+    let place = place_or_default(args.output.as_deref())?;
     let slot = FirstSlot::new(&args.creation, context)?;
     let mut shares = Vec::new();
     for path in &args.shares {

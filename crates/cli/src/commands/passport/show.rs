@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use sealstone::Kind;
-use sealstone::passport::{PublicPassport, SecretPassport, Slot, SlotKind};
+use sealstone::passport::{MAX_LEN, PublicPassport, SecretPassport, Slot, SlotKind};
 use sealstone_terminal::clock;
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::args::{Profile, ShowArgs};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
-use crate::identity::{self, Identity, MAX_LEN, or_default};
+use crate::identity::{self, Identity, or_default};
 use crate::io::input;
 use crate::trust;
 

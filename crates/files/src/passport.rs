@@ -1,0 +1,219 @@
+//! The two files of a passport: the secret half, and the public half next to it.
+//!
+//! Whenever a program stops, every secret half that was made is in a file, and a public half never
+//! stands alone: it would invite files that nobody can open.
+
+use std::fmt;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use sealstone::passport::{Fingerprint, MAX_LEN, PublicPassport};
+
+use crate::keep::{self, PRIVATE, PUBLIC};
+use crate::{Input, OutputError, holds, public_half, tagged};
+
+/// The files of a passport.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PassportFiles {
+    /// The path of the secret half.
+    pub secret: PathBuf,
+    /// The path of the public half.
+    pub public: PathBuf,
+}
+
+/// Which step of writing a passport has failed.
+#[derive(Debug)]
+pub enum PassportError {
+    /// The secret half. There is no new file.
+    Secret(OutputError),
+    /// The public half. The secret one is complete.
+    Public {
+        /// The reason.
+        error: OutputError,
+        /// Where the secret half is.
+        secret: PathBuf,
+    },
+    /// The last name. The secret half has its name.
+    PublicName {
+        /// The reason.
+        error: OutputError,
+        /// Where the public half is.
+        public: PathBuf,
+    },
+}
+
+/// No program makes more passports whose fingerprints begin with the same digits.
+const MAX_KEPT: u32 = 1000;
+
+impl PassportFiles {
+    /// At `path` and next to it.
+    pub fn at(path: &Path) -> Self {
+        Self {
+            secret: path.to_owned(),
+            public: public_half(path),
+        }
+    }
+
+    /// Fails if a file is there, or none can be made. A program checks this before it shows a
+    /// passphrase.
+    ///
+    /// # Errors
+    /// As [`keep::must_be_new`] and [`keep::must_be_makeable`].
+    pub fn must_be_free(&self) -> keep::Result<()> {
+        keep::must_be_new([self.secret.as_path(), &self.public])?;
+        keep::must_be_makeable(&self.secret)
+    }
+
+    /// Writes both halves durably, the secret one first. Never replaces a file.
+    ///
+    /// # Errors
+    /// [`PassportError`].
+    pub fn write(&self, secret: &[u8], public: &[u8]) -> Result<(), PassportError> {
+        keep::write_new(&self.secret, secret, PRIVATE).map_err(PassportError::Secret)?;
+        let written = keep::write_new(&self.public, public, PUBLIC);
+        written.map_err(|error| PassportError::Public {
+            error,
+            secret: self.secret.clone(),
+        })
+    }
+
+    /// Writes the halves that are missing. Those that are there are as good: see
+    /// [`PassportFiles::to_keep`].
+    ///
+    /// # Errors
+    /// As [`keep::write_new`].
+    pub fn complete(&self, secret: &[u8], public: impl FnOnce() -> String) -> keep::Result<()> {
+        if !self.secret.exists() {
+            keep::write_new(&self.secret, secret, PRIVATE)?;
+        }
+        match self.public.exists() {
+            true => Ok(()),
+            false => keep::write_new(&self.public, public().as_bytes(), PUBLIC),
+        }
+    }
+
+    /// Replaces both halves. Writes them under names of their own, with `tag` in them, and moves
+    /// them: whenever this stops, the new secret half has one of two names, and the public one is
+    /// next to it or has the name with the tag.
+    ///
+    /// # Errors
+    /// [`PassportError`].
+    pub fn replace(&self, tag: &str, secret: &[u8], public: &[u8]) -> Result<(), PassportError> {
+        let fresh = Self::at(&tagged(&self.secret, tag));
+        fresh.write(secret, public)?;
+        keep::rename(&fresh.secret, &self.secret).map_err(PassportError::Secret)?;
+        let renamed = keep::rename(&fresh.public, &self.public);
+        renamed.map_err(|error| PassportError::PublicName {
+            error,
+            public: fresh.public,
+        })
+    }
+
+    /// Where the passport at `path` is kept when another one takes its name: beside it, with the
+    /// beginning of its fingerprint in the name. The place is free, or an interrupted rotation has
+    /// left a copy there. `None` if there is no such place.
+    pub fn to_keep(path: &Path, secret: &[u8], fingerprint: &Fingerprint) -> Option<Self> {
+        let short = fingerprint.short();
+        let numbered = (2..MAX_KEPT).map(|number| format!("{short}-{number}"));
+        std::iter::once(short.clone())
+            .chain(numbered)
+            .map(|tag| Self::at(&tagged(path, &tag)))
+            .find(|place| place.takes(secret, fingerprint))
+    }
+
+    /// Whether each file is missing, or holds this passport.
+    fn takes(&self, secret: &[u8], fingerprint: &Fingerprint) -> bool {
+        let has_secret = || holds(&self.secret, secret).unwrap_or(false);
+        let has_public = || is_public_half(&self.public, fingerprint);
+        (!self.secret.exists() || has_secret()) && (!self.public.exists() || has_public())
+    }
+}
+
+fn is_public_half(path: &Path, fingerprint: &Fingerprint) -> bool {
+    let read = File::open(path).and_then(|file| Input::new(file, "")?.document(MAX_LEN));
+    let public = read.map(|document| PublicPassport::from_armor(&document));
+    matches!(public, Ok(Ok(public)) if public.contact().fingerprint() == *fingerprint)
+}
+
+impl fmt::Display for PassportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Secret(error) => write!(f, "{error}"),
+            Self::Public { error, .. } => write!(f, "only the secret half was written: {error}"),
+            Self::PublicName { error, .. } => write!(f, "the public half was not moved: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for PassportError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Refusal;
+    use sealstone::passport::Passport;
+    use std::fs::{create_dir, read, write};
+
+    fn passport() -> (Fingerprint, String) {
+        let passport = Passport::generate("Alice", 1).unwrap();
+        (passport.fingerprint(), passport.public().to_armor())
+    }
+
+    #[test]
+    fn a_passport_is_replaced_and_nothing_else_is_left() {
+        let directory = tempfile::tempdir().unwrap();
+        let files = PassportFiles::at(&directory.path().join("default.passport"));
+        files.must_be_free().unwrap();
+        files.write(b"old", b"old public").unwrap();
+        let refused = files.must_be_free().unwrap_err();
+        assert!(matches!(refused.reason, Refusal::Kept));
+        files.replace("9aee5533", b"new", b"new public").unwrap();
+        assert_eq!(read(&files.secret).unwrap(), b"new");
+        assert_eq!(read(&files.public).unwrap(), b"new public");
+        assert_eq!(directory.path().read_dir().unwrap().count(), 2);
+    }
+
+    #[test]
+    fn an_error_says_which_half_is_there() {
+        let directory = tempfile::tempdir().unwrap();
+        let files = PassportFiles::at(&directory.path().join("a.passport"));
+        create_dir(&files.public).unwrap();
+        let error = files.write(b"secret", b"public").unwrap_err();
+        assert!(matches!(error, PassportError::Public { secret, .. } if secret == files.secret));
+        let error = files.write(b"other", b"public").unwrap_err();
+        assert!(matches!(error, PassportError::Secret(_)));
+        assert_eq!(read(&files.secret).unwrap(), b"secret");
+        let error = files.replace("b", b"new", b"public").unwrap_err();
+        let at = directory.path().join("a.b.pub");
+        assert!(matches!(error, PassportError::PublicName { public, .. } if public == at));
+        assert_eq!(read(&files.secret).unwrap(), b"new");
+        assert_eq!(read(at).unwrap(), b"public");
+    }
+
+    #[test]
+    fn an_old_passport_is_kept_where_it_is_free_or_is_kept_already() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("default.passport");
+        let (alice, public) = passport();
+        let place = || PassportFiles::to_keep(&path, b"secret", &alice).unwrap();
+        let first = place();
+        assert_eq!(first, PassportFiles::at(&tagged(&path, &alice.short())));
+        // An interrupted rotation goes on.
+        write(&first.secret, "secret").unwrap();
+        assert_eq!(place(), first);
+        first.complete(b"secret", || public.clone()).unwrap();
+        assert_eq!(place(), first);
+        first.complete(b"other", || panic!("it is there")).unwrap();
+        assert_eq!(read(&first.secret).unwrap(), b"secret");
+        // Another passport is in the way.
+        write(&first.public, passport().1).unwrap();
+        let second = PassportFiles::at(&tagged(&path, &format!("{}-2", alice.short())));
+        assert_eq!(place(), second);
+        write(&second.secret, "another").unwrap();
+        assert!(
+            place()
+                .secret
+                .ends_with(format!("default.{}-3.passport", alice.short()))
+        );
+    }
+}
