@@ -9,7 +9,6 @@ import base64
 import contextlib
 import copy
 import io
-import itertools
 import json
 import shutil
 import tempfile
@@ -233,9 +232,6 @@ def stored() -> None:
     sealstone.open(PLACE / "sealed", PLACE / "opened", keys=BOB, sender="unsigned", overwrite=True)
 
 
-EXPORTS = (PLACE / f"export{number}" for number in itertools.count())
-
-
 def opened() -> None:
     """What came with a file: shown, copied, and refused to a pickle."""
     it = sealstone.open(SEALED, keys=BOB, sender=ALICE.public)
@@ -252,7 +248,8 @@ def exceptions() -> None:
 
 def exported() -> None:
     """Evidence on disk."""
-    directory = next(EXPORTS)
+    # Always the same name: Python 3.12 keeps every name that a `Path` ever had.
+    directory = PLACE / "evidence"
     SIGNED.export(directory, REPORT)
     shutil.rmtree(directory)
 

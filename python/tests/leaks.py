@@ -95,7 +95,8 @@ def fitting(call: Callable[[], object], times: int, seconds: float) -> int:
     for _ in range(20):
         call()
     each = (time.perf_counter() - start) / 20
-    return max(100, min(times, int(seconds / 3 / each)))
+    # With fewer than 120, growth by one block a call is within the limit.
+    return max(120, min(times, int(seconds / 3 / each)))
 
 
 def main() -> int:
