@@ -1,7 +1,9 @@
 //! Sealed files.
 
+mod keys;
+
 use crate::data::Text;
-use crate::errors::{exception, not_a_recipient, raise, wrong_passphrase};
+use crate::errors::{exception, raise};
 use crate::lock::Unnested;
 use crate::output::Output;
 use crate::passport::{Params, Passport, PublicPassport};
@@ -10,14 +12,13 @@ use crate::stream::{Source, Stoppable, Target, Watched};
 use crate::trust::TrustStore;
 use crate::view::{Buffer, PIECE};
 use crate::watch::{Progress, Watch};
+use keys::{KeyRing, Refused};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sealstone::file::{
-    Dearmored, Keys, Metadata, Opening, Sealed, SealedReader, Sealer, Sender, Workers,
-};
+use sealstone::file::{Dearmored, Metadata, Sealed, SealedReader, Sealer, Sender, Workers};
 use sealstone::passport::Contact;
-use sealstone::{Error, KdfLimits, KdfParams, Passphrase};
+use sealstone::{Error, KdfParams, Passphrase};
 use sealstone_files::{PRIVATE, PUBLIC, umask};
 use std::io::{BufReader, BufWriter, Cursor, Read, Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -127,79 +128,6 @@ pub(crate) fn seal<'py>(
         py.detach(|| choices.seal(sender.as_deref(), source, &mut target, profile, &watch));
     watch.end(py, sealed, |e| exception(py, e))?;
     target.finish(py, PUBLIC & !umask())
-}
-
-/// The keys for opening a file.
-#[derive(FromPyObject)]
-pub(crate) struct KeyRing(Vec<Py<Passport>>, Option<Text>);
-
-impl KeyRing {
-    fn passports(&self) -> PyResult<Vec<Arc<sealstone::passport::Passport>>> {
-        self.0.iter().map(|it| it.get().get()).collect()
-    }
-
-    fn unlock<R: Read>(
-        &self,
-        passports: &[Arc<sealstone::passport::Passport>],
-        reader: R,
-        watch: &Watch,
-    ) -> Result<Opening<R>, Refused> {
-        let passphrase = self
-            .1
-            .as_ref()
-            .map(|it| Passphrase::new(it.bytes()))
-            .transpose()?;
-        let passports: Vec<_> = passports.iter().map(|it| &**it).collect();
-        let passphrases: Vec<_> = passphrase.iter().collect();
-        let sealed = Sealed::read(reader)?;
-        let key = sealed.file_key(&Keys {
-            limits: KdfLimits::default(),
-            on_progress: watch,
-            ..Keys::new(&passports, &passphrases)
-        });
-        match key {
-            Ok(key) => Ok(sealed.unlock_with(&key)?),
-            Err(error) => Err(Refused {
-                error,
-                recipients: sealed.descriptions().map(|it| it.text).collect(),
-            }),
-        }
-    }
-}
-
-/// Why a file does not open, and its recipients in words, if they are known.
-struct Refused {
-    error: Error,
-    recipients: Vec<String>,
-}
-
-impl From<Error> for Refused {
-    fn from(error: Error) -> Self {
-        Self {
-            error,
-            recipients: Vec::new(),
-        }
-    }
-}
-
-impl From<std::io::Error> for Refused {
-    fn from(error: std::io::Error) -> Self {
-        Error::from(error).into()
-    }
-}
-
-impl Refused {
-    /// The exception for keys of these passports.
-    fn exception(self, py: Python<'_>, passports: &[Arc<sealstone::passport::Passport>]) -> PyErr {
-        match self.error {
-            Error::WrongPassphrase => wrong_passphrase(py, self.recipients, None),
-            Error::NotRecipient => {
-                let given = passports.iter().map(|it| it.fingerprint().to_string());
-                not_a_recipient(py, self.recipients, given.collect())
-            }
-            error => exception(py, error),
-        }
-    }
 }
 
 /// The senders whose files open.

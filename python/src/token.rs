@@ -4,13 +4,14 @@ mod keys;
 
 use crate::data::{Data, Secret};
 use crate::errors::raise;
+use crate::watch::Watch;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sealstone_token::Error;
 use sealstone_token::privacypass::directory::Directory;
 use sealstone_token::privacypass::{self, TokenChallenge, TokenType, header};
-use std::sync::{Mutex, PoisonError};
+use sealstone_token::{Error, cancellable};
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub(crate) use keys::{IssuerKey, IssuerPublicKey};
 
@@ -30,6 +31,18 @@ fn exception(py: Python<'_>, error: Error) -> PyErr {
         _ => return PyValueError::new_err(text),
     };
     raise(py, "TokenRefused", (text, name))
+}
+
+/// Works without Python's lock. A signal ends work on a batch.
+fn interruptible<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce() -> Result<T, Error> + Send,
+) -> PyResult<T> {
+    let watch = Arc::new(Watch::new(None));
+    let asked = Arc::clone(&watch);
+    let goes_on = move || asked.passed(0, 0).is_ok();
+    let done = py.detach(|| cancellable(goes_on, work));
+    watch.result(done, |error| exception(py, error))
 }
 
 const NAMES: [(&str, TokenType); 4] = [
@@ -202,19 +215,17 @@ impl Pending {
         count: Option<usize>,
     ) -> PyResult<Self> {
         let (key, challenge) = (&key.get().0, &challenge.get().0);
-        let made = py.detach(|| match count {
+        let (pending, _) = interruptible(py, || match count {
             None => privacypass::Pending::one(key, challenge),
             Some(count) => privacypass::Pending::batch(key, challenge, count),
-        });
-        let (pending, _) = made.map_err(|error| exception(py, error))?;
+        })?;
         Ok(Self(Mutex::new(Some(pending))))
     }
 
     /// Reads what `save` gave.
     #[staticmethod]
     fn restore(py: Python<'_>, data: Secret) -> PyResult<Self> {
-        let read = py.detach(|| privacypass::Pending::decode(&data));
-        let pending = read.map_err(|error| exception(py, error))?;
+        let pending = interruptible(py, || privacypass::Pending::decode(&data))?;
         Ok(Self(Mutex::new(Some(pending))))
     }
 
@@ -234,8 +245,14 @@ impl Pending {
     /// Checks the issuer's response, and makes the tokens.
     fn finalize(&self, py: Python<'_>, response: Data) -> PyResult<Vec<Token>> {
         let pending = self.slot().take().ok_or_else(used)?;
-        let tokens = py.detach(|| pending.finalize(&response));
-        let tokens = tokens.map_err(|error| exception(py, error))?;
+        let tokens = interruptible(py, || {
+            pending
+                .finalize_or_keep(&response)
+                .map_err(|(error, kept)| {
+                    *self.slot() = kept.map(|it| *it);
+                    error
+                })
+        })?;
         Ok(tokens.into_iter().map(Token).collect())
     }
 

@@ -16,6 +16,7 @@ import sealstone
 from sealstone import Passport, SealedFile, aio, argon2, timestamps
 from sealstone.argon2.low_level import Type, hash_secret_raw
 from sealstone.packages import sign
+from sealstone.tokens import Challenge, IssuerKey, Pending
 from interrupts import interrupted
 
 ALICE, BOB, EVE = Passport.generate("Alice"), Passport.generate("Bob"), Passport.generate("Eve")
@@ -160,6 +161,23 @@ def test_a_signal_while_one_thread_reads() -> None:
     interrupted(lambda: timestamps.renewal(Slow(0.001, 1000), calls.RESPONSE), 0.6)
     interrupted(lambda: timestamps.verify(Slow(0.001, 1000), calls.RESPONSE, calls.ROOTS), 0.6)
     interrupted(lambda: sign(ALICE, {"a": Slow(0.001, 1000)}), 0.6)
+
+
+def test_a_signal_while_a_batch_of_tokens_is_made() -> None:
+    """The client's blinds stay as they were: it may finalize again."""
+    issuer, challenge = IssuerKey.generate("ristretto255"), Challenge("ristretto255", "issuer.example")
+    many = 30_000
+    interrupted(lambda: Pending(issuer.public, challenge, many), 0.6)
+    pending = Pending(issuer.public, challenge, many)
+    request, saved = pending.request, pending.save()
+    interrupted(lambda: Pending.restore(saved), 0.6)
+    interrupted(lambda: issuer.issue_batch(request, many), 0.6)
+    response = issuer.issue_batch(request, many)
+    interrupted(lambda: pending.finalize(response), 0.6)
+    tokens = pending.finalize(response)
+    assert len(tokens) == many and issuer.redeem(tokens[-1], challenge)
+    with pytest.raises(ValueError, match="finalized already"):
+        pending.finalize(response)
 
 
 def test_a_signal_while_hashes_are_measured() -> None:

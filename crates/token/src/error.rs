@@ -41,6 +41,8 @@ pub enum Error {
     Refused,
     /// No epoch accepts this at this time.
     NoEpoch,
+    /// The caller of [`cancellable`](crate::cancellable) said that the work is not wanted any more.
+    Cancelled,
 }
 
 impl fmt::Display for Error {
@@ -65,6 +67,7 @@ impl fmt::Display for Error {
             Self::NoBatch => f.write_str("RSA tokens cannot share one proof: ask one by one"),
             Self::NotPublic => f.write_str("only the issuer can verify tokens of this type"),
             Self::Refused => f.write_str("the issuer refused this part of the request"),
+            Self::Cancelled => f.write_str("cancelled"),
             Self::NoEpoch => f.write_str("no key of the issuer accepts this now"),
         }
     }

@@ -17,3 +17,4 @@ pub mod privacypass;
 pub mod voprf;
 
 pub use error::Error;
+pub use parallel::cancellable;

@@ -29,7 +29,7 @@ False
 Failures raise `TokenRefused`, `Malformed` or `Unsupported` of `sealstone.errors`; arguments out of
 range raise `ValueError`. A `Pending` and an `IssuerKey` are secret: their `repr` shows no secret,
 they cannot be pickled, and their secrets are wiped with the last reference; those of a key also by
-`close`.
+`close`. Ctrl-C ends work on a batch; a `Pending` whose `finalize` it ended may be finalized again.
 """
 
 from typing import NamedTuple

@@ -1,6 +1,6 @@
 //! The two halves of an issuer's key.
 
-use super::{Challenge, Token, exception, name_of, type_of};
+use super::{Challenge, Token, exception, interruptible, name_of, type_of};
 use crate::data::{Data, Secret};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -132,8 +132,7 @@ impl IssuerKey {
         limit: usize,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let key = self.get()?;
-        let response = py.detach(|| key.issue_batch(&request, limit));
-        let response = response.map_err(|error| exception(py, error))?;
+        let response = interruptible(py, || key.issue_batch(&request, limit))?;
         Ok(PyBytes::new(py, &response))
     }
 

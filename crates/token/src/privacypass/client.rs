@@ -154,29 +154,48 @@ impl Pending {
     /// # Errors
     /// If the response is malformed, or its proof or signature is not one of the issuer's key.
     pub fn finalize(self, response: &[u8]) -> Result<Vec<Token>, Error> {
-        let Self {
-            key,
-            form,
-            tokens,
-            blinds,
-        } = self;
+        self.finalize_or_keep(response).map_err(|(error, _)| error)
+    }
+
+    /// As [`Pending::finalize`]. With [`Error::Cancelled`] it gives itself back.
+    ///
+    /// # Errors
+    /// As there; [`Error::Cancelled`].
+    pub fn finalize_or_keep(
+        self,
+        response: &[u8],
+    ) -> Result<Vec<Token>, (Error, Option<Box<Self>>)> {
+        let (row, proof) = self.parts(response).map_err(|error| (error, None))?;
+        let opened = by_kind!(Blinds, &self.blinds,
+            client => unblind(client, &self.tokens, row, proof),
+            _rsa => return self.finalize_rsa(row, proof).map_err(|error| (error, None)));
+        opened.map_err(|error| {
+            let keeps = error == Error::Cancelled;
+            (error, keeps.then(|| Box::new(self)))
+        })
+    }
+
+    /// The evaluations and the proof of a response.
+    fn parts<'r>(&self, response: &'r [u8]) -> Result<(&'r [u8], &'r [u8]), Error> {
+        let element_len = self.key.token_type().blinded_len();
         let mut reader = Reader::new(response, "token response");
-        let row = match form {
-            Form::One => reader.take(key.token_type().blinded_len())?,
+        let row = match self.form {
+            Form::One => reader.take(element_len)?,
             Form::Batch => reader.variable_vector()?,
         };
-        let proof = reader.rest();
         // Before elements are decoded, which takes time: an issuer may send as many as it likes.
-        let element_len = key.token_type().blinded_len();
-        if row.len() != tokens.len() * element_len {
+        if row.len() != self.tokens.len() * element_len {
             return Err(Error::BatchLength(row.len() / element_len));
         }
-        by_kind!(Blinds, blinds,
-        client => unblind(client, tokens, row, proof),
-        rsa => {
-            Reader::new(proof, "token response").finish()?;
-            unblind_rsa(&key, rsa, tokens, row)
-        })
+        Ok((row, reader.rest()))
+    }
+
+    fn finalize_rsa(self, row: &[u8], proof: &[u8]) -> Result<Vec<Token>, Error> {
+        Reader::new(proof, "token response").finish()?;
+        match self.blinds {
+            Blinds::Rsa(rsa) => unblind_rsa(&self.key, rsa, self.tokens, row),
+            _ => Err(Error::Malformed("public key")),
+        }
     }
 
     /// Everything, to be kept until the response arrives: spec/token.md gives the layout. Keep
@@ -352,13 +371,13 @@ fn blind_rsa(
 }
 
 fn unblind<S: Suite>(
-    client: Client<S>,
-    tokens: Vec<Token>,
+    client: &Client<S>,
+    tokens: &[Token],
     row: &[u8],
     proof: &[u8],
 ) -> Result<Vec<Token>, Error> {
-    let outputs = client.finalize(&Evaluated::decode_all(row)?, &Proof::decode(proof)?)?;
-    let tokens = tokens.into_iter().zip(&outputs);
+    let outputs = client.open(&Evaluated::decode_all(row)?, &Proof::decode(proof)?)?;
+    let tokens = tokens.iter().cloned().zip(&outputs);
     Ok(tokens
         .map(|(token, output)| token.with_authenticator(output.as_bytes()))
         .collect())

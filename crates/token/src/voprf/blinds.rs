@@ -9,7 +9,8 @@ use super::message::{Blinded, Encoded, Evaluated};
 use super::suite::{ElementOf, Mode, Output, ScalarOf, Suite, tag};
 use crate::{Error, parallel};
 
-/// Inputs with their blinds. [`Blinds::remove`] consumes them, so a blind is used once.
+/// Inputs with their blinds. Who calls [`Blinds::remove`] drops them when it succeeds, so a blind is
+/// used once.
 pub(crate) struct Blinds<S: Suite> {
     inputs: Vec<Zeroizing<Vec<u8>>>,
     blinds: Vec<ScalarOf<S>>,
@@ -73,7 +74,7 @@ impl<S: Suite> Blinds<S> {
     /// The outputs: the digest of each input, of what `context` adds, and of the evaluation
     /// without its blind (`Finalize`).
     pub(crate) fn remove(
-        self,
+        &self,
         evaluated: &[Evaluated<S>],
         context: &[&[u8]],
     ) -> Result<Vec<Output>, Error> {

@@ -67,7 +67,7 @@ impl<S: Suite> Statement<'_, S> {
     /// `GenerateProof` with the randomness `nonce`; `key` is the logarithm.
     pub(crate) fn prove(&self, key: &ScalarOf<S>, nonce: &ScalarOf<S>) -> Result<Proof<S>, Error> {
         let weights = self.weights()?;
-        let before = sum(&weights, &self.before);
+        let before = sum(&weights, &self.before)?;
         let terms = [(&before, key), (&before, nonce)];
         // The server knows the logarithm, so it saves the second sum (`ComputeCompositesFast`).
         let [(_, after), (_, commitment)] = products(&terms)?;
@@ -109,6 +109,7 @@ impl<S: Suite> Statement<'_, S> {
             || sum(&weights, &self.before),
             || sum(&weights, &self.after),
         );
+        let (before, after) = (before?, after?);
         let generator = ElementOf::<S>::double_product_public(s, c, self.base.0);
         let terms = [(s.clone(), &before), (c.clone(), &after)];
         let commitment = ElementOf::<S>::sum_of_products_public(&terms);
@@ -168,15 +169,14 @@ impl<S: Suite> Statement<'_, S> {
 }
 
 /// `Σ weightᵢ · elementᵢ`: weights and elements are public.
-fn sum<S: Suite>(weights: &[ScalarOf<S>], elements: &[&Encoded<S>]) -> ElementOf<S> {
+fn sum<S: Suite>(weights: &[ScalarOf<S>], elements: &[&Encoded<S>]) -> Result<ElementOf<S>, Error> {
     let elements = elements.iter().map(|encoded| &encoded.element);
     let terms: Vec<_> = weights.iter().cloned().zip(elements).collect();
     let parts = parallel::try_chunks(&terms, |terms| {
-        Ok::<_, Error>(vec![ElementOf::<S>::sum_of_products_public(terms)])
-    });
-    let parts = parts.expect("a sum does not fail");
+        Ok(vec![ElementOf::<S>::sum_of_products_public(terms)])
+    })?;
     let first = parts[0].clone();
-    parts[1..].iter().fold(first, |sum, part| sum.add(part))
+    Ok(parts[1..].iter().fold(first, |sum, part| sum.add(part)))
 }
 
 /// `products` of a number of terms that is known.

@@ -79,6 +79,15 @@ impl<S: Suite> Client<S> {
         evaluated: &[Evaluated<S>],
         proof: &Proof<S>,
     ) -> Result<Vec<Output>, Error> {
+        self.open(evaluated, proof)
+    }
+
+    /// [`Client::finalize`]. The caller drops the client, unless that was cancelled.
+    pub(crate) fn open(
+        &self,
+        evaluated: &[Evaluated<S>],
+        proof: &Proof<S>,
+    ) -> Result<Vec<Output>, Error> {
         if evaluated.len() != self.blinded().len() {
             return Err(Error::BatchLength(evaluated.len()));
         }
