@@ -11,6 +11,7 @@
 //! | know what an output may replace | [`Target`], [`NewFile`], [`OutputError`] |
 //! | write files that must not be lost | [`keep`] |
 //! | write to another thread until it is closed | [`Pipe`] |
+//! | work on many files at once | [`in_order`] |
 //! | copy a pipe to read it twice, make redirected output durable | [`spool`], [`settle`] |
 //! | find the files of a passport | [`public_half`], [`tagged`], [`former_default_passports`] |
 //! | write the files of a passport, and replace them | [`PassportFiles`] |
@@ -43,6 +44,7 @@ pub mod keep;
 mod locking;
 mod names;
 mod output;
+mod parallel;
 mod passport;
 mod place;
 mod standard;
@@ -64,6 +66,7 @@ pub use input::{Document, Input, named, plain};
 pub use locking::{lock, lock_shared};
 pub use names::{DEFAULT_PASSPORT, former_default_passports, public_half, tagged, with_suffix};
 pub use output::{NewFile, OutputError, Pipe, Refusal, Target};
+pub use parallel::{in_order, lanes};
 pub use passport::{PassportError, PassportFiles};
 pub use place::{PlacedFile, holds};
 pub use standard::Standard;

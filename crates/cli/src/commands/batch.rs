@@ -1,12 +1,9 @@
 //! One command on many files: in parallel, reported in the order of the command line.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-use std::sync::mpsc::{self, Receiver};
-use std::thread;
 
+use sealstone_files::{in_order, lanes};
 use sealstone_terminal::text::shown;
 
 use crate::context::{Context, Report};
@@ -21,17 +18,11 @@ pub(crate) struct Batch {
     pub(crate) stop: bool,
 }
 
-/// More threads would only wait for the disk, and each holds the buffer of one chunk.
-const MAX_LANES: usize = 16;
-
 impl Batch {
-    /// Two files for each processor: one waits for the disk while the other is worked on.
+    /// As many as are useful.
     pub(crate) fn new(stop: bool) -> Self {
-        let processors = thread::available_parallelism().map_or(1, |n| n.get());
-        Self {
-            lanes: (2 * processors).min(MAX_LANES),
-            stop,
-        }
+        let lanes = lanes();
+        Self { lanes, stop }
     }
 
     /// Runs `work` on every item and reports each. Continues after a failure, unless it is to stop.
@@ -43,34 +34,12 @@ impl Batch {
         context: &Context,
         work: impl Fn(&T) -> Result<Report> + Sync,
     ) -> Result<()> {
-        let next = AtomicUsize::new(0);
-        let stopped = AtomicBool::new(false);
-        let (sender, receiver) = mpsc::channel();
-        let step = || {
-            if stopped.load(Relaxed) {
-                return None;
-            }
-            let index = next.fetch_add(1, Relaxed);
-            let done = work(items.get(index)?);
-            if done.is_err() && self.stop {
-                stopped.store(true, Relaxed);
-            }
-            Some((index, done))
-        };
-        thread::scope(|scope| {
-            for _ in 0..self.lanes.min(items.len()) {
-                let sender = sender.clone();
-                let step = &step;
-                // The channel closes if nobody reads the reports any more.
-                scope.spawn(move || while step().is_some_and(|done| sender.send(done).is_ok()) {});
-            }
-            drop(sender);
-            let mut tally = Tally::default();
-            let reported = tally.report(&receiver, context);
-            stopped.store(reported.is_err(), Relaxed);
-            drop(receiver);
-            reported.and_then(|()| tally.verdict(items.len()))
-        })
+        let mut tally = Tally::default();
+        let ends = |done: &Result<Report>| done.is_err() && self.stop;
+        in_order(items, self.lanes, work, ends, |done| {
+            tally.one(done, context)
+        })?;
+        tally.verdict(items.len())
     }
 }
 
@@ -83,25 +52,6 @@ struct Tally {
 }
 
 impl Tally {
-    /// Reports in order, as far as everything before has been reported.
-    fn report(
-        &mut self,
-        receiver: &Receiver<(usize, Result<Report>)>,
-        context: &Context,
-    ) -> Result<()> {
-        let mut waiting = BTreeMap::new();
-        for (index, done) in receiver {
-            waiting.insert(index, done);
-            while let Some(done) = waiting.remove(&self.done) {
-                self.one(done, context)?;
-            }
-        }
-        // After a stop, files in between are missing.
-        waiting
-            .into_values()
-            .try_for_each(|done| self.one(done, context))
-    }
-
     fn one(&mut self, done: Result<Report>, context: &Context) -> Result<()> {
         self.done += 1;
         match done {
