@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use sealstone_files::{Document, Standard, settle};
+use sealstone_terminal::colour::{Colour, Paint};
 use sealstone_terminal::text::{fold, json_line, printable};
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
@@ -22,7 +23,7 @@ pub(crate) struct Context {
     quiet: bool,
     /// Whether progress may be shown.
     pub(crate) progress: bool,
-    coloured: bool,
+    paint: Paint,
     /// Whether JSON results go to standard error, because standard output has content.
     results_on_stderr: bool,
     /// The directory of the trust store, if it is not the usual one.
@@ -41,11 +42,6 @@ pub(crate) struct Report {
     pub(crate) secret: bool,
 }
 
-/// Whether messages may have colours (<https://no-color.org>).
-pub(crate) fn is_coloured() -> bool {
-    stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-}
-
 impl Context {
     pub(crate) fn new(args: &GlobalArgs) -> Self {
         let terminal = stderr().is_terminal();
@@ -53,7 +49,7 @@ impl Context {
             json: args.json,
             quiet: args.quiet || args.json,
             progress: terminal && !args.no_progress && !args.quiet && !args.json,
-            coloured: is_coloured(),
+            paint: Paint::on(&stderr()),
             results_on_stderr: false,
             trust_dir: args.trust_dir.clone(),
             subject: None,
@@ -100,7 +96,7 @@ impl Context {
             true => self.tell(&json_line(&json!({"warning": text}))),
             false => self.tell(&format!(
                 "{} {}",
-                self.paint("33", "warning:"),
+                self.paint.paint(Colour::Yellow, "warning:"),
                 fold(&printable(text))
             )),
         }
@@ -210,7 +206,7 @@ impl Context {
                 true => self.tell(&json_line(&failure.json(ends))),
                 false => self.tell(&format!(
                     "{} {}",
-                    self.paint("31", "sealstone:"),
+                    self.paint.paint(Colour::Red, "sealstone:"),
                     fold(&printable(&text))
                 )),
             }
@@ -220,14 +216,6 @@ impl Context {
     /// Errors are ignored: they could only be reported to standard error itself.
     fn tell(&self, text: &str) {
         let _ = writeln!(stderr(), "{text}");
-    }
-
-    fn paint(&self, colour: &str, text: &str) -> String {
-        if self.coloured {
-            format!("\x1b[1;{colour}m{text}\x1b[0m")
-        } else {
-            text.to_owned()
-        }
     }
 }
 

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use sealstone_files::Standard;
+use sealstone_terminal::colour::Paint;
 use sealstone_terminal::text::json_line;
 
-use crate::context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::io::output::must_be_open;
@@ -40,7 +40,7 @@ pub(crate) fn report(mut error: clap::Error) -> ExitCode {
         // In the form of all other messages.
         false => {
             let text = error.render();
-            let text = if context::is_coloured() {
+            let text = if Paint::on(&io::stderr()).is_coloured() {
                 text.ansi().to_string()
             } else {
                 text.to_string()

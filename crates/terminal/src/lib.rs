@@ -8,6 +8,8 @@
 //! | read a passphrase from wherever it is, or get a new one | [`passphrase`] |
 //! | show the progress of reading and of key derivation | [`progress`] |
 //! | show times | [`clock`] |
+//! | show colours | [`colour`] |
+//! | make pages for a browser of text that somebody else has written | [`html`] |
 //! | show QR codes | [`qr`] |
 //! | know who uses the program | [`user`] |
 //!
@@ -15,6 +17,8 @@
 #![forbid(unsafe_code)]
 
 pub mod clock;
+pub mod colour;
+pub mod html;
 pub mod passphrase;
 pub mod progress;
 pub mod qr;

@@ -1,6 +1,5 @@
 //! `verify --html`: a report in one file that needs neither a network nor a script.
 
-use std::fmt::Display;
 use std::path::Path;
 
 use data_encoding::HEXLOWER;
@@ -8,7 +7,10 @@ use sealstone::package::{Entry, EntryContent, LayerReport, SignerReport, Verdict
 use sealstone::timestamp::{PathCertificate, Verified};
 use sealstone_primitives::hash::{sha3_256, sha256};
 use sealstone_terminal::clock;
-use sealstone_terminal::text::{one_line, printable, shown};
+use sealstone_terminal::html::{
+    code, definitions, element, escape, line, page, row, section, table,
+};
+use sealstone_terminal::text::{printable, shown};
 use serde_json::Value;
 
 use super::show::{Shown, standing};
@@ -32,7 +34,7 @@ pub(super) fn malformed(path: &Path, reason: &str, now: u64) -> String {
              known of its signers.",
         ),
     ];
-    page(&format!("{title}: signed package"), &body.concat())
+    page(&format!("{title}: signed package"), STYLE, &body.concat())
 }
 
 impl Shown<'_> {
@@ -59,7 +61,7 @@ impl Shown<'_> {
             self.files(),
             self.how_to_check(),
         ];
-        page(&format!("{title}: signed package"), &body.concat())
+        page(&format!("{title}: signed package"), STYLE, &body.concat())
     }
 
     fn facts(&self, now: u64) -> String {
@@ -155,7 +157,7 @@ impl Shown<'_> {
         let value: Option<Value> = serde_json::from_slice(policy).ok();
         let pretty = value.and_then(|value| serde_json::to_string_pretty(&value).ok());
         let text = pretty.unwrap_or_else(|| String::from_utf8_lossy(policy).into_owned());
-        let text = format!("<pre>{}</pre>\n", escaped(&printable(&text)));
+        let text = format!("<pre>{}</pre>\n", escape(&printable(&text)));
         section("Policy", &text)
     }
 
@@ -191,69 +193,8 @@ impl Shown<'_> {
     }
 }
 
-fn page(title: &str, body: &str) -> String {
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
-         <meta http-equiv=\"Content-Security-Policy\" \
-         content=\"default-src 'none'; style-src 'unsafe-inline'\"/>\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
-         <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n{body}</body>\n</html>\n",
-        line(title)
-    )
-}
-
-/// A line that somebody else may have written.
-fn line(text: impl Display) -> String {
-    escaped(&one_line(&text.to_string()))
-}
-
-fn code(text: impl Display) -> String {
-    format!("<code>{}</code>", line(text))
-}
-
-/// Text that HTML does not interpret.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// The arguments are HTML already.
-fn element(name: &str, content: &str) -> String {
-    format!("<{name}>{content}</{name}>\n")
-}
-
-fn section(title: &str, content: &str) -> String {
-    element("section", &(element("h2", title) + content))
-}
-
 fn card(content: &str) -> String {
     format!("<section class=\"card\">{content}</section>\n")
-}
-
-fn row(cells: &[String]) -> String {
-    let cells: String = cells
-        .iter()
-        .map(|cell| format!("<td>{cell}</td>"))
-        .collect();
-    element("tr", &cells)
-}
-
-fn table(names: &[&str], rows: &str) -> String {
-    let names: String = names
-        .iter()
-        .map(|name| format!("<th>{name}</th>"))
-        .collect();
-    format!("<table><thead><tr>{names}</tr></thead>\n<tbody>{rows}</tbody></table>\n")
 }
 
 /// A long list is folded, and a very long one is cut.
@@ -266,13 +207,6 @@ fn folded(count: usize, content: &str) -> String {
         Some(more) => format!("<p>… and {more} more (see --json and --export)</p>\n"),
     };
     format!("<details><summary>All {count}</summary>\n{content}{more}</details>\n")
-}
-
-/// Names, and values that somebody else may have written. Empty ones are left out.
-fn definitions(facts: &[(&str, String)]) -> String {
-    let known = facts.iter().filter(|(_, value)| !value.is_empty());
-    let one = |(name, value): &(&str, String)| format!("<dt>{name}</dt><dd>{}</dd>\n", line(value));
-    element("dl", &known.map(one).collect::<String>())
 }
 
 fn word(verdict: Verdict) -> String {
@@ -307,14 +241,6 @@ fn certificate(found: &PathCertificate) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nothing_that_others_write_is_interpreted() {
-        assert_eq!(
-            line("</script><b a='x' b=\"y\">&amp;\u{202e}\n\u{1b}"),
-            "&lt;/script&gt;&lt;b a=&#39;x&#39; b=&quot;y&quot;&gt;&amp;amp;\\u{202e}\\u{a}\\u{1b}"
-        );
-    }
 
     #[test]
     fn long_lists_are_folded_and_very_long_ones_cut() {

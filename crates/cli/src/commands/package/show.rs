@@ -1,7 +1,7 @@
 //! The report of a verification, for people and for machines.
 
 use std::collections::HashMap;
-use std::io::{IsTerminal, stdout};
+use std::io::stdout;
 
 use sealstone::package::{Finding, Layer, LayerReport, Package, Report, SignerReport, Verdict};
 use sealstone::passport::Fingerprint;
@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::exit::Exit;
 use sealstone_terminal::clock;
+use sealstone_terminal::colour::{Colour, Paint};
 use sealstone_terminal::text::{one_line, quoted};
 
 /// A report with what it is about.
@@ -26,7 +27,7 @@ const SHOWN_FINDINGS: usize = 20;
 impl Shown<'_> {
     /// The table of layers, the signers, the findings, the verdict.
     pub(super) fn text(&self) -> String {
-        let paint = Paint::of_stdout();
+        let paint = Paint::on(&stdout());
         let manifest = self.package.manifest();
         let author = match manifest.author.as_str() {
             "" => String::new(),
@@ -34,15 +35,15 @@ impl Shown<'_> {
         };
         let mut text = format!("package{author} of {}\n", clock::show(manifest.time));
         for layer in &self.report.layers {
-            text += &layer_line(layer, &paint);
+            text += &layer_line(layer, paint);
         }
         for signer in &self.report.signers {
             text += &self.signer_line(signer);
         }
         text += &findings(&self.report.findings);
         let word = match self.report.verdict {
-            Verdict::Good => paint.good("GOOD"),
-            _ => paint.bad("BAD"),
+            Verdict::Good => paint.paint(Colour::Green, "GOOD"),
+            _ => paint.paint(Colour::Red, "BAD"),
         };
         text + &format!("{word}: {}\n", one_line(&self.report.reason))
     }
@@ -123,11 +124,11 @@ fn layer_value(layer: &LayerReport) -> (String, Value) {
     (layer.layer.name().to_owned(), value)
 }
 
-fn layer_line(layer: &LayerReport, paint: &Paint) -> String {
+fn layer_line(layer: &LayerReport, paint: Paint) -> String {
     let word = format!("{:<9}", layer.verdict.name());
     let word = match layer.verdict {
-        Verdict::Good => paint.good(&word),
-        Verdict::Bad => paint.bad(&word),
+        Verdict::Good => paint.paint(Colour::Green, &word),
+        Verdict::Bad => paint.paint(Colour::Red, &word),
         _ => word,
     };
     format!(
@@ -176,29 +177,4 @@ pub(super) fn exit(report: &Report) -> Option<Exit> {
         Some(Layer::Timestamp) => Exit::Timestamp,
         None => Exit::Signers,
     })
-}
-
-/// Colours, where the terminal and the user want them. The words say the same.
-struct Paint(bool);
-
-impl Paint {
-    fn of_stdout() -> Self {
-        let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        Self(stdout().is_terminal() && wanted)
-    }
-
-    fn good(&self, text: &str) -> String {
-        self.with("32", text)
-    }
-
-    fn bad(&self, text: &str) -> String {
-        self.with("31", text)
-    }
-
-    fn with(&self, colour: &str, text: &str) -> String {
-        match self.0 {
-            true => format!("\x1b[1;{colour}m{text}\x1b[0m"),
-            false => text.to_owned(),
-        }
-    }
 }
