@@ -15,9 +15,9 @@ pub(crate) use mapping::Mapping;
 
 /// Exclusive use of a resource of the process: addresses, or the handler of traps. A process may
 /// prove in several threads. Native runs take a small part of a proof's time.
-pub(crate) type Turn<T> = MutexGuard<'static, T>;
+pub(crate) type Guard<T> = MutexGuard<'static, T>;
 
 /// Waits for it. A thread that panicked has released everything by `Drop`.
-pub(crate) fn turn<T>(place: &'static Mutex<T>) -> Turn<T> {
+pub(crate) fn lock<T>(place: &'static Mutex<T>) -> Guard<T> {
     place.lock().unwrap_or_else(PoisonError::into_inner)
 }

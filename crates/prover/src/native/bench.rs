@@ -1,6 +1,6 @@
 //! Runs a single instruction on a given state of the CPU.
 
-use super::{Turn, turn};
+use super::{Guard, lock};
 use iced_x86::code_asm::*;
 use iced_x86::{CpuidFeature, Instruction};
 use std::sync::Mutex;
@@ -25,7 +25,7 @@ pub(crate) struct Bench {
     base: *mut u8,
     width: Width,
     /// The last field: it is released after everything is unmapped.
-    _turn: Turn<()>,
+    _guard: Guard<()>,
 }
 
 /// The vector features of this CPU.
@@ -70,7 +70,7 @@ impl Bench {
     /// The reason, if there is no bench.
     pub(crate) fn new() -> Result<Self, String> {
         let width = Width::here().ok_or("this CPU has no AVX2, in which states are kept")?;
-        let turn = turn(&ADDRESSES);
+        let guard = lock(&ADDRESSES);
         let protection = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
         let address = BASE as *mut libc::c_void;
@@ -80,7 +80,7 @@ impl Bench {
             Ok(Self {
                 base: base.cast(),
                 width,
-                _turn: turn,
+                _guard: guard,
             })
         } else {
             let error = std::io::Error::last_os_error();

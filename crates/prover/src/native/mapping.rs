@@ -1,7 +1,7 @@
 //! An image and its buffers in memory, at the addresses of the proof.
 
 use super::caller::{Caller, Entry, Reached, Until};
-use super::{Turn, turn};
+use super::{Guard, lock};
 use crate::image::Image;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -16,7 +16,7 @@ pub(crate) struct Mapping {
     buffers: Vec<Range<u64>>,
     caller: Caller,
     /// The last field: it is released after everything else is unmapped.
-    _loaded: Turn<Option<Loaded>>,
+    _loaded: Guard<Option<Loaded>>,
 }
 
 /// Code and constants of an image, mapped read-only.
@@ -45,7 +45,7 @@ impl Mapping {
     /// # Errors
     /// The part that cannot be mapped.
     pub(crate) fn new(image: &Image, buffers: &[Range<u64>]) -> Result<Self, String> {
-        let mut last = turn(&LAST);
+        let mut last = lock(&LAST);
         let loaded = match last.take() {
             Some(same) if same.version == image.version() => same,
             other => {
