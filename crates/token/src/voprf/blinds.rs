@@ -9,8 +9,8 @@ use super::message::{Blinded, Encoded, Evaluated};
 use super::suite::{ElementOf, Mode, Output, ScalarOf, Suite, tag};
 use crate::{Error, parallel};
 
-/// Inputs with their blinds. Who calls [`Blinds::remove`] drops them when it succeeds, so a blind is
-/// used once.
+/// Inputs with their blinds. The caller of [`Blinds::remove`] drops them when it succeeds, so each
+/// blind is used once.
 pub(crate) struct Blinds<S: Suite> {
     inputs: Vec<Zeroizing<Vec<u8>>>,
     blinds: Vec<ScalarOf<S>>,
