@@ -173,7 +173,7 @@ impl Terms {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::term::{SAMPLES, constant};
+    use crate::term::{LONGEST, SAMPLES, constant};
 
     fn added(terms: &mut Terms, a: &[Bit], b: &[Bit]) -> Word {
         let pairs = a.iter().zip(b);
@@ -233,6 +233,32 @@ mod tests {
         assert!(!terms.depends_on_input(named[0]) && terms.depends_on_input(mixed));
     }
 
+    /// Products by numbers are sums of the other factor's bits.
+    #[test]
+    fn what_is_multiplied_by_a_number_has_no_name() {
+        let mut terms = Terms::new(5);
+        let bits = terms.input(2);
+        let long = [terms.and(bits[0], bits[1])];
+        let (one, product) = (constant(1, 1), [long[0], Bit::ZERO]);
+        assert_eq!(terms.carryless_product(&long, &one), product);
+        assert_eq!(terms.carryless_product(&one, &long), product);
+        assert!(terms.wrapped.is_empty());
+    }
+
+    /// Such a product may be longer than sums are, and nothing is wrapped where nothing is added.
+    #[test]
+    fn nothing_is_added_to_a_long_bit() {
+        let mut terms = Terms::new(6);
+        let sums = [(); 2].map(|()| {
+            let bits = terms.input(LONGEST).into_iter();
+            bits.fold(Bit::ZERO, |sum, bit| terms.xor(sum, bit))
+        });
+        let long = terms.carryless_product(&sums, &constant(0b11, 2))[1];
+        assert_eq!(terms.summands_of(long), 2 * LONGEST);
+        assert_eq!(terms.xor(Bit::ZERO, long), long);
+        assert_eq!(terms.xor(long, Bit::ZERO), long);
+    }
+
     /// Of a product that both have and one that only one has, the latter is a pivot.
     #[test]
     fn rare_products_are_pivots() {
@@ -244,5 +270,9 @@ mod tests {
         let products = products.map(|bit| terms.summands(bit, &mut [0])[0]);
         let rows = products.map(|product| terms.names.of_pivot(product));
         assert_eq!(rows, [None, Some(0), Some(1)]);
+        // Each is named and counted once.
+        terms.with_names(&[both[0], both[1], bits[0]]);
+        let counts = products.map(|product| *entry(&mut terms.names.counts, product));
+        assert_eq!((counts, terms.names.known.len()), ([2, 1, 1], 2));
     }
 }

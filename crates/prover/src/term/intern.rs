@@ -142,7 +142,8 @@ mod tests {
         for i in 0..300_000 {
             same.extend(hashes.insert(hash(&[i]), i).map(|earlier| [earlier, i]));
         }
-        assert!(same.len() > 2, "about ten are expected");
+        // About ten are expected.
+        assert!((3..40).contains(&same.len()), "{}", same.len());
         for pair in same {
             let numbers = pair.map(|i| interner.number(&[i]));
             assert_ne!(numbers[0], numbers[1], "{pair:?}");

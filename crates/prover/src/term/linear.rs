@@ -376,4 +376,18 @@ mod tests {
         assert_eq!(memo.get(&Memo::key(6, &[(1, &b), (2, &a)], 3)), None);
         assert_eq!(memo.get(&Memo::key(6, &[(2, &b), (1, &a)], 4)), None);
     }
+
+    #[test]
+    #[should_panic(expected = "the term is new")]
+    fn a_term_is_inserted_once() {
+        let mut arithmetic = Arithmetic::default();
+        let kind = Kind {
+            width: 1,
+            linear: false,
+            exact: true,
+        };
+        let form = encode_substituted(&[Bit(2)]);
+        assert_eq!(arithmetic.insert(&form, 3, kind, 0), 0);
+        arithmetic.insert(&form, 4, kind, 0);
+    }
 }

@@ -9,8 +9,8 @@ pub(super) type Divisions = Map<(Word, Word), (Word, Word)>;
 impl Terms {
     /// `a` < `b`, words of the same length: the borrow of `a` - `b`.
     ///
-    /// - *less than zero*: nothing is below 0. The borrow would not always show it: where a word is a
-    ///   part of a longer sum, a sum of that part is a new one;
+    /// - *less than zero*: nothing is below 0. The borrow would not always show it: where a word is
+    ///   a part of a longer sum, a sum of that part is a new one;
     /// - *less than one*: below 1 is only 0.
     pub fn below(&mut self, a: &[Bit], b: &[Bit]) -> Bit {
         match value(b) {

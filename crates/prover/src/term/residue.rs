@@ -406,4 +406,18 @@ mod tests {
         assert_eq!(word_of(&[(a, 1), (b, 6)]), None);
         assert_eq!(word_of(&[(a, 1 << 64)]), None);
     }
+
+    /// The claim is planted: another number is said to have been shown congruent.
+    #[test]
+    #[should_panic(expected = "a rewrite rule is wrong")]
+    fn a_number_that_is_wrongly_taken_for_congruent_is_noticed() {
+        let terms = &mut Terms::new(1);
+        let top = terms.input(3);
+        let [h, other] = [(); 2].map(|()| with_third(terms, &top));
+        terms.residue(&[constant(1, 64), constant(0, 64)], &[h]);
+        terms.subtract_prime_once(&other);
+        let term = *terms.residues.open.first().expect("a residue");
+        terms.residues.congruent.insert((term, other));
+        terms.settled(|_| ());
+    }
 }

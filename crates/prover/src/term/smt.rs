@@ -279,4 +279,16 @@ mod tests {
         assert!(terms.where_differ(&pairs).is_none());
         assert!(terms.where_differ(&pairs[1..]).is_some());
     }
+
+    #[test]
+    #[should_panic(expected = "a product has factors")]
+    fn zero_is_no_product() {
+        let mut terms = Terms::new(1);
+        let [a, b] = [(); 2].map(|()| terms.input(1)[0]);
+        let product = terms.and(a, b);
+        let product = terms.summands(product, &mut [0])[0];
+        let texts = [ONE, a.0, product].map(|product| terms.product_text(product));
+        assert_eq!(texts, ["true", "a2", "(and a2 a3)"]);
+        terms.product_text(0);
+    }
 }
