@@ -103,9 +103,9 @@ impl Watch {
         }
     }
 
-    /// Calls `work` on another thread, and looks at signals on this one until it ends. For work that
-    /// calls file objects from threads of its own: those may wait there for long, hear of no signal,
-    /// and have this thread wait for them.
+    /// Calls `work` on another thread, and looks at signals on this one until it ends. For work
+    /// that calls file objects from threads of its own: those may wait there for long, hear of no
+    /// signal, and have this thread wait for them.
     pub(crate) fn attend<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         let work = Mutex::new(Some(work));
         let begin = || {

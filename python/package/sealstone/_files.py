@@ -61,7 +61,7 @@ class Opened(_Opened):
 
     def __reduce__(self) -> tuple[type[Opened], tuple[object, ...]]:
         if self.content is not None:
-            raise TypeError("a pickle would hold the content of a sealed file: pickle its field content if it may")
+            raise TypeError("a pickle would hold the content of a sealed file: pickle its field content")
         return Opened, tuple(self)
 
 

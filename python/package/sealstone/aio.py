@@ -5,7 +5,8 @@
 | `seal`, `open`, `sealed_file` | `seal`, `open` and `SealedFile` of `sealstone` |
 | `unlock`, `lock`, `save` | a `Passport` |
 | `sign`, `report`, `verify`, `cosign`, `countersign` | `sealstone.packages.sign`, and a `Package` |
-| `request`, `renewal`, `verify_timestamps`, `fetch` | `sealstone.timestamps`: the last but one is its `verify` |
+| `request`, `renewal`, `fetch` | `sealstone.timestamps` |
+| `verify_timestamps` | `sealstone.timestamps.verify` |
 | `calibrate` | `sealstone.argon2`; a `PasswordHasher` has `hash_async` and `verify_async` |
 
 The rest has no coroutine. What is short needs none: a passport is made, a token asked for, issued

@@ -113,7 +113,8 @@ def request(
     object identifier that the authority has to follow. `progress(done, total)` counts bytes of the
     data; it cancels by raising.
 
-    Raises `ValueError` for another hash or a malformed policy, `OSError` if the data cannot be read.
+    Raises `ValueError` for another hash or a malformed policy, `OSError` if the data cannot be
+    read.
     """
     return _native.timestamp_request(data, hash, policy, progress)
 
@@ -127,8 +128,8 @@ def renewal(
 ) -> bytes:
     """The request for a renewal: it covers the data and all responses so far.
 
-    Append the answer to the responses. `progress` is that of `request`. Raises `TimestampRefused` if
-    a response is malformed.
+    Append the answer to the responses. `progress` is that of `request`. Raises `TimestampRefused`
+    if a response is malformed.
     """
     return _native.timestamp_renewal(data, _list(responses), hash, progress)
 
@@ -205,7 +206,8 @@ def verify(
 
     The time of the first timestamp is the proved one. `roots` certify authorities, as
     `Roots.load("roots.pem")` reads them. `query` is the request, whose nonce must come back.
-    `now` is the time in seconds since 1970, by default the clock's. `progress` is that of `request`.
+    `now` is the time in seconds since 1970, by default the clock's. `progress` is that of
+    `request`.
 
     Raises `TimestampRefused`: `name` is the failed check's, `at` the place of the response.
     """
