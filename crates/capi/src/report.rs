@@ -11,9 +11,8 @@
 
 use std::ffi::c_char;
 
-use sealstone::package::{LayerReport, Report as Found, SignerReport, Verdict, Verifier};
+use sealstone::package::{LayerReport, Report as Found, Verdict, Verifier};
 use sealstone::timestamp::Roots;
-use serde_json::{Map, Value, json};
 
 use crate::buffer::Buffer;
 use crate::content::{self, File, Given};
@@ -184,46 +183,9 @@ pub unsafe extern "C" fn sealstone_report_json(
     guarded(|| {
         // SAFETY: the caller's promise.
         let report = unsafe { raw::object(report, "report") };
-        let json = || Ok(report?.json().to_string().into_bytes().into());
+        let json = || Ok(report?.0.to_json().to_string().into_bytes().into());
         // SAFETY: as above.
         unsafe { raw::give(text, json) }
-    })
-}
-
-impl Report {
-    fn json(&self) -> Value {
-        let report = &self.0;
-        let findings = report.findings.iter();
-        let findings = findings.map(|it| json!({"path": it.path, "kind": it.kind.name()}));
-        json!({
-            "verdict": report.verdict.name(),
-            "reason": report.reason,
-            "layers": report.layers.iter().map(layer_json).collect::<Map<String, Value>>(),
-            "signers": report.signers.iter().map(signer_json).collect::<Vec<_>>(),
-            "findings": findings.collect::<Vec<_>>(),
-        })
-    }
-}
-
-fn layer_json(layer: &LayerReport) -> (String, Value) {
-    let value = json!({
-        "verdict": layer.verdict.name(),
-        "required": layer.required,
-        "reason": layer.reason,
-    });
-    (layer.layer.name().to_owned(), value)
-}
-
-fn signer_json(signer: &SignerReport) -> Value {
-    json!({
-        "fingerprint": signer.fingerprint.to_string(),
-        "role": signer.role.name(),
-        "time": signer.time,
-        "proved_time": signer.proved_time,
-        "ed25519": signer.ed25519,
-        "ml_dsa_65": signer.ml_dsa_65,
-        "named": signer.named,
-        "counts": signer.counts,
     })
 }
 

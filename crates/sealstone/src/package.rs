@@ -19,6 +19,7 @@ mod layer;
 mod manifest;
 mod measure;
 mod path;
+mod report;
 mod signer;
 mod stamps;
 mod verify;

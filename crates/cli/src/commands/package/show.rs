@@ -66,41 +66,27 @@ impl Shown<'_> {
     /// The object of `--json`.
     pub(super) fn value(&self) -> Value {
         let manifest = self.package.manifest();
-        let layers: Map<String, Value> = self.report.layers.iter().map(layer_value).collect();
-        json!({
-            "verdict": self.report.verdict.name(),
-            "reason": self.report.reason,
-            "layers": layers,
-            "signers": self.report.signers.iter().map(|it| self.signer_value(it)).collect::<Vec<_>>(),
-            "findings": self.report.findings.iter()
-                .map(|it| json!({"path": it.path, "kind": it.kind.name()}))
-                .collect::<Vec<_>>(),
-            "package": {
-                "author": manifest.author,
-                "time": manifest.time,
-                "files": manifest.entries.len(),
-                "digest": manifest.digest.name(),
-                "complete": manifest.complete,
-                "threshold": manifest.threshold,
-                "required": manifest.required.iter().map(|it| it.name()).collect::<Vec<_>>(),
-                "timestamps": self.package.timestamps().len(),
-            },
-        })
+        let signers = self.report.signers.iter().map(|it| self.signer_value(it));
+        let mut value = self.report.to_json();
+        value["signers"] = signers.collect();
+        value["package"] = json!({
+            "author": manifest.author,
+            "time": manifest.time,
+            "files": manifest.entries.len(),
+            "digest": manifest.digest.name(),
+            "complete": manifest.complete,
+            "threshold": manifest.threshold,
+            "required": manifest.required.iter().map(|it| it.name()).collect::<Vec<_>>(),
+            "timestamps": self.package.timestamps().len(),
+        });
+        value
     }
 
     fn signer_value(&self, signer: &SignerReport) -> Value {
-        json!({
-            "fingerprint": signer.fingerprint.to_string(),
-            "label": self.labels.get(&signer.fingerprint),
-            "role": signer.role.name(),
-            "time": signer.time,
-            "proved_time": signer.proved_time,
-            "ed25519": signer.ed25519,
-            "ml_dsa_65": signer.ml_dsa_65,
-            "named": signer.named,
-            "standing": signer.standing.name(),
-            "counts": signer.counts,
-        })
+        let mut value = signer.to_json();
+        value["label"] = json!(self.labels.get(&signer.fingerprint));
+        value["standing"] = signer.standing.name().into();
+        value
     }
 }
 
@@ -113,15 +99,6 @@ pub(super) fn malformed(reason: &str) -> Value {
     };
     let layers: Map<String, Value> = Layer::ALL.into_iter().map(unchecked).collect();
     json!({"verdict": "bad", "reason": reason, "layers": layers, "signers": [], "findings": []})
-}
-
-fn layer_value(layer: &LayerReport) -> (String, Value) {
-    let value = json!({
-        "verdict": layer.verdict.name(),
-        "required": layer.required,
-        "reason": layer.reason,
-    });
-    (layer.layer.name().to_owned(), value)
 }
 
 fn layer_line(layer: &LayerReport, paint: Paint) -> String {
