@@ -98,7 +98,7 @@ def test_coroutines_refuse_it_too(name: str) -> None:
 
 
 class Endless(io.BytesIO):
-    """Content that ends on Python's main thread as soon as another one reads, and there after 10 s."""
+    """Content that ends on the main thread once another one reads, and there after 10 s."""
 
     others = threading.Event()
 

@@ -16,8 +16,8 @@ done by `asyncio.to_thread`, and gives up Python's lock.
 
 Arguments and results are those of the functions and methods of the same names; `progress` is called
 on the other thread. A task that is cancelled stops its work, which takes about a tenth of a second,
-and nothing of a target stays. Work that has ended by then, or is putting its target in place, is not
-undone: the target is whole.
+and nothing of a target stays. Work that has ended by then, or is putting its target in place, is
+not undone: the target is whole.
 
 >>> import asyncio
 >>> from sealstone import Passport, aio
