@@ -318,7 +318,7 @@ fn a_product_that_is_too_wide_is_refused() {
 #[test]
 #[should_panic(expected = "no coefficient looks negative")]
 fn a_bound_of_a_word_that_is_too_wide_is_refused() {
-    refused(|terms, word| drop(terms.bound_of(&[&word[..64], &word[..64]].concat())));
+    refused(|terms, word| _ = terms.bound_of(&[&word[..64], &word[..64]].concat()));
 }
 
 #[test]
