@@ -167,6 +167,10 @@ pub(crate) fn timestamp_answer(py: Python<'_>, response: Data, request: Data) ->
 /// Verifies a timestamp over data, and its renewals.
 #[pyfunction]
 #[pyo3(signature = (data, responses, roots, now=None, policy=None, request=None, progress=None))]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the optional arguments of Python's function"
+)]
 pub(crate) fn timestamp_verify<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyAny>,
