@@ -301,19 +301,19 @@ def test_files_that_fail() -> None:
 
 
 def test_the_keys_of_a_report_in_json() -> None:
-    """Those of the command, whose source has them, but for what `to_dict` says."""
-    source = (Path(__file__).parents[2] / "crates/cli/src/commands/package/show.rs").read_text(encoding="utf-8")
+    """Those of the library's JSON, which the command prints, but for what `to_dict` says."""
+    source = (Path(__file__).parents[2] / "crates/sealstone/src/package/report.rs").read_text(encoding="utf-8")
 
-    def keys(function: str, wanted: str = r'^ *"(\w+)": ') -> set[str]:
-        body = source.split(f"fn {function}(")[1].split("\n}\n")[0].split("\n    }\n")[0]
-        return set(re.findall(wanted, body, re.MULTILINE))
+    def keys(after: str) -> set[str]:
+        body = source.split(after)[1].split("json!({\n")[1].split("})")[0]
+        return set(re.findall(r'^ *"(\w+)": ', body, re.MULTILINE))
 
     report = sign(ALICE, {"a": b"x"}).report({"a": b"y"}).to_dict()
-    top, inner = keys("value", r'^ {12}"(\w+)": '), keys("value", r'^ {16}"(\w+)": ')
-    assert {"verdict", "layers", "package"} <= top and "threshold" in inner
-    assert set(report) == top - {"package"} | {"timestamps"}
-    assert set(report["signers"][0]) == keys("signer_value") - {"label"} | {"since"}
-    assert {frozenset(layer) for layer in report["layers"].values()} == {frozenset(keys("layer_value"))}
+    top, signer, layer = keys("impl Report {"), keys("impl SignerReport {"), keys("fn layer(")
+    assert "verdict" in top and "fingerprint" in signer and "required" in layer
+    assert set(report) == top | {"timestamps"}
+    assert set(report["signers"][0]) == signer | {"standing", "since"}
+    assert {frozenset(it) for it in report["layers"].values()} == {frozenset(layer)}
     assert set(report["findings"][0]) == set(re.findall(r'json!\(\{"(path)": it.path, "(kind)"', source)[0])
 
 
