@@ -164,7 +164,7 @@ fn sums_are_the_same_whatever_they_are_written_as() {
     );
     let sum = terms.add(&a, &b);
     assert_eq!(terms.sub(&sum, &b), a);
-    // What is above the eight bits of a sum is above sixteen where it counts 256 times.
+    // The sum has a carry above its eight bits. Times 256, the carry lies above the sixteen.
     assert_eq!(
         terms.sum(16, &[(1 << 8, &sum), ((1 << 16) - (1 << 8), &b)], 0),
         [&[Bit::ZERO; 8], &a[..]].concat()
