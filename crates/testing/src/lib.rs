@@ -4,6 +4,7 @@
 //! |---|---|
 //! | BLAKE2b as in its RFC, with the vectors | [`rfc7693`] |
 //! | Argon2 as in its RFC, with the vectors | [`rfc9106`] |
+//! | the vectors of Argon2 that others collected | [`pyca`] |
 //! | Skein as in its specification | [`skein`] |
 //! | timestamps of a local authority | [`tsa`] |
 //! | Redis and PostgreSQL | [`servers`] |
@@ -14,6 +15,7 @@
 
 #[cfg(target_os = "linux")]
 pub mod own_memory;
+pub mod pyca;
 pub mod rfc7693;
 pub mod rfc9106;
 #[cfg(target_os = "linux")]

@@ -13,25 +13,57 @@ fn le32(n: usize) -> [u8; 4] {
     u32::try_from(n).unwrap().to_le_bytes()
 }
 
+/// The functions that Argon2 consists of, here those of this crate. A test of another specification
+/// puts its own in their place.
+pub trait Functions {
+    /// RFC 7693: `length` bytes of BLAKE2b without a key.
+    fn blake2b(&self, input: &[u8], length: usize) -> Vec<u8> {
+        blake2b(&[], input, length)
+    }
+
+    /// RFC 9106, section 3.5.
+    fn g(&self, x: &Block, y: &Block) -> Block {
+        g(x, y)
+    }
+
+    /// RFC 9106, section 3.4.2, as [`Argon2::reference`] describes it.
+    fn reference(&self, argon2: &Argon2, place: Place, q: usize, word: u64) -> (usize, usize) {
+        argon2.reference(place, q, word)
+    }
+}
+
+/// All functions as they are in this crate.
+#[derive(Clone, Copy, Debug)]
+pub struct Transcribed;
+
+impl Functions for Transcribed {}
+
 /// RFC 9106, section 3.3: H'^T(A).
 pub fn hprime(a: &[u8], t: usize) -> Vec<u8> {
+    hprime_of(&Transcribed, a, t)
+}
+
+fn hprime_of(functions: &impl Functions, a: &[u8], t: usize) -> Vec<u8> {
     let a = [&le32(t), a].concat();
     if t <= 64 {
-        return blake2b(&[], &a, t);
+        return functions.blake2b(&a, t);
     }
     let r = t.div_ceil(32) - 2;
-    let mut v = blake2b(&[], &a, 64);
+    let mut v = functions.blake2b(&a, 64);
     let mut out = v[..32].to_vec();
     for _ in 2..=r {
-        v = blake2b(&[], &v, 64);
+        v = functions.blake2b(&v, 64);
         out.extend(&v[..32]);
     }
-    out.extend(blake2b(&[], &v, t - 32 * r));
+    out.extend(functions.blake2b(&v, t - 32 * r));
     out
 }
 
 /// A block: 1024 bytes as 128 little-endian words.
 pub type Block = [u64; 128];
+
+/// The place of a block: pass, slice, lane, and index in its segment.
+pub type Place = [usize; 4];
 
 /// RFC 9106, section 3.6: GB.
 fn gb(v: &mut [u64; 16], [a, b, c, d]: [usize; 4]) {
@@ -119,6 +151,11 @@ impl Argon2 {
 
     /// RFC 9106, section 3.2.
     pub fn tag(&self) -> Vec<u8> {
+        self.tag_of(&Transcribed)
+    }
+
+    /// The same with functions of the caller.
+    pub fn tag_of(&self, functions: &impl Functions) -> Vec<u8> {
         // 1. H_0.
         let mut input = Vec::new();
         for number in [self.p, self.t_tag, self.m, self.t, self.v, self.y] {
@@ -128,14 +165,15 @@ impl Argon2 {
             input.extend(le32(string.len()));
             input.extend(string);
         }
-        let h0 = blake2b(&[], &input, 64);
+        let h0 = functions.blake2b(&input, 64);
         // 2. m' blocks, as a matrix of p rows and q columns.
         let q = 4 * (self.m / (4 * self.p)) / 4 * 4;
         let mut b: Vec<Vec<Block>> = vec![vec![[0; 128]; q]; self.p];
         // 3. and 4.
         for (i, row) in b.iter_mut().enumerate() {
             for (j, block) in row.iter_mut().take(2).enumerate() {
-                let bytes = hprime(&[&h0[..], &le32(j), &le32(i)].concat(), 1024);
+                let start = [&h0[..], &le32(j), &le32(i)].concat();
+                let bytes = hprime_of(functions, &start, 1024);
                 *block = core::array::from_fn(|w| {
                     u64::from_le_bytes(bytes[8 * w..][..8].try_into().unwrap())
                 });
@@ -145,17 +183,22 @@ impl Argon2 {
         for pass in 0..self.t {
             for slice in 0..4 {
                 for i in 0..self.p {
-                    self.segment(&mut b, pass, slice, i);
+                    self.segment(functions, &mut b, [pass, slice, i]);
                 }
             }
         }
         // 7. and 8.
         let c: Block = core::array::from_fn(|w| b.iter().fold(0, |sum, row| sum ^ row[q - 1][w]));
         let bytes: Vec<u8> = c.iter().flat_map(|word| word.to_le_bytes()).collect();
-        hprime(&bytes, self.t_tag)
+        hprime_of(functions, &bytes, self.t_tag)
     }
 
-    fn segment(&self, b: &mut [Vec<Block>], pass: usize, slice: usize, i: usize) {
+    fn segment(
+        &self,
+        functions: &impl Functions,
+        b: &mut [Vec<Block>],
+        [pass, slice, i]: [usize; 3],
+    ) {
         let q = b[0].len();
         let independent = self.y == 1 || self.y == 2 && pass == 0 && slice < 2;
         for index in 0..q / 4 {
@@ -163,14 +206,15 @@ impl Argon2 {
             if pass == 0 && j < 2 {
                 continue;
             }
+            let place = [pass, slice, i, index];
             let before = b[i][(j + q - 1) % q];
             let word = if independent {
-                self.address_block(pass, slice, i, 4 * self.p * (q / 4), index / 128)[index % 128]
+                self.address_block(functions, place, 4 * self.p * (q / 4))[index % 128]
             } else {
                 before[0]
             };
-            let (l, z) = self.reference(pass, slice, i, index, q, word);
-            let mut block = g(&before, &b[l][z]);
+            let (l, z) = functions.reference(self, place, q, word);
+            let mut block = functions.g(&before, &b[l][z]);
             if pass > 0 && self.v == 0x13 {
                 (0..128).for_each(|w| block[w] ^= b[i][j][w]);
             }
@@ -178,35 +222,29 @@ impl Argon2 {
         }
     }
 
-    /// RFC 9106, section 3.4.1.2: 128 pairs J_1, J_2.
+    /// RFC 9106, section 3.4.1.2: the 128 pairs J_1, J_2 that have the pair of this place.
     fn address_block(
         &self,
-        pass: usize,
-        slice: usize,
-        lane: usize,
+        functions: &impl Functions,
+        [pass, slice, lane, index]: Place,
         blocks: usize,
-        number: usize,
     ) -> Block {
         let mut z = [0; 128];
-        for (word, value) in [pass, lane, slice, blocks, self.t, self.y, number + 1]
+        for (word, value) in [pass, lane, slice, blocks, self.t, self.y, index / 128 + 1]
             .into_iter()
             .enumerate()
         {
             z[word] = value as u64;
         }
-        g(&[0; 128], &g(&[0; 128], &z))
+        functions.g(&[0; 128], &functions.g(&[0; 128], &z))
     }
 
-    /// RFC 9106, section 3.4.2: lane and column of the reference block, from the pass, the slice,
-    /// the lane, the index in the segment, the number q of columns, and J_2 ‖ J_1. The set W is
-    /// written out. The proofs have transcriptions of their own over other words, and a test that
-    /// compares them with this one.
+    /// RFC 9106, section 3.4.2: lane and column of the reference block, from the place, the number
+    /// q of columns, and J_2 ‖ J_1. The set W is written out. The proofs have transcriptions of their
+    /// own over other words, and a test that compares them with this one.
     pub fn reference(
         &self,
-        pass: usize,
-        slice: usize,
-        lane: usize,
-        index: usize,
+        [pass, slice, lane, index]: Place,
         q: usize,
         word: u64,
     ) -> (usize, usize) {

@@ -21,7 +21,7 @@ fn of_tests(case: &Case<u64>) -> (u64, u64) {
     let pass = usize::from(!case.first_pass);
     let (lane, index) = (case.lane as usize, case.index as usize);
     let columns = 4 * case.length as usize;
-    let (l, z) = argon2.reference(pass, case.slice, lane, index, columns, case.word);
+    let (l, z) = argon2.reference([pass, case.slice, lane, index], columns, case.word);
     (l as u64, z as u64)
 }
 
