@@ -26,8 +26,8 @@ interface DirectoryKey {
   "redeem-until"?: number;
 }
 
-/** The keys that a visitor may use: those of this epoch and of the one before. With a long list, the
- * origin could name another key to each visitor. */
+/** The keys that a visitor may use: those of this epoch and of the one before. With a long list,
+ * the origin could name another key to each visitor. */
 function usableKeys(directory: Directory, type: number): DirectoryKey[] {
   const now = Date.now() / 1000;
   const issues = (key: DirectoryKey) => (key["not-before"] ?? 0) <= now && now < (key["issue-until"] ?? Infinity);

@@ -1,4 +1,4 @@
-/** Proof of work: in Web Workers, so that the page stays responsive; without them in this thread. */
+/** Proof of work in Web Workers, so that the page stays responsive; without them in this thread. */
 
 import type { Work } from "./search.js";
 import type { Order, Report } from "./worker.js";

@@ -1,10 +1,20 @@
 //! The lengths of functions.
 
+use super::Source;
 use crate::rust::{self, is_group, is_mark, is_word, word};
 use proc_macro2::{Delimiter, TokenTree};
 
-/// The number of lines of every function with a body, from `fn` to the closing brace.
-pub(super) fn lengths(name: &str, text: &str) -> Result<Vec<usize>, String> {
+/// The number of lines of every function with a body, from `fn` to the closing brace, in order.
+pub(super) fn all(sources: &[Source]) -> Result<Vec<usize>, String> {
+    let mut functions = Vec::new();
+    for source in sources.iter().filter(|source| source.name.ends_with(".rs")) {
+        functions.extend(lengths(&source.name, &source.text)?);
+    }
+    functions.sort_unstable();
+    Ok(functions)
+}
+
+fn lengths(name: &str, text: &str) -> Result<Vec<usize>, String> {
     let mut found = Vec::new();
     rust::every_list(&rust::tokens(name, text)?, &mut |list| {
         found.extend((0..list.len()).filter_map(|at| length(&list[at..])));

@@ -1,5 +1,6 @@
 //! Lines of prose and comments that are too wide to read.
 
+use super::PROGRAM_PLACES;
 use std::path::Path;
 
 const MAX_COLUMNS: usize = 100;
@@ -9,13 +10,20 @@ fn mark(name: &str) -> Option<&'static str> {
     let path = Path::new(name);
     match path.extension().and_then(|suffix| suffix.to_str()) {
         Some("md") => Some(""),
-        Some("rs" | "c" | "h" | "cpp" | "hpp" | "go" | "java" | "js" | "mjs") => Some("//"),
+        Some("rs" | "c" | "h" | "cpp" | "hpp" | "go" | "java" | "js" | "mjs" | "ts") => Some("//"),
+        Some("css") => Some("/*"),
+        Some("html") => Some("<!--"),
         Some("py" | "pyi" | "sh" | "toml" | "yml" | "yaml") => Some("#"),
         Some("lua") => Some("--"),
-        None if name.starts_with("scripts/") || name.starts_with(".ci/") => Some("#"),
-        None if path.ends_with("Makefile") => Some("#"),
+        None if is_program(path) => Some("#"),
         _ => None,
     }
+}
+
+/// Whether a file without a suffix is one of those whose comments begin with `#`.
+fn is_program(path: &Path) -> bool {
+    let is_recipe = path.ends_with("Makefile") || path.ends_with("Dockerfile");
+    is_recipe || PROGRAM_PLACES.iter().any(|place| path.starts_with(place))
 }
 
 pub(super) fn is_read(name: &str) -> bool {
@@ -97,16 +105,20 @@ fn begins_item(line: &str) -> bool {
     is_numbered || line.starts_with("- ") || line.starts_with("* ")
 }
 
-/// Lines that are comments, have one after code, or are within the quotation marks of Python's
-/// documentation. Comments of Rust may hold tables and code too.
+/// Lines that are comments, have one after code, are within `/* */`, or within the quotation marks
+/// of Python's documentation. Comments of Rust may hold tables and code too.
 fn comments<'t>(text: &'t str, mark: &str) -> Vec<(usize, &'t str)> {
     let mut quotation = Quotation::None;
+    let mut is_block = false;
     let mut is_code = false;
     let mut lines: Vec<(usize, &str)> = (1..).zip(text.lines()).collect();
     lines.retain(|(_, line)| {
         let start = line.trim_start();
         if let Some(is_prose) = quotation.takes(start).filter(|_| mark == "#") {
             return is_prose;
+        }
+        if takes_block(&mut is_block, start, mark) {
+            return !is_row(start.trim_start_matches(['/', '*', ' ']));
         }
         let Some(rest) = start.strip_prefix(mark) else {
             return has_comment_after_code(line, mark);
@@ -116,6 +128,13 @@ fn comments<'t>(text: &'t str, mark: &str) -> Vec<(usize, &'t str)> {
         !is_code && !is_row(rest) && !line.starts_with("#!/")
     });
     lines
+}
+
+/// Whether a line begins with `/*` or is in such a comment, which `is_block` remembers.
+fn takes_block(is_block: &mut bool, line: &str, mark: &str) -> bool {
+    let is_part = *is_block || mark.starts_with('/') && line.starts_with("/*");
+    *is_block = is_part && !line.contains("*/");
+    is_part
 }
 
 /// Whether prose follows code on a line. `type: ignore` is for type checkers, so it is no prose.

@@ -34,6 +34,15 @@ fn functions_are_measured() {
 }
 
 #[test]
+fn long_functions_in_general() {
+    let repository = Repository::clean();
+    let long = format!("{{\n{}}}\n", "    a();\n".repeat(7));
+    let functions: String = (0..9).map(|i| format!("fn f{i}() {long}")).collect();
+    repository.append("crates/skein/src/lib.rs", &functions);
+    repository.refuses("sizes", &["the median function has 9 lines, more than 8"]);
+}
+
+#[test]
 fn long_file() {
     let repository = Repository::clean();
     let table = "crates/skein/src/table.rs";
@@ -60,6 +69,14 @@ fn wide_prose() {
         ("ASSURANCE.md", ""),
         ("store/a.lua", "-- "),
         ("tests/a.mjs", "// "),
+        ("js/src/a.ts", "// "),
+        ("js/src/a.ts", "/** "),
+        ("js/src/a.ts", "/**\n * "),
+        ("crates/capi/a.h", "/* a\n   b\n   "),
+        ("js/page/a.css", "/* "),
+        ("js/page/a.html", "<!-- "),
+        ("deploy/Dockerfile", "# "),
+        ("fuzz/planted", "# "),
         // The bar of an absolute value, and no row of a table.
         ("crates/skein/src/a.rs", "/// |W| "),
         ("spec/a.md", "|W| "),
@@ -91,6 +108,10 @@ fn wide_tables_code_and_links_pass() {
     );
     let quoted = format!("const A: &str = \"{wide} // b\";");
     let comments = format!("//! | {wide} |\n//! ```\n//! {wide}\n//! ```\n{quoted}\n");
+    repository.write(
+        "js/src/a.ts",
+        &format!("/* a */\nf({wide});\n/**\n * | {wide} |\n */\nf({wide});\n"),
+    );
     repository.write("crates/skein/src/a.rs", &comments);
     repository.write(
         "python/a.py",

@@ -168,7 +168,7 @@ async function draws(page, issuer) {
   assert.match(await page.locator("#rates-title").innerText(), /the top is (?!0\.0)/);
 }
 
-/** Light and dark, a desk and a phone; nothing is wider than the screen, everything has contrast. */
+/** Light and dark, wide and narrow screens: all of the page fits, and everything has contrast. */
 async function pictures(browser, context, url) {
   const storageState = await context.storageState();
   for (const colorScheme of ["light", "dark"]) {
