@@ -3,9 +3,9 @@
 //!
 //! The proofs of machine code are about these functions. They are never inlined, so that the prover
 //! finds them. Computing a block takes about as long as a read from memory. So all of these
-//! functions prefetch the next blocks while they compute, a few cache lines at a time: a core has
-//! only some prefetches open, and waits when there is one more. One of the next blocks is always
-//! the one behind `out`, where the next new block is stored or added.
+//! functions prefetch the next blocks while they compute, a few cache lines at a time: a core can
+//! have a limited number of prefetches open, and waits if there is one more. One of the next blocks
+//! is always the one behind `out`, where the next new block is stored or added.
 
 use crate::block::{Block, ZERO_BLOCK};
 use crate::compress::compress;

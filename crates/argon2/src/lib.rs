@@ -33,8 +33,8 @@
 //! [`Arena`] is not in core dumps, and a process that is forked meanwhile sees zeros in it (on
 //! Linux, since 4.14).
 //!
-//! Overwriting takes 48 KiB of the caller's stack, and of that of each thread that fills. 128 KiB
-//! of stack are enough for any hash.
+//! Overwriting takes 48 KiB of the caller's stack, and 48 KiB of the stack of each thread that
+//! fills. 128 KiB of stack are enough for any hash.
 //!
 //! # Features
 //!

@@ -1,6 +1,6 @@
 //! Files that must not be lost: passports, shares, backups.
 //!
-//! A program checks with `must_be_…` what would fail later, before it shows a secret.
+//! Before a program shows a secret, it checks with `must_be_…` whether a later step would fail.
 
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind};

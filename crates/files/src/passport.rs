@@ -1,7 +1,7 @@
 //! The two files of a passport: the secret half, and the public half next to it.
 //!
-//! Whenever a program stops, every secret half that was made is in a file, and a public half never
-//! stands alone: it would invite files that nobody can open.
+//! Whenever a program stops, every secret half that was made is in a file. No public half is
+//! without its secret half: others would seal files with it that nobody can open.
 
 use std::fmt;
 use std::fs::File;

@@ -4,7 +4,7 @@
 //! Every secret owns whole memory pages (4 KiB on most machines), which the system is asked to keep
 //! in RAM (`mlock`), out of core dumps and out of forked children. When the user's limit for locked
 //! memory (`ulimit -l`) is reached, secrets still work but may be swapped: `is_locked` tells.
-//! Making one costs a few microseconds, so hold secrets, do not churn through them.
+//! Making one costs a few microseconds, so keep a secret instead of making it again.
 //!
 //! In a child made by `fork` without `exec` the pages are absent: dropping a secret there is fine,
 //! reading one ends the child.

@@ -5,11 +5,10 @@
 //! | seal | [`Sealer`] |
 //! | know the length before sealing, and before opening | [`Prepared`], [`Opening::content_len`] |
 //! | see the public part | [`Sealed`] |
-//! | see the recipients' part, decide about the sender, and open | [`Sealed::unlock`], [`Opening`]
-//! |
+//! | see the recipients' part, decide about the sender, open | [`Sealed::unlock`], [`Opening`] |
 //! | read parts of a large file | [`SealedReader`] |
 //! | end a content with the hashes of its beginning | [`ChunkHashes`] |
-//! | have a passport sign or open that an agent holds | [`Signer`], [`WrappedKey`] |
+//! | sign or open with a passport that an agent holds | [`Signer`], [`WrappedKey`] |
 //! | read armored files like binary ones | [`Dearmored`] |
 
 mod chunk;

@@ -1,8 +1,8 @@
 //! A monitor of signing (`spec/monitor.md`): slower, larger, more often, or the same payload again.
 //!
 //! The monitor holds a bounded state and does no input or output: the caller loads and stores the
-//! bytes, and measures. Alarms are also events of `tracing`, the samples figures of `metrics`; both
-//! cost next to nothing where nobody listens.
+//! bytes, and measures. Alarms are also events of `tracing`, and samples are figures of `metrics`.
+//! Both cost almost nothing if no program listens.
 //!
 //! ```
 //! use sealstone::monitor::{Kind, Monitor, Operation, Sample};

@@ -1,4 +1,4 @@
-//! A client: does an origin's challenge, for operators who try a service, and for tests.
+//! A client that answers an origin's challenge, for operators who try a service, and for tests.
 //!
 //! ```no_run
 //! use sealstone_server::client::Client;

@@ -1,7 +1,7 @@
 //! Spans of requests, for a collector of OpenTelemetry (`spec/service.md`, "Traces").
 //!
-//! Names, keys and values of all spans are written in this crate: nothing of a client's request
-//! but its method, if that is one of HTTP's, can get into a span.
+//! Names, keys and values of all spans are written in this crate. Of a client's request, only the
+//! method can get into a span, and only if it is one of HTTP's.
 //!
 //! ```
 //! use sealstone_server::telemetry::{Span, TelemetryOptions, start};

@@ -1,8 +1,7 @@
 //! Passphrases: from files, descriptors, commands, the environment, a terminal, or generated.
 //!
-//! A [`Program`] words the messages and has its own errors. [`Passphrases`] unlock with a
-//! passphrase that there is; [`choose`] gets a new one; [`password`] reads bytes for a password
-//! hash.
+//! A [`Program`] words the messages and has its own errors. [`Passphrases`] unlock with an existing
+//! passphrase. [`choose`] gets a new one. [`password`] reads bytes for a password hash.
 
 mod source;
 

@@ -1,6 +1,7 @@
 //! B64 (C2SP, `phc-strings.md`): base64 without padding, and strict.
 //!
-//! It uses no lookup table: the characters of a tag allow to test passwords, so they are secret.
+//! It uses no lookup table: somebody who has the characters of a tag can test passwords, so they
+//! are secret.
 
 use core::fmt;
 

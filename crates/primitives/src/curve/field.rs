@@ -1,8 +1,8 @@
 //! Arithmetic modulo the primes of P-256 and P-384, for public values.
 //!
-//! aws-lc does not offer the field beneath its curves, and its own point operations are in
-//! constant time one by one. What is public may be faster: this module serves sums of many
-//! products and the square root in a point's encoding.
+//! aws-lc does not offer the arithmetic of its curves' fields. Its point operations run in constant
+//! time, one at a time. Operations on public values may be faster. This module serves sums of many
+//! products, and the square root in a point's encoding.
 
 #![allow(
     clippy::needless_range_loop,

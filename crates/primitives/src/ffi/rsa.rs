@@ -1,5 +1,5 @@
-//! RSA keys. The private operation is aws-lc's: in constant time, behind a random factor, and its
-//! result is checked with the public key before it is given out.
+//! RSA keys. The private operation is aws-lc's. It runs in constant time, and a random factor
+//! blinds it. Its result is checked with the public key before it is returned.
 
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};

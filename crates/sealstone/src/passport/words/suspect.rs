@@ -1,4 +1,4 @@
-//! The word that is wrong: what was typed, and the checksum, tell the candidates.
+//! Finds a wrong word: the typed words and the checksum give the candidates.
 
 use bip39::Language;
 use zeroize::Zeroizing;

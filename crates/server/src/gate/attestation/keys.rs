@@ -1,4 +1,4 @@
-//! The attester's keys: from a file or a URL, looked at again from time to time.
+//! The attester's keys: from a file or a URL, and read again at intervals.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;

@@ -1,4 +1,4 @@
-//! Which of several hosts: the one that takes writes.
+//! Finds the one of several hosts that takes writes.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
