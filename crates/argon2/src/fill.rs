@@ -133,9 +133,9 @@ pub(crate) fn fill<K: Kernels>(
     result(monitor)
 }
 
-/// Fills `memory`, of as many blocks as the parameters say, on these kernels: for a prover, which
-/// looks at the blocks that they get. Each slice is shared out in tasks of `together` lanes; the
-/// last one may have fewer.
+/// Fills `memory` on these kernels, with as many blocks as the parameters say. It is for a prover,
+/// which checks the blocks that the kernels get. Each slice is divided into tasks of `together`
+/// lanes. The last task may have fewer.
 ///
 /// # Panics
 /// If `memory` has fewer blocks, or `together` is zero.

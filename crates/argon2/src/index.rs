@@ -82,9 +82,9 @@ impl<I: Index> Segment<I> {
         }
     }
 
-    /// |W|, the number of blocks that a reference may be to: those of finished segments; in this
-    /// lane also those of this segment before `index`, but not the last of them; in another lane,
-    /// if `index` is 0, not the last block.
+    /// |W|, the number of blocks that a reference may be to. These are the blocks of finished
+    /// segments. In this lane, the blocks of this segment before `index` count too, but not the last
+    /// of them. In another lane, the last block does not count if `index` is 0.
     #[inline(always)]
     fn area(&self, cpu: I::Cpu, own_lane: I::Truth, index: I) -> I {
         let (zero, one) = (I::splat(cpu, 0), I::splat(cpu, 1));
@@ -96,7 +96,7 @@ impl<I: Index> Segment<I> {
     }
 }
 
-/// zz: an entry of the area; later entries are likelier.
+/// zz: an entry of the area. Later entries are more likely.
 #[inline(always)]
 fn entry<I: Index>(cpu: I::Cpu, area: I, word: I) -> I {
     let x = word.mul_lo32(word).shift_right::<32>();

@@ -89,8 +89,9 @@ unsafe fn rotate_left(x: __m256i, r: u32) -> __m256i {
     }
 }
 
-/// `x`, of which the compiler knows nothing. A shuffle by a constant would be merged with other
-/// shuffles, or split: the rotation by 16 bits took two to four instructions.
+/// Returns `x`, and hides its value from the compiler. The compiler would merge a shuffle by a
+/// constant with other shuffles, or split it: the rotation by 16 bits took two to four
+/// instructions.
 #[inline(always)]
 fn opaque(x: __m128i) -> __m128i {
     // Some targets without an operating system have no registers for it by default.

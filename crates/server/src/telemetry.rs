@@ -171,8 +171,8 @@ fn provider(
 pub struct Span(Option<Context>);
 
 impl Span {
-    /// A request, by its route: the template of the path, without what stands in its place. Its
-    /// span has no parent: what a client sends in `traceparent` does not count.
+    /// A request, named by its route: the template of the path, without the values in the path. Its
+    /// span has no parent: the client's `traceparent` does not count.
     #[must_use]
     pub fn of_request(method: &Method, route: &str) -> Self {
         let Some(tracer) = TRACER.get() else {

@@ -12,10 +12,10 @@ thread_local! {
     static ASKED: RefCell<Option<GoesOn>> = const { RefCell::new(None) };
 }
 
-/// Items between two questions whether to go on: some ten milliseconds of work.
+/// Items between two checks for cancelling: some ten milliseconds of work.
 const PIECE: usize = 256;
 
-/// Calls `work`, and asks `goes_on` again and again while it goes through batches: when it says no,
+/// Calls `work`. It asks `goes_on` repeatedly while `work` processes batches. If the answer is no,
 /// they end with [`Error::Cancelled`]. Other threads do not ask, so with the feature `rayon` only
 /// the steps of the work are parts.
 ///

@@ -161,7 +161,7 @@ impl Modulus {
         Ok(power)
     }
 
-    /// The inverse, found behind a random factor; fails if there is none.
+    /// The inverse, computed on a number that a random factor blinds. Fails if there is none.
     pub(crate) fn invert(&self, number: &Number) -> Result<Number, Error> {
         let (mut inverse, scratch, mut none) = (Number::zero()?, Scratch::new()?, 0);
         // SAFETY: all objects are alive, and the number is reduced.

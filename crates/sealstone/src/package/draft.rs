@@ -282,8 +282,8 @@ impl<'a> Draft<'a> {
 }
 
 impl Package {
-    /// Adds the signature of one whom the manifest names. Verify the package first: a signature
-    /// says that its maker stands for the content.
+    /// Adds the signature of a signer whom the manifest names. Verify the package first: a signer
+    /// vouches for the content.
     ///
     /// # Errors
     /// [`Error::Invalid`] if the manifest does not name this passport, it has signed already, or a
