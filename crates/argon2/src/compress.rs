@@ -5,8 +5,8 @@ use sealstone_lanes::{Column, Line, RowPair, Word};
 
 /// `out` = G(`x`, `y`), or `out` ⊕ G(`x`, `y`) if `ADD`. `first` gets word 0 of the new block as
 /// soon as it is known: it decides which block is needed next, and memory is slow. `meanwhile` is
-/// called with 0, 1, 2 and 3, at times as far apart as possible, so that the prefetches of one call
-/// do not wait for those of the call before.
+/// called with 0, 1, 2 and 3. The calls are as far apart as possible, so that the prefetches of one
+/// call do not wait for those of the call before.
 ///
 /// P (section 3.6) works on matrix rows, then on matrix columns. Each of these is 16 words, a 4 × 4
 /// matrix for P. Each cache line holds one row of two such matrices: for matrix rows in halves that

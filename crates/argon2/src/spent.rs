@@ -4,8 +4,8 @@ use crate::block::ZERO_BLOCK;
 use crate::kernel::with_zero;
 use sealstone_lanes::{Cpu, Portable};
 
-/// On drop, even after a panic, overwrites what a hash left in registers, and on the stack below
-/// the caller's frame, where functions that have returned kept their values.
+/// On drop, even after a panic, overwrites what a hash left in registers and on the stack below the
+/// caller's frame. Functions that have returned kept their values there.
 pub(crate) struct Spent(pub(crate) Cpu);
 
 /// Bytes of stack: about twice as many as any instruction set takes. The rest is for a signal that

@@ -14,8 +14,8 @@ pub fn lanes() -> usize {
     (2 * processors).min(MAX_LANES)
 }
 
-/// Runs `work` on the items, on as many threads as there are `lanes`, and calls `report` with the
-/// results in the order of the items, as soon as all before it are reported.
+/// Runs `work` on the items, on as many threads as there are `lanes`. Calls `report` with the
+/// results in the order of the items: with each one as soon as all before it are reported.
 ///
 /// No item is begun after a result that `ends` the run, so that items may be left out. An error of
 /// `report` ends the run, too.

@@ -1,10 +1,10 @@
 //! Secret bytes: on their own locked pages, never printed, compared in constant time, wiped on
 //! drop.
 //!
-//! Every secret owns whole memory pages (4 KiB on most machines), which the system is asked to keep
-//! in RAM (`mlock`), out of core dumps and out of forked children. When the user's limit for locked
-//! memory (`ulimit -l`) is reached, secrets still work but may be swapped: `is_locked` tells.
-//! Making one costs a few microseconds, so keep a secret instead of making it again.
+//! Every secret owns whole memory pages (4 KiB on most machines). The crate asks the system to keep
+//! them in RAM (`mlock`), out of core dumps and out of forked children. When the user's limit for
+//! locked memory (`ulimit -l`) is reached, secrets still work but may be swapped: `is_locked`
+//! tells. Making one costs a few microseconds, so keep a secret instead of making it again.
 //!
 //! In a child made by `fork` without `exec` the pages are absent: dropping a secret there is fine,
 //! reading one ends the child.

@@ -232,7 +232,7 @@ fn map(len: usize) -> Option<NonNull<u8>> {
 
 /// Advice that the system may not follow, which is not an error.
 fn advise(start: NonNull<u8>, len: usize, advice: libc::c_int) {
-    // SAFETY: the range is inside a mapping of ours, and no advice that is given here changes what
-    // is in it (but for a process forked from this one, which has a copy, of zeros then).
+    // SAFETY: the range is inside a mapping of ours. No advice that is given here changes its
+    // content. (A process forked from this one has a copy, which can then be zeros.)
     unsafe { libc::madvise(start.as_ptr().cast(), len, advice) };
 }

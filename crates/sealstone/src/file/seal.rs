@@ -144,8 +144,8 @@ impl<'a> Sealer<'a> {
         self
     }
 
-    /// Notes the hash of each chunk of a signed file as soon as the chunk is written, for a content
-    /// that ends with the hashes of its own beginning ([`crate::archive`]).
+    /// Records the hash of each chunk of a signed file as soon as the chunk is written. This is for
+    /// a content that ends with the hashes of its own beginning ([`crate::archive`]).
     pub fn note_chunk_hashes(&mut self, hashes: &'a ChunkHashes) -> &mut Self {
         self.chunk_hashes = Some(hashes);
         self
