@@ -83,8 +83,8 @@ impl<I: Index> Segment<I> {
     }
 
     /// |W|, the number of blocks that a reference may be to. These are the blocks of finished
-    /// segments. In this lane, the blocks of this segment before `index` count too, but not the last
-    /// of them. In another lane, the last block does not count if `index` is 0.
+    /// segments. In this lane, the blocks of this segment before `index` count too, but not the
+    /// last of them. In another lane, the last block does not count if `index` is 0.
     #[inline(always)]
     fn area(&self, cpu: I::Cpu, own_lane: I::Truth, index: I) -> I {
         let (zero, one) = (I::splat(cpu, 0), I::splat(cpu, 1));
