@@ -1,8 +1,9 @@
 //! Holds the layers of the design: arrows point downwards only, `unsafe` stays in its places.
 //!
 //! Reads the crates from `cargo metadata`, and from the source the paths that begin with `crate` or
-//! `super`. The compiler holds the rest: a crate can be named only if it is a dependency, and the
-//! workspace denies `unsafe_code`, so that only an attribute lets it in.
+//! `super`. (`cargo modules` looks at one crate at a time, and knows no order of layers.) The
+//! compiler holds the rest: a crate can be named only if it is a dependency, and the workspace
+//! denies `unsafe_code`, so that only an attribute lets it in.
 
 mod arrows;
 mod circles;

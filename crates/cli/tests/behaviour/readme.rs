@@ -9,7 +9,7 @@ use crate::world::{PASSPHRASE, PROFILE, World};
 const README: &str = include_str!("../../../../README.md");
 
 /// Commands that install or need the network. They have separate tests.
-const ELSEWHERE: [&str; 2] = ["git clone", "make "];
+const ELSEWHERE: [&str; 2] = ["cd sealstone", "make "];
 
 /// Options instead of answers to prompts, and the least cost of a key derivation.
 const SHELL: &str = r#"
