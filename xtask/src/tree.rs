@@ -36,7 +36,7 @@ pub(crate) fn check(root: &Path) -> Result<Report, String> {
         .iter()
         .filter(|name| is_code(name) && !EXEMPT.contains(&name.as_str()))
     {
-        findings.extend(loose_ends(root, name)?);
+        findings.extend(leftovers(root, name)?);
     }
     Ok(Report {
         looked_at: format!("{} files", files.len()),
@@ -123,7 +123,7 @@ fn is_shell(name: &str) -> bool {
     }
 }
 
-fn loose_ends(root: &Path, name: &str) -> Result<Vec<String>, String> {
+fn leftovers(root: &Path, name: &str) -> Result<Vec<String>, String> {
     let bytes = std::fs::read(root.join(name)).map_err(|e| format!("{name}: {e}"))?;
     let text = String::from_utf8_lossy(&bytes);
     let mut found = Vec::new();

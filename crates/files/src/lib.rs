@@ -66,7 +66,7 @@ pub use input::{Document, Input, named, plain};
 pub use locking::{lock, lock_shared};
 pub use names::{DEFAULT_PASSPORT, former_default_passports, public_half, tagged, with_suffix};
 pub use output::{NewFile, OutputError, Pipe, Refusal, Target};
-pub use parallel::{in_order, lanes};
+pub use parallel::{in_order, worker_threads};
 pub use passport::{PassportError, PassportFiles};
 pub use place::{PlacedFile, holds};
 pub use standard::Standard;

@@ -6,15 +6,15 @@ use std::sync::mpsc;
 use std::thread;
 
 /// More threads would only wait for the disk, and each holds the buffer of one chunk.
-const MAX_LANES: usize = 16;
+const MAX_THREADS: usize = 16;
 
 /// Two files for each processor: one waits for the disk while the other is worked on.
-pub fn lanes() -> usize {
+pub fn worker_threads() -> usize {
     let processors = thread::available_parallelism().map_or(1, |n| n.get());
-    (2 * processors).min(MAX_LANES)
+    (2 * processors).min(MAX_THREADS)
 }
 
-/// Runs `work` on the items, on as many threads as there are `lanes`. Calls `report` with the
+/// Runs `work` on the items, on as many threads as `threads` says. Calls `report` with the
 /// results in the order of the items: with each one as soon as all before it are reported.
 ///
 /// No item is begun after a result that `ends` the run, so that items may be left out. An error of
@@ -37,7 +37,7 @@ pub fn lanes() -> usize {
 /// The first error of `report`.
 pub fn in_order<T: Sync, R: Send, E>(
     items: &[T],
-    lanes: usize,
+    threads: usize,
     work: impl Fn(&T) -> R + Sync,
     ends: impl Fn(&R) -> bool + Sync,
     report: impl FnMut(R) -> Result<(), E>,
@@ -57,7 +57,7 @@ pub fn in_order<T: Sync, R: Send, E>(
         Some((index, done))
     };
     thread::scope(|scope| {
-        for _ in 0..lanes.min(items.len()) {
+        for _ in 0..threads.min(items.len()) {
             let sender = sender.clone();
             let step = &step;
             // The channel closes if nobody reads the results any more.

@@ -300,7 +300,7 @@ impl<'a, S, K, E> Run<'a, S, K, E> {
     where
         S: Source<C, Error = E>,
     {
-        let mut source = lock_awake(&self.source);
+        let mut source = spin_lock(&self.source);
         let number = source.0;
         source.0 += 1;
         // A source that panicked is not asked again; the run is over anyway.
@@ -317,7 +317,7 @@ impl<'a, S, K, E> Run<'a, S, K, E> {
         K: Sink<C, Error = E>,
     {
         awake_until(|| (self.reached.load(Relaxed) >= number).then_some(()));
-        let mut turn = lock_awake(&self.sink);
+        let mut turn = spin_lock(&self.sink);
         while turn.next != number && turn.over.is_none() {
             turn = self
                 .moved
@@ -369,7 +369,7 @@ fn awake_until<T>(mut ask: impl FnMut() -> Option<T>) -> Option<T> {
 }
 
 /// Locks, spinning at first.
-fn lock_awake<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn spin_lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     let guard = awake_until(|| match mutex.try_lock() {
         Ok(guard) => Some(guard),
         Err(TryLockError::Poisoned(error)) => Some(error.into_inner()),
@@ -396,7 +396,7 @@ mod tests {
     use super::*;
 
     /// Longer than a worker spins.
-    fn linger() {
+    fn spin_past_work() {
         thread::sleep(3 * AWAKE);
     }
 
@@ -414,7 +414,7 @@ mod tests {
                 return Err("source");
             }
             if self.next % 40 == 20 {
-                linger();
+                spin_past_work();
             }
             *chunk = self.next;
             self.next += 1;
@@ -437,7 +437,7 @@ mod tests {
                 return Err("sink");
             }
             if *chunk % 40 == 10 {
-                linger();
+                spin_past_work();
             }
             self.taken.push(*chunk);
             Ok(Some(*chunk) != self.last)
@@ -462,7 +462,7 @@ mod tests {
         let work = |chunk: &mut u64| {
             match *chunk % 40 {
                 7 | 21 => thread::yield_now(),
-                30 => linger(),
+                30 => spin_past_work(),
                 _ => {}
             }
             if Some(*chunk) == work_fails {
@@ -559,7 +559,7 @@ mod tests {
                 let work = |chunk: &mut u64| {
                     if *chunk == 50 {
                         if others_sleep {
-                            linger();
+                            spin_past_work();
                         }
                         panic!("planted")
                     } else {

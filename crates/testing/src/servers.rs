@@ -36,7 +36,7 @@ pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
 }
 
 /// A program that gets SIGKILL when the thread that starts it ends.
-fn mortal(program: &str) -> Command {
+fn killed_with_parent(program: &str) -> Command {
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "KILL", "--", program]);
     command.stdin(Stdio::null()).stdout(Stdio::null());

@@ -37,13 +37,13 @@ impl Use {
 
 /// The part of a path that was read.
 #[derive(Clone)]
-struct Stem {
+struct Prefix {
     line: usize,
     ups: Option<usize>,
     names: Vec<String>,
 }
 
-impl Stem {
+impl Prefix {
     fn new(ups: Option<usize>) -> Self {
         Self {
             line: 1,
@@ -80,7 +80,7 @@ impl Stem {
 pub(super) fn imports(tokens: &[TokenTree]) -> Vec<Use> {
     let starts = (0..tokens.len()).filter(|&at| is_word(tokens.get(at), "use"));
     starts
-        .flat_map(|at| branches(&tokens[at + 1..], Stem::new(Some(0))).1)
+        .flat_map(|at| branches(&tokens[at + 1..], Prefix::new(Some(0))).1)
         .collect()
 }
 
@@ -111,7 +111,7 @@ fn inner_path(tokens: &[TokenTree]) -> (usize, Vec<Use>) {
     }
     let is_name = rust::word(tokens.first()).is_some();
     if is_name && separator(&tokens[1..]).is_some() {
-        return branches(tokens, Stem::new(Some(0)));
+        return branches(tokens, Prefix::new(Some(0)));
     }
     (1, inner(&inside(&tokens[0])))
 }
@@ -168,7 +168,7 @@ fn path(tokens: &[TokenTree]) -> Option<(usize, Vec<Use>)> {
         return None;
     };
     let at = 1 + separator(&tokens[1..])?;
-    let (length, ends) = branches(&tokens[at..], Stem::new(ups));
+    let (length, ends) = branches(&tokens[at..], Prefix::new(ups));
     Some((at + length, ends))
 }
 
@@ -177,25 +177,25 @@ fn separator(tokens: &[TokenTree]) -> Option<usize> {
     (is_mark(tokens.first(), ':') && is_mark(tokens.get(1), ':')).then_some(2)
 }
 
-/// The tokens after a stem: a name, which another may follow, a star, or a list.
-fn branches(tokens: &[TokenTree], mut stem: Stem) -> (usize, Vec<Use>) {
+/// The tokens after a prefix: a name, which another may follow, a star, or a list.
+fn branches(tokens: &[TokenTree], mut prefix: Prefix) -> (usize, Vec<Use>) {
     let Some(first) = tokens.first() else {
         return (0, Vec::new());
     };
     if is_group(Some(first), Delimiter::Brace) {
         let list = inside(first);
         let parts = list.split(|tree| is_mark(Some(tree), ','));
-        let found = parts.flat_map(|part| branches(part, stem.clone()).1);
+        let found = parts.flat_map(|part| branches(part, prefix.clone()).1);
         return (1, found.collect());
     }
     let Some(name) = name(first) else {
-        return (0, stem.end(None));
+        return (0, prefix.end(None));
     };
-    stem.step(first, name);
+    prefix.step(first, name);
     let Some(length) = separator(&tokens[1..]) else {
-        return (1, stem.end(alias(&tokens[1..])));
+        return (1, prefix.end(alias(&tokens[1..])));
     };
-    let (inner, found) = branches(&tokens[1 + length..], stem);
+    let (inner, found) = branches(&tokens[1 + length..], prefix);
     (1 + length + inner, found)
 }
 

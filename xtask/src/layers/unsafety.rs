@@ -16,7 +16,7 @@ pub(super) fn check(krate: &Crate) -> Vec<String> {
         krate
             .sources
             .iter()
-            .flat_map(|source| let_in(krate, source)),
+            .flat_map(|source| allowances(krate, source)),
     );
     findings
 }
@@ -62,7 +62,7 @@ fn is_inner_attribute(three: &[TokenTree], level: &str) -> bool {
 }
 
 /// The workspace denies `unsafe`. An attribute that allows it is in its places only.
-fn let_in(krate: &Crate, source: &Source) -> Vec<String> {
+fn allowances(krate: &Crate, source: &Source) -> Vec<String> {
     let is_root = source.path.file_name().is_some_and(|name| name == "lib.rs");
     if is_place(&krate.place) || is_place(&source.name) || (is_root && has_a_place(krate)) {
         return Vec::new();

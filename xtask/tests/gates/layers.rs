@@ -198,8 +198,8 @@ fn deny_is_not_forbid() {
 fn place_inside_a_crate() {
     let repository = Repository::clean();
     repository.add_crate("argon2", &["lanes"], &format!("{DENY}mod pages;\n"));
-    let let_in = "#![allow(unsafe_code)]\nfn f() { unsafe {} }\n";
-    repository.write("crates/argon2/src/pages/linux.rs", let_in);
+    let allowances = "#![allow(unsafe_code)]\nfn f() { unsafe {} }\n";
+    repository.write("crates/argon2/src/pages/linux.rs", allowances);
     repository.passes("layers");
     repository.write("crates/argon2/src/other.rs", "#![allow(unsafe_code)]\n");
     refused(

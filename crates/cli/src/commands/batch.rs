@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use sealstone_files::{in_order, lanes};
+use sealstone_files::{in_order, worker_threads};
 use sealstone_terminal::text::shown;
 
 use crate::context::{Context, Report};
@@ -14,15 +14,15 @@ use crate::io::DASH;
 /// How many files are worked on at once, and whether the first failure ends the run.
 #[derive(Clone, Copy)]
 pub(crate) struct Batch {
-    pub(crate) lanes: usize,
+    pub(crate) threads: usize,
     pub(crate) stop: bool,
 }
 
 impl Batch {
     /// As many as are useful.
     pub(crate) fn new(stop: bool) -> Self {
-        let lanes = lanes();
-        Self { lanes, stop }
+        let threads = worker_threads();
+        Self { threads, stop }
     }
 
     /// Runs `work` on every item and reports each. Continues after a failure, unless it is to stop.
@@ -36,7 +36,7 @@ impl Batch {
     ) -> Result<()> {
         let mut tally = Tally::default();
         let ends = |done: &Result<Report>| done.is_err() && self.stop;
-        in_order(items, self.lanes, work, ends, |done| {
+        in_order(items, self.threads, work, ends, |done| {
             tally.one(done, context)
         })?;
         tally.verdict(items.len())

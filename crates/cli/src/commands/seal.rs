@@ -221,7 +221,7 @@ impl<'a> Plan<'a> {
     fn batch(&self) -> Batch {
         let batch = Batch::new(self.args.many.stop);
         match self.args.recipients.passphrase_recipient {
-            true => Batch { lanes: 1, ..batch },
+            true => Batch { threads: 1, ..batch },
             false => batch,
         }
     }

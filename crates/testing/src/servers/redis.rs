@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use super::{Killed, free_port, mortal, wait_until};
+use super::{Killed, free_port, killed_with_parent, wait_until};
 
 /// A server with an append-only file.
 pub struct Redis {
@@ -65,7 +65,7 @@ impl Redis {
     /// # Panics
     /// If it does not start.
     pub fn revive(&mut self) {
-        let mut command = mortal("redis-server");
+        let mut command = killed_with_parent("redis-server");
         command
             .args(["--port", &self.port.to_string(), "--bind", "127.0.0.1"])
             .args(["--save", "", "--dir"])
