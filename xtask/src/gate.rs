@@ -17,6 +17,15 @@ pub(crate) struct Report {
 /// among them: it compares tokens with a crate that needs `rsa`, which `deny.toml` bans.
 pub(crate) const WORKSPACES: &[&str] = &[".", "bench", "fuzz", "python", "xtask"];
 
+/// The manifests of the workspaces outside of the main one.
+pub(crate) const OTHER_MANIFESTS: &[&str] = &[
+    "bench/Cargo.toml",
+    "fuzz/Cargo.toml",
+    "python/Cargo.toml",
+    "xtask/Cargo.toml",
+    "crates/token/tests/interop/rust/Cargo.toml",
+];
+
 /// This repository.
 pub(crate) fn own_root() -> PathBuf {
     let parent = Path::new(env!("CARGO_MANIFEST_DIR")).parent();

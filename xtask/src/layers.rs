@@ -8,6 +8,7 @@
 mod arrows;
 mod circles;
 mod krate;
+mod lints;
 mod modules;
 mod paths;
 mod tables;
@@ -26,6 +27,7 @@ pub(crate) fn check(root: &Path) -> Result<Report, String> {
         .iter()
         .flat_map(|krate| findings(krate, &crates))
         .collect();
+    findings.extend(lints::check(root)?);
     findings.sort();
     findings.dedup();
     let sources: usize = crates.iter().map(|krate| krate.sources.len()).sum();

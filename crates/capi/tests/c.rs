@@ -1,6 +1,7 @@
 //! The test program in C, against the shared and the static library, under AddressSanitizer and
 //! valgrind. Both must find the bugs planted in it.
 
+#[path = "shared/installed.rs"]
 mod installed;
 
 use installed::{Installed, here, passes, text};

@@ -1,5 +1,6 @@
 //! The header for C++, and the examples in C, Go and Java: each compiles and runs.
 
+#[path = "shared/installed.rs"]
 mod installed;
 
 use installed::{Installed, here, passes, text};

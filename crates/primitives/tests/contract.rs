@@ -12,6 +12,7 @@ use sealstone_primitives::sign::ml_dsa::{
 };
 use sealstone_primitives::{Error, ct, hash, kdf, rng};
 
+#[path = "shared/common.rs"]
 mod common;
 use common::pattern;
 

@@ -7,6 +7,7 @@ use curve25519_dalek::scalar::Scalar;
 use ed25519_dalek::{Digest, Sha512};
 use sealstone_primitives::sign::ed25519::VerifyingKey;
 
+#[path = "shared/common.rs"]
 mod common;
 use common::{counted, hex, hex_array};
 

@@ -6,6 +6,7 @@ use sealstone_primitives::hash::{sha3_256, sha3_512};
 use sealstone_primitives::mac::HmacSha3_256;
 use sealstone_primitives::sign::ed25519::SigningKey;
 
+#[path = "shared/common.rs"]
 mod common;
 use common::{hex, hex_array, secret};
 

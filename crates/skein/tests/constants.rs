@@ -1,5 +1,6 @@
 //! Every constant is recomputed, or compared with the printed specification.
 
+#[path = "shared/designers.rs"]
 mod designers;
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};

@@ -4,6 +4,7 @@
 //! `scripts/fetch-vectors` puts the file into `.tools/skein`. Without it, these tests say that they
 //! are skipped.
 
+#[path = "shared/designers.rs"]
 mod designers;
 
 use sealstone_skein::tree::{Shape, TreeSkein};

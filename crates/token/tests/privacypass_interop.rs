@@ -5,6 +5,7 @@
 //! Run by `scripts/test-interop`, which sets `SEALSTONE_INTEROP_NODE` to the path of the library,
 //! and `SEALSTONE_INTEROP_PRIVACYPASS` to the program that calls the crate.
 
+#[path = "shared/common.rs"]
 mod common;
 
 use std::ffi::OsString;

@@ -1,6 +1,7 @@
 //! Vectors of Privacy Pass: RFC 9577, RFC 9578, the draft on batched tokens. The beginning of a
 //! file's name selects the test.
 
+#[path = "shared/common.rs"]
 mod common;
 
 use base64::Engine;

@@ -1,5 +1,6 @@
 //! The vectors of RFC 9497 appendix A, and other vectors in the same form.
 
+#[path = "shared/common.rs"]
 mod common;
 
 use common::{bytes, files, hex, list, name, number, read, text};

@@ -1,6 +1,6 @@
 //! `check layers` refuses every planted arrow and `unsafe`.
 
-use crate::repository::{DENY, FORBID, Repository, dependency};
+use crate::repository::{DENY, FORBID, Repository, dependency, lints};
 
 const WIRE: &str = "crates/sealstone/src/wire.rs";
 const ERROR: &str = "crates/sealstone/src/error.rs";
@@ -143,6 +143,27 @@ fn unsafe_let_in_outside_its_places() {
             );
         }
     }
+}
+
+#[test]
+fn a_workspace_outside_without_a_lint() {
+    let repository = Repository::clean();
+    let manifest = "crates/token/tests/interop/rust/Cargo.toml";
+    let lints = lints().replace("[workspace.lints.", "[lints.");
+    repository.write(manifest, &lints);
+    repository.passes("layers");
+    // One is missing, and one has another level.
+    let lints = lints.replace("todo = \"warn\"\n", "");
+    let lints = lints.replace("unsafe_code = \"deny\"", "unsafe_code = \"warn\"");
+    repository.write(manifest, &lints);
+    let lacks = |table: &str, lint: &str| {
+        format!("{manifest}:1: [lints.{table}] lacks the main workspace's {lint}")
+    };
+    let findings = [
+        lacks("clippy", "todo = \"warn\""),
+        lacks("rust", "unsafe_code = \"deny\""),
+    ];
+    refused(&repository, &findings.each_ref().map(String::as_str));
 }
 
 #[test]

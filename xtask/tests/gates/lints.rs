@@ -1,5 +1,5 @@
-//! clippy, with the lints of this repository, refuses long or tangled functions, `unsafe`, and a
-//! module in `mod.rs`.
+//! clippy, with the lints of this repository, refuses long or tangled functions, `unsafe`, stubs,
+//! tests that are ignored without a reason, and a module in `mod.rs`.
 
 use crate::repository::{Repository, own};
 use std::process::Command;
@@ -29,6 +29,10 @@ fn function(lines: usize) -> String {
     format!("/// A function.\npub fn long() {{\n{body}}}\n")
 }
 
+fn stub(name: &str) -> String {
+    format!("/// A function.\npub fn f() {{\n    {name}!()\n}}\n")
+}
+
 fn tangled() -> String {
     let branch = |n| format!("    if a == {n} {{\n        c += b;\n    }}\n");
     let branches: String = (0..26).map(branch).collect();
@@ -48,10 +52,14 @@ fn with_lint_tools_a_function_at_the_limit_passes() {
 fn with_lint_tools_violations_are_refused() {
     let unsafe_block = "/// A function.\npub fn f() -> u8 {\n    // SAFETY: no.\n    \
          unsafe { std::ptr::null::<u8>().read() }\n}\n";
+    let ignored = "/// A test.\n#[ignore]\npub fn f() {}\n";
     let planted = [
         (function(81), "this function has too many lines (81/80)"),
         (tangled(), "the function has a cognitive complexity of"),
         (unsafe_block.into(), "usage of an `unsafe` block"),
+        (stub("todo"), "`todo` should not be present"),
+        (stub("unimplemented"), "`unimplemented` should not be present"),
+        (ignored.into(), "`#[ignore]` without reason"),
     ];
     for (source, expected) in planted {
         let said = clippy(&Repository::clean(), &source);

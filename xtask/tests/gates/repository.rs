@@ -225,7 +225,7 @@ pub(crate) fn own(name: &str) -> PathBuf {
 }
 
 /// The lints of this repository.
-fn lints() -> String {
+pub(crate) fn lints() -> String {
     let manifest = fs::read_to_string(own("Cargo.toml")).unwrap();
     let start = manifest.find("[workspace.lints.rust]").unwrap();
     let end = start + manifest[start..].find("[profile").unwrap();

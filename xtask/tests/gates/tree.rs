@@ -99,25 +99,6 @@ fn loose_end() {
 }
 
 #[test]
-fn stub() {
-    refused_line("fn f() { unimplemented!() }", "a stub");
-    refused_line("fn f() { todo! [] }", "a stub");
-}
-
-#[test]
-fn ignored_test() {
-    refused_line("#[ignore]", "a test that is switched off");
-    refused_line("# [ ignore ]", "a test that is switched off");
-}
-
-#[test]
-fn ignored_test_with_a_reason_passes() {
-    let repository = Repository::clean();
-    repository.append(LIBRARY, "#[ignore = \"a campaign\"]\n// #[ignore]\n");
-    repository.passes("tree");
-}
-
-#[test]
 fn swallowed_failure() {
     refused(
         "scripts/do",

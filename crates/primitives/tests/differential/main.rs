@@ -6,5 +6,5 @@ mod ml_dsa;
 mod ml_kem;
 mod symmetric;
 
-#[path = "../common/mod.rs"]
+#[path = "../shared/common.rs"]
 mod common;

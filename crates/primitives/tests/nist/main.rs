@@ -7,6 +7,6 @@ mod ml_kem;
 mod sha3;
 mod x25519;
 
-#[path = "../common/mod.rs"]
+#[path = "../shared/common.rs"]
 mod common;
 mod records;

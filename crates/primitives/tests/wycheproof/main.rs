@@ -13,7 +13,7 @@ mod ml_kem;
 mod spki;
 mod x25519;
 
-#[path = "../common/mod.rs"]
+#[path = "../shared/common.rs"]
 mod common;
 
 /// Whether a case must succeed. It must not be "acceptable".
