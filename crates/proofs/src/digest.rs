@@ -1,16 +1,10 @@
-//! Digests of proved functions that do not depend on the function's place in a program.
-//!
-//! Code refers to other places of the program by their distance, which depends on the code between
-//! them. So a digest covers the bytes of a function with zeros in such *distances*, and the
-//! constants that the proof has read through them, in the order of the code. Functions with the
-//! same digest compute the same.
-//!
-//! A digest does not cover the targets of calls (each executed function has its own digest), and
-//! constants that no run has read (those of paths to a panic).
+//! Digests of proved functions that do not depend on the function's place in a program: those of
+//! [`sealstone_proved::normal_form`].
 
 use crate::coverage::{Executed, Function};
 use crate::spec::sha256;
 use iced_x86::{Decoder, DecoderOptions, Instruction};
+use sealstone_proved::{Distance, normal_form};
 use sealstone_prover::image::Image;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -24,17 +18,6 @@ pub struct Digest {
     pub distances: Vec<Distance>,
 }
 
-/// Four bytes of code: the distance of another place from the end of their instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Distance {
-    /// Their offset in the function.
-    pub at: usize,
-    /// The offset of the end of their instruction.
-    pub from: usize,
-    /// The length of the constant there; 0 if the digest does not cover it.
-    pub length: usize,
-}
-
 impl Digest {
     /// The digest of a function. A proof has executed these instructions and read these constants.
     pub fn new(
@@ -45,9 +28,9 @@ impl Digest {
     ) -> Self {
         let (start, end) = (Image::BASE + function.start, Image::BASE + function.end);
         let size = (end - start) as usize;
-        let mut code = image.code(start, size).unwrap_or_default().to_vec();
+        let code = image.code(start, size).unwrap_or_default().to_vec();
         let mut decoder = Decoder::with_ip(64, &code, start, DecoderOptions::NONE);
-        let (mut distances, mut places) = (Vec::new(), Vec::new());
+        let mut distances = Vec::new();
         while decoder.can_decode() {
             let instruction = decoder.decode();
             let offsets = decoder.get_constant_offsets(&instruction);
@@ -67,14 +50,13 @@ impl Digest {
             };
             let from = ip + instruction.len();
             distances.push(Distance { at, from, length });
-            places.push(instruction.ip_rel_memory_address());
         }
-        for (distance, place) in distances.iter().zip(places) {
-            code[distance.at..distance.at + 4].fill(0);
-            let constant = place..place + distance.length as u64;
-            code.extend(constant.filter_map(|address| image.byte(address)));
-        }
-        let sha256 = sha256::hash(&code);
+        let read = |place, length| {
+            let constant = place..place + length as u64;
+            constant.map(|address| image.byte(address)).collect()
+        };
+        let form = normal_form(&code, start, &distances, read).expect("the proof has read it");
+        let sha256 = sha256::hash(&form);
         let sha256 = sha256.iter().map(|byte| format!("{byte:02x}")).collect();
         Self { sha256, distances }
     }

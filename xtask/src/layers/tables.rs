@@ -4,6 +4,7 @@
 /// Lowest first. A crate may depend on crates of lower rows, never on its own row or a higher one.
 pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ("testing", &["crates/testing"]),
+    ("proved", &["crates/proved"]),
     ("words", &["crates/lanes"]),
     ("kernels", &["crates/argon2", "crates/skein"]),
     ("primitives", &["crates/primitives"]),
