@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 use crate::args::GlobalArgs;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
-use crate::io::output::{self, STDOUT};
+use crate::io::{STDOUT, output};
 
 /// The global options.
 #[derive(Clone)]
@@ -177,7 +177,7 @@ impl Context {
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
-        output::print(text.as_bytes())
+        Ok(output::print(text.as_bytes())?)
     }
 
     /// Shows `text` to people, or writes `value` with `--json`.

@@ -106,7 +106,7 @@ impl Program for Context {
     }
 
     fn descriptor(&self, number: u32) -> Result<Input> {
-        input::descriptor(number, "the passphrase")
+        Ok(input::descriptor(number, "the passphrase")?)
     }
 
     fn tell(&self, notice: &Notice<'_>) {

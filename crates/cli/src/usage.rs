@@ -4,13 +4,12 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use sealstone_files::Standard;
 use sealstone_terminal::colour::Paint;
 use sealstone_terminal::text::json_line;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::io::output::must_be_open;
+use crate::io::output::standard_output;
 
 /// Shows help or the version, or reports an error of the command line.
 pub(crate) fn report(mut error: clap::Error) -> ExitCode {
@@ -20,7 +19,8 @@ pub(crate) fn report(mut error: clap::Error) -> ExitCode {
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
     );
-    if asked_for && let Err(closed) = must_be_open(Standard::Output) {
+    if asked_for && let Err(closed) = standard_output() {
+        let closed = Failure::from(closed);
         eprintln!("sealstone: {}", closed.text().unwrap_or_default());
         return closed.exit.code().into();
     }

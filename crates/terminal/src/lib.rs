@@ -7,6 +7,8 @@
 //! | ask questions, for passphrases too | [`question`] |
 //! | read a passphrase from wherever it is, or get a new one | [`passphrase`] |
 //! | show the progress of reading and of key derivation | [`progress`] |
+//! | open the inputs that a person names | [`input`] |
+//! | write the output that a person names | [`output`] |
 //! | show times | [`clock`] |
 //! | show colours | [`colour`] |
 //! | make pages for a browser of text that somebody else has written | [`html`] |
@@ -19,6 +21,8 @@
 pub mod clock;
 pub mod colour;
 pub mod html;
+pub mod input;
+pub mod output;
 pub mod passphrase;
 pub mod progress;
 pub mod qr;

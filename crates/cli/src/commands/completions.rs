@@ -21,7 +21,7 @@ pub(super) fn script(shell: Shell) -> Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::grammar(), "sealstone", &mut script);
     let script = String::from_utf8_lossy(&script);
-    print(with_contacts(shell, &script).as_bytes())
+    Ok(print(with_contacts(shell, &script).as_bytes())?)
 }
 
 fn with_contacts(shell: Shell, script: &str) -> String {
@@ -63,5 +63,5 @@ pub(super) fn contacts(context: &Context) -> Result<()> {
         .iter()
         .filter(|label| !label.is_empty() && !label.contains(char::is_control))
         .map(|label| format!("{label}\n"));
-    print(lines.collect::<String>().as_bytes())
+    Ok(print(lines.collect::<String>().as_bytes())?)
 }

@@ -80,7 +80,7 @@ pub(super) fn run(args: &EditArgs, context: &Context) -> Result<()> {
             job.input().metadata(),
         )?)
     };
-    if let Err(failure) = sealed.and_then(is_old).and_then(|()| output.commit()) {
+    if let Err(failure) = sealed.and_then(is_old).and_then(|()| Ok(output.commit()?)) {
         return Err(unsealed(failure, directory));
     }
     drop(directory);

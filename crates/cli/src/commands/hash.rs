@@ -107,9 +107,9 @@ fn entry(path: &Path, hash: &Hash) -> Value {
 /// Writes a line, on a terminal nothing that it would obey.
 fn write_line(line: &[u8]) -> Result<()> {
     if stdout().is_terminal() {
-        print(printable(&String::from_utf8_lossy(line)).as_bytes())
+        Ok(print(printable(&String::from_utf8_lossy(line)).as_bytes())?)
     } else {
-        print(line)
+        Ok(print(line)?)
     }
 }
 

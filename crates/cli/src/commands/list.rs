@@ -13,7 +13,8 @@ use super::open::{Inside, KeyRing, hold};
 use crate::args::ListArgs;
 use crate::context::Context;
 use crate::failure::{About, Result};
-use crate::io::output::{STDOUT, standard_output};
+use crate::io::STDOUT;
+use crate::io::output::standard_output;
 
 pub(super) fn run(args: &ListArgs, context: &Context) -> Result<()> {
     let keys = Mutex::new(KeyRing::new(&args.access, context)?);

@@ -40,7 +40,7 @@ $XDG_RUNTIME_DIR/sealstone/agent  the socket of the agent";
 pub(crate) fn pages(directory: Option<&Path>, context: &Context) -> Result<()> {
     let Some(directory) = directory else {
         let (_, page) = page(&Cli::grammar(), &[])?;
-        return print(&page);
+        return Ok(print(&page)?);
     };
     std::fs::create_dir_all(directory).about(directory.display())?;
     write_pages(&Cli::grammar(), &[], directory).about(directory.display())?;

@@ -53,7 +53,7 @@ pub(in crate::commands) fn write(output: &MessageOutput, bytes: &[u8], form: For
                         .hint("choose -o FILE, or -o - to insist"),
                 );
             }
-            output::print(bytes)
+            Ok(output::print(bytes)?)
         }
     }
 }

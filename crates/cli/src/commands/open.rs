@@ -76,8 +76,10 @@ fn is_sealed(path: &Path) -> bool {
 }
 
 fn open_one(args: &OpenArgs, path: Option<&Path>, context: &Context) -> Result<()> {
-    let destination =
-        || Destination::new(args.output.as_deref(), || default_destination(args, path));
+    let destination = || match args.output.as_deref() {
+        Some(path) => Ok(Destination::named(path)),
+        None => default_destination(args, path),
+    };
     let job = Job::prepare(args, path, destination, Workers::default(), context)?;
     let context = context.beside_content(job.target().is_none());
     let keys = Mutex::new(KeyRing::new(&args.access, &context)?);
@@ -206,10 +208,8 @@ impl<'a> Job<'a> {
 
     /// The name of the output; `None` for standard output.
     fn target(&self) -> Option<String> {
-        match &self.destination {
-            Destination::Stdout { .. } => None,
-            Destination::File(path) => Some(path.display().to_string()),
-        }
+        let path = self.destination.path();
+        path.map(|path| path.display().to_string())
     }
 
     /// Reads binary and armored files, from the present position of the input.

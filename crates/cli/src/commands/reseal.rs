@@ -59,7 +59,7 @@ pub(super) fn run(args: &ResealArgs, context: &Context) -> Result<()> {
         if args.output.is_none() {
             keep::must_be_unchanged(&args.input, job.input().metadata())?;
         }
-        output.commit()
+        Ok(output.commit()?)
     })?;
     unlocked.countersign(context);
     Ok(())
@@ -150,14 +150,12 @@ fn output(args: &ResealArgs, job: &Job<'_>, armor: bool) -> Result<Output> {
                 );
                 return Err(Failure::usage(what).hint("choose -o OUT"));
             }
-            Output::in_place(&args.input, how.sync)
+            Ok(Output::in_place(&args.input, how.sync)?)
         }
-        Some(path) if path == Path::new(DASH) => Output::create(
-            &Destination::Stdout { forced: true },
-            how,
-            Some(job.input()),
-        ),
-        Some(path) => Output::create(&Destination::File(path.clone()), how, Some(job.input())),
+        Some(path) => {
+            let destination = Destination::named(path);
+            Ok(Output::create(&destination, how, Some(job.input()))?)
+        }
     }
 }
 

@@ -23,8 +23,9 @@ use crate::context::{Context, Report};
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::identity::Identity;
+use crate::io::STDOUT;
 use crate::io::input;
-use crate::io::output::{Destination, How, Nature, Output, STDOUT};
+use crate::io::output::{Destination, How, Nature, Output};
 use crate::key_lifecycle;
 use crate::passphrase::{self, Answer, Chosen, Options, Passphrases, Source};
 use crate::paths;
@@ -145,19 +146,17 @@ impl<'a> Plan<'a> {
     }
 
     fn seal_one(&self, path: Option<&Path>, context: &Context) -> Result<()> {
-        let output = self.args.output.as_deref();
-        let destination = Destination::new(output, || {
-            Ok(match input::path_of(path) {
-                None => Destination::Stdout { forced: false },
-                Some(path) => Destination::File(beside(path)),
-            })
-        })?;
+        let destination = match (self.args.output.as_deref(), input::path_of(path)) {
+            (Some(named), _) => Destination::named(named),
+            (None, None) => Destination::Stdout { forced: false },
+            (None, Some(path)) => Destination::File(beside(path)),
+        };
         let job = Job::prepare(self, path, destination)?;
         let context = &context.beside_content(job.to_stdout());
         let metadata = job.input.metadata(self.args, path, context)?;
         let unlocked = self.unlock_for(1, &[], context)?;
         let (report, output) = job.run(&unlocked, metadata, Workers::default(), context)?;
-        context.save(report, || output.commit())?;
+        context.save(report, || Ok(output.commit()?))?;
         unlocked.countersign(context);
         Ok(())
     }
@@ -396,7 +395,12 @@ impl<'a> Job<'a> {
         usable: &mut HashSet<PathBuf>,
     ) -> Result<()> {
         let input = Subject::open(Some(path), destination)?;
-        Output::check(destination, plan.how(), input.file(), usable)
+        Ok(Output::check(
+            destination,
+            plan.how(),
+            input.file(),
+            usable,
+        )?)
     }
 
     fn prepare(plan: &'a Plan<'a>, path: Option<&Path>, destination: Destination) -> Result<Self> {
@@ -411,7 +415,7 @@ impl<'a> Job<'a> {
     }
 
     fn to_stdout(&self) -> bool {
-        matches!(self.destination, Destination::Stdout { .. })
+        self.destination.path().is_none()
     }
 
     /// Seals it. The output has no name yet.
@@ -466,10 +470,8 @@ impl<'a> Job<'a> {
         let Plan {
             args, recipients, ..
         } = self.plan;
-        let target = match &self.destination {
-            Destination::Stdout { .. } => STDOUT.to_owned(),
-            Destination::File(path) => path.display().to_string(),
-        };
+        let target = self.destination.path();
+        let target = target.map_or(STDOUT.to_owned(), |path| path.display().to_string());
         let passphrases = usize::from(unlocked.passphrase.is_some());
         let count = recipients.iter().count() + passphrases;
         let signer = unlocked.sender.as_ref().map(SenderKey::contact);

@@ -15,7 +15,8 @@ use crate::args::WriteArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
-use crate::io::output::{Destination, Nature, Output, exists};
+use crate::io::exists;
+use crate::io::output::{Destination, Nature, Output};
 
 impl Job<'_> {
     /// Unpacks a directory. Of a signed file nothing is unpacked before its signatures have been

@@ -70,7 +70,7 @@ pub(super) fn open(
     context: &Context,
 ) -> Result<()> {
     let mut wanted = wanted(args, paths)?;
-    let to_stdout = |wanted: &Wanted| matches!(wanted.destination, Destination::Stdout { .. });
+    let to_stdout = |wanted: &Wanted| wanted.destination.path().is_none();
     let context = &context.beside_content(wanted.iter().any(to_stdout));
     let keys = Mutex::new(KeyRing::new(&args.access, context)?);
     let mut inside = Inside::open(&args.access, file, &keys, context)?;
@@ -109,20 +109,15 @@ fn wanted(args: &OpenArgs, paths: &[PathBuf]) -> Result<Vec<Wanted>> {
             let what = format!("two of the paths end in {}", shown(Path::new(name)));
             return Err(Failure::usage(what).hint("open them one by one, each with its own -o"));
         }
-        let output = || {
-            Ok(Destination::File(batch::moved(
-                name.into(),
-                directory.as_deref(),
-            )))
-        };
+        let beside = || Destination::File(batch::moved(name.into(), directory.as_deref()));
         let option = args.output.as_deref().filter(|_| directory.is_none());
-        let destination = Destination::new(option, output)?;
+        let destination = option.map_or_else(beside, Destination::named);
         if let Destination::File(target) = &destination
             && !args.write.force
             && (target.is_dir() || target.is_file())
         {
             let hint = "use another -o, or --force";
-            return Err(crate::io::output::exists(target).hint(hint));
+            return Err(crate::io::exists(target).hint(hint));
         }
         Ok(Wanted {
             path: inner.as_os_str().as_bytes().to_vec(),
@@ -289,10 +284,7 @@ impl Inside {
     }
 
     fn report(&self, name: &str, wanted: &Wanted, (bytes, members): (u64, u64)) -> Report {
-        let target = match &wanted.destination {
-            Destination::Stdout { .. } => None,
-            Destination::File(path) => Some(shown(path)),
-        };
+        let target = wanted.destination.path().map(shown);
         let path = String::from_utf8_lossy(&wanted.path);
         let text = format!(
             "opened {} of {name} to {} ({})",

@@ -9,7 +9,7 @@ use sealstone_files::NewDirectory;
 use sealstone_terminal::text::shown;
 
 use crate::failure::{About, Failure, Result};
-use crate::io::output;
+use crate::io;
 
 /// Fails before the work if something has that name.
 pub(super) fn must_be_new(target: &Path) -> Result<()> {
@@ -33,5 +33,5 @@ pub(super) fn write(target: &Path, package: &Package, timestamps: &[Verified]) -
 }
 
 fn exists(target: &Path) -> Failure {
-    output::exists(target).hint("name a directory that does not exist yet")
+    io::exists(target).hint("name a directory that does not exist yet")
 }

@@ -71,7 +71,7 @@ pub(super) fn must_be_writable(target: &Path, force: bool) -> Result<()> {
 /// Writes a new package.
 pub(super) fn write(target: &Path, bytes: &[u8], force: bool) -> Result<()> {
     if target == Path::new(DASH) {
-        return output::print(bytes);
+        return Ok(output::print(bytes)?);
     }
     let existing = if force {
         Existing::Replace

@@ -18,7 +18,7 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<()> {
     let file = or_default(args.file.as_deref())?;
     let identity = Identity::load(&file)?;
     let to_stdout = args.output.as_os_str() == DASH;
-    let destination = Destination::new(Some(&args.output), || unreachable!("clap has a default"))?;
+    let destination = Destination::named(&args.output);
     let input = input::open(&file, "the passport")?;
     let how = How {
         nature: Nature::Text,

@@ -11,7 +11,8 @@ use super::{enough, to_json};
 use crate::args::{Form, HashArgs, Hex};
 use crate::context::Context;
 use crate::failure::{About, Failure, Result};
-use crate::io::output::{STDOUT, standard_output};
+use crate::io::STDOUT;
+use crate::io::output::standard_output;
 use crate::passphrase::Asking;
 
 /// Bytes of a generated salt.

@@ -97,7 +97,7 @@ fn read_secret<T, E: Into<Failure>>(
 
 /// Reads a whole message.
 pub(super) fn read(path: &Path, what: &str) -> Result<Document> {
-    input::read(path, what, MAX_LEN)
+    Ok(input::read(path, what, MAX_LEN)?)
 }
 
 /// An issuer's secret key: `u16(type) ‖ private key`.
