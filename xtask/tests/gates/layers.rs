@@ -148,14 +148,16 @@ fn unsafe_let_in_outside_its_places() {
 #[test]
 fn a_workspace_outside_without_a_lint() {
     let repository = Repository::clean();
-    let manifest = "crates/token/tests/interop/rust/Cargo.toml";
+    let manifest = "fuzz/Cargo.toml";
+    repository.add_crate_in(".", "fuzz", &[], FORBID);
+    let crate_alone = format!("{}\n[workspace]\n", repository.read(manifest));
     let lints = lints().replace("[workspace.lints.", "[lints.");
-    repository.write(manifest, &lints);
+    repository.write(manifest, &format!("{crate_alone}{lints}"));
     repository.passes("layers");
     // One is missing, and one has another level.
     let lints = lints.replace("todo = \"warn\"\n", "");
     let lints = lints.replace("unsafe_code = \"deny\"", "unsafe_code = \"warn\"");
-    repository.write(manifest, &lints);
+    repository.write(manifest, &format!("{crate_alone}{lints}"));
     let lacks = |table: &str, lint: &str| {
         format!("{manifest}:1: [lints.{table}] lacks the main workspace's {lint}")
     };

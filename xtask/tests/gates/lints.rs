@@ -58,7 +58,10 @@ fn with_lint_tools_violations_are_refused() {
         (tangled(), "the function has a cognitive complexity of"),
         (unsafe_block.into(), "usage of an `unsafe` block"),
         (stub("todo"), "`todo` should not be present"),
-        (stub("unimplemented"), "`unimplemented` should not be present"),
+        (
+            stub("unimplemented"),
+            "`unimplemented` should not be present",
+        ),
         (ignored.into(), "`#[ignore]` without reason"),
     ];
     for (source, expected) in planted {
