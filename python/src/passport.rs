@@ -320,13 +320,11 @@ impl<'py> FromPyObject<'_, 'py> for Params {
                 .map(Self)
                 .map_err(|e: Error| exception(object.py(), e));
         }
-        match object.extract::<String>()?.as_str() {
-            "sensitive" => Ok(Self(KdfParams::SENSITIVE)),
-            "moderate" => Ok(Self(KdfParams::MODERATE)),
-            "interactive" => Ok(Self(KdfParams::INTERACTIVE)),
-            _ => Err(PyValueError::new_err(
+        let named = KdfParams::named(&object.extract::<String>()?);
+        named.map(Self).ok_or_else(|| {
+            PyValueError::new_err(
                 "a profile is 'sensitive', 'moderate', 'interactive', or (KiB, passes, lanes)",
-            )),
-        }
+            )
+        })
     }
 }

@@ -58,7 +58,7 @@ pub(crate) use trust::{
     ApproveArgs, CheckArgs, DecideArgs, EndArgs, PolicyArgs, PruneArgs, RekeyArgs, SignArgs,
     SignedPolicy, TrustCommand,
 };
-pub(crate) use values::{Hex, MemorySize, Profile};
+pub(crate) use values::Hex;
 
 /// Keep files secret for decades, and know who sent them.
 ///

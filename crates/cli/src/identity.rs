@@ -84,7 +84,7 @@ impl Identity {
         limits: &KdfLimits,
         context: &Context,
     ) -> Result<Unlocked> {
-        let progress = Progress::derivation(context.progress);
+        let progress = Progress::derivation(context.progress());
         let report = progress.report();
         let unlocked = self.locked.unlock(passphrase, None, limits, &report);
         unlocked.map_err(|e| {

@@ -15,7 +15,6 @@ mod monitor;
 mod network;
 mod passphrase;
 mod paths;
-mod signals;
 mod trust;
 mod usage;
 
@@ -33,7 +32,7 @@ static ALLOCATOR: zeroizing_alloc::ZeroAlloc<std::alloc::System> =
 
 fn main() -> ExitCode {
     hardening::apply();
-    signals::install();
+    sealstone_terminal::signals::install();
     usage::report_panics();
     let cli = match Cli::read() {
         Ok(cli) => cli,

@@ -49,6 +49,27 @@ pub fn make_directory(path: &Path) -> io::Result<()> {
     }
 }
 
+/// A directory that belongs to the user, or that everybody may use, whose files are in memory only:
+/// `$XDG_RUNTIME_DIR`, else `/dev/shm`. `None` if none of them is in memory.
+pub fn directory_in_memory() -> Option<PathBuf> {
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let places = runtime.into_iter().chain([PathBuf::from("/dev/shm")]);
+    let mut places = places.filter(|place| place.is_absolute());
+    places.find(|place| is_in_memory(place))
+}
+
+#[cfg(target_os = "linux")]
+fn is_in_memory(path: &Path) -> bool {
+    /// `TMPFS_MAGIC` and `RAMFS_MAGIC` of statfs(2).
+    const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58f6];
+    rustix::fs::statfs(path).is_ok_and(|found| IN_MEMORY.contains(&(found.f_type as u64)))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_in_memory(_: &Path) -> bool {
+    false
+}
+
 /// The permissions that new files do not get. Reading it means setting it for a moment.
 pub fn umask() -> u32 {
     use rustix::fs::Mode;

@@ -15,6 +15,7 @@
 //! | copy a pipe to read it twice, make redirected output durable | [`spool`], [`settle`] |
 //! | find the files of a passport | [`public_half`], [`tagged`], [`former_default_passports`] |
 //! | write the files of a passport, and replace them | [`PassportFiles`] |
+//! | keep a secret text off the disk | [`directory_in_memory`] |
 //! | make a directory durably, or a directory entry | [`make_directory`], [`sync_directory`] |
 //! | keep other processes out of a file | [`lock`] |
 //! | keep a trust store in a directory | [`TrustDirectory`] |
@@ -60,7 +61,8 @@ mod whole;
 pub use atomic::{AtomicFile, Existing, Sync, write};
 pub use descriptor::duplicate;
 pub use directory::{
-    PRIVATE, PUBLIC, WRITABLE_BY_OTHERS, directory_of, make_directory, sync_directory, umask,
+    PRIVATE, PUBLIC, WRITABLE_BY_OTHERS, directory_in_memory, directory_of, make_directory,
+    sync_directory, umask,
 };
 pub use input::{Document, Input, named, plain};
 pub use locking::{lock, lock_shared};

@@ -1,15 +1,17 @@
 //! Argon2id for passphrases: profiles, bounds, and the one function that runs it.
 
 mod passphrase;
+mod profile;
 
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::{fmt, io};
 
 use minicbor::{Decode, Decoder, Encode};
 use sealstone_argon2::{Arena, Argon2, Params};
 use sealstone_primitives::secret::Secret;
 
 pub use passphrase::Passphrase;
+pub use profile::MemorySize;
 
 use crate::{Error, Result};
 
@@ -163,23 +165,6 @@ impl<'b, C> Decode<'b, C> for KdfParams {
     }
 }
 
-impl fmt::Display for KdfParams {
-    /// The name of the profile, or `custom:m=256MiB,t=3,p=1`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (size, unit) = match self.memory_kib {
-            kib if kib % (1 << 20) == 0 => (kib >> 20, "GiB"),
-            kib if kib % (1 << 10) == 0 => (kib >> 10, "MiB"),
-            kib => (kib, "KiB"),
-        };
-        match *self {
-            Self::SENSITIVE => f.write_str("sensitive"),
-            Self::MODERATE => f.write_str("moderate"),
-            Self::INTERACTIVE => f.write_str("interactive"),
-            Self { passes, lanes, .. } => write!(f, "custom:m={size}{unit},t={passes},p={lanes}"),
-        }
-    }
-}
-
 impl Default for KdfParams {
     fn default() -> Self {
         Self::SENSITIVE
@@ -197,6 +182,29 @@ impl Default for KdfLimits {
 }
 
 impl KdfLimits {
+    /// Up to `memory_kib` KiB of memory, and as many passes over it as over the default memory.
+    #[must_use]
+    pub fn of_memory(memory_kib: u64) -> Self {
+        Self {
+            memory_kib,
+            work_kib: memory_kib.saturating_mul(default_passes()),
+        }
+    }
+
+    /// The memory whose limits ([`KdfLimits::of_memory`]) allow what an [`Error::KdfLimit`] says
+    /// is wanted, in whole MiB. `None` for another error.
+    #[must_use]
+    pub fn enough(error: &Error) -> Option<MemorySize> {
+        let Error::KdfLimit { wanted, what, .. } = error else {
+            return None;
+        };
+        let memory = match *what {
+            "memory" => *wanted,
+            _ => wanted.div_ceil(default_passes()),
+        };
+        Some(MemorySize(memory.next_multiple_of(1 << 10)))
+    }
+
     /// Accepts `params` or says by how much they are too high. Called before any memory is taken.
     pub(crate) fn check(&self, params: &KdfParams) -> Result<()> {
         let memory = u64::from(params.memory_kib);
@@ -237,6 +245,12 @@ impl KdfLimits {
         }
         Ok(())
     }
+}
+
+/// How many passes over all of its memory the default allows.
+fn default_passes() -> u64 {
+    let default = KdfLimits::default();
+    default.work_kib / default.memory_kib
 }
 
 /// Argon2id (RFC 9106, version 0x13) to a 32-byte key. The caller has checked `params` with
@@ -331,6 +345,19 @@ mod tests {
             limits.check(&long),
             Err(Error::KdfLimit { what: "work", .. })
         ));
+    }
+
+    #[test]
+    fn an_error_tells_which_memory_is_enough() {
+        let limits = KdfLimits::of_memory(64 << 10);
+        let huge = KdfParams::read((1 << 20) + 1, 1, 1).unwrap();
+        let long = KdfParams::read(32 << 10, 99, 1).unwrap();
+        for (params, size) in [(huge, "1025MiB"), (long, "99MiB")] {
+            let enough = KdfLimits::enough(&limits.check(&params).unwrap_err()).unwrap();
+            assert_eq!(enough.to_string(), size);
+            KdfLimits::of_memory(enough.0).check(&params).unwrap();
+        }
+        assert_eq!(KdfLimits::enough(&Error::NotRecipient), None);
     }
 
     /// Sixteen lanes of 8 KiB are sixty-four segments a pass, which take far longer than 128 KiB

@@ -59,5 +59,7 @@ pub mod timestamp;
 pub mod trust;
 
 pub use error::{Error, Result};
-pub use kdf::{KdfLimits, KdfParams, KdfProgress, KdfWatcher, NO_PROGRESS, OnProgress, Passphrase};
+pub use kdf::{
+    KdfLimits, KdfParams, KdfProgress, KdfWatcher, MemorySize, NO_PROGRESS, OnProgress, Passphrase,
+};
 pub use kind::Kind;

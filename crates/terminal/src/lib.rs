@@ -10,6 +10,8 @@
 //! | open the inputs that a person names | [`input`] |
 //! | write the output that a person names | [`output`] |
 //! | show times | [`clock`] |
+//! | remove temporary files and restore the terminal when a signal ends the process | [`signals`] |
+//! | show messages and results, also for machines | [`console`] |
 //! | show colours | [`colour`] |
 //! | make pages for a browser of text that somebody else has written | [`html`] |
 //! | show QR codes | [`qr`] |
@@ -20,6 +22,7 @@
 
 pub mod clock;
 pub mod colour;
+pub mod console;
 pub mod html;
 pub mod input;
 pub mod output;
@@ -28,5 +31,6 @@ pub mod progress;
 pub mod qr;
 pub mod question;
 pub mod screen;
+pub mod signals;
 pub mod text;
 pub mod user;

@@ -95,7 +95,7 @@ pub(super) const MODULES: &[(&str, &[&[&str]])] = &[
             &["args"],
             &["context"],
             &["agent"],
-            &["network", "usage", "signals"],
+            &["network", "usage"],
             &["passphrase"],
             &["identity"],
             &["trust"],

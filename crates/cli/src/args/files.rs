@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use sealstone::KdfParams;
 use sealstone_files::Sync;
 
-use super::{AskAgentArgs, GenerateArgs, Profile, RecipientPassphraseArgs, UnlockArgs};
+use super::{AskAgentArgs, GenerateArgs, RecipientPassphraseArgs, UnlockArgs};
 use crate::io::output::{How, Nature};
 
 /// `seal`
@@ -122,7 +123,7 @@ pub(crate) struct RecipientArgs {
         requires = "passphrase_recipient",
         help_heading = "Recipients"
     )]
-    pub(crate) profile: Profile,
+    pub(crate) profile: KdfParams,
 }
 
 /// The form of a sealed file.

@@ -4,9 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
-use sealstone::{Error, KdfLimits, KdfParams};
+use sealstone::{KdfLimits, KdfParams, MemorySize};
 
-use super::MemorySize;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 
@@ -32,31 +31,17 @@ pub(crate) struct KdfArgs {
 impl KdfArgs {
     /// The limits for parameters that come from a file.
     pub(crate) fn limits(&self) -> KdfLimits {
-        let default = KdfLimits::default();
-        let raised = |MemorySize(memory_kib)| {
-            // As many passes as over the default memory.
-            let passes = default.work_kib / default.memory_kib;
-            KdfLimits {
-                memory_kib,
-                work_kib: memory_kib.saturating_mul(passes),
-            }
-        };
-        self.kdf_max_memory.map_or(default, raised)
+        let memory = self.kdf_max_memory;
+        memory.map_or_else(KdfLimits::default, |size| KdfLimits::of_memory(size.0))
     }
 
     /// Refuses to write what unlocking would refuse. `params` are those of every slot that is
     /// tried.
     pub(crate) fn must_allow(&self, params: &[KdfParams]) -> Result<()> {
-        let default = KdfLimits::default();
         self.limits().check_all(params).map_err(|e| {
-            let Error::KdfLimit { wanted, what, .. } = e else {
+            let Some(enough) = KdfLimits::enough(&e) else {
                 return e.into();
             };
-            let enough = match what {
-                "memory" => wanted,
-                _ => wanted.div_ceil(default.work_kib / default.memory_kib),
-            };
-            let enough = MemorySize(enough.next_multiple_of(1 << 10)).compact();
             Failure::new(
                 Exit::KeyDerivation,
                 "unlocking would exceed the limit of key derivation",

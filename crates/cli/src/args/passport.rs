@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use sealstone::KdfParams;
 
 use super::{
-    FirstPassphraseArgs, GenerateArgs, LockArgs, NewPassphraseArgs, Profile, UnlockArgs,
-    UnlockForArgs,
+    FirstPassphraseArgs, GenerateArgs, LockArgs, NewPassphraseArgs, UnlockArgs, UnlockForArgs,
 };
 
 /// `passport …`
@@ -56,7 +56,7 @@ pub(crate) struct CreationArgs {
     /// Cost of a guess at the passphrase: sensitive (1 GiB), moderate (256 MiB), interactive
     /// (64 MiB), custom:m=256MiB,t=3,p=1
     #[arg(long, value_name = "PROFILE", default_value = "sensitive")]
-    pub(crate) profile: Profile,
+    pub(crate) profile: KdfParams,
     #[command(flatten)]
     pub(crate) first: FirstPassphraseArgs,
 }
@@ -128,7 +128,7 @@ pub(crate) struct SlotAddArgs {
     pub(crate) file: Option<PathBuf>,
     /// Cost of a guess [default: that of the slot that unlocked]
     #[arg(long, value_name = "PROFILE")]
-    pub(crate) profile: Option<Profile>,
+    pub(crate) profile: Option<KdfParams>,
     #[command(flatten)]
     pub(crate) key: SlotKeyArgs,
     #[command(flatten)]
@@ -157,7 +157,7 @@ pub(crate) struct SlotChangeArgs {
     pub(crate) id: Option<u32>,
     /// Cost of a guess [default: as before]
     #[arg(long, value_name = "PROFILE")]
-    pub(crate) profile: Option<Profile>,
+    pub(crate) profile: Option<KdfParams>,
     #[command(flatten)]
     pub(crate) key: SlotKeyArgs,
     #[command(flatten)]
@@ -189,7 +189,7 @@ pub(crate) struct RotateArgs {
     pub(crate) no_revoke: bool,
     /// Cost of a guess at the passphrase [default: that of the slot that unlocked]
     #[arg(long, value_name = "PROFILE")]
-    pub(crate) profile: Option<Profile>,
+    pub(crate) profile: Option<KdfParams>,
     #[command(flatten)]
     pub(crate) unlock: UnlockArgs,
     #[command(flatten)]

@@ -6,7 +6,9 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueEnum};
 use sealstone_argon2::{Error, PROFILES, Params, Variant, Version};
 
-use super::{Hex, MemorySize, PassphraseArgs};
+use sealstone::MemorySize;
+
+use super::{Hex, PassphraseArgs};
 
 /// `password …`
 #[derive(Subcommand)]

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use sealstone::KdfParams;
 
 use super::files::{RecipientArgs, SealedForm, Sender, Suite};
 use super::{
-    AccessArgs, AskAgentArgs, GenerateArgs, ManyArgs, OpenArgs, Profile, RecipientPassphraseArgs,
-    SealArgs, UnlockArgs, WriteArgs,
+    AccessArgs, AskAgentArgs, GenerateArgs, ManyArgs, OpenArgs, RecipientPassphraseArgs, SealArgs,
+    UnlockArgs, WriteArgs,
 };
 
 /// `reseal`
@@ -198,7 +199,7 @@ pub(crate) struct EditArgs {
 
 impl EditArgs {
     /// The file in its place, sealed for the same recipients.
-    pub(crate) fn to_reseal(&self, profile: Profile) -> ResealArgs {
+    pub(crate) fn to_reseal(&self, profile: KdfParams) -> ResealArgs {
         ResealArgs {
             input: self.input.clone(),
             output: None,

@@ -10,9 +10,10 @@ use std::thread;
 
 use sealstone::KdfParams;
 use sealstone::file::{Metadata, Opening, Workers};
-use sealstone_files::{Document, Input, NewDirectory, keep};
+use sealstone_files::{Document, Input, NewDirectory, directory_in_memory, keep};
 use sealstone_terminal::clock;
 use sealstone_terminal::question;
+use sealstone_terminal::signals::InterruptsForAnother;
 use sealstone_terminal::text::shown;
 use serde_json::json;
 use zeroize::Zeroizing;
@@ -20,19 +21,18 @@ use zeroize::Zeroizing;
 use super::open::{Job, KeyRing, Payload, hold};
 use super::reseal::Old;
 use super::seal::Content;
-use crate::args::{EditArgs, Profile};
+use crate::args::EditArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::io::output::{Nature, Output};
-use crate::signals::InterruptsForAnother;
 
 /// The longest text: it is compared as a whole.
 const MAX_LEN: usize = 64 << 20;
 
 pub(super) fn run(args: &EditArgs, context: &Context) -> Result<()> {
     let place = Place::find()?;
-    let args = &args.to_reseal(Profile(KdfParams::SENSITIVE));
+    let args = &args.to_reseal(KdfParams::SENSITIVE);
     let (open, seal) = (args.to_open(), args.to_seal());
     let (mut reader, writer) = pipe()?;
     let job = Job::into_pipe(&open, Some(&args.input), writer, context)?;
@@ -133,21 +133,14 @@ fn content<'o>(
 /// A directory in memory that belongs to the user.
 struct Place(PathBuf);
 
-/// Places whose file system may be in memory.
-const SHARED: &str = "/dev/shm";
-const RUNTIME: &str = "XDG_RUNTIME_DIR";
-
 impl Place {
     fn find() -> Result<Self> {
-        let runtime = std::env::var_os(RUNTIME).map(PathBuf::from);
-        let places = runtime.into_iter().chain([PathBuf::from(SHARED)]);
-        let mut places = places.filter(|place| place.is_absolute() && is_in_memory(place));
-        places.next().map(Self).ok_or_else(|| {
+        directory_in_memory().map(Self).ok_or_else(|| {
             Failure::new(
                 Exit::Io,
                 "there is no directory in memory, and the text would reach a disk",
             )
-            .hint(format!("set {RUNTIME} to a directory of yours on a tmpfs"))
+            .hint("set XDG_RUNTIME_DIR to a directory of yours on a tmpfs")
         })
     }
 
@@ -193,16 +186,4 @@ fn run_editor(path: &Path) -> Result<()> {
                 .hint("the sealed file is as it was"),
         ),
     }
-}
-
-#[cfg(target_os = "linux")]
-fn is_in_memory(path: &Path) -> bool {
-    /// `TMPFS_MAGIC` and `RAMFS_MAGIC` of statfs(2).
-    const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58f6];
-    rustix::fs::statfs(path).is_ok_and(|found| IN_MEMORY.contains(&(found.f_type as u64)))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn is_in_memory(_: &Path) -> bool {
-    false
 }

@@ -127,7 +127,7 @@ fn hash_file(
 ) -> Result<Hash> {
     let input = input::open(path, "the message")?;
     let counter = Counter::default();
-    let _progress = Progress::bytes(context.progress, "hashing", input.remaining(), &counter);
+    let _progress = Progress::bytes(context.progress(), "hashing", input.remaining(), &counter);
     let from = input.position();
     let read_at = |at, bytes: &mut [u8]| {
         let n = input.read_at(bytes, from + at)?;

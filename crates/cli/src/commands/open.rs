@@ -345,7 +345,7 @@ impl<'a> Job<'a> {
             .input
             .regular()
             .map(|metadata| metadata.len().saturating_sub(self.start));
-        Progress::bytes(self.context.progress, verb, total, &self.counter)
+        Progress::bytes(self.context.progress(), verb, total, &self.counter)
     }
 
     fn report(&self, opened: &Opened) -> Report {

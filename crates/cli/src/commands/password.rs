@@ -6,10 +6,11 @@ mod hash;
 mod inputs;
 mod verify;
 
+use sealstone::MemorySize;
 use sealstone_argon2::{Error, Limits, Params, Version};
 use serde_json::{Value, json};
 
-use crate::args::{MemorySize, PasswordCommand};
+use crate::args::PasswordCommand;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};

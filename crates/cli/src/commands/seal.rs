@@ -109,7 +109,7 @@ impl<'a> Plan<'a> {
             args, recipients, ..
         } = self;
         let counter = Counter::default();
-        let progress = Progress::bytes(context.progress, "sealing", content.total, &counter);
+        let progress = Progress::bytes(context.progress(), "sealing", content.total, &counter);
         let report = progress.report();
         let mut sealer = Sealer::new();
         sealer
@@ -124,7 +124,7 @@ impl<'a> Plan<'a> {
             };
         }
         if let Some(chosen) = &unlocked.passphrase {
-            sealer.to_passphrase(&chosen.passphrase, args.recipients.profile.0);
+            sealer.to_passphrase(&chosen.passphrase, args.recipients.profile);
         }
         if let Some(sender) = &unlocked.sender {
             if args.sender.no_carry {
@@ -325,7 +325,7 @@ impl<'a> Plan<'a> {
             (source, _) => (source, Options::Recipient),
         };
         let args = &self.args;
-        args.unlock.kdf.must_allow(&[args.recipients.profile.0])?;
+        args.unlock.kdf.must_allow(&[args.recipients.profile])?;
         if args.generate.generate_passphrase
             && matches!(
                 source,

@@ -124,7 +124,7 @@ impl<'a> KeyRing<'a> {
             }
             Wanted::Passphrase => {
                 let key = self.passphrases.with(name, self.context, |passphrase| {
-                    let progress = Progress::derivation(self.context.progress);
+                    let progress = Progress::derivation(self.context.progress());
                     let report = progress.report();
                     let passphrases = [passphrase];
                     let keys = Keys {

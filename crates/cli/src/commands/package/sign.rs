@@ -245,7 +245,7 @@ impl<'a> Job<'a> {
     fn add_content(&self, draft: &mut Draft<'_>, context: &Context) -> Result<()> {
         let counter = Counter::default();
         let total = self.stdin.is_none().then(|| self.inputs.size());
-        let progress = Progress::bytes(context.progress, "hashing", total, &counter);
+        let progress = Progress::bytes(context.progress(), "hashing", total, &counter);
         if self.args.manifest.embed {
             self.embed(draft)?;
         } else {

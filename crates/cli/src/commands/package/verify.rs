@@ -118,7 +118,7 @@ pub(super) fn look(
 ) -> Report {
     let counter = Counter::default();
     let total = package.manifest().entries.iter().map(|it| it.size()).sum();
-    let progress = Progress::bytes(context.progress, "verifying", Some(total), &counter);
+    let progress = Progress::bytes(context.progress(), "verifying", Some(total), &counter);
     let count = |bytes| counter.add(bytes);
     let work = Work {
         workers: workers(),

@@ -138,7 +138,7 @@ impl Halves {
 impl<'a> FirstSlot<'a> {
     /// As the options say. A slot that the same options could not unlock is refused.
     pub(super) fn new(args: &CreationArgs, context: &'a Context) -> Result<Self> {
-        let params = args.profile.0;
+        let params = args.profile;
         args.first.kdf.must_allow(&[params])?;
         Ok(Self {
             source: Source::from(&args.first.passphrase),
@@ -193,7 +193,7 @@ impl<'a> FirstSlot<'a> {
     }
 
     fn wrap(&self, passport: &Passport, chosen: &Chosen) -> Result<SecretPassport> {
-        let progress = Progress::derivation(self.context.progress);
+        let progress = Progress::derivation(self.context.progress());
         let slot = NewSlot {
             key: SlotKey::Passphrase(&chosen.passphrase),
             name: "",

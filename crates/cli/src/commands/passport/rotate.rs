@@ -201,9 +201,7 @@ fn first_slot<'a>(args: &RotateArgs, context: &'a Context) -> FirstSlot<'a> {
     FirstSlot {
         source,
         generate: args.generate.generate_passphrase,
-        params: args
-            .profile
-            .map_or(KdfParams::SENSITIVE, |profile| profile.0),
+        params: args.profile.unwrap_or(KdfParams::SENSITIVE),
         context,
     }
 }

@@ -7,7 +7,7 @@ use sealstone::passport::{MAX_LEN, PublicPassport, SecretPassport, Slot, SlotKin
 use sealstone_terminal::clock;
 use serde_json::{Value, json};
 
-use crate::args::{Profile, ShowArgs};
+use crate::args::ShowArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
@@ -110,7 +110,7 @@ fn slot_table(slots: &[Slot]) -> String {
             "  slot {:<3} {:<13} {:<12} {}{name}\n",
             slot.id(),
             kind(slot),
-            Profile::name(&slot.params()),
+            slot.params().to_string(),
             clock::show(slot.created())
         )
     };
@@ -124,7 +124,7 @@ fn slot_json(slot: &Slot) -> Value {
         "kind": kind(slot),
         "name": slot.name(),
         "created": slot.created(),
-        "profile": Profile::name(&params),
+        "profile": params.to_string(),
         "memory_kib": params.memory_kib(),
         "passes": params.passes(),
         "lanes": params.lanes(),

@@ -42,14 +42,12 @@ fn add(args: &SlotAddArgs, context: &Context) -> Result<()> {
     let key = Key::choose(&args.key, args.key.recovery, context)?;
     // Everything has been asked: now the slow part.
     let mut unlocked = identity.unlock_with(&answer, context)?;
-    let params = args
-        .profile
-        .map_or_else(|| opened_params(&unlocked), |profile| profile.0);
+    let params = args.profile.unwrap_or_else(|| opened_params(&unlocked));
     let slots = unlocked.file().slots().iter().map(Slot::params);
     let all: Vec<KdfParams> = slots.chain([params]).collect();
     args.unlock.kdf.must_allow(&all)?;
     key.show(context)?;
-    let progress = Progress::derivation(context.progress);
+    let progress = Progress::derivation(context.progress());
     let name = args.key.name.as_deref().unwrap_or("");
     let id = unlocked.add_slot(&key.slot(name, params, &progress.report()))?;
     drop(progress);
@@ -99,7 +97,7 @@ fn change(args: &SlotChangeArgs, context: &Context) -> Result<()> {
     let mut unlocked = identity.unlock_with(&answer, context)?;
     let id = id.unwrap_or(unlocked.slot());
     let old = find(&identity, id)?;
-    let params = args.profile.map_or(old.params(), |profile| profile.0);
+    let params = args.profile.unwrap_or(old.params());
     let others = unlocked
         .file()
         .slots()
@@ -113,7 +111,7 @@ fn change(args: &SlotChangeArgs, context: &Context) -> Result<()> {
         .clone()
         .unwrap_or_else(|| old.name().to_owned());
     key.show(context)?;
-    let progress = Progress::derivation(context.progress);
+    let progress = Progress::derivation(context.progress());
     unlocked.change_slot(id, &key.slot(&name, params, &progress.report()))?;
     drop(progress);
     let text = format!("changed slot {id}\n  {OLDER_COPIES}");

@@ -38,7 +38,7 @@ pub(super) fn run(args: &HashArgs, context: &Context) -> Result<()> {
     // Fails before the work if the string cannot be written.
     form(&tag)?;
     if args.output == Form::Phc && Limits::default().check(&params).is_err() {
-        let enough = enough(&params).compact();
+        let enough = enough(&params);
         context.warn(&format!(
             "it exceeds the default limit: `password verify` will need --kdf-max-memory {enough}"
         ));

@@ -57,7 +57,7 @@ impl Inputs {
         use_it: impl FnOnce(Argon2<'_>, &mut Arena) -> T,
     ) -> T {
         let counter = Counter::default();
-        let _progress = Progress::hash(context.progress, &counter);
+        let _progress = Progress::hash(context.progress(), &counter);
         let watch = |Blocks { done, total }| counter.derive(KdfProgress { done, total });
         let argon2 = Argon2::new(*params)
             .secret(&self.secret)

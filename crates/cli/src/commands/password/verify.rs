@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use sealstone::MemorySize;
 use sealstone_argon2::{Limits, PasswordHasher, PhcString};
 use serde_json::json;
 
 use super::inputs::Inputs;
 use super::{describe, enough, passes_allowed, short_of_memory, to_json};
-use crate::args::{MemorySize, VerifyArgs};
+use crate::args::VerifyArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -27,7 +28,7 @@ pub(super) fn run(args: &VerifyArgs, context: &Context) -> Result<()> {
     let limits = limits(args.kdf_max_memory);
     // Checked before the password is asked for.
     limits.check(stored.params()).map_err(|error| {
-        let enough = enough(stored.params()).compact();
+        let enough = enough(stored.params());
         Failure::from(error).hint(format!(
             "if you trust where it comes from, allow it with --kdf-max-memory {enough}"
         ))

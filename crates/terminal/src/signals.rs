@@ -3,19 +3,23 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sealstone_terminal::question;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
+
+use crate::question;
 
 /// Whether another program has the terminal, and Ctrl-C is meant for it.
 static INTERRUPTS_ARE_ANOTHERS: AtomicBool = AtomicBool::new(false);
 
 /// Until it is dropped, SIGINT does not end this process: an editor takes Ctrl-C for itself, and
 /// the whole group of the terminal gets it.
-pub(crate) struct InterruptsForAnother(());
+#[derive(Debug)]
+pub struct InterruptsForAnother(());
 
 impl InterruptsForAnother {
-    pub(crate) fn begin() -> Self {
+    /// From now on.
+    #[must_use]
+    pub fn begin() -> Self {
         INTERRUPTS_ARE_ANOTHERS.store(true, Ordering::SeqCst);
         Self(())
     }
@@ -28,7 +32,7 @@ impl Drop for InterruptsForAnother {
 }
 
 /// Starts the thread that waits for signals. Without it, signals leave temporary files behind.
-pub(crate) fn install() {
+pub fn install() {
     ignore(SIGXFSZ);
     let wanted = [SIGHUP, SIGINT, SIGTERM]
         .into_iter()
