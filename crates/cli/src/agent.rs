@@ -1,30 +1,26 @@
 //! The agent of this user: where it is, and asking it (`spec/agent.md`).
 
-mod place;
-mod serve;
-
 use std::ffi::OsString;
-use std::io::{self, Read};
-use std::process::{Command, Stdio};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::process::{self, Command, Stdio};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use sealstone::Error;
-use sealstone::agent::{self, MAX_ANSWER, RemotePassport, Status, Transport};
+use sealstone::agent::{self, Agent, RemotePassport, Status};
 use sealstone::file::Signer;
 use sealstone::passport::{Contact, Fingerprint, Passport};
-use zeroize::Zeroizing;
 
-pub(crate) use self::place::Place;
-pub(crate) use self::serve::{READY, serve};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
+pub(crate) use sealstone_files::AgentSocket as Socket;
+use sealstone_files::{AgentEnds, AgentListener, AgentPlace, RUNTIME_DIRECTORY};
 
-/// Carries requests over the socket, each over a connection of its own.
-#[derive(Clone)]
-pub(crate) struct Socket(Place);
+/// The line that an agent writes once it listens, if it was started on demand.
+const READY: &str = "ready\n";
 
 /// An agent that answers.
 pub(crate) type Client = agent::Client<Socket>;
@@ -43,34 +39,17 @@ pub(crate) enum SenderKey {
     Held(Box<RemotePassport<Socket>>),
 }
 
-/// How long an agent has for an answer. Signing takes milliseconds.
-const TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a new agent has to begin.
 const STARTING: Duration = Duration::from_secs(10);
 const STEP: Duration = Duration::from_millis(20);
 
-impl Transport for Socket {
-    fn exchange(&self, request: &[u8]) -> io::Result<Zeroizing<Vec<u8>>> {
-        let gone = || io::Error::new(io::ErrorKind::NotConnected, "the agent has ended");
-        let mut stream = self.0.connect(TIMEOUT)?.ok_or_else(gone)?;
-        io::Write::write_all(&mut stream, &agent::frame(request)).map_err(|_| gone())?;
-        let mut head = [0; 4];
-        stream.read_exact(&mut head).map_err(|_| gone())?;
-        let len = agent::frame_len(head, MAX_ANSWER);
-        let len = len.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))?;
-        let mut answer = Zeroizing::new(vec![0; len]);
-        stream.read_exact(&mut answer).map_err(|_| gone())?;
-        Ok(answer)
-    }
-}
-
 impl Reached {
     /// The agent that runs, if one does.
-    pub(crate) fn find(place: &Place) -> Result<Option<Self>> {
-        if place.connect(TIMEOUT).map_err(refused)?.is_none() {
+    pub(crate) fn find(place: &AgentPlace) -> Result<Option<Self>> {
+        let Some(socket) = Socket::find(place).map_err(refused)? else {
             return Ok(None);
-        }
-        let client = agent::Client::new(Socket(place.clone()));
+        };
+        let client = agent::Client::new(socket);
         match client.status() {
             Err(error) if has_ended(&error) => Ok(None),
             status => {
@@ -83,7 +62,7 @@ impl Reached {
     /// The agent for a command that could also ask a person: if the agent cannot be used, the
     /// command warns.
     pub(crate) fn for_command(context: &Context) -> Option<Self> {
-        let found = Place::find().ok().map(|place| Self::find(&place))?;
+        let found = AgentPlace::find().map(|place| Self::find(&place))?;
         found.unwrap_or_else(|failure| {
             let text = failure.text().unwrap_or_default();
             context.warn(&format!("the agent is not used: {text}"));
@@ -92,7 +71,7 @@ impl Reached {
     }
 
     /// The agent that runs, or a new one.
-    pub(crate) fn find_or_start(place: &Place) -> Result<Self> {
+    pub(crate) fn find_or_start(place: &AgentPlace) -> Result<Self> {
         let deadline = Instant::now() + STARTING;
         loop {
             if let Some(found) = Self::find(place)? {
@@ -111,7 +90,7 @@ impl Reached {
     }
 
     /// Gives the passport to the agent that runs, or to a new one, for a number of seconds.
-    pub(crate) fn hold(place: &Place, passport: &Passport, seconds: u64) -> Result<()> {
+    pub(crate) fn hold(place: &AgentPlace, passport: &Passport, seconds: u64) -> Result<()> {
         let hold = || -> Result<_> {
             let reached = Self::find_or_start(place)?;
             Ok(reached.client.hold(passport, seconds))
@@ -166,7 +145,7 @@ fn start() -> Result<String> {
     let mut child = Command::new(std::env::current_exe()?)
         .args(["agent", "--on-demand"])
         .env_clear()
-        .envs(kept(place::VARIABLE))
+        .envs(kept(RUNTIME_DIRECTORY))
         .current_dir("/")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -183,6 +162,67 @@ fn start() -> Result<String> {
         stderr.read_to_string(&mut said)?;
     }
     Ok(said.trim().to_owned())
+}
+
+/// The place of this user's agent.
+pub(crate) fn place() -> Result<AgentPlace> {
+    AgentPlace::find().ok_or_else(|| {
+        let what = format!("{RUNTIME_DIRECTORY} is not set, so there is no place for an agent");
+        Failure::usage(what)
+            .hint("log in with a session of your own; without an agent, passphrases are asked for")
+    })
+}
+
+/// Serves until it is asked to end, its socket is gone, or, if it was started on demand, it holds
+/// nothing any more.
+pub(crate) fn serve(place: &AgentPlace, on_demand: bool, context: &Context) -> Result<()> {
+    let listener = AgentListener::new(place).map_err(|e| match e.kind() {
+        io::ErrorKind::WouldBlock => Failure::new(Exit::Io, "an agent of yours runs already")
+            .hint("see: sealstone agent status"),
+        _ => e.into(),
+    })?;
+    lock_much_memory();
+    let ends = match on_demand {
+        true => AgentEnds::WhenEmpty,
+        false => AgentEnds::Never,
+    };
+    match on_demand {
+        true => detach()?,
+        false => context.say("the agent serves until it is interrupted, or: sealstone agent stop"),
+    }
+    let agent = Agent::of_process(process::id());
+    listener
+        .serve(agent, ends, || process::exit(0))
+        .about("the agent")
+}
+
+/// Seeds are on locked pages in any case. Where the system allows more, everything is locked.
+fn lock_much_memory() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Memlock);
+    let raised = Rlimit {
+        current: limit.maximum,
+        ..limit
+    };
+    let _ = setrlimit(Resource::Memlock, raised);
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::mm::{MlockAllFlags, mlockall};
+        let all = MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT;
+        let _ = mlockall(all);
+    }
+}
+
+/// Leaves the terminal and its session, and says that it listens.
+fn detach() -> Result<()> {
+    let _ = rustix::process::setsid();
+    io::stdout().write_all(READY.as_bytes())?;
+    io::stdout().flush()?;
+    let null = File::options().read(true).write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&null).map_err(io::Error::from)?;
+    rustix::stdio::dup2_stdout(&null).map_err(io::Error::from)?;
+    rustix::stdio::dup2_stderr(&null).map_err(io::Error::from)?;
+    Ok(())
 }
 
 /// The failure of a place that must not be used.

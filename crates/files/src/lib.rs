@@ -20,6 +20,7 @@
 //! | keep other processes out of a file | [`lock`] |
 //! | keep a trust store in a directory | [`TrustDirectory`] |
 //! | read the files of a package below a directory | [`Tree`] |
+//! | ask the agent of this user, or be it | [`AgentSocket`], [`AgentListener`] |
 //! | make an archive of a directory, and unpack one | [`Walk`], [`Unpack`] |
 //!
 //! ```
@@ -37,6 +38,7 @@
 //! ```
 #![deny(unsafe_code)]
 
+mod agent;
 mod atomic;
 mod descriptor;
 mod directory;
@@ -58,6 +60,7 @@ mod unpack;
 mod walk;
 mod whole;
 
+pub use agent::{AgentEnds, AgentListener, AgentPlace, AgentSocket, RUNTIME_DIRECTORY};
 pub use atomic::{AtomicFile, Existing, Sync, write};
 pub use descriptor::duplicate;
 pub use directory::{

@@ -6,7 +6,9 @@ use sealstone::agent::HeldPassport;
 use sealstone_terminal::text::quoted;
 use serde_json::json;
 
-use crate::agent::{Place, Reached, has_ended, serve};
+use sealstone_files::AgentPlace;
+
+use crate::agent::{Reached, has_ended, place, serve};
 use crate::args::{AgentArgs, AgentCommand, LockArgs, UnlockForArgs};
 use crate::context::Context;
 use crate::failure::{About, Result};
@@ -14,7 +16,7 @@ use crate::identity::{self, Identity};
 use crate::passphrase::Passphrases;
 
 pub(super) fn run(args: &AgentArgs, context: &Context) -> Result<()> {
-    let place = Place::find()?;
+    let place = place()?;
     match args.command {
         None => serve(&place, args.on_demand, context),
         Some(AgentCommand::Status) => status(&place, context),
@@ -25,7 +27,7 @@ pub(super) fn run(args: &AgentArgs, context: &Context) -> Result<()> {
 /// `passport unlock`
 pub(super) fn unlock(args: &UnlockForArgs, context: &Context) -> Result<()> {
     // Nothing is asked if no agent can hold the answer.
-    let place = Place::find()?;
+    let place = place()?;
     let identity = Identity::load(&identity::or_default(args.file.as_deref())?)?;
     Reached::find_or_start(&place)?;
     let unlocked = identity.unlock(&Passphrases::from(&args.unlock), context)?;
@@ -48,7 +50,7 @@ pub(super) fn unlock(args: &UnlockForArgs, context: &Context) -> Result<()> {
 /// `passport lock`
 pub(super) fn lock(args: &LockArgs, context: &Context) -> Result<()> {
     let which = args.file.as_deref().map(fingerprint_of).transpose()?;
-    let Some(reached) = Reached::find(&Place::find()?)? else {
+    let Some(reached) = Reached::find(&place()?)? else {
         return context.result(
             "no agent runs, so nothing is unlocked",
             || json!({"locked": 0}),
@@ -80,7 +82,7 @@ fn fingerprint_of(path: &Path) -> Result<sealstone::passport::Fingerprint> {
     Ok(Identity::load(path)?.locked.fingerprint())
 }
 
-fn status(place: &Place, context: &Context) -> Result<()> {
+fn status(place: &AgentPlace, context: &Context) -> Result<()> {
     let found = Reached::find(place)?;
     let status = found.map(|reached| reached.status);
     let line = |held: &HeldPassport| {
@@ -107,7 +109,7 @@ fn status(place: &Place, context: &Context) -> Result<()> {
     })
 }
 
-fn stop(place: &Place, context: &Context) -> Result<()> {
+fn stop(place: &AgentPlace, context: &Context) -> Result<()> {
     let found = Reached::find(place)?;
     if let Some(reached) = &found {
         unless_ended(reached.client.stop())?;

@@ -9,31 +9,21 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::process::geteuid;
-use sealstone_files::WRITABLE_BY_OTHERS;
-use sealstone_terminal::text::shown;
 
-use crate::failure::{Failure, Result};
+use crate::WRITABLE_BY_OTHERS;
 
 /// Where the agent of this user is, if there is one.
-#[derive(Clone)]
-pub(crate) struct Place(PathBuf);
+#[derive(Clone, Debug)]
+pub struct AgentPlace(PathBuf);
 
 /// The environment variable that names the user's directory for sockets.
-pub(super) const VARIABLE: &str = "XDG_RUNTIME_DIR";
+pub const RUNTIME_DIRECTORY: &str = "XDG_RUNTIME_DIR";
 
-impl Place {
-    /// The place that the environment names.
-    pub(crate) fn find() -> Result<Self> {
-        let none = || {
-            Failure::usage(format!(
-                "{VARIABLE} is not set, so there is no place for an agent"
-            ))
-            .hint("log in with a session of your own; without an agent, passphrases are asked for")
-        };
-        let runtime = std::env::var_os(VARIABLE).filter(|value| !value.is_empty());
-        Ok(Self(
-            PathBuf::from(runtime.ok_or_else(none)?).join("sealstone"),
-        ))
+impl AgentPlace {
+    /// The place that [`RUNTIME_DIRECTORY`] names; `None` if it is not set.
+    pub fn find() -> Option<Self> {
+        let runtime = std::env::var_os(RUNTIME_DIRECTORY).filter(|value| !value.is_empty());
+        Some(Self(PathBuf::from(runtime?).join("sealstone")))
     }
 
     /// The path of the socket.
@@ -66,9 +56,11 @@ impl Place {
         Ok(file)
     }
 
-    /// A connection to the agent; `None` if there is none. Fails if the place belongs to somebody
-    /// else.
-    pub(super) fn connect(&self, timeout: Duration) -> io::Result<Option<UnixStream>> {
+    /// A connection to the agent; `None` if there is none.
+    ///
+    /// # Errors
+    /// The system's error; [`ErrorKind::PermissionDenied`] if the place belongs to somebody else.
+    pub fn connect(&self, timeout: Duration) -> io::Result<Option<UnixStream>> {
         if self.0.symlink_metadata().is_err_and(is_missing) {
             return Ok(None);
         }
@@ -136,12 +128,12 @@ fn private(path: &Path, metadata: &Metadata) -> io::Result<()> {
 }
 
 fn refuse(path: &Path, why: &str) -> io::Error {
-    let what = format!("{} {why}", shown(path));
+    let what = format!("{} {why}", path.display());
     io::Error::new(ErrorKind::PermissionDenied, what)
 }
 
-fn named(path: &Path, error: &io::Error) -> io::Error {
-    sealstone_files::named(&shown(path), error)
+pub(super) fn named(path: &Path, error: &io::Error) -> io::Error {
+    crate::named(&path.display().to_string(), error)
 }
 
 fn is_missing(error: io::Error) -> bool {

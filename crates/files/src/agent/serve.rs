@@ -4,118 +4,107 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::process;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use sealstone::agent::{Agent, MAX_REQUEST, frame, frame_len};
 
-use super::place::{Place, identity, is_own};
-use crate::context::Context;
-use crate::exit::Exit;
-use crate::failure::{About, Failure, Result};
-
-/// The line that an agent writes once it listens, if it was started on demand.
-pub(crate) const READY: &str = "ready\n";
+use super::place::{AgentPlace, identity, is_own, named};
 
 /// How long a request may take to arrive as a whole, and its answer to leave.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
 /// How often times and the socket are looked at.
 const TICK: Duration = Duration::from_millis(250);
-/// How long an agent that was started on demand waits for its first passport.
+/// How long an agent that ends when it is empty waits for its first passport.
 const EMPTY_AT_FIRST: Duration = Duration::from_secs(300);
 /// Requests that are answered at the same time.
 const MAX_REQUESTS: usize = 16;
 /// ML-DSA-87 takes much of it.
 const STACK: usize = 1 << 20;
 
-/// Serves until it is asked to end, its socket is gone, or, if it was started on demand, it holds
-/// nothing any more.
-pub(crate) fn serve(place: &Place, on_demand: bool, context: &Context) -> Result<()> {
-    place.make()?;
-    // Held until the process ends.
-    let _lock = lock(place)?;
-    let listener = listen(place)?;
-    lock_much_memory();
-    let server = Arc::new(Server {
-        agent: Agent::of_process(process::id()),
-        place: place.clone(),
-        own: identity(&place.socket()),
-        on_demand,
-    });
-    match on_demand {
-        true => detach()?,
-        false => context.say("the agent serves until it is interrupted, or: sealstone agent stop"),
+/// When an agent ends by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentEnds {
+    /// Only when it is asked to, or its socket is gone.
+    Never,
+    /// Also when it holds nothing any more.
+    WhenEmpty,
+}
+
+/// The place of an agent, with its lock and its socket. There is one for each user.
+#[derive(Debug)]
+pub struct AgentListener {
+    place: AgentPlace,
+    /// Held until the process ends.
+    _lock: File,
+    listener: UnixListener,
+}
+
+impl AgentListener {
+    /// Makes the place, and listens there.
+    ///
+    /// # Errors
+    /// The system's error; [`io::ErrorKind::WouldBlock`] if an agent runs already;
+    /// [`io::ErrorKind::PermissionDenied`] if the place belongs to somebody else.
+    pub fn new(place: &AgentPlace) -> io::Result<Self> {
+        place.make()?;
+        let lock = lock(place)?;
+        Ok(Self {
+            place: place.clone(),
+            _lock: lock,
+            listener: listen(place)?,
+        })
     }
-    let watching = Arc::clone(&server);
-    let watch = thread::Builder::new().spawn(move || watching.watch());
-    watch.about("the agent")?;
-    accept(&listener, &server)
+
+    /// Serves until the agent ends. Then it has forgotten everything, its socket is gone, and `exit`
+    /// ends the process.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn serve(self, agent: Agent, ends: AgentEnds, exit: fn() -> !) -> io::Result<()> {
+        let server = Arc::new(Server {
+            agent,
+            own: identity(&self.place.socket()),
+            place: self.place.clone(),
+            ends,
+            exit,
+        });
+        let watching = Arc::clone(&server);
+        thread::Builder::new().spawn(move || watching.watch())?;
+        accept(&self.listener, &server)
+    }
 }
 
 /// Only the process with the lock touches the socket.
-fn lock(place: &Place) -> Result<File> {
+fn lock(place: &AgentPlace) -> io::Result<File> {
     let file = place.lock_file()?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(fs::TryLockError::WouldBlock) => {
-            Err(Failure::new(Exit::Io, "an agent of yours runs already")
-                .hint("see: sealstone agent status"))
-        }
-        Err(fs::TryLockError::Error(e)) => Err(e.into()),
-    }
+    file.try_lock()?;
+    Ok(file)
 }
 
-fn listen(place: &Place) -> Result<UnixListener> {
+fn listen(place: &AgentPlace) -> io::Result<UnixListener> {
     let path = place.socket();
+    let about = |e: io::Error| named(&path, &e);
     if identity(&path).is_some() {
-        fs::remove_file(&path).about(path.display())?;
+        fs::remove_file(&path).map_err(about)?;
     }
     let before = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o177));
     let listener = UnixListener::bind(&path);
     rustix::process::umask(before);
-    let listener = listener.about(path.display())?;
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).about(path.display())?;
+    let listener = listener.map_err(about)?;
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).map_err(about)?;
     Ok(listener)
-}
-
-/// Seeds are on locked pages in any case. Where the system allows more, everything is locked.
-fn lock_much_memory() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Memlock);
-    let raised = Rlimit {
-        current: limit.maximum,
-        ..limit
-    };
-    let _ = setrlimit(Resource::Memlock, raised);
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::mm::{MlockAllFlags, mlockall};
-        let all = MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT;
-        let _ = mlockall(all);
-    }
-}
-
-/// Leaves the terminal and its session, and says that it listens.
-fn detach() -> Result<()> {
-    let _ = rustix::process::setsid();
-    io::stdout().write_all(READY.as_bytes())?;
-    io::stdout().flush()?;
-    let null = File::options().read(true).write(true).open("/dev/null")?;
-    rustix::stdio::dup2_stdin(&null).map_err(io::Error::from)?;
-    rustix::stdio::dup2_stdout(&null).map_err(io::Error::from)?;
-    rustix::stdio::dup2_stderr(&null).map_err(io::Error::from)?;
-    Ok(())
 }
 
 /// The agent and its place.
 struct Server {
     agent: Agent,
-    place: Place,
+    place: AgentPlace,
     /// The socket of this process.
     own: Option<(u64, u64)>,
-    on_demand: bool,
+    ends: AgentEnds,
+    exit: fn() -> !,
 }
 
 impl Server {
@@ -128,7 +117,7 @@ impl Server {
             let held = self.agent.tick(now());
             let idle = held == 0 && (has_held || begun.elapsed() > EMPTY_AT_FIRST);
             let replaced = identity(&self.place.socket()) != self.own;
-            if replaced || (self.on_demand && idle) {
+            if replaced || (self.ends == AgentEnds::WhenEmpty && idle) {
                 self.end();
             }
         }
@@ -140,11 +129,11 @@ impl Server {
         if identity(&self.place.socket()) == self.own {
             let _ = fs::remove_file(self.place.socket());
         }
-        process::exit(0)
+        (self.exit)()
     }
 }
 
-fn accept(listener: &UnixListener, server: &Arc<Server>) -> Result<()> {
+fn accept(listener: &UnixListener, server: &Arc<Server>) -> io::Result<()> {
     let semaphore = Arc::new(Semaphore::default());
     loop {
         semaphore.acquire();
