@@ -11,7 +11,7 @@ const README: &str = include_str!("../../../../README.md");
 /// Commands that install or need the network. They have separate tests.
 const ELSEWHERE: [&str; 2] = ["cd sealstone", "make "];
 
-/// Options instead of answers to prompts, and the least cost of a key derivation.
+/// Options instead of answers to prompts, and low costs of key derivations.
 const SHELL: &str = r#"
 sealstone() {
     case "$1 $2" in
@@ -22,6 +22,7 @@ sealstone() {
         ;;
     "passport backup") set -- "$@" --force ;;
     "trust approve" | "trust sign") set -- "$@" --yes ;;
+    "password calibrate") set -- "${@/#500/20}" && set -- "${@/#1GiB/16MiB}" ;;
     "password hash") set -- "$@" --memory-kib 64 --iterations 1 ;;
     "seal -p") set -- "$@" "$PROFILE" --recipient-passphrase-file passphrase ;;
     esac
