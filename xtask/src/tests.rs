@@ -110,13 +110,13 @@ impl Job {
         }
     }
 
-    /// The examples in the documentation, which cargo builds as it runs them.
+    /// The examples in the documentation, which rustdoc builds as it runs them: those of a crate as
+    /// one program, but with `--show-output` each as one of its own. No example skips anything.
     fn documentation(root: &Path, options: &[&str]) -> Self {
         let mut command = Command::new("cargo");
         command
             .args(["test", "--workspace", "--doc", "--no-fail-fast"])
             .args(options)
-            .args(["--", "--show-output"])
             .current_dir(root);
         Self {
             name: "examples in the documentation".into(),
