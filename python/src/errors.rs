@@ -16,7 +16,10 @@ pub(crate) fn exception(py: Python<'_>, error: Error) -> PyErr {
         Error::Io(error) => system(error),
         Error::OutOfMemory(_) => PyMemoryError::new_err(text),
         Error::Invalid(_) | Error::UnknownWord(_) | Error::StoreFull => PyValueError::new_err(text),
-        Error::Malformed(what) => raise(py, "Malformed", (text, what)),
+        Error::Malformed(what) | Error::Armor(what) => raise(py, "Malformed", (text, what)),
+        Error::OtherKind { .. } | Error::TooMuchAfterArmor => {
+            raise(py, "Malformed", (text.clone(), text))
+        }
         Error::Unsupported(what) => raise(py, "Unsupported", (text, what)),
         Error::WrongPassphrase => wrong_passphrase(py, Vec::new(), None),
         Error::NotRecipient => not_a_recipient(py, Vec::new(), Vec::new()),

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sealstone::Error;
 use sealstone::passport::{Contact, Fingerprint};
-use sealstone::trust::{Change, Record, Standing, Status};
+use sealstone::trust::{Change, Decision, Record, Standing, Status};
 use sealstone_files::TrustDirectory;
 use std::path::{Path, PathBuf};
 
@@ -36,15 +36,8 @@ fn row(record: &Record<'_>) -> Row {
 
 /// The directory of the user's own store, as the command finds it.
 fn directory() -> PyResult<PathBuf> {
-    let named = |name| {
-        std::env::var_os(name)
-            .filter(|it| !it.is_empty())
-            .map(PathBuf::from)
-    };
-    named("SEALSTONE_TRUST_DIR")
-        .or_else(|| Some(named("XDG_DATA_HOME")?.join("sealstone/trust")))
-        .or_else(|| Some(named("HOME")?.join(".local/share/sealstone/trust")))
-        .ok_or_else(|| PyValueError::new_err("there is no home directory: name the path"))
+    let none = || PyValueError::new_err("there is no home directory: name the path");
+    sealstone_files::trust_directory().ok_or_else(none)
 }
 
 /// The exception for an error of the store in this directory.
@@ -141,15 +134,14 @@ impl TrustStore {
             operator: "",
             note,
         };
-        let fingerprint = contact.fingerprint();
-        self.with(py, |store| {
-            store.introduce(contact, &change)?;
-            match since {
-                None => store.set_status(&fingerprint, status, &change)?,
-                Some(since) => store.set_status_since(&fingerprint, status, since, &change)?,
-            };
-            Ok(())
-        })
+        let decision = Decision {
+            fingerprint: contact.fingerprint(),
+            contact: Some(contact),
+            status,
+            since,
+            label: None,
+        };
+        self.with(py, |store| store.decide(&decision, &change).map(drop))
     }
 
     /// Works without Python's lock.

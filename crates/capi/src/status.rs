@@ -84,7 +84,10 @@ impl From<sealstone::Error> for Failure {
         let status = match &error {
             Error::Invalid(_) | Error::UnknownWord(_) | Error::StoreFull => INVALID,
             Error::OutOfMemory(_) => MEMORY,
-            Error::Malformed(_) => MALFORMED,
+            Error::Malformed(_)
+            | Error::OtherKind { .. }
+            | Error::Armor(_)
+            | Error::TooMuchAfterArmor => MALFORMED,
             Error::Unsupported(_) => UNSUPPORTED,
             Error::WrongPassphrase | Error::NotRecipient => WRONG_KEY,
             Error::Altered(_) => ALTERED,

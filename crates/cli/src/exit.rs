@@ -161,7 +161,11 @@ impl Exit {
     pub(crate) fn of(error: &Error) -> Self {
         match error {
             Error::Io(_) => Self::Io,
-            Error::Malformed(_) | Error::Unsupported(_) => Self::Format,
+            Error::Malformed(_)
+            | Error::OtherKind { .. }
+            | Error::Armor(_)
+            | Error::TooMuchAfterArmor
+            | Error::Unsupported(_) => Self::Format,
             Error::WrongPassphrase
             | Error::NotRecipient
             | Error::Altered(_)

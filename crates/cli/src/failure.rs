@@ -98,9 +98,8 @@ impl From<Error> for Failure {
                 ..Self::new(exit, error.to_string())
             },
             Error::Altered(_) => Self::new(exit, error.to_string()).hint("get another copy from where it came from"),
-            Error::Malformed(what) if what.starts_with("not a ") => Self::new(exit, what),
-            Error::Malformed(what) if what.ends_with("the END line") => Self::new(exit, error.to_string()).hint("remove what follows it, such as a mail's signature"),
-            Error::Malformed(what) if what.starts_with("armor: ") => Self::new(exit, error.to_string()).hint("copy everything from the BEGIN line to the END line"),
+            Error::TooMuchAfterArmor => Self::new(exit, error.to_string()).hint("remove what follows it, such as a mail's signature"),
+            Error::Armor(_) => Self::new(exit, error.to_string()).hint("copy everything from the BEGIN line to the END line"),
             Error::Unsupported(_) => Self::new(exit, error.to_string()).hint("get a newer sealstone"),
             Error::KdfLimit { .. } => Self::new(exit, error.to_string()).hint("if you trust the file, allow more with --kdf-max-memory"),
             Error::OutOfMemory(_) => Self::new(exit, error.to_string()).hint("close other programs, or use a machine with more memory"),

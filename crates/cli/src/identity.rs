@@ -36,9 +36,7 @@ impl Identity {
                 .hint("the secret half ends in .passport")
                 .about(file.name()));
         }
-        let locked = SecretPassport::from_armor(&file)
-            .map_err(|e| explain(e, &file, Kind::SecretPassport))
-            .about(file.name())?;
+        let locked = SecretPassport::from_armor(&file).about(file.name())?;
         Ok(Self {
             path: path.to_owned(),
             file,
@@ -157,23 +155,5 @@ pub(crate) fn load_public(path: &Path) -> Result<PublicPassport> {
             .hint(format!("it should be {}", shown(&public_half(path))))
             .about(file.name()));
     }
-    parse_public(&file).about(file.name())
-}
-
-/// Reads a public passport from its text.
-pub(crate) fn parse_public(bytes: &[u8]) -> Result<PublicPassport> {
-    PublicPassport::from_armor(bytes).map_err(|e| explain(e, bytes, Kind::PublicPassport))
-}
-
-/// Names the kind of a file of the wrong kind, instead of the first rule that it breaks.
-fn explain(error: Error, bytes: &[u8], wanted: Kind) -> Failure {
-    let kind = Kind::of(bytes);
-    if kind == wanted {
-        return error.into();
-    }
-    let this = match kind {
-        Kind::Other => String::new(),
-        other => format!(": this is {}", other.name()),
-    };
-    Failure::new(Exit::Format, format!("not {}{this}", wanted.name()))
+    PublicPassport::from_armor(&file).about(file.name())
 }

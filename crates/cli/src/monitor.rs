@@ -70,7 +70,7 @@ fn sample(measured: &Measured<'_>) -> Sample {
 impl Place {
     /// `$XDG_DATA_HOME/sealstone/monitor`.
     pub(crate) fn of_user() -> Result<Self> {
-        let directory = paths::data_dir()?.join("monitor");
+        let directory = paths::found(sealstone_files::data_directory())?.join("monitor");
         Ok(Self { directory })
     }
 

@@ -18,9 +18,6 @@ use crate::paths;
 /// The store in its directory.
 pub(crate) type Store = TrustStore<TrustDirectory>;
 
-/// The environment variable that says where it is.
-const VARIABLE: &str = "SEALSTONE_TRUST_DIR";
-
 /// Opens and verifies it. A store that does not exist is empty.
 pub(crate) fn open(context: &Context) -> Result<Store> {
     let directory = directory(context)?;
@@ -102,15 +99,10 @@ pub(crate) fn decisions(entries: &[&Entry]) -> String {
     entries.iter().map(line).collect()
 }
 
-/// The directory: the option's, else the environment's, else the one in the user's data directory.
+/// The directory: the option's, else the user's.
 pub(crate) fn directory(context: &Context) -> Result<PathBuf> {
-    let environment = || {
-        std::env::var_os(VARIABLE)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
-    let named = context.trust_dir.clone().or_else(environment);
-    named.map_or_else(|| Ok(paths::data_dir()?.join("trust")), Ok)
+    let named = context.trust_dir.clone();
+    paths::found(named.or_else(sealstone_files::trust_directory))
 }
 
 /// The status of a passport; `None` if it was never seen.

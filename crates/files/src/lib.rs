@@ -13,6 +13,7 @@
 //! | write to another thread until it is closed | [`Pipe`] |
 //! | work on many files at once | [`in_order`] |
 //! | copy a pipe to read it twice, make redirected output durable | [`spool`], [`settle`] |
+//! | find the default passport and the trust store of the user | [`default_passport`], [`trust_directory`] |
 //! | find the files of a passport | [`public_half`], [`tagged`], [`former_default_passports`] |
 //! | write the files of a passport, and replace them | [`PassportFiles`] |
 //! | keep a secret text off the disk | [`directory_in_memory`] |
@@ -57,6 +58,7 @@ mod temporary;
 mod tree;
 mod trust;
 mod unpack;
+mod user;
 mod walk;
 mod whole;
 
@@ -80,5 +82,6 @@ pub use temporary::remove_temporaries;
 pub use tree::{Found, Tree};
 pub use trust::{TrustDirectory, TrustSession, is_not_begun};
 pub use unpack::{Place, Unpack};
+pub use user::{data_directory, default_passport, trust_directory};
 pub use walk::{Content, Show, Walk};
 pub use whole::{NewDirectory, move_aside};

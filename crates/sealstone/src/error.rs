@@ -16,6 +16,17 @@ pub enum Error {
     Io(io::Error),
     /// The bytes break a rule of the format; the text names it.
     Malformed(&'static str),
+    /// The bytes are something else than what they have to be.
+    OtherKind {
+        /// What they have to be: "a sealed file".
+        wanted: &'static str,
+        /// What is known of them: "this is a public passport", "it is empty".
+        found: Option<&'static str>,
+    },
+    /// Armored text breaks a rule, as if a part of it was lost; the text names the rule.
+    Armor(&'static str),
+    /// More text follows an armored object than may.
+    TooMuchAfterArmor,
     /// The bytes follow a newer version of the format than this one reads.
     Unsupported(&'static str),
     /// No passphrase or recovery key that was given opens any slot or stanza.
@@ -60,6 +71,18 @@ impl fmt::Display for Error {
         match self {
             Self::Io(e) => write!(f, "{e}"),
             Self::Malformed(what) => write!(f, "malformed: {what}"),
+            Self::OtherKind {
+                wanted,
+                found: None,
+            } => write!(f, "not {wanted}"),
+            Self::OtherKind {
+                wanted,
+                found: Some(found),
+            } => write!(f, "not {wanted}: {found}"),
+            Self::Armor(what) => write!(f, "malformed: armor: {what}"),
+            Self::TooMuchAfterArmor => {
+                write!(f, "malformed: armor: too much follows the END line")
+            }
             Self::Unsupported(what) => write!(f, "made by a newer version: {what}"),
             Self::WrongPassphrase => write!(f, "wrong passphrase"),
             Self::NotRecipient => write!(

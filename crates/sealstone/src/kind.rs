@@ -1,5 +1,6 @@
 //! The kinds of files, told by their first bytes.
 
+use crate::Error;
 use crate::wire::armor::Label;
 
 /// The kind of a file.
@@ -44,6 +45,34 @@ impl Kind {
         ];
         let is_it = |(label, _): &(Label, Self)| label.begin().as_bytes() == line;
         labels.into_iter().find(is_it).map(|(_, kind)| kind)
+    }
+
+    /// The error for a file of another kind.
+    pub(crate) fn missing(self, bytes: &[u8]) -> Error {
+        let found = Self::of(bytes);
+        Error::OtherKind {
+            wanted: self.name(),
+            found: found.this_is(),
+        }
+    }
+
+    /// The error of a file that had to be of this kind: that it is of another one says more than
+    /// the first rule that it breaks.
+    pub(crate) fn explain(self, bytes: &[u8], error: Error) -> Error {
+        match Self::of(bytes) == self {
+            true => error,
+            false => self.missing(bytes),
+        }
+    }
+
+    fn this_is(self) -> Option<&'static str> {
+        Some(match self {
+            Self::SealedFile => "this is a sealed file",
+            Self::SecretPassport => "this is a secret passport",
+            Self::PublicPassport => "this is a public passport",
+            Self::Package => "this is a package",
+            Self::Other => return None,
+        })
     }
 
     /// Its name in messages.

@@ -24,6 +24,7 @@
 //! # Ok::<(), sealstone::Error>(())
 //! ```
 
+mod decide;
 mod decision;
 mod entry;
 mod head;
@@ -49,6 +50,7 @@ use std::collections::HashSet;
 
 use minicbor::bytes::ByteVec;
 
+pub use decide::Decision;
 pub use decision::{Claim, Ground, KnownSender, Own, Refused, Verdict};
 pub use entry::Entry;
 pub use lifecycle::Reservation;
@@ -278,7 +280,7 @@ impl<S: Storage> TrustStore<S> {
         status: Status,
         change: &Change<'_>,
     ) -> Result<Record<'_>> {
-        self.decide(fingerprint, status, None, change)
+        self.set(fingerprint, status, None, change)
     }
 
     /// As [`TrustStore::set_status`] for [`Status::Revoked`] and [`Status::Compromised`], which
@@ -302,10 +304,10 @@ impl<S: Storage> TrustStore<S> {
         if since > change.time {
             return Err(Error::Invalid("the date lies in the future"));
         }
-        self.decide(fingerprint, status, Some(since), change)
+        self.set(fingerprint, status, Some(since), change)
     }
 
-    fn decide(
+    fn set(
         &mut self,
         fingerprint: &Fingerprint,
         status: Status,

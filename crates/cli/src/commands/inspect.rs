@@ -4,7 +4,7 @@ use std::io::{BufReader, Read};
 
 use sealstone::Kind;
 use sealstone::file::{Dearmored, Description, Fact, Sealed};
-use sealstone::passport::{MAX_LEN, SecretPassport};
+use sealstone::passport::{MAX_LEN, PublicPassport, SecretPassport};
 use sealstone_files::{Document, Input};
 use serde_json::{Map, Value, json};
 
@@ -15,7 +15,6 @@ use crate::args::InspectArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
-use crate::identity;
 use crate::io::input;
 
 /// Bytes in which the kind of a file shows: armor may stand behind as much other text.
@@ -38,7 +37,7 @@ pub(super) fn run(args: &InspectArgs, context: &Context) -> Result<()> {
         Kind::PublicPassport => {
             let bytes = Document::read(&input, whole, MAX_LEN)?;
             show::public(
-                &identity::parse_public(&bytes).about(input.name())?,
+                &PublicPassport::from_armor(&bytes).about(input.name())?,
                 context,
             )
         }

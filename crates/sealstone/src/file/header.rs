@@ -145,8 +145,13 @@ impl HeaderBody {
     }
 }
 
-const OTHER_KIND: Error = Error::Malformed("not a sealed file");
-const EMPTY: Error = Error::Malformed("not a sealed file: it is empty");
+const OTHER_KIND: Error = other_kind(None);
+const EMPTY: Error = other_kind(Some("it is empty"));
+
+const fn other_kind(found: Option<&'static str>) -> Error {
+    let wanted = "a sealed file";
+    Error::OtherKind { wanted, found }
+}
 
 /// The error for a file that ends too early.
 pub(crate) const CUT_SHORT: Error = Error::Altered(END_OF_FILE);

@@ -9,7 +9,7 @@ use super::signer::{DOMAIN, SignerKeys};
 use super::{EntryContent, Json, Layer, MAX_POLICY};
 use crate::passport::Fingerprint;
 use crate::wire::cbor;
-use crate::{Error, Result};
+use crate::{Error, Kind, Result};
 
 /// A package: manifest, policy, signatures, timestamps, embedded content.
 ///
@@ -106,7 +106,7 @@ impl Package {
     /// version.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         if !Self::is_package(bytes) {
-            return Err(Error::Malformed("not a package"));
+            return Err(Kind::Package.missing(bytes));
         }
         let Some(bundle) = bytes.strip_prefix(PREFIX) else {
             return Err(Error::Unsupported("package"));

@@ -9,7 +9,7 @@ use super::Fingerprint;
 use crate::sign::{Domain, Signature, VerifyingKeys};
 use crate::wire::armor::{self, Label};
 use crate::wire::{cbor, text};
-use crate::{Error, Result};
+use crate::{Error, Kind, Result};
 
 /// A public passport whose signatures have been checked.
 #[derive(Clone)]
@@ -106,13 +106,16 @@ impl PublicPassport {
     /// Reads an armored public passport and checks both of its signatures.
     ///
     /// # Errors
-    /// [`Error::Malformed`] or [`Error::Unsupported`] if it is not one; [`Error::Altered`] if a
-    /// signature is wrong.
+    /// [`Error::OtherKind`] if it is not one; [`Error::Malformed`], [`Error::Armor`] or
+    /// [`Error::Unsupported`] if it breaks a rule; [`Error::Altered`] if a signature is wrong.
     pub fn from_armor(text: &[u8]) -> Result<Self> {
-        if text.len() > MAX_ENCODED {
-            return Err(Error::Malformed("public passport: too long"));
-        }
-        Self::from_encoded(armor::decode(Label::PublicPassport, text)?)
+        let read = || {
+            if text.len() > MAX_ENCODED {
+                return Err(Error::Malformed("public passport: too long"));
+            }
+            Self::from_encoded(armor::decode(Label::PublicPassport, text)?)
+        };
+        read().map_err(|e| Kind::PublicPassport.explain(text, e))
     }
 
     pub(crate) fn from_encoded(encoded: Vec<u8>) -> Result<Self> {

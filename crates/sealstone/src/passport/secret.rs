@@ -12,7 +12,7 @@ use super::slot::Owner;
 use super::{Fingerprint, NewSlot, Passport, Slot};
 use crate::wire::armor::{self, Label};
 use crate::wire::{cbor, text};
-use crate::{Error, OnProgress, Passphrase, Result};
+use crate::{Error, Kind, OnProgress, Passphrase, Result};
 
 /// A locked secret passport, as its file holds it.
 ///
@@ -99,10 +99,11 @@ impl SecretPassport {
     /// Reads the armored file.
     ///
     /// # Errors
-    /// [`Error::Malformed`] or [`Error::Unsupported`] if it is not a secret passport of this
-    /// version.
+    /// [`Error::OtherKind`] if it is not one; [`Error::Malformed`], [`Error::Armor`] or
+    /// [`Error::Unsupported`] if it is not of this version.
     pub fn from_armor(file: &[u8]) -> Result<Self> {
-        let passport = Self::parse(file)?;
+        let parsed = Self::parse(file);
+        let passport = parsed.map_err(|e| Kind::SecretPassport.explain(file, e))?;
         let weak = passport
             .slots()
             .iter()

@@ -47,10 +47,13 @@ impl Label {
 
     /// No BEGIN line was found.
     fn missing(self) -> Error {
-        Error::Malformed(match self {
-            Self::File => "not a sealed file",
-            _ => "armor: the BEGIN line is missing or of another kind",
-        })
+        match self {
+            Self::File => Error::OtherKind {
+                wanted: "a sealed file",
+                found: None,
+            },
+            _ => Error::Armor("the BEGIN line is missing or of another kind"),
+        }
     }
 }
 
@@ -151,7 +154,7 @@ impl<W: Write> Write for ArmorWriter<W> {
 
 /// Reads the bytes out of armor.
 ///
-/// A departure from the format is an [`Error::Malformed`] inside the [`io::Error`].
+/// A departure from the format is an [`Error`] inside the [`io::Error`].
 pub(crate) struct ArmorReader<R> {
     inner: R,
     label: Label,
@@ -201,11 +204,11 @@ impl<R: BufRead> ArmorReader<R> {
         }
         let line = line.text;
         if self.state == State::Last || line.is_empty() || line.len() > LINE_CHARS {
-            return Err(Error::Malformed("armor: a line has the wrong length"));
+            return Err(Error::Armor("a line has the wrong length"));
         }
         self.len = BASE64
             .decode_slice(&line, &mut self.bytes)
-            .map_err(|_| Error::Malformed("armor: a line is not canonical base64"))?;
+            .map_err(|_| Error::Armor("a line is not canonical base64"))?;
         if self.len < LINE_BYTES {
             self.state = State::Last;
         }
@@ -243,7 +246,7 @@ impl<R: BufRead> ArmorReader<R> {
                 return Ok(());
             }
             if skipped > MAX_AROUND || line.is(&self.label.begin()) {
-                return Err(Error::Malformed("armor: too much follows the END line"));
+                return Err(Error::TooMuchAfterArmor);
             }
         }
     }
@@ -284,7 +287,7 @@ impl Line {
     }
 }
 
-const CUT_SHORT: Error = Error::Malformed("armor: cut short, or a line is too long");
+const CUT_SHORT: Error = Error::Armor("cut short, or a line is too long");
 
 fn read_line(inner: &mut impl BufRead) -> Result<Line> {
     let mut line = Vec::with_capacity(LINE_CHARS + 2);

@@ -62,7 +62,7 @@ fn header_of(stanzas: &[Vec<u8>]) -> Vec<u8> {
 fn is_malformed(file: &[u8]) -> bool {
     matches!(
         Sealed::read(file),
-        Err(Error::Malformed(_) | Error::Altered(_))
+        Err(Error::Malformed(_) | Error::Armor(_) | Error::OtherKind { .. } | Error::Altered(_))
     )
 }
 

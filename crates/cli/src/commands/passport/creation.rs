@@ -71,7 +71,7 @@ pub(super) fn place_or_default(named: Option<&Path>) -> Result<PassportFiles> {
     if let Some(path) = named {
         return new_place(path);
     }
-    let path = paths::default_passport()?;
+    let path = paths::found(sealstone_files::default_passport())?;
     if path.exists() {
         let what = format!("you have a default passport: {}", shown(&path));
         return Err(Failure::new(Exit::Io, what).hint(

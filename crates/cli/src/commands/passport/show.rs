@@ -11,7 +11,7 @@ use crate::args::ShowArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
-use crate::identity::{self, Identity, or_default};
+use crate::identity::{Identity, or_default};
 use crate::io::input;
 use crate::trust;
 
@@ -24,7 +24,10 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<()> {
             context.warn_if_exposed(&file);
             secret(&passport, context)
         }
-        Kind::PublicPassport => public(&identity::parse_public(&file).about(file.name())?, context),
+        Kind::PublicPassport => public(
+            &PublicPassport::from_armor(&file).about(file.name())?,
+            context,
+        ),
         Kind::Other => Err(Failure::new(Exit::Format, "not a passport").about(file.name())),
         other @ (Kind::SealedFile | Kind::Package) => Err(Failure::new(
             Exit::Format,

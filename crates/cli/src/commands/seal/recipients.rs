@@ -143,7 +143,7 @@ fn own(sender: Option<&Identity>) -> Vec<Fingerprint> {
 pub(in crate::commands) fn public(named: &Path) -> Result<PublicPassport> {
     let text = named.to_str().map(str::trim_start).unwrap_or_default();
     if text.starts_with(BEGIN) {
-        return identity::parse_public(text.as_bytes()).about("the text after -r");
+        return PublicPassport::from_armor(text.as_bytes()).about("the text after -r");
     }
     if text.starts_with('-') && text != DASH {
         let what = format!(
@@ -173,7 +173,7 @@ pub(in crate::commands) fn list(path: &Path) -> Result<Vec<Contact>> {
     while let Some(line) = lines.next() {
         let passport = match line.starts_with(BEGIN) {
             true => {
-                identity::parse_public(armor(line, &mut lines).as_bytes()).about(file.name())?
+                PublicPassport::from_armor(armor(line, &mut lines).as_bytes()).about(file.name())?
             }
             false => identity::load_public(&base.join(line)).about(file.name())?,
         };

@@ -160,11 +160,10 @@ fn compare(args: &ApproveArgs, subject: &Subject) -> Result<()> {
 
 fn reinstate(args: &ApproveArgs, subject: &Subject, store: &mut Store) -> Result<()> {
     let record = store.get(&subject.fingerprint);
-    let before = record.map(|record| record.status());
-    let before = before.filter(|status| status.is_final());
-    if args.reinstate && before.is_some() {
+    let is_final = record.is_some_and(|record| record.status().is_final());
+    if args.reinstate && is_final {
         let operator = trust::operator(args.decide.change.operator.as_deref());
-        let note = decide::note(&args.decide, before, Status::Pending);
+        let note = args.decide.change.note.as_deref().or(Some(""));
         let change = trust::change(&operator, note);
         store
             .reinstate(&subject.fingerprint, &change)

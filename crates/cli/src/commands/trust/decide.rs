@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use sealstone::passport::{Fingerprint, PublicPassport};
-use sealstone::trust::Status;
+use sealstone::trust::{Decision, Status};
 use serde_json::json;
 
 use super::record::record_json;
@@ -130,30 +130,18 @@ impl Subject {
     ) -> Result<()> {
         let before = store.get(&self.fingerprint).map(|record| record.status());
         self.refuse_better(before, status)?;
+        let decision = Decision {
+            fingerprint: self.fingerprint,
+            contact: self.public.as_ref().map(|public| public.contact()),
+            status,
+            since,
+            label: args.label.as_deref(),
+        };
         let operator = trust::operator(args.change.operator.as_deref());
-        let note = note(args, before, status);
-        let change = trust::change(&operator, note);
-        if let Some(public) = &self.public {
-            store
-                .introduce(public.contact(), &change)
-                .map_err(trust::unsure)?;
-        }
-        match since {
-            Some(since) => store.set_status_since(&self.fingerprint, status, since, &change),
-            None => store.set_status(&self.fingerprint, status, &change),
-        }
-        .map_err(|e| trust::unsure(e).about(self.name()))?;
-        if let Some(label) = &args.label {
-            store
-                .relabel(&self.fingerprint, label, &change)
-                .map_err(trust::unsure)?;
-        }
-        Ok(())
+        let change = trust::change(&operator, args.change.note.as_deref());
+        let decided = store.decide(&decision, &change);
+        decided
+            .map(drop)
+            .map_err(|e| trust::unsure(e).about(self.name()))
     }
-}
-
-/// A note belongs to one decision: another decision has its own note, or none.
-pub(super) fn note(args: &DecideArgs, before: Option<Status>, after: Status) -> Option<&str> {
-    let otherwise = (before != Some(after)).then_some("");
-    args.change.note.as_deref().or(otherwise)
 }
