@@ -13,6 +13,7 @@
 //! | write to another thread until it is closed | [`Pipe`] |
 //! | work on many files at once | [`in_order`] |
 //! | copy a pipe to read it twice, make redirected output durable | [`spool`], [`settle`] |
+//! | read a sealed file at any position | [`SealedFile`] |
 //! | find the default passport and the trust store of the user | [`default_passport`], [`trust_directory`] |
 //! | find the files of a passport | [`public_half`], [`tagged`], [`former_default_passports`] |
 //! | write the files of a passport, and replace them | [`PassportFiles`] |
@@ -51,6 +52,7 @@ mod output;
 mod parallel;
 mod passport;
 mod place;
+mod sealed;
 mod standard;
 mod steady;
 mod stream;
@@ -76,6 +78,7 @@ pub use output::{NewFile, OutputError, Pipe, Refusal, Target};
 pub use parallel::{in_order, worker_threads};
 pub use passport::{PassportError, PassportFiles};
 pub use place::{PlacedFile, holds};
+pub use sealed::SealedFile;
 pub use standard::Standard;
 pub use stream::{settle, spool};
 pub use temporary::remove_temporaries;

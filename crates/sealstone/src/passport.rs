@@ -4,13 +4,14 @@
 //! | to | use |
 //! |---|---|
 //! | have an identity and a name for it | [`Passport`], [`Fingerprint`] |
-//! | hand out or read a public half | [`PublicPassport`], [`Contact`], [`Succession`] |
+//! | hand out or read a public half | [`PublicPassport`], [`Contact`], [`Succession`], [`Listed`] |
 //! | keep it in a file under passphrases | [`SecretPassport`], [`Unlocked`], [`Slot`], [`NewSlot`] |
 //! | restore it | [`RecoveryKey`], [`Words`], [`Suspect`], [`Share`] |
 
 mod fingerprint;
 mod identity;
 mod keys;
+mod list;
 mod public;
 mod recovery;
 mod secret;
@@ -23,6 +24,7 @@ mod words;
 
 pub use fingerprint::Fingerprint;
 pub use identity::Passport;
+pub use list::Listed;
 pub use public::{Contact, PublicPassport, Succession};
 pub use recovery::RecoveryKey;
 pub use secret::{MAX_LEN, SecretPassport};

@@ -1,6 +1,7 @@
 //! QR codes of secrets, on the screen and as pictures.
 
 use std::io;
+use std::path::Path;
 
 use qrcode::render::{svg, unicode::Dense1x2};
 use qrcode::{Color, EcLevel, QrCode};
@@ -59,6 +60,18 @@ impl Code {
         writer.write_image_data(&pixels)?;
         drop(writer);
         Ok(bytes)
+    }
+
+    /// The picture for a file, SVG or PNG by its name; `None` for another name.
+    ///
+    /// # Errors
+    /// As [`Code::png`].
+    pub fn picture(&self, path: &Path) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("svg") => Ok(Some(self.svg())),
+            Some("png") => self.png().map(Some),
+            _ => Ok(None),
+        }
     }
 
     fn is_dark(&self, x: usize, y: usize) -> bool {

@@ -62,6 +62,19 @@ impl Words {
         text
     }
 
+    /// Six lines of four numbered words, for copying to paper.
+    pub fn numbered(&self) -> Zeroizing<String> {
+        let mut text = Zeroizing::new(String::with_capacity(2 * MAX_TEXT));
+        for (i, word) in self.0.words().enumerate() {
+            let (number, word) = (i + 1, word);
+            match number % 4 {
+                0 => text.push_str(&format!("{number:>2} {word}\n")),
+                _ => text.push_str(&format!("{number:>2} {word:<9}")),
+            }
+        }
+        text
+    }
+
     pub(super) fn seed(&self) -> Secret<32> {
         let (entropy, _) = self.0.to_entropy_array();
         let entropy = Zeroizing::new(entropy);

@@ -28,6 +28,10 @@ const MAX_AROUND: usize = 65_536;
 const MAX_LINE: usize = 1024;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
+/// The beginning of the line before armored text, and of the one behind it.
+pub(crate) const BEGIN: &str = "-----BEGIN ";
+pub(crate) const END: &str = "-----END ";
+
 impl Label {
     fn name(self) -> &'static str {
         match self {
@@ -38,11 +42,11 @@ impl Label {
     }
 
     pub(crate) fn begin(self) -> String {
-        format!("-----BEGIN {}-----", self.name())
+        format!("{BEGIN}{}-----", self.name())
     }
 
     fn end(self) -> String {
-        format!("-----END {}-----", self.name())
+        format!("{END}{}-----", self.name())
     }
 
     /// No BEGIN line was found.

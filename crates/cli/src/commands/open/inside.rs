@@ -1,17 +1,15 @@
 //! Some members of a sealed directory, without opening the others.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use sealstone::archive::{Archive, Entry, EntryKind, Flat, Found, Position};
-use sealstone::file::{Dearmored, Metadata, Sealed, SealedReader};
+use sealstone::file::{Metadata, Sealed, SealedReader};
 use sealstone::passport::Contact;
 use sealstone::trust::KnownSender;
-use sealstone_files::{Input, Place, Unpack, spool};
+use sealstone_files::{Place, SealedFile, Unpack};
 use sealstone_terminal::text::{one_line, shown};
 use serde_json::{Value, json};
 
@@ -28,21 +26,8 @@ use crate::io::output::{Destination, Nature, Output};
 
 /// A sealed directory whose sender was accepted, read by its index.
 pub(in crate::commands) struct Inside {
-    pub(in crate::commands) archive: Archive<SealedReader<Stored>>,
+    pub(in crate::commands) archive: Archive<SealedReader<SealedFile>>,
     sender: Option<KnownSender>,
-}
-
-/// A sealed file in its binary form, at any position.
-pub(in crate::commands) struct Stored {
-    source: Source,
-    start: u64,
-    position: u64,
-}
-
-enum Source {
-    Input(Box<Input>),
-    /// The binary form of an armored file, or of a pipe.
-    Copy(File),
 }
 
 /// A member to open, and its destination.
@@ -58,9 +43,6 @@ struct Wanted {
 
 /// Members that are looked up at once. There may be millions.
 const PART: usize = 1024;
-
-/// The first byte of a binary file. Armored ones begin with `-` or white space.
-const BINARY: u8 = 0x89;
 
 /// Opens members, each under its last name or as `-o` says.
 pub(super) fn open(
@@ -139,7 +121,7 @@ impl Inside {
     ) -> Result<Self> {
         let input = input::content(Some(file))?;
         let name = input.name().to_owned();
-        let sealed = Sealed::read(Stored::new(input)?).about(&name)?;
+        let sealed = Sealed::read(SealedFile::new(input).about(&name)?).about(&name)?;
         let opening = hold(keys).unlock(sealed, &name)?;
         if !opening.metadata().directory {
             let failure = Failure::usage("it is not a sealed directory");
@@ -150,7 +132,7 @@ impl Inside {
             .and_then(Archive::new)
             .about(&name)?;
         let verify = |archive: &mut Archive<_>, sender: &Contact| {
-            Archive::<SealedReader<Stored>>::verify_sender(archive, sender).about(&name)
+            Archive::<SealedReader<SealedFile>>::verify_sender(archive, sender).about(&name)
         };
         let admitted = sender::admit(&claimed, &name, args, keys, context, |sender, _| {
             verify(&mut archive, sender)
@@ -318,60 +300,6 @@ impl Wanted {
     /// Adds content. A sender can claim holes that together have more than 2^64 bytes.
     fn count(&mut self, entry: &Entry) {
         self.bytes = self.bytes.saturating_add(entry.size());
-    }
-}
-
-impl Stored {
-    /// A regular file is read where it is. Of anything else a copy is made, still sealed.
-    fn new(input: Input) -> Result<Self> {
-        let start = input.position();
-        let mut first = [0];
-        if input.regular().is_some() {
-            input.read_at(&mut first, start)?;
-        }
-        let (source, start) = match first == [BINARY] {
-            true => (Source::Input(Box::new(input)), start),
-            false => {
-                let reader = Dearmored::detect(BufReader::new(&input)).about(input.name())?;
-                let copy = spool(reader).map_err(sealstone::Error::from);
-                let copy = copy.about("the copy in the temporary directory")?;
-                (Source::Copy(copy), 0)
-            }
-        };
-        Ok(Self {
-            source,
-            start,
-            position: start,
-        })
-    }
-}
-
-impl Read for Stored {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        use std::os::unix::fs::FileExt;
-        let n = match &self.source {
-            Source::Input(input) => input.read_at(bytes, self.position)?,
-            Source::Copy(file) => file.read_at(bytes, self.position)?,
-        };
-        self.position += n as u64;
-        Ok(n)
-    }
-}
-
-impl Seek for Stored {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let end = || match &self.source {
-            Source::Input(input) => Ok(input.metadata().len()),
-            Source::Copy(file) => file.metadata().map(|metadata| metadata.len()),
-        };
-        let position = match to {
-            SeekFrom::Start(position) => self.start.checked_add(position),
-            SeekFrom::Current(offset) => self.position.checked_add_signed(offset),
-            SeekFrom::End(offset) => end()?.checked_add_signed(offset),
-        };
-        let position = position.filter(|position| *position >= self.start);
-        self.position = position.ok_or(io::ErrorKind::InvalidInput)?;
-        Ok(self.position - self.start)
     }
 }
 

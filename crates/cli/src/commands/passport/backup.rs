@@ -70,21 +70,9 @@ pub(super) fn must_be_meant(
 /// For people a table, for programs one line.
 fn readable(words: &Words) -> String {
     match stdout().is_terminal() {
-        true => numbered(words),
+        true => words.numbered().to_string(),
         false => words.expose().to_string(),
     }
-}
-
-/// Six lines of four numbered words, for copying to paper.
-fn numbered(words: &Words) -> String {
-    let text = words.expose();
-    let words: Vec<&str> = text.split(' ').collect();
-    let line = |(i, four): (usize, &[&str])| {
-        let word = |(j, word): (usize, &&str)| format!("{:>2} {word:<9}", 4 * i + j + 1);
-        let line: String = four.iter().enumerate().map(word).collect();
-        format!("{}\n", line.trim_end())
-    };
-    words.chunks(4).enumerate().map(line).collect()
 }
 
 fn words_json(words: &Words) -> serde_json::Value {
@@ -92,14 +80,10 @@ fn words_json(words: &Words) -> serde_json::Value {
 }
 
 fn picture(path: &Path, words: &Words) -> Result<Zeroizing<Vec<u8>>> {
-    let code = code(words)?;
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("svg") => Ok(code.svg()),
-        Some("png") => code.png().about(path.display()),
-        _ => {
-            Err(Failure::usage("the name of a QR code ends in .svg or .png").about(path.display()))
-        }
-    }
+    let picture = code(words)?.picture(path).about(path.display())?;
+    picture.ok_or_else(|| {
+        Failure::usage("the name of a QR code ends in .svg or .png").about(path.display())
+    })
 }
 
 fn code(words: &Words) -> Result<Code> {

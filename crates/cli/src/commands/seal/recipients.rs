@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::process::geteuid;
-use sealstone::passport::{Contact, Fingerprint, PublicPassport};
+use sealstone::passport::{Contact, Fingerprint, Listed, PublicPassport};
 use sealstone::trust::{Record, Status};
 use sealstone_files::{WRITABLE_BY_OTHERS, directory_of};
 use sealstone_terminal::text::{quoted, shown};
@@ -35,7 +35,6 @@ pub(super) struct Recipient {
 /// 1024 public passports are shorter.
 const MAX_LIST: usize = 32 << 20;
 const BEGIN: &str = "-----BEGIN ";
-const END: &str = "-----END ";
 
 impl Recipients {
     /// The recipients that are `kept` and all that the options name; the user alone if there are
@@ -165,37 +164,18 @@ pub(in crate::commands) fn list(path: &Path) -> Result<Vec<Contact>> {
     } else {
         directory_of(path)
     };
-    let mut contacts = Vec::new();
-    let mut lines = text
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty() && !line.starts_with('#'));
-    while let Some(line) = lines.next() {
-        let passport = match line.starts_with(BEGIN) {
-            true => {
-                PublicPassport::from_armor(armor(line, &mut lines).as_bytes()).about(file.name())?
-            }
-            false => identity::load_public(&base.join(line)).about(file.name())?,
+    let contact = |listed| {
+        let passport = match listed {
+            Listed::Passport(passport) => *passport,
+            Listed::Path(path) => identity::load_public(&base.join(path))?,
         };
-        contacts.push(passport.contact().clone());
-    }
-    if contacts.is_empty() {
-        return Err(Failure::usage("the list is empty").about(file.name()));
-    }
-    Ok(contacts)
-}
-
-/// The lines of one armored object, of which `first` has been read.
-fn armor<'a>(first: &'a str, lines: &mut impl Iterator<Item = &'a str>) -> String {
-    let mut text = format!("{first}\n");
-    for line in lines {
-        text.push_str(line);
-        text.push('\n');
-        if line.starts_with(END) {
-            break;
-        }
-    }
-    text
+        Ok(passport.contact().clone())
+    };
+    let listed = PublicPassport::list(text).about(file.name())?.into_iter();
+    listed
+        .map(contact)
+        .collect::<Result<_>>()
+        .about(file.name())
 }
 
 /// The keys of an approved record. Strangers choose their own labels, so an approved record
