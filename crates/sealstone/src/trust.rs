@@ -24,10 +24,12 @@
 //! # Ok::<(), sealstone::Error>(())
 //! ```
 
+mod checkpoint;
 mod decide;
 mod decision;
 mod entry;
 mod head;
+mod json;
 mod key;
 mod lifecycle;
 mod lifecycle_entry;
@@ -50,6 +52,7 @@ use std::collections::HashSet;
 
 use minicbor::bytes::ByteVec;
 
+pub use checkpoint::{Checkpoint, NoCheckpoint};
 pub use decide::Decision;
 pub use decision::{Claim, Ground, KnownSender, Own, Refused, Verdict};
 pub use entry::Entry;

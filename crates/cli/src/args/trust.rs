@@ -1,9 +1,9 @@
 //! `trust …`
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::{Args, Subcommand, ValueEnum};
+use sealstone::trust::Checkpoint;
 
 use super::UnlockArgs;
 
@@ -163,26 +163,4 @@ pub(crate) struct PruneArgs {
 pub(crate) struct RekeyArgs {
     #[command(flatten)]
     pub(crate) change: ChangeArgs,
-}
-
-/// The length of the log and its hash.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Checkpoint {
-    pub(crate) count: u64,
-    pub(crate) link: [u8; 32],
-}
-
-impl FromStr for Checkpoint {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        const FORM: &str = "a checkpoint is a number, a colon and 64 hexadecimal digits, as \
-            `sealstone trust check` prints it";
-        let (count, link) = text.split_once(':').ok_or(FORM)?;
-        let link: sealstone::passport::Fingerprint = link.parse().map_err(|_| FORM)?;
-        Ok(Self {
-            count: count.parse().map_err(|_| FORM)?,
-            link: *link.as_bytes(),
-        })
-    }
 }

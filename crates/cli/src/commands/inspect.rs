@@ -3,10 +3,10 @@
 use std::io::{BufReader, Read};
 
 use sealstone::Kind;
-use sealstone::file::{Dearmored, Description, Fact, Sealed};
+use sealstone::file::{Dearmored, Description, Sealed};
 use sealstone::passport::{MAX_LEN, PublicPassport, SecretPassport};
 use sealstone_files::{Document, Input};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::package;
 use super::passport::show;
@@ -81,18 +81,7 @@ fn sealed_file(reader: impl Read, input: &Input, context: &Context) -> Result<()
             "armored": armored,
             "size": size,
             "header_bytes": sealed.header_len(),
-            "recipients": recipients.iter().map(recipient_json).collect::<Vec<_>>(),
+            "recipients": recipients.iter().map(Description::to_json).collect::<Vec<_>>(),
         })
     })
-}
-
-fn recipient_json(recipient: &Description) -> Value {
-    let value = |fact: &Fact| match fact {
-        Fact::Text(text) => Value::from(text.as_str()),
-        Fact::Number(number) => Value::from(*number),
-    };
-    let mut fields = Map::from_iter([("kind".to_owned(), Value::from(recipient.kind))]);
-    let facts = recipient.facts.iter();
-    fields.extend(facts.map(|(name, fact)| ((*name).to_owned(), value(fact))));
-    Value::Object(fields)
 }

@@ -401,7 +401,7 @@ impl Opened {
                 _ => "passport",
             },
             "signed": self.sender.is_some(),
-            "sender": self.sender.as_ref().map(sender::json),
+            "sender": self.sender.as_ref().map(KnownSender::to_json),
             "name": self.metadata.name,
             "modified": self.metadata.modified,
             "note": self.metadata.note,

@@ -3,7 +3,6 @@
 mod approve;
 mod decide;
 pub(super) mod log;
-mod record;
 mod show;
 mod store;
 

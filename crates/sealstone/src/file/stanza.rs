@@ -14,6 +14,7 @@ use minicbor::encode::Write;
 use minicbor::{Decode, Decoder, Encode, Encoder};
 use sealstone_primitives::rng;
 use sealstone_primitives::secret::Secret;
+use serde_json::{Map, Value};
 
 use super::hedge::{Hedge, StanzaHedge};
 use super::one_time::{OneTime, TAG_LEN};
@@ -50,6 +51,20 @@ pub enum Fact {
     Text(String),
     /// A number.
     Number(u64),
+}
+
+impl Description {
+    /// As a JSON object.
+    pub fn to_json(&self) -> Value {
+        let value = |fact: &Fact| match fact {
+            Fact::Text(text) => Value::from(text.as_str()),
+            Fact::Number(number) => Value::from(*number),
+        };
+        let mut fields = Map::from_iter([("kind".to_owned(), Value::from(self.kind))]);
+        let facts = self.facts.iter();
+        fields.extend(facts.map(|(name, fact)| ((*name).to_owned(), value(fact))));
+        Value::Object(fields)
+    }
 }
 
 /// The keys of a user, to open a file.

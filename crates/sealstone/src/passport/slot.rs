@@ -6,6 +6,7 @@ use sealstone_primitives::ct;
 use sealstone_primitives::kdf::{self as hkdf, Prk};
 use sealstone_primitives::rng;
 use sealstone_primitives::secret::Secret;
+use serde_json::{Value, json};
 
 use super::{Fingerprint, RecoveryKey};
 use crate::kdf::{self, OnProgress, SALT_LEN};
@@ -45,6 +46,16 @@ pub enum SlotKind {
     /// A [`RecoveryKey`].
     #[n(2)]
     RecoveryKey,
+}
+
+impl SlotKind {
+    /// Its name in lists and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Passphrase => "passphrase",
+            Self::RecoveryKey => "recovery key",
+        }
+    }
 }
 
 /// A slot to be written.
@@ -124,6 +135,21 @@ impl Slot {
     /// The cost of a try to open it.
     pub fn params(&self) -> KdfParams {
         self.kdf
+    }
+
+    /// As a JSON object.
+    pub fn to_json(&self) -> Value {
+        let params = self.params();
+        json!({
+            "id": self.id(),
+            "kind": self.kind().name(),
+            "name": self.name(),
+            "created": self.created(),
+            "profile": params.to_string(),
+            "memory_kib": params.memory_kib(),
+            "passes": params.passes(),
+            "lanes": params.lanes(),
+        })
     }
 
     /// Wraps `seed`.

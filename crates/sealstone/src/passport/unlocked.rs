@@ -2,7 +2,7 @@
 
 use super::secret::NO_SUCH_SLOT;
 use super::{NewSlot, Passport, RecoveryKey, SecretPassport, Slot, SlotKind};
-use crate::{Error, KdfLimits, OnProgress, Passphrase, Result};
+use crate::{Error, KdfLimits, KdfParams, OnProgress, Passphrase, Result};
 
 /// A secret passport and the identity in it.
 ///
@@ -43,6 +43,13 @@ impl Unlocked {
     /// The number of the slot that was opened.
     pub fn slot(&self) -> u32 {
         self.slot
+    }
+
+    /// The cost of the slot that was opened.
+    pub fn params(&self) -> KdfParams {
+        let slots = self.file.slots();
+        let opened = slots.iter().find(|slot| slot.id() == self.slot);
+        opened.map_or(KdfParams::SENSITIVE, |slot| slot.params())
     }
 
     /// Adds a way to unlock the passport and returns its number.

@@ -60,7 +60,7 @@ pub(super) fn one(args: &KeyArgs, context: &Context) -> Result<()> {
     };
     context.print(text, || {
         let mut value = key_json(&own, &store);
-        value["history"] = history().map(log::entry_json).collect();
+        value["history"] = history().map(Entry::to_json).collect();
         value
     })
 }

@@ -162,7 +162,9 @@ impl Inside {
 
     /// The sender, for machines.
     pub(in crate::commands) fn sender_json(&self) -> Value {
-        self.sender.as_ref().map_or(Value::Null, sender::json)
+        self.sender
+            .as_ref()
+            .map_or(Value::Null, KnownSender::to_json)
     }
 
     /// Finds what is wanted, and what is in it.

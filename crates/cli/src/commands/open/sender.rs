@@ -6,7 +6,6 @@ use sealstone::file::Sender;
 use sealstone::passport::{Contact, Fingerprint};
 use sealstone::trust::{Claim, Ground, KnownSender, Refused, Verdict};
 use sealstone_terminal::text::quoted;
-use serde_json::{Value, json};
 
 use super::hold;
 use super::keys::KeyRing;
@@ -204,16 +203,4 @@ pub(super) fn describe(sender: &KnownSender) -> String {
             sender.contact.fingerprint()
         ),
     }
-}
-
-/// The sender, for machines.
-pub(super) fn json(sender: &KnownSender) -> Value {
-    let standing = match sender.ground {
-        Ground::Own => "own",
-        Ground::Approved => "approved",
-        Ground::Expected => "expected",
-        Ground::Replaced => "replaced",
-        Ground::Pending => "pending",
-    };
-    json!({"fingerprint": sender.contact.fingerprint().to_string(), "label": sender.label, "trust": standing})
 }

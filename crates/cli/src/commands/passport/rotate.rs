@@ -9,7 +9,6 @@ use sealstone_terminal::question;
 use sealstone_terminal::text::shown;
 
 use super::creation::{FirstSlot, new_place};
-use super::slot::opened_params;
 use crate::args::RotateArgs;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -76,7 +75,7 @@ impl Rotation {
         // Everything has been asked: now the slow part.
         let unlocked = old.unlock_with(&answer, context)?;
         if args.profile.is_none() {
-            slot.params = opened_params(&unlocked);
+            slot.params = unlocked.params();
         }
         args.unlock.kdf.must_allow(&[slot.params])?;
         let now = clock::now();

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use sealstone::Kind;
-use sealstone::passport::{MAX_LEN, PublicPassport, SecretPassport, Slot, SlotKind};
+use sealstone::passport::{MAX_LEN, PublicPassport, SecretPassport, Slot};
 use sealstone_terminal::clock;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::args::ShowArgs;
 use crate::context::Context;
@@ -54,7 +54,7 @@ pub(crate) fn secret(passport: &SecretPassport, context: &Context) -> Result<()>
             "label": passport.label(),
             "fingerprint": passport.fingerprint().to_string(),
             "created": passport.created(),
-            "slots": passport.slots().iter().map(slot_json).collect::<Vec<_>>(),
+            "slots": passport.slots().iter().map(Slot::to_json).collect::<Vec<_>>(),
         })
     })
 }
@@ -98,7 +98,7 @@ pub(super) fn slots(file: Option<&Path>, context: &Context) -> Result<()> {
     let slots = identity.locked.slots();
     context.print(
         || slot_table(slots),
-        || json!({"slots": slots.iter().map(slot_json).collect::<Vec<_>>()}),
+        || json!({"slots": slots.iter().map(Slot::to_json).collect::<Vec<_>>()}),
     )
 }
 
@@ -112,31 +112,10 @@ fn slot_table(slots: &[Slot]) -> String {
         format!(
             "  slot {:<3} {:<13} {:<12} {}{name}\n",
             slot.id(),
-            kind(slot),
+            slot.kind().name(),
             slot.params().to_string(),
             clock::show(slot.created())
         )
     };
     slots.iter().map(line).collect()
-}
-
-fn slot_json(slot: &Slot) -> Value {
-    let params = slot.params();
-    json!({
-        "id": slot.id(),
-        "kind": kind(slot),
-        "name": slot.name(),
-        "created": slot.created(),
-        "profile": params.to_string(),
-        "memory_kib": params.memory_kib(),
-        "passes": params.passes(),
-        "lanes": params.lanes(),
-    })
-}
-
-fn kind(slot: &Slot) -> &'static str {
-    match slot.kind() {
-        SlotKind::Passphrase => "passphrase",
-        SlotKind::RecoveryKey => "recovery key",
-    }
 }

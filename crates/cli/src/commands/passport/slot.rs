@@ -42,7 +42,7 @@ fn add(args: &SlotAddArgs, context: &Context) -> Result<()> {
     let key = Key::choose(&args.key, args.key.recovery, context)?;
     // Everything has been asked: now the slow part.
     let mut unlocked = identity.unlock_with(&answer, context)?;
-    let params = args.profile.unwrap_or_else(|| opened_params(&unlocked));
+    let params = args.profile.unwrap_or_else(|| unlocked.params());
     let slots = unlocked.file().slots().iter().map(Slot::params);
     let all: Vec<KdfParams> = slots.chain([params]).collect();
     args.unlock.kdf.must_allow(&all)?;
@@ -140,16 +140,6 @@ fn load(file: Option<&Path>) -> Result<Identity> {
 fn find(identity: &Identity, id: u32) -> Result<&Slot> {
     let slot = identity.locked.slots().iter().find(|slot| slot.id() == id);
     slot.ok_or_else(|| Failure::usage(format!("there is no slot {id}")).about(identity.name()))
-}
-
-/// The cost of the slot that was opened.
-pub(super) fn opened_params(unlocked: &Unlocked) -> KdfParams {
-    let slot = unlocked
-        .file()
-        .slots()
-        .iter()
-        .find(|slot| slot.id() == unlocked.slot());
-    slot.map_or(KdfParams::SENSITIVE, |slot| slot.params())
 }
 
 fn save(identity: &Identity, unlocked: &Unlocked) -> Result<()> {

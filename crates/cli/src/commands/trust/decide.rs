@@ -4,10 +4,9 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use sealstone::passport::{Fingerprint, PublicPassport};
-use sealstone::trust::{Decision, Status};
+use sealstone::trust::{Decision, Record, Status};
 use serde_json::json;
 
-use super::record::record_json;
 use crate::args::{DecideArgs, EndArgs};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -66,7 +65,7 @@ pub(super) fn report(subjects: &[Subject], store: &Store, context: &Context) -> 
         .collect();
     context.result(
         &lines.join("\n"),
-        || json!({"records": records.iter().map(record_json).collect::<Vec<_>>()}),
+        || json!({"records": records.iter().map(Record::to_json).collect::<Vec<_>>()}),
     )
 }
 

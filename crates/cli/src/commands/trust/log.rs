@@ -3,7 +3,7 @@
 use sealstone::trust::Entry;
 use sealstone_terminal::clock;
 use sealstone_terminal::text::one_line;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::context::Context;
 use crate::failure::Result;
@@ -18,7 +18,7 @@ pub(super) fn run(context: &Context) -> Result<()> {
                 .map(|entry| format!("{}{}{}", line(entry), whose(entry), note(entry, "      ")))
                 .collect()
         },
-        || json!({"entries": store.log().map(entry_json).collect::<Vec<_>>()}),
+        || json!({"entries": store.log().map(Entry::to_json).collect::<Vec<_>>()}),
     )
 }
 
@@ -61,29 +61,6 @@ pub(in crate::commands) fn note(entry: &Entry, indent: &str) -> String {
         "" => String::new(),
         note => format!("{indent}note: {}\n", one_line(note)),
     }
-}
-
-/// One entry for machines.
-pub(in crate::commands) fn entry_json(entry: &Entry) -> Value {
-    json!({
-        "sequence": entry.sequence(),
-        "time": entry.time(),
-        "event": entry.event(),
-        "fingerprint": entry.fingerprint().map(|fingerprint| fingerprint.to_string()),
-        "label": entry.label(),
-        "operator": entry.operator(),
-        "note": entry.note(),
-        "brings_keys": entry.brings_keys(),
-        "since": entry.since(),
-        "uses": entry.uses(),
-        "lifecycle": entry.lifecycle().map(|(stage, limits, successor)| json!({
-            "stage": stage.name(),
-            "not_before": limits.not_before,
-            "not_after": limits.not_after,
-            "max_uses": limits.max_uses,
-            "successor": successor.map(|successor| successor.to_string()),
-        })),
-    })
 }
 
 fn whose(entry: &Entry) -> String {

@@ -1,14 +1,13 @@
 //! `trust list` and `trust show`
 
 use sealstone::passport::Contact;
-use sealstone::trust::Record;
+use sealstone::trust::{Entry, Record};
 use sealstone_terminal::clock;
 use sealstone_terminal::text::one_line;
 use serde_json::json;
 
 use super::decide::Subject;
 use super::log;
-use super::record::record_json;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::trust;
@@ -28,7 +27,7 @@ pub(super) fn list(context: &Context) -> Result<()> {
     }
     context.print(
         || store.iter().map(line).collect(),
-        || json!({"records": store.iter().map(|record| record_json(&record)).collect::<Vec<_>>()}),
+        || json!({"records": store.iter().map(|record| record.to_json()).collect::<Vec<_>>()}),
     )
 }
 
@@ -55,9 +54,9 @@ pub(super) fn one(name: &str, context: &Context) -> Result<()> {
         fields + &lines.collect::<String>()
     };
     context.print(text, || {
-        let mut value = record_json(&record);
+        let mut value = record.to_json();
         value["keys"] = keys.into();
-        value["history"] = history().map(log::entry_json).collect();
+        value["history"] = history().map(Entry::to_json).collect();
         value
     })
 }

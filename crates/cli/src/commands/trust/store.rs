@@ -1,6 +1,5 @@
 //! `trust check`, `trust sign`, `trust prune` and `trust rekey`
 
-use sealstone::passport::Fingerprint;
 use sealstone::trust::{Interrupted, Report};
 use sealstone_terminal::clock;
 use sealstone_terminal::question;
@@ -35,7 +34,7 @@ pub(super) fn check(args: &CheckArgs, context: &Context) -> Result<()> {
     if let Some(what) = interruption(&report.interrupted) {
         context.say(what);
     }
-    let checkpoint = format!("{}:{}", report.count, hex(&report.link));
+    let checkpoint = report.checkpoint().to_string();
     let text = || match context.quiet() {
         // Only the value that --expect takes.
         true => checkpoint.clone(),
@@ -183,9 +182,4 @@ pub(super) fn policy(args: &PolicyArgs, context: &Context) -> Result<()> {
 fn counted(number: u64, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {what}{plural}")
-}
-
-/// A link looks like a fingerprint without dashes.
-fn hex(link: &[u8; 32]) -> String {
-    Fingerprint::from_bytes(*link).to_string().replace('-', "")
 }
