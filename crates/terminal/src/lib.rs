@@ -6,6 +6,7 @@
 //! | write content that may be text to a terminal | [`screen`] |
 //! | ask questions, for passphrases too | [`question`] |
 //! | read a passphrase from wherever it is, or get a new one | [`passphrase`] |
+//! | ask for the words of a passport | [`words`] |
 //! | show the progress of reading and of key derivation | [`progress`] |
 //! | open the inputs that a person names | [`input`] |
 //! | write the output that a person names | [`output`] |
@@ -34,3 +35,4 @@ pub mod screen;
 pub mod signals;
 pub mod text;
 pub mod user;
+pub mod words;
