@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, ErrorKind};
+use std::ops::ControlFlow::{self, Break, Continue};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
@@ -73,17 +74,35 @@ impl Tree {
     /// The system's error, with the name of the directory below this one. The entries of other
     /// directories were found nevertheless.
     pub fn scan(&self, found: &mut dyn FnMut(Found)) -> io::Result<()> {
+        self.scan_until(&mut |it| {
+            found(it);
+            Continue(())
+        })
+    }
+
+    /// As [`Tree::scan`], until `found` breaks.
+    ///
+    /// # Errors
+    /// As those of [`Tree::scan`].
+    pub fn scan_until(&self, found: &mut dyn FnMut(Found) -> ControlFlow<()>) -> io::Result<()> {
         self.walk(&mut |directory, path, entry| {
             let stat = statat(directory, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)?;
             let kind = FileType::from_raw_mode(stat.st_mode);
-            found(Found {
+            Ok(found(Found {
                 path,
                 is_content: matches!(kind, FileType::RegularFile | FileType::Symlink),
                 size: u64::try_from(stat.st_size).unwrap_or(0),
                 modified: u64::try_from(stat.st_mtime).unwrap_or(0),
-            });
-            Ok(())
+            }))
         })
+    }
+
+    /// The paths that [`Source::list`] lists, until `found` breaks.
+    ///
+    /// # Errors
+    /// As those of [`Tree::scan`].
+    pub fn list_until(&self, found: &mut dyn FnMut(&str) -> ControlFlow<()>) -> io::Result<()> {
+        self.walk(&mut |_, path, _| Ok(found(&path.to_string_lossy())))
     }
 
     /// Calls `found` with the directory, the path and the entry of everything but directories.
@@ -91,11 +110,15 @@ impl Tree {
         let mut directories = vec![OsString::new()];
         let mut failed = None;
         while let Some(path) = directories.pop() {
-            if let Err(error) = self.walk_one(&path, &mut directories, found) {
-                failed.get_or_insert_with(|| match path.is_empty() {
-                    true => error,
-                    false => Unreadable::at(&path.to_string_lossy(), error),
-                });
+            match self.walk_one(&path, &mut directories, found) {
+                Ok(Continue(())) => {}
+                Ok(Break(())) => return Ok(()),
+                Err(error) => {
+                    failed.get_or_insert_with(|| match path.is_empty() {
+                        true => error,
+                        false => Unreadable::at(&path.to_string_lossy(), error),
+                    });
+                }
             }
         }
         failed.map_or(Ok(()), Err)
@@ -106,7 +129,7 @@ impl Tree {
         path: &OsStr,
         directories: &mut Vec<OsString>,
         found: &mut Visit<'_>,
-    ) -> io::Result<()> {
+    ) -> io::Result<ControlFlow<()>> {
         let directory = self.directory(path)?;
         for entry in Dir::read_from(&directory)? {
             let entry = entry?;
@@ -115,13 +138,15 @@ impl Tree {
                 continue;
             }
             let path = below(path, name);
-            match is_directory(directory.as_fd(), &entry)? {
-                true => directories.push(path),
-                false if self.is_exception(directory.as_fd(), &entry)? => {}
-                false => found(directory.as_fd(), path, &entry)?,
+            if is_directory(directory.as_fd(), &entry)? {
+                directories.push(path);
+            } else if !self.is_exception(directory.as_fd(), &entry)?
+                && found(directory.as_fd(), path, &entry)?.is_break()
+            {
+                return Ok(Break(()));
             }
         }
-        Ok(())
+        Ok(Continue(()))
     }
 
     /// Opens a directory below the root, component by component.
@@ -145,8 +170,12 @@ impl Tree {
 }
 
 /// The function that a walk calls with a directory, the path of an entry, and the entry.
-type Visit<'a> =
-    dyn FnMut(rustix::fd::BorrowedFd<'_>, OsString, &rustix::fs::DirEntry) -> io::Result<()> + 'a;
+type Visit<'a> = dyn FnMut(
+        rustix::fd::BorrowedFd<'_>,
+        OsString,
+        &rustix::fs::DirEntry,
+    ) -> io::Result<ControlFlow<()>>
+    + 'a;
 
 impl Source for Tree {
     fn open(&self, path: &RelativePath) -> io::Result<Object<'_>> {
@@ -174,9 +203,9 @@ impl Source for Tree {
     }
 
     fn list(&self, found: &mut dyn FnMut(&str)) -> io::Result<()> {
-        self.walk(&mut |_, path, _| {
-            found(&path.to_string_lossy());
-            Ok(())
+        self.list_until(&mut |path| {
+            found(path);
+            Continue(())
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Read;
+use std::ops::ControlFlow;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
@@ -86,6 +87,27 @@ fn everything_but_directories_is_listed() {
         .map(|it| &it.0[..])
         .collect();
     assert_eq!(special, ["pipe", "socket"]);
+}
+
+#[test]
+fn a_walk_ends_where_the_caller_breaks() {
+    let scratch = scratch();
+    let tree = tree(scratch.path());
+    for end in 1..=7 {
+        let (mut scanned, mut listed) = (0, 0);
+        tree.scan_until(&mut |_| until(&mut scanned, end)).unwrap();
+        tree.list_until(&mut |_| until(&mut listed, end)).unwrap();
+        assert_eq!((scanned, listed), (end, end));
+    }
+}
+
+/// Counts, and breaks at the end.
+fn until(count: &mut u32, end: u32) -> ControlFlow<()> {
+    *count += 1;
+    match *count == end {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    }
 }
 
 #[test]
