@@ -90,7 +90,7 @@ impl Wanted {
                 .map_err(|error| (Some(path.clone()), error))?;
         }
         if let Some(given) = given {
-            let listed = given.listed(self.times)?;
+            let listed = given.listed(self.times, watch)?;
             let sizes = listed.iter().map(|it| it.size).sum();
             let watched = given.watched(watch, sizes);
             watched

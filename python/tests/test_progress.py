@@ -3,9 +3,10 @@
 import asyncio
 import io
 import os
+import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +162,47 @@ def test_a_signal_while_one_thread_reads() -> None:
     interrupted(lambda: timestamps.renewal(Slow(0.001, 1000), calls.RESPONSE), 0.6)
     interrupted(lambda: timestamps.verify(Slow(0.001, 1000), calls.RESPONSE, calls.ROOTS), 0.6)
     interrupted(lambda: sign(ALICE, {"a": Slow(0.001, 1000)}), 0.6)
+
+
+@pytest.fixture
+def deep(tmp_path: Path) -> Iterator[Path]:
+    """A directory whose walk takes seconds: it opens each directory from the root on."""
+    root = tmp_path / "deep"
+    root.mkdir()
+    here = os.open(root, os.O_RDONLY)
+    for _ in range(2500):
+        os.close(os.open("file", os.O_CREAT, dir_fd=here))
+        os.mkdir("d", dir_fd=here)
+        below = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(here)
+    yield root
+    # Python's own function calls itself for each directory.
+    subprocess.run(["rm", "-rf", root], check=True)
+
+
+def test_a_signal_while_a_directory_is_walked(deep: Path, tmp_path: Path) -> None:
+    interrupted(lambda: sign(ALICE, deep), 0.6)
+    (tmp_path / "small").mkdir()
+    (tmp_path / "small/file").write_bytes(b"")
+    signed = sign(ALICE, tmp_path / "small")
+    interrupted(lambda: signed.report(deep), 0.6)
+
+
+def test_progress_while_a_directory_is_walked(deep: Path) -> None:
+    """Nothing is done yet. The total grows with the files that were found."""
+    seen: list[tuple[int, int]] = []
+
+    def third(done: int, total: int) -> None:
+        seen.append((done, total))
+        if len(seen) == 3:
+            raise Enough
+
+    (deep / "a").write_bytes(b"text")
+    with pytest.raises(Enough):
+        sign(ALICE, deep, progress=third)
+    assert seen == [(0, 4)] * 3
 
 
 def test_a_signal_while_a_batch_of_tokens_is_made() -> None:

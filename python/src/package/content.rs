@@ -11,6 +11,7 @@ use sealstone::package::{Listed, Object, RelativePath, Work};
 use sealstone_files::{Found, Tree};
 use std::collections::BTreeMap;
 use std::io::{self, Read};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -66,12 +67,22 @@ impl Given {
         matches!(self, Self::Directory(_))
     }
 
-    /// All files, to be signed.
-    pub(crate) fn listed(&self, times: bool) -> Result<Vec<Listed>, (Option<String>, Error)> {
+    /// All files, to be signed. Progress has their bytes so far as its total.
+    pub(crate) fn listed(
+        &self,
+        times: bool,
+        watch: &Watch,
+    ) -> Result<Vec<Listed>, (Option<String>, Error)> {
         match self {
             Self::Directory(tree) => {
-                let mut found = Vec::new();
-                tree.scan(&mut |it| found.push(it))
+                let (mut found, mut total) = (Vec::new(), 0_u64);
+                let scanned = tree.scan_until(&mut |it| {
+                    total = total.saturating_add(it.size);
+                    found.push(it);
+                    going(watch.passed(0, total))
+                });
+                scanned
+                    .and_then(|()| watch.stopped())
                     .map_err(|error| (None, error.into()))?;
                 found.into_iter().map(|it| listed(it, times)).collect()
             }
@@ -104,6 +115,14 @@ impl Given {
             done: AtomicU64::new(0),
             total,
         }
+    }
+}
+
+/// Whether a walk goes on.
+fn going(passed: io::Result<()>) -> ControlFlow<()> {
+    match passed {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(_) => ControlFlow::Break(()),
     }
 }
 
@@ -184,7 +203,14 @@ impl sealstone::package::Source for Watched<'_> {
 
     fn list(&self, found: &mut dyn FnMut(&str)) -> io::Result<()> {
         match self.given {
-            Given::Directory(tree) => tree.list(found),
+            Given::Directory(tree) => {
+                tree.list_until(&mut |path| {
+                    found(path);
+                    let done = self.done.load(Relaxed);
+                    going(self.watch.passed(done, self.total))
+                })?;
+                self.watch.stopped()
+            }
             Given::Named(files) => {
                 files.keys().for_each(|name| found(name));
                 Ok(())
