@@ -106,6 +106,9 @@ fn system(error: io::Error) -> PyErr {
 
 /// As Python's own `open` raises it.
 pub(crate) fn about(path: &Path, error: io::Error) -> PyErr {
+    if path.as_os_str().as_encoded_bytes().contains(&0) {
+        return PyValueError::new_err("embedded null byte");
+    }
     match number_of(&error) {
         Some(number) => PyOSError::new_err((number, words(number), path.as_os_str().to_owned())),
         None => error.into(),

@@ -256,10 +256,20 @@ class SealedFile(io.RawIOBase):
         """What came with the content: the sender, the name, the time, the note, the length."""
         return self._facts
 
+    @property
+    def mode(self) -> str:
+        """`"rb"`, as that of a file opened for reading bytes."""
+        return "rb"
+
     def readable(self) -> bool:
         """True; raises `ValueError` if the file is closed."""
         self._check()
         return True
+
+    def writable(self) -> bool:
+        """False; raises `ValueError` if the file is closed."""
+        self._check()
+        return False
 
     def seekable(self) -> bool:
         """True; raises `ValueError` if the file is closed."""
@@ -290,13 +300,16 @@ class SealedFile(io.RawIOBase):
 
     def write(self, data: _types.Buffer, /) -> int:
         """Raises `io.UnsupportedOperation`: the file is read-only."""
+        memoryview(data).release()
         self._check()
         raise io.UnsupportedOperation("not writable")
 
     def close(self) -> None:
         """Closes the file, and gives up the source."""
-        super().close()
-        self._reader = None
+        try:
+            super().close()
+        finally:
+            self._reader = None
 
     def _check(self) -> _native.Reader:
         reader = self._reader
