@@ -425,22 +425,24 @@ impl Reader {
     /// get different bytes, as those of a file do.
     #[pyo3(signature = (size=None))]
     fn read<'py>(&self, py: Python<'py>, size: Option<u64>) -> PyResult<Bound<'py, PyBytes>> {
-        let (from, to) = self.claim(size.unwrap_or(u64::MAX));
-        let read = self.read_at(py, from, usize::try_from(to - from).unwrap_or(usize::MAX));
-        read.inspect_err(|_| self.give_back(from, to))
+        let claim = self.claim(size.unwrap_or(u64::MAX));
+        let size = usize::try_from(claim.to - claim.from).unwrap_or(usize::MAX);
+        let read = self.read_at(py, claim.from, size)?;
+        claim.keep();
+        Ok(read)
     }
 
     /// As `read`, into a buffer of the caller's. Returns the number of bytes.
     fn readinto(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
         let mut target = Buffer::of(buffer)?;
-        let (from, to) = self.claim(target.len() as u64);
+        let claim = self.claim(target.len() as u64);
         let capacity = target.len().min(PIECE);
-        let read = self.copy(
+        self.copy(
             py,
-            [from, to],
+            [claim.from, claim.to],
             BufWriter::with_capacity(capacity, &mut target),
-        );
-        read.inspect_err(|_| self.give_back(from, to))?;
+        )?;
+        claim.keep();
         Ok(target.finish())
     }
 
@@ -504,19 +506,39 @@ impl Reader {
         self.position.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begin and end of the next `size` bytes, which nobody else reads now.
-    fn claim(&self, size: u64) -> (u64, u64) {
+    /// The next `size` bytes, which nobody else reads now.
+    fn claim(&self, size: u64) -> Claim<'_> {
         let mut position = self.position();
         let from = *position;
         *position += size.min(self.length.saturating_sub(from));
-        (from, *position)
+        Claim {
+            reader: self,
+            from,
+            to: *position,
+        }
     }
+}
 
-    /// After a failure the position is as before, unless another thread has gone on.
-    fn give_back(&self, from: u64, to: u64) {
-        let mut position = self.position();
-        if *position == to {
-            *position = from;
+/// Bytes that one thread reads. After a failure or a panic the position is as before, unless
+/// another thread has gone on.
+struct Claim<'a> {
+    reader: &'a Reader,
+    from: u64,
+    to: u64,
+}
+
+impl Claim<'_> {
+    /// The bytes were read.
+    fn keep(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        let mut position = self.reader.position();
+        if *position == self.to {
+            *position = self.from;
         }
     }
 }
