@@ -1,9 +1,10 @@
 """What a verification of a package found."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import escape
 from itertools import starmap
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sealstone import _native
 from sealstone.timestamps import Timestamp, timestamp_of
@@ -58,7 +59,7 @@ class Finding(NamedTuple):
     """`missing`, `altered`, `additional`, `unreadable` or `another kind of object`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Report:
     """Everything that was found. Its truth value is that of `good`."""
 
@@ -74,6 +75,15 @@ class Report:
     """The first one first; empty unless that layer is good."""
     checked: _native.Checked | None = field(repr=False, compare=False)
     """For `Package.evidence`; `None` in a copy from another process."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """Fields are made when they are asked for first: most callers only ask for `good`."""
+            make, checked = _MADE_LATE.get(name), self.__dict__.get("checked")
+            if make is None or checked is None:
+                raise AttributeError(f"'Report' object has no attribute {name!r}")
+            return self.__dict__.setdefault(name, make(checked))
 
     def __bool__(self) -> bool:
         return self.good
@@ -132,14 +142,16 @@ def _word(signer: Signer) -> str:
     return "counts" if signer.counts else f"does not count ({signer.standing})"
 
 
+_MADE_LATE: dict[str, Callable[[_native.Checked], object]] = {
+    "layers": lambda checked: tuple(starmap(Layer, checked.layers())),
+    "signers": lambda checked: tuple(starmap(Signer, checked.signers())),
+    "findings": lambda checked: tuple(starmap(Finding, checked.findings())),
+    "timestamps": lambda checked: tuple(timestamp_of(row) for row in checked.timestamps()),
+}
+
+
 def report_of(checked: _native.Checked) -> Report:
     """The report of what was checked."""
-    return Report(
-        good=checked.good,
-        reason=checked.reason,
-        layers=tuple(starmap(Layer, checked.layers())),
-        signers=tuple(starmap(Signer, checked.signers())),
-        findings=tuple(starmap(Finding, checked.findings())),
-        timestamps=tuple(timestamp_of(row) for row in checked.timestamps()),
-        checked=checked,
-    )
+    report = object.__new__(Report)
+    report.__dict__.update(good=checked.good, reason=checked.reason, checked=checked)
+    return report

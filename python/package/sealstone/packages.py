@@ -111,7 +111,7 @@ class Package:
 
         Raises `Malformed` or `Unsupported` of `sealstone.errors`. No layer is checked.
         """
-        path = os.fspath(source) if isinstance(source, str | os.PathLike) else None
+        path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else None
         return cls(_native.Package.load(source), path)
 
     def to_bytes(self) -> bytes:
