@@ -60,7 +60,15 @@ def leak(call: Callable[[], object], times: int) -> str | None:
 
 
 def leak_of(call: Callable[[], object], times: int) -> str | None:
-    """The same by one measurement. It ends when no leak can be found any more."""
+    """The same by one measurement."""
+    return measured(call, times)[0]
+
+
+def measured(call: Callable[[], object], times: int) -> tuple[str | None, float]:
+    """The same, and bytes of malloc by which a call grows, in the round with the least growth.
+
+    It ends when no leak can be found any more.
+    """
     for _ in range(max(20, times // 10)):
         call()
     limits = [times // 2, times // 2 + 50, times // 2, 0, 0]
@@ -70,7 +78,8 @@ def leak_of(call: Callable[[], object], times: int) -> str | None:
         if not above(least, limits):
             break
         least = [min(pair) for pair in zip(least, grown(call, times), strict=True)]
-    return ", ".join(f"{least[at]} {names[at]}" for at in above(least, limits)) or None
+    found = [f"{least[at]} {names[at]}" for at in above(least, limits)]
+    return ", ".join(found) or None, least[0] / times
 
 
 def above(numbers: list[int], limits: list[int]) -> list[int]:
@@ -118,9 +127,10 @@ def main() -> int:
         call, times = (CALLS | PLANTED)[name], options.calls
         if options.seconds is not None:
             times = fitting(call, times, options.seconds)
-        leaked = leak(call, times)
+        leaked, each = measured(call, times)
+        leaked = leaked and leak_of(call, 4 * times)
         found += leaked is not None
-        print(f"{name}: {leaked or 'flat'}, {times:,} calls", flush=True)
+        print(f"{name}: {leaked or 'flat'}, {times:,} calls, {each:+.4f} bytes a call", flush=True)
     return found
 
 
