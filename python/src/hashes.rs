@@ -199,18 +199,65 @@ fn bits(digest_size: u64) -> PyResult<u64> {
     Ok(8 * digest_size)
 }
 
-impl Hash for blake2b::Blake2b {
+/// A message being hashed with BLAKE2b. The key is in its state until the message has more than a
+/// block. So the state has memory of its own, which it never leaves, and which is wiped.
+struct Blake2bState {
+    hash: Box<blake2b::Blake2b>,
+    has_key: bool,
+}
+
+impl Blake2bState {
+    fn new(key: &[u8], size: usize) -> Self {
+        let has_key = !key.is_empty();
+        let hash = below(has_key, || Box::new(blake2b::Blake2b::keyed(key, size)));
+        Self { hash, has_key }
+    }
+}
+
+impl Clone for Blake2bState {
+    fn clone(&self) -> Self {
+        Self {
+            hash: below(self.has_key, || self.hash.clone()),
+            has_key: self.has_key,
+        }
+    }
+}
+
+impl Hash for Blake2bState {
     fn update(&mut self, message: &[u8]) {
-        self.update(message);
+        below(self.has_key, || self.hash.update(message));
     }
-    fn finish_into(self, digest: &mut [u8]) {
-        digest.copy_from_slice(self.finish().as_ref());
+    fn finish_into(mut self, digest: &mut [u8]) {
+        below(self.has_key, || {
+            // What is moved out of a box is not wiped there.
+            let hash = std::mem::replace(&mut *self.hash, blake2b::Blake2b::new(1));
+            digest.copy_from_slice(hash.finish().as_ref());
+        });
     }
+}
+
+/// Calls `work`, and then overwrites the stack that it used if there was a secret.
+fn below<R>(is_secret: bool, work: impl FnOnce() -> R) -> R {
+    /// More than BLAKE2b takes on any instruction set.
+    const DEPTH: usize = 8 << 10;
+    #[inline(never)]
+    fn run<R>(work: impl FnOnce() -> R) -> R {
+        work()
+    }
+    #[inline(never)]
+    fn overwrite() {
+        std::hint::black_box(&mut [0_u8; DEPTH]);
+    }
+    let result = run(work);
+    if is_secret {
+        overwrite();
+    }
+    result
 }
 
 hash_object! {
     /// BLAKE2b (RFC 7693).
-    Blake2b as "Blake2b", blake2b::Blake2b, "blake2b", 128,
+    Blake2b as "Blake2b", Blake2bState, "blake2b", 128,
 
     #[new]
     #[pyo3(signature = (data=None, *, digest_size=64, key=None, usedforsecurity=true))]
@@ -227,7 +274,7 @@ hash_object! {
             let text = "digest_size must be 1 to 64 bytes, a key at most 64";
             return Err(PyValueError::new_err(text));
         }
-        let state = Lock::new(blake2b::Blake2b::keyed(key, size));
+        let state = Lock::new(Blake2bState::new(key, size));
         let object = Self { state, digest_size };
         data.map_or(Ok(()), |data| object.update(data))?;
         Ok(object)

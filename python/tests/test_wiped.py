@@ -39,6 +39,21 @@ gc.collect()
 print("ready", flush=True)
 sys.stdin.read()
 """
+# A thread that has used the secret, and whose stack nothing overwrites before it ends.
+THREAD = """
+import threading
+used, end = threading.Lock(), threading.Lock()
+used.acquire()
+end.acquire()
+def body():
+    keyed = hashes.Blake2b({data}, key=memoryview(secret)[:64])
+    {call}
+    del keyed
+    used.release()
+    end.acquire()
+threading.Thread(target=body, daemon=True).start()
+used.acquire()
+"""
 LENGTH = 200
 
 
@@ -74,6 +89,12 @@ def regions(process: int) -> list[bytes]:
 
 def test_no_copy_stays() -> None:
     assert copies() == 0
+
+
+@pytest.mark.parametrize("data", ["b''", "b'x' * 300"])
+@pytest.mark.parametrize("call", ["pass", "keyed.digest()", "keyed.copy()", "keyed.hexdigest()", "keyed.verify(b'x')", "keyed.update(b'x')"])
+def test_no_key_stays_on_the_stack_of_a_thread(data: str, call: str) -> None:
+    assert copies(THREAD.format(data=data, call=call)) == 0
 
 
 def test_a_copy_is_found() -> None:
