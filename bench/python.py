@@ -124,8 +124,39 @@ def argon2_jobs(programs):
             "one thread": repeated(
                 1, lambda one=hash_one, count=count: [one(0) for _ in range(count)]
             ),
+            "two processes": repeated(1, two_processes(passes, mib * KIB, count)),
         }
     return jobs
+
+
+def two_processes(passes, kib, count):
+    """Half of the hashes in each of two processes with one thread, which have nothing in common:
+    what two processors can do. They wait for a line between the rounds."""
+    program = f"""
+import sys
+from sealstone.argon2.low_level import Type, hash_secret_raw
+for _ in sys.stdin:
+    for _ in range({count // 2}):
+        hash_secret_raw({PASSWORD}, {SALT}, {passes}, {kib}, 1, 32, Type.ID)
+    print(flush=True)
+"""
+
+    @functools.cache
+    def processes():
+        command, pipe = [sys.executable, "-c", program], subprocess.PIPE
+        started = [subprocess.Popen(command, stdin=pipe, stdout=pipe) for _ in range(2)]
+        for it in started:
+            atexit.register(it.communicate)
+        return started
+
+    def run():
+        for it in processes():
+            it.stdin.write(b"\n")
+            it.stdin.flush()
+        for it in processes():
+            it.stdout.readline()
+
+    return run
 
 
 def hash_jobs(_programs):
