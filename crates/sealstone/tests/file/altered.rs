@@ -109,13 +109,13 @@ impl Cut {
     }
 
     fn join(&self, order: &[usize]) -> Vec<u8> {
-        let chunks = order.iter().flat_map(|&i| self.chunks[i].iter().copied());
-        self.head
-            .iter()
-            .copied()
-            .chain(chunks)
-            .chain(self.trailer.iter().copied())
-            .collect()
+        let chunks = order.iter().map(|&i| &self.chunks[i][..]);
+        let parts = [&self.head[..]].into_iter().chain(chunks);
+        // Not byte by byte, which takes longer than to open the file.
+        parts
+            .chain([&self.trailer[..]])
+            .collect::<Vec<_>>()
+            .concat()
     }
 }
 
