@@ -2,7 +2,7 @@
 //!
 //! cargo runs one program of tests after the other, and many of them wait half of their time: for
 //! servers, for clocks, for commands that are killed. Scripts that test use one core of several.
-//! This runs two at a time: the programs from the longest on, beside the commands of `--also`. It
+//! This runs three at a time: the programs from the longest on, beside the commands of `--also`. It
 //! prints what each of them said when it has ended.
 //!
 //! A test that lacks its vectors or a tool prints `skipped: …` and ends; the program calls that
@@ -132,10 +132,17 @@ impl Job {
     }
 }
 
-/// Runs two jobs at a time. One thread takes the first of those that are left, the other the last.
+/// Takes one of the jobs that are left.
+type Next = fn(&mut VecDeque<Job>) -> Option<Job>;
+
+/// The jobs that run at a time: one more than the processors of a small machine, because each waits
+/// now and then. One thread takes the first of those that are left, the others the last.
+const AT_A_TIME: [Next; 3] = [VecDeque::pop_front, VecDeque::pop_back, VecDeque::pop_back];
+
+/// Runs the jobs, some at a time.
 fn side_by_side(jobs: VecDeque<Job>) -> Result<Report, String> {
     let (jobs, report) = (Mutex::new(jobs), Mutex::default());
-    let work = |next: fn(&mut VecDeque<Job>) -> Option<Job>| {
+    let work = |next: Next| {
         loop {
             // A `while let` would hold the lock while the job runs.
             let job = next(&mut lock(&jobs));
@@ -146,9 +153,9 @@ fn side_by_side(jobs: VecDeque<Job>) -> Result<Report, String> {
         }
     };
     std::thread::scope(|scope| {
-        let other = scope.spawn(|| work(VecDeque::pop_back));
-        let ended = work(VecDeque::pop_front);
-        ended.and(other.join().expect("the thread returns its errors"))
+        let threads = AT_A_TIME.map(|next| scope.spawn(move || work(next)));
+        let ended = threads.map(|thread| thread.join().expect("the thread returns its errors"));
+        ended.into_iter().collect::<Result<(), _>>()
     })?;
     Ok(report.into_inner().unwrap_or_else(PoisonError::into_inner))
 }

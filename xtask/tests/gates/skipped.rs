@@ -118,10 +118,15 @@ fn commands_run_beside_the_tests() {
 }
 
 #[test]
-fn two_run_at_a_time() {
+fn three_run_at_a_time() {
     let repository = workspace();
-    let waits = "timeout 20 sh -c 'until [ -e other ]; do sleep 0.1; done'";
-    let also = ["--also", waits, "--also", "touch other"];
+    let waits = |mine: &str| {
+        format!(
+            "touch {mine}; timeout 20 sh -c 'until [ -e a1 -a -e b1 -a -e c1 ]; do sleep 0.1; done'"
+        )
+    };
+    let [a, b, c] = ["a1", "b1", "c1"].map(waits);
+    let also = ["--also", &a, "--also", &b, "--also", &c];
     passes(&mut tests(&repository, &also));
 }
 
