@@ -1,9 +1,11 @@
 //! A time-stamping authority of `openssl`: certificates and tokens of every kind, good and bad.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use tempfile::TempDir;
 
@@ -84,7 +86,15 @@ impl Authority {
             _ => vec!["-algorithm", "RSA", "-pkeyopt", &bits],
         };
         let file = format!("{name}.key");
-        self.openssl(&[&["genpkey", "-out", &file][..], &form].concat());
+        let generate = || {
+            self.openssl(&[&["genpkey", "-out", &file][..], &form].concat());
+            self.read(&file)
+        };
+        if form[1].starts_with("RSA") {
+            self.write(&file, &rsa_key(name, kind, generate));
+        } else {
+            generate();
+        }
     }
 
     /// Makes a certificate that is signed by its own key.
@@ -275,6 +285,20 @@ impl Info {
         ];
         tlv(0x30, &fields.concat())
     }
+}
+
+/// The RSA key of this name and kind, which is made once: OpenSSL looks for its primes for up to
+/// seconds.
+fn rsa_key(name: &str, kind: &str, generate: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
+    static MADE: Mutex<BTreeMap<(String, String), Vec<u8>>> = Mutex::new(BTreeMap::new());
+    let lock = || MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let of = (name.to_owned(), kind.to_owned());
+    if let Some(made) = lock().get(&of) {
+        return made.clone();
+    }
+    // Without the lock: another test may need another key meanwhile.
+    let made = generate();
+    lock().entry(of).or_insert(made).clone()
 }
 
 /// `20261123205308Z`, of seconds since 1970 (Howard Hinnant, "chrono-Compatible Low-Level Date
