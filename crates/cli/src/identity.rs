@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use sealstone::passport::{MAX_LEN, PublicPassport, SecretPassport, Unlocked};
-use sealstone::{Error, KdfLimits, Kind, Passphrase};
+use sealstone::{KdfLimits, Kind, Passphrase};
 use sealstone_files::{Document, public_half, tagged};
 use sealstone_terminal::progress::Progress;
 use sealstone_terminal::text::shown;
@@ -86,11 +86,10 @@ impl Identity {
         let report = progress.report();
         let unlocked = self.locked.unlock(passphrase, None, limits, &report);
         unlocked.map_err(|e| {
-            let hint = how_to_mend(&e);
             let failure = Failure::from(e).about(self.name());
-            match hint {
-                Some(hint) => failure.hint(hint),
-                None => failure,
+            match failure.is_wrong_passphrase() {
+                true => failure.hint(MEND),
+                false => failure,
             }
         })
     }
@@ -122,14 +121,7 @@ impl Identity {
 
 /// Advice for a passport that does not unlock. The library cannot tell damage from a wrong
 /// passphrase.
-fn how_to_mend(error: &Error) -> Option<&'static str> {
-    match error {
-        Error::WrongPassphrase => Some(
-            "if it is the right one, the file is damaged: put back a copy of it, or make it anew from its 24 words: sealstone passport restore",
-        ),
-        _ => None,
-    }
-}
+const MEND: &str = "if it is the right one, the file is damaged: put back a copy of it, or make it anew from its 24 words: sealstone passport restore";
 
 /// The path of the named passport, else of the default one.
 pub(crate) fn or_default(named: Option<&Path>) -> Result<PathBuf> {

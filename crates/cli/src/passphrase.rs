@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use sealstone_files::Input;
 pub(crate) use sealstone_terminal::passphrase::{
     Answer, Asking, Chosen, Passphrases, Source, password,
 };
@@ -13,7 +12,6 @@ use crate::args::{NewPassphraseArgs, PassphraseArgs, RecipientPassphraseArgs, Un
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::io::input;
 
 /// The options that give a passphrase without a terminal.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,10 +103,6 @@ impl Program for Context {
         failure.is_wrong_passphrase()
     }
 
-    fn descriptor(&self, number: u32) -> Result<Input> {
-        Ok(input::descriptor(number, "the passphrase")?)
-    }
-
     fn tell(&self, notice: &Notice<'_>) {
         match notice {
             Notice::Exposed(document) => self.warn_if_exposed(document),
@@ -131,6 +125,7 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
             Error::Io(e) => e.into(),
+            Error::Input(e) => e.into(),
             Error::Invalid(None, e) => e.into(),
             Error::Invalid(Some(name), e) => Self::from(e).about(name),
             Error::NoTerminal => no_terminal(Options::Passphrase),

@@ -35,7 +35,7 @@ pub use seal::{Prepared, Receipt, Sealer};
 pub use sealstone_skein::tree::Proof;
 pub use seek::SealedReader;
 pub use signer::Signer;
-pub use stanza::{Description, Fact, Keys, RecipientInfo, WrappedKey};
+pub use stanza::{Description, Fact, Fitting, Keys, RecipientInfo, WrappedKey};
 
 pub(crate) use chunk::CONTENT_LEN;
 pub(crate) use signer::{FileRoot, Sign};

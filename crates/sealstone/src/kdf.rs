@@ -198,11 +198,18 @@ impl KdfLimits {
         let Error::KdfLimit { wanted, what, .. } = error else {
             return None;
         };
-        let memory = match *what {
-            "memory" => *wanted,
-            _ => wanted.div_ceil(default_passes()),
-        };
-        Some(MemorySize(memory.next_multiple_of(1 << 10)))
+        Some(match *what {
+            "memory" => Self::enough_for(*wanted, 0),
+            _ => Self::enough_for(0, *wanted),
+        })
+    }
+
+    /// The memory whose limits ([`KdfLimits::of_memory`]) allow these costs in KiB and in KiB times
+    /// passes, in whole MiB.
+    #[must_use]
+    pub fn enough_for(memory_kib: u64, work_kib: u64) -> MemorySize {
+        let work = work_kib.div_ceil(default_passes());
+        MemorySize(memory_kib.max(work).next_multiple_of(1 << 10))
     }
 
     /// Accepts `params` or says by how much they are too high. Called before any memory is taken.

@@ -201,6 +201,24 @@ impl Output {
     }
 }
 
+/// Closes an output when it is dropped: the reader of a pipe would wait for ever.
+#[derive(Debug)]
+pub struct Closing<'o>(&'o Output);
+
+impl<'o> Closing<'o> {
+    /// Closes `output` then.
+    #[must_use]
+    pub fn at_the_end(output: &'o Output) -> Self {
+        Self(output)
+    }
+}
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
 impl Write for &Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.put(bytes).map_err(|e| named(&self.name(), &e))

@@ -14,10 +14,10 @@ use std::process::ExitStatus;
 
 use sealstone::passport::RecoveryKey;
 use sealstone::{KdfLimits, Passphrase};
-use sealstone_files::{Document, Input};
+use sealstone_files::Document;
 use zeroize::Zeroizing;
 
-use crate::question;
+use crate::{input, question};
 
 /// Passphrases with fewer characters are soon guessed at any cost of a guess.
 pub const SHORT: usize = 8;
@@ -31,12 +31,6 @@ pub trait Program {
 
     /// Whether an error of unlocking says that another passphrase may help.
     fn is_wrong_passphrase(error: &Self::Error) -> bool;
-
-    /// Opens a descriptor that the program has inherited.
-    ///
-    /// # Errors
-    /// The program's error, also if something else is read from it.
-    fn descriptor(&self, number: u32) -> Result<Input, Self::Error>;
 
     /// Tells the user.
     fn tell(&self, notice: &Notice<'_>);
@@ -66,6 +60,8 @@ pub enum Notice<'a> {
 pub enum Error {
     /// Reading failed. The message begins with the name of the source.
     Io(io::Error),
+    /// There is no such input.
+    Input(input::Error),
     /// The text of the named source, or the text that was typed, is no passphrase.
     Invalid(Option<String>, sealstone::Error),
     /// The command of the user ended with this status.
@@ -340,6 +336,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(e) => write!(f, "{e}"),
+            Self::Input(e) => write!(f, "{e}"),
             Self::Invalid(None, e) => write!(f, "{e}"),
             Self::Invalid(Some(name), e) => write!(f, "{name}: {e}"),
             Self::Failed(status) => write!(f, "it failed: {status}"),

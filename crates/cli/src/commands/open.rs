@@ -6,7 +6,7 @@ mod keys;
 mod sender;
 
 use std::cell::RefCell;
-use std::io::{self, BufReader, PipeWriter, Read, Seek};
+use std::io::{BufReader, PipeWriter, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -25,7 +25,7 @@ use crate::args::OpenArgs;
 use crate::context::{Context, Report};
 use crate::failure::{About, Failure, Result};
 use crate::io::input;
-use crate::io::output::{Destination, Nature, Output};
+use crate::io::output::{Closing, Destination, Nature, Output};
 
 /// The reader of everything after the header.
 pub(super) type Payload<'a> = Box<dyn Read + Send + 'a>;
@@ -110,15 +110,6 @@ fn open_many(args: &OpenArgs, paths: &[PathBuf], context: &Context) -> Result<()
     done
 }
 
-/// Closes the pipe in any case: its reader would wait for ever.
-struct Closing<'o>(&'o Output);
-
-impl Drop for Closing<'_> {
-    fn drop(&mut self) {
-        self.0.close();
-    }
-}
-
 /// A thread that panicked has ended the whole run.
 pub(super) fn hold<'k, 'a>(keys: &'k Mutex<KeyRing<'a>>) -> MutexGuard<'k, KeyRing<'a>> {
     keys.lock().unwrap_or_else(PoisonError::into_inner)
@@ -157,7 +148,7 @@ impl<'a> Job<'a> {
         opening: Opening<Payload<'o>>,
         keys: &Mutex<KeyRing<'_>>,
     ) -> Result<()> {
-        let _closing = Closing(&self.output);
+        let _closing = Closing::at_the_end(&self.output);
         self.release(&self.output, opening, keys).map(drop)
     }
 
@@ -332,12 +323,7 @@ impl<'a> Job<'a> {
     /// Returns to the payload of a regular file.
     fn again<'o>(&'o self, opening: Opening<Payload<'o>>) -> Result<Opening<Payload<'o>>> {
         self.input.rewind(self.start)?;
-        let mut reader = self.reader()?;
-        io::copy(
-            &mut reader.by_ref().take(opening.payload_start()),
-            &mut io::sink(),
-        )?;
-        opening.with_payload(|_| Ok(reader))
+        Ok(opening.restarted(self.reader()?)?)
     }
 
     fn progress(&self, verb: &'static str) -> Progress {

@@ -6,8 +6,8 @@ mod hash;
 mod inputs;
 mod verify;
 
-use sealstone::MemorySize;
-use sealstone_argon2::{Error, Limits, Params, Version};
+use sealstone::{KdfLimits, MemorySize};
+use sealstone_argon2::{Error, Params, Version};
 use serde_json::{Value, json};
 
 use crate::args::PasswordCommand;
@@ -52,17 +52,7 @@ fn short_of_memory(error: Error, hint: &str) -> Failure {
 
 /// The least `--kdf-max-memory` for these parameters. It limits the memory, and the passes over it.
 fn enough(params: &Params) -> MemorySize {
-    let work = params.work_kib().div_ceil(passes_allowed());
-    MemorySize(
-        work.max(params.memory_kib().into())
-            .next_multiple_of(1 << 10),
-    )
-}
-
-/// How many passes over the most memory are allowed.
-fn passes_allowed() -> u64 {
-    let limits = Limits::default();
-    limits.work_kib / limits.memory_kib
+    KdfLimits::enough_for(params.memory_kib().into(), params.work_kib())
 }
 
 /// The number of threads that the option asks for, or of processors.

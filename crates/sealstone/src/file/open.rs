@@ -12,9 +12,9 @@ use super::chunk::{self, CHUNK_LEN, CONTENT_LEN, ChunkCipher, MAX_CHUNKS, MIN_CH
 use super::header::{CUT_SHORT, Header, MAC_LEN, Suite, read_exact};
 use super::keys::{FileKeys, Schedule};
 use super::private::{Metadata, Private, Sender};
-use super::stanza::{self, Description, Keys, RecipientInfo, Stanza, WrappedKey};
+use super::stanza::{self, Description, Fitting, Keys, RecipientInfo, Stanza, WrappedKey};
 use super::trailer::{self, Tail, Trailer};
-use crate::passport::Contact;
+use crate::passport::{Contact, Fingerprint};
 use crate::sign::Signature;
 use crate::{Error, Result};
 
@@ -78,6 +78,13 @@ impl<R: Read> Sealed<R> {
     /// Every recipient, as far as the file tells.
     pub fn recipients(&self) -> impl Iterator<Item = RecipientInfo> {
         self.header.stanzas.iter().map(Stanza::info)
+    }
+
+    /// Which keys to try: `own` are the passports of the user, of which the first `current` ones
+    /// are tried on anonymous recipients too. `None` if the file is for somebody else.
+    pub fn fitting(&self, own: &[Fingerprint], current: usize) -> Option<Fitting> {
+        let recipients = self.header.stanzas.iter().map(Stanza::info);
+        stanza::fitting(recipients, own, current)
     }
 
     /// Every recipient in words, in the order of [`Sealed::recipients`].
@@ -203,6 +210,16 @@ impl<R: Read + Send> Opening<R> {
             verified,
             reader: replace(reader)?,
         })
+    }
+
+    /// Replaces the reader by one that stands at the beginning of the same file.
+    ///
+    /// # Errors
+    /// That of `reader`.
+    pub fn restarted<Q: Read>(self, mut reader: Q) -> Result<Opening<Q>> {
+        let mut header = reader.by_ref().take(self.payload_start);
+        std::io::copy(&mut header, &mut std::io::sink())?;
+        self.with_payload(|_| Ok(reader))
     }
 
     /// Checks everything that [`Opening::open_signed`] checks and writes nothing.

@@ -67,6 +67,37 @@ impl Description {
     }
 }
 
+/// The keys of a user that fit a file best.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fitting {
+    /// Any of these passports, by their position.
+    Passports(Vec<usize>),
+    /// A passphrase.
+    Passphrase,
+}
+
+/// A passport that the file names comes first, then anonymous recipients, then a passphrase, which
+/// costs most. Of the passports, the first `current` ones are tried on anonymous recipients.
+pub(super) fn fitting(
+    mut recipients: impl Iterator<Item = RecipientInfo> + Clone,
+    own: &[Fingerprint],
+    current: usize,
+) -> Option<Fitting> {
+    let is_named = |name: &Fingerprint| {
+        let name = RecipientInfo::Passport(*name);
+        recipients.clone().any(|recipient| recipient == name)
+    };
+    if let Some(position) = own.iter().position(is_named) {
+        return Some(Fitting::Passports(vec![position]));
+    }
+    let is_anonymous = |recipient| recipient == RecipientInfo::Anonymous;
+    if current > 0 && recipients.clone().any(is_anonymous) {
+        return Some(Fitting::Passports((0..current).collect()));
+    }
+    let is_passphrase = |recipient| matches!(recipient, RecipientInfo::Passphrase(_));
+    recipients.any(is_passphrase).then_some(Fitting::Passphrase)
+}
+
 /// The keys of a user, to open a file.
 #[derive(Clone, Copy)]
 pub struct Keys<'a> {

@@ -57,6 +57,18 @@ impl Share {
         Self::from_content(content)
     }
 
+    /// Reads the shares in a text, one each line. Empty lines do not count.
+    ///
+    /// # Errors
+    /// As [`Share::parse`].
+    pub fn parse_all(typed: &str) -> Result<Vec<Self>> {
+        let lines = typed.lines().map(str::trim);
+        lines
+            .filter(|line| !line.is_empty())
+            .map(Self::parse)
+            .collect()
+    }
+
     /// The text to hand out.
     pub fn expose(&self) -> Zeroizing<String> {
         let mut bytes = Zeroizing::new([0; LEN]);

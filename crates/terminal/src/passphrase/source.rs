@@ -11,6 +11,7 @@ use sealstone_files::{Input, named};
 use zeroize::Zeroizing;
 
 use super::{Error, Notice, Program};
+use crate::input;
 use crate::text::shown;
 
 /// A longer file is rejected: it is not a passphrase file.
@@ -72,7 +73,8 @@ impl Source {
                 document.into_bytes()
             }
             Self::Descriptor(number) => {
-                let document = program.descriptor(*number)?.document(limit);
+                let input = input::descriptor(*number, "the passphrase");
+                let document = input.map_err(Error::Input)?.document(limit);
                 document.map_err(Error::Io)?.into_bytes()
             }
             Self::Command(command) => run(command, limit)?,

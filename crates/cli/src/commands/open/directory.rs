@@ -10,13 +10,13 @@ use sealstone::file::Opening;
 use sealstone_files::{Pipe, Unpack, move_aside};
 use sealstone_terminal::text::shown;
 
-use super::{BUFFER_LEN, Closing, Job, KeyRing, Opened, Payload};
+use super::{BUFFER_LEN, Job, KeyRing, Opened, Payload};
 use crate::args::WriteArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::io::exists;
-use crate::io::output::{Destination, Nature, Output};
+use crate::io::output::{Closing, Destination, Nature, Output};
 
 impl Job<'_> {
     /// Unpacks a directory. Of a signed file nothing is unpacked before its signatures have been
@@ -40,7 +40,7 @@ impl Job<'_> {
         let output = Output::Pipe(Pipe::new(writer));
         let opened = thread::scope(|scope| {
             let released = scope.spawn(|| {
-                let _closing = Closing(&output);
+                let _closing = Closing::at_the_end(&output);
                 self.release(&output, opening, keys)
             });
             let filled = fill(&mut new, reader);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use sealstone::Error;
-use sealstone::file::{FileKey, Keys, Opening, RecipientInfo, Sealed};
+use sealstone::file::{FileKey, Fitting, Keys, Opening, RecipientInfo, Sealed};
 use sealstone::passport::{Contact, Fingerprint, Passport};
 use sealstone::trust::Own;
 use sealstone_terminal::progress::Progress;
@@ -52,14 +52,6 @@ enum Asking {
     Named,
     /// Any passport that it holds.
     All,
-}
-
-/// The keys that a header needs.
-enum Wanted {
-    /// Any of these passports, by position.
-    Passports(Vec<usize>),
-    /// A passphrase.
-    Passphrase,
 }
 
 impl<'a> KeyRing<'a> {
@@ -110,10 +102,11 @@ impl<'a> KeyRing<'a> {
         if let Some(key) = self.ask_agent(&sealed).about(name)? {
             return sealed.unlock_with(&key).about(name);
         }
-        let recipients: Vec<RecipientInfo> = sealed.recipients().collect();
-        let has_passphrase = recipients.iter().any(is_passphrase);
-        let opening = match self.wanted(recipients).about(name)? {
-            Wanted::Passports(positions) => {
+        let has_passphrase = sealed
+            .recipients()
+            .any(|recipient| is_passphrase(&recipient));
+        let opening = match self.wanted(&sealed).about(name)? {
+            Fitting::Passports(positions) => {
                 self.unlock_passports(&positions)?;
                 let passports: Vec<&Passport> = self.unlocked.iter().map(|p| &**p).collect();
                 let keys = Keys::new(&passports, &[]);
@@ -122,7 +115,7 @@ impl<'a> KeyRing<'a> {
                     .map_err(|e| self.explain(e, has_passphrase))
                     .about(name)
             }
-            Wanted::Passphrase => {
+            Fitting::Passphrase => {
                 let key = self.passphrases.with(name, self.context, |passphrase| {
                     let progress = Progress::derivation(self.context.progress());
                     let report = progress.report();
@@ -306,30 +299,19 @@ impl<'a> KeyRing<'a> {
             .map_or(Ok(()), Err)
     }
 
-    /// A passport that the file names comes first, then anonymous recipients, then a passphrase,
-    /// which costs most.
-    fn wanted(&self, recipients: Vec<RecipientInfo>) -> Result<Wanted> {
-        let passphrase = recipients
-            .iter()
-            .any(is_passphrase)
-            .then_some(Wanted::Passphrase);
+    fn wanted<R: Read>(&self, sealed: &Sealed<R>) -> Result<Fitting> {
+        let recipients: Vec<RecipientInfo> = sealed.recipients().collect();
         if self.prefer_passphrase {
             let none = || {
                 Failure::new(Exit::Authentication, "it is not sealed with a passphrase")
                     .hint("leave out -p")
             };
-            return passphrase.ok_or_else(none);
+            let has_one = recipients.iter().any(is_passphrase);
+            return has_one.then_some(Fitting::Passphrase).ok_or_else(none);
         }
-        let named = |identity: &Identity| {
-            recipients.contains(&RecipientInfo::Passport(identity.locked.fingerprint()))
-        };
-        if let Some(position) = self.identities.iter().position(named) {
-            return Ok(Wanted::Passports(vec![position]));
-        }
-        if recipients.contains(&RecipientInfo::Anonymous) && self.current > 0 {
-            return Ok(Wanted::Passports((0..self.current).collect()));
-        }
-        passphrase.ok_or_else(|| self.nothing_fits(&recipients))
+        let own = self.identities.iter().map(|it| it.locked.fingerprint());
+        let fitting = sealed.fitting(&own.collect::<Vec<_>>(), self.current);
+        fitting.ok_or_else(|| self.nothing_fits(&recipients))
     }
 
     /// A file with anonymous recipients may be for a passport that was replaced, and a passphrase

@@ -119,10 +119,9 @@ fn read(path: &Path) -> Result<Vec<Share>> {
     let file = input::read(path, "the shares", MAX_LEN)?;
     let text = std::str::from_utf8(&file)
         .map_err(|_| Failure::new(Exit::Format, "not a share").about(file.name()))?;
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let shares: Vec<Share> = lines
-        .map(|line| Share::parse(line).map_err(not_a_share).about(file.name()))
-        .collect::<Result<_>>()?;
+    let shares = Share::parse_all(text)
+        .map_err(not_a_share)
+        .about(file.name())?;
     if shares.is_empty() {
         return Err(Failure::new(Exit::Format, "there is no share in it").about(file.name()));
     }

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use sealstone::MemorySize;
+use sealstone::{KdfLimits, MemorySize};
 use sealstone_argon2::{Limits, PasswordHasher, PhcString};
 use serde_json::json;
 
 use super::inputs::Inputs;
-use super::{describe, enough, passes_allowed, short_of_memory, to_json};
+use super::{describe, enough, short_of_memory, to_json};
 use crate::args::VerifyArgs;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -68,10 +68,12 @@ fn read(path: &Path) -> Result<String> {
 }
 
 fn limits(memory: Option<MemorySize>) -> Limits {
-    let raised = |MemorySize(memory_kib)| Limits {
-        memory_kib,
-        // As many passes as over the default memory.
-        work_kib: memory_kib.saturating_mul(passes_allowed()),
+    let raised = |MemorySize(memory_kib)| {
+        let KdfLimits { work_kib, .. } = KdfLimits::of_memory(memory_kib);
+        Limits {
+            memory_kib,
+            work_kib,
+        }
     };
     memory.map_or_else(Limits::default, raised)
 }
