@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use sealstone::Error;
 use sealstone::passport::{Contact, Fingerprint, Passport};
 use sealstone::trust::{Change, Countersignature, Entry, Record, TrustStore};
-use sealstone_files::{TrustDirectory, is_not_begun};
+use sealstone_files::{TrustDirectory, is_not_begun, names_its_file};
 use sealstone_terminal::clock;
 use sealstone_terminal::text::quoted;
 
@@ -22,17 +22,9 @@ pub(crate) type Store = TrustStore<TrustDirectory>;
 pub(crate) fn open(context: &Context) -> Result<Store> {
     let directory = directory(context)?;
     let opened = TrustStore::open(TrustDirectory::new(&directory)).and_then(verified);
-    opened.map_err(|error| {
-        let failure = Failure::from(error);
-        // Messages about one of its files begin with the path.
-        let named = failure
-            .text()
-            .is_some_and(|text| text.starts_with(&*directory.to_string_lossy()));
-        if named {
-            failure
-        } else {
-            failure.about(directory.display())
-        }
+    opened.map_err(|error| match &error {
+        Error::Io(e) if names_its_file(e) => error.into(),
+        _ => Failure::from(error).about(directory.display()),
     })
 }
 

@@ -5,12 +5,15 @@
 
 use std::fmt;
 use std::fs::File;
+use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use rustix::process::geteuid;
 use sealstone::passport::{Fingerprint, MAX_LEN, PublicPassport};
 
 use crate::keep::{self, PRIVATE, PUBLIC};
-use crate::{Input, OutputError, holds, public_half, tagged};
+use crate::{Input, OutputError, WRITABLE_BY_OTHERS, holds, public_half, tagged};
 
 /// The files of a passport.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +47,16 @@ pub enum PassportError {
 
 /// No program makes more passports whose fingerprints begin with the same digits.
 const MAX_KEPT: u32 = 1000;
+
+/// Whether others can put another file into the place of this one.
+///
+/// # Errors
+/// The system's error.
+pub fn can_be_exchanged(path: &Path) -> io::Result<bool> {
+    let metadata = path.metadata()?;
+    let is_own = metadata.uid() == geteuid().as_raw();
+    Ok(!is_own || metadata.mode() & WRITABLE_BY_OTHERS != 0)
+}
 
 impl PassportFiles {
     /// At `path` and next to it.

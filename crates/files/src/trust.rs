@@ -32,6 +32,10 @@ pub struct TrustSession {
 #[derive(Debug)]
 struct NotBegun(io::Error);
 
+/// A file or the directory that must not be used. The message begins with its path.
+#[derive(Debug)]
+struct Refused(String);
+
 const LOCK: &str = "lock";
 const DIRECTORY_MODE: u32 = 0o700;
 /// Permissions of everybody but the owner.
@@ -88,6 +92,25 @@ impl TrustDirectory {
 pub fn is_not_begun(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<NotBegun>())
 }
+
+/// Whether the message begins with the path of the file that it is about.
+pub fn names_its_file(error: &io::Error) -> bool {
+    let Some(inner) = error.get_ref() else {
+        return false;
+    };
+    match inner.downcast_ref::<NotBegun>() {
+        Some(NotBegun(error)) => names_its_file(error),
+        None => inner.is::<Refused>(),
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Refused {}
 
 impl fmt::Display for NotBegun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -188,10 +211,8 @@ fn remove_if_there(path: &Path) -> io::Result<()> {
 fn check_directory(path: &Path) -> io::Result<()> {
     let metadata = fs::metadata(path)?;
     if !metadata.is_dir() {
-        return Err(io::Error::new(
-            io::ErrorKind::NotADirectory,
-            format!("{}: not a directory", path.display()),
-        ));
+        let kind = io::ErrorKind::NotADirectory;
+        return Err(refused(kind, path, "not a directory"));
     }
     refuse_others(path, &metadata, DIRECTORY_MODE)
 }
@@ -201,40 +222,34 @@ fn check_directory(path: &Path) -> io::Result<()> {
 fn open_private(path: &Path, options: &OpenOptions) -> io::Result<FsFile> {
     let seen = fs::symlink_metadata(path)?;
     if !seen.is_file() {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            format!("{}: not a regular file", path.display()),
-        ));
+        let kind = io::ErrorKind::InvalidInput;
+        return Err(refused(kind, path, "not a regular file"));
     }
     refuse_others(path, &seen, PRIVATE)?;
     let file = options.open(path)?;
     let opened = file.metadata()?;
     if (opened.dev(), opened.ino()) != (seen.dev(), seen.ino()) {
-        return Err(io::Error::other(format!(
-            "{}: exchanged while it was opened",
-            path.display()
-        )));
+        let why = "exchanged while it was opened";
+        return Err(refused(io::ErrorKind::Other, path, why));
     }
     Ok(file)
 }
 
 fn refuse_others(path: &Path, metadata: &Metadata, mode: u32) -> io::Result<()> {
     if metadata.uid() != geteuid().as_raw() {
-        let message = format!(
-            "{}: it belongs to another user, who can change it",
-            path.display()
-        );
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+        let why = "it belongs to another user, who can change it";
+        return Err(refused(io::ErrorKind::PermissionDenied, path, why));
     }
     if metadata.mode() & OTHERS == 0 {
         return Ok(());
     }
     let quoted = path.display().to_string().replace('\'', r"'\''");
-    let message = format!(
-        "{}: other users may use it; to keep them out: chmod {mode:o} '{quoted}'",
-        path.display()
-    );
-    Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
+    let why = format!("other users may use it; to keep them out: chmod {mode:o} '{quoted}'");
+    Err(refused(io::ErrorKind::PermissionDenied, path, &why))
+}
+
+fn refused(kind: io::ErrorKind, path: &Path, why: &str) -> io::Error {
+    io::Error::new(kind, Refused(format!("{}: {why}", path.display())))
 }
 
 fn is_read_only(e: &io::Error) -> bool {

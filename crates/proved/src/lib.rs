@@ -1,11 +1,11 @@
 //! Lists of proved machine code: whether a program has the code that a list names.
 //!
-//! `sealstone-prove` writes a list of the functions that it proved. A program is compared with it by
-//! digests, which do not depend on the place of a function in the program: code names other places
-//! by their distance, which depends on the code between them. So a digest is of the
+//! `sealstone-prove` writes a list of the functions that it proved. A program is compared with it
+//! by digests, which do not depend on the place of a function in the program: code names other
+//! places by their distance, which depends on the code between them. So a digest is of the
 //! [`normal_form`]: the bytes of a function with zeros in such *distances*, and the constants that
-//! the proof has read through them, in the order of the code. Functions with the same digest compute
-//! the same.
+//! the proof has read through them, in the order of the code. Functions with the same digest
+//! compute the same.
 //!
 //! A digest does not cover the targets of calls (each executed function has its own digest), and
 //! constants that no run has read (those of paths to a panic).

@@ -57,8 +57,8 @@ impl AgentListener {
         })
     }
 
-    /// Serves until the agent ends. Then it has forgotten everything, its socket is gone, and `exit`
-    /// ends the process.
+    /// Serves until the agent ends. Then it has forgotten everything, its socket is gone, and
+    /// `exit` ends the process.
     ///
     /// # Errors
     /// The system's error.

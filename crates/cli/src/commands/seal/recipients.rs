@@ -1,12 +1,10 @@
 //! The recipients of a file.
 
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::process::geteuid;
 use sealstone::passport::{Contact, Fingerprint, Listed, PublicPassport};
 use sealstone::trust::{Record, Status};
-use sealstone_files::{WRITABLE_BY_OTHERS, directory_of};
+use sealstone_files::{can_be_exchanged, directory_of};
 use sealstone_terminal::text::{quoted, shown};
 
 use crate::args::SealArgs;
@@ -230,8 +228,7 @@ fn oneself(sender: Option<&Identity>) -> Result<Contact> {
         Failure::usage("no recipient").hint("choose -r FILE.pub, --to NAME or -p for a passphrase")
     };
     let secret = paths::existing_default_passport().ok_or_else(nobody)?;
-    let metadata = secret.metadata().about(secret.display())?;
-    if metadata.mode() & WRITABLE_BY_OTHERS != 0 || metadata.uid() != geteuid().as_raw() {
+    if can_be_exchanged(&secret).about(secret.display())? {
         let what =
             "others can exchange your default passport, and the file would be sealed to them";
         let hint = format!(
