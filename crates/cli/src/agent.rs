@@ -126,7 +126,7 @@ impl SenderKey {
     }
 
     /// The passport with all its keys; `None` if the agent holds them.
-    pub(crate) fn passport(&self) -> Option<&Passport> {
+    pub(crate) fn passport(&self) -> Option<&Arc<Passport>> {
         match self {
             Self::Here(passport) => Some(passport),
             Self::Held(_) => None,

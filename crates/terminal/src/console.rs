@@ -9,6 +9,7 @@ use zeroize::Zeroizing;
 
 use crate::colour::{Colour, Paint};
 use crate::output::{Error, print};
+use crate::question;
 use crate::text::{fold, json_line, printable};
 
 /// Where messages and results of a command go. Messages go to standard error, results to standard
@@ -140,9 +141,10 @@ impl Console {
         self.tell(&format!("{word} {}", fold(&printable(text))));
     }
 
-    /// Errors are ignored: they could only be reported to standard error itself.
+    /// Waits for the questions of another command of the pipe. Errors are ignored: they could only be
+    /// reported to standard error itself.
     fn tell(&self, text: &str) {
-        let _ = writeln!(stderr(), "{text}");
+        let _ = question::between(|| writeln!(stderr(), "{text}"));
     }
 
     /// Warns of a file with secrets that other users can read.
@@ -234,7 +236,7 @@ impl Console {
 }
 
 fn on_stderr(text: &str) -> Result<(), Error> {
-    let written = stderr().write_all(text.as_bytes());
+    let written = question::between(|| stderr().write_all(text.as_bytes()));
     Ok(written.map_err(|e| named(Standard::Error.name(), &e))?)
 }
 

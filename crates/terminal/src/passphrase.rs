@@ -7,10 +7,10 @@ mod source;
 
 pub use source::{MAX_PASSPHRASE, MAX_PASSWORD, Source};
 
-use std::cell::OnceCell;
 use std::fmt;
 use std::io;
 use std::process::ExitStatus;
+use std::sync::OnceLock;
 
 use sealstone::passport::RecoveryKey;
 use sealstone::{KdfLimits, Passphrase};
@@ -77,7 +77,7 @@ pub struct Passphrases {
     source: Source,
     /// The limits of the key derivation.
     pub limits: KdfLimits,
-    read: OnceCell<Passphrase>,
+    read: OnceLock<Passphrase>,
 }
 
 /// A passphrase that has been read but not used. It may be mistyped.
@@ -109,7 +109,7 @@ impl Passphrases {
         Self {
             source,
             limits,
-            read: OnceCell::new(),
+            read: OnceLock::new(),
         }
     }
 

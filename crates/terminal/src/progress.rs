@@ -24,6 +24,8 @@ use indicatif::{BinaryBytes, HumanDuration, ProgressBar, ProgressState, Progress
 use rustix::termios::tcgetwinsize;
 use sealstone::KdfProgress;
 
+use crate::question;
+
 /// Shows the progress of work until it is dropped.
 pub struct Progress {
     shown: Option<(mpsc::Sender<()>, JoinHandle<()>)>,
@@ -165,6 +167,10 @@ fn show(verb: &'static str, total: Option<u64>, counter: &Counter, stopped: &Rec
     }
     let mut bar: Option<Bar> = None;
     while still_going(TICK) {
+        // A bar would overwrite the question.
+        if question::is_anothers() {
+            continue;
+        }
         let (verb, done, total) = match counter.derivation() {
             Some((done, total)) => ("deriving key", done << 10, Some(total << 10)),
             None if verb.is_empty() => continue,

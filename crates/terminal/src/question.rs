@@ -4,6 +4,8 @@
 //! commands of a pipe wait with their questions, and the terminal shows nothing that is typed.
 //! Text that was typed before a question is discarded: it cannot be the answer.
 //!
+//! Messages of another command of the pipe wait as well: see [`between`].
+//!
 //! ```no_run
 //! use sealstone_terminal::question;
 //!
@@ -14,14 +16,16 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod lock;
+
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
-use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::fs::{Mode, OFlags};
+use rustix::process::getpgrp;
 use rustix::termios::{
-    LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr, ttyname,
+    LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcgetpgrp, tcsetattr,
 };
 use zeroize::Zeroizing;
 
@@ -35,6 +39,7 @@ struct Turn {
 }
 
 static TURN: Mutex<Option<Turn>> = Mutex::new(None);
+static HAS_ASKED: AtomicBool = AtomicBool::new(false);
 
 const TERMINAL: &str = "/dev/tty";
 
@@ -81,6 +86,20 @@ pub fn confirm(question: &str) -> io::Result<bool> {
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
+/// Takes the terminal again, if this process has asked on it before: until [`finish`] nothing that
+/// is typed is shown, and what was typed is discarded. For derivations that come after [`finish`].
+///
+/// A process in the background, which would be stopped, leaves the terminal as it is.
+///
+/// # Errors
+/// The system's error.
+pub fn resume() -> io::Result<()> {
+    match HAS_ASKED.load(Ordering::Relaxed) && is_in_foreground() {
+        true => prepare(false),
+        false => Ok(()),
+    }
+}
+
 /// Puts the terminal back as it was before the first question, for the next command.
 pub fn finish() {
     if let Some(turn) = turn().take() {
@@ -88,8 +107,26 @@ pub fn finish() {
     }
 }
 
+/// Runs `write`, which writes to standard error. If that is a terminal on which another command of
+/// the same pipe asks, waits for its answers, at most a minute.
+pub fn between<T>(write: impl FnOnce() -> T) -> T {
+    let is_mine = turn().is_some();
+    let _lock = match is_mine {
+        true => None,
+        false => lock::wait_for_a_message(),
+    };
+    write()
+}
+
+/// Whether another command of the same pipe asks on the terminal of standard error.
+pub(crate) fn is_anothers() -> bool {
+    let is_mine = turn().is_some();
+    !is_mine && lock::is_a_peers()
+}
+
 /// Takes the terminal if this is the first question, and discards what was typed before it.
 fn prepare(echo: bool) -> io::Result<()> {
+    HAS_ASKED.store(true, Ordering::Relaxed);
     if turn().is_none() {
         // Taken without the mutex: a signal must not wait for another command.
         let mine = Turn::take()?;
@@ -101,6 +138,11 @@ fn prepare(echo: bool) -> io::Result<()> {
     Ok(())
 }
 
+fn is_in_foreground() -> bool {
+    let group = File::open(TERMINAL).and_then(|terminal| Ok(tcgetpgrp(&terminal)?));
+    group.is_ok_and(|group| group == getpgrp())
+}
+
 fn turn() -> MutexGuard<'static, Option<Turn>> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -108,13 +150,7 @@ fn turn() -> MutexGuard<'static, Option<Turn>> {
 impl Turn {
     /// Waits until no other command asks on this terminal.
     fn take() -> io::Result<Self> {
-        let lock = device().and_then(|path| {
-            // The terminal must not become the controlling one of this process.
-            let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-            rustix::fs::open(path, flags, Mode::empty()).ok()
-        });
-        let lock = lock.map(File::from);
-        let lock = lock.filter(|device| sealstone_files::lock(device).is_ok());
+        let lock = lock::wait();
         let terminal = File::open(TERMINAL)?;
         Ok(Self {
             before: tcgetattr(&terminal).ok(),
@@ -141,27 +177,4 @@ impl Turn {
             let _ = tcsetattr(&self.terminal, OptionalActions::Now, before);
         }
     }
-}
-
-/// The name of the terminal. `/dev/tty` is the same name, and the same lock, for all terminals.
-fn device() -> Option<PathBuf> {
-    let standard = || {
-        let name = ttyname(rustix::stdio::stderr(), Vec::new())
-            .or_else(|_| ttyname(rustix::stdio::stdout(), Vec::new()))
-            .or_else(|_| ttyname(rustix::stdio::stdin(), Vec::new()));
-        Some(PathBuf::from(name.ok()?.into_string().ok()?))
-    };
-    pseudo_terminal().or_else(standard)
-}
-
-/// The controlling terminal if it is a pseudo-terminal, as Linux numbers them.
-fn pseudo_terminal() -> Option<PathBuf> {
-    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // The name of the program may hold anything; after it come state, parent, group and session.
-    let (_, fields) = stat.rsplit_once(')')?;
-    let device: u32 = fields.split_whitespace().nth(4)?.parse().ok()?;
-    let (major, minor) = (device >> 8 & 0xfff, device & 0xff | device >> 12 & 0xfff00);
-    (136..144)
-        .contains(&major)
-        .then(|| format!("/dev/pts/{}", (major - 136) << 8 | minor).into())
 }

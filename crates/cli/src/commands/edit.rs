@@ -12,14 +12,13 @@ use sealstone::KdfParams;
 use sealstone::file::{Metadata, Opening, Workers};
 use sealstone_files::{Document, Input, NewDirectory, directory_in_memory, keep};
 use sealstone_terminal::clock;
-use sealstone_terminal::question;
 use sealstone_terminal::signals::InterruptsForAnother;
 use sealstone_terminal::text::shown;
 use serde_json::json;
 use zeroize::Zeroizing;
 
-use super::open::{Job, KeyRing, Payload, hold};
-use super::reseal::Old;
+use super::open::{Job, KeyRing, Payload};
+use super::reseal::{self, Old};
 use super::seal::Content;
 use crate::args::EditArgs;
 use crate::context::Context;
@@ -42,20 +41,18 @@ pub(super) fn run(args: &EditArgs, context: &Context) -> Result<()> {
         return Err(Failure::usage(what));
     }
     let keys = Mutex::new(KeyRing::new(&open.access, context)?);
-    let old = Old::read(&job, args, &seal, &keys, context)?;
+    let (old, plan) = Old::read(&job, args, &seal, &keys, context)?;
     let output = Output::in_place(&args.input, args.write.how(Nature::Binary).sync)?;
 
-    let (plan, opening, form) = old.unlock(args, &keys)?;
+    // All questions come before the editor, so that no written text is lost.
+    let (opening, form, asked) = old.unlock(args, &plan, &keys, context)?;
     let metadata = opening.metadata().clone();
     if metadata.directory {
         let what = format!("{name} is a sealed directory, and no text");
         return Err(Failure::usage(what).hint("open it, change it, and seal it again"));
     }
+    let unlocked = reseal::unlock(asked, &keys, context)?;
     let before = content(&job, opening, &keys, &mut reader)?;
-    let open = hold(&keys).all_unlocked().to_vec();
-    // All questions come before the editor, so that no written text is lost.
-    let unlocked = plan.unlock_for(1, &open, context)?;
-    question::finish();
     let (after, directory) = place.edit(&before, metadata.name.as_deref())?;
     if *after == *before {
         let text = format!("{} is as it was", shown(&args.input));
@@ -72,7 +69,7 @@ pub(super) fn run(args: &EditArgs, context: &Context) -> Result<()> {
         hashes: None,
         workers: Workers::default(),
     };
-    let sealed = plan.seal(content, &unlocked, &output, context);
+    let sealed = plan.seal(content, &unlocked, &output, context, || ());
     // Somebody else may have sealed it again in the time.
     let is_old = |_| {
         Ok(keep::must_be_unchanged(

@@ -2,18 +2,18 @@
 
 use std::io::{BufReader, Read, pipe};
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::thread;
 
 use sealstone::archive::Again;
 use sealstone::file::{ChunkHashes, Opening, Receipt, RecipientInfo, Sealed, Workers};
-use sealstone::passport::{Contact, Fingerprint, Passport};
+use sealstone::passport::{Contact, Fingerprint};
 use sealstone_files::keep;
 use sealstone_terminal::text::shown;
 use serde_json::json;
 
 use super::open::{Job, KeyRing, Payload, hold};
-use super::seal::{Content, Plan, Unlocked, recipients};
+use super::seal::{Asked, Content, Plan, Unlocked, recipients};
 use crate::args::{ResealArgs, SealArgs, SealedForm};
 use crate::context::{Context, Report};
 use crate::exit::Exit;
@@ -31,14 +31,13 @@ pub(super) fn run(args: &ResealArgs, context: &Context) -> Result<()> {
     let (reader, writer) = pipe()?;
     let job = Job::into_pipe(&open, Some(&args.input), writer, context)?;
     let keys = Mutex::new(KeyRing::new(&open.access, context)?);
-    let old = Old::read(&job, args, &seal, &keys, context)?;
+    let (old, plan) = Old::read(&job, args, &seal, &keys, context)?;
     let output = output(args, &job, args.form.armor(old.is_armored))?;
     let context = &context.beside_content(target(args).is_none());
 
-    let (plan, opening, form) = old.unlock(args, &keys)?;
+    let (opening, form, asked) = old.unlock(args, &plan, &keys, context)?;
     let metadata = opening.metadata().clone();
-    let open: Vec<Arc<Passport>> = hold(&keys).all_unlocked().to_vec();
-    let unlocked = plan.unlock_for(1, &open, context)?;
+    let unlocked = unlock(asked, &keys, context)?;
     let hashes = ChunkHashes::default();
     // The hashes at the end of a sealed directory are those of one file.
     let input: Box<dyn Read + Send> = match metadata.directory {
@@ -53,7 +52,7 @@ pub(super) fn run(args: &ResealArgs, context: &Context) -> Result<()> {
         hashes: Some(&hashes),
         workers: Workers::default(),
     };
-    let seal = || plan.seal(content, &unlocked, &output, context);
+    let seal = |begin: Begin<'_>| plan.seal(content, &unlocked, &output, context, begin);
     let receipt = release(&job, opening, &keys, seal)?;
     context.save(report(args, &plan, &unlocked, &receipt), || {
         if args.output.is_none() {
@@ -66,63 +65,88 @@ pub(super) fn run(args: &ResealArgs, context: &Context) -> Result<()> {
 }
 
 /// The old file, whose content goes into the new one.
-pub(super) struct Old<'o, 's> {
+pub(super) struct Old<'o> {
     name: &'o str,
     sealed: Sealed<Payload<'o>>,
     is_armored: bool,
-    plan: Plan<'s>,
 }
 
-impl<'o, 's> Old<'o, 's> {
+impl<'o> Old<'o> {
     /// Reads the header, and chooses the recipients of the new file.
-    pub(super) fn read(
+    pub(super) fn read<'s>(
         job: &'o Job<'_>,
         args: &ResealArgs,
         seal: &'s SealArgs,
         keys: &Mutex<KeyRing<'_>>,
         context: &Context,
-    ) -> Result<Self> {
+    ) -> Result<(Self, Plan<'s>)> {
         let name = job.input().name();
         let (old, is_armored) = job.detect()?;
         let sealed = Sealed::read(old).about(name)?;
         let recipients: Vec<_> = sealed.recipients().collect();
         let kept = kept(&recipients, args, &hold(keys), context).about(name)?;
-        Ok(Self {
+        let old = Self {
             name,
             sealed,
             is_armored,
-            plan: Plan::keeping(seal, kept, context)?,
-        })
+        };
+        Ok((old, Plan::keeping(seal, kept, context)?))
     }
 
-    /// Unlocks the old file. Returns the plan, the unlocked file, and the form of the new file.
-    pub(super) fn unlock(
+    /// Asks for everything, and unlocks the old file. Returns it, the form of the new file, and the
+    /// answers for the new file.
+    pub(super) fn unlock<'p>(
         self,
         args: &ResealArgs,
+        plan: &'p Plan<'p>,
         keys: &Mutex<KeyRing<'_>>,
-    ) -> Result<(Plan<'s>, Opening<Payload<'o>>, SealedForm)> {
+        context: &Context,
+    ) -> Result<(Opening<Payload<'o>>, SealedForm, Asked<'p>)> {
         let suite = self.sealed.suite();
-        let opening = hold(keys).unlock(self.sealed, self.name)?;
+        let ask = |open: &[Fingerprint]| plan.ask(open, context);
+        let (opening, asked) = hold(keys).unlock_after(self.sealed, self.name, ask)?;
         let form = args.form.of(SealedForm {
             suite,
             armor: self.is_armored,
             pad: opening.hides_length(),
         });
-        Ok((self.plan, opening, form))
+        Ok((opening, form, asked))
     }
 }
 
-/// Releases the old content into the pipe, while `seal` seals it.
+/// Unlocks what the new file needs. The old file may be from the passport that signs the new one.
+pub(super) fn unlock(
+    asked: Asked<'_>,
+    keys: &Mutex<KeyRing<'_>>,
+    context: &Context,
+) -> Result<Unlocked> {
+    let mut keys = hold(keys);
+    let unlocked = asked.unlock(1, keys.all_unlocked(), context)?;
+    if let Some(passport) = unlocked.passport() {
+        keys.lend(passport);
+    }
+    Ok(unlocked)
+}
+
+/// Starts what gives the content.
+type Begin<'b> = Box<dyn FnOnce() + 'b>;
+
+/// Releases the old content into the pipe, while `seal` seals it. The release may ask for the
+/// passphrase of the sender, and begins after the last derivation for the new file.
 fn release<'o>(
     job: &'o Job<'_>,
     opening: Opening<Payload<'o>>,
     keys: &Mutex<KeyRing<'_>>,
-    seal: impl FnOnce() -> Result<Receipt>,
+    seal: impl FnOnce(Begin<'_>) -> Result<Receipt>,
 ) -> Result<Receipt> {
     thread::scope(|scope| {
-        let released = scope.spawn(|| job.release_into_pipe(opening, keys));
-        let receipt = seal();
-        let released = released.join();
+        let mut thread = None;
+        let release = || job.release_into_pipe(opening, keys);
+        let receipt = seal(Box::new(|| thread = Some(scope.spawn(release))));
+        let Some(thread) = thread else {
+            return receipt;
+        };
+        let released = thread.join();
         let released = released.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         match (released, receipt) {
             // The sealing failed, so that nobody read the content.

@@ -7,13 +7,14 @@ use std::sync::{Arc, Mutex};
 
 use sealstone::agent::RemotePassport;
 use sealstone::file::{ChunkHashes, Metadata, Receipt, Sealer, Workers};
-use sealstone::passport::{Contact, Passport};
+use sealstone::passport::{Contact, Fingerprint, Passport};
 use sealstone_files::with_suffix;
 use sealstone_terminal::progress::{Counter, Progress};
 use sealstone_terminal::question;
 use sealstone_terminal::text::{one_line, quoted};
 use serde_json::json;
 
+pub(super) use self::asked::Asked;
 use self::recipients::{Recipient, Recipients};
 use self::subject::Subject;
 use super::batch::{self, Batch};
@@ -26,11 +27,11 @@ use crate::identity::Identity;
 use crate::io::STDOUT;
 use crate::io::input;
 use crate::io::output::{Destination, How, Nature, Output};
-use crate::key_lifecycle;
-use crate::passphrase::{self, Answer, Chosen, Options, Passphrases, Source};
+use crate::passphrase::{self, Chosen, Options, Passphrases, Source};
 use crate::paths;
 use crate::trust;
 
+mod asked;
 mod directory;
 pub(super) mod recipients;
 mod subject;
@@ -40,6 +41,7 @@ pub(super) struct Plan<'a> {
     args: &'a SealArgs,
     recipients: Recipients,
     sender: Option<Identity>,
+    passphrases: Passphrases,
 }
 
 /// The content.
@@ -94,16 +96,19 @@ impl<'a> Plan<'a> {
             args,
             recipients,
             sender,
+            passphrases: Passphrases::from(&args.unlock),
         })
     }
 
-    /// Seals content into an output that has no name yet.
+    /// Seals content into an output that has no name yet. Calls `begin` before it reads the
+    /// content: the keys are derived then, and the terminal is free.
     pub(super) fn seal<R: Read + Send>(
         &self,
         content: Content<'_, R>,
         unlocked: &Unlocked,
         output: &Output,
         context: &Context,
+        begin: impl FnOnce(),
     ) -> Result<Receipt> {
         let Self {
             args, recipients, ..
@@ -142,7 +147,17 @@ impl<'a> Plan<'a> {
         if let Some(hashes) = content.hashes {
             sealer.note_chunk_hashes(hashes);
         }
-        Ok(sealer.seal(counter.count(content.input), output, content.workers)?)
+        let prepared = match unlocked.passphrase {
+            None => sealer.prepare()?,
+            Some(_) => {
+                question::resume()?;
+                let prepared = sealer.prepare()?;
+                question::finish();
+                prepared
+            }
+        };
+        begin();
+        Ok(prepared.seal(counter.count(content.input), output, content.workers)?)
     }
 
     fn seal_one(&self, path: Option<&Path>, context: &Context) -> Result<()> {
@@ -154,7 +169,7 @@ impl<'a> Plan<'a> {
         let job = Job::prepare(self, path, destination)?;
         let context = &context.beside_content(job.to_stdout());
         let metadata = job.input.metadata(self.args, path, context)?;
-        let unlocked = self.unlock_for(1, &[], context)?;
+        let unlocked = self.ask(&[], context)?.unlock(1, &[], context)?;
         let (report, output) = job.run(&unlocked, metadata, Workers::default(), context)?;
         context.save(report, || Ok(output.commit()?))?;
         unlocked.countersign(context);
@@ -179,7 +194,10 @@ impl<'a> Plan<'a> {
         let good = items.iter().filter(|(_, refused)| is_none(refused)).count();
         let unlocked = match good {
             0 => None,
-            n => Some(self.unlock_for(n as u64, &[], context)?),
+            n => {
+                let asked = self.ask(&[], context)?;
+                Some(asked.unlock(n as u64, &[], context)?)
+            }
         };
         if let Some(unlocked) = &unlocked {
             unlocked.refuse_unseen(context)?;
@@ -220,7 +238,10 @@ impl<'a> Plan<'a> {
     fn batch(&self) -> Batch {
         let batch = Batch::new(self.args.many.stop);
         match self.args.recipients.passphrase_recipient {
-            true => Batch { threads: 1, ..batch },
+            true => Batch {
+                threads: 1,
+                ..batch
+            },
             false => batch,
         }
     }
@@ -237,80 +258,17 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// Unlocks everything, and reserves `uses` signatures of the sender's key.
-    ///
-    /// `open` are passports that have been unlocked for something else.
-    pub(super) fn unlock_for(
-        &self,
-        uses: u64,
-        open: &[Arc<Passport>],
-        context: &Context,
-    ) -> Result<Unlocked> {
-        self.recipients.warn(context);
-        if let Some(identity) = &self.sender {
-            key_lifecycle::check(&identity.locked.fingerprint(), context)?;
-        }
-        let unlocked = self.unlock(open, context)?;
-        if let Some(passport) = &unlocked.sender {
-            key_lifecycle::reserve(&passport.contact().fingerprint(), uses, context)?;
-        }
-        Ok(unlocked)
-    }
-
-    fn unlock(&self, open: &[Arc<Passport>], context: &Context) -> Result<Unlocked> {
-        let passphrases = Passphrases::from(&self.args.unlock);
-        let held = match self.open_already(open) {
-            Some(passport) => Some(SenderKey::Here(passport)),
-            None => self
-                .held_by_agent(&passphrases, context)?
-                .map(|held| SenderKey::Held(Box::new(held))),
-        };
-        let locked = self.sender.as_ref().filter(|_| held.is_none());
-        let ask = |identity: &Identity| identity.ask(&passphrases, context);
-        let answer = locked.map(ask).transpose()?;
-        let passphrase = self
-            .args
-            .recipients
-            .passphrase_recipient
-            .then(|| self.choose_passphrase(context))
-            .transpose()?;
-        // Everything has been asked: now the slow part.
-        let unlock =
-            |(identity, answer): (&Identity, &Answer<'_>)| identity.unlock_with(answer, context);
-        let sender = locked.zip(answer.as_ref()).map(unlock).transpose()?;
-        let sender = sender.map(|unlocked| SenderKey::Here(Arc::new(unlocked.into_passport())));
-        question::finish();
-        if let Some(chosen) = &passphrase {
-            passphrase::show(chosen, "the file", context)?;
-        }
-        Ok(Unlocked {
-            sender: sender.or(held),
-            passphrase,
-        })
-    }
-
-    fn open_already(&self, open: &[Arc<Passport>]) -> Option<Arc<Passport>> {
-        let name = self.sender.as_ref()?.locked.fingerprint();
-        open.iter()
-            .find(|passport| passport.fingerprint() == name)
-            .cloned()
-    }
-
     /// The sender, if the agent holds it and may be asked.
     fn held_by_agent(
         &self,
-        passphrases: &Passphrases,
+        name: &Fingerprint,
         context: &Context,
     ) -> Result<Option<RemotePassport<Socket>>> {
-        let Some(identity) = &self.sender else {
-            return Ok(None);
-        };
-        if self.args.agent.no_agent || !passphrases.asks_somebody() {
+        if self.args.agent.no_agent || !self.passphrases.asks_somebody() {
             return Ok(None);
         }
-        let name = identity.locked.fingerprint();
-        let reached = Reached::for_command(context).filter(|agent| agent.held().contains(&name));
-        let held = reached.map(|agent| agent.client.passport(&name));
+        let reached = Reached::for_command(context).filter(|agent| agent.held().contains(name));
+        let held = reached.map(|agent| agent.client.passport(name));
         held.transpose().about("the agent")
     }
 
@@ -379,8 +337,13 @@ impl Unlocked {
         })
     }
 
+    /// The sender's passport, if it is unlocked here.
+    pub(super) fn passport(&self) -> Option<&Arc<Passport>> {
+        self.sender.as_ref().and_then(SenderKey::passport)
+    }
+
     pub(super) fn countersign(&self, context: &Context) {
-        if let Some(passport) = self.sender.as_ref().and_then(SenderKey::passport) {
+        if let Some(passport) = self.passport() {
             trust::countersign(passport, context);
         }
     }
@@ -450,7 +413,7 @@ impl<'a> Job<'a> {
                     hashes: None,
                     workers,
                 };
-                plan.seal(content, unlocked, output, context)
+                plan.seal(content, unlocked, output, context, || ())
             }
             Subject::Directory(directory) => {
                 let content = Content {
@@ -461,7 +424,7 @@ impl<'a> Job<'a> {
                     hashes: Some(&hashes),
                     workers,
                 };
-                plan.seal(content, unlocked, output, context)
+                plan.seal(content, unlocked, output, context, || ())
             }
         }
     }

@@ -32,5 +32,6 @@ mod token;
 mod token_directory;
 mod trust;
 mod tsa_server;
+mod turns;
 mod words;
 mod world;

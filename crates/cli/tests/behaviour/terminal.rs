@@ -26,7 +26,7 @@ pub(crate) fn session(world: &World, line: &str, typed: &[&str]) -> Option<(Stri
 }
 
 /// The same with any interaction.
-fn converse(
+pub(crate) fn converse(
     world: &World,
     line: &str,
     person: impl FnOnce(&mut ChildStdin, &Screen),
@@ -62,7 +62,7 @@ impl Drop for Ended {
 }
 
 /// The screen so far.
-struct Screen {
+pub(crate) struct Screen {
     shown: Arc<Mutex<Vec<u8>>>,
     reader: JoinHandle<()>,
 }
@@ -82,7 +82,7 @@ impl Screen {
 
     /// Waits until the screen ends in a prompt after the first `answered` bytes. Returns the length
     /// of the screen then.
-    fn wait_for_a_question(&self, answered: usize) -> usize {
+    pub(crate) fn wait_for_a_question(&self, answered: usize) -> usize {
         let start = Instant::now();
         while start.elapsed() < Duration::from_secs(30) {
             let shown = self.shown.lock().unwrap().clone();
@@ -111,7 +111,7 @@ impl Screen {
     }
 
     /// The screen so far.
-    fn now(&self) -> String {
+    pub(crate) fn now(&self) -> String {
         String::from_utf8_lossy(&self.shown.lock().unwrap()).into_owned()
     }
 
@@ -239,7 +239,7 @@ static SLOW_PASSPORT: LazyLock<[(&str, Vec<u8>); 2]> = LazyLock::new(|| {
     ["slow.passport", "slow.pub"].map(|name| (name, world.read(name)))
 });
 
-fn slow_passport(world: &World) {
+pub(crate) fn slow_passport(world: &World) {
     for (name, bytes) in SLOW_PASSPORT.iter() {
         world.write(name, bytes);
         fs::set_permissions(world.path(name), Permissions::from_mode(0o600)).unwrap();
@@ -277,56 +277,50 @@ fn typing_ahead_is_not_shown_and_is_no_answer() {
     );
 }
 
+/// The passphrase of a file, alone and in a pipe, and once for several files.
 #[test]
-fn everything_is_asked_before_a_key_is_derived() {
+fn typing_ahead_of_the_passphrase_of_a_file_is_not_shown_either() {
     let world = World::new();
-    slow_passport(&world);
-    let new = "a new passphrase";
-    for (line, answers) in [
-        (
-            "passport slot change slow.passport",
-            &[PASSPHRASE, new, new][..],
-        ),
-        (
-            "seal --from slow.passport -p --profile interactive plan.txt",
-            &[new, PASSPHRASE, PASSPHRASE],
-        ),
+    world.write("other.txt", b"attack at dusk\n");
+    let seal = format!("sealstone seal -p {SLOW} --unsigned");
+    for line in [
+        format!("{seal} -o out plan.txt"),
+        format!("cat plan.txt | {seal} -o again"),
+        format!("{seal} plan.txt other.txt"),
     ] {
-        let Some((screen, code)) = session(
-            &world,
-            &format!("export TERM=xterm; sealstone {line}"),
-            answers,
-        ) else {
+        let is_last = line.ends_with("other.txt");
+        let line = format!(
+            "export TERM=xterm; {line}; bash -c 'read -t 1 line; echo \"left [$line]\"'; stty -a"
+        );
+        let Some((screen, _)) = converse(&world, &line, |keyboard, screen| {
+            let asked = screen.wait_for_a_question(0);
+            writeln!(keyboard, "a new passphrase").unwrap();
+            screen.wait_for_a_question(asked);
+            writeln!(keyboard, "a new passphrase").unwrap();
+            match is_last {
+                false => screen.wait_for("deriving key"),
+                // The second derivation runs then.
+                true => screen.wait_for("sealed plan.txt"),
+            }
+            std::thread::sleep(Duration::from_millis(200));
+            writeln!(keyboard, "hunter2").unwrap();
+        }) else {
             return;
         };
-        assert_eq!(code, Some(0), "{screen}");
-        let last = screen.rfind("The same again: ").unwrap();
         assert!(
-            screen.find("deriving key").unwrap() > last,
+            screen.contains("recipient") || screen.contains("for a passphrase"),
+            "{screen}"
+        );
+        assert!(!screen.contains("hunter"), "{line}: {screen}");
+        assert!(
+            screen.contains("left []") && screen.contains(" echo "),
             "{line}: {screen}"
         );
     }
 }
 
 #[test]
-fn two_commands_of_a_pipe_take_turns_at_the_terminal() {
-    take_turns("");
-}
-
-/// Without the lock that makes commands wait.
-#[test]
-fn commands_that_take_no_turns_are_noticed() {
-    let world = World::new();
-    if !world.bash("strace true").output().unwrap().status.success() {
-        println!("skipped: strace is not installed, or may not trace");
-        return;
-    }
-    let careless = "strace -f -qq -o /dev/null -e trace=flock -e inject=flock:retval=0 ";
-    assert!(std::panic::catch_unwind(|| take_turns(careless)).is_err());
-}
-
-/// `careless` is a prefix of the command lines.
-fn take_turns(careless: &str) {
+fn everything_is_asked_before_a_key_is_derived() {
     let world = World::new();
     slow_passport(&world);
     world.done(&[
@@ -340,40 +334,43 @@ fn take_turns(careless: &str) {
         "in",
         "plan.txt",
     ]);
-    let pipe = format!(
-        "{careless}sealstone open -q -i slow.passport -o - in | \
-         {careless}sealstone seal -p {PROFILE} --unsigned -o out"
-    );
-    let person = |keyboard: &mut ChildStdin, screen: &Screen| {
-        let mut answered = 0;
-        for _ in 0..3 {
-            answered = screen.wait_for_a_question(answered);
-            let shown = screen.now();
-            let question = shown.lines().last().unwrap().to_owned();
-            assert_eq!(
-                question.matches(": ").count(),
-                1 + usize::from(question.contains("empty")),
-                "{question}"
-            );
-            let answer = match question.contains("slow.passport") {
-                true => PASSPHRASE,
-                false => "a new passphrase",
-            };
-            writeln!(keyboard, "{answer}").unwrap();
-        }
-    };
-    let Some((screen, code)) = converse(&world, &pipe, person) else {
-        return;
-    };
-    assert_eq!(code, Some(0), "{screen}");
-    // The prompts of one command are consecutive.
-    let [new, again] = ["New passphrase", "The same again"].map(|text| screen.find(text).unwrap());
-    let other = screen.find("Passphrase for slow").unwrap();
-    assert!(!(new..again).contains(&other), "{screen}");
-    assert!(!screen.contains(PASSPHRASE), "{screen}");
-    world.write("new", b"a new passphrase");
-    let opened = world.done(&["open", "-q", "--passphrase-file", "new", "-o", "-", "out"]);
-    assert_eq!(opened, b"attack at dawn\n");
+    let new = "a new passphrase";
+    for (line, answers) in [
+        (
+            "reseal -i slow.passport --from slow.passport -p --profile interactive -o a in",
+            &[PASSPHRASE, new, new][..],
+        ),
+        (
+            "reseal -i slow.passport --from bob.passport -o b in",
+            &[PASSPHRASE, PASSPHRASE],
+        ),
+        (
+            "edit -i slow.passport --from bob.passport in",
+            &[PASSPHRASE, PASSPHRASE],
+        ),
+        (
+            "passport slot change slow.passport",
+            &[PASSPHRASE, new, new],
+        ),
+        (
+            "seal --from slow.passport -p --profile interactive plan.txt",
+            &[new, PASSPHRASE, PASSPHRASE],
+        ),
+    ] {
+        let Some((screen, code)) = session(
+            &world,
+            &format!("export TERM=xterm EDITOR=true; sealstone {line}"),
+            answers,
+        ) else {
+            return;
+        };
+        assert_eq!(code, Some(0), "{line}: {screen}");
+        let asked = ["The same again: ", "Passphrase for"].map(|text| screen.rfind(text));
+        assert!(
+            screen.find("deriving key") > asked.into_iter().max().unwrap(),
+            "{line}: {screen}"
+        );
+    }
 }
 
 #[test]

@@ -99,24 +99,40 @@ impl<'a> KeyRing<'a> {
         sealed: Sealed<R>,
         name: &str,
     ) -> Result<Opening<R>> {
+        let opened = self.unlock_after(sealed, name, |_| Ok(()));
+        question::finish();
+        opened.map(|(opening, ())| opening)
+    }
+
+    /// As [`KeyRing::unlock`]. `ask` asks for what else is needed, after the questions for the file
+    /// and before the first key is derived. It is told which passports will then be unlocked. The
+    /// terminal stays taken.
+    pub(in crate::commands) fn unlock_after<R: Read, T>(
+        &mut self,
+        sealed: Sealed<R>,
+        name: &str,
+        ask: impl FnOnce(&[Fingerprint]) -> Result<T>,
+    ) -> Result<(Opening<R>, T)> {
         if let Some(key) = self.ask_agent(&sealed).about(name)? {
-            return sealed.unlock_with(&key).about(name);
+            let asked = ask(&self.names(&[]))?;
+            return Ok((sealed.unlock_with(&key).about(name)?, asked));
         }
         let has_passphrase = sealed
             .recipients()
             .any(|recipient| is_passphrase(&recipient));
-        let opening = match self.wanted(&sealed).about(name)? {
+        match self.wanted(&sealed).about(name)? {
             Fitting::Passports(positions) => {
-                self.unlock_passports(&positions)?;
+                let asked = self.unlock_passports(&positions, ask)?;
                 let passports: Vec<&Passport> = self.unlocked.iter().map(|p| &**p).collect();
                 let keys = Keys::new(&passports, &[]);
                 let opening = sealed.unlock(&keys);
-                opening
-                    .map_err(|e| self.explain(e, has_passphrase))
-                    .about(name)
+                let opening = opening.map_err(|e| self.explain(e, has_passphrase));
+                Ok((opening.about(name)?, asked))
             }
             Fitting::Passphrase => {
-                let key = self.passphrases.with(name, self.context, |passphrase| {
+                let answer = self.passphrases.ask(name, self.context)?;
+                let asked = ask(&self.names(&[]))?;
+                let key = answer.with(self.context, |passphrase| {
                     let progress = Progress::derivation(self.context.progress());
                     let report = progress.report();
                     let passphrases = [passphrase];
@@ -127,11 +143,16 @@ impl<'a> KeyRing<'a> {
                     };
                     sealed.file_key(&keys).about(name)
                 })?;
-                sealed.unlock_with(&key).about(name)
+                Ok((sealed.unlock_with(&key).about(name)?, asked))
             }
-        };
-        question::finish();
-        opening
+        }
+    }
+
+    /// The passports that have been unlocked, and those at these positions.
+    fn names(&self, positions: &[usize]) -> Vec<Fingerprint> {
+        let at = |position: &usize| self.identities[*position].locked.fingerprint();
+        let unlocked = self.unlocked.iter().map(|passport| passport.fingerprint());
+        unlocked.chain(positions.iter().map(at)).collect()
     }
 
     /// The file key, if the agent holds a passport that the file is for.
@@ -234,10 +255,22 @@ impl<'a> KeyRing<'a> {
         &self.unlocked
     }
 
+    /// Adds a passport that has been unlocked for something else.
+    pub(in crate::commands) fn lend(&mut self, passport: &Arc<Passport>) {
+        if self.unlocked(&passport.fingerprint()).is_none() {
+            self.unlocked.push(Arc::clone(passport));
+        }
+    }
+
     /// Unlocks the passport that claims this fingerprint, which shows that it is the user's.
     pub(super) fn confirm(&mut self, fingerprint: &Fingerprint) -> Result<()> {
-        self.position(fingerprint)
-            .map_or(Ok(()), |position| self.unlock_passports(&[position]))
+        let unlocked = match self.position(fingerprint) {
+            Some(position) => self.unlock_passports(&[position], |_| Ok(())),
+            None => Ok(()),
+        };
+        // Another command of the pipe may wait with its questions for the content.
+        question::finish();
+        unlocked
     }
 
     /// Countersigns the trust store with the passports that have been unlocked.
@@ -253,14 +286,18 @@ impl<'a> KeyRing<'a> {
 
     /// Unlocks those of these passports that are still locked. If one passphrase is tried on
     /// several, it need not be that of each.
-    fn unlock_passports(&mut self, positions: &[usize]) -> Result<()> {
+    fn unlock_passports<T>(
+        &mut self,
+        positions: &[usize],
+        ask: impl FnOnce(&[Fingerprint]) -> Result<T>,
+    ) -> Result<T> {
         let locked = |position: &&usize| {
             let fingerprint = self.identities[**position].locked.fingerprint();
             self.unlocked(&fingerprint).is_none()
         };
         let positions: Vec<usize> = positions.iter().filter(locked).copied().collect();
         self.refuse_again(&positions)?;
-        let unlocked = self.ask_and_unlock(&positions);
+        let unlocked = self.ask_and_unlock(&positions, ask);
         if unlocked.is_err() {
             self.refused.extend(positions);
         }
@@ -276,13 +313,18 @@ impl<'a> KeyRing<'a> {
         Err(Failure::new(Exit::Authentication, what))
     }
 
-    fn ask_and_unlock(&mut self, positions: &[usize]) -> Result<()> {
+    fn ask_and_unlock<T>(
+        &mut self,
+        positions: &[usize],
+        ask_more: impl FnOnce(&[Fingerprint]) -> Result<T>,
+    ) -> Result<T> {
         let ask = |&position: &usize| {
             let identity = &self.identities[position];
             Ok((identity, identity.ask(&self.passphrases, self.context)?))
         };
         let asked: Vec<(&Identity, Answer<'_>)> =
             positions.iter().map(ask).collect::<Result<_>>()?;
+        let more = ask_more(&self.names(positions))?;
         let before = self.unlocked.len();
         let mut failed = None;
         for (identity, answer) in asked {
@@ -296,7 +338,7 @@ impl<'a> KeyRing<'a> {
         }
         failed
             .filter(|_| self.unlocked.len() == before)
-            .map_or(Ok(()), Err)
+            .map_or(Ok(more), Err)
     }
 
     fn wanted<R: Read>(&self, sealed: &Sealed<R>) -> Result<Fitting> {

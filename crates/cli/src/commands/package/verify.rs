@@ -28,6 +28,7 @@ use crate::paths;
 use crate::trust::{self, Store};
 use sealstone_terminal::clock;
 use sealstone_terminal::progress::{Counter, Progress};
+use sealstone_terminal::question;
 
 pub(in crate::commands) fn run(args: &PackageVerifyArgs, context: &Context) -> Result<()> {
     let signers = contacts(&args.signer)?;
@@ -209,9 +210,11 @@ impl Secrets {
             let unlocked = Identity::load(path)?.unlock(&passphrases, context)?;
             Ok::<_, Failure>(unlocked.into_passport())
         };
+        let own = args.hmac_own.as_ref().map(unlock).transpose();
+        question::finish();
         Ok(Self {
             hmac: read(&args.hmac_key, "the HMAC key")?,
-            own: args.hmac_own.as_ref().map(unlock).transpose()?,
+            own: own?,
             secret: read(&args.secret_file, "the secret")?,
         })
     }
