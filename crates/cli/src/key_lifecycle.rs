@@ -54,13 +54,14 @@ pub(crate) fn successor(lifecycle: &KeyLifecycle) -> String {
 
 /// The failure, and the advice.
 pub(crate) fn explain(refusal: &Refusal, key: &Fingerprint) -> Failure {
-    let set = |option: &str| format!("to change that: sealstone keys set {key} {option}");
+    let named = trust::in_command(key);
+    let set = |option: &str| format!("to change that:\n  sealstone keys set {named} {option}");
     let (what, hint) = match refusal {
         Refusal::Stage(_) => (
             refusal.to_string(),
             format!(
                 "sign with its successor, or make one: sealstone passport rotate\n\
-                 see: sealstone keys show {key}"
+                 see: sealstone keys show {named}"
             ),
         ),
         Refusal::NotYet(time) => (
@@ -86,12 +87,12 @@ pub(crate) fn explain(refusal: &Refusal, key: &Fingerprint) -> Failure {
             ),
             format!(
                 "set the clock right; if that entry was made under a wrong clock, set the limits \
-                 again: sealstone keys set {key}"
+                 again:\n  sealstone keys set {named}"
             ),
         ),
         Refusal::Change(..) => (
             refusal.to_string(),
-            format!("see: sealstone keys show {key}"),
+            format!("see: sealstone keys show {named}"),
         ),
     };
     let exit = match refusal {

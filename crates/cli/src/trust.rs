@@ -7,7 +7,7 @@ use sealstone::passport::{Contact, Fingerprint, Passport};
 use sealstone::trust::{Change, Countersignature, Entry, Record, TrustStore};
 use sealstone_files::{TrustDirectory, is_not_begun, names_its_file};
 use sealstone_terminal::clock;
-use sealstone_terminal::text::quoted;
+use sealstone_terminal::text::{quoted, quoted_name};
 
 use crate::context::Context;
 use crate::exit::Exit;
@@ -123,6 +123,23 @@ pub(crate) fn name_of(label: &str, fingerprint: &Fingerprint) -> String {
         "" => fingerprint.to_string(),
         label => quoted(label),
     }
+}
+
+/// The same behind a word, on lines that a terminal does not break.
+pub(crate) fn quoted_name_of(label: &str, fingerprint: &Fingerprint) -> String {
+    match label {
+        "" => format!(" {fingerprint}"),
+        label => quoted_name(label),
+    }
+}
+
+/// A passport in a command that a message names: the first 32 digits, which fit into a line. Nobody
+/// can find another passport that begins with them.
+pub(crate) fn in_command(fingerprint: &Fingerprint) -> String {
+    const GROUPS: usize = 8;
+    let text = fingerprint.to_string();
+    let groups: Vec<&str> = text.split('-').take(GROUPS).collect();
+    groups.join("-")
 }
 
 /// Refuses a date of a revocation or a compromise that lies in the future.

@@ -30,21 +30,24 @@ pub fn quoted(text: &str) -> String {
 /// A text of several lines that somebody else has written. Each line is marked, and is too short to
 /// be broken by a terminal of 80 columns, so that none looks like a message.
 pub fn quoted_lines(text: &str) -> String {
-    let line = |line: &str| format!("\n  | {}", one_line(&line.replace('\t', "    ")));
-    let lines = text.lines().flat_map(folded);
-    lines.map(|part| line(&part)).collect()
+    // Escapes are longer than what they stand for.
+    let line = |line: &str| folded(&one_line(&line.replace('\t', "    ")));
+    let lines = text.lines().flat_map(line);
+    lines.map(|part| format!("\n  | {part}")).collect()
 }
 
 /// A file name that somebody else has chosen: in quotation marks, or in marked lines if a terminal
 /// could break it.
 pub fn quoted_name(name: &str) -> String {
-    match columns(name) <= FOLD - 20 {
-        true => format!(" {}", quoted(name)),
+    let short = quoted(name);
+    match columns(&short) <= FOLD - 18 {
+        true => format!(" {short}"),
         false => format!(":{}", quoted_lines(name)),
     }
 }
 
-fn columns(text: &str) -> usize {
+/// The most columns that a text may take. A character that is not ASCII may be two columns wide.
+pub fn columns(text: &str) -> usize {
     text.chars().map(|c| 1 + usize::from(!c.is_ascii())).sum()
 }
 
@@ -55,11 +58,7 @@ fn folded(line: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut columns = 0;
     for c in line.chars() {
-        columns += match c {
-            '\t' => 4,
-            c if c.is_ascii() => 1,
-            _ => 2,
-        };
+        columns += 1 + usize::from(!c.is_ascii());
         if columns > FOLD {
             parts.push(String::new());
             columns = 2;
@@ -91,13 +90,13 @@ pub fn json_line(json: &impl Display) -> String {
 }
 
 /// Breaks lines of more than 80 columns in the middle of a fingerprint, whose second half goes
-/// below the first. Commands stay whole, so that they can be copied.
+/// below the first. Commands must hold the first half only, so that they can be copied.
 pub fn fold(text: &str) -> String {
     text.split_inclusive('\n').map(fold_line).collect()
 }
 
 fn fold_line(line: &str) -> String {
-    let is_long = line.trim_end().chars().count() > COLUMNS && !line.contains("sealstone ");
+    let is_long = line.trim_end().chars().count() > COLUMNS;
     let Some(start) = find_fingerprint(line).filter(|_| is_long) else {
         return line.to_owned();
     };
@@ -122,7 +121,8 @@ fn find_fingerprint(line: &str) -> Option<usize> {
         .position(|window| window.iter().enumerate().all(is_in_place))
 }
 
-const COLUMNS: usize = 80;
+/// The columns of a usual terminal.
+pub const COLUMNS: usize = 80;
 /// 8 groups with the dashes behind them.
 const HALF_FINGERPRINT: usize = 40;
 
@@ -215,6 +215,17 @@ mod tests {
         assert!(shown.starts_with(":\n"));
     }
 
+    /// Each of these characters is shown as eight.
+    #[test]
+    fn escapes_do_not_make_a_line_longer() {
+        let imitation = format!("{}aaaaopened x (from yourself)", "\u{202e}".repeat(9));
+        for shown in [quoted_name(&imitation), quoted_lines(&imitation)] {
+            let mut lines = shown.lines().skip(1);
+            assert!(shown.contains("\\u{202e}"), "{shown}");
+            assert!(lines.all(|line| line.starts_with("  | ") && line.len() < 80));
+        }
+    }
+
     #[test]
     fn fingerprints_fit_into_80_columns() {
         let fingerprint =
@@ -229,8 +240,10 @@ mod tests {
             fold(&format!("{text} {fingerprint}")),
             format!("{text}\n  {first}\n  {second}")
         );
-        let command = format!("sealstone trust approve {fingerprint}");
-        for whole in [fingerprint, &command, "no fingerprint"] {
+        // What a stranger calls himself makes no difference.
+        let label = format!("from \"sealstone \": {fingerprint}");
+        assert_eq!(fold(&label).lines().count(), 2);
+        for whole in [fingerprint, "no fingerprint"] {
             assert_eq!(fold(whole), whole);
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use data_encoding::BASE64;
 use sealstone::archive::{Entry, EntryKind};
 use sealstone_terminal::clock;
-use sealstone_terminal::text::{json_line, one_line};
+use sealstone_terminal::text::{columns, json_line, one_line};
 use serde_json::{Value, json};
 
 use super::open::{Inside, KeyRing, hold};
@@ -28,7 +28,9 @@ pub(super) fn run(args: &ListArgs, context: &Context) -> Result<()> {
     if context.json() {
         writeln!(lines, "{}", json_line(&summary(&inside))).about(STDOUT)?;
     } else {
-        context.say(&format!("{name} is {}", inside.sender()));
+        let begin = format!("{name} is ");
+        let (sender, below) = inside.sender(columns(&begin));
+        context.say(&format!("{begin}{sender}{below}"));
     }
     for found in inside.archive.entries().about(&name)? {
         let entry = found.about(&name)?.entry;

@@ -15,7 +15,7 @@ use sealstone::passport::Contact;
 use sealstone::trust::KnownSender;
 use sealstone_files::{Input, Pipe, spool};
 use sealstone_terminal::progress::{Counter, Progress};
-use sealstone_terminal::text::{one_line, quoted_lines, quoted_name, shown};
+use sealstone_terminal::text::{columns, one_line, quoted_lines, quoted_name, shown};
 use serde_json::{Value, json};
 
 pub(super) use self::inside::Inside;
@@ -346,17 +346,20 @@ impl<'a> Job<'a> {
 
 impl Opened {
     fn text(&self, input: &str, target: Option<&str>) -> String {
-        let sender = self
-            .sender
-            .as_ref()
-            .map_or("unsigned".to_owned(), sender::describe);
-        let mut text = format!(
-            "opened {input} to {} ({}{}{sender})",
+        let begin = format!(
+            "opened {input} to {} ({}{}",
             one_line(target.unwrap_or("standard output")),
             self.how(),
             self.members
                 .map_or(String::new(), |n| format!("members: {n}, ")),
         );
+        // Of several files, each message begins with the name of its file.
+        let before = columns(&begin) + columns(input) + 2;
+        let (sender, below) = match &self.sender {
+            None => ("unsigned".to_owned(), String::new()),
+            Some(sender) => sender::describe(sender, before),
+        };
+        let mut text = format!("{begin}{sender}){below}");
         let name = self.metadata.name.as_deref().filter(|name| {
             target.is_none_or(|target| Path::new(target).file_name() != Some(name.as_ref()))
         });

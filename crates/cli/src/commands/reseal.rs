@@ -279,7 +279,7 @@ fn known(
     }
     let what = format!("the public keys of a recipient are not known: {name}");
     Err(Failure::new(Exit::Usage, what).hint(format!(
-        "give its public passport with -r FILE.pub, or remove it: --remove {}",
+        "give its public passport with -r FILE.pub, or remove it:\n  --remove {}",
         name.to_string().replace('-', "")
     )))
 }

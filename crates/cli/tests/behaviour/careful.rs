@@ -39,7 +39,7 @@ fn a_stranger_with_the_name_of_a_friend_is_told_from_the_friend() {
     let open = ["open", "-i", "bob.passport", "-o", "out", "plan.txt.sealed"];
     let said = world.refused(&open, 6);
     assert!(
-        said.contains("it is NOT the \"ALICE\" that you approved:"),
+        said.contains("it is NOT the sender of that name that you approved:"),
         "{said}"
     );
 
@@ -114,4 +114,50 @@ fn what_check_says_of_an_interrupted_change_is_what_the_next_one_does() {
         assert_eq!(show(), status);
         assert!(!says(&world).contains("interrupted"));
     }
+}
+
+/// A fingerprint takes two lines, and a command that a message names fits into one.
+#[test]
+fn fingerprints_and_commands_fit_into_80_columns() {
+    let world = World::new();
+    let fits = |said: &str| {
+        for line in said.lines() {
+            let is_digits = |word: &str| word.chars().all(|c| c == '-' || c.is_ascii_hexdigit());
+            let has_digits = line
+                .split(' ')
+                .any(|word| word.len() >= 39 && is_digits(word));
+            let is_wide = line.chars().count() > 80;
+            assert!(!(has_digits && is_wide), "{said}");
+        }
+    };
+    let open = ["open", "-i", "alice.passport", "-i", "bob.passport"];
+    let stranger = ["new", "-q", "-o", "carol.passport", "--label", "Carol"];
+    world.done(&[&["passport"], &stranger[..], &[PROFILE]].concat());
+    let seal = ["seal", "-q", "--from", "carol.passport", "-r", "bob.pub"];
+    world.done(&[&seal[..], &["-o", "from-carol", "plan.txt"]].concat());
+    let open = [&open[..], &["-o", "-", "from-carol"]].concat();
+    let said = world.refused(&open, 6);
+    fits(&said);
+    // The command works as it stands there.
+    let approve = "sealstone trust approve ";
+    let line = said.lines().find(|line| line.contains(approve)).unwrap();
+    succeed(&mut world.bash(&format!("{line} --yes")));
+    world.done(&open);
+
+    let rotate = ["passport", "rotate", "carol.passport", "-o", "new.passport"];
+    let rotated = world.command(&rotate).output().unwrap();
+    let said = String::from_utf8(rotated.stderr).unwrap();
+    fits(&said);
+    let revoke = "sealstone trust revoke ";
+    let line = said.lines().find(|line| line.contains(revoke)).unwrap();
+    succeed(&mut world.bash(line));
+    fits(&world.refused(&open, 7));
+
+    world.done(&["keys", "set", "-q", "bob.passport", "--max-uses", "1"]);
+    let sign = ["sign", "--from", "bob.passport", "plan.txt", "-o"];
+    world.done(&[&sign[..], &["one"]].concat());
+    let used_up = world.command(&[&sign[..], &["two"]].concat()).output();
+    let said = String::from_utf8(used_up.unwrap().stderr).unwrap();
+    assert!(said.contains("sealstone keys set "), "{said}");
+    fits(&said);
 }

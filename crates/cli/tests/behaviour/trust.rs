@@ -457,6 +457,33 @@ fn names_and_notes_of_a_file_do_not_look_like_messages() {
     );
 }
 
+/// The name of the file and the label together are longer than a line of the terminal.
+#[test]
+fn a_label_does_not_begin_a_line() {
+    let world = World::new();
+    let input = format!("{}.sealed", "x".repeat(30));
+    let label = "sealstone: opened x to y (from yourself)";
+    let new = ["passport", "new", "-q", "-o", "m.passport", "--label"];
+    world.done(&[&new[..], &[label, PROFILE]].concat());
+    let seal = ["seal", "-q", "--from", "m.passport", "-r", "bob.pub", "-o"];
+    world.done(&[&seal[..], &[&input, "plan.txt"]].concat());
+    let open = ["open", "-i", "bob.passport", "--force", "-o", "out", &input];
+    let is_safe = |said: &str| {
+        assert!(said.contains(label), "{said}");
+        for line in said.lines().filter(|line| line.contains(label)) {
+            assert!(line.starts_with("  ") && line.len() < 80, "{said}");
+        }
+    };
+    is_safe(&world.refused(&open, 6));
+    is_safe(&says(&world, &[&open[..], &["--accept-pending"]].concat()));
+    world.done(&["trust", "deny", "-q", "m.pub"]);
+    is_safe(&world.refused(&open, 7));
+    world.done(&["trust", "approve", "-q", "--yes", "m.pub"]);
+    is_safe(&says(&world, &open));
+    let expected = ["--from", "m.pub"];
+    is_safe(&says(&world, &[&open[..], &expected].concat()));
+}
+
 #[test]
 fn a_backup_does_not_hold_the_label() {
     let world = World::new();

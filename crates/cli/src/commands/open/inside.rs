@@ -10,7 +10,7 @@ use sealstone::file::{Metadata, Sealed, SealedReader};
 use sealstone::passport::Contact;
 use sealstone::trust::KnownSender;
 use sealstone_files::{Place, SealedFile, Unpack};
-use sealstone_terminal::text::{one_line, shown};
+use sealstone_terminal::text::{columns, one_line, shown};
 use serde_json::{Value, json};
 
 use super::directory::{begin, finish, missing};
@@ -154,10 +154,12 @@ impl Inside {
         self.archive.sealed().metadata()
     }
 
-    /// The sender in words.
-    pub(in crate::commands) fn sender(&self) -> String {
-        let sender = self.sender.as_ref().map(sender::describe);
-        sender.unwrap_or_else(|| "unsigned".to_owned())
+    /// The sender in words: the end of a line that takes `before` columns, and lines below it.
+    pub(in crate::commands) fn sender(&self, before: usize) -> (String, String) {
+        match &self.sender {
+            None => ("unsigned".to_owned(), String::new()),
+            Some(sender) => sender::describe(sender, before),
+        }
     }
 
     /// The sender, for machines.
@@ -270,12 +272,14 @@ impl Inside {
     fn report(&self, name: &str, wanted: &Wanted, (bytes, members): (u64, u64)) -> Report {
         let target = wanted.destination.path().map(shown);
         let path = String::from_utf8_lossy(&wanted.path);
-        let text = format!(
-            "opened {} of {name} to {} ({})",
+        let begin = format!(
+            "opened {} of {name} to {} (",
             one_line(&path),
             target.as_deref().unwrap_or("standard output"),
-            self.sender()
         );
+        // Of several paths, each message begins with its path.
+        let (sender, below) = self.sender(columns(&begin) + columns(&path) + 2);
+        let text = format!("{begin}{sender}){below}");
         let value = json!({
             "path": path,
             "output": target,

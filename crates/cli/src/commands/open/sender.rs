@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use sealstone::file::Sender;
 use sealstone::passport::{Contact, Fingerprint};
 use sealstone::trust::{Claim, Ground, KnownSender, Refused, Verdict};
-use sealstone_terminal::text::quoted;
+use sealstone_terminal::text::{COLUMNS, columns, quoted, quoted_name};
 
 use super::hold;
 use super::keys::KeyRing;
@@ -114,9 +114,12 @@ fn unsigned(args: &AccessArgs, expected: bool, policy: bool) -> Result<()> {
 fn refused(refused: Refused, fingerprint: &Fingerprint) -> Failure {
     match refused {
         Refused::Barred { label, status } => {
-            let name = trust::name_of(&label, fingerprint);
-            let what = format!("its sender, {name}, is {status} in your trust store");
-            let hint = format!("see: sealstone trust show {fingerprint}");
+            let what = format!("its sender is {status} in your trust store");
+            let hint = format!(
+                "sender{}\nsee: sealstone trust show {}",
+                trust::quoted_name_of(&label, fingerprint),
+                trust::in_command(fingerprint)
+            );
             Failure::new(Exit::Denied, what).hint(hint)
         }
         Refused::Another => {
@@ -152,6 +155,7 @@ pub(super) fn record(sender: &KnownSender, context: &Context) -> Result<()> {
 /// Why the content is not released.
 fn withheld(sender: &KnownSender) -> Failure {
     let fingerprint = sender.contact.fingerprint();
+    let named = trust::in_command(&fingerprint);
     if sender.ground == Ground::Replaced {
         return Failure::new(
             Exit::Pending,
@@ -159,48 +163,51 @@ fn withheld(sender: &KnownSender) -> Failure {
              the file is whole and stays sealed",
         )
         .hint(format!(
-            "fingerprint {fingerprint}\nif nobody else has it: sealstone trust approve {fingerprint}\n\
+            "fingerprint {fingerprint}\nif nobody else has it:\n  sealstone trust approve {named}\n\
              or open this one file with --accept-pending"
         ));
     }
-    let what = format!(
-        "you have not approved its sender, who goes by {}; the file is whole and stays sealed",
-        quoted(&sender.label)
-    );
-    let namesakes: String = sender
-        .namesakes
-        .iter()
-        .map(|known| {
-            let label = quoted(&sender.label);
-            format!("it is NOT the {label} that you approved: {known}\n")
-        })
-        .collect();
-    let namesakes = match sender.namesakes[..] {
-        [] => namesakes,
-        _ => format!(
-            "{namesakes}if {} has made a new passport, its FILE.pub says so: sealstone trust approve FILE.pub\n",
-            quoted(&sender.label)
-        ),
+    let what = "you have not approved its sender; the file is whole and stays sealed";
+    let namesakes = match &sender.namesakes[..] {
+        [] => String::new(),
+        known => {
+            let known: String = known.iter().map(|known| format!("\n{known}")).collect();
+            format!(
+                "it is NOT the sender of that name that you approved:{known}\n\
+                 if the passport is a new one of the same owner, its FILE.pub says so:\n  \
+                 sealstone trust approve FILE.pub\n"
+            )
+        }
     };
     Failure::new(Exit::Pending, what).hint(format!(
-        "fingerprint {fingerprint}\n{namesakes}compare it with its owner, then: sealstone trust approve {fingerprint}\nor open this one file with --accept-pending"
+        "its sender goes by{}\nfingerprint {fingerprint}\n{namesakes}\
+         compare it with its owner, then:\n  sealstone trust approve {named}\n\
+         or open this one file with --accept-pending",
+        quoted_name(&sender.label)
     ))
 }
 
-/// The sender, for people.
-pub(super) fn describe(sender: &KnownSender) -> String {
-    match sender.ground {
-        Ground::Own => "from yourself".to_owned(),
-        Ground::Approved => format!("from {}, approved", quoted(&sender.label)),
-        Ground::Expected => format!("from {}, as expected", quoted(&sender.label)),
-        Ground::Replaced => format!(
-            "from a passport that you replaced, NOT APPROVED: {}",
-            sender.contact.fingerprint()
-        ),
-        Ground::Pending => format!(
-            "from {}, NOT APPROVED: {}",
-            quoted(&sender.label),
-            sender.contact.fingerprint()
-        ),
+/// The sender, for people: the end of a line that takes `before` columns so far, and lines below
+/// it. A label that a terminal could break is on a line of its own.
+pub(super) fn describe(sender: &KnownSender, before: usize) -> (String, String) {
+    let (short, long) = match sender.ground {
+        Ground::Own => return ("from yourself".to_owned(), String::new()),
+        Ground::Approved => ("approved", "from an approved sender"),
+        Ground::Expected => ("as expected", "from the expected sender"),
+        Ground::Replaced => ("", "from a passport that you replaced, NOT APPROVED"),
+        Ground::Pending => ("", "from a sender that is NOT APPROVED"),
+    };
+    let line = format!("from {}, {short}", quoted(&sender.label));
+    // A bracket may close behind it.
+    if !short.is_empty() && before + columns(&line) < COLUMNS {
+        return (line, String::new());
     }
+    let mut below = match sender.ground {
+        Ground::Replaced => String::new(),
+        _ => format!("\n  sender{}", quoted_name(&sender.label)),
+    };
+    if short.is_empty() {
+        below += &format!("\n  fingerprint {}", sender.contact.fingerprint());
+    }
+    (long.to_owned(), below)
 }

@@ -104,9 +104,10 @@ impl Rotation {
         };
         context.say(&format!(
             "{} says that it succeeds {fingerprint}\n  keep {}: it opens files that were sealed for \
-             it\n  {standing} should run: sealstone trust revoke {fingerprint}",
+             it\n  {standing} should run:\n  sealstone trust revoke {}",
             shown(&place.public),
-            shown(kept)
+            shown(kept),
+            trust::in_command(&fingerprint)
         ));
         if is_reused(args) {
             context.warn(

@@ -195,7 +195,9 @@ fn approved(store: &Store, name: &str) -> Result<Contact> {
     if !is_approved(&record) {
         let fingerprint = record.fingerprint();
         let hint = format!(
-            "compare the fingerprint with its owner, then: sealstone trust approve {fingerprint}"
+            "fingerprint {fingerprint}\ncompare it with its owner, then:\n  \
+             sealstone trust approve {}",
+            trust::in_command(&fingerprint)
         );
         return Err(
             Failure::new(Exit::Pending, format!("{} is not approved", quoted(name))).hint(hint),
@@ -214,7 +216,10 @@ fn barred(name: &str, fingerprint: &Fingerprint, status: Status) -> Failure {
         Exit::Denied,
         format!("{} is {status} in your trust store", quoted(name)),
     )
-    .hint(format!("see: sealstone trust show {fingerprint}"))
+    .hint(format!(
+        "see: sealstone trust show {}",
+        trust::in_command(fingerprint)
+    ))
 }
 
 /// The owner of the default passport: its public half, which must have the fingerprint that is

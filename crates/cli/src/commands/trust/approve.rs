@@ -135,7 +135,8 @@ fn check_succession(
     }
     if status == Status::Approved {
         context.say(&format!(
-            "  if you no longer trust the old one: sealstone trust revoke {predecessor}"
+            "  if you no longer trust the old one:\n  sealstone trust revoke {}",
+            trust::in_command(&predecessor)
         ));
     }
     Ok(Some(predecessor))
