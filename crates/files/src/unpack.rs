@@ -9,7 +9,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, CWD, Mode, OFlags, Timespec, Timestamps, UTIME_OMIT, fchmod, futimens, mkdirat,
+    AtFlags, CWD, Mode, OFlags, Timespec, Timestamps, UTIME_OMIT, fchmod, fsync, futimens, mkdirat,
     openat, symlinkat, utimensat,
 };
 use rustix::io::Errno;
@@ -175,24 +175,32 @@ impl Unpack {
             .map(|(path, why)| (Path::new(path), why.as_str()))
     }
 
-    /// Gives the directory its name. Directories that their owner may not change get their modes
-    /// last.
+    /// Finishes the directory, and makes all that is in it durable. Nothing comes to it then.
     ///
     /// # Errors
-    /// If the system reports an error; [`io::ErrorKind::AlreadyExists`] if something has the name.
-    pub fn commit(mut self, target: &Path, sync: Sync) -> io::Result<()> {
+    /// If the system reports an error.
+    pub fn finish(mut self, sync: Sync) -> io::Result<Unpacked> {
         self.leave(1)?;
         let root = self.levels.pop().flatten();
         let root = root.ok_or(io::ErrorKind::InvalidInput)?.directory;
         if let Some(time) = self.time {
             futimens(&root, &times(time))?;
         }
-        self.new.commit_all(target, sync)?;
-        // The path may lead elsewhere meanwhile; the open directory is the one that was filled.
-        for (path, mode) in self.narrow.iter().rev() {
-            fchmod(below(&root, path)?, Mode::from_raw_mode(*mode))?;
-        }
-        Ok(())
+        self.new.settle(sync)?;
+        Ok(Unpacked {
+            new: self.new,
+            root,
+            narrow: self.narrow,
+            sync,
+        })
+    }
+
+    /// Finishes the directory, and gives it its name.
+    ///
+    /// # Errors
+    /// As [`Unpack::finish`] and [`Unpacked::commit`].
+    pub fn commit(self, target: &Path, sync: Sync) -> io::Result<()> {
+        self.finish(sync)?.commit(target)
     }
 
     fn push(&mut self, entry: &Entry, level: Option<Level>) {
@@ -241,6 +249,34 @@ impl Unpack {
 
     fn shown(&self, path: &[u8]) -> String {
         (self.show)(Path::new(OsStr::from_bytes(path)))
+    }
+}
+
+/// A directory that is filled and durable, and has no name yet. It is gone unless it is committed.
+pub struct Unpacked {
+    new: NewDirectory,
+    root: OwnedFd,
+    narrow: Vec<(OsString, u32)>,
+    sync: Sync,
+}
+
+impl Unpacked {
+    /// Gives the directory its name. Directories that their owner may not change get their modes
+    /// last.
+    ///
+    /// # Errors
+    /// If the system reports an error; [`io::ErrorKind::AlreadyExists`] if something has the name.
+    pub fn commit(self, target: &Path) -> io::Result<()> {
+        self.new.commit_settled(target, self.sync)?;
+        // The path may lead elsewhere meanwhile; the open directory is the one that was filled.
+        for (path, mode) in self.narrow.iter().rev() {
+            let directory = below(&self.root, path)?;
+            fchmod(&directory, Mode::from_raw_mode(*mode))?;
+            if self.sync == Sync::Full {
+                fsync(&directory)?;
+            }
+        }
+        Ok(())
     }
 }
 

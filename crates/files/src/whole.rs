@@ -80,28 +80,38 @@ impl NewDirectory {
     /// The system's error; [`ErrorKind::AlreadyExists`] if something has the name, also an empty
     /// directory.
     pub fn commit(self, target: &Path) -> io::Result<()> {
+        self.open_to_others()?;
         sync_below(self.temporary.path())?;
-        self.name(target)?;
-        sync_directory(&directory_of(target))
+        self.commit_settled(target, Sync::Full)
     }
 
-    /// As [`NewDirectory::commit`], for a directory that was not filled by [`NewDirectory::write`].
+    /// Makes all that is in it durable, also what was not written by [`NewDirectory::write`].
+    ///
+    /// # Errors
+    /// The system's error.
+    pub(crate) fn settle(&self, sync: Sync) -> io::Result<()> {
+        self.open_to_others()?;
+        match sync {
+            Sync::Full => sync_system(self.temporary.path()),
+            Sync::None => Ok(()),
+        }
+    }
+
+    /// As [`NewDirectory::commit`], after [`NewDirectory::settle`].
     ///
     /// # Errors
     /// As [`NewDirectory::commit`].
-    pub fn commit_all(self, target: &Path, sync: Sync) -> io::Result<()> {
-        if sync == Sync::None {
-            return self.name(target);
+    pub(crate) fn commit_settled(self, target: &Path, sync: Sync) -> io::Result<()> {
+        rename_new(self.temporary.path(), target)?;
+        match sync {
+            Sync::Full => sync_directory(&directory_of(target)),
+            Sync::None => Ok(()),
         }
-        sync_system(self.temporary.path())?;
-        self.name(target)?;
-        sync_directory(&directory_of(target))
     }
 
-    fn name(&self, target: &Path) -> io::Result<()> {
-        let hidden = self.temporary.path();
-        std::fs::set_permissions(hidden, Permissions::from_mode(0o777 & !umask()))?;
-        rename_new(hidden, target)
+    fn open_to_others(&self) -> io::Result<()> {
+        let mode = Permissions::from_mode(0o777 & !umask());
+        std::fs::set_permissions(self.temporary.path(), mode)
     }
 }
 
@@ -134,6 +144,15 @@ pub fn move_aside(path: &Path) -> io::Result<PathBuf> {
         }
     }
     Err(ErrorKind::AlreadyExists.into())
+}
+
+/// Gives back its name to what [`move_aside`] has moved.
+///
+/// # Errors
+/// The system's error; [`ErrorKind::AlreadyExists`] if something has the name.
+pub fn move_back(aside: &Path, path: &Path) -> io::Result<()> {
+    let path: PathBuf = path.components().collect();
+    rename_new(aside, &path)
 }
 
 /// Makes the names in a directory and below it durable.
@@ -208,6 +227,11 @@ mod tests {
             assert_eq!(std::fs::read(aside).unwrap(), number.to_string().as_bytes());
         }
         assert_eq!(names(parent.path()).len(), 3);
+        let aside = parent.path().join("a.~2~");
+        move_back(&aside, &target).unwrap();
+        assert_eq!(std::fs::read(&target).unwrap(), b"2");
+        let error = move_back(&parent.path().join("a.~1~"), &target).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::AlreadyExists);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Durability: a crash of the system loses no result. `strace` shows the order of system calls.
 
-use crate::world::{World, succeed};
+use crate::world::{World, refuse, succeed};
 
 /// Calls that write, sync or name files, with the paths of descriptors.
 const TRACE: &str = "strace -f -y -s 0 -o calls \
-     -e trace=write,pwrite64,fsync,fdatasync,?link,linkat,?rename,?renameat,renameat2";
+     -e trace=write,pwrite64,fsync,fdatasync,syncfs,?link,linkat,?rename,?renameat,renameat2";
 
 /// The calls of a command line. `None` if tracing is not possible here.
 fn calls(world: &World, line: &str) -> Option<Vec<String>> {
@@ -17,22 +17,48 @@ fn calls(world: &World, line: &str) -> Option<Vec<String>> {
     Some(calls.lines().map(str::to_owned).collect())
 }
 
-/// The commands that write a file `out`. It exists already if they have `--force`.
-fn commands(world: &World) -> [String; 4] {
+/// The commands that write a file or a directory `out`. It exists already if they have `--force`.
+fn commands(world: &World) -> Vec<String> {
     world.done(&["seal", "-q", "-r", "bob.pub", "--unsigned", "plan.txt"]);
-    let seal = "sealstone seal -q -r bob.pub --unsigned -o out plan.txt";
-    let open = "sealstone open -q -i bob.passport -o out plan.txt.sealed";
-    [seal, open]
-        .map(|line| [line.to_owned(), format!("{line} --force")])
-        .concat()
-        .try_into()
-        .unwrap()
+    std::fs::create_dir(world.path("tree")).unwrap();
+    world.write("tree/a", b"in a directory");
+    world.done(&["seal", "-q", "-r", "bob.pub", "--unsigned", "tree"]);
+    let lines = [
+        "seal -q -r bob.pub --unsigned -o out plan.txt",
+        "open -q -i bob.passport -o out plan.txt.sealed",
+        OPEN_TREE,
+        "reseal -q -i bob.passport --unsigned -o out plan.txt.sealed",
+    ];
+    let both = lines.map(|line| {
+        [
+            format!("sealstone {line}"),
+            format!("sealstone {line} --force"),
+        ]
+    });
+    both.concat()
 }
 
+const OPEN_TREE: &str = "open -q -i bob.passport -o out tree.sealed";
+
+/// Commands that cannot do without.
+const ALWAYS: [&str; 2] = [
+    "sealstone sign -q --from bob.passport -o out plan.txt",
+    "sealstone passport backup -q bob.passport -o out",
+];
+
 fn prepare(world: &World, line: &str) {
-    let _ = std::fs::remove_file(world.path("out"));
-    if line.contains("--force") {
-        world.write("out", b"old");
+    for name in std::fs::read_dir(world.path("")).unwrap() {
+        let path = name.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if name == "out" || name.starts_with("out.") {
+            let _ = std::fs::remove_file(&path);
+            let _ = std::fs::remove_dir_all(&path);
+        }
+    }
+    match line.contains("--force") {
+        true if line.contains("tree") => std::fs::create_dir(world.path("out")).unwrap(),
+        true => world.write("out", b"old"),
+        false => {}
     }
 }
 
@@ -41,7 +67,8 @@ fn content_is_on_the_disk_before_its_name_and_the_name_before_the_end() {
     let world = World::new();
     let directory = format!("<{}>", world.path("").canonicalize().unwrap().display());
     let directory = directory.replace("/>", ">");
-    for line in commands(&world) {
+    let always = ALWAYS.map(str::to_owned);
+    for line in commands(&world).into_iter().chain(always) {
         prepare(&world, &line);
         let Some(calls) = calls(&world, &line) else {
             return;
@@ -49,12 +76,17 @@ fn content_is_on_the_disk_before_its_name_and_the_name_before_the_end() {
         let last = |wanted: &dyn Fn(&str) -> bool| calls.iter().rposition(|call| wanted(call));
         let in_file = |call: &str| call.contains("/#") || call.contains("/.sealstone-");
         let written = last(&|call| call.contains("write") && in_file(call)).unwrap();
-        let synced = last(&|call| call.contains("sync(") && in_file(call));
-        let named = last(&|call| call.contains("link") || call.contains("rename")).unwrap();
+        let synced = last(&|call| call.contains("sync") && in_file(call));
+        let names = |call: &str| {
+            (call.contains("link") || call.contains("rename")) && call.contains("out\"")
+        };
+        let named = last(&names).unwrap();
+        // Before the old one is moved aside, too.
+        let first = calls.iter().position(|call| names(call));
         let settled = last(&|call| call.contains("sync(") && call.contains(&directory));
         let calls = calls.join("\n");
         assert!(Some(written) < synced, "{line}: content\n{calls}");
-        assert!(synced < Some(named), "{line}: order\n{calls}");
+        assert!(synced < first, "{line}: order\n{calls}");
         assert!(Some(named) < settled, "{line}: directory\n{calls}");
     }
 }
@@ -67,6 +99,34 @@ fn without_sync_nothing_waits_for_the_disk() {
         let Some(calls) = calls(&world, &format!("{line} --no-sync")) else {
             return;
         };
-        assert!(!calls.concat().contains("sync("), "{line}: {calls:?}");
+        let syncs = calls.iter().any(|call| call.contains("sync"));
+        assert!(!syncs, "{line}: {calls:?}");
     }
+}
+
+/// The old directory was moved aside, the new one gets no name, and the old one cannot come back.
+#[test]
+fn a_directory_that_stays_aside_is_named() {
+    let world = World::new();
+    commands(&world);
+    let line = format!("sealstone {OPEN_TREE} --force");
+    prepare(&world, &line);
+    if !world.bash("strace true").output().unwrap().status.success() {
+        println!("skipped: strace is not installed, or may not trace");
+        return;
+    }
+    let fail = |which: &str| {
+        let inject = format!("-e trace=renameat2 -e inject=renameat2:error=EIO:when={which}");
+        let mut command = world.bash(&format!("strace -f -qq -o calls {inject} {line}"));
+        refuse(&mut command, 3)
+    };
+    let said = fail("2");
+    assert!(!said.contains("moved back"), "{said}");
+    assert!(world.path("out").is_dir() && !world.path("out.~1~").exists());
+    let said = fail("2+");
+    assert!(
+        said.contains("what was there is now out.~1~, and could not be moved back"),
+        "{said}"
+    );
+    assert!(!world.path("out").exists() && world.path("out.~1~").is_dir());
 }

@@ -7,7 +7,7 @@ use std::thread;
 
 use sealstone::archive::Members;
 use sealstone::file::Opening;
-use sealstone_files::{Pipe, Unpack, move_aside};
+use sealstone_files::{Pipe, Unpack, move_aside, move_back};
 use sealstone_terminal::text::shown;
 
 use super::{BUFFER_LEN, Job, KeyRing, Opened, Payload};
@@ -103,7 +103,7 @@ pub(super) fn missing(new: &Unpack, target: &Path) -> Result<()> {
     Err(Failure::new(Exit::Io, what).hint(lines.join("\n")))
 }
 
-/// Gives the directory its name. With --force, what has it is moved aside.
+/// Gives the directory its name, once it is durable. With --force, what has it is moved aside.
 pub(super) fn finish(
     new: Unpack,
     target: &Path,
@@ -111,20 +111,32 @@ pub(super) fn finish(
     context: &Context,
 ) -> Result<()> {
     let sync = write.how(Nature::Content).sync;
+    let new = new.finish(sync).about(target.display())?;
     let aside = match write.force && target.symlink_metadata().is_ok() {
         true => Some(move_aside(target).about(target.display())?),
         false => None,
     };
-    let done = new.commit(target, sync).map_err(|e| match e.kind() {
+    let done = new.commit(target).map_err(|e| match e.kind() {
         io::ErrorKind::AlreadyExists => exists(target).hint("use another -o"),
         _ => Failure::from(e).about(target.display()),
     });
-    if let Some(aside) = &aside {
-        match &done {
-            Ok(()) => context.say(&format!("what was there is now {}", shown(aside))),
-            // The old directory comes back, unless its place is taken.
-            Err(_) => drop(std::fs::rename(aside, target)),
+    match (done, aside) {
+        (Ok(()), Some(aside)) => {
+            context.say(&format!("what was there is now {}", shown(&aside)));
+            Ok(())
         }
+        (Err(failure), Some(aside)) => Err(moved_back(failure, &aside, target)),
+        (done, None) => done,
     }
-    done
+}
+
+/// The old directory comes back, unless its place is taken.
+fn moved_back(failure: Failure, aside: &Path, target: &Path) -> Failure {
+    match move_back(aside, target) {
+        Ok(()) => failure,
+        Err(e) => failure.hint(format!(
+            "what was there is now {}, and could not be moved back: {e}",
+            shown(aside)
+        )),
+    }
 }
