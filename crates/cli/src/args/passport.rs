@@ -210,7 +210,8 @@ pub(crate) struct SplitArgs {
     /// Number of shares to make, at most 16
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=16))]
     pub(crate) shares: u8,
-    /// Write PREFIX-1.share, PREFIX-2.share, … and not to standard output
+    /// Write PREFIX-1.share, PREFIX-2.share, …; `-` is standard output, one share a line
+    /// [default: -]
     #[arg(short, long, value_name = "PREFIX")]
     pub(crate) output: Option<PathBuf>,
     /// Write to standard output even if it is not a terminal; --json implies it
@@ -245,7 +246,7 @@ pub(crate) struct BackupArgs {
     /// Show a QR code of the 24 words; a file is SVG or PNG by its name
     #[arg(long)]
     pub(crate) qr: bool,
-    /// The output; only you can read the file
+    /// The output; only you can read the file; `-` is standard output [default: -]
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     /// Write to standard output even if it is not a terminal; --json implies it

@@ -161,3 +161,22 @@ fn fingerprints_and_commands_fit_into_80_columns() {
     assert!(said.contains("sealstone keys set "), "{said}");
     fits(&said);
 }
+
+#[test]
+fn a_dash_is_standard_output_for_secrets_too() {
+    let world = World::new();
+    let backup = ["passport", "backup", "-q", "bob.passport"];
+    let split = ["passport", "split", "-q", "bob.passport", "-k2", "-n3"];
+    for command in [&backup[..], &split] {
+        let to_dash = [command, &["-o", "-"]].concat();
+        let said = world.refused(&to_dash, 2);
+        assert!(said.contains("the whole passport in clear text"), "{said}");
+        let forced = world.done(&[&to_dash[..], &["--force"]].concat());
+        let lines = String::from_utf8(forced).unwrap().lines().count();
+        assert_eq!(lines, if command == split { 3 } else { 1 });
+        let printed = json(&world.done(&[&to_dash[..], &["--json"]].concat()));
+        assert!(printed["words"].is_string() || printed["shares"].is_array());
+    }
+    let names = world.names();
+    assert!(!names.iter().any(|name| name.starts_with('-')), "{names:?}");
+}

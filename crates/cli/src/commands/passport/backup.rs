@@ -14,20 +14,22 @@ use crate::args::BackupArgs;
 use crate::context::Context;
 use crate::failure::{About, Failure, Result};
 use crate::identity::{Identity, or_default};
+use crate::io::DASH;
 use crate::passphrase::Passphrases;
 
 pub(super) fn run(args: &BackupArgs, context: &Context) -> Result<()> {
-    let open = args.output.is_none() && !args.force;
+    let output = to_file(args.output.as_deref());
+    let open = output.is_none() && !args.force;
     must_be_meant(open, "a backup is", "-o FILE", context)?;
-    if args.qr && args.output.is_none() && context.json() {
+    if args.qr && output.is_none() && context.json() {
         let failure = Failure::usage("a QR code is a picture, which JSON does not hold");
         return Err(failure.hint("choose -o FILE.svg or -o FILE.png, or leave out --qr"));
     }
-    keep::must_be_new(args.output.as_deref())?;
+    keep::must_be_new(output)?;
     let identity = Identity::load(&or_default(args.file.as_deref())?)?;
     let unlocked = identity.unlock(&Passphrases::from(&args.unlock), context)?;
     let words = unlocked.passport().words();
-    match (&args.output, args.qr) {
+    match (output, args.qr) {
         (Some(path), true) => write(path, &picture(path, &words)?, context),
         (Some(path), false) => write(path, format!("{}\n", *words.expose()).as_bytes(), context),
         (None, true) => context.print(
@@ -38,6 +40,11 @@ pub(super) fn run(args: &BackupArgs, context: &Context) -> Result<()> {
     }?;
     context.say("anybody who has this has the passport: keep it on paper, away from the machine");
     Ok(())
+}
+
+/// The file that `-o` names; `None` for standard output.
+pub(super) fn to_file(output: Option<&Path>) -> Option<&Path> {
+    output.filter(|path| *path != Path::new(DASH))
 }
 
 fn write(path: &Path, bytes: &[u8], context: &Context) -> Result<()> {

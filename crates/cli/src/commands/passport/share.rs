@@ -9,7 +9,7 @@ use sealstone_terminal::text::one_line;
 use serde_json::json;
 use zeroize::Zeroizing;
 
-use super::backup::must_be_meant;
+use super::backup::{must_be_meant, to_file};
 use super::creation::{FirstSlot, label_of_backup, place_or_default};
 use crate::args::{JoinArgs, SplitArgs};
 use crate::context::Context;
@@ -31,12 +31,11 @@ pub(super) fn split(args: &SplitArgs, context: &Context) -> Result<()> {
         return Err(Failure::usage(what)
             .hint("choose -k, the shares that restore, no greater than -n, all that are made"));
     }
-    let open = args.output.is_none() && !args.force;
+    let output = to_file(args.output.as_deref());
+    let open = output.is_none() && !args.force;
     must_be_meant(open, "these shares together are", "-o PREFIX", context)?;
     let identity = Identity::load(&or_default(args.file.as_deref())?)?;
-    let paths = args
-        .output
-        .as_deref()
+    let paths = output
         .map(|prefix| share_paths(prefix, args.shares))
         .transpose()?;
     let unlocked = identity.unlock(&Passphrases::from(&args.unlock), context)?;
