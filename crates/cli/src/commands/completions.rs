@@ -15,8 +15,8 @@ const BASH_CONTACTS: &str = include_str!("completions/contacts.bash");
 const ZSH_CONTACTS: &str = include_str!("completions/contacts.zsh");
 const FISH_CONTACTS: &str = " -f -a \"(sealstone contacts 2>/dev/null)\"";
 
-/// `sealstone completions SHELL`: the script that clap makes, and contacts after `seal --to` for
-/// bash, zsh and fish.
+/// `sealstone completions SHELL`: the script that clap makes, and contacts after `seal --to` and
+/// `reseal --to` for bash, zsh and fish.
 pub(super) fn script(shell: Shell) -> Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::grammar(), "sealstone", &mut script);
@@ -35,7 +35,7 @@ fn with_contacts(shell: Shell, script: &str) -> String {
             });
             format!("{first}\n{ZSH_CONTACTS}{rest}")
         }
-        Shell::Fish => on_lines(script, "subcommand seal\" -l to ", |line| {
+        Shell::Fish => on_lines(script, "seal\" -l to ", |line| {
             format!("{line}{FISH_CONTACTS}")
         }),
         _ => script.into(),

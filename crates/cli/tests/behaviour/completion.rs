@@ -76,6 +76,8 @@ fn bash_completes_contacts() {
     );
     assert_eq!(bash(&world, "sealstone seal --to=al"), "alice\n");
     assert_eq!(bash(&world, "sealstone seal --to Be"), "Bert\\ Smith\n");
+    assert_eq!(bash(&world, "sealstone reseal in --to al"), "alice\n");
+    assert_eq!(bash(&world, "sealstone reseal --to=al"), "alice\n");
     let other = bash(&world, "sealstone tru");
     assert!(!other.contains("alice"), "{other}");
 }
@@ -85,6 +87,21 @@ fn bash_replaces_what_follows_the_at_sign() {
     let world = world_with("bert@example.org");
     assert_eq!(bash(&world, "sealstone seal --to be"), "bert@example.org\n");
     assert_eq!(bash(&world, "sealstone seal --to bert@ex"), "example.org\n");
+}
+
+/// fish and zsh need not be installed: `reseal` completes as `seal` does.
+#[test]
+fn contacts_follow_both_verbs_that_seal() {
+    let world = World::empty();
+    for (shell, option, contacts) in [
+        ("fish", "seal\" -l to ", "sealstone contacts"),
+        ("zsh", "'*--to=[", ":_sealstone_contacts'"),
+    ] {
+        let script = String::from_utf8(world.done(&["completions", shell])).unwrap();
+        let lines = || script.lines().filter(|line| line.contains(option));
+        assert_eq!(lines().count(), 2, "{shell}");
+        assert!(lines().all(|line| line.contains(contacts)), "{shell}");
+    }
 }
 
 #[test]
@@ -103,6 +120,7 @@ fn fish_completes_contacts() {
     };
     assert_eq!(complete("sealstone seal --to "), "alice\nBert Smith\n");
     assert_eq!(complete("sealstone seal --to al"), "alice\n");
+    assert_eq!(complete("sealstone reseal --to al"), "alice\n");
     let other = complete("sealstone trust approve --");
     assert!(
         other.contains("--label") && !other.contains("alice"),
@@ -137,6 +155,8 @@ fn zsh_completes_contacts() {
     wait_for(&world, "seal --to alice");
     write!(keyboard, "\x15sealstone seal --to Be\t").unwrap();
     wait_for(&world, "seal --to Bert\\ Smith");
+    write!(keyboard, "\x15sealstone reseal --to Be\t").unwrap();
+    wait_for(&world, "reseal --to Bert\\ Smith");
     writeln!(keyboard, "\x15exit").unwrap();
     drop(keyboard);
     assert!(zsh.terminal.wait().unwrap().success());

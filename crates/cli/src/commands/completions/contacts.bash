@@ -1,9 +1,9 @@
 
-# The labels of approved contacts behind `seal --to`. All else is up to the function above.
+# The labels of approved contacts behind `seal --to` and `reseal --to`. All else is up to the function above.
 _sealstone_with_contacts() {
     local line=${COMP_LINE:0:COMP_POINT} word label
     word=${line##*[[:space:]]}
-    if [[ $line =~ [[:space:]]seal[[:space:]] && $line =~ [[:space:]]--to(=|[[:space:]]+)[^[:space:]]*$ ]]; then
+    if [[ $line =~ [[:space:]](re)?seal[[:space:]] && $line =~ [[:space:]]--to(=|[[:space:]]+)[^[:space:]]*$ ]]; then
         word=${word#--to=}
         COMPREPLY=()
         while IFS= read -r label; do

@@ -1,5 +1,5 @@
 
-# The labels of approved contacts, for `seal --to`.
+# The labels of approved contacts, for `seal --to` and `reseal --to`.
 _sealstone_contacts() {
     local -a contacts
     contacts=(${(f)"$(sealstone contacts 2>/dev/null)"})
