@@ -295,14 +295,13 @@ fn typing_ahead_of_the_passphrase_of_a_file_is_not_shown_either() {
         let Some((screen, _)) = converse(&world, &line, |keyboard, screen| {
             let asked = screen.wait_for_a_question(0);
             writeln!(keyboard, "a new passphrase").unwrap();
-            screen.wait_for_a_question(asked);
+            let mut asked = screen.wait_for_a_question(asked);
             writeln!(keyboard, "a new passphrase").unwrap();
-            match is_last {
-                false => screen.wait_for("deriving key"),
-                // The second derivation runs then.
-                true => screen.wait_for("sealed plan.txt"),
+            if is_last {
+                screen.wait_for(asked, "sealed plan.txt");
+                asked = screen.now().len();
             }
-            std::thread::sleep(Duration::from_millis(200));
+            screen.wait_for(asked, "deriving key");
             writeln!(keyboard, "hunter2").unwrap();
         }) else {
             return;
