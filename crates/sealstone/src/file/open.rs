@@ -57,8 +57,8 @@ impl<R: Read> Sealed<R> {
     /// Reads the header. `reader` gives the binary form: see [`super::Dearmored`].
     ///
     /// # Errors
-    /// [`Error::Malformed`] if this is not a sealed file, [`Error::Unsupported`] if it is of a
-    /// newer version, [`Error::Altered`] if it is cut short.
+    /// [`Error::OtherKind`] if this is not a sealed file, [`Error::Malformed`] if it breaks a rule,
+    /// [`Error::Unsupported`] if it is of a newer version, [`Error::Altered`] if it is cut short.
     pub fn read(mut reader: R) -> Result<Self> {
         let header = Header::read(&mut reader)?;
         let mut mac = [0; MAC_LEN];

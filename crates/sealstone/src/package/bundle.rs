@@ -102,8 +102,8 @@ impl Package {
     /// Reads a package. No layer is checked yet.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if a rule of the format is broken; [`Error::Unsupported`] for a newer
-    /// version.
+    /// [`Error::OtherKind`] if it is not a package; [`Error::Malformed`] if a rule of the format is
+    /// broken; [`Error::Unsupported`] for a newer version.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         if !Self::is_package(bytes) {
             return Err(Kind::Package.missing(bytes));

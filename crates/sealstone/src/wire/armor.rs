@@ -409,7 +409,10 @@ mod tests {
         ];
         for (name, text) in bad {
             assert!(
-                matches!(decode(LABEL, &text), Err(Error::Malformed(_))),
+                matches!(
+                    decode(LABEL, &text),
+                    Err(Error::Armor(_) | Error::TooMuchAfterArmor)
+                ),
                 "{name} was taken"
             );
         }

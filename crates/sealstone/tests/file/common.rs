@@ -83,6 +83,9 @@ pub(crate) fn assert_refused(file: &[u8], what: &str) {
         Err(
             Error::Altered(_)
             | Error::Malformed(_)
+            | Error::OtherKind { .. }
+            | Error::Armor(_)
+            | Error::TooMuchAfterArmor
             | Error::Unsupported(_)
             | Error::NotRecipient
             | Error::WrongSender,
