@@ -8,11 +8,11 @@ use std::rc::Rc;
 use std::time::Instant;
 
 /// The project's bars: job, peer, the least ratio of times.
-pub type Bar = (&'static str, &'static str, f64);
+pub(crate) type Bar = (&'static str, &'static str, f64);
 
 /// Measures the jobs that the command line of `program` asks for, prints the tables, and ends the
 /// process with 1 if a bar is missed.
-pub fn main(program: &str, mut jobs: Vec<Job>, bars: &[Bar]) {
+pub(crate) fn main(program: &str, mut jobs: Vec<Job>, bars: &[Bar]) {
     let options = Options::parse(program);
     jobs.retain(|job| job.name.contains(&options.only));
     for _ in 0..options.rounds {
@@ -54,19 +54,19 @@ impl Options {
 }
 
 /// A job to measure. One run does it once or several times.
-pub struct Job {
+pub(crate) struct Job {
     name: String,
     count: usize,
     repeat: usize,
     run: Box<dyn FnMut()>,
     /// The seconds of the last run, if the job measures only a part of it.
-    pub part: Option<Rc<Cell<f64>>>,
+    pub(crate) part: Option<Rc<Cell<f64>>>,
     times: Vec<f64>,
 }
 
 impl Job {
     /// A job whose run does something `count` times.
-    pub fn new(name: impl Into<String>, count: usize, run: impl FnMut() + 'static) -> Self {
+    pub(crate) fn new(name: impl Into<String>, count: usize, run: impl FnMut() + 'static) -> Self {
         let mut run: Box<dyn FnMut()> = Box::new(run);
         // Ten milliseconds are long compared with the clock's resolution and short compared with a
         // round.

@@ -17,7 +17,7 @@ type Block = [[u8; LINE]; LINES];
 
 /// The time of all steps, without the allocation. Each thread walks through its share of the
 /// memory.
-pub fn walk(memory_kib: u32, passes: u32, lanes: u32, threads: u32) -> Duration {
+pub(crate) fn walk(memory_kib: u32, passes: u32, lanes: u32, threads: u32) -> Duration {
     let threads = threads.min(lanes) as usize;
     let mut memory = huge_pages(memory_kib as usize * LINES * LINE);
     let (lines, _) = memory.as_chunks_mut();
@@ -34,7 +34,7 @@ pub fn walk(memory_kib: u32, passes: u32, lanes: u32, threads: u32) -> Duration 
 
 /// The time of allocating the memory, each thread its share, page by page, and of freeing it: the
 /// system's part of a hash in new memory. The system fills every page with zeros.
-pub fn pages(memory_kib: u32, lanes: u32, threads: u32) -> Duration {
+pub(crate) fn pages(memory_kib: u32, lanes: u32, threads: u32) -> Duration {
     const PAGE: usize = 4 << 10;
     let bytes = memory_kib as usize * LINES * LINE;
     let start = Instant::now();

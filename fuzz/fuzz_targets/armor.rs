@@ -1,3 +1,4 @@
+//! Runs `sealstone_fuzz::armor` on inputs.
 #![no_main]
 #![forbid(unsafe_code)]
 

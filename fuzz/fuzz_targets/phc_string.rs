@@ -1,3 +1,4 @@
+//! Runs `sealstone_fuzz::phc_string` on inputs.
 #![no_main]
 #![forbid(unsafe_code)]
 

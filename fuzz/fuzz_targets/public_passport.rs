@@ -1,3 +1,4 @@
+//! Runs `sealstone_fuzz::public_passport` on inputs.
 #![no_main]
 #![forbid(unsafe_code)]
 

@@ -1,3 +1,4 @@
+//! Runs `sealstone_fuzz::sealed_open` on inputs.
 #![no_main]
 #![forbid(unsafe_code)]
 

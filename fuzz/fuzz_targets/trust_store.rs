@@ -1,3 +1,4 @@
+//! Runs `sealstone_fuzz::trust_store` on inputs.
 #![no_main]
 #![forbid(unsafe_code)]
 
