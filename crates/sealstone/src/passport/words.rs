@@ -66,7 +66,7 @@ impl Words {
     pub fn numbered(&self) -> Zeroizing<String> {
         let mut text = Zeroizing::new(String::with_capacity(2 * MAX_TEXT));
         for (i, word) in self.0.words().enumerate() {
-            let (number, word) = (i + 1, word);
+            let number = i + 1;
             match number % 4 {
                 0 => text.push_str(&format!("{number:>2} {word}\n")),
                 _ => text.push_str(&format!("{number:>2} {word:<9}")),
