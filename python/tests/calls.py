@@ -205,6 +205,7 @@ def sealed_file() -> None:
         file.seek(100)
         assert file.read(100) == DATA[100:200] and file.readinto(bytearray(50)) == 50 and file.tell() == 250
         assert file.readall() == DATA[250:] and file.readable() and file.seekable()
+        assert not file.writable() and file.mode == "rb"
         reader = file._check()
         reader.read_at(3, 5)
         assert reader.facts() and file.facts
