@@ -12,7 +12,9 @@
  * - Secrets are wiped when they are freed.
  * - The ABI of version 0 may change with its second number, which the name of the shared library
  *   has: a program that was linked to 0.1 does not load 0.2. Structures of choices begin with their
- *   size, and another size is refused. `sealstone_file` has no size and stays as it is.
+ *   size, which a program sets to `sizeof`. New fields come at the end: zeros stand for those that
+ *   an older program does not have, and a newer program may use an older library if it leaves what
+ *   that does not know zero. `sealstone_file` has no size and stays as it is.
  *
  * scripts/header writes this file from the comments of crates/capi: change those.
  */

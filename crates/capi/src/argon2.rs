@@ -17,10 +17,11 @@ use std::ffi::c_char;
 use sealstone_argon2::{Arena, Argon2, Params, Variant, Version, hash_password, verify_password};
 use zeroize::Zeroizing;
 
-use crate::raw;
+use crate::raw::{self, fields};
 use crate::status::{Failure, Status, guarded};
 
 /// The choices for a hash of Argon2 (RFC 9106).
+#[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Argon2Params {
     /// `sizeof(sealstone_argon2_params)`.
@@ -46,12 +47,22 @@ pub struct Argon2Params {
     /// Its length in bytes.
     pub data_len: usize,
 }
+fields!(Argon2Params {
+    size,
+    variant,
+    version,
+    memory_kib,
+    passes,
+    lanes,
+    threads,
+    secret,
+    secret_len,
+    data,
+    data_len,
+});
 
 impl Argon2Params {
     fn params(&self) -> Result<Params, Failure> {
-        if self.size != size_of::<Self>() {
-            return Err(Failure::invalid("params.size is not that of this library"));
-        }
         let variant = match self.variant {
             0 => Variant::Argon2d,
             1 => Variant::Argon2i,
@@ -86,7 +97,7 @@ pub unsafe extern "C" fn sealstone_argon2(
             return Err(Failure::invalid("a tag has up to 16 MiB"));
         }
         // SAFETY: the caller's promise.
-        let choices = unsafe { raw::object(params, "params") }?;
+        let choices = unsafe { raw::choices(params, "params") }?;
         // SAFETY: as above.
         let password = unsafe { raw::bytes(password, password_len, "password") }?;
         // SAFETY: as above.

@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 
 use crate::buffer::Buffer;
 use crate::passport::{Passport, PublicPassport, kdf};
-use crate::raw;
+use crate::raw::{self, fields};
 use crate::status::{Failure, Status, WRONG_SENDER, guarded};
 
 /// The file is text.
@@ -33,6 +33,7 @@ pub const OPEN_UNSIGNED: u32 = 1;
 
 /// The choices for a sealed file. All but `size` may be zero, but there has to be a recipient or a
 /// passphrase.
+#[derive(Clone, Copy)]
 #[repr(C)]
 pub struct SealOptions {
     /// `sizeof(sealstone_seal_options)`.
@@ -56,8 +57,21 @@ pub struct SealOptions {
     /// The passport that signs it, or `NULL`.
     pub sender: *const Passport,
 }
+fields!(SealOptions {
+    size,
+    flags,
+    memory_kib,
+    passes,
+    lanes,
+    recipients,
+    recipient_count,
+    passphrase,
+    passphrase_len,
+    sender,
+});
 
 /// The keys for a sealed file, and whose files open.
+#[derive(Clone, Copy)]
 #[repr(C)]
 pub struct OpenOptions {
     /// `sizeof(sealstone_open_options)`.
@@ -75,6 +89,15 @@ pub struct OpenOptions {
     /// The passport that has to have signed the file; `NULL` with SEALSTONE_OPEN_UNSIGNED only.
     pub sender: *const PublicPassport,
 }
+fields!(OpenOptions {
+    size,
+    flags,
+    passports,
+    passport_count,
+    passphrase,
+    passphrase_len,
+    sender,
+});
 
 /// The passphrase, if there is one.
 ///
@@ -114,7 +137,7 @@ impl SealOptions {
         seal: impl FnOnce(Prepared<'_, '_>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let known = SEAL_ARMOR | SEAL_HIDE_LENGTH | SEAL_ANONYMOUS;
-        raw::options(self.size, size_of::<Self>(), self.flags, known)?;
+        raw::flags(self.flags, known)?;
         // SAFETY: the caller's promise.
         let recipients =
             unsafe { raw::objects(self.recipients, self.recipient_count, "recipients") }?;
@@ -155,7 +178,7 @@ impl OpenOptions {
         sealed: impl BufRead + Send,
         content: impl Write + Send,
     ) -> Result<(), Failure> {
-        raw::options(self.size, size_of::<Self>(), self.flags, OPEN_UNSIGNED)?;
+        raw::flags(self.flags, OPEN_UNSIGNED)?;
         // SAFETY: the caller's promise.
         let passports = unsafe { raw::objects(self.passports, self.passport_count, "passports") }?;
         // SAFETY: as above.
@@ -202,7 +225,7 @@ pub unsafe extern "C" fn sealstone_seal(
 ) -> Status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let options = unsafe { raw::object(options, "options") };
+        let options = unsafe { raw::choices(options, "options") };
         // SAFETY: as above.
         let content = unsafe { raw::bytes(content, content_len, "content") };
         // SAFETY: as above.
@@ -235,7 +258,7 @@ pub unsafe extern "C" fn sealstone_open(
 ) -> Status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let options = unsafe { raw::object(options, "options") };
+        let options = unsafe { raw::choices(options, "options") };
         // SAFETY: as above.
         let sealed = unsafe { raw::bytes(sealed, sealed_len, "sealed") };
         // SAFETY: as above.

@@ -19,7 +19,7 @@ use serde_json::json;
 use crate::buffer::Buffer;
 use crate::content::{self, File, Given, failed_at};
 use crate::passport::{Passport, PublicPassport, now};
-use crate::raw;
+use crate::raw::{self, fields};
 use crate::status::{Failure, MALFORMED, Status, guarded};
 
 /// A signed package. It never changes: functions that add something give another one.
@@ -44,6 +44,7 @@ pub const LAYER_KEYS: u32 = 16;
 pub const LAYER_TIMESTAMP: u32 = 32;
 
 /// The choices for a new package. All but `size` may be zero, but there has to be a file.
+#[derive(Clone, Copy)]
 #[repr(C)]
 pub struct SignOptions {
     /// `sizeof(sealstone_sign_options)`.
@@ -81,6 +82,24 @@ pub struct SignOptions {
     /// Its length in bytes.
     pub secret_len: usize,
 }
+fields!(SignOptions {
+    size,
+    flags,
+    required,
+    threshold,
+    files,
+    file_count,
+    directory,
+    author,
+    metadata,
+    policy,
+    cosigners,
+    cosigner_count,
+    hmac_key,
+    hmac_key_len,
+    secret,
+    secret_len,
+});
 
 /// The layers of a set of bits.
 pub(crate) fn layers(bits: u32) -> Result<Vec<Layer>, Failure> {
@@ -99,7 +118,7 @@ impl SignOptions {
     /// The pointers are valid for their lengths, as the header says.
     unsafe fn sign(&self, passport: &Passport) -> Result<Package, Failure> {
         let known = SIGN_SKEIN_TREE | SIGN_TIMES;
-        raw::options(self.size, size_of::<Self>(), self.flags, known)?;
+        raw::flags(self.flags, known)?;
         // SAFETY: the caller's promise.
         let hmac_key = unsafe { raw::bytes(self.hmac_key, self.hmac_key_len, "hmac_key") }?;
         // SAFETY: as above.
@@ -187,7 +206,7 @@ pub unsafe extern "C" fn sealstone_package_sign(
 ) -> Status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let options = unsafe { raw::object(options, "options") };
+        let options = unsafe { raw::choices(options, "options") };
         // SAFETY: as above.
         let passport = unsafe { raw::object(passport, "passport") };
         // SAFETY: as above.

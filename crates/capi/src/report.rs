@@ -18,7 +18,7 @@ use crate::buffer::Buffer;
 use crate::content::{self, File, Given};
 use crate::package::{Package, layers};
 use crate::passport::{Passport, PublicPassport, now};
-use crate::raw;
+use crate::raw::{self, fields};
 use crate::status::{Failure, NOT_VERIFIED, Status, guarded};
 
 /// The report of a verification.
@@ -34,6 +34,7 @@ pub const VERDICT_UNCHECKED: u32 = 2;
 pub const VERDICT_ABSENT: u32 = 3;
 
 /// How a package is verified. All but `size` may be zero, but without `signers` no package is good.
+#[derive(Clone, Copy)]
 #[repr(C)]
 pub struct VerifyOptions {
     /// `sizeof(sealstone_verify_options)`.
@@ -67,12 +68,29 @@ pub struct VerifyOptions {
     /// The time at which timestamps are judged, in seconds since 1970; 0: now.
     pub time: u64,
 }
+fields!(VerifyOptions {
+    size,
+    flags,
+    required,
+    signers,
+    signer_count,
+    files,
+    file_count,
+    directory,
+    hmac_key,
+    hmac_key_len,
+    secret,
+    secret_len,
+    roots,
+    roots_len,
+    time,
+});
 
 impl VerifyOptions {
     /// # Safety
     /// The pointers are valid for their lengths, as the header says.
     unsafe fn verify(&self, package: &Package) -> Result<Report, Failure> {
-        raw::options(self.size, size_of::<Self>(), self.flags, 0)?;
+        raw::flags(self.flags, 0)?;
         // SAFETY: the caller's promise.
         let signers = unsafe { raw::objects(self.signers, self.signer_count, "signers") }?;
         // SAFETY: as above.
@@ -128,7 +146,7 @@ pub unsafe extern "C" fn sealstone_package_verify(
             unsafe { report.write(std::ptr::null_mut()) };
         }
         // SAFETY: as above.
-        let options = unsafe { raw::object(options, "options") }?;
+        let options = unsafe { raw::choices(options, "options") }?;
         // SAFETY: as above.
         let package = unsafe { raw::object(package, "package") }?;
         // SAFETY: as above.
@@ -246,7 +264,7 @@ unsafe fn with_signature(
     sign: Sign,
 ) -> Result<(), Failure> {
     // SAFETY: the caller's promise.
-    let options = unsafe { raw::object(options, "options") };
+    let options = unsafe { raw::choices(options, "options") };
     // SAFETY: as above.
     let package = unsafe { raw::object(package, "package") };
     // SAFETY: as above.

@@ -14,7 +14,7 @@ use std::io::{self, BufReader, Read, Write};
 use std::os::fd::BorrowedFd;
 
 use crate::file::{OpenOptions, SealOptions};
-use crate::raw;
+use crate::raw::{self, Choices};
 use crate::status::{CallbackFailed, Failure, Status, guarded};
 
 /// Fills up to `len` bytes, and returns their number: 0 at the end, a negative number on failure.
@@ -99,17 +99,17 @@ impl Callbacks {
     ///
     /// # Safety
     /// `options` is null or valid, and the callbacks keep the promises of the header.
-    unsafe fn run<O>(
+    unsafe fn run<O: Choices>(
         self,
         options: *const O,
         work: impl FnOnce(&O, BufReader<Reader>, Writer) -> Result<(), Failure>,
     ) -> Status {
         guarded(|| {
             // SAFETY: the caller's promise.
-            let options = unsafe { raw::object(options, "options") }?;
+            let options = unsafe { raw::choices(options, "options") }?;
             let from = Reader::new(self.read, self.read_context)?;
             let to = Writer::new(self.write, self.write_context)?;
-            work(options, from, to)
+            work(&options, from, to)
         })
     }
 }
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn sealstone_seal_fd(
 ) -> Status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let options = unsafe { raw::object(options, "options") }?;
+        let options = unsafe { raw::choices(options, "options") }?;
         let (from, to) = (duplicate(from, "from")?, duplicate(to, "to")?);
         // SAFETY: as above.
         unsafe { options.seal(from, to) }
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn sealstone_open_fd(
 ) -> Status {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let options = unsafe { raw::object(options, "options") }?;
+        let options = unsafe { raw::choices(options, "options") }?;
         let (from, to) = (duplicate(from, "from")?, duplicate(to, "to")?);
         // SAFETY: as above.
         unsafe { options.open(BufReader::new(from), to) }

@@ -1,6 +1,8 @@
 //! The test program in C, against the shared and the static library, under AddressSanitizer and
 //! valgrind. Both must find the bugs planted in it.
 
+#[path = "c/abi.rs"]
+mod abi;
 #[path = "shared/installed.rs"]
 mod installed;
 

@@ -5,6 +5,7 @@
  */
 #include "test.h"
 
+#include <stddef.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -280,6 +281,39 @@ static void altered(const struct people *people)
     sealstone_buffer_free(sealed);
 }
 
+/* Structures of programs that were compiled with an older and with a newer header. */
+static void sizes(const struct people *people)
+{
+    const sealstone_public_passport *recipients[] = {people->bob_public};
+    sealstone_seal_options own = {.size = offsetof(sealstone_seal_options, passphrase),
+        .recipients = recipients, .recipient_count = 1, .sender = people->alice};
+    sealstone_buffer *sealed;
+    /* Nothing behind the older one is read: valgrind would notice, and nobody signs. */
+    void *older = malloc(own.size);
+    memcpy(older, &own, own.size);
+    IS(OK, sealstone_seal(older, BYTES("text"), 4, &sealed));
+    free(older);
+    const sealstone_passport *keys[] = {people->bob};
+    sealstone_open_options open = {.size = sizeof open, .flags = SEALSTONE_OPEN_UNSIGNED,
+        .passports = keys, .passport_count = 1};
+    sealstone_buffer *opened;
+    IS(OK, sealstone_open(&open, sealstone_buffer_data(sealed), sealstone_buffer_len(sealed),
+        &opened));
+    CHECK(is_content(opened, BYTES("text"), 4));
+    sealstone_buffer_free(sealed);
+    struct {
+        sealstone_seal_options options;
+        uint64_t later[2];
+    } newer = {own, {0, 0}};
+    newer.options.size = sizeof newer;
+    IS(OK, sealstone_seal(&newer.options, BYTES("text"), 4, &sealed));
+    sealstone_buffer_free(sealed);
+    newer.later[1] = 1;
+    IS(INVALID, sealstone_seal(&newer.options, BYTES("text"), 4, &sealed));
+    newer.options.size = sizeof(size_t); /* that of a pointer */
+    IS(INVALID, sealstone_seal(&newer.options, BYTES("text"), 4, &sealed));
+}
+
 static void passphrases(void)
 {
     sealstone_seal_options seal = {.size = sizeof seal, .memory_kib = KIB, .passes = PASSES,
@@ -336,6 +370,7 @@ int main(void)
         seal_and_open(&people, flags, 1000);
     seal_and_open(&people, 0, 3 * 1024 * 1024 + 5);
     altered(&people);
+    sizes(&people);
     if (KDF)
         passphrases();
     streams(&people);
