@@ -141,8 +141,8 @@ impl Console {
         self.tell(&format!("{word} {}", fold(&printable(text))));
     }
 
-    /// Waits for the questions of another command of the pipe. Errors are ignored: they could only be
-    /// reported to standard error itself.
+    /// Waits for the questions of another command of the pipe. Errors are ignored: they could only
+    /// be reported to standard error itself.
     fn tell(&self, text: &str) {
         let _ = question::between(|| writeln!(stderr(), "{text}"));
     }

@@ -240,8 +240,8 @@ impl Argon2 {
     }
 
     /// RFC 9106, section 3.4.2: lane and column of the reference block, from the place, the number
-    /// q of columns, and J_2 ‖ J_1. The set W is written out. The proofs have transcriptions of their
-    /// own over other words, and a test that compares them with this one.
+    /// q of columns, and J_2 ‖ J_1. The set W is written out. The proofs have transcriptions of
+    /// their own over other words, and a test that compares them with this one.
     pub fn reference(
         &self,
         [pass, slice, lane, index]: Place,

@@ -8,8 +8,8 @@
 //! - small pages after slow huge ones: 1.5 to 1.8 (1 GiB, in a virtual machine that was idle
 //!   before);
 //! - another thread that gets memory ahead, with one lane: 1.02 (64 MiB) to 1.1 (1 GiB);
-//! - all memory before the first hash, in an arena that a server keeps: the first hash takes as long
-//!   as each later one. Without, it takes 1.04 (64 MiB) to 1.15 (19 MiB) times as long.
+//! - all memory before the first hash, in an arena that a server keeps: 1.04 (64 MiB) to 1.15 (19
+//!   MiB) for that hash, and nothing for later ones.
 //!
 //! The thread that fills memory gets it in pieces, so that slow huge pages are noticed early.
 #![allow(unsafe_code, reason = "mapping memory and advising the system on it")]
