@@ -207,12 +207,45 @@ impl Terms {
         let zeros = zeros.min().unwrap_or(0) as usize;
         let mut word = constant(linear.constant, zeros);
         let shifted = |(bit, coefficient): &(Bit, u128)| (*bit, coefficient >> zeros);
-        word.extend(self.linear_term(Linear {
+        word.extend(self.split_term(Linear {
             width: linear.width - zeros,
             constant: linear.constant >> zeros,
             parts: linear.parts.iter().map(shifted).collect(),
             ..linear
         }));
+        word
+    }
+
+    /// - *high part*: a sum of addresses A · 2^k + B with B below 2^k is A behind the k bits of B.
+    ///   It is used where a multiplication by an inverse divides a number of elements.
+    fn split_term(&mut self, linear: Linear) -> Word {
+        let place = match linear.width > 64 {
+            true => (64..linear.width).find(|place| is_split(&linear, *place)),
+            false => None,
+        };
+        let Some(place) = place else {
+            return self.linear_term(linear);
+        };
+        let part = |from: usize, width: usize| {
+            let cut = |number: u128| number >> from & mask(width);
+            let parts = linear.parts.iter().map(|(bit, x)| (*bit, cut(*x)));
+            Linear {
+                width,
+                constant: cut(linear.constant),
+                parts: parts.filter(|(_, x)| *x != 0).collect(),
+                exact: false,
+            }
+        };
+        let [low, high] = [part(0, place), part(place, linear.width - place)];
+        let mut word = Word::new();
+        for part in [low, high] {
+            let end = word.len() + part.width;
+            word.extend(match without_carry(&part) {
+                Some(word) => word,
+                None => self.shifted_term(part),
+            });
+            word.resize(end, Bit::ZERO);
+        }
         word
     }
 
@@ -308,6 +341,18 @@ impl Terms {
 
 pub(super) fn mask(width: usize) -> u128 {
     u128::MAX >> (128 - width)
+}
+
+/// Whether the parts below bit `place` never carry into it, and there are parts on both sides.
+fn is_split(linear: &Linear, place: usize) -> bool {
+    let low = |number: u128| number & mask(place);
+    let numbers = linear.parts.iter().map(|(_, coefficient)| *coefficient);
+    let most = numbers
+        .clone()
+        .try_fold(low(linear.constant), |sum, x| sum.checked_add(low(x)));
+    let is_high = numbers.clone().any(|x| x >> place != 0);
+    let is_low = numbers.clone().any(|x| low(x) != 0);
+    is_high && is_low && most.is_some_and(|most| most >> place == 0)
 }
 
 fn constant_sum(parts: &[(u128, &[Bit])], plus: u128) -> Option<u128> {

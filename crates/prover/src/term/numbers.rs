@@ -11,7 +11,8 @@ impl Terms {
     ///
     /// - *less than zero*: nothing is below 0. The borrow would not always show it: where a word is
     ///   a part of a longer sum, a sum of that part is a new one;
-    /// - *less than one*: below 1 is only 0.
+    /// - *less than one*: below 1 is only 0;
+    /// - *always less*: if `b` - `a` - 1 never borrows, `a` is below `b`.
     pub fn below(&mut self, a: &[Bit], b: &[Bit]) -> Bit {
         match value(b) {
             Some(0) => return Bit::ZERO,
@@ -19,7 +20,14 @@ impl Terms {
             _ => {}
         }
         let difference = self.sum(a.len() + 1, &[(1, a), (u128::MAX, b)], 0);
-        difference[a.len()]
+        let borrow = difference[a.len()];
+        if !borrow.is_constant() {
+            let other = self.sum(a.len() + 1, &[(1, b), (u128::MAX, a)], u128::MAX);
+            if other[a.len()] == Bit::ZERO {
+                return Bit::ONE;
+            }
+        }
+        borrow
     }
 
     /// Whether two words of the same length are equal: whether their difference is zero.

@@ -229,6 +229,42 @@ fn the_low_bits_of_sums_of_addresses_are_known() {
     assert!(!terms.depends_on_address(junk) && !terms.depends_on_input(junk));
 }
 
+/// n = 9 q + t is divided by 9, as compilers do it: by the high half of a product.
+#[test]
+fn the_high_part_of_a_sum_of_addresses_is_a_sum_of_its_own() {
+    let mut terms = Terms::new(2);
+    let q = terms.base(7, 0)[..53].to_vec();
+    let next = terms.sum(64, &[(1, &q)], 1);
+    for t in 0..=9 {
+        let number = terms.sum(64, &[(9, &q)], t);
+        let product = terms.sum(128, &[(0xe38e_38e3_8e38_e38f, &number)], 0);
+        let quotient = if t < 9 {
+            [&q[..], &[Bit::ZERO]].concat()
+        } else {
+            next[..54].to_vec()
+        };
+        assert_eq!(product[67..121], quotient, "{t}");
+        assert_eq!(value(&product[121..]), Some(0));
+    }
+    // Not of secrets.
+    let secret = terms.input(53);
+    let product = terms.sum(128, &[((1 << 67) + 7, &secret)], 0);
+    assert_ne!(product[67..120], secret);
+}
+
+/// q + 1 is below 2^54 for every q of 53 bits, and not always below 2^53.
+#[test]
+fn what_is_always_less() {
+    let mut terms = Terms::new(2);
+    let mut word = terms.input(53);
+    word.resize(64, Bit::ZERO);
+    let sum = terms.sum(64, &[(1, &word)], 1);
+    let below = |terms: &mut Terms, most: u128| terms.below(&sum, &constant(most, 64));
+    assert_eq!(below(&mut terms, (1 << 53) + 1), Bit::ONE);
+    assert!(!below(&mut terms, 1 << 53).is_constant());
+    assert_eq!(below(&mut terms, 1), Bit::ZERO);
+}
+
 /// In each pair, one is seen to be positive only as it is, and the other only by its negative.
 #[test]
 fn what_cannot_be_zero_is_not() {
