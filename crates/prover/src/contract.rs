@@ -1,9 +1,11 @@
 //! A kernel's inputs, its required results, and its rights.
 
+mod groups;
 mod stream;
 
 use crate::algebra::{Algebra, Numbers};
 use crate::term::{Terms, Word};
+pub use groups::Groups;
 pub use stream::Stream;
 
 /// Eight bytes of a buffer at the entry.
@@ -24,6 +26,8 @@ pub enum Cell {
     Count(usize),
     /// The number of elements of a buffer, from 2 to 2^bits + 1 ([`Contract::repeats`]).
     Many(usize),
+    /// The number of elements of a call, any number from 1 on ([`Contract::in_groups`]).
+    Elements,
     /// The address of a buffer.
     Address(&'static str),
     /// An address in a buffer, at this number of bytes from its start.
@@ -259,7 +263,8 @@ pub struct Steps {
 }
 
 impl Steps {
-    fn new(spec: impl Stepwise + Copy + 'static) -> Self {
+    /// The steps of a specification.
+    pub fn new(spec: impl Stepwise + Copy + 'static) -> Self {
         Self {
             count: spec.steps(),
             begin: Box::new(move |a, contents| spec.begin(a, contents)),
@@ -324,6 +329,8 @@ pub struct Contract {
     pub repeats: Option<Repeats>,
     /// Data of any length.
     pub stream: Option<Stream>,
+    /// Elements of any number, group by group.
+    pub groups: Option<Groups>,
 }
 
 /// A buffer of at least two elements. The contract describes the first element and the cells before
@@ -356,6 +363,7 @@ impl Contract {
             steps: None,
             repeats: None,
             stream: None,
+            groups: None,
         }
     }
 
@@ -558,7 +566,7 @@ impl Contract {
 
     /// Whether it covers any number of elements or data of any length. One run cannot prove that.
     pub fn is_by_induction(&self) -> bool {
-        self.repeats.is_some() || self.stream.is_some()
+        self.repeats.is_some() || self.stream.is_some() || self.groups.is_some()
     }
 
     /// The index of buffer `name` in the order of declaration.

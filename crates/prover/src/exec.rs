@@ -31,7 +31,7 @@ pub use flags::{Flag, Flags};
 pub use memory::{Memory, Region};
 pub(crate) use moment::Moment;
 pub use place::Base;
-pub(crate) use state::State;
+pub(crate) use state::{State, Where};
 
 use crate::features::Features;
 use crate::hash::Map;
@@ -86,6 +86,8 @@ pub struct Machine<'a> {
     pub memory: Memory,
     /// Address of the next instruction.
     pub next: u64,
+    /// An address that counts as a turn of a loop wherever the run comes from.
+    pub(crate) watched: Option<u64>,
     /// Address of this instruction.
     at: u64,
     /// The fetched instructions, by address.
@@ -173,6 +175,7 @@ impl<'a> Machine<'a> {
             flags,
             memory: Memory::default(),
             next: 0,
+            watched: None,
             at: 0,
             fetched: BTreeMap::new(),
             decoded: Map::default(),
@@ -236,7 +239,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Continues until the function returns, and checks the rules of the ABI. `before` are the
-    /// registers at the entry.
+    /// registers at the entry. Calls `at_turn` also when the run reaches the watched address.
     pub(crate) fn go_on(
         &mut self,
         before: &[Word],
@@ -249,7 +252,8 @@ impl<'a> Machine<'a> {
             if !self.hook()? {
                 let instruction = self.fetch()?;
                 self.step(&instruction)?;
-                if self.next < self.at && !instruction.is_call_near() {
+                let is_back = self.next < self.at && !instruction.is_call_near();
+                if is_back || self.watched == Some(self.next) {
                     at_turn(self, before)?;
                 }
             }

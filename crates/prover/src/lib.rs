@@ -59,7 +59,9 @@
 //! [`Stepwise`](contract::Stepwise) has the method with a worked example. The prover proves a loop
 //! of any number of iterations by induction, if it finds the invariant in the first iteration
 //! ([`Contract::repeats`](contract::Contract::repeats)); and in the same way a loop that transforms
-//! data of any length ([`Contract::stream`](contract::Contract::stream)).
+//! data of any length ([`Contract::stream`](contract::Contract::stream)). For elements that a
+//! function takes in groups, with a loop in each group, the induction is on the groups
+//! ([`Contract::in_groups`](contract::Contract::in_groups)).
 //!
 //! # Wide numbers
 //!

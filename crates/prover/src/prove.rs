@@ -4,6 +4,7 @@
 
 mod contents;
 mod cut;
+mod groups;
 mod induction;
 mod invariant;
 mod layout;
@@ -160,20 +161,22 @@ impl Session {
                 return finding;
             }
         };
+        let subject = (image, symbol, processor);
         if let Some(repeats) = &contract.repeats {
-            let subject = (image, symbol, processor);
             let contract = (contract, repeats);
             finding.verdict = self.by_induction(subject, contract, &layout, &mut finding);
             return finding;
         }
         if let Some(stream) = &contract.stream {
-            let subject = (image, symbol, processor);
             finding.verdict = self.any_length(subject, (contract, stream), &layout, &mut finding);
             return finding;
         }
+        if let Some(groups) = &contract.groups {
+            finding.verdict = self.any_groups(subject, (contract, groups), &layout, &mut finding);
+            return finding;
+        }
         let contents = self.contents(contract, &layout);
-        let place = (image, symbol, processor);
-        let run = self.run(place, contract, &layout, &contents, &mut finding);
+        let run = self.run(subject, contract, &layout, &contents, &mut finding);
         finding.verdict = match &run {
             Err(stop) => self.judge(image, stop),
             Ok(ends) => self.compare(contract, ends, finding.residue),
@@ -213,7 +216,6 @@ impl Session {
             };
         }
         if self.solver.is_some() && matches!(finding.verdict, Verdict::Unproved(_)) {
-            let subject = (image, symbol, processor);
             let witness = self.witness(subject, (contract, &layout), &contents, &run);
             finding.verdict = witness.unwrap_or(finding.verdict);
         }
@@ -273,7 +275,7 @@ impl Session {
         let left = residue_of(&machine, layout, contract);
         finding.residue = finding.residue.or(left);
         let outputs = outputs_of_run(&machine, contract, layout);
-        if let Some(beside) = beside {
+        if let Some(mut beside) = beside {
             expected = beside.end(machine.terms);
         } else if contract.integers {
             // With the numbers that the code computes in place of residues.

@@ -35,6 +35,7 @@ mod substitute;
 mod tests;
 
 pub use intern::Interner;
+pub(crate) use kinds::Mentions;
 pub use samples::{Random, SAMPLES};
 pub(crate) use smt::read_values;
 

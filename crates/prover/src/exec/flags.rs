@@ -69,6 +69,31 @@ impl Flags {
         }
     }
 
+    /// Changes the words that they are computed from. Flags that are not computed from words become
+    /// undefined.
+    pub(super) fn change_words(
+        &mut self,
+        terms: &mut Terms,
+        mut change: impl FnMut(&mut Terms, &mut Word),
+    ) {
+        let flags = [
+            &mut self.carry,
+            &mut self.zero,
+            &mut self.sign,
+            &mut self.overflow,
+        ];
+        for flag in flags {
+            match flag {
+                Flag::Zero(word) => change(terms, word),
+                Flag::Carry(a, b, Bit::ZERO) | Flag::Borrow(a, b, Bit::ZERO) => {
+                    change(terms, a);
+                    change(terms, b);
+                }
+                other => *other = Flag::Undefined,
+            }
+        }
+    }
+
     /// Sign and zero as they follow from a result.
     pub(super) fn set_result(&mut self, result: &[Bit]) {
         self.sign = Flag::Is(result[result.len() - 1]);

@@ -256,6 +256,44 @@ impl Memory {
         eights.map(|eight| &eight.bits)
     }
 
+    /// The addresses and contents of the aligned words of eight bytes that can all be read.
+    pub(super) fn readable_eights(&self) -> impl Iterator<Item = (u64, &[Bit; 64])> {
+        let words = self.words.iter();
+        let readable = words.filter(|(_, eight)| eight.present == 0xff && eight.stale == 0);
+        readable.map(|(word, eight)| (word * 8, &eight.bits))
+    }
+
+    /// One of them.
+    pub(super) fn readable_eight(&self, address: u64) -> Option<&[Bit; 64]> {
+        let eight = self.words.get(&(address / 8))?;
+        (eight.present == 0xff && eight.stale == 0).then_some(&eight.bits)
+    }
+
+    /// The addresses of the aligned words of which some bytes have contents, and not all can be
+    /// read; with the bytes that can.
+    pub(crate) fn parts(&self) -> Vec<(u64, u8)> {
+        let words = self.words.iter();
+        let parts = words.filter(|(_, eight)| eight.present != 0xff || eight.stale != 0);
+        let mut parts: Vec<(u64, u8)> = parts
+            .map(|(word, eight)| (word * 8, eight.present & !eight.stale))
+            .collect();
+        parts.sort_unstable();
+        parts
+    }
+
+    /// Bytes of the stack that were given up.
+    pub(crate) fn given_up(&self) -> BTreeSet<u64> {
+        self.bytes().1
+    }
+
+    /// Gives up one byte of the stack, with this content.
+    pub(crate) fn give_up_byte(&mut self, address: u64, content: &[Bit; 8]) {
+        assert!(self.is_stack(address), "a byte of the stack");
+        self.set(address, content);
+        let eight = self.words.get_mut(&(address / 8)).expect("just set");
+        eight.stale |= 1 << (address % 8);
+    }
+
     /// All bits on the stack and in buffers that may be written.
     pub(super) fn writable(&self) -> impl Iterator<Item = Bit> {
         let is_writable = |address: u64| {

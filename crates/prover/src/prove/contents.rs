@@ -4,6 +4,9 @@ use super::{Layout, Session};
 use crate::contract::{Cell, Contents, Contract};
 use crate::term::{Word, constant};
 
+/// Only names the unknown number of elements; no base of memory has this number.
+const ELEMENTS: u64 = 5;
+
 impl Session {
     /// The content of all buffers at the entry.
     pub(super) fn contents(&mut self, contract: &Contract, layout: &Layout) -> Contents<Word> {
@@ -19,6 +22,7 @@ impl Session {
                     Cell::Partly { known, value } => partly(&self.input(name, i), *known, *value),
                     Cell::Small(bits) => self.number(name, i, *bits, 0),
                     Cell::Count(bits) => self.number(name, i, *bits, 1),
+                    Cell::Elements => self.elements(),
                     Cell::Many(bits) => self.number(name, i, *bits, 2),
                     Cell::Number(number) => constant((*number).into(), 64),
                     Cell::Inside(of, distance) => {
@@ -45,7 +49,12 @@ impl Session {
         contents
     }
 
-    fn input(&mut self, name: &'static str, index: usize) -> Word {
+    /// Any number. It is no secret, and nothing is known of it, as of an address.
+    fn elements(&mut self) -> Word {
+        self.base(ELEMENTS, 0)
+    }
+
+    pub(super) fn input(&mut self, name: &'static str, index: usize) -> Word {
         let terms = &mut self.terms;
         let input = self.inputs.entry((name, index));
         input.or_insert_with(|| terms.input(64)).clone()

@@ -61,9 +61,9 @@
 //! [`Stepwise`](crate::contract::Stepwise) has the same example as a program.
 
 use crate::contract::{Contents, Steps, pick};
-use crate::exec::{Machine, Outcome, Reason, Stop};
+use crate::exec::{Machine, Outcome, Reason, Stop, Where};
 use crate::hash::{Map, Set};
-use crate::term::{Bit, Terms, Word};
+use crate::term::{Bit, Terms, Word, value};
 
 /// The most steps without a cut before them.
 const MOST_UNCUT: usize = 2;
@@ -103,6 +103,9 @@ pub(super) struct Beside<'a> {
     most_grown: usize,
     /// Whether the run was stopped because no iteration was found to be a step.
     pub(super) is_lost: bool,
+    /// The unknowns in the place of each uncoupled word since the last cut; and the word without
+    /// unknowns of cuts, if it is known.
+    origins: Vec<(Word, Option<Word>)>,
 }
 
 impl<'a> Beside<'a> {
@@ -128,7 +131,13 @@ impl<'a> Beside<'a> {
             length: terms.length(),
             most_grown: most_length / UNCUT_PART,
             is_lost: false,
+            origins: Vec::new(),
         }
+    }
+
+    /// Adds bits to the frame. No cut may have put them there.
+    pub(super) fn frame(&mut self, bits: impl Iterator<Item = Bit>) {
+        add_to(&mut self.frame, bits);
     }
 
     /// Called at each iteration of a loop. Cuts, if the machine has all words of the next step and
@@ -199,6 +208,7 @@ impl<'a> Beside<'a> {
                 .collect()
         };
         let (new_words, new_read) = (replace(&words), replace(&read));
+        self.remember_origins(machine.terms, &words, &new_words);
         let before = (self.steps.auxiliary)(machine.terms, self.done, &words);
         let after = (self.steps.auxiliary)(machine.terms, self.done, &new_words);
         for (bit, unknown) in before.iter().flatten().zip(after.iter().flatten()) {
@@ -236,14 +246,69 @@ impl<'a> Beside<'a> {
         self.cuts += 1;
     }
 
+    /// Follows the uncoupled words through a cut. Each is the word before the first cut, plus the
+    /// numbers that the steps have added since.
+    fn remember_origins(&mut self, terms: &mut Terms, words: &[Word], new_words: &[Word]) {
+        let count = self.steps.uncoupled;
+        let origins = (0..count).map(|i| match self.origins.get(i) {
+            None => Some(words[i].clone()),
+            Some((before, origin)) => {
+                let added = terms.sub(&words[i], before);
+                let origin = origin.as_ref()?;
+                Some(terms.sum(64, &[(1, origin)], value(&added)?))
+            }
+        });
+        let origins: Vec<Option<Word>> = origins.collect();
+        self.origins = new_words[..count].iter().cloned().zip(origins).collect();
+    }
+
+    /// Puts the uncoupled words without unknowns of cuts back, wherever they are, and words at a
+    /// known distance from them: after the last cut. The unknowns are these words in the run, so
+    /// this is an equation that holds.
+    pub(super) fn restore(&self, machine: &mut Machine<'_>) {
+        let known = self.origins.iter();
+        let known: Vec<(&Word, &Word)> = known
+            .filter_map(|(now, origin)| Some((now, origin.as_ref()?)))
+            .filter(|(now, _)| now.iter().any(|bit| !bit.is_constant()))
+            .collect();
+        for (place, word) in machine.places() {
+            let is_near = match place {
+                Where::General(_) => true,
+                Where::Memory(address) => machine.memory.is_stack(address),
+                Where::Vector(..) | Where::Mask(_) => false,
+            };
+            if !is_near {
+                continue;
+            }
+            for (now, origin) in &known {
+                let distance = machine.terms.sub(&word, now);
+                if let Some(distance) = value(&distance) {
+                    let word = machine.terms.sum(64, &[(1, origin)], distance);
+                    machine.set_place(place, &word);
+                }
+            }
+        }
+        let flags = machine.flags.clone();
+        let pairs = known.iter();
+        let origin_of: Map<Bit, Bit> = pairs
+            .flat_map(|(now, origin)| now.iter().copied().zip(origin.iter().copied()))
+            .filter(|(now, _)| !now.is_constant())
+            .collect();
+        machine.change_all(
+            |_, bit| origin_of.contains_key(&bit),
+            |_, bit| origin_of.get(&bit).copied().unwrap_or(bit),
+        );
+        machine.flags = flags;
+    }
+
     /// The result of the specification. `None` if the remaining steps would need too many formulas:
     /// the kernel has no such loop, or its loop ended early.
-    pub(super) fn end(self, terms: &mut Terms) -> Option<Contents<Word>> {
+    pub(super) fn end(&mut self, terms: &mut Terms) -> Option<Contents<Word>> {
         let left = self.done + 1..self.steps.count;
         if left.len() > MOST_UNCUT {
             return None;
         }
-        let mut words = self.next;
+        let mut words = self.next.clone();
         for number in left {
             let cells = read(self.steps, self.contents, number);
             words = (self.steps.step)(terms, number, &words, &cells);

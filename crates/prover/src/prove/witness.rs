@@ -151,9 +151,11 @@ impl Session {
                         64,
                     ),
                     Cell::Count(_) => constant(number(&self.inputs[&(name, i)]) + 1, 64),
-                    Cell::Many(_) | Cell::Number(_) | Cell::Address(_) | Cell::Inside(..) => {
-                        word.clone()
-                    }
+                    Cell::Many(_)
+                    | Cell::Elements
+                    | Cell::Number(_)
+                    | Cell::Address(_)
+                    | Cell::Inside(..) => word.clone(),
                     Cell::Xor([a, b]) => {
                         let pairs = cells[*a].iter().zip(&cells[*b]);
                         pairs.map(|(a, b)| Bit::from(a != b)).collect()
