@@ -3,8 +3,8 @@
 use super::{Contract, Steps};
 
 /// Elements of any number, and a result of each. The function takes them in a loop over groups of
-/// `size` elements, as a tree hash does that has a node in each lane of a vector. The last group may
-/// be smaller. If it has fewer than `least` elements, the function leaves it to its caller. It
+/// `size` elements, as a tree hash does that has a node in each lane of a vector. The last group
+/// may be smaller. If it has fewer than `least` elements, the function leaves it to its caller. It
 /// returns the number of elements that it has done.
 ///
 /// The file `prove/groups.rs` has the invariant and the proof of soundness. The proof compares each

@@ -1,12 +1,14 @@
 //! Elements of any number, by induction on the groups that a function takes them in.
 //!
 //! A function gets `n` ≥ 1 elements, N of them are a group. In each turn of its loop, it computes
-//! the results of a group. It jumps back to the *header* while elements remain. If the last group is
-//! too small, it leaves that to the caller. The function reaches the header before the first group
-//! too. There, g groups are done, and q · N + t elements remain, q ≥ 0 and t from 1 to N. So `n` is
-//! (g + q) · N + t, and all groups are G = g + q + 1. The prover examines these parts of runs:
+//! the results of a group. It jumps back to the *header* while elements remain. If the last group
+//! is too small, it leaves that to the caller. The function reaches the header before the first
+//! group too. There, g groups are done, and q · N + t elements remain, q ≥ 0 and t from 1 to N. So
+//! `n` is (g + q) · N + t, and all groups are G = g + q + 1. The prover examines these parts of
+//! runs:
 //!
-//! - *Base*: from the entry to the header, for each t, with q unknown. The invariant holds for g = 0.
+//! - *Base*: from the entry to the header, for each t, with q unknown. The invariant holds for g =
+//!   0.
 //! - *Step*: from the header, in a state of which only the invariant is known, with N elements or
 //!   more. The results of a group are right. Then the run splits, at the first branch that depends
 //!   on what remains. If more remains, it reaches the header, and the invariant holds for g + 1.
@@ -27,8 +29,8 @@
 //! The rest of the stack is unknown: the part that is not written is anything, and no turn may read
 //! what was given up before it writes it. The flags are unknown.
 //!
-//! The prover guesses c from three arrivals of a run on random numbers. The guess needs no trust: base
-//! and step show that the invariant holds.
+//! The prover guesses c from three arrivals of a run on random numbers. The guess needs no trust:
+//! base and step show that the invariant holds.
 //!
 //! # Soundness
 //!
@@ -43,8 +45,8 @@
 //! result of another group stops, and there is no proof. That keeps earlier results as they are.
 //! The step has an unknown number v ≥ 0 of elements behind its group, and an unknown number of
 //! groups behind it, which need not fit together. Runs are among these cases. After the branch, v
-//! gets the values of both cases where the prover sees it; where it does not, v stays unknown, which
-//! is true as well.
+//! gets the values of both cases where the prover sees it; where it does not, v stays unknown,
+//! which is true as well.
 //!
 //! Within a group, the specification has steps, and the loop over them is cut (`cut.rs`). A cut
 //! forgets the position, which is in the words of the steps. Its value is known: what it was at the

@@ -48,8 +48,8 @@ pub(super) struct Laws {
     upper_in_use: bool,
 }
 
-/// The first three arrivals at the header, with some numbers in the place of inputs. They suggest an
-/// invariant; nothing that is proved rests on them.
+/// The first three arrivals at the header, with some numbers in the place of inputs. They suggest
+/// an invariant; nothing that is proved rests on them.
 pub(super) struct Suggestion {
     pub(super) header: u64,
     pub(super) arrivals: [Places; 3],
