@@ -38,8 +38,9 @@ impl Groups {
 }
 
 impl Contract {
-    /// The elements of `groups`, any number from 1 on. The cells [`Cell::Elements`] have their
-    /// number. The buffers of elements and of results have room for one group.
+    /// The elements of `groups`, any number from 1 on. The cells
+    /// [`Cell::Elements`](super::Cell::Elements) have their number. The buffers of elements and of
+    /// results have room for one group.
     ///
     /// # Panics
     /// If a group of all these elements is too small to be hashed, or the buffers have other sizes.
