@@ -49,10 +49,13 @@ impl Kind {
 
     /// The error for a file of another kind.
     pub(crate) fn missing(self, bytes: &[u8]) -> Error {
-        let found = Self::of(bytes);
+        let found = match Self::of(bytes) {
+            same if same == self => Some("its beginning is damaged"),
+            other => other.this_is(),
+        };
         Error::OtherKind {
             wanted: self.name(),
-            found: found.this_is(),
+            found,
         }
     }
 
@@ -114,5 +117,13 @@ mod tests {
         assert_eq!(Kind::of(b"Hello,\n"), Kind::Other);
         assert_eq!(Kind::of(b"age-encryption.org/v1\n"), Kind::Other);
         assert_eq!(Kind::of(b""), Kind::Other);
+    }
+
+    #[test]
+    fn the_error_says_what_it_is() {
+        let said = |bytes: &[u8]| Kind::Package.missing(bytes).to_string();
+        assert_eq!(said(b"\x89PACK"), "not a package: its beginning is damaged");
+        assert_eq!(said(b"\x89SEAL"), "not a package: this is a sealed file");
+        assert_eq!(said(b""), "not a package");
     }
 }
