@@ -76,6 +76,8 @@ fn assert_refused(text: &[u8], what: &str) {
     let right = matches!(
         error,
         Error::Malformed(_)
+            | Error::Armor(_)
+            | Error::OtherKind { .. }
             | Error::Unsupported(_)
             | Error::WrongPassphrase
             | Error::KdfLimit { .. }
