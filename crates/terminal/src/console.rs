@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 use crate::colour::{Colour, Paint};
 use crate::output::{Error, print};
 use crate::question;
-use crate::text::{fold, json_line, printable};
+use crate::text::{columns, fold, json_line, printable};
 
 /// Where messages and results of a command go. Messages go to standard error, results to standard
 /// output.
@@ -110,6 +110,12 @@ impl Console {
         if !self.quiet {
             self.tell(&fold(&printable(&self.about_subject(text))));
         }
+    }
+
+    /// The columns that the name of one of several files takes before each message.
+    pub fn columns_of_subject(&self) -> usize {
+        let subject = self.subject.as_deref();
+        subject.map_or(0, |name| columns(name) + ": ".len())
     }
 
     fn about_subject<'t>(&self, text: &'t str) -> Cow<'t, str> {
@@ -259,5 +265,7 @@ mod tests {
     fn messages_on_one_of_several_files_name_it() {
         let console = Console::new(Manner::default()).of_one("a.sealed");
         assert_eq!(console.about_subject("opened"), "a.sealed: opened");
+        assert_eq!(console.columns_of_subject(), "a.sealed: ".len());
+        assert_eq!(Console::new(Manner::default()).columns_of_subject(), 0);
     }
 }

@@ -337,7 +337,11 @@ impl<'a> Job<'a> {
     fn report(&self, opened: &Opened) -> Report {
         let target = self.target();
         Report {
-            text: opened.text(self.input.name(), target.as_deref()),
+            text: opened.text(
+                self.context.columns_of_subject(),
+                self.input.name(),
+                target.as_deref(),
+            ),
             value: opened.json(target.as_deref()),
             secret: false,
         }
@@ -345,7 +349,8 @@ impl<'a> Job<'a> {
 }
 
 impl Opened {
-    fn text(&self, input: &str, target: Option<&str>) -> String {
+    /// For people, in a line that begins after some columns.
+    fn text(&self, start: usize, input: &str, target: Option<&str>) -> String {
         let begin = format!(
             "opened {input} to {} ({}{}",
             one_line(target.unwrap_or("standard output")),
@@ -353,11 +358,9 @@ impl Opened {
             self.members
                 .map_or(String::new(), |n| format!("members: {n}, ")),
         );
-        // Of several files, each message begins with the name of its file.
-        let before = columns(&begin) + columns(input) + 2;
         let (sender, below) = match &self.sender {
             None => ("unsigned".to_owned(), String::new()),
-            Some(sender) => sender::describe(sender, before),
+            Some(sender) => sender::describe(sender, start + columns(&begin)),
         };
         let mut text = format!("{begin}{sender}){below}");
         let name = self.metadata.name.as_deref().filter(|name| {

@@ -228,7 +228,8 @@ mod tests {
         needs.extend((set != Set::Baseline).then_some(Need::Instructions));
         for cell in buffers.iter().flat_map(|buffer| &buffer.cells) {
             match cell {
-                Cell::Input | Cell::Address(_) | Cell::Inside(..) | Cell::Many(_) => {}
+                Cell::Input | Cell::Address(_) | Cell::Inside(..) => {}
+                Cell::Many(_) | Cell::Elements => {}
                 Cell::Xor(_) => panic!("nobody guarantees the exclusive or of other numbers"),
                 Cell::Count(24) => drop(needs.insert(Need::Range)),
                 Cell::Small(bits) | Cell::Count(bits) => {
