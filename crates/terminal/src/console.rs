@@ -175,7 +175,7 @@ impl Console {
     /// Writes a result to standard output: `text` for people, else `value`.
     ///
     /// # Errors
-    /// As [`print`].
+    /// As [`print()`].
     pub fn print(
         &self,
         text: impl FnOnce() -> String,
@@ -195,7 +195,7 @@ impl Console {
     /// Shows `text` to people as a message, else writes `value`.
     ///
     /// # Errors
-    /// As [`print`].
+    /// As [`print()`].
     pub fn result(&self, text: &str, value: impl FnOnce() -> Value) -> Result<(), Error> {
         if !self.json {
             self.say(text);
@@ -211,7 +211,7 @@ impl Console {
     /// may depend on a key that is lost.
     ///
     /// # Errors
-    /// That of `save`, and as [`print`].
+    /// That of `save`, and as [`print()`].
     pub fn save<E: From<Error>>(
         &self,
         report: Report,
