@@ -18,9 +18,9 @@ pub enum Error {
     Malformed(&'static str),
     /// The bytes are something else than what they have to be.
     OtherKind {
-        /// What they have to be: "a sealed file".
+        /// The kind that is wanted, as "a sealed file".
         wanted: &'static str,
-        /// What is known of them: "this is a public passport", "it is empty".
+        /// What was found, if it is known: "this is a public passport", "it is empty".
         found: Option<&'static str>,
     },
     /// Armored text breaks a rule, as if a part of it was lost; the text names the rule.
