@@ -242,7 +242,7 @@ impl Coverage {
         }
         let _ = writeln!(
             text,
-            "  all others rotate nothing and add few vectors: drivers, formats, commands, which are tested"
+            "  all others rotate nothing and add few vectors: drivers, formats, commands, which no row proves"
         );
         for finding in &self.findings {
             let _ = writeln!(text, "NOT COVERED {finding}");

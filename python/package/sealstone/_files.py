@@ -143,7 +143,7 @@ def seal(
     `source` is bytes-like, a path or a file object. Without a target, the sealed file is returned;
     a path appears whole or not at all, and is not replaced without `overwrite`. A writable buffer
     has to be long enough, and separate from the source; the number of bytes is returned. After an
-    exception, what was written to it is zeros; throw away what a file object got. No bytes-like
+    exception, what was written to it is zeros; throw away what a file object got. No contiguous
     source is copied as a whole: do not change it before the call returns. File objects are called
     from other threads too. Ctrl-C ends the call, also while it waits for a pipe that a path names;
     while a file object waits, it does when that returns.

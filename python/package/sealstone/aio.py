@@ -10,9 +10,9 @@
 | `calibrate` | `sealstone.argon2`; a `PasswordHasher` has `hash_async` and `verify_async` |
 
 The rest has no coroutine. What is short needs none: a passport is made, a token asked for, issued
-or redeemed, a record of the trust store written in milliseconds. What goes on over much data, as a
-hash object's `update`, a `Package.load` of hundreds of MiB, or a batch of thousands of tokens, is
-done by `asyncio.to_thread`, and gives up Python's lock.
+or redeemed, a record of the trust store written in milliseconds. What takes longer is done by
+`asyncio.to_thread`: an issuer's RSA key, a hash object's `update` with much data, a `Package.load`
+of hundreds of MiB, a batch of thousands of tokens.
 
 Arguments and results are those of the functions and methods of the same names; `progress` is called
 on the other thread. A task that is cancelled stops its work, which takes about a tenth of a second,

@@ -21,8 +21,9 @@ True
 >>> Blake2b(b"abc", digest_size=8).hexdigest()
 'd8bb14d833d59559'
 
-`SkeinTree` hashes large data on all processors, and proves that a piece of 1 MiB belongs to it. A
-verifier needs the digest and the length of the whole, the piece, and the proof.
+`SkeinTree` hashes `bytes` on all processors, other data as it comes on one, and proves that a piece
+of 1 MiB belongs to it. A verifier needs the digest and the length of the whole, the piece, and the
+proof.
 
 >>> from sealstone.hashes import PIECE, SkeinTree, verify_piece
 >>> data = bytes(3 * PIECE + 1000)
