@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::world::{World, json, refuse, succeed};
+use crate::world::{World, executable, json, refuse, succeed};
 
 /// A world whose user has a directory for an agent. Its agent ends with it.
 pub(crate) struct Session(pub(crate) World);
@@ -339,8 +339,7 @@ fn fake(session: &Session, name: &str, arguments: &str, last: &str) {
     let script = format!(
         "#!/bin/sh\n[ \"$*\" = '{arguments}' ] || exit 1\nprintf 'correct horse battery staple{last}'\n"
     );
-    fs::write(&program, script).unwrap();
-    fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+    executable(&program, script.as_bytes());
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::agent::{OPEN, SEAL, Session, eventually};
-use crate::world::{PASSPHRASE, PROFILE, succeed};
+use crate::world::{PASSPHRASE, PROFILE, executable, succeed};
 
 /// SplitMix64, so that failures are reproducible.
 struct Random(u64);
@@ -313,7 +313,10 @@ impl Nobody {
     fn new() -> Option<Self> {
         let place = Self(tempfile::tempdir().unwrap());
         let program = place.0.path().join("sealstone");
-        fs::copy(env!("CARGO_BIN_EXE_sealstone"), program).unwrap();
+        executable(
+            &program,
+            &fs::read(env!("CARGO_BIN_EXE_sealstone")).unwrap(),
+        );
         fs::create_dir_all(place.socket().parent().unwrap()).unwrap();
         for path in ["", "run", "run/sealstone"] {
             let path = place.0.path().join(path);

@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use crate::world::{PROFILE, World, json, refuse, succeed};
+use crate::world::{PROFILE, World, executable, json, refuse, succeed};
 
 /// Alice and Bob know each other; Alice has sealed her plan to both.
 fn world() -> World {
@@ -313,8 +313,7 @@ fn what_cannot_be_kept_is_said() {
 /// An editor that does what `script` says with the file `$1`.
 fn editor(world: &World, script: &str) -> String {
     let path = world.path("editor");
-    fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    executable(&path, format!("#!/bin/sh\n{script}\n").as_bytes());
     path.display().to_string()
 }
 

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -191,4 +192,15 @@ pub(crate) fn refuse(command: &mut Command, code: i32) -> String {
 
 fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Makes a program that tests run. Another process writes it: where this one does, a child that
+/// another thread starts meanwhile holds the file open, and the system runs no file that is open
+/// for writing (ETXTBSY).
+pub(crate) fn executable(path: impl AsRef<OsStr>, content: &[u8]) {
+    let mut install = Command::new("install");
+    install.args(["-m", "755", "/dev/stdin"]).arg(path);
+    let mut install = install.stdin(Stdio::piped()).spawn().unwrap();
+    install.stdin.take().unwrap().write_all(content).unwrap();
+    assert!(install.wait().unwrap().success());
 }
