@@ -1,7 +1,6 @@
 """The extension module: what the public modules are built on.
 
-It converts and computes, and decides nothing. Hashing, sealing, opening, signing and verifying
-give up Python's lock.
+It converts and computes, and decides nothing. Most long calls give up Python's lock.
 """
 
 from collections.abc import Callable, Sequence
