@@ -88,6 +88,9 @@ pub struct Machine<'a> {
     pub next: u64,
     /// An address that counts as a turn of a loop wherever the run comes from.
     pub(crate) watched: Option<u64>,
+    /// Every *join* counts as a turn of a loop: a step from an instruction that was executed for the
+    /// first time to one that was executed once before.
+    pub(crate) watches_joins: bool,
     /// Address of this instruction.
     at: u64,
     /// The fetched instructions, by address.
@@ -176,6 +179,7 @@ impl<'a> Machine<'a> {
             memory: Memory::default(),
             next: 0,
             watched: None,
+            watches_joins: false,
             at: 0,
             fetched: BTreeMap::new(),
             decoded: Map::default(),
@@ -239,7 +243,8 @@ impl<'a> Machine<'a> {
     }
 
     /// Continues until the function returns, and checks the rules of the ABI. `before` are the
-    /// registers at the entry. Calls `at_turn` also when the run reaches the watched address.
+    /// registers at the entry. Calls `at_turn` also when the run reaches the watched address, and at
+    /// joins if they are watched.
     pub(crate) fn go_on(
         &mut self,
         before: &[Word],
@@ -253,13 +258,20 @@ impl<'a> Machine<'a> {
                 let instruction = self.fetch()?;
                 self.step(&instruction)?;
                 let is_back = self.next < self.at && !instruction.is_call_near();
-                if is_back || self.watched == Some(self.next) {
+                let is_watched = self.watched == Some(self.next);
+                if is_back || is_watched || self.watches_joins && self.is_join() {
                     at_turn(self, before)?;
                 }
             }
             self.give_up_stack();
         }
         self.check_abi(before)
+    }
+
+    /// Whether the last step is a join.
+    pub(crate) fn is_join(&self) -> bool {
+        let was_executed_once = |at| matches!(self.decoded.get(at), Some((_, 1)));
+        was_executed_once(&self.at) && was_executed_once(&self.next)
     }
 
     /// Arguments on the stack are above the return address. The function may change them.

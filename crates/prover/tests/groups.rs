@@ -2,8 +2,8 @@
 //! do not notice these bugs: they are PROVED.
 
 use iced_x86::code_asm::{
-    CodeAssembler, CodeLabel, eax, ebx, edi, esi, qword_ptr, r8, r9, r10, r11, r12, r12b, r12d,
-    r13, rax, rbp, rbx, rcx, rdi, rdx, rsi,
+    CodeAssembler, CodeLabel, eax, ebx, ecx, edi, edx, esi, qword_ptr, r8, r9, r10, r11, r12, r12b,
+    r12d, r13, rax, rbp, rbx, rcx, rdi, rdx, rsi,
 };
 use sealstone_prover::algebra::Algebra;
 use sealstone_prover::contract::{Access, Cell, Contents, Contract, Groups, Steps, Stepwise};
@@ -132,15 +132,25 @@ struct Planted<'a> {
     advance: &'a dyn Fn(&mut CodeAssembler, CodeLabel),
     /// At the end of a group that is not full.
     rest: Code<'a>,
+    /// The header is where the loop ends, too; the advance is above it, and the first group skips
+    /// that. `advance` has no jump then.
+    is_while: bool,
+    /// After such a loop.
+    after: Code<'a>,
 }
 
 fn nothing(_: &mut CodeAssembler) {}
 
+/// Advances elements, results, position and number of elements that are done.
+fn advance_by(code: &mut CodeAssembler, [elements, results, position, done]: [i32; 4]) {
+    code.add(r8, elements).unwrap();
+    code.add(r10, results).unwrap();
+    code.add(r11, position).unwrap();
+    code.add(rax, done).unwrap();
+}
+
 fn advance(code: &mut CodeAssembler, header: CodeLabel) {
-    code.add(r8, 64).unwrap();
-    code.add(r10, 16).unwrap();
-    code.add(r11, 64).unwrap();
-    code.add(rax, 2).unwrap();
+    advance_by(code, [64, 16, 64, 2]);
     code.cmp(rcx, 2).unwrap();
     code.jne(header).unwrap();
 }
@@ -151,6 +161,14 @@ const RIGHT: Planted<'_> = Planted {
     group: &nothing,
     advance: &advance,
     rest: &nothing,
+    is_while: false,
+    after: &nothing,
+};
+
+const WHILE: Planted<'_> = Planted {
+    advance: &|code, _| advance_by(code, [64, 16, 64, 2]),
+    is_while: true,
+    ..RIGHT
 };
 
 /// Verdicts on one group of one and of two elements, and on any number of elements.
@@ -161,6 +179,7 @@ fn verdicts(planted: Planted<'_>) -> [Verdict; 3] {
 fn verdicts_of(contracts: [Contract; 3], planted: Planted<'_>) -> [Verdict; 3] {
     let mut code = CodeAssembler::new(64).unwrap();
     let [mut header, mut inner, mut one, mut end] = [(); 4].map(|()| code.create_label());
+    let mut next = code.create_label();
     code.push(rbx).unwrap();
     code.push(r12).unwrap();
     code.push(r13).unwrap();
@@ -170,9 +189,17 @@ fn verdicts_of(contracts: [Contract; 3], planted: Planted<'_>) -> [Verdict; 3] {
     code.mov(r11, qword_ptr(rdi + 24)).unwrap();
     code.mov(r13, rdi).unwrap();
     code.xor(eax, eax).unwrap();
+    if planted.is_while {
+        code.jmp(header).unwrap();
+        code.set_label(&mut next).unwrap();
+        (planted.advance)(&mut code, header);
+    }
     code.set_label(&mut header).unwrap();
     code.mov(rcx, r9).unwrap();
     code.sub(rcx, rax).unwrap();
+    if planted.is_while {
+        code.je(end).unwrap();
+    }
     (planted.header)(&mut code);
     code.lea(rdx, qword_ptr(r8 + 32)).unwrap();
     code.cmp(rcx, 2).unwrap();
@@ -199,12 +226,20 @@ fn verdicts_of(contracts: [Contract; 3], planted: Planted<'_>) -> [Verdict; 3] {
     code.jb(one).unwrap();
     code.mov(qword_ptr(r10 + 8), rbx).unwrap();
     (planted.group)(&mut code);
-    (planted.advance)(&mut code, header);
-    code.jmp(end).unwrap();
+    if planted.is_while {
+        code.jmp(next).unwrap();
+    } else {
+        (planted.advance)(&mut code, header);
+        code.jmp(end).unwrap();
+    }
     code.set_label(&mut one).unwrap();
     code.inc(rax).unwrap();
     (planted.rest)(&mut code);
+    if planted.is_while {
+        code.jmp(header).unwrap();
+    }
     code.set_label(&mut end).unwrap();
+    (planted.after)(&mut code);
     code.pop(r13).unwrap();
     code.pop(r12).unwrap();
     code.pop(rbx).unwrap();
@@ -235,6 +270,97 @@ fn a_loop_over_groups_is_proved() {
     assert_eq!([one, two, any], [(); 3].map(|()| Verdict::Proved));
 }
 
+/// So is one that ends at its header, and has its advance above that.
+#[test]
+fn a_loop_that_ends_at_its_header_is_proved() {
+    let [one, two, any] = verdicts(WHILE);
+    assert_eq!([one, two, any], [(); 3].map(|()| Verdict::Proved));
+}
+
+/// Its next group has other elements, another position, or other places for its results; or it
+/// advances wrongly what it returns, which is right for one group.
+#[test]
+fn an_advance_above_the_header_that_is_wrong() {
+    for steps in [
+        [0, 16, 64, 2],
+        [32, 16, 64, 2],
+        [64, 8, 64, 2],
+        [64, 24, 64, 2],
+        [64, 16, 0, 2],
+        [64, 16, 32, 2],
+    ] {
+        assert_only_one_group(Planted {
+            advance: &|code, _| advance_by(code, steps),
+            ..WHILE
+        });
+    }
+}
+
+/// After the loop, where its header was passed once more: what it returns is wrong from three
+/// groups on, if the last one is full (a multiple of two) or not.
+#[test]
+fn a_wrong_number_after_a_loop_that_ends_at_its_header() {
+    for odd in [0, 1] {
+        assert_only_one_group(Planted {
+            after: &|code| {
+                code.mov(rcx, rax).unwrap();
+                code.shr(rcx, 2).unwrap();
+                code.mov(rdx, rax).unwrap();
+                code.and(rdx, 1).unwrap();
+                code.cmp(rdx, odd).unwrap();
+                code.mov(edx, 0).unwrap();
+                code.cmovne(rcx, rdx).unwrap();
+                code.add(rax, rcx).unwrap();
+            },
+            ..WHILE
+        });
+    }
+}
+
+/// After the loop, a result changes: that of the last group, full or not, or the first one.
+#[test]
+fn a_result_that_changes_after_a_loop_that_ends_at_its_header() {
+    let places: [Code<'_>; 3] = [
+        &|code| code.lea(rdx, qword_ptr(r10 - 8)).unwrap(),
+        &|code| code.mov(rdx, r10).unwrap(),
+        &|code| code.mov(rdx, qword_ptr(r13 + 16)).unwrap(),
+    ];
+    for (place, odd) in places.into_iter().zip([0, 1, 1]) {
+        assert_only_one_group(Planted {
+            after: &|code| {
+                place(code);
+                let mut right = code.create_label();
+                code.mov(rcx, rax).unwrap();
+                code.and(ecx, 1).unwrap();
+                code.cmp(ecx, odd).unwrap();
+                code.jne(right).unwrap();
+                code.mov(rcx, rax).unwrap();
+                code.shr(rcx, 2).unwrap();
+                code.xor(qword_ptr(rdx), rcx).unwrap();
+                code.set_label(&mut right).unwrap();
+                code.nop().unwrap();
+            },
+            ..WHILE
+        });
+    }
+}
+
+/// One group more, with nothing left, from three elements on.
+#[test]
+fn a_loop_that_passes_its_header_too_often() {
+    assert_only_one_group(Planted {
+        rest: &|code| {
+            let mut right = code.create_label();
+            code.cmp(r9, 3).unwrap();
+            code.jb(right).unwrap();
+            code.dec(rax).unwrap();
+            code.set_label(&mut right).unwrap();
+            code.nop().unwrap();
+        },
+        ..WHILE
+    });
+}
+
 /// The next group has other elements, another position, or other places for its results.
 #[test]
 fn an_address_or_a_position_that_does_not_advance() {
@@ -244,10 +370,7 @@ fn an_address_or_a_position_that_does_not_advance() {
     {
         assert_only_one_group(Planted {
             advance: &|code, header| {
-                code.add(r8, elements).unwrap();
-                code.add(r10, results).unwrap();
-                code.add(r11, position).unwrap();
-                code.add(rax, 2).unwrap();
+                advance_by(code, [elements, results, position, 2]);
                 code.cmp(rcx, 2).unwrap();
                 code.jne(header).unwrap();
             },

@@ -4,15 +4,16 @@
 //! the results of a group. It jumps back to the *header* while elements remain. If the last group
 //! is too small, it leaves that to the caller. The function reaches the header before the first
 //! group too. There, g groups are done, and q · N + t elements remain, q ≥ 0 and t from 1 to N. So
-//! `n` is (g + q) · N + t, and all groups are G = g + q + 1. The prover examines these parts of
-//! runs:
+//! `n` is (g + q) · N + t, and all groups are G = g + q + 1. The header may also be where the
+//! function sees that nothing remains (`while`). Then it is reached once more, in the end. The
+//! prover examines these parts of runs:
 //!
 //! - *Base*: from the entry to the header, for each t, with q unknown. The invariant holds for g =
 //!   0.
 //! - *Step*: from the header, in a state of which only the invariant is known, with N elements or
 //!   more. The results of a group are right. Then the run splits, at the first branch that depends
-//!   on what remains. If more remains, it reaches the header, and the invariant holds for g + 1.
-//!   If not, it returns g · N + N.
+//!   on what remains, or at the header if no such branch is before it. If more remains, it reaches
+//!   the header, and the invariant holds for g + 1. If not, it returns g · N + N.
 //! - *Exit*: from such a state with q = 0, for each t below N. The run returns. If t elements are
 //!   enough for a group, their results are right and it returns g · N + t. Otherwise their results
 //!   are as they were, and it returns g · N.
@@ -29,8 +30,8 @@
 //! The rest of the stack is unknown: the part that is not written is anything, and no turn may read
 //! what was given up before it writes it. The flags are unknown.
 //!
-//! The prover guesses c from three arrivals of a run on random numbers. The guess needs no trust:
-//! base and step show that the invariant holds.
+//! The prover guesses the header, and c from three arrivals of a run on random numbers. The guess
+//! needs no trust: base and step show that the invariant holds at this address.
 //!
 //! # Soundness
 //!
@@ -98,6 +99,24 @@ impl From<&str> for Failure {
 enum Reached {
     Header,
     Return,
+}
+
+/// Where a step splits.
+enum Split {
+    /// At the branch of this address.
+    Branch(u64),
+    /// At the header, which no such branch is before.
+    Header,
+}
+
+impl Split {
+    /// The next instruction.
+    fn next(&self, machine: &Machine<'_>) -> u64 {
+        match self {
+            Self::Branch(at) => *at,
+            Self::Header => machine.next,
+        }
+    }
 }
 
 /// The runs of a proof, in one machine.
@@ -256,15 +275,18 @@ impl Runs<'_, '_> {
         let steps = (groups.steps)(groups.size);
         let contents = self.contents_of_group(g);
         let mut beside = self.beside(&steps, &contents, unknowns);
-        let branch = match self.go_on(Some(&mut beside)) {
-            Err(Failure::Stopped(stop)) if is_branch(&stop) => stop.at,
+        let split = match self.go_on(Some(&mut beside)) {
+            Err(Failure::Stopped(stop)) if is_branch(&stop) => Split::Branch(stop.at),
             Err(why) => return Err(why),
-            Ok(_) => return Err("no branch depends on how many groups remain".into()),
+            Ok(Reached::Header) => Split::Header,
+            Ok(Reached::Return) => {
+                return Err("no branch depends on how many groups remain".into());
+            }
         };
         let expected = self.expected(&mut beside)?;
         self.is_right(&slices, &expected)?;
         beside.restore(&mut self.machine);
-        let moment = self.machine.moment(branch);
+        let moment = self.machine.moment(split.next(&self.machine));
 
         self.choose(&point, &last, &behind);
         if self.go_on(Some(&mut beside))? == Reached::Header {
@@ -275,7 +297,7 @@ impl Runs<'_, '_> {
 
         self.machine.return_to(&moment);
         self.choose(&point, &more, &behind);
-        if self.go_on(Some(&mut beside))? == Reached::Return {
+        if matches!(split, Split::Branch(_)) && self.go_on(Some(&mut beside))? == Reached::Return {
             return Err("its loop over groups ends early".into());
         }
         self.is_right(&slices, &expected)?;
@@ -300,7 +322,12 @@ impl Runs<'_, '_> {
         let mut beside = steps
             .as_ref()
             .map(|steps| self.beside(steps, &contents, unknowns));
-        if self.go_on(beside.as_mut())? == Reached::Header {
+        // A loop whose header sees that nothing remains goes there once more.
+        let ended = match self.go_on(beside.as_mut())? {
+            Reached::Header => self.go_on(beside.as_mut())?,
+            Reached::Return => Reached::Return,
+        };
+        if ended == Reached::Header {
             return Err("its loop over groups does not end in time".into());
         }
         let expected = match &mut beside {

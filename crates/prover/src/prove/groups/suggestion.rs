@@ -1,11 +1,11 @@
 //! A run on random numbers, which suggests an invariant.
 
 use super::laws::{Places, Suggestion};
-use super::{Failure, few_bits, stop_at};
+use super::{Failure, few_bits, is_branch, stop_at};
 use crate::contract::{Cell, Contents, Contract, Groups};
-use crate::exec::{Machine, Where};
+use crate::exec::{Machine, Outcome, Where};
 use crate::prove::{Layout, Session, Subject, enter};
-use crate::term::{Random, Terms, Word, constant};
+use crate::term::{Random, Terms, Word, constant, value};
 
 impl Session {
     /// Runs on random numbers to the header, for the first three times, with more groups behind.
@@ -22,7 +22,6 @@ impl Session {
         let contents = on_numbers(&self.terms, contract, contents, &elements);
         let input = layout.words[contract.index(groups.input)].clone();
         let bytes = (8 * groups.cells[0] * groups.size) as u128;
-        let second = self.terms.sum(64, &[(1, &input)], bytes);
         let place = (contract, layout);
         let (mut machine, arguments) = enter(&mut self.terms, subject, place, &contents);
         machine.most_steps = self.most_steps;
@@ -36,47 +35,85 @@ impl Session {
             machine.memory.extend(start, &contents[buffer].concat());
         }
         let entry = machine.moment(machine.next);
-        let (mut lowest, mut arrivals) = (u64::MAX, Vec::new());
-        let run = machine.go_on(&before, |machine, _| {
-            let next = machine.next;
-            let is_header = match machine.watched {
-                Some(header) => next == header,
-                // A call of another library is no turn.
-                None if next < subject.1.start => false,
-                None => next < lowest && has_word(machine, &second),
-            };
-            if next >= subject.1.start {
-                lowest = lowest.min(next);
+        let (joins, run) = joins(&mut machine, &before);
+        for header in joins {
+            machine.return_to(&entry);
+            let found = arrivals(&mut machine, &before, header);
+            if let Some(suggestion) = found
+                && is_advanced(&mut machine, &suggestion, (&input, bytes))
+            {
+                return Ok(suggestion);
             }
-            if is_header {
-                machine.watched = Some(next);
-                arrivals.push((all_places(machine), machine.memory.given_up()));
-            }
-            match arrivals.len() {
-                2 => stop_at(machine),
-                _ => Ok(()),
-            }
-        });
-        let Ok([(second, given_up), (third, more_given_up)]) = <[_; 2]>::try_from(arrivals) else {
-            run?;
-            return Err("no loop over groups is found".into());
-        };
-        machine.return_to(&entry);
-        let run = machine.go_on(&before, |machine, _| match Some(machine.next) {
-            next if next == machine.watched => stop_at(machine),
-            _ => Ok(()),
-        });
-        let header = machine.watched.expect("two arrivals");
-        if machine.next != header {
-            run?;
-            return Err("it returns before its loop over groups".into());
         }
-        Ok(Suggestion {
-            header,
-            arrivals: [all_places(&machine), second, third],
-            given_up: &given_up | &more_given_up,
-        })
+        // At some time, a branch depends on the number of groups.
+        match run {
+            Err(stop) if !is_branch(&stop) => Err(stop.into()),
+            _ => Err("no loop over groups is found".into()),
+        }
     }
+}
+
+/// The joins of a run, in their order. The first turn of a loop over groups comes to code that was
+/// not executed before. The second one joins it at the header, by a jump backwards, or from code
+/// that the first turn skips: the advance to the next group may be above the header.
+fn joins(machine: &mut Machine<'_>, before: &[Word]) -> (Vec<u64>, Outcome<()>) {
+    let mut joins = Vec::new();
+    machine.watches_joins = true;
+    let run = machine.go_on(before, |machine, _| {
+        if machine.is_join() {
+            joins.push(machine.next);
+        }
+        Ok(())
+    });
+    machine.watches_joins = false;
+    (joins, run)
+}
+
+/// The first three arrivals at an address.
+fn arrivals(machine: &mut Machine<'_>, before: &[Word], header: u64) -> Option<Suggestion> {
+    let mut arrivals = Vec::new();
+    machine.watched = Some(header);
+    let run = machine.go_on(before, |machine, _| {
+        if machine.next == header {
+            arrivals.push((all_places(machine), machine.memory.given_up()));
+        }
+        match arrivals.len() {
+            3 => stop_at(machine),
+            _ => Ok(()),
+        }
+    });
+    let stopped = run.is_err();
+    let [(first, _), (second, given_up), (third, more_given_up)] = arrivals.try_into().ok()?;
+    stopped.then(|| Suggestion {
+        header,
+        arrivals: [first, second, third],
+        given_up: &given_up | &more_given_up,
+    })
+}
+
+/// Whether a register, or a place on the stack, has an address in the elements, which each turn
+/// advances by the bytes of a group. A loop within a group has none.
+fn is_advanced(
+    machine: &mut Machine<'_>,
+    suggestion: &Suggestion,
+    (input, bytes): (&Word, u128),
+) -> bool {
+    let [first, second, third] = &suggestion.arrivals;
+    let places = first.iter().filter(|(place, _)| match place {
+        Where::General(_) => true,
+        Where::Memory(address) => machine.memory.is_stack(*address),
+        Where::Vector(..) | Where::Mask(_) => false,
+    });
+    let terms = &mut *machine.terms;
+    let mut distance = |a: &Word, b: &Word| value(&terms.sub(a, b));
+    places.into_iter().any(|(place, first)| {
+        let (Some(second), Some(third)) = (second.get(place), third.get(place)) else {
+            return false;
+        };
+        distance(first, input).is_some()
+            && distance(second, first) == Some(bytes)
+            && distance(third, second) == Some(bytes)
+    })
 }
 
 fn all_places(machine: &Machine<'_>) -> Places {
@@ -104,16 +141,4 @@ fn on_numbers(
         words.collect()
     });
     buffers.collect()
-}
-
-fn has_word(machine: &Machine<'_>, word: &Word) -> bool {
-    let on_stack = |place: &Where| match place {
-        Where::Memory(address) => machine.memory.is_stack(*address),
-        _ => true,
-    };
-    machine.general.contains(word)
-        || machine
-            .places()
-            .iter()
-            .any(|(place, found)| on_stack(place) && found == word)
 }
