@@ -452,3 +452,94 @@ fn a_last_block_that_is_not_flagged() {
     });
     assert_refuted(&verdict, "reproduced natively");
 }
+
+/// The cases of a tree kernel in four lanes that refuse its code with a change. The change is made
+/// in each of the places that `change` finds, one at a time.
+fn refused_in(
+    name: &'static str,
+    change: impl Fn(&Instruction, Vec<u8>) -> Option<Vec<u8>>,
+) -> Vec<Vec<&'static str>> {
+    let image = own_image();
+    let (kernel, (symbol, instructions)) = tree(name);
+    let changed = instructions.iter().filter_map(|(address, instruction)| {
+        let bytes = bytes_of(&image, *address, instruction);
+        Some((*address, change(instruction, bytes)?))
+    });
+    let refused = changed.map(|(address, bytes)| {
+        let mut image = image.clone();
+        image.patch(address, &bytes);
+        let processor = kernel.set.processor();
+        let mut session = Session::new();
+        let mut is_refused = |contract: &&Contract| {
+            let finding = session.prove(&image, &symbol, contract, &processor);
+            !finding.verdict.is_proof()
+        };
+        let cases = kernel.contracts.iter().filter(|case| is_refused(case));
+        cases.map(|contract| contract.case).collect()
+    });
+    refused.collect()
+}
+
+const ANY: &str = "any number of nodes";
+
+/// Positions, and addresses of nodes, advance by the bytes of a group. No contract of one group
+/// notices another advance.
+#[test]
+fn an_advance_to_the_next_group_that_is_wrong() {
+    let refused = refused_in(NODES, |instruction, mut bytes| {
+        let adds = matches!(instruction.mnemonic(), Mnemonic::Add | Mnemonic::Sub);
+        let last = instruction.op_count().checked_sub(1)?;
+        let is_number = instruction.op_kind(last) == OpKind::Immediate32to64;
+        let group = 4 * 16 * 64;
+        (adds && is_number && (instruction.immediate(last) as i64).abs() == group).then(|| {
+            let low = bytes.len() - 4;
+            bytes[low] ^= 0x40;
+            bytes
+        })
+    });
+    assert!(refused.len() >= 2, "{refused:?}");
+    assert!(
+        refused.iter().all(|cases| cases[..] == [ANY]),
+        "{refused:?}"
+    );
+}
+
+/// The second group's values are where those of the third one belong.
+#[test]
+fn a_place_of_values_that_is_wrong_from_the_second_group_on() {
+    let refused = refused_in(NODES, |instruction, mut bytes| {
+        let is_shift = instruction.mnemonic() == Mnemonic::Shl
+            && instruction.op1_kind() == OpKind::Immediate8
+            && instruction.immediate8() == 8;
+        is_shift.then(|| {
+            *bytes.last_mut().expect("an immediate") = 9;
+            bytes
+        })
+    });
+    assert!(!refused.is_empty());
+    assert!(
+        refused.iter().all(|cases| cases[..] == [ANY]),
+        "{refused:?}"
+    );
+}
+
+/// Two leaves are left to the caller, though they are enough for a group. Four leaves and none do
+/// not show it.
+#[test]
+fn a_last_group_that_is_left_out() {
+    let refused = refused_in("tree leaves, 4 lanes", |instruction, mut bytes| {
+        let is_least = instruction.mnemonic() == Mnemonic::Cmp
+            && instruction.op0_kind() == OpKind::Register
+            && instruction.op1_kind() == OpKind::Immediate8to64
+            && instruction.immediate(1) == 2;
+        is_least.then(|| {
+            *bytes.last_mut().expect("an immediate") = 3;
+            bytes
+        })
+    });
+    assert!(!refused.is_empty());
+    assert!(
+        refused.iter().any(|cases| cases[..] == [ANY]),
+        "{refused:?}"
+    );
+}

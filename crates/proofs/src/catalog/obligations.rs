@@ -94,6 +94,14 @@ const TREES: Group = group(
         "sealstone_lanes::cpu::avx512_plus",
     ],
 );
+/// Those with rows of fixed numbers.
+const TREES_512: Group = group(
+    "trees in lanes of AVX-512",
+    &[
+        "sealstone_lanes::cpu::avx512",
+        "sealstone_lanes::cpu::avx512_plus",
+    ],
+);
 /// All of them.
 const ALL: &[&Group] = &[
     &G,
@@ -171,10 +179,10 @@ pub const OBLIGATIONS: &[Obligation] = &[
     },
     Obligation {
         need: Need::Count,
-        groups: &[&TREE, &TREES],
-        what: "full nodes of 16 or of 64 blocks, as many as there are lanes, or too few for a group; \
-               of 16 blocks in four lanes any number up to four",
-        by: "nothing: a call may have other numbers of nodes, in several groups, and other sizes",
+        groups: &[&TREES_512],
+        what: "0, 1, 2 or 8 leaves in eight lanes (nodes: any number); 0, 1, 2 or 9 nodes or leaves \
+               in nine lanes",
+        by: "nothing: a call may have other numbers of them, in several groups",
         checked: "not proved for others; tests in `crates/skein`",
     },
 ];

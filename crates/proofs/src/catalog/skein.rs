@@ -4,7 +4,7 @@ use super::{Kernel, Set};
 use crate::spec::{skein, threefish};
 use sealstone_prover::algebra::Algebra;
 use sealstone_prover::contract::Access::{Read, Scratch, Write};
-use sealstone_prover::contract::{Cell, Contents, Contract, Stepwise};
+use sealstone_prover::contract::{Cell, Contents, Contract, Groups, Steps, Stepwise};
 use sealstone_prover::formula;
 
 pub(super) fn threefish(words: usize) -> Vec<Kernel> {
@@ -240,8 +240,10 @@ impl Nodes {
         self.memory(Contract::new(nothing)).case(CASES[self.count])
     }
 
-    /// The contracts for numbers of nodes: all that are too few, and for four lanes the others.
-    /// More would take too long, because each takes as long as a full group.
+    /// The contracts for numbers of nodes: a full group, which also runs natively, all that are too
+    /// few, and any number. There each number of nodes in the last group takes as long as a full
+    /// group, which is too long for leaves in eight lanes. In nine lanes, the prover does not see
+    /// that a turn of the inner loop is a step.
     fn contracts(lanes: usize, blocks: usize) -> Vec<Contract> {
         let of = |count| Self {
             count,
@@ -250,17 +252,38 @@ impl Nodes {
         };
         let fewest = lanes / 4 + 1;
         let mut contracts = vec![of(lanes).contract()];
-        if lanes > 1 {
-            contracts.extend((0..fewest).map(|count| of(count).too_few()));
-        }
+        contracts.extend((0..fewest).map(|count| of(count).too_few()));
         if (lanes, blocks) == (4, 16) {
             contracts.extend([fewest, lanes - 1].map(|count| of(count).contract()));
+        }
+        if lanes <= 4 || (lanes, blocks) == (8, 16) {
+            contracts.push(of(lanes).any_number());
         }
         contracts
     }
 
     fn memory(self, contract: Contract) -> Contract {
-        let count = Cell::Number(self.count as u64);
+        self.memory_of(contract, Cell::Number(self.count as u64))
+    }
+
+    /// Any number of nodes, in groups of as many as there are lanes.
+    fn any_number(self) -> Contract {
+        let groups = Groups {
+            input: "nodes",
+            output: "values",
+            cells: [Self::CELLS * self.blocks, Self::CELLS],
+            position: ("input", 5),
+            distance: self.before(1) as u64,
+            size: self.lanes,
+            least: self.lanes / 4 + 1,
+            steps: Box::new(move |count| Steps::new(Self { count, ..self })),
+        };
+        self.memory_of(Contract::stepwise(self), Cell::Elements)
+            .case("any number of nodes")
+            .in_groups(groups)
+    }
+
+    fn memory_of(self, contract: Contract, count: Cell) -> Contract {
         let input = vec![
             Cell::Address("start"),
             Cell::Address("nodes"),
@@ -361,11 +384,8 @@ const CASES: [&str; 9] = [
 /// What the row of [`Nodes::contracts`] shows: in which calls.
 fn shown(lanes: usize, blocks: usize) -> &'static str {
     match (lanes, blocks) {
-        (1, 16) => "Skein 1.3, 3.5.6, for a call with one node of 16 blocks",
-        (1, _) => "Skein 1.3, 3.5.6, for a call with one leaf of 64 blocks",
-        (4, 16) => "Skein 1.3, 3.5.6, for calls with 0 to 4 nodes of 16 blocks",
-        (4, _) => "Skein 1.3, 3.5.6, for calls with 0, 1 or 4 leaves of 64 blocks",
-        (8, 16) => "Skein 1.3, 3.5.6, for calls with 0, 1, 2 or 8 nodes of 16 blocks",
+        (1 | 4 | 8, 16) => "Skein 1.3, 3.5.6, for any number of nodes of 16 blocks",
+        (1 | 4, _) => "Skein 1.3, 3.5.6, for any number of leaves of 64 blocks",
         (8, _) => "Skein 1.3, 3.5.6, for calls with 0, 1, 2 or 8 leaves of 64 blocks",
         (_, 16) => "Skein 1.3, 3.5.6, for calls with 0, 1, 2 or 9 nodes of 16 blocks",
         _ => "Skein 1.3, 3.5.6, for calls with 0, 1, 2 or 9 leaves of 64 blocks",
