@@ -277,8 +277,7 @@ fn a_loop_that_ends_at_its_header_is_proved() {
     assert_eq!([one, two, any], [(); 3].map(|()| Verdict::Proved));
 }
 
-/// Its next group has other elements, another position, or other places for its results; or it
-/// advances wrongly what it returns, which is right for one group.
+/// Its next group has other elements, another position, or other places for its results.
 #[test]
 fn an_advance_above_the_header_that_is_wrong() {
     for steps in [
@@ -296,8 +295,24 @@ fn an_advance_above_the_header_that_is_wrong() {
     }
 }
 
-/// After the loop, where its header was passed once more: what it returns is wrong from three
-/// groups on, if the last one is full (a multiple of two) or not.
+/// The same from the fourth group on: three arrivals at the header suggest the right invariant.
+#[test]
+fn an_advance_above_the_header_that_is_wrong_later() {
+    for register in [r8, r10, r11, rax] {
+        assert_only_one_group(Planted {
+            advance: &|code, _| {
+                code.mov(rcx, rax).unwrap();
+                code.shr(rcx, 2).unwrap();
+                advance_by(code, [64, 16, 64, 2]);
+                code.add(register, rcx).unwrap();
+            },
+            ..WHILE
+        });
+    }
+}
+
+/// After the loop, where its header was passed once more: what it returns is wrong from four
+/// elements on, if the last group is full or not.
 #[test]
 fn a_wrong_number_after_a_loop_that_ends_at_its_header() {
     for odd in [0, 1] {
