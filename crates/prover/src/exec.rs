@@ -88,8 +88,8 @@ pub struct Machine<'a> {
     pub next: u64,
     /// An address that counts as a turn of a loop wherever the run comes from.
     pub(crate) watched: Option<u64>,
-    /// Every *join* counts as a turn of a loop: a step from an instruction that was executed for the
-    /// first time to one that was executed once before.
+    /// Every *join* counts as a turn of a loop: a step from an instruction that was executed for
+    /// the first time to one that was executed once before.
     pub(crate) watches_joins: bool,
     /// Address of this instruction.
     at: u64,
@@ -243,8 +243,8 @@ impl<'a> Machine<'a> {
     }
 
     /// Continues until the function returns, and checks the rules of the ABI. `before` are the
-    /// registers at the entry. Calls `at_turn` also when the run reaches the watched address, and at
-    /// joins if they are watched.
+    /// registers at the entry. Calls `at_turn` also when the run reaches the watched address, and
+    /// at joins if they are watched.
     pub(crate) fn go_on(
         &mut self,
         before: &[Word],
