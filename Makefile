@@ -48,14 +48,14 @@ js: ## the visitor's side of tokens, for web pages: js/dist
 test: ## every test, with the published vectors
 	@scripts/setup test
 	scripts/fetch-vectors
-	scripts/prove-lemmas --install
+	scripts/packages .tools/solvers crates/proofs/solvers.txt
 	$(XTASK) test --check-vectors \
 		--also "scripts/test-python" \
 		--also "scripts/test-argon2 2000" \
 		--also "scripts/test-interop $(CARGO_FLAGS)" \
 		--also "scripts/test-one-thread $(CARGO_FLAGS)" \
 		--also "cargo test $(CARGO_FLAGS) --manifest-path xtask/Cargo.toml" \
-		--also "cd scripts/tests && python3 -Bm unittest test_jobs test_setup" \
+		--also "cd scripts/tests && python3 -Bm unittest test_jobs test_packages test_setup" \
 		--also "scripts/record-session --check $(CARGO_TARGET_DIR)/debug/sealstone" \
 		$(CARGO_FLAGS)
 
@@ -94,7 +94,7 @@ prove: ## prove the kernels' machine code equal to their specifications, in the 
 	cargo rustc --release $(CARGO_FLAGS) -p sealstone-capi --lib --crate-type staticlib
 	scripts/library $(CARGO_TARGET_DIR)/release/libsealstone_capi.a $(CARGO_TARGET_DIR)/library
 	cargo build --release $(CARGO_FLAGS) --manifest-path python/Cargo.toml
-	scripts/prove-lemmas --install
+	scripts/packages .tools/solvers crates/proofs/solvers.txt
 	$(CARGO_TARGET_DIR)/release/sealstone-prove --lemmas --write-json $(CARGO_TARGET_DIR)/proofs.json \
 		--library $(CARGO_TARGET_DIR)/library/lib/libsealstone.so \
 		--library $(CARGO_TARGET_DIR)/release/libsealstone_python.so $(ARGS)
