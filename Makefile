@@ -32,7 +32,11 @@ XTASK := cargo $(CARGO_FLAGS) xtask
 # A target that has no standard library: what claims to need none is built for it.
 WITHOUT_STD := x86_64-unknown-none
 
-.PHONY: help demo js test test-services test-platforms test-constant-time lint prove prove-levels bench fuzz wheels install clean
+# All of a campaign, one test after the other: moments are measured, and the disk holds one large file
+# at a time.
+WHOLE := --include-ignored --test-threads=1
+
+.PHONY: help demo js test test-services test-platforms test-constant-time campaign lint prove prove-levels bench fuzz wheels install clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -74,6 +78,13 @@ test-platforms: ## the kernels' tests on aarch64, i686 and s390x, by an emulator
 test-constant-time: ## no branch and no address depends on a token's key or blind, by valgrind
 	@scripts/setup test
 	scripts/test-constant-time $(CARGO_FLAGS)
+
+campaign: ## kills, full disks, closed pipes, files of gigabytes, all of it: hours (ARGS=… names tests)
+	@scripts/setup test
+	@export SEALSTONE_CAMPAIGN_SEED=$${SEALSTONE_CAMPAIGN_SEED:-$$RANDOM$$RANDOM}; \
+	echo "campaign: seed $$SEALSTONE_CAMPAIGN_SEED"; \
+	cargo test --release $(CARGO_FLAGS) -p sealstone-cli --test campaign -- $(WHOLE) $(ARGS); \
+	cargo test --release $(CARGO_FLAGS) -p sealstone-server --test faults -- $(WHOLE) $(ARGS)
 
 lint: ## format, lints, documentation, layers, sizes, dependencies
 	@scripts/setup lint

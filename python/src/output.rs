@@ -18,13 +18,13 @@ use std::ptr::NonNull;
 /// Bytes that a call writes. Only its begin and its end need Python's lock.
 #[derive(Default)]
 pub(crate) struct Output {
-    room: Option<Room>,
+    buffer: Option<Buffer>,
     /// The bytes that the object has no room for.
     more: Vec<u8>,
 }
 
 /// A new `bytes` object that nobody else has.
-struct Room {
+struct Buffer {
     object: Py<PyBytes>,
     /// The object's memory. Only the first `written` bytes are initialised.
     start: NonNull<u8>,
@@ -32,29 +32,29 @@ struct Room {
     written: usize,
 }
 
-// SAFETY: `Room` owns the memory behind `start` alone, like a `Box<[u8]>`: the object is never
-// given away before `Room` is gone.
-unsafe impl Send for Room {}
+// SAFETY: `Buffer` owns the memory behind `start` alone, like a `Box<[u8]>`: the object is never
+// given away before `Buffer` is gone.
+unsafe impl Send for Buffer {}
 
 impl Output {
     /// Output of this length. Another length is possible too: it costs a copy.
     pub(crate) fn new(py: Python<'_>, length: usize) -> PyResult<Self> {
         Ok(Self {
-            room: Some(Room::new(py, length)?),
+            buffer: Some(Buffer::new(py, length)?),
             more: Vec::new(),
         })
     }
 
     /// All that was written.
     pub(crate) fn finish(self, py: Python<'_>) -> PyResult<Bound<'_, PyBytes>> {
-        let Some(room) = self.room else {
+        let Some(buffer) = self.buffer else {
             return Ok(PyBytes::new(py, &self.more));
         };
-        if room.is_full() && self.more.is_empty() {
-            return Ok(room.object.into_bound(py));
+        if buffer.is_full() && self.more.is_empty() {
+            return Ok(buffer.object.into_bound(py));
         }
-        let mut whole = Room::new(py, room.written + self.more.len())?;
-        whole.write(room.bytes());
+        let mut whole = Buffer::new(py, buffer.written + self.more.len())?;
+        whole.write(buffer.bytes());
         whole.write(&self.more);
         Ok(whole.object.into_bound(py))
     }
@@ -62,7 +62,7 @@ impl Output {
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.room.as_mut().map_or(0, |room| room.write(bytes));
+        let written = self.buffer.as_mut().map_or(0, |buffer| buffer.write(bytes));
         self.more.extend_from_slice(&bytes[written..]);
         Ok(bytes.len())
     }
@@ -72,7 +72,7 @@ impl Write for Output {
     }
 }
 
-impl Room {
+impl Buffer {
     fn new(py: Python<'_>, length: usize) -> PyResult<Self> {
         let size = length.try_into().map_err(|_| PyMemoryError::new_err(()))?;
         // SAFETY: Python is attached. Without a source, it returns a new object whose memory is not

@@ -14,11 +14,11 @@ pub(crate) struct Memory {
     at_once: usize,
     keep_kib: u64,
     /// Locked for an instant, and only with Python's lock held: so a fork finds it unlocked.
-    shelf: Mutex<Arc<Shelf>>,
+    pool: Mutex<Arc<Pool>>,
 }
 
 /// Shared with running hashes, which put their memory back without Python's lock.
-struct Shelf {
+struct Pool {
     state: Mutex<State>,
     returned: Condvar,
 }
@@ -33,11 +33,11 @@ struct State {
 /// Memory of one hash; goes back on drop.
 pub(super) struct Place {
     arena: Arena,
-    shelf: Arc<Shelf>,
+    pool: Arc<Pool>,
 }
 
 /// How long a hash waits for its turn before it looks at signals.
-const PATIENCE: Duration = Duration::from_millis(100);
+const SIGNAL_INTERVAL: Duration = Duration::from_millis(100);
 
 #[pymethods]
 impl Memory {
@@ -51,7 +51,7 @@ impl Memory {
         Ok(Self {
             at_once,
             keep_kib,
-            shelf: Mutex::new(Shelf::new(at_once, keep_kib)),
+            pool: Mutex::new(Pool::new(at_once, keep_kib)),
         })
     }
 
@@ -70,18 +70,18 @@ impl Memory {
     /// KiB that are kept and not in use now.
     #[getter]
     fn kept_kib(&self) -> u64 {
-        self.shelf().lock().kept_kib()
+        self.pool().lock().kept_kib()
     }
 
     /// Gives the memory that is not in use back to the system.
     fn release(&self, py: Python<'_>) {
-        let kept = std::mem::take(&mut self.shelf().lock().kept);
+        let kept = std::mem::take(&mut self.pool().lock().kept);
         py.detach(|| drop(kept));
     }
 
     /// In the child of a fork: hashes of the parent's threads never end here.
     fn _after_fork(&self) {
-        *lock(&self.shelf) = Shelf::new(self.at_once, self.keep_kib);
+        *lock(&self.pool) = Pool::new(self.at_once, self.keep_kib);
     }
 
     fn __repr__(&self) -> String {
@@ -95,23 +95,23 @@ impl Memory {
 impl Memory {
     /// Waits for the turn of another hash, of `kib` KiB. Signals and `watch` may end that.
     pub(super) fn take(&self, py: Python<'_>, kib: u64, watch: &Watch) -> PyResult<Place> {
-        let shelf = self.shelf();
+        let pool = self.pool();
         loop {
-            let arena = shelf.lock().begin(kib);
+            let arena = pool.lock().begin(kib);
             if let Some(arena) = arena {
-                return Ok(Place { arena, shelf });
+                return Ok(Place { arena, pool });
             }
-            py.detach(|| shelf.wait());
+            py.detach(|| pool.wait());
             watch.look(py, 0, kib)?;
         }
     }
 
-    fn shelf(&self) -> Arc<Shelf> {
-        Arc::clone(&lock(&self.shelf))
+    fn pool(&self) -> Arc<Pool> {
+        Arc::clone(&lock(&self.pool))
     }
 }
 
-impl Shelf {
+impl Pool {
     fn new(at_once: usize, keep_kib: u64) -> Arc<Self> {
         let state = State {
             kept: Vec::new(),
@@ -132,7 +132,7 @@ impl Shelf {
         let is_full = |state: &mut State| state.free == 0;
         let waited = self
             .returned
-            .wait_timeout_while(self.lock(), PATIENCE, is_full);
+            .wait_timeout_while(self.lock(), SIGNAL_INTERVAL, is_full);
         drop(waited);
     }
 }
@@ -170,14 +170,14 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut state = self.shelf.lock();
+        let mut state = self.pool.lock();
         state.free += 1;
         // Memory that is not kept goes back to the system after the lock is given up.
         if state.kept_kib() + self.arena.kib() <= state.keep_kib {
             state.kept.push(std::mem::take(&mut self.arena));
         }
         drop(state);
-        self.shelf.returned.notify_one();
+        self.pool.returned.notify_one();
     }
 }
 

@@ -1,7 +1,7 @@
 //! Accidents while the command works: it is killed at any moment, the disk fills up, the other end
 //! of a pipe closes, files are huge or altered. `planted` shows that these tests notice bugs.
 //!
-//! `make test` runs a short version, `scripts/campaign` the long one.
+//! `make test` runs a short version, `make campaign` the long one.
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 

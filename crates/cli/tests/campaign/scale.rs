@@ -1,5 +1,5 @@
 //! The extent of the tests: a short version every day, and a long one in the ignored tests, which
-//! `scripts/campaign` runs.
+//! `make campaign` runs.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +26,7 @@ macro_rules! long_tests {
         mod long {
             $(
                 #[test]
-                #[ignore = "takes hours: scripts/campaign"]
+                #[ignore = "takes hours: make campaign"]
                 fn $test() {
                     crate::scale::run_long(super::$test);
                 }
