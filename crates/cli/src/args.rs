@@ -58,7 +58,7 @@ pub(crate) use trust::{
     ApproveArgs, CheckArgs, DecideArgs, EndArgs, PolicyArgs, PruneArgs, RekeyArgs, SignArgs,
     SignedPolicy, TrustCommand,
 };
-pub(crate) use values::Hex;
+pub(crate) use values::{Hex, file_name, must_be_file};
 
 /// Keep files secret for decades, and know who sent them.
 ///

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::file_name;
+
 /// `monitor …`; off by default
 #[derive(Subcommand)]
 pub(crate) enum MonitorCommand {
@@ -19,6 +21,6 @@ pub(crate) enum MonitorCommand {
 #[derive(Args)]
 pub(crate) struct MonitorReportArgs {
     /// Write the report as one self-contained page for a browser
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = file_name())]
     pub(crate) html: Option<PathBuf>,
 }

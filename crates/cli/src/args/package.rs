@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use sealstone::package::Layer;
 
-use super::UnlockArgs;
+use super::{UnlockArgs, file_name, must_be_file};
 
 /// `sign`
 #[derive(Args)]
@@ -183,7 +183,7 @@ pub(crate) struct PackageVerifyArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) export: Option<PathBuf>,
     /// Write a report as HTML to a new file, good or bad, for people who have no Sealstone
-    #[arg(long, value_name = "FILE.html")]
+    #[arg(long, value_name = "FILE.html", value_parser = file_name())]
     pub(crate) html: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) unlock: UnlockArgs,
@@ -203,7 +203,7 @@ impl std::str::FromStr for LabelledFile {
         let (label, file) = text.split_once('=').ok_or("write LABEL=FILE")?;
         Ok(Self {
             label: label.to_owned(),
-            file: file.into(),
+            file: must_be_file(file.into())?,
         })
     }
 }

@@ -7,6 +7,7 @@ use sealstone::KdfParams;
 
 use super::{
     FirstPassphraseArgs, GenerateArgs, LockArgs, NewPassphraseArgs, UnlockArgs, UnlockForArgs,
+    file_name,
 };
 
 /// `passport …`
@@ -41,7 +42,7 @@ pub(crate) enum PassportCommand {
 #[derive(Args)]
 pub(crate) struct NewArgs {
     /// The new file; the public half goes next to it [default: your default passport]
-    #[arg(short, long, value_name = "FILE.passport")]
+    #[arg(short, long, value_name = "FILE.passport", value_parser = file_name())]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) creation: CreationArgs,
@@ -176,7 +177,7 @@ pub(crate) struct RotateArgs {
     #[arg(value_name = "OLD.passport")]
     pub(crate) old: Option<PathBuf>,
     /// The new file; its public half goes next to it [default: it becomes your default passport]
-    #[arg(short, long, value_name = "NEW.passport")]
+    #[arg(short, long, value_name = "NEW.passport", value_parser = file_name())]
     pub(crate) output: Option<PathBuf>,
     /// What you call yourself [default: as before]
     #[arg(long)]
@@ -228,7 +229,7 @@ pub(crate) struct JoinArgs {
     #[arg(required = true, value_name = "SHARE")]
     pub(crate) shares: Vec<PathBuf>,
     /// The new file; its public half goes next to it [default: it becomes your default passport]
-    #[arg(short, long, value_name = "NEW.passport")]
+    #[arg(short, long, value_name = "NEW.passport", value_parser = file_name())]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) creation: CreationArgs,
@@ -260,7 +261,7 @@ pub(crate) struct BackupArgs {
 #[derive(Args)]
 pub(crate) struct RestoreArgs {
     /// The new file; its public half goes next to it [default: it becomes your default passport]
-    #[arg(short, long, value_name = "NEW.passport")]
+    #[arg(short, long, value_name = "NEW.passport", value_parser = file_name())]
     pub(crate) output: Option<PathBuf>,
     /// Read the words from a file; four letters of each are enough; `-` is standard input
     /// [default: asks]

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use sealstone_terminal::clock;
 use sealstone_token::privacypass::TokenType;
 
-use super::{Hex, UnlockArgs};
+use super::{Hex, UnlockArgs, file_name};
 
 /// `token …`
 #[derive(Subcommand)]
@@ -85,7 +85,7 @@ pub(crate) struct KeygenArgs {
     #[arg(long, value_name = "N", requires = "from")]
     pub(crate) epoch: Option<u64>,
     /// The new secret file; the public key goes beside it, into FILE.pub
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = file_name())]
     pub(crate) output: PathBuf,
 }
 
@@ -172,7 +172,7 @@ pub(crate) struct RequestArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) count: u16,
     /// The new secret file for `token finalize`
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = file_name())]
     pub(crate) state: PathBuf,
     #[command(flatten)]
     pub(crate) output: MessageOutput,

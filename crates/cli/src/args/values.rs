@@ -1,7 +1,9 @@
 //! Values with a syntax of their own.
 
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use zeroize::Zeroizing;
 
@@ -34,6 +36,18 @@ impl FromStr for Hex {
 
     fn from_str(text: &str) -> Result<Self, &'static str> {
         Self::decode(text.as_bytes()).map(Self)
+    }
+}
+
+/// Parses the name of a file that is never standard output.
+pub(crate) fn file_name() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(must_be_file)
+}
+
+pub(crate) fn must_be_file(path: PathBuf) -> Result<PathBuf, &'static str> {
+    match path == Path::new("-") {
+        false => Ok(path),
+        true => Err("this is not written to standard output: name a file (one called - is ./-)"),
     }
 }
 

@@ -328,3 +328,27 @@ fn armor_is_found_in_a_mail() {
     world.done(&["open", "-i", "bob.passport", "-o", "out", "mail.sealed"]);
     assert_eq!(world.read("out"), world.read("plan.txt"));
 }
+
+#[test]
+fn what_belongs_in_a_file_is_not_written_to_one_called_dash() {
+    let world = World::new();
+    for command in [
+        "passport new -o -",
+        "passport rotate alice.passport -o -",
+        "passport restore -o -",
+        "passport join share -o -",
+        "token keygen --root -o -",
+        "token keygen --type p384 -o -",
+        "token request challenge --key issuer.key.pub --state -",
+        "monitor report --html -",
+        "verify some.package --html -",
+        "verify some.package --secret-file secret --derive key=-",
+    ] {
+        let words: Vec<&str> = command.split(' ').collect();
+        let said = refuse(&mut world.command(&words), 2);
+        assert!(said.contains("name a file (one called - is ./-)"), "{said}");
+        assert!(!world.path("-").exists(), "{command}");
+    }
+    world.done(&["token", "keygen", "--root", "-o", "./-"]);
+    assert_eq!(world.mode("-"), 0o600);
+}

@@ -86,12 +86,6 @@ pub(super) fn place_or_default(named: Option<&Path>) -> Result<PassportFiles> {
 /// At `path` and next to it, where nothing may be. Fails early with what would fail once a
 /// passphrase was made up and shown.
 pub(super) fn new_place(path: &Path) -> Result<PassportFiles> {
-    if path == Path::new("-") {
-        return Err(
-            Failure::usage("a passport is not written to standard output")
-                .hint("choose -o FILE.passport"),
-        );
-    }
     if path.extension().is_some_and(|extension| extension == "pub") {
         let what = format!("{} is the name of a public half", shown(path));
         return Err(Failure::usage(what)
