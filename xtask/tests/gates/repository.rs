@@ -1,8 +1,9 @@
 //! A tiny repository of the same shape as this one, to plant violations in.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 pub(crate) const FORBID: &str = "#![forbid(unsafe_code)]\n";
@@ -121,12 +122,18 @@ impl Repository {
         fs::remove_file(self.path(name)).unwrap();
     }
 
-    /// A program that is found before all others on [`Repository::bin`].
+    /// A program that is found before all others on [`Repository::bin`]. Another process writes it:
+    /// where this one does, a child that another thread starts meanwhile holds the file open, and
+    /// the system runs no file that is open for writing (ETXTBSY).
     pub(crate) fn program(&self, name: &str, text: &str) {
-        use std::os::unix::fs::PermissionsExt;
-        let name = format!("bin/{name}");
-        self.write(&name, text);
-        fs::set_permissions(self.path(&name), fs::Permissions::from_mode(0o755)).unwrap();
+        let mut install = Command::new("install");
+        install.args(["-D", "-m", "755", "/dev/stdin"]);
+        install.arg(self.path("bin").join(name));
+        let mut install = install.stdin(Stdio::piped()).spawn().unwrap();
+        let mut stdin = install.stdin.take().unwrap();
+        stdin.write_all(text.as_bytes()).unwrap();
+        drop(stdin);
+        assert!(install.wait().unwrap().success());
     }
 
     /// `PATH`, with the programs of this repository first.
