@@ -10,7 +10,7 @@ use sealstone_terminal::text::shown;
 
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{About, Failure, Result};
+use crate::failure::{Failure, Parse, Result};
 use crate::io::input;
 use crate::passphrase::{Answer, Passphrases};
 use crate::paths;
@@ -36,7 +36,7 @@ impl Identity {
                 .hint("the secret half ends in .passport")
                 .about(file.name()));
         }
-        let locked = SecretPassport::from_armor(&file).about(file.name())?;
+        let locked = file.parse(SecretPassport::from_armor)?;
         Ok(Self {
             path: path.to_owned(),
             file,
@@ -88,7 +88,7 @@ impl Identity {
         unlocked.map_err(|e| {
             let failure = Failure::from(e).about(self.name());
             match failure.is_wrong_passphrase() {
-                true => failure.hint(MEND),
+                true => failure.hint(HINT),
                 false => failure,
             }
         })
@@ -121,7 +121,7 @@ impl Identity {
 
 /// Advice for a passport that does not unlock. The library cannot tell damage from a wrong
 /// passphrase.
-const MEND: &str = "if it is the right one, the file is damaged: put back a copy of it, or make it anew from its 24 words: sealstone passport restore";
+const HINT: &str = "if it is the right one, the file is damaged: put back a copy of it, or make it anew from its 24 words: sealstone passport restore";
 
 /// The path of the named passport, else of the default one.
 pub(crate) fn or_default(named: Option<&Path>) -> Result<PathBuf> {
@@ -147,5 +147,5 @@ pub(crate) fn load_public(path: &Path) -> Result<PublicPassport> {
             .hint(format!("it should be {}", shown(&public_half(path))))
             .about(file.name()));
     }
-    PublicPassport::from_armor(&file).about(file.name())
+    file.parse(PublicPassport::from_armor)
 }

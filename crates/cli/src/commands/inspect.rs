@@ -14,7 +14,7 @@ use super::stored;
 use crate::args::InspectArgs;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{About, Failure, Result};
+use crate::failure::{About, Failure, Parse, Result};
 use crate::io::input;
 
 /// Bytes in which the kind of a file shows: armor may stand behind as much other text.
@@ -29,17 +29,11 @@ pub(super) fn run(args: &InspectArgs, context: &Context) -> Result<()> {
         Kind::SealedFile => sealed_file(whole, &input, context),
         Kind::SecretPassport => {
             let bytes = Document::read(&input, whole, MAX_LEN)?;
-            show::secret(
-                &SecretPassport::from_armor(&bytes).about(input.name())?,
-                context,
-            )
+            show::secret(&bytes.parse(SecretPassport::from_armor)?, context)
         }
         Kind::PublicPassport => {
             let bytes = Document::read(&input, whole, MAX_LEN)?;
-            show::public(
-                &PublicPassport::from_armor(&bytes).about(input.name())?,
-                context,
-            )
+            show::public(&bytes.parse(PublicPassport::from_armor)?, context)
         }
         Kind::Package => {
             package::inspect(&Document::read(&input, whole, stored::MAX_LEN)?, context)

@@ -7,7 +7,7 @@ use sealstone::package::{MAX_PACKAGE, Package};
 use sealstone_files::{Document, Existing, Tree, directory_of, keep};
 use sealstone_terminal::text::shown;
 
-use crate::failure::{About, Result};
+use crate::failure::{About, Parse, Result};
 use crate::io::{DASH, input};
 
 /// A package that was read, and the file that it came from.
@@ -25,7 +25,7 @@ impl Stored {
     pub(super) fn read(path: &Path) -> Result<Self> {
         let input = input::open(path, "the package")?;
         let file = input.document(MAX_LEN)?;
-        let package = Package::decode(&file).about(file.name())?;
+        let package = file.parse(Package::decode)?;
         Ok(Self {
             package,
             file,

@@ -12,7 +12,7 @@ use sealstone_files::{
 
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{About, Failure, Result};
+use crate::failure::{About, Failure, Parse, Result};
 use crate::io::output;
 use crate::io::{DASH, input};
 use sealstone_terminal::text::shown;
@@ -228,5 +228,5 @@ impl Source for Single {
 /// Reads a JSON document in its canonical form.
 pub(super) fn json(path: &Path, what: &str) -> Result<Json> {
     let file = input::read(path, what, 2 * MAX_POLICY)?;
-    Json::parse(&file).about(file.name())
+    file.parse(Json::parse)
 }

@@ -9,7 +9,7 @@ use crate::args::{PolicyCommand, PolicyShowArgs};
 use crate::commands::stored::Stored;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{About, Failure, Result};
+use crate::failure::{About, Failure, Parse, Result};
 use crate::io::input;
 
 pub(in crate::commands) fn run(command: PolicyCommand, context: &Context) -> Result<()> {
@@ -40,7 +40,7 @@ fn read(path: &Path) -> Result<Json> {
             .is_ok_and(|n| Package::is_package(&start[..n]));
     if !is_package {
         let file = input.document(2 * MAX_POLICY)?;
-        return Json::parse(&file).about(file.name());
+        return file.parse(Json::parse);
     }
     let stored = Stored::read(path)?;
     let name = stored.file.name();

@@ -9,7 +9,7 @@ use super::creation::{FirstSlot, label_of_backup, place_or_default};
 use crate::args::RestoreArgs;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Parse, Result};
 use crate::io::input;
 
 /// 24 words are shorter.
@@ -29,12 +29,11 @@ pub(super) fn run(args: &RestoreArgs, context: &Context) -> Result<()> {
 
 fn read(path: &Path) -> Result<Words> {
     let file = input::read(path, "the words", MAX_LEN)?;
-    let words = std::str::from_utf8(&file).ok().map(Words::parse);
-    match words {
-        Some(Ok(words)) => Ok(words),
-        Some(Err(e)) => Err(Failure::new(Exit::Format, e.to_string()).about(file.name())),
-        None => Err(Failure::new(Exit::Format, "not text").about(file.name())),
-    }
+    file.parse(|bytes| {
+        let malformed = |what: &str| Failure::new(Exit::Format, what);
+        let text = std::str::from_utf8(bytes).map_err(|_| malformed("not text"))?;
+        Words::parse(text).map_err(|error| malformed(&error.to_string()))
+    })
 }
 
 impl From<words::Error> for Failure {

@@ -14,7 +14,7 @@ use super::creation::{FirstSlot, label_of_backup, place_or_default};
 use crate::args::{JoinArgs, SplitArgs};
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{About, Failure, Result};
+use crate::failure::{Failure, Parse, Result};
 use crate::identity::{Identity, or_default};
 use crate::io::input;
 use crate::passphrase::Passphrases;
@@ -116,15 +116,15 @@ fn print(text: &[Zeroizing<String>], context: &Context) -> Result<()> {
 /// The shares in a file, one per line.
 fn read(path: &Path) -> Result<Vec<Share>> {
     let file = input::read(path, "the shares", MAX_LEN)?;
-    let text = std::str::from_utf8(&file)
-        .map_err(|_| Failure::new(Exit::Format, "not a share").about(file.name()))?;
-    let shares = Share::parse_all(text)
-        .map_err(not_a_share)
-        .about(file.name())?;
-    if shares.is_empty() {
-        return Err(Failure::new(Exit::Format, "there is no share in it").about(file.name()));
-    }
-    Ok(shares)
+    file.parse(|bytes| {
+        let malformed = |what| Failure::new(Exit::Format, what);
+        let text = std::str::from_utf8(bytes).map_err(|_| malformed("not a share"))?;
+        let shares = Share::parse_all(text).map_err(not_a_share)?;
+        match shares.is_empty() {
+            true => Err(malformed("there is no share in it")),
+            false => Ok(shares),
+        }
+    })
 }
 
 /// An error of the file, not of the command line.

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::args::ShowArgs;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{About, Failure, Result};
+use crate::failure::{Failure, Parse, Result};
 use crate::identity::{Identity, or_default};
 use crate::io::input;
 use crate::trust;
@@ -20,14 +20,11 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<()> {
     let file = input::read(&path, "the passport", MAX_LEN)?;
     match Kind::of(&file) {
         Kind::SecretPassport => {
-            let passport = SecretPassport::from_armor(&file).about(file.name())?;
+            let passport = file.parse(SecretPassport::from_armor)?;
             context.warn_if_exposed(&file);
             secret(&passport, context)
         }
-        Kind::PublicPassport => public(
-            &PublicPassport::from_armor(&file).about(file.name())?,
-            context,
-        ),
+        Kind::PublicPassport => public(&file.parse(PublicPassport::from_armor)?, context),
         Kind::Other => Err(Failure::new(Exit::Format, "not a passport").about(file.name())),
         other @ (Kind::SealedFile | Kind::Package) => Err(Failure::new(
             Exit::Format,

@@ -11,7 +11,7 @@ use super::{describe, enough, short_of_memory, to_json};
 use crate::args::VerifyArgs;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Parse, Result};
 use crate::io::input;
 use crate::passphrase::Asking;
 
@@ -62,9 +62,11 @@ pub(super) fn run(args: &VerifyArgs, context: &Context) -> Result<()> {
 
 fn read(path: &Path) -> Result<String> {
     let file = input::read(path, "the hash", MAX_LEN)?;
-    let text = std::str::from_utf8(&file).map(|text| text.trim_end_matches(['\r', '\n']));
-    text.map(str::to_owned)
-        .map_err(|_| Failure::new(Exit::Format, "not an Argon2 password hash").about(file.name()))
+    let text = file.parse(|bytes| {
+        std::str::from_utf8(bytes)
+            .map_err(|_| Failure::new(Exit::Format, "not an Argon2 password hash"))
+    })?;
+    Ok(text.trim_end_matches(['\r', '\n']).to_owned())
 }
 
 fn limits(memory: Option<MemorySize>) -> Limits {

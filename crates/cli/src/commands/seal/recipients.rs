@@ -10,7 +10,7 @@ use sealstone_terminal::text::{quoted, shown};
 use crate::args::SealArgs;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{About, Failure, Result};
+use crate::failure::{About, Failure, Parse, Result};
 use crate::identity::{self, Identity};
 use crate::io::{DASH, input};
 use crate::paths;
@@ -155,8 +155,6 @@ pub(in crate::commands) fn public(named: &Path) -> Result<PublicPassport> {
 /// The passports in a list: paths relative to it, or public passports themselves.
 pub(in crate::commands) fn list(path: &Path) -> Result<Vec<Contact>> {
     let file = input::read(path, "the list of recipients", MAX_LIST)?;
-    let text = std::str::from_utf8(&file)
-        .map_err(|_| Failure::new(Exit::Format, "not a list of recipients").about(file.name()))?;
     let base = if path == Path::new(DASH) {
         PathBuf::from(".")
     } else {
@@ -169,11 +167,14 @@ pub(in crate::commands) fn list(path: &Path) -> Result<Vec<Contact>> {
         };
         Ok(passport.contact().clone())
     };
-    let listed = PublicPassport::list(text).about(file.name())?.into_iter();
-    listed
-        .map(contact)
-        .collect::<Result<_>>()
-        .about(file.name())
+    file.parse(|bytes| -> Result<_> {
+        let text = std::str::from_utf8(bytes)
+            .map_err(|_| Failure::new(Exit::Format, "not a list of recipients"))?;
+        PublicPassport::list(text)?
+            .into_iter()
+            .map(contact)
+            .collect()
+    })
 }
 
 /// The keys of an approved record. Strangers choose their own labels, so an approved record

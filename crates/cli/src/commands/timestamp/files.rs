@@ -9,7 +9,7 @@ use sealstone_files::named;
 
 use crate::args::{DataArgs, Hex, QueryArgs};
 use crate::exit::Exit;
-use crate::failure::{About, Failure, Result};
+use crate::failure::{About, Failure, Parse, Result};
 use crate::io::input;
 
 pub(in crate::commands) fn read_roots(path: &Path) -> Result<Roots> {
@@ -23,7 +23,7 @@ pub(in crate::commands) fn read_roots(path: &Path) -> Result<Roots> {
 
 pub(super) fn read_request(path: &Path) -> Result<Request> {
     let file = input::read(path, "the request", MAX_LEN)?;
-    Request::parse(&file).about(file.name())
+    file.parse(Request::parse)
 }
 
 /// The bytes of a response, which may be too many or malformed.

@@ -17,7 +17,7 @@ use super::inspect::{self, Description};
 use crate::args::{DirectoryArgs, EpochFile, ScheduleArgs};
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{About, Failure, Result};
+use crate::failure::{About, Failure, Parse, Result};
 use crate::identity::{Identity, load_public, or_default};
 use crate::io::input;
 use crate::key_lifecycle;
@@ -106,19 +106,18 @@ fn sign(text: &str, args: &DirectoryArgs, context: &Context) -> Result<Vec<u8>> 
 
 fn check(path: &Path, args: &DirectoryArgs, context: &Context) -> Result<()> {
     let file = input::read(path, "the directory", statement::MAX_LEN)?;
-    let signed = Statement::decode(&file).map_err(|error| explain(error, &file));
-    let signed = signed.about(file.name())?;
-    let signer = signer(args.signer.as_deref(), &signed.signer(), context).about(file.name())?;
-    let content = signed.verify(Purpose::TokenDirectory, &signer);
-    let content = content.about(file.name())?;
-    let text = String::from_utf8_lossy(content);
-    let directory = Directory::from_json(&text)
-        .map_err(Failure::from)
-        .about(file.name())?;
-    must_be_in_use(&directory).about(file.name())?;
-    if let Some(path) = &args.after {
-        must_follow(&signed, content, path, &signer).about(file.name())?;
-    }
+    let (signed, signer, directory) = file.parse(|bytes| -> Result<_> {
+        let signed = Statement::decode(bytes).map_err(|error| explain(error, bytes))?;
+        let signer = signer(args.signer.as_deref(), &signed.signer(), context)?;
+        let content = signed.verify(Purpose::TokenDirectory, &signer)?;
+        let directory = Directory::from_json(&String::from_utf8_lossy(content))?;
+        must_be_in_use(&directory)?;
+        if let Some(path) = &args.after {
+            must_follow(&signed, content, path, &signer)?;
+        }
+        Ok((signed, signer, directory))
+    })?;
+    let content = signed.verify(Purpose::TokenDirectory, &signer)?;
     if args.output.output.is_some() {
         files::write(&args.output, content, Form::Text)?;
         let count = directory.keys.len();
@@ -193,8 +192,8 @@ fn must_be_in_use(directory: &Directory) -> Result<()> {
 /// lists of one time are the proof that the issuer shows its clients different keys.
 fn must_follow(new: &Statement, content: &[u8], before: &Path, signer: &Contact) -> Result<()> {
     let file = input::read(before, "the directory before", statement::MAX_LEN)?;
-    let old = Statement::decode(&file).map_err(|error| explain(error, &file));
-    let old = old.about(file.name())?;
+    let old =
+        file.parse(|bytes| Statement::decode(bytes).map_err(|error| explain(error, bytes)))?;
     let old_content = old.verify(Purpose::TokenDirectory, signer);
     let old_content = old_content.about(file.name())?;
     match new.time().cmp(&old.time()) {

@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 pub(super) use crate::commands::message::{Form, done, write};
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{About, Failure, Result};
+use crate::failure::{Failure, Parse, Result};
 use crate::io::input;
 
 /// The longest file that is read: a request for 65,535 tokens of P-384.
@@ -88,11 +88,10 @@ fn read_secret<T, E: Into<Failure>>(
     let file = read(path, secrecy.meaning())?;
     context.warn_if_exposed(&file);
     let other = || Failure::new(Exit::Format, format!("is not {}", secrecy.meaning()));
-    let found = secrecy.parse(&file);
-    let bytes = found.and_then(|found| found.ok_or_else(other));
-    bytes
-        .and_then(|bytes| parse(bytes.expose()).map_err(Into::into))
-        .about(file.name())
+    file.parse(|line| {
+        let bytes = secrecy.parse(line)?.ok_or_else(other)?;
+        parse(bytes.expose()).map_err(Into::into)
+    })
 }
 
 /// Reads a whole message.
@@ -153,25 +152,20 @@ pub(super) fn parse_public(bytes: &[u8]) -> Result<IssuerPublicKey> {
 
 pub(super) fn read_public(path: &Path) -> Result<IssuerPublicKey> {
     let file = read(path, "the public key")?;
-    parse_public(&file).about(file.name())
+    file.parse(parse_public)
 }
 
 /// The challenges of a file, one or more, with what else a header offers with each.
 pub(super) fn read_offers(path: &Path) -> Result<Vec<Offer>> {
     let file = read(path, "the challenge")?;
-    let offers = match header_text(&file) {
+    file.parse(|bytes| match header_text(bytes) {
         Some(text) => known_offers(text),
-        None => TokenChallenge::decode(&file)
-            .map_err(Failure::from)
-            .map(|challenge| {
-                vec![Offer {
-                    challenge,
-                    token_key: None,
-                    max_age: None,
-                }]
-            }),
-    };
-    offers.about(file.name())
+        None => Ok(vec![Offer {
+            challenge: TokenChallenge::decode(bytes)?,
+            token_key: None,
+            max_age: None,
+        }]),
+    })
 }
 
 /// An origin may offer several types, of which some are known here: at least one.
@@ -188,13 +182,15 @@ fn known_offers(text: &str) -> Result<Vec<Offer>> {
 /// An issuer's directory, as `token directory` writes it.
 pub(super) fn read_directory(path: &Path) -> Result<Directory> {
     let file = read(path, "the directory")?;
-    let text = std::str::from_utf8(&file).ok();
-    let directory = text.and_then(|text| Directory::from_json(text).ok());
-    let failure = || {
-        Failure::new(Exit::Format, "is not a list of an issuer's keys")
-            .hint("of a signed one, write the list: sealstone token directory --check FILE -o LIST")
-    };
-    directory.ok_or_else(failure).about(file.name())
+    file.parse(|bytes| {
+        let text = std::str::from_utf8(bytes).ok();
+        let directory = text.and_then(|text| Directory::from_json(text).ok());
+        directory.ok_or_else(|| {
+            Failure::new(Exit::Format, "is not a list of an issuer's keys").hint(
+                "of a signed one, write the list: sealstone token directory --check FILE -o LIST",
+            )
+        })
+    })
 }
 
 /// A token as bytes or in a header.

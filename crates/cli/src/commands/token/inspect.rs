@@ -15,7 +15,7 @@ use super::hex;
 use crate::args::TokenInspectArgs;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{About, Failure, Result};
+use crate::failure::{Failure, Parse, Result};
 
 /// A heading, and names with values.
 pub(super) struct Description {
@@ -57,7 +57,7 @@ impl Description {
 
 pub(super) fn run(args: &TokenInspectArgs, context: &Context) -> Result<()> {
     let bytes = files::read(&args.file, "the file")?;
-    let found = describe(&bytes).about(bytes.name())?;
+    let found = bytes.parse(describe)?;
     print(&found, context)
 }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::files::{self, Form};
 use crate::args::IssueArgs;
 use crate::context::Context;
-use crate::failure::{About, Result};
+use crate::failure::{Parse, Result};
 
 pub(super) fn run(args: &IssueArgs, context: &Context) -> Result<()> {
     let keys: Vec<IssuerKey> = args
@@ -17,7 +17,7 @@ pub(super) fn run(args: &IssueArgs, context: &Context) -> Result<()> {
         .collect::<Result<_>>()?;
     let request = files::read(&args.request, "the request")?;
     let limit = usize::from(args.limit);
-    let response = answer(&request, &keys, limit).about(request.name())?;
+    let response = request.parse(|bytes| answer(bytes, &keys, limit))?;
     files::write(&args.output, &response, Form::Message)?;
     files::done(
         &args.output,

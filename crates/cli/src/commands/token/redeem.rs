@@ -16,7 +16,7 @@ use super::hex;
 use crate::args::RedeemArgs;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{About, Failure, Result};
+use crate::failure::{About, Failure, Parse, Result};
 
 pub(super) fn run(args: &RedeemArgs, context: &Context) -> Result<()> {
     let keys: Vec<AnyKey> = args
@@ -26,9 +26,12 @@ pub(super) fn run(args: &RedeemArgs, context: &Context) -> Result<()> {
         .collect::<Result<_>>()?;
     let offers = files::read_offers(&args.challenge)?;
     let file = files::read(&args.token, "the token")?;
-    let token = files::parse_token(&file).about(file.name())?;
-    accept(&token, &keys, &offers).about(file.name())?;
-    spend(&args.spent, &token).about(file.name())?;
+    let token = file.parse(|bytes| -> Result<_> {
+        let token = files::parse_token(bytes)?;
+        accept(&token, &keys, &offers)?;
+        spend(&args.spent, &token)?;
+        Ok(token)
+    })?;
     let nullifier = hex(&token.nullifier());
     let text = format!("accepted\n  nullifier   {nullifier}");
     context.result(&text, || json!({"accepted": true, "nullifier": nullifier}))
@@ -43,11 +46,9 @@ enum AnyKey {
 impl AnyKey {
     fn read(path: &Path, context: &Context) -> Result<Self> {
         let file = files::read(path, "the key")?;
-        match Secrecy::Key.parse(&file).about(file.name())? {
+        match file.parse(|line| Secrecy::Key.parse(line))? {
             Some(_) => Ok(Self::Secret(Box::new(files::read_key(path, context)?))),
-            None => Ok(Self::Public(Box::new(
-                files::parse_public(&file).about(file.name())?,
-            ))),
+            None => Ok(Self::Public(Box::new(file.parse(files::parse_public)?))),
         }
     }
 
