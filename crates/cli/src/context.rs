@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use sealstone_files::Standard;
 pub(crate) use sealstone_terminal::console::Report;
-use sealstone_terminal::console::{Console, Manner};
+use sealstone_terminal::console::{Console, ConsoleOptions};
 use serde_json::Value;
 
 use crate::args::GlobalArgs;
@@ -31,7 +31,7 @@ impl Deref for Context {
 
 impl Context {
     pub(crate) fn new(args: &GlobalArgs) -> Self {
-        let manner = Manner {
+        let manner = ConsoleOptions {
             json: args.json,
             quiet: args.quiet,
             progress: !args.no_progress,

@@ -25,7 +25,7 @@ use crate::gate::pow::Work;
 use crate::http::GATE_HEADER;
 use crate::{Error, Result, network};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Asks for tokens at an issuer's URL.
 pub struct Client {
@@ -58,7 +58,7 @@ impl Client {
     pub fn new(issuer: &str) -> Self {
         let config = ureq::Agent::config_builder()
             .http_status_as_error(false)
-            .timeout_global(Some(PATIENCE));
+            .timeout_global(Some(TIMEOUT));
         Self::asking(config.build().into(), issuer)
     }
 
@@ -68,7 +68,7 @@ impl Client {
     /// # Errors
     /// If the file holds no certificate.
     pub fn with_tls(issuer: &str, ca_file: Option<&Path>) -> Result<Self> {
-        Ok(Self::asking(network::agent(ca_file, PATIENCE)?, issuer))
+        Ok(Self::asking(network::agent(ca_file, TIMEOUT)?, issuer))
     }
 
     fn asking(agent: ureq::Agent, issuer: &str) -> Self {

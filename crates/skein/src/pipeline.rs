@@ -316,7 +316,7 @@ impl<'a, S, K, E> Run<'a, S, K, E> {
     where
         K: Sink<C, Error = E>,
     {
-        awake_until(|| (self.reached.load(Relaxed) >= number).then_some(()));
+        spin_until(|| (self.reached.load(Relaxed) >= number).then_some(()));
         let mut turn = spin_lock(&self.sink);
         while turn.next != number && turn.over.is_none() {
             turn = self
@@ -351,16 +351,16 @@ impl<'a, S, K, E> Run<'a, S, K, E> {
 
 /// How long a worker spins before it sleeps. Reading or writing a chunk mostly takes less. A thread
 /// that sleeps may get its processor back late, on a virtual machine by more than a chunk takes.
-const AWAKE: Duration = Duration::from_millis(1);
+const SPIN_TIME: Duration = Duration::from_millis(1);
 
 /// Asks again and again, for a while.
-fn awake_until<T>(mut ask: impl FnMut() -> Option<T>) -> Option<T> {
+fn spin_until<T>(mut ask: impl FnMut() -> Option<T>) -> Option<T> {
     let start = Instant::now();
     loop {
         if let Some(answer) = ask() {
             return Some(answer);
         }
-        if start.elapsed() >= AWAKE {
+        if start.elapsed() >= SPIN_TIME {
             return None;
         }
         // Other threads of this processor go first.
@@ -370,7 +370,7 @@ fn awake_until<T>(mut ask: impl FnMut() -> Option<T>) -> Option<T> {
 
 /// Locks, spinning at first.
 fn spin_lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    let guard = awake_until(|| match mutex.try_lock() {
+    let guard = spin_until(|| match mutex.try_lock() {
         Ok(guard) => Some(guard),
         Err(TryLockError::Poisoned(error)) => Some(error.into_inner()),
         Err(TryLockError::WouldBlock) => None,
@@ -397,7 +397,7 @@ mod tests {
 
     /// Longer than a worker spins.
     fn spin_past_work() {
-        thread::sleep(3 * AWAKE);
+        thread::sleep(3 * SPIN_TIME);
     }
 
     struct Count {

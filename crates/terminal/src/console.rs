@@ -26,7 +26,7 @@ pub struct Console {
 
 /// How a command talks.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Manner {
+pub struct ConsoleOptions {
     /// Results and messages are JSON, one object a line.
     pub json: bool,
     /// Only warnings and errors are shown.
@@ -47,13 +47,13 @@ pub struct Report {
 }
 
 impl Console {
-    /// A console that talks in this manner.
-    pub fn new(manner: Manner) -> Self {
-        let Manner {
+    /// A console with these options.
+    pub fn new(options: ConsoleOptions) -> Self {
+        let ConsoleOptions {
             json,
             quiet,
             progress,
-        } = manner;
+        } = options;
         Self {
             json,
             quiet: quiet || json,
@@ -252,10 +252,10 @@ mod tests {
 
     #[test]
     fn machines_are_told_no_messages_and_see_no_progress() {
-        let json = Manner {
+        let json = ConsoleOptions {
             json: true,
             progress: true,
-            ..Manner::default()
+            ..ConsoleOptions::default()
         };
         let console = Console::new(json);
         assert!(console.quiet() && console.json() && !console.progress());
@@ -263,9 +263,12 @@ mod tests {
 
     #[test]
     fn messages_on_one_of_several_files_name_it() {
-        let console = Console::new(Manner::default()).of_one("a.sealed");
+        let console = Console::new(ConsoleOptions::default()).of_one("a.sealed");
         assert_eq!(console.about_subject("opened"), "a.sealed: opened");
         assert_eq!(console.columns_of_subject(), "a.sealed: ".len());
-        assert_eq!(Console::new(Manner::default()).columns_of_subject(), 0);
+        assert_eq!(
+            Console::new(ConsoleOptions::default()).columns_of_subject(),
+            0
+        );
     }
 }

@@ -47,7 +47,7 @@ pub enum Output {
 #[derive(Clone, Copy, Debug)]
 pub struct How {
     /// The kind of the content.
-    pub nature: Nature,
+    pub kind: ContentKind,
     /// Whether a file that exists is replaced.
     pub force: bool,
     /// Whether it waits for the disk.
@@ -56,7 +56,7 @@ pub struct How {
 
 /// The kind of the content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Nature {
+pub enum ContentKind {
     /// Never shown on a terminal.
     Binary,
     /// Perhaps text, which is checked on a terminal.
@@ -107,7 +107,7 @@ impl Output {
         input: Option<&Input>,
     ) -> Result<Self, Error> {
         match destination {
-            Destination::Stdout { forced } => standard(*forced, how.nature),
+            Destination::Stdout { forced } => standard(*forced, how.kind),
             Destination::File(path) => at(path, how, input),
         }
     }
@@ -254,14 +254,14 @@ fn of_stdout(error: io::Error) -> Error {
     Error::Io(named(Standard::Output.name(), &error))
 }
 
-fn standard(forced: bool, nature: Nature) -> Result<Output, Error> {
+fn standard(forced: bool, kind: ContentKind) -> Result<Output, Error> {
     let file = File::from(standard_output()?.as_fd().try_clone_to_owned()?);
-    if !file.is_terminal() || forced || nature == Nature::Text {
+    if !file.is_terminal() || forced || kind == ContentKind::Text {
         let name = Standard::Output.name().to_owned();
         return Ok(Output::Stream(file, name));
     }
-    match nature {
-        Nature::Binary => Err(Error::Binary),
+    match kind {
+        ContentKind::Binary => Err(Error::Binary),
         _ => Ok(Output::Terminal(Screen::new(file))),
     }
 }
@@ -269,7 +269,7 @@ fn standard(forced: bool, nature: Nature) -> Result<Output, Error> {
 /// The target of a path. Only a sealed directory takes the place of a directory.
 fn target(path: &Path, how: How, input: Option<&Input>) -> Result<Target, Error> {
     let target = Target::of(path, how.force, input.map(Input::metadata))?;
-    match how.nature == Nature::Content && how.force {
+    match how.kind == ContentKind::Content && how.force {
         true => Ok(target),
         false => Ok(target.not_a_directory(path)?),
     }
@@ -312,13 +312,9 @@ impl From<io::Error> for Error {
 mod tests {
     use super::*;
 
-    fn how(nature: Nature, force: bool) -> How {
+    fn how(kind: ContentKind, force: bool) -> How {
         let sync = Sync::None;
-        How {
-            nature,
-            force,
-            sync,
-        }
+        How { kind, force, sync }
     }
 
     #[test]
@@ -328,7 +324,7 @@ mod tests {
         let destination = Destination::named(&path);
         assert_eq!(destination.path(), Some(&*path));
         assert_eq!(Destination::named(Path::new(DASH)).path(), None);
-        let how = how(Nature::Binary, false);
+        let how = how(ContentKind::Binary, false);
         let output = Output::create(&destination, how, None).unwrap();
         (&output).write_all(b"all").unwrap();
         assert!(!path.exists() && !output.is_stream());
@@ -346,9 +342,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let destination = Destination::File(directory.path().to_owned());
         for (how, is_refused) in [
-            (how(Nature::Content, true), false),
-            (how(Nature::Content, false), true),
-            (how(Nature::Text, true), true),
+            (how(ContentKind::Content, true), false),
+            (how(ContentKind::Content, false), true),
+            (how(ContentKind::Text, true), true),
         ] {
             let created = Output::create(&destination, how, None);
             let checked = Output::check(&destination, how, None, &mut HashSet::new());
@@ -364,7 +360,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let destination = Destination::File(directory.path().join("new"));
         let mut usable = HashSet::new();
-        let how = how(Nature::Text, false);
+        let how = how(ContentKind::Text, false);
         Output::check(&destination, how, None, &mut usable).unwrap();
         assert!(usable.contains(directory.path()));
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);

@@ -48,7 +48,7 @@ pub fn ask(console: &Console) -> Result<Words, Error> {
                 let (e, count) = (e.to_string(), Words::count(&typed));
                 let more = (count != COUNT).then(|| format!("{e}, and these are {count}"));
                 console.warn(&more.unwrap_or(e));
-                typed = mend(&typed, console)?;
+                typed = correct(&typed, console)?;
             }
         }
     }
@@ -74,7 +74,7 @@ fn ask_all(begun: &str) -> Result<Zeroizing<String>, Error> {
 }
 
 /// Asks for one word, and which it is if that cannot be told. All may be typed again instead.
-fn mend(typed: &str, console: &Console) -> Result<Zeroizing<String>, Error> {
+fn correct(typed: &str, console: &Console) -> Result<Zeroizing<String>, Error> {
     if Words::count(typed) != COUNT {
         return ask_all("");
     }

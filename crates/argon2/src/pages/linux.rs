@@ -39,7 +39,7 @@ unsafe impl Sync for Pages {}
 const HUGE: usize = 2 << 20;
 
 /// A mapping is longer than its huge pages by this, so that they can begin at a multiple of `HUGE`.
-const ROOM: usize = HUGE - (4 << 10);
+const MARGIN: usize = HUGE - (4 << 10);
 
 /// Getting a huge page takes 0.05 to 0.4 ms, and about 5 ms in a virtual machine whose host has to
 /// find the memory first. More than this is slow.
@@ -63,7 +63,7 @@ impl Pages {
         advise(mapping, len, libc::MADV_WIPEONFORK);
         let start = match len - used {
             0 => mapping,
-            // SAFETY: at most ROOM, and the mapping is longer than `used` by that.
+            // SAFETY: at most MARGIN, and the mapping is longer than `used` by that.
             _ => unsafe { mapping.add(mapping.align_offset(HUGE)) },
         };
         let region = Region {
@@ -136,7 +136,7 @@ impl Layout {
         let (used, room) = if bytes < HUGE {
             (bytes, 0)
         } else {
-            (bytes.checked_next_multiple_of(HUGE)?, ROOM)
+            (bytes.checked_next_multiple_of(HUGE)?, MARGIN)
         };
         let len = used.checked_add(room)?;
         (len <= most).then_some(Self { count, used, len })

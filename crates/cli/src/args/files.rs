@@ -7,7 +7,7 @@ use sealstone::KdfParams;
 use sealstone_files::Sync;
 
 use super::{AskAgentArgs, GenerateArgs, RecipientPassphraseArgs, UnlockArgs};
-use crate::io::output::{How, Nature};
+use crate::io::output::{ContentKind, How};
 
 /// `seal`
 #[derive(Args)]
@@ -155,9 +155,9 @@ pub(crate) struct ManyArgs {
 
 impl WriteArgs {
     /// How an output of this kind is made.
-    pub(crate) fn how(&self, nature: Nature) -> How {
+    pub(crate) fn how(&self, kind: ContentKind) -> How {
         How {
-            nature,
+            kind,
             force: self.force,
             sync: match self.no_sync {
                 true => Sync::None,

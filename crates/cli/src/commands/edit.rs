@@ -24,7 +24,7 @@ use crate::args::EditArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
-use crate::io::output::{Nature, Output};
+use crate::io::output::{ContentKind, Output};
 
 /// The longest text: it is compared as a whole.
 const MAX_LEN: usize = 64 << 20;
@@ -42,7 +42,7 @@ pub(super) fn run(args: &EditArgs, context: &Context) -> Result<()> {
     }
     let keys = Mutex::new(KeyRing::new(&open.access, context)?);
     let (old, plan) = Old::read(&job, args, &seal, &keys, context)?;
-    let output = Output::in_place(&args.input, args.write.how(Nature::Binary).sync)?;
+    let output = Output::in_place(&args.input, args.write.how(ContentKind::Binary).sync)?;
 
     // All questions come before the editor, so that no written text is lost.
     let (opening, form, asked) = old.unlock(args, &plan, &keys, context)?;

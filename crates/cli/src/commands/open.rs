@@ -25,7 +25,7 @@ use crate::args::OpenArgs;
 use crate::context::{Context, Report};
 use crate::failure::{About, Failure, Result};
 use crate::io::input;
-use crate::io::output::{Closing, Destination, Nature, Output};
+use crate::io::output::{Closing, ContentKind, Destination, Output};
 
 /// The reader of everything after the header.
 pub(super) type Payload<'a> = Box<dyn Read + Send + 'a>;
@@ -161,7 +161,7 @@ impl<'a> Job<'a> {
     ) -> Result<Self> {
         let input = input::content(path)?;
         let destination = destination()?;
-        let how = args.write.how(Nature::Content);
+        let how = args.write.how(ContentKind::Content);
         let output = Output::create(&destination, how, Some(&input))?;
         let start = input.position();
         Ok(Self {

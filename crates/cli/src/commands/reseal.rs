@@ -19,7 +19,7 @@ use crate::context::{Context, Report};
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::identity::load_public;
-use crate::io::output::{Destination, Nature, Output};
+use crate::io::output::{ContentKind, Destination, Output};
 use crate::io::{DASH, input};
 use crate::trust::{self, Store};
 
@@ -160,11 +160,11 @@ fn release<'o>(
 
 /// The place of the new file: OUT, or the old one's.
 fn output(args: &ResealArgs, job: &Job<'_>, armor: bool) -> Result<Output> {
-    let nature = match armor {
-        true => Nature::Text,
-        false => Nature::Binary,
+    let kind = match armor {
+        true => ContentKind::Text,
+        false => ContentKind::Binary,
     };
-    let how = args.write.how(nature);
+    let how = args.write.how(kind);
     match &args.output {
         None => {
             if job.input().regular().is_none() {

@@ -26,7 +26,7 @@ use crate::failure::{About, Failure, Result};
 use crate::identity::Identity;
 use crate::io::STDOUT;
 use crate::io::input;
-use crate::io::output::{Destination, How, Nature, Output};
+use crate::io::output::{ContentKind, Destination, How, Output};
 use crate::passphrase::{self, Chosen, Options, Passphrases, Source};
 use crate::paths;
 use crate::trust;
@@ -227,11 +227,11 @@ impl<'a> Plan<'a> {
     }
 
     fn how(&self) -> How {
-        let nature = match self.args.armor {
-            true => Nature::Text,
-            false => Nature::Binary,
+        let kind = match self.args.armor {
+            true => ContentKind::Text,
+            false => ContentKind::Binary,
         };
-        self.args.write.how(nature)
+        self.args.write.how(kind)
     }
 
     /// Key derivations for a passphrase take much memory: one at a time.

@@ -10,7 +10,7 @@ use crate::directories::Directory;
 use crate::namespace::{self, Place};
 use crate::pipes;
 use crate::scale::{long_tests, say, scaled, skip};
-use crate::slots::{self, Birth, Slot};
+use crate::slots::{self, NewPassport, Slot};
 use crate::store::{self, Store};
 use crate::victim::{End, Leftover, Victim};
 use crate::world::{Checked, Outcome, World, finish, words};
@@ -54,7 +54,7 @@ fn fill_up() {
         &short,
         leave_room,
     );
-    report(&Birth::new(Leftover::Nothing), &short, leave_room);
+    report(&NewPassport::new(Leftover::Nothing), &short, leave_room);
     for verb in [store::Verb::Approve, store::Verb::Rekey] {
         report(&Store::new(verb), &short, leave_room);
     }
@@ -72,7 +72,7 @@ fn limited_file_size() {
         short,
         limit_size,
     );
-    report(&Birth::new(Leftover::Nothing), short, limit_size);
+    report(&NewPassport::new(Leftover::Nothing), short, limit_size);
     // Its log is a few KiB long, most of it one public passport.
     let log: Vec<u64> = (0..12)
         .step_by(scaled(3, 1))

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use crate::content::{Open, Seal};
 use crate::rotation::Rotation;
 use crate::scale::{long_tests, say, scaled, skip};
-use crate::slots::{self, Birth, Slot};
+use crate::slots::{self, NewPassport, Slot};
 use crate::store::{self, Store};
 use crate::victim::{End, Leftover, Victim};
 use crate::world::{Checked, Outcome, finish};
@@ -40,7 +40,7 @@ fn killed_at_every_step_of_a_passport() {
     chosen
         .iter()
         .for_each(|victim| campaign(victim, scaled(CHANGES, EVERYTHING), Fault::Kill));
-    campaign(&Birth::new(Leftover::Nothing), CHANGES, Fault::Kill);
+    campaign(&NewPassport::new(Leftover::Nothing), CHANGES, Fault::Kill);
 }
 
 #[test]
@@ -62,7 +62,11 @@ fn no_space_at_every_step() {
         CHANGES,
         Fault::NoSpace,
     );
-    campaign(&Birth::new(Leftover::Nothing), CHANGES, Fault::NoSpace);
+    campaign(
+        &NewPassport::new(Leftover::Nothing),
+        CHANGES,
+        Fault::NoSpace,
+    );
     campaign(&Rotation::new(), CHANGES, Fault::NoSpace);
     for verb in [store::Verb::Approve, store::Verb::Rekey] {
         campaign(&Store::new(verb), CHANGES, Fault::NoSpace);

@@ -10,7 +10,7 @@ use crate::directories::Directory;
 use crate::namespace::{self, Place};
 use crate::rotation::Rotation;
 use crate::scale::{Random, is_long, long_tests, say, scaled, skip};
-use crate::slots::{self, Birth, Slot};
+use crate::slots::{self, NewPassport, Slot};
 use crate::store::{self, Store};
 use crate::victim::{End, Leftover, Victim};
 use crate::world::{Checked, finish};
@@ -88,7 +88,7 @@ fn with_hidden_temporary_files() {
             namespace::limit_disk(1 << 30);
             let slot = Slot::new(slots::Verb::Change, Leftover::Hidden);
             let (seal, open) = (Seal::new(Leftover::Hidden), Open::new(Leftover::Hidden));
-            let new = Birth::new(Leftover::Hidden);
+            let new = NewPassport::new(Leftover::Hidden);
             namespace::hide_proc();
             assert!(
                 hidden_files_are_used(&seal),

@@ -10,7 +10,7 @@ use crate::fault::{self, Fault};
 use crate::kill::at_random;
 use crate::rotation::Rotation;
 use crate::scale::Random;
-use crate::slots::{self, Birth, Slot};
+use crate::slots::{self, NewPassport, Slot};
 use crate::store::{self, Store};
 use crate::victim::{End, Leftover, Victim};
 use crate::world::{Checked, OLD, World};
@@ -142,7 +142,7 @@ fn lost_passports_are_caught() {
     );
     complains(slot("").check_after_reset(End::Done), "old opens: true");
     let new = |script| Fake {
-        victim: Birth::new(Leftover::Nothing),
+        victim: NewPassport::new(Leftover::Nothing),
         script,
     };
     caught_when_cut(&new("cp ../keys/bob.pub my.pub"), "[false, true]");

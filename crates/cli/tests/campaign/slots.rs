@@ -14,7 +14,7 @@ pub(crate) struct Slot {
 }
 
 /// `passport new`.
-pub(crate) struct Birth {
+pub(crate) struct NewPassport {
     world: World,
     leftover: Leftover,
 }
@@ -172,7 +172,7 @@ impl Victim for Slot {
     }
 }
 
-impl Birth {
+impl NewPassport {
     pub(crate) fn new(leftover: Leftover) -> Self {
         Self {
             world: World::new(),
@@ -194,7 +194,7 @@ impl Birth {
     }
 }
 
-impl Victim for Birth {
+impl Victim for NewPassport {
     fn name(&self) -> &'static str {
         "passport new"
     }

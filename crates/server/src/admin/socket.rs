@@ -28,7 +28,7 @@ use crate::problem::Problem;
 use crate::{Error, Result};
 
 const SOCKET: &str = "admin.sock";
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The socket file, which is removed with this value.
 pub struct Socket(PathBuf);
@@ -119,7 +119,7 @@ pub fn fetch(data: &Path, path: &str) -> Result<impl Read + use<>> {
     let socket = data.join(SOCKET);
     let failed = |e| Error::io(&socket, e);
     let mut stream = UnixStream::connect(&socket).map_err(failed)?;
-    stream.set_read_timeout(Some(PATIENCE)).map_err(failed)?;
+    stream.set_read_timeout(Some(TIMEOUT)).map_err(failed)?;
     // The body ends with the connection.
     let request = format!("GET {path} HTTP/1.0\r\nhost: admin\r\n\r\n");
     stream.write_all(request.as_bytes()).map_err(failed)?;
@@ -148,7 +148,7 @@ pub fn ask(data: &Path, method: &str, path: &str, body: &Value) -> Result<Value>
     let socket = data.join(SOCKET);
     let failed = |e| Error::io(&socket, e);
     let mut stream = UnixStream::connect(&socket).map_err(failed)?;
-    stream.set_read_timeout(Some(PATIENCE)).map_err(failed)?;
+    stream.set_read_timeout(Some(TIMEOUT)).map_err(failed)?;
     let body = body.to_string();
     let request = format!(
         "{method} {path} HTTP/1.1\r\nhost: admin\r\nconnection: close\r\n\

@@ -16,13 +16,13 @@ const LIMITS: &str = "[connections]\nmost = 64\nhead-seconds = 1\n[routes]\nseco
 /// A service that waits for all clients until it is full.
 const PATIENT: &str = "[connections]\nmost = 32\nhead-seconds = 600\n[routes]\nseconds = 600";
 /// The time limit for serving a new client, and for disconnecting a bad one.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 const HEAD: &str = "POST /v1/verify HTTP/1.1\r\nhost: a\r\n";
 
 /// The behaviour of a bad client.
 #[derive(Clone, Copy)]
-enum Habit {
+enum Behaviour {
     /// Its head arrives byte by byte, and never ends.
     SlowHead,
     /// Its body arrives byte by byte.
@@ -39,17 +39,17 @@ enum Habit {
     Gone,
 }
 
-const HABITS: [Habit; 7] = [
-    Habit::SlowHead,
-    Habit::SlowBody,
-    Habit::Silent,
-    Habit::HalfClosed,
-    Habit::Announced,
-    Habit::Endless,
-    Habit::Gone,
+const BEHAVIOURS: [Behaviour; 7] = [
+    Behaviour::SlowHead,
+    Behaviour::SlowBody,
+    Behaviour::Silent,
+    Behaviour::HalfClosed,
+    Behaviour::Announced,
+    Behaviour::Endless,
+    Behaviour::Gone,
 ];
 
-impl Habit {
+impl Behaviour {
     /// The first bytes, and the bytes that follow repeatedly.
     fn sends(self, token: &str) -> (String, String) {
         let none = String::new();
@@ -88,7 +88,7 @@ impl Habit {
             Self::HalfClosed => drop(stream.shutdown(std::net::Shutdown::Write)),
             _ => {}
         }
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         while is_open && Instant::now() < until && !stop.load(Ordering::Relaxed) {
             is_open = !is_ended(&mut stream) && stream.write_all(next.as_bytes()).is_ok();
         }
@@ -114,10 +114,10 @@ impl Crowd {
     fn start(address: &str, tokens: &[String]) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let clients = (0..CROWD).map(|number| {
-            let habit = HABITS[number % HABITS.len()];
-            let token = tokens[number / HABITS.len()].clone();
+            let behaviour = BEHAVIOURS[number % BEHAVIOURS.len()];
+            let token = tokens[number / BEHAVIOURS.len()].clone();
             let (address, stop) = (address.to_owned(), stop.clone());
-            std::thread::spawn(move || habit.live(&address, &token, &stop))
+            std::thread::spawn(move || behaviour.live(&address, &token, &stop))
         });
         let clients = clients.collect();
         Self { clients, stop }
@@ -138,7 +138,7 @@ impl Crowd {
 
 /// Whether a new client is served in time.
 fn is_served(url: &str) -> bool {
-    let config = ureq::Agent::config_builder().timeout_global(Some(PATIENCE));
+    let config = ureq::Agent::config_builder().timeout_global(Some(TIMEOUT));
     let agent: ureq::Agent = config.build().into();
     agent.get(&format!("{url}/readyz")).call().is_ok()
 }

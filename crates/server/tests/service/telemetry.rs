@@ -20,7 +20,7 @@ use crate::world::{Service, World, get, now};
 
 /// The behaviour of a collector.
 #[derive(Clone, Copy)]
-enum Manner {
+enum Behaviour {
     Takes,
     /// An invalid status and body.
     Breaks,
@@ -35,7 +35,7 @@ struct Collector {
 }
 
 impl Collector {
-    fn start(manner: Manner) -> Self {
+    fn start(behaviour: Behaviour) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address").to_string();
         let bodies = Arc::<Mutex<Vec<Vec<u8>>>>::default();
@@ -43,7 +43,7 @@ impl Collector {
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let (stream, kept) = (stream.expect("a connection"), kept.clone());
-                std::thread::spawn(move || answer(stream, manner, &kept));
+                std::thread::spawn(move || answer(stream, behaviour, &kept));
             }
         });
         Self { address, bodies }
@@ -61,7 +61,7 @@ impl Collector {
 }
 
 /// Answers the messages of one connection.
-fn answer(stream: TcpStream, manner: Manner, kept: &Mutex<Vec<Vec<u8>>>) {
+fn answer(stream: TcpStream, behaviour: Behaviour, kept: &Mutex<Vec<Vec<u8>>>) {
     let mut reader = BufReader::new(stream.try_clone().expect("a stream"));
     let mut stream = stream;
     loop {
@@ -82,10 +82,10 @@ fn answer(stream: TcpStream, manner: Manner, kept: &Mutex<Vec<Vec<u8>>>) {
         let mut body = vec![0; length];
         reader.read_exact(&mut body).expect("a body");
         kept.lock().expect("bodies").push(body);
-        let said: &[u8] = match manner {
-            Manner::Takes => b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",
-            Manner::Breaks => b"HTTP/1.1 500 No\r\ncontent-length: 3\r\n\r\n\xff\xff\xff",
-            Manner::Hangs => continue,
+        let said: &[u8] = match behaviour {
+            Behaviour::Takes => b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",
+            Behaviour::Breaks => b"HTTP/1.1 500 No\r\ncontent-length: 3\r\n\r\n\xff\xff\xff",
+            Behaviour::Hangs => continue,
         };
         if stream.write_all(said).is_err() {
             return;
@@ -215,7 +215,7 @@ fn is_error(span: &Span) -> bool {
 #[ignore = "starts redis-server: make test-services"]
 fn with_redis_that_is_gone_spans_tell_the_failure() {
     let world = World::new();
-    let collector = Collector::start(Manner::Takes);
+    let collector = Collector::start(Behaviour::Takes);
     let mut redis = Redis::start("always");
     let passphrase = world.path("passphrase");
     std::fs::write(&passphrase, "of four plain words").expect("a file");
@@ -244,7 +244,7 @@ fn with_redis_that_is_gone_spans_tell_the_failure() {
 #[test]
 fn spans_reach_a_collector_and_name_nobody() {
     let world = World::new();
-    let collector = Collector::start(Manner::Takes);
+    let collector = Collector::start(Behaviour::Takes);
     let issuer = world.configured(&config(&collector.address, ""));
     let secrets = life_of_a_token(&issuer);
     assert_eq!(issuer.stop(), Some(0), "the end sends what is left");
@@ -285,7 +285,7 @@ fn spans_reach_a_collector_and_name_nobody() {
 #[test]
 fn parts_belong_to_their_request() {
     let world = World::new();
-    let collector = Collector::start(Manner::Takes);
+    let collector = Collector::start(Behaviour::Takes);
     let issuer = world.configured(&config(&collector.address, ""));
     life_of_a_token(&issuer);
     assert_eq!(issuer.stop(), Some(0));
@@ -340,7 +340,7 @@ fn parts_belong_to_their_request() {
 #[test]
 fn one_in_many_requests_has_spans() {
     let world = World::new();
-    let collector = Collector::start(Manner::Takes);
+    let collector = Collector::start(Behaviour::Takes);
     let issuer = world.configured(&config(&collector.address, "one-in = 10"));
     for _ in 0..1000 {
         assert_eq!(get(&format!("{}/healthz", issuer.url())).0, 200);
@@ -408,14 +408,14 @@ fn a_collector_that_is_not_there_keeps_nobody_waiting() {
 
 #[test]
 fn a_broken_collector_keeps_nobody_waiting() {
-    let collector = Collector::start(Manner::Breaks);
+    let collector = Collector::start(Behaviour::Breaks);
     serves_with(&collector.address);
     assert!(!collector.spans().is_empty());
 }
 
 #[test]
 fn a_slow_collector_keeps_nobody_waiting() {
-    serves_with(&Collector::start(Manner::Hangs).address);
+    serves_with(&Collector::start(Behaviour::Hangs).address);
 }
 
 #[test]
@@ -438,7 +438,7 @@ fn a_collector_that_comes_back_is_used_again() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let (stream, _) = listener.accept().expect("a connection");
-            answer(stream, Manner::Takes, &bodies);
+            answer(stream, Behaviour::Takes, &bodies);
         });
         wait_until("spans arrive", || {
             !bodies.lock().expect("bodies").is_empty()

@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::io::exists;
-use crate::io::output::{Closing, Destination, Nature, Output};
+use crate::io::output::{Closing, ContentKind, Destination, Output};
 
 impl Job<'_> {
     /// Unpacks a directory. Of a signed file nothing is unpacked before its signatures have been
@@ -110,7 +110,7 @@ pub(super) fn finish(
     write: &WriteArgs,
     context: &Context,
 ) -> Result<()> {
-    let sync = write.how(Nature::Content).sync;
+    let sync = write.how(ContentKind::Content).sync;
     let new = new.finish(sync).about(target.display())?;
     let aside = match write.force && target.symlink_metadata().is_ok() {
         true => Some(move_aside(target).about(target.display())?),

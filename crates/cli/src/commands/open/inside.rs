@@ -22,7 +22,7 @@ use crate::context::{Context, Report};
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::io::input;
-use crate::io::output::{Destination, Nature, Output};
+use crate::io::output::{ContentKind, Destination, Output};
 
 /// A sealed directory whose sender was accepted, read by its index.
 pub(in crate::commands) struct Inside {
@@ -212,7 +212,11 @@ impl Inside {
             let members = self.open_directory(args, wanted, (first, behind), context)?;
             return Ok((bytes, members));
         }
-        let output = Output::create(&wanted.destination, args.write.how(Nature::Content), None)?;
+        let output = Output::create(
+            &wanted.destination,
+            args.write.how(ContentKind::Content),
+            None,
+        )?;
         match output.new_file() {
             Some(file) => {
                 let mut place = Place::new(file.try_clone()?, output.name());

@@ -37,7 +37,7 @@ pub(in crate::commands) fn run(args: &PackageVerifyArgs, context: &Context) -> R
         Err(failure) => return malformed(failure, args, context),
     };
     let keys = Secrets::read(args, context)?;
-    let people = People::new(&signers, context)?;
+    let known = Signers::new(&signers, context)?;
     let derived = args.derive.iter().map(|it| it.file.as_path());
     keep::must_be_new(derived.chain(args.html.as_deref()))?;
     args.export.as_deref().map_or(Ok(()), export::must_be_new)?;
@@ -47,7 +47,7 @@ pub(in crate::commands) fn run(args: &PackageVerifyArgs, context: &Context) -> R
         .as_deref()
         .map(timestamp::read_roots)
         .transpose()?;
-    let opinion = |signer: &Fingerprint, at| people.standing(signer, at);
+    let opinion = |signer: &Fingerprint, at| known.standing(signer, at);
     let verifier = keys.verifier(args, &signers).trust(&opinion);
     let verifier = match &roots {
         Some(roots) => verifier.roots(roots, clock::now()),
@@ -56,7 +56,7 @@ pub(in crate::commands) fn run(args: &PackageVerifyArgs, context: &Context) -> R
     let start = Instant::now();
     let report = look(verifier, &stored.package, source.as_deref(), context);
     watch(&stored.package, start.elapsed(), context);
-    let labels = people.labels(&stored.package);
+    let labels = known.labels(&stored.package);
     let shown = Shown {
         package: &stored.package,
         report: &report,
@@ -247,13 +247,13 @@ impl Secrets {
 }
 
 /// Names of signers, and the user's decisions on them.
-pub(super) struct People {
+pub(super) struct Signers {
     store: Store,
     own: Option<Contact>,
     named: HashMap<Fingerprint, String>,
 }
 
-impl People {
+impl Signers {
     pub(super) fn new(named: &[Contact], context: &Context) -> Result<Self> {
         let own = paths::existing_default_passport()
             .and_then(|path| Identity::load(&path).ok())

@@ -10,7 +10,7 @@ use crate::args::ExportArgs;
 use crate::context::Context;
 use crate::failure::Result;
 use crate::identity::{Identity, or_default};
-use crate::io::output::{Destination, How, Nature, Output};
+use crate::io::output::{ContentKind, Destination, How, Output};
 use crate::io::{DASH, input};
 use crate::passphrase::Passphrases;
 
@@ -21,7 +21,7 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> Result<()> {
     let destination = Destination::named(&args.output);
     let input = input::open(&file, "the passport")?;
     let how = How {
-        nature: Nature::Text,
+        kind: ContentKind::Text,
         force: args.force,
         sync: Sync::Full,
     };

@@ -15,8 +15,8 @@ pub struct Suspect {
 }
 
 /// How many letters may be wrong in a word that is on the list, and in one that is not.
-const SLIP: usize = 2;
-const UNKNOWN_SLIP: usize = 3;
+const MAX_DISTANCE: usize = 2;
+const MAX_DISTANCE_OF_UNKNOWN: usize = 3;
 
 impl Words {
     /// How many words were typed.
@@ -34,14 +34,14 @@ impl Words {
         let unknown: Vec<usize> = (0..words.len())
             .filter(|&i| complete(words[i]).is_none())
             .collect();
-        let (places, slip) = match (words.len(), &unknown[..]) {
-            (COUNT, []) => ((0..COUNT).collect(), SLIP),
-            (COUNT, [one]) => (vec![*one], UNKNOWN_SLIP),
+        let (places, max_distance) = match (words.len(), &unknown[..]) {
+            (COUNT, []) => ((0..COUNT).collect(), MAX_DISTANCE),
+            (COUNT, [one]) => (vec![*one], MAX_DISTANCE_OF_UNKNOWN),
             _ => return Vec::new(),
         };
         let mut found: Vec<(usize, Suspect)> = places
             .into_iter()
-            .flat_map(|place| candidates(&words, place, slip))
+            .flat_map(|place| candidates(&words, place, max_distance))
             .collect();
         found.sort_by_key(|(distance, suspect)| (*distance, suspect.place));
         found.into_iter().map(|(_, suspect)| suspect).collect()
@@ -62,12 +62,12 @@ impl Words {
 fn candidates<'w>(
     words: &'w [&'w str],
     place: usize,
-    slip: usize,
+    max_distance: usize,
 ) -> impl Iterator<Item = (usize, Suspect)> + 'w {
     let list = Language::English.word_list().iter();
     list.filter_map(move |&instead| {
         let distance = distance(words[place], instead);
-        if distance > slip || complete(words[place]) == Some(instead) {
+        if distance > max_distance || complete(words[place]) == Some(instead) {
             return None;
         }
         let mut changed = words.to_vec();

@@ -16,7 +16,7 @@ const RETRY: u64 = 10;
 /// Seconds after which keys are forgotten, unless they are confirmed again.
 const KEPT: u64 = 24 * 60 * 60;
 /// How long the attester may take to answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a request waits for that answer. It keeps one of the few workers busy.
 const BRIEF: Duration = Duration::from_millis(500);
 /// The longest set of keys, in bytes.
@@ -78,7 +78,7 @@ impl Keys {
         if !is_near && !url.starts_with("https://") {
             return Err("keys-url needs https, except on this machine".to_owned());
         }
-        let agent = network::agent(None, PATIENCE).map_err(|error| error.to_string())?;
+        let agent = network::agent(None, TIMEOUT).map_err(|error| error.to_string())?;
         Ok(Self::new(Source::Url(url.to_owned(), agent), refresh))
     }
 
@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(has(&keys, "a", 1000), None, "the attester is silent still");
         assert_eq!(has(&keys, "a", 1020), None, "and is asked once at a time");
         go.send(()).expect("the attester");
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         while has(&keys, "a", 1005).is_none() && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(5));
         }
