@@ -10,8 +10,8 @@ use sealstone_primitives::rng;
 use crate::directory::{PRIVATE, directory_of, sync_directory};
 use crate::temporary::Temporary;
 
-/// A file that is being written, readable by its owner only. It has no name where the system can
-/// do that, else a hidden one. It is gone unless it is committed.
+/// A file that is being written. Only its owner can read it. Before the commit it has no name if
+/// the system allows that, else a hidden one. Without a commit it is removed on drop.
 #[derive(Debug)]
 pub struct AtomicFile {
     file: File,

@@ -9,7 +9,7 @@ use crate::atomic::{Sync, hidden_name};
 use crate::directory::{directory_of, sync_directory, umask};
 use crate::temporary::{Temporary, registry};
 
-/// A new directory that is being filled under a hidden name. It is gone unless it is committed.
+/// A new directory that is filled under a hidden name. Without a commit it is removed on drop.
 ///
 /// ```
 /// use sealstone_files::NewDirectory;
@@ -29,7 +29,7 @@ pub struct NewDirectory {
 }
 
 impl NewDirectory {
-    /// Makes it in the directory of its final name, for its owner only.
+    /// Makes the hidden directory beside `target`. Only its owner can enter it.
     ///
     /// # Errors
     /// The system's error.
@@ -40,12 +40,12 @@ impl NewDirectory {
         Ok(Self { temporary })
     }
 
-    /// Where it is as long as it is not committed.
+    /// The hidden path, which holds until the commit.
     pub fn path(&self) -> &Path {
         self.temporary.path()
     }
 
-    /// Leaves it where it is, for its owner only. Returns its path.
+    /// Keeps the directory at its hidden path, which this returns. Only its owner can enter it.
     pub fn keep(self) -> PathBuf {
         self.temporary.keep()
     }
@@ -53,7 +53,8 @@ impl NewDirectory {
     /// Writes a new file, and makes the directories above it.
     ///
     /// # Errors
-    /// The system's error; [`ErrorKind::InvalidInput`] for a path that is not below.
+    /// The system's error; [`ErrorKind::InvalidInput`] for a path that leads out of the
+    /// directory.
     pub fn write(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
         let below = Path::new(path)
             .components()
@@ -74,18 +75,18 @@ impl NewDirectory {
         file.sync_all()
     }
 
-    /// Gives it its name. Its mode is that of any new directory.
+    /// Gives the directory its final name, and the mode of any new directory.
     ///
     /// # Errors
-    /// The system's error; [`ErrorKind::AlreadyExists`] if something has the name, also an empty
-    /// directory.
+    /// The system's error; [`ErrorKind::AlreadyExists`] if something has the name, even if that is
+    /// an empty directory.
     pub fn commit(self, target: &Path) -> io::Result<()> {
         self.open_to_others()?;
         sync_below(self.temporary.path())?;
         self.commit_settled(target, Sync::Full)
     }
 
-    /// Makes all that is in it durable, also what was not written by [`NewDirectory::write`].
+    /// Makes all files in the directory durable, even those that other code wrote there.
     ///
     /// # Errors
     /// The system's error.
@@ -115,7 +116,8 @@ impl NewDirectory {
     }
 }
 
-/// Makes a directory of any number of files durable: one by one, each would wait for the disk.
+/// Makes all files of a directory durable at once. One sync per file would wait for the disk once
+/// per file.
 #[cfg(target_os = "linux")]
 fn sync_system(directory: &Path) -> io::Result<()> {
     Ok(rustix::fs::syncfs(File::open(directory)?)?)
@@ -127,8 +129,8 @@ fn sync_system(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Renames something to the first free name of those that `mv --backup=numbered` gives: `path.~1~`
-/// and so on. Returns that name.
+/// Renames a file or directory to the first free name of those that `mv --backup=numbered` gives:
+/// `path.~1~` and so on. Returns that name.
 ///
 /// # Errors
 /// The system's error.
@@ -146,7 +148,7 @@ pub fn move_aside(path: &Path) -> io::Result<PathBuf> {
     Err(ErrorKind::AlreadyExists.into())
 }
 
-/// Gives back its name to what [`move_aside`] has moved.
+/// Undoes [`move_aside`]: renames `aside` back to `path`.
 ///
 /// # Errors
 /// The system's error; [`ErrorKind::AlreadyExists`] if something has the name.
@@ -171,7 +173,7 @@ fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     use rustix::io::Errno;
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // Some file systems cannot.
+        // Some file systems do not know this flag.
         Err(Errno::INVAL | Errno::NOSYS) => rename_if_free(from, to),
         renamed => Ok(renamed?),
     }
@@ -182,7 +184,8 @@ fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     rename_if_free(from, to)
 }
 
-/// A directory replaces nothing but an empty directory.
+/// Between the look and the rename, `to` may appear. A directory then replaces it only if it is an
+/// empty directory.
 fn rename_if_free(from: &Path, to: &Path) -> io::Result<()> {
     match to.symlink_metadata() {
         Ok(_) => Err(ErrorKind::AlreadyExists.into()),

@@ -49,17 +49,17 @@ pub struct Counted<R> {
     counter: Counter,
 }
 
-/// Shorter work shows nothing.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// Work that ends within this time shows no bar.
+const DELAY: Duration = Duration::from_millis(500);
 const TICK: Duration = Duration::from_millis(100);
 
 const BAR: &str =
     "{prefix} {wide_bar} {percent:>3} %  {binary_bytes} of {binary_total_bytes}  {rate}{left}";
-/// For terminals that are too narrow for the bar.
+/// For terminals that are too narrow for [`BAR`].
 const NARROW: &str = "{prefix} {percent:>3} %  {rate}{left}";
-/// For terminals that are too narrow for that, too.
+/// For terminals that are too narrow for [`NARROW`].
 const NARROWEST: &str = "{prefix} {percent:>3} %  {left}";
-/// The columns that each of them needs.
+/// The least columns for [`BAR`] and for [`NARROW`].
 const BAR_COLUMNS: u16 = 78;
 const NARROW_COLUMNS: u16 = 44;
 
@@ -162,7 +162,7 @@ impl<R: Read> Read for Counted<R> {
 fn show(verb: &'static str, total: Option<u64>, counter: &Counter, stopped: &Receiver<()>) {
     let still_going = |wait| stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout);
     let mut begun = Instant::now();
-    if !still_going(PATIENCE) {
+    if !still_going(DELAY) {
         return;
     }
     let mut bar: Option<Bar> = None;
@@ -228,7 +228,7 @@ fn template(columns: u16) -> &'static str {
 
 /// Units a second since the work began; `None` while that is too short a time.
 fn rate(done: u64, elapsed: Duration) -> Option<f64> {
-    (done > 0 && elapsed >= PATIENCE).then(|| done as f64 / elapsed.as_secs_f64())
+    (done > 0 && elapsed >= DELAY).then(|| done as f64 / elapsed.as_secs_f64())
 }
 
 fn write_rate(state: &ProgressState, out: &mut dyn fmt::Write) {

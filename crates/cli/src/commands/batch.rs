@@ -25,9 +25,11 @@ impl Batch {
         Self { threads, stop }
     }
 
-    /// Runs `work` on every item and reports each. Continues after a failure, unless it is to stop.
+    /// Runs `work` on every item and reports each. Continues after a failure, unless the
+    /// options say stop.
     ///
-    /// The failure that it returns has the status of the worst.
+    /// # Errors
+    /// If an item failed: a failure with the worst exit status of all items.
     pub(crate) fn run<T: Sync>(
         self,
         items: &[T],
