@@ -11,7 +11,8 @@ static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 pub(crate) struct Temporary(PathBuf);
 
 impl Temporary {
-    /// Creates a file with `create` and registers it. A signal comes before both or after both.
+    /// Creates a file with `create` and registers it. A signal handler runs before both or
+    /// after both.
     pub(crate) fn create<T>(
         path: PathBuf,
         create: impl FnOnce(&Path) -> io::Result<T>,
@@ -26,7 +27,7 @@ impl Temporary {
         &self.0
     }
 
-    /// Leaves it where it is. What is dropped then has no name, and removes nothing.
+    /// Keeps the file or directory, and returns its path.
     pub(crate) fn keep(mut self) -> PathBuf {
         let path = std::mem::take(&mut self.0);
         registry().retain(|known| *known != path);
@@ -43,7 +44,7 @@ impl Drop for Temporary {
 
 /// Removes all named temporary files, for a process that is about to end.
 ///
-/// From then on no thread can create another one: it waits for ever.
+/// After this call a thread that creates one waits for ever.
 pub fn remove_temporaries() {
     let files = registry();
     files.iter().for_each(|path| remove(path));
@@ -51,7 +52,7 @@ pub fn remove_temporaries() {
     std::mem::forget(files);
 }
 
-/// A renamed file is gone from here already.
+/// Removes a file or directory, if it is still there: a commit has renamed it.
 fn remove(path: &Path) {
     if std::fs::remove_file(path).is_err() {
         let _ = std::fs::remove_dir_all(path);

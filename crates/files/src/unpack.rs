@@ -175,7 +175,7 @@ impl Unpack {
             .map(|(path, why)| (Path::new(path), why.as_str()))
     }
 
-    /// Finishes the directory, and makes all that is in it durable. Nothing comes to it then.
+    /// Finishes the directory, and makes all that is in it durable. No member can be added later.
     ///
     /// # Errors
     /// If the system reports an error.

@@ -53,7 +53,7 @@ struct Fragments {
     file: Steady,
     /// Offset and length of what is left, the last first.
     left: Vec<(u64, u64)>,
-    /// Whether the file stands at the first of them.
+    /// Whether the file's position is that of the first of them.
     sought: bool,
     name: String,
     /// Whether the file has no holes, so that it ends behind them.

@@ -9,7 +9,7 @@
 //! | arithmetic on a word, or on many at once | [`Word`] |
 //! | one word with its bytes | [`Scalar`] |
 //! | N words side by side | [`Vector`] |
-//! | one independent stream in each | [`Lanes`] |
+//! | N independent streams, one in each word | [`Lanes`] |
 //! | rows of a matrix, whose words are permuted | [`Row`], [`RowPair`] |
 //! | an address computed from a word | [`Index`] |
 //! | a kernel | [`Kernel`], [`RowKernel`] |

@@ -179,7 +179,7 @@ pub struct Change {
 }
 
 impl Change {
-    /// Nothing, at the time `now` in seconds since 1970.
+    /// An empty change at the time `now`, in seconds since 1970.
     #[must_use]
     pub fn new(now: u64) -> Self {
         Self {

@@ -6,12 +6,12 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::text::check_text;
 
-/// Nobody reads more than this on a terminal.
+/// Content that is no longer than this is checked as a whole before any of it is shown.
 const FIRST: usize = 16 << 20;
 
 /// A terminal, and content that has not been shown yet.
 ///
-/// Nothing is shown before all of it, or more than 16 MiB of it, are known to be text. Control
+/// Nothing is shown before all content is known to be text, or more than its first 16 MiB. Control
 /// characters in content could change the screen or imitate messages.
 #[derive(Debug)]
 pub struct Screen {
@@ -54,7 +54,7 @@ impl Screen {
 }
 
 impl Write for &Screen {
-    /// Keeps the beginning back. Shows what comes later as soon as it is known to be text.
+    /// Holds the first 16 MiB back. Later bytes are shown as soon as they are known to be text.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.bytes.extend_from_slice(bytes);

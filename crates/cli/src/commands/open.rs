@@ -375,7 +375,7 @@ impl Opened {
         text
     }
 
-    /// Nobody is addressed by a passphrase: anyone can have it from anyone.
+    /// Says if a passphrase opened the file: then it was not sealed for this user in particular.
     fn how(&self) -> &'static str {
         match self.opened_by {
             RecipientInfo::Passphrase(_) => "with a passphrase, ",

@@ -29,7 +29,7 @@ pub struct Item<C> {
     pub entry: Entry,
     /// The map of a sparse file; `None` for all others.
     pub map: Option<Map>,
-    /// Gives the content of a file; of a sparse file, that of its fragments. Nothing for others.
+    /// Reads the content of a file, or of the fragments of a sparse file. Others have none.
     pub content: C,
 }
 

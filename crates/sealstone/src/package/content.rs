@@ -29,7 +29,7 @@ pub trait Source: Sync {
 
 /// The object at a path.
 pub enum Object<'a> {
-    /// Nothing.
+    /// There is no object.
     Missing,
     /// A regular file, to be read to its end.
     File(Box<dyn Read + Send + 'a>),

@@ -96,7 +96,7 @@ impl Roots {
         })
     }
 
-    /// Nothing is trusted.
+    /// No roots: no authority is trusted.
     pub(super) fn none() -> Self {
         Self {
             anchors: Vec::new(),

@@ -65,9 +65,9 @@ pub enum Page {
 /// A store whose content can move.
 pub trait Transfer: Store {
     /// Sends all content, and returns a time in seconds since 1970: the content holds all that was
-    /// acknowledged before it. If nobody listens, it ends early.
+    /// acknowledged before it. Ends early if the receiver is gone.
     ///
-    /// Nobody may write meanwhile, unless [`Transfer::copies_at_work`].
+    /// During this, no other process may write, unless [`Transfer::copies_at_work`].
     fn pages(&self, sink: Sink) -> Answer<'_, u64>;
 
     /// Whether the store may change while [`Transfer::pages`] reads it.

@@ -110,7 +110,7 @@ impl Writer {
         database.begin_read().map_err(failed)
     }
 
-    /// Does all jobs in one transaction. Nobody gets an answer before it is on the disk.
+    /// Does all jobs in one transaction. Answers follow once it is on the disk.
     fn commit(&mut self, group: Vec<Job>) {
         let begun = std::time::Instant::now();
         self.noted = self.noted.take().filter(Noted::is_wanted);

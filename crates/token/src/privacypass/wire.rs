@@ -74,7 +74,7 @@ impl<'a> Reader<'a> {
         self.rest.is_empty()
     }
 
-    /// Nothing may be left.
+    /// Fails if bytes are left.
     pub(crate) fn finish(self) -> Result<(), Error> {
         if self.is_empty() {
             Ok(())

@@ -224,8 +224,9 @@ fn barred(name: &str, fingerprint: &Fingerprint, status: Status) -> Failure {
 }
 
 /// The owner of the default passport: its public half, which must have the fingerprint that is
-/// pinned in the secret half. Where the default passport is the `sender`, unlocking it will verify
-/// that fingerprint. Else it is only a claim, so others must not be able to change the file.
+/// pinned in the secret half. If the default passport is the `sender`, unlocking it verifies that
+/// fingerprint. If not, the fingerprint is only a claim, and no other user may be able to change
+/// the file.
 fn oneself(sender: Option<&Identity>) -> Result<Contact> {
     if let Some(identity) = sender {
         return Ok(identity.public()?.contact().clone());

@@ -1,4 +1,4 @@
-//! The whole content of a store in PostgreSQL. Nobody else may write meanwhile.
+//! The whole content of a store in PostgreSQL. No other process may write during this.
 
 use deadpool_postgres::Transaction;
 

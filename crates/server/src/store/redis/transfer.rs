@@ -1,4 +1,4 @@
-//! The whole content of a store in Redis. Nobody else may write meanwhile.
+//! The whole content of a store in Redis. No other process may write during this.
 
 use std::collections::BTreeMap;
 
