@@ -32,8 +32,8 @@ XTASK := cargo $(CARGO_FLAGS) xtask
 # A target that has no standard library: what claims to need none is built for it.
 WITHOUT_STD := x86_64-unknown-none
 
-# All of a campaign, one test after the other: moments are measured, and the disk holds one large file
-# at a time.
+# All of a campaign, one test after the other: moments are measured, and the disk holds one large
+# file at a time.
 WHOLE := --include-ignored --test-threads=1
 
 .PHONY: help demo js test test-services test-platforms test-constant-time campaign lint prove prove-levels bench fuzz wheels install clean
