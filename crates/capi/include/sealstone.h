@@ -480,8 +480,8 @@ sealstone_status sealstone_package_embedded(const sealstone_package *package,
 // `time`) and `timestamps` (their number).
 sealstone_status sealstone_package_json(const sealstone_package *package, sealstone_buffer **text);
 
-// Writes the 32 bytes of a key that is derived from `secret` and bound to the package, its policy
-// and `label`, which has 1 to 255 bytes. `sealstone_package_verify` has to accept the package
+// Writes a key that is derived from `secret` and bound to the package, its policy and `label`,
+// which has 1 to 255 bytes. `key_len` is 32. `sealstone_package_verify` has to accept the package
 // first.
 //
 // Fails with SEALSTONE_ALTERED if the secret is not the signer's, or the package has none.
@@ -489,7 +489,8 @@ sealstone_status sealstone_package_derived_key(const sealstone_package *package,
                                                const uint8_t *secret,
                                                size_t secret_len,
                                                const char *label,
-                                               uint8_t *key);
+                                               uint8_t *key,
+                                               size_t key_len);
 
 // The bytes that a timestamp of RFC 3161 has to cover.
 sealstone_status sealstone_package_to_stamp(const sealstone_package *package,

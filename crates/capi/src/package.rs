@@ -323,8 +323,8 @@ impl Package {
     }
 }
 
-/// Writes the 32 bytes of a key that is derived from `secret` and bound to the package, its policy
-/// and `label`, which has 1 to 255 bytes. `sealstone_package_verify` has to accept the package
+/// Writes a key that is derived from `secret` and bound to the package, its policy and `label`,
+/// which has 1 to 255 bytes. `key_len` is 32. `sealstone_package_verify` has to accept the package
 /// first.
 ///
 /// Fails with SEALSTONE_ALTERED if the secret is not the signer's, or the package has none.
@@ -335,8 +335,12 @@ pub unsafe extern "C" fn sealstone_package_derived_key(
     secret_len: usize,
     label: *const c_char,
     key: *mut u8,
+    key_len: usize,
 ) -> Status {
     guarded(|| {
+        if key_len != KEY_LEN {
+            return Err(Failure::invalid("key_len is 32"));
+        }
         // SAFETY: the caller's promise.
         let package = unsafe { raw::object(package, "package") }?;
         // SAFETY: as above.
@@ -345,9 +349,12 @@ pub unsafe extern "C" fn sealstone_package_derived_key(
         let label = unsafe { raw::text(label, "label") }?;
         let derived = package.0.derived_keys(secret)?.key(label)?;
         // SAFETY: as above.
-        unsafe { raw::write(key, 32, derived.expose()) }
+        unsafe { raw::write(key, key_len, derived.expose()) }
     })
 }
+
+/// Bytes of a derived key.
+const KEY_LEN: usize = 32;
 
 /// The bytes that a timestamp of RFC 3161 has to cover.
 #[unsafe(no_mangle)]

@@ -122,7 +122,7 @@ public:
     {
         std::array<std::uint8_t, 32> key{};
         check(sealstone_package_derived_key(
-            owned_.get(), secret.data(), secret.size(), label.c_str(), key.data()));
+            owned_.get(), secret.data(), secret.size(), label.c_str(), key.data(), key.size()));
         return key;
     }
 

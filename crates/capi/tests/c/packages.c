@@ -136,18 +136,22 @@ static void stored(const struct people *people, const sealstone_package *package
     IS(OK, sealstone_package_json(loaded, &text));
     CHECK(has_text(text, "\"metadata\":{\"n\":1}"));
     uint8_t key[32] = {0}, again[32] = {0};
-    IS(OK, sealstone_package_derived_key(loaded, BYTES(KEY), 32, "a", key));
-    IS(OK, sealstone_package_derived_key(loaded, BYTES(KEY), 32, "b", again));
+    IS(OK, sealstone_package_derived_key(loaded, BYTES(KEY), 32, "a", key, 32));
+    IS(OK, sealstone_package_derived_key(loaded, BYTES(KEY), 32, "b", again, 32));
     CHECK(memcmp(key, again, 32) != 0);
-    IS(OK, sealstone_package_derived_key(loaded, BYTES(KEY), 32, "a", again));
+    IS(OK, sealstone_package_derived_key(loaded, BYTES(KEY), 32, "a", again, 32));
     CHECK(memcmp(key, again, 32) == 0);
-    IS(ALTERED, sealstone_package_derived_key(loaded, BYTES(KEY), 31, "c", again));
+    IS(ALTERED, sealstone_package_derived_key(loaded, BYTES(KEY), 31, "c", again, 32));
     CHECK(memcmp(key, again, 32) == 0);
-    IS(INVALID, sealstone_package_derived_key(loaded, BYTES(KEY), 32, "", again));
-    IS(INVALID, sealstone_package_derived_key(loaded, BYTES(KEY), 32, NULL, again));
-    IS(INVALID, sealstone_package_derived_key(loaded, BYTES(KEY), 32, "a", NULL));
-    IS(INVALID, sealstone_package_derived_key(loaded, NULL, 32, "a", again));
-    IS(INVALID, sealstone_package_derived_key(NULL, BYTES(KEY), 32, "a", again));
+    IS(INVALID, sealstone_package_derived_key(loaded, BYTES(KEY), 32, "", again, 32));
+    IS(INVALID, sealstone_package_derived_key(loaded, BYTES(KEY), 32, NULL, again, 32));
+    IS(INVALID, sealstone_package_derived_key(loaded, BYTES(KEY), 32, "a", NULL, 32));
+    IS(INVALID, sealstone_package_derived_key(loaded, NULL, 32, "a", again, 32));
+    IS(INVALID, sealstone_package_derived_key(NULL, BYTES(KEY), 32, "a", again, 32));
+    for (size_t len = 0; len < 34; len++)
+        if (len != 32)
+            IS(INVALID, sealstone_package_derived_key(loaded, BYTES(KEY), 32, "a", again, len));
+    CHECK(memcmp(key, again, 32) == 0);
     IS(OK, sealstone_package_to_stamp(loaded, &text));
     sealstone_buffer_free(text);
     IS(MALFORMED, sealstone_package_with_timestamp(loaded, BYTES("x"), 1, &other));
