@@ -110,7 +110,8 @@ pub unsafe extern "C" fn sealstone_argon2(
             .secret(secret)
             .associated_data(data)
             .threads(choices.threads.max(1) as usize);
-        let mut computed = Zeroizing::new(vec![0; tag_len]);
+        let mut computed = Zeroizing::new(raw::room(tag_len)?);
+        computed.resize(tag_len, 0);
         argon2.hash(password, salt, &mut computed, &mut Arena::new())?;
         // SAFETY: the caller's promise.
         unsafe { raw::write(tag, tag_len, &computed) }

@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char};
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use crate::status::Failure;
+use crate::status::{Failure, MEMORY};
 
 /// The bytes at `data`; none if it is null and `len` is 0. `name` is for the message.
 ///
@@ -42,6 +42,14 @@ pub(crate) unsafe fn write(out: *mut u8, len: usize, bytes: &[u8]) -> Result<(),
     // SAFETY: the caller promises that `out` is valid for `len` bytes; `bytes` is our own memory.
     unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), out, len) };
     Ok(())
+}
+
+/// Memory for this many bytes, if the system has it.
+pub(crate) fn room(len: usize) -> Result<Vec<u8>, Failure> {
+    let mut room = Vec::new();
+    let missing = |_| Failure(MEMORY, format!("there is no memory for {len} bytes"));
+    room.try_reserve_exact(len).map_err(missing)?;
+    Ok(room)
 }
 
 /// Writes one value.

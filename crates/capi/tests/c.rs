@@ -13,13 +13,17 @@ use std::process::{Command, Output};
 
 /// Compiles the program with these options, and returns its path.
 fn compile(directory: &Path, options: &[&str], library: &[&str]) -> PathBuf {
-    let program = directory.join("program");
     let parts = ["test.c", "streams.c", "packages.c", "tokens.c"];
+    compile_parts(directory, &parts, options, library)
+}
+
+fn compile_parts(directory: &Path, parts: &[&str], options: &[&str], library: &[&str]) -> PathBuf {
+    let program = directory.join("program");
     let mut cc = Command::new("cc");
     cc.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic"])
         .args(["-pthread", "-D_XOPEN_SOURCE=700"])
         .args(options)
-        .args(parts.map(|name| here("tests/c").join(name)))
+        .args(parts.iter().map(|name| here("tests/c").join(name)))
         .arg("-o")
         .arg(&program)
         .args(Installed::get().flags(library));
@@ -49,6 +53,16 @@ fn the_shared_and_the_static_library_work() {
         let directory = tempfile::tempdir().unwrap();
         let program = compile(directory.path(), &["-O2"], library);
         passes(&run(Command::new(program)), " checks\n");
+    }
+}
+
+/// AddressSanitizer and valgrind need more memory than the program allows itself.
+#[test]
+fn memory_that_is_missing_ends_no_program() {
+    for library in [SHARED, STATIC] {
+        let directory = tempfile::tempdir().unwrap();
+        let program = compile_parts(directory.path(), &["memory.c"], &["-O2"], library);
+        passes(&run(Command::new(program)), "enough memory\n");
     }
 }
 
