@@ -4,6 +4,7 @@
 mod installed;
 
 use installed::{Installed, here, passes, text};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -32,6 +33,36 @@ fn the_header_for_c_plus_plus_works() {
         .args(Installed::get().flags(&[]));
     passes(&done.output().unwrap(), "");
     passes(&Installed::get().run(Command::new(program)), " checks\n");
+}
+
+/// Functions of the C header that no header for C++ calls.
+fn unwrapped(header: &str, wrappers: &str) -> Vec<String> {
+    let words = |text: &str| -> BTreeSet<String> {
+        let words = text.split(|it: char| !it.is_alphanumeric() && it != '_');
+        let ours = words.filter(|it| it.starts_with("sealstone_"));
+        ours.map(String::from).collect()
+    };
+    let is_function =
+        |it: &String| header.contains(&format!(" {it}(")) || header.contains(&format!("*{it}("));
+    let functions: Vec<String> = words(header).into_iter().filter(is_function).collect();
+    assert!(functions.len() > 60, "{functions:?}");
+    let called = words(wrappers);
+    let mut functions = functions.into_iter();
+    functions
+        .by_ref()
+        .filter(|it| !called.contains(it))
+        .collect()
+}
+
+#[test]
+fn every_function_has_a_wrapper_in_c_plus_plus() {
+    let read = |name: &str| std::fs::read_to_string(here("include").join(name)).unwrap();
+    let parts = ["core.hpp", "files.hpp", "packages.hpp", "tokens.hpp"];
+    let wrappers: String = parts.map(|it| read(&format!("sealstone/{it}"))).concat();
+    let header = read("sealstone.h");
+    assert_eq!(unwrapped(&header, &wrappers), [""; 0]);
+    let planted = wrappers.replace("sealstone_open_fd", "sealstone_open_nothing");
+    assert_eq!(unwrapped(&header, &planted), ["sealstone_open_fd"]);
 }
 
 /// The example seals and opens files, and reports a wrong passphrase.

@@ -4,6 +4,7 @@
 
 #include "../sealstone.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <stdexcept>
@@ -78,6 +79,45 @@ Handle *given(Function function, Arguments... arguments)
     check(function(arguments..., &handle));
     return handle;
 }
+
+} // namespace detail
+
+namespace detail {
+
+/// A copy of a secret, which is wiped when it dies. None is something else than one of no bytes.
+class Secret {
+public:
+    Secret() = default;
+    explicit Secret(Bytes bytes) : bytes_(new std::uint8_t[bytes.size() + 1]), size_(bytes.size())
+    {
+        std::copy_n(bytes.data(), size_, bytes_.get());
+    }
+    Secret(const Secret &other) : Secret(other.bytes_ ? Secret(Bytes(other.data(), other.size_)) : Secret()) {}
+    Secret(Secret &&other) noexcept
+        : bytes_(std::move(other.bytes_)), size_(std::exchange(other.size_, 0))
+    {
+    }
+    Secret &operator=(Secret other) noexcept
+    {
+        std::swap(bytes_, other.bytes_);
+        std::swap(size_, other.size_);
+        return *this;
+    }
+    ~Secret()
+    {
+        // The compiler may leave out other writes to memory that is freed.
+        volatile std::uint8_t *at = bytes_.get();
+        for (std::size_t n = 0; n < size_; n++)
+            at[n] = 0;
+    }
+
+    const std::uint8_t *data() const noexcept { return bytes_.get(); }
+    std::size_t size() const noexcept { return size_; }
+
+private:
+    std::unique_ptr<std::uint8_t[]> bytes_;
+    std::size_t size_ = 0;
+};
 
 } // namespace detail
 
@@ -162,6 +202,14 @@ inline std::vector<std::uint8_t> argon2id(
 }
 
 // Skein-512.
+
+/// The hash of the data. 64 bytes are usual.
+inline std::vector<std::uint8_t> skein512(Bytes data, std::size_t digest_size = 64)
+{
+    std::vector<std::uint8_t> digest(digest_size);
+    check(sealstone_skein512(data.data(), data.size(), digest.data(), digest.size()));
+    return digest;
+}
 
 /// A hash, or with a key a MAC.
 class Skein {

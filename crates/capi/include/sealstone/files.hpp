@@ -61,7 +61,8 @@ struct Streams {
 
 } // namespace detail
 
-/// Seals content for passports and a passphrase. It refers to passports, which have to outlive it.
+/// Seals content for passports and a passphrase. It refers to passports, which have to outlive it,
+/// and has a copy of the passphrase, which is wiped when it dies.
 class Sealer {
 public:
     Sealer &to(const PublicPassport &recipient)
@@ -72,7 +73,7 @@ public:
 
     Sealer &to_passphrase(Bytes passphrase, Cost cost = {})
     {
-        passphrase_ = passphrase;
+        passphrase_ = detail::Secret(passphrase);
         cost_ = cost;
         return *this;
     }
@@ -131,14 +132,14 @@ private:
     }
 
     std::vector<const sealstone_public_passport *> recipients_;
-    Bytes passphrase_;
+    detail::Secret passphrase_;
     Cost cost_;
     const sealstone_passport *sender_ = nullptr;
     std::uint32_t flags_ = 0;
 };
 
 /// Opens sealed files with passports and a passphrase. It refers to passports, which have to
-/// outlive it.
+/// outlive it, and has a copy of the passphrase, which is wiped when it dies.
 class Opener {
 public:
     Opener &with(const Passport &passport)
@@ -149,7 +150,7 @@ public:
 
     Opener &with_passphrase(Bytes passphrase)
     {
-        passphrase_ = passphrase;
+        passphrase_ = detail::Secret(passphrase);
         return *this;
     }
 
@@ -171,6 +172,19 @@ public:
     void open_unsigned(std::istream &from, std::ostream &to) const
     {
         open(from, to, options_of(nullptr));
+    }
+
+    /// From and to file descriptors. After an exception, discard what was written.
+    void open_signed_fd(int from, int to, const PublicPassport &sender) const
+    {
+        const auto options = options_of(sender.get());
+        check(sealstone_open_fd(&options, from, to));
+    }
+
+    void open_unsigned_fd(int from, int to) const
+    {
+        const auto options = options_of(nullptr);
+        check(sealstone_open_fd(&options, from, to));
     }
 
 private:
@@ -201,7 +215,7 @@ private:
     }
 
     std::vector<const sealstone_passport *> passports_;
-    Bytes passphrase_;
+    detail::Secret passphrase_;
 };
 
 } // namespace sealstone

@@ -4,6 +4,8 @@
 
 #include "core.hpp"
 
+#include <optional>
+
 namespace sealstone {
 
 /// The mark of a spent token, which a verifier remembers durably before it acts.
@@ -55,6 +57,14 @@ public:
         return Buffer(detail::given<sealstone_buffer>(sealstone_challenge_encode, owned_.get()));
     }
 
+    /// SEALSTONE_TOKEN_P384 and so on, or a type that this library does not know.
+    std::uint16_t type() const
+    {
+        std::uint16_t type = 0;
+        check(sealstone_challenge_type(owned_.get(), &type));
+        return type;
+    }
+
     /// The name of the issuer.
     Buffer issuer() const
     {
@@ -78,10 +88,29 @@ public:
 
     const sealstone_challenge *get() const noexcept { return owned_.get(); }
 
-private:
     explicit Challenge(sealstone_challenge *owned) : owned_(owned) {}
+
+private:
     detail::Owner<sealstone_challenge, sealstone_challenge_free> owned_;
 };
+
+/// A challenge of a WWW-Authenticate header, and the issuer's key if that is beside it.
+struct Offer {
+    Challenge challenge;
+    std::optional<IssuerPublicKey> key;
+};
+
+/// Reads the challenge at a position, from 0, of the value of a WWW-Authenticate header.
+inline Offer challenge_of_header(const std::string &value, std::size_t position = 0)
+{
+    sealstone_challenge *challenge = nullptr;
+    sealstone_issuer_public_key *key = nullptr;
+    check(sealstone_challenge_from_header(value.c_str(), position, &challenge, &key));
+    Offer offer{Challenge(challenge), std::nullopt};
+    if (key)
+        offer.key.emplace(key);
+    return offer;
+}
 
 /// An issuer's secret key.
 class IssuerKey {

@@ -3,8 +3,37 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
 #include <iostream>
+#include <malloc.h>
+#include <new>
 #include <sstream>
+#include <unistd.h>
+
+namespace {
+
+/// A passphrase that no string holds in itself, and whether freed memory had it.
+constexpr char PASSPHRASE[] = "a long passphrase of the test";
+bool was_left = false;
+
+} // namespace
+
+void *operator new[](std::size_t size)
+{
+    if (void *made = std::malloc(size))
+        return made;
+    throw std::bad_alloc();
+}
+
+void operator delete[](void *freed) noexcept
+{
+    if (freed && memmem(freed, malloc_usable_size(freed), PASSPHRASE, sizeof PASSPHRASE - 1))
+        was_left = true;
+    std::free(freed);
+}
+
+void operator delete[](void *freed, std::size_t) noexcept { operator delete[](freed); }
 
 namespace {
 
@@ -48,6 +77,9 @@ void hashes()
     parts.update(std::string("one part, ")).update(std::vector<char>{'a', 'n', 'd', ' '});
     parts.update("another");
     CHECK(whole.digest() == parts.digest());
+    CHECK(sealstone::skein512("one part, and another") == whole.digest());
+    CHECK(sealstone::skein512("one part, and another", 32).size() == 32);
+    FAILS(INVALID, sealstone::skein512("one part, and another", 0));
     CHECK(sealstone::Skein(32, "key").digest().size() == 32);
     FAILS(INVALID, sealstone::Skein(0));
 }
@@ -102,6 +134,72 @@ void files()
     }
 }
 
+/// A descriptor of a file that has this content and no name.
+int descriptor(std::string_view content)
+{
+    const int made = fileno(std::tmpfile());
+    CHECK(write(made, content.data(), content.size()) == static_cast<ssize_t>(content.size()));
+    CHECK(lseek(made, 0, SEEK_SET) == 0);
+    return made;
+}
+
+std::string content_of(int descriptor)
+{
+    char content[100];
+    CHECK(lseek(descriptor, 0, SEEK_SET) == 0);
+    const auto size = read(descriptor, content, sizeof content);
+    CHECK(size >= 0);
+    return std::string(content, static_cast<std::size_t>(size));
+}
+
+void descriptors()
+{
+    const auto alice = sealstone::Passport::generate("Alice");
+    const auto public_alice = alice.public_half();
+    const int plain = descriptor("by descriptors"), sealed = descriptor("");
+    sealstone::Sealer().to(public_alice).signed_by(alice).seal_fd(plain, sealed);
+    const auto opener = sealstone::Opener().with(alice);
+    const int opened = descriptor("");
+    CHECK(lseek(sealed, 0, SEEK_SET) == 0);
+    opener.open_signed_fd(sealed, opened, public_alice);
+    CHECK(content_of(opened) == "by descriptors");
+    CHECK(lseek(sealed, 0, SEEK_SET) == 0);
+    FAILS(WRONG_SENDER, opener.open_unsigned_fd(sealed, opened));
+    const int alone = descriptor(""), again = descriptor("");
+    CHECK(lseek(plain, 0, SEEK_SET) == 0);
+    sealstone::Sealer().to(public_alice).seal_fd(plain, alone);
+    CHECK(lseek(alone, 0, SEEK_SET) == 0);
+    opener.open_unsigned_fd(alone, again);
+    CHECK(content_of(again) == "by descriptors");
+    FAILS(INVALID, opener.open_unsigned_fd(-1, again));
+}
+
+/// The caller's passphrase may be gone before the call, and no copy of it stays.
+void passphrases()
+{
+    sealstone::Sealer sealer;
+    sealstone::Opener opener;
+    {
+        std::string given = PASSPHRASE;
+        sealer.to_passphrase(given, {7168, 5, 1});
+        opener.with_passphrase(given);
+        std::fill(given.begin(), given.end(), 'x');
+    }
+    {
+        auto other = sealstone::Opener(opener);
+        opener.with_passphrase("another");
+        const auto moved = std::move(other);
+        opener = moved;
+    }
+    CHECK(opener.open_unsigned(sealer.seal("x")).text() == "x");
+    FAILS(INVALID, sealstone::Sealer().to_passphrase("").seal("x"));
+    sealer.to_passphrase("another");
+    opener.with_passphrase("another");
+    CHECK(!was_left);
+    std::copy_n(PASSPHRASE, sizeof PASSPHRASE, std::unique_ptr<char[]>(new char[99]).get());
+    CHECK(was_left);
+}
+
 void packages()
 {
     const auto alice = sealstone::Passport::generate("Alice");
@@ -143,6 +241,14 @@ void tokens()
         SEALSTONE_TOKEN_P256, key.public_half().encode());
     CHECK(challenge.header(half).size() > 0);
     CHECK(challenge.issuer().text() == "issuer.example");
+    CHECK(challenge.type() == SEALSTONE_TOKEN_P256);
+    const auto offer = sealstone::challenge_of_header(challenge.header(half).str());
+    CHECK(offer.challenge.encode().text() == challenge.encode().text());
+    CHECK(offer.key && offer.key->encode().text() == half.encode().text());
+    FAILS(INVALID, sealstone::challenge_of_header(challenge.header(half).str(), 1));
+    const auto keyless = challenge.header(half).str();
+    const auto without = sealstone::challenge_of_header(keyless.substr(0, keyless.find(", token-key")));
+    CHECK(!without.key && without.challenge.type() == SEALSTONE_TOKEN_P256);
     CHECK(challenge.is_for("a.example") && !challenge.is_for("b.example"));
     const auto pending = sealstone::Pending::restore(
         sealstone::Pending(half, sealstone::Challenge::decode(challenge.encode()), 3).save());
@@ -161,6 +267,8 @@ int main()
     CHECK(!sealstone::version().empty());
     hashes();
     files();
+    descriptors();
+    passphrases();
     packages();
     tokens();
     std::printf("%d checks\n", checks);
