@@ -3,6 +3,9 @@
 mod memory;
 
 use crate::data::{Data, Secret};
+use crate::lock::long;
+use crate::number::{Later, Number};
+use crate::output::bytes_of;
 use crate::watch::{Progress, Watch};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -38,22 +41,40 @@ impl Pepper {
 /// What Argon2 is to compute, without the password: `(type, version, time_cost, memory_cost,
 /// parallelism, salt, pepper, data)`.
 #[derive(FromPyObject)]
-pub(crate) struct Task(i64, i64, i64, i64, i64, Data, Option<Py<Pepper>>, Data);
+pub(crate) struct Task(
+    Later,
+    Later,
+    Later,
+    Later,
+    Later,
+    Data,
+    Option<Py<Pepper>>,
+    Data,
+);
 
 impl Task {
-    fn params(&self) -> Result<Params, Error> {
-        let variant = match self.0 {
+    fn params(&self, py: Python<'_>) -> PyResult<Params> {
+        let numbers = [&self.0, &self.1, &self.2, &self.3, &self.4];
+        let [kind, version, passes, memory, lanes] = numbers.map(|it| it.number(py));
+        let (kind, version) = (kind?, version?);
+        let costs = [memory?, passes?, lanes?];
+        Self::params_of(kind, version, costs).map_err(exception)
+    }
+
+    fn params_of(kind: u64, version: u64, costs: [u64; 3]) -> Result<Params, Error> {
+        let variant = match kind {
             0 => Variant::Argon2d,
             1 => Variant::Argon2i,
             2 => Variant::Argon2id,
             _ => return Err(Error::Parameter("a type of 0 (d), 1 (i) or 2 (id)")),
         };
-        let version = match self.1 {
+        let version = match version {
             0x10 => Version::V0x10,
             0x13 => Version::V0x13,
             _ => return Err(Error::Parameter("version 16 or 19")),
         };
-        let params = Params::new(cost(self.3)?, cost(self.2)?, cost(self.4)?)?;
+        let [memory, passes, lanes] = costs.map(cost);
+        let params = Params::new(memory?, passes?, lanes?)?;
         Ok(params.with_variant(variant).with_version(version))
     }
 
@@ -66,7 +87,7 @@ impl Task {
         memory: &Memory,
         watch: &Watch,
     ) -> PyResult<()> {
-        let params = self.params().map_err(exception)?;
+        let params = self.params(py)?;
         let salt: &[u8] = &self.5;
         let secret = self.6.as_ref().map_or(&[][..], |it| &it.get().0);
         let mut place = memory.take(py, params.memory_kib().into(), watch)?;
@@ -93,14 +114,14 @@ pub(crate) fn argon2_hash<'py>(
     py: Python<'py>,
     password: Secret,
     task: Task,
-    hash_len: u32,
+    hash_len: Number<u32>,
     memory: &Bound<'_, Memory>,
     progress: Option<Progress>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let mut tag = Zeroizing::new(vec![0; hash_len as usize]);
+    let mut tag = zeros(py, hash_len.0 as usize)?;
     let watch = Watch::new(progress);
     task.run(py, &password, &mut tag, memory.get(), &watch)?;
-    Ok(PyBytes::new(py, &tag))
+    bytes_of(py, tag)
 }
 
 /// Whether the hash of the password is `tag`; compares in constant time. `limits` are the most KiB
@@ -113,21 +134,21 @@ pub(crate) fn argon2_verify(
     task: Task,
     tag: Data,
     memory: &Bound<'_, Memory>,
-    limits: Option<(u64, u64)>,
+    limits: Option<(Number<u64>, Number<u64>)>,
     progress: Option<Progress>,
 ) -> PyResult<bool> {
-    if let Some((memory_kib, work_kib)) = limits {
+    if let Some((Number(memory_kib), Number(work_kib))) = limits {
         let limits = Limits {
             memory_kib,
             work_kib,
         };
-        let params = task.params().map_err(exception)?;
+        let params = task.params(py)?;
         limits.check(&params).map_err(exception)?;
     }
-    let mut computed = Zeroizing::new(vec![0; tag.len()]);
+    let mut computed = zeros(py, tag.len())?;
     let watch = Watch::new(progress);
     task.run(py, &password, &mut computed, memory.get(), &watch)?;
-    Ok(computed.ct_eq(&tag).into())
+    Ok(long(py, tag.len(), || computed.ct_eq(&tag).into()))
 }
 
 /// The strongest parameters that take at most `seconds`: `(memory_cost, time_cost, seconds)`.
@@ -137,8 +158,8 @@ pub(crate) fn argon2_verify(
 pub(crate) fn argon2_calibrate(
     py: Python<'_>,
     seconds: f64,
-    memory_cost: u32,
-    parallelism: u32,
+    memory_cost: Number<u32>,
+    parallelism: Number<u32>,
     progress: Option<Progress>,
 ) -> PyResult<(u32, u32, f64)> {
     let target = Duration::try_from_secs_f64(seconds)
@@ -146,7 +167,7 @@ pub(crate) fn argon2_calibrate(
     let watch = Watch::new(progress);
     let progress = |at: sealstone_argon2::Progress| watch.at(at.done, at.total);
     let found = py.detach(|| {
-        calibrate_with(target, memory_cost, parallelism, |argon2| {
+        calibrate_with(target, memory_cost.0, parallelism.0, |argon2| {
             argon2.cancel(watch.cancel()).progress(&progress)
         })
     });
@@ -155,7 +176,16 @@ pub(crate) fn argon2_calibrate(
     Ok((memory, passes, found.time.as_secs_f64()))
 }
 
-fn cost(number: i64) -> Result<u32, Error> {
+/// Memory for a hash, if the system has it. It is wiped when it is dropped.
+fn zeros(py: Python<'_>, length: usize) -> PyResult<Zeroizing<Vec<u8>>> {
+    let mut zeros = Zeroizing::new(Vec::new());
+    let missing = |_| PyMemoryError::new_err(format!("no memory for a hash of {length} bytes"));
+    zeros.try_reserve_exact(length).map_err(missing)?;
+    long(py, length, || zeros.resize(length, 0));
+    Ok(zeros)
+}
+
+fn cost(number: u64) -> Result<u32, Error> {
     u32::try_from(number).map_err(|_| Error::Parameter("numbers from 0 to 2^32 - 1"))
 }
 

@@ -4,7 +4,8 @@ mod keys;
 
 use crate::data::Text;
 use crate::errors::{exception, raise};
-use crate::lock::Unnested;
+use crate::nested::Unnested;
+use crate::number::{Later, Number};
 use crate::output::Output;
 use crate::passport::{Params, Passport, PublicPassport};
 use crate::process::Home;
@@ -38,16 +39,16 @@ pub(crate) struct Choices {
     armor: bool,
     hide_length: bool,
     name: Option<String>,
-    modified: Option<u64>,
+    modified: Option<Later>,
     note: Option<String>,
     overwrite: bool,
 }
 
 impl Choices {
-    fn metadata(&self) -> Metadata {
+    fn metadata(&self, modified: Option<u64>) -> Metadata {
         Metadata {
             name: self.name.clone(),
-            modified: self.modified,
+            modified,
             note: self.note.clone(),
             directory: false,
         }
@@ -58,7 +59,7 @@ impl Choices {
         sender: Option<&sealstone::passport::Passport>,
         source: Source,
         target: &mut Target,
-        profile: KdfParams,
+        (profile, modified): (KdfParams, Option<u64>),
         watch: &Watch,
     ) -> Result<(), Error> {
         let passphrase = self.passphrase.as_ref();
@@ -85,7 +86,7 @@ impl Choices {
         if self.hide_length {
             sealer.hide_length();
         }
-        sealer.metadata(self.metadata());
+        sealer.metadata(self.metadata(modified));
         let prepared = sealer.prepare()?;
         let (total, workers) = (source.length(), source.workers());
         target.expect(prepared.sealed_len(total))?;
@@ -120,14 +121,20 @@ pub(crate) fn seal<'py>(
         .map(|it| it.get().get())
         .transpose()?;
     let Params(profile) = choices.profile.extract(py)?;
+    let numbers = (profile, Later::optional(choices.modified.as_ref(), py)?);
     let source = Source::of(source)?;
     let mut target = Target::of(target, choices.overwrite)?;
     target.separate(py, &source)?;
     let watch = Watch::new(progress);
     let sealed =
-        py.detach(|| choices.seal(sender.as_deref(), source, &mut target, profile, &watch));
-    watch.end(py, sealed, |e| exception(py, e))?;
-    target.finish(py, PUBLIC & !umask())
+        py.detach(|| choices.seal(sender.as_deref(), source, &mut target, numbers, &watch));
+    match watch.end(py, sealed, |e| exception(py, e)) {
+        Ok(()) => target.finish(py, PUBLIC & !umask()),
+        Err(error) => {
+            target.abandon(py);
+            Err(error)
+        }
+    }
 }
 
 /// The senders whose files open.
@@ -271,23 +278,33 @@ pub(crate) fn open<'py>(
         target.expect(opening.content_len(length).unwrap_or(0))?;
         Ok::<_, Refused>(opening)
     });
-    let opening = watch.result(unlocked, |e| e.exception(py, &passports))?;
-    let metadata = opening.metadata().clone();
-    let sender = sender.decide(py, opening.sender())?;
-    let opened = py.detach(|| {
-        let open = || match &sender {
-            Some(sender) => opening.open_signed(sender, &mut target, workers),
-            None => opening.open_unsigned(&mut target, workers),
-        };
-        match is_object && workers != Workers::new(1) {
-            true => watch.attend(open),
-            false => open(),
+    let opened = (|| {
+        let opening = watch.result(unlocked, |e| e.exception(py, &passports))?;
+        let metadata = opening.metadata().clone();
+        let sender = sender.decide(py, opening.sender())?;
+        let opened = py.detach(|| {
+            let open = || match &sender {
+                Some(sender) => opening.open_signed(sender, &mut target, workers),
+                None => opening.open_unsigned(&mut target, workers),
+            };
+            match is_object && workers != Workers::new(1) {
+                true => watch.attend(open),
+                false => open(),
+            }
+        });
+        let length = watch.end(py, opened, |e| exception(py, e))?;
+        Ok(facts(sender, metadata, length))
+    })();
+    let facts = match opened {
+        Ok(facts) => facts,
+        Err(error) => {
+            target.abandon(py);
+            return Err(error);
         }
-    });
-    let length = watch.end(py, opened, |e| exception(py, e))?;
+    };
     let is_buffer = matches!(target, Target::Buffer(_));
     let content = target.finish(py, PRIVATE)?.filter(|_| !is_buffer);
-    Ok((content, facts(sender, metadata, length)))
+    Ok((content, facts))
 }
 
 /// Random access to the content of a sealed file.
@@ -411,9 +428,10 @@ impl Reader {
     fn read_at<'py>(
         &self,
         py: Python<'py>,
-        position: u64,
-        size: usize,
+        position: Number<u64>,
+        size: Number<usize>,
     ) -> PyResult<Bound<'py, PyBytes>> {
+        let (Number(position), Number(size)) = (position, size);
         let left = self.length.saturating_sub(position);
         let size = size.min(usize::try_from(left).unwrap_or(usize::MAX));
         let mut output = Output::new(py, size)?;
@@ -424,10 +442,14 @@ impl Reader {
     /// Up to `size` bytes from the position on, by default all. Threads that read at the same time
     /// get different bytes, as those of a file do.
     #[pyo3(signature = (size=None))]
-    fn read<'py>(&self, py: Python<'py>, size: Option<u64>) -> PyResult<Bound<'py, PyBytes>> {
-        let claim = self.claim(size.unwrap_or(u64::MAX));
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        size: Option<Number<u64>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let claim = self.claim(size.map_or(u64::MAX, |it| it.0));
         let size = usize::try_from(claim.to - claim.from).unwrap_or(usize::MAX);
-        let read = self.read_at(py, claim.from, size)?;
+        let read = self.read_at(py, Number(claim.from), Number(size))?;
         claim.keep();
         Ok(read)
     }
@@ -447,7 +469,8 @@ impl Reader {
     }
 
     /// Goes to a position, which may lie behind the end.
-    fn seek(&self, offset: i64, whence: i64) -> PyResult<u64> {
+    fn seek(&self, offset: Number<i64>, whence: Number<i64>) -> PyResult<u64> {
+        let (Number(offset), Number(whence)) = (offset, whence);
         let mut position = self.position();
         let base = match whence {
             0 => 0,

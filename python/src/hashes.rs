@@ -3,7 +3,10 @@
 mod tree;
 
 use crate::data::{Data, Secret, feed};
-use crate::lock::Lock;
+use crate::lock::{Lock, SHORT, long};
+use crate::number::{Length, length};
+use crate::output::bytes_of;
+use crate::view::PIECE;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -17,6 +20,18 @@ pub(crate) use tree::{SkeinTree, verify_piece};
 
 /// A message being hashed.
 pub(crate) trait Hash: Clone + Send {
+    /// Bytes besides the digest that a copy takes and that are hashed for it.
+    fn waiting(&self) -> usize {
+        0
+    }
+    /// Whether a message of this length has more hashed than itself.
+    fn is_filled_by(&self, _length: usize) -> bool {
+        false
+    }
+    /// Bytes of other data than `bytes` that are copied at once.
+    fn piece() -> usize {
+        PIECE
+    }
     fn update(&mut self, message: &[u8]);
     /// Writes the hash. `digest` is as long as the hash.
     fn finish_into(self, digest: &mut [u8]);
@@ -25,31 +40,54 @@ pub(crate) trait Hash: Clone + Send {
 /// The longest digest in bytes.
 const LONGEST: u64 = 1 << 24;
 
-/// Data of up to this length is hashed with Python's lock held, as in hashlib: giving it up takes
-/// longer.
-const SHORT: usize = 2047;
-
 fn update<H: Hash>(py: Python<'_>, state: &Lock<H>, message: &[u8]) -> PyResult<()> {
     let held = state.hold(py)?;
-    let work = || held.with(|state| state.update(message));
-    match message.len() <= SHORT {
-        true => work(),
-        false => py.detach(work),
+    let is_short = held.with(|state| {
+        let is_short = message.len() <= SHORT && !state.is_filled_by(message.len());
+        is_short.then(|| state.update(message)).is_some()
+    });
+    if !is_short {
+        py.detach(|| held.with(|state| state.update(message)));
     }
     Ok(())
 }
 
-fn finish_into<H: Hash>(py: Python<'_>, state: &Lock<H>, digest: &mut [u8]) -> PyResult<()> {
-    let copy = state.hold(py)?.with(|state| state.clone());
-    match digest.len() <= SHORT {
-        true => copy.finish_into(digest),
-        false => py.detach(|| copy.finish_into(digest)),
-    }
-    Ok(())
+/// A copy of the state, with which `work` is done. `length` is that of the digest.
+fn with_copy<H: Hash, T: Send>(
+    py: Python<'_>,
+    state: &Lock<H>,
+    length: usize,
+    work: impl FnOnce(H) -> T + Send,
+) -> PyResult<T> {
+    let held = state.hold(py)?;
+    let copy = held.with(|state| {
+        let is_short = length + state.waiting() <= SHORT;
+        is_short.then(|| state.clone())
+    });
+    Ok(match copy {
+        Some(copy) => {
+            drop(held);
+            work(copy)
+        }
+        None => py.detach(|| {
+            let copy = held.with(|state| state.clone());
+            drop(held);
+            work(copy)
+        }),
+    })
+}
+
+/// A hash, which is wiped when it is dropped.
+fn finish<H: Hash>(state: H, length: usize) -> Zeroizing<Vec<u8>> {
+    let mut digest = Zeroizing::new(vec![0; length]);
+    state.finish_into(&mut digest);
+    digest
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    const DIGITS: [u8; 16] = *b"0123456789abcdef";
+    let digits = |byte: &u8| [byte >> 4, byte & 15].map(|it| char::from(DIGITS[usize::from(it)]));
+    bytes.iter().flat_map(digits).collect()
 }
 
 /// The methods of all hash objects, and a constructor of their own.
@@ -68,29 +106,37 @@ macro_rules! hash_object {
 
             /// Adds bytes to the message.
             fn update(&self, data: &Bound<'_, PyAny>) -> PyResult<()> {
-                feed(data, |py, piece| update(py, &self.state, piece))
+                let piece = <$state as Hash>::piece();
+                feed(data, piece, |py, piece| update(py, &self.state, piece))
             }
 
             /// The hash of the message so far.
             fn digest<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-                PyBytes::new_with(py, self.digest_len(), |digest| {
-                    finish_into(py, &self.state, digest)
-                })
+                let length = self.digest_len();
+                if length <= SHORT {
+                    return PyBytes::new_with(py, length, |digest| {
+                        with_copy(py, &self.state, length, |copy| copy.finish_into(digest))
+                    });
+                }
+                let digest = with_copy(py, &self.state, length, |copy| finish(copy, length))?;
+                bytes_of(py, digest)
             }
 
             /// The hash of the message so far in hexadecimal.
             fn hexdigest(&self, py: Python<'_>) -> PyResult<String> {
-                Ok(hex(&*self.wiped_digest(py)?))
+                let length = self.digest_len();
+                with_copy(py, &self.state, length, |copy| hex(&finish(copy, length)))
             }
 
             /// Whether `tag` is the hash of the message so far; compares in constant time.
             fn verify(&self, py: Python<'_>, tag: Data) -> PyResult<bool> {
-                Ok(self.wiped_digest(py)?.ct_eq(&tag).into())
+                let length = self.digest_len();
+                with_copy(py, &self.state, length, |copy| finish(copy, length).ct_eq(&tag).into())
             }
 
             /// An object of its own with the message so far.
             fn copy(&self, py: Python<'_>) -> PyResult<Self> {
-                let state = Lock::new(self.state.hold(py)?.with(|state| state.clone()));
+                let state = with_copy(py, &self.state, 0, Lock::new)?;
                 Ok(Self { state, digest_size: self.digest_size })
             }
 
@@ -117,13 +163,6 @@ macro_rules! hash_object {
             fn digest_len(&self) -> usize {
                 self.digest_size as usize
             }
-
-            /// The hash of the message so far. It is wiped when it is dropped.
-            fn wiped_digest(&self, py: Python<'_>) -> PyResult<Zeroizing<Vec<u8>>> {
-                let mut digest = Zeroizing::new(vec![0; self.digest_len()]);
-                finish_into(py, &self.state, &mut digest)?;
-                Ok(digest)
-            }
         }
     };
 }
@@ -148,8 +187,9 @@ macro_rules! skein {
             #[pyo3(signature = (data=None, *, digest_size=None, key=None, personalization=None, public_key=None, key_id=None, nonce=None, usedforsecurity=true))]
             #[expect(clippy::too_many_arguments, reason = "the optional arguments of Skein")]
             fn new(
+                py: Python<'_>,
                 data: Option<&Bound<'_, PyAny>>,
-                digest_size: Option<u64>,
+                digest_size: Option<Length>,
                 key: Option<Secret>,
                 personalization: Option<Data>,
                 public_key: Option<Data>,
@@ -159,7 +199,7 @@ macro_rules! skein {
             ) -> PyResult<Self> {
                 static PLAIN: LazyLock<$state> = LazyLock::new($state::new);
                 let _ = usedforsecurity;
-                let digest_size = digest_size.unwrap_or($block);
+                let digest_size = digest_size.map_or($block, |it| it.0);
                 let [personalization, public_key, key_id, nonce] =
                     [&personalization, &public_key, &key_id, &nonce].map(|it| it.as_deref());
                 let given = [key.as_deref(), personalization, public_key, key_id, nonce];
@@ -167,8 +207,8 @@ macro_rules! skein {
                 let state = if is_plain {
                     PLAIN.clone()
                 } else {
-                    let [key, personalization, public_key, key_id, nonce] =
-                        given.map(Option::unwrap_or_default);
+                    let given = given.map(Option::unwrap_or_default);
+                    let [key, personalization, public_key, key_id, nonce] = given;
                     let parameters = Parameters::new()
                         .output_bits(bits(digest_size)?)
                         .key(key)
@@ -176,7 +216,8 @@ macro_rules! skein {
                         .public_key(public_key)
                         .key_id(key_id)
                         .nonce(nonce);
-                    $state::with(&parameters)
+                    let length = given.iter().map(|it| it.len()).sum();
+                    long(py, length, || $state::with(&parameters))
                 };
                 let object = Self { state: Lock::new(state), digest_size };
                 data.map_or(Ok(()), |data| object.update(data))?;
@@ -263,7 +304,7 @@ hash_object! {
     #[pyo3(signature = (data=None, *, digest_size=64, key=None, usedforsecurity=true))]
     fn new(
         data: Option<&Bound<'_, PyAny>>,
-        digest_size: u64,
+        #[pyo3(from_py_with = length)] digest_size: u64,
         key: Option<Secret>,
         usedforsecurity: bool,
     ) -> PyResult<Self> {

@@ -13,6 +13,8 @@
 //! | `hashes` | Skein, its tree, and BLAKE2b |
 //! | `lock` | locks for which nobody waits for ever |
 //! | `named` | files of a path, whose errors name it |
+//! | `nested` | a mutex that refuses the thread that holds it |
+//! | `number` | numbers of Python, which may be out of range |
 //! | `output` | the `bytes` object that a call returns |
 //! | `package` | packages: signing, verifying, evidence |
 //! | `passport` | passports |
@@ -33,6 +35,8 @@ mod file;
 mod hashes;
 mod lock;
 mod named;
+mod nested;
+mod number;
 mod output;
 mod package;
 mod passport;

@@ -11,6 +11,18 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+/// Work on up to this many bytes is done with Python's lock held, as in hashlib: giving it up takes
+/// longer.
+pub(crate) const SHORT: usize = 2047;
+
+/// Does work on `length` bytes; without Python's lock, unless they are few.
+pub(crate) fn long<T: Send>(py: Python<'_>, length: usize, work: impl FnOnce() -> T + Send) -> T {
+    match length <= SHORT {
+        true => work(),
+        false => py.detach(work),
+    }
+}
+
 /// A lock that outlives a fork. Threads that wait for it look again and again: a thread that waits
 /// in the system holds parts of a lock, and a child would find them held for ever.
 pub(crate) struct Lock<T> {
@@ -38,7 +50,7 @@ const PAUSE: Duration = Duration::from_micros(20);
 static PROCESS: AtomicU32 = AtomicU32::new(1);
 
 /// Who this is: the process in the upper half, the thread in the lower one. Never 0.
-fn me() -> u64 {
+pub(crate) fn me() -> u64 {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     thread_local! {
         static THREAD: u32 = NEXT.fetch_add(1, Relaxed);
@@ -115,50 +127,5 @@ impl<T> Held<'_, T> {
 impl<T> Drop for Held<'_, T> {
     fn drop(&mut self) {
         self.0.owner.store(0, Release);
-    }
-}
-
-/// A mutex that refuses the thread that holds it.
-pub(crate) struct Unnested<T> {
-    owner: AtomicU64,
-    state: Mutex<T>,
-}
-
-impl<T> Unnested<T> {
-    pub(crate) fn new(state: T) -> Self {
-        Self {
-            owner: AtomicU64::new(0),
-            state: Mutex::new(state),
-        }
-    }
-
-    /// Waits for other threads, and then works. Python must be detached. `None` if this is called
-    /// from inside `work`.
-    pub(crate) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> Option<R> {
-        let me = me();
-        // Only this thread writes this number.
-        if self.owner.load(Relaxed) == me {
-            return None;
-        }
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        // Also given back by a panic, which Python catches. It is dropped before the state.
-        let _owned = Owned::take(&self.owner, me);
-        Some(work(&mut state))
-    }
-}
-
-/// The number of a thread in the place of the owner, until this is dropped.
-struct Owned<'a>(&'a AtomicU64);
-
-impl<'a> Owned<'a> {
-    fn take(owner: &'a AtomicU64, me: u64) -> Self {
-        owner.store(me, Relaxed);
-        Self(owner)
-    }
-}
-
-impl Drop for Owned<'_> {
-    fn drop(&mut self) {
-        self.0.store(0, Relaxed);
     }
 }

@@ -8,6 +8,7 @@
     reason = "writing into a new object without Python's lock"
 )]
 
+use crate::lock::SHORT;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -21,6 +22,24 @@ pub(crate) struct Output {
     buffer: Option<Buffer>,
     /// The bytes that the object has no room for.
     more: Vec<u8>,
+}
+
+/// A `bytes` object with these bytes. They are copied, and dropped, without Python's lock, unless
+/// they are few.
+pub(crate) fn bytes_of<'py, B: AsRef<[u8]> + Send>(
+    py: Python<'py>,
+    bytes: B,
+) -> PyResult<Bound<'py, PyBytes>> {
+    if bytes.as_ref().len() <= SHORT {
+        return Ok(PyBytes::new(py, bytes.as_ref()));
+    }
+    let mut buffer = Buffer::new(py, bytes.as_ref().len())?;
+    let buffer = py.detach(move || {
+        buffer.write(bytes.as_ref());
+        drop(bytes);
+        buffer
+    });
+    Ok(buffer.object.into_bound(py))
 }
 
 /// A new `bytes` object that nobody else has.
@@ -48,14 +67,19 @@ impl Output {
     /// All that was written.
     pub(crate) fn finish(self, py: Python<'_>) -> PyResult<Bound<'_, PyBytes>> {
         let Some(buffer) = self.buffer else {
-            return Ok(PyBytes::new(py, &self.more));
+            return bytes_of(py, self.more);
         };
         if buffer.is_full() && self.more.is_empty() {
             return Ok(buffer.object.into_bound(py));
         }
         let mut whole = Buffer::new(py, buffer.written + self.more.len())?;
-        whole.write(buffer.bytes());
-        whole.write(&self.more);
+        let more = self.more;
+        let whole = py.detach(move || {
+            whole.write(buffer.bytes());
+            whole.write(&more);
+            drop(more);
+            whole
+        });
         Ok(whole.object.into_bound(py))
     }
 }
@@ -63,7 +87,10 @@ impl Output {
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.buffer.as_mut().map_or(0, |buffer| buffer.write(bytes));
-        self.more.extend_from_slice(&bytes[written..]);
+        let more = &bytes[written..];
+        let reserved = self.more.try_reserve(more.len());
+        reserved.map_err(|_| io::Error::other(PyMemoryError::new_err(())))?;
+        self.more.extend_from_slice(more);
         Ok(bytes.len())
     }
 

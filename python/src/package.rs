@@ -5,6 +5,8 @@ mod content;
 
 use crate::data::{Data, Secret};
 use crate::errors::{about, exception};
+use crate::number::{Later, Number};
+use crate::output::bytes_of;
 use crate::passport::{Passport, PublicPassport, now};
 use crate::place::Place;
 use crate::stream::{Source, Watched};
@@ -66,22 +68,25 @@ pub(crate) struct Wanted {
     policy: Option<String>,
     metadata: Option<String>,
     cosigners: Vec<Py<PublicPassport>>,
-    threshold: Option<u64>,
+    threshold: Option<Later>,
     require: Vec<String>,
     hmac_key: Option<HmacKey>,
     secret: Option<Secret>,
     times: bool,
-    time: Option<u64>,
+    time: Option<Later>,
 }
 
 impl Wanted {
     fn draft<'a>(
         &'a self,
-        hmac_key: Option<&'a [u8]>,
+        (hmac_key, threshold): (Option<&'a [u8]>, Option<u64>),
         given: Option<&Given>,
         watch: &Watch,
     ) -> Result<Draft<'a>, (Option<String>, Error)> {
         let mut draft = Draft::new();
+        if let Some(threshold) = threshold {
+            draft.threshold(threshold);
+        }
         self.describe(&mut draft, hmac_key)
             .map_err(|error| (None, error))?;
         for (path, bytes) in &self.embed {
@@ -127,9 +132,6 @@ impl Wanted {
         for cosigner in &self.cosigners {
             draft.cosigner(&cosigner.get().contact);
         }
-        if let Some(threshold) = self.threshold {
-            draft.threshold(threshold);
-        }
         hmac_key.map_or(Ok(()), |key| draft.hmac(key))?;
         self.secret
             .as_ref()
@@ -170,10 +172,11 @@ pub(crate) fn package_sign(
     let hmac_key = wanted.hmac_key.as_ref().map(HmacKey::expose).transpose()?;
     let given = wanted.content.as_ref().map(|it| it.open(py)).transpose()?;
     let watch = Watch::new(progress);
-    let time = wanted.time.unwrap_or_else(now);
+    let time = Later::optional(wanted.time.as_ref(), py)?.unwrap_or_else(now);
+    let threshold = Later::optional(wanted.threshold.as_ref(), py)?;
     let signed = py.detach(|| {
         let key = hmac_key.as_ref().map(|key| &key[..]);
-        let draft = wanted.draft(key, given.as_ref(), &watch)?;
+        let draft = wanted.draft((key, threshold), given.as_ref(), &watch)?;
         draft.sign(&passport, time).map_err(|error| (None, error))
     });
     let signed = watch.end(py, signed, |(path, error)| exception_at(py, path, error))?;
@@ -228,9 +231,10 @@ impl Package {
     #[staticmethod]
     fn load(py: Python<'_>, source: &Bound<'_, PyAny>) -> PyResult<Self> {
         let source = Source::of(source)?;
-        let (watch, total) = (Watch::new(None), source.length());
-        let source = Watched::new(source, &watch, total);
+        let watch = Watch::new(None);
         let read = py.detach(|| {
+            let total = source.length();
+            let source = Watched::new(source, &watch, total);
             let mut bytes = Vec::new();
             source.take(MAX_PACKAGE + 1).read_to_end(&mut bytes)?;
             sealstone::package::Package::decode(&bytes)
@@ -238,16 +242,19 @@ impl Package {
         watch.result(read, |error| exception(py, error)).map(Self)
     }
 
-    fn encode<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &py.detach(|| self.0.encode()))
+    fn encode<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        bytes_of(py, py.detach(|| self.0.encode()))
     }
 
     /// Writes the package to a file, which appears whole or not at all.
     fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> PyResult<()> {
-        let place = Place::of(&path, overwrite)?;
-        let mode = place.mode(PUBLIC & !umask());
-        let write = || sealstone_files::write(&place.path, &self.0.encode(), place.existing, mode);
-        py.detach(write).map_err(|e| about(&path, e))
+        py.detach(|| {
+            let place = Place::of(&path, overwrite)?;
+            let mode = place.mode(PUBLIC & !umask());
+            let bytes = self.0.encode();
+            let written = sealstone_files::write(&place.path, &bytes, place.existing, mode);
+            written.map_err(|e| about(&path, e))
+        })
     }
 
     fn facts(&self) -> Facts<'_> {
@@ -269,8 +276,8 @@ impl Package {
         entries.map(|entry| row(py, entry)).collect()
     }
 
-    fn policy<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
-        self.0.policy().map(|policy| PyBytes::new(py, policy))
+    fn policy<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        self.0.policy().map(|it| bytes_of(py, it)).transpose()
     }
 
     /// Fingerprint, role and time of each signature.
@@ -281,17 +288,17 @@ impl Package {
             .collect()
     }
 
-    fn timestamps<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
+    fn timestamps<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
         let responses = self.0.timestamps();
-        responses.map(|bytes| PyBytes::new(py, bytes)).collect()
+        responses.map(|bytes| bytes_of(py, bytes)).collect()
     }
 
     fn layers(&self) -> Vec<&'static str> {
         self.0.layers().iter().map(|layer| layer.name()).collect()
     }
 
-    fn embedded<'py>(&self, py: Python<'py>, path: &str) -> Option<Bound<'py, PyBytes>> {
-        self.0.embedded(path).map(|bytes| PyBytes::new(py, bytes))
+    fn embedded<'py>(&self, py: Python<'py>, path: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        self.0.embedded(path).map(|it| bytes_of(py, it)).transpose()
     }
 
     /// The package with one more signature.
@@ -300,10 +307,10 @@ impl Package {
         py: Python<'_>,
         passport: &Bound<'_, Passport>,
         counter: bool,
-        time: Option<u64>,
+        time: Option<Number<u64>>,
     ) -> PyResult<Self> {
         let passport = passport.get().get()?;
-        let time = time.unwrap_or_else(now);
+        let time = time.map_or_else(now, |it| it.0);
         let signed = py.detach(|| {
             let mut package = self.0.clone();
             match counter {
@@ -316,16 +323,17 @@ impl Package {
     }
 
     /// The bytes that a timestamp has to cover.
-    fn to_stamp<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.0.to_stamp())
+    fn to_stamp<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        bytes_of(py, py.detach(|| self.0.to_stamp()))
     }
 
     /// The package with one more response of a time-stamping authority.
     fn with_timestamp(&self, py: Python<'_>, response: Data) -> PyResult<Self> {
-        let mut package = self.0.clone();
-        let attached = package.attach_timestamp(&response);
-        attached.map_err(|error| exception(py, error))?;
-        Ok(Self(package))
+        let stamped = py.detach(|| {
+            let mut package = self.0.clone();
+            package.attach_timestamp(&response).map(|()| package)
+        });
+        stamped.map(Self).map_err(|error| exception(py, error))
     }
 
     /// The key of a label, which is bound to this package.
@@ -335,8 +343,7 @@ impl Package {
         secret: Secret,
         label: &str,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let keys = self.0.derived_keys(&secret);
-        let key = keys.and_then(|keys| keys.key(label));
+        let key = py.detach(|| self.0.derived_keys(&secret)?.key(label));
         let key = key.map_err(|error| exception(py, error))?;
         Ok(PyBytes::new(py, key.expose()))
     }
@@ -347,11 +354,11 @@ impl Package {
         &self,
         py: Python<'py>,
         checked: Option<&Bound<'_, Checked>>,
-    ) -> Vec<(String, Bound<'py, PyBytes>)> {
+    ) -> PyResult<Vec<(String, Bound<'py, PyBytes>)>> {
         let checked = checked.map(Bound::get);
         let files = py.detach(|| self.collect(checked)).into_iter();
         files
-            .map(|it| (it.path, PyBytes::new(py, &it.bytes)))
+            .map(|it| Ok((it.path, bytes_of(py, it.bytes)?)))
             .collect()
     }
 

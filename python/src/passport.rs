@@ -2,13 +2,14 @@
 
 use crate::data::Text;
 use crate::errors::{about, exception, wrong_passphrase};
+use crate::number::Number;
 use crate::process::Home;
 use crate::stream::Source;
 use crate::watch::{Progress, Watch};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyTuple};
 use sealstone::passport::{Contact, NewSlot, SecretPassport, SlotKey, Words};
 use sealstone::{Error, KdfLimits, KdfParams, Passphrase};
 use sealstone_files::{Existing, PRIVATE};
@@ -52,8 +53,11 @@ impl PublicPassport {
     #[staticmethod]
     fn load(py: Python<'_>, source: &Bound<'_, PyAny>) -> PyResult<Self> {
         let text = document(source)?;
-        let public = py.detach(|| sealstone::passport::PublicPassport::from_armor(&text));
-        Ok(Self::of(&public.map_err(|e| exception(py, e))?))
+        let public = py.detach(|| {
+            let public = sealstone::passport::PublicPassport::from_armor(&text);
+            public.map(|it| Self::of(&it))
+        });
+        public.map_err(|e| exception(py, e))
     }
 
     /// The armored text to hand out. Empty for the keys that a sealed file carries.
@@ -106,7 +110,8 @@ pub(crate) fn public_passport(
     if !carried {
         return PublicPassport::load(py, data.as_any());
     }
-    let contact = Contact::decode(data.as_bytes());
+    let bytes = data.as_bytes();
+    let contact = py.detach(|| Contact::decode(bytes));
     let contact = contact.map_err(|e| exception(py, e))?;
     Ok(PublicPassport::carried(contact))
 }
@@ -220,8 +225,8 @@ impl Passport {
     fn public(&self, py: Python<'_>) -> PyResult<Py<PublicPassport>> {
         let passport = self.get()?;
         let public = self.public.get_or_try_init(py, || {
-            let public = py.detach(|| passport.public());
-            Py::new(py, PublicPassport::of(&public))
+            let public = py.detach(|| PublicPassport::of(&passport.public()));
+            Py::new(py, public)
         });
         Ok(public?.clone_ref(py))
     }
@@ -314,7 +319,9 @@ impl<'py> FromPyObject<'_, 'py> for Params {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        if let Ok((memory, passes, lanes)) = object.extract::<(u32, u32, u32)>() {
+        if object.is_instance_of::<PyTuple>() {
+            let costs: (Number<u32>, Number<u32>, Number<u32>) = object.extract()?;
+            let (Number(memory), Number(passes), Number(lanes)) = costs;
             let params = KdfParams::new(memory, passes, lanes);
             return params
                 .map(Self)

@@ -151,9 +151,11 @@ impl Target {
                 buffer => buffer.map(Self::Buffer),
             };
         };
-        let place = Place::of(&path, overwrite)?;
-        let file = AtomicFile::new(&directory_of(&place.path));
-        Ok(Self::Path(file.map_err(|e| about(&path, e))?, place))
+        object.py().detach(|| {
+            let place = Place::of(&path, overwrite)?;
+            let file = AtomicFile::new(&directory_of(&place.path));
+            Ok(Self::Path(file.map_err(|e| about(&path, e))?, place))
+        })
     }
 
     /// Whether it may keep a thread waiting that hears of no signals.
@@ -180,6 +182,14 @@ impl Target {
             }
             Self::Buffer(buffer) => buffer.expect(length),
             _ => Ok(()),
+        }
+    }
+
+    /// Gives up what was written. To remove a long file takes the system long.
+    pub(crate) fn abandon(self, py: Python<'_>) {
+        match self {
+            Self::Path(file, place) => py.detach(|| drop((file, place))),
+            other => drop(other),
         }
     }
 

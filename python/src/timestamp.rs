@@ -2,6 +2,7 @@
 
 use crate::data::Data;
 use crate::errors::raise;
+use crate::number::Number;
 use crate::passport::now;
 use crate::stream::{Source, Watched};
 use crate::watch::{Progress, Watch};
@@ -104,8 +105,10 @@ fn digests(
 ) -> PyResult<Digests> {
     let source = Source::of(data)?;
     let watch = Watch::new(progress);
-    let total = source.length();
-    let read = py.detach(|| Digests::read(hashes, Watched::new(source, &watch, total)));
+    let read = py.detach(|| {
+        let total = source.length();
+        Digests::read(hashes, Watched::new(source, &watch, total))
+    });
     watch.end(py, read, PyErr::from)
 }
 
@@ -140,18 +143,19 @@ pub(crate) fn timestamp_renewal<'py>(
     let hash = hash_of(hash)?;
     let chain = chain(py, &responses)?;
     let known = digests(py, &[hash], data, progress)?;
-    let imprint = chain.renewal(&known, hash);
+    let imprint = py.detach(|| chain.renewal(&known, hash));
     let imprint = imprint.map_err(|it| refused(py, 0, &it))?;
     let request = timestamp::Request::new(imprint, None);
     Ok(PyBytes::new(py, &request.encode()))
 }
 
 fn chain(py: Python<'_>, responses: &[Data]) -> PyResult<Chain> {
-    let parse = |(at, bytes): (usize, &Data)| {
-        Response::parse(bytes).map_err(|refusal| refused(py, at, &refusal))
-    };
-    let parsed: PyResult<Vec<_>> = responses.iter().enumerate().map(parse).collect();
-    Chain::new(parsed?).map_err(|refusal| refused(py, 0, &refusal))
+    let parse = |(at, bytes): (usize, &Data)| Response::parse(bytes).map_err(|it| (at, it));
+    let chain = py.detach(|| {
+        let parsed: Result<Vec<_>, _> = responses.iter().enumerate().map(parse).collect();
+        Chain::new(parsed?).map_err(|refusal| (0, refusal))
+    });
+    chain.map_err(|(at, refusal)| refused(py, at, &refusal))
 }
 
 /// Checks that a response answers a request, without knowing whom to trust.
@@ -176,7 +180,7 @@ pub(crate) fn timestamp_verify<'py>(
     data: &Bound<'py, PyAny>,
     responses: Vec<Data>,
     roots: &Bound<'_, Roots>,
-    now: Option<u64>,
+    now: Option<Number<u64>>,
     policy: Option<&str>,
     request: Option<Data>,
     progress: Option<Progress>,
@@ -189,7 +193,7 @@ pub(crate) fn timestamp_verify<'py>(
             Options::answering(&parsed.map_err(|refusal| refused(py, 0, &refusal))?)
         }
     };
-    options.now = Some(now.unwrap_or_else(self::now));
+    options.now = Some(now.map_or_else(self::now, |it| it.0));
     options.policy = policy_of(policy)?.or(options.policy);
     let because = |it: ChainRefusal| refused(py, it.at, &it.refusal);
     let hashes = chain.hashes().map_err(because)?;

@@ -4,6 +4,9 @@ mod keys;
 
 use crate::data::{Data, Secret};
 use crate::errors::raise;
+use crate::lock::Lock;
+use crate::number::Number;
+use crate::output::bytes_of;
 use crate::watch::Watch;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -11,7 +14,7 @@ use pyo3::types::PyBytes;
 use sealstone_token::privacypass::directory::Directory;
 use sealstone_token::privacypass::{self, TokenChallenge, TokenType, header};
 use sealstone_token::{Error, cancellable};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 pub(crate) use keys::{IssuerKey, IssuerPublicKey};
 
@@ -88,14 +91,15 @@ impl Challenge {
     ) -> PyResult<Self> {
         let context = context.map(|it| array(&it, "a context")).transpose()?;
         let origins: Vec<&str> = origins.iter().flatten().map(String::as_str).collect();
-        let made = TokenChallenge::new(type_of(token_type)?, issuer, context, &origins);
+        let token_type = type_of(token_type)?;
+        let made = py.detach(|| TokenChallenge::new(token_type, issuer, context, &origins));
         made.map(Self).map_err(|error| exception(py, error))
     }
 
     /// Reads the encoding of RFC 9577.
     #[staticmethod]
     fn decode(py: Python<'_>, data: Data) -> PyResult<Self> {
-        let read = TokenChallenge::decode(&data);
+        let read = py.detach(|| TokenChallenge::decode(&data));
         read.map(Self).map_err(|error| exception(py, error))
     }
 
@@ -152,14 +156,14 @@ impl Token {
     /// Reads the encoding of RFC 9577.
     #[staticmethod]
     fn decode(py: Python<'_>, data: Data) -> PyResult<Self> {
-        let read = privacypass::Token::decode(&data);
+        let read = py.detach(|| privacypass::Token::decode(&data));
         read.map(Self).map_err(|error| exception(py, error))
     }
 
     /// Reads the value of an `Authorization` header.
     #[staticmethod]
     fn from_header(py: Python<'_>, value: &str) -> PyResult<Self> {
-        let read = header::parse_authorization(value);
+        let read = py.detach(|| header::parse_authorization(value));
         read.map(Self).map_err(|error| exception(py, error))
     }
 
@@ -201,7 +205,7 @@ impl Token {
 
 /// Tokens that were asked for and not yet received, with the secrets that blind them.
 #[pyclass(frozen, module = "sealstone.tokens")]
-pub(crate) struct Pending(Mutex<Option<privacypass::Pending>>);
+pub(crate) struct Pending(Lock<Option<privacypass::Pending>>);
 
 #[pymethods]
 impl Pending {
@@ -212,47 +216,50 @@ impl Pending {
         py: Python<'_>,
         key: &Bound<'_, IssuerPublicKey>,
         challenge: &Bound<'_, Challenge>,
-        count: Option<usize>,
+        count: Option<Number<usize>>,
     ) -> PyResult<Self> {
         let (key, challenge) = (&key.get().0, &challenge.get().0);
         let (pending, _) = interruptible(py, || match count {
             None => privacypass::Pending::one(key, challenge),
-            Some(count) => privacypass::Pending::batch(key, challenge, count),
+            Some(Number(count)) => privacypass::Pending::batch(key, challenge, count),
         })?;
-        Ok(Self(Mutex::new(Some(pending))))
+        Ok(Self(Lock::new(Some(pending))))
     }
 
     /// Reads what `save` gave.
     #[staticmethod]
     fn restore(py: Python<'_>, data: Secret) -> PyResult<Self> {
         let pending = interruptible(py, || privacypass::Pending::decode(&data))?;
-        Ok(Self(Mutex::new(Some(pending))))
+        Ok(Self(Lock::new(Some(pending))))
     }
 
     /// The request to send. It is always the same: to send it again is safe.
     #[getter]
     fn request<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let request = self.look(privacypass::Pending::request)?;
-        Ok(PyBytes::new(py, &request))
+        let request = self.look(py, privacypass::Pending::request)?;
+        bytes_of(py, request)
     }
 
     /// Everything, to be kept secret until the response arrives.
     fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let saved = self.look(privacypass::Pending::encode)?;
+        let saved = self.look(py, privacypass::Pending::encode)?;
         Ok(PyBytes::new(py, saved.expose()))
     }
 
     /// Checks the issuer's response, and makes the tokens.
     fn finalize(&self, py: Python<'_>, response: Data) -> PyResult<Vec<Token>> {
-        let pending = self.slot().take().ok_or_else(used)?;
+        let held = self.0.hold(py)?;
         let tokens = interruptible(py, || {
-            pending
-                .finalize_or_keep(&response)
-                .map_err(|(error, kept)| {
-                    *self.slot() = kept.map(|it| *it);
+            held.with(|slot| {
+                let finalized = slot.take().map(|it| it.finalize_or_keep(&response));
+                finalized.transpose().map_err(|(error, kept)| {
+                    *slot = kept.map(|it| *it);
                     error
                 })
+            })
         })?;
+        drop(held);
+        let tokens = tokens.ok_or_else(used)?;
         Ok(tokens.into_iter().map(Token).collect())
     }
 
@@ -266,12 +273,14 @@ fn used() -> PyErr {
 }
 
 impl Pending {
-    fn slot(&self) -> std::sync::MutexGuard<'_, Option<privacypass::Pending>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn look<T>(&self, look: impl FnOnce(&privacypass::Pending) -> T) -> PyResult<T> {
-        self.slot().as_ref().map(look).ok_or_else(used)
+    fn look<T: Send>(
+        &self,
+        py: Python<'_>,
+        look: impl FnOnce(&privacypass::Pending) -> T + Send,
+    ) -> PyResult<T> {
+        let held = self.0.hold(py)?;
+        let looked = py.detach(|| held.with(|slot| slot.as_ref().map(look)));
+        looked.ok_or_else(used)
     }
 }
 
@@ -281,12 +290,12 @@ impl Pending {
 pub(crate) fn token_challenge_header(
     challenge: &Bound<'_, Challenge>,
     key: Option<&Bound<'_, IssuerPublicKey>>,
-    max_age: Option<u64>,
+    max_age: Option<Number<u64>>,
 ) -> String {
     header::challenge(&header::Offer {
         challenge: challenge.get().0.clone(),
         token_key: key.map(|key| key.get().0.as_bytes().to_vec()),
-        max_age,
+        max_age: max_age.map(|it| it.0),
     })
 }
 
@@ -296,7 +305,8 @@ type Offer<'py> = (Challenge, Option<Bound<'py, PyBytes>>, Option<u64>);
 /// The offers of a `WWW-Authenticate` header that this version understands.
 #[pyfunction]
 pub(crate) fn token_challenges<'py>(py: Python<'py>, value: &str) -> PyResult<Vec<Offer<'py>>> {
-    let offers = header::parse_challenges(value).map_err(|error| exception(py, error))?;
+    let offers = py.detach(|| header::parse_challenges(value));
+    let offers = offers.map_err(|error| exception(py, error))?;
     let row = |it: header::Offer| {
         let key = it.token_key.map(|key| PyBytes::new(py, &key));
         (Challenge(it.challenge), key, it.max_age)

@@ -2,6 +2,7 @@
 
 use crate::errors::{about, exception};
 use crate::lock::Lock;
+use crate::number::Number;
 use crate::passport::{PublicPassport, now};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -94,9 +95,10 @@ impl TrustStore {
         &self,
         py: Python<'_>,
         passport: &Bound<'_, PublicPassport>,
-        since: Option<u64>,
+        since: Option<Number<u64>>,
         note: Option<&str>,
     ) -> PyResult<()> {
+        let since = since.map(|it| it.0);
         self.decide(py, passport, (Status::Revoked, since), note)
     }
 

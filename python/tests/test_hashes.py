@@ -5,9 +5,11 @@ import hashlib
 import hmac
 import io
 import mmap
+import os
 import pickle
 import sysconfig
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -215,6 +217,54 @@ def test_proofs_of_pieces(length: int) -> None:
     with pytest.raises(ValueError):
         verify_piece(b"short", length, 0, pieces[0], b"")
     assert tree.digest() == SkeinTree(whole).digest()
+
+
+@pytest.mark.parametrize("step", [1, 1000, 1 << 18, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE + 5, 40 * PIECE])
+def test_a_tree_of_parts(step: int) -> None:
+    """Every hash on the way, every copy and every proof is that of the parts so far."""
+    whole = (data(251) * ((20 * PIECE) // 251 + 2))[: 20 * PIECE + 17] if step > 1000 else data(3000)
+    tree, looks = SkeinTree(), max(1, len(whole) // step // 20)
+    for number, at in enumerate(range(0, len(whole), step)):
+        tree.update(whole[at : at + step])
+        so_far = whole[: at + step]
+        assert tree.length == len(so_far)
+        if number % looks == 0:
+            assert tree.digest() == tree.copy().digest() == SkeinTree(so_far).digest()
+            last = (len(so_far) - 1) // PIECE
+            assert verify_piece(tree.digest(), tree.length, last, so_far[last * PIECE :], tree.prove(last))
+    assert tree.digest() == SkeinTree(bytearray(whole)).digest() == SkeinTree(whole).digest()
+
+
+def file_digest_of_a_tree(content: bytes) -> bytes:
+    tree, file = SkeinTree(), io.BytesIO(content)
+    while part := file.read(1 << 18):
+        tree.update(memoryview(part))
+    return tree.digest()
+
+
+WAYS: dict[str, Callable[[bytes], bytes]] = {
+    "bytes": lambda content: SkeinTree(content).digest(),
+    "bytearray": lambda content: SkeinTree(bytearray(content)).digest(),
+    "file": file_digest_of_a_tree,
+}
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_a_tree_is_hashed_by_several_threads(name: str) -> None:
+    """Also for data that comes in parts. Each processor has one; how many run at once is up to the
+    system."""
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("there is one processor")
+    content = bytes(96 << 20)
+    assert share_of_others(lambda: WAYS[name](content)) > 0.2
+    assert share_of_others(lambda: Skein512(content).digest()) < 0.1, "one thread is noticed"
+
+
+def share_of_others(work: Callable[[], object]) -> float:
+    """How much of the work other threads do than the one that calls."""
+    mine, all_threads = time.thread_time(), time.process_time()
+    work()
+    return 1 - (time.thread_time() - mine) / (time.process_time() - all_threads)
 
 
 def test_a_thread_that_waits_for_a_hash_object_stops_no_other() -> None:

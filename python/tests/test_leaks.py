@@ -188,6 +188,29 @@ def test_a_hash_that_another_thread_uses_at_the_fork(make: Callable[..., Any]) -
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_pending_tokens_that_another_thread_finalizes_at_the_fork() -> None:
+    """The child does not know how that ended: it says so, and waits for nobody."""
+    issuer, challenge = IssuerKey.generate("ristretto255"), Challenge("ristretto255", "issuer.example")
+    pending = Pending(issuer.public, challenge, 3000)
+    response = issuer.issue_batch(pending.request, 3000)
+    uses: list[Callable[[], object]] = [lambda: pending.request, pending.save, lambda: pending.finalize(response)]
+
+    def works() -> None:
+        for use in uses:
+            with pytest.raises(RuntimeError, match="when this process was forked: make a new one here"):
+                use()
+
+    thread = threading.Thread(target=pending.finalize, args=(response,))
+    thread.start()
+    time.sleep(0.05)
+    assert thread.is_alive(), "it was too short"
+    assert child_of(works) == 0
+    thread.join()
+    with pytest.raises(ValueError, match="finalized already"):
+        pending.save()
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_trust_store_that_another_thread_uses_at_the_fork(tmp_path: Path) -> None:
     store, public = TrustStore(tmp_path / "trust"), Passport.generate("Bob").public
 

@@ -5,7 +5,10 @@ exception into which it made a panic: so a file object can plant one below any c
 """
 
 import io
+import shutil
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -84,6 +87,50 @@ def test_a_panic_gives_the_lock_back(name: str) -> None:
             assert file.tell() == 0
         source.error = None
         assert file.read() == CONTENT
+
+
+# The lock alone. It panics under it, and comes again.
+PROGRAM = """
+mod lock {
+    pub(crate) fn me() -> u64 {
+        1
+    }
+}
+#[path = "nested.rs"]
+mod nested;
+
+fn main() {
+    let lock = nested::Unnested::new(0);
+    let panics = || lock.with(|_| -> u32 { panic!("planted") });
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(panics));
+    assert!(caught.is_err());
+    let again = lock.with(|count| {
+        *count += 1;
+        *count
+    });
+    assert_eq!(again, Some(1), "the lock is kept");
+    assert_eq!(lock.with(|_| lock.with(|_| ())), Some(None), "nested");
+}
+"""
+GUARD = "self.0.store(0, Relaxed);"
+
+
+def test_the_guard_of_the_lock_is_needed(tmp_path: Path) -> None:
+    """Its source without the guard's `drop` keeps the lock after a panic, and this is noticed."""
+    if shutil.which("rustc") is None:
+        pytest.skip("there is no rustc")
+    source = (Path(__file__).parent.parent / "src/nested.rs").read_text(encoding="utf-8")
+    assert source.count(GUARD) == 1
+    (tmp_path / "main.rs").write_text(PROGRAM)
+
+    def run(text: str) -> subprocess.CompletedProcess[str]:
+        (tmp_path / "nested.rs").write_text(text)
+        subprocess.run(["rustc", "--edition=2024", "main.rs"], cwd=tmp_path, check=True, capture_output=True)
+        return subprocess.run([tmp_path / "main"], capture_output=True, text=True)
+
+    assert run(source).returncode == 0
+    planted = run(source.replace(GUARD, ""))
+    assert planted.returncode != 0 and "the lock is kept" in planted.stderr
 
 
 def test_a_lock_that_is_kept_is_noticed() -> None:

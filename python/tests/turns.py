@@ -4,6 +4,7 @@ A busy machine can leave others without turns for one call, so the best of ten c
 """
 
 import asyncio
+import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable
@@ -47,3 +48,48 @@ def the_loop_goes_on(work: Callable[[], Awaitable[object]]) -> bool:
         return counted
 
     return any(asyncio.run(turns()) >= ENOUGH for _ in range(10))
+
+
+def longest_wait(work: Callable[[], object]) -> float:
+    """The longest time for which another thread has no turn while `work` runs, as a share of it.
+
+    Python itself takes its lock from no thread meanwhile: a turn is one that `work` gave up. The
+    best of ten calls counts; the first good one ends the search.
+    """
+    shares = []
+    for _ in range(10):
+        shares.append(_share_without_turns(work))
+        if shares[-1] <= MOST:
+            break
+    return min(shares)
+
+
+MOST = 0.5
+"""Half of a call: more is a call that keeps the lock."""
+
+
+def _share_without_turns(work: Callable[[], object]) -> float:
+    turns: list[float] = []
+    ended = threading.Event()
+
+    def run() -> None:
+        while not ended.is_set():
+            turns.append(time.perf_counter())
+            time.sleep(0.0002)
+
+    interval = sys.getswitchinterval()
+    thread = threading.Thread(target=run)
+    thread.start()
+    while len(turns) < 3:
+        time.sleep(0.001)
+    sys.setswitchinterval(1000)
+    try:
+        begin = time.perf_counter()
+        work()
+        end = time.perf_counter()
+    finally:
+        sys.setswitchinterval(interval)
+        ended.set()
+        thread.join()
+    inside = [begin, *(at for at in turns if begin < at < end), end]
+    return max(after - before for before, after in zip(inside, inside[1:])) / (end - begin)

@@ -1,6 +1,7 @@
 """The extension module: what the public modules are built on.
 
-It converts and computes, and decides nothing. Most long calls give up Python's lock.
+It converts and computes, and decides nothing. Long calls give up Python's lock; what they copy of
+bytes-like data that is not `bytes`, they copy with it.
 """
 
 from collections.abc import Callable, Sequence

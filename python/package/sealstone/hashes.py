@@ -2,10 +2,10 @@
 
 Each has `update`, `digest`, `hexdigest`, `copy`, `name`, `digest_size` and `block_size`; sizes are
 in bytes. `verify(tag)` compares in constant time. `bytes` are hashed without a copy, other data in
-copied pieces of 256 KiB; from 2 KiB on, Python's lock is given up. Threads may share an object:
-what each adds stays together, as `bytes` whole, as other data in those pieces. An object that
-another thread uses while the process forks raises `RuntimeError` in the child. With a key, a hash
-is a MAC.
+copied pieces of 256 KiB, or of those that a `SkeinTree` hashes at once; from 2 KiB on, Python's
+lock is given up, but not for the copies. Threads may share an object: what each adds stays
+together, as `bytes` whole, as other data in those pieces. An object that another thread uses while
+the process forks raises `RuntimeError` in the child. With a key, a hash is a MAC.
 
 >>> from sealstone.hashes import Blake2b, Skein512
 >>> Skein512(b"one part, and another").digest_size
@@ -21,9 +21,9 @@ True
 >>> Blake2b(b"abc", digest_size=8).hexdigest()
 'd8bb14d833d59559'
 
-`SkeinTree` hashes `bytes` on all processors, other data as it comes on one, and proves that a piece
-of 1 MiB belongs to it. A verifier needs the digest and the length of the whole, the piece, and the
-proof.
+`SkeinTree` hashes on all processors: data that comes in small parts waits for a piece of 1 MiB for
+each of them, of which there are 16 at most. It proves that a piece belongs to it. A verifier needs
+the digest and the length of the whole, the piece, and the proof.
 
 >>> from sealstone.hashes import PIECE, SkeinTree, verify_piece
 >>> data = bytes(3 * PIECE + 1000)

@@ -1,5 +1,6 @@
 //! Memory that is kept from hash to hash, for a bounded number of hashes at once.
 
+use crate::number::{Number, number};
 use crate::process::processors;
 use crate::watch::Watch;
 use pyo3::exceptions::PyValueError;
@@ -43,8 +44,13 @@ const SIGNAL_INTERVAL: Duration = Duration::from_millis(100);
 impl Memory {
     #[new]
     #[pyo3(signature = (at_once=None, keep_kib=1_048_576))]
-    fn new(at_once: Option<usize>, keep_kib: u64) -> PyResult<Self> {
-        let at_once = at_once.unwrap_or_else(|| processors().max(2));
+    fn new(
+        at_once: Option<Number<usize>>,
+        #[pyo3(from_py_with = number)] keep_kib: u64,
+    ) -> PyResult<Self> {
+        let at_once = at_once
+            .map(|it| it.0)
+            .unwrap_or_else(|| processors().max(2));
         if at_once == 0 {
             return Err(PyValueError::new_err("at_once must be at least 1"));
         }

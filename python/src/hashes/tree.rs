@@ -1,8 +1,10 @@
 //! The tree hash, whose pieces are hashed on all processors, and proofs of single pieces.
 
-use super::{Hash, finish_into, hash_object, hex, update};
+use super::{Hash, finish, hash_object, hex, update, with_copy};
 use crate::data::{Data, feed};
-use crate::lock::Lock;
+use crate::lock::{Lock, SHORT};
+use crate::number::Number;
+use crate::output::bytes_of;
 use crate::process::processors;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
@@ -10,14 +12,18 @@ use pyo3::types::PyBytes;
 use sealstone_skein::tree::{self, HASH, PIECE, Pieces, Proof, Subtree};
 use std::thread;
 use subtle::ConstantTimeEq;
-use zeroize::Zeroizing;
 
-/// Whole pieces, and the begin of the next one.
+/// Pieces that are hashed, and the bytes that wait for more, so that all processors have work.
 #[derive(Clone)]
 pub(crate) struct Tree {
     pieces: Pieces,
     count: u64,
     rest: Vec<u8>,
+}
+
+/// Bytes that are hashed at once: a piece for each processor, of which there may be many.
+fn group() -> usize {
+    processors().min(16) * PIECE
 }
 
 hash_object! {
@@ -42,9 +48,9 @@ hash_object! {
     }
 
     /// The proof that piece `index` belongs to the message so far.
-    fn prove<'py>(&self, py: Python<'py>, index: u64) -> PyResult<Bound<'py, PyBytes>> {
-        let state = self.state.hold(py)?.with(|state| state.clone());
-        let proof = py.detach(|| state.ended().prove(index));
+    fn prove<'py>(&self, py: Python<'py>, index: Number<u64>) -> PyResult<Bound<'py, PyBytes>> {
+        // A proof needs the values of all pieces: this is never short.
+        let proof = with_copy(py, &self.state, SHORT + 1, |copy| copy.ended().prove(index.0))?;
         let proof = proof.ok_or_else(|| PyIndexError::new_err("there is no such piece"))?;
         Ok(PyBytes::new(py, proof.as_bytes()))
     }
@@ -53,8 +59,11 @@ hash_object! {
 impl Tree {
     /// With the last piece. The only piece of an empty message is empty.
     fn ended(mut self) -> Pieces {
-        if !self.rest.is_empty() || self.count == 0 {
-            self.pieces.push(tree::subtree(self.count, &self.rest));
+        let waiting = std::mem::take(&mut self.rest);
+        let (pieces, last) = waiting.as_chunks::<PIECE>();
+        self.push(pieces);
+        if !last.is_empty() || self.count == 0 {
+            self.pieces.push(tree::subtree(self.count, last));
         }
         self.pieces
     }
@@ -67,20 +76,37 @@ impl Tree {
             }
         }
     }
+
+    /// Hashes the bytes that wait, which are whole pieces.
+    fn flush(&mut self) {
+        let mut waiting = std::mem::take(&mut self.rest);
+        self.push(waiting.as_chunks().0);
+        waiting.clear();
+        self.rest = waiting;
+    }
 }
 
 impl Hash for Tree {
+    fn waiting(&self) -> usize {
+        self.rest.len() + HASH * usize::try_from(self.count).unwrap_or(usize::MAX / HASH)
+    }
+
+    fn is_filled_by(&self, length: usize) -> bool {
+        self.rest.len() + length >= group()
+    }
+
+    fn piece() -> usize {
+        group()
+    }
+
     fn update(&mut self, mut message: &[u8]) {
-        if !self.rest.is_empty() {
-            let missing = PIECE - self.rest.len();
+        if !self.rest.is_empty() || message.len() < group() {
+            let missing = group() - self.rest.len();
             let (head, tail) = message.split_at(message.len().min(missing));
             self.rest.extend_from_slice(head);
             message = tail;
-            if let Ok(piece) = <&[u8; PIECE]>::try_from(&self.rest[..]) {
-                let subtree = tree::subtree(self.count, piece);
-                self.pieces.push(subtree);
-                self.count += 1;
-                self.rest.clear();
+            if self.rest.len() == group() {
+                self.flush();
             }
         }
         let (pieces, rest) = message.as_chunks::<PIECE>();
@@ -107,11 +133,17 @@ fn subtrees(first: u64, pieces: &[[u8; PIECE]]) -> Vec<Subtree> {
         return parts.flat_map(hash).collect();
     }
     thread::scope(|scope| {
-        let threads: Vec<_> = parts.map(|part| scope.spawn(move || hash(part))).collect();
-        let join = |thread: thread::ScopedJoinHandle<'_, Vec<Subtree>>| {
-            thread.join().expect("hashing a piece does not panic")
+        // The system may give no thread: its part is then hashed on this one.
+        let begin = |part| {
+            let begun = thread::Builder::new().spawn_scoped(scope, move || hash(part));
+            begun.map_err(|_| part)
         };
-        threads.into_iter().flat_map(join).collect()
+        let begun: Vec<_> = parts.map(begin).collect();
+        let end = |part: Result<thread::ScopedJoinHandle<'_, Vec<Subtree>>, _>| match part {
+            Ok(thread) => thread.join().expect("hashing a piece does not panic"),
+            Err(part) => hash(part),
+        };
+        begun.into_iter().flat_map(end).collect()
     })
 }
 
@@ -120,13 +152,15 @@ fn subtrees(first: u64, pieces: &[[u8; PIECE]]) -> Vec<Subtree> {
 pub(crate) fn verify_piece(
     py: Python<'_>,
     digest: Data,
-    length: u64,
-    index: u64,
+    length: Number<u64>,
+    index: Number<u64>,
     piece: Data,
     proof: Data,
 ) -> PyResult<bool> {
     let digest = <&[u8; HASH]>::try_from(&digest[..])
         .map_err(|_| PyValueError::new_err("a digest of 64 bytes is needed"))?;
-    let proof = Proof::from_bytes(&proof);
-    Ok(py.detach(|| proof.is_some_and(|it| it.verify(digest, length, index, &piece))))
+    Ok(py.detach(|| {
+        let proof = Proof::from_bytes(&proof);
+        proof.is_some_and(|it| it.verify(digest, length.0, index.0, &piece))
+    }))
 }

@@ -4,6 +4,7 @@ use super::content::Content;
 use super::{HmacKey, Package};
 use crate::data::Secret;
 use crate::errors::exception;
+use crate::number::Later;
 use crate::passport::{PublicPassport, now};
 use crate::timestamp::{Found, Roots, found};
 use crate::trust::TrustStore;
@@ -22,12 +23,17 @@ pub(crate) struct Checks {
     hmac_key: Option<HmacKey>,
     secret: Option<Secret>,
     roots: Option<Py<Roots>>,
-    now: Option<u64>,
+    now: Option<Later>,
     require: Vec<String>,
 }
 
 impl Checks {
-    fn verifier<'a>(&'a self, hmac_key: Option<&'a [u8]>, layers: &[Layer]) -> Verifier<'a> {
+    fn verifier<'a>(
+        &'a self,
+        hmac_key: Option<&'a [u8]>,
+        layers: &[Layer],
+        now: u64,
+    ) -> Verifier<'a> {
         let mut verifier = Verifier::new();
         for signer in &self.signers {
             verifier = verifier.signer(&signer.get().contact);
@@ -42,7 +48,7 @@ impl Checks {
             verifier = verifier.secret(secret);
         }
         if let Some(roots) = &self.roots {
-            verifier = verifier.roots(&roots.get().0, self.now.unwrap_or_else(now));
+            verifier = verifier.roots(&roots.get().0, now);
         }
         verifier
     }
@@ -69,6 +75,7 @@ pub(crate) fn package_check(
     if let Some(trust) = &checks.trust {
         trust.get().refresh(py)?;
     }
+    let now = Later::optional(checks.now.as_ref(), py)?.unwrap_or_else(now);
     let watch = Watch::new(progress);
     let report = py.detach(|| {
         let opinion = |signer: &Fingerprint, at: Option<u64>| {
@@ -78,7 +85,7 @@ pub(crate) fn package_check(
             })
         };
         let key = hmac_key.as_ref().map(|key| &key[..]);
-        let verifier = checks.verifier(key, &layers).trust(&opinion);
+        let verifier = checks.verifier(key, &layers, now).trust(&opinion);
         let Some(given) = &given else {
             return verifier.verify(package);
         };

@@ -33,12 +33,16 @@ impl Content {
     pub(crate) fn open(&self, py: Python<'_>) -> PyResult<Given> {
         match self {
             Self::Directory(path, except) => {
-                let tree = Tree::open(path).map_err(|error| about(path, error))?;
-                let except = except.as_ref().and_then(|it| it.metadata().ok());
-                Ok(Given::Directory(match except {
-                    Some(except) => tree.except(&except),
-                    None => tree,
-                }))
+                let opened = py.detach(|| {
+                    let tree = Tree::open(path)?;
+                    let except = except.as_ref().and_then(|it| it.metadata().ok());
+                    Ok(match except {
+                        Some(except) => tree.except(&except),
+                        None => tree,
+                    })
+                });
+                let opened = opened.map_err(|error| about(path, error))?;
+                Ok(Given::Directory(opened))
             }
             Self::Named(named) => {
                 let mut files = BTreeMap::new();

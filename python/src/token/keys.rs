@@ -2,6 +2,8 @@
 
 use super::{Challenge, Token, exception, interruptible, name_of, type_of};
 use crate::data::{Data, Secret};
+use crate::number::Number;
+use crate::output::bytes_of;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -19,7 +21,8 @@ impl IssuerPublicKey {
     /// Reads the encoding of RFC 9578.
     #[staticmethod]
     fn decode(py: Python<'_>, token_type: &str, data: Data) -> PyResult<Self> {
-        let read = privacypass::IssuerPublicKey::decode(type_of(token_type)?, &data);
+        let token_type = type_of(token_type)?;
+        let read = py.detach(|| privacypass::IssuerPublicKey::decode(token_type, &data));
         read.map(Self).map_err(|error| exception(py, error))
     }
 
@@ -88,20 +91,22 @@ impl IssuerKey {
     #[staticmethod]
     fn generate(py: Python<'_>, token_type: &str) -> PyResult<Self> {
         let token_type = type_of(token_type)?;
-        let made = py.detach(|| privacypass::IssuerKey::generate(token_type));
-        made.map(Self::of).map_err(|error| exception(py, error))
+        let made = py.detach(|| privacypass::IssuerKey::generate(token_type).map(Self::of));
+        made.map_err(|error| exception(py, error))
     }
 
     /// Reads what `encode` gave.
     #[staticmethod]
     fn decode(py: Python<'_>, token_type: &str, data: Secret) -> PyResult<Self> {
-        let read = privacypass::IssuerKey::decode(type_of(token_type)?, &data);
-        read.map(Self::of).map_err(|error| exception(py, error))
+        let token_type = type_of(token_type)?;
+        let read = py.detach(|| privacypass::IssuerKey::decode(token_type, &data).map(Self::of));
+        read.map_err(|error| exception(py, error))
     }
 
     /// The secret key, to be stored where nobody else reads it.
     fn encode<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let encoded = self.get()?.encode();
+        let key = self.get()?;
+        let encoded = py.detach(|| key.encode());
         let encoded = encoded.map_err(|error| exception(py, error))?;
         Ok(PyBytes::new(py, encoded.expose()))
     }
@@ -129,11 +134,11 @@ impl IssuerKey {
         &self,
         py: Python<'py>,
         request: Data,
-        limit: usize,
+        limit: Number<usize>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let key = self.get()?;
-        let response = interruptible(py, || key.issue_batch(&request, limit))?;
-        Ok(PyBytes::new(py, &response))
+        let response = interruptible(py, || key.issue_batch(&request, limit.0))?;
+        bytes_of(py, response)
     }
 
     /// Checks a token of this key; returns its mark.
