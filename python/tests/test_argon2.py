@@ -45,6 +45,23 @@ def test_data_of_any_type_that_holds_bytes() -> None:
         hash_secret_raw("password", b"some salt", 1, 8, 1, 32, Type.ID)  # type: ignore[arg-type]
 
 
+def test_a_password_is_bytes_like_too() -> None:
+    """A `bytearray` can be wiped by its owner."""
+    hasher = PasswordHasher.from_parameters(CHEAP)
+    stored = hasher.hash("password", salt=b"some salt")
+    for password in (b"password", bytearray(b"password"), memoryview(b"password")):
+        assert hasher.hash(password, salt=b"some salt") == stored
+        assert hasher.verify(stored, password) and hasher.verify(stored.encode(), password)
+        assert asyncio.run(hasher.hash_async(password, salt=b"some salt")) == stored
+        assert asyncio.run(hasher.verify_async(stored, password))
+        assert verify_secret(stored.encode(), password, Type.ID)
+    for wrong in (3, None, [1]):
+        with pytest.raises(TypeError, match="bytes-like object is required"):
+            hasher.hash(wrong)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="bytes-like object is required"):
+            hasher.verify(stored, wrong)  # type: ignore[arg-type]
+
+
 def test_a_pepper_is_bytes_like() -> None:
     expected = PasswordHasher.from_parameters(CHEAP, pepper=b"pepper").hash("password", salt=b"some salt")
     for pepper in (bytearray(b"pepper"), memoryview(b"pepper"), Pepper(bytearray(b"pepper"))):

@@ -73,7 +73,7 @@ if TYPE_CHECKING:
         target: None = None,
         *,
         to: PublicPassport | _types.Iterable[PublicPassport] = (),
-        passphrase: str | bytes | None = None,
+        passphrase: str | _types.Buffer | None = None,
         sender: Passport | None = None,
         anonymous: bool = False,
         profile: _types.Profile = "sensitive",
@@ -90,7 +90,7 @@ if TYPE_CHECKING:
         target: _types.Path | _types.Writable,
         *,
         to: PublicPassport | _types.Iterable[PublicPassport] = (),
-        passphrase: str | bytes | None = None,
+        passphrase: str | _types.Buffer | None = None,
         sender: Passport | None = None,
         anonymous: bool = False,
         profile: _types.Profile = "sensitive",
@@ -108,7 +108,7 @@ if TYPE_CHECKING:
         target: _types.Buffer,
         *,
         to: PublicPassport | _types.Iterable[PublicPassport] = (),
-        passphrase: str | bytes | None = None,
+        passphrase: str | _types.Buffer | None = None,
         sender: Passport | None = None,
         anonymous: bool = False,
         profile: _types.Profile = "sensitive",
@@ -126,7 +126,7 @@ def seal(
     target: _types.Path | _types.Writable | _types.Buffer | None = None,
     *,
     to: PublicPassport | _types.Iterable[PublicPassport] = (),
-    passphrase: str | bytes | None = None,
+    passphrase: str | _types.Buffer | None = None,
     sender: Passport | None = None,
     anonymous: bool = False,
     profile: _types.Profile = "sensitive",
@@ -180,7 +180,7 @@ def open(
     target: _types.Path | _types.Buffer | None = None,
     *,
     keys: Passport | _types.Iterable[Passport] = (),
-    passphrase: str | bytes | None = None,
+    passphrase: str | _types.Buffer | None = None,
     sender: _types.Accepted,
     overwrite: bool = False,
     progress: _types.Progress | None = None,
@@ -210,8 +210,8 @@ def open(
 
 
 def _ring(
-    keys: Passport | _types.Iterable[Passport], passphrase: str | bytes | None
-) -> tuple[list[Passport], str | bytes | None]:
+    keys: Passport | _types.Iterable[Passport], passphrase: str | _types.Buffer | None
+) -> tuple[list[Passport], str | _types.Buffer | None]:
     several = secret("keys", keys)
     if not several and passphrase is None:
         raise ValueError("nothing to open it with: give keys, a passphrase, or both")
@@ -243,7 +243,7 @@ class SealedFile(io.RawIOBase):
         source: _types.Buffer | _types.Path | _types.Readable,
         *,
         keys: Passport | _types.Iterable[Passport] = (),
-        passphrase: str | bytes | None = None,
+        passphrase: str | _types.Buffer | None = None,
         sender: _types.Accepted,
         progress: _types.Progress | None = None,
     ) -> None:

@@ -8,7 +8,7 @@ from sealstone._tasks import coroutine
 from sealstone._types import Buffer, Progress
 from sealstone.argon2._memory import MEMORY
 from sealstone.argon2._parameters import Parameters, extract_parameters, validate_for_platform
-from sealstone.argon2.exceptions import InvalidHashError
+from sealstone.argon2.exceptions import HashingError, InvalidHashError
 from sealstone.argon2.low_level import Type, hash_secret, verify_secret
 from sealstone.argon2.profiles import get_default_parameters
 
@@ -33,10 +33,10 @@ class PasswordHasher:
     """Hashes passwords to strings that are stored, and verifies them.
 
     The interface is that of argon2-cffi: `memory_cost` is in KiB, lengths are in bytes, a `str` is
-    encoded by `encoding`. `pepper` is a secret that is not stored with the hashes: without it, a
-    stolen table of them cannot be searched. `memory` bounds how many hashes run at once, and is
-    kept from hash to hash. A hasher does not change, unlike argon2-cffi's, whose `encoding` can be
-    set.
+    encoded by `encoding`. A password may be anything bytes-like: you can wipe a `bytearray`.
+    `pepper` is a secret that is not stored with the hashes: without it, a stolen table of them
+    cannot be searched. `memory` bounds how many hashes run at once, and is kept from hash to hash.
+    A hasher does not change, unlike argon2-cffi's, whose `encoding` can be set.
 
     >>> from sealstone.argon2 import PasswordHasher
     >>> old = PasswordHasher(time_cost=1, memory_cost=512, parallelism=1)
@@ -131,7 +131,7 @@ class PasswordHasher:
         return self._parameters.type
 
     def hash(
-        self, password: str | bytes, *, salt: bytes | None = None, progress: Progress | None = None
+        self, password: str | Buffer, *, salt: bytes | None = None, progress: Progress | None = None
     ) -> str:
         """Hashes `password` with a random salt, to a string that is stored.
 
@@ -140,7 +140,7 @@ class PasswordHasher:
         """
         hash = hash_secret(
             _bytes(password, self.encoding),
-            salt or os.urandom(self.salt_len),
+            salt or _salt(self.salt_len),
             self.time_cost,
             self.memory_cost,
             self.parallelism,
@@ -153,7 +153,7 @@ class PasswordHasher:
         return hash.decode("ascii")
 
     def verify(
-        self, hash: str | bytes, password: str | bytes, *, progress: Progress | None = None
+        self, hash: str | bytes, password: str | Buffer, *, progress: Progress | None = None
     ) -> Literal[True]:
         """Returns `True` if `password` is what was hashed.
 
@@ -163,7 +163,7 @@ class PasswordHasher:
         Raises `VerifyMismatchError` if it is another password or pepper, `VerificationError` if the
         string is malformed or asks for too much, `InvalidHashError` if it is not an Argon2 hash.
         """
-        hash = _bytes(hash, "ascii")
+        hash = bytes(_bytes(hash, "ascii"))
         name = hash.split(b"$", 2)[1:2]
         if not hash.startswith(b"$") or name not in ([b"argon2id"], [b"argon2i"], [b"argon2d"]):
             raise InvalidHashError("not an Argon2 hash")
@@ -179,19 +179,23 @@ class PasswordHasher:
             progress=progress,
         )
 
-    async def hash_async(self, password: str | bytes) -> str:
-        """`hash` on another thread: the event loop goes on.
+    async def hash_async(
+        self, password: str | Buffer, *, salt: bytes | None = None, progress: Progress | None = None
+    ) -> str:
+        """`hash` on another thread, on which `progress` is called: the event loop goes on.
 
         A task that is cancelled stops its hash, which takes about a tenth of a second.
         """
-        return await coroutine(self.hash)(password)
+        return await coroutine(self.hash)(password, salt=salt, progress=progress)
 
-    async def verify_async(self, hash: str | bytes, password: str | bytes) -> Literal[True]:
-        """`verify` on another thread: the event loop goes on.
+    async def verify_async(
+        self, hash: str | bytes, password: str | Buffer, *, progress: Progress | None = None
+    ) -> Literal[True]:
+        """`verify` on another thread, on which `progress` is called: the event loop goes on.
 
         A task that is cancelled stops its hash, which takes about a tenth of a second.
         """
-        return await coroutine(self.verify)(hash, password)
+        return await coroutine(self.verify)(hash, password, progress=progress)
 
     def check_needs_rehash(self, hash: str | bytes) -> bool:
         """Whether `hash` has other parameters than this hasher.
@@ -222,8 +226,14 @@ class PasswordHasher:
         return PasswordHasher, arguments
 
 
-def _bytes(text: str | bytes, encoding: str) -> bytes:
-    return text if isinstance(text, bytes) else text.encode(encoding)
+def _salt(length: int) -> bytes:
+    if not 0 <= length < 1 << 32:
+        raise HashingError("a salt has 8 to 4294967295 bytes")
+    return os.urandom(length)
+
+
+def _bytes(text: str | Buffer, encoding: str) -> Buffer:
+    return text.encode(encoding) if isinstance(text, str) else text
 
 
 def _check_types(**values: tuple[object, "type[object]"]) -> None:

@@ -4,7 +4,7 @@ from enum import Enum
 from typing import Literal
 
 from sealstone._native import Memory, Pepper, argon2_hash, argon2_verify
-from sealstone._types import Progress
+from sealstone._types import Buffer, Progress
 from sealstone.argon2 import _encoded
 from sealstone.argon2._memory import MEMORY, known
 from sealstone.argon2.exceptions import HashingError, VerificationError, VerifyMismatchError
@@ -24,7 +24,7 @@ class Type(Enum):
 
 
 def hash_secret(
-    secret: bytes,
+    secret: Buffer,
     salt: bytes,
     time_cost: int,
     memory_cost: int,
@@ -61,7 +61,7 @@ def hash_secret(
 
 
 def hash_secret_raw(
-    secret: bytes,
+    secret: Buffer,
     salt: bytes,
     time_cost: int,
     memory_cost: int,
@@ -90,13 +90,13 @@ def hash_secret_raw(
         raise HashingError("Salt is too short")
     try:
         return argon2_hash(secret, task, hash_len, known(memory), progress)
-    except (ValueError, OverflowError, MemoryError) as error:
+    except (ValueError, MemoryError) as error:
         raise HashingError(str(error)) from None
 
 
 def verify_secret(
     hash: bytes,
-    secret: bytes,
+    secret: Buffer,
     type: Type,
     *,
     pepper: Pepper | None = None,
@@ -119,7 +119,7 @@ def verify_secret(
     task = (found.type, found.version, *costs, found.salt, pepper, found.data)
     try:
         matches = argon2_verify(secret, task, found.tag, known(memory), limits, progress)
-    except (ValueError, OverflowError, MemoryError) as error:
+    except (ValueError, MemoryError) as error:
         raise VerificationError(str(error)) from None
     if not matches:
         raise VerifyMismatchError("The password does not match the supplied hash")
