@@ -38,6 +38,7 @@ LOCKED = ALICE.lock("passphrase", profile=CHEAP).encode()
 ISSUER, PUBLIC_ISSUER = IssuerKey.generate("p384"), IssuerKey.generate("rsa")
 CHALLENGE = Challenge("p384", "issuer.example", origins=["shop.example"], context=bytes(32))
 OPEN_CHALLENGE = Challenge("rsa", "issuer.example")
+CHALLENGE_OF_BATCHES = Challenge("ristretto255", "issuer.example")
 # In memory, where writing to disk takes no time.
 PLACE = Path(tempfile.mkdtemp(dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
 atexit.register(shutil.rmtree, PLACE)
@@ -168,6 +169,30 @@ def coroutines_of_packages() -> None:
         assert await aio.verify(package, {"a": DATA}, signers=[ALICE.public, BOB.public])
         assert await aio.request(DATA) and await aio.renewal(b"hello", RESPONSE)
         assert await aio.verify_timestamps(b"hello", RESPONSE, ROOTS)
+
+    asyncio.run(work())
+
+
+def coroutines_of_stored_packages() -> None:
+    """Packages on disk, by another thread."""
+    directory, path = PLACE / "evidence of a coroutine", PLACE / "package of a coroutine"
+
+    async def work() -> None:
+        package = await aio.load_package(STORED)
+        await aio.save_package(package, path, overwrite=True)
+        await aio.export_package(package, directory)
+
+    asyncio.run(work())
+    shutil.rmtree(directory)
+
+
+def coroutines_of_tokens() -> None:
+    """Keys and batches on another thread."""
+
+    async def work() -> None:
+        issuer = await aio.generate_issuer("ristretto255")
+        pending = await aio.ask(issuer.public, CHALLENGE_OF_BATCHES, 2)
+        assert len(await aio.finalize(pending, await aio.issue_batch(issuer, pending.request, 2))) == 2
 
     asyncio.run(work())
 
@@ -329,6 +354,8 @@ CALLS: dict[str, Callable[[], object]] = {
     "coroutines": coroutines,
     "coroutines of passports": coroutines_of_passports,
     "coroutines of packages": coroutines_of_packages,
+    "coroutines of stored packages": coroutines_of_stored_packages,
+    "coroutines of tokens": coroutines_of_tokens,
     "argon2 calibrate": lambda: argon2.calibrate(0.0001, memory_cost=8),
     "hashes": hash_objects,
     "hashes refuse": lambda: fails(lambda: hashes.Skein512(DATA, digest_size=-1)),
@@ -381,7 +408,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "directory fails": lambda: fails(lambda: tokens.read_directory("{}")),
 }
 # They write to one place, or change the filters of warnings: two at a time would meet.
-ALONE = {"files", "trust", "passport save", "coroutines of passports", "evidence files", "argon2 old"}
+ALONE = {"files", "trust", "passport save", "coroutines of passports", "coroutines of stored packages", "evidence files", "argon2 old"}
 
 
 def begin_anew() -> None:

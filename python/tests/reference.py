@@ -152,9 +152,10 @@ def coroutine(name: str, value: object, known: dict[str, Definition], module: Mo
         node = known.get(f"{place}.{owner or method}")
         body = node.body if isinstance(node, ast.ClassDef) else [node]
         for it in body:
-            if isinstance(it, Function) and it.name == (method if owner or it is node else "__init__"):
+            made = () if owner or it is node else ("__init__", "__new__")
+            if isinstance(it, Function) and it.name in (made or (method,)):
                 shown = signature(it).replace("-> None", f"-> {method}") if it.name == "__init__" else signature(it)
-                if owner and "staticmethod" not in {ast.unparse(mark) for mark in it.decorator_list}:
+                if owner and not {"staticmethod", "classmethod"} & {ast.unparse(mark) for mark in it.decorator_list}:
                     shown = shown.replace("(", f"({owner.lower()}: {owner}, ", 1)
                 return ["```python", f"await {name}{shown}", "```", ""]
     raise LookupError(name)

@@ -13,6 +13,8 @@ import pytest
 import sealstone
 from sealstone import Passport, aio, errors, timestamps
 from sealstone.argon2 import Memory, PasswordHasher
+from sealstone.packages import sign
+from sealstone.tokens import Challenge, IssuerKey
 from turns import the_loop_goes_on
 
 ALICE, BOB = Passport.generate("Alice"), Passport.generate("Bob")
@@ -160,9 +162,64 @@ def test_a_hash_that_is_cancelled_stops() -> None:
 
 
 def test_a_hasher_has_its_own() -> None:
+    """With a salt and progress, as `hash` and `verify`."""
     hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    seen: list[tuple[int, int]] = []
+
+    def enough(done: int, total: int) -> None:
+        raise InterruptedError("enough")
 
     async def main() -> None:
         assert await hasher.verify_async(await hasher.hash_async("password"), "password")
+        stored = await hasher.hash_async("password", salt=b"some salt", progress=lambda *at: seen.append(at))
+        assert stored == hasher.hash("password", salt=b"some salt") and len(seen) == 1
+        await hasher.verify_async(stored, "password", progress=lambda *at: seen.append(at))
+        assert len(seen) == 2
+        for call in (hasher.hash_async("password", progress=enough), hasher.verify_async(stored, "password", progress=enough)):
+            with pytest.raises(InterruptedError, match="enough"):
+                await call
+
+    asyncio.run(main())
+
+
+def test_packages_and_tokens(tmp_path: Path) -> None:
+    async def main() -> None:
+        package = await aio.sign(ALICE, embed={"a": b"text"})
+        await aio.save_package(package, tmp_path / "package")
+        for source in (tmp_path / "package", package.to_bytes(), io.BytesIO(package.to_bytes())):
+            assert await aio.load_package(source) == package
+        with pytest.raises(FileExistsError):
+            await aio.save_package(package, tmp_path / "package")
+        await aio.export_package(package, tmp_path / "evidence")
+        assert (tmp_path / "evidence").is_dir()
+        issuer = await aio.generate_issuer("rsa")
+        assert issuer.token_type == "rsa"
+        issuer = await aio.generate_issuer("ristretto255")
+        pending = await aio.ask(issuer.public, Challenge("ristretto255", "issuer.example"), 3)
+        assert len(await aio.finalize(pending, await aio.issue_batch(issuer, pending.request, 3))) == 3
+        with pytest.raises(TypeError, match="progress"):
+            await aio.load_package(b"", progress=print)  # type: ignore[call-arg]
+
+    asyncio.run(main())
+
+
+def test_the_loop_goes_on_beside_tokens() -> None:
+    issuer = IssuerKey.generate("ristretto255")
+    challenge = Challenge("ristretto255", "issuer.example")
+    assert the_loop_goes_on(lambda: aio.ask(issuer.public, challenge, 500))
+    assert the_loop_goes_on(lambda: aio.generate_issuer("rsa"))
+
+
+def test_a_task_without_progress_ends_with_its_work(tmp_path: Path) -> None:
+    """The file is whole then."""
+    package = sign(ALICE, embed={"a": bytes(32 << 20)})
+
+    async def main() -> None:
+        task = asyncio.create_task(aio.save_package(package, tmp_path / "package"))
+        await asyncio.sleep(0.001)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert (tmp_path / "package").read_bytes() == package.to_bytes()
 
     asyncio.run(main())

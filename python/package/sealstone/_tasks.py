@@ -19,7 +19,15 @@ def coroutine(call: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
 
     A `progress` that is no function goes to `call`, which refuses it.
     """
+    return _task(call, True)
 
+
+def silent(call: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
+    """`call`, which has no `progress`, on another thread. A cancelled task waits for its end."""
+    return _task(call, False)
+
+
+def _task(call: Callable[P, T], reports: bool) -> Callable[P, Coroutine[Any, Any, T]]:
     @functools.wraps(call)
     async def run(*args: P.args, **kwargs: P.kwargs) -> T:
         cancelled = False
@@ -31,7 +39,7 @@ def coroutine(call: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
             if wanted is not None:
                 wanted(done, total)
 
-        if wanted is None or callable(wanted):
+        if reports and (wanted is None or callable(wanted)):
             kwargs["progress"] = progress
         work = asyncio.ensure_future(asyncio.to_thread(call, *args, **kwargs))
         try:

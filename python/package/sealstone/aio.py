@@ -5,19 +5,21 @@
 | `seal`, `open`, `sealed_file` | `seal`, `open` and `SealedFile` of `sealstone` |
 | `unlock`, `lock`, `save` | a `Passport` |
 | `sign`, `report`, `verify`, `cosign`, `countersign` | `sealstone.packages.sign`, and a `Package` |
+| `load_package`, `save_package`, `export_package` | `load`, `save` and `export` of a `Package` |
 | `request`, `renewal`, `fetch` | `sealstone.timestamps` |
 | `verify_timestamps` | `sealstone.timestamps.verify` |
+| `generate_issuer`, `issue_batch` | `generate` and `issue_batch` of a `tokens.IssuerKey` |
+| `ask`, `finalize` | `sealstone.tokens.Pending`, and its `finalize` |
 | `calibrate` | `sealstone.argon2`; a `PasswordHasher` has `hash_async` and `verify_async` |
 
-The rest has no coroutine. What is short needs none: a passport is made, a token asked for, issued
-or redeemed, a record of the trust store written in milliseconds. What takes longer is done by
-`asyncio.to_thread`: an issuer's RSA key, a hash object's `update` with much data, a `Package.load`
-of hundreds of MiB, a batch of thousands of tokens.
+The rest has no coroutine. What is short needs none: a passport is made, a single token issued or
+redeemed, a record of the trust store written in milliseconds. A hash object's `update` with much
+data is done by `asyncio.to_thread`.
 
-Arguments and results are those of the functions and methods of the same names; `progress` is called
-on the other thread. A task that is cancelled stops its work, which takes about a tenth of a second,
+Arguments and results are those of the functions and methods of these names; `progress` is called on
+the other thread. A task that is cancelled stops its work, which takes about a tenth of a second,
 and nothing of a target stays. Work that has ended by then, or is putting its target in place, is
-not undone: the target is whole.
+not undone: the target is whole. What has no `progress` goes on: the task ends when it has ended.
 
 >>> import asyncio
 >>> from sealstone import Passport, aio
@@ -40,19 +42,27 @@ import asyncio
 
 import sealstone
 from sealstone import Passport, SealedFile, argon2, packages, timestamps
-from sealstone._tasks import coroutine
+from sealstone._tasks import coroutine, silent
+from sealstone.tokens import IssuerKey, Pending
 
 __all__ = [
+    "ask",
     "calibrate",
     "cosign",
     "countersign",
+    "export_package",
     "fetch",
+    "finalize",
+    "generate_issuer",
+    "issue_batch",
+    "load_package",
     "lock",
     "open",
     "renewal",
     "report",
     "request",
     "save",
+    "save_package",
     "seal",
     "sealed_file",
     "sign",
@@ -77,6 +87,13 @@ request = coroutine(timestamps.request)
 renewal = coroutine(timestamps.renewal)
 verify_timestamps = coroutine(timestamps.verify)
 calibrate = coroutine(argon2.calibrate)
+load_package = silent(packages.Package.load)
+save_package = silent(packages.Package.save)
+export_package = silent(packages.Package.export)
+generate_issuer = silent(IssuerKey.generate)
+issue_batch = silent(IssuerKey.issue_batch)
+ask = silent(Pending)
+finalize = silent(Pending.finalize)
 
 
 async def fetch(url: str, query: bytes, *, timeout: float = 30.0) -> bytes:
