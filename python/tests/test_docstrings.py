@@ -2,6 +2,7 @@
 
 import ast
 import doctest
+import functools
 import importlib
 import json
 import pkgutil
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import sealstone
+import sealstone.argon2.low_level
+from sealstone import errors, packages
 
 # Needs a configured Django; test_frameworks.py runs it.
 ELSEWHERE = {"sealstone.django"}
@@ -35,6 +38,47 @@ def test_examples_of_a_page(page: Path, tmp_path: Path, monkeypatch: pytest.Monk
     blocks = python_blocks(page)
     assert blocks
     exec(compile("\n".join(blocks), str(page), "exec"), {})
+
+
+def table_cells(page: Path) -> list[str]:
+    """What stands in code in the second column of the page's tables, and is all of it Python."""
+    rows = [line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    return [span for row in rows for span in row.strip("|").split(" | ")[-1].split("`")[1::2] if not span.endswith("=")]
+
+
+TABLES = [page for page in PAGES if "|---|" in page.read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize("page", TABLES, ids=lambda page: page.name)
+def test_what_a_table_names_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the names that it uses. `seal` derives keys at a low cost."""
+    monkeypatch.chdir(tmp_path)
+    passport = sealstone.Passport.generate("Alice")
+    (tmp_path / "file").write_bytes(b"content")
+    (tmp_path / "public").write_text(passport.public.text)
+    for cell in table_cells(page):
+        path = "public" if cell.startswith("PublicPassport") else "file" if '"file"' in cell or cell.startswith("seal") else "passport"
+        if "save(path" in cell:
+            (tmp_path / "passport").unlink(missing_ok=True)
+        (tmp_path / "target").unlink(missing_ok=True)
+        names = {
+            **{name: getattr(sealstone, name) for name in sealstone.__all__},
+            **{name: getattr(errors, name) for name in vars(errors)},
+            **{"seal": functools.partial(sealstone.seal, profile=(7168, 5, 1)), "Package": packages.Package, "sign": packages.sign, "sealstone": sealstone},
+            **{"passport": passport, "public": passport.public, "label": "Alice", "target": "target", "path": path},
+            **{"passphrase": "correct horse", "text": passport.public.text, "data": b"content"},
+        }
+        if "open(" in cell:
+            names["data"] = sealstone.seal(b"content", to=passport.public)
+        exec(compile(cell, str(page), "exec"), names)
+    assert len(table_cells(page)) > 3
+
+
+def test_a_table_that_names_nothing_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("| theirs | Sealstone |\n|---|---|\n| `a` | `seal(data, recipient=public)` |\n")
+    with pytest.raises(TypeError, match="recipient"):
+        test_what_a_table_names_runs(page, tmp_path, monkeypatch)
 
 
 def test_the_notebook() -> None:
