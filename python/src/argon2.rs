@@ -5,7 +5,7 @@ mod memory;
 use crate::data::{Data, Secret};
 use crate::lock::long;
 use crate::number::{Later, Number};
-use crate::output::bytes_of;
+use crate::output::{bytes_of, zeros};
 use crate::watch::{Progress, Watch};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -118,7 +118,8 @@ pub(crate) fn argon2_hash<'py>(
     memory: &Bound<'_, Memory>,
     progress: Option<Progress>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let mut tag = zeros(py, hash_len.0 as usize)?;
+    let length = hash_len.0 as usize;
+    let mut tag = long(py, length, || zeros(length))?;
     let watch = Watch::new(progress);
     task.run(py, &password, &mut tag, memory.get(), &watch)?;
     bytes_of(py, tag)
@@ -145,7 +146,7 @@ pub(crate) fn argon2_verify(
         let params = task.params(py)?;
         limits.check(&params).map_err(exception)?;
     }
-    let mut computed = zeros(py, tag.len())?;
+    let mut computed = long(py, tag.len(), || zeros(tag.len()))?;
     let watch = Watch::new(progress);
     task.run(py, &password, &mut computed, memory.get(), &watch)?;
     Ok(long(py, tag.len(), || computed.ct_eq(&tag).into()))
@@ -174,15 +175,6 @@ pub(crate) fn argon2_calibrate(
     let found = watch.end(py, found, exception)?;
     let (memory, passes) = (found.params.memory_kib(), found.params.passes());
     Ok((memory, passes, found.time.as_secs_f64()))
-}
-
-/// Memory for a hash, if the system has it. It is wiped when it is dropped.
-fn zeros(py: Python<'_>, length: usize) -> PyResult<Zeroizing<Vec<u8>>> {
-    let mut zeros = Zeroizing::new(Vec::new());
-    let missing = |_| PyMemoryError::new_err(format!("no memory for a hash of {length} bytes"));
-    zeros.try_reserve_exact(length).map_err(missing)?;
-    long(py, length, || zeros.resize(length, 0));
-    Ok(zeros)
 }
 
 fn cost(number: u64) -> Result<u32, Error> {

@@ -5,9 +5,9 @@ mod tree;
 use crate::data::{Data, Secret, feed};
 use crate::lock::{Lock, SHORT, long};
 use crate::number::{Length, length};
-use crate::output::bytes_of;
+use crate::output::{bytes_of, zeros};
 use crate::view::PIECE;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sealstone_argon2::blake2b;
@@ -78,16 +78,20 @@ fn with_copy<H: Hash, T: Send>(
 }
 
 /// A hash, which is wiped when it is dropped.
-fn finish<H: Hash>(state: H, length: usize) -> Zeroizing<Vec<u8>> {
-    let mut digest = Zeroizing::new(vec![0; length]);
+fn finish<H: Hash>(state: H, length: usize) -> PyResult<Zeroizing<Vec<u8>>> {
+    let mut digest = zeros(length)?;
     state.finish_into(&mut digest);
-    digest
+    Ok(digest)
 }
 
-fn hex(bytes: &[u8]) -> String {
+fn hex(bytes: &[u8]) -> PyResult<String> {
     const DIGITS: [u8; 16] = *b"0123456789abcdef";
     let digits = |byte: &u8| [byte >> 4, byte & 15].map(|it| char::from(DIGITS[usize::from(it)]));
-    bytes.iter().flat_map(digits).collect()
+    let mut text = String::new();
+    let reserved = text.try_reserve_exact(2 * bytes.len());
+    reserved.map_err(|_| PyMemoryError::new_err("no memory for a hash in hexadecimal"))?;
+    text.extend(bytes.iter().flat_map(digits));
+    Ok(text)
 }
 
 /// The methods of all hash objects, and a constructor of their own.
@@ -119,19 +123,21 @@ macro_rules! hash_object {
                     });
                 }
                 let digest = with_copy(py, &self.state, length, |copy| finish(copy, length))?;
-                bytes_of(py, digest)
+                bytes_of(py, digest?)
             }
 
             /// The hash of the message so far in hexadecimal.
             fn hexdigest(&self, py: Python<'_>) -> PyResult<String> {
                 let length = self.digest_len();
-                with_copy(py, &self.state, length, |copy| hex(&finish(copy, length)))
+                with_copy(py, &self.state, length, |copy| hex(&*finish(copy, length)?))?
             }
 
             /// Whether `tag` is the hash of the message so far; compares in constant time.
             fn verify(&self, py: Python<'_>, tag: Data) -> PyResult<bool> {
                 let length = self.digest_len();
-                with_copy(py, &self.state, length, |copy| finish(copy, length).ct_eq(&tag).into())
+                with_copy(py, &self.state, length, |copy| {
+                    Ok(finish(copy, length)?.ct_eq(&tag).into())
+                })?
             }
 
             /// An object of its own with the message so far.

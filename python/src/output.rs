@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::io::{self, Write};
 use std::ptr::NonNull;
+use zeroize::Zeroizing;
 
 /// Bytes that a call writes. Only its begin and its end need Python's lock.
 #[derive(Default)]
@@ -40,6 +41,15 @@ pub(crate) fn bytes_of<'py, B: AsRef<[u8]> + Send>(
         buffer
     });
     Ok(buffer.object.into_bound(py))
+}
+
+/// Memory for a hash, if the system has it. It is wiped when it is dropped.
+pub(crate) fn zeros(length: usize) -> PyResult<Zeroizing<Vec<u8>>> {
+    let mut zeros = Zeroizing::new(Vec::new());
+    let missing = |_| PyMemoryError::new_err(format!("no memory for a hash of {length} bytes"));
+    zeros.try_reserve_exact(length).map_err(missing)?;
+    zeros.resize(length, 0);
+    Ok(zeros)
 }
 
 /// A new `bytes` object that nobody else has.
