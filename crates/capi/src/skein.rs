@@ -40,8 +40,11 @@ impl Skein {
         Ok(Self { state, digest_len })
     }
 
-    fn finish(&self) -> Zeroizing<Vec<u8>> {
-        Zeroizing::new(self.state.clone().finish())
+    fn finish(&self) -> Result<Zeroizing<Vec<u8>>, Failure> {
+        let mut digest = Zeroizing::new(raw::room(self.digest_len)?);
+        digest.resize(self.digest_len, 0);
+        self.state.clone().output().read(&mut digest);
+        Ok(digest)
     }
 }
 
@@ -60,7 +63,7 @@ pub unsafe extern "C" fn sealstone_skein512(
         let mut skein = Skein::new(&[], digest_len)?;
         skein.state.update(data);
         // SAFETY: the caller's promise.
-        unsafe { raw::write(digest, digest_len, &skein.finish()) }
+        unsafe { raw::write(digest, digest_len, &skein.finish()?) }
     })
 }
 
@@ -113,7 +116,7 @@ pub unsafe extern "C" fn sealstone_skein_digest(
             return Err(Failure::invalid(text));
         }
         // SAFETY: the caller's promise.
-        unsafe { raw::write(digest, digest_len, &skein.finish()) }
+        unsafe { raw::write(digest, digest_len, &skein.finish()?) }
     })
 }
 

@@ -59,6 +59,8 @@ int main(void)
     IS(MEMORY, sealstone_argon2(&params, salt, 8, salt, 8, tag, (size_t)16 << 20));
     IS(MEMORY, sealstone_seal(&seal, content, LONG, &buffer));
     IS(MEMORY, sealstone_open(&open, content, LONG, &buffer));
+    IS(MEMORY, sealstone_skein512(salt, 8, tag, (size_t)16 << 20));
+    IS(OK, sealstone_skein512(salt, 8, tag, 1000));
     params.memory_kib = 1 << 20;
     IS(MEMORY, sealstone_argon2(&params, salt, 8, salt, 8, tag, 32));
     params.memory_kib = 8;
