@@ -55,7 +55,10 @@ class Conformance(test_hashlib.HashLibTestCase):  # type: ignore[misc]
     def __init__(self, name: str) -> None:
         super().__init__(name)
         stand_in = StandIn(self.make)
-        via_new = lambda data=b"", **options: stand_in.new(stand_in.name, data, **options)  # noqa: E731
+
+        def via_new(data: bytes = b"", **options: Any) -> Any:
+            return stand_in.new(stand_in.name, data, **options)
+
         self.constructors_to_test = {stand_in.name: {self.make, via_new}}
         self.supported_hash_names, self._hashlib = (stand_in.name,), None
 

@@ -1,4 +1,4 @@
-"""Numbers out of range: each is a `ValueError` that says what is allowed, or argon2-cffi's error."""
+"""Numbers out of range: a `ValueError` that says what is allowed, or argon2-cffi's error."""
 
 import ast
 import functools

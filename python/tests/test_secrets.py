@@ -1,4 +1,4 @@
-"""No class shows a secret: not by `repr`, `str` or a format, and not in a pickle or a copy of it."""
+"""No class shows a secret: not by `repr`, `str` or a format, and not in a pickle of it."""
 
 import importlib
 import inspect
