@@ -110,7 +110,7 @@ pub unsafe extern "C" fn sealstone_argon2(
             .secret(secret)
             .associated_data(data)
             .threads(choices.threads.max(1) as usize);
-        let mut computed = Zeroizing::new(raw::room(tag_len)?);
+        let mut computed = Zeroizing::new(raw::reserved(tag_len)?);
         computed.resize(tag_len, 0);
         argon2.hash(password, salt, &mut computed, &mut Arena::new())?;
         // SAFETY: the caller's promise.

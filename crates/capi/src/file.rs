@@ -236,7 +236,7 @@ pub unsafe extern "C" fn sealstone_seal(
                 let seal = |prepared: Prepared<'_, '_>| {
                     // Memory that grows is twice as much, and all of it is wiped in the end.
                     let sealed_len = prepared.sealed_len(content.len() as u64);
-                    sealed = raw::room(usize::try_from(sealed_len).unwrap_or(usize::MAX))?;
+                    sealed = raw::reserved(usize::try_from(sealed_len).unwrap_or(usize::MAX))?;
                     prepared.seal(content, &mut sealed, Workers::default())?;
                     Ok(())
                 };
@@ -267,7 +267,7 @@ pub unsafe extern "C" fn sealstone_open(
                 let sealed = sealed?;
                 // Room for all from the start, as content is never longer than the file: a buffer
                 // that grows leaves copies behind.
-                let mut content = Zeroizing::new(raw::room(sealed.len())?);
+                let mut content = Zeroizing::new(raw::reserved(sealed.len())?);
                 options?.open(sealed, &mut *content)?;
                 Ok(Buffer(content))
             })

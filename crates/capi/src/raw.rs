@@ -45,11 +45,11 @@ pub(crate) unsafe fn write(out: *mut u8, len: usize, bytes: &[u8]) -> Result<(),
 }
 
 /// Memory for this many bytes, if the system has it.
-pub(crate) fn room(len: usize) -> Result<Vec<u8>, Failure> {
-    let mut room = Vec::new();
+pub(crate) fn reserved(len: usize) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
     let missing = |_| Failure(MEMORY, format!("there is no memory for {len} bytes"));
-    room.try_reserve_exact(len).map_err(missing)?;
-    Ok(room)
+    bytes.try_reserve_exact(len).map_err(missing)?;
+    Ok(bytes)
 }
 
 /// Writes one value.

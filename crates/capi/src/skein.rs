@@ -41,7 +41,7 @@ impl Skein {
     }
 
     fn finish(&self) -> Result<Zeroizing<Vec<u8>>, Failure> {
-        let mut digest = Zeroizing::new(raw::room(self.digest_len)?);
+        let mut digest = Zeroizing::new(raw::reserved(self.digest_len)?);
         digest.resize(self.digest_len, 0);
         self.state.clone().output().read(&mut digest);
         Ok(digest)
