@@ -7,7 +7,7 @@ use sealstone::passport::{Contact, Fingerprint, Passport};
 use sealstone::trust::{Change, Countersignature, Entry, Record, TrustStore};
 use sealstone_files::{TrustDirectory, is_not_begun, names_its_file};
 use sealstone_terminal::clock;
-use sealstone_terminal::text::{quoted, quoted_name};
+use sealstone_terminal::text::{quoted_name, quoted_short};
 
 use crate::context::Context;
 use crate::exit::Exit;
@@ -81,7 +81,7 @@ pub(crate) fn decisions(entries: &[&Entry]) -> String {
     let line = |entry: &&Entry| {
         let whose = entry.fingerprint();
         let whose = whose.map_or(String::new(), |fingerprint| fingerprint.brief());
-        let label = quoted(entry.label());
+        let label = quoted_short(entry.label());
         format!(
             "\n#{:<4} {:<11} {whose} {label}",
             entry.sequence(),
@@ -117,11 +117,12 @@ pub(crate) fn name(record: &Record<'_>) -> String {
     name_of(record.label(), &record.fingerprint())
 }
 
-/// The owner of a passport in messages: the quoted label, else the fingerprint.
+/// The owner of a passport within a line: the quoted label, cut if it is long. The fingerprint, if
+/// there is no label.
 pub(crate) fn name_of(label: &str, fingerprint: &Fingerprint) -> String {
     match label {
         "" => fingerprint.to_string(),
-        label => quoted(label),
+        label => quoted_short(label),
     }
 }
 

@@ -27,6 +27,19 @@ pub fn quoted(text: &str) -> String {
     format!("\"{}\"", one_line(&escaped))
 }
 
+/// A name as [`quoted`], cut to 36 columns. Within a line of other text, a terminal breaks a longer
+/// name, and its second part could imitate a line of its own.
+pub fn quoted_short(name: &str) -> String {
+    let fits = |name: &str| columns(&quoted(name)) <= SHORT;
+    if fits(name) {
+        return quoted(name);
+    }
+    let cut = |end: usize| format!("{}…", &name[..end]);
+    let ends = name.char_indices().map(|(end, _)| cut(end));
+    let longest = ends.take_while(|cut| fits(cut)).last();
+    quoted(&longest.unwrap_or_default())
+}
+
 /// A text of several lines that somebody else has written. Each line is marked, and is too short to
 /// be broken by a terminal of 80 columns, so that none looks like a message.
 pub fn quoted_lines(text: &str) -> String {
@@ -50,6 +63,8 @@ pub fn quoted_name(name: &str) -> String {
 pub fn columns(text: &str) -> usize {
     text.chars().map(|c| 1 + usize::from(!c.is_ascii())).sum()
 }
+
+const SHORT: usize = 36;
 
 /// Columns of a quoted line. A character that is not ASCII may be two columns wide.
 const FOLD: usize = 70;
@@ -176,6 +191,21 @@ pub fn check_text(bytes: &[u8]) -> io::Result<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_name_is_cut_within_a_line() {
+        let fits = "x".repeat(SHORT - 2);
+        assert_eq!(quoted_short(&fits), format!("\"{fits}\""));
+        assert_eq!(
+            quoted_short(&"x".repeat(SHORT - 1)),
+            format!("\"{}…\"", "x".repeat(SHORT - 4))
+        );
+        for long in ["\u{202e}", "\"", "é", "\\"] {
+            let shown = quoted_short(&long.repeat(255 / long.len()));
+            assert!((SHORT - 8..=SHORT).contains(&columns(&shown)), "{shown}");
+            assert!(shown.ends_with("…\""), "{shown}");
+        }
+    }
 
     #[test]
     fn a_quoted_name_cannot_end_its_quotation() {

@@ -11,7 +11,7 @@ use sealstone::passport::{Contact, Fingerprint, Passport};
 use sealstone_files::with_suffix;
 use sealstone_terminal::progress::{Counter, Progress};
 use sealstone_terminal::question;
-use sealstone_terminal::text::{one_line, quoted};
+use sealstone_terminal::text::{one_line, quoted, quoted_short};
 use serde_json::json;
 
 pub(super) use self::asked::Asked;
@@ -442,7 +442,11 @@ impl<'a> Job<'a> {
         let only = recipients.iter().next().filter(|_| count == 1);
         let people = match only {
             Some(Recipient { contact, label }) => {
-                format!("for {} {}", quoted(label), contact.fingerprint().brief())
+                format!(
+                    "for {} {}",
+                    quoted_short(label),
+                    contact.fingerprint().brief()
+                )
             }
             None if count == 1 => "for a passphrase".to_owned(),
             None => format!("{count} recipients"),

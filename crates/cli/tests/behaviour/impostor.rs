@@ -276,3 +276,30 @@ fn a_package_without_the_layer_of_a_key_that_is_given_is_bad() {
     assert_eq!((code, &layers["keys"]["verdict"]), (15, &"bad".into()));
     assert!(!world.path("data.key").exists());
 }
+
+#[test]
+fn a_long_label_is_cut_or_folded_where_it_is_shown() {
+    let world = World::new();
+    let label = format!("{}warning: from yourself", "x".repeat(40));
+    let new = ["passport", "new", "-q", "-o", "m.passport", "--label"];
+    world.done(&[&new[..], &[&label, PROFILE]].concat());
+    let seal = ["seal", "--unsigned", "--force", "-r", "m.pub", "plan.txt"];
+    for args in [
+        &seal[..],
+        &["trust", "approve", "--yes", "m.pub"],
+        &seal,
+        &["trust", "list"],
+        &["trust", "sign"],
+        &["trust", "deny", "m.pub"],
+        &["trust", "revoke", "m.pub"],
+        &seal,
+    ] {
+        let output = world.command(args).output().unwrap();
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(!said.contains("from yourself"), "{args:?}: {said}");
+    }
+    let shown = String::from_utf8(world.done(&["trust", "show", &fingerprint(&world, "m.pub").0]));
+    for line in shown.unwrap().lines().filter(|line| line.contains("xxx")) {
+        assert!(line.starts_with("  | x") && line.len() < 80, "{line}");
+    }
+}

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use sealstone::passport::{Contact, Fingerprint, Listed, PublicPassport};
 use sealstone::trust::{Record, Status};
 use sealstone_files::{can_be_exchanged, directory_of};
-use sealstone_terminal::text::{quoted, shown};
+use sealstone_terminal::text::{quoted, quoted_short, shown};
 
 use crate::args::SealArgs;
 use crate::context::Context;
@@ -116,7 +116,7 @@ impl Recipients {
 
 /// Anybody can make a public passport with any label.
 fn stranger(label: &str, fingerprint: &Fingerprint, store: &Store) -> Vec<String> {
-    let name = quoted(label);
+    let name = quoted_short(label);
     let unknown = format!(
         "{name} is not approved: compare the fingerprint with its owner\n  {fingerprint}\n  \
          then: sealstone trust approve FILE.pub"
@@ -215,7 +215,7 @@ fn approved(store: &Store, name: &str) -> Result<Contact> {
 fn barred(name: &str, fingerprint: &Fingerprint, status: Status) -> Failure {
     Failure::new(
         Exit::Denied,
-        format!("{} is {status} in your trust store", quoted(name)),
+        format!("{} is {status} in your trust store", quoted_short(name)),
     )
     .hint(format!(
         "see: sealstone trust show {}",

@@ -3,7 +3,7 @@
 use sealstone::passport::Contact;
 use sealstone::trust::{Entry, Record};
 use sealstone_terminal::clock;
-use sealstone_terminal::text::one_line;
+use sealstone_terminal::text::{columns, one_line, quoted_lines, quoted_short};
 use serde_json::json;
 
 use super::decide::Subject;
@@ -12,6 +12,9 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::trust;
 
+/// The columns for a label behind the second half of a fingerprint.
+const LAST_COLUMN: usize = 36;
+
 pub(super) fn list(context: &Context) -> Result<()> {
     let store = trust::open(context)?;
     let line = |record: Record<'_>| {
@@ -19,7 +22,10 @@ pub(super) fn list(context: &Context) -> Result<()> {
             "{:<11} {}  {}\n",
             record.status(),
             record.fingerprint(),
-            record.label()
+            match columns(record.label()) <= LAST_COLUMN {
+                true => record.label().to_owned(),
+                false => quoted_short(record.label()),
+            }
         )
     };
     if store.iter().len() == 0 {
@@ -61,16 +67,24 @@ pub(super) fn one(name: &str, context: &Context) -> Result<()> {
     })
 }
 
+/// A label behind its heading; a long one on lines that a terminal does not break.
+fn folded(label: &str) -> String {
+    match columns(label) <= 60 {
+        true => format!(" {label}"),
+        false => quoted_lines(label),
+    }
+}
+
 /// A record in lines, without its history.
 fn fields(record: &Record<'_>, contact: Option<&Contact>, keys: &str) -> String {
     let mut text = format!(
-        "{}\n  label        {}\n  fingerprint  {}\n",
+        "{}\n  label       {}\n  fingerprint  {}\n",
         trust::status(record),
-        record.label(),
+        folded(record.label()),
         record.fingerprint()
     );
     if let Some(contact) = contact.filter(|contact| contact.label() != record.label()) {
-        text += &format!("  calls itself {}\n", contact.label());
+        text += &format!("  calls itself{}\n", folded(contact.label()));
     }
     text += &format!(
         "  first seen   {}\n  changed      {}",
