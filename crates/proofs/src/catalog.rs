@@ -6,7 +6,9 @@ mod others;
 mod skein;
 
 pub use drivers::DRIVERS;
-pub use obligations::{Group, Need, OBLIGATIONS, Obligation};
+pub use obligations::{
+    Group, Need, OBLIGATIONS, OTHERS_OBLIGATIONS, Obligation, OthersNeed, OthersObligation,
+};
 pub use others::others;
 
 use crate::spec::{argon2, blake2b, chacha20, sha256};

@@ -146,7 +146,7 @@ pub fn cover(image: &Image, executed: &Executed, drivers: &'static [Driver]) -> 
 
 impl Coverage {
     /// Whether there are no findings.
-    pub fn is_whole(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         self.findings.is_empty() && self.proved.bytes > 0
     }
 

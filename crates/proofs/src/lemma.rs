@@ -59,5 +59,5 @@ pub use case::Case;
 pub use claims::{Lemma, Mapping, SEGMENTS, Shipped};
 pub use expression::{Expression, Formula, Truth};
 pub use number::{Logic, Number};
-pub use questions::{Row, Verdict, holds, json, prove, table};
+pub use questions::{LemmaVerdict, Row, holds, json, prove, table};
 pub use solvers::solvers;

@@ -129,10 +129,10 @@ fn judge(
         && (only_part || arguments.alone || has_source);
     let is_compared = matches!(report.models, Some(Ok(_)));
     // Other levels of optimisation inline code differently from the shipped program.
-    let is_whole = arguments.alone || report.is_whole();
+    let is_complete = arguments.alone || report.is_complete();
     let needs_models = !arguments.without_models && !report.rows.is_empty();
     match () {
-        () if !kernels || !is_whole || !source || !lemmas.is_none_or(lemma::holds) => {
+        () if !kernels || !is_complete || !source || !lemmas.is_none_or(lemma::holds) => {
             Judgement::NotProved
         }
         () if needs_models && !is_compared => Judgement::ModelsUnknown,
@@ -165,7 +165,7 @@ fn machine_code(arguments: &Arguments, solver: Option<&Solver>) -> Result<Report
     }
     let mut report = prove_all(&images, &arguments.only, solver);
     if !arguments.alone {
-        report.prove_others(&images, &arguments.only);
+        report.prove_others(&images, &arguments.only, solver);
     }
     for library in libraries {
         let command = (!arguments.anew).then(|| &images[0]);
@@ -208,7 +208,7 @@ mod tests {
         }
     }
 
-    fn source(verdict: source::Verdict) -> source::Row {
+    fn source(verdict: source::SourceVerdict) -> source::Row {
         source::Row {
             name: "kernel",
             shown: "its RFC",
@@ -217,7 +217,7 @@ mod tests {
         }
     }
 
-    fn lemma(verdict: lemma::Verdict) -> lemma::Row {
+    fn lemma(verdict: lemma::LemmaVerdict) -> lemma::Row {
         lemma::Row {
             lemma: lemma::Lemma::ALL[0],
             solver: "z3",
@@ -260,8 +260,8 @@ mod tests {
             kernels: vec![kernel(Verdict::Proved)],
             others: Vec::new(),
             models: Some(Ok(agree)),
-            source: Some(vec![source(source::Verdict::Proved)]),
-            lemmas: Some(vec![lemma(lemma::Verdict::Proved)]),
+            source: Some(vec![source(source::SourceVerdict::Proved)]),
+            lemmas: Some(vec![lemma(lemma::LemmaVerdict::Proved)]),
             coverage: Some(coverage(&[])),
         }
     }
@@ -332,14 +332,14 @@ mod tests {
 
     #[test]
     fn each_verdict_on_source_and_lemmas_has_its_exit_status() {
-        use source::Verdict::{Checked, Proved, Unproved};
+        use source::SourceVerdict::{Checked, Proved, Unproved};
         for (verdict, status) in [(Proved, 0), (Checked, 0), (Unproved("why".into()), 1)] {
             let mut found = all_proved();
             found.source = Some(vec![source(Proved), source(verdict)]);
             assert_eq!(found.status(&[]), status);
         }
-        let unproved = || lemma(lemma::Verdict::Unproved("unknown".into()));
-        let proved = || lemma(lemma::Verdict::Proved);
+        let unproved = || lemma(lemma::LemmaVerdict::Unproved("unknown".into()));
+        let proved = || lemma(lemma::LemmaVerdict::Proved);
         for (lemmas, status) in [
             (None, 0),
             (Some(vec![]), 1),

@@ -4,7 +4,9 @@ mod proving;
 
 pub use proving::prove_all;
 
-use crate::catalog::{Kernel, OBLIGATIONS, Obligation, kernels, others};
+use crate::catalog::{
+    Kernel, OBLIGATIONS, OTHERS_OBLIGATIONS, Obligation, OthersObligation, kernels, others,
+};
 use crate::coverage::{Coverage, Function};
 use crate::digest::Digest;
 use crate::same_code::Trace;
@@ -13,7 +15,6 @@ use proving::{Proved, Starts, left_out, prove, prove_kernel};
 use sealstone_prover::cosim::{self, Comparison};
 use sealstone_prover::features::Features;
 use sealstone_prover::image::{Image, Symbol};
-use sealstone_prover::prove::Session;
 use sealstone_prover::solver::Solver;
 use sealstone_prover::verdict::{Residue, Verdict};
 use serde_json::{Value, json};
@@ -212,15 +213,16 @@ impl Report {
     /// Tries the functions of others that a program relies on. They do not count as kernels. A
     /// function that the first program does not contain comes from the other programs. A second
     /// function of the same name is a row without a proof.
-    pub fn prove_others(&mut self, images: &[Image], only: &str) {
+    /// The solver searches refuting inputs that samples do not show.
+    pub fn prove_others(&mut self, images: &[Image], only: &str, solver: Option<&Solver>) {
         // Rows of a family are consecutive. After the last row of a family, its formulas are
         // dropped.
-        let (mut family, mut session) = ("", Session::new());
+        let (mut family, mut session) = ("", proving::session(solver));
         let mut proved = Proved::default();
         let chosen = |row: &Kernel| row.name.contains(only) || row.set.name().contains(only);
         for row in others().into_iter().filter(chosen) {
             if row.family != family {
-                (family, session) = (row.family, Session::new());
+                (family, session) = (row.family, proving::session(solver));
             }
             let row = prove_kernel(
                 &mut session,
@@ -291,9 +293,9 @@ impl Report {
     }
 
     /// Whether all code that needs a row has one, in the libraries too.
-    pub fn is_whole(&self) -> bool {
-        self.coverage.as_ref().is_none_or(Coverage::is_whole)
-            && self.libraries.iter().all(Self::is_whole)
+    pub fn is_complete(&self) -> bool {
+        self.coverage.as_ref().is_none_or(Coverage::is_complete)
+            && self.libraries.iter().all(Self::is_complete)
     }
 
     /// Whether the models were compared with this CPU, none is wrong, and only known kinds of
@@ -397,6 +399,10 @@ impl Report {
             "coverage": coverage,
             "compiler": self.compiler,
             "obligations": OBLIGATIONS.iter().map(Obligation::json).collect::<Vec<_>>(),
+            "obligations_of_others": OTHERS_OBLIGATIONS
+                .iter()
+                .map(OthersObligation::json)
+                .collect::<Vec<_>>(),
         })
     }
 

@@ -57,18 +57,18 @@ pub fn find(program: &Image, trace: &Trace, library: &Image, start: u64) -> Opti
         trace,
         library,
         of: BTreeMap::new(),
-        open: vec![(trace.start, start)],
+        pending: vec![(trace.start, start)],
         compared: BTreeSet::new(),
         constants: BTreeSet::new(),
     };
-    while let Some(pair) = pairs.open.pop() {
+    while let Some(pair) = pairs.pending.pop() {
         pairs.compare(pair)?;
     }
-    let is_whole = trace.executed.keys().all(|at| pairs.of.contains_key(at))
+    let is_complete = trace.executed.keys().all(|at| pairs.of.contains_key(at))
         && trace.constants.is_subset(&pairs.compared);
     let executed = pairs.of.iter();
     let executed = executed.map(|(at, other)| (*other, trace.executed[at]));
-    is_whole.then(|| Trace {
+    is_complete.then(|| Trace {
         start,
         executed: executed.collect(),
         constants: pairs.constants,
@@ -83,7 +83,7 @@ struct Pairs<'a> {
     /// Addresses of the library by those of the program.
     of: BTreeMap<u64, u64>,
     /// Pairs that were not compared yet.
-    open: Vec<(u64, u64)>,
+    pending: Vec<(u64, u64)>,
     /// Constants of the program that the library has too.
     compared: BTreeSet<u64>,
     /// Their addresses in the library.
@@ -170,13 +170,13 @@ impl Pairs<'_> {
     /// The instructions after this pair are a pair.
     fn follow(&mut self, pair: [&Instruction; 2]) -> Option<()> {
         let [at, other] = pair.map(Instruction::next_ip);
-        self.open.push((at, other));
+        self.pending.push((at, other));
         Some(())
     }
 
     fn jump(&mut self, code: &Code<'_>, pair: [&Instruction; 2]) -> Option<()> {
         let [at, other] = pair.map(Instruction::near_branch_target);
-        self.open.push((at, other));
+        self.pending.push((at, other));
         code.has_near_target().then_some(())
     }
 
@@ -193,7 +193,7 @@ impl Pairs<'_> {
         };
         let (at, other) = (target(program, pair[0])?, target(library, pair[1])?);
         match (program.import_at(at), library.import_at(other)) {
-            (None, None) => self.open.push((at, other)),
+            (None, None) => self.pending.push((at, other)),
             (Some(name), Some(same)) if name == same => {}
             _ => return None,
         }

@@ -99,7 +99,7 @@ mod tree;
 mod uninterpreted;
 mod value;
 
-pub use counterexample::{Counterexample, Verdict};
+pub use counterexample::{Counterexample, SourceVerdict};
 pub use rows::{Row, json, table};
 pub use symbol::{Arena, Symbol, SymbolicByte};
 pub use value::{Value, ValueByte, Values};

@@ -1,7 +1,7 @@
 //! Kernels whose loops are proved one iteration after the other, and bugs planted into them.
 
 use iced_x86::code_asm::{
-    AsmRegister64, CodeAssembler, byte_ptr, eax, qword_ptr, r12, r13, rax, rcx, rdi, rdx, rsi,
+    AsmRegister64, CodeAssembler, al, byte_ptr, eax, qword_ptr, r12, r13, rax, rcx, rdi, rdx, rsi,
 };
 use iced_x86::{Instruction, Mnemonic, OpKind};
 use sealstone_proofs::catalog::{Kernel, kernels};
@@ -54,6 +54,15 @@ fn turns(
     turn: impl Fn(&mut CodeAssembler),
     after: impl Fn(&mut CodeAssembler),
 ) -> Finding {
+    turns_in(Session::new(), count, turn, after)
+}
+
+fn turns_in(
+    mut session: Session,
+    count: i32,
+    turn: impl Fn(&mut CodeAssembler),
+    after: impl Fn(&mut CodeAssembler),
+) -> Finding {
     let contract = Contract::stepwise(Turns)
         .buffer("x", 1, 8, Access::Read)
         .buffer("m", TURNS, 8, Access::Read)
@@ -79,7 +88,7 @@ fn turns(
     let bytes = code.assemble(image.next_free()).unwrap();
     image.add_function("loop", &bytes);
     let symbol = image.symbols()[0].clone();
-    Session::new().prove(&image, &symbol, &contract, &Processor::baseline())
+    session.prove(&image, &symbol, &contract, &Processor::baseline())
 }
 
 fn r_counter() -> AsmRegister64 {
@@ -122,6 +131,43 @@ fn a_word_that_is_used_again_behind_the_loop() {
     assert_refuted(&turns(ALL, right, again).verdict, "reproduced natively");
     let first = |code: &mut CodeAssembler| code.xor(rax, qword_ptr(rdi)).unwrap();
     assert_refuted(&turns(ALL, right, first).verdict, "reproduced natively");
+}
+
+/// A bug after a cut loop, or in each turn of it, that one input of 2^64 shows. The solver finds
+/// this input in the formulas of a run without cuts. Samples do not.
+#[test]
+fn a_bug_on_one_input_of_very_many() {
+    let [z3, _] =
+        sealstone_proofs::lemma::solvers().expect("scripts/prove-lemmas installs the solvers");
+    let wrong_once = |code: &mut CodeAssembler| {
+        code.mov(r12, 0x0123_4567_89ab_cdef_u64).unwrap();
+        code.xor(eax, eax).unwrap();
+        code.cmp(qword_ptr(rdi), r12).unwrap();
+        code.sete(al).unwrap();
+        code.xor(rax, r13).unwrap();
+    };
+    let around = |inner: &dyn Fn(&mut CodeAssembler)| {
+        let verdict = |session| {
+            turns_in(session, ALL, right, |code| {
+                code.mov(rdx, r12).unwrap();
+                code.mov(rcx, r13).unwrap();
+                code.mov(r13, rax).unwrap();
+                inner(code);
+                code.mov(r12, rdx).unwrap();
+                code.mov(r13, rcx).unwrap();
+            })
+            .verdict
+        };
+        [Session::new(), Session::new().with_solver(z3.clone())].map(verdict)
+    };
+    let [without, with] = around(&wrong_once);
+    assert!(matches!(without, Verdict::Unproved(_)), "{without}");
+    assert_refuted(&with, "0123456789abcdef");
+    assert_refuted(&with, "reproduced natively");
+    assert_eq!(
+        around(&|code| code.mov(rax, r13).unwrap()),
+        [(); 2].map(|()| Verdict::Proved)
+    );
 }
 
 #[test]

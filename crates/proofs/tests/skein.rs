@@ -123,13 +123,13 @@ fn skein_of_the_specification() {
         for (length, expected) in [1, 8 * n, 16 * n].into_iter().zip(expected) {
             let start = skein::start(&mut Numbers, n, &Arguments::of_output(64 * n as u64));
             let message = descending(0xff, length);
-            let hash = skein::hash(&mut Numbers, &start, Bits::whole(&message));
+            let hash = skein::hash(&mut Numbers, &start, Bits::of_bytes(&message));
             assert_eq!(
                 Numbers.to_bytes(&hash),
                 bytes(expected),
                 "{n} words, {length} bytes"
             );
-            let bits = Bits::whole(&message);
+            let bits = Bits::of_bytes(&message);
             let chain = whole_message(&start, skein::kind::MESSAGE, 0, 0, bits);
             assert_eq!(
                 Numbers.to_bytes(&spec::skein::output(&mut Numbers, &chain, &0)),
@@ -322,7 +322,7 @@ impl Case {
             node(0, 0, Bits { bytes, count })
         } else {
             let value = self.tree(|level, position, bytes| {
-                Numbers.to_bytes(&node(level, position, Bits::whole(bytes)))
+                Numbers.to_bytes(&node(level, position, Bits::of_bytes(bytes)))
             });
             Numbers.words(&value)
         };
@@ -330,7 +330,7 @@ impl Case {
         let mut output = Vec::new();
         for i in 0..bits.div_ceil(64 * self.words) {
             let counter = (i as u64).to_le_bytes();
-            let block = ubi(&value, skein::kind::OUTPUT, 0, 0, Bits::whole(&counter));
+            let block = ubi(&value, skein::kind::OUTPUT, 0, 0, Bits::of_bytes(&counter));
             output.extend(Numbers.to_bytes(&block));
         }
         output.truncate(bits.div_ceil(8));
@@ -351,7 +351,7 @@ impl Case {
         let mut count = 0;
         if self.arguments.tree != [0; 3] {
             self.tree(|_, _, bytes| {
-                count += usize::from(is_full_node(self.words, Bits::whole(bytes)));
+                count += usize::from(is_full_node(self.words, Bits::of_bytes(bytes)));
                 vec![0; 8 * self.words]
             });
         }

@@ -2,12 +2,12 @@
 
 /// A number below the prime, as words of 64 bits, the lowest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Residue([u64; 3]);
+pub(crate) struct FieldElement([u64; 3]);
 
 /// The bits of the third word.
 const TOP: u64 = 3;
 
-impl Residue {
+impl FieldElement {
     /// 1.
     pub(crate) const ONE: Self = Self([1, 0, 0]);
 
@@ -87,7 +87,7 @@ impl Residue {
     }
 }
 
-impl From<u128> for Residue {
+impl From<u128> for FieldElement {
     fn from(number: u128) -> Self {
         Self::new([number as u64, (number >> 64) as u64, 0])
     }
@@ -105,11 +105,11 @@ fn sum(a: [u64; 3], b: [u64; 3]) -> [u64; 3] {
 
 /// ((c₀ · `r` + c₁) · `r` + …) · `r`, for these coefficients: the low 128 bits of its residue.
 pub(crate) fn polynomial(r: [u64; 2], coefficients: &[[u64; 3]]) -> [u64; 2] {
-    let r = Residue::new([r[0], r[1], 0]);
+    let r = FieldElement::new([r[0], r[1], 0]);
     let value = coefficients
         .iter()
-        .fold(Residue::default(), |value, coefficient| {
-            value.plus(Residue::new(*coefficient)).times(r)
+        .fold(FieldElement::default(), |value, coefficient| {
+            value.plus(FieldElement::new(*coefficient)).times(r)
         });
     value.low()
 }
@@ -123,38 +123,47 @@ mod tests {
 
     #[test]
     fn the_prime_is_zero_and_what_is_below_stays() {
-        assert!(Residue::new(PRIME).is_zero());
+        assert!(FieldElement::new(PRIME).is_zero());
         let below = [PRIME[0] - 1, PRIME[1], PRIME[2]];
-        assert_eq!(Residue::new(below).0, below);
-        assert_eq!(Residue::new(below).plus(Residue::ONE), Residue::default());
-        let above = [PRIME[0] + 1, PRIME[1], PRIME[2]];
-        assert_eq!(Residue::new(above), Residue::ONE);
-        assert_eq!(Residue::power_of_two(130), Residue::from(5));
+        assert_eq!(FieldElement::new(below).0, below);
         assert_eq!(
-            Residue::power_of_two(192),
-            Residue::new([0, 0, 1]).times(Residue::power_of_two(64))
+            FieldElement::new(below).plus(FieldElement::ONE),
+            FieldElement::default()
+        );
+        let above = [PRIME[0] + 1, PRIME[1], PRIME[2]];
+        assert_eq!(FieldElement::new(above), FieldElement::ONE);
+        assert_eq!(FieldElement::power_of_two(130), FieldElement::from(5));
+        assert_eq!(
+            FieldElement::power_of_two(192),
+            FieldElement::new([0, 0, 1]).times(FieldElement::power_of_two(64))
         );
         // 2^192 - 1 = 5 · 2^62 - 1.
-        assert_eq!(Residue::new([u64::MAX; 3]), Residue::from((5 << 62) - 1));
-        assert_eq!(Residue::of_signed(-1).0, below);
+        assert_eq!(
+            FieldElement::new([u64::MAX; 3]),
+            FieldElement::from((5 << 62) - 1)
+        );
+        assert_eq!(FieldElement::of_signed(-1).0, below);
     }
 
     /// Products and sums obey the laws of a ring, and doubling is a sum.
     #[test]
     fn the_laws_of_arithmetic_hold() {
         let mut random = Random::new(1);
-        let mut any = || Residue::new([random.number(), random.number(), random.number()]);
+        let mut any = || FieldElement::new([random.number(), random.number(), random.number()]);
         for _ in 0..1000 {
             let (x, y, z) = (any(), any(), any());
             assert_eq!(x.times(y), y.times(x));
             assert_eq!(x.times(y.plus(z)), x.times(y).plus(x.times(z)));
             assert_eq!(x.times(y).times(z), x.times(y.times(z)));
             assert!(x.plus(x.negative()).is_zero());
-            assert_eq!(x.times(Residue::from(2)), x.plus(x));
-            assert_eq!(Residue::new(x.0), x);
+            assert_eq!(x.times(FieldElement::from(2)), x.plus(x));
+            assert_eq!(FieldElement::new(x.0), x);
             let by_bits = (0..130).filter(|i| y.0[i / 64] >> (i % 64) & 1 == 1);
-            let by_bits = by_bits.map(|i| x.times(Residue::power_of_two(i)));
-            assert_eq!(by_bits.fold(Residue::default(), Residue::plus), x.times(y));
+            let by_bits = by_bits.map(|i| x.times(FieldElement::power_of_two(i)));
+            assert_eq!(
+                by_bits.fold(FieldElement::default(), FieldElement::plus),
+                x.times(y)
+            );
         }
     }
 }

@@ -42,6 +42,8 @@ pub struct Session {
     most_steps: u64,
     /// The greatest length of the formulas of a run.
     most_length: usize,
+    /// Whether loops are cut where a contract has steps.
+    cuts_loops: bool,
 }
 
 /// The findings of a proof.
@@ -114,6 +116,7 @@ impl Session {
             solver: None,
             most_steps: MOST_STEPS,
             most_length: MOST_LENGTH,
+            cuts_loops: true,
         }
     }
 
@@ -241,17 +244,12 @@ impl Session {
     ) -> Result<Ends, Stop> {
         let unknowns = &mut self.unknowns;
         let (mut expected, mut beside) = (None, None);
-        match &contract.steps {
+        match contract.steps.as_ref().filter(|_| self.cuts_loops) {
             None => expected = Some((contract.formula.symbolic)(&mut self.terms, contents)),
             Some(steps) => {
                 let most = self.most_length;
-                beside = Some(Beside::new(
-                    &mut self.terms,
-                    steps,
-                    contents,
-                    unknowns,
-                    most,
-                ));
+                let terms = &mut self.terms;
+                beside = Some(Beside::new(terms, steps, contents, unknowns, most));
             }
         }
         let place = (contract, layout);
@@ -295,8 +293,8 @@ impl Session {
             return Verdict::Unproved(NOT_FOLLOWED.into());
         };
         let names = outputs_of(contract);
-        let is_whole = names.len() == outputs.len() && names.len() == expected.len();
-        assert!(is_whole, "the formula gives every output: {names:?}");
+        let is_complete = names.len() == outputs.len() && names.len() == expected.len();
+        assert!(is_complete, "the formula gives every output: {names:?}");
         assert!(!names.is_empty(), "a kernel has an output");
         let mut unproved = None;
         for ((name, outputs), expected) in names.iter().zip(outputs).zip(expected) {

@@ -15,9 +15,18 @@ pub(super) fn table(proofs: &Value) -> Result<String, String> {
     Ok(rows.join("\n") + "\n")
 }
 
-/// A row for each condition of callers.
+/// A row for each condition of callers of our kernels.
 pub(super) fn callers(proofs: &Value) -> Result<String, String> {
-    let conditions = list(&proofs["obligations"]);
+    conditions(&proofs["obligations"])
+}
+
+/// The same, of callers of others' code.
+pub(super) fn callers_of_others(proofs: &Value) -> Result<String, String> {
+    conditions(&proofs["obligations_of_others"])
+}
+
+fn conditions(conditions: &Value) -> Result<String, String> {
+    let conditions = list(conditions);
     if conditions.is_empty() {
         return Err("the proofs say nothing about what they assume of callers".into());
     }

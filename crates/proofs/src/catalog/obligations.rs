@@ -3,6 +3,10 @@
 //! A contract is an assumption about the caller of a kernel. The tests below read the assumptions
 //! from the contracts. So a contract with a new assumption fails until the table has its guarantee.
 
+mod others;
+
+pub use others::{OTHERS_OBLIGATIONS, OthersNeed, OthersObligation};
+
 use serde_json::{Value, json};
 
 /// The assumption, as a contract shows it.

@@ -53,9 +53,9 @@ fn assert_found(image: &Image, what: &str) {
 fn a_program_of_proved_code_is_covered() {
     let image = image();
     let coverage = cover(&image, &executed(&image), NO_DRIVERS);
-    assert!(coverage.is_whole(), "{:?}", coverage.findings);
+    assert!(coverage.is_complete(), "{:?}", coverage.findings);
     assert_eq!(coverage.proved, coverage.ours);
-    assert!(!cover(&image, &Executed::new(), NO_DRIVERS).is_whole());
+    assert!(!cover(&image, &Executed::new(), NO_DRIVERS).is_complete());
 }
 
 /// The copy has another name and a bug: three rotations differ.
@@ -110,8 +110,8 @@ fn a_driver_is_explained_unless_it_is_a_copy() {
         cover(&image, &executed(&image), DRIVERS)
     };
     let explained = covered(&kernel(9));
-    assert!(explained.is_whole() && explained.drivers.len() == 1);
-    assert!(!covered(&kernel(7)).is_whole());
+    assert!(explained.is_complete() && explained.drivers.len() == 1);
+    assert!(!covered(&kernel(7)).is_complete());
 }
 
 #[test]

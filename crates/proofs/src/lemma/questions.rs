@@ -19,14 +19,14 @@ pub struct Row {
     /// The solver's name.
     pub solver: &'static str,
     /// Its verdict, for all eight kinds of segments.
-    pub verdict: Verdict,
+    pub verdict: LemmaVerdict,
     /// Processor time of the solver, in steps of a hundredth of a second.
     pub time: Duration,
 }
 
 /// Whether a lemma holds.
 #[derive(Clone, Debug)]
-pub enum Verdict {
+pub enum LemmaVerdict {
     /// For all inputs.
     Proved,
     /// Not for this input.
@@ -101,7 +101,7 @@ pub fn json(rows: &[Row]) -> serde_json::Value {
     rows.collect()
 }
 
-impl Verdict {
+impl LemmaVerdict {
     /// Its name.
     pub fn name(&self) -> &'static str {
         match self {
@@ -111,13 +111,13 @@ impl Verdict {
         }
     }
 
-    /// Whether it is [`Verdict::Proved`].
+    /// Whether it is [`LemmaVerdict::Proved`].
     pub fn is_proved(&self) -> bool {
         matches!(self, Self::Proved)
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for LemmaVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Proved => f.write_str("PROVED"),
@@ -127,7 +127,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-fn ask(lemma: Lemma, mapping: &impl Mapping, solver: &Solver) -> io::Result<Verdict> {
+fn ask(lemma: Lemma, mapping: &impl Mapping, solver: &Solver) -> io::Result<LemmaVerdict> {
     ask_about(&SEGMENTS, lemma, mapping, solver)
 }
 
@@ -137,7 +137,7 @@ pub(super) fn ask_about(
     lemma: Lemma,
     mapping: &impl Mapping,
     solver: &Solver,
-) -> io::Result<Verdict> {
+) -> io::Result<LemmaVerdict> {
     let each = segments.iter();
     let mut questions: Vec<_> = each
         .map(|segment| question(lemma, mapping, *segment, false))
@@ -150,21 +150,21 @@ pub(super) fn ask_about(
         match answer {
             Answer::Unsat => (),
             Answer::Sat => return counter_example(lemma, mapping, solver, *segment),
-            Answer::Unknown(why) => verdict = Verdict::Unproved(why.clone()),
+            Answer::Unknown(why) => verdict = LemmaVerdict::Unproved(why.clone()),
         }
     }
     Ok(verdict)
 }
 
 /// Contradictory premises imply everything, so they show nothing.
-pub(super) fn possible_at_all(answers: &[Answer]) -> Verdict {
+pub(super) fn possible_at_all(answers: &[Answer]) -> LemmaVerdict {
     match answers.iter().find(|answer| **answer != Answer::Sat) {
-        None if answers.is_empty() => Verdict::Unproved("there are no premises".into()),
-        None => Verdict::Proved,
+        None if answers.is_empty() => LemmaVerdict::Unproved("there are no premises".into()),
+        None => LemmaVerdict::Proved,
         Some(Answer::Unknown(why)) => {
-            Verdict::Unproved(format!("whether the premises are possible: {why}"))
+            LemmaVerdict::Unproved(format!("whether the premises are possible: {why}"))
         }
-        Some(_) => Verdict::Unproved("its premises contradict each other".into()),
+        Some(_) => LemmaVerdict::Unproved("its premises contradict each other".into()),
     }
 }
 
@@ -209,11 +209,11 @@ fn counter_example(
     mapping: &impl Mapping,
     solver: &Solver,
     segment: (bool, usize),
-) -> io::Result<Verdict> {
+) -> io::Result<LemmaVerdict> {
     let output = solver.run(&question(lemma, mapping, segment, true))?;
     let verdict = parse(&output, segment).map_or_else(
-        || Verdict::Unproved(format!("a counter-example that cannot be read: {output}")),
-        Verdict::Refuted,
+        || LemmaVerdict::Unproved(format!("a counter-example that cannot be read: {output}")),
+        LemmaVerdict::Refuted,
     );
     Ok(verdict)
 }

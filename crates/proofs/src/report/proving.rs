@@ -45,10 +45,7 @@ pub(super) fn prove(
     let mut proved = Proved::default();
     for kernel in kernels {
         if kernel.name.contains(only) || kernel.set.name().contains(only) {
-            let new = || match solver {
-                Some(solver) => Session::new().with_solver(solver.clone()),
-                None => Session::new(),
-            };
+            let new = || session(solver);
             let session = sessions.entry(kernel.family).or_insert_with(new);
             let row = prove_kernel(
                 session,
@@ -69,6 +66,14 @@ pub(super) fn prove(
         });
     }
     (report, proved.starts)
+}
+
+/// A session that asks this solver.
+pub(super) fn session(solver: Option<&Solver>) -> Session {
+    match solver {
+        Some(solver) => Session::new().with_solver(solver.clone()),
+        None => Session::new(),
+    }
 }
 
 /// The proved rows.

@@ -7,6 +7,7 @@ use crate::coverage::{self, Executed};
 use iced_x86::{Decoder, DecoderOptions, Mnemonic};
 use sealstone_prover::contract::{Access, Contract};
 use sealstone_prover::formula;
+use sealstone_prover::prove::Session;
 
 /// Whether the models count as right after this comparison.
 fn agree(models: Option<Result<Comparison, String>>) -> bool {
@@ -102,7 +103,7 @@ fn a_second_function_with_the_name_of_others_is_a_row() {
     let mut image = Image::load(&std::env::current_exe().unwrap()).unwrap();
     let rows = |image: &Image| {
         let mut report = Report::default();
-        report.prove_others(std::slice::from_ref(image), name);
+        report.prove_others(std::slice::from_ref(image), name, None);
         report.others
     };
     let alone = rows(&image);
@@ -237,7 +238,7 @@ fn code_of_a_library_that_was_left_out_is_seen() {
         all.findings = findings.iter().map(|&finding| finding.into()).collect();
         Some(all)
     };
-    for (findings, is_whole) in [(&[][..], true), (&["a copy"], false)] {
+    for (findings, is_complete) in [(&[][..], true), (&["a copy"], false)] {
         let library = Report {
             coverage: coverage(findings),
             ..Report::default()
@@ -246,7 +247,7 @@ fn code_of_a_library_that_was_left_out_is_seen() {
             libraries: vec![library],
             ..Report::default()
         };
-        assert_eq!(report.is_whole(), is_whole);
+        assert_eq!(report.is_complete(), is_complete);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Claim;
 use super::arrangement::Pair;
-use super::counterexample::{Verdict, compare};
+use super::counterexample::{SourceVerdict, compare};
 use super::symbol::{Arena, Symbol};
 use crate::spec;
 use sealstone_argon2::{from_words, to_words};
@@ -29,7 +29,7 @@ pub(super) fn claims() -> Vec<Claim> {
 }
 
 /// Without and with addition.
-fn both<'a, P>(arena: &'a Arena) -> Verdict
+fn both<'a, P>(arena: &'a Arena) -> SourceVerdict
 where
     P: RowPair<Cpu = &'a Arena, Lane: From<Symbol<'a>> + Into<Symbol<'a>>>,
 {
@@ -37,7 +37,7 @@ where
 }
 
 /// Compares the source's `compress` on rows `P` with the specification. The early word counts too.
-pub(super) fn compress<'a, P, const ADD: bool>(arena: &'a Arena) -> Verdict
+pub(super) fn compress<'a, P, const ADD: bool>(arena: &'a Arena) -> SourceVerdict
 where
     P: RowPair<Cpu = &'a Arena, Lane: From<Symbol<'a>> + Into<Symbol<'a>>>,
 {

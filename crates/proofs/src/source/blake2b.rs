@@ -1,7 +1,7 @@
 //! BLAKE2b: F, hashes made of it, and H′ made of them.
 
 use super::Claim;
-use super::counterexample::{Verdict, compare};
+use super::counterexample::{SourceVerdict, compare};
 use super::modes::blake2b as modes;
 use super::symbol::{Arena, Symbol};
 use super::uninterpreted::{Bug, UninterpretedEngine, UninterpretedF};
@@ -38,7 +38,7 @@ pub(super) fn claims() -> Vec<Claim> {
 }
 
 /// The source's `compress` on rows `R`, against the specification.
-pub(super) fn compress<'a, R>(arena: &'a Arena) -> Verdict
+pub(super) fn compress<'a, R>(arena: &'a Arena) -> SourceVerdict
 where
     R: LaneRow<Cpu = &'a Arena, Lane: From<Symbol<'a>> + Into<Symbol<'a>>>,
     R::Lane: sealstone_lanes::Word<Cpu = &'a Arena>,
@@ -76,22 +76,28 @@ where
     compare(arena, &computed, &specified.concat())
 }
 
-fn unkeyed() -> Verdict {
-    Verdict::all((0..=300).map(|length| {
+fn unkeyed() -> SourceVerdict {
+    SourceVerdict::all((0..=300).map(|length| {
         let cuts: [&[usize]; 4] = [&[], &[length / 3, 2 * length / 3], &[128], &[1, 129, 256]];
-        Verdict::all(cuts.map(|cuts| hash(Bug::None, 0, length, 64, cuts)))
+        SourceVerdict::all(cuts.map(|cuts| hash(Bug::None, 0, length, 64, cuts)))
     }))
 }
 
-fn keyed() -> Verdict {
+fn keyed() -> SourceVerdict {
     let lengths = [0, 1, 127, 128, 129, 255, 256, 257];
-    Verdict::all((1..=64).flat_map(|size| {
+    SourceVerdict::all((1..=64).flat_map(|size| {
         lengths.map(|length| hash(Bug::None, size, length, 65 - size, &[length / 2]))
     }))
 }
 
 /// Compares the source's stream with a key and these cuts with the specification.
-pub(super) fn hash(bug: Bug, key: usize, length: usize, output: usize, cuts: &[usize]) -> Verdict {
+pub(super) fn hash(
+    bug: Bug,
+    key: usize,
+    length: usize,
+    output: usize,
+    cuts: &[usize],
+) -> SourceVerdict {
     let values = Values::default();
     let (key, message) = (values.bytes("key", key), values.bytes("message", length));
     let specified = modes::hash(&mut &values, &UninterpretedF, &key, &message, output);
@@ -122,13 +128,13 @@ pub(super) fn stream_of<E: Engine>(
     stream.finish()[..output].to_vec()
 }
 
-fn all_hprime() -> Verdict {
+fn all_hprime() -> SourceVerdict {
     let every = (4..=1024).map(|output| hprime_of(of_source, &[72], output));
     let parts: [&[usize]; 5] = [&[], &[64, 4, 4], &[1, 0, 127], &[1024], &[1000, 100]];
     let sampled = parts.into_iter().flat_map(|parts| {
         [4, 32, 64, 65, 128, 1024].map(|output| hprime_of(of_source, parts, output))
     });
-    Verdict::all(every.chain(sampled))
+    SourceVerdict::all(every.chain(sampled))
 }
 
 /// H′: the source's, or one with a bug.
@@ -145,7 +151,7 @@ pub(super) fn of_source<'a>(
 }
 
 /// H′ of parts of these lengths, against the specification.
-pub(super) fn hprime_of(compute: HPrime, parts: &[usize], output: usize) -> Verdict {
+pub(super) fn hprime_of(compute: HPrime, parts: &[usize], output: usize) -> SourceVerdict {
     let values = Values::default();
     let parts: Vec<Vec<ValueByte<'_>>> = parts
         .iter()

@@ -6,7 +6,7 @@ use sealstone_prover::term::{Bit, Terms};
 
 /// The findings of a comparison.
 #[derive(Clone, Debug)]
-pub enum Verdict {
+pub enum SourceVerdict {
     /// The same for all inputs.
     Proved,
     /// The same in every case that is listed, each on one random input.
@@ -17,7 +17,7 @@ pub enum Verdict {
     Unproved(String),
 }
 
-impl Verdict {
+impl SourceVerdict {
     /// Whether the claim holds, proved or checked.
     pub fn holds(&self) -> bool {
         matches!(self, Self::Proved | Self::Checked)
@@ -59,7 +59,7 @@ impl Verdict {
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for SourceVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
         match self {
@@ -84,15 +84,15 @@ pub struct Counterexample {
 pub(super) const NOTHING: &str = "nothing was compared";
 
 /// Compares all bits of two results. There must be at least one bit.
-pub(super) fn compare(arena: &Arena, computed: &[Bit], specified: &[Bit]) -> Verdict {
+pub(super) fn compare(arena: &Arena, computed: &[Bit], specified: &[Bit]) -> SourceVerdict {
     if specified.is_empty() {
-        return Verdict::Unproved(NOTHING.to_owned());
+        return SourceVerdict::Unproved(NOTHING.to_owned());
     }
     if computed == specified {
-        return Verdict::Proved;
+        return SourceVerdict::Proved;
     }
     if computed.len() != specified.len() {
-        return Verdict::Unproved(format!(
+        return SourceVerdict::Unproved(format!(
             "{} bits where {} are specified",
             computed.len(),
             specified.len()
@@ -104,10 +104,12 @@ pub(super) fn compare(arena: &Arena, computed: &[Bit], specified: &[Bit]) -> Ver
             apart | (terms.bit_samples(*a) ^ terms.bit_samples(*b))
         });
         if apart == 0 {
-            return Verdict::Unproved("the formulas differ, but not on the samples".to_owned());
+            return SourceVerdict::Unproved(
+                "the formulas differ, but not on the samples".to_owned(),
+            );
         }
         let at = |bits: &[Bit]| bytes(terms, bits, apart.trailing_zeros());
-        Verdict::Refuted(Counterexample {
+        SourceVerdict::Refuted(Counterexample {
             inputs: arena
                 .inputs()
                 .into_iter()
@@ -167,12 +169,12 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Verdict::{Checked, Proved};
+    use SourceVerdict::{Checked, Proved};
 
     #[test]
     fn of_several_verdicts_the_weakest_counts() {
-        let all = |verdicts: &[Verdict]| Verdict::all(verdicts.iter().cloned()).name();
-        let unproved = Verdict::Unproved("why".into());
+        let all = |verdicts: &[SourceVerdict]| SourceVerdict::all(verdicts.iter().cloned()).name();
+        let unproved = SourceVerdict::Unproved("why".into());
         assert_eq!(all(&[Proved, Proved]), "PROVED");
         assert_eq!(all(&[Checked, Proved]), "CHECKED");
         assert_eq!(all(&[Proved, Checked, Proved]), "CHECKED");

@@ -11,7 +11,7 @@
 //! reference by solvers.
 
 use super::Claim;
-use super::counterexample::{Counterexample, Verdict};
+use super::counterexample::{Counterexample, SourceVerdict};
 use crate::lemma::{Case, rfc9106};
 use core::cell::{Cell, RefCell};
 use sealstone_argon2::kernel::{Kernels, Next};
@@ -25,11 +25,13 @@ pub(super) fn claims() -> Vec<Claim> {
         Claim::of("Argon2's fill loop", all, || {
             let short = (1..=9).flat_map(|lanes| [2, 3].map(|length| (lanes, length)));
             let sizes = short.chain((1..=3).map(|lanes| (lanes, 5)));
-            Verdict::all(sizes.map(|(lanes, length)| every_reference(Fault::None, lanes, length)))
+            SourceVerdict::all(
+                sizes.map(|(lanes, length)| every_reference(Fault::None, lanes, length)),
+            )
         }),
         Claim::of("Argon2's fill loop, long segments", long, || {
             let sizes = [(1, 130), (5, 130), (1, 520), (5, 520)];
-            Verdict::all(sizes.map(|(lanes, length)| some(lanes, length)))
+            SourceVerdict::all(sizes.map(|(lanes, length)| some(lanes, length)))
         }),
     ]
 }
@@ -327,7 +329,7 @@ fn memory(run: &Run) -> Vec<Block> {
 
 /// One run, in tasks of `together` lanes. `seen` gets the references of blocks, if it has places
 /// for them.
-fn run_of(run: Run, fault: Fault, together: usize, seen: &mut Vec<bool>) -> Verdict {
+fn run_of(run: Run, fault: Fault, together: usize, seen: &mut Vec<bool>) -> SourceVerdict {
     let recorder = Recorder {
         run,
         wrong: RefCell::default(),
@@ -348,7 +350,7 @@ fn run_of(run: Run, fault: Fault, together: usize, seen: &mut Vec<bool>) -> Verd
     recorder.expect("calls", &[recorder.calls.get()], &[calls]);
     *seen = recorder.seen.into_inner();
     let wrong = recorder.wrong.into_inner();
-    wrong.map_or(Verdict::Checked, Verdict::Refuted)
+    wrong.map_or(SourceVerdict::Checked, SourceVerdict::Refuted)
 }
 
 /// All kinds of Argon2 with these lanes and segments of this length.
@@ -361,8 +363,8 @@ fn all_params(lanes: u32, length: u32, passes: u32) -> impl Iterator<Item = Para
 }
 
 /// Enough runs for each block to get each of its references.
-pub(super) fn every_reference(fault: Fault, lanes: u32, length: u32) -> Verdict {
-    Verdict::all(all_params(lanes, length, 3).map(|params| {
+pub(super) fn every_reference(fault: Fault, lanes: u32, length: u32) -> SourceVerdict {
+    SourceVerdict::all(all_params(lanes, length, 3).map(|params| {
         let (blocks, entries) = (params.blocks(), 4 * u64::from(length));
         let mut seen = vec![false; 2 * (blocks * blocks) as usize];
         let runs = (0..entries * u64::from(lanes)).map(|number| {
@@ -374,13 +376,13 @@ pub(super) fn every_reference(fault: Fault, lanes: u32, length: u32) -> Verdict 
             let together = [lanes as usize, 1, 2][number as usize % 3];
             run_of(run, fault, together, &mut seen)
         });
-        let verdict = Verdict::all(runs);
+        let verdict = SourceVerdict::all(runs);
         verdict.and(|| all_seen(&params, &seen))
     }))
 }
 
 /// Two runs, in tasks of all lanes and of two.
-fn some(lanes: u32, length: u32) -> Verdict {
+fn some(lanes: u32, length: u32) -> SourceVerdict {
     let cases = all_params(lanes, length, 2).flat_map(|params| {
         [(0, lanes as usize), (1234, 2)].map(|(number, together)| {
             let entries = 4 * u64::from(length);
@@ -392,11 +394,11 @@ fn some(lanes: u32, length: u32) -> Verdict {
             run_of(run, Fault::None, together, &mut Vec::new())
         })
     });
-    Verdict::all(cases)
+    SourceVerdict::all(cases)
 }
 
 /// Whether each block has had all its references in each lane, as RFC 9106 counts them.
-fn all_seen(params: &Params, seen: &[bool]) -> Verdict {
+fn all_seen(params: &Params, seen: &[bool]) -> SourceVerdict {
     let (blocks, lanes) = (params.blocks(), u64::from(params.lanes()));
     let length = blocks / (4 * lanes);
     let computed = |first_pass: bool, location: u64| {
@@ -406,7 +408,7 @@ fn all_seen(params: &Params, seen: &[bool]) -> Verdict {
         let all = (0..blocks).filter(move |location| computed(first_pass, *location));
         all.flat_map(move |location| (0..lanes).map(move |l| (first_pass, location, l)))
     });
-    Verdict::all(places.map(|(first_pass, location, l)| {
+    SourceVerdict::all(places.map(|(first_pass, location, l)| {
         let (segment, index) = (location / length, location % length);
         let (slice, lane) = (segment / lanes, segment % lanes);
         let case = Case {
@@ -428,10 +430,10 @@ fn all_seen(params: &Params, seen: &[bool]) -> Verdict {
             rfc9106::set_size(Portable, &case, l)
         };
         if count == specified {
-            Verdict::Checked
+            SourceVerdict::Checked
         } else {
             let block = format!("{first_pass}, block {location}, lane {l}");
-            Verdict::Unproved(format!("{count} of {specified} references: {block}"))
+            SourceVerdict::Unproved(format!("{count} of {specified} references: {block}"))
         }
     }))
 }

@@ -50,7 +50,7 @@ pub(super) use skein::AnySkein;
 pub(super) use skein::{AnyTweak, Encrypt};
 
 use super::Claim;
-use super::counterexample::Verdict;
+use super::counterexample::SourceVerdict;
 use super::modes::plus;
 use super::value::{Value, ValueByte, Values, compare_bytes};
 use sealstone_argon2::blake2b::Count;
@@ -70,7 +70,7 @@ pub(super) fn claims() -> Vec<Claim> {
     ]
 }
 
-fn every_skein<const N: usize>() -> Verdict
+fn every_skein<const N: usize>() -> SourceVerdict
 where
     for<'a> [Value<'a>; N]: sealstone_skein::threefish::Block<Value<'a>>,
 {
@@ -126,12 +126,12 @@ impl<'a> Parts<'a> {
 
     /// The step from all states: before the first byte, and with each number of buffered bytes,
     /// without and with a block before them.
-    pub(super) fn steps(&self, empty: &impl Hashing<'a>) -> Verdict {
-        Verdict::all((0..=2 * self.block).map(|before| self.steps_from(empty, before)))
+    pub(super) fn steps(&self, empty: &impl Hashing<'a>) -> SourceVerdict {
+        SourceVerdict::all((0..=2 * self.block).map(|before| self.steps_from(empty, before)))
     }
 
     /// The step after a number of bytes, with each length of a part.
-    fn steps_from(&self, empty: &impl Hashing<'a>, before: usize) -> Verdict {
+    fn steps_from(&self, empty: &impl Hashing<'a>, before: usize) -> SourceVerdict {
         let state = self.state(empty, before);
         let is_first = before <= self.block;
         let waiting = if is_first {
@@ -140,12 +140,17 @@ impl<'a> Parts<'a> {
             before - self.block
         };
         let longest = 4 * self.block - waiting;
-        Verdict::all((0..=longest).map(|part| self.step_from(&state, before, part)))
+        SourceVerdict::all((0..=longest).map(|part| self.step_from(&state, before, part)))
     }
 
     /// The step after a number of bytes, with a part of one length.
     #[cfg(test)]
-    pub(super) fn step(&self, empty: &impl Hashing<'a>, before: usize, part: usize) -> Verdict {
+    pub(super) fn step(
+        &self,
+        empty: &impl Hashing<'a>,
+        before: usize,
+        part: usize,
+    ) -> SourceVerdict {
         self.step_from(&self.state(empty, before), before, part)
     }
 
@@ -158,7 +163,7 @@ impl<'a> Parts<'a> {
         state
     }
 
-    fn step_from(&self, state: &impl Hashing<'a>, before: usize, part: usize) -> Verdict {
+    fn step_from(&self, state: &impl Hashing<'a>, before: usize, part: usize) -> SourceVerdict {
         let mut state = state.clone();
         let length = before + part;
         state.update(&self.message[before..length]);
@@ -169,7 +174,7 @@ impl<'a> Parts<'a> {
         })
     }
 
-    fn compare(&self, state: &impl Hashing<'a>, length: usize) -> Verdict {
+    fn compare(&self, state: &impl Hashing<'a>, length: usize) -> SourceVerdict {
         compare_bytes(
             self.values,
             &state.clone().finish(),

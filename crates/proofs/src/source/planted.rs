@@ -11,7 +11,7 @@ mod lengths;
 mod skein;
 mod tree;
 
-use super::counterexample::{Counterexample, Verdict};
+use super::counterexample::{Counterexample, SourceVerdict};
 use super::symbol::Symbol;
 use super::value::Value;
 use crate::spec;
@@ -310,9 +310,9 @@ impl<W: Scalar> Row for Moved<W, 4> {
     }
 }
 
-fn refuted(verdict: Verdict) -> Counterexample {
+fn refuted(verdict: SourceVerdict) -> Counterexample {
     match verdict {
-        Verdict::Refuted(counterexample) => counterexample,
+        SourceVerdict::Refuted(counterexample) => counterexample,
         other => panic!("a planted bug is {other}"),
     }
 }

@@ -1,6 +1,6 @@
 //! Claims, and the table of their verdicts.
 
-use super::counterexample::Verdict;
+use super::counterexample::SourceVerdict;
 use crate::usage::ThreadTime;
 use core::fmt::Write;
 use std::time::Duration;
@@ -9,11 +9,15 @@ use std::time::Duration;
 pub(super) struct Claim {
     pub(super) name: &'static str,
     shown: &'static str,
-    prove: fn() -> Verdict,
+    prove: fn() -> SourceVerdict,
 }
 
 impl Claim {
-    pub(super) fn of(name: &'static str, shown: &'static str, prove: fn() -> Verdict) -> Self {
+    pub(super) fn of(
+        name: &'static str,
+        shown: &'static str,
+        prove: fn() -> SourceVerdict,
+    ) -> Self {
         Self { name, shown, prove }
     }
 
@@ -37,7 +41,7 @@ pub struct Row {
     /// The claim about it.
     pub shown: &'static str,
     /// Whether it holds.
-    pub verdict: Verdict,
+    pub verdict: SourceVerdict,
     /// Processor time.
     pub time: Duration,
 }

@@ -8,7 +8,7 @@
 //! the words ([`Values`]).
 
 use super::Claim;
-use super::counterexample::Verdict;
+use super::counterexample::SourceVerdict;
 use super::modes::skein::{self as modes, Arguments, Bits, kind};
 use super::value::{Run, Value, ValueByte, Values, compare_words};
 use sealstone_lanes::Scalar;
@@ -58,32 +58,32 @@ fn cuts(block: usize, length: usize) -> impl Iterator<Item = Vec<usize>> {
         .filter(move |cuts| cuts.iter().all(|cut| *cut <= length))
 }
 
-fn every_length<const N: usize>() -> Verdict
+fn every_length<const N: usize>() -> SourceVerdict
 where
     for<'a> [Value<'a>; N]: Block<Value<'a>>,
 {
     let block = 8 * N;
     let around = (3 * block - 1..=3 * block + 1).filter(|length| *length > LONGEST);
     let lengths: Vec<usize> = (0..=LONGEST).chain(around).collect();
-    Verdict::all(lengths.chunks(GROUP).map(|group| {
+    SourceVerdict::all(lengths.chunks(GROUP).map(|group| {
         let values = Values::default();
         let any = Any::<N>::of(&values, LONGEST.max(3 * block + 1));
         let cases = group
             .iter()
             .flat_map(|length| cuts(block, *length).map(move |cuts| (8 * length, cuts)));
-        Verdict::all(cases.map(|(bits, cuts)| any.message::<Value<'_>>(bits, bits, &cuts)))
+        SourceVerdict::all(cases.map(|(bits, cuts)| any.message::<Value<'_>>(bits, bits, &cuts)))
     }))
 }
 
-fn every_bit_length<const N: usize>() -> Verdict
+fn every_bit_length<const N: usize>() -> SourceVerdict
 where
     for<'a> [Value<'a>; N]: Block<Value<'a>>,
 {
     let counts: Vec<usize> = (1..=8 * LONGEST).collect();
-    Verdict::all(counts.chunks(GROUP).map(|group| {
+    SourceVerdict::all(counts.chunks(GROUP).map(|group| {
         let values = Values::default();
         let any = Any::<N>::of(&values, LONGEST);
-        Verdict::all(
+        SourceVerdict::all(
             group
                 .iter()
                 .map(|count| any.message::<Value<'_>>(*count, *count, &[])),
@@ -115,7 +115,7 @@ impl<'a, const N: usize> Any<'a, N> {
         specified: usize,
         count: usize,
         cuts: &[usize],
-    ) -> Verdict
+    ) -> SourceVerdict
     where
         [S; N]: Block<S>,
     {
@@ -134,7 +134,7 @@ impl<'a, const N: usize> Any<'a, N> {
     }
 
     /// Compares a chaining value after a message with that of a message of `specified` bits.
-    pub(super) fn compare(&self, computed: [Value<'a>; N], specified: usize) -> Verdict {
+    pub(super) fn compare(&self, computed: [Value<'a>; N], specified: usize) -> SourceVerdict {
         let m = Bits {
             bytes: &self.message[..specified.div_ceil(8)],
             count: specified,
@@ -205,7 +205,7 @@ impl<'a> Before<'a> {
         &self,
         values: &'a Values,
         specified: &Self,
-    ) -> Verdict
+    ) -> SourceVerdict
     where
         [S; N]: Block<S>,
     {
@@ -249,7 +249,7 @@ where
         .start(cpu, shape)
 }
 
-fn every_start<const N: usize>() -> Verdict
+fn every_start<const N: usize>() -> SourceVerdict
 where
     for<'a> [Value<'a>; N]: Block<Value<'a>>,
 {
@@ -274,20 +274,20 @@ where
             lengths
         })
     });
-    Verdict::all(subsets)
-        .and(|| Verdict::all(lengths.map(|lengths| case(64 * N as u64, lengths, None))))
+    SourceVerdict::all(subsets)
+        .and(|| SourceVerdict::all(lengths.map(|lengths| case(64 * N as u64, lengths, None))))
 }
 
-fn every_output<const N: usize>() -> Verdict
+fn every_output<const N: usize>() -> SourceVerdict
 where
     for<'a> [Value<'a>; N]: Block<Value<'a>>,
 {
     let values = Values::default();
-    Verdict::all([0, 1, 1 << 40, u64::MAX].map(|i| output::<Value<'_>, N>(&values, i)))
+    SourceVerdict::all([0, 1, 1 << 40, u64::MAX].map(|i| output::<Value<'_>, N>(&values, i)))
 }
 
 /// Block `i` of the source's output against the specification.
-pub(super) fn output<'a, S: Run<'a>, const N: usize>(values: &'a Values, i: u64) -> Verdict
+pub(super) fn output<'a, S: Run<'a>, const N: usize>(values: &'a Values, i: u64) -> SourceVerdict
 where
     [S; N]: Block<S>,
 {

@@ -1,7 +1,7 @@
 //! Threefish, one block at a time, in both directions.
 
 use super::Claim;
-use super::counterexample::{Verdict, compare};
+use super::counterexample::{SourceVerdict, compare};
 use super::symbol::{Arena, Symbol};
 use super::value::{Run, Value, Values, compare_words};
 use crate::spec;
@@ -76,7 +76,7 @@ impl<'a, S: From<Symbol<'a>>, const N: usize> Inputs<S, N> {
 }
 
 /// The source's encryption against the specification.
-pub(super) fn encrypt<'a, S, const N: usize>(arena: &'a Arena) -> Verdict
+pub(super) fn encrypt<'a, S, const N: usize>(arena: &'a Arena) -> SourceVerdict
 where
     S: LaneWord<Cpu = &'a Arena> + From<Symbol<'a>> + Into<Symbol<'a>>,
     [S; N]: Block<S>,
@@ -91,7 +91,7 @@ where
 }
 
 /// The source's decryption against the specification.
-pub(super) fn decrypt<'a, S, const N: usize>(arena: &'a Arena) -> Verdict
+pub(super) fn decrypt<'a, S, const N: usize>(arena: &'a Arena) -> SourceVerdict
 where
     S: LaneWord<Cpu = &'a Arena> + From<Symbol<'a>> + Into<Symbol<'a>>,
     [S; N]: Block<S>,
@@ -107,7 +107,7 @@ where
 
 /// Compares the source's decryption of the source's encryption with the block itself. Decryption
 /// inverts each addition and rotation in reverse order, so the operations of words are enough.
-pub(super) fn there_and_back<'a, S: Run<'a>, const N: usize>(values: &'a Values) -> Verdict
+pub(super) fn there_and_back<'a, S: Run<'a>, const N: usize>(values: &'a Values) -> SourceVerdict
 where
     [S; N]: Block<S>,
 {

@@ -2,7 +2,7 @@
 
 use super::Claim;
 use super::arrangement::Side;
-use super::counterexample::{Counterexample, Verdict, compare};
+use super::counterexample::{Counterexample, SourceVerdict, compare};
 use super::modes::skein::{self as modes, Arguments, Bits, kind};
 use super::modes::{Strings, tree};
 use super::symbol::{Arena, Symbol, SymbolicByte};
@@ -48,7 +48,7 @@ pub(super) const LEVEL: u8 = 5;
 
 /// Compares the source's nodes, one in each lane, with the specification of each. Both have the
 /// position in one word, so positions whose sum exceeds 2^64 are not covered.
-pub(super) fn lanes<'a, const N: usize, L>(arena: &'a Arena) -> Verdict
+pub(super) fn lanes<'a, const N: usize, L>(arena: &'a Arena) -> SourceVerdict
 where
     L: Lanes<N, Cpu = &'a Arena, Lane = Symbol<'a>>,
 {
@@ -89,11 +89,11 @@ const LEAVES: usize = 1000;
 /// The tree of `spec/tree.md`.
 const SEALED: tree::Shape = [6, 4, 255];
 
-fn fast_shape() -> Verdict {
+fn fast_shape() -> SourceVerdict {
     shape_of::<8>(SEALED, |message| hash(message).to_vec())
 }
 
-fn shapes() -> Verdict {
+fn shapes() -> SourceVerdict {
     let shapes = [
         [1, 1, 255],
         [1, 1, 2],
@@ -102,14 +102,14 @@ fn shapes() -> Verdict {
         [1, 4, 255],
         [3, 1, 5],
     ];
-    Verdict::all(shapes.map(general::<8>))
+    SourceVerdict::all(shapes.map(general::<8>))
         .and(|| general::<4>([1, 1, 255]))
         .and(|| general::<16>([1, 1, 255]))
 }
 
 /// Leaf by leaf: each number of leaves continues from the previous one, so no leaf is hashed twice.
 /// Every hundredth message is also hashed in one part.
-fn general<const N: usize>(shape: tree::Shape) -> Verdict
+fn general<const N: usize>(shape: tree::Shape) -> SourceVerdict
 where
     [u64; N]: Block<u64>,
 {
@@ -140,7 +140,7 @@ where
 pub(super) fn shape_of<const N: usize>(
     shape: tree::Shape,
     computed: impl FnMut(&[u8]) -> Vec<u8>,
-) -> Verdict {
+) -> SourceVerdict {
     shape_of_some::<N>(shape, 1, computed)
 }
 
@@ -149,7 +149,7 @@ fn shape_of_some<const N: usize>(
     shape: tree::Shape,
     step: usize,
     mut computed: impl FnMut(&[u8]) -> Vec<u8>,
-) -> Verdict {
+) -> SourceVerdict {
     let leaf = (8 * N) << shape[0];
     let message = random_bytes(LEAVES * leaf);
     let mut nodes = Nodes::<N>::new(shape);
@@ -160,14 +160,14 @@ fn shape_of_some<const N: usize>(
         let (computed, specified) = (computed(message), nodes.hash(message));
         if computed != specified {
             let inputs = vec![("message".to_owned(), message.to_vec())];
-            return Verdict::Refuted(Counterexample {
+            return SourceVerdict::Refuted(Counterexample {
                 inputs,
                 computed,
                 specified,
             });
         }
     }
-    Verdict::Checked
+    SourceVerdict::Checked
 }
 
 fn random_bytes(length: usize) -> Vec<u8> {
@@ -241,7 +241,7 @@ fn node(start: &[u64], level: u8, position: usize, bytes: &[u8]) -> Vec<u8> {
     let value = modes::ubi(
         &mut Numbers,
         start,
-        Bits::whole(bytes),
+        Bits::of_bytes(bytes),
         tweak,
         position as u64,
     );

@@ -24,7 +24,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::counterexample::{Counterexample, NOTHING, Verdict};
+use super::counterexample::{Counterexample, NOTHING, SourceVerdict};
 use super::modes::Strings;
 use crate::spec;
 use core::cell::RefCell;
@@ -301,16 +301,16 @@ impl Values {
     }
 
     /// Compares two results, which must not be empty.
-    fn compare(&self, computed: &[u32], specified: &[u32], bytes: usize) -> Verdict {
+    fn compare(&self, computed: &[u32], specified: &[u32], bytes: usize) -> SourceVerdict {
         if specified.is_empty() {
-            return Verdict::Unproved(NOTHING.to_owned());
+            return SourceVerdict::Unproved(NOTHING.to_owned());
         }
         if computed == specified {
-            return Verdict::Proved;
+            return SourceVerdict::Proved;
         }
         if computed.len() != specified.len() {
             let (computed, specified) = (computed.len(), specified.len());
-            return Verdict::Unproved(format!(
+            return SourceVerdict::Unproved(format!(
                 "{computed} words or bytes where {specified} are specified"
             ));
         }
@@ -329,14 +329,14 @@ impl Values {
                 let inputs = inputs
                     .iter()
                     .map(|input| (input.name.clone(), at(&input.numbers, input.bytes)));
-                return Verdict::Refuted(Counterexample {
+                return SourceVerdict::Refuted(Counterexample {
                     inputs: inputs.collect(),
                     computed,
                     specified,
                 });
             }
         }
-        Verdict::Unproved("made in different ways, but the same on random inputs".to_owned())
+        SourceVerdict::Unproved("made in different ways, but the same on random inputs".to_owned())
     }
 }
 
@@ -348,7 +348,7 @@ pub(super) fn compare_words(
     values: &Values,
     computed: &[Value<'_>],
     specified: &[Value<'_>],
-) -> Verdict {
+) -> SourceVerdict {
     let [computed, specified] =
         [computed, specified].map(|words| words.iter().map(|word| word.number).collect::<Vec<_>>());
     values.compare(&computed, &specified, 8)
@@ -359,7 +359,7 @@ pub(super) fn compare_bytes(
     values: &Values,
     computed: &[ValueByte<'_>],
     specified: &[ValueByte<'_>],
-) -> Verdict {
+) -> SourceVerdict {
     let [computed, specified] = [computed, specified]
         .map(|bytes| bytes.iter().map(|byte| byte.0.number).collect::<Vec<_>>());
     values.compare(&computed, &specified, 1)

@@ -141,8 +141,8 @@ pub fn counted<A: Cells>(
     step: usize,
 ) -> Vec<<A as Algebra<64>>::Word> {
     let counter = counter(a, block);
-    let whole = Algebra::<32>::number(a, (number / step * step) as u64);
-    let first = Algebra::<32>::add(a, &counter, &whole);
+    let earlier = Algebra::<32>::number(a, (number / step * step) as u64);
+    let first = Algebra::<32>::add(a, &counter, &earlier);
     let zero = Algebra::<32>::number(a, 0);
     let (wide, rest) = (
         a.join(&[first, zero]),

@@ -1,6 +1,8 @@
 //! Bugs that show on one input of very many. A solver finds it, and a run on it shows the bug.
 
 use super::*;
+use iced_x86::{Decoder, DecoderOptions};
+use sealstone_proofs::report::Report;
 use sealstone_prover::solver::Solver;
 
 /// No sample has this input.
@@ -107,4 +109,55 @@ fn a_solver_that_lies_or_knows_nothing_changes_no_verdict() {
     let nothing = Solver::new("z3", &["/nonexistent"]);
     let [without, with] = with_bug(nothing, wrong_once);
     assert_eq!(with, without);
+}
+
+/// BLAKE3's compression, but for one chaining value of 2^64: its code jumps to a function that
+/// flips a bit behind it.
+#[test]
+fn a_bug_in_the_code_of_others_on_one_input() {
+    let name = "blake3_compress_in_place_sse2";
+    sealstone_kernels::call_others();
+    let mut image = Image::load(&std::env::current_exe().unwrap()).unwrap();
+    let verdict = |image: &Image, solver: Option<&Solver>| {
+        let mut report = Report::default();
+        report.prove_others(std::slice::from_ref(image), name, solver);
+        let [row] = &report.others[..] else {
+            panic!("one function");
+        };
+        row.verdict.clone()
+    };
+    assert_eq!(verdict(&image, None), Verdict::Proved);
+    let start = image.symbols().iter().find(|it| it.is(name)).unwrap().start;
+    // Its first instructions, which a jump of five bytes replaces.
+    let first = image.code(start, 16).unwrap().to_vec();
+    let mut decoder = Decoder::with_ip(64, &first, start, DecoderOptions::NONE);
+    let mut length = 0;
+    while length < 5 {
+        length += decoder.decode().len();
+    }
+    let mut code = CodeAssembler::new(64).unwrap();
+    let mut original = code.create_label();
+    code.push(rdi).unwrap();
+    code.mov(rax, RARE).unwrap();
+    code.cmp(qword_ptr(rdi), rax).unwrap();
+    code.sete(al).unwrap();
+    code.movzx(eax, al).unwrap();
+    code.push(rax).unwrap();
+    code.sub(rsp, 8).unwrap();
+    code.call(original).unwrap();
+    code.add(rsp, 8).unwrap();
+    code.pop(rax).unwrap();
+    code.pop(rdi).unwrap();
+    code.xor(qword_ptr(rdi), rax).unwrap();
+    code.ret().unwrap();
+    code.set_label(&mut original).unwrap();
+    code.db(&first[..length]).unwrap();
+    code.jmp(start + length as u64).unwrap();
+    let planted = added(&mut image, code).start;
+    let distance = planted.wrapping_sub(start + 5) as u32;
+    image.patch(start, &[&[0xe9][..], &distance.to_le_bytes()].concat());
+    assert_unproved(&verdict(&image, None));
+    let with = verdict(&image, Some(&z3()));
+    assert_refuted(&with, &format!("{RARE:016x}"));
+    assert_refuted(&with, "reproduced natively");
 }

@@ -63,21 +63,23 @@ pub(super) struct Registers {
 }
 
 impl Registers {
-    /// The result of `given` for each word of a state.
-    fn of(mut given: impl FnMut(&dyn Fn(&State) -> u64) -> Word) -> Self {
+    /// The result of `word_of` for each word of a state.
+    fn of(mut word_of: impl FnMut(&dyn Fn(&State) -> u64) -> Word) -> Self {
         Self {
-            general: (0..16).map(|i| given(&|state| state.general[i])).collect(),
+            general: (0..16)
+                .map(|i| word_of(&|state| state.general[i]))
+                .collect(),
             vectors: (0..32)
                 .map(|i| {
                     (0..8)
-                        .flat_map(|j| given(&|state| state.vectors[i][j]))
+                        .flat_map(|j| word_of(&|state| state.vectors[i][j]))
                         .collect()
                 })
                 .collect(),
-            masks: (0..8).map(|i| given(&|state| state.masks[i])).collect(),
-            flags: FLAGS.map(|bit| Some(given(&|state| state.flags >> bit & 1)[0])),
+            masks: (0..8).map(|i| word_of(&|state| state.masks[i])).collect(),
+            flags: FLAGS.map(|bit| Some(word_of(&|state| state.flags >> bit & 1)[0])),
             memory: (0..16)
-                .flat_map(|i| given(&|state| state.memory[i]))
+                .flat_map(|i| word_of(&|state| state.memory[i]))
                 .collect(),
         }
     }

@@ -14,7 +14,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Operand `n`: a whole register, the memory that the instruction reads, or an immediate of 64
+    /// Operand `n`: a full register, the memory that the instruction reads, or an immediate of 64
     /// bits. A broadcast element is repeated up to `width` bits.
     pub(super) fn operand(
         &mut self,
@@ -73,9 +73,9 @@ impl Machine<'_> {
     pub(super) fn register(&self, register: Register) -> Outcome<Word> {
         let size = register.size() * 8;
         if register.is_gpr() {
-            let whole = &self.general[number_of(register)];
+            let full = &self.general[number_of(register)];
             let from = if is_second_byte(register) { 8 } else { 0 };
-            Ok(whole[from..from + size].to_vec())
+            Ok(full[from..from + size].to_vec())
         } else if register.is_vector_register() {
             Ok(self.vectors[register.number()][..size].to_vec())
         } else if register.is_k() {
@@ -91,10 +91,10 @@ impl Machine<'_> {
         let size = register.size() * 8;
         let from = if is_second_byte(register) { 8 } else { 0 };
         let keep = size == 32 && self.is_wrong(WrongModel::Upper);
-        let whole = &mut self.general[number_of(register)];
-        whole[from..from + size].copy_from_slice(word);
+        let full = &mut self.general[number_of(register)];
+        full[from..from + size].copy_from_slice(word);
         if size == 32 && !keep {
-            whole[32..].fill(Bit::ZERO);
+            full[32..].fill(Bit::ZERO);
         }
     }
 
@@ -162,10 +162,10 @@ impl Machine<'_> {
     ) {
         let clear = instruction.encoding() != EncodingKind::Legacy;
         let clear = clear != (word.len() < 512 && self.is_wrong(WrongModel::Upper));
-        let whole = &mut self.vectors[register.number()];
-        whole[..word.len()].copy_from_slice(word);
+        let full = &mut self.vectors[register.number()];
+        full[..word.len()].copy_from_slice(word);
         if clear {
-            whole[word.len()..].fill(Bit::ZERO);
+            full[word.len()..].fill(Bit::ZERO);
         }
         if word.len() > 128 && register.number() < 16 {
             self.upper_in_use = true;

@@ -92,8 +92,8 @@ const MOST_ALIGNED: u32 = 6;
 impl Machine<'_> {
     /// Declares the bases of the contract and those that every run has. `stack` is the stack
     /// pointer of the caller. Without bases, addresses are numbers.
-    pub(super) fn declare_bases(&mut self, given: Vec<Base>, stack: u64) {
-        self.bases.all = given;
+    pub(super) fn declare_bases(&mut self, of_contract: Vec<Base>, stack: u64) {
+        self.bases.all = of_contract;
         let own = [
             ("its stack", stack, self.stack_bits),
             ("the program", Image::BASE, PAGE_BITS),

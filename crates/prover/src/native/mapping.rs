@@ -82,7 +82,7 @@ impl Mapping {
             assert_eq!(
                 bytes.len() as u64,
                 range.end - range.start,
-                "a whole buffer"
+                "an entire buffer"
             );
             self.memory.write(range.start, &bytes);
         }

@@ -4,8 +4,9 @@
 //! the solver: it runs the function again on the solver's numbers, on this CPU too if it has the
 //! instructions. If the run does not confirm the error, the verdict stays. No proof needs a solver.
 //!
-//! The prover asks about outputs and branches. It does not ask about formulas of a loop that was
-//! cut: they contain words that may never occur.
+//! The prover asks about outputs and branches. The formulas of a loop that was cut contain words
+//! that may never occur. So the function runs again, without cuts. If its formulas become too long
+//! then, there is no question. Nor is there one about a loop of any length.
 
 use super::runs::{self, Native};
 use super::{Ends, Finding, Layout, Session, Subject, WRONG_OUTPUT, outputs_of};
@@ -15,6 +16,9 @@ use crate::solver::Solver;
 use crate::term::{Bit, Word, constant, read_values, value};
 use crate::verdict::Verdict;
 use std::collections::BTreeMap;
+
+/// The greatest length of formulas that a solver is asked about, if a loop was cut without it.
+const LONGEST: usize = 1 << 22;
 
 /// Values of atoms.
 type Values = BTreeMap<usize, bool>;
@@ -42,9 +46,25 @@ impl Session {
         contents: &Contents<Word>,
         run: &Result<Ends, Stop>,
     ) -> Option<Verdict> {
-        if contract.steps.is_some() {
-            return None;
+        if contract.steps.is_none() {
+            return self.witness_of(subject, (contract, layout), contents, run);
         }
+        let longest = self.most_length;
+        (self.cuts_loops, self.most_length) = (false, longest.min(LONGEST));
+        let run = self.run(subject, contract, layout, contents, &mut Finding::new());
+        let witness = self.witness_of(subject, (contract, layout), contents, &run);
+        (self.cuts_loops, self.most_length) = (true, longest);
+        witness
+    }
+
+    /// The same, of a run without cuts.
+    fn witness_of(
+        &mut self,
+        subject: Subject<'_>,
+        (contract, layout): (&Contract, &Layout),
+        contents: &Contents<Word>,
+        run: &Result<Ends, Stop>,
+    ) -> Option<Verdict> {
         let values = self.ask(&self.differences(run)?)?;
         let bit_of = |bit: Bit| values.get(&bit.atom()?).copied();
         let inputs = self.numbers(contract, contents, &bit_of);
@@ -80,8 +100,11 @@ impl Session {
         }
     }
 
-    fn ask(&self, pairs: &[(Bit, Bit)]) -> Option<Values> {
-        let question = self.terms.where_differ(pairs)?;
+    fn ask(&mut self, pairs: &[(Bit, Bit)]) -> Option<Values> {
+        // What both have in common cancels. The rest may be small.
+        let differences = pairs.iter().map(|(a, b)| (self.terms.xor(*a, *b), Bit::ZERO));
+        let differences: Vec<_> = differences.collect();
+        let question = self.terms.where_differ(&differences)?;
         let answer = self.solver.as_ref()?.run(&question).ok()?;
         read_values(&answer)
     }

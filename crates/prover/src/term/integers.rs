@@ -17,7 +17,7 @@
 use super::linear::Form;
 use super::{Bit, Terms, Word};
 use crate::hash::Map;
-use crate::poly1305::Residue;
+use crate::poly1305::FieldElement;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An integer that is not known.
@@ -28,13 +28,13 @@ enum Unknown {
     /// A number that has a name.
     Named(u32),
     /// What a term is, as an integer.
-    Whole(u32),
+    Term(u32),
 }
 
 /// From products of unknowns to coefficients, none of which is zero. The unknowns of a product are
 /// in descending order. So those with the latest term are last, and that term is first in them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Polynomial(BTreeMap<Vec<Unknown>, Residue>);
+pub(super) struct Polynomial(BTreeMap<Vec<Unknown>, FieldElement>);
 
 /// More products than these are not worked with.
 const MOST: usize = 200_000;
@@ -55,7 +55,7 @@ pub(super) struct Names {
 pub(super) struct Bounds(Map<u32, Option<u128>>);
 
 impl Polynomial {
-    fn add(&mut self, product: Vec<Unknown>, coefficient: Residue) {
+    fn add(&mut self, product: Vec<Unknown>, coefficient: FieldElement) {
         let sum = self.0.get(&product).copied().unwrap_or_default();
         let sum = sum.plus(coefficient);
         match sum.is_zero() {
@@ -65,7 +65,7 @@ impl Polynomial {
     }
 
     /// `self` + `factor` · `other`.
-    pub(super) fn plus(mut self, factor: Residue, other: &Self) -> Self {
+    pub(super) fn plus(mut self, factor: FieldElement, other: &Self) -> Self {
         for (product, coefficient) in &other.0 {
             self.add(product.clone(), factor.times(*coefficient));
         }
@@ -80,7 +80,7 @@ impl Polynomial {
         result
     }
 
-    fn add_multiple(&mut self, product: &[Unknown], coefficient: Residue, other: &Self) {
+    fn add_multiple(&mut self, product: &[Unknown], coefficient: FieldElement, other: &Self) {
         for (factor, by) in &other.0 {
             self.add(multiplied(product, factor), coefficient.times(*by));
         }
@@ -91,12 +91,12 @@ impl Polynomial {
     }
 
     /// The latest term in it, with its products, which are taken out: without it, once.
-    fn take_latest(&mut self) -> Option<(u32, BTreeMap<Vec<Unknown>, Residue>)> {
+    fn take_latest(&mut self) -> Option<(u32, BTreeMap<Vec<Unknown>, FieldElement>)> {
         let (last, _) = self.0.last_key_value()?;
-        let Unknown::Whole(term) = *last.first()? else {
+        let Unknown::Term(term) = *last.first()? else {
             return None;
         };
-        let products = self.0.split_off(&vec![Unknown::Whole(term)]);
+        let products = self.0.split_off(&vec![Unknown::Term(term)]);
         Some((term, products))
     }
 }
@@ -132,7 +132,7 @@ impl Terms {
         let mut value = self.new_name();
         for (start, word) in unknown {
             let higher = self.new_name();
-            let factor = Residue::power_of_two(start - first).negative();
+            let factor = FieldElement::power_of_two(start - first).negative();
             value = value.plus(factor, &higher);
             self.integers.words.insert(word[0], (word.to_vec(), higher));
         }
@@ -144,19 +144,19 @@ impl Terms {
     fn new_name(&mut self) -> Polynomial {
         let name = Unknown::Named(self.integers.count);
         self.integers.count += 1;
-        Polynomial(BTreeMap::from([(vec![name], Residue::ONE)]))
+        Polynomial(BTreeMap::from([(vec![name], FieldElement::ONE)]))
     }
 
     /// A word as an integer: a sum of unknowns.
     pub(super) fn integer(&mut self, word: &[Bit]) -> Polynomial {
         let mut integer = Polynomial::default();
         for (j, bit) in word.iter().enumerate() {
-            self.add_bit(&mut integer, *bit, Residue::power_of_two(j));
+            self.add_bit(&mut integer, *bit, FieldElement::power_of_two(j));
         }
         integer
     }
 
-    fn add_bit(&mut self, integer: &mut Polynomial, bit: Bit, factor: Residue) {
+    fn add_bit(&mut self, integer: &mut Polynomial, bit: Bit, factor: FieldElement) {
         match bit {
             Bit::ZERO => return,
             Bit::ONE => return integer.add(Vec::new(), factor),
@@ -167,7 +167,7 @@ impl Terms {
         }
         let rest: Word = match (self.exact_bit(bit), self.integers.words.get(&bit)) {
             (Some((term, 0)), _) => {
-                integer.add(vec![Unknown::Whole(term)], factor);
+                integer.add(vec![Unknown::Term(term)], factor);
                 self.arithmetic.bits(term).collect()
             }
             (None, Some((word, value))) => {
@@ -209,10 +209,10 @@ impl Terms {
         match self.arithmetic.form(term) {
             Form::Sum(linear) => {
                 let mut sum = Polynomial::default();
-                let constant = Residue::of_signed(linear.constant as i128);
+                let constant = FieldElement::of_signed(linear.constant as i128);
                 sum.add(Vec::new(), constant);
                 for (bit, coefficient) in linear.parts {
-                    self.add_bit(&mut sum, bit, Residue::of_signed(coefficient as i128));
+                    self.add_bit(&mut sum, bit, FieldElement::of_signed(coefficient as i128));
                 }
                 sum
             }
@@ -285,8 +285,8 @@ impl Terms {
         for (term, parts) in of_terms {
             let coefficients = parts.iter().map(|(_, coefficient)| *coefficient);
             let sum = coefficients.fold(0_u128, u128::saturating_add);
-            let whole = self.bound(term);
-            let by_ratio = whole.and_then(|whole| largest_ratio(&parts)?.checked_mul(whole));
+            let of_term = self.bound(term);
+            let by_ratio = of_term.and_then(|bound| largest_ratio(&parts)?.checked_mul(bound));
             let by_ratio = by_ratio.map_or(u128::MAX, |scaled| scaled >> SCALE);
             bound = bound.checked_add(sum.min(by_ratio))?;
         }
@@ -325,7 +325,9 @@ mod tests {
         let product = terms.product_of(&x, &y);
         let expected = terms.integer(&x).times(&terms.integer(&y));
         for (word, is_it) in [(&product[..], true), (&product[..64], false)] {
-            let difference = terms.integer(word).plus(Residue::ONE.negative(), &expected);
+            let difference = terms
+                .integer(word)
+                .plus(FieldElement::ONE.negative(), &expected);
             assert_eq!(is_zero(terms, difference), is_it);
         }
     }
@@ -337,8 +339,10 @@ mod tests {
         let small = [&small[..], &constant(0, 2)].concat();
         for (a, b, is_equal) in [(&x, &small, false), (&small, &small, true)] {
             let (sum, _) = terms.add_with_carry(a, b, Bit::ZERO);
-            let parts = terms.integer(a).plus(Residue::ONE, &terms.integer(b));
-            let difference = terms.integer(&sum).plus(Residue::ONE.negative(), &parts);
+            let parts = terms.integer(a).plus(FieldElement::ONE, &terms.integer(b));
+            let difference = terms
+                .integer(&sum)
+                .plus(FieldElement::ONE.negative(), &parts);
             assert_eq!(is_zero(terms, difference), is_equal);
         }
     }
@@ -374,8 +378,8 @@ mod tests {
         let after = terms.integer(&number.concat());
         assert!((before.0.len(), after.0.len()) == (128, 1));
         let [low, high] = [0, 1].map(|i| terms.integer(&number[i]));
-        let sum = low.plus(Residue::power_of_two(64), &high);
-        assert!(sum.plus(Residue::ONE.negative(), &after).is_zero());
+        let sum = low.plus(FieldElement::power_of_two(64), &high);
+        assert!(sum.plus(FieldElement::ONE.negative(), &after).is_zero());
         let same = terms.input(1)[0];
         terms.name(&[vec![same, same]]);
         assert_eq!(terms.integer(&[same, same]).0.len(), 1);
@@ -393,7 +397,7 @@ mod tests {
         assert_eq!(multiplied(&[name, b], &[b, a]), [name, b, a]);
         let terms = &mut Terms::new(1);
         let number = terms.integer(&constant(5, 64));
-        let five = Residue::of_signed(5);
+        let five = FieldElement::of_signed(5);
         assert_eq!(number.0, BTreeMap::from([(Vec::new(), five)]));
         let square = number.times(&number);
         assert_eq!(square.0, BTreeMap::from([(Vec::new(), five.times(five))]));
@@ -410,17 +414,20 @@ mod tests {
         let named = terms.integer(&number.concat());
         assert_eq!(named.0.len(), 1);
         // Where only one bit of the number is not zero, its name is the bit over 2^3.
-        assert_eq!(named.0.values().next(), Some(&Residue::power_of_two(3)));
+        assert_eq!(
+            named.0.values().next(),
+            Some(&FieldElement::power_of_two(3))
+        );
         let [low, high] = [0, 1].map(|i| terms.integer(&number[i]));
-        let sum = low.plus(Residue::power_of_two(64), &high);
-        assert!(sum.plus(Residue::ONE.negative(), &named).is_zero());
+        let sum = low.plus(FieldElement::power_of_two(64), &high);
+        assert!(sum.plus(FieldElement::ONE.negative(), &named).is_zero());
         assert_eq!(bits.0.len(), 61 + 62);
         let others = [(); 2].map(|()| terms.input(64));
         let [one, other] = others.map(|word| {
             terms.name(core::slice::from_ref(&word));
             terms.integer(&word)
         });
-        assert!(!one.plus(Residue::ONE.negative(), &other).is_zero());
+        assert!(!one.plus(FieldElement::ONE.negative(), &other).is_zero());
     }
 
     #[test]
@@ -433,8 +440,10 @@ mod tests {
         let wide = terms.integer(&x).times(&terms.integer(&y));
         // The parts of the sum are four bits.
         for (bits, most) in [(396, Some(MOST)), (397, None), (398, None)] {
-            let all = wide.clone().plus(Residue::ONE, &terms.integer(&x[..bits]));
-            let rest = terms.without_terms(all.plus(Residue::ONE, &sum));
+            let all = wide
+                .clone()
+                .plus(FieldElement::ONE, &terms.integer(&x[..bits]));
+            let rest = terms.without_terms(all.plus(FieldElement::ONE, &sum));
             assert_eq!(rest.map(|rest| rest.0.len()), most);
         }
     }
@@ -465,8 +474,12 @@ mod tests {
         let terms = &mut Terms::new(1);
         let (a, b) = (terms.input(64), terms.input(64));
         let sum = terms.add(&a, &b);
-        let parts = terms.integer(&a).plus(Residue::ONE, &terms.integer(&b));
-        let difference = terms.integer(&sum).plus(Residue::ONE.negative(), &parts);
+        let parts = terms
+            .integer(&a)
+            .plus(FieldElement::ONE, &terms.integer(&b));
+        let difference = terms
+            .integer(&sum)
+            .plus(FieldElement::ONE.negative(), &parts);
         assert!(!is_zero(terms, difference));
         let byte = terms.substitute(&a[..8]);
         let byte = terms.integer(&byte);
@@ -474,10 +487,12 @@ mod tests {
         assert_eq!(terms.without_terms(byte).map(|rest| rest.0.len()), Some(8));
         let large = (1 << 127) + 1;
         let sum = terms.sum(128, &[(1, &a)], large);
-        let constant = Residue::of_signed(large as i128);
+        let constant = FieldElement::of_signed(large as i128);
         let mut parts = terms.integer(&a);
         parts.add(Vec::new(), constant);
-        let difference = terms.integer(&sum).plus(Residue::ONE.negative(), &parts);
+        let difference = terms
+            .integer(&sum)
+            .plus(FieldElement::ONE.negative(), &parts);
         assert!(!is_zero(terms, difference));
     }
 }

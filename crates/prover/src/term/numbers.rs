@@ -46,8 +46,8 @@ impl Terms {
         };
         let bits: Word = self.arithmetic.bits(term).collect();
         let rest = word.strip_prefix(&bits[..]);
-        let is_whole = rest.is_some_and(|rest| rest.iter().all(|bit| *bit == Bit::ZERO));
-        if is_whole && self.arithmetic.is_exact_sum(term) {
+        let is_exact = rest.is_some_and(|rest| rest.iter().all(|bit| *bit == Bit::ZERO));
+        if is_exact && self.arithmetic.is_exact_sum(term) {
             self.arithmetic.linear(term).least().unwrap_or(0)
         } else {
             0

@@ -12,15 +12,15 @@
 
 use super::linear::{Form, Kind, encode_residue};
 use super::{Bit, SAMPLES, Terms, Word, constant};
-use crate::poly1305::{self, Residue};
+use crate::poly1305::{self, FieldElement};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The known facts about residues of polynomials, by their terms.
 #[derive(Default)]
 pub(super) struct Residues {
     /// The residues that were asked for.
-    open: BTreeSet<u32>,
-    /// What is given in their place.
+    pending: BTreeSet<u32>,
+    /// The words that replace them.
     settled: BTreeMap<u32, [Word; 2]>,
     /// Numbers that were shown to be congruent.
     congruent: BTreeSet<(u32, [Word; 3])>,
@@ -68,7 +68,7 @@ impl Terms {
         if let Some(known) = self.residues.settled.get(&term) {
             return known.clone();
         }
-        self.residues.open.insert(term);
+        self.residues.pending.insert(term);
         let residue: Word = self.arithmetic.bits(term).collect();
         [residue[..64].to_vec(), residue[64..].to_vec()]
     }
@@ -107,7 +107,7 @@ impl Terms {
     /// seen to be congruent to the polynomial.
     pub fn settled<T>(&mut self, compute: impl FnOnce(&mut Self) -> T) -> T {
         let numbers = self.numbers_before_subtraction();
-        for term in core::mem::take(&mut self.residues.open) {
+        for term in core::mem::take(&mut self.residues.pending) {
             let mut numbers = numbers.iter();
             if let Some(number) = numbers.find(|number| self.is_congruent(number, term)) {
                 let residue = self.subtract_prime_once(number);
@@ -185,9 +185,9 @@ impl Terms {
         let mut value = super::integers::Polynomial::default();
         for words in coefficients {
             let coefficient = self.integer(&words.concat());
-            value = value.plus(Residue::ONE, &coefficient).times(&r);
+            value = value.plus(FieldElement::ONE, &coefficient).times(&r);
         }
-        let difference = number.plus(Residue::ONE.negative(), &value);
+        let difference = number.plus(FieldElement::ONE.negative(), &value);
         let rest = self.without_terms(difference);
         rest.is_some_and(|rest| rest.is_zero())
     }
@@ -315,8 +315,8 @@ mod tests {
     #[test]
     fn a_product_from_pieces_is_the_polynomial_if_no_carry_is_lost() {
         for blocks in 1..=3 {
-            let (is_settled_whole, carries) = is_settled(blocks, 2, None);
-            assert!(is_settled_whole, "{blocks}");
+            let (is_settled_at_once, carries) = is_settled(blocks, 2, None);
+            assert!(is_settled_at_once, "{blocks}");
             assert!(carries > 4 * blocks, "{blocks} {carries}");
             let lost = (0..carries).filter(|lost| is_settled(blocks, 2, Some(*lost)).0);
             assert_eq!(lost.collect::<Vec<_>>(), [], "{blocks}");
@@ -345,7 +345,7 @@ mod tests {
                 .into_iter()
                 .enumerate()
                 .all(|(i, x)| {
-                    let [low, high] = Residue::new(of(i)).low();
+                    let [low, high] = FieldElement::new(of(i)).low();
                     x == u128::from(low) | u128::from(high) << 64
                 });
             assert_eq!(right, is_right, "{bits}");
@@ -416,7 +416,7 @@ mod tests {
         let [h, other] = [(); 2].map(|()| with_third(terms, &top));
         terms.residue(&[constant(1, 64), constant(0, 64)], &[h]);
         terms.subtract_prime_once(&other);
-        let term = *terms.residues.open.first().expect("a residue");
+        let term = *terms.residues.pending.first().expect("a residue");
         terms.residues.congruent.insert((term, other));
         terms.settled(|_| ());
     }

@@ -48,16 +48,16 @@ impl Terms {
 
     /// All atoms that bits are made of.
     fn reachable(&self, bits: Vec<Bit>, stands_for: &HashMap<u32, Bit>) -> Option<BTreeSet<u32>> {
-        let (mut atoms, mut open) = (BTreeSet::new(), bits);
-        while let Some(bit) = open.pop() {
+        let (mut atoms, mut pending) = (BTreeSet::new(), bits);
+        while let Some(bit) = pending.pop() {
             for product in self.summands(bit, &mut [0]) {
                 for atom in self.factors(*product, &mut [0]) {
                     if !atoms.insert(*atom) {
                         continue;
                     }
-                    open.extend(stands_for.get(atom));
+                    pending.extend(stands_for.get(atom));
                     if let Atom::Arithmetic(term) = self.atoms[*atom as usize] {
-                        open.extend(self.arithmetic.operands(term));
+                        pending.extend(self.arithmetic.operands(term));
                     }
                 }
             }

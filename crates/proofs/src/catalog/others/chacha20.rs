@@ -100,8 +100,8 @@ const BLOCK: usize = 64;
 fn any_length(blocks: usize, least: u64, in_place: bool) -> Contract {
     let formula = formula!(|a, contents| {
         let data = &contents[contents.len() - 2];
-        let whole = [data, &contents[0], &contents[1]].map(Clone::clone);
-        encrypted(a, &whole, blocks)
+        let buffers = [data, &contents[0], &contents[1]].map(Clone::clone);
+        encrypted(a, &buffers, blocks)
     });
     let (case, input) = match in_place {
         false => ("any length", "input"),

@@ -4,7 +4,7 @@ use super::evaluate::values;
 use super::{random_case, solvers};
 use crate::lemma::expression::{Expression, Truth};
 use crate::lemma::questions::{ask_about, possible, possible_at_all};
-use crate::lemma::{Case, Formula, Lemma, Mapping, SEGMENTS, Shipped, Verdict};
+use crate::lemma::{Case, Formula, Lemma, LemmaVerdict, Mapping, SEGMENTS, Shipped};
 use sealstone_argon2::Reference;
 use sealstone_lanes::{Index, Portable};
 use sealstone_prover::solver::Solver;
@@ -154,7 +154,8 @@ fn is_counter_example(planted: Planted, lemma: Lemma, case: &Case<u64>) -> bool 
 /// it is tried on words.
 fn refutes(solver: &Solver, planted: Planted, lemma: Lemma) -> bool {
     SEGMENTS.into_iter().any(|segment| {
-        let Verdict::Refuted(case) = ask_about(&[segment], lemma, &planted, solver).unwrap() else {
+        let LemmaVerdict::Refuted(case) = ask_about(&[segment], lemma, &planted, solver).unwrap()
+        else {
             return false;
         };
         println!(

@@ -1,6 +1,6 @@
 //! UBI of Skein between two parts.
 
-use super::super::counterexample::Verdict;
+use super::super::counterexample::SourceVerdict;
 use super::super::modes::skein::{Bits, Cipher, kind, ubi_from};
 use super::super::value::{Value, ValueByte, Values, compare_bytes};
 use super::{Counted, Hashing, Parts};
@@ -120,7 +120,7 @@ where
         let start = values.words::<N>("start");
         let tweak = AnyTweak::of(Counted::any(values, "position"));
         let specify = |message: &[ValueByte<'a>]| {
-            specified(values, &start, &tweak.position, Bits::whole(message))
+            specified(values, &start, &tweak.position, Bits::of_bytes(message))
         };
         Self {
             parts: Parts::new(values, 8 * N, specify),
@@ -148,9 +148,9 @@ where
     pub(in super::super) fn bits<T: UbiTweak<Value<'a>>>(
         &self,
         empty: &Ubi<Value<'a>, N, T>,
-    ) -> Verdict {
+    ) -> SourceVerdict {
         let bytes = (1..=16 * N).flat_map(|bytes| (1..=8).map(move |bits| (bytes, bits)));
-        Verdict::all(bytes.map(|(bytes, bits)| {
+        SourceVerdict::all(bytes.map(|(bytes, bits)| {
             let computed = self.parts.state(empty, bytes).finish_bits(bits);
             let message = Bits {
                 bytes: &self.parts.message[..bytes],

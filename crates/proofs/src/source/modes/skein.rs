@@ -28,7 +28,7 @@ pub struct Bits<'a, B> {
 
 impl<'a, B> Bits<'a, B> {
     /// All bits of these bytes.
-    pub fn whole(bytes: &'a [B]) -> Self {
+    pub fn of_bytes(bytes: &'a [B]) -> Self {
         let count = 8 * bytes.len();
         Self { bytes, count }
     }
@@ -147,7 +147,7 @@ impl<B> Arguments<B> {
 pub fn start<A: Strings>(a: &mut A, words: usize, arguments: &Arguments<A::Byte>) -> Vec<A::Word> {
     let mut g = vec![a.number(0); words];
     if !arguments.key.is_empty() {
-        g = ubi(a, &g, Bits::whole(&arguments.key), kind::KEY << 56, 0);
+        g = ubi(a, &g, Bits::of_bytes(&arguments.key), kind::KEY << 56, 0);
     }
     // Table 7: schema identifier, version, reserved, N_o, Y_l, Y_f, Y_m, reserved.
     let mut configuration = b"SHA3\x01\0\0\0".to_vec();
@@ -158,7 +158,7 @@ pub fn start<A: Strings>(a: &mut A, words: usize, arguments: &Arguments<A::Byte>
     g = ubi(
         a,
         &g,
-        Bits::whole(&configuration),
+        Bits::of_bytes(&configuration),
         kind::CONFIGURATION << 56,
         0,
     );
@@ -170,7 +170,7 @@ pub fn start<A: Strings>(a: &mut A, words: usize, arguments: &Arguments<A::Byte>
         (&arguments.nonce, kind::NONCE),
     ] {
         if !string.is_empty() {
-            g = ubi(a, &g, Bits::whole(string), kind << 56, 0);
+            g = ubi(a, &g, Bits::of_bytes(string), kind << 56, 0);
         }
     }
     g
@@ -185,5 +185,5 @@ pub fn hash<A: Strings>(a: &mut A, start: &[A::Word], message: Bits<'_, A::Byte>
 /// Section 3.5.3: block `i` of Output(G).
 pub fn output<A: Strings>(a: &mut A, g: &[A::Word], i: u64) -> Vec<A::Word> {
     let counter = a.string(&i.to_le_bytes());
-    ubi(a, g, Bits::whole(&counter), kind::OUTPUT << 56, 0)
+    ubi(a, g, Bits::of_bytes(&counter), kind::OUTPUT << 56, 0)
 }

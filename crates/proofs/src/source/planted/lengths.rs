@@ -1,6 +1,6 @@
 //! Hashes with bugs that appear only for some lengths, some cuts or late positions.
 
-use super::super::counterexample::{Counterexample, Verdict};
+use super::super::counterexample::{Counterexample, SourceVerdict};
 use super::super::lengths::{AnyBlake2b, AnySkein, AnyTweak, Encrypt, Hashing};
 use super::super::modes::blake2b::{F, hash_after};
 use super::super::modes::skein::{Bits, Threefish, kind, ubi_from};
@@ -374,7 +374,7 @@ fn skein_that_joins_parts_wrongly() {
         for part in [first, second, part, after] {
             computed.add(part);
         }
-        let message = Bits::whole(&message[..before + part.len() + after.len()]);
+        let message = Bits::of_bytes(&message[..before + part.len() + after.len()]);
         let specified = specified_skein::<N>(&refuted, message);
         reproduces(&refuted, &to_bytes(&computed.end()), &specified);
     }
@@ -418,7 +418,7 @@ fn skein_with_a_wrong_position_or_flag() {
             let tweak = PlantedTweak(AnyTweak::of(position));
             let mut computed = Ubi::with_tweak(Portable, refuted.words::<N>("start"), tweak);
             computed.update(message);
-            let specified = specified_skein::<N>(&refuted, Bits::whole(message));
+            let specified = specified_skein::<N>(&refuted, Bits::of_bytes(message));
             reproduces(&refuted, &to_bytes(&computed.finish()), &specified);
         });
     }
@@ -442,7 +442,7 @@ fn positions_of_which_the_upper_word_is_wrong() {
     assert!(of_blake2b().holds() && of_skein().holds());
     with(Bug::Carry, || {
         for verdict in [of_blake2b(), of_skein()] {
-            assert!(matches!(verdict, Verdict::Unproved(_)), "{verdict}");
+            assert!(matches!(verdict, SourceVerdict::Unproved(_)), "{verdict}");
         }
         let hash = |before: u128| {
             let mut stream = Stream::new(After(PlantedCount::of(before)), &[], LONGEST);

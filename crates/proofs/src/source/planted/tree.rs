@@ -3,7 +3,7 @@
 use super::super::symbol::{Arena, Symbol};
 use super::super::tree::{BLOCKS, LEVEL, Nodes, lanes, shape_of};
 use super::{Bug, Moved, refuted, reproduces, to_bytes, with};
-use crate::source::{Counterexample, Verdict};
+use crate::source::{Counterexample, SourceVerdict};
 use crate::spec;
 use sealstone_lanes::Portable;
 use sealstone_prover::algebra::Numbers;
@@ -46,7 +46,7 @@ const LEAF: usize = 64;
 const TREE: [u8; 3] = [1, 1, 255];
 
 /// The length in bytes of the row's shortest message with a wrong tree.
-fn wrong_from(verdict: Verdict) -> usize {
+fn wrong_from(verdict: SourceVerdict) -> usize {
     refuted(verdict).bytes("message").len()
 }
 
@@ -60,7 +60,7 @@ fn a_tree_with_a_wrong_fan_out_or_height() {
 }
 
 /// The nodes of another shape, under the configuration of the right one.
-fn with_shape(shape: [u8; 3]) -> Verdict {
+fn with_shape(shape: [u8; 3]) -> SourceVerdict {
     let mut nodes = Nodes::<4>::new(TREE);
     nodes.shape = shape;
     shape_of::<4>(TREE, |message| nodes.hash(message))

@@ -16,23 +16,23 @@ use Expression::{List, Name};
 
 /// All expressions of a text, one after the other.
 fn parse(text: &str) -> Vec<Expression> {
-    let mut open = vec![Vec::new()];
+    let mut lists = vec![Vec::new()];
     for token in text
         .replace('(', " ( ")
         .replace(')', " ) ")
         .split_whitespace()
     {
         match token {
-            "(" => open.push(Vec::new()),
+            "(" => lists.push(Vec::new()),
             ")" => {
-                let list = List(open.pop().expect("an open list"));
-                open.last_mut().expect("no more ends").push(list);
+                let list = List(lists.pop().expect("an open list"));
+                lists.last_mut().expect("no more ends").push(list);
             }
-            _ => open.last_mut().expect("a list").push(Name(token.into())),
+            _ => lists.last_mut().expect("a list").push(Name(token.into())),
         }
     }
-    assert_eq!(open.len(), 1, "all lists end");
-    open.remove(0)
+    assert_eq!(lists.len(), 1, "all lists end");
+    lists.remove(0)
 }
 
 fn name(expression: &Expression) -> &str {
