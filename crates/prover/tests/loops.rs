@@ -1,0 +1,100 @@
+//! The loops of the tutorial's section 7, in a program as rustc optimises it.
+
+#[allow(unreachable_pub, reason = "it stands as a reader writes it")]
+#[path = "../examples/loops/contract.rs"]
+mod contract;
+
+use clap::Parser;
+use sealstone_prover::command::{Arguments, Proof, prove};
+use std::path::Path;
+use std::process::Command;
+
+const PROGRAM: &str = include_str!("../examples/loops/main.rs");
+
+/// The command's output on a function of the program with this source.
+fn proof(name: &str, source: &str, function: &str) -> Proof {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let (file, program) = (place.join(format!("{name}.rs")), place.join(name));
+    std::fs::write(&file, source).unwrap();
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let mut rustc = Command::new(rustc);
+    rustc
+        .args(["--edition=2024", "-O", "-o"])
+        .arg(&program)
+        .arg(&file);
+    assert!(rustc.status().unwrap().success());
+    let arguments = [
+        "machine-proof",
+        program.to_str().unwrap(),
+        function,
+        "contract.rs",
+    ];
+    prove(&Arguments::parse_from(arguments), &contract::contracts()).unwrap()
+}
+
+const CONTRACT: &str = include_str!("../examples/loops/contract.rs");
+const TUTORIAL: &str = include_str!("../src/tutorial.md");
+
+#[test]
+fn a_loop_over_any_number_of_words_is_proved() {
+    let proof = proof("loops-right", PROGRAM, "encrypt");
+    assert!(proof.holds, "{}", proof.text);
+}
+
+/// From the fourth iteration on, a bit is flipped.
+#[test]
+fn a_bug_that_begins_in_a_later_iteration_is_refused() {
+    let count = |source: &str| {
+        source
+            .replace("(*v, data);", "(*v, data);\n    let mut count = 0_u64;")
+            .replace(
+                "*word ^= v[0];",
+                "*word ^= v[0] ^ (count >> 2);\n        count += 1;",
+            )
+    };
+    let changed = count(PROGRAM);
+    assert_ne!(changed, PROGRAM);
+    let proof = proof("loops-late", &changed, "encrypt");
+    let why = "by induction on the turns of its loop";
+    assert!(!proof.holds && proof.text.contains(why), "{}", proof.text);
+    assert!(TUTORIAL.contains(why));
+}
+
+/// The contract's formula is what its words and groups give, one after the other.
+#[test]
+fn the_formula_is_the_stream_of_groups() {
+    use sealstone_prover::algebra::Numbers;
+    use sealstone_prover::term::{Terms, constant, value};
+    let contract = &contract::contracts()[0];
+    let (state, data) = ([3, 1, 4, 1], [5, 9, 2, 6, 5]);
+    let contents = vec![state.to_vec(), data.to_vec(), vec![data.len() as u64]];
+    let expected = (contract.formula.numeric)(&mut Numbers, &contents);
+    let stream = contract.stream.as_ref().unwrap();
+    let mut terms = Terms::new(1);
+    let word = |number: &u64| constant(u128::from(*number), 64);
+    let symbolic: Vec<Vec<_>> = contents
+        .iter()
+        .map(|cells| cells.iter().map(word).collect())
+        .collect();
+    let mut words = (stream.begin)(&mut terms, &symbolic);
+    let mut output = Vec::new();
+    for unit in &symbolic[1] {
+        let result = (stream.transform)(&mut terms, &symbolic, &words, std::slice::from_ref(unit));
+        output.extend(result.iter().map(|word| value(word).unwrap() as u64));
+        words = (stream.next)(&mut terms, &words);
+    }
+    assert_eq!(vec![output], expected);
+}
+
+#[test]
+fn the_tutorial_has_program_and_contract_as_they_are() {
+    let part = |source: &str, from: &str, to: &str| {
+        let (_, rest) = source.split_once(from).expect(from);
+        let part = rest.split(to).next().unwrap_or(rest).trim_end();
+        format!("{from}{part}\n```")
+    };
+    let program = part(PROGRAM, "/// Encrypts each word", "fn main()");
+    let contract = part(CONTRACT, "/// Any number of words.", "\0");
+    assert!(TUTORIAL.contains(&program), "{program}");
+    assert!(TUTORIAL.contains(&contract), "{contract}");
+}
