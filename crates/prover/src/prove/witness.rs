@@ -102,7 +102,9 @@ impl Session {
 
     fn ask(&mut self, pairs: &[(Bit, Bit)]) -> Option<Values> {
         // What both have in common cancels. The rest may be small.
-        let differences = pairs.iter().map(|(a, b)| (self.terms.xor(*a, *b), Bit::ZERO));
+        let differences = pairs
+            .iter()
+            .map(|(a, b)| (self.terms.xor(*a, *b), Bit::ZERO));
         let differences: Vec<_> = differences.collect();
         let question = self.terms.where_differ(&differences)?;
         let answer = self.solver.as_ref()?.run(&question).ok()?;
