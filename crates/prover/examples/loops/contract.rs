@@ -41,7 +41,7 @@ pub fn contracts() -> Vec<Contract> {
         least: 1,
         needed: 1,
         begin: Box::new(|_, contents| contents[0].clone()),
-        next: Box::new(|a, v| round(a, v)),
+        next: Box::new(round),
         transform: Box::new(|a, _, v, data| encrypted(a, v, data).concat()),
         carried: Box::new(|_, _, _| Vec::new()),
     };
