@@ -3,21 +3,35 @@
 //!
 //! A proved mutant fulfils the contracts of the function, or the prover is wrong. So a proved
 //! mutant also runs on 64 inputs, if this CPU has its instructions, and the test lists each of
-//! them. The functions are those of the catalog, in this test's own program. A change is one of
-//! these:
+//! them. The functions are those of the catalog, our kernels and others' code, in this test's own
+//! program. A change is one of these:
 //!
 //! - deleted: the instruction is removed;
 //! - immediate: one bit of it is flipped;
 //! - operand: another register of the same kind;
 //! - operation: another mnemonic with the same operands.
+//!
+//! The campaign tries one change of each kind for each instruction of each proved function, in one
+//! order:
+//!
+//! ```text
+//! SEALSTONE_SHARD=3/500 SEALSTONE_ONLY=BLAKE2b cargo test --release -p sealstone-proofs \
+//!     --test mutants -- --ignored --nocapture every_instruction
+//! ```
+//!
+//! A shard `k/n` is each n-th mutant, from the k-th on. So all shards together are the campaign,
+//! whoever runs them, if all have the same compiler and the same source. `SEALSTONE_ONLY` chooses
+//! functions by a part of their name. The file `mutants/survivors.txt` has the mutants that are
+//! proved, each with the reason why it is right. A proved mutant that it lacks ends the campaign.
 
 use iced_x86::{Code, Decoder, DecoderOptions, Instruction, OpKind, Register};
-use sealstone_proofs::catalog::{Kernel, kernels};
+use sealstone_proofs::catalog::{Kernel, kernels, others};
 use sealstone_prover::image::{Image, Symbol};
 use sealstone_prover::prove::{Finding, Session};
 use sealstone_prover::term::Random;
 use sealstone_prover::verdict::Verdict;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::hint::black_box;
 
 /// A proved function.
 struct Proved {
@@ -55,6 +69,14 @@ struct Count {
 
 fn own_image() -> Image {
     sealstone_kernels::call_every_kernel();
+    sealstone_kernels::call_others();
+    black_box(aws_lc_sys::CRYPTO_chacha_20 as *const ());
+    black_box(aws_lc_sys::EVP_aead_xchacha20_poly1305 as *const ());
+    black_box(aws_lc_sys::EVP_aead_aes_256_gcm as *const ());
+    black_box(aws_lc_sys::SHA256 as *const ());
+    black_box(aws_lc_sys::SHA512 as *const ());
+    black_box(aws_lc_sys::EVP_PKEY_CTX_new_id as *const ());
+    black_box(aws_lc_sys::EVP_PKEY_keygen as *const ());
     Image::load(&std::env::current_exe().unwrap()).unwrap()
 }
 
@@ -80,7 +102,7 @@ type Findings = (Verdict, BTreeMap<u64, Instruction>, u64, bool);
 /// The functions of these kernels, each of which is proved.
 fn all_proved(image: &Image, chosen: impl Fn(&Kernel) -> bool) -> Vec<Proved> {
     let mut all: Vec<Proved> = Vec::new();
-    for kernel in kernels().into_iter().filter(chosen) {
+    for kernel in kernels().into_iter().chain(others()).filter(chosen) {
         let mut session = Session::new();
         let symbols = image.symbols().iter();
         let mut symbols: Vec<&Symbol> = symbols
@@ -225,6 +247,53 @@ fn below(random: &mut Random, count: usize) -> usize {
 /// The largest number of formulas of a session.
 const MOST_TERMS: usize = 1 << 23;
 
+/// The greatest length of the formulas of a mutant. Without the steps of a loop that it does not
+/// follow, some would take minutes.
+const LONGEST: usize = 1 << 25;
+
+/// A changed instruction.
+struct Mutant {
+    at: u64,
+    change: Change,
+    bytes: Vec<u8>,
+}
+
+/// Each change of each instruction, in the order of addresses. What is chosen at random is always
+/// the same for an instruction.
+fn mutants(image: &Image, proved: &Proved) -> Vec<Mutant> {
+    let mut all = Vec::new();
+    for instruction in &proved.instructions {
+        let at = instruction.ip();
+        let bytes = image.code(at, instruction.len()).unwrap();
+        let mut random = Random::new(at.wrapping_sub(proved.symbol.start));
+        for change in CHANGES {
+            // Some operands have no other register.
+            let mut tries =
+                (0..8).filter_map(|_| mutated((proved, bytes), instruction, change, &mut random));
+            let mutant = tries.find(|mutant| mutant != bytes);
+            all.extend(mutant.map(|bytes| Mutant { at, change, bytes }));
+        }
+    }
+    all
+}
+
+/// The mutants that are proved and right, by kernel and instructions, with their reasons.
+const SURVIVORS: &str = include_str!("mutants/survivors.txt");
+
+/// Behind a proved mutant that did not run here.
+const NOT_RUN: &str = " (not run on this CPU)";
+
+/// The known survivors. A line that begins with `#` is a comment.
+fn known_survivors() -> BTreeSet<&'static str> {
+    let lines = SURVIVORS.lines().filter(|line| !line.starts_with('#'));
+    let mutants = lines.map(|line| {
+        let (mutant, reason) = line.split_once(" ; ").expect("a mutant and a reason");
+        assert!(reason.len() > 10, "{line}");
+        mutant
+    });
+    mutants.collect()
+}
+
 /// The findings of a campaign.
 #[derive(Default)]
 struct Campaign {
@@ -250,32 +319,72 @@ impl Campaign {
                 if session.size() > MOST_TERMS {
                     session = new();
                 }
-                campaign.add_one(&image, &proved, &mut session, &mut random);
+                campaign.add_random(&image, &proved, &mut session, &mut random);
             }
         }
         campaign
     }
 
     /// Adds a mutant of a random instruction with a random change.
-    fn add_one(
+    fn add_random(
         &mut self,
         image: &Image,
         proved: &Proved,
         session: &mut Session,
         random: &mut Random,
     ) {
-        let (at, change, bytes) = loop {
+        let mutant = loop {
             let instruction = &proved.instructions[below(random, proved.instructions.len())];
             let change = CHANGES[below(random, CHANGES.len())];
             let at = instruction.ip();
             let bytes = image.code(at, instruction.len()).unwrap();
             match mutated((proved, bytes), instruction, change, random) {
-                Some(mutant) if mutant != bytes => break (at, change, mutant),
+                Some(mutant) if mutant != bytes => {
+                    break Mutant {
+                        at,
+                        change,
+                        bytes: mutant,
+                    };
+                }
                 _ => {}
             }
         };
+        self.add(image, proved, session, &mutant);
+    }
+
+    /// Tries the mutants of this shard.
+    fn run_shard(chosen: impl Fn(&Kernel) -> bool, [shard, of]: [usize; 2]) -> Self {
+        let image = own_image();
+        let mut campaign = Self::default();
+        let mut number = 0;
+        for proved in all_proved(&image, chosen) {
+            let all = mutants(&image, &proved);
+            let new = || {
+                let session = Session::new().with_most_steps(2 * proved.steps);
+                session.with_longest_formulas(LONGEST)
+            };
+            let mut session = new();
+            for mutant in &all {
+                let is_in = number % of == shard - 1;
+                number += 1;
+                if session.size() > MOST_TERMS {
+                    session = new();
+                }
+                if is_in {
+                    campaign.add(&image, &proved, &mut session, mutant);
+                }
+            }
+        }
+        println!("shard {shard} of {of} of {number} mutants");
+        campaign
+    }
+
+    /// Adds one mutant.
+    fn add(&mut self, image: &Image, proved: &Proved, session: &mut Session, of: &Mutant) {
+        let Mutant { at, change, bytes } = of;
+        let (at, change) = (*at, *change);
         let mut mutant = image.clone();
-        mutant.patch(at, &bytes);
+        mutant.patch(at, bytes);
         let (verdict, .., ran) = prove(session, &mutant, &proved.kernel, &proved.symbol);
         let count = self.counts.entry(change).or_default();
         let (name, set) = (proved.kernel.name, proved.kernel.set.name());
@@ -290,10 +399,11 @@ impl Campaign {
             decoded(image),
             decoded(&mutant)
         );
+        println!("{change:?} {place}: {}", verdict.name());
         match &verdict {
             Verdict::Proved => {
                 count.proved += 1;
-                let not_run = if ran { "" } else { " (not run on this CPU)" };
+                let not_run = if ran { "" } else { NOT_RUN };
                 self.proved.push(format!("{place}{not_run}"));
             }
             Verdict::Refuted(why) if why.contains("the prover is wrong") => {
@@ -308,7 +418,7 @@ impl Campaign {
         }
     }
 
-    fn judge(&self) {
+    fn print(&self) {
         for (change, count) in &self.counts {
             let Count {
                 refuted,
@@ -322,6 +432,10 @@ impl Campaign {
             );
         }
         println!("proved: {:#?}", self.proved);
+    }
+
+    fn judge(&self) {
+        self.print();
         assert!(self.wrong.is_empty(), "{:#?}", self.wrong);
         assert!(self.counts.values().all(|count| count.refuted > 0));
     }
@@ -340,14 +454,67 @@ fn a_mutant_that_is_proved_keeps_the_contracts() {
     Campaign::run(is_quick, 10).judge();
 }
 
-/// `SEALSTONE_MUTANTS` is the number of mutants of each function. Trees in several lanes are left
-/// out: if a mutant does not follow the steps of the specification, no loop is cut, and the
-/// formulas of all blocks take minutes.
+/// Whether the functions are chosen by `SEALSTONE_ONLY`.
+fn is_chosen(kernel: &Kernel) -> bool {
+    let only = std::env::var("SEALSTONE_ONLY").unwrap_or_default();
+    kernel.name.contains(&only)
+}
+
+/// The shard k/n that `SEALSTONE_SHARD` names.
+fn shard() -> [usize; 2] {
+    let shard = std::env::var("SEALSTONE_SHARD").unwrap_or_else(|_| "1/1000".into());
+    let (shard, of) = shard.split_once('/').expect("a shard k/n");
+    let [shard, of] = [shard, of].map(|number| number.parse().expect("a number"));
+    assert!((1..=of).contains(&shard), "shard {shard} of {of}");
+    [shard, of]
+}
+
 #[test]
-#[ignore = "takes minutes, and longer for more than four of each function"]
-fn mutants_of_all_kernels() {
-    let of_each = std::env::var("SEALSTONE_MUTANTS").map_or(4, |count| count.parse().unwrap());
-    let is_quick =
-        |kernel: &Kernel| !kernel.name.starts_with("tree") || kernel.name.ends_with("1 lane");
-    Campaign::run(is_quick, of_each).judge();
+#[ignore = "a campaign: a shard of it takes minutes"]
+fn every_instruction_of_every_proved_function() {
+    let campaign = Campaign::run_shard(is_chosen, shard());
+    campaign.print();
+    assert!(campaign.wrong.is_empty(), "{:#?}", campaign.wrong);
+    let known = known_survivors();
+    let new = campaign.proved.iter().filter(|it| {
+        let mutant = it.strip_suffix(NOT_RUN).unwrap_or(it);
+        !known.contains(mutant)
+    });
+    let new: Vec<&String> = new.collect();
+    assert!(new.is_empty(), "not in mutants/survivors.txt: {new:#?}");
+}
+
+/// Shards are disjoint, and together they are all mutants: each instruction has some.
+#[test]
+fn every_instruction_has_mutants_in_one_order() {
+    let image = own_image();
+    let is_small = |kernel: &Kernel| kernel.name == "Skein-256 output";
+    let proved = all_proved(&image, is_small);
+    let [proved] = &proved[..] else {
+        panic!("one function");
+    };
+    let places = |mutants: &[Mutant]| {
+        let places = mutants
+            .iter()
+            .map(|it| (it.at, it.change, it.bytes.clone()));
+        places.collect::<Vec<_>>()
+    };
+    let all = mutants(&image, proved);
+    assert_eq!(places(&all), places(&mutants(&image, proved)));
+    let of_all: BTreeSet<u64> = all.iter().map(|mutant| mutant.at).collect();
+    let instructions: BTreeSet<u64> = proved.instructions.iter().map(|it| it.ip()).collect();
+    assert_eq!(of_all, instructions);
+    for change in CHANGES {
+        assert!(
+            all.iter().any(|mutant| mutant.change == change),
+            "{change:?}"
+        );
+    }
+}
+
+#[test]
+fn survivors_are_listed_with_reasons() {
+    let known = known_survivors();
+    let lines = SURVIVORS.lines().filter(|line| !line.starts_with('#'));
+    assert_eq!(lines.count(), known.len(), "each one once");
 }
