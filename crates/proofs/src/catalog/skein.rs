@@ -242,8 +242,8 @@ impl Nodes {
 
     /// The contracts for numbers of nodes: a full group, which also runs natively, all that are too
     /// few, and any number. There each number of nodes in the last group takes as long as a full
-    /// group, which is too long for leaves in eight lanes. In nine lanes, the prover does not see
-    /// that a turn of the inner loop is a step.
+    /// group. For leaves in eight lanes that is a minute, too long. In nine lanes, the prover does
+    /// not see that a turn of the inner loop is a step.
     fn contracts(lanes: usize, blocks: usize) -> Vec<Contract> {
         let of = |count| Self {
             count,
