@@ -223,10 +223,11 @@ def test_a_signal_while_a_batch_of_tokens_is_made() -> None:
 
 
 def test_a_signal_while_hashes_are_measured() -> None:
-    interrupted(lambda: argon2.calibrate(3.0), 0.6)
+    """Each hash of the first instants is short: this is no test of how soon one of them ends."""
+    interrupted(lambda: argon2.calibrate(30.0), 5)
 
 
 @pytest.mark.parametrize("lanes", [1, 4])
 def test_a_signal_while_a_hash_works(lanes: int) -> None:
     memory = argon2.Memory(at_once=1)
-    interrupted(lambda: hash_secret_raw(b"p", b"s" * 16, 1000, 1 << 16, lanes, 32, Type.ID, memory=memory), 0.6)
+    interrupted(lambda: hash_secret_raw(b"p", b"s" * 16, 2000, 1 << 16, lanes, 32, Type.ID, memory=memory), 3)
