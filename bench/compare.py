@@ -135,7 +135,7 @@ def main():
         before, marker, rest = PAGE.read_text().partition(BEGIN)
         if not marker or END not in rest:
             sys.exit(f"{PAGE}: the markers of the table are missing")
-        words = f"{options.write} {head}"
+        words = f"{options.write}\n{head}"
         PAGE.write_text(before + BEGIN + words + "".join(lines) + END + rest.partition(END)[2])
     for job in slower:
         print(f"slower: {job}", file=sys.stderr)

@@ -532,11 +532,11 @@ const ANY: &str = "any number of nodes";
 /// notices another advance.
 #[test]
 fn an_advance_to_the_next_group_that_is_wrong() {
-    let refused = refused_in(NODES, |instruction, mut bytes| {
+    let refused = refused_in(ONE_NODE, |instruction, mut bytes| {
         let adds = matches!(instruction.mnemonic(), Mnemonic::Add | Mnemonic::Sub);
         let last = instruction.op_count().checked_sub(1)?;
         let is_number = instruction.op_kind(last) == OpKind::Immediate32to64;
-        let group = 4 * 16 * 64;
+        let group = 16 * 64;
         (adds && is_number && (instruction.immediate(last) as i64).abs() == group).then(|| {
             let low = bytes.len() - 4;
             bytes[low] ^= 0x40;
