@@ -317,6 +317,26 @@ impl<'a> Beside<'a> {
     }
 }
 
+/// Whether the formulas of all steps, without a cut, are at most this much longer than those that
+/// exist.
+pub(super) fn are_short(
+    terms: &mut Terms,
+    steps: &Steps,
+    contents: &Contents<Word>,
+    most_length: usize,
+) -> bool {
+    let most = terms.length() + most_length;
+    let mut words = (steps.begin)(terms, contents);
+    for number in 0..steps.count {
+        let cells = read(steps, contents, number);
+        words = (steps.step)(terms, number, &words, &cells);
+        if terms.length() > most {
+            return false;
+        }
+    }
+    true
+}
+
 fn read(steps: &Steps, contents: &Contents<Word>, number: usize) -> Vec<Word> {
     let (buffer, cells) = (steps.reads)(number);
     pick(&contents[buffer], &cells)
@@ -328,5 +348,53 @@ fn add_to(frame: &mut Vec<bool>, bits: impl Iterator<Item = Bit>) {
             frame.resize(atom + 1, false);
         }
         frame[atom] = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algebra::Algebra;
+    use crate::contract::Stepwise;
+
+    /// The example of this module.
+    #[derive(Clone, Copy)]
+    struct Example;
+
+    impl Stepwise for Example {
+        fn steps(&self) -> usize {
+            40
+        }
+
+        fn step<A: Algebra<64>>(
+            &self,
+            a: &mut A,
+            _number: usize,
+            words: &[A::Word],
+            read: &[A::Word],
+        ) -> Vec<A::Word> {
+            let sum = a.add(&words[0], &read[0]);
+            vec![a.rotate_left(&sum, 7)]
+        }
+    }
+
+    /// Whether the steps are short, and by how much the formulas have grown.
+    fn measured(most_length: usize) -> (bool, usize) {
+        let mut terms = Terms::new(1);
+        let first = vec![terms.input(64)];
+        let contents = vec![first, (0..40).map(|_| terms.input(64)).collect()];
+        let before = terms.length();
+        let are_short = are_short(&mut terms, &Steps::new(Example), &contents, most_length);
+        (are_short, terms.length() - before)
+    }
+
+    /// The steps are measured as they are made: that ends at the limit.
+    #[test]
+    fn steps_without_cuts_are_measured() {
+        let (are_short, all) = measured(1 << 24);
+        assert!(are_short);
+        let (are_short, some) = measured(all / 2);
+        assert!(!are_short);
+        assert!(all / 2 < some && some < all * 3 / 4, "{some} of {all}");
     }
 }

@@ -5,9 +5,10 @@
 //! instructions. If the run does not confirm the error, the verdict stays. No proof needs a solver.
 //!
 //! The prover asks about outputs and branches. The formulas of a loop that was cut contain words
-//! that may never occur. So the function runs again, without cuts. If its formulas become too long
-//! then, there is no question. Nor is there one about a loop of any length.
+//! that may never occur. So the function runs again, without cuts. If its formulas, or those of the
+//! specification, become too long then, there is no question. Nor is there one about a loop of any length.
 
+use super::cut::are_short;
 use super::runs::{self, Native};
 use super::{Ends, Finding, Layout, Session, Subject, WRONG_OUTPUT, outputs_of};
 use crate::contract::{Cell, Contents, Contract};
@@ -46,11 +47,15 @@ impl Session {
         contents: &Contents<Word>,
         run: &Result<Ends, Stop>,
     ) -> Option<Verdict> {
-        if contract.steps.is_none() {
+        let Some(steps) = &contract.steps else {
             return self.witness_of(subject, (contract, layout), contents, run);
-        }
+        };
         let longest = self.most_length;
-        (self.cuts_loops, self.most_length) = (false, longest.min(LONGEST));
+        let most = longest.min(LONGEST);
+        if self.solver.is_none() || !are_short(&mut self.terms, steps, contents, most) {
+            return None;
+        }
+        (self.cuts_loops, self.most_length) = (false, most);
         let run = self.run(subject, contract, layout, contents, &mut Finding::new());
         let witness = self.witness_of(subject, (contract, layout), contents, &run);
         (self.cuts_loops, self.most_length) = (true, longest);
