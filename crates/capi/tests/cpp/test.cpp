@@ -19,21 +19,25 @@ bool was_left = false;
 
 } // namespace
 
-void *operator new[](std::size_t size)
+// All six: the sanitizer's own `new[]` and `delete[]` call neither `new` nor `delete`.
+void *operator new(std::size_t size)
 {
-    if (void *made = std::malloc(size))
+    if (void *made = std::malloc(size ? size : 1))
         return made;
     throw std::bad_alloc();
 }
 
-void operator delete[](void *freed) noexcept
+void operator delete(void *freed) noexcept
 {
     if (freed && memmem(freed, malloc_usable_size(freed), PASSPHRASE, sizeof PASSPHRASE - 1))
         was_left = true;
     std::free(freed);
 }
 
-void operator delete[](void *freed, std::size_t) noexcept { operator delete[](freed); }
+void *operator new[](std::size_t size) { return operator new(size); }
+void operator delete(void *freed, std::size_t) noexcept { operator delete(freed); }
+void operator delete[](void *freed) noexcept { operator delete(freed); }
+void operator delete[](void *freed, std::size_t) noexcept { operator delete(freed); }
 
 namespace {
 
@@ -174,7 +178,7 @@ void descriptors()
     FAILS(INVALID, opener.open_unsigned_fd(-1, again));
 }
 
-/// The caller's passphrase may be gone before the call, and no copy of it stays.
+/// The caller's passphrase may be gone before the call, and no copy that C++ makes stays.
 void passphrases()
 {
     sealstone::Sealer sealer;
@@ -196,7 +200,14 @@ void passphrases()
     sealer.to_passphrase("another");
     opener.with_passphrase("another");
     CHECK(!was_left);
-    std::copy_n(PASSPHRASE, sizeof PASSPHRASE, std::unique_ptr<char[]>(new char[99]).get());
+    // Planted. Volatile, or the compiler leaves out memory that nobody reads.
+    char *volatile left = new char[99];
+    std::copy_n(PASSPHRASE, sizeof PASSPHRASE, left);
+    delete[] left;
+    CHECK(was_left);
+    was_left = false;
+    auto *volatile string = new std::string(PASSPHRASE);
+    delete string;
     CHECK(was_left);
 }
 
