@@ -53,6 +53,7 @@ pub(crate) struct Task(
 );
 
 impl Task {
+    /// The numbers, which are objects of the caller's: read them once, as they may change.
     fn params(&self, py: Python<'_>) -> PyResult<Params> {
         let numbers = [&self.0, &self.1, &self.2, &self.3, &self.4];
         let [kind, version, passes, memory, lanes] = numbers.map(|it| it.number(py));
@@ -82,12 +83,12 @@ impl Task {
     fn run(
         &self,
         py: Python<'_>,
+        params: Params,
         password: &[u8],
         tag: &mut [u8],
         memory: &Memory,
         watch: &Watch,
     ) -> PyResult<()> {
-        let params = self.params(py)?;
         let salt: &[u8] = &self.5;
         let secret = self.6.as_ref().map_or(&[][..], |it| &it.get().0);
         let mut place = memory.take(py, params.memory_kib().into(), watch)?;
@@ -118,10 +119,11 @@ pub(crate) fn argon2_hash<'py>(
     memory: &Bound<'_, Memory>,
     progress: Option<Progress>,
 ) -> PyResult<Bound<'py, PyBytes>> {
+    let params = task.params(py)?;
     let length = hash_len.0 as usize;
     let mut tag = long(py, length, || zeros(length))?;
     let watch = Watch::new(progress);
-    task.run(py, &password, &mut tag, memory.get(), &watch)?;
+    task.run(py, params, &password, &mut tag, memory.get(), &watch)?;
     bytes_of(py, tag)
 }
 
@@ -138,17 +140,17 @@ pub(crate) fn argon2_verify(
     limits: Option<(Number<u64>, Number<u64>)>,
     progress: Option<Progress>,
 ) -> PyResult<bool> {
+    let params = task.params(py)?;
     if let Some((Number(memory_kib), Number(work_kib))) = limits {
         let limits = Limits {
             memory_kib,
             work_kib,
         };
-        let params = task.params(py)?;
         limits.check(&params).map_err(exception)?;
     }
     let mut computed = long(py, tag.len(), || zeros(tag.len()))?;
     let watch = Watch::new(progress);
-    task.run(py, &password, &mut computed, memory.get(), &watch)?;
+    task.run(py, params, &password, &mut computed, memory.get(), &watch)?;
     Ok(long(py, tag.len(), || computed.ct_eq(&tag).into()))
 }
 

@@ -1,6 +1,6 @@
 //! Bytes that Python holds.
 
-use crate::view::{NOT_BYTES, View, memoryview, wipe};
+use crate::view::{NOT_BYTES, PIECE, View, memoryview, wipe};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
@@ -107,10 +107,9 @@ impl<'py> FromPyObject<'_, 'py> for Text {
 }
 
 /// Calls `each` with the bytes of bytes-like data: those of `bytes` in one piece without a copy,
-/// which nothing can change meanwhile; those of other objects in copied pieces of this length.
+/// which nothing can change meanwhile; those of other objects in copied pieces.
 pub(crate) fn feed(
     object: &Bound<'_, PyAny>,
-    piece: usize,
     mut each: impl FnMut(Python<'_>, &[u8]) -> PyResult<()>,
 ) -> PyResult<()> {
     let py = object.py();
@@ -119,8 +118,8 @@ pub(crate) fn feed(
     }
     let view = View::of(object)?;
     let view = view.ok_or_else(|| PyTypeError::new_err(NOT_BYTES))?;
-    for from in (0..view.len()).step_by(piece) {
-        let copy = view.piece(py, [from, view.len().min(from + piece)])?;
+    for from in (0..view.len()).step_by(PIECE) {
+        let copy = view.piece(py, [from, view.len().min(from + PIECE)])?;
         each(py, copy.as_bytes())?;
     }
     Ok(())

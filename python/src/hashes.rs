@@ -6,10 +6,9 @@ use crate::data::{Data, Secret, feed};
 use crate::lock::{Lock, SHORT, long};
 use crate::number::{Length, length};
 use crate::output::{bytes_of, zeros};
-use crate::view::PIECE;
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyString};
 use sealstone_argon2::blake2b;
 use sealstone_skein::{Parameters, Skein256, Skein512, Skein1024};
 use std::sync::LazyLock;
@@ -19,20 +18,19 @@ use zeroize::Zeroizing;
 pub(crate) use tree::{SkeinTree, verify_piece};
 
 /// A message being hashed.
-pub(crate) trait Hash: Clone + Send {
+pub(crate) trait Hash: Send + Sized {
+    /// An error if the system has no memory for it.
+    fn copied(&self) -> PyResult<Self>;
     /// Bytes besides the digest that a copy takes and that are hashed for it.
     fn waiting(&self) -> usize {
         0
     }
-    /// Whether a message of this length has more hashed than itself.
-    fn is_filled_by(&self, _length: usize) -> bool {
+    /// Whether to add a message of this length takes longer than to hash it.
+    fn does_more_for(&self, _length: usize) -> bool {
         false
     }
-    /// Bytes of other data than `bytes` that are copied at once.
-    fn piece() -> usize {
-        PIECE
-    }
-    fn update(&mut self, message: &[u8]);
+    /// An error if the system has no memory. Then nothing was added.
+    fn update(&mut self, message: &[u8]) -> PyResult<()>;
     /// Writes the hash. `digest` is as long as the hash.
     fn finish_into(self, digest: &mut [u8]);
 }
@@ -42,14 +40,11 @@ const LONGEST: u64 = 1 << 24;
 
 fn update<H: Hash>(py: Python<'_>, state: &Lock<H>, message: &[u8]) -> PyResult<()> {
     let held = state.hold(py)?;
-    let is_short = held.with(|state| {
-        let is_short = message.len() <= SHORT && !state.is_filled_by(message.len());
-        is_short.then(|| state.update(message)).is_some()
+    let updated = held.with(|state| {
+        let is_short = message.len() <= SHORT && !state.does_more_for(message.len());
+        is_short.then(|| state.update(message))
     });
-    if !is_short {
-        py.detach(|| held.with(|state| state.update(message)));
-    }
-    Ok(())
+    updated.unwrap_or_else(|| py.detach(|| held.with(|state| state.update(message))))
 }
 
 /// A copy of the state, with which `work` is done. `length` is that of the digest.
@@ -62,19 +57,19 @@ fn with_copy<H: Hash, T: Send>(
     let held = state.hold(py)?;
     let copy = held.with(|state| {
         let is_short = length + state.waiting() <= SHORT;
-        is_short.then(|| state.clone())
+        is_short.then(|| state.copied())
     });
-    Ok(match copy {
+    match copy {
         Some(copy) => {
             drop(held);
-            work(copy)
+            Ok(work(copy?))
         }
         None => py.detach(|| {
-            let copy = held.with(|state| state.clone());
+            let copy = held.with(|state| state.copied());
             drop(held);
-            work(copy)
+            Ok(work(copy?))
         }),
-    })
+    }
 }
 
 /// A hash, which is wiped when it is dropped.
@@ -84,10 +79,10 @@ fn finish<H: Hash>(state: H, length: usize) -> PyResult<Zeroizing<Vec<u8>>> {
     Ok(digest)
 }
 
-fn hex(bytes: &[u8]) -> PyResult<String> {
+fn hex(bytes: &[u8]) -> PyResult<Zeroizing<String>> {
     const DIGITS: [u8; 16] = *b"0123456789abcdef";
     let digits = |byte: &u8| [byte >> 4, byte & 15].map(|it| char::from(DIGITS[usize::from(it)]));
-    let mut text = String::new();
+    let mut text = Zeroizing::new(String::new());
     let reserved = text.try_reserve_exact(2 * bytes.len());
     reserved.map_err(|_| PyMemoryError::new_err("no memory for a hash in hexadecimal"))?;
     text.extend(bytes.iter().flat_map(digits));
@@ -110,8 +105,7 @@ macro_rules! hash_object {
 
             /// Adds bytes to the message.
             fn update(&self, data: &Bound<'_, PyAny>) -> PyResult<()> {
-                let piece = <$state as Hash>::piece();
-                feed(data, piece, |py, piece| update(py, &self.state, piece))
+                feed(data, |py, piece| update(py, &self.state, piece))
             }
 
             /// The hash of the message so far.
@@ -127,9 +121,10 @@ macro_rules! hash_object {
             }
 
             /// The hash of the message so far in hexadecimal.
-            fn hexdigest(&self, py: Python<'_>) -> PyResult<String> {
+            fn hexdigest<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
                 let length = self.digest_len();
-                with_copy(py, &self.state, length, |copy| hex(&*finish(copy, length)?))?
+                let text = with_copy(py, &self.state, length, |copy| hex(&*finish(copy, length)?))?;
+                Ok(PyString::new(py, &text?))
             }
 
             /// Whether `tag` is the hash of the message so far; compares in constant time.
@@ -177,8 +172,12 @@ pub(crate) use hash_object;
 macro_rules! skein {
     ($($object:ident $python:literal $state:ident $name:literal $block:literal),*) => { $(
         impl Hash for $state {
-            fn update(&mut self, message: &[u8]) {
+            fn copied(&self) -> PyResult<Self> {
+                Ok(self.clone())
+            }
+            fn update(&mut self, message: &[u8]) -> PyResult<()> {
                 self.update(message);
+                Ok(())
             }
             fn finish_into(self, digest: &mut [u8]) {
                 self.output().read(digest);
@@ -261,18 +260,16 @@ impl Blake2bState {
     }
 }
 
-impl Clone for Blake2bState {
-    fn clone(&self) -> Self {
-        Self {
+impl Hash for Blake2bState {
+    fn copied(&self) -> PyResult<Self> {
+        Ok(Self {
             hash: below(self.has_key, || self.hash.clone()),
             has_key: self.has_key,
-        }
+        })
     }
-}
-
-impl Hash for Blake2bState {
-    fn update(&mut self, message: &[u8]) {
+    fn update(&mut self, message: &[u8]) -> PyResult<()> {
         below(self.has_key, || self.hash.update(message));
+        Ok(())
     }
     fn finish_into(mut self, digest: &mut [u8]) {
         below(self.has_key, || {

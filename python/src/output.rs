@@ -22,7 +22,7 @@ use zeroize::Zeroizing;
 pub(crate) struct Output {
     buffer: Option<Buffer>,
     /// The bytes that the object has no room for.
-    more: Vec<u8>,
+    more: Zeroizing<Vec<u8>>,
 }
 
 /// A `bytes` object with these bytes. They are copied, and dropped, without Python's lock, unless
@@ -52,6 +52,23 @@ pub(crate) fn zeros(length: usize) -> PyResult<Zeroizing<Vec<u8>>> {
     Ok(zeros)
 }
 
+/// Makes room for `count` more bytes, if the system has the memory. What is given up is wiped, as
+/// `bytes` is when it is dropped.
+pub(crate) fn reserve(bytes: &mut Zeroizing<Vec<u8>>, count: usize) -> PyResult<()> {
+    if bytes.capacity() - bytes.len() >= count {
+        return Ok(());
+    }
+    let missing = |_| PyMemoryError::new_err(format!("no memory for {count} bytes more"));
+    let needed = bytes.len().saturating_add(count);
+    let mut larger = Zeroizing::new(Vec::new());
+    larger
+        .try_reserve_exact(needed.max(2 * bytes.len()))
+        .map_err(missing)?;
+    larger.extend_from_slice(bytes);
+    *bytes = larger;
+    Ok(())
+}
+
 /// A new `bytes` object that nobody else has.
 struct Buffer {
     object: Py<PyBytes>,
@@ -70,7 +87,7 @@ impl Output {
     pub(crate) fn new(py: Python<'_>, length: usize) -> PyResult<Self> {
         Ok(Self {
             buffer: Some(Buffer::new(py, length)?),
-            more: Vec::new(),
+            more: Zeroizing::default(),
         })
     }
 
@@ -98,8 +115,7 @@ impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.buffer.as_mut().map_or(0, |buffer| buffer.write(bytes));
         let more = &bytes[written..];
-        let reserved = self.more.try_reserve(more.len());
-        reserved.map_err(|_| io::Error::other(PyMemoryError::new_err(())))?;
+        reserve(&mut self.more, more.len()).map_err(io::Error::other)?;
         self.more.extend_from_slice(more);
         Ok(bytes.len())
     }

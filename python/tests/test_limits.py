@@ -106,7 +106,30 @@ def output(program: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("program", [LONG_HASH, LONG_CONTENT])
+# The parts that wait may need as many MiB as there are processors, 16 at most.
+TREE_OF_PARTS = """
+from sealstone import _native
+from sealstone.hashes import PIECE, SkeinTree
+
+tree, part = SkeinTree(), bytes(PIECE - 1)
+tree.update(part)
+digest = tree.digest()
+allow(600 << 10)
+for call in (lambda: tree.update(part), tree.copy, tree.digest, tree.hexdigest, lambda: tree.prove(0)):
+    try:
+        call()
+    except MemoryError as error:
+        assert "no memory" in str(error), error
+    else:
+        raise AssertionError("there was memory")
+assert tree.length == PIECE - 1
+import resource
+resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+assert tree.digest() == digest
+"""
+
+
+@pytest.mark.parametrize("program", [LONG_HASH, LONG_CONTENT, TREE_OF_PARTS])
 def test_memory_that_is_missing(program: str) -> None:
     """It is a `MemoryError`. Before, a program ended."""
     output(program)

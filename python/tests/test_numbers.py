@@ -41,6 +41,24 @@ def native_hash(at: int) -> Callable[[int], object]:
     return call
 
 
+class Changing:
+    """A number that is another one each time it is asked."""
+
+    def __init__(self, *numbers: int) -> None:
+        self.left = list(numbers)
+
+    def __index__(self) -> int:
+        return self.left.pop(0)
+
+
+def test_a_number_that_changes_passes_no_limit() -> None:
+    """Each number is asked once: what the limits allow is what is computed."""
+    memory = Changing(8, 1 << 20)
+    task: Any = (2, 19, 1, memory, 1, b"s" * 16, None, b"")
+    assert not _native.argon2_verify(b"p", task, b"tag.", Memory(), (8, 1000))
+    assert memory.left == [1 << 20]
+
+
 def old(function: Any, name: str) -> Callable[[int], object]:
     def call(number: int) -> object:
         with warnings.catch_warnings():

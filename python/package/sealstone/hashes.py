@@ -2,10 +2,10 @@
 
 Each has `update`, `digest`, `hexdigest`, `copy`, `name`, `digest_size` and `block_size`; sizes are
 in bytes. `verify(tag)` compares in constant time. `bytes` are hashed without a copy, other data in
-copied pieces of 256 KiB, or of those that a `SkeinTree` hashes at once; from 2 KiB on, Python's
-lock is given up, but not for the copies. Threads may share an object: what each adds stays
-together, as `bytes` whole, as other data in those pieces. An object that another thread uses while
-the process forks raises `RuntimeError` in the child. With a key, a hash is a MAC.
+copied pieces of 256 KiB; from 2 KiB on, Python's lock is given up, but not for the copies. Threads
+may share an object: what each adds stays together, as `bytes` whole, as other data in those pieces.
+An object that another thread uses while the process forks raises `RuntimeError` in the child. With
+a key, a hash is a MAC.
 
 >>> from sealstone.hashes import Blake2b, Skein512
 >>> Skein512(b"one part, and another").digest_size

@@ -4,21 +4,21 @@ use super::{Hash, finish, hash_object, hex, update, with_copy};
 use crate::data::{Data, feed};
 use crate::lock::{Lock, SHORT};
 use crate::number::Number;
-use crate::output::bytes_of;
+use crate::output::{bytes_of, reserve};
 use crate::process::processors;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyString};
 use sealstone_skein::tree::{self, HASH, PIECE, Pieces, Proof, Subtree};
 use std::thread;
 use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
 
 /// Pieces that are hashed, and the bytes that wait for more, so that all processors have work.
-#[derive(Clone)]
 pub(crate) struct Tree {
     pieces: Pieces,
     count: u64,
-    rest: Vec<u8>,
+    rest: Zeroizing<Vec<u8>>,
 }
 
 /// Bytes that are hashed at once: a piece for each processor, of which there may be many.
@@ -34,7 +34,7 @@ hash_object! {
     #[pyo3(signature = (data=None, *, usedforsecurity=true))]
     fn new(data: Option<&Bound<'_, PyAny>>, usedforsecurity: bool) -> PyResult<Self> {
         let _ = usedforsecurity;
-        let state = Tree { pieces: Pieces::new(), count: 0, rest: Vec::new() };
+        let state = Tree { pieces: Pieces::new(), count: 0, rest: Zeroizing::default() };
         let object = Self { state: Lock::new(state), digest_size: HASH as u64 };
         data.map_or(Ok(()), |data| object.update(data))?;
         Ok(object)
@@ -84,23 +84,46 @@ impl Tree {
         waiting.clear();
         self.rest = waiting;
     }
+
+    /// Whether a message of this length is hashed where it is, but for its end.
+    fn takes_at_once(&self, length: usize) -> bool {
+        self.rest.is_empty() && length >= group()
+    }
+
+    /// Bytes that wait after a message of this length, or while it is added.
+    fn most_waiting(&self, length: usize) -> usize {
+        match self.takes_at_once(length) {
+            true => length % PIECE,
+            false => group().min(self.rest.len().saturating_add(length)),
+        }
+    }
 }
 
 impl Hash for Tree {
+    fn copied(&self) -> PyResult<Self> {
+        let mut rest = Zeroizing::default();
+        reserve(&mut rest, self.rest.len())?;
+        rest.extend_from_slice(&self.rest);
+        Ok(Self {
+            pieces: self.pieces.clone(),
+            count: self.count,
+            rest,
+        })
+    }
+
     fn waiting(&self) -> usize {
         self.rest.len() + HASH * usize::try_from(self.count).unwrap_or(usize::MAX / HASH)
     }
 
-    fn is_filled_by(&self, length: usize) -> bool {
-        self.rest.len() + length >= group()
+    fn does_more_for(&self, length: usize) -> bool {
+        let waiting = self.most_waiting(length);
+        waiting == group() || waiting > self.rest.capacity()
     }
 
-    fn piece() -> usize {
-        group()
-    }
-
-    fn update(&mut self, mut message: &[u8]) {
-        if !self.rest.is_empty() || message.len() < group() {
+    fn update(&mut self, mut message: &[u8]) -> PyResult<()> {
+        let more = self.most_waiting(message.len()) - self.rest.len();
+        reserve(&mut self.rest, more)?;
+        if !self.takes_at_once(message.len()) {
             let missing = group() - self.rest.len();
             let (head, tail) = message.split_at(message.len().min(missing));
             self.rest.extend_from_slice(head);
@@ -112,6 +135,7 @@ impl Hash for Tree {
         let (pieces, rest) = message.as_chunks::<PIECE>();
         self.push(pieces);
         self.rest.extend_from_slice(rest);
+        Ok(())
     }
 
     fn finish_into(self, digest: &mut [u8]) {
