@@ -82,11 +82,9 @@ impl Chart {
 
     /// The normal score of the rank of `value` among the earlier ones.
     fn score(&self, value: u64) -> f64 {
-        let count = |is: fn(u64, u64) -> bool| -> u32 {
-            let ones = self.values.iter().map(|old| u32::from(is(*old, value)));
-            ones.sum()
-        };
-        let (smaller, not_larger) = (count(|old, new| old < new), count(|old, new| old <= new));
+        let values = self.values.iter();
+        let smaller: u32 = values.clone().map(|old| u32::from(*old < value)).sum();
+        let not_larger: u32 = values.map(|old| u32::from(*old <= value)).sum();
         let middle = f64::from(smaller + not_larger) / 2.0;
         normal::quantile((middle + 0.5) / (self.values.len() as f64 + 1.0))
     }
