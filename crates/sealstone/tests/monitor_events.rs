@@ -36,14 +36,14 @@ impl Subscriber for Events {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
     fn event(&self, event: &Event<'_>) {
-        struct Line(String);
-        impl Visit for Line {
+        struct EventText(String);
+        impl Visit for EventText {
             fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
                 write!(self.0, " {}={value:?}", field.name()).unwrap();
             }
         }
         let metadata = event.metadata();
-        let mut line = Line(format!("{} {}", metadata.level(), metadata.target()));
+        let mut line = EventText(format!("{} {}", metadata.level(), metadata.target()));
         event.record(&mut line);
         self.0.lock().unwrap().push(line.0);
     }

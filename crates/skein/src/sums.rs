@@ -2,7 +2,7 @@
 //! lines, and checking files against them.
 //!
 //! ```
-//! use sealstone_skein::sums::{Algorithm, Arguments, Line, Style};
+//! use sealstone_skein::sums::{Algorithm, Arguments, ChecksumLine, Style};
 //!
 //! let algorithm = Algorithm::parse("Skein-256-160").unwrap();
 //! let hash = algorithm.hash(&Arguments::default(), &b"content"[..], None, 1)?;
@@ -10,7 +10,7 @@
 //! let line = style.line(&algorithm, b"a name", &hash);
 //! assert!(line.starts_with(b"Skein-256-160 (a name) = "));
 //!
-//! let line = Line::parse(&line[..line.len() - 1], false).unwrap();
+//! let line = ChecksumLine::parse(&line[..line.len() - 1], false).unwrap();
 //! assert_eq!((line.algorithm, line.hash), (Some(algorithm), hash));
 //! # Ok::<(), std::io::Error>(())
 //! ```
@@ -21,6 +21,6 @@ mod list;
 mod message;
 
 pub use algorithm::{ARGUMENTS, Algorithm, Arguments, MAX_OUTPUT_BITS, STANDARD, State, Uses};
-pub use line::{Line, Style, digits, result_line};
+pub use line::{ChecksumLine, Style, digits, result_line};
 pub use list::{Count, Expected, Found, Lines, Refusal, Verdict};
 pub use message::ReadAt;

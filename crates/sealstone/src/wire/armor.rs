@@ -276,7 +276,7 @@ impl<R: BufRead> Read for ArmorReader<R> {
 }
 
 /// A line of text, or the first [`MAX_LINE`] bytes of a longer one.
-struct Line {
+struct TextLine {
     /// The line without quotes at its beginning, and without its ending (LF or CRLF).
     text: Vec<u8>,
     /// Bytes that were read; none at the end of the input.
@@ -284,7 +284,7 @@ struct Line {
     ends_without_newline: bool,
 }
 
-impl Line {
+impl TextLine {
     /// Whether this is the line `marker`; white space may follow it.
     fn is(&self, marker: &str) -> bool {
         self.text.trim_ascii_end() == marker.as_bytes()
@@ -293,7 +293,7 @@ impl Line {
 
 const CUT_SHORT: Error = Error::Armor("cut short, or a line is too long");
 
-fn read_line(inner: &mut impl BufRead) -> Result<Line> {
+fn read_line(inner: &mut impl BufRead) -> Result<TextLine> {
     let mut line = Vec::with_capacity(LINE_CHARS + 2);
     inner
         .by_ref()
@@ -302,7 +302,7 @@ fn read_line(inner: &mut impl BufRead) -> Result<Line> {
     let len = line.len();
     let ends_without_newline = line.pop_if(|&mut last| last == b'\n').is_none();
     line.pop_if(|&mut last| last == b'\r');
-    Ok(Line {
+    Ok(TextLine {
         text: unquoted(&line).to_vec(),
         len,
         ends_without_newline,

@@ -13,7 +13,7 @@ pub struct Style {
 
 /// A line that was read.
 #[derive(Debug, PartialEq)]
-pub struct Line {
+pub struct ChecksumLine {
     /// The algorithm, if it is named.
     pub algorithm: Option<Algorithm>,
     /// The name of the file, in the bytes of the system.
@@ -59,7 +59,7 @@ pub fn result_line(name: &[u8], word: &str) -> Vec<u8> {
     [mark, &name, b": ", word.as_bytes(), b"\n"].concat()
 }
 
-impl Line {
+impl ChecksumLine {
     /// Reads a line without its end. `None` if it is malformed.
     pub fn parse(line: &[u8], zero: bool) -> Option<Self> {
         let line = line.strip_suffix(b"\r").filter(|_| !zero).unwrap_or(line);
@@ -201,7 +201,7 @@ mod tests {
                 let (end, line) = line.split_last().unwrap();
                 assert_eq!(*end, style.end());
                 assert!(style.zero || !line.contains(&b'\n'));
-                let read = Line::parse(line, style.zero).unwrap();
+                let read = ChecksumLine::parse(line, style.zero).unwrap();
                 assert_eq!(read.name, name);
                 assert_eq!(read.hash, HASH);
                 assert_eq!(read.algorithm, style.tag.then_some(Algorithm::BARE));
@@ -217,7 +217,7 @@ mod tests {
             format!("  {digits}  name"),
             format!("{}  name\r", digits.to_uppercase()),
         ] {
-            let read = Line::parse(line.as_bytes(), false).unwrap();
+            let read = ChecksumLine::parse(line.as_bytes(), false).unwrap();
             assert_eq!((&read.name[..], &read.hash[..]), (&b"name"[..], &HASH[..]));
         }
     }
@@ -245,7 +245,7 @@ mod tests {
             "Skein-256-8) = a5",
             &format!("Skein-256-512  (name) = {digits}0"),
         ] {
-            assert_eq!(Line::parse(line.as_bytes(), false), None, "{line}");
+            assert_eq!(ChecksumLine::parse(line.as_bytes(), false), None, "{line}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 
-use super::{ARGUMENTS, Algorithm, Line, Uses};
+use super::{ARGUMENTS, Algorithm, ChecksumLine, Uses};
 
 /// The lines of a list, in order.
 pub struct Lines<R> {
@@ -17,7 +17,7 @@ pub struct Lines<R> {
 #[derive(Debug, PartialEq)]
 pub enum Found {
     /// A line of the right form, and its algorithm.
-    Line(Line, Algorithm),
+    Checksum(ChecksumLine, Algorithm),
     /// A malformed line.
     Malformed {
         /// Its number, from 1.
@@ -60,7 +60,7 @@ impl<R: BufRead> Lines<R> {
             if line.starts_with(b"#") || is_empty {
                 continue;
             }
-            let parsed = Line::parse(line, self.zero).filter(|_| !is_cut);
+            let parsed = ChecksumLine::parse(line, self.zero).filter(|_| !is_cut);
             let found = parsed.and_then(|line| self.expected.complete(line));
             return Ok(Some(found.unwrap_or_else(|| self.malformed(line))));
         }
@@ -104,9 +104,9 @@ pub enum Refusal {
 
 impl Expected {
     /// `None` if the hash has another length than the algorithm makes.
-    fn complete(&self, line: Line) -> Option<Found> {
+    fn complete(&self, line: ChecksumLine) -> Option<Found> {
         let algorithm = line.algorithm.unwrap_or(self.algorithm);
-        (line.hash.len() == algorithm.output_bytes()).then_some(Found::Line(line, algorithm))
+        (line.hash.len() == algorithm.output_bytes()).then_some(Found::Checksum(line, algorithm))
     }
 
     /// Whether all lines must have the algorithm: if the caller chose it, or gives a key.
@@ -202,7 +202,7 @@ pub struct Count {
 
 impl Count {
     /// Counts the result of a line.
-    pub fn add(&mut self, verdict: Verdict, line: &Line) {
+    pub fn add(&mut self, verdict: Verdict, line: &ChecksumLine) {
         self.well_formed += 1;
         let is_bare = line.algorithm.is_none();
         self.differing_bare += u64::from(verdict == Verdict::Differs && is_bare);
@@ -256,11 +256,11 @@ mod tests {
     #[test]
     fn comments_and_empty_lines_are_passed_over_and_counted() {
         let list = b"# comment\n\n\r\na5  name\nwrong\na5  b\0\na5a5  too long\n";
-        let line = Line::parse(b"a5  name", false).unwrap();
+        let line = ChecksumLine::parse(b"a5  name", false).unwrap();
         assert_eq!(
             found(list, false),
             [
-                Found::Line(line, Algorithm::parse(SHORT).unwrap()),
+                Found::Checksum(line, Algorithm::parse(SHORT).unwrap()),
                 malformed(5, false),
                 malformed(6, true),
                 malformed(7, false)
@@ -276,7 +276,7 @@ mod tests {
         list.extend(b"\na5  name");
         let found = found(&list, false);
         assert_eq!(found[0], malformed(1, false));
-        assert!(matches!(&found[1..], [Found::Line(line, _)] if line.name == b"name"));
+        assert!(matches!(&found[1..], [Found::Checksum(line, _)] if line.name == b"name"));
     }
 
     #[test]

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use sealstone_primitives::ct;
 use sealstone_skein::sums::{
-    Algorithm, Arguments, Count, Expected, Found, Line, Lines, Refusal, Verdict, result_line,
+    Algorithm, Arguments, ChecksumLine, Count, Expected, Found, Lines, Refusal, Verdict,
+    result_line,
 };
 use serde_json::{Value, json};
 
@@ -71,7 +72,7 @@ impl Checker<'_> {
         let lines = Lines::new(BufReader::new(&input), self.expected, self.args.zero);
         for found in lines {
             match found? {
-                Found::Line(line, algorithm) => self.check(&line, &algorithm, &mut count)?,
+                Found::Checksum(line, algorithm) => self.check(&line, &algorithm, &mut count)?,
                 Found::Malformed { number, with_nul } => {
                     count.add_malformed(with_nul);
                     if self.args.checking.warn {
@@ -84,7 +85,12 @@ impl Checker<'_> {
         self.conclude(name, &count)
     }
 
-    fn check(&mut self, line: &Line, algorithm: &Algorithm, count: &mut Count) -> Result<()> {
+    fn check(
+        &mut self,
+        line: &ChecksumLine,
+        algorithm: &Algorithm,
+        count: &mut Count,
+    ) -> Result<()> {
         let verdict = self.verdict(line, algorithm);
         count.add(verdict, line);
         if self.context.json() {
@@ -105,7 +111,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn verdict(&self, line: &Line, algorithm: &Algorithm) -> Verdict {
+    fn verdict(&self, line: &ChecksumLine, algorithm: &Algorithm) -> Verdict {
         let path = path(line);
         if self.args.checking.ignore_missing && is_missing(path) {
             return Verdict::Missing;
@@ -188,7 +194,7 @@ impl Checker<'_> {
     }
 }
 
-fn path(line: &Line) -> &Path {
+fn path(line: &ChecksumLine) -> &Path {
     Path::new(OsStr::from_bytes(&line.name))
 }
 
