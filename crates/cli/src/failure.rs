@@ -104,7 +104,7 @@ impl From<Error> for Failure {
             Error::KdfLimit { .. } => Self::new(exit, error.to_string()).hint("if you trust the file, allow more with --kdf-max-memory"),
             Error::OutOfMemory(_) => Self::new(exit, error.to_string()).hint("close other programs, or use a machine with more memory"),
             Error::StoreAltered(_) => Self::new(exit, error.to_string())
-                .hint("put back a backup of its directory, or move it away to begin a new store; until then nobody is trusted"),
+                .hint("restore a backup of its directory, or move it away to begin a new store; until then, no sender is trusted"),
             _ => Self::new(exit, error.to_string()),
         }
     }

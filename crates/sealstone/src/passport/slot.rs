@@ -199,7 +199,7 @@ impl Slot {
             .wrapped
             .split_first_chunk::<32>()
             .expect("it is longer");
-        let tag = tag.try_into().expect("a tag is what is left");
+        let tag = tag.try_into().expect("the rest is the tag");
         let mut seed = Secret::<32>::with(|seed| seed.copy_from_slice(wrapped));
         let data = self.associated_data(owner);
         let opened = cipher(&prk).open_in_place(&NONCE, &data, seed.expose_mut(), tag);

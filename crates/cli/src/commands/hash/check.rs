@@ -173,8 +173,8 @@ impl Checker<'_> {
             ),
             (
                 count.differing,
-                "file is NOT what its line says",
-                "files are NOT what their lines say",
+                "file does NOT match its hash",
+                "files do NOT match their hashes",
             ),
         ];
         for (n, one, many) in warnings

@@ -34,7 +34,7 @@ impl Inputs {
                     .map_err(|rule| Failure::usage(rule).about(file.name()))?;
                 if secret.is_empty() {
                     let failure = Failure::usage("the secret is empty").about(file.name());
-                    return Err(failure.hint("without a secret, leave --secret-hex-file out"));
+                    return Err(failure.hint("without a secret, omit --secret-hex-file"));
                 }
                 secret
             }

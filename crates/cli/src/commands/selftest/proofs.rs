@@ -32,7 +32,7 @@ pub(super) fn run(file: Option<&Path>, context: &Context) -> Result<()> {
 }
 
 fn unreadable(why: &str) -> Failure {
-    let what = format!("this program cannot say what of it was proved: {why}");
+    let what = format!("cannot check the machine code of this program: {why}");
     Failure::new(Exit::Io, what)
         .hint("proofs are about programs for x86-64 Linux that still have their symbols")
 }
@@ -56,9 +56,10 @@ fn conclude(list: &List, program: &Program<'_>, context: &Context) -> Result<()>
     if proved {
         return Ok(());
     }
-    let what = "machine code of this program is not that which was proved";
+    let what = "not all kernels of this program have the proved machine code";
     Err(Failure::new(Exit::Internal, what).hint(
-        "other compilers make other code: `make prove` proves it and writes a list of its own",
+        "another compiler makes other machine code: `make prove` proves it and lists it in \
+         target/proofs.json",
     ))
 }
 

@@ -83,7 +83,7 @@ pub(super) fn hash_of(args: &QueryArgs, digest: Option<&Hex>) -> Sha2 {
 pub(super) fn imprint(digests: &Digests, hash: Sha2) -> Result<Imprint> {
     let digest = digests.get(hash).ok_or_else(|| {
         Failure::usage(format!("--digest-hex is no {hash} digest"))
-            .hint("leave --hash away, or give a digest of that hash")
+            .hint("omit --hash, or give a digest of that hash function")
     })?;
     Ok(Imprint::from_digest(hash, digest)?)
 }
