@@ -77,7 +77,8 @@ pub const OTHERS_OBLIGATIONS: &[OthersObligation] = &[
     of_all(
         OthersNeed::Call,
         [
-            "a call as in the System V ABI: aligned stack with a guard, direction flag clear; of compiled Rust, as this compiler passes its arguments",
+            "a call as in the System V ABI: aligned stack with a guard, direction flag clear; of \
+             compiled Rust, as this compiler passes its arguments",
             "C and Rust compilers",
             "trusted: the compilers",
         ],
@@ -85,7 +86,8 @@ pub const OTHERS_OBLIGATIONS: &[OthersObligation] = &[
     of_all(
         OthersNeed::Memory,
         [
-            "initialised memory of the contract's length, no byte of it at zero or at the end of the address space, which nobody else changes",
+            "initialised memory of the contract's length, no byte of it at zero or at the end of \
+             the address space, which nobody else changes",
             "pointers with lengths in aws-lc, references and slices in the crates",
             READ,
         ],
@@ -93,8 +95,10 @@ pub const OTHERS_OBLIGATIONS: &[OthersObligation] = &[
     of_all(
         OthersNeed::Separate,
         [
-            "what is written is separate from all else, or is the input itself where the row says so; what is only read may be the same",
-            "aws-lc's AEADs refuse buffers that overlap in part; structures and results have places of their own; `&mut` is exclusive",
+            "what is written is separate from all else, or is the input itself where the row says \
+             so; what is only read may be the same",
+            "aws-lc's AEADs refuse buffers that overlap in part; structures and results have \
+             places of their own; `&mut` is exclusive",
             READ,
         ],
     ),
@@ -172,7 +176,8 @@ pub const OTHERS_OBLIGATIONS: &[OthersObligation] = &[
         ],
         [
             "the processor, and the operating system, have the instruction set of the row",
-            "aws-lc chooses by `OPENSSL_ia32cap_P`, which it fills from CPUID; the crates detect at run time",
+            "aws-lc chooses by `OPENSSL_ia32cap_P`, which it fills from CPUID; the crates detect \
+             at run time",
             READ,
         ],
     ),
@@ -180,8 +185,10 @@ pub const OTHERS_OBLIGATIONS: &[OthersObligation] = &[
         OthersNeed::Capabilities,
         &["aws-lc chacha20_poly1305…"],
         [
-            "the variable with the processor's capabilities says AVX2 and BMI2 in the row of these, and neither in the other row",
-            "aws-lc fills it once, before all calls; a processor with one of the two takes the code of the row without them, which is not proved for it",
+            "the variable with the processor's capabilities says AVX2 and BMI2 in the row of \
+             these, and neither in the other row",
+            "aws-lc fills it once, before all calls; a processor with one of the two takes the \
+             code of the row without them, which is not proved for it",
             READ,
         ],
     ),
@@ -189,7 +196,8 @@ pub const OTHERS_OBLIGATIONS: &[OthersObligation] = &[
         OthersNeed::Constants,
         &["aws-lc sha3_keccak…", "aws-lc chacha20_poly1305_seal"],
         [
-            "the round constants, the tables of the rotations and the length of further ciphertext (zero) are those of the contract",
+            "the round constants, the tables of the rotations and the length of further ciphertext \
+             (zero) are those of the contract",
             "constant tables of aws-lc; its one-shot calls pass no further ciphertext",
             READ,
         ],
@@ -203,7 +211,8 @@ pub const OTHERS_OBLIGATIONS: &[OthersObligation] = &[
         ],
         [
             "round keys are of 256 bits, for 14 rounds; the counter of ChaCha20-Poly1305 is zero",
-            "the key schedule writes the number of rounds (its row proves it); aws-lc sets the counter",
+            "the key schedule writes the number of rounds (its row proves it); aws-lc sets the \
+             counter",
             READ,
         ],
     ),
@@ -225,7 +234,8 @@ pub const OTHERS_OBLIGATIONS: &[OthersObligation] = &[
         OthersNeed::Addresses,
         &["blake3_hash_many…"],
         [
-            "the inputs are where the list says; with AVX2 and AVX-512 they are one behind the other",
+            "the inputs are where the list says; with AVX2 and AVX-512 they are one behind the \
+             other",
             "references; the crate cuts its input into them",
             READ,
         ],
@@ -250,7 +260,8 @@ pub const OTHERS_OBLIGATIONS: &[OthersObligation] = &[
             "blake2::…",
         ],
         [
-            "the number is one of those that the row names: bits of a key, bytes, blocks, inputs; the flag of a last node is zero",
+            "the number is one of those that the row names: bits of a key, bytes, blocks, inputs; \
+             the flag of a last node is zero",
             "keys: the suite has 256 bits; last node: the crate has none; lengths: nothing",
             "not proved for other lengths",
         ],
@@ -451,7 +462,7 @@ mod tests {
 
     /// Prints what each row assumes. The table is written from this.
     #[test]
-    #[ignore = "prints what the contracts assume, for whoever adds a row"]
+    #[ignore = "prints the assumptions of the contracts, for the author of a new row"]
     fn print_what_is_assumed() {
         let rows = others();
         let mut of_needs: BTreeMap<OthersNeed, Vec<&str>> = BTreeMap::new();
