@@ -69,7 +69,7 @@ LANES = [
     "pages",
 ]
 
-# What the project promises: job, who, peer → the least ratio of times.
+# The promises of the project: job, who, peer → the least ratio of times.
 BARS = [
     ("1 GiB", "sealstone", "libsodium", 1.75),
     ("1 GiB", "sealstone", "argon2-rust", 1.0),
@@ -275,7 +275,7 @@ class Bench:
 
 
 def tables(bench, jobs, bars):
-    """What was printed, in Markdown."""
+    """The printed tables, in Markdown."""
     yield (
         f"{machine()}. Milliseconds of the call; "
         "processor seconds of the whole process, user and system (medians)."

@@ -157,7 +157,7 @@ class World:
         return (time.monotonic() - begun) * 1000
 
     def prepare(self):
-        """What the later jobs find."""
+        """Makes the files that the later jobs read."""
         self.quiet("sealstone trust approve --yes me.pub")
         self.quiet("sealstone seal --from me.passport -r me.pub -o mine.sealed report")
         for i in range(1024):

@@ -22,7 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# What the project promises: job, peer, direction → the least ratio of throughputs.
+# The promises of the project: job, peer, direction → the least ratio of throughputs.
 BARS = {
     ("unsigned", "age"): 2.0,
     ("unsigned", "rage"): 3.0,

@@ -83,7 +83,7 @@ async function start(started, command) {
   throw new Error(`it ended: ${command.join(" ")}`);
 }
 
-/** What all connections of one issuer and one type send. */
+/** The requests that all connections of one issuer and one type send. */
 class Job {
   /** For requests that are not measured: issuers end connections that wait. */
   agent = false;

@@ -35,7 +35,7 @@ PROGRAMS = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
 PASSWORD, SALT = b"correct horse battery", bytes(range(16))
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
-# What the project promises: job, peer → the least ratio of times.
+# The promises of the project: job, peer → the least ratio of times.
 BARS = [
     ("argon2id 64 MiB t=3", "the command, less its start", 1.0),
     ("argon2id 64 MiB t=3", "argon2-cffi", 1.7),

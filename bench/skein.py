@@ -61,7 +61,7 @@ PYSKEIN = (
     "print((time.perf_counter()-t)*1e9/len(m),flush=True)"
 )
 
-# What the project promises: job, peer → the least ratio of times.
+# The promises of the project: job, peer → the least ratio of times.
 BARS = [
     ("sealstone-512", "rustcrypto-512", 3.1),
     ("sealstone-512 1 MiB", "pyskein-512", 1.5),
@@ -198,7 +198,7 @@ def report_markdown(samples):
 
 
 def processor():
-    """What the system says of the processor. Virtual machines often give family and model only."""
+    """The processor, as the system describes it. Virtual machines often give family and model only."""
     info = {}
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         key, _, value = line.partition(":")

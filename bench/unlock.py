@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What unlocking a passport costs beside its key derivation: two whole processes in turn, one that
-unlocks, one that only derives.
+"""Measures the time that unlocking a passport takes beside its key derivation. Two whole processes
+run in turn: one unlocks, one only derives.
 
 usage: bench/unlock.py [--profile NAME] [--rounds N] [--sealstone FILE]
 """

@@ -10,7 +10,7 @@ export function canCreate(): boolean {
   return typeof PublicKeyCredential !== "undefined" && Boolean(globalThis.navigator?.credentials);
 }
 
-/** What the authenticator gets as its challenge: it binds the credential to the request. */
+/** The challenge for the authenticator: it binds the credential to the request. */
 export async function boundChallenge(challenge: string, subject: Uint8Array) {
   return sha256(concat(LABEL, fromBase64url(challenge), subject));
 }

@@ -18,7 +18,7 @@ export interface Gate {
   [member: string]: unknown;
 }
 
-/** What a proof is for. */
+/** The request that a proof is bound to. */
 export interface Ask {
   /** SHA-256 of the request, or of all digests of a batch. */
   subject: Bytes;

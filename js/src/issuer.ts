@@ -41,7 +41,7 @@ interface Problem {
   gate?: Gate;
 }
 
-/** What went wrong, in the words of the issuer or of an origin (RFC 9457). */
+/** A problem, in the words of the issuer or of an origin (RFC 9457). */
 export class Refused extends Error {
   /** The last part of the problem's type, such as `gate-refused`. */
   readonly kind: string;
@@ -113,7 +113,7 @@ export class Issuer {
   #known(isAgain = false): Promise<Directory> {
     if (isAgain) this.#directory = undefined;
     this.#directory ??= this.#get(WELL_KNOWN).then((answer) => answer.json() as Promise<Directory>);
-    // What failed is asked for again the next time.
+    // After a failure, the next call asks again.
     this.#directory.catch(() => (this.#directory = undefined));
     return this.#directory;
   }

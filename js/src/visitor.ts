@@ -7,7 +7,7 @@ import { Issuer, isKnown } from "./issuer.js";
 import { BrowserStore, MemoryStore, type StoredToken, type TokenStore } from "./store.js";
 import type { Progress } from "./work.js";
 
-/** What is going on. */
+/** The current step. */
 export type Step = "asking" | "working" | "issuing" | "redeeming";
 
 export interface VisitorOptions {

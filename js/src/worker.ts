@@ -2,14 +2,14 @@
 
 import { Search, type Work } from "./search.js";
 
-/** What the page sends, once. */
+/** The message of the page, sent once. */
 export interface Order {
   work: Work;
   start: number;
   step: number;
 }
 
-/** What the worker answers, again and again. */
+/** A message of the worker, which sends several. */
 export type Report = { tried: number; found?: string } | { error: string };
 
 const scope = globalThis as unknown as {

@@ -38,7 +38,7 @@ impl Pepper {
     }
 }
 
-/// What Argon2 is to compute, without the password: `(type, version, time_cost, memory_cost,
+/// The inputs of Argon2, without the password: `(type, version, time_cost, memory_cost,
 /// parallelism, salt, pepper, data)`.
 #[derive(FromPyObject)]
 pub(crate) struct Task(

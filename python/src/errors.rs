@@ -36,7 +36,8 @@ pub(crate) fn exception(py: Python<'_>, error: Error) -> PyErr {
     }
 }
 
-/// What was given does not fit the recipients, in words, or the passport of this fingerprint.
+/// No passphrase that the caller gave fits the recipients, in words, or the passport of this
+/// fingerprint.
 pub(crate) fn wrong_passphrase(
     py: Python<'_>,
     recipients: Vec<String>,
@@ -135,7 +136,7 @@ fn number_of(error: &io::Error) -> Option<i32> {
     error.raw_os_error()
 }
 
-/// What the system's number means.
+/// The meaning of the system's number.
 fn words(number: i32) -> String {
     let text = io::Error::from_raw_os_error(number).to_string();
     let words = text.split(" (os error").next();

@@ -273,7 +273,7 @@ impl Hash for Blake2bState {
     }
     fn finish_into(mut self, digest: &mut [u8]) {
         below(self.has_key, || {
-            // What is moved out of a box is not wiped there.
+            // A value that is moved out of a box is not wiped there.
             let hash = std::mem::replace(&mut *self.hash, blake2b::Blake2b::new(1));
             digest.copy_from_slice(hash.finish().as_ref());
         });

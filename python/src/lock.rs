@@ -49,7 +49,7 @@ const PAUSE: Duration = Duration::from_micros(20);
 /// One more in each child.
 static PROCESS: AtomicU32 = AtomicU32::new(1);
 
-/// Who this is: the process in the upper half, the thread in the lower one. Never 0.
+/// A number of this thread: the process in the upper half, the thread in the lower one. Never 0.
 pub(crate) fn me() -> u64 {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     thread_local! {

@@ -52,8 +52,8 @@ pub(crate) fn zeros(length: usize) -> PyResult<Zeroizing<Vec<u8>>> {
     Ok(zeros)
 }
 
-/// Makes room for `count` more bytes, if the system has the memory. What is given up is wiped, as
-/// `bytes` is when it is dropped.
+/// Makes room for `count` more bytes, if the system has the memory. Memory that is released is
+/// wiped, as `bytes` is when it is dropped.
 pub(crate) fn reserve(bytes: &mut Zeroizing<Vec<u8>>, count: usize) -> PyResult<()> {
     if bytes.capacity() - bytes.len() >= count {
         return Ok(());

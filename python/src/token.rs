@@ -73,7 +73,7 @@ fn array<const N: usize>(bytes: &[u8], what: &str) -> PyResult<[u8; N]> {
     bytes.try_into().map_err(wrong)
 }
 
-/// What an origin asks for.
+/// The challenge of an origin: it asks for a token.
 #[pyclass(frozen, eq, module = "sealstone.tokens")]
 #[derive(PartialEq)]
 pub(crate) struct Challenge(TokenChallenge);

@@ -162,8 +162,8 @@ impl TrustStore {
         self.with(py, Store::refresh)
     }
 
-    /// What the user thinks of a signature of this time, as of the last refresh. The lock is held
-    /// for a moment only: a progress function may ask the store too. Python must be detached.
+    /// The user's trust in a signature of this time, as of the last refresh. The lock is held for a
+    /// moment only: a progress function may ask the store too. Python must be detached.
     pub(crate) fn standing(&self, signer: &Fingerprint, at: Option<u64>) -> Standing {
         let held = self.store.wait();
         // It was there for the refresh, and this thread has given it up.

@@ -154,7 +154,7 @@ impl Seek for ViewReader {
     }
 }
 
-/// A buffer that the caller gave for output. What was written becomes zeros if the work fails.
+/// A buffer that the caller gave for output. The bytes written become zeros if the work fails.
 pub(crate) struct Buffer {
     view: View,
     written: usize,

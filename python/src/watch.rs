@@ -142,8 +142,8 @@ impl Watch {
         }
     }
 
-    /// As `at`, and an error if the work has to stop. What cancelled it is its result; several
-    /// threads may hear of it here.
+    /// As `at`, and an error if the work has to stop. Several threads may get that error here. The
+    /// exception of the caller is the one that stopped the work.
     pub(crate) fn passed(&self, done: u64, total: u64) -> io::Result<()> {
         self.at(done, total.max(done));
         self.stopped()

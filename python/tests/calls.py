@@ -117,7 +117,7 @@ def memory() -> None:
 
 
 def hashers() -> None:
-    """What a hasher says of itself and of hashes."""
+    """The methods and attributes of a hasher."""
     assert not HASHER.check_needs_rehash(HASH) and repr(HASHER) and HASHER.__reduce__() and HASHER.encoding
     argon2.profiles.get_default_parameters()
     argon2.install_as_argon2()
@@ -259,7 +259,7 @@ def stored() -> None:
 
 
 def opened() -> None:
-    """What came with a file: shown, copied, and refused to a pickle."""
+    """The facts about a file: shown, copied, and never pickled."""
     it = sealstone.open(SEALED, keys=BOB, sender=ALICE.public)
     assert repr(it) and copy.copy(it) is copy.deepcopy(it) is it
     fails(it.__reduce__)
@@ -302,7 +302,7 @@ def report() -> None:
 
 
 def facts() -> None:
-    """What a package says of itself."""
+    """The attributes of a package."""
     package = Package.load(STORED)
     for name in ("signers", "threshold", "required", "time", "author", "digest", "complete", "metadata", "policy"):
         getattr(package, name)

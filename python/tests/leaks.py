@@ -1,7 +1,7 @@
 """Measures leaks: `python leaks.py CALLS [--seconds N] [NAME]…`.
 
-A round makes CALLS calls of each job, or a number of which three rounds fit into N seconds. What
-grows in one round is measured twice more.
+A round makes CALLS calls of each job, or a number of which three rounds fit into N seconds. If a
+count grows in one round, up to two more rounds follow.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def counted() -> tuple[int, ...]:
 
 
 def leak(call: Callable[[], object], times: int) -> str | None:
-    """What grows by half a block, page or byte with each call, or `None`.
+    """The counts that grow by half a block, page or byte with each call, or `None`.
 
     Caches and lists of free objects grow now and then. A leak grows in each of three rounds, and
     with the number of calls: a second measurement makes four times as many.

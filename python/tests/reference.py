@@ -97,7 +97,7 @@ class Unquoted(ast.NodeTransformer):
         return node if ast.unparse(node.value) == "Literal" else self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
-        """What stands in quotes."""
+        """Replaces a type in quotes by the type."""
         return self.visit(ast.parse(node.value, mode="eval").body) if isinstance(node.value, str) else node
 
 

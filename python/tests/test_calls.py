@@ -71,12 +71,12 @@ def native() -> set[str]:
     return {name for name, it in stub if "property" not in marks(it) and not it.name.startswith("__")}
 
 
-# What each coroutine of `aio` is of.
+# The name of each coroutine of `aio`, by its function.
 MADE_OF = {inspect.unwrap(getattr(aio, name.removeprefix("aio."))): name for name in coroutines()}
 
 
 def called(work: Callable[[], object]) -> tuple[set[tuple[str, int]], set[str]]:
-    """What `work` calls on this thread: functions in Python, those of the extension, coroutines."""
+    """The functions that `work` calls on this thread: in Python, of the extension, coroutines."""
     ours, theirs = set(), set()
 
     def note(frame: types.FrameType, event: str, function: Any) -> None:

@@ -41,7 +41,7 @@ def test_examples_of_a_page(page: Path, tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def table_cells(page: Path) -> list[str]:
-    """What stands in code in the second column of the page's tables, and is all of it Python."""
+    """The spans of code in the second column of the page's tables. All of it is Python."""
     rows = [line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
     return [span for row in rows for span in row.strip("|").split(" | ")[-1].split("`")[1::2] if not span.endswith("=")]
 

@@ -7,7 +7,7 @@ libpython3-testsuite has CPython's tests.
 
 The bodies of CHANGED are derived from those of CPython 3.11.7, Copyright (c) 2001-2023 Python
 Software Foundation; All Rights Reserved, under the PSF License Agreement, version 2
-(https://docs.python.org/3/license.html). What was changed is said beside each.
+(https://docs.python.org/3/license.html). A comment beside each names the changes.
 """
 
 import hashlib

@@ -135,7 +135,7 @@ def test_secrets_of_the_parent(tmp_path: Path) -> None:
 
 
 def child_of(work: Callable[[], None], seconds: float = 60) -> int:
-    """What a forked child returns that works, 0 if it raised nothing."""
+    """The exit status of a forked child that does `work`: 0 if it raised nothing."""
     child = os.fork()
     if child == 0:
         try:

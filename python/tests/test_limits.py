@@ -1,4 +1,4 @@
-"""What the system does not give: memory and threads. Python goes on, with an exception or without.
+"""The system refuses memory or threads. Python goes on, with an exception or without.
 
 Each program lowers a limit of its own process.
 """

@@ -34,8 +34,8 @@ class Source(io.BytesIO):
 
 
 def panic() -> BaseException:
-    """What our extension module raises after a panic. Others that PyO3 made have classes of their
-    own, with the same name."""
+    """The exception that our extension module raises after a panic. Other modules made with PyO3
+    have classes of their own, with the same name."""
     source = Source(SEALED)
     for kind in BaseException.__subclasses__():
         if kind.__name__ == "PanicException":

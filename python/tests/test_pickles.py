@@ -1,4 +1,4 @@
-"""What goes from process to process: public passports and exceptions, with all that they say."""
+"""Pickles between processes: public passports, and exceptions with all their attributes."""
 
 import copy
 import inspect
@@ -40,7 +40,7 @@ def test_exceptions_keep_their_fields(kind: type[Exception]) -> None:
 
 
 def test_who_could_open_it() -> None:
-    """What the file says of its recipients, which needs no key, and what was tried."""
+    """The recipients that the file names, for which no key is needed, and the keys tried."""
     several: list[dict[str, Any]] = [{}, {"anonymous": True}, {"passphrase": "passphrase", "profile": CHEAP}]
     for other in several:
         sealed = sealstone.seal(b"text", to=BOB.public, **other)

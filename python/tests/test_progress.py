@@ -52,7 +52,7 @@ SHORT: dict[str, Callable[..., object]] = {
 
 
 class Enough(Exception):
-    """What a progress function raises."""
+    """The exception of a progress function."""
 
 
 def enough(done: int, total: int) -> None:

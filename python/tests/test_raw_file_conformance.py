@@ -8,7 +8,7 @@ with its reason. On Debian, the package libpython3-testsuite has CPython's tests
 
 The bodies in this file are derived from those of CPython 3.11.7, Copyright (c) 2001-2023 Python
 Software Foundation; All Rights Reserved, under the PSF License Agreement, version 2
-(https://docs.python.org/3/license.html). What was changed is said beside each.
+(https://docs.python.org/3/license.html). A comment beside each names the changes.
 """
 
 import array
@@ -107,7 +107,7 @@ def opened(name: Any, mode: str = "r", buffering: int = -1, **options: Any) -> A
     return binary if "b" in mode else io.TextIOWrapper(binary, **options)
 
 
-# What CPython's classes expect to be given.
+# The names that CPython's classes expect.
 NAMES: dict[str, Any] = {name: getattr(io, name) for name in io.__all__ if name != "open"} | {
     "open": staticmethod(opened),
     "MockRawIO": Pieces,

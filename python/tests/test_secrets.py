@@ -50,7 +50,7 @@ def keyed(make: Any) -> Held:
     return Held(make(PLAN, key=KEY), (PLAN, KEY))
 
 
-# By class. What has no secret has none to show.
+# By class. The entry of a class without secrets names none.
 TABLE: dict[str, Callable[[], Held]] = {
     "sealstone.Opened": lambda: Held(sealstone.open(SEALED, keys=BOB, sender="any"), (PLAN,)),
     "sealstone.Passport": lambda: Held(BOB, words(BOB)),

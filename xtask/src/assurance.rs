@@ -102,7 +102,7 @@ fn update(
     Ok(true)
 }
 
-/// What is before the table, the table, and what is behind it, with its end.
+/// The text before the table, the table, and the rest, which begins with the end mark.
 fn parts<'a>(page: &'a str, begin: &str) -> Result<(&'a str, &'a str, &'a str), String> {
     let (before, rest) = page.split_once(begin).ok_or(LOST)?;
     let (table, after) = rest.split_once(END).ok_or(LOST)?;

@@ -472,7 +472,7 @@ sealstone_status sealstone_package_embedded(const sealstone_package *package,
                                             const char *path,
                                             sealstone_buffer **content);
 
-// What the package says, as JSON without a zero byte at its end; nothing of it is verified.
+// The statements of the package, as JSON without a zero byte at its end. None is verified.
 //
 // The keys are `signers` (fingerprints), `threshold`, `required` (names of layers), `time`
 // (seconds since 1970), `author`, `digest`, `complete`, `metadata`, `policy`, `files` (each with
@@ -617,7 +617,7 @@ sealstone_status sealstone_skein_digest(const sealstone_skein *skein,
 // Wipes and frees the state. `NULL` is fine.
 void sealstone_skein_free(sealstone_skein *skein);
 
-// What happened at the last failure of this thread, and what to do. Never `NULL`; valid until this
+// The last failure of this thread, and what the user can do. Never `NULL`; valid until this
 // thread's next failure.
 const char *sealstone_error_message(void);
 

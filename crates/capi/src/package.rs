@@ -274,7 +274,7 @@ pub unsafe extern "C" fn sealstone_package_embedded(
     })
 }
 
-/// What the package says, as JSON without a zero byte at its end; nothing of it is verified.
+/// The statements of the package, as JSON without a zero byte at its end. None is verified.
 ///
 /// The keys are `signers` (fingerprints), `threshold`, `required` (names of layers), `time`
 /// (seconds since 1970), `author`, `digest`, `complete`, `metadata`, `policy`, `files` (each with

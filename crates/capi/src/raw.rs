@@ -294,7 +294,7 @@ pub(crate) unsafe fn free<T>(object: *mut T) {
 mod tests {
     use super::{Choices, choices};
 
-    /// What version 0.1 of a library has, and what 0.2 and 0.3 add.
+    /// The fields of a library's version 0.1, then those that 0.2 and 0.3 add.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[repr(C)]
     struct Third {

@@ -285,7 +285,8 @@ unsafe fn with_signature(
     unsafe { raw::give(result, add) }
 }
 
-/// Whether nobody should stand for a package with this layer. What is only missing may come later.
+/// Whether nobody should sign a package with this layer. A layer that is only missing may come
+/// later.
 fn prevents_signing(layer: &LayerReport) -> bool {
     let is_content = layer.layer == sealstone::package::Layer::Content;
     match layer.verdict {

@@ -165,7 +165,7 @@ pub(crate) fn guarded_drop(drop: impl FnOnce()) {
     let _ = catch_unwind(AssertUnwindSafe(drop));
 }
 
-/// What happened at the last failure of this thread, and what to do. Never `NULL`; valid until this
+/// The last failure of this thread, and what the user can do. Never `NULL`; valid until this
 /// thread's next failure.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealstone_error_message() -> *const c_char {
@@ -198,7 +198,7 @@ mod tests {
         "sealstone_version",
     ];
 
-    /// What catches panics. The last three call `guarded` or `guarded_drop` themselves.
+    /// The calls that catch panics. The last three call `guarded` or `guarded_drop` themselves.
     const GUARDED: [&str; 4] = [
         "    guarded(|| {",
         "raw::free(",

@@ -19,7 +19,7 @@ pub struct AtomicFile {
     temporary: Option<Temporary>,
 }
 
-/// What happens to a file that has the final name already.
+/// The treatment of a file that has the final name already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
     /// It stays, and the commit fails with [`io::ErrorKind::AlreadyExists`].

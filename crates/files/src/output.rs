@@ -39,7 +39,7 @@ pub enum Refusal {
     Io(io::Error),
 }
 
-/// What the path of an output leads to.
+/// The kind of file at the path of an output.
 #[derive(Debug)]
 pub enum Target {
     /// A regular file, or nothing yet.
@@ -83,7 +83,7 @@ impl OutputError {
 }
 
 impl Target {
-    /// What `path` leads to for an output that is made of `input`. A pipe or a device is opened.
+    /// The target at `path` for an output that is made of `input`. A pipe or a device is opened.
     ///
     /// # Errors
     /// [`Refusal::Input`]; [`Refusal::Exists`] for a file, unless it is to be replaced; then

@@ -55,7 +55,7 @@ pub struct Coverage {
     pub not_executed: u64,
     /// Functions of our crates that look like kernels, are not proved, and are explained.
     pub drivers: Vec<(Function, &'static str)>,
-    /// What must not be.
+    /// Findings of the kinds that the module's description lists.
     pub findings: Vec<String>,
 }
 

@@ -6,7 +6,7 @@ use sealstone_prover::algebra::Numbers;
 use sealstone_testing::rfc9106::{Argon2, Block, Functions, Place, TAGS};
 use sealstone_testing::{pyca, unhex};
 
-/// What the prover compares machine code with.
+/// The specification that the prover compares machine code with.
 struct Specified;
 
 impl Functions for Specified {

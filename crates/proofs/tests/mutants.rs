@@ -19,10 +19,11 @@
 //!     --test mutants -- --ignored --nocapture every_instruction
 //! ```
 //!
-//! A shard `k/n` is each n-th mutant, from the k-th on. So all shards together are the campaign,
-//! whoever runs them, if all have the same compiler and the same source. `SEALSTONE_ONLY` chooses
-//! functions by a part of their name. The file `mutants/survivors.txt` has the mutants that are
-//! proved, each with the reason why it is right. A proved mutant that it lacks ends the campaign.
+//! A shard `k/n` is each n-th mutant, from the k-th on. So all shards together are the campaign.
+//! They can run on different machines that have the same compiler and the same source.
+//! `SEALSTONE_ONLY` chooses functions by a part of their name. The file `mutants/survivors.txt` has
+//! the mutants that are proved, each with the reason why it is right. A proved mutant that it lacks
+//! ends the campaign.
 
 use iced_x86::{Code, Decoder, DecoderOptions, Instruction, OpKind, Register};
 use sealstone_proofs::catalog::{Kernel, kernels, others};
@@ -258,8 +259,8 @@ struct Mutant {
     bytes: Vec<u8>,
 }
 
-/// Each change of each instruction, in the order of addresses. What is chosen at random is always
-/// the same for an instruction.
+/// Each change of each instruction, in the order of addresses. Random choices depend only on the
+/// place of the instruction in its function, so every run makes the same ones.
 fn mutants(image: &Image, proved: &Proved) -> Vec<Mutant> {
     let mut all = Vec::new();
     for instruction in &proved.instructions {

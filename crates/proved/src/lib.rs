@@ -34,9 +34,9 @@ pub struct Distance {
     pub length: usize,
 }
 
-/// What the digest of a function is of. The function stands at `start` and has this code; `read`
-/// gives the bytes of a constant. `None` if the code has no such distances, or a constant cannot be
-/// read.
+/// The bytes that the digest of a function covers. The function stands at `start` and has this
+/// code; `read` gives the bytes of a constant. `None` if the code has no such distances, or a
+/// constant cannot be read.
 ///
 /// ```
 /// use sealstone_proved::{Distance, normal_form};

@@ -113,7 +113,7 @@ impl Polynomials for Terms {
     }
 }
 
-/// What Poly1305 computes (RFC 8439, 2.5), with numbers of several words, the lowest first.
+/// The polynomial of Poly1305 (RFC 8439, 2.5), with numbers of several words, the lowest first.
 pub trait Residues: Algebra<64> {
     /// The low 128 bits of ((c₀ · `r` + c₁) · `r` + …) · `r` modulo 2^130 - 5, for these
     /// coefficients c₀, c₁, …. On formulas, an operation that [`Terms::settled`] looks into.

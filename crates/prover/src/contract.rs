@@ -295,7 +295,7 @@ pub(crate) fn pick<W: Clone>(buffer: &[W], cells: &[usize]) -> Vec<W> {
     cells.iter().map(|cell| buffer[*cell].clone()).collect()
 }
 
-/// What a kernel may assume, and what it must guarantee.
+/// The assumptions that a kernel may make, and its guarantees.
 pub struct Contract {
     /// The difference from other contracts of the kernel; may be empty.
     pub case: &'static str,

@@ -27,7 +27,7 @@ use layout::Layout;
 use runs::{Decided, Decision, Native};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// What is proved: a function of an image, on a processor.
+/// The subject of a proof: a function of an image, on a processor.
 type Subject<'a> = (&'a Image, &'a Symbol, &'a Processor);
 
 /// Formulas and inputs that several proofs share: equivalent kernels have the same specification.

@@ -477,7 +477,7 @@ fn a_group_too_many_and_groups_too_few() {
     with(2, false);
 }
 
-/// What it returns is wrong from five elements on, or for full groups from the third one on.
+/// The result is wrong from five elements on, or for full groups from the third one on.
 #[test]
 fn a_wrong_number_of_elements() {
     assert_only_one_group(Planted {

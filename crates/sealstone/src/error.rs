@@ -20,7 +20,7 @@ pub enum Error {
     OtherKind {
         /// The kind that is wanted, as "a sealed file".
         wanted: &'static str,
-        /// What was found, if it is known: "this is a public passport", "it is empty".
+        /// The kind that was found, if it is known: "this is a public passport", "it is empty".
         found: Option<&'static str>,
     },
     /// Armored text breaks a rule, as if a part of it was lost; the text names the rule.

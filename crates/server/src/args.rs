@@ -17,12 +17,12 @@ use crate::operators::Role;
 #[derive(Debug, Parser)]
 #[command(name = "sealstone-server", version, max_term_width = 100)]
 pub struct Cli {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to do.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Issue tokens to those who pass the gate
@@ -158,7 +158,7 @@ pub struct AdminArgs {
     /// Print tables instead of JSON
     #[arg(long, global = true)]
     pub table: bool,
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: AdminCommand,
 }
@@ -260,7 +260,7 @@ pub enum AdminCommand {
         data: DataArgs,
         /// The name
         name: String,
-        /// What the operator may do
+        /// The rights of the operator
         #[arg(long, value_enum)]
         role: Role,
         /// The password's file, needed for a new operator; "-" is standard input

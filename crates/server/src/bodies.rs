@@ -80,7 +80,7 @@ pub struct Vouched {
     pub vouch: String,
 }
 
-/// What the gate wants, with fresh challenges.
+/// The demands of the gate, with fresh challenges.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct GateAnswer {
     /// The gate, and the gates within it.
@@ -110,7 +110,7 @@ pub struct VerifyBatch {
     pub tokens: Vec<VerifyOne>,
 }
 
-/// What became of a token.
+/// The result for a token.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub struct Verified {
     /// Whether it is accepted.
@@ -130,7 +130,7 @@ pub struct Verified {
     pub problem: Option<Value>,
 }
 
-/// What became of each token, in the order of the request.
+/// The result for each token, in the order of the request.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct VerifiedBatch {
     /// The results.
@@ -145,7 +145,7 @@ pub struct CheckOne {
     pub token: String,
 }
 
-/// What a token is.
+/// The findings about a token.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub struct Checked {
     /// Whether it is authentic, and of a key that redeems now.
@@ -179,16 +179,16 @@ pub struct ProblemBody {
     pub title: String,
     /// The status of the answer.
     pub status: u16,
-    /// What is wrong with this request.
+    /// The mistake in this request.
     pub detail: Option<String>,
     /// Why a token is not accepted.
     pub reason: Option<String>,
-    /// What the gate wants, with fresh challenges.
+    /// The demands of the gate, with fresh challenges.
     #[schema(value_type = Option<Object>)]
     pub gate: Option<Value>,
 }
 
-/// What every route may answer.
+/// Possible answers of every route.
 #[derive(IntoResponses)]
 pub enum Always {
     /// The request did not arrive in time.
@@ -199,7 +199,7 @@ pub enum Always {
     Unavailable(#[to_schema] ProblemBody),
 }
 
-/// What every route with a body may answer.
+/// Possible answers of every route with a body.
 #[derive(IntoResponses)]
 pub enum OfBody {
     /// The body is not what it should be.
@@ -216,7 +216,7 @@ pub enum OfBody {
     Unavailable(#[to_schema] ProblemBody),
 }
 
-/// What a gated route may answer too.
+/// Further answers of a gated route.
 #[derive(IntoResponses)]
 pub enum OfGate {
     /// The body is not what it should be.

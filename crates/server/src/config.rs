@@ -58,7 +58,7 @@ pub struct Config {
     pub metrics: MetricsOptions,
     /// The listener for operators.
     pub admin: AdminOptions,
-    /// What is logged.
+    /// The log.
     pub log: LogOptions,
     /// Where spans go.
     pub telemetry: TelemetryOptions,
@@ -116,7 +116,7 @@ impl Default for AdminOptions {
     }
 }
 
-/// What is logged, to standard error.
+/// The log, which goes to standard error.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LogOptions {

@@ -24,7 +24,7 @@ pub(crate) const SHARED_PROBE_LEN: usize = 64;
 /// A store that needs longer is not ready.
 const STORE_TIME: Duration = Duration::from_secs(3);
 
-/// What the answers depend on.
+/// The state that the answers depend on.
 pub(crate) struct Health {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) probe_len: usize,

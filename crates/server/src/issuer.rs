@@ -343,7 +343,7 @@ pub(crate) async fn send_passport(State(issuer): State<Arc<Issuer>>) -> Response
     ([(CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()
 }
 
-/// What the gate wants
+/// The demands of the gate
 #[utoipa::path(get, path = "/gate", responses(
     (status = 200, description = "The gate, with fresh challenges", body = GateAnswer),
     Always,

@@ -318,7 +318,7 @@ fn introduce(
     Ok(contact)
 }
 
-/// What a URL answered.
+/// The answer of a URL.
 struct Fetched {
     /// The new content; none if it did not change since the tag.
     body: Option<Vec<u8>>,

@@ -419,7 +419,7 @@ impl VerifyOne {
 
 /// Spends a token for an operation of an origin
 #[utoipa::path(post, path = "/v1/verify", request_body = VerifyOne, responses(
-    (status = 200, description = "What became of it", body = Verified),
+    (status = 200, description = "The result", body = Verified),
     OfBody,
 ))]
 pub(crate) async fn verify_json(
@@ -434,7 +434,7 @@ pub(crate) async fn verify_json(
 ///
 /// Each token has a verdict of its own. All share the store's commits.
 #[utoipa::path(post, path = "/v1/verify/batch", request_body = VerifyBatch, responses(
-    (status = 200, description = "What became of each, in the order of the request",
+    (status = 200, description = "The results, in the order of the request",
         body = VerifiedBatch),
     OfBody,
 ))]

@@ -36,7 +36,7 @@ pub trait Program {
     fn tell(&self, notice: &Notice<'_>);
 }
 
-/// What the user should know about a passphrase.
+/// A warning to the user about a passphrase.
 #[derive(Debug)]
 pub enum Notice<'a> {
     /// Other users can read the file that it is in.

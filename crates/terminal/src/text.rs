@@ -270,7 +270,7 @@ mod tests {
             fold(&format!("{text} {fingerprint}")),
             format!("{text}\n  {first}\n  {second}")
         );
-        // What a stranger calls himself makes no difference.
+        // The label that a stranger chooses makes no difference.
         let label = format!("from \"sealstone \": {fingerprint}");
         assert_eq!(fold(&label).lines().count(), 2);
         for whole in [fingerprint, "no fingerprint"] {

@@ -16,7 +16,7 @@ const MAX_LEN: usize = 4096;
 const COUNT: usize = 24;
 /// More candidates than anybody compares.
 const SHOWN: usize = 5;
-/// What people write behind a number.
+/// Marks that people write behind a number.
 const MARKS: [char; 3] = ['.', ')', ':'];
 
 /// Why there are no words.

@@ -1,4 +1,4 @@
-"""What `_types` gives out."""
+"""The names that `_types` exports."""
 
 import os
 from collections.abc import Callable

@@ -253,7 +253,7 @@ class SealedFile(io.RawIOBase):
 
     @property
     def facts(self) -> Opened:
-        """What came with the content: the sender, the name, the time, the note, the length."""
+        """The facts about the content: its sender, name, time, note and length."""
         return self._facts
 
     @property

@@ -1,4 +1,4 @@
-"""What a verification of a package found."""
+"""The report of the verification of a package."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -12,14 +12,14 @@
 | `ask`, `finalize` | `sealstone.tokens.Pending`, and its `finalize` |
 | `calibrate` | `sealstone.argon2`; a `PasswordHasher` has `hash_async` and `verify_async` |
 
-The rest has no coroutine. What is short needs none: a passport is made, a single token issued or
-redeemed, a record of the trust store written in milliseconds. A hash object's `update` with much
-data is done by `asyncio.to_thread`.
+The rest has no coroutine. Short work needs none: a passport is made, a single token issued or
+redeemed, a record of the trust store written in milliseconds. For a hash object's `update` with
+much data, use `asyncio.to_thread`.
 
 Arguments and results are those of the functions and methods of these names; `progress` is called on
 the other thread. A task that is cancelled stops its work, which takes about a tenth of a second,
 and nothing of a target stays. Work that has ended by then, or is putting its target in place, is
-not undone: the target is whole. What has no `progress` goes on: the task ends when it has ended.
+not undone: the target is whole. A function without `progress` goes on, and the task ends after it.
 
 >>> import asyncio
 >>> from sealstone import Passport, aio

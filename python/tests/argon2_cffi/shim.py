@@ -1,8 +1,8 @@
 """Puts `sealstone.argon2` in the place of argon2-cffi, for argon2-cffi's own tests.
 
-A pytest plugin. What the tests take from the C library through cffi is made here: its constants,
-its `argon2_context`, and `core`, which reads one and writes its output. So are the private names of
-argon2-cffi that its tests import.
+A pytest plugin. It makes the parts of the C library that the tests use through cffi: the constants,
+`argon2_context`, and `core`, which reads one and writes its output. It also makes the private names
+of argon2-cffi that the tests import.
 """
 
 import sys

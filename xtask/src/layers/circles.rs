@@ -16,7 +16,7 @@ type Module = Vec<String>;
 /// Which module uses which others, each with the line.
 type Arrows = BTreeMap<Module, BTreeMap<Module, usize>>;
 
-/// What the file of a module brings in by `use`; a crate's root may have several files.
+/// The imports of a module's file by `use`; a crate's root may have several files.
 #[derive(Default)]
 struct File<'a> {
     sources: Vec<&'a Source>,

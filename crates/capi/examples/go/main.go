@@ -99,7 +99,7 @@ func (passport Passport) public() (PublicPassport, error) {
 func (passport Passport) free()     { C.sealstone_passport_free(passport.handle) }
 func (public PublicPassport) free() { C.sealstone_public_passport_free(public.handle) }
 
-// What a callback works on: a cgo.Handle to this is what C passes around.
+// The data of a callback. C passes a cgo.Handle to it around.
 type stream struct {
 	reader io.Reader
 	writer io.Writer

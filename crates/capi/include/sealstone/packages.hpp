@@ -33,7 +33,7 @@ inline const char *text_of(const std::optional<std::string> &text)
 
 } // namespace detail
 
-/// What a verification found.
+/// The result of a verification.
 class Report {
 public:
     Report(bool good, sealstone_report *owned) : good_(good), owned_(owned) {}

@@ -34,7 +34,7 @@ private:
     detail::Owner<sealstone_issuer_public_key, sealstone_issuer_public_key_free> owned_;
 };
 
-/// What a verifier asks for.
+/// The challenge of a verifier: it asks for a token.
 class Challenge {
 public:
     /// `context` is empty or has 32 bytes; `origins` are separated by commas.

@@ -36,7 +36,7 @@ fn functions(header: &str) -> String {
     found
 }
 
-/// What a C compiler makes of the structures.
+/// The layouts that a C compiler gives the structures.
 fn layouts(directory: &Path, header: &str) -> String {
     let mut program =
         String::from("#include <stdio.h>\n#include \"sealstone.h\"\nint main(void) {\n");

@@ -1,4 +1,4 @@
-/* What is refused when the system gives no memory: the library ends no program. */
+/* Calls fail when the system gives no memory. The library ends no program. */
 #include "sealstone.h"
 
 #include <stdio.h>

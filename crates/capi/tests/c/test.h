@@ -1,4 +1,4 @@
-/* What the parts of the test program share. */
+/* Shared by the parts of the test program. */
 #ifndef TEST_H
 #define TEST_H
 

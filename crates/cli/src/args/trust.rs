@@ -46,7 +46,7 @@ pub(crate) struct PolicyArgs {
     pub(crate) change: ChangeArgs,
 }
 
-/// What happens to unsigned files.
+/// How unsigned files are treated.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum SignedPolicy {
     /// They are refused

@@ -88,7 +88,7 @@ const K: [u32; 64] = [
     0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208, 0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
 ];
 
-/// Calls every kernel once. What they give does not matter.
+/// Calls every kernel once. The results do not matter.
 pub fn call_every_kernel() {
     macro_rules! threefish {
         ($($cipher:ident $bytes:literal),*) => { $(

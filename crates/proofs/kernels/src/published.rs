@@ -7,8 +7,8 @@ use chacha20::{ChaChaCore, R20};
 use core::hint::black_box;
 use sha2::block_api::{compress256, compress512};
 
-/// Calls what the rows of these crates are about, so that the linker keeps it. What it gives does
-/// not matter.
+/// Calls the functions of these crates that have rows, so that the linker keeps them. The results
+/// do not matter.
 pub fn call_others() {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&black_box([1; 64 * 1024]));

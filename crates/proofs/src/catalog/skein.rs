@@ -381,7 +381,7 @@ const CASES: [&str; 9] = [
     "8 nodes",
 ];
 
-/// What the row of [`Nodes::contracts`] shows: in which calls.
+/// The statement of the row of [`Nodes::contracts`]: the calls for which it is proved.
 fn shown(lanes: usize, blocks: usize) -> &'static str {
     match (lanes, blocks) {
         (1 | 4 | 8, 16) => "Skein 1.3, 3.5.6, for any number of nodes of 16 blocks",

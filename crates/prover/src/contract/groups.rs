@@ -19,7 +19,7 @@ pub struct Groups {
     pub cells: [usize; 2],
     /// A buffer and its cell that has the position of the first element.
     pub position: (&'static str, usize),
-    /// What an element adds to the position.
+    /// The distance between the positions of two neighbouring elements.
     pub distance: u64,
     /// Elements of a full group.
     pub size: usize,

@@ -441,8 +441,8 @@ impl Runs<'_, '_> {
         Slices { output: starts[1] }
     }
 
-    /// What the specification of a group is computed from: its position is that of its first
-    /// element.
+    /// The inputs of the specification of a group. The position among them is that of the group's
+    /// first element.
     fn contents_of_group(&mut self, g: &Word) -> Contents<Word> {
         let mut contents = self.contents.clone();
         let (buffer, cell) = self.groups.position;

@@ -63,7 +63,7 @@ pub(super) fn unknowns(terms: &mut Terms, words: &[Word]) -> Vec<Word> {
         .collect()
 }
 
-/// What becomes of bits.
+/// Bits, and the unknowns that replace them.
 #[derive(Default)]
 pub(super) struct Roles {
     /// At the cut.

@@ -106,7 +106,7 @@ impl Session {
     }
 
     fn ask(&mut self, pairs: &[(Bit, Bit)]) -> Option<Values> {
-        // What both have in common cancels. The rest may be small.
+        // Common terms of both cancel. The rest may be small.
         let differences = pairs
             .iter()
             .map(|(a, b)| (self.terms.xor(*a, *b), Bit::ZERO));

@@ -27,7 +27,7 @@ enum Unknown {
     Bit(Bit),
     /// A number that has a name.
     Named(u32),
-    /// What a term is, as an integer.
+    /// The integer of a term.
     Term(u32),
 }
 
@@ -176,7 +176,7 @@ impl Terms {
             }
             _ => return integer.add(vec![Unknown::Bit(bit)], factor),
         };
-        // What is above the lowest bit, from all of it.
+        // The lowest bit is the whole, less the bits above it.
         let mut factor = factor.negative();
         for bit in &rest[1..] {
             factor = factor.plus(factor);
@@ -204,7 +204,7 @@ impl Terms {
         Some(polynomial)
     }
 
-    /// What an exact sum or a product is.
+    /// An exact sum or a product, as a polynomial.
     fn parts(&mut self, term: u32) -> Polynomial {
         match self.arithmetic.form(term) {
             Form::Sum(linear) => {

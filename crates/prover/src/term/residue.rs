@@ -5,10 +5,10 @@
 //! larger than the prime p. At the end it subtracts p if h is not below it. [`Terms::settled`]
 //! finds such words h among the sums of the code. It shows by [`integers`](super::integers) that
 //! h - Q = 0 modulo p, and by bounds that h < 2p. Then R is the low 128 bits of h or of h - p,
-//! whichever is right, and [`Terms::residue`] gives these bits in place of R. What
-//! the code makes of them must be the same formulas as what the specification makes of them.
+//! whichever is right, and [`Terms::residue`] gives these bits in place of R. The code and the
+//! specification must then compute the same formulas from these bits.
 //!
-//! Where h is found does not matter: what is shown of it does.
+//! The place of h does not matter, because the proof needs only these two facts about h.
 
 use super::linear::{Form, Kind, encode_residue};
 use super::{Bit, SAMPLES, Terms, Word, constant};
@@ -102,9 +102,9 @@ impl Terms {
         })
     }
 
-    /// What `compute` gives, where residues are numbers of the code: for each residue that was
-    /// asked for, a number among the sums computed with carries since this was last done that is
-    /// seen to be congruent to the polynomial.
+    /// The result of `compute`, in which numbers of the code replace residues. For each residue
+    /// that was asked for, this looks for a number that is shown to be congruent to the polynomial.
+    /// It looks among the sums with carries that were computed since its last call.
     pub fn settled<T>(&mut self, compute: impl FnOnce(&mut Self) -> T) -> T {
         let numbers = self.numbers_before_subtraction();
         for term in core::mem::take(&mut self.residues.pending) {

@@ -12,8 +12,8 @@ const MOST: usize = 20_000;
 
 impl Terms {
     /// The question where one of the pairs differs, which asks for the values of all atoms that are
-    /// unknowns; nothing if it is too large, or nothing is unknown. What is computed by division is
-    /// an unknown of its own there, so an answer may be wrong.
+    /// unknowns; nothing if it is too large, or nothing is unknown. A result of a division is an
+    /// unknown of its own there, so an answer may be wrong.
     pub(crate) fn where_differ(&self, pairs: &[(Bit, Bit)]) -> Option<String> {
         let wrapped = self.wrapped.iter();
         let stands_for: HashMap<u32, Bit> = wrapped.map(|(bit, atom)| (atom.0, *bit)).collect();
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(terms.where_differ(&[(constant(1, 1)[0], Bit::ONE)]), None);
     }
 
-    /// What is between the first two lines and the last two.
+    /// The lines of the question, without the first two and the last two.
     fn question(terms: &Terms, pairs: &[(Bit, Bit)]) -> Vec<String> {
         let text = terms.where_differ(pairs).unwrap();
         let lines: Vec<String> = text.lines().map(String::from).collect();

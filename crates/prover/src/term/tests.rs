@@ -298,7 +298,7 @@ fn a_wrong_sum_is_noticed() {
     terms.check_sum(&twice, 64, &[(1, &word), (1, &word)], 1);
 }
 
-/// What an operation is not for.
+/// Calls an operation with a number that is too wide for it.
 fn refused(operation: impl FnOnce(&mut Terms, &Word)) {
     let mut terms = Terms::new(5);
     let word = terms.input(65);

@@ -100,8 +100,8 @@ impl<R: Read> Members<R> {
         }
     }
 
-    /// The next member. What was not read of the one before is passed over. `None` once everything
-    /// has been checked.
+    /// The next member. The unread rest of the one before is skipped. `None` once everything has
+    /// been checked.
     ///
     /// # Errors
     /// [`Error::Malformed`] if this is not an archive, or one that says two things; [`Error::Io`].

@@ -30,7 +30,7 @@ pub enum Own {
     No,
 }
 
-/// What happens to the content.
+/// The decision about the content.
 #[derive(Clone, Debug)]
 pub enum Verdict {
     /// It is released once the signatures of this sender have been verified.

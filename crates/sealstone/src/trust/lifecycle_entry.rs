@@ -1,4 +1,4 @@
-//! What an entry of the log says about the lifecycle of a key (`spec/trust.md`, "Key lifecycle").
+//! The lifecycle of a key in an entry of the log (`spec/trust.md`, "Key lifecycle").
 
 use minicbor::{Decode, Encode};
 

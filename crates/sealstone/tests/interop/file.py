@@ -175,7 +175,7 @@ class Chunks:
 
 
 def open_file(data, keys):
-    """What is in a sealed file, for someone who has `keys`: passports and passphrases."""
+    """The content of a sealed file, opened with `keys`: passports and passphrases."""
     armored = not data.startswith(MAGIC[:1])
     data = dearmor(data, "FILE") if armored else data
     suite, header, tag, head, rest = parse(data)

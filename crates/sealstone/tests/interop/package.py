@@ -159,7 +159,7 @@ class Package:
         return bytes([flags]) + self.m + (self.tag or bytes(32)) + (self.confirmation or bytes(32))
 
     def message(self, i):
-        """What signature i is over."""
+        """The message that signature i signs."""
         role, time, signer = self.signatures[i][:3]
         prior = hashlib.sha3_512(encode(self.signatures[:i])).digest() if role else bytes(64)
         return bytes([role]) + u64(time) + fingerprint(signer) + self.head + prior
@@ -168,7 +168,7 @@ class Package:
         covers = self.timestamps[i][0]
         return stamped(self.head, self.signatures[:covers], self.timestamps[:i])
 
-    # What a writer does.
+    # For writers.
 
     def sign(self, passport, time, role=0, deterministic=False):
         self.signatures.append([role, time, signer_of(passport)])
@@ -335,7 +335,7 @@ class Derived:
 
 @dataclass
 class Verifier:
-    """What a user has and asks for.
+    """The keys, trust and demands of a user.
 
     `attest(stamped, response, at)` verifies a response at a time, or now, and returns its own time
     and the latest moment that it allows. `accept(fingerprint, proved)` says whether a signature

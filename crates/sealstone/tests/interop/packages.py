@@ -296,7 +296,7 @@ def put_object(path, found):
 
 
 def say(path, root):
-    """What the verifier here says of a package."""
+    """The report on a package by the verifier in this directory."""
     verifier = Verifier(root=root, key=KEY, secret=SECRET, named=(passport("alice").fingerprint,))
     verifier.accept = lambda name, _: name in (passport("alice").fingerprint, passport("bob").fingerprint)
     try:

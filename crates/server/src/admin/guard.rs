@@ -101,7 +101,7 @@ impl Guard {
         routes.layer(middleware::from_fn_with_state(self, pass))
     }
 
-    /// What the route is told about the request, or why the request is refused.
+    /// The facts about the request that the route needs, or why the request is refused.
     async fn check(&self, request: &Parts) -> std::result::Result<Passed, Problem> {
         let headers = &request.headers;
         let foreign = || Problem::new(Kind::ForeignPage);

@@ -1,4 +1,4 @@
-// What a page must have for everybody, as far as a program can tell.
+// Accessibility of a page, as far as a program can check it.
 
 /** Runs in the page: elements without a name, text without contrast (WCAG 2.2 AA), landmarks. */
 export function findIssues(wanted = ["header", "main", "nav", "h1"]) {

@@ -46,7 +46,7 @@ pub(super) fn is_a_peers() -> bool {
     device.is_some_and(|device| try_lock(&device) == State::Peers)
 }
 
-/// Who has the lock.
+/// The owner of the lock.
 #[derive(PartialEq)]
 enum State {
     /// This process, from now on.

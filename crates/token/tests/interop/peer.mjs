@@ -20,7 +20,7 @@ const ORIGINS = ['origin.example', 'other.example'];
 const hex = (bytes) => Buffer.from(bytes).toString('hex');
 const bytes = (text) => new Uint8Array(Buffer.from(text, 'hex'));
 
-/** What differs between the two types of token. */
+/** The differences between the two types of token. */
 const TYPES = {
     [pass.TOKEN_TYPES.VOPRF.value]: {
         entry: pass.TOKEN_TYPES.VOPRF,

@@ -16,7 +16,7 @@ _FORM = re.compile(
 
 
 class Encoded(NamedTuple):
-    """What an encoded hash says."""
+    """The fields of an encoded hash."""
 
     type: int
     version: int
@@ -35,7 +35,7 @@ class Encoded(NamedTuple):
 
 
 def parse(hash: bytes) -> Encoded | None:
-    """What `hash` says; `None` if it is not the form that `Encoded.text` gives."""
+    """The fields of `hash`; `None` if it is not the form that `Encoded.text` gives."""
     found = _FORM.fullmatch(hash)
     if not found:
         return None

@@ -24,7 +24,7 @@ DEFAULT_MEMORY_COST = _DEFAULT.memory_cost
 DEFAULT_PARALLELISM = _DEFAULT.parallelism
 """Lanes: 4, and 1 in WebAssembly."""
 
-# What a stored string may ask for, because it may come from others: 2 GiB, and 64 GiB times passes.
+# Limits of a stored string, because it may come from others: 2 GiB, and 64 GiB times passes.
 _MOST_KIB = 2 << 20
 _MOST_WORK_KIB = 64 << 20
 

@@ -61,7 +61,7 @@ def is_wasm() -> bool:
 
 
 class Calibration(NamedTuple):
-    """What `calibrate` found."""
+    """The result of `calibrate`."""
 
     parameters: Parameters
     seconds: float

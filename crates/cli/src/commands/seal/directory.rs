@@ -58,7 +58,8 @@ impl Directory {
         &self.metadata
     }
 
-    /// Reads as an archive. What cannot be in one is left out, and reported.
+    /// Reads as an archive of files, directories and symbolic links. Others are left out, and
+    /// reported.
     pub(super) fn archive<'a>(
         &self,
         hashes: &'a ChunkHashes,

@@ -28,7 +28,7 @@ impl Point {
     }
 }
 
-/// What a place holds at each arrival at the header.
+/// The value of a place at each arrival at the header.
 enum Law {
     /// `rest` + `counts` · (elements, groups) + `step` · g. Nothing in `rest` depends on q, t or g.
     Follows {

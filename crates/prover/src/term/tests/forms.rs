@@ -278,7 +278,7 @@ fn what_cannot_be_zero_is_not() {
     assert!(!terms.is_zero(&maybe).is_constant());
 }
 
-/// What limits of runs count.
+/// The count that limits of runs use.
 #[test]
 fn formulas_are_counted() {
     let mut terms = Terms::new(2);

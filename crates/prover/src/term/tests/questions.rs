@@ -100,7 +100,7 @@ fn decimal(digits: &str, width: usize) -> Number {
     number
 }
 
-/// What is known so far, by name.
+/// The values that have been computed, by name.
 type Known = BTreeMap<String, Number>;
 
 fn evaluated(expression: &Expression, known: &Known) -> Number {

@@ -259,7 +259,7 @@ fn models_are_sixteen_bytes() {
 /// The model in a certificate, and whether its extension is critical.
 type SaidModel = Option<([u8; 16], bool)>;
 
-/// What an authenticator of software answers, with what it may do wrong.
+/// The answer of a software authenticator, with mistakes that a test can choose.
 struct Made {
     id_len: u16,
     client_data: Value,
