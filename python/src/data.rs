@@ -44,8 +44,8 @@ impl AsRef<[u8]> for Data {
     }
 }
 
-/// A secret. A copy is made of what can change, and wiped with this. `bytes` and `str` are Python's
-/// own: nobody can wipe them.
+/// A secret. Mutable data is copied, and the copy is wiped with this. `bytes` and `str` belong to
+/// Python: nobody can wipe them.
 pub(crate) enum Secret {
     Str(PyBackedStr),
     Bytes(PyBackedBytes),

@@ -518,7 +518,7 @@ impl Reader {
         });
         match copied {
             None => Err(PyRuntimeError::new_err(
-                "reentrant call: what this file is read from reads the file itself",
+                "reentrant call: the source of this file reads the file itself",
             )),
             Some((_, Some(error))) => Err(error),
             Some((copied, None)) => copied.map_err(|e: Error| exception(py, e)),

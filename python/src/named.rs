@@ -60,7 +60,7 @@ impl Seek for Named {
     }
 }
 
-/// The exception about a path, through `std::io`. An interrupted call stays what it is.
+/// The exception about a path, through `std::io`. An interrupted call keeps its exception.
 pub(crate) fn carried(path: &Path, error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::Interrupted => error,

@@ -33,8 +33,8 @@ pub(crate) fn number(object: &Bound<'_, PyAny>) -> PyResult<u64> {
     object.extract().map(|Number(number)| number)
 }
 
-/// The length of a digest: 0, which is none, for what is below, and the most for what is above. So
-/// there is one sentence about lengths that are refused.
+/// The length of a digest. A number below 0 becomes 0, which no digest has, and a number that is
+/// too large becomes the greatest one. So one message is enough for all refused lengths.
 pub(crate) struct Length(pub(crate) u64);
 
 impl<'py> FromPyObject<'_, 'py> for Length {
@@ -57,7 +57,7 @@ pub(crate) fn length(object: &Bound<'_, PyAny>) -> PyResult<u64> {
     object.extract().map(|Length(length)| length)
 }
 
-/// A number in a structure: PyO3 would make a `TypeError` of what is wrong with it.
+/// A number in a structure, where PyO3 would turn every error into a `TypeError`.
 pub(crate) struct Later(Py<PyAny>);
 
 impl<'py> FromPyObject<'_, 'py> for Later {

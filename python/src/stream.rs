@@ -58,7 +58,7 @@ fn path_of(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
 
 impl Source {
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        // First, because asking an object for what it has not makes an exception.
+        // First, because asking an object for an attribute that it lacks makes an exception.
         if object.is_instance_of::<PyBytes>() {
             return Ok(Self::Memory(Cursor::new(object.extract()?)));
         }
@@ -185,7 +185,8 @@ impl Target {
         }
     }
 
-    /// Gives up what was written. To remove a long file takes the system long.
+    /// Discards the written bytes, without Python's lock: the system takes long to remove a long
+    /// file.
     pub(crate) fn abandon(self, py: Python<'_>) {
         match self {
             Self::Path(file, place) => py.detach(|| drop((file, place))),

@@ -95,7 +95,7 @@ pub(crate) fn wipe(bytes: &Bound<'_, PyByteArray>) -> PyResult<()> {
 pub(crate) fn memoryview<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let view = object.py().import("builtins")?.getattr("memoryview")?;
     view.call1((object,)).map_err(|error| {
-        // Other errors say what is wrong with a bytes-like object.
+        // Other errors name the mistake in a bytes-like object.
         if !error.is_instance_of::<PyTypeError>(object.py()) {
             return error;
         }
@@ -205,7 +205,7 @@ impl Buffer {
         Err(io::Error::other(PyValueError::new_err(text)))
     }
 
-    /// Keeps what was written, and returns how many bytes that is.
+    /// Keeps the written bytes, and returns their number.
     pub(crate) fn finish(mut self) -> usize {
         self.is_whole = true;
         self.written

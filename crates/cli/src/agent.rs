@@ -25,7 +25,7 @@ const READY: &str = "ready\n";
 /// An agent that answers.
 pub(crate) type Client = agent::Client<Socket>;
 
-/// An agent, and what it held when it was asked.
+/// An agent, and the passports that it held at its last answer.
 pub(crate) struct Reached {
     pub(crate) client: Client,
     pub(crate) status: Status,
@@ -139,7 +139,7 @@ pub(crate) fn has_ended(error: &Error) -> bool {
     matches!(error, Error::Io(error) if error.kind() == io::ErrorKind::NotConnected)
 }
 
-/// Starts an agent, and waits until it listens or ends. Returns what it said.
+/// Starts an agent, and waits until it listens or ends. Returns its answer.
 fn start() -> Result<String> {
     let kept = |name: &str| Some((OsString::from(name), std::env::var_os(name)?));
     let mut child = Command::new(std::env::current_exe()?)

@@ -106,7 +106,7 @@ impl Program for Context {
     fn tell(&self, notice: &Notice<'_>) {
         match notice {
             Notice::Exposed(document) => self.warn_if_exposed(document),
-            Notice::Variable(name) => self.say(&format!("the password is what {name} says")),
+            Notice::Variable(name) => self.say(&format!("the password comes from {name}")),
             Notice::Empty => self.warn("the password is empty"),
             Notice::LineEnding => {
                 self.warn("the password ends with a line ending, which is part of it");

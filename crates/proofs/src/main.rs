@@ -18,15 +18,15 @@ use std::process::ExitCode;
 /// The exit status is 0 if every kernel is proved, in machine code and in source, no code that
 /// looks like one was left out, and every instruction's model agrees with this CPU; 1 if not; 2 if
 /// a program cannot be read; 3 if all is proved, but the models could not be compared with this
-/// CPU. Others' code that the program relies on is tried too; what is found there does not change
-/// the exit status.
+/// CPU. Others' code that the program relies on is tried too; findings there do not change the exit
+/// status.
 #[derive(Parser)]
 struct Arguments {
     /// The program to prove: an ELF file with its symbols. [default: sealstone beside this program]
     #[arg(long)]
     artefact: Option<PathBuf>,
-    /// Nothing but the machine code of this program, which must have every kernel: not what only
-    /// this command has, nor the source.
+    /// Prove only the machine code of this program, which must have every kernel. The source and
+    /// the functions that only this command has are not tried.
     #[arg(long, requires = "artefact", conflicts_with = "lemmas")]
     alone: bool,
     /// Prove the kernels in this library too: an ELF file with its symbols, built of the same
@@ -51,7 +51,7 @@ struct Arguments {
     #[arg(long)]
     without_models: bool,
     /// Also ask the SMT solvers for the lemmas about Argon2's reference index, and z3 for inputs
-    /// that show what is not proved of machine code. scripts/prove-lemmas installs them.
+    /// that refute unproved machine code. scripts/prove-lemmas installs them.
     #[arg(long)]
     lemmas: bool,
     /// Write the JSON to this file as well.

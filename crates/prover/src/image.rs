@@ -96,7 +96,7 @@ impl Image {
     /// Reads an ELF file for x86-64 Linux with its symbols.
     ///
     /// # Errors
-    /// A message that says what is wrong with the file.
+    /// A message that names the error in the file.
     pub fn load(path: &Path) -> Result<Self, String> {
         let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
         let name = path

@@ -16,7 +16,7 @@ pub enum Error {
     Io(io::Error),
     /// The bytes break a rule of the format; the text names it.
     Malformed(&'static str),
-    /// The bytes are something else than what they have to be.
+    /// The bytes are of another kind than the caller wants.
     OtherKind {
         /// The kind that is wanted, as "a sealed file".
         wanted: &'static str,

@@ -201,7 +201,7 @@ impl Monitor {
         Self::new(rng::array())
     }
 
-    /// Takes a sample; returns what it makes noticeable.
+    /// Takes a sample; returns the changes that it shows.
     pub fn observe(&mut self, sample: &Sample) -> Vec<Alarm> {
         let key = self.key_tag(&sample.key);
         let stream = self.stream(sample.operation);

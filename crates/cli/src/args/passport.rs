@@ -51,7 +51,7 @@ pub(crate) struct NewArgs {
 /// The label of a new passport and its first slot.
 #[derive(Args)]
 pub(crate) struct CreationArgs {
-    /// Your name, which everybody sees [default: your user name; join and restore ask]
+    /// A name for you, which everybody sees [default: your user name; join and restore ask]
     #[arg(long)]
     pub(crate) label: Option<String>,
     /// Cost of a guess at the passphrase: sensitive (1 GiB), moderate (256 MiB), interactive
@@ -179,7 +179,7 @@ pub(crate) struct RotateArgs {
     /// The new file; its public half goes next to it [default: it becomes your default passport]
     #[arg(short, long, value_name = "NEW.passport", value_parser = file_name())]
     pub(crate) output: Option<PathBuf>,
-    /// Your name, which everybody sees [default: as before]
+    /// A name for you, which everybody sees [default: as before]
     #[arg(long)]
     pub(crate) label: Option<String>,
     /// Revoke the old passport in your trust store: files that it signed never open again

@@ -55,7 +55,7 @@ pub(crate) struct DataArgs {
 #[derive(Args)]
 #[command(next_help_heading = "Request")]
 pub(crate) struct QueryArgs {
-    /// The hash function [default: sha256, or the one that --digest-hex is of]
+    /// The hash function [default: sha256, or the one that fits --digest-hex]
     #[arg(long, value_name = "HASH")]
     pub(crate) hash: Option<HashName>,
     /// The policy that the authority has to follow, as in 1.2.3.4

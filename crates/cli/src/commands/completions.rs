@@ -28,7 +28,7 @@ fn with_contacts(shell: Shell, script: &str) -> String {
     match shell {
         Shell::Bash => format!("{script}{BASH_CONTACTS}"),
         Shell::Zsh => {
-            // The first line says what the file completes.
+            // The first line names the command that the file completes.
             let (first, rest) = script.split_once('\n').unwrap_or((script, ""));
             let rest = on_lines(rest, "'*--to=[", |line| {
                 line.replace(":_default'", ":_sealstone_contacts'")

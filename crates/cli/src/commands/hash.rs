@@ -31,7 +31,7 @@ pub(super) fn run(args: &HashFileArgs, context: &Context) -> Result<()> {
     };
     match all_well {
         true => Ok(()),
-        // As with sha256sum; what is wrong has been said.
+        // As with sha256sum. The errors have been printed.
         false => Err(Failure::silent(Exit::DIFFERS)),
     }
 }
@@ -104,7 +104,7 @@ fn entry(path: &Path, hash: &Hash) -> Value {
     json!({"name": path.to_string_lossy(), "size": hash.size, "hash": digits(&hash.bytes)})
 }
 
-/// Writes a line, on a terminal nothing that it would obey.
+/// Writes a line. A terminal gets its printable form.
 fn write_line(line: &[u8]) -> Result<()> {
     if stdout().is_terminal() {
         Ok(print(printable(&String::from_utf8_lossy(line)).as_bytes())?)

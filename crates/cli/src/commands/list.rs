@@ -58,7 +58,7 @@ fn summary(inside: &Inside) -> Value {
     })
 }
 
-/// A path as `open` takes it, unless it has characters that a terminal would obey.
+/// A path as `open` takes it, unless it has control characters of terminals.
 fn short(entry: &Entry) -> String {
     let path = one_line(&String::from_utf8_lossy(&entry.path));
     match entry.kind {

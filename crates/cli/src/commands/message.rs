@@ -69,7 +69,7 @@ fn write_file(path: &Path, bytes: &[u8], form: Form, force: bool) -> Result<()> 
     sealstone_files::write(path, bytes, Existing::Replace, mode).about(shown(path))
 }
 
-/// Says what was written to a file; on standard output the message is alone.
+/// Reports the file that was written. On standard output, the message stands alone.
 pub(in crate::commands) fn done(
     output: &MessageOutput,
     context: &Context,

@@ -114,7 +114,8 @@ impl<'o> Old<'o> {
     }
 }
 
-/// Unlocks what the new file needs. The old file may be from the passport that signs the new one.
+/// Unlocks the passports for the new file. The passport that signs it may also have signed the old
+/// file.
 pub(super) fn unlock(
     asked: Asked<'_>,
     keys: &Mutex<KeyRing<'_>>,

@@ -228,8 +228,8 @@ fn what_is_not_there_is_said_and_nothing_is_made() {
         assert!(said.contains(why), "{said}");
         assert_eq!(world.names(), before);
     };
-    refused(&["tree.sealed", "a/b/no"], 2, "nothing of the name a/b/no");
-    refused(&["tree.sealed", "a/b/c/plan"], 2, "nothing of the name");
+    refused(&["tree.sealed", "a/b/no"], 2, "no file or directory a/b/no");
+    refused(&["tree.sealed", "a/b/c/plan"], 2, "no file or directory");
     refused(
         &["tree.sealed", "link"],
         2,

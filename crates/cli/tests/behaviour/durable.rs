@@ -125,7 +125,7 @@ fn a_directory_that_stays_aside_is_named() {
     assert!(world.path("out").is_dir() && !world.path("out.~1~").exists());
     let said = fail("2+");
     assert!(
-        said.contains("what was there is now out.~1~, and could not be moved back"),
+        said.contains("the replaced file or directory is now out.~1~, and could not be moved back"),
         "{said}"
     );
     assert!(!world.path("out").exists() && world.path("out.~1~").is_dir());

@@ -60,7 +60,7 @@ fn whose_password_it_is_is_said() {
     assert!(output.status.success());
     let said = text(output.stderr);
     assert!(
-        said.contains("the password is what SEALSTONE_PASSPHRASE says"),
+        said.contains("the password comes from SEALSTONE_PASSPHRASE"),
         "{said}"
     );
     let line = format!("SEALSTONE_PASSPHRASE= {loud}");

@@ -178,7 +178,7 @@ impl Machine<'_> {
     }
 }
 
-/// Whether a jump, or what it does to the stack, is of 64 bits and within the segment.
+/// Whether a jump, or its effect on the stack, has 64 bits and stays within the segment.
 fn is_of_64_bits(instruction: &Instruction) -> bool {
     use Mnemonic::*;
     let moved = match instruction.mnemonic() {

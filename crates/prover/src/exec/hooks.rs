@@ -16,7 +16,7 @@ impl Machine<'_> {
         let Some(name) = image.import_at(self.at) else {
             return Ok(false);
         };
-        // A jump gets here, too: what it pushed is the return address.
+        // A jump gets here, too. The word on the stack is the return address.
         let mut before = self.stack_pointer()?;
         before.address += 8;
         if !self.is_aligned(before, 16) {

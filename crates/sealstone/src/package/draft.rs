@@ -86,7 +86,7 @@ impl<'a> Draft<'a> {
     /// Adds a file that stands beside the package, and reads it to its end.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the path breaks a rule; what the reader says.
+    /// [`Error::Invalid`] if the path breaks a rule; the error of the reader.
     pub fn file(&mut self, path: &str, reader: &mut (impl Read + Send)) -> Result<&mut Entry> {
         self.add(path, reader, None)
     }

@@ -21,7 +21,7 @@ impl<'a> Value<'a> {
         })
     }
 
-    /// The value that `bytes` begin with, and what is behind it.
+    /// The value that `bytes` begin with, and the bytes after it.
     pub(super) fn parse_first(bytes: &'a [u8]) -> Result<(Self, &'a [u8])> {
         let value = SliceReader::new(bytes)?.tlv_bytes()?;
         Ok((Self::parse(value)?, &bytes[value.len()..]))

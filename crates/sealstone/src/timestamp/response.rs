@@ -58,7 +58,7 @@ impl Response {
     /// Fails, with what the TSA says, if the request was not granted.
     ///
     /// # Errors
-    /// As said, or if there is no token.
+    /// If the request was not granted, or there is no token.
     pub fn granted(&self) -> Result<(), Refusal> {
         self.token().map(drop)
     }

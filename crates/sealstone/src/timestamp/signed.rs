@@ -154,7 +154,7 @@ impl<'a> Signer<'a> {
         })
     }
 
-    /// Whether `certificate` is called what the signer is called.
+    /// Whether `certificate` has the name of the signer.
     pub(super) fn is_named(&self, certificate: &Certificate) -> bool {
         match self.id {
             SignerId::IssuerAndSerial { issuer, serial } => {

@@ -93,8 +93,8 @@ impl<S: Storage> TrustStore<S> {
         })
     }
 
-    /// Names the passport that succeeds `old`, which signed that it does. The old key is rotating
-    /// from then on.
+    /// Names the passport that succeeds `old`. `old` has signed the succession. From then on, the
+    /// old key is rotating.
     ///
     /// # Errors
     /// [`Error::Invalid`] if `successor` does not say that it succeeds `old`, [`Error::Altered`] if

@@ -236,7 +236,7 @@ fn pruned_mac(key: &StoreKey, link: &Link) -> HmacSha3_256 {
     mac
 }
 
-/// Bytes of what stays of a pruned entry.
+/// Bytes of the rest of a pruned entry.
 const PRUNED_LEN: usize = LEN_LEN + DIGEST_LEN + MAC_LEN;
 
 fn pruned_frame(digest: &[u8; DIGEST_LEN], key: &StoreKey, link: &Link) -> Vec<u8> {

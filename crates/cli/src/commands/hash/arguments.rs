@@ -53,5 +53,5 @@ fn document(path: Option<&Path>, what: &str) -> Result<Option<Document>> {
 }
 
 fn empty(what: &str) -> Failure {
-    Failure::usage(format!("{what} is empty")).hint("an empty one would be the same as none")
+    Failure::usage(format!("{what} is empty")).hint("omit it: an empty one gives the same hash")
 }

@@ -141,7 +141,8 @@ impl Checker<'_> {
                 let hint = match self.expected.has_key() {
                     true => "with a key, give the options that the lines were made with",
                     false => {
-                        "without --algorithm, --tree, --output-bits and --message-bits, lines say what they are"
+                        "omit --algorithm, --tree, --output-bits and --message-bits: the line \
+                         names its algorithm"
                     }
                 };
                 return Failure::usage(format!("its line is of {algorithm}, not of {expected}"))

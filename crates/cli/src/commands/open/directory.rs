@@ -103,7 +103,8 @@ pub(super) fn missing(new: &Unpack, target: &Path) -> Result<()> {
     Err(Failure::new(Exit::Io, what).hint(lines.join("\n")))
 }
 
-/// Gives the directory its name, once it is durable. With --force, what has it is moved aside.
+/// Gives the directory its name, once it is durable. With --force, it moves a file or directory of
+/// that name aside.
 pub(super) fn finish(
     new: Unpack,
     target: &Path,
@@ -122,7 +123,10 @@ pub(super) fn finish(
     });
     match (done, aside) {
         (Ok(()), Some(aside)) => {
-            context.say(&format!("what was there is now {}", shown(&aside)));
+            context.say(&format!(
+                "the replaced file or directory is now {}",
+                shown(&aside)
+            ));
             Ok(())
         }
         (Err(failure), Some(aside)) => Err(moved_back(failure, &aside, target)),
@@ -135,7 +139,7 @@ fn moved_back(failure: Failure, aside: &Path, target: &Path) -> Failure {
     match move_back(aside, target) {
         Ok(()) => failure,
         Err(e) => failure.hint(format!(
-            "what was there is now {}, and could not be moved back: {e}",
+            "the replaced file or directory is now {}, and could not be moved back: {e}",
             shown(aside)
         )),
     }

@@ -169,7 +169,7 @@ impl Inside {
             .map_or(Value::Null, KnownSender::to_json)
     }
 
-    /// Finds what is wanted, and what is in it.
+    /// Finds the members of these paths, and those within them.
     fn find(&mut self, wanted: &mut [Wanted], name: &str) -> Result<()> {
         let mut entries = self.archive.entries()?;
         while let Some(found) = entries.next().transpose()? {
@@ -183,13 +183,14 @@ impl Inside {
         for wanted in wanted.iter() {
             let path = one_line(&String::from_utf8_lossy(&wanted.path));
             let Some((found, _)) = &wanted.found else {
-                let failure = Failure::usage(format!("it has nothing of the name {path}"));
+                let failure = Failure::usage(format!("it has no file or directory {path}"));
                 return Err(failure.hint(format!("see: sealstone list {name}")));
             };
             if let EntryKind::Link { target } = &found.entry.kind {
                 let target = one_line(&String::from_utf8_lossy(target));
                 let what = format!("{path} is a symbolic link to {target}");
-                return Err(Failure::usage(what).hint("open what it leads to, or its directory"));
+                return Err(Failure::usage(what)
+                    .hint("open its target, or the directory that has the link"));
             }
         }
         Ok(())

@@ -104,9 +104,9 @@ impl<'a> KeyRing<'a> {
         opened.map(|(opening, ())| opening)
     }
 
-    /// As [`KeyRing::unlock`]. `ask` asks for what else is needed, after the questions for the file
-    /// and before the first key is derived. It is told which passports will then be unlocked. The
-    /// terminal stays taken.
+    /// As [`KeyRing::unlock`]. `ask` asks further questions, after those for the file and before
+    /// the first key is derived. Its argument names the passports that will be unlocked then. The
+    /// caller ends the questions with `question::finish`.
     pub(in crate::commands) fn unlock_after<R: Read, T>(
         &mut self,
         sealed: Sealed<R>,
@@ -304,7 +304,7 @@ impl<'a> KeyRing<'a> {
         unlocked
     }
 
-    /// One of several files has asked in vain: the others do not ask again.
+    /// One of several files asked and got no answer, so the others do not ask again.
     fn refuse_again(&self, positions: &[usize]) -> Result<()> {
         let Some(position) = positions.iter().find(|p| self.refused.contains(p)) else {
             return Ok(());

@@ -13,7 +13,7 @@ use sealstone_terminal::clock;
 use sealstone_terminal::colour::{Colour, Paint};
 use sealstone_terminal::text::{one_line, quoted};
 
-/// A report with what it is about.
+/// A report, with its subject.
 pub(super) struct Shown<'a> {
     pub(super) package: &'a Package,
     pub(super) report: &'a Report,

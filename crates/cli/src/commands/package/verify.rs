@@ -163,7 +163,7 @@ fn source(args: &PackageVerifyArgs, stored: &Stored) -> Result<Option<Box<dyn So
             return Err(Failure::usage(what).hint("name the directory: --root DIR"));
         }
         if stored.package.manifest().complete {
-            let what = "the package stands for a whole directory: one file says nothing of others";
+            let what = "the package covers a whole directory, so one file is not enough";
             return Err(Failure::usage(what).hint("name the directory: --root DIR"));
         }
         return Ok(Some(Box::new(Single::open(path)?)));
@@ -280,7 +280,7 @@ impl Signers {
         }
     }
 
-    /// The user's names for signers, else what they call themselves.
+    /// The user's names for signers, else the signers' own labels.
     fn labels(&self, package: &Package) -> HashMap<Fingerprint, String> {
         let label = |signer: Fingerprint| {
             let record = self

@@ -41,11 +41,11 @@ pub(super) fn label_of_backup(asked: Option<&str>) -> Result<String> {
     }
     if !question::is_there() {
         let what = "a backup does not hold the label, and there is no terminal to ask for it";
-        return Err(Failure::usage(what)
-            .hint("choose --label NAME: what you call yourself, which everybody sees"));
+        return Err(
+            Failure::usage(what).hint("choose --label NAME: a name for you, which everybody sees")
+        );
     }
-    let answer =
-        question::ask("Label of the passport (what you call yourself): ").about("the terminal")?;
+    let answer = question::ask("Label of the passport (a name for you): ").about("the terminal")?;
     match answer.trim() {
         "" => Err(Failure::usage("no label was given")),
         label => Ok(label.to_owned()),
@@ -56,8 +56,8 @@ pub(super) fn label_of_backup(asked: Option<&str>) -> Result<String> {
 pub(super) fn label(asked: Option<&str>, file: Option<&Path>) -> Result<String> {
     let stem = || Some(file?.file_stem()?.to_string_lossy().into_owned());
     let nobody = || {
-        Failure::usage("the system does not tell your name")
-            .hint("choose --label NAME: what you call yourself, which everybody sees")
+        Failure::usage("the system does not know your user name")
+            .hint("choose --label NAME: a name for you, which everybody sees")
     };
     asked
         .map(str::to_owned)
@@ -83,8 +83,8 @@ pub(super) fn place_or_default(named: Option<&Path>) -> Result<PassportFiles> {
     new_place(&path)
 }
 
-/// At `path` and next to it, where nothing may be. Fails early with what would fail once a
-/// passphrase was made up and shown.
+/// At `path` and next to it, where nothing may be. It fails before a passphrase is generated and
+/// shown.
 pub(super) fn new_place(path: &Path) -> Result<PassportFiles> {
     if path.extension().is_some_and(|extension| extension == "pub") {
         let what = format!("{} is the name of a public half", shown(path));

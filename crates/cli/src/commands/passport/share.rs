@@ -25,11 +25,11 @@ const MAX_LEN: usize = 16 << 10;
 pub(super) fn split(args: &SplitArgs, context: &Context) -> Result<()> {
     if args.threshold > args.shares {
         let what = format!(
-            "{} shares cannot restore what {} of them would be needed for",
+            "{} shares cannot restore a passport that needs {} of them",
             args.shares, args.threshold
         );
         return Err(Failure::usage(what)
-            .hint("choose -k, the shares that restore, no greater than -n, all that are made"));
+            .hint("choose -k (shares that restore it) no greater than -n (shares that are made)"));
     }
     let output = to_file(args.output.as_deref());
     let open = output.is_none() && !args.force;
@@ -46,7 +46,7 @@ pub(super) fn split(args: &SplitArgs, context: &Context) -> Result<()> {
         None => print(&text, context)?,
     }
     let any = format!(
-        "any {} of these {} shares restore the passport; give each to somebody else",
+        "any {} of these {} shares restore the passport; give each share to another person",
         args.threshold, args.shares
     );
     context.say(&any);

@@ -168,7 +168,7 @@ impl Key {
         .map(Self::Passphrase)
     }
 
-    /// Shows what was generated, this once.
+    /// Shows a generated secret, once.
     fn show(&self, context: &Context) -> Result<()> {
         match self {
             Self::Passphrase(chosen) => passphrase::show(chosen, "the slot", context),

@@ -21,8 +21,10 @@ const SALT_LEN: usize = 16;
 pub(super) fn run(args: &HashArgs, context: &Context) -> Result<()> {
     let params = args.cost.params()?;
     if args.output == Form::RawHex && args.salt_hex.is_none() && !context.json() {
-        return Err(Failure::usage("without its salt a raw hash is of no use")
-            .hint("choose the salt with --salt-hex, or see it with --output phc or --json"));
+        return Err(
+            Failure::usage("a raw hash cannot be checked later without its salt")
+                .hint("choose the salt with --salt-hex, or see it with --output phc or --json"),
+        );
     }
     let salt = match &args.salt_hex {
         Some(Hex(salt)) => salt.to_vec(),

@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::failure::{About, Failure, Result};
 use crate::io::output::Destination;
 
-/// A directory, and what it is called.
+/// A directory, and its name.
 pub(super) struct Directory {
     path: PathBuf,
     /// Without links, and without `.` at the end.

@@ -155,7 +155,7 @@ pub(super) fn read_public(path: &Path) -> Result<IssuerPublicKey> {
     file.parse(parse_public)
 }
 
-/// The challenges of a file, one or more, with what else a header offers with each.
+/// The challenges of a file, one or more, with the other fields that a header has for each.
 pub(super) fn read_offers(path: &Path) -> Result<Vec<Offer>> {
     let file = read(path, "the challenge")?;
     file.parse(|bytes| match header_text(bytes) {
@@ -173,7 +173,7 @@ fn known_offers(text: &str) -> Result<Vec<Offer>> {
     let mut offers = header::parse_challenges(text)?;
     offers.retain(|offer| offer.challenge.token_type().is_ok());
     if offers.is_empty() {
-        let what = "no challenge in it is of a type that is known here";
+        let what = "it has no challenge of a known type";
         return Err(Failure::new(Exit::Format, what));
     }
     Ok(offers)

@@ -117,7 +117,7 @@ content() {
     {
         [ "$(field policy)" = "$found" ] || echo "policy.json: altered"
         sed -n -E 's/^(file|embedded) ([0-9a-f]{64,}) \.\//\2  /p' "$tmp/manifest" |
-            cmp -s - "$here/files.txt" || echo "files.txt: not what is signed"
+            cmp -s - "$here/files.txt" || echo "files.txt: differs from the signed list"
         [ "$(field digest)" = 1 ] || (files)
     } >"$tmp/findings"
     if [ -s "$tmp/findings" ]; then
