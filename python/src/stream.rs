@@ -83,13 +83,13 @@ impl Source {
         }
     }
 
-    /// Whether it may keep a thread waiting that hears of no signals.
+    /// Whether it may keep a thread waiting that handles no signals.
     pub(crate) fn is_object(&self) -> bool {
         matches!(self, Self::Object(_))
     }
 
     /// How many threads may read it. A pipe may keep its reader waiting: that has to be the thread
-    /// of the call, which hears of signals.
+    /// of the call, which handles signals.
     pub(crate) fn workers(&self) -> Workers {
         match self {
             Self::Path(file) if file.is_pipe() => Workers::new(1),
@@ -158,7 +158,7 @@ impl Target {
         })
     }
 
-    /// Whether it may keep a thread waiting that hears of no signals.
+    /// Whether it may keep a thread waiting that handles no signals.
     pub(crate) fn is_object(&self) -> bool {
         matches!(self, Self::Object(_))
     }

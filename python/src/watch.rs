@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// lock.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// A function of the caller's that hears of progress.
+/// The caller's function that receives the progress.
 pub(crate) struct Progress(Py<PyAny>);
 
 impl<'py> FromPyObject<'_, 'py> for Progress {
@@ -36,7 +36,7 @@ pub(crate) struct Watch {
     progress: Mutex<Option<Progress>>,
     cancel: AtomicBool,
     state: Mutex<State>,
-    /// The thread of the call. If it is Python's main thread, it alone hears of signals.
+    /// The thread of the call. If it is Python's main thread, it alone handles signals.
     caller: ThreadId,
     /// When that thread looks at signals again.
     signals: Mutex<Instant>,
@@ -86,8 +86,8 @@ impl Watch {
         state.next = Instant::now() + INTERVAL;
     }
 
-    /// Looks at signals if this is the thread of the call, however often others report: they hear
-    /// of none.
+    /// Looks at signals if this is the thread of the call. Other threads handle none, however often
+    /// they report.
     fn hear_signals(&self) {
         if thread::current().id() != self.caller {
             return;
@@ -104,8 +104,8 @@ impl Watch {
     }
 
     /// Calls `work` on another thread, and looks at signals on this one until it ends. For work
-    /// that calls file objects from threads of its own: those may wait there for long, hear of no
-    /// signal, and have this thread wait for them.
+    /// that calls file objects from threads of its own. Those threads may wait there for long
+    /// without handling a signal, while this thread waits for them.
     pub(crate) fn attend<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         let work = Mutex::new(Some(work));
         let begin = || {

@@ -97,7 +97,7 @@ impl From<Error> for Failure {
                 wrong_passphrase: true,
                 ..Self::new(exit, error.to_string())
             },
-            Error::Altered(_) => Self::new(exit, error.to_string()).hint("get another copy from where it came from"),
+            Error::Altered(_) => Self::new(exit, error.to_string()).hint("get another copy from its source"),
             Error::TooMuchAfterArmor => Self::new(exit, error.to_string()).hint("remove what follows it, such as a mail's signature"),
             Error::Armor(_) => Self::new(exit, error.to_string()).hint("copy everything from the BEGIN line to the END line"),
             Error::Unsupported(_) => Self::new(exit, error.to_string()).hint("get a newer sealstone"),

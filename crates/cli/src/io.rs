@@ -43,7 +43,7 @@ impl From<output::Error> for Failure {
             output::Error::Refused(refused) => refused.into(),
             output::Error::Closed => closed(Standard::Output),
             output::Error::Binary => Self::usage(error.to_string())
-                .hint("choose -o FILE, --armor for text, or -o - to insist"),
+                .hint("choose -o FILE, --armor for text, or -o - to write it anyway"),
             output::Error::Io(e) => e.into(),
         }
     }

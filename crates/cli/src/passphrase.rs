@@ -115,8 +115,8 @@ impl Program for Context {
                 "the new passphrase is shorter than {SHORT} characters, so it is soon guessed; \
                  for a generated one, answer with an empty line or use {MAKE_UP}"
             )),
-            Notice::Differs => self.warn("the two are not the same; once more"),
-            Notice::Wrong => self.warn("wrong passphrase; once more"),
+            Notice::Differs => self.warn("the two are not the same; try again"),
+            Notice::Wrong => self.warn("wrong passphrase; try again"),
         }
     }
 }

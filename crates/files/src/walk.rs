@@ -66,7 +66,8 @@ const LEAST_HOLE: u64 = 64 << 10;
 const DIRECTORY: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 
 impl<F: FnMut(&Path)> Walk<F> {
-    /// Opens the directory. `left_out` is told of what no archive has: devices, pipes, sockets.
+    /// Opens the directory. `left_out` gets the path of each device, pipe and socket, which no
+    /// archive has.
     /// Errors name paths as `show` does.
     ///
     /// # Errors

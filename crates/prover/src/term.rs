@@ -490,7 +490,7 @@ impl Terms {
         }
     }
 
-    /// The arithmetic term and the place in it that a bit is, if it is one.
+    /// The arithmetic term of a bit, and the bit's place in it, if the bit belongs to one.
     fn arithmetic_bit(&self, bit: Bit) -> Option<(u32, usize)> {
         match self.atoms.get(bit.0 as usize)? {
             Atom::Arithmetic(term) => {

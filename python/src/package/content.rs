@@ -95,7 +95,7 @@ impl Given {
     }
 
     /// How many threads may read. A pipe may keep its reader waiting: that has to be the thread of
-    /// the call, which hears of signals.
+    /// the call, which handles signals.
     fn workers(&self) -> usize {
         let Self::Named(files) = self else {
             return processors();

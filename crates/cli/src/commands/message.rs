@@ -50,7 +50,7 @@ pub(in crate::commands) fn write(output: &MessageOutput, bytes: &[u8], form: For
             if is_shown && !form.is_text() && given.is_none() {
                 return Err(
                     Failure::usage("this would write binary data to the terminal")
-                        .hint("choose -o FILE, or -o - to insist"),
+                        .hint("choose -o FILE, or -o - to write it anyway"),
                 );
             }
             Ok(output::print(bytes)?)

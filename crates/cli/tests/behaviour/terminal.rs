@@ -193,7 +193,7 @@ fn passphrases_are_asked_for_without_echo_and_may_be_mistyped() {
     assert_eq!(code, Some(0), "{screen}");
     assert!(
         screen.contains("Passphrase for alice.passport: ")
-            && screen.contains("wrong passphrase; once more"),
+            && screen.contains("wrong passphrase; try again"),
         "{screen}"
     );
     assert!(
@@ -258,7 +258,7 @@ fn typing_ahead_is_not_shown_and_is_no_answer() {
         writeln!(keyboard, "mistyped").unwrap();
         screen.wait_for(asked, "deriving key");
         writeln!(keyboard, "hunter2").unwrap();
-        screen.wait_for(asked, "once more");
+        screen.wait_for(asked, "try again");
         let asked = screen.wait_for_a_question(asked);
         writeln!(keyboard, "{PASSPHRASE}").unwrap();
         screen.wait_for(asked, "deriving key");
@@ -266,7 +266,7 @@ fn typing_ahead_is_not_shown_and_is_no_answer() {
     }) else {
         return;
     };
-    assert_eq!(screen.matches("once more").count(), 1, "{screen}");
+    assert_eq!(screen.matches("try again").count(), 1, "{screen}");
     assert!(
         screen.contains("sealed plan.txt") && !screen.contains("hunter"),
         "{screen}"
@@ -386,11 +386,11 @@ fn the_passphrase_of_a_file_may_be_mistyped_too() {
         return;
     };
     assert!(
-        code == Some(0) && screen.contains("once more") && screen.contains("attack at dawn"),
+        code == Some(0) && screen.contains("try again") && screen.contains("attack at dawn"),
         "{screen}"
     );
     let (screen, code) = session(&world, open, &["one", "two", "three"]).unwrap();
-    assert_eq!(screen.matches("once more").count(), 2, "{screen}");
+    assert_eq!(screen.matches("try again").count(), 2, "{screen}");
     assert_eq!(code, Some(5), "{screen}");
 }
 

@@ -71,8 +71,8 @@ impl Agent {
         }
     }
 
-    /// Wipes passports and derived keys whose time is over. Call it about once a second. Returns how
-    /// many passports are left.
+    /// Wipes passports and derived keys whose time is over. Call it about once a second. Returns
+    /// how many passports are left.
     pub fn tick(&self, now: Duration) -> usize {
         let mut held = self.lock();
         held.retain(|_, held| now < held.until);

@@ -253,8 +253,8 @@ pub(super) fn map_by_size<T: Sync, R: Send>(
 /// Between two calls of a thread that waits for others.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Waits until every sender is gone. The caller's thread may be the only one that hears of signals,
-/// and its progress function is where it looks at them.
+/// Waits until every sender is dropped. The caller's thread may be the only one that receives
+/// signals, and it looks at them in its progress function.
 fn wait(ended: &Receiver<std::convert::Infallible>, work: Work<'_>) {
     while ended.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
         (work.progress)(0);

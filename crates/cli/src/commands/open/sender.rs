@@ -147,7 +147,7 @@ pub(super) fn record(sender: &KnownSender, context: &Context) -> Result<()> {
     let mut store = trust::open(context)?;
     // A full store must not keep files of approved senders closed.
     if let Err(e) = store.record_sender(sender, &trust::change(&operator, None)) {
-        context.warn(&format!("the trust store did not remember the sender: {e}"));
+        context.warn(&format!("the trust store did not record the sender: {e}"));
     }
     Ok(())
 }

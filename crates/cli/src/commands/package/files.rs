@@ -134,7 +134,7 @@ impl Inputs {
     fn file(&mut self, path: &Path, times: bool) -> Result<()> {
         let metadata = path.symlink_metadata().about(shown(path))?;
         if metadata.is_dir() {
-            return Err(Failure::usage("a directory is signed alone")
+            return Err(Failure::usage("a directory must be the only PATH")
                 .about(shown(path))
                 .hint("give one directory, or files; or put all of them below one directory"));
         }

@@ -152,7 +152,7 @@ fn asks_to_revoke(args: &RotateArgs, old: &Identity) -> Result<bool> {
     Ok(question::confirm(&question)?)
 }
 
-/// Tells the trust store that the old passport no longer speaks for the user. The new passport is
+/// Records in the trust store that the old passport is no longer the user's. The new passport is
 /// complete by then: a failure is a warning. Returns the new status.
 fn retire(
     unlocked: &Unlocked,

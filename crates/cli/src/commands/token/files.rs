@@ -201,7 +201,7 @@ pub(super) fn parse_token(bytes: &[u8]) -> Result<Token, sealstone_token::Error>
     }
 }
 
-/// The value of a header of the scheme, if it is one; its name before it is passed over.
+/// The value of a header of the scheme, if `bytes` are one. A header name before it is skipped.
 pub(super) fn header_text(bytes: &[u8]) -> Option<&str> {
     // Every message of the wire has a zero byte, and may hold the scheme's name in an issuer's.
     let text = std::str::from_utf8(bytes).ok()?.trim();

@@ -78,8 +78,8 @@ fn choose(args: &RequestArgs) -> Result<(IssuerPublicKey, TokenChallenge)> {
     Ok((key, offer.challenge.clone()))
 }
 
-/// The key, unless the origin names another one: it would not accept the token, or it gives each
-/// of its clients a key by which it knows the client again.
+/// The key, unless the origin names another one. Such an origin would not accept the token, or it
+/// gives each of its clients a different key, by which it recognises the client.
 fn agreed(key: IssuerPublicKey, offer: &Offer) -> Result<(IssuerPublicKey, TokenChallenge)> {
     let other = offer
         .token_key

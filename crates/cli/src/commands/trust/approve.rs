@@ -36,7 +36,7 @@ pub(super) fn run(args: &ApproveArgs, context: &Context) -> Result<()> {
 fn refuse_prefix(name: &str) -> Result<()> {
     match Name::parse(name) {
         Name::Beginning { digits, .. } if digits.len() < ENOUGH_DIGITS => {
-            let what = format!("{} is too short to approve a fingerprint by", quoted(name));
+            let what = format!("{} is too short to approve a passport by", quoted(name));
             Err(Failure::usage(what).hint(
                 "give the whole fingerprint, as its owner tells it to you, or the file FILE.pub",
             ))

@@ -19,7 +19,7 @@ pub enum OthersNeed {
     Aligned(u64),
     /// The processor has more than the baseline.
     Instructions,
-    /// The variable with the processor's capabilities says what the row's set says.
+    /// The variable with the processor's capabilities names the instructions of the row's set.
     Capabilities,
     /// Numbers in memory are those of the contract: constants of the algorithm.
     Constants,

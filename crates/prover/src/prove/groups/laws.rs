@@ -175,7 +175,7 @@ fn step(terms: &mut Terms, suggestion: &Suggestion, place: Where) -> Option<u128
     steps.all(|next| next == Some(step)).then_some(step)
 }
 
-/// A word without a multiple of the counts, so that no unknown of them is left; and the multiple.
+/// A word less a multiple of the counts, without their unknowns; and that multiple.
 pub(super) fn rest(
     terms: &mut Terms,
     word: &Word,

@@ -239,7 +239,7 @@ fn parse_recipient(d: &mut Decoder<'_>) -> Result<Option<Fingerprint>, DecodeErr
 ///
 /// The fingerprint matters for anonymous stanzas. A passport proves that its owner has its
 /// signature keys, not these two keys. Without the fingerprint, a passport that contains somebody
-/// else's two keys would receive stanzas that the somebody else can open.
+/// else's two keys would receive stanzas that the other person can open.
 fn combine(
     ss_k: &Secret<32>,
     ss_x: &Secret<32>,
