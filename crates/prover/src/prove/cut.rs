@@ -29,8 +29,8 @@
 //! example, that two bits outside of the specification's words are equal.
 //!
 //! Every cut has the same unknowns. So the formulas of all iterations are the same, and need memory
-//! once. When an unknown is reused, no live formula contains it, neither in the
-//! machine nor in the specification.
+//! once. When an unknown is reused, no live formula contains it, neither in the machine nor in the
+//! specification.
 //!
 //! If no state is coupled, the formulas grow with every iteration, without end. So a run stops when
 //! its formulas have grown too much since the last cut: the prover does not find that its loop

@@ -4,8 +4,8 @@
 //! the results of a group. It jumps back to the *header* while elements remain. If the last group
 //! is too small, it leaves that to the caller. The function reaches the header before the first
 //! group too. There, g groups are done, and q · N + t elements remain, q ≥ 0 and t from 1 to N. So
-//! `n` is (g + q) · N + t, and all groups are G = g + q + 1. The header may also be where the
-//! function sees that nothing remains (`while`). Then it is reached once more, in the end. The
+//! `n` is (g + q) · N + t, and all groups are G = g + q + 1. The header of a `while` loop may also
+//! test whether anything remains. Then the run reaches the header once more, at the end. The
 //! prover examines these parts of runs:
 //!
 //! - *Base*: from the entry to the header, for each t, with q unknown. The invariant holds for g =
@@ -27,8 +27,8 @@
 //!   formula of those in which `n` does not occur;
 //! - *anything* (havoc): a new unknown for each bit.
 //!
-//! The rest of the stack is unknown: the part that is not written is anything, and no turn may read
-//! what was given up before it writes it. The flags are unknown.
+//! The rest of the stack is unknown: an unwritten part is *anything*, and no turn may read released
+//! stack before it writes it. The flags are unknown.
 //!
 //! The prover guesses the header, and c from three arrivals of a run on random numbers. The guess
 //! needs no trust: base and step show that the invariant holds at this address.
@@ -45,13 +45,13 @@
 //! own base: the address of the first element plus g groups. So a run that touches an element or a
 //! result of another group stops, and there is no proof. That keeps earlier results as they are.
 //! The step has an unknown number v ≥ 0 of elements behind its group, and an unknown number of
-//! groups behind it, which need not fit together. Runs are among these cases. After the branch, v
-//! gets the values of both cases where the prover sees it; where it does not, v stays unknown,
-//! which is true as well.
+//! groups behind it, which need not fit together. Real runs are among these cases. After the
+//! branch, v gets its values of both cases if the prover finds them. If not, v stays unknown, which
+//! is correct too.
 //!
 //! Within a group, the specification has steps, and the loop over them is cut (`cut.rs`). A cut
-//! forgets the position, which is in the words of the steps. Its value is known: what it was at the
-//! first cut, plus what the steps have added. After the last cut the prover puts that back
+//! forgets the position, which is in the words of the steps. Its value is known: its value at the
+//! first cut, plus the amount that the steps have added. After the last cut the prover restores it
 //! ([`Beside::restore`]).
 //!
 //! The numbers g, q, t and v count as addresses: not secret, and nothing is known of them. A branch

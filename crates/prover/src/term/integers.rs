@@ -1,14 +1,14 @@
 //! Words as integers: polynomials modulo 2^130 - 5 whose unknowns are integers, and bounds.
 //!
 //! Bits are integers, 0 or 1, and a word is Σ 2^j · (its bit j). An exact sum or a product *T* is
-//! equal to its parts as an integer, so Σ 2^j · T.j can be replaced by them. That is what shows
-//! that multiplication of wide numbers from pieces is one: a product gives a low and a high word,
-//! `low = x · y - 2^64 · high`; an addition gives a sum and a carry, `sum = x + y - 2^64 · carry`.
-//! Where all pieces and carries are used as they must be, `high` and `carry` cancel.
+//! equal to its parts as an integer, so Σ 2^j · T.j can be replaced by them. This shows that code
+//! multiplies wide numbers correctly from pieces: a product gives a low and a high word, `low =
+//! x · y - 2^64 · high`; an addition gives a sum and a carry, `sum = x + y - 2^64 · carry`. Where
+//! the code uses all pieces and carries correctly, `high` and `carry` cancel.
 //!
 //! So the bit T.0 is written as *T* - Σ_{j≥1} 2^j · T.j, where *T* is an unknown of its own. When
 //! two polynomials are compared, the latest *T* in their difference is replaced by its parts, and
-//! so on. Each step is an identity of integers, so it is one modulo any number. If nothing
+//! so on. Each step is an identity of integers, so it also holds modulo any number. If nothing
 //! remains, the two are congruent for all inputs.
 //!
 //! A carry that the code drops remains, and there is no proof, unless it is shown to be zero: a
