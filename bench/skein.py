@@ -198,7 +198,7 @@ def report_markdown(samples):
 
 
 def processor():
-    """The processor, as the system describes it. Virtual machines often give family and model only."""
+    """The system's name of the processor. Virtual machines often give family and model only."""
     info = {}
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         key, _, value = line.partition(":")

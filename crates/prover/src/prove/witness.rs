@@ -6,7 +6,8 @@
 //!
 //! The prover asks about outputs and branches. The formulas of a loop that was cut contain words
 //! that may never occur. So the function runs again, without cuts. If its formulas, or those of the
-//! specification, become too long then, there is no question. Nor is there one about a loop of any length.
+//! specification, become too long then, the prover asks no question. It asks none about loops of
+//! any length.
 
 use super::cut::are_short;
 use super::runs::{self, Native};
