@@ -324,7 +324,7 @@ typedef int (*sealstone_write_callback)(void *context, const uint8_t *bytes, siz
 // A defect of the library: please report it.
 #define SEALSTONE_PANIC 11
 
-// A package is not what it should be; the report says why.
+// A package failed its verification; the report says why.
 #define SEALSTONE_NOT_VERIFIED 12
 
 // A callback of the caller failed.

@@ -46,7 +46,7 @@ pub const SYSTEM: Status = 10;
 /// A defect of the library: please report it.
 pub const PANIC: Status = 11;
 
-/// A package is not what it should be; the report says why.
+/// A package failed its verification; the report says why.
 pub const NOT_VERIFIED: Status = 12;
 /// A callback of the caller failed.
 pub const CALLBACK: Status = 13;

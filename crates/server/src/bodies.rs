@@ -202,7 +202,7 @@ pub enum Always {
 /// Possible answers of every route with a body.
 #[derive(IntoResponses)]
 pub enum OfBody {
-    /// The body is not what it should be.
+    /// The body does not have the required form.
     #[response(status = 400, content_type = "application/problem+json")]
     Malformed(#[to_schema] ProblemBody),
     /// The request did not arrive in time.
@@ -219,7 +219,7 @@ pub enum OfBody {
 /// Further answers of a gated route.
 #[derive(IntoResponses)]
 pub enum OfGate {
-    /// The body is not what it should be.
+    /// The body does not have the required form.
     #[response(status = 400, content_type = "application/problem+json")]
     Malformed(#[to_schema] ProblemBody),
     /// The gate wants a proof.

@@ -23,7 +23,7 @@ pub const MEDIA_TYPE: &str = "application/problem+json";
 /// The failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The body is not what it should be.
+    /// The body does not have the required form.
     Malformed,
     /// A request for tokens that cannot be answered.
     InvalidRequest,
@@ -75,7 +75,7 @@ impl Kind {
     /// Status, name, title.
     fn entry(self) -> (u16, &'static str, &'static str) {
         match self {
-            Self::Malformed => (400, "malformed", "The body is not what it should be"),
+            Self::Malformed => (400, "malformed", "The body does not have the required form"),
             Self::InvalidRequest => (422, "invalid-request", "This request cannot be answered"),
             Self::NotFound => (404, "not-found", "There is nothing at this path"),
             Self::MethodNotAllowed => (405, "method-not-allowed", "Another method is needed"),
