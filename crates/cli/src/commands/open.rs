@@ -377,9 +377,9 @@ impl Opened {
 
     /// Says if a passphrase opened the file: then it was not sealed for this user in particular.
     fn how(&self) -> &'static str {
-        match self.opened_by {
-            RecipientInfo::Passphrase(_) => "with a passphrase, ",
-            _ => "",
+        match self.opened_by.is_passphrase() {
+            true => "with a passphrase, ",
+            false => "",
         }
     }
 
@@ -388,10 +388,7 @@ impl Opened {
             "output": target,
             "content_bytes": self.bytes,
             "members": self.members,
-            "opened_by": match self.opened_by {
-                RecipientInfo::Passphrase(_) => "passphrase",
-                _ => "passport",
-            },
+            "opened_by": self.opened_by.key(),
             "signed": self.sender.is_some(),
             "sender": self.sender.as_ref().map(KnownSender::to_json),
             "name": self.metadata.name,

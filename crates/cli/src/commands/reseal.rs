@@ -225,11 +225,11 @@ fn kept(
     let removed = removed(recipients, args, &store)?;
     let mut kept = Vec::new();
     for recipient in recipients {
-        match recipient {
-            RecipientInfo::Passport(name) if removed.contains(name) => {}
-            RecipientInfo::Passport(name) => kept.push(known(name, args, keys, &store)?),
-            _ if args.remove_unnamed => {}
-            _ => return Err(unnamed()),
+        match recipient.passport() {
+            Some(name) if removed.contains(&name) => {}
+            Some(name) => kept.push(known(&name, args, keys, &store)?),
+            None if args.remove_unnamed => {}
+            None => return Err(unnamed()),
         }
     }
     Ok(kept)
@@ -247,7 +247,7 @@ fn removed(
             (_, true) => load_public(Path::new(name))?.contact().fingerprint(),
             _ => trust::find(store, name)?.fingerprint(),
         };
-        match recipients.contains(&RecipientInfo::Passport(found)) {
+        match recipients.iter().any(|it| it.passport() == Some(found)) {
             true => Ok(found),
             false => Err(
                 Failure::usage(format!("{name} is not a recipient that the file names"))

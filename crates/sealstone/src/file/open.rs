@@ -83,8 +83,7 @@ impl<R: Read> Sealed<R> {
     /// Which keys to try: `own` are the passports of the user, of which the first `current` ones
     /// are tried on anonymous recipients too. `None` if the file is for somebody else.
     pub fn fitting(&self, own: &[Fingerprint], current: usize) -> Option<Fitting> {
-        let recipients = self.header.stanzas.iter().map(Stanza::info);
-        stanza::fitting(recipients, own, current)
+        stanza::fitting(&self.header.stanzas, own, current)
     }
 
     /// Every recipient in words, in the order of [`Sealed::recipients`].

@@ -1,7 +1,7 @@
 //! Stanzas: the file key, wrapped for each recipient (`spec/file.md`, "Header").
 //!
-//! Each kind of recipient is one module: it parses, wraps, unwraps and describes its stanza.
-//! [`KINDS`] lists the kinds.
+//! Each kind of recipient is one module: it parses, wraps, unwraps and describes its stanza, and
+//! chooses the user's keys that may open it. [`KINDS`] lists the kinds.
 
 pub(super) mod passphrase;
 pub(super) mod passport;
@@ -21,7 +21,9 @@ use super::one_time::{OneTime, TAG_LEN};
 use crate::passport::{Fingerprint, Passport};
 use crate::{Error, KdfLimits, KdfParams, NO_PROGRESS, OnProgress, Passphrase, Result};
 
-/// One way to open a sealed file, as anyone can see it.
+/// The key that opens a sealed file for one recipient, as anyone can see it.
+///
+/// The variants are types of [`Keys`]. A kind of stanza that one of them opens needs no other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RecipientInfo {
@@ -31,6 +33,29 @@ pub enum RecipientInfo {
     Anonymous,
     /// A passphrase, with its Argon2id parameters.
     Passphrase(KdfParams),
+}
+
+impl RecipientInfo {
+    /// The type of key in one word: `passport` or `passphrase`.
+    pub fn key(&self) -> &'static str {
+        match self {
+            Self::Passport(_) | Self::Anonymous => "passport",
+            Self::Passphrase(_) => "passphrase",
+        }
+    }
+
+    /// The passport that the file names.
+    pub fn passport(&self) -> Option<Fingerprint> {
+        match self {
+            Self::Passport(fingerprint) => Some(*fingerprint),
+            _ => None,
+        }
+    }
+
+    /// Whether a passphrase opens it.
+    pub fn is_passphrase(&self) -> bool {
+        matches!(self, Self::Passphrase(_))
+    }
 }
 
 /// One way to open a sealed file, in words and as data.
@@ -68,7 +93,7 @@ impl Description {
 }
 
 /// The keys of a user that fit a file best.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fitting {
     /// Any of these passports, by their position.
     Passports(Vec<usize>),
@@ -77,25 +102,10 @@ pub enum Fitting {
 }
 
 /// A passport that the file names comes first, then anonymous recipients, then a passphrase, which
-/// costs most. Of the passports, the first `current` ones are tried on anonymous recipients.
-pub(super) fn fitting(
-    mut recipients: impl Iterator<Item = RecipientInfo> + Clone,
-    own: &[Fingerprint],
-    current: usize,
-) -> Option<Fitting> {
-    let is_named = |name: &Fingerprint| {
-        let name = RecipientInfo::Passport(*name);
-        recipients.clone().any(|recipient| recipient == name)
-    };
-    if let Some(position) = own.iter().position(is_named) {
-        return Some(Fitting::Passports(vec![position]));
-    }
-    let is_anonymous = |recipient| recipient == RecipientInfo::Anonymous;
-    if current > 0 && recipients.clone().any(is_anonymous) {
-        return Some(Fitting::Passports((0..current).collect()));
-    }
-    let is_passphrase = |recipient| matches!(recipient, RecipientInfo::Passphrase(_));
-    recipients.any(is_passphrase).then_some(Fitting::Passphrase)
+/// costs most. Of several passports that the file names, the user's first one is chosen.
+pub(super) fn fitting(stanzas: &[Stanza], own: &[Fingerprint], current: usize) -> Option<Fitting> {
+    let fitting = stanzas.iter().filter_map(|s| s.0.fitting(own, current));
+    fitting.min().map(|(_, fitting)| fitting)
 }
 
 /// The keys of a user, to open a file.
@@ -125,6 +135,10 @@ pub(super) trait Kind: Send + Sync {
     fn for_passport(&self) -> Option<WrappedKey> {
         None
     }
+    /// The user's keys that may open the stanza, and when they are tried; `None` if it is for
+    /// somebody else. `own` are the user's passports. The first `current` ones are tried on a stanza
+    /// that names none.
+    fn fitting(&self, own: &[Fingerprint], current: usize) -> Option<(Turn, Fitting)>;
     /// When a reader with `keys` tries this stanza; `None` if no key is of its kind.
     fn turn(&self, keys: &Keys<'_>) -> Option<Turn>;
     /// The key derivations that [`Kind::unwrap`] runs at most.
@@ -168,7 +182,7 @@ struct Entry {
 }
 
 /// Every kind of stanza.
-const KINDS: [&Entry; 2] = [&passport::ENTRY, &passphrase::ENTRY];
+const KINDS: &[&Entry] = &[&passport::ENTRY, &passphrase::ENTRY];
 /// The most recipients of a file.
 const MAX_STANZAS: usize = 1024;
 /// Bytes of a file key under XChaCha20-Poly1305.

@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::common::*;
 use sealstone::file::{
-    Dearmored, Keys, Metadata, Proof, RecipientInfo, Sealed, SealedReader, Sealer, Sender, Suite,
-    Workers,
+    Dearmored, Fitting, Keys, Metadata, Proof, RecipientInfo, Sealed, SealedReader, Sealer, Sender,
+    Suite, Workers,
 };
+use sealstone::passport::Fingerprint;
 use sealstone::{Error, KdfParams, KdfProgress, OnProgress, Passphrase, Result};
 
 #[test]
@@ -368,6 +369,32 @@ fn an_opening_tells_which_recipient_it_was() {
         opened_by(&Keys::new(&[&ALICE], &[&passphrase])),
         RecipientInfo::Passphrase(params)
     );
+}
+
+#[test]
+fn the_keys_that_fit_best_are_chosen() {
+    let passphrase = Passphrase::new(b"one").unwrap();
+    let params = KdfParams::new(7168, 5, 1).unwrap();
+    let [alice, bob, carol] = [&ALICE, &BOB, &CAROL].map(|passport| passport.fingerprint());
+    let fitting = |sealer: &Sealer<'_>, own: &[Fingerprint], current| {
+        let file = seal(sealer, b"content");
+        Sealed::read(&file[..]).unwrap().fitting(own, current)
+    };
+    let passports = |positions: &[usize]| Some(Fitting::Passports(positions.to_vec()));
+
+    let mut sealer = Sealer::new();
+    sealer.to_passport(CAROL.contact());
+    assert_eq!(fitting(&sealer, &[alice, bob], 2), None);
+    sealer.to_passphrase(&passphrase, params);
+    assert_eq!(fitting(&sealer, &[alice], 1), Some(Fitting::Passphrase));
+    sealer.to_anonymous(BOB.contact());
+    assert_eq!(fitting(&sealer, &[alice, bob], 2), passports(&[0, 1]));
+    assert_eq!(fitting(&sealer, &[alice, bob], 1), passports(&[0]));
+    assert_eq!(fitting(&sealer, &[alice], 0), Some(Fitting::Passphrase));
+    sealer.to_passport(BOB.contact());
+    assert_eq!(fitting(&sealer, &[alice, carol], 1), passports(&[1]));
+    // The file names Carol first.
+    assert_eq!(fitting(&sealer, &[alice, bob, carol], 1), passports(&[1]));
 }
 
 #[test]

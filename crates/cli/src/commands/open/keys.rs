@@ -119,7 +119,7 @@ impl<'a> KeyRing<'a> {
         }
         let has_passphrase = sealed
             .recipients()
-            .any(|recipient| is_passphrase(&recipient));
+            .any(|recipient| recipient.is_passphrase());
         match self.wanted(&sealed).about(name)? {
             Fitting::Passports(positions) => {
                 let asked = self.unlock_passports(&positions, ask)?;
@@ -348,7 +348,7 @@ impl<'a> KeyRing<'a> {
                 Failure::new(Exit::Authentication, "it is not sealed with a passphrase")
                     .hint("leave out -p")
             };
-            let has_one = recipients.iter().any(is_passphrase);
+            let has_one = recipients.iter().any(RecipientInfo::is_passphrase);
             return has_one.then_some(Fitting::Passphrase).ok_or_else(none);
         }
         let own = self.identities.iter().map(|it| it.locked.fingerprint());
@@ -378,10 +378,8 @@ impl<'a> KeyRing<'a> {
     }
 
     fn nothing_fits(&self, recipients: &[RecipientInfo]) -> Failure {
-        let named = recipients.iter().filter_map(|recipient| match recipient {
-            RecipientInfo::Passport(fingerprint) => Some(format!("\n{fingerprint}")),
-            _ => None,
-        });
+        let named = recipients.iter().filter_map(RecipientInfo::passport);
+        let named = named.map(|fingerprint| format!("\n{fingerprint}"));
         let named: String = named.take(8).collect();
         let hint = if named.is_empty() {
             "its recipients are anonymous".to_owned()
@@ -408,8 +406,4 @@ fn former() -> Vec<Fingerprint> {
     let paths = paths::former_default_passports();
     let former = paths.iter().filter_map(load);
     former.filter(|found| Some(*found) != current).collect()
-}
-
-fn is_passphrase(recipient: &RecipientInfo) -> bool {
-    matches!(recipient, RecipientInfo::Passphrase(_))
 }

@@ -6,9 +6,12 @@ use sealstone_primitives::ct;
 use sealstone_primitives::kdf as hkdf;
 use sealstone_primitives::secret::Secret;
 
-use super::{Description, Entry, Fact, Keys, Kind, Recipient, RecipientInfo, Turn, WRAPPED_LEN};
+use super::{
+    Description, Entry, Fact, Fitting, Keys, Kind, Recipient, RecipientInfo, Turn, WRAPPED_LEN,
+};
 use crate::file::hedge::StanzaHedge;
 use crate::kdf::{self, SALT_LEN};
+use crate::passport::Fingerprint;
 use crate::{Error, KdfParams, OnProgress, Passphrase, Result};
 
 pub(super) const ENTRY: Entry = Entry {
@@ -96,6 +99,10 @@ impl Kind for PassphraseStanza {
                 ("lanes", number(self.params.lanes())),
             ],
         }
+    }
+
+    fn fitting(&self, _: &[Fingerprint], _: usize) -> Option<(Turn, Fitting)> {
+        Some((Turn::Derived, Fitting::Passphrase))
     }
 
     fn turn(&self, keys: &Keys<'_>) -> Option<Turn> {

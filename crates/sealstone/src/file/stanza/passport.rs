@@ -9,7 +9,8 @@ use sealstone_primitives::kem::ml_kem_1024::Ciphertext;
 use sealstone_primitives::secret::Secret;
 
 use super::{
-    Description, Entry, Fact, Keys, Kind, MAX_STANZAS, Recipient, RecipientInfo, Turn, WRAPPED_LEN,
+    Description, Entry, Fact, Fitting, Keys, Kind, MAX_STANZAS, Recipient, RecipientInfo, Turn,
+    WRAPPED_LEN,
 };
 use crate::file::hedge::StanzaHedge;
 use crate::passport::{Contact, Fingerprint, Passport};
@@ -150,6 +151,15 @@ impl Kind for PassportStanza {
 
     fn for_passport(&self) -> Option<WrappedKey> {
         Some(WrappedKey(self.clone()))
+    }
+
+    fn fitting(&self, own: &[Fingerprint], current: usize) -> Option<(Turn, Fitting)> {
+        let Some(name) = self.recipient else {
+            let all = || (Turn::Unnamed, Fitting::Passports((0..current).collect()));
+            return (current > 0).then(all);
+        };
+        let position = own.iter().position(|fingerprint| *fingerprint == name)?;
+        Some((Turn::Named, Fitting::Passports(vec![position])))
     }
 
     fn turn(&self, keys: &Keys<'_>) -> Option<Turn> {
