@@ -61,7 +61,8 @@ impl StanzaHedge<'_> {
         *self.expand(b"salt").expose()
     }
 
-    fn expand(self, name: &[u8]) -> Secret<32> {
+    /// A random value for the stanza. Each value of a stanza has a name of its own.
+    pub(super) fn expand(self, name: &[u8]) -> Secret<32> {
         let info = [name, &self.index.to_be_bytes()];
         self.hedge.0.expand_secret(&info)
     }

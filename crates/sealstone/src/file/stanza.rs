@@ -23,7 +23,7 @@ use crate::{Error, KdfLimits, KdfParams, NO_PROGRESS, OnProgress, Passphrase, Re
 
 /// The key that opens a sealed file for one recipient, as anyone can see it.
 ///
-/// The variants are types of [`Keys`]. A kind of stanza that one of them opens needs no other.
+/// It tells types of [`Keys`] apart, not kinds of stanza: several kinds may need the same key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RecipientInfo {

@@ -393,7 +393,12 @@ fn the_keys_that_fit_best_are_chosen() {
     assert_eq!(fitting(&sealer, &[alice], 0), Some(Fitting::Passphrase));
     sealer.to_passport(BOB.contact());
     assert_eq!(fitting(&sealer, &[alice, carol], 1), passports(&[1]));
-    // The file names Carol first.
+
+    // The user's order counts, not the file's.
+    let mut sealer = Sealer::new();
+    sealer
+        .to_passport(CAROL.contact())
+        .to_passport(BOB.contact());
     assert_eq!(fitting(&sealer, &[alice, bob, carol], 1), passports(&[1]));
 }
 
