@@ -136,8 +136,8 @@ pub(super) trait Kind: Send + Sync {
         None
     }
     /// The user's keys that may open the stanza, and when they are tried; `None` if it is for
-    /// somebody else. `own` are the user's passports. The first `current` ones are tried on a stanza
-    /// that names none.
+    /// somebody else. `own` are the user's passports. The first `current` ones are tried on a
+    /// stanza that names none.
     fn fitting(&self, own: &[Fingerprint], current: usize) -> Option<(Turn, Fitting)>;
     /// When a reader with `keys` tries this stanza; `None` if no key is of its kind.
     fn turn(&self, keys: &Keys<'_>) -> Option<Turn>;
