@@ -242,8 +242,7 @@ impl Nodes {
 
     /// The contracts for numbers of nodes: a full group, which also runs natively, all that are too
     /// few, and any number. There each number of nodes in the last group takes as long as a full
-    /// group. For leaves in eight lanes that is a minute, too long. In nine lanes, the prover does
-    /// not see that a turn of the inner loop is a step.
+    /// group. In nine lanes, the prover does not see that a turn of the inner loop is a step.
     fn contracts(lanes: usize, blocks: usize) -> Vec<Contract> {
         let of = |count| Self {
             count,
@@ -256,7 +255,7 @@ impl Nodes {
         if (lanes, blocks) == (4, 16) {
             contracts.extend([fewest, lanes - 1].map(|count| of(count).contract()));
         }
-        if lanes <= 4 || (lanes, blocks) == (8, 16) {
+        if lanes <= 8 {
             contracts.push(of(lanes).any_number());
         }
         contracts
@@ -385,8 +384,7 @@ const CASES: [&str; 9] = [
 fn shown(lanes: usize, blocks: usize) -> &'static str {
     match (lanes, blocks) {
         (1 | 4 | 8, 16) => "Skein 1.3, 3.5.6, for any number of nodes of 16 blocks",
-        (1 | 4, _) => "Skein 1.3, 3.5.6, for any number of leaves of 64 blocks",
-        (8, _) => "Skein 1.3, 3.5.6, for calls with 0, 1, 2 or 8 leaves of 64 blocks",
+        (1 | 4 | 8, _) => "Skein 1.3, 3.5.6, for any number of leaves of 64 blocks",
         (_, 16) => "Skein 1.3, 3.5.6, for calls with 0, 1, 2 or 9 nodes of 16 blocks",
         _ => "Skein 1.3, 3.5.6, for calls with 0, 1, 2 or 9 leaves of 64 blocks",
     }
