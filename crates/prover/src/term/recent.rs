@@ -93,6 +93,23 @@ mod tests {
         assert!(lost.count() <= 1, "but for the place of the new one");
     }
 
+    /// The pairs of two words are side by side, wherever the first of them is.
+    #[test]
+    fn neighbouring_pairs_have_neighbouring_places() {
+        let mut recent = Recent::default();
+        recent.grow();
+        for (a, b) in [(2, 700), (5, 6), (70, u32::MAX - 64), (9, 1 << 31 | 3)] {
+            for i in 0..63 {
+                let [here, next] = [i, i + 1].map(|i| recent.place(a + i, b + i));
+                assert_eq!(next, (here + 1) % LEAST);
+            }
+        }
+        let places: std::collections::BTreeSet<usize> = (0..LEAST as u32)
+            .map(|i| recent.place(2, 700 + i))
+            .collect();
+        assert!(places.len() > LEAST / 2, "other runs are elsewhere");
+    }
+
     /// Pairs with the same first or the same second operand have places of their own.
     #[test]
     fn places_depend_on_both_operands() {
