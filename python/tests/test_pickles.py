@@ -28,10 +28,16 @@ def classes(module: ModuleType) -> list[type[Exception]]:
     return [it for it in vars(module).values() if isinstance(it, type) and issubclass(it, Exception)]
 
 
+def named(annotation: Any) -> str:
+    """`tuple` for any tuple. Python 3.14 calls every union `Union`."""
+    text = str(annotation)
+    return text if isinstance(annotation, str) or "|" in text else str(getattr(annotation, "__name__", text))
+
+
 @pytest.mark.parametrize("kind", [*classes(errors), *classes(exceptions)])
 def test_exceptions_keep_their_fields(kind: type[Exception]) -> None:
     parameters = inspect.signature(kind.__init__).parameters.values()
-    names = [it.annotation if isinstance(it.annotation, str) else str(getattr(it.annotation, "__name__", it.annotation)) for it in parameters]
+    names = [named(it.annotation) for it in parameters]
     values = [VALUES[name] for it, name in zip(parameters, names, strict=True) if it.name != "self" and it.kind is it.POSITIONAL_OR_KEYWORD]
     made = kind(*values) if values else kind("text")
     again = copied(made)
