@@ -194,13 +194,7 @@ pub fn hash_level<'a, const BLOCKS: usize>(
 ) -> &'a [Value] {
     let (blocks, _) = message.as_chunks::<64>();
     let (nodes, _) = blocks.as_chunks::<BLOCKS>();
-    let done = cpu.run(Nodes {
-        start,
-        level,
-        position,
-        nodes,
-        values: &mut values[..nodes.len()],
-    });
+    let done = cpu.run(Nodes::new(start, (level, position), nodes, values));
     for (i, node) in nodes.iter().enumerate().skip(done) {
         let position = position + (i * BLOCKS * 64) as u64;
         values[i] = hash_node(start, level, position, node.as_flattened());

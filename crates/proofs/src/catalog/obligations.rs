@@ -28,6 +28,8 @@ pub enum Need {
     Range,
     /// The number of elements is that of the contract.
     Count,
+    /// Several numbers of elements are the same number.
+    Equal,
 }
 
 /// Kernels with the same obligations.
@@ -185,6 +187,13 @@ pub const OBLIGATIONS: &[Obligation] = &[
         by: "nothing: a call may have other numbers of them, in several groups",
         checked: "not proved for others; tests in `crates/skein`",
     },
+    Obligation {
+        need: Need::Equal,
+        groups: &[&TREE, &TREES],
+        what: "as many values as nodes or leaves",
+        by: "`Nodes::new`, which alone makes the arguments, cuts the values to that number",
+        checked: "the compiler: the fields are private; `crates/skein`: the number of values",
+    },
 ];
 
 impl Obligation {
@@ -214,6 +223,7 @@ mod tests {
     use crate::catalog::{Set, kernels};
     use sealstone_argon2::{Block, Params};
     use sealstone_prover::contract::{Access, Argument, Buffer, Cell, Contract};
+    use sealstone_prover::formula;
     use std::collections::{BTreeMap, BTreeSet};
 
     fn need_of_alignment(buffer: &Buffer) -> Option<Need> {
@@ -237,6 +247,7 @@ mod tests {
         for cell in buffers.iter().flat_map(|buffer| &buffer.cells) {
             match cell {
                 Cell::Input | Cell::Address(_) | Cell::Inside(..) => {}
+                // It may be any number, unless `has_equal_numbers`.
                 Cell::Many(_) | Cell::Elements => {}
                 Cell::Xor(_) => panic!("nobody guarantees the exclusive or of other numbers"),
                 Cell::Count(24) => drop(needs.insert(Need::Range)),
@@ -249,7 +260,15 @@ mod tests {
         }
         let number = |argument: &Argument| matches!(argument, Argument::Number(_));
         needs.extend(contract.arguments.iter().any(number).then_some(Need::Count));
+        needs.extend(has_equal_numbers(contract).then_some(Need::Equal));
         needs
+    }
+
+    /// Whether several cells have the number of elements.
+    fn has_equal_numbers(contract: &Contract) -> bool {
+        let cells = contract.buffers.iter().flat_map(|buffer| &buffer.cells);
+        let is_number = |cell: &&Cell| matches!(cell, Cell::Elements | Cell::Number(_));
+        cells.filter(is_number).count() > 1
     }
 
     /// The assumptions of the contracts of each of our functions.
@@ -301,6 +320,18 @@ mod tests {
             let others = OBLIGATIONS.iter();
             let others = others.filter(|other| !std::ptr::eq(*other, left_out));
             assert_ne!(listed(others), assumed(), "{}", left_out.what);
+        }
+    }
+
+    /// One number of elements may be any number. Two of them are the same number.
+    #[test]
+    fn equal_numbers_of_elements_are_an_assumption() {
+        for (numbers, is_assumed) in [(1, false), (2, true)] {
+            let contract = Contract::new(formula!(|_a, _contents| Vec::new()));
+            let numbers = vec![Cell::Elements; numbers];
+            let contract = contract.record("input", numbers, 8, Access::Read);
+            let needs = needs(Set::Baseline, &contract);
+            assert_eq!(needs.contains(&Need::Equal), is_assumed);
         }
     }
 

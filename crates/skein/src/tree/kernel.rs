@@ -5,19 +5,42 @@ use crate::tweak::{Tweak, Type};
 use sealstone_lanes::{Kernel, Lanes, Portable, Scalar, Vector, Word};
 
 /// Hashes full nodes of `BLOCKS` blocks, which follow each other on their level. The proof of the
-/// machine code describes this struct: do not reorder the fields.
+/// machine code describes this struct: do not reorder the fields. It assumes that there are as many
+/// values as nodes: only [`Nodes::new`] makes the struct.
 #[repr(C)]
 pub(crate) struct Nodes<'a, const BLOCKS: usize> {
     /// The chaining value that every node starts from.
-    pub(crate) start: &'a [u64; 8],
+    start: &'a [u64; 8],
     /// The nodes.
-    pub(crate) nodes: &'a [[[u8; 64]; BLOCKS]],
+    nodes: &'a [[[u8; 64]; BLOCKS]],
     /// The value of each node.
-    pub(crate) values: &'a mut [[u8; 64]],
+    values: &'a mut [[u8; 64]],
     /// The position of the first node on its level, in bytes.
-    pub(crate) position: u64,
+    position: u64,
     /// The level; 1 for leaves.
-    pub(crate) level: u8,
+    level: u8,
+}
+
+impl<'a, const BLOCKS: usize> Nodes<'a, BLOCKS> {
+    /// Nodes of level `level`, of which the first begins at byte `position`. Each starts from
+    /// `start`. Their values are the first of `values`.
+    ///
+    /// # Panics
+    /// If there are fewer values than nodes.
+    pub(crate) fn new(
+        start: &'a [u64; 8],
+        (level, position): (u8, u64),
+        nodes: &'a [[[u8; 64]; BLOCKS]],
+        values: &'a mut [[u8; 64]],
+    ) -> Self {
+        Self {
+            start,
+            nodes,
+            values: &mut values[..nodes.len()],
+            position,
+            level,
+        }
+    }
 }
 
 impl<const BLOCKS: usize> Kernel for Nodes<'_, BLOCKS> {
@@ -78,3 +101,25 @@ pub fn hash_nodes<const N: usize, L: Lanes<N>, const BLOCKS: usize>(
 
 /// A byte of a lane.
 type Byte<const N: usize, L> = <<L as Vector<N>>::Lane as Scalar>::Byte;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The proofs of the machine code assume it.
+    #[test]
+    fn there_are_as_many_values_as_nodes() {
+        let (nodes, mut values) = ([[[0; 64]; 2]; 3], [[0; 64]; 5]);
+        for count in 0..=nodes.len() {
+            let nodes = Nodes::new(&[0; 8], (1, 0), &nodes[..count], &mut values);
+            assert_eq!(nodes.values.len(), count);
+            assert_eq!(nodes.nodes.len(), count);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "out of range")]
+    fn fewer_values_than_nodes_are_refused() {
+        Nodes::new(&[0; 8], (1, 0), &[[[0; 64]; 2]; 3], &mut [[0; 64]; 2]);
+    }
+}
